@@ -123,7 +123,10 @@ pub(crate) fn conformance(scene: &mut Scene) -> Result<StepOutcome> {
     let built = cargo::target_folder()?;
     let examples = built.join("debug/examples");
     let mut command = Command::new("node");
-    command.args(["--test", "--test-reporter=spec"]).args(node_tests()?).current_dir(env::root());
+    // By itself node leaves one processor idle, which is half of two.
+    let at_once = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    command.args(["--test", "--test-reporter=spec", &format!("--test-concurrency={at_once}")]);
+    command.args(node_tests()?).current_dir(env::root());
     for (name, program) in [
         ("OFFSHOOT_BIN", built.join("conformance/offshoot")),
         ("OFFSHOOT_TOOL_BIN", examples.join("tool")),

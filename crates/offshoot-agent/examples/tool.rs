@@ -11,6 +11,7 @@ use std::io::{BufRead as _, Write as _};
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use offshoot_agent::context_files::{self, Links};
 use offshoot_agent::tool::truncate::{self, Limits};
 use offshoot_agent::tool::{self, KeyGuard, OutputFolder, Shell, ToolContext, bash};
 use serde::Deserialize;
@@ -69,7 +70,7 @@ async fn answer(line: Line) -> Result<Value, Failure> {
         return Ok(truncated(which, &line));
     }
     if let Some(home) = &line.context {
-        let (files, unreadable) = offshoot_agent::context_files::find(home, &line.cwd);
+        let (files, unreadable) = context_files::find(home, &line.cwd, Links::Inside);
         let files: Vec<Value> =
             files.iter().map(|file| json!({ "path": file.path, "content": file.content })).collect();
         return Ok(json!({ "files": files, "unreadable": unreadable.len() }));

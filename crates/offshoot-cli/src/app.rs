@@ -20,6 +20,7 @@ use crate::config::Environment;
 use crate::config::settings::SettingsFiles;
 pub(crate) use crate::error::quoted;
 use crate::error::{CommandError, FailureKind, Result};
+use crate::trust::{RunTrust, Trust};
 use crate::ui::Ui;
 
 /// More diagnostics of one code are counted, not printed.
@@ -35,6 +36,7 @@ pub(crate) struct App {
     pub(crate) session_dir: Option<PathBuf>,
     pub(crate) durability: Durability,
     pub(crate) spill_policy: SpillPolicy,
+    pub(crate) trust: RunTrust,
 }
 
 impl App {
@@ -169,8 +171,13 @@ impl App {
         session.cwd().filter(|cwd| !cwd.is_empty()).map_or_else(|| self.environment.cwd.clone(), PathBuf::from)
     }
 
-    pub(crate) fn settings_files(&self, session: &Session) -> SettingsFiles {
-        SettingsFiles::of(self.environment.data.as_deref(), &self.folder_of(session))
+    pub(crate) fn trust_of(&self, folder: &Path) -> (Trust, Option<String>) {
+        self.trust.of(self.environment.data.as_deref(), folder)
+    }
+
+    /// The settings files that have an effect in a folder.
+    pub(crate) fn settings_files(&self, folder: &Path) -> SettingsFiles {
+        self.trust.settings_files(self.environment.data.as_deref(), folder)
     }
 
     pub(crate) fn user_settings(&self, session: &Session) -> Result<Settings> {
@@ -178,7 +185,7 @@ impl App {
     }
 
     pub(crate) fn layers(&self, session: &Session) -> Result<Layers> {
-        let (layers, troubles) = self.settings_files(session).load()?;
+        let (layers, troubles) = self.settings_files(&self.folder_of(session)).load()?;
         troubles.iter().for_each(|trouble| self.ui.warning(trouble));
         Ok(layers)
     }

@@ -18,6 +18,7 @@ use crate::commands::{
 };
 use crate::config::Environment;
 use crate::error::{CommandError, FailureKind, Result};
+use crate::trust::RunTrust;
 use crate::ui::{self, ColorWhen, Ui};
 use crate::{agent, api, tui};
 use read::Task;
@@ -49,6 +50,24 @@ pub(crate) struct Global {
     /// Do not send long output through a pager: $OFFSHOOT_PAGER, else $PAGER, else less
     #[arg(long, global = true)]
     pub(crate) no_pager: bool,
+
+    /// Use the settings of projects this once, whatever was answered before
+    #[arg(long, global = true, conflicts_with = "no_trust")]
+    pub(crate) trust: bool,
+
+    /// Use no settings of projects this once
+    #[arg(long, global = true)]
+    pub(crate) no_trust: bool,
+}
+
+impl Global {
+    fn run_trust(&self) -> RunTrust {
+        match (self.trust, self.no_trust) {
+            (true, _) => RunTrust::EveryFolder(true),
+            (false, true) => RunTrust::EveryFolder(false),
+            (false, false) => RunTrust::Undecided,
+        }
+    }
 }
 
 /// Every command of the program, in the order of the help.
@@ -150,7 +169,8 @@ pub(crate) fn run(arguments: &[OsString]) -> ExitCode {
     let durability = environment.durability.as_deref().map(Durability::from_word).transpose();
     let level = durability.as_ref().ok().copied().flatten().unwrap_or_default();
     let spill_policy = line.task.as_ref().map(Task::spill_policy).unwrap_or_default();
-    let app = App { ui, environment, session_dir: line.global.session_dir, durability: level, spill_policy };
+    let trust = line.global.run_trust();
+    let app = App { ui, environment, session_dir: line.global.session_dir, durability: level, spill_policy, trust };
     let ran = match durability {
         Ok(_) => line.task.and_then(|task| match task {
             Task::Command(command) => command.run(&app),

@@ -3,6 +3,7 @@
 //! Turns them into settings and into the folders where offshoot, pi and oh-my-pi keep sessions. Opens no session.
 
 pub(crate) mod settings;
+pub(crate) mod trust_file;
 pub(crate) mod keys;
 pub(crate) mod themes;
 

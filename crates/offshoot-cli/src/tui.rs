@@ -19,6 +19,7 @@ mod snapshots;
 mod settings;
 mod actions;
 mod serve;
+mod trust_question;
 mod program;
 
 use std::sync::Arc;
@@ -59,6 +60,7 @@ pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
         (agent::open(app, args)?, None)
     };
     agent::check_folder(app, args, &session)?;
+    let app = &trust_question::decided(app, &app.folder_of(&session))?;
     let said = agent::prompts(app, args, session.cwd())?;
     let setup = agent::setup(app, args, &session, WithoutKey::Wait)?;
     converse(app, args, (session, setup), (said, signals))
@@ -77,7 +79,7 @@ fn converse(
     let signals = signals.map_or_else(Signals::listen, Ok)?;
     signals.connect(sender.clone());
     let mut files = DraftFiles::of(app, &session);
-    let wishes = wishes(app, &app.settings_files(&session), session.cwd().unwrap_or_default())?;
+    let wishes = wishes(app, &app.settings_files(&app.folder_of(&session)), session.cwd().unwrap_or_default())?;
     let editor = Editor::new(History::read(&files.history()));
     // A prompt of the command line is sent at once; the draft is kept for another time.
     let draft = if said.is_empty() { files.take_left() } else { String::new() };

@@ -12,7 +12,7 @@ pub(crate) mod style;
 pub(crate) mod columns;
 pub(crate) mod when;
 
-use std::io::{self, BufWriter, IsTerminal as _, StderrLock, StdoutLock, Write};
+use std::io::{self, BufRead as _, BufWriter, IsTerminal as _, Read as _, StderrLock, StdoutLock, Write};
 use std::time::Duration;
 
 use anstream::{AutoStream, ColorChoice};
@@ -119,6 +119,17 @@ impl Ui {
         }
     }
 
+    /// Prints lines and a question, and reads the line of its answer; `None` at the end of the input.
+    pub(crate) fn ask(&self, lines: &[String], question: &str) -> io::Result<Option<String>> {
+        let mut out = self.text();
+        lines.iter().try_for_each(|line| writeln!(out, "{line}"))?;
+        write!(out, "{question}")?;
+        out.finish()?;
+        let mut answer = String::new();
+        let read = io::stdin().lock().take(LONGEST_ANSWER).read_line(&mut answer)?;
+        Ok((read > 0).then_some(answer))
+    }
+
     fn stdout_color(&self) -> ColorChoice {
         match self.color {
             ColorChoice::Auto => AutoStream::choice(&io::stdout()),
@@ -178,6 +189,8 @@ pub(crate) fn terminal() -> Box<dyn Write> {
 }
 
 const BUFFER: usize = 64 << 10;
+/// A terminal's line is not longer.
+const LONGEST_ANSWER: u64 = 4096;
 
 type Colored = AutoStream<Box<dyn Write>>;
 

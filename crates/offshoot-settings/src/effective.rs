@@ -82,6 +82,16 @@ pub enum DoubleEscape {
     None,
 }
 
+/// What happens to a project that the user was not asked about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum ProjectTrust {
+    /// The front end asks; where it cannot, the project is not trusted.
+    #[default]
+    Ask,
+    Always,
+    Never,
+}
+
 /// A terminal protocol for images.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ImageProtocol {
@@ -118,6 +128,7 @@ pub struct Settings {
     /// The external editor's command; `None` leaves it to the environment.
     pub external_editor: Option<String>,
     pub double_escape: DoubleEscape,
+    pub project_trust: ProjectTrust,
     pub tree_filter: Filter,
     pub tree_layout: TreeLayout,
     pub completion_rows: usize,
@@ -180,6 +191,11 @@ impl From<&Layers> for Settings {
                 Some("fork") => DoubleEscape::Fork,
                 Some("none") => DoubleEscape::None,
                 _ => DoubleEscape::Tree,
+            },
+            project_trust: match layers.text("defaultProjectTrust").as_deref() {
+                Some("always") => ProjectTrust::Always,
+                Some("never") => ProjectTrust::Never,
+                _ => ProjectTrust::Ask,
             },
             tree_filter: layers.text("treeFilterMode").and_then(|name| Filter::parse(&name)).unwrap_or_default(),
             tree_layout: layers.text("treeLayout").and_then(|name| TreeLayout::parse(&name)).unwrap_or_default(),
@@ -245,6 +261,7 @@ mod tests {
         assert_eq!((settings.steering, settings.follow_up), (QueueMode::default(), QueueMode::default()));
         assert_eq!(settings.tree_filter, Filter::default());
         assert_eq!((settings.thinking, settings.double_escape), (ThinkingLevel::Medium, DoubleEscape::Tree));
+        assert_eq!(settings.project_trust, ProjectTrust::Ask);
         assert_eq!((settings.model, settings.theme, settings.tools), (None, None, None));
     }
 

@@ -47,6 +47,13 @@ impl Layer {
         self.last(key).map(|(_, _, place)| *place)
     }
 
+    /// The settings of the file, each once.
+    #[must_use]
+    pub fn keys(&self) -> Vec<&'static str> {
+        let keys: std::collections::BTreeSet<_> = self.values.iter().map(|(key, ..)| *key).collect();
+        keys.into_iter().collect()
+    }
+
     fn last(&self, key: &str) -> Option<&(&'static str, Value, TextPosition)> {
         self.values.iter().rev().find(|(known, ..)| *known == key)
     }

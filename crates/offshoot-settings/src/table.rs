@@ -20,6 +20,7 @@ pub enum Section {
     Display,
     Retries,
     Shell,
+    Safety,
 }
 
 impl Section {
@@ -33,6 +34,7 @@ impl Section {
             Self::Display => "Terminal and display",
             Self::Retries => "Retries and limits",
             Self::Shell => "Shell",
+            Self::Safety => "Safety",
         }
     }
 }
@@ -84,7 +86,7 @@ const QUEUE: SettingKind = SettingKind::Choice(&["one-at-a-time", "all"]);
 const LEVELS: SettingKind = SettingKind::Choice(&["off", "minimal", "low", "medium", "high", "xhigh", "max"]);
 const FILTERS: SettingKind = SettingKind::Choice(&["default", "no-tools", "user-only", "labeled-only", "all"]);
 
-use Section::{Context, Display, Interaction, Model, Retries, Shell, Tools};
+use Section::{Context, Display, Interaction, Model, Retries, Safety, Shell, Tools};
 
 /// All settings, in display order.
 pub const SETTINGS: &[Setting] = &[
@@ -300,6 +302,14 @@ pub const SETTINGS: &[Setting] = &[
     )
     .global_only(),
     setting_row("shellCommandPrefix", Shell, SettingKind::Text, None, "text put before every command").global_only(),
+    setting_row(
+        "defaultProjectTrust",
+        Safety,
+        SettingKind::Choice(&["ask", "always", "never"]),
+        Some("\"ask\""),
+        "whether the settings of a project are used that you were not asked about",
+    )
+    .global_only(),
 ];
 
 #[must_use]
@@ -331,7 +341,6 @@ pub(crate) const OF_PI: &[&str] = &[
     "thinkingBudgets",
     "enabledModels",
     "cacheWarming",
-    "defaultProjectTrust",
     "sessionDir",
     "images",
     "transport",

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use offshoot_agent::context_files;
+use offshoot_agent::context_files::{self, Links};
 use offshoot_agent::model::{Keys, Models};
 use offshoot_agent::provider::{Http, Model, Secret};
 use offshoot_agent::sessions::Sessions;
@@ -20,6 +20,7 @@ use super::Args;
 use crate::app::App;
 use crate::error::{CommandError, Result};
 use crate::models::{ChosenModel, ModelTable, ModelWishes, WithoutKey};
+use crate::trust::Trust;
 
 /// oh-my-pi keeps keys in a database.
 const KEY_FILES: [&str; 4] = ["auth.json", "agent.db", "agent.db-wal", "agent.db-journal"];
@@ -34,7 +35,9 @@ pub(crate) fn setup(app: &App, args: &Args, session: &Session, without_key: With
     let cwd = app.folder_of(session);
     let shell = shell(&user);
     let home = app.environment.data.clone().unwrap_or_default();
-    let (context, troubles) = context_files::find(&home, &cwd);
+    let is_trusted = app.trust_of(&cwd).0 == Trust::Given;
+    let links = if is_trusted { Links::Anywhere } else { Links::Inside };
+    let (context, troubles) = context_files::find(&home, &cwd, links);
     troubles.iter().for_each(|trouble| app.ui.warning(&trouble.to_string()));
     let date = to_iso(app.now());
     let prompt = SystemPrompt {

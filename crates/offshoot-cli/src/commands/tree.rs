@@ -139,7 +139,7 @@ pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
 
 /// An invalid settings file does not prevent drawing.
 fn layout_of_settings(app: &App, session: &Session) -> TreeLayout {
-    let layers = app.settings_files(session).load();
+    let layers = app.settings_files(&app.folder_of(session)).load();
     layers.map(|(layers, _)| Settings::from(&layers).tree_layout).unwrap_or_default()
 }
 

@@ -17,8 +17,10 @@ const LIMIT: u64 = 1 << 20;
 pub(crate) struct SettingsFiles {
     /// The user's; `None` without a data folder.
     pub(crate) global: Option<PathBuf>,
-    /// The project's; `None` if it is the same file as the user's.
+    /// The project's; `None` if it is the same file as the user's, or not trusted.
     pub(crate) project: Option<PathBuf>,
+    /// Why the project's file is not used.
+    refusal: Option<String>,
 }
 
 impl SettingsFiles {
@@ -26,7 +28,12 @@ impl SettingsFiles {
         let global = data.map(|data| data.join("settings.json"));
         let project =
             Some(cwd.join(".offshoot").join("settings.json")).filter(|project| global.as_ref() != Some(project));
-        Self { global, project }
+        Self { global, project, refusal: None }
+    }
+
+    /// The user's file only, with a warning why.
+    pub(crate) fn without_project(self, refusal: Option<String>) -> Self {
+        Self { project: None, refusal, ..self }
     }
 
     fn path(&self, scope: Scope) -> Option<&Path> {
@@ -44,6 +51,7 @@ impl SettingsFiles {
             (Layer::default(), vec![format!("{}; the project's settings are not used", error.on_one_line())])
         });
         troubles.extend(more);
+        troubles.extend(self.refusal.clone());
         Ok((Layers { global, project }, troubles))
     }
 
@@ -69,7 +77,8 @@ impl SettingsFiles {
         if new == old {
             return Ok(());
         }
-        replace(path, &new, scope).map_err(|error| CommandError::io(format!("write {}", path.display()), &error))
+        let fresh = if scope == Scope::Global { 0o600 } else { 0o666 };
+        replace(path, &new, fresh).map_err(|error| CommandError::io(format!("write {}", path.display()), &error))
     }
 
     fn layer(&self, scope: Scope) -> Result<(Layer, Vec<String>)> {
@@ -100,13 +109,13 @@ pub(super) fn text(path: &Path) -> Result<String> {
     }
 }
 
-/// Replaces a file atomically and durably. A link stays a link; permissions are kept; a new user file is private.
-fn replace(path: &Path, text: &str, scope: Scope) -> io::Result<()> {
+/// Replaces a file atomically and durably. A link stays a link; permissions are kept, and a new file has the mode `fresh`.
+pub(super) fn replace(path: &Path, text: &str, fresh: u32) -> io::Result<()> {
     let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
     let folder = path.parent().unwrap_or(Path::new("."));
     fs::create_dir_all(folder)?;
-    let fresh = Permissions::from_mode(if scope == Scope::Global { 0o600 } else { 0o666 });
-    let mut file = tempfile::Builder::new().prefix(".settings.").permissions(fresh).tempfile_in(folder)?;
+    let mut file =
+        tempfile::Builder::new().prefix(".settings.").permissions(Permissions::from_mode(fresh)).tempfile_in(folder)?;
     if let Ok(old) = fs::metadata(&path) {
         file.as_file().set_permissions(old.permissions())?;
     }

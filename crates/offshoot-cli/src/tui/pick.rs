@@ -17,7 +17,6 @@ use super::signals::Signals;
 use super::stop::stop;
 use super::wishes::wishes;
 use crate::app::App;
-use crate::config::settings::SettingsFiles;
 use crate::error::{CommandError, Result};
 
 /// Lets the user pick a session; `None` if the user leaves. Signals are handled from here on: those that arrive before
@@ -29,7 +28,7 @@ pub(super) fn session(app: &App) -> Result<Option<(PathBuf, Signals)>> {
     let told = sender.clone();
     // The front end may have ended.
     let session_list = SessionListWorker::start(&app, move |answer| drop(told.send(Msg::Sessions(answer))))?;
-    let files = SettingsFiles::of(app.environment.data.as_deref(), &app.environment.cwd);
+    let files = app.settings_files(&app.environment.cwd);
     let wishes = wishes(&app, &files, &app.cwd())?;
     let mut sessions = Sessions::new(Setting { keymap: wishes.keymap.clone(), ..surroundings(&app) });
     sessions.requests().into_iter().for_each(|request| session_list.take(request));

@@ -2,13 +2,16 @@
 
 use offshoot_agent::agent_session::AgentSession;
 use offshoot_session::transcript::Level;
-use offshoot_settings::{Scope, Value};
+use offshoot_settings::{Layers, Scope, Value};
 use offshoot_tui::app::msg::Msg;
 use offshoot_tui::overlay::settings::Files as Shown;
 
 use super::job_context::{JobContext, blocking};
+use crate::app::App;
 use crate::config::settings::SettingsFiles;
 use crate::config::themes;
+use crate::config::trust_file::TrustFile;
+use crate::error::Result;
 
 pub(super) async fn open(context: &JobContext, agent: &AgentSession) {
     let Some(files) = files(context, agent).await else { return };
@@ -43,13 +46,30 @@ pub(super) async fn store(
     value: Option<Value>,
 ) {
     let Some(files) = files(context, agent).await else { return };
-    let stored = blocking(move || files.store(scope, key, value.as_ref()).and_then(|()| files.load())).await;
-    context.tell(Msg::Stored(stored.map(|(layers, _)| layers).map_err(|error| error.with_hints_on_one_line())));
+    let app = context.app.clone();
+    let stored = blocking(move || store_in(&app, &files, (scope, key), value.as_ref())).await;
+    context.tell(Msg::Stored(stored.map_err(|error| error.with_hints_on_one_line())));
+}
+
+/// Stores a value. Who makes a project's file here trusts it.
+fn store_in(
+    app: &App,
+    files: &SettingsFiles,
+    (scope, key): (Scope, &'static str),
+    value: Option<&Value>,
+) -> Result<Layers> {
+    let folder = files.project.as_deref().filter(|_| scope == Scope::Project).and_then(|file| file.parent()?.parent());
+    let is_new = files.project.as_ref().is_some_and(|file| file.symlink_metadata().is_err());
+    files.store(scope, key, value)?;
+    if let (Some(folder), Some(data), true) = (folder, &app.environment.data, is_new) {
+        TrustFile::of(data).save(folder, true)?;
+    }
+    Ok(files.load()?.0)
 }
 
 async fn files(context: &JobContext, agent: &AgentSession) -> Option<SettingsFiles> {
     let app = context.app.clone();
-    match agent.read(move |session| app.settings_files(session)).await {
+    match agent.read(move |session| app.settings_files(&app.folder_of(session))).await {
         Ok(files) => Some(files),
         Err(error) => {
             context.notice(Level::Error, format!("the settings cannot be found: {error}"));

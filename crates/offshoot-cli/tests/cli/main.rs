@@ -41,6 +41,7 @@ mod switch;
 mod tail;
 mod terminal;
 mod trash;
+mod trust;
 mod tree;
 mod tui;
 mod tui_beside;

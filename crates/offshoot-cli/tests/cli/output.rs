@@ -71,6 +71,12 @@ fn help_of_a_command_ends_with_examples() {
           --no-pager
               Do not send long output through a pager: $OFFSHOOT_PAGER, else $PAGER, else less
 
+          --trust
+              Use the settings of projects this once, whatever was answered before
+
+          --no-trust
+              Use no settings of projects this once
+
     Examples:
       offshoot switch latest [ID1]
       offshoot switch latest [ID1] --summarize

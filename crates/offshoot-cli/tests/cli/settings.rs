@@ -11,7 +11,7 @@ fn the_project_comes_before_the_user() {
     let talk = Talk::new([Reply::text("Yes.")]);
     talk.data("settings.json", &json!({"defaultTools": ["ls"], "defaultThinkingLevel": "high"}));
     talk.world.write(".offshoot/settings.json", r#"{"defaultTools": ["read", "grep"]}"#);
-    assert_snapshot!(talk.run(&["-p", "well?"]), @"Yes.");
+    assert_snapshot!(talk.run(&["--trust", "-p", "well?"]), @"Yes.");
     let request = talk.server.seen().last().unwrap().json();
     let tools: Vec<_> = request["tools"].as_array().unwrap().iter().filter_map(|tool| tool["name"].as_str()).collect();
     assert_eq!(tools, ["read", "grep"]);
@@ -23,7 +23,7 @@ fn the_project_comes_before_the_user() {
 fn the_command_line_comes_before_both() {
     let talk = Talk::new([Reply::text("Yes.")]);
     talk.world.write(".offshoot/settings.json", r#"{"defaultTools": []}"#);
-    assert_snapshot!(talk.run(&["-p", "well?", "--tools", "ls"]), @"Yes.");
+    assert_snapshot!(talk.run(&["--trust", "-p", "well?", "--tools", "ls"]), @"Yes.");
     let request = talk.server.seen().last().unwrap().json();
     assert_eq!(request["tools"][0]["name"], "ls");
 }
@@ -32,7 +32,7 @@ fn the_command_line_comes_before_both() {
 fn what_has_no_effect_is_told() {
     let talk = Talk::new([Reply::text("Yes.")]);
     talk.world.write(".offshoot/settings.json", "{\n  \"defaultModle\": \"m1\",\n  \"shellPath\": \"./evil\"\n}");
-    assert_snapshot!(talk.run(&["-p", "well?"]), @r#"
+    assert_snapshot!(talk.run(&["--trust", "-p", "well?"]), @r#"
     Yes.
     [stderr]
     warning: [WORK]/.offshoot/settings.json:2:19: there is no setting "defaultModle": did you mean defaultModel?
@@ -60,13 +60,13 @@ fn a_users_file_that_is_no_json_stops_the_agent() {
 fn a_projects_settings_do_not_stop_the_agent() {
     let talk = Talk::new([Reply::text("Yes."), Reply::text("Yes."), Reply::text("Yes.")]);
     talk.world.write(".offshoot/settings.json", "{\"theme\": dark}");
-    assert_snapshot!(talk.run(&["-p", "well?"]), @"
+    assert_snapshot!(talk.run(&["--trust", "-p", "well?"]), @"
     Yes.
     [stderr]
     warning: could not read the settings: [WORK]/.offshoot/settings.json:1:11: expected a value for JSON; the project's settings are not used
     ");
     talk.world.write(".offshoot/settings.json", r#"{"defaultTools": ["raed"]}"#);
-    assert_snapshot!(talk.run(&["-p", "well?"]), @r#"
+    assert_snapshot!(talk.run(&["--trust", "-p", "well?"]), @r#"
     Yes.
     [stderr]
     warning: there is no tool "raed" (did you mean read?); there are read, bash, edit, write, grep, find, ls; the project's settings are not used
@@ -74,7 +74,7 @@ fn a_projects_settings_do_not_stop_the_agent() {
     let settings = talk.world.work().join(".offshoot/settings.json");
     std::fs::remove_file(&settings).unwrap();
     std::os::unix::fs::symlink("/dev/zero", settings).unwrap();
-    assert_snapshot!(talk.run(&["-p", "well?"]), @"
+    assert_snapshot!(talk.run(&["--trust", "-p", "well?"]), @"
     Yes.
     [stderr]
     warning: could not read [WORK]/.offshoot/settings.json: it is a device, not a regular file: save its content in one first; the project's settings are not used

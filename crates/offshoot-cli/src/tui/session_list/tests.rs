@@ -14,6 +14,7 @@ use offshoot_tui::overlay::sessions::{Answer, Listed, Origin, Request, Scope, Sp
 use super::SessionListWorker;
 use crate::app::App;
 use crate::config::Environment;
+use crate::trust::RunTrust;
 use crate::ui::{ColorWhen, Ui};
 
 struct World {
@@ -41,7 +42,7 @@ impl World {
         };
         let ui = Ui::new(&environment, ColorWhen::Never, false);
         let (durability, spill_policy) = (Durability::default(), SpillPolicy::default());
-        let app = App { ui, environment, session_dir: None, durability, spill_policy };
+        let app = App { ui, environment, session_dir: None, durability, spill_policy, trust: RunTrust::default() };
         let (sender, answers) = channel();
         let sender = Mutex::new(sender);
         let tell = move |answer| drop(sender.lock().unwrap_or_else(PoisonError::into_inner).send(answer));

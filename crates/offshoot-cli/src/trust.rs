@@ -1,0 +1,77 @@
+//! Whether a project's files may have an effect: the command line decides, else the user's answer, else the user's
+//! settings. What asks the user is the front end's.
+
+use std::path::{Path, PathBuf};
+
+use offshoot_settings::{ProjectTrust, Settings};
+
+use crate::config::settings::SettingsFiles;
+use crate::config::trust_file::{TrustFile, real};
+
+/// The decision for this run of the program.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) enum RunTrust {
+    #[default]
+    Undecided,
+    /// `--trust` or `--no-trust`.
+    EveryFolder(bool),
+    /// The user was asked about this folder, given by its real path.
+    Asked(PathBuf, bool),
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Trust {
+    Given,
+    Refused,
+    /// Nobody has decided yet.
+    Unasked,
+}
+
+impl RunTrust {
+    /// Whether a folder is trusted, and why the stored answers cannot be read, if so. `data` is the data folder.
+    pub(crate) fn of(&self, data: Option<&Path>, folder: &Path) -> (Trust, Option<String>) {
+        let decided = |is_trusted: bool| if is_trusted { Trust::Given } else { Trust::Refused };
+        match self {
+            Self::EveryFolder(is_trusted) => return (decided(*is_trusted), None),
+            Self::Asked(asked, is_trusted) if *asked == real(folder) => return (decided(*is_trusted), None),
+            Self::Asked(..) | Self::Undecided => {}
+        }
+        let Some(data) = data else { return (Trust::Unasked, None) };
+        match TrustFile::of(data).answer(folder) {
+            Ok(Some(is_trusted)) => (decided(is_trusted), None),
+            Ok(None) => (usual_trust(data, folder), None),
+            Err(error) => (Trust::Unasked, Some(error.with_hints_on_one_line())),
+        }
+    }
+
+    /// The settings files of a folder. A project's file is left out, with its reason, unless the folder is trusted. One
+    /// that does not exist may be made.
+    pub(crate) fn settings_files(&self, data: Option<&Path>, folder: &Path) -> SettingsFiles {
+        let files = SettingsFiles::of(data, folder);
+        let Some(project) = files.project.clone().filter(|project| project.symlink_metadata().is_ok()) else {
+            return files;
+        };
+        let without =
+            |why: &str| files.clone().without_project(Some(format!("{} is not used: {why}", project.display())));
+        match self.of(data, folder) {
+            (Trust::Given, _) => files,
+            (_, Some(trouble)) => without(&trouble),
+            // The user has just said so.
+            (Trust::Refused, None) if *self != Self::Undecided => files.without_project(None),
+            (Trust::Refused, None) => without("you do not trust this folder; --trust uses it this once"),
+            (Trust::Unasked, None) => {
+                without("this folder is not trusted yet; --trust uses it this once, and `offshoot` on a terminal asks")
+            }
+        }
+    }
+}
+
+/// What the user's settings say of folders without an answer. Settings that cannot be read are reported where they are used.
+fn usual_trust(data: &Path, folder: &Path) -> Trust {
+    let files = SettingsFiles::of(Some(data), folder).without_project(None);
+    match files.load().map(|(layers, _)| Settings::from(&layers).project_trust).unwrap_or_default() {
+        ProjectTrust::Always => Trust::Given,
+        ProjectTrust::Never => Trust::Refused,
+        ProjectTrust::Ask => Trust::Unasked,
+    }
+}

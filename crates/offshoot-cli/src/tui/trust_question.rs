@@ -1,0 +1,116 @@
+//! The question whether a project is trusted, asked once, before the front end takes the terminal. What is trusted, and
+//! what follows from it, is decided elsewhere.
+
+use std::path::Path;
+
+use offshoot_agent::context_files::{self, ContextTrouble, Links};
+use offshoot_session::text::clean_lines;
+
+use crate::app::App;
+use crate::config::settings::SettingsFiles;
+use crate::config::trust_file::{TrustFile, real};
+use crate::error::{CommandError, Result};
+use crate::trust::{RunTrust, Trust};
+
+/// The program with the user's decision about a folder. Asks only if the folder has files that need a decision, and
+/// nobody has decided.
+pub(super) fn decided(app: &App, folder: &Path) -> Result<App> {
+    let asked = |is_trusted: bool| App { trust: RunTrust::Asked(real(folder), is_trusted), ..app.clone() };
+    match app.trust_of(folder) {
+        (Trust::Given, _) => return Ok(app.clone()),
+        (Trust::Refused, _) => return Ok(asked(false)),
+        (Trust::Unasked, trouble) => trouble.iter().for_each(|trouble| app.ui.warning(trouble)),
+    }
+    let effects = effects(app, folder);
+    if effects.is_empty() {
+        return Ok(app.clone());
+    }
+    let answer = ask(app, folder, &effects)?;
+    if let Err(error) = keep(app, folder, answer) {
+        app.ui.warning(&format!("the answer counts only this once: {}", error.with_hints_on_one_line()));
+    }
+    Ok(asked(matches!(answer, Answer::Folder | Answer::Parent | Answer::Once)))
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Answer {
+    Folder,
+    Parent,
+    Once,
+    Never,
+    NotNow,
+}
+
+impl Answer {
+    /// An empty line, and the end of the input, mean the least.
+    fn parse(line: Option<&str>) -> Option<Self> {
+        match line.unwrap_or_default().trim().to_lowercase().as_str() {
+            "y" | "yes" => Some(Self::Folder),
+            "p" | "parent" => Some(Self::Parent),
+            "o" | "once" => Some(Self::Once),
+            "n" | "never" => Some(Self::Never),
+            "" => Some(Self::NotNow),
+            _ => None,
+        }
+    }
+}
+
+/// The project's files that have an effect, each with what it does.
+fn effects(app: &App, folder: &Path) -> Vec<String> {
+    let data = app.environment.data.as_deref();
+    let mut effects = Vec::new();
+    let files = SettingsFiles::of(data, folder);
+    if let Some(path) = files.project.clone().filter(|path| path.symlink_metadata().is_ok()) {
+        let sets = files.load().map(|(layers, _)| layers.project.keys().join(", ")).unwrap_or_default();
+        let sets = if sets.is_empty() { "sets nothing".to_owned() } else { format!("sets {sets}") };
+        effects.push(format!("{} {sets}", app.environment.short(&path.display().to_string())));
+    }
+    let (_, troubles) = context_files::find(data.unwrap_or(Path::new("")), folder, Links::Inside);
+    effects.extend(troubles.iter().filter_map(|trouble| match trouble {
+        ContextTrouble::LeadsOutside { path, target, .. } => {
+            let path = app.environment.short(&path.display().to_string());
+            Some(format!("{path} would give the model {}", target.display()))
+        }
+        ContextTrouble::Unreadable { .. } | ContextTrouble::Cut { .. } => None,
+    }));
+    effects
+}
+
+fn ask(app: &App, folder: &Path, effects: &[String]) -> Result<Answer> {
+    let short = |folder: &Path| app.environment.short(&folder.display().to_string());
+    let folder = real(folder);
+    let parent = folder.parent().unwrap_or(&folder);
+    let mut lines = vec![format!("Do you trust {}? It has files that change how offshoot works:", short(&folder))];
+    lines.push(String::new());
+    lines.extend(effects.iter().map(|effect| format!("  {effect}")));
+    lines.extend([
+        String::new(),
+        "They can choose the model, its tools and its limits. They cannot name programs that offshoot runs.".to_owned(),
+        String::new(),
+        "  y      trust this folder".to_owned(),
+        format!("  p      trust {} and all folders in it", short(parent)),
+        "  o      trust it this once".to_owned(),
+        "  n      never trust it".to_owned(),
+        "  Enter  do not use the files this time".to_owned(),
+        String::new(),
+    ]);
+    let lines: Vec<String> = lines.iter().map(|line| clean_lines(line).into_owned()).collect();
+    let failed = |error| CommandError::io("ask about the folder", &error);
+    let mut answer = app.ui.ask(&lines, "y, p, o, n or Enter: ").map_err(failed)?;
+    loop {
+        match Answer::parse(answer.as_deref()) {
+            Some(answer) => return Ok(answer),
+            None => answer = app.ui.ask(&[], "y, p, o, n or Enter: ").map_err(failed)?,
+        }
+    }
+}
+
+fn keep(app: &App, folder: &Path, answer: Answer) -> Result<()> {
+    let Some(file) = app.environment.data.as_deref().map(TrustFile::of) else { return Ok(()) };
+    match answer {
+        Answer::Folder => file.save(folder, true),
+        Answer::Parent => file.save_parent(folder),
+        Answer::Never => file.save(folder, false),
+        Answer::Once | Answer::NotNow => Ok(()),
+    }
+}
