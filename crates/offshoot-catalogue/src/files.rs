@@ -56,8 +56,9 @@ pub(crate) fn read_all(tasks: &[Task<'_>], now: Millis, done: &mut dyn FnMut(Loo
         for _ in 0..cores.min(tasks.len()) {
             let (next, send) = (&next, send.clone());
             scope.spawn(move || {
+                let mut buffer = Vec::new();
                 while let Some(task) = tasks.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    if send.send(read(task, now)).is_err() {
+                    if send.send(read(task, now, &mut buffer)).is_err() {
                         return;
                     }
                 }
@@ -70,10 +71,10 @@ pub(crate) fn read_all(tasks: &[Task<'_>], now: Millis, done: &mut dyn FnMut(Loo
     });
 }
 
-fn read(task: &Task<'_>, now: Millis) -> Looked {
+fn read(task: &Task<'_>, now: Millis, buffer: &mut Vec<u8>) -> Looked {
     let path = &task.found.path;
     let name = path.file_name().map(OsString::from).unwrap_or_default();
-    let (info, memory) = match file(task, now) {
+    let (info, memory) = match file(task, now, buffer) {
         Ok((row, whole)) => {
             let info = whole.as_ref().unwrap_or(&row.reading).info(path, row.stamp.modified_at());
             (info, if task.row.as_ref() == Some(&row) { Memory::Stays } else { Memory::New(Box::new(row)) })
@@ -84,7 +85,7 @@ fn read(task: &Task<'_>, now: Millis) -> Looked {
 }
 
 /// The new row of a file, and the reading to the end of its last line if no line feed ends that.
-fn file(task: &Task<'_>, now: Millis) -> Result<(StoredReading, Option<Reading>)> {
+fn file(task: &Task<'_>, now: Millis, buffer: &mut Vec<u8>) -> Result<(StoredReading, Option<Reading>)> {
     let path = &task.found.path;
     let medium = FileMedium::open(path).map_err(Error::io("open", path))?;
     let stamp = medium.stamp().map_err(Error::io("read", path))?;
@@ -94,7 +95,7 @@ fn file(task: &Task<'_>, now: Millis) -> Result<(StoredReading, Option<Reading>)
         }
         _ => Reading::default(),
     };
-    let whole = reading.read_further(&medium, stamp.length)?;
+    let whole = reading.read_further(&medium, stamp.length, buffer)?;
     let samples = samples(&medium, reading.offset).map_err(Error::io("read", path))?;
     Ok((StoredReading { stamp, is_settled: stamp.is_settled(now), samples, reading }, whole))
 }

@@ -39,7 +39,7 @@ pub fn for_each_line(
     for_each_line_in(&mut Vec::new(), medium, (from, to), first_number, each)
 }
 
-/// [`for_each_line`] with a buffer to reuse: allocating a megabyte costs as much as reading one.
+/// [`for_each_line`] with a buffer to reuse: allocating and zeroing a megabyte costs as much as reading one.
 pub(crate) fn for_each_line_in(
     buffer: &mut Vec<u8>,
     medium: &dyn Medium,
@@ -49,7 +49,11 @@ pub(crate) fn for_each_line_in(
 ) -> io::Result<()> {
     // One byte more than there is to read, so that a full buffer means an incomplete line.
     let room = to.saturating_sub(from).saturating_add(1);
-    buffer.resize(BUFFER.min(usize::try_from(room).unwrap_or(BUFFER)), 0);
+    let room = BUFFER.min(usize::try_from(room).unwrap_or(BUFFER));
+    if buffer.len() < room {
+        buffer.resize(room, 0);
+    }
+    let buffer = &mut buffer[..room];
     let mut span = LineSpan { number: first_number, offset: from, length: 0, terminated: true };
     let mut filled = 0; // bytes in the buffer; its first byte is at `span.offset`
     loop {

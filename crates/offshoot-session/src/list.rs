@@ -83,7 +83,7 @@ pub fn sort_by_activity(sessions: &mut [SessionInfo]) {
 pub fn session_info(medium: &dyn Medium, file_time: Option<Millis>, with_text: bool) -> Result<SessionInfo> {
     let length = medium.len().map_err(Error::io("read", medium.path()))?;
     let mut gather = Gather::new(medium, Reading::default(), with_text);
-    gather.read_further(length)?;
+    gather.read_further(length, &mut Vec::new())?;
     let info = gather.reading.into_info(medium.path(), file_time)?;
     Ok(SessionInfo { all_messages_text: gather.text, ..info })
 }

@@ -1,6 +1,11 @@
 //! Relative and short times.
 
+use std::sync::LazyLock;
+
 use offshoot_session::clock::{Millis, Zone};
+
+/// Looked up once: a list has a time in every row.
+static ZONE: LazyLock<Zone> = LazyLock::new(Zone::local);
 
 const MINUTE: Millis = 60_000;
 const HOUR: Millis = 60 * MINUTE;
@@ -24,7 +29,7 @@ pub(crate) fn day(time: Millis) -> String {
 
 /// Date and minute in the local time zone.
 pub(crate) fn minute(time: Millis) -> String {
-    Zone::local().minute(time)
+    ZONE.minute(time)
 }
 
 #[cfg(test)]

@@ -14,7 +14,7 @@ use crate::error::{Error, Result};
 use crate::header::{Header, TitleSlot};
 use crate::json::{Json, JsonKind, validate};
 use crate::kind::{Kind, Role};
-use crate::lines::{LineSpan, for_each_line};
+use crate::lines::{LineSpan, for_each_line_in};
 use crate::medium::{Medium, read_exact_at};
 use crate::tokens::Usage;
 
@@ -63,13 +63,13 @@ pub struct Beginning {
 
 impl Reading {
     /// Reads up to `length`. A last line without line feed may still grow, so it is not included, but the result is the
-    /// reading with it.
+    /// reading with it. Pieces of the file are read into `buffer`, which can be reused for other files.
     ///
     /// # Errors
     /// [`Error::Io`]; nothing changes then. [`Reading::info`] fails if the file is not a session.
-    pub fn read_further(&mut self, medium: &dyn Medium, length: u64) -> Result<Option<Self>> {
+    pub fn read_further(&mut self, medium: &dyn Medium, length: u64, buffer: &mut Vec<u8>) -> Result<Option<Self>> {
         let mut gather = Gather::new(medium, self.clone(), false);
-        let settled = gather.read_further(length)?;
+        let settled = gather.read_further(length, buffer)?;
         Ok(match settled {
             Some(settled) => {
                 *self = settled;
@@ -149,14 +149,14 @@ impl<'a> Gather<'a> {
     }
 
     /// Reads on; returns the state before a last line without line feed, if there is one.
-    pub(super) fn read_further(&mut self, length: u64) -> Result<Option<Reading>> {
+    pub(super) fn read_further(&mut self, length: u64, buffer: &mut Vec<u8>) -> Result<Option<Reading>> {
         let (from, first) = (self.reading.offset, self.reading.lines + 1);
         if self.reading.refused.is_some() || from >= length {
             return Ok(None);
         }
         let mut settled = None;
         let mut trouble = Ok(None);
-        for_each_line(self.medium, from, length, first, |span, line| {
+        for_each_line_in(buffer, self.medium, (from, length), first, |span, line| {
             if !span.terminated {
                 settled = Some(self.reading.clone());
             }

@@ -69,9 +69,10 @@ fn at_once(bytes: &[u8]) -> Result<SessionInfo, String> {
 fn in_goes(bytes: &[u8], cuts: &[usize]) -> Result<SessionInfo, String> {
     let medium = MemoryMedium::new(bytes.to_vec());
     let mut reading = Reading::default();
+    let mut buffer = Vec::new();
     let mut whole = None;
     for cut in cuts.iter().copied().chain([bytes.len()]) {
-        whole = reading.read_further(&medium, cut as u64).unwrap();
+        whole = reading.read_further(&medium, cut as u64, &mut buffer).unwrap();
         let so_far = whole.as_ref().unwrap_or(&reading).info(Path::new("memory"), Some(7));
         assert_eq!(
             so_far.map_err(|e| e.to_string()),
