@@ -462,5 +462,15 @@ impl Outline {
     }
 }
 
+/// The text of an entry as its row has it, for an entry without words of its own, such as a tool's result or a label.
+///
+/// # Errors
+/// The medium cannot be read.
+pub fn entry_text(source: &dyn Source, ix: NodeIx) -> Result<String> {
+    let mut calls = Calls::default();
+    calls.reads_near_only();
+    row::text(source, ix, &calls)
+}
+
 #[cfg(test)]
 mod tests;

@@ -4,6 +4,7 @@ use std::io::Write as _;
 
 use offshoot_session::entry::Source as _;
 use offshoot_session::id::EntryId;
+use offshoot_session::outline::entry_text;
 use offshoot_session::session::Session;
 use offshoot_session::stats::words;
 use offshoot_session::text::{counted, one_line};
@@ -82,6 +83,6 @@ pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
 pub(crate) fn place(session: &Session, ix: NodeIx) -> Result<String> {
     let tree = session.tree();
     let id = tree.node(ix).id().map_or(Ok("-".to_owned()), |id| select::short_id(session, id.as_str()))?;
-    let said = words(&session.entry(ix)?).map(|said| format!("  {}", one_line(&said, 60))).unwrap_or_default();
-    Ok(format!("{}{said}", Painted(ID, &one_line(&id, 40))))
+    let said = words(&session.entry(ix)?).map_or_else(|| entry_text(session, ix), Ok)?;
+    Ok(format!("{}  {}", Painted(ID, &one_line(&id, 40)), one_line(&said, 60)))
 }
