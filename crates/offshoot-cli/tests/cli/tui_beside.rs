@@ -136,16 +136,7 @@ fn a_full_disk_is_told_and_nothing_is_lost() {
         return crate::crashes::say("NOT TESTED: a full disk under the terminal: mounting is not allowed here");
     };
     let path = disk.0.join("s.jsonl");
-    let mut terminal = Terminal::offshoot(&talk, &["--session", path.to_str().unwrap()], (80, 24));
-    terminal.until_text("m1").send("first question\r");
-    terminal.until_text("The first answer.").until_idle();
-    fill(&disk.0.join("filler"));
-    let long = "a question that takes room ".repeat(400);
-    terminal.send(&format!("\x1b[200~{long}\x1b[201~\r"));
-    terminal.until_text("the session cannot be written").until("the status", |screen| {
-        screen.lines().next_back().is_some_and(|row| row.contains("not saved in its file"))
-    });
-    terminal.until_text("/clone continues with it in a copy").until_text("--copy FILE");
+    let mut terminal = with_a_question_that_does_not_fit(&talk, &disk);
     assert!(!fs::read_to_string(&path).unwrap().contains("takes room"));
     fs::remove_file(disk.0.join("filler")).unwrap();
     terminal.send("third question\r");
@@ -155,6 +146,44 @@ fn a_full_disk_is_told_and_nothing_is_lost() {
     assert!(fs::read_to_string(&path).unwrap().contains("takes room"));
     terminal.send("\x04");
     assert!(terminal.ended());
+}
+
+/// The copy has what could not be written, on another file system and from there on without trouble.
+#[test]
+fn a_clone_of_a_session_on_a_full_disk_has_what_could_not_be_written() {
+    let talk = Talk::new([Reply::text("The first answer."), Reply::text("The third answer.")]);
+    let Some(disk) = crate::crashes::Mounted::tmpfs(talk.world.work().join("small")) else {
+        return crate::crashes::say("NOT TESTED: a clone from a full disk: mounting is not allowed here");
+    };
+    let mut terminal = with_a_question_that_does_not_fit(&talk, &disk);
+    terminal.send("/clone\r");
+    terminal.until_text("first question (fork)").until_idle().send("third question\r");
+    terminal.until_text("The third answer.").until_idle();
+    let asked = talk.server.seen().pop().unwrap().json()["messages"].to_string();
+    assert!(asked.contains("takes room") && asked.contains("third question"), "{asked}");
+    let holds = |path: &std::path::Path, words| fs::read_to_string(path).unwrap().contains(words);
+    assert!(!holds(&disk.0.join("s.jsonl"), "takes room"));
+    let store = talk.world.home().join(".local/share/offshoot/sessions");
+    let copies: Vec<_> = talk.files().into_iter().filter(|path| path.starts_with(&store)).collect();
+    assert!(copies.len() == 1 && holds(&copies[0], "takes room") && holds(&copies[0], "The third answer."));
+    terminal.send("\x04");
+    assert!(terminal.ended());
+}
+
+/// The first question is in the file, the second one is not.
+fn with_a_question_that_does_not_fit(talk: &Talk, disk: &crate::crashes::Mounted) -> Terminal {
+    let path = disk.0.join("s.jsonl");
+    let mut terminal = Terminal::offshoot(talk, &["--session", path.to_str().unwrap()], (80, 24));
+    terminal.until_text("m1").send("first question\r");
+    terminal.until_text("The first answer.").until_idle();
+    fill(&disk.0.join("filler"));
+    let long = "a question that takes room ".repeat(400);
+    terminal.send(&format!("\x1b[200~{long}\x1b[201~\r"));
+    terminal.until_text("the session cannot be written").until("the status", |screen| {
+        screen.lines().next_back().is_some_and(|row| row.contains("not saved in its file"))
+    });
+    terminal.until_text("/clone continues with it in a copy").until_text("--copy FILE");
+    terminal
 }
 
 /// Writes until there is no room for another byte.
