@@ -115,6 +115,6 @@ fn converse(
 fn goodbye(app: &App, model: &Model) {
     let (looked, began) = (&model.looked, !model.conversation.is_empty());
     if began && looked.path.is_some() {
-        app.ui.loud().hint(&format!("`offshoot --session {}` goes on", looked.id));
+        app.ui.loud().hint(&format!("`offshoot --session {}` continues it", looked.id));
     }
 }

@@ -190,7 +190,7 @@ fn before_message(session: &Session, entry: &str) -> Result<(Option<String>, Str
     let ix = session.find(entry)?;
     let tree = session.tree();
     if tree.node(ix).role() != Some(Role::User) {
-        return Err(AgentError::Failed(format!("entry {entry} is no message of the user")));
+        return Err(AgentError::Failed(format!("entry {entry} is not a message of the user")));
     }
     let text = session.entry(ix)?;
     let text = text.message().and_then(|message| message.get("content")).map(|content| text_of(content, ""));

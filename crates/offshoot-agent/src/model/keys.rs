@@ -260,7 +260,7 @@ fn read(path: &Path) -> Result<Vec<(String, Secret)>, Option<Trouble>> {
     }
     // A parser's message may include part of the text, which may be a key.
     let credentials: serde_json::Map<String, serde_json::Value> = serde_json::from_str(&text)
-        .map_err(|error| trouble(Some(error.line()), "is no JSON object of providers; mend it".to_owned()))?;
+        .map_err(|error| trouble(Some(error.line()), "is not a JSON object of providers".to_owned()))?;
     let key = |(name, value): (String, serde_json::Value)| {
         let credential: Credential = serde_json::from_value(value).ok()?;
         let key = credential.key.filter(|key| credential.kind == "api_key" && !key.trim().is_empty())?;

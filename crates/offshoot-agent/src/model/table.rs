@@ -78,7 +78,7 @@ impl Models {
         match file::parse(text) {
             Ok(file) => self.add(file.providers, &mut |place, what| note(line_of(text, place), what)),
             Err(error) => {
-                let what = format!("{error}; nothing of the file is used until it is mended");
+                let what = format!("{error}; nothing of the file is used until it is repaired");
                 note(Some(error.line()).filter(|line| *line > 0), what);
             }
         }

@@ -187,7 +187,7 @@ fn headers(outgoing: &Outgoing) -> Result<HeaderMap, AnswerTrouble> {
     let mut map = HeaderMap::new();
     for (name, value) in &outgoing.headers {
         let bad = || AnswerTrouble {
-            text: format!("header `{name}` cannot be sent: it holds what no header may"),
+            text: format!("header `{name}` cannot be sent: it has a character that headers cannot have"),
             ..AnswerTrouble::default()
         };
         let key = HeaderName::from_bytes(name.as_bytes()).map_err(|_| bad())?;

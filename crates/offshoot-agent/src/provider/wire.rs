@@ -147,7 +147,7 @@ impl Reader {
         if !*is_done {
             let mut event = |name: &str, data: &str| take(decoder.as_mut(), draft, is_done, (name, data));
             if sse.push(bytes, &mut event).is_err() && !*is_done {
-                let text = "the response has an event of more than 64 MiB, which is no model's";
+                let text = "the response has an event of more than 64 MiB";
                 *is_done = true;
                 draft.fail(&AnswerTrouble { text: text.to_owned(), ..AnswerTrouble::default() });
             }

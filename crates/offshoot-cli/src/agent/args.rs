@@ -117,8 +117,8 @@ impl Args {
         }
         if self.resume {
             return Err(CommandError::usage("choosing a session needs a terminal")
-                .hint("`offshoot list` shows the sessions, `offshoot --session ID -p PROMPT` goes on with one")
-                .hint("`offshoot -c -p PROMPT` goes on with the newest"));
+                .hint("`offshoot list` shows the sessions, `offshoot --session ID -p PROMPT` continues one")
+                .hint("`offshoot -c -p PROMPT` continues the newest"));
         }
         match (self.mode, self.print, self.output_format) {
             (Some(AgentOutput::Json), _, _) => Ok(Some(PrintForm::Events)),

@@ -18,7 +18,7 @@ pub(crate) fn check_folder(app: &App, args: &Args, session: &Session) -> Result<
         None => Ok(()),
         Some(gone) => {
             Err(CommandError::new(FailureKind::NotFound, format!("the session's folder {gone} is not there any more"))
-                .hint(format!("`offshoot --fork {}` goes on with a copy in this folder", quoted(given))))
+                .hint(format!("`offshoot --fork {}` continues a copy in this folder", quoted(given))))
         }
     }
 }

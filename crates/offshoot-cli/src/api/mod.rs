@@ -69,7 +69,7 @@ fn answer_line(server: &mut ApiServer<'_>, line: &[u8], output: &mut dyn Write) 
 fn answer_batch(server: &mut ApiServer<'_>, batch: Json<'_>, output: &mut dyn Write) -> io::Result<()> {
     if batch.items().next().is_none() {
         ApiAnswer::new(None, "", output)
-            .finish(Err(ApiFailure::invalid_request("a batch holds at least one request")))?;
+            .finish(Err(ApiFailure::invalid_request("a batch has at least one request")))?;
         return output.write_all(b"\n");
     }
     let mut before = "[";

@@ -48,7 +48,7 @@ pub(super) type MethodResult = Result<(), ApiFailure>;
 
 impl ApiFailure {
     pub(super) fn parse(why: &dyn std::error::Error) -> Self {
-        Self::Refused { code: -32700, message: format!("the line is no JSON: {why}") }
+        Self::Refused { code: -32700, message: format!("the line is not JSON: {why}") }
     }
 
     pub(super) fn invalid_request(why: &str) -> Self {

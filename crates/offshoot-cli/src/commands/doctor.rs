@@ -69,13 +69,13 @@ pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
         return report::everything(app, args.json, &(roots, overview::rest(app), open));
     };
     if given.is_empty() {
-        return Err(CommandError::usage("an empty word resembles everything").hint("`offshoot list --all` shows it"));
+        return Err(CommandError::usage("an empty text names no session").hint("`offshoot list --all` shows it"));
     }
     let (found, unread) = search::search(app, given)?;
     report::found(app, args.json, given, (&found, &unread))?;
     if found.is_empty() {
-        return Err(CommandError::new(FailureKind::NotFound, format!("nothing resembles {given:?}"))
-            .hint("`offshoot doctor` says where it was looked for"));
+        return Err(CommandError::new(FailureKind::NotFound, format!("no file resembles {given:?}"))
+            .hint("`offshoot doctor` shows which folders were searched"));
     }
     Ok(())
 }

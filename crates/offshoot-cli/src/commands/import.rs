@@ -69,9 +69,7 @@ pub(crate) fn take(app: &App, file: &Path) -> Result<(PathBuf, Option<String>)> 
     };
     let note = match (note, known) {
         (Some(note), _) => Some(note.to_owned()),
-        (None, Some(other)) => {
-            Some(format!("the id also stands in {}; give the path to name one of them", other.display()))
-        }
+        (None, Some(other)) => Some(format!("{} has the same id; name a session by its path", other.display())),
         (None, None) => None,
     };
     Ok((path, note))

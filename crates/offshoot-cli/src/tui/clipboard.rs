@@ -38,7 +38,7 @@ pub(super) async fn paste(context: &JobContext) {
         }
         Ok(ClipboardContent::Text(text)) => context.tell(Msg::Clipboard(text)),
         Ok(ClipboardContent::Nothing) => {
-            context.notice(Level::Info, "the clipboard holds neither text nor a png, jpeg, webp or gif");
+            context.notice(Level::Info, "the clipboard contains no text and no png, jpeg, webp or gif");
         }
         Err(why) => context.notice(Level::Warning, why),
     }

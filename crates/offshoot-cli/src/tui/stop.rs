@@ -14,7 +14,7 @@ pub(super) fn stop() -> io::Result<()> {
     // leader of a session may be outside: both ids are 0 then, which rustix considers impossible.
     let (own, shell) = (getsid(None)?, getppid());
     if shell.as_raw() == 0 || getsid(Some(shell))? != own || getpgrp() == own {
-        return Err(io::Error::other("there is no shell to come back from: the program goes on"));
+        return Err(io::Error::other("there is no shell to return to: the program continues"));
     }
     Ok(kill_current_process_group(Signal::STOP)?)
 }

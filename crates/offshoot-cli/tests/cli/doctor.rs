@@ -46,7 +46,7 @@ fn a_session_that_shows_says_how_it_is_named() {
     [HOME]/.local/share/offshoot/sessions/--[ROOT]-home-work--/2026-01-01T00-00-00-000Z_0000aaaa-1.jsonl
       fits by start of its id, id 0000aaaa-1
       `offshoot list` shows it
-      pi and oh-my-pi do not list it: it lies in offshoot's folder
+      pi and oh-my-pi do not list it: it is in offshoot's folder
         offshoot show [HOME]/.local/share/offshoot/sessions/--[ROOT]-home-work--/2026-01-01T00-00-00-000Z_0000aaaa-1.jsonl
         pi --session [HOME]/.local/share/offshoot/sessions/--[ROOT]-home-work--/2026-01-01T00-00-00-000Z_0000aaaa-1.jsonl
     ");
@@ -62,7 +62,7 @@ fn sessions_of_other_folders_and_of_folders_that_are_gone() {
     assert_snapshot!(world.run("doctor 0000aaaa"), @"
     [HOME]/.pi/agent/sessions/--srv-renamed--/2026-01-01T00-00-00-000Z_0000aaaa-2.jsonl
       fits by start of its id, id 0000aaaa-2
-      it is a session of /srv/renamed, which is no more: renamed, moved or deleted
+      it is a session of /srv/renamed, a folder that does not exist any more
         offshoot show [HOME]/.pi/agent/sessions/--srv-renamed--/2026-01-01T00-00-00-000Z_0000aaaa-2.jsonl
         offshoot fork [HOME]/.pi/agent/sessions/--srv-renamed--/2026-01-01T00-00-00-000Z_0000aaaa-2.jsonl --all --cwd .
 
@@ -72,7 +72,7 @@ fn sessions_of_other_folders_and_of_folders_that_are_gone() {
         offshoot list --all
         offshoot show [HOME]/.pi/agent/sessions/--[ROOT]-home-other--/2026-01-01T00-00-00-000Z_0000aaaa-1.jsonl
     ");
-    assert_snapshot!(world.run("doctor 0000aaaa-2 --json"), @r#"{"session":"0000aaaa-2","found":[{"path":"[HOME]/.pi/agent/sessions/--srv-renamed--/2026-01-01T00-00-00-000Z_0000aaaa-2.jsonl","fits":"id","id":"0000aaaa-2","name":null,"cwd":"/srv/renamed","reasons":[{"code":"folder-gone","message":"it is a session of /srv/renamed, which is no more: renamed, moved or deleted"}],"commands":["offshoot show [HOME]/.pi/agent/sessions/--srv-renamed--/2026-01-01T00-00-00-000Z_0000aaaa-2.jsonl","offshoot fork [HOME]/.pi/agent/sessions/--srv-renamed--/2026-01-01T00-00-00-000Z_0000aaaa-2.jsonl --all --cwd ."]}],"unread":[]}"#);
+    assert_snapshot!(world.run("doctor 0000aaaa-2 --json"), @r#"{"session":"0000aaaa-2","found":[{"path":"[HOME]/.pi/agent/sessions/--srv-renamed--/2026-01-01T00-00-00-000Z_0000aaaa-2.jsonl","fits":"id","id":"0000aaaa-2","name":null,"cwd":"/srv/renamed","reasons":[{"code":"folder-gone","message":"it is a session of /srv/renamed, a folder that does not exist any more"}],"commands":["offshoot show [HOME]/.pi/agent/sessions/--srv-renamed--/2026-01-01T00-00-00-000Z_0000aaaa-2.jsonl","offshoot fork [HOME]/.pi/agent/sessions/--srv-renamed--/2026-01-01T00-00-00-000Z_0000aaaa-2.jsonl --all --cwd ."]}],"unread":[]}"#);
     // What it names works: the session is one of this folder afterwards.
     for command in commands(&world, "0000aaaa-2") {
         shell(&world, &command);
@@ -89,7 +89,7 @@ fn a_session_in_the_wrong_folder() {
     assert_snapshot!(world.run("doctor 0000aaaa-1"), @"
     [HOME]/.pi/agent/sessions/--old-name--/2026-01-01T00-00-00-000Z_0000aaaa-1.jsonl
       fits by id, id 0000aaaa-1
-      it is a session of this folder, but lies where those of another folder do: only `list --all` finds it
+      it is a session of this folder in the folder of other sessions: only `list --all` shows it
         offshoot list --all
         offshoot show [HOME]/.pi/agent/sessions/--old-name--/2026-01-01T00-00-00-000Z_0000aaaa-1.jsonl
     ");
@@ -99,8 +99,8 @@ fn a_session_in_the_wrong_folder() {
     assert_snapshot!(world.run("doctor 0000bbbb-1"), @"
     [HOME]/.pi/agent/sessions/--[ROOT]-home-work--/2026-01-01T00-00-00-000Z_0000bbbb-1.jsonl
       fits by id, id 0000bbbb-1
-      it is a session of /srv/other, which is no more: renamed, moved or deleted
-      pi lists it here all the same, by the folder that it lies in
+      it is a session of /srv/other, a folder that does not exist any more
+      pi lists it here because of its folder
         offshoot show [HOME]/.pi/agent/sessions/--[ROOT]-home-work--/2026-01-01T00-00-00-000Z_0000bbbb-1.jsonl
         offshoot fork [HOME]/.pi/agent/sessions/--[ROOT]-home-work--/2026-01-01T00-00-00-000Z_0000bbbb-1.jsonl --all --cwd .
     ");
@@ -125,17 +125,17 @@ fn files_that_are_no_sessions_any_more() {
     assert_snapshot!(world.run("doctor lost-"), @r#"
     [HOME]/.local/share/offshoot/sessions/--[ROOT]-home-work--/2026-01-01_lost-empty.jsonl
       fits by file name
-      it is empty: no byte of a session is in it
+      it is empty
 
     [HOME]/.local/share/offshoot/sessions/--[ROOT]-home-work--/2026-01-01_lost-headless.jsonl
       fits by file name
-      its first line is not a session header, and no other line is one
+      no line of it is a session header
         (echo '{"type":"session","version":3,"id":"lost-headless"}'; cat [HOME]/.local/share/offshoot/sessions/--[ROOT]-home-work--/2026-01-01_lost-headless.jsonl) > recovered.jsonl
         offshoot import recovered.jsonl
 
     [HOME]/.local/share/offshoot/sessions/--[ROOT]-home-work--/2026-01-01_lost-late.jsonl
       fits by file name, id 0000aaaa-1
-      its header stands at line 3, behind other records
+      its header is in line 3, after other records
         (sed -n 3p [HOME]/.local/share/offshoot/sessions/--[ROOT]-home-work--/2026-01-01_lost-late.jsonl; sed 3d [HOME]/.local/share/offshoot/sessions/--[ROOT]-home-work--/2026-01-01_lost-late.jsonl) > recovered.jsonl
         offshoot import recovered.jsonl
 
@@ -153,7 +153,7 @@ fn files_that_are_no_sessions_any_more() {
 
     [HOME]/.local/share/offshoot/sessions/--[ROOT]-home-work--/2026-01-01_lost-zeros.jsonl
       fits by file name
-      it holds bytes, but not one record
+      it contains bytes, but no record
         offshoot check [HOME]/.local/share/offshoot/sessions/--[ROOT]-home-work--/2026-01-01_lost-zeros.jsonl
     "#);
     for (session, words) in [("lost-headless", "why?"), ("lost-late", "why?"), ("lost-renamed", "why?")] {
@@ -179,7 +179,7 @@ fn what_stands_beside_a_session_counts_too() {
     assert_snapshot!(world.run("doctor 0000aaaa-1"), @"
     [HOME]/.local/share/offshoot/sessions/--[ROOT]-home-work--/2026-01-01T00-00-00-000Z_0000aaaa-1.jsonl.bak
       fits by id, id 0000aaaa-1
-      it holds the old bytes of a session, kept when that was upgraded or repaired
+      it contains the old bytes of a session that was upgraded or repaired
         offshoot show [HOME]/.local/share/offshoot/sessions/--[ROOT]-home-work--/2026-01-01T00-00-00-000Z_0000aaaa-1.jsonl.bak
 
     [HOME]/.local/state/offshoot/spill/x.jsonl
@@ -189,7 +189,7 @@ fn what_stands_beside_a_session_counts_too() {
 
     [HOME]/.local/share/offshoot/sessions/--[ROOT]-home-work--/2026-01-01T00-00-00-000Z_0000aaaa-1.jsonl.quarantine
       fits by file name
-      it holds what `repair` took out of a session
+      it contains lines that `repair` removed from a session
         cat [HOME]/.local/share/offshoot/sessions/--[ROOT]-home-work--/2026-01-01T00-00-00-000Z_0000aaaa-1.jsonl.quarantine
     ");
 }
@@ -205,27 +205,27 @@ fn folders_that_a_variable_or_an_option_passes_over() {
     [HOME]/.local/share/offshoot/sessions/--[ROOT]-home-work--/2026-01-01T00-00-00-000Z_0000aaaa-1.jsonl
       fits by start of its id, id 0000aaaa-1
       `offshoot list` shows it
-      pi and oh-my-pi do not list it: it lies in offshoot's folder
+      pi and oh-my-pi do not list it: it is in offshoot's folder
         offshoot show [HOME]/.local/share/offshoot/sessions/--[ROOT]-home-work--/2026-01-01T00-00-00-000Z_0000aaaa-1.jsonl
         pi --session [HOME]/.local/share/offshoot/sessions/--[ROOT]-home-work--/2026-01-01T00-00-00-000Z_0000aaaa-1.jsonl
 
     [HOME]/.omp/profiles/other/agent/sessions/--[ROOT]-home-work--/2026-01-01T00-00-00-000Z_0000aaaa-3.jsonl
       fits by start of its id, id 0000aaaa-3
-      lists do not look there: it is a profile of oh-my-pi that OMP_PROFILE does not name
+      lists do not read that folder: it is a profile of oh-my-pi that OMP_PROFILE does not name
         offshoot show [HOME]/.omp/profiles/other/agent/sessions/--[ROOT]-home-work--/2026-01-01T00-00-00-000Z_0000aaaa-3.jsonl
         offshoot list --all --session-dir [HOME]/.omp/profiles/other/agent/sessions/--[ROOT]-home-work--
 
     [HOME]/.pi/agent/sessions/--[ROOT]-home-work--/2026-01-01T00-00-00-000Z_0000aaaa-2.jsonl
       fits by start of its id, id 0000aaaa-2
-      lists do not look there: PI_CODING_AGENT_SESSION_DIR names another folder
+      lists do not read that folder: PI_CODING_AGENT_SESSION_DIR names another folder
         offshoot show [HOME]/.pi/agent/sessions/--[ROOT]-home-work--/2026-01-01T00-00-00-000Z_0000aaaa-2.jsonl
         offshoot list --all --session-dir [HOME]/.pi/agent/sessions/--[ROOT]-home-work--
     ");
     assert_snapshot!(world.run("doctor 0000aaaa-1 --session-dir ."), @"
     [HOME]/.local/share/offshoot/sessions/--[ROOT]-home-work--/2026-01-01T00-00-00-000Z_0000aaaa-1.jsonl
       fits by id, id 0000aaaa-1
-      lists do not look there: --session-dir names another folder
-      pi and oh-my-pi do not list it: it lies in offshoot's folder
+      lists do not read that folder: --session-dir names another folder
+      pi and oh-my-pi do not list it: it is in offshoot's folder
         offshoot show [HOME]/.local/share/offshoot/sessions/--[ROOT]-home-work--/2026-01-01T00-00-00-000Z_0000aaaa-1.jsonl
         offshoot list --all --session-dir [HOME]/.local/share/offshoot/sessions/--[ROOT]-home-work--
         pi --session [HOME]/.local/share/offshoot/sessions/--[ROOT]-home-work--/2026-01-01T00-00-00-000Z_0000aaaa-1.jsonl
@@ -242,14 +242,14 @@ fn files_outside_and_below() {
     assert_snapshot!(world.run("doctor sample"), @"
     [WORK]/sample.jsonl
       fits by path, id 019bbbd8-3100-7c42-9d1a-6f20b7e4a581, name word count off by the blanks
-      it lies in none of the folders that lists look into
+      it is not in a folder that lists read
         offshoot show [WORK]/sample.jsonl
         offshoot import [WORK]/sample.jsonl
     ");
     assert_snapshot!(world.run("doctor helper"), @"
     [HOME]/.omp/agent/sessions/--[ROOT]-home-work--/2026-01-01T00-00-00-000Z_0000aaaa-1/helper.jsonl
       fits by file name, id 0000aaaa-9
-      it lies deeper than lists look; oh-my-pi keeps sessions of subagents so
+      it is deeper than the folders that lists read; oh-my-pi keeps sessions of subagents there
         offshoot show [HOME]/.omp/agent/sessions/--[ROOT]-home-work--/2026-01-01T00-00-00-000Z_0000aaaa-1/helper.jsonl
     ");
 }
@@ -260,15 +260,15 @@ fn nothing_that_resembles_it() {
     world.own("0000aaaa-1", &[]);
     assert_snapshot!(world.run("doctor ffff"), @r#"
     [stderr]
-    error: nothing resembles "ffff"
-    hint: `offshoot doctor` says where it was looked for
+    error: no file resembles "ffff"
+    hint: `offshoot doctor` shows which folders were searched
     [exit code 3]
     "#);
     assert_snapshot!(world.run("doctor ffff --json"), @r#"
     {"session":"ffff","found":[],"unread":[]}
     [stderr]
-    error: nothing resembles "ffff"
-    hint: `offshoot doctor` says where it was looked for
+    error: no file resembles "ffff"
+    hint: `offshoot doctor` shows which folders were searched
     [exit code 3]
     "#);
 }
@@ -295,7 +295,7 @@ fn how_everything_stands() {
     assert_snapshot!(world.run("doctor"), @"
     [HOME]/.local/share/offshoot/sessions  1 session (offshoot, default)
     [HOME]/.pi/agent/sessions  1 session (pi, default)
-      [HOME]/.pi/agent/sessions/--[ROOT]-home-work--/empty.jsonl: it is empty: no byte of a session is in it [empty]
+      [HOME]/.pi/agent/sessions/--[ROOT]-home-work--/empty.jsonl: it is empty [empty]
     [HOME]/.omp/agent/sessions  not there (omp, default)
     [HOME]/.cache/offshoot/index  0 files, 0 bytes (side indexes)
     [HOME]/.cache/offshoot/catalogue.sqlite  damaged: file is not a database, 0 sessions, 7 bytes (catalogue)
@@ -306,7 +306,7 @@ fn how_everything_stands() {
     [stderr]
     warning: could not read folder [HOME]/.pi/agent/sessions/--srv-loop--: Too many levels of symbolic links (os error 40)
     ");
-    assert_snapshot!(world.run("doctor --json"), @r#"{"roots":[{"path":"[HOME]/.local/share/offshoot/sessions","of":"offshoot","namedBy":"default","listed":true,"exists":true,"sessions":1,"hidden":[],"unread":[]},{"path":"[HOME]/.pi/agent/sessions","of":"pi","namedBy":"default","listed":true,"exists":true,"sessions":1,"hidden":[{"path":"[HOME]/.pi/agent/sessions/--[ROOT]-home-work--/empty.jsonl","code":"empty","message":"it is empty: no byte of a session is in it","commands":[]}],"unread":["could not read folder [HOME]/.pi/agent/sessions/--srv-loop--: Too many levels of symbolic links (os error 40)"]},{"path":"[HOME]/.omp/agent/sessions","of":"omp","namedBy":"default","listed":true,"exists":false,"sessions":0,"hidden":[],"unread":[]}],"index":{"path":"[HOME]/.cache/offshoot/index","files":0,"bytes":0},"catalogue":{"path":"[HOME]/.cache/offshoot/catalogue.sqlite","state":"damaged","why":"file is not a database","sessions":0,"bytes":7},"spill":{"path":"[HOME]/.local/state/offshoot/spill","files":[],"unread":[]},"open":[{"path":"[HOME]/.cache/offshoot","mode":"0755"},{"path":"[HOME]/.cache/offshoot/catalogue.sqlite","mode":"0644"}]}"#);
+    assert_snapshot!(world.run("doctor --json"), @r#"{"roots":[{"path":"[HOME]/.local/share/offshoot/sessions","of":"offshoot","namedBy":"default","listed":true,"exists":true,"sessions":1,"hidden":[],"unread":[]},{"path":"[HOME]/.pi/agent/sessions","of":"pi","namedBy":"default","listed":true,"exists":true,"sessions":1,"hidden":[{"path":"[HOME]/.pi/agent/sessions/--[ROOT]-home-work--/empty.jsonl","code":"empty","message":"it is empty","commands":[]}],"unread":["could not read folder [HOME]/.pi/agent/sessions/--srv-loop--: Too many levels of symbolic links (os error 40)"]},{"path":"[HOME]/.omp/agent/sessions","of":"omp","namedBy":"default","listed":true,"exists":false,"sessions":0,"hidden":[],"unread":[]}],"index":{"path":"[HOME]/.cache/offshoot/index","files":0,"bytes":0},"catalogue":{"path":"[HOME]/.cache/offshoot/catalogue.sqlite","state":"damaged","why":"file is not a database","sessions":0,"bytes":7},"spill":{"path":"[HOME]/.local/state/offshoot/spill","files":[],"unread":[]},"open":[{"path":"[HOME]/.cache/offshoot","mode":"0755"},{"path":"[HOME]/.cache/offshoot/catalogue.sqlite","mode":"0644"}]}"#);
 }
 
 /// The folder of the side indexes is nobody else's, also where it was there before.

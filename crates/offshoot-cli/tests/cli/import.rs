@@ -55,13 +55,13 @@ fn another_file_of_the_same_name_stays() {
     assert_snapshot!(world.run("import sample.jsonl"), @"
     [HOME]/.local/share/offshoot/sessions/--home-ada-wordcount--/sample-1.jsonl
     [stderr]
-    note: the id also stands in [HOME]/.local/share/offshoot/sessions/--home-ada-wordcount--/sample.jsonl; give the path to name one of them
+    note: [HOME]/.local/share/offshoot/sessions/--home-ada-wordcount--/sample.jsonl has the same id; name a session by its path
     ");
     world.run("label sample.jsonl 1b9d again");
     assert_snapshot!(world.run("import sample.jsonl"), @"
     [HOME]/.local/share/offshoot/sessions/--home-ada-wordcount--/sample-2.jsonl
     [stderr]
-    note: the id also stands in [HOME]/.local/share/offshoot/sessions/--home-ada-wordcount--/sample.jsonl; give the path to name one of them
+    note: [HOME]/.local/share/offshoot/sessions/--home-ada-wordcount--/sample.jsonl has the same id; name a session by its path
     ");
     assert_eq!(fs::read_to_string(first.trim_end()).unwrap(), SAMPLE);
 }

@@ -95,11 +95,11 @@ fn a_broken_file_is_named_with_its_line_and_the_built_in_models_stay() {
     PROVIDER   ID               CONTEXT   OUT  THINKING  IMAGES  $ IN/OUT  KEY
     anthropic  claude-opus-5-5       1M  128K  low-max   yes         4/20  none
     [stderr]
-    warning: [HOME]/.local/share/offshoot/models.json:2: invalid type: sequence, expected an object at line 2 column 14; nothing of the file is used until it is mended
+    warning: [HOME]/.local/share/offshoot/models.json:2: invalid type: sequence, expected an object at line 2 column 14; nothing of the file is used until it is repaired
     ");
     assert_snapshot!(world.run("models no-such-model"), @"
     [stderr]
-    warning: [HOME]/.local/share/offshoot/models.json:2: invalid type: sequence, expected an object at line 2 column 14; nothing of the file is used until it is mended
+    warning: [HOME]/.local/share/offshoot/models.json:2: invalid type: sequence, expected an object at line 2 column 14; nothing of the file is used until it is repaired
     note: no model is called that
     hint: `offshoot models` lists them all; others go into models.json in the data folder
     ");

@@ -40,7 +40,7 @@ fn a_question_is_answered() {
     › what is it?
 
       Forty-two.
-    hint: `offshoot --session [ID1]` goes on
+    hint: `offshoot --session [ID1]` continues it
     ");
     talk.no_problems();
 }

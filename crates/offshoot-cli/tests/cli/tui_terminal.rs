@@ -71,7 +71,7 @@ fn without_a_shell_it_goes_on() {
     let talk = Talk::new([]);
     let mut terminal = Terminal::offshoot(&talk, &[], (80, 24));
     terminal.until_text("m1").send("\x1a");
-    terminal.until_text("there is no shell to come back from").until_text("m1").send("still here");
+    terminal.until_text("there is no shell to return to").until_text("m1").send("still here");
     terminal.until_text("still here").send("\x03\x03");
     assert!(terminal.ended());
 }
@@ -86,7 +86,7 @@ fn in_a_container_it_goes_on() {
     command.arg(env!("CARGO_BIN_EXE_offshoot"));
     let mut terminal = Terminal::run(&talk, command, (80, 24));
     terminal.until_text("m1").send("\x1a");
-    terminal.until_text("there is no shell to come back from").send("\x04");
+    terminal.until_text("there is no shell to return to").send("\x04");
     assert!(terminal.ended());
 }
 
@@ -98,7 +98,7 @@ fn a_script_is_not_stopped_with_it() {
     script.args(["-c", concat!(env!("CARGO_BIN_EXE_offshoot"), "; echo behind it")]);
     let mut terminal = Terminal::run(&talk, script, (80, 24));
     terminal.until_text("m1").send("\x1a");
-    terminal.until_text("there is no shell to come back from").send("\x04");
+    terminal.until_text("there is no shell to return to").send("\x04");
     assert!(terminal.ended());
     assert!(terminal.screen().ends_with("behind it"), "{}", terminal.screen());
 }
@@ -199,8 +199,8 @@ fn without_a_terminal_it_says_what_to_do() {
     assert_snapshot!(talk.run(&["-r"]), @"
     [stderr]
     error: choosing a session needs a terminal
-    hint: `offshoot list` shows the sessions, `offshoot --session ID -p PROMPT` goes on with one
-    hint: `offshoot -c -p PROMPT` goes on with the newest
+    hint: `offshoot list` shows the sessions, `offshoot --session ID -p PROMPT` continues one
+    hint: `offshoot -c -p PROMPT` continues the newest
     [exit code 2]
     ");
 }

@@ -74,30 +74,30 @@ impl HiddenReason {
                 return format!("it is a session of {cwd}: `list` without --all leaves it out here");
             }
             Self::FolderGone(cwd) => {
-                return format!("it is a session of {cwd}, which is no more: renamed, moved or deleted");
+                return format!("it is a session of {cwd}, a folder that does not exist any more");
             }
             Self::Misplaced => {
-                "it is a session of this folder, but lies where those of another folder do: only `list --all` finds it"
+                "it is a session of this folder in the folder of other sessions: only `list --all` shows it"
             }
-            Self::PassedOver(by) => return format!("lists do not look there: {by}"),
-            Self::Outside => "it lies in none of the folders that lists look into",
-            Self::Above => "it lies beside the folders that lists look into, not in one of them",
-            Self::Below => "it lies deeper than lists look; oh-my-pi keeps sessions of subagents so",
+            Self::PassedOver(by) => return format!("lists do not read that folder: {by}"),
+            Self::Outside => "it is not in a folder that lists read",
+            Self::Above => "it is beside the folders that lists read, not in one of them",
+            Self::Below => "it is deeper than the folders that lists read; oh-my-pi keeps sessions of subagents there",
             Self::Extension => "its name does not end in .jsonl",
-            Self::Empty => "it is empty: no byte of a session is in it",
-            Self::NoRecord => "it holds bytes, but not one record",
-            Self::NoHeader => "its first line is not a session header, and no other line is one",
-            Self::LateHeader(line) => return format!("its header stands at line {line}, behind other records"),
+            Self::Empty => "it is empty",
+            Self::NoRecord => "it contains bytes, but no record",
+            Self::NoHeader => "no line of it is a session header",
+            Self::LateHeader(line) => return format!("its header is in line {line}, after other records"),
             Self::Unreadable(why) => return format!("it cannot be read: {why}"),
-            Self::Backup => "it holds the old bytes of a session, kept when that was upgraded or repaired",
-            Self::Quarantine => "it holds what `repair` took out of a session",
-            Self::Temporary => "it was left by a program that was killed while it wrote a new file",
+            Self::Backup => "it contains the old bytes of a session that was upgraded or repaired",
+            Self::Quarantine => "it contains lines that `repair` removed from a session",
+            Self::Temporary => "a program that was killed left it while it wrote a new file",
             Self::Spilled(file, count) => {
                 let (entries, wait) = (counted(*count, "entry", "entries"), if *count == 1 { "waits" } else { "wait" });
                 return format!("{entries} of {file} could not be written to it, and {wait} here");
             }
-            Self::NotForOthers => "pi and oh-my-pi do not list it: it lies in offshoot's folder",
-            Self::PiListsHere => "pi lists it here all the same, by the folder that it lies in",
+            Self::NotForOthers => "pi and oh-my-pi do not list it: it is in offshoot's folder",
+            Self::PiListsHere => "pi lists it here because of its folder",
         };
         text.to_owned()
     }
