@@ -13,6 +13,7 @@ mod shell;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
+use futures_util::StreamExt as _;
 use offshoot_session::compact::Settings;
 use offshoot_session::compose::NewEntry;
 use offshoot_session::json::Json;
@@ -29,6 +30,7 @@ use crate::model::Access;
 use crate::provider::{Delta, Deltas, Provider, Request, is_cut_short, is_silent_overflow};
 use crate::request::{self, Built, Frame};
 use crate::setup::Setup;
+use crate::spending::{MeteredProvider, Spending};
 use crate::tool::bash::{BashRun, Printed};
 use crate::turn::{Effect, JobDraft, JobResult, Record, Settled, Ticket, TurnConfig, TurnInput, TurnState, step};
 use crate::writer::{OwnedSession, Writer};
@@ -114,6 +116,7 @@ pub(crate) struct Driver {
     recorded: Recorded,
     /// The user's setting; [`TurnConfig`] also depends on the model.
     auto_compaction: bool,
+    spending: Arc<Spending>,
 }
 
 impl Driver {
@@ -128,6 +131,7 @@ impl Driver {
         let (answer, deltas) = channel(DELTAS_AHEAD);
         let auto_compaction = setup.compaction.enabled;
         let redactor = KeyRedactor::of(setup.keys.as_ref(), None);
+        let spending = Arc::new(Spending::new(setup.limits));
         let mut driver = Self {
             setup,
             state: TurnState::default(),
@@ -151,6 +155,7 @@ impl Driver {
             opening,
             recorded,
             auto_compaction,
+            spending,
         };
         driver.configure();
         (driver, own)
@@ -308,7 +313,11 @@ impl Driver {
     }
 
     fn request_built(&mut self, ticket: Ticket, built: Result<Built, AgentError>) {
-        match built {
+        let allowed = built.and_then(|built| {
+            self.spending.check_turn(&built.request.model, built.tokens)?;
+            Ok(built)
+        });
+        match allowed {
             Ok(Built { request, tokens, .. }) => {
                 let blank = Box::new(request.model.blank_answer(self.setup.clock.now()));
                 self.redactor = KeyRedactor::of(self.setup.keys.as_ref(), request.key.clone());
@@ -322,12 +331,14 @@ impl Driver {
     fn send(&mut self, ticket: Ticket) {
         let Some(request) = self.built.take() else { return };
         let room = (request.model.context_window, request.max_tokens.unwrap_or(request.model.max_tokens));
-        let deltas = self.provider().stream(request);
-        self.spawn(listen(deltas, room, (ticket, self.answer.clone())));
+        let spending = self.spending.clone();
+        let deltas = self.provider().stream(request).inspect(move |delta| spending.answered(delta));
+        self.spawn(listen(Box::pin(deltas), room, (ticket, self.answer.clone())));
     }
 
     fn provider(&self) -> Arc<dyn Provider> {
-        Arc::new(GuardedProvider { provider: self.setup.provider.clone(), keys: self.setup.keys.clone() })
+        let metered = MeteredProvider { provider: self.setup.provider.clone(), spending: self.spending.clone() };
+        Arc::new(GuardedProvider { provider: Arc::new(metered), keys: self.setup.keys.clone() })
     }
 
     fn wait(&mut self, ticket: Ticket, ms: u64) {

@@ -23,6 +23,9 @@ pub enum AgentError {
     /// There is no key for the model. Nothing was recorded.
     #[error(transparent)]
     NoAccess(#[from] KeyError),
+    /// A limit of the run was reached: the next request was not sent.
+    #[error("{0}")]
+    LimitReached(String),
     #[error("{0}")]
     Failed(String),
     #[error("the agent has ended")]
@@ -34,7 +37,7 @@ impl AgentError {
     pub fn session(&self) -> Option<&Error> {
         match self {
             Self::Session(error) | Self::NotWritten(error) => Some(error.get()),
-            Self::Busy(_) | Self::NoAccess(_) | Self::Failed(_) | Self::Ended => None,
+            Self::Busy(_) | Self::NoAccess(_) | Self::LimitReached(_) | Self::Failed(_) | Self::Ended => None,
         }
     }
 }

@@ -23,6 +23,7 @@ pub mod request;
 pub mod summarise;
 pub mod command;
 pub mod stats;
+mod spending;
 mod setup;
 mod key_redactor;
 mod guarded;
@@ -33,3 +34,4 @@ pub mod testing;
 
 pub use guarded::GuardedProvider;
 pub use setup::{Accessing, KeySource, Setup};
+pub use spending::RunLimits;

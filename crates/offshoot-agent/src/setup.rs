@@ -13,6 +13,7 @@ use crate::command::Rules;
 use crate::model::{Access, KeyError, Keys, Models};
 use crate::provider::{Model, Provider, Secret, ThinkingLevel};
 use crate::sessions::{InMemory, Sessions};
+use crate::spending::RunLimits;
 use crate::summarise::Summarise;
 use crate::tool::bash::Shell;
 use crate::tool::{KeyGuard, OutputFolder, Tool, ToolContext};
@@ -81,6 +82,7 @@ pub struct Setup {
     pub branch_reserve: u64,
     pub steering: QueueMode,
     pub follow_up: QueueMode,
+    pub limits: RunLimits,
     pub sessions: Arc<dyn Sessions>,
     pub clock: Arc<dyn Clock + Sync>,
 }
@@ -130,6 +132,7 @@ impl Setup {
             branch_reserve: branch_summary::RESERVE,
             steering: QueueMode::default(),
             follow_up: QueueMode::default(),
+            limits: RunLimits::default(),
             sessions: Arc::new(InMemory),
             clock: Arc::new(SystemClock),
         }

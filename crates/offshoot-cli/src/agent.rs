@@ -7,9 +7,13 @@ mod setup;
 mod print;
 mod stops;
 
+use std::sync::Arc;
+use std::time::Duration;
+
 use offshoot_agent::agent_session::AgentSession;
 use offshoot_agent::command::UserPrompt;
 use offshoot_agent::error::AgentError;
+use offshoot_agent::event::Event;
 use offshoot_agent::turn::Settled;
 use offshoot_session::session::Session;
 
@@ -22,7 +26,7 @@ pub(crate) use open::{check_folder, open};
 use print::Printer;
 pub(crate) use print::failure;
 pub(crate) use setup::setup;
-use stops::Stops;
+use stops::{Stop, Stops};
 
 pub(crate) fn run(app: &App, args: &Args, form: PrintForm) -> Result<()> {
     let session = open(app, args)?;
@@ -36,7 +40,7 @@ pub(crate) fn run(app: &App, args: &Args, form: PrintForm) -> Result<()> {
     // One thread: the agent mostly waits for the model and its tools, and more threads would start more slowly.
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|error| CommandError::io("start the agent", &error))?;
-    let ended = runtime.block_on(work(session, setup, said, Printer::new(app, form)));
+    let ended = runtime.block_on(work(session, setup, (said, args.max_time), Printer::new(app, form)));
     // A second interrupt does not wait for running tools.
     runtime.shutdown_background();
     ended
@@ -45,14 +49,18 @@ pub(crate) fn run(app: &App, args: &Args, form: PrintForm) -> Result<()> {
 async fn work(
     session: Session,
     setup: offshoot_agent::Setup,
-    said: Vec<UserPrompt>,
+    (said, limit): (Vec<UserPrompt>, Option<Duration>),
     mut printer: Printer<'_>,
 ) -> Result<()> {
     printer.begin(&session)?;
     let failed = |error| CommandError::io("start the agent", &error);
-    let mut stops = Stops::listen().map_err(failed)?;
+    let mut stops = Stops::listen(limit).map_err(failed)?;
     let agent = AgentSession::start(session, setup).map_err(failed)?;
-    let settled = match relay(&agent, said, &mut stops, &mut printer).await {
+    let time_up = limit.map(|limit| {
+        let why = format!("stopped after {} s, the limit of this run", limit.as_secs());
+        AgentError::LimitReached(why)
+    });
+    let settled = match relay(&agent, said, (&mut stops, time_up), &mut printer).await {
         Ok(Some(settled)) => printer.end(&settled).map(|()| settled),
         // A second signal does not wait for running tools.
         Ok(None) => return Err(stopped()),
@@ -69,7 +77,7 @@ type Talked = std::result::Result<Settled, AgentError>;
 async fn relay(
     agent: &AgentSession,
     said: Vec<UserPrompt>,
-    stops: &mut Stops,
+    (stops, time_up): (&mut Stops, Option<AgentError>),
     printer: &mut Printer<'_>,
 ) -> Result<Option<Talked>> {
     let mut events = agent.subscribe();
@@ -77,10 +85,11 @@ async fn relay(
     tokio::pin!(talking);
     let mut news = Vec::new();
     let mut is_stopping = false;
+    let mut limit = None;
     let settled = loop {
-        tokio::select! {
+        let stop = tokio::select! {
             biased;
-            () = stops.next() => {}
+            stop = stops.next() => stop,
             count = events.recv_many(&mut news, 512) => {
                 if count > 0 {
                     printer.tell(&mut news)?;
@@ -88,10 +97,18 @@ async fn relay(
                 continue;
             }
             settled = &mut talking => break settled,
+        };
+        match stop {
+            Stop::TimeUp if is_stopping => continue,
+            Stop::TimeUp => {
+                limit.clone_from(&time_up);
+                news.extend(limit.iter().map(|why| Arc::new(Event::Failed { error: why.to_string() })));
+                printer.tell(&mut news)?;
+            }
+            Stop::Signal if is_stopping => return Ok(None),
+            Stop::Signal => {}
         }
-        if std::mem::replace(&mut is_stopping, true) {
-            return Ok(None);
-        }
+        is_stopping = true;
         let agent = agent.clone();
         tokio::spawn(async move { drop(agent.abort().await) });
     };
@@ -99,7 +116,10 @@ async fn relay(
         news.push(event);
     }
     printer.tell(&mut news)?;
-    Ok(Some(settled))
+    Ok(Some(match (settled, limit) {
+        (Ok(Settled::Aborted), Some(limit)) => Ok(Settled::Failed(limit)),
+        (settled, _) => settled,
+    }))
 }
 
 async fn talk(agent: AgentSession, said: Vec<UserPrompt>) -> Talked {
@@ -120,6 +140,7 @@ fn outcome(settled: Talked) -> Result<()> {
         Ok(Settled::Failed(AgentError::Failed(why))) => {
             Err(CommandError { causes: vec![why], ..CommandError::new(FailureKind::Model, "the model gave no answer") })
         }
+        Ok(Settled::Failed(why @ AgentError::LimitReached(_))) => Err((&why).into()),
         Ok(Settled::Failed(why) | Settled::Broken(why)) => Err(CommandError::from(&why).of("the agent had to stop")),
         Err(error) => Err((&error).into()),
     }

@@ -21,6 +21,8 @@ pub(crate) enum FailureKind {
     Damaged,
     Conflict,
     Model,
+    /// A limit of the run was reached.
+    Limit,
     Stopped,
     /// The reader of the output has gone: not an error.
     ClosedPipe,
@@ -36,6 +38,7 @@ impl FailureKind {
             Self::Damaged => 4,
             Self::Conflict => 5,
             Self::Model => 6,
+            Self::Limit => 7,
             Self::Stopped => 130,
         }
     }
@@ -172,6 +175,8 @@ impl From<&AgentError> for CommandError {
         match error {
             AgentError::Session(session) | AgentError::NotWritten(session) => session.get().into(),
             AgentError::NoAccess(why) => why.into(),
+            AgentError::LimitReached(why) => Self::new(FailureKind::Limit, why.clone())
+                .hint("what was said and done is in the session: `offshoot -c -p PROMPT` goes on"),
             AgentError::Busy(_) | AgentError::Failed(_) | AgentError::Ended => {
                 Self::new(FailureKind::Failed, error.to_string())
             }

@@ -63,6 +63,14 @@ impl JobResources {
 
 impl Driver {
     pub(super) fn draft(&mut self, ticket: Ticket, job: Job) {
+        if let Err(limit) = self.spending.check_cost(&self.setup.model, 0) {
+            // A move without a summary costs nothing.
+            let is_free = matches!(&job, Job::Navigation(navigation) if !navigation.summarize);
+            if !is_free {
+                drop(self.own.send(DriverInput::Drafted { ticket, ready: Box::new(Err(JobDraft::Failed(limit))) }));
+                return;
+            }
+        }
         let own = self.own.clone();
         let trying = self.own.clone();
         let listener: Listener = Arc::new(move |state| {

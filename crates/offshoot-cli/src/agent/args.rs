@@ -1,5 +1,7 @@
 //! The arguments of the agent.
 
+use std::time::Duration;
+
 use clap::ValueEnum;
 
 use crate::error::{CommandError, Result};
@@ -86,6 +88,18 @@ pub(crate) struct Args {
     #[arg(long, value_name = "NAMES")]
     pub(crate) tools: Option<String>,
 
+    /// With -p: stop before the model is asked again after this many answers
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) max_turns: Option<u32>,
+
+    /// With -p: stop before a request that would bring the cost above this many US dollars
+    #[arg(long, value_name = "USD", value_parser = dollars)]
+    pub(crate) max_cost: Option<f64>,
+
+    /// With -p: stop after this time, such as 90s, 10m or 2h
+    #[arg(long, value_name = "TIME", value_parser = time)]
+    pub(crate) max_time: Option<Duration>,
+
     /// Replace the system prompt
     #[arg(long, value_name = "TEXT")]
     pub(crate) system_prompt: Option<String>,
@@ -113,6 +127,10 @@ impl Args {
     /// The form of the output; `None` for the interactive mode.
     pub(crate) fn form(&self, is_terminal: bool) -> Result<Option<PrintForm>> {
         if !self.print && self.mode.is_none() && is_terminal {
+            if self.max_turns.is_some() || self.max_cost.is_some() || self.max_time.is_some() {
+                let why = "--max-turns, --max-cost and --max-time need -p or --mode json";
+                return Err(CommandError::usage(why));
+            }
             return Ok(None);
         }
         if self.resume {
@@ -137,6 +155,26 @@ impl Args {
             .hint("`offshoot -p PROMPT` asks the model and prints its answer")
             .hint("`offshoot --mode json PROMPT` prints every event")
     }
+}
+
+fn dollars(text: &str) -> std::result::Result<f64, String> {
+    let dollars = text.trim_start_matches('$').parse::<f64>().ok();
+    dollars.filter(|dollars| dollars.is_finite() && *dollars > 0.0).ok_or_else(|| "say it as in 0.50".to_owned())
+}
+
+fn time(text: &str) -> std::result::Result<Duration, String> {
+    let (number, unit) = match text.strip_suffix(['s', 'm', 'h']) {
+        Some(number) => (number, text.chars().last()),
+        None => (text, None),
+    };
+    let seconds = match unit {
+        Some('m') => 60,
+        Some('h') => 3600,
+        _ => 1,
+    };
+    let number = number.parse::<u32>().ok().filter(|number| *number > 0);
+    let time = number.map(|number| Duration::from_secs(u64::from(number) * seconds));
+    time.ok_or_else(|| "say it as in 90s, 10m or 2h".to_owned())
 }
 
 fn attached(word: &str) -> Option<&str> {

@@ -9,7 +9,7 @@ use offshoot_agent::provider::{Http, Model, Secret};
 use offshoot_agent::sessions::Sessions;
 use offshoot_agent::system_prompt::SystemPrompt;
 use offshoot_agent::tool::{self, KeyGuard, OutputFolder, Shell, Tool, ToolContext};
-use offshoot_agent::{Accessing, KeySource, Setup};
+use offshoot_agent::{Accessing, KeySource, RunLimits, Setup};
 use offshoot_session::clock::{SystemClock, to_iso};
 use offshoot_session::error::{Invalid, Result as Read};
 use offshoot_session::session::{NewSession, Session};
@@ -78,6 +78,7 @@ pub(crate) fn setup(app: &App, args: &Args, session: &Session, without_key: With
     setup.branch_reserve = user.branch_reserve;
     setup.steering = user.steering;
     setup.follow_up = user.follow_up;
+    setup.limits = RunLimits { turns: args.max_turns, cost: args.max_cost };
     setup.sessions = Arc::new(sessions);
     Ok(setup)
 }

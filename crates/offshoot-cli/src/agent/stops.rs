@@ -1,30 +1,49 @@
-//! The signals that stop a run without a screen.
+//! What stops a run without a screen: signals, and the end of its time.
 
 use std::io;
+use std::pin::Pin;
+use std::time::Duration;
 
 use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::time::{Sleep, sleep};
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Stop {
+    Signal,
+    /// Comes once.
+    TimeUp,
+}
 
 pub(super) struct Stops {
     interrupt: Signal,
     terminate: Signal,
     /// `None` if whoever started the program wants it to outlive the terminal, as `nohup` does.
     hangup: Option<Signal>,
+    time: Option<Pin<Box<Sleep>>>,
 }
 
 impl Stops {
-    pub(super) fn listen() -> io::Result<Self> {
+    /// Within a runtime. The time begins now.
+    pub(super) fn listen(limit: Option<Duration>) -> io::Result<Self> {
         let hangup = SignalKind::hangup();
         Ok(Self {
             interrupt: signal(SignalKind::interrupt())?,
             terminate: signal(SignalKind::terminate())?,
             hangup: if is_ignored(hangup) { None } else { Some(signal(hangup)?) },
+            time: limit.map(|limit| Box::pin(sleep(limit))),
         })
     }
 
-    pub(super) async fn next(&mut self) {
+    pub(super) async fn next(&mut self) -> Stop {
         let hangup = async {
             match &mut self.hangup {
                 Some(hangup) => drop(hangup.recv().await),
+                None => std::future::pending().await,
+            }
+        };
+        let time = async {
+            match &mut self.time {
+                Some(time) => time.await,
                 None => std::future::pending().await,
             }
         };
@@ -32,7 +51,12 @@ impl Stops {
             _ = self.interrupt.recv() => {}
             _ = self.terminate.recv() => {}
             () = hangup => {}
+            () = time => {
+                self.time = None;
+                return Stop::TimeUp;
+            }
         }
+        Stop::Signal
     }
 }
 

@@ -24,6 +24,7 @@ mod import;
 mod kernel;
 mod keys;
 mod label;
+mod limits;
 mod list;
 mod man;
 mod migrate;

@@ -1,0 +1,85 @@
+//! `--max-turns`, `--max-cost` and `--max-time`: where a run without a screen stops by itself.
+
+use insta::assert_snapshot;
+use offshoot_agent::testing::script::{Reply, Then};
+use serde_json::{Value, json};
+
+use crate::agent::Talk;
+
+fn working() -> Talk {
+    let call = |id: &str| Reply::call("bash", id, json!({"command": "echo worked"}));
+    Talk::new([call("c1"), call("c2"), Reply::text("Done.")])
+}
+
+fn events(talk: &Talk, arguments: &[&str]) -> (Vec<Value>, Option<i32>) {
+    let output = talk.command(arguments).output().unwrap();
+    let lines = String::from_utf8(output.stdout).unwrap();
+    (lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect(), output.status.code())
+}
+
+#[test]
+fn no_request_is_sent_after_the_last_turn() {
+    let talk = working();
+    assert_snapshot!(talk.run(&["-p", "go", "--max-turns", "2"]), @"
+    [stderr]
+    error: stopped after 2 answers, the limit of this run
+    hint: what was said and done is in the session: `offshoot -c -p PROMPT` goes on
+    [exit code 7]
+    ");
+    assert_eq!(talk.server.seen().len(), 2);
+    // The last call has its result: the session can go on.
+    assert_eq!(talk.lines().last().unwrap()["message"]["role"], "toolResult");
+    assert_snapshot!(talk.run(&["-c", "-p", "go on", "--max-turns", "1"]), @"Done.");
+}
+
+#[test]
+fn a_limit_is_told_in_every_form() {
+    let talk = working();
+    let (events, code) = events(&talk, &["--mode", "json", "-p", "go", "--max-turns", "1"]);
+    let failed = events.iter().find(|event| event["type"] == "failed").unwrap();
+    assert_eq!((failed["error"].as_str(), code), (Some("stopped after 1 answer, the limit of this run"), Some(7)));
+    assert_eq!(events.last().unwrap()["type"], "agent_settled");
+    let talk = working();
+    let printed = talk.run(&["--output-format", "json", "-p", "go", "--max-turns", "1"]);
+    let result: Value = serde_json::from_str(printed.lines().next().unwrap()).unwrap();
+    assert_eq!(result["isError"], true);
+    assert_eq!(result["error"], "stopped after 1 answer, the limit of this run");
+}
+
+/// The loopback model reports its tokens, and `models.json` says what they cost.
+#[test]
+fn no_request_is_sent_that_would_cost_too_much() {
+    let talk = working();
+    let cents = talk.run(&["-p", "go", "--max-cost", "0.0001"]);
+    assert!(cents.contains("the next request would pass the limit of $0.0001"), "{cents}");
+    assert!(talk.server.seen().len() < 3, "{}", talk.server.seen().len());
+    let talk = working();
+    assert_snapshot!(talk.run(&["-p", "go", "--max-cost", "5"]), @"Done.");
+}
+
+#[test]
+fn what_runs_is_stopped_when_the_time_is_up() {
+    let talk = Talk::new([Reply::call("bash", "c1", json!({"command": "sleep 1000"}))]);
+    assert_snapshot!(talk.run(&["-p", "go", "--max-time", "1s"]), @"
+    [stderr]
+    error: stopped after 1 s, the limit of this run
+    hint: what was said and done is in the session: `offshoot -c -p PROMPT` goes on
+    [exit code 7]
+    ");
+    assert_eq!(talk.lines().last().unwrap()["message"]["role"], "toolResult");
+    let talk = Talk::new([Reply { then: Then::Hang, cut: Some(900), ..Reply::text(&"on and on ".repeat(50)) }]);
+    let (events, code) = events(&talk, &["--mode", "json", "-p", "go", "--max-time", "1"]);
+    let failed = events.iter().find(|event| event["type"] == "failed").unwrap();
+    assert_eq!((failed["error"].as_str(), code), (Some("stopped after 1 s, the limit of this run"), Some(7)));
+}
+
+#[test]
+fn limits_are_positive_and_for_runs_without_a_screen() {
+    let talk = Talk::new([]);
+    for (option, value) in [("--max-turns", "0"), ("--max-cost", "-1"), ("--max-cost", "much"), ("--max-time", "soon")]
+    {
+        let output = talk.command(&["-p", "go", &format!("{option}={value}")]).output().unwrap();
+        assert_eq!(output.status.code(), Some(2), "{option} {value}");
+    }
+    assert_eq!(talk.server.seen().len(), 0);
+}
