@@ -7,6 +7,7 @@ use offshoot_session::text::counted;
 use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Span};
 use similar::{Algorithm, ChangeTag, TextDiff, capture_diff_slices};
+use unicode_segmentation::UnicodeSegmentation as _;
 
 use crate::markdown::flow::{self, Prefix, SpanRow};
 use crate::text;
@@ -140,10 +141,7 @@ fn word_pieces(old: &str, new: &str) -> Option<(Pieces, Pieces)> {
     if old.len().max(new.len()) > MAX_WORDS {
         return None;
     }
-    let split = |line: &str| -> Vec<String> {
-        unicode_segmentation::UnicodeSegmentation::split_word_bounds(line).map(str::to_owned).collect()
-    };
-    let (olds, news) = (split(old), split(new));
+    let (olds, news) = (code_words(old), code_words(new));
     let (mut before, mut after) = (Pieces::new(), Pieces::new());
     for op in capture_diff_slices(Algorithm::Myers, &olds, &news) {
         let is_changed = op.tag() != similar::DiffTag::Equal;
@@ -162,6 +160,18 @@ fn word_pieces(old: &str, new: &str) -> Option<(Pieces, Pieces)> {
     }
     let is_akin = before.iter().chain(&after).any(|(is_changed, text)| !is_changed && !text.trim().is_empty());
     is_akin.then_some((before, after))
+}
+
+/// The words of a line. Punctuation within one parts it, since `a.b` is one word of prose but two of code.
+fn code_words(line: &str) -> Vec<&str> {
+    let parts = |word| {
+        let is_mark = |c: char| c.is_ascii_punctuation() && c != '_';
+        str::split_inclusive(word, is_mark).flat_map(move |part| match part.char_indices().next_back() {
+            Some((at, last)) if is_mark(last) => <[&str; 2]>::from(part.split_at(at)),
+            _ => [part, ""],
+        })
+    };
+    line.split_word_bounds().flat_map(parts).filter(|part| !part.is_empty()).collect()
 }
 
 fn row(change: &Change<'_>, pieces: &[(bool, String)], theme: &Theme, width: usize) -> Vec<SpanRow> {

@@ -20,7 +20,9 @@ use conversations::{Conversation, conversations};
 
 const SIZE: PtySize = PtySize { rows: 46, cols: 84, pixel_width: 0, pixel_height: 0 };
 /// A screen that did not change for this long is complete.
-const QUIET: Duration = Duration::from_millis(2500);
+const QUIET: Duration = Duration::from_secs(5);
+/// A screen that still changes after this long is taken as it is.
+const TIME_OUT: Duration = Duration::from_secs(30);
 /// The pixels of a page of three screens.
 const PIXELS: &str = "--window-size=2130,830";
 
@@ -73,6 +75,7 @@ impl Contestant {
                 let bun = bun(&comparison.peers).unwrap_or_else(|| "bun".into());
                 let mut command = CommandBuilder::new(bun);
                 command.arg(peer("omp"));
+                command.args(["--no-extensions", "--no-lsp", "--no-title"]);
                 command
             }
             Self::Offshoot => CommandBuilder::new(&comparison.binary),
@@ -119,10 +122,10 @@ impl Comparison {
         command.env("COLORTERM", "truecolor");
         command.env("LANG", "C.UTF-8");
         let mut terminal = Terminal::start_at(command, SIZE)?;
-        terminal.settle(QUIET)?;
+        terminal.rest(QUIET, TIME_OUT)?;
         for keys in conversation.keys {
             terminal.send(keys)?;
-            terminal.settle(QUIET)?;
+            terminal.rest(QUIET, TIME_OUT)?;
         }
         let screen = terminal.cells().clone();
         terminal.end()?;

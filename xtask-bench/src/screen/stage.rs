@@ -11,7 +11,7 @@ use super::terminal::Terminal;
 /// A conversation needs a known model; no request is sent to this one.
 pub(super) const MODELS: &str = r#"{"providers": {"none": {"baseUrl": "http://127.0.0.1:9", "api": "anthropic-messages",
     "apiKey": "none", "models": [{"id": "m1", "contextWindow": 200000, "maxTokens": 8000, "reasoning": true,
-    "cost": {"input": 3, "output": 15}, "input": ["text", "image"]}]}}}
+    "cost": {"input": 3, "output": 15, "cacheRead": 0, "cacheWrite": 0}, "input": ["text", "image"]}]}}}
 "#;
 
 pub(super) struct Stage {

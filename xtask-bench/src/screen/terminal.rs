@@ -6,7 +6,7 @@
 #![expect(clippy::disallowed_methods, reason = "measuring is its work")]
 
 use std::io::{Read, Write};
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, bail};
@@ -104,6 +104,25 @@ impl Terminal {
         Ok(())
     }
 
+    /// Waits until something is shown and has not changed for `quiet`. A screen that never rests is taken as it is after
+    /// the time-out.
+    pub(super) fn rest(&mut self, quiet: Duration, time_out: Duration) -> Result<()> {
+        let begun = Instant::now();
+        let (mut shown, mut changed) = (self.screen(), begun);
+        while begun.elapsed() < time_out && (shown.trim().is_empty() || changed.elapsed() < quiet) {
+            match self.output.recv_timeout(MOMENT) {
+                Ok(piece) => self.take(&piece)?,
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => break,
+            }
+            let now = self.screen();
+            if now != shown {
+                (shown, changed) = (now, Instant::now());
+            }
+        }
+        Ok(())
+    }
+
     pub(super) fn peak_mib(&self) -> Result<f64> {
         let process = self.child.process_id().context("the program has no number")?;
         let file = format!("/proc/{process}/status");
@@ -121,8 +140,10 @@ impl Terminal {
             if asked.elapsed() > LAST {
                 self.child.kill()?;
             }
-            self.settle(MOMENT)?;
-            std::thread::sleep(MOMENT);
+            // Output that never ends must not delay the end.
+            if let Ok(piece) = self.output.recv_timeout(MOMENT) {
+                self.take(&piece)?;
+            }
         }
         Ok(())
     }
@@ -240,6 +261,17 @@ mod tests {
         let seen = terminal.key("x", "the next picture", |_| true).unwrap();
         assert!(seen.is_new && terminal.screen() == "abc" && terminal.peak_mib().unwrap() > 0.1);
         terminal.end().unwrap();
+    }
+
+    #[test]
+    fn a_screen_rests_after_its_first_words_and_one_that_never_rests_is_ended() {
+        let mut late = shell("head -c 1 >/dev/null; echo late; cat");
+        late.send("x\r").unwrap();
+        late.rest(MOMENT, PATIENCE).unwrap();
+        assert!(!late.screen().trim().is_empty());
+        let mut restless = shell("trap '' TERM; n=0; while :; do n=$((n + 1)); echo $n; done");
+        restless.rest(PATIENCE, MOMENT * 5).unwrap();
+        restless.end().unwrap();
     }
 
     #[test]

@@ -30,6 +30,14 @@ fn lines_have_numbers_and_what_changed_in_one_stands_out() {
 }
 
 #[test]
+fn names_that_a_point_joins_are_words_of_their_own() {
+    insta::assert_snapshot!(shown("-2     text.split(' ').count()\n+2     text.split_whitespace().count()", 60), @"
+    2 -     text.⟦split⟧(⟦' '⟧).count()
+    2 +     text.⟦split_whitespace⟧().count()
+    ");
+}
+
+#[test]
 fn long_lines_go_on_below_themselves() {
     insta::assert_snapshot!(shown("+1 let name = compute(value, other);\n-123 x", 20), @"
     1 + let name = compu

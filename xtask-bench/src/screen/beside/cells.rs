@@ -8,6 +8,8 @@ const STYLE: &str = "body{background:#000;color:#ccc;font:13px/16px 'DejaVu Sans
 h1{font-size:15px}table{border-spacing:12px 0}td{vertical-align:top;background:#16181d;padding:4px}\
 th{text-align:left}pre{margin:0;font:inherit;width:84ch}";
 
+const CURSOR: &str = "color:#16181d;background:#ccc;";
+
 /// A page with screens next to each other.
 pub(super) fn page(title: &str, screens: &[(&str, Screen)]) -> String {
     let heads: String = screens.iter().map(|(name, _)| format!("<th>{name}</th>")).collect();
@@ -20,12 +22,13 @@ pub(super) fn page(title: &str, screens: &[(&str, Screen)]) -> String {
 
 fn rows(screen: &Screen) -> String {
     let (rows, columns) = screen.size();
+    let cursor = (!screen.hide_cursor()).then(|| screen.cursor_position());
     let mut html = String::new();
     for row in 0..rows {
-        let cells = (0..columns).filter_map(|column| screen.cell(row, column));
+        let cells = (0..columns).filter_map(|column| Some((column, screen.cell(row, column)?)));
         let mut style = String::new();
-        for cell in cells.filter(|cell| !cell.is_wide_continuation()) {
-            let own = css(cell);
+        for (column, cell) in cells.filter(|(_, cell)| !cell.is_wide_continuation()) {
+            let own = if cursor == Some((row, column)) { CURSOR.to_owned() } else { css(cell) };
             if own != style {
                 html.push_str(if style.is_empty() { "" } else { "</span>" });
                 if !own.is_empty() {
@@ -91,11 +94,11 @@ mod tests {
     #[test]
     fn cells_keep_their_words_and_colours() {
         let mut parser = vt100::Parser::new(2, 10, 0);
-        parser.process(b"a<b \x1b[1;38;5;196mred\x1b[0m\r\n\x1b[48;2;1;2;3m!");
+        parser.process(b"a<b \x1b[1;38;5;196mred\x1b[0m\r\n\x1b[48;2;1;2;3m!\x1b[0m");
         assert_eq!(
             rows(parser.screen()),
             "a&lt;b <span style=\"color:#ff0000;font-weight:bold;\">red</span>   \n\
-             <span style=\"background:#010203;\">!</span>         \n"
+             <span style=\"background:#010203;\">!</span><span style=\"color:#16181d;background:#ccc;\"> </span>        \n"
         );
     }
 }
