@@ -111,7 +111,7 @@ pub(crate) fn conformance(scene: &mut Scene) -> Result<StepOutcome> {
     }
     if !missing.is_empty() {
         bail!(
-            "{} not found: install Node.js 20 or later, or leave the peers out with --no-peers",
+            "{} not found: install Node.js 20.10 or later, or leave the peers out with --no-peers",
             missing.join(" and ")
         );
     }

@@ -209,7 +209,7 @@ fn instead(word: &str, all: &str) -> String {
     if let Some((_, meant)) = MEANT.iter().find(|(known, _)| *known == plain) {
         return format!("did you mean `{meant}`?");
     }
-    match nearest(plain, names) {
+    match nearest(plain, names.chain(["help"])) {
         Some(name) => format!("did you mean `offshoot {name}`?"),
         None if is_path(word) => format!("`offshoot show {all}` reads a session file, `--session {all}` continues it"),
         None => "`offshoot --help` lists the commands".to_owned(),

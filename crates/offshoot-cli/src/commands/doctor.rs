@@ -69,7 +69,9 @@ pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
         return report::everything(app, args.json, &(roots, overview::rest(app), open));
     };
     if given.is_empty() {
-        return Err(CommandError::usage("an empty text names no session").hint("`offshoot list --all` shows it"));
+        return Err(
+            CommandError::usage("an empty text names no session").hint("`offshoot list --all` shows every session")
+        );
     }
     let (found, unread) = search::search(app, given)?;
     report::found(app, args.json, given, (&found, &unread))?;

@@ -107,9 +107,9 @@ fn format(args: &Args) -> Result<ExportFormat> {
         Some("jsonl") => Ok(ExportFormat::Jsonl),
         Some("html" | "htm") => Ok(ExportFormat::Html),
         Some("md") => Ok(ExportFormat::Md),
-        _ => Err(CommandError::usage(format!("the ending of {} says nothing that can be written", file.display()))
+        _ => Err(CommandError::usage(format!("the name {} does not say the format", file.display()))
             .hint("end the name with .jsonl for a session file, .html for a page, or .md for a transcript")
-            .hint("--format says it for any name")),
+            .hint("--format sets the format for any name")),
     }
 }
 

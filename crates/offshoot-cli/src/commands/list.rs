@@ -232,6 +232,10 @@ fn short_ids(sessions: &[SessionInfo]) -> ShortIds<'_> {
 }
 
 fn say_nothing_is_there(app: &App, args: &Args, folder: &str) {
+    if let Some(given) = app.session_dir.as_ref().filter(|folder| !folder.is_dir()) {
+        app.ui.note(&format!("the folder {} does not exist", given.display()));
+        return;
+    }
     if args.agent.is_some() || args.since.is_some() || args.number.is_some() {
         app.ui.note("no session matches these options");
         return;

@@ -66,7 +66,7 @@ pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
         app.ui.warning(&trouble.to_string());
     }
     if found.is_empty() && !args.json {
-        app.ui.note("no model is called that");
+        app.ui.note("no model matches");
         app.ui.hint("`offshoot models` lists them all; others go into models.json in the data folder");
     }
     Ok(())

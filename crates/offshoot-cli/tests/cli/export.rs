@@ -134,9 +134,9 @@ fn other_endings_are_refused() {
     let world = World::with_sample();
     assert_snapshot!(world.run("export sample.jsonl -o page.pdf"), @"
     [stderr]
-    error: the ending of page.pdf says nothing that can be written
+    error: the name page.pdf does not say the format
     hint: end the name with .jsonl for a session file, .html for a page, or .md for a transcript
-    hint: --format says it for any name
+    hint: --format sets the format for any name
     [exit code 2]
     ");
     assert_snapshot!(world.run("export sample.jsonl -o t.md --subtree 1b9d"), @"

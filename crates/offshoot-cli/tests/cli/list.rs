@@ -159,6 +159,10 @@ fn nothing_there_says_where_to_look() {
     [stderr]
     note: there are no sessions yet
     ");
+    assert_snapshot!(World::new().run("list --session-dir sesions"), @"
+    [stderr]
+    note: the folder sesions does not exist
+    ");
 }
 
 #[test]

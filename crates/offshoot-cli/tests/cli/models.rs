@@ -100,7 +100,7 @@ fn a_broken_file_is_named_with_its_line_and_the_built_in_models_stay() {
     assert_snapshot!(world.run("models no-such-model"), @"
     [stderr]
     warning: [HOME]/.local/share/offshoot/models.json:2: invalid type: sequence, expected an object at line 2 column 14; nothing of the file is used until it is repaired
-    note: no model is called that
+    note: no model matches
     hint: `offshoot models` lists them all; others go into models.json in the data folder
     ");
 }

@@ -250,6 +250,7 @@ fn what_may_be_a_mistyped_command_is_refused() {
         --color purple list
         chat list -- -p
         help nope
+        hepl
         Tree latest
         LIST
     "
