@@ -12,6 +12,7 @@ pub mod message;
 pub mod provider;
 pub mod model;
 pub mod tool;
+pub mod approval;
 pub mod context_files;
 pub mod system_prompt;
 pub mod error;

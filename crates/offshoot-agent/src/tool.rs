@@ -21,6 +21,7 @@ mod key_guard;
 mod output_folder;
 mod output;
 mod paths;
+mod tier;
 mod files;
 mod picture;
 pub mod bash;
@@ -43,6 +44,7 @@ pub use key_guard::KeyGuard;
 pub use ls::Ls;
 pub use output_folder::OutputFolder;
 pub use read::Read;
+pub use tier::Tier;
 pub use write::Write;
 
 /// The environment of a tool.
@@ -139,6 +141,11 @@ pub trait Tool: Send + Sync {
         &[]
     }
 
+    /// What a call would do; decides whether somebody is asked first.
+    fn tier(&self, _arguments: &Value, _place: &ToolContext) -> Tier {
+        Tier::Exec
+    }
+
     /// Starts a call. Each partial outcome replaces the previous one.
     fn run(&self, arguments: Value, place: Arc<ToolContext>, partial: UnboundedSender<ToolOutcome>) -> Running;
 }
@@ -196,13 +203,13 @@ async fn blocking(work: impl FnOnce() -> Result<ToolOutcome, ToolOutcome> + Send
 }
 
 #[cfg(test)]
-mod testing {
+pub(crate) mod testing {
     //! What the tests of every tool need.
 
     use super::{Arc, Block, KeyGuard, OutputFolder, Tool, ToolContext, ToolOutcome, Value};
 
     /// A place that ends at this folder.
-    pub(super) fn place(dir: &std::path::Path) -> ToolContext {
+    pub(crate) fn place(dir: &std::path::Path) -> ToolContext {
         ToolContext {
             cwd: dir.to_owned(),
             home: Some(dir.join("home")),

@@ -19,7 +19,7 @@ use super::hide::Hide;
 pub use super::output::Printed;
 use super::output::{Output, Recent, Snapshot};
 use super::truncate::{self, Hit, MAX_BYTES, Truncation};
-use super::{Running, Tool, ToolContext, ToolOutcome, args};
+use super::{Running, Tier, Tool, ToolContext, ToolOutcome, args};
 use crate::process::{self, End, Errors, Job, News};
 use crate::provider::ToolSpec;
 
@@ -91,6 +91,10 @@ impl Tool for Bash {
 
     fn summary(&self) -> Option<&str> {
         Some("run shell commands (build, test, git, ...)")
+    }
+
+    fn tier(&self, arguments: &Value, _: &ToolContext) -> Tier {
+        arguments.get("command").and_then(Value::as_str).map_or(Tier::Exec, |command| Tier::Command(command.to_owned()))
     }
 
     fn run(&self, arguments: Value, place: Arc<ToolContext>, partial: UnboundedSender<ToolOutcome>) -> Running {

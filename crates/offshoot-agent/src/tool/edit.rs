@@ -12,7 +12,7 @@ use tokio::sync::mpsc::UnboundedSender;
 
 use super::files::{self, reason};
 use super::replace::{self, Replacement};
-use super::{Running, Tool, ToolContext, ToolOutcome, args, diff};
+use super::{Running, Tier, Tool, ToolContext, ToolOutcome, args, diff};
 use crate::provider::ToolSpec;
 
 /// Replaces parts of a file. The old text of each edit must be in the file exactly once; all are looked for in the file as it
@@ -69,6 +69,10 @@ impl Tool for Edit {
             "Change several places of one file in one call of edit, with one entry of edits for each place.",
             "Keep each oldText short: only as much as makes it unique.",
         ]
+    }
+
+    fn tier(&self, arguments: &Value, place: &ToolContext) -> Tier {
+        Tier::write(arguments, place)
     }
 
     fn run(&self, arguments: Value, place: Arc<ToolContext>, _: UnboundedSender<ToolOutcome>) -> Running {

@@ -12,7 +12,7 @@ use tokio::sync::mpsc::UnboundedSender;
 
 use super::listing::{self, Listing};
 use super::walk::{self, Stop};
-use super::{Running, Tool, ToolContext, ToolOutcome, args};
+use super::{Running, Tier, Tool, ToolContext, ToolOutcome, args};
 use crate::provider::ToolSpec;
 
 /// Finds files and folders by a glob pattern and shows their paths, relative to the folder searched. Leaves out what .gitignore
@@ -57,6 +57,10 @@ impl Tool for Find {
 
     fn summary(&self) -> Option<&str> {
         Some("find files by name (honours .gitignore)")
+    }
+
+    fn tier(&self, arguments: &Value, place: &ToolContext) -> Tier {
+        Tier::read(arguments, place)
     }
 
     fn run(&self, arguments: Value, place: Arc<ToolContext>, _: UnboundedSender<ToolOutcome>) -> Running {

@@ -19,7 +19,7 @@ use super::key_guard::{CONTAINS_KEYS, KeyFiles, KeyGuard};
 use super::listing::{self, Listing};
 use super::truncate::{self, MAX_LINE};
 use super::walk::{self, Stop};
-use super::{Running, Tool, ToolContext, ToolOutcome, args};
+use super::{Running, Tier, Tool, ToolContext, ToolOutcome, args};
 use crate::provider::{Secrets, ToolSpec};
 
 /// Searches files for lines that fit a pattern and shows them with path and line number. Leaves out what .gitignore names and
@@ -73,6 +73,10 @@ impl Tool for Grep {
 
     fn summary(&self) -> Option<&str> {
         Some("search in files (honours .gitignore)")
+    }
+
+    fn tier(&self, arguments: &Value, place: &ToolContext) -> Tier {
+        Tier::read(arguments, place)
     }
 
     fn run(&self, arguments: Value, place: Arc<ToolContext>, _: UnboundedSender<ToolOutcome>) -> Running {

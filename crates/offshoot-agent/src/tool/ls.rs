@@ -12,7 +12,7 @@ use unicode_normalization::char::is_combining_mark;
 
 use super::files::reason;
 use super::listing::{self, Listing};
-use super::{Running, Tool, ToolContext, ToolOutcome, args};
+use super::{Running, Tier, Tool, ToolContext, ToolOutcome, args};
 use crate::provider::ToolSpec;
 
 /// Lists what is in a folder, hidden files too, by name; folders end with a slash. At most 500 names or 50 KB are shown.
@@ -53,6 +53,10 @@ impl Tool for Ls {
 
     fn summary(&self) -> Option<&str> {
         Some("list a folder")
+    }
+
+    fn tier(&self, arguments: &Value, place: &ToolContext) -> Tier {
+        Tier::read(arguments, place)
     }
 
     fn run(&self, arguments: Value, place: Arc<ToolContext>, _: UnboundedSender<ToolOutcome>) -> Running {

@@ -17,7 +17,7 @@ use tokio::sync::mpsc::UnboundedSender;
 use super::decode::Utf8;
 use super::files::reason;
 use super::truncate::{self, Hit, Limits, MAX_BYTES, MAX_LINES, Truncation};
-use super::{Running, Tool, ToolContext, ToolOutcome, args, paths, picture};
+use super::{Running, Tier, Tool, ToolContext, ToolOutcome, args, paths, picture};
 use crate::provider::ToolSpec;
 
 /// Shows a text file or a picture (PNG, JPEG, GIF, WebP). Of a text, at most 2000 lines or 50 KB are shown at once,
@@ -57,6 +57,10 @@ impl Tool for Read {
 
     fn guidelines(&self) -> &[&str] {
         &["Look into files with read rather than with cat or sed."]
+    }
+
+    fn tier(&self, arguments: &Value, place: &ToolContext) -> Tier {
+        Tier::read(arguments, place)
     }
 
     fn run(&self, arguments: Value, place: Arc<ToolContext>, _: UnboundedSender<ToolOutcome>) -> Running {

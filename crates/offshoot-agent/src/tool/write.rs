@@ -10,7 +10,7 @@ use serde_json::Value;
 use tokio::sync::mpsc::UnboundedSender;
 
 use super::files::{self, reason};
-use super::{Running, Tool, ToolContext, ToolOutcome, args};
+use super::{Running, Tier, Tool, ToolContext, ToolOutcome, args};
 use crate::provider::ToolSpec;
 
 /// Writes a file: a new one, or all of an old one anew. Folders on the way are made.
@@ -53,6 +53,10 @@ impl Tool for Write {
 
     fn guidelines(&self) -> &[&str] {
         &["Take write for new files and complete rewrites only."]
+    }
+
+    fn tier(&self, arguments: &Value, place: &ToolContext) -> Tier {
+        Tier::write(arguments, place)
     }
 
     fn run(&self, arguments: Value, place: Arc<ToolContext>, _: UnboundedSender<ToolOutcome>) -> Running {

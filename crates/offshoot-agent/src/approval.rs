@@ -1,0 +1,199 @@
+//! Whether a call runs, is asked about or is refused: a pure decision from the mode, the rules and what the call would
+//! do. Reads links to know where a path leads. Knows no front end.
+
+mod shell_line;
+mod rule;
+mod critical;
+#[cfg(test)]
+mod tests;
+
+use std::path::{Path, PathBuf};
+
+pub use rule::Rule;
+
+use crate::tool::Tier;
+
+/// How much runs without a question.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum ApprovalMode {
+    /// Everything but the critical commands.
+    #[default]
+    Auto,
+    /// Reads, and writes below the working folder.
+    Edits,
+    /// Reads below the working folder.
+    Ask,
+    /// Reads run; everything else is refused.
+    ReadOnly,
+}
+
+impl ApprovalMode {
+    /// All modes, in the order in which they are switched.
+    pub const ALL: [Self; 4] = [Self::Auto, Self::Edits, Self::Ask, Self::ReadOnly];
+
+    /// The name in settings and options.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Auto => "auto",
+            Self::Edits => "edits",
+            Self::Ask => "ask",
+            Self::ReadOnly => "read-only",
+        }
+    }
+
+    /// The mode with this name.
+    pub fn parse(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|mode| mode.as_str() == name)
+    }
+}
+
+/// The mode, and the rules of the settings.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[expect(missing_docs, reason = "the names say what they are")]
+pub struct Permissions {
+    pub mode: ApprovalMode,
+    pub allow: Vec<Rule>,
+    pub ask: Vec<Rule>,
+    pub deny: Vec<Rule>,
+}
+
+/// A call, as far as decisions need it.
+#[derive(Debug, Clone, Copy)]
+#[expect(missing_docs, reason = "the names say what they are")]
+pub struct CallView<'a> {
+    pub tool: &'a str,
+    pub tier: &'a Tier,
+    pub cwd: &'a Path,
+    pub home: Option<&'a Path>,
+}
+
+/// What happens to a call.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Decision {
+    /// It runs.
+    Run,
+    /// Somebody must allow it.
+    Ask {
+        /// Why, as a clause.
+        reason: String,
+        /// The rule that would let it run without a question.
+        grant: Option<Rule>,
+    },
+    /// It does not run.
+    Refuse {
+        /// Why, for the model.
+        words: String,
+        /// The rule that refused it.
+        rule: Option<Rule>,
+    },
+}
+
+/// Files below the working folder that programs run or obey.
+const OBEYED: &[&str] = &[".git", ".offshoot", ".pi", ".omp", ".claude", ".mcp.json"];
+
+/// Decides on a call. Deny comes before ask, ask before allow, and all of them before the mode; nothing lets a call that
+/// is not a read run in the mode `read-only`.
+pub fn decide(permissions: &Permissions, call: &CallView<'_>) -> Decision {
+    let line = match call.tier {
+        Tier::Command(command) => shell_line::part(command),
+        Tier::Read(_) | Tier::Write(_) | Tier::Exec | Tier::Net(_) => shell_line::ShellLine::default(),
+    };
+    let first = |rules: &[Rule]| rules.iter().find(|rule| rule.touches(call, &line)).cloned();
+    if let Some(rule) = first(&permissions.deny) {
+        let words =
+            format!("This call is refused by the rule {rule} of the user's settings. Do not try to get around it.");
+        return Decision::Refuse { words, rule: Some(rule) };
+    }
+    let mode = permissions.mode;
+    if mode == ApprovalMode::ReadOnly && !matches!(call.tier, Tier::Read(_) | Tier::Net(_)) {
+        let words = "This call is refused: the approval mode is read-only, in which files are only read.".to_owned();
+        return Decision::Refuse { words, rule: None };
+    }
+    let ask = |reason: String| Decision::Ask { reason, grant: Rule::exact(call) };
+    if let Some(rule) = first(&permissions.ask) {
+        return Decision::Ask { reason: format!("the rule {rule} asks"), grant: None };
+    }
+    if let Some(why) = critical_reason(call, &line)
+        && !permissions.allow.iter().any(|rule| rule.is_exact() && rule.covers(call))
+    {
+        return ask(why.to_owned());
+    }
+    if is_allowed(&permissions.allow, call, &line) {
+        return Decision::Run;
+    }
+    match asks_in(mode, call) {
+        Some(reason) => ask(reason.to_owned()),
+        None => Decision::Run,
+    }
+}
+
+/// Each command of a line may be covered by a rule of its own.
+fn is_allowed(rules: &[Rule], call: &CallView<'_>, line: &shell_line::ShellLine) -> bool {
+    let each = || {
+        let is_covered = |command| rules.iter().any(|rule| rule.covers_command(command));
+        call.tool == "bash" && line.is_plain && line.commands.iter().all(is_covered)
+    };
+    let is_empty = matches!(call.tier, Tier::Command(_)) && line.commands.is_empty();
+    !is_empty && (rules.iter().any(|rule| rule.covers(call)) || each())
+}
+
+fn critical_reason(call: &CallView<'_>, line: &shell_line::ShellLine) -> Option<&'static str> {
+    match call.tier {
+        Tier::Command(_) => critical::reason(line),
+        Tier::Write(paths) => paths.iter().find_map(|path| critical::of_file(&real_path(path))),
+        Tier::Read(_) | Tier::Exec | Tier::Net(_) => None,
+    }
+}
+
+/// Why the mode asks about the call.
+fn asks_in(mode: ApprovalMode, call: &CallView<'_>) -> Option<&'static str> {
+    match (mode, call.tier) {
+        (ApprovalMode::Auto | ApprovalMode::ReadOnly, _) => None,
+        (ApprovalMode::Edits, Tier::Read(_) | Tier::Net(_)) => None,
+        (ApprovalMode::Edits, Tier::Write(paths)) => paths.iter().find_map(|path| unsafe_write(path, call.cwd)),
+        (ApprovalMode::Edits | ApprovalMode::Ask, Tier::Command(_) | Tier::Exec) => {
+            Some("the mode asks about commands")
+        }
+        (ApprovalMode::Ask, Tier::Read(paths)) => {
+            let is_outside = paths.iter().any(|path| inside(path, call.cwd).is_none());
+            is_outside.then_some("it reads outside the working folder")
+        }
+        (ApprovalMode::Ask, Tier::Write(_)) => Some("the mode asks about changes of files"),
+        (ApprovalMode::Ask, Tier::Net(_)) => Some("the mode asks about the network"),
+    }
+}
+
+fn unsafe_write(path: &Path, cwd: &Path) -> Option<&'static str> {
+    match inside(path, cwd) {
+        None => Some("it writes outside the working folder"),
+        Some(rest) => {
+            let is_obeyed = rest.iter().any(|name| OBEYED.iter().any(|obeyed| name == *obeyed));
+            is_obeyed.then_some("it writes a file that programs run or obey")
+        }
+    }
+}
+
+/// The path below the working folder, links followed.
+fn inside(path: &Path, cwd: &Path) -> Option<PathBuf> {
+    real_path(path).strip_prefix(real_path(cwd)).ok().map(Path::to_owned)
+}
+
+/// Follows all links, also one that leads to a file that does not exist.
+fn real_path(path: &Path) -> PathBuf {
+    let (mut there, mut rest) = (path.to_owned(), Vec::new());
+    for _ in 0..256 {
+        if let Ok(real) = std::fs::canonicalize(&there) {
+            return rest.iter().rev().fold(real, |path: PathBuf, name| path.join(name));
+        }
+        let Some(parent) = there.parent().map(Path::to_owned) else { break };
+        if let Ok(target) = std::fs::read_link(&there) {
+            there = parent.join(target);
+            continue;
+        }
+        // A link that leads to `..` of a folder that does not exist leads nowhere.
+        let Some(name) = there.file_name() else { break };
+        rest.push(name.to_owned());
+        there = parent;
+    }
+    PathBuf::from("/")
+}

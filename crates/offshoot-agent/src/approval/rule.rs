@@ -1,0 +1,261 @@
+//! One rule of `permissions`, such as `bash(git push:*)`, and what it matches.
+
+use std::fmt;
+use std::path::Path;
+
+use globset::{GlobBuilder, GlobMatcher};
+
+use super::shell_line::{ShellLine, SimpleCommand, base, part};
+use super::{CallView, real_path};
+use crate::tool::Tier;
+
+/// A rule, with its text.
+#[derive(Debug, Clone)]
+pub struct Rule {
+    text: String,
+    tool: String,
+    what: Option<What>,
+}
+
+#[derive(Debug, Clone)]
+enum What {
+    Command { words: Vec<String>, is_prefix: bool },
+    Path { glob: GlobMatcher, from: PathStart },
+    Host(String),
+}
+
+#[derive(Debug, Clone, Copy)]
+enum PathStart {
+    Root,
+    Home,
+    Cwd,
+}
+
+impl PartialEq for Rule {
+    fn eq(&self, other: &Self) -> bool {
+        self.text == other.text
+    }
+}
+
+impl Eq for Rule {}
+
+impl fmt::Display for Rule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+/// Commands that run the command in their arguments.
+const LAUNCHERS: &[&str] = &[
+    "sudo", "doas", "env", "nohup", "exec", "command", "builtin", "time", "timeout", "nice", "ionice", "setsid",
+    "stdbuf", "xargs", "parallel", "find", "watch", "chroot", "busybox", "strace", "script",
+];
+
+/// Options by which commands run or write what a prefix does not show.
+const OPAQUE_OPTIONS: &[&str] = &[
+    "--output",
+    "--exec",
+    "--exec-batch",
+    "--exec-path",
+    "--config-env",
+    "--ext-diff",
+    "--upload-pack",
+    "--receive-pack",
+    "--open-files-in-pager",
+    "-exec",
+    "-execdir",
+    "-ok",
+    "-okdir",
+    "-delete",
+    "-fprint",
+    "-fprint0",
+    "-fprintf",
+    "-fls",
+];
+
+impl Rule {
+    /// Parses a rule in Claude Code's spelling with offshoot's names of tools.
+    ///
+    /// # Errors
+    /// A phrase that says what is wrong.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let text = text.trim();
+        let (tool, what) = match text.split_once('(') {
+            Some((tool, rest)) => {
+                let what = rest.strip_suffix(')').ok_or_else(|| format!("{text:?} has no closing bracket"))?;
+                (tool, Some(what.trim()).filter(|what| !matches!(*what, "*" | "**" | ":*")))
+            }
+            None => (text, None),
+        };
+        let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '*');
+        if tool.is_empty() || !tool.chars().all(is_name) {
+            return Err(format!("{text:?} does not begin with the name of a tool"));
+        }
+        let what = what.map(|what| What::parse(tool, what)).transpose()?;
+        Ok(Self { text: text.to_owned(), tool: tool.to_owned(), what })
+    }
+
+    /// The rule that matches exactly this call, if one can.
+    pub(super) fn exact(call: &CallView<'_>) -> Option<Self> {
+        match call.tier {
+            Tier::Command(command) => {
+                let line = part(command);
+                let [only] = line.commands.as_slice() else { return None };
+                let text = format!("bash({})", command.trim());
+                let rule = Self::parse(&text).ok().filter(|_| is_allowable(only))?;
+                (line.is_plain && rule.is_exact()).then_some(rule)
+            }
+            Tier::Write(paths) => {
+                let [path] = paths.as_slice() else { return None };
+                let inside = real_path(path).strip_prefix(real_path(call.cwd)).ok()?.to_str()?.to_owned();
+                Self::parse(&format!("edit(./{})", globset::escape(&inside))).ok()
+            }
+            Tier::Read(_) | Tier::Exec | Tier::Net(_) => None,
+        }
+    }
+
+    /// Whether it names one command line, not a group of them.
+    pub(super) fn is_exact(&self) -> bool {
+        matches!(self.what, Some(What::Command { is_prefix: false, .. }))
+    }
+
+    /// Whether it covers the whole call.
+    pub(super) fn covers(&self, call: &CallView<'_>) -> bool {
+        match (&self.what, call.tier) {
+            _ if !self.names_tool(call) => false,
+            (None, _) => true,
+            (Some(What::Command { .. }), Tier::Command(command)) => {
+                let line = part(command);
+                line.is_plain && line.commands.iter().all(|command| self.covers_command(command))
+            }
+            (Some(What::Path { glob, from }), Tier::Read(paths) | Tier::Write(paths)) => {
+                !paths.is_empty() && paths.iter().all(|path| from.matches(glob, &real_path(path), call))
+            }
+            (Some(What::Host(host)), Tier::Net(asked)) => is_host(host, asked),
+            (Some(What::Command { .. } | What::Path { .. } | What::Host(_)), _) => false,
+        }
+    }
+
+    /// Whether it covers one command of a line that could be parted.
+    pub(super) fn covers_command(&self, command: &SimpleCommand) -> bool {
+        match &self.what {
+            None => self.tool == "bash",
+            Some(What::Command { words, is_prefix }) => {
+                is_allowable(command)
+                    && (!is_prefix || !is_opaque(&command.words))
+                    && if *is_prefix { command.words.starts_with(words) } else { command.words == *words }
+            }
+            Some(What::Path { .. } | What::Host(_)) => false,
+        }
+    }
+
+    /// Whether it touches any part of the call.
+    pub(super) fn touches(&self, call: &CallView<'_>, line: &ShellLine) -> bool {
+        match (&self.what, call.tier) {
+            _ if !self.names_tool(call) => false,
+            (None, _) => true,
+            (Some(What::Command { words, is_prefix }), Tier::Command(_)) => line.commands.iter().any(|command| {
+                readings(&command.words).any(|said| match is_prefix {
+                    true => starts_like(said, words),
+                    false => said.len() == words.len() && starts_like(said, words),
+                })
+            }),
+            (Some(What::Path { glob, from }), Tier::Read(paths) | Tier::Write(paths)) => {
+                paths.iter().any(|path| from.matches(glob, path, call) || from.matches(glob, &real_path(path), call))
+            }
+            (Some(What::Host(host)), Tier::Net(asked)) => is_host(host, asked),
+            (Some(What::Command { .. } | What::Path { .. } | What::Host(_)), _) => false,
+        }
+    }
+
+    /// `edit` stands for every tool that writes files, `read` for every one that reads them.
+    fn names_tool(&self, call: &CallView<'_>) -> bool {
+        match (self.tool.as_str(), call.tier) {
+            ("edit", Tier::Write(_)) | ("read", Tier::Read(_)) => true,
+            (tool, _) => match tool.strip_suffix('*') {
+                Some(start) => call.tool.starts_with(start),
+                None if tool.starts_with("mcp__") => {
+                    call.tool == tool || call.tool.strip_prefix(tool).is_some_and(|rest| rest.starts_with("__"))
+                }
+                None => call.tool == tool,
+            },
+        }
+    }
+}
+
+impl What {
+    fn parse(tool: &str, what: &str) -> Result<Self, String> {
+        if tool == "bash" {
+            let prefix = what.strip_suffix(":*").or_else(|| what.strip_suffix(" *"));
+            let line = part(prefix.unwrap_or(what));
+            return match line.commands.as_slice() {
+                [command] if line.is_plain && !command.has_assignment && !command.is_redirected => {
+                    Ok(Self::Command { words: command.words.clone(), is_prefix: prefix.is_some() })
+                }
+                _ => Err(format!("{what:?} is not one plain command; a group of them is written `git push:*`")),
+            };
+        }
+        if let Some(host) = what.strip_prefix("domain:") {
+            return Ok(Self::Host(host.trim().to_lowercase()));
+        }
+        let (from, pattern) = match what.strip_prefix("~/") {
+            Some(rest) => (PathStart::Home, rest.to_owned()),
+            None if what.starts_with('/') => (PathStart::Root, what.to_owned()),
+            None => match what.strip_prefix("./") {
+                Some(rest) => (PathStart::Cwd, rest.to_owned()),
+                None if what.contains('/') => (PathStart::Cwd, what.to_owned()),
+                None => (PathStart::Cwd, format!("**/{what}")),
+            },
+        };
+        let glob = GlobBuilder::new(&pattern).literal_separator(true).backslash_escape(true).build();
+        let glob = glob.map_err(|error| format!("{what:?} is not a pattern for paths: {error}"))?;
+        Ok(Self::Path { glob: glob.compile_matcher(), from })
+    }
+}
+
+impl PathStart {
+    fn matches(self, glob: &GlobMatcher, path: &Path, call: &CallView<'_>) -> bool {
+        let below = |folder: &Path| {
+            let rest = path.strip_prefix(folder).or_else(|_| path.strip_prefix(real_path(folder)));
+            rest.is_ok_and(|rest| glob.is_match(rest))
+        };
+        match self {
+            Self::Root => glob.is_match(path),
+            Self::Home => call.home.is_some_and(below),
+            Self::Cwd => below(call.cwd),
+        }
+    }
+}
+
+/// Whether a rule may let it run: no assignment changes what its words mean, and it writes no file by redirection.
+fn is_allowable(command: &SimpleCommand) -> bool {
+    !command.has_assignment && !command.is_redirected && !command.words.is_empty()
+}
+
+/// Whether its options may run or write something that its first words do not show.
+fn is_opaque(words: &[String]) -> bool {
+    let has_option_first =
+        words.first().is_some_and(|name| base(name) == "git") && words.get(1).is_some_and(|word| word.starts_with('-'));
+    has_option_first
+        || words.iter().any(|word| {
+            let name = word.split_once('=').map_or(word.as_str(), |(name, _)| name);
+            OPAQUE_OPTIONS.contains(&name)
+        })
+}
+
+/// The command itself, and after a command that runs another one every rest of its words.
+pub(super) fn readings(words: &[String]) -> impl Iterator<Item = &[String]> {
+    let launcher = words.iter().position(|word| LAUNCHERS.contains(&base(word)));
+    let rests = launcher.map_or(0..0, |at| at + 1..words.len());
+    std::iter::once(words).chain(rests.filter_map(|at| words.get(at..)))
+}
+
+fn starts_like(said: &[String], words: &[String]) -> bool {
+    let is_same = |(at, (said, word)): (usize, (&String, &String))| said == word || (at == 0 && base(said) == word);
+    said.len() >= words.len() && said.iter().zip(words).enumerate().all(is_same)
+}
+
+fn is_host(rule: &str, asked: &str) -> bool {
+    let asked = asked.to_lowercase();
+    asked == rule || rule.strip_prefix("*.").is_some_and(|end| asked.ends_with(&format!(".{end}")))
+}

@@ -1,0 +1,351 @@
+//! The table of decisions, row by row, and hostile calls.
+
+use std::os::unix::fs::symlink;
+use std::path::Path;
+
+use serde_json::json;
+
+use super::*;
+use crate::tool::{self, Shell, ToolContext};
+
+struct World {
+    dir: tempfile::TempDir,
+}
+
+impl World {
+    fn new() -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        std::fs::create_dir_all(dir.path().join("w/src")).unwrap();
+        std::fs::create_dir(dir.path().join("home")).unwrap();
+        symlink("/etc", dir.path().join("w/link")).unwrap();
+        symlink("/nowhere/at/all", dir.path().join("w/dangling")).unwrap();
+        Self { dir }
+    }
+
+    fn cwd(&self) -> PathBuf {
+        self.dir.path().join("w")
+    }
+
+    /// The decision on a call of a tool that exists.
+    fn decide(&self, permissions: &Permissions, name: &str, arguments: &serde_json::Value) -> Decision {
+        let mut place: ToolContext = tool::testing::place(&self.cwd());
+        place.home = Some(self.dir.path().join("home"));
+        let tools = tool::all(&Shell::default());
+        let tool = tools.iter().find(|tool| tool.name() == name).unwrap();
+        let tier = tool.tier(arguments, &place);
+        self.decide_tier(permissions, name, &tier)
+    }
+
+    fn decide_tier(&self, permissions: &Permissions, tool: &str, tier: &Tier) -> Decision {
+        let (cwd, home) = (self.cwd(), self.dir.path().join("home"));
+        decide(permissions, &CallView { tool, tier, cwd: &cwd, home: Some(&home) })
+    }
+
+    fn bash(&self, permissions: &Permissions, command: &str) -> &'static str {
+        word(&self.decide(permissions, "bash", &json!({ "command": command })))
+    }
+}
+
+fn word(decision: &Decision) -> &'static str {
+    match decision {
+        Decision::Run => "run",
+        Decision::Ask { .. } => "ask",
+        Decision::Refuse { .. } => "refuse",
+    }
+}
+
+fn rules(texts: &[&str]) -> Vec<Rule> {
+    texts.iter().map(|text| Rule::parse(text).unwrap()).collect()
+}
+
+fn table_rules(mode: ApprovalMode) -> Permissions {
+    Permissions {
+        mode,
+        allow: rules(&["bash(git status)", "bash(cargo test:*)", "edit(src/**)"]),
+        ask: rules(&["bash(git push:*)"]),
+        deny: rules(&["bash(rm:*)"]),
+    }
+}
+
+fn allowing(allow: &[&str]) -> Permissions {
+    Permissions { mode: ApprovalMode::Ask, allow: rules(allow), ..Permissions::default() }
+}
+
+#[test]
+fn the_table_of_decisions_holds_row_by_row() {
+    let world = World::new();
+    let bash = |command: &str| ("bash", json!({ "command": command }));
+    let rows = [
+        (("read", json!({"path": "a"})), ["run", "run", "run", "run"]),
+        (("grep", json!({"pattern": "x"})), ["run", "run", "run", "run"]),
+        (("read", json!({"path": "/etc/hosts"})), ["run", "run", "ask", "run"]),
+        (("edit", json!({"path": "src/a.rs", "edits": []})), ["run", "run", "run", "refuse"]),
+        (("edit", json!({"path": "b.rs", "edits": []})), ["run", "run", "ask", "refuse"]),
+        (("write", json!({"path": "link/x", "content": ""})), ["run", "ask", "ask", "refuse"]),
+        (bash("git status && cargo test -q"), ["run", "run", "run", "refuse"]),
+        (bash("git status; curl x | sh"), ["ask", "ask", "ask", "refuse"]),
+        (bash("FOO=1 sudo rm -r a"), ["refuse", "refuse", "refuse", "refuse"]),
+        (bash("git push origin"), ["ask", "ask", "ask", "refuse"]),
+        (bash("$(echo cargo) test"), ["run", "ask", "ask", "refuse"]),
+    ];
+    for ((tool, arguments), expected) in rows {
+        let found = ApprovalMode::ALL.map(|mode| word(&world.decide(&table_rules(mode), tool, &arguments)));
+        assert_eq!(found, expected, "{tool} {arguments}");
+    }
+    for (tool, tier, expected) in [
+        ("mcp__fs__write_file", Tier::Exec, ["run", "ask", "ask", "refuse"]),
+        ("web_fetch", Tier::Net("docs.rs".to_owned()), ["run", "run", "ask", "run"]),
+    ] {
+        let found = ApprovalMode::ALL.map(|mode| word(&world.decide_tier(&table_rules(mode), tool, &tier)));
+        assert_eq!(found, expected, "{tool}");
+    }
+}
+
+#[test]
+fn what_cannot_be_parted_or_hides_its_work_never_matches_a_rule_that_allows() {
+    let world = World::new();
+    let generous =
+        allowing(&["bash(git:*)", "bash(find:*)", "bash(cargo test:*)", "bash(ls:*)", "bash(echo:*)", "bash(cat:*)"]);
+    for command in ["git log --oneline", "find . -name x", "cargo test -q 2>&1 | cat", "ls -l; echo 'a;b' > /dev/null"]
+    {
+        assert_eq!(world.bash(&generous, command), "run", "{command}");
+    }
+    for command in [
+        "git -c core.pager=x log",
+        "git --exec-path=x log",
+        "git diff --output=x",
+        "git diff --output x",
+        "git diff --ext-diff",
+        "git fetch --upload-pack=x",
+        "find . -exec rm {} +",
+        "find . -name a -delete",
+        "find . -fprintf x y",
+        "echo $(id)",
+        "echo `id`",
+        "echo \"$(id)\"",
+        "echo $HOME",
+        "echo ${x:=y}",
+        "echo $((1))",
+        "echo $'a'",
+        "cat <<E\nx\nE",
+        "cat <<<x",
+        "cat <(id)",
+        "echo x > a",
+        "echo x >> ../a",
+        "echo x > /etc/passwd",
+        "echo x &> a",
+        "echo x >| a",
+        "echo x >& a",
+        "cat < a",
+        "GIT_PAGER=x git log",
+        "PATH=. ls",
+        "eval ls",
+        "exec ls",
+        "command ls",
+        "sh -c ls",
+        "ls; sh",
+        "ls & other",
+        "ls\nother",
+        "ls || other",
+        "(ls)",
+        "{ ls; }",
+        "if ls; then ls; fi",
+        "ls *",
+        "ls a?",
+        "ls {a,b}",
+        "ls 'a",
+        "ls \\",
+        "",
+        "   ",
+        "sudo ls",
+        "env ls",
+        "xargs ls",
+        "/bin/ls",
+        "lsx",
+    ] {
+        assert_eq!(world.bash(&generous, command), "ask", "{command}");
+    }
+}
+
+#[test]
+fn a_rule_that_denies_sees_through_what_stands_before_the_command() {
+    let world = World::new();
+    let careful = Permissions { deny: rules(&["bash(rm:*)", "bash(git push)"]), ..Permissions::default() };
+    for command in [
+        "rm a",
+        "/bin/rm a",
+        "r''m a",
+        "\\rm a",
+        "ls; rm a",
+        "ls && rm a || ls",
+        "FOO=1 rm a",
+        "sudo rm a",
+        "sudo -u root rm a",
+        "env -i A=1 rm a",
+        "nohup rm a &",
+        "exec rm a",
+        "timeout 5 rm a",
+        "ls | xargs -n 1 rm",
+        "find . -exec rm {} +",
+        "$(rm a)",
+        "echo \"`rm a`\"",
+        "bash -c 'rm a'",
+        "sudo sh -c 'ls; rm a'",
+        "eval rm a",
+        "if ls; then rm a; fi",
+        "f() { rm a; }; f",
+        "git push",
+    ] {
+        assert_eq!(world.bash(&careful, command), "refuse", "{command}");
+    }
+    for command in ["ls rm", "echo 'rm a'", "rmdir a", "git push origin", "# rm a"] {
+        assert_eq!(world.bash(&careful, command), "run", "{command}");
+    }
+}
+
+#[test]
+fn critical_commands_are_asked_about_in_every_mode() {
+    let world = World::new();
+    for command in [
+        "rm -rf /x",
+        "rm -fR ~/x",
+        "rm --recursive /x",
+        "rm -r $HOME/x",
+        "sudo rm a",
+        "sudo -n rm -f a",
+        "mkfs.ext4 /dev/sda1",
+        "dd if=a of=/dev/sda",
+        "echo x >> /etc/passwd",
+        "echo x | sudo tee -a /etc/sudoers",
+        "cp x /etc/shadow",
+        "curl -s x | sh",
+        "wget -O- x | sudo bash -s",
+        "curl x | tee a | sh",
+        "bash <(curl x)",
+        "sh -c \"$(curl x)\"",
+        "git push --force",
+        "git -C x push -f origin",
+        "git push origin +main",
+        "shutdown now",
+        "sudo reboot",
+        "systemctl poweroff",
+    ] {
+        assert_eq!(world.bash(&Permissions::default(), command), "ask", "{command}");
+        assert_eq!(world.bash(&Permissions { allow: rules(&["bash"]), ..Permissions::default() }, command), "ask");
+    }
+    for command in
+        ["rm -rf target", "rm /x", "dd if=a of=b", "curl x | jq .", "git push --force-with-lease", "cat /etc/passwd"]
+    {
+        assert_eq!(world.bash(&Permissions::default(), command), "run", "{command}");
+    }
+    let exact = allowing(&["bash(git push --force)", "bash(git push:*)"]);
+    assert_eq!(world.bash(&exact, "git push --force"), "run");
+    assert_eq!(world.bash(&exact, "git push --force origin"), "ask");
+    let write =
+        |path: &str| word(&world.decide(&Permissions::default(), "write", &json!({"path": path, "content": ""})));
+    assert_eq!([write("/etc/passwd"), write("link/passwd"), write("/tmp/x")], ["ask", "ask", "run"]);
+}
+
+#[test]
+fn paths_are_judged_by_where_their_links_lead() {
+    let world = World::new();
+    let edits = Permissions { mode: ApprovalMode::Edits, ..Permissions::default() };
+    let write = |path: &str| word(&world.decide(&edits, "write", &json!({"path": path, "content": ""})));
+    for path in ["a", "new/folder/a", "./src/../a", "src/.gitignore"] {
+        assert_eq!(write(path), "run", "{path}");
+    }
+    for path in [
+        "../a",
+        "/tmp/a",
+        "~/a",
+        "link/a",
+        "dangling",
+        "dangling/a",
+        ".git/hooks/pre-commit",
+        "src/.git/config",
+        ".offshoot/settings.json",
+        ".mcp.json",
+    ] {
+        assert_eq!(write(path), "ask", "{path}");
+    }
+    let edit = |permissions: &Permissions, path: &str| word(&world.decide(permissions, "edit", &json!({"path": path})));
+    let linked = allowing(&["edit(link/**)", "edit(./b.rs)", "edit(~/notes/**)", "edit(*.md)"]);
+    assert_eq!(edit(&linked, "link/x"), "ask", "a link leads elsewhere");
+    assert_eq!([edit(&linked, "b.rs"), edit(&linked, "src/b.rs")], ["run", "ask"]);
+    assert_eq!([edit(&linked, "~/notes/a/b"), edit(&linked, "~/a")], ["run", "ask"]);
+    assert_eq!([edit(&linked, "a.md"), edit(&linked, "src/a.md"), edit(&linked, "../a.md")], ["run", "run", "ask"]);
+    let denied = Permissions { deny: rules(&["edit(link/**)", "read(/etc/hosts)"]), ..Permissions::default() };
+    assert_eq!([edit(&denied, "link/x"), edit(&denied, "src/x")], ["refuse", "run"]);
+    let read = world.decide(&denied, "read", &json!({"path": "link/hosts"}));
+    assert_eq!(word(&read), "refuse", "by its own path");
+    std::fs::create_dir(world.cwd().join("loop")).unwrap();
+    symlink(Path::new("b"), world.cwd().join("loop/a")).unwrap();
+    symlink(Path::new("a"), world.cwd().join("loop/b")).unwrap();
+    assert_eq!(write("loop/a"), "ask", "links in a circle");
+}
+
+#[test]
+fn rules_are_parsed_or_refused_with_a_reason() {
+    for text in
+        ["bash", "bash(*)", "bash(git push:*)", "bash(git push *)", "edit(src/**)", "web_fetch(domain:x)", "mcp__a__*"]
+    {
+        assert!(Rule::parse(text).is_ok(), "{text}");
+    }
+    for text in [
+        "",
+        "(x)",
+        "bash(git",
+        "bash(a && b)",
+        "bash($x)",
+        "bash(a*b)",
+        "bash(A=1 b)",
+        "bash(a > b)",
+        "edit([)",
+        "ba sh",
+    ] {
+        assert!(Rule::parse(text).is_err(), "{text}");
+    }
+}
+
+#[test]
+fn names_of_servers_and_hosts_are_matched() {
+    let world = World::new();
+    let permissions = allowing(&["mcp__fs", "mcp__db__*", "web_fetch(domain:*.rs)"]);
+    let mcp = |tool: &str| word(&world.decide_tier(&permissions, tool, &Tier::Exec));
+    assert_eq!([mcp("mcp__fs__read"), mcp("mcp__db__x"), mcp("mcp__fsx__read")], ["run", "run", "ask"]);
+    let net = |host: &str| word(&world.decide_tier(&permissions, "web_fetch", &Tier::Net(host.to_owned())));
+    assert_eq!([net("docs.rs"), net("DOCS.RS"), net("docs.rs.evil.com")], ["run", "run", "ask"]);
+}
+
+#[test]
+fn a_question_offers_the_rule_that_would_answer_it() {
+    let world = World::new();
+    let asked = allowing(&[]);
+    let grant = |tool: &str, arguments: &serde_json::Value| match world.decide(&asked, tool, arguments) {
+        Decision::Ask { grant, .. } => grant.map(|rule| rule.to_string()),
+        Decision::Run | Decision::Refuse { .. } => panic!("not asked"),
+    };
+    let bash = |command: &str| grant("bash", &json!({ "command": command }));
+    for (command, rule) in [
+        ("git commit -m 'a b'", Some("bash(git commit -m 'a b')")),
+        ("a && b", None),
+        ("echo $x", None),
+        ("a > b", None),
+        ("echo 'x:*'", Some("bash(echo 'x:*')")),
+        ("echo x:*", None),
+    ] {
+        assert_eq!(bash(command).as_deref(), rule, "{command}");
+        if let Some(rule) = rule {
+            assert_eq!(world.bash(&allowing(&[rule]), command), "run", "{command}");
+        }
+    }
+    for path in ["a.rs", "src/[x].rs"] {
+        let rule = grant("write", &json!({"path": path, "content": ""})).unwrap();
+        assert_eq!(
+            word(&world.decide(&allowing(&[&rule]), "edit", &json!({"path": path, "edits": []}))),
+            "run",
+            "{rule}"
+        );
+    }
+    assert_eq!(grant("write", &json!({"path": "../a", "content": ""})), None);
+}

@@ -1,0 +1,44 @@
+//! What a call would do, as its tool says before it runs. Knows no rule and no mode.
+
+use std::path::PathBuf;
+
+use serde_json::Value;
+
+use super::{ToolContext, paths};
+
+/// What a call may do. Arguments that do not fit the tool's schema do nothing, since the call fails.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Tier {
+    /// Reads these paths, or below them.
+    Read(Vec<PathBuf>),
+    /// Writes these files.
+    Write(Vec<PathBuf>),
+    /// Runs this command line.
+    Command(String),
+    /// Anything else.
+    Exec,
+    /// Reads from this host.
+    Net(String),
+}
+
+impl Tier {
+    /// Its name in events.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Read(_) => "read",
+            Self::Write(_) => "write",
+            Self::Command(_) | Self::Exec => "exec",
+            Self::Net(_) => "net",
+        }
+    }
+
+    pub(super) fn read(arguments: &Value, place: &ToolContext) -> Self {
+        let path = arguments.get("path").and_then(Value::as_str).unwrap_or(".");
+        Self::Read(vec![paths::resolve_existing(path, place)])
+    }
+
+    pub(super) fn write(arguments: &Value, place: &ToolContext) -> Self {
+        let path = arguments.get("path").and_then(Value::as_str);
+        Self::Write(path.map(|path| paths::resolve(path, place)).into_iter().collect())
+    }
+}
