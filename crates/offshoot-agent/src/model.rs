@@ -5,6 +5,7 @@
 mod file;
 mod value;
 mod privacy;
+mod places;
 mod table;
 mod find;
 mod environment;

@@ -3,13 +3,13 @@
 
 use std::collections::HashMap;
 use std::ffi::OsString;
-use std::fs::{self, DirBuilder, OpenOptions};
+use std::fs::{self, OpenOptions};
 use std::os::unix::ffi::OsStrExt as _;
-use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use offshoot_session::medium::Stamp;
+use offshoot_session::medium::{Stamp, make_private_folder};
 use offshoot_session::store::{Folder, FoundFile};
 use rusqlite::{
     Connection, ErrorCode, OpenFlags, OptionalExtension as _, TransactionBehavior, params, params_from_iter,
@@ -244,7 +244,7 @@ fn forget_folders(connection: &Connection) -> Sqlite<()> {
 /// Creates the folder and an empty file, readable by their owner only: first words of conversations are private.
 fn make_place(file: &Path) {
     if let Some(folder) = file.parent() {
-        drop(DirBuilder::new().recursive(true).mode(0o700).create(folder));
+        drop(make_private_folder(folder));
     }
     drop(OpenOptions::new().append(true).create_new(true).mode(0o600).open(file));
 }

@@ -18,10 +18,10 @@ use offshoot_settings::{Layers, Settings};
 
 use crate::config::Environment;
 use crate::config::settings::SettingsFiles;
-pub(crate) use crate::error::quoted;
 use crate::error::{CommandError, FailureKind, Result};
 use crate::trust::{RunTrust, Trust};
 use crate::ui::Ui;
+pub(crate) use offshoot_session::text::shell_word as quoted;
 
 /// More diagnostics of one code are counted, not printed.
 const SAID: usize = 3;

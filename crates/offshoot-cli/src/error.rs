@@ -8,6 +8,7 @@ use std::io;
 use offshoot_agent::error::AgentError;
 use offshoot_agent::model::KeyError;
 use offshoot_session::error::Error;
+use offshoot_session::text::shell_word as quoted;
 
 pub(crate) type Result<T> = std::result::Result<T, CommandError>;
 
@@ -149,14 +150,6 @@ pub(crate) fn spilled_hints(session: &str) -> Vec<String> {
         format!("nothing is lost: `offshoot repair {session}` puts it into the session"),
         format!("`offshoot repair {session} --copy FILE` writes the session with it to another file"),
     ]
-}
-
-pub(crate) fn quoted(word: &str) -> String {
-    let is_plain = |c: char| c.is_alphanumeric() || matches!(c, '/' | '.' | '_' | '-' | '~' | '+' | ':' | '@' | ',');
-    if !word.is_empty() && word.chars().all(is_plain) {
-        return word.to_owned();
-    }
-    format!("'{}'", word.replace('\'', "'\\''"))
 }
 
 /// The library's message; the kind follows the system's error.

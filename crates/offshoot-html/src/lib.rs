@@ -20,7 +20,7 @@ use offshoot_session::entry::{Entry, Source as _};
 use offshoot_session::header::CURRENT_VERSION;
 use offshoot_session::json::Object;
 use offshoot_session::outline::{Filter, Outline, OutlineSetup, TreeLayout};
-use offshoot_session::session::{Session, SessionPart};
+use offshoot_session::session::{Abridged, Session, SessionPart};
 use offshoot_session::transcript::Item;
 
 use picked::Picked;
@@ -60,8 +60,9 @@ pub fn render(session: &Session, options: &Options, out: &mut impl Write) -> Res
     out.write_all(shell::head(&title).as_bytes())?;
     let (home, plain) = (options.home.as_deref(), options.plain);
     let setup = OutlineSetup { layout: TreeLayout::Trunk, filter: Filter::All, home, plain };
-    let outline = Outline::new(session, picked.leaf, setup)?;
-    let rows = TreeRows::new(session, outline)?;
+    let shown = Abridged::new(session);
+    let outline = Outline::new(&shown, picked.leaf, setup)?;
+    let rows = TreeRows::new(&shown, outline)?;
     let mut page = Page::new(session, options.part, &picked, rows, out);
     if !page.is_verbatim {
         page.lines.push(session.header_line().as_bytes(), page.out)?;
@@ -69,8 +70,8 @@ pub fn render(session: &Session, options: &Options, out: &mut impl Write) -> Res
     }
     let mut totals = Totals::default();
     for ix in &picked.entries {
-        let entry = session.entry(*ix)?;
-        totals.add(session, &entry);
+        let entry = shown.entry(*ix)?;
+        totals.add(&shown, &entry);
         page.entry(&entry)?;
     }
     page.rest()?;
@@ -95,6 +96,7 @@ pub fn render(session: &Session, options: &Options, out: &mut impl Write) -> Res
 
 struct Page<'a, W> {
     session: &'a Session,
+    shown: Abridged<'a>,
     picked: &'a Picked,
     rows: TreeRows,
     out: &'a mut W,
@@ -115,14 +117,14 @@ impl<'a, W: Write> Page<'a, W> {
         let is_verbatim =
             part == SessionPart::Everything && session.version() >= CURRENT_VERSION && session.raw_length() > 0;
         let [lines, beside, index] = ["s", "x", "i"].map(Stream::new);
-        Self { session, picked, rows, out, lines, beside, index, is_verbatim, copied: 0 }
+        Self { session, shown: Abridged::new(session), picked, rows, out, lines, beside, index, is_verbatim, copied: 0 }
     }
 
     fn entry(&mut self, entry: &Entry) -> Result<(), Error> {
         let line = self.line(entry)?;
         if self.is_verbatim {
             self.copy_to(self.session.tree().node(entry.ix).offset())?;
-            self.copied += line.len() as u64;
+            self.copied += self.session.tree().node(entry.ix).length();
         }
         let beside = beside::of(self.session, entry).unwrap_or_default();
         let row = PageEntry {
@@ -130,7 +132,7 @@ impl<'a, W: Write> Page<'a, W> {
             line: self.lines.span(line.len()),
             beside: self.beside.span(beside.len()),
         };
-        let row = row.json(self.session, entry, &self.rows)?;
+        let row = row.json(&self.shown, entry, &self.rows)?;
         self.lines.push(&line, self.out)?;
         if !self.is_verbatim {
             self.lines.push(b"\n", self.out)?;
@@ -144,6 +146,9 @@ impl<'a, W: Write> Page<'a, W> {
     /// The line as version 3 writes it. A line that is the same in the file keeps its bytes, even if they are not
     /// UTF-8.
     fn line(&self, entry: &Entry) -> Result<Vec<u8>, Error> {
+        if self.shown.leaves_out(entry.ix) {
+            return Ok(entry.line().as_bytes().to_vec());
+        }
         let is_odd = entry.line().contains(char::REPLACEMENT_CHARACTER);
         let raw = self.session.raw_span(entry.ix);
         if raw.is_some_and(|(_, length)| is_odd || length != entry.line().len() as u64) {

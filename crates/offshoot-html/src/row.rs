@@ -6,14 +6,13 @@
 
 use std::sync::Arc;
 
-use offshoot_session::entry::{Entry, Source as _};
+use offshoot_session::entry::{Entry, Source};
 use offshoot_session::error::Result;
 use offshoot_session::facts::Facts;
 use offshoot_session::id::EntryId;
 use offshoot_session::json::quote;
 use offshoot_session::kind::{Kind, KindClass, Role};
 use offshoot_session::outline::{Filter, Folds, Outline, Scope, Sums};
-use offshoot_session::session::Session;
 use offshoot_session::tree::NodeIx;
 
 const MARKER: u8 = 1 << 5;
@@ -30,7 +29,7 @@ pub(crate) struct PageEntry {
 }
 
 impl PageEntry {
-    pub(crate) fn json(&self, session: &Session, entry: &Entry, rows: &TreeRows) -> Result<String> {
+    pub(crate) fn json(&self, session: &dyn Source, entry: &Entry, rows: &TreeRows) -> Result<String> {
         let node = session.tree().node(entry.ix);
         let time = node.time().map_or("null".to_owned(), |time| time.to_string());
         let id = quote(node.id().map_or("", EntryId::as_str));
@@ -62,7 +61,7 @@ pub(crate) struct TreeRows {
 }
 
 impl TreeRows {
-    pub(crate) fn new(session: &Session, mut outline: Outline) -> Result<Self> {
+    pub(crate) fn new(session: &dyn Source, mut outline: Outline) -> Result<Self> {
         let tree = session.tree();
         let sums = Sums::new(session, &outline)?;
         let mut shown = vec![0; tree.entries().next_back().map_or(0, |last| last.index() + 1)];
@@ -78,7 +77,7 @@ impl TreeRows {
         Ok(Self { outline, sums, facts: session.facts()?, shown })
     }
 
-    fn bits(&self, session: &Session, ix: NodeIx) -> u8 {
+    fn bits(&self, session: &dyn Source, ix: NodeIx) -> u8 {
         let bits = [
             (session.tree().node(ix).is_leaf_marker(), MARKER),
             (self.outline.joins_runs(ix), JOINS_RUNS),

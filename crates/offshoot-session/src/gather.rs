@@ -4,10 +4,10 @@
 use std::sync::Arc;
 use std::thread;
 
-use crate::entry::{Entry, Source, text_of};
+use crate::entry::{Entry, Source};
 use crate::error::Result;
 use crate::facts::{Facts, Reported};
-use crate::json::Json;
+use crate::json::{Json, JsonKind};
 use crate::kind::{Kind, Role};
 use crate::tokens::Usage;
 use crate::tree::{Node, NodeIx};
@@ -93,8 +93,21 @@ fn reported(entry: &Entry) -> Option<Usage> {
 fn is_silent_turn(entry: &Entry) -> bool {
     let Some(message) = entry.message().filter(|_| entry.role == Some(Role::Assistant)) else { return false };
     let ended_well = matches!(message.str("stopReason").as_deref(), None | Some("stop" | "toolUse"));
-    let text = message.get("content").map(|content| text_of(content, ""));
-    ended_well && text.is_none_or(|text| text.trim().is_empty())
+    ended_well && !message.get("content").is_some_and(has_words)
+}
+
+/// Whether the content has text, without a copy of it: it may be long.
+fn has_words(content: Json<'_>) -> bool {
+    let says = |text: Json<'_>| {
+        let begin = text.text().trim_start_matches('"').trim_start();
+        !begin.starts_with(['"', '\\']) && !begin.is_empty()
+            || text.as_str().is_some_and(|text| !text.trim().is_empty())
+    };
+    if content.kind() == JsonKind::String {
+        return says(content);
+    }
+    let texts = content.items().filter(|block| block.str("type").is_some_and(|kind| kind == "text"));
+    texts.filter_map(|block| block.get("text")).any(|text| text.kind() == JsonKind::String && says(text))
 }
 
 fn has_failed(entry: &Entry) -> bool {
@@ -107,6 +120,22 @@ mod tests {
     use super::*;
     use crate::facts::Totals;
     use crate::session::{Options, Session};
+
+    #[test]
+    fn text_is_found_without_decoding_it() {
+        for (content, expected) in [
+            (r#""word""#, true),
+            (r#""  \n word""#, true),
+            (r#""\n\t \n""#, false),
+            (r#""""#, false),
+            (r#""\"""#, true),
+            (r#"[{"type":"text","text":" "},{"type":"text","text":"x"}]"#, true),
+            (r#"[{"type":"text","text":" "},{"type":"toolCall","text":"x"},{"type":"text","text":7}]"#, false),
+            ("7", false),
+        ] {
+            assert_eq!(has_words(Json::parse(content).unwrap()), expected, "{content}");
+        }
+    }
 
     #[test]
     fn reading_on_gives_what_one_reading_gives() {

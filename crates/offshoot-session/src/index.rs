@@ -13,9 +13,7 @@ mod pages;
 mod head;
 mod write;
 
-use std::fs::{self, DirBuilder, File, Permissions};
-use std::io;
-use std::os::unix::fs::{DirBuilderExt as _, PermissionsExt as _};
+use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
@@ -61,17 +59,6 @@ pub enum IndexAccess {
     ReadWrite,
     /// For callers that promise to write nothing at all, caches included.
     ReadOnly,
-}
-
-/// Creates the index folder, or takes it back from others who may access it: indexes tell of conversations.
-fn make_private(folder: &Path) -> io::Result<()> {
-    DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
-    let meta = fs::symlink_metadata(folder)?;
-    if meta.is_dir() && meta.permissions().mode() & 0o077 != 0 {
-        // A folder of somebody else stays as it is.
-        drop(fs::set_permissions(folder, Permissions::from_mode(0o700)));
-    }
-    Ok(())
 }
 
 /// Opens a file with the index folder, if any, and writes a new index there if that pays. Calls `progress` with the

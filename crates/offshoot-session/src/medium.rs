@@ -6,6 +6,7 @@
 mod ahead;
 mod holders;
 mod regular;
+mod private;
 mod file;
 mod memory;
 
@@ -15,6 +16,7 @@ use std::path::Path;
 
 pub use file::{FileMedium, Identity, Stamp};
 pub use memory::MemoryMedium;
+pub use private::make_private_folder;
 pub use regular::{
     append_or_create_regular, open_regular, open_regular_to_append, open_regular_to_write, read_regular,
     read_regular_text,
@@ -84,6 +86,9 @@ pub trait Medium: Send + Sync {
     fn sync_all(&mut self) -> io::Result<()> {
         self.sync()
     }
+
+    /// Closes what was opened for appending only. The next append opens it again.
+    fn close_writer(&mut self) {}
 
     /// Removes everything from `length` on, to undo a failed [`Medium::append`] under the lock. After an error the
     /// bytes may still be there.

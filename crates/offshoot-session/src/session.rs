@@ -14,6 +14,7 @@ mod open;
 mod branch;
 mod fork;
 mod upgrade;
+mod abridged;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -34,6 +35,7 @@ use crate::migrate::upgrade_header;
 use crate::tree::{NodeIx, Tree};
 
 pub use crate::index::{IndexAccess, is_indexed};
+pub use abridged::Abridged;
 pub use branch::Popped;
 pub use fork::{Extracted, NewFork, SessionPart};
 pub use open::NewSession;
@@ -218,6 +220,13 @@ impl Session {
             Backing::Unborn(path) => Some(path),
             Backing::File(medium) => Some(medium.path()),
             Backing::Memory(_) => None,
+        }
+    }
+
+    /// Closes the file for appending, until the next append: one descriptor less, for programs with many sessions.
+    pub fn close_writer(&mut self) {
+        if let Backing::File(medium) = &mut self.backing {
+            medium.close_writer();
         }
     }
 

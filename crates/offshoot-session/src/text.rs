@@ -17,6 +17,16 @@ pub fn counted<N: Copy + Display + PartialEq + From<u8>>(count: N, one: &str, ma
     format!("{count} {noun}")
 }
 
+/// A word of a command line, quoted if a shell would not take it as it is.
+#[must_use]
+pub fn shell_word(word: &str) -> String {
+    let is_plain = |c: char| c.is_alphanumeric() || matches!(c, '/' | '.' | '_' | '-' | '~' | '+' | ':' | '@' | ',');
+    if !word.is_empty() && word.chars().all(is_plain) {
+        return word.to_owned();
+    }
+    format!("'{}'", word.replace('\'', "'\\''"))
+}
+
 /// A number with a comma between thousands.
 #[must_use]
 pub fn grouped(number: u64) -> String {

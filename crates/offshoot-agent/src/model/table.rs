@@ -1,10 +1,12 @@
 //! The table of models: built-in ones, overridden and extended by the user's.
 
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use offshoot_session::medium::read_regular_text;
 
 use super::file::{self, Cost, Definition, Details, Ordered, Provider};
+use super::places::ModelPlaces;
 use super::{privacy, value};
 use crate::provider::{Compat, Levels, Model, Price, Secret, Tier};
 
@@ -12,6 +14,8 @@ use crate::provider::{Compat, Levels, Model, Price, Secret, Tier};
 const BUILTIN: &str = include_str!("builtin.json");
 /// A larger `models.json` is refused.
 const LIMIT: u64 = 8 << 20;
+/// Of more troubles no line is named: each search for one reads the file.
+const MOST_LINES: usize = 100;
 /// The defaults of models from `models.json`.
 const WINDOW: u64 = 128_000;
 const ANSWER: u64 = 16_384;
@@ -76,7 +80,13 @@ impl Models {
             troubles.push(Trouble { path: path.to_path_buf(), line, what });
         };
         match file::parse(text) {
-            Ok(file) => self.add(file.providers, &mut |place, what| note(line_of(text, place), what)),
+            Ok(file) => {
+                let mut asked = 0;
+                self.add(file.providers, &mut |place, what| {
+                    asked += 1;
+                    note(if asked <= MOST_LINES { line_of(text, place) } else { None }, what);
+                });
+            }
             Err(error) => {
                 let what = format!("{error}; nothing of the file is used until it is repaired");
                 note(Some(error.line()).filter(|line| *line > 0), what);
@@ -104,13 +114,8 @@ impl Models {
 
     /// In the order of the table.
     pub fn providers(&self) -> Vec<&str> {
-        let mut names: Vec<&str> = Vec::new();
-        for model in &self.list {
-            if !names.contains(&model.provider.as_str()) {
-                names.push(&model.provider);
-            }
-        }
-        names
+        let mut known = HashSet::new();
+        self.list.iter().map(|model| model.provider.as_str()).filter(|name| known.insert(*name)).collect()
     }
 
     pub(super) fn key_of(&self, provider: &str) -> Option<&Secret> {
@@ -129,68 +134,72 @@ impl Models {
     }
 
     fn add(&mut self, providers: Ordered<Provider>, note: &mut dyn FnMut(&str, String)) {
+        let mut places = ModelPlaces::of(&self.list);
         for (name, provider) in providers.0 {
             self.keys.extend(provider.api_key.clone().map(|key| (name.clone(), Secret::new(key))));
-            for model in self.list.iter_mut().filter(|model| model.provider == name) {
-                apply_provider(model, &provider);
+            for at in places.of_provider(&name) {
+                self.list.get_mut(*at).into_iter().for_each(|model| apply_provider(model, &provider));
             }
             for definition in &provider.models {
-                match self.define(&name, &provider, definition) {
-                    Ok(model) => self.put(model),
+                let like = places.of_provider(&name).first().and_then(|at| self.list.get(*at));
+                match define(&name, &provider, definition, like) {
+                    Ok(model) => match places.get(&name, &model.id).and_then(|at| self.list.get_mut(at)) {
+                        Some(known) => *known = model,
+                        None => {
+                            places.push(&model);
+                            self.list.push(model);
+                        }
+                    },
                     Err(what) => note(&definition.id, what),
                 }
             }
             for (id, details) in &provider.model_overrides.0 {
-                let wanted = |model: &&mut Model| model.provider == name && model.id == *id;
-                if let Some(model) = self.list.iter_mut().find(wanted) {
+                if let Some(model) = places.get(&name, id).and_then(|at| self.list.get_mut(at)) {
                     apply_details(model, details);
                 }
             }
         }
     }
+}
 
-    fn put(&mut self, model: Model) {
-        match self.list.iter_mut().find(|known| known.provider == model.provider && known.id == model.id) {
-            Some(known) => *known = model,
-            None => self.list.push(model),
+/// `like`: another model of the provider.
+fn define(name: &str, provider: &Provider, definition: &Definition, like: Option<&Model>) -> Result<Model, String> {
+    let api = definition.api.as_ref().or(provider.api.as_ref()).or(like.map(|model| &model.api));
+    let url = definition.base_url.as_ref().or(provider.base_url.as_ref()).or(like.map(|model| &model.base_url));
+    let id = &definition.id;
+    let api = api.ok_or_else(|| format!("model {id} of {name} has no `api`; give it to the provider or the model"))?;
+    let url = url.ok_or_else(|| format!("provider {name} has no `baseUrl`, which model {id} needs"))?;
+    for (member, number) in
+        [("contextWindow", definition.details.context_window), ("maxTokens", definition.details.max_tokens)]
+    {
+        if number.is_some_and(|number| number <= 0.0) {
+            return Err(format!("`{member}` of model {id} is not above 0"));
         }
     }
-
-    fn define(&self, name: &str, provider: &Provider, definition: &Definition) -> Result<Model, String> {
-        let like = self.list.iter().find(|model| model.provider == name);
-        let api = definition.api.as_ref().or(provider.api.as_ref()).or(like.map(|model| &model.api));
-        let url = definition.base_url.as_ref().or(provider.base_url.as_ref()).or(like.map(|model| &model.base_url));
-        let id = &definition.id;
-        let api =
-            api.ok_or_else(|| format!("model {id} of {name} has no `api`; give it to the provider or the model"))?;
-        let url = url.ok_or_else(|| format!("provider {name} has no `baseUrl`, which model {id} needs"))?;
-        for (member, number) in
-            [("contextWindow", definition.details.context_window), ("maxTokens", definition.details.max_tokens)]
-        {
-            if number.is_some_and(|number| number <= 0.0) {
-                return Err(format!("`{member}` of model {id} is not above 0"));
-            }
-        }
-        let mut model = Model {
-            id: id.clone(),
-            name: id.clone(),
-            api: api.clone(),
-            provider: name.to_owned(),
-            base_url: url.clone(),
-            context_window: WINDOW,
-            max_tokens: ANSWER,
-            ..Model::default()
-        };
-        apply_provider(&mut model, &Provider { base_url: None, ..provider.clone() });
-        apply_details(&mut model, &definition.details);
-        Ok(model)
-    }
+    let mut model = Model {
+        id: id.clone(),
+        name: id.clone(),
+        api: api.clone(),
+        provider: name.to_owned(),
+        base_url: url.clone(),
+        context_window: WINDOW,
+        max_tokens: ANSWER,
+        ..Model::default()
+    };
+    apply_ways(&mut model, provider);
+    apply_details(&mut model, &definition.details);
+    Ok(model)
 }
 
 fn apply_provider(model: &mut Model, provider: &Provider) {
     if let Some(url) = &provider.base_url {
         url.clone_into(&mut model.base_url);
     }
+    apply_ways(model, provider);
+}
+
+/// All of a provider but its address.
+fn apply_ways(model: &mut Model, provider: &Provider) {
     model.auth_header = provider.auth_header.unwrap_or(model.auth_header);
     model.compat = merged(provider.compat.clone(), std::mem::take(&mut model.compat));
     headers(model, &provider.headers);
@@ -293,6 +302,25 @@ mod tests {
         let mut models = Models::builtin();
         let troubles = models.read(Path::new("models.json"), text);
         (models, troubles.iter().map(ToString::to_string).collect())
+    }
+
+    /// The time grew with the square of the number of models: a file of 8 MiB took minutes.
+    #[test]
+    fn thousands_of_models_are_read_in_one_pass() {
+        let models = |provider: usize| {
+            let ids = (0..100).map(|id| format!(r#"{{"id": "m{id}"}}"#)).collect::<Vec<_>>().join(",");
+            format!(
+                r#""p{provider}": {{"baseUrl": "http://x", "api": "openai-completions", "models": [{ids}, {ids}],
+                "modelOverrides": {{"m7": {{"name": "seven"}}}}}}"#
+            )
+        };
+        let many = (0..300).map(models).collect::<Vec<_>>().join(",");
+        let (table, troubles) = with(&format!(r#"{{"providers": {{{many}}}}}"#));
+        assert_eq!(troubles, [""; 0]);
+        let builtin = Models::builtin();
+        assert_eq!(table.all().len(), builtin.all().len() + 30_000, "a model that is defined again is replaced");
+        assert_eq!(table.providers().len(), builtin.providers().len() + 300);
+        assert_eq!(table.get("p299", "m7").unwrap().name, "seven");
     }
 
     #[test]

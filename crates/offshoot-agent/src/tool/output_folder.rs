@@ -1,13 +1,14 @@
 //! The folder of long outputs: private files, bounded for each command and each session, removed after a week.
 
-use std::fs::{DirBuilder, File};
+use std::fs::File;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::io;
-use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, SystemTime};
+
+use offshoot_session::medium::make_private_folder;
 
 /// How much is kept of one command's output, in bytes.
 const CALL_LIMIT: u64 = 256 << 20;
@@ -46,7 +47,7 @@ impl OutputFolder {
 
     /// A new file that only its owner may read. Removes the files of all sessions that are older than a week.
     pub(super) fn create(&self) -> io::Result<(PathBuf, File)> {
-        DirBuilder::new().recursive(true).mode(0o700).create(&self.path)?;
+        make_private_folder(&self.path)?;
         let file = tempfile::Builder::new().prefix(&self.prefix).suffix(".log").tempfile_in(&self.path)?;
         let (file, path) = file.keep().map_err(|kept| kept.error)?;
         // The file system's clock: the one that the other files have their times from.

@@ -118,6 +118,8 @@ fn a_writer_that_goes_on_for_ever_keeps_nobody_waiting() {
 #[test]
 fn first_words_are_for_their_owner_only() {
     let world = world();
+    fs::create_dir_all(world.cache()).unwrap();
+    fs::set_permissions(world.cache(), fs::Permissions::from_mode(0o755)).unwrap();
     world.at_rest(None);
     let mode = |path: &std::path::Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
     assert_eq!((mode(&world.cache()), mode(&world.database())), (0o700, 0o600));

@@ -2,6 +2,8 @@
 
 use std::io;
 
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+
 use super::{Defaults, serve};
 use crate::app::App;
 use crate::error::Result;
@@ -21,9 +23,17 @@ Examples:
   echo '{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"list\",\"params\":{\"cwd\":\"/work\"}}' | offshoot api";
 
 pub(crate) fn run(app: &App, _args: &Args) -> Result<()> {
+    allow_many_files();
     let mut out = app.ui.raw();
     let (spill, durability, lock_wait) = (app.environment.spill.clone(), app.durability, app.lock_wait());
     let defaults = Defaults { spill, durability, lock_wait, now: app.environment.now };
     serve((&app.store()?, defaults), &app.cwd(), io::stdin().lock(), &mut out)?;
     Ok(out.finish()?)
+}
+
+/// Every open session is an open file: the usual limit is meant for programs that wait with `select`.
+fn allow_many_files() {
+    let limit = getrlimit(Resource::Nofile);
+    // The lower limit stays where this is refused.
+    setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, ..limit }).unwrap_or(());
 }

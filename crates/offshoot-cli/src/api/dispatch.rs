@@ -116,13 +116,19 @@ pub(super) fn run(server: &mut ApiServer<'_>, request: &ApiRequest<'_>, out: &mu
     match run {
         Free(method) => method(server, params, out),
         Append(make) => {
-            let session = &mut server.handle(params)?.session;
-            let entry = make(session, params)?;
-            let id = session.append(&entry)?;
-            records::write_id(out, Some(&id), session)
+            let handle = server.handle(params)?;
+            let entry = make(&handle.session, params)?;
+            let id = handle.session.append(&entry)?;
+            let written = records::write_id(out, Some(&id), &mut handle.session);
+            server.close_writer(params);
+            written
         }
         Read(method) => method(server.handle(params)?, params, out),
-        Change(method) => method(server.handle(params)?, params, out),
+        Change(method) => {
+            let changed = method(server.handle(params)?, params, out);
+            server.close_writer(params);
+            changed
+        }
     }
 }
 

@@ -18,6 +18,9 @@ use offshoot_session::tree::NodeIx;
 use super::params::Params;
 use super::wire::{ApiFailure, MethodResult};
 
+/// With more sessions open, none keeps the descriptor that it appends with.
+const WITH_WRITERS: usize = 256;
+
 pub(super) struct ApiServer<'a> {
     /// The store of sessions whose folder is not named.
     pub(super) store: &'a DirStore,
@@ -77,6 +80,15 @@ impl<'a> ApiServer<'a> {
         let number = params.count("session")?;
         let handle = self.open.get_mut(&number).ok_or_else(|| not_open(number))?;
         Ok((number, handle))
+    }
+
+    /// With many sessions open, each has one descriptor.
+    pub(super) fn close_writer(&mut self, params: &Params<'_>) {
+        if self.open.len() > WITH_WRITERS
+            && let Ok((_, handle)) = self.stale_handle(params)
+        {
+            handle.session.close_writer();
+        }
     }
 
     pub(super) fn close(&mut self, params: &Params<'_>) -> MethodResult {

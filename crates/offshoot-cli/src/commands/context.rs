@@ -3,12 +3,12 @@
 use std::io::Write as _;
 
 use offshoot_session::context::{Context, Message};
-use offshoot_session::entry::Source as _;
+use offshoot_session::entry::Source;
 use offshoot_session::entry_name::short_ids;
 use offshoot_session::id::{EntryId, ShortIds};
 use offshoot_session::json::{Json, Object};
 use offshoot_session::llm::Converter;
-use offshoot_session::session::Session;
+use offshoot_session::session::{Abridged, Session};
 use offshoot_session::text::{counted, one_line};
 use offshoot_session::tokens::{ContextEstimate, Estimator};
 use offshoot_session::transcript::Item;
@@ -79,8 +79,8 @@ pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
         None => session.leaf(),
     };
     let context = session.context_at(leaf)?;
-    let source = Messages { session: &session, context: &context, llm: args.llm };
     let is_json = args.json || args.llm;
+    let source = Messages { session: &session, context: &context, llm: args.llm, is_json: is_json || args.tokens };
     match (args.tokens, is_json) {
         (false, true) => json(app, &source)?,
         (false, false) => transcript(app, &source)?,
@@ -99,6 +99,7 @@ struct Messages<'a> {
     session: &'a Session,
     context: &'a Context,
     llm: bool,
+    is_json: bool,
 }
 
 impl<'a> Messages<'a> {
@@ -108,7 +109,10 @@ impl<'a> Messages<'a> {
 
     fn each(&self, mut take: impl FnMut(Message) -> Result<()>) -> Result<()> {
         let mut converter = self.llm.then(Converter::default);
-        for message in self.context.messages(self.session) {
+        let shown = Abridged::new(self.session);
+        // A program gets every byte.
+        let source: &dyn Source = if self.is_json { self.session } else { &shown };
+        for message in self.context.messages(source) {
             let message = message?;
             match &mut converter {
                 Some(converter) => converter.push(message).into_iter().try_for_each(&mut take)?,

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use offshoot_session::entry::Source as _;
 use offshoot_session::id::EntryId;
-use offshoot_session::session::{NewFork, Session, SessionPart};
+use offshoot_session::session::{Abridged, NewFork, Session, SessionPart};
 use offshoot_session::text::one_line;
 use offshoot_session::transcript::items;
 use offshoot_session::tree::NodeIx;
@@ -32,6 +32,9 @@ use crate::transcript::markdown;
 ///   .md     The transcript of the current branch, or of the path to --at.
 ///           Text is kept as it is, but control characters are spelt out
 ///           (\u001b), so `cat` is safe.
+///
+/// A page and a transcript leave out lines of more than 64 MiB, and say how
+/// to print them.
 ///
 /// An existing file is never replaced. A session without entries is refused.
 #[derive(Debug, clap::Args)]
@@ -210,7 +213,8 @@ fn markdown_of(session: &Session, path: &[NodeIx]) -> Result<String> {
     let tree = session.tree();
     let name = title(session)?.unwrap_or_else(|| format!("Session {}", one_line(session.id(), 60)));
     writeln!(out, "# {}\n", markdown::escape(&name))?;
-    for item in items(session, path) {
+    let shown = Abridged::new(session);
+    for item in items(&shown, path) {
         let (ix, item) = item?;
         let id = tree.node(ix).id();
         let label = id.and_then(|id| tree.label(id)).map(|label| one_line(&label.text, 80));

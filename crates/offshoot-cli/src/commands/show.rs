@@ -7,7 +7,7 @@ use offshoot_session::entry::Source as _;
 use offshoot_session::entry_name::short_ids;
 use offshoot_session::id::{EntryId, ShortIds};
 use offshoot_session::json::Object;
-use offshoot_session::session::Session;
+use offshoot_session::session::{Abridged, Session};
 use offshoot_session::stats::overview;
 use offshoot_session::text::{counted, one_line};
 use offshoot_session::transcript::items;
@@ -110,7 +110,8 @@ fn transcript(app: &App, session: &Session, excerpt: &Excerpt<'_>) -> Result<()>
     let mut out = app.ui.paged();
     head(app, session, &mut out)?;
     let mut screen = Screen::new(&mut out, excerpt.length);
-    for item in items(session, excerpt.path) {
+    let shown = Abridged::new(session);
+    for item in items(&shown, excerpt.path) {
         let (ix, item) = item?;
         screen.item(&item, &heading(session, ix, excerpt.ids.as_ref()))?;
     }

@@ -9,7 +9,7 @@ use offshoot_session::entry::Source as _;
 use offshoot_session::entry_name::short_ids;
 use offshoot_session::id::ShortIds;
 use offshoot_session::outline::{Filter, Folds, Outline, OutlineRow, OutlineSetup, Scope, Sums, TreeLayout};
-use offshoot_session::session::Session;
+use offshoot_session::session::{Abridged, Session};
 use offshoot_session::text::one_line;
 use offshoot_settings::Settings;
 use offshoot_tui::markdown::plain_row;
@@ -123,7 +123,8 @@ pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
         Some(given) => Some(select::entry(app, &session, given)?),
         None => session.leaf(),
     };
-    let mut outline = Outline::new(&session, leaf, setup)?;
+    let shown = Abridged::new(&session);
+    let mut outline = Outline::new(&shown, leaf, setup)?;
     if args.open {
         let folds = Folds::everything_open();
         outline.arrange(session.tree(), Scope { filter: setup.filter, folds: Some(&folds), ..Scope::default() });
@@ -132,7 +133,7 @@ pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
     }
     let rows = (0..outline.len()).filter_map(|at| outline.entry(at));
     let ids = if args.no_ids { None } else { Some(short_ids(session.tree(), rows)?) };
-    draw(app, &session, &outline, ids.as_ref())?;
+    draw(app, &shown, &outline, ids.as_ref())?;
     app.report(&session, args.session.name(&session));
     Ok(())
 }
@@ -143,7 +144,7 @@ fn layout_of_settings(app: &App, session: &Session) -> TreeLayout {
     layers.map(|(layers, _)| Settings::from(&layers).tree_layout).unwrap_or_default()
 }
 
-fn draw(app: &App, session: &Session, outline: &Outline, ids: Option<&ShortIds<'_>>) -> Result<()> {
+fn draw(app: &App, session: &Abridged<'_>, outline: &Outline, ids: Option<&ShortIds<'_>>) -> Result<()> {
     let mut out = app.ui.paged();
     let sums = match outline.layout() {
         TreeLayout::Trunk => Some(Sums::new(session, outline)?),

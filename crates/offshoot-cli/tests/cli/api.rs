@@ -208,6 +208,37 @@ fn only_a_line_feed_ends_a_line() {
     assert_eq!(api.result("getEntryCount", r#"{"session":1}"#), "1");
 }
 
+/// A line without an end took all memory.
+#[test]
+fn a_line_beyond_the_limit_is_refused_and_the_next_one_answered() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut api = Api::start(folder.path());
+    api.send(vec![b' '; 64 << 20]);
+    api.send(b"{}\n{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"none\"}\n");
+    let refused = api.receive();
+    assert!(refused.contains("-32600") && refused.contains("a line holds at most 64 MiB"), "{refused}");
+    assert!(api.receive().contains("there is no method"));
+}
+
+/// The usual limit of open files ended a program with a thousand sessions.
+#[test]
+#[cfg(target_os = "linux")]
+fn hundreds_of_sessions_are_open_at_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut api = Api::start_with_files(folder.path(), 64);
+    api.result("list", "{}");
+    let before = api.open_files();
+    for number in 1..=300 {
+        api.opened("create", r#"{"sessionDir":"s"}"#);
+        append(&mut api, &number.to_string(), r#"{"role":"user","content":"hello"}"#);
+        append(&mut api, &number.to_string(), r#"{"role":"assistant","content":"hello"}"#);
+    }
+    assert_eq!(api.open_files() - before, 300 + 256);
+    append(&mut api, "7", r#"{"role":"user","content":"again"}"#);
+    assert_eq!(api.open_files() - before, 300 + 255, "the file is closed again for appending");
+    assert_eq!(api.result("getEntryCount", r#"{"session":7}"#), "3");
+}
+
 #[test]
 fn long_lines_go_in_and_out() {
     let folder = tempfile::tempdir().unwrap();

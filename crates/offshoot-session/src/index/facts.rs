@@ -4,13 +4,14 @@ use std::io::Write as _;
 use std::path::Path;
 
 use super::bytes::{Reader, Writer, hash};
-use super::{Of, SMALLEST, make_private, place};
+use super::{Of, SMALLEST, place};
 use crate::clock::Millis;
 use crate::entry::Source;
 use crate::error::Result;
 use crate::facts::chains::{Chain, Chains, Latest};
 use crate::facts::{Facts, Reported, Totals};
 use crate::gather;
+use crate::medium::make_private_folder;
 use crate::medium::{FileMedium, read_regular};
 use crate::tree::NodeIx;
 
@@ -92,7 +93,7 @@ fn write(medium: &FileMedium, place: &Path, length: u64, facts: &Facts) -> std::
     writer.short(facts.chains.all.len() as u32);
     facts.chains.all.iter().for_each(|chain| write_chain(&mut writer, chain));
     let body = writer.finish();
-    make_private(folder)?;
+    make_private_folder(folder)?;
     let mut temporary = tempfile::NamedTempFile::new_in(folder)?;
     for part in [MAGIC.as_slice(), &body, &hash(&body).to_le_bytes()] {
         temporary.write_all(part)?;

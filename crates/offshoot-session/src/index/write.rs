@@ -11,9 +11,10 @@ use super::bytes::hash;
 use super::head::Head;
 use super::ids::{Run, hashed, table};
 use super::pages::{IndexPages, PageSpan, encode};
-use super::{MAGIC, Of, make_private};
+use super::{MAGIC, Of};
 use crate::load::Loaded;
 use crate::medium::FileMedium;
+use crate::medium::make_private_folder;
 use crate::tree::nodes::PAGE;
 use crate::tree::stored::PageOf;
 
@@ -65,7 +66,7 @@ impl Growing {
 
 fn temporary(place: &Path) -> io::Result<NamedTempFile> {
     let folder = place.parent().ok_or_else(|| io::Error::other("the index has no folder"))?;
-    make_private(folder)?;
+    make_private_folder(folder)?;
     NamedTempFile::new_in(folder)
 }
 

@@ -233,6 +233,10 @@ impl Medium for FileMedium {
         self.writer()?.sync_all()
     }
 
+    fn close_writer(&mut self) {
+        self.writer = None;
+    }
+
     fn truncate(&mut self, length: u64) -> io::Result<()> {
         self.ahead.forget();
         self.writer()?.set_len(length)

@@ -32,7 +32,25 @@ pub(super) struct Api {
 impl Api {
     pub(super) fn start(folder: &Path) -> Self {
         let mut command = command(env!("CARGO_BIN_EXE_offshoot"), folder);
-        let mut child = command.arg("api").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        command.arg("api");
+        Self::run(command)
+    }
+
+    /// A server that begins with a limit of open files.
+    pub(super) fn start_with_files(folder: &Path, limit: u32) -> Self {
+        let mut command = command("sh", folder);
+        command.args(["-c", &format!("ulimit -Sn {limit} && exec \"$0\" api"), env!("CARGO_BIN_EXE_offshoot")]);
+        Self::run(command)
+    }
+
+    /// How many files it has open.
+    #[cfg(target_os = "linux")]
+    pub(super) fn open_files(&self) -> usize {
+        std::fs::read_dir(format!("/proc/{}/fd", self.child.id())).unwrap().count()
+    }
+
+    fn run(mut command: Command) -> Self {
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
         let (stdin, stdout) = (child.stdin.take().unwrap(), BufReader::new(child.stdout.take().unwrap()));
         Self { child, stdin, stdout, requests: 0, used: BTreeSet::new() }
     }
