@@ -47,7 +47,7 @@ fn exports_in_each_ending() {
     }
     assert!(talk.world.read("notes.md").contains("The second answer."));
     terminal.send("/export notes.odt\r");
-    terminal.until_text("end the name with .jsonl for a session file");
+    terminal.until_text("✗ the name ");
     terminal.send("/export no/such/folder.md\r");
     terminal.until_text("no/such does not exist");
     terminal.send(&format!("/export-branch {branch} branch.md\r"));
