@@ -8,7 +8,7 @@ use futures_util::StreamExt as _;
 use crate::error::AgentError;
 use crate::provider::{Delta, Deltas, Model, Provider, Request};
 
-/// Limits of all runs of an agent together; `None` is no limit.
+/// Limits for all runs of an agent together. `None` means no limit.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct RunLimits {
     /// Complete answers of the model. Requests that failed, and summaries, are not counted.

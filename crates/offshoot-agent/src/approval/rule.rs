@@ -168,7 +168,7 @@ impl Rule {
         }
     }
 
-    /// `edit` stands for every tool that writes files, `read` for every one that reads them.
+    /// `edit` matches every tool that writes files, `read` every tool that reads them.
     fn names_tool(&self, call: &CallView<'_>) -> bool {
         match (self.tool.as_str(), call.tier) {
             ("edit", Tier::Write(_)) | ("read", Tier::Read(_)) => true,

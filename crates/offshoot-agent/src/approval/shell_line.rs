@@ -23,7 +23,7 @@ pub(super) struct SimpleCommand {
     pub(super) is_redirected: bool,
     /// Whether the next command reads its output.
     pub(super) is_piped: bool,
-    /// Whether it stands in a substitution.
+    /// Whether it is inside a substitution.
     pub(super) is_nested: bool,
 }
 

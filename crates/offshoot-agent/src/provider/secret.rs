@@ -76,7 +76,7 @@ impl Secret {
     }
 }
 
-/// All keys that are known, without words that stand for a missing one.
+/// All known keys, without placeholders.
 #[derive(Debug, Clone, Default)]
 pub struct Secrets(Arc<[Secret]>);
 

@@ -11,10 +11,14 @@ fn working() -> Talk {
     Talk::new([call("c1"), call("c2"), Reply::text("Done.")])
 }
 
-fn events(talk: &Talk, arguments: &[&str]) -> (Vec<Value>, Option<i32>) {
-    let output = talk.command(arguments).output().unwrap();
+/// The error of the event `failed`; the limit ends the program with its own exit code, after `agent_settled`.
+fn told(talk: &Talk, limit: [&str; 2]) -> String {
+    let output = talk.command(&["--mode", "json", "-p", "go"]).args(limit).output().unwrap();
     let lines = String::from_utf8(output.stdout).unwrap();
-    (lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect(), output.status.code())
+    let events: Vec<Value> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!((output.status.code(), &events.last().unwrap()["type"]), (Some(7), &json!("agent_settled")));
+    let failed = events.iter().find(|event| event["type"] == "failed").unwrap();
+    failed["error"].as_str().unwrap().to_owned()
 }
 
 #[test]
@@ -35,10 +39,7 @@ fn no_request_is_sent_after_the_last_turn() {
 #[test]
 fn a_limit_is_told_in_every_form() {
     let talk = working();
-    let (events, code) = events(&talk, &["--mode", "json", "-p", "go", "--max-turns", "1"]);
-    let failed = events.iter().find(|event| event["type"] == "failed").unwrap();
-    assert_eq!((failed["error"].as_str(), code), (Some("stopped after 1 answer, the limit of this run"), Some(7)));
-    assert_eq!(events.last().unwrap()["type"], "agent_settled");
+    assert_eq!(told(&talk, ["--max-turns", "1"]), "stopped after 1 answer, the limit of this run");
     let talk = working();
     let printed = talk.run(&["--output-format", "json", "-p", "go", "--max-turns", "1"]);
     let result: Value = serde_json::from_str(printed.lines().next().unwrap()).unwrap();
@@ -68,9 +69,7 @@ fn what_runs_is_stopped_when_the_time_is_up() {
     ");
     assert_eq!(talk.lines().last().unwrap()["message"]["role"], "toolResult");
     let talk = Talk::new([Reply { then: Then::Hang, cut: Some(900), ..Reply::text(&"on and on ".repeat(50)) }]);
-    let (events, code) = events(&talk, &["--mode", "json", "-p", "go", "--max-time", "1"]);
-    let failed = events.iter().find(|event| event["type"] == "failed").unwrap();
-    assert_eq!((failed["error"].as_str(), code), (Some("stopped after 1 s, the limit of this run"), Some(7)));
+    assert_eq!(told(&talk, ["--max-time", "1"]), "stopped after 1 s, the limit of this run");
 }
 
 #[test]

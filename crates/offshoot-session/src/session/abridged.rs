@@ -17,7 +17,7 @@ use crate::tree::{Node, NodeIx, Tree};
 /// Longer lines are not shown.
 const LONGEST: u64 = 64 << 20;
 
-/// Reads a session's entries, and stands something short in for lines of more than 64 MiB.
+/// Reads a session's entries. A short notice replaces each line of more than 64 MiB.
 pub struct Abridged<'a> {
     session: &'a Session,
     longest: u64,
