@@ -80,12 +80,14 @@ fn ask(app: &App, folder: &Path, effects: &[String]) -> Result<Answer> {
     let short = |folder: &Path| app.environment.short(&folder.display().to_string());
     let folder = real(folder);
     let parent = folder.parent().unwrap_or(&folder);
-    let mut lines = vec![format!("Do you trust {}? It has files that change how offshoot works:", short(&folder))];
-    lines.push(String::new());
+    // Short lines: a narrow terminal breaks long ones within words.
+    let mut lines = vec![format!("Do you trust {}?", short(&folder)), String::new()];
+    lines.push("These files change how offshoot works:".to_owned());
     lines.extend(effects.iter().map(|effect| format!("  {effect}")));
     lines.extend([
         String::new(),
-        "They can choose the model, its tools and its limits. They cannot name programs that offshoot runs.".to_owned(),
+        "They can choose the model, its tools and its limits.".to_owned(),
+        "They cannot name programs that offshoot runs.".to_owned(),
         String::new(),
         "  y      trust this folder".to_owned(),
         format!("  p      trust {} and all folders in it", short(parent)),
