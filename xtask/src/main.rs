@@ -33,7 +33,7 @@ usage: cargo xtask COMMAND
                          the same ten conversations through pi, omp and offshoot, as pages and pictures to look at
 
   faults [--rounds N]    the tests that break disks, calls and processes, with their counts; N rounds of killed writers
-  robustness [--write FILE] [--only PART] [--subjects A,B] [--peers DIR]
+  robustness [--sessions N] [--write FILE] [--only PART] [--subjects A,B] [--peers DIR]
                          probes of offshoot, pi and omp: damaged files, full disks, signals, each other
   fuzz [--seconds N] [TARGET...]
                          the targets of fuzz/ under libFuzzer, 60 seconds each

@@ -1,5 +1,6 @@
 //! `cargo xtask faults` runs the tests that break disks, calls and processes, and shows their counts. `cargo xtask
-//! robustness` probes offshoot and its peers with `conformance/robustness.mjs` and writes the table.
+//! robustness` runs the whole hostile corpus, then probes offshoot and its peers with `conformance/robustness.mjs` and
+//! writes the table.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
@@ -35,24 +36,40 @@ pub(crate) fn faults(args: &[String]) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// `robustness [--write FILE] [--only PART] [--subjects A,B] [--peers DIR]`.
+/// How many damaged sessions are given to every command, unless `--sessions` says otherwise.
+const SESSIONS: &str = "2500";
+
+/// `robustness [--sessions N] [--write FILE] [--only PART] [--subjects A,B] [--peers DIR]`.
 pub(crate) fn robustness(args: &[String]) -> Result<ExitCode> {
     let root = env::root();
-    let released = cargo::release(&[])?;
-    let mut command = Command::new("node");
-    command.arg("conformance/robustness.mjs").current_dir(&root);
+    let node = |arguments: &[&str]| {
+        let mut command = Command::new("node");
+        command.args(arguments).current_dir(&root);
+        command
+    };
+    let mut corpus = node(&["--test", "--test-reporter=spec", "conformance/hostile.test.mjs"]);
+    corpus.env("HOSTILE_SESSIONS", SESSIONS);
+    let mut table = node(&["conformance/robustness.mjs"]);
     for pair in args.chunks(2) {
         let [option, value] = pair else { bail!("{} wants a value", pair.join(" ")) };
         match option.as_str() {
-            "--peers" => command.env("CONFORMANCE_MODULES", absolute(value)?),
-            "--write" => command.arg(option).arg(absolute(value)?),
-            _ => command.arg(option).arg(value),
+            "--sessions" => corpus.env("HOSTILE_SESSIONS", value),
+            "--peers" => table.env("CONFORMANCE_MODULES", absolute(value)?),
+            "--write" => table.arg(option).arg(absolute(value)?),
+            "--only" => {
+                corpus.env("HOSTILE_ONLY", value);
+                table.arg(option).arg(value)
+            }
+            _ => table.arg(option).arg(value),
         };
     }
-    command.arg("--facts").arg(serde_json::to_string(&machine::facts(&root))?);
-    command.env("OFFSHOOT_BIN", released.join("offshoot"));
-    let status = command.status().context("cannot run node")?;
-    Ok(if status.success() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    table.arg("--facts").arg(serde_json::to_string(&machine::facts(&root))?);
+    let program = cargo::release(&[])?.join("offshoot");
+    let mut passed = true;
+    for mut command in [corpus, table] {
+        passed &= command.env("OFFSHOOT_BIN", &program).status().context("cannot run node")?.success();
+    }
+    Ok(if passed { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
 fn absolute(path: &str) -> Result<PathBuf> {
