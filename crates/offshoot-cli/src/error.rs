@@ -7,7 +7,7 @@ use std::io;
 
 use offshoot_agent::error::AgentError;
 use offshoot_agent::model::KeyError;
-use offshoot_session::error::Error;
+use offshoot_session::error::{Conflict, Error};
 use offshoot_session::text::shell_word as quoted;
 
 pub(crate) type Result<T> = std::result::Result<T, CommandError>;
@@ -138,6 +138,7 @@ fn hint(error: &Error) -> Option<&'static str> {
         Error::EntryNotFound { .. } => Some("`offshoot tree SESSION --flat` lists every entry with its id"),
         Error::SessionNotFound { .. } => Some("`offshoot list --all` shows every session"),
         Error::Ambiguous { .. } => Some("give more of the id"),
+        Error::Conflict { why: Conflict::LeafMoved, .. } => Some("look at the session again, then repeat the command"),
         Error::Locked { .. } => Some("nothing was written; `kill -CONT PID` wakes a process that was stopped"),
         _ => None,
     }

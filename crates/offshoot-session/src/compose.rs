@@ -8,7 +8,7 @@ use crate::error::{Invalid, Result};
 use crate::header::Dialect;
 use crate::id::EntryId;
 use crate::json::{Json, JsonKind, Object, quote};
-use crate::kind::{Kind, LEAF_MARKER, Role};
+use crate::kind::{Kind, LEAF_MARKER, OPERATION_MARKER, Operation, Role};
 
 /// An entry that is not appended yet.
 #[derive(Debug, Clone)]
@@ -18,6 +18,10 @@ pub struct NewEntry {
     word: String,
     role: Option<Role>,
     payload: Vec<(String, String)>,
+    /// The line of the entry that this one is a copy of, with another id, parent and time.
+    copied: Option<String>,
+    /// The place, among entries that are appended together, of the one that `targetId` names.
+    target: Option<usize>,
 }
 
 /// The values of a compaction.
@@ -56,7 +60,14 @@ pub struct NewBranchSummary<'a> {
 #[expect(missing_docs, reason = "the names of the others say what they return")]
 impl NewEntry {
     fn new(kind: Kind) -> Self {
-        Self { kind, word: kind.word().unwrap_or_default().to_owned(), role: None, payload: Vec::new() }
+        Self {
+            kind,
+            word: kind.word().unwrap_or_default().to_owned(),
+            role: None,
+            payload: Vec::new(),
+            copied: None,
+            target: None,
+        }
     }
 
     fn with(mut self, name: &str, json: impl Into<String>) -> Self {
@@ -148,9 +159,15 @@ impl NewEntry {
         Self::new(Kind::Custom).with("customType", quote(custom_type)).with_opt("data", data)
     }
 
-    /// The marker that makes a move of the leaf durable.
-    pub fn leaf_marker() -> Self {
-        Self::custom(LEAF_MARKER, None)
+    /// The marker that makes a move of the leaf durable. `before` is the previous leaf.
+    pub fn leaf_marker(operation: Operation, before: Option<&str>) -> Self {
+        Self::custom(LEAF_MARKER, Some(Json::trusted(&operation_data(operation, before).finish())))
+    }
+
+    /// The marker before the `lines` entries of an operation. `before` is the previous leaf.
+    pub fn operation_marker(operation: Operation, before: Option<&str>, lines: usize) -> Self {
+        let data = operation_data(operation, before).raw("lines", lines).finish();
+        Self::custom(OPERATION_MARKER, Some(Json::trusted(&data)))
     }
 
     /// A message of an extension: a string, or an array of text and image blocks.
@@ -265,7 +282,12 @@ impl NewEntry {
     }
 
     pub fn is_leaf_marker(&self) -> bool {
-        self.kind == Kind::Custom && self.member("customType").is_some_and(|value| value == quote(LEAF_MARKER))
+        let is_marker = |value: &str| value == quote(LEAF_MARKER) || value == quote(OPERATION_MARKER);
+        self.kind == Kind::Custom && self.member("customType").is_some_and(is_marker)
+    }
+
+    pub fn is_copy(&self) -> bool {
+        self.copied.is_some()
     }
 
     /// A member of the payload, as JSON.
@@ -275,6 +297,22 @@ impl NewEntry {
 
     /// The line, without line feed.
     pub(crate) fn line(&self, id: &EntryId, parent: Option<&EntryId>, at: Millis) -> String {
+        self.line_after(&[], id, parent, at)
+    }
+
+    /// The line of an entry that is appended together with those that have the `earlier` ids.
+    pub(crate) fn line_after(&self, earlier: &[EntryId], id: &EntryId, parent: Option<&EntryId>, at: Millis) -> String {
+        let line = match &self.copied {
+            Some(source) => copied_line(source, id, parent, at),
+            None => self.composed_line(id, parent, at),
+        };
+        match self.target.and_then(|place| earlier.get(place)) {
+            Some(target) => with_member(Json::trusted(&line), "targetId", &quote(target.as_str())),
+            None => line,
+        }
+    }
+
+    fn composed_line(&self, id: &EntryId, parent: Option<&EntryId>, at: Millis) -> String {
         let payload = |object: Object| {
             let own_id = quote(id.as_str());
             self.payload
@@ -297,6 +335,29 @@ impl NewEntry {
 
 /// Placeholder for the entry's own id. It is not JSON, so no payload can be equal to it.
 const OWN_ID: &str = "(own id)";
+
+fn copied_line(source: &str, id: &EntryId, parent: Option<&EntryId>, at: Millis) -> String {
+    let parent = parent.map_or("null".to_owned(), |parent| quote(parent.as_str()));
+    let envelope = [("id", quote(id.as_str())), ("parentId", parent), ("timestamp", quote(&to_iso(at)))];
+    envelope.iter().fold(source.to_owned(), |line, (name, value)| with_member(Json::trusted(&line), name, value))
+}
+
+/// The object with one member replaced, or added at the end.
+pub(crate) fn with_member(object: Json<'_>, name: &str, value: &str) -> String {
+    match object.get(name) {
+        Some(old) => {
+            let span = old.span_in(object.text());
+            format!("{}{value}{}", &object.text()[..span.start], &object.text()[span.end..])
+        }
+        None => {
+            object.members().fold(Object::new(), |new, (name, value)| new.json(&name, value)).raw(name, value).finish()
+        }
+    }
+}
+
+fn operation_data(operation: Operation, before: Option<&str>) -> Object {
+    Object::new().opt_str("op", operation.word()).str_or_null("before", before)
+}
 
 fn from_hook(entry: NewEntry, value: Option<bool>, dialect: Dialect) -> NewEntry {
     let name = match dialect {

@@ -8,7 +8,7 @@ use std::borrow::Cow;
 
 use crate::clock::{Millis, parse_iso};
 use crate::json::{Json, is_space, skip_space, skip_string, skip_value, validate, validate_members};
-use crate::kind::{Kind, LEAF_MARKER, Role};
+use crate::kind::{Kind, LEAF_MARKER, OPERATION_MARKER, Role};
 
 /// The envelope of a usual line and its role fit into this many bytes.
 const USUAL_START: usize = 192;
@@ -26,6 +26,8 @@ pub struct Envelope<'a> {
     /// The timestamp, if it is a date.
     pub time: Option<Millis>,
     pub is_leaf_marker: bool,
+    /// Whether the line names the entry that it is a copy of.
+    pub is_copy: bool,
 }
 
 /// A line, or the two ends of a long one.
@@ -80,6 +82,7 @@ fn usual(line: LineBytes<'_>) -> Option<Envelope<'_>> {
         parent: named(parent),
         time: parse_iso(timestamp),
         is_leaf_marker: false,
+        is_copy: false,
     })
 }
 
@@ -277,6 +280,7 @@ struct EnvelopeMembers<'a> {
     parent_uuid: Option<&'a [u8]>,
     message: bool,
     role: Option<Role>,
+    is_copy: bool,
 }
 
 impl<'a> EnvelopeMembers<'a> {
@@ -289,6 +293,7 @@ impl<'a> EnvelopeMembers<'a> {
             b"customType" => self.custom_type = Some(value),
             b"uuid" => self.uuid = Some(value),
             b"parentUuid" => self.parent_uuid = Some(value),
+            b"pickedFrom" => self.is_copy = true,
             b"message" => {
                 self.message = true;
                 self.role = role_at_front(value, 0).or_else(|| {
@@ -323,7 +328,9 @@ impl<'a> EnvelopeMembers<'a> {
             id: id(self.id.or(self.uuid)),
             parent: id(self.parent.or(self.parent_uuid)),
             time: self.timestamp.and_then(string).and_then(|text| parse_iso(&text)),
-            is_leaf_marker: kind == Kind::Custom && self.custom_type.and_then(string).as_deref() == Some(LEAF_MARKER),
+            is_leaf_marker: kind == Kind::Custom
+                && matches!(self.custom_type.and_then(string).as_deref(), Some(LEAF_MARKER | OPERATION_MARKER)),
+            is_copy: self.is_copy,
         })
     }
 }

@@ -214,6 +214,8 @@ codes! {
     BadTimestamp = "bad-timestamp", Warning;
     /// Another branch has newer work than the open one.
     Diverged = "diverged", Note;
+    /// An operation at the end of the file lacks entries: a write was cut off. The session opens before it.
+    UnfinishedOperation = "unfinished-operation", Warning;
     /// Entries that could not be written to the session are in its spill file.
     Spilled = "spilled", Warning;
     /// Another process is answering a prompt above the leaf.

@@ -6,12 +6,12 @@
 use std::collections::{HashMap, HashSet};
 
 use crate::clock::{Millis, to_iso};
-use crate::compose::NewEntry;
+use crate::compose::{NewEntry, with_member};
 use crate::entry::{Entry, Source};
 use crate::error::{Invalid, Result};
 use crate::header::Header;
 use crate::id::{EntryId, IdSource};
-use crate::json::{Json, Object, quote};
+use crate::json::{Json, quote};
 use crate::kind::Kind;
 use crate::load::Loaded;
 use crate::migrate::upgrade_header;
@@ -167,19 +167,6 @@ fn rechained(entry: &Entry, parent: Option<&EntryId>, moved: &HashMap<EntryId, E
     match kept {
         Some(kept) => with_member(Json::trusted(&line), "firstKeptEntryId", &quote(kept.as_str())),
         None => line,
-    }
-}
-
-/// The object with one member replaced, or added at the end.
-pub(crate) fn with_member(object: Json<'_>, name: &str, value: &str) -> String {
-    match object.get(name) {
-        Some(old) => {
-            let span = old.span_in(object.text());
-            format!("{}{value}{}", &object.text()[..span.start], &object.text()[span.end..])
-        }
-        None => {
-            object.members().fold(Object::new(), |new, (name, value)| new.json(&name, value)).raw(name, value).finish()
-        }
     }
 }
 

@@ -27,7 +27,7 @@ use head::Head;
 use pages::IndexPages;
 
 /// Changes with the layout. An index with another layout is ignored.
-const MAGIC: &[u8; 8] = b"offshix6";
+const MAGIC: &[u8; 8] = b"offshix7";
 /// The length of an index's end: start of the head, hash of the head, magic word.
 const TRAILER: usize = 24;
 /// Smaller files are read as fast without an index.

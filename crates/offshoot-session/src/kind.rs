@@ -104,6 +104,20 @@ words! {
     }
 }
 
+words! {
+    /// The operation that a marker records.
+    Operation {
+        Switch = "switch",
+        Pop = "pop",
+        Pick = "pick",
+        Merge = "merge",
+        Compact = "compact",
+        /// The newest compaction, taken back on a branch of its own.
+        Uncompact = "uncompact",
+        Undo = "undo",
+    }
+}
+
 /// The purpose of an entry's kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum KindClass {
@@ -184,6 +198,9 @@ pub const DAMAGED: &str = "offshoot.damaged";
 /// The `customType` of the entry that makes a move of the leaf durable. It is a child of the target and hidden in trees
 /// and transcripts. Peers open the session at it, which is where the user went.
 pub const LEAF_MARKER: &str = "offshoot.leaf";
+
+/// The `customType` of the entry that begins an operation of several entries. Hidden as [`LEAF_MARKER`] is.
+pub const OPERATION_MARKER: &str = "offshoot.op";
 
 #[cfg(test)]
 mod tests {

@@ -61,6 +61,7 @@ pub mod outline;
 pub mod compare;
 pub mod check;
 pub mod compose;
+pub mod operation;
 pub mod summariser;
 pub mod compact;
 pub mod branch_summary;

@@ -275,6 +275,7 @@ fn new_node(span: LineSpan, envelope: &Envelope<'_>, (id, parent): (Option<Entry
         role: envelope.role,
         time: envelope.time,
         is_leaf_marker: envelope.is_leaf_marker,
+        is_copy: envelope.is_copy,
         offset: span.offset,
         length: span.length,
         line: span.number,

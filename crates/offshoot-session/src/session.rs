@@ -7,11 +7,13 @@ mod over;
 mod snapshot;
 mod standing;
 mod put;
+mod operate;
 mod append;
 mod spill;
 mod turns;
 mod open;
 mod branch;
+mod undo;
 mod fork;
 mod upgrade;
 mod abridged;
@@ -32,6 +34,7 @@ use crate::json::Json;
 use crate::load::{Loaded, Opened};
 use crate::medium::{FileMedium, Medium, read_regular};
 use crate::migrate::upgrade_header;
+use crate::operation::Unfinished;
 use crate::tree::{NodeIx, Tree};
 
 pub use crate::index::{IndexAccess, is_indexed};
@@ -39,8 +42,10 @@ pub use abridged::Abridged;
 pub use branch::Popped;
 pub use fork::{Extracted, NewFork, SessionPart};
 pub use open::NewSession;
+pub use operate::Standpoint;
 pub use snapshot::Snapshot;
 pub use spill::{discard_spill, spill_file};
+pub use undo::UndoPlan;
 
 /// What an append guarantees when it returns. The file has the bytes in each case.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -187,6 +192,8 @@ pub struct Session {
     attempted: Option<put::Batch>,
     own: spill::OwnSpill,
     turn: Option<turns::TurnMark>,
+    /// The operation that was cut off at the end of the file, when the session was opened.
+    unfinished: Option<Unfinished>,
     others: diverged::OtherBranches,
     /// Diagnostics since the last [`Session::take_news`].
     news: Vec<Diagnostic>,

@@ -66,6 +66,7 @@ pub struct NewNode {
     pub role: Option<Role>,
     pub time: Option<Millis>,
     pub is_leaf_marker: bool,
+    pub is_copy: bool,
     /// The first byte of the line.
     pub offset: u64,
     /// The line's length, without line feed.
@@ -76,6 +77,7 @@ pub struct NewNode {
 
 const FLAG_LEAF_MARKER: u8 = 1;
 const FLAG_DEAD: u8 = 2;
+const FLAG_COPY: u8 = 4;
 
 #[expect(missing_docs, reason = "the names of the other functions say what they return")]
 impl Node {
@@ -94,7 +96,7 @@ impl Node {
             line: u32::try_from(new.line).unwrap_or(u32::MAX),
             kind: new.kind,
             role: new.role,
-            flags: if new.is_leaf_marker { FLAG_LEAF_MARKER } else { 0 },
+            flags: if new.is_leaf_marker { FLAG_LEAF_MARKER } else { 0 } | if new.is_copy { FLAG_COPY } else { 0 },
         }
     }
 
@@ -131,9 +133,14 @@ impl Node {
         u64::from(self.line)
     }
 
-    /// Whether the entry only records a move of the leaf.
+    /// Whether the entry only records a move of the leaf, or where an operation of several entries begins.
     pub fn is_leaf_marker(&self) -> bool {
         self.flags & FLAG_LEAF_MARKER != 0
+    }
+
+    /// Whether the entry was picked from elsewhere.
+    pub fn is_copy(&self) -> bool {
+        self.flags & FLAG_COPY != 0
     }
 
     fn is_dead(&self) -> bool {

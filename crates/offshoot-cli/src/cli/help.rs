@@ -32,7 +32,7 @@ Examples:
 /// The commands, grouped by task.
 const GROUPS: &[(&str, &[&str])] = &[
     ("Look", &["list", "show", "tree", "branches", "context", "entry", "tail"]),
-    ("Move", &["switch", "pop", "fork"]),
+    ("Move", &["switch", "pop", "undo", "fork"]),
     ("Write", &["label", "name", "compact", "append", "export", "import", "trash"]),
     ("Agent", &["chat", "models", "api"]),
     ("Maintain", &["check", "repair", "doctor", "migrate", "completions", "man", "help"]),

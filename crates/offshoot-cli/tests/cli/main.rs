@@ -59,5 +59,6 @@ mod tui_terminal;
 mod tui_tmux;
 mod tui_whole;
 mod tui_writing;
+mod undo;
 mod untouched;
 mod writers;

@@ -11,7 +11,7 @@ fn the_session_opens_where_it_was_sent() {
     assert_snapshot!(world.run("switch sample.jsonl 4e8a"), @"now at 4e8a  A dependency or 40 lines, for counting words? Let us go bac…");
     let after = world.read("sample.jsonl");
     let added = after.strip_prefix(&before).unwrap();
-    assert_snapshot!(world.normalised(added), @r#"{"type":"custom","customType":"offshoot.leaf","id":"[ID1]","parentId":"4e8a1f36","timestamp":"2026-02-01T12:00:00.000Z"}"#);
+    assert_snapshot!(world.normalised(added), @r#"{"type":"custom","customType":"offshoot.leaf","data":{"op":"switch","before":"42e6b1f9"},"id":"[ID1]","parentId":"4e8a1f36","timestamp":"2026-02-01T12:00:00.000Z"}"#);
     let open: Vec<String> =
         world.stdout("branches sample.jsonl").lines().filter(|line| line.starts_with('›')).map(str::to_owned).collect();
     assert!(open.len() == 1 && open[0].contains("4e8a"), "{open:?}");

@@ -42,6 +42,16 @@ pub enum Conflict {
     UnlockedWriter,
     #[error("another program rewrote it without entry {parent}, below which this one belongs")]
     ParentGone { parent: EntryId },
+    #[error("another program moved the leaf; nothing was written")]
+    LeafMoved,
+    #[error("entry {message} was said after {operation}")]
+    SaidSince {
+        /// With its article.
+        operation: &'static str,
+        message: EntryId,
+        /// Where the leaf was before the operation.
+        before: Option<EntryId>,
+    },
     #[error("another entry has taken the id {id} of a spilled one")]
     IdTaken { id: EntryId },
     #[error("{} holds entries of another session, {session_id}", spill.display())]

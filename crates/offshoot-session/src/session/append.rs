@@ -6,6 +6,7 @@
 use std::collections::HashSet;
 use std::path::Path;
 
+use super::operate::Standpoint;
 use super::put::{Batch, Failed, put};
 use super::standing::Broken;
 use super::{Backing, Options, Session};
@@ -20,6 +21,15 @@ use crate::kind::{Kind, Role};
 use crate::medium::MemoryMedium;
 use crate::pieces::{Pieces, create_folder_of};
 use crate::tree::{NewNode, NodeIx};
+
+/// Where and when entries are appended.
+struct Place<'a> {
+    // An id, because another process may have changed the tree.
+    parent: Option<EntryId>,
+    at: Millis,
+    /// What must not have changed.
+    standpoint: Option<&'a Standpoint>,
+}
 
 /// How often an append is repeated after a program without lock wrote into it.
 const ATTEMPTS: usize = 3;
@@ -84,25 +94,43 @@ impl Session {
         let parent = self.id_below(parent);
         let mut chain = vec![with_system.as_ref().unwrap_or(first)];
         chain.extend(others);
-        match self.appended(&chain, parent.as_ref(), at) {
+        let place = Place { parent, at, standpoint: None };
+        match self.appended(&chain, &place) {
             Ok(nodes) => Ok(nodes),
-            Err(error) => Err(self.spilled(&chain, parent, at, error)),
+            Err(error) => Err(self.spilled(&chain, place.parent, at, error)),
         }
     }
 
+    /// Appends the entries of an operation below `parent` with one write, unless another program has changed what the
+    /// operation was planned for. The leaf moves to the last one. If that fails, nothing is kept elsewhere.
+    pub(super) fn append_operation(
+        &mut self,
+        new: &[NewEntry],
+        parent: Option<EntryId>,
+        standpoint: &Standpoint,
+    ) -> Result<Vec<EntryId>> {
+        let at = self.options.clock.now();
+        let place = Place { parent, at, standpoint: Some(standpoint) };
+        let nodes = self.appended(&new.iter().collect::<Vec<_>>(), &place)?;
+        self.leaf = nodes.last().copied().or(self.leaf);
+        self.own.tail = None;
+        Ok(nodes.iter().filter_map(|ix| self.tree().node(*ix).id().cloned()).collect())
+    }
+
     /// Appends after entries that an earlier append could not write.
-    fn appended(&mut self, chain: &[&NewEntry], parent: Option<&EntryId>, at: Millis) -> Result<Vec<NodeIx>> {
+    fn appended(&mut self, chain: &[&NewEntry], place: &Place<'_>) -> Result<Vec<NodeIx>> {
         self.attempted = None;
         self.refuse_if_broken()?;
         self.upgrade()?;
         self.append_own_spilled()?;
-        let nodes = self.written(chain, parent, at)?;
+        let nodes = self.written(chain, place)?;
         self.report_others(nodes.first().copied());
         Ok(nodes)
     }
 
     /// Writes entries to the file, which is created if necessary, and then inserts them into the tree.
-    fn written(&mut self, chain: &[&NewEntry], parent: Option<&EntryId>, at: Millis) -> Result<Vec<NodeIx>> {
+    fn written(&mut self, chain: &[&NewEntry], place: &Place<'_>) -> Result<Vec<NodeIx>> {
+        let (parent, at) = (place.parent.as_ref(), place.at);
         if let Backing::Unborn(path) = &self.backing {
             let path = path.clone();
             let batch = self.composed(chain, parent.cloned(), at, 0);
@@ -111,7 +139,8 @@ impl Session {
         }
         for _ in 0..ATTEMPTS {
             let standing = self.locked()?;
-            if let Err(error) = self.check_parent(parent) {
+            let checked = self.check_parent(parent);
+            if let Err(error) = checked.and_then(|()| place.standpoint.map_or(Ok(()), |at| self.check(at))) {
                 self.unlock()?;
                 return Err(error);
             }
@@ -205,10 +234,12 @@ impl Session {
         let mut batch =
             Batch { start: length, bytes: format!("{heal}{opening}"), nodes: Vec::with_capacity(chain.len()) };
         let mut given = HashSet::new();
+        let mut earlier = Vec::with_capacity(chain.len());
         for (line_number, new) in (first..).zip(chain) {
             let id = self.fresh_id(&given);
             given.insert(id.clone());
-            let line = new.line(&id, parent.as_ref(), at);
+            let line = new.line_after(&earlier, &id, parent.as_ref(), at);
+            earlier.push(id.clone());
             batch.nodes.push(NewNode {
                 id: Some(id.clone()),
                 parent: parent.replace(id),
@@ -216,6 +247,7 @@ impl Session {
                 role: new.role(),
                 time: Some(at),
                 is_leaf_marker: new.is_leaf_marker(),
+                is_copy: new.is_copy(),
                 offset: length + batch.bytes.len() as u64,
                 length: line.len() as u64,
                 line: line_number,

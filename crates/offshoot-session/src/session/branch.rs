@@ -5,7 +5,7 @@ use crate::compose::{NewBranchSummary, NewEntry};
 use crate::entry::Source as _;
 use crate::error::{Error, Invalid, Result};
 use crate::id::EntryId;
-use crate::kind::{Kind, Role};
+use crate::kind::{Kind, Operation, Role};
 use crate::tree::{NodeIx, Tree};
 
 /// The result of [`Session::pop`].
@@ -60,11 +60,12 @@ impl Session {
         let tree = self.tree();
         let last = tree.last();
         let opens_there = last.and_then(|last| tree.skip_leaf_markers(last)) == tree.skip_leaf_markers(target);
-        if tree.whole(opens_there)? && !self.own.is_pending {
+        if tree.whole(opens_there)? && !self.own.is_pending && self.unfinished.is_none() {
             self.leaf = last;
             return Ok(());
         }
-        self.append_from(Some(target), &NewEntry::leaf_marker()).map(drop)
+        let marker = NewEntry::leaf_marker(Operation::Switch, self.leaf_before().as_ref().map(EntryId::as_str));
+        self.append_from(Some(target), &marker).map(drop)
     }
 
     /// Continues from an entry (or before the first) with a summary of the branch that is left (`fromId`).

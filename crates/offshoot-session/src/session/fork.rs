@@ -7,7 +7,7 @@ use super::open::{check_session_id, read_file};
 use super::snapshot::FactsCache;
 use super::spill::OwnSpill;
 use super::{Backing, Session};
-use crate::compose::NewEntry;
+use crate::compose::{NewEntry, with_member};
 use crate::entry::{Source as _, text_of};
 use crate::error::{Error, Result};
 use crate::extract::{self, Extract};
@@ -177,7 +177,7 @@ impl Session {
         if matches!(fork.part, SessionPart::Path(leaf) if Some(leaf) == self.leaf) {
             for (id, line) in self.waiting_path()? {
                 let parent = last.replace(id).map_or("null".to_owned(), |parent| quote(parent.as_str()));
-                pieces.line(&extract::with_member(Json::trusted(&line), "parentId", &parent));
+                pieces.line(&with_member(Json::trusted(&line), "parentId", &parent));
             }
         }
         if let Some(name) = fork.name {

@@ -104,7 +104,9 @@ impl Session {
             Some(header) => header.clone(),
             None => new_header(new, &mut options)?,
         };
-        Ok(Self::new(backing, header, loaded, options))
+        let mut session = Self::new(backing, header, loaded, options);
+        session.leave_unfinished()?;
+        Ok(session)
     }
 
     pub(super) fn unborn(path: PathBuf, header: Header, options: Options) -> Self {
@@ -124,6 +126,7 @@ impl Session {
             holds_lock: false,
             own: OwnSpill::default(),
             turn: None,
+            unfinished: None,
             others: OtherBranches::default(),
             news: Vec::new(),
             attempted: None,

@@ -10,6 +10,7 @@ mod fuzzed;
 mod growth;
 mod interruption;
 mod lists;
+mod operations;
 mod properties;
 mod repair;
 mod spill;
