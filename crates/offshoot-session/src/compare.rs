@@ -74,7 +74,7 @@ impl Side {
         }
         entries.reverse();
         let mut totals = Totals::default();
-        entries.iter().for_each(|ix| totals.add(&facts.of(tree, *ix)));
+        entries.iter().for_each(|ix| totals.add(&facts.of(*ix, tree.node(*ix))));
         let newest = entries.iter().filter_map(|ix| tree.node(*ix).time()).max();
         tree.whole(Self { tip, entries, totals, last_words, newest, files: Files::default(), read: 0 })
     }

@@ -127,6 +127,12 @@ pub trait Source: Sync {
         None
     }
 
+    /// A view of the same entries for a pass over many: what it keeps in memory is freed with it. `None` if the source
+    /// itself keeps no more.
+    fn view(&self) -> Option<Box<dyn Source + '_>> {
+        None
+    }
+
     /// The source's facts about all bodies; `None` if it keeps none.
     fn facts(&self) -> Result<Option<Arc<Facts>>> {
         Ok(None)

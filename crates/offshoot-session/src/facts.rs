@@ -4,7 +4,7 @@
 pub(crate) mod chains;
 
 use crate::kind::Kind;
-use crate::tree::{NodeIx, Tree};
+use crate::tree::{Node, NodeIx};
 
 /// Usage that an entry reports.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -58,9 +58,8 @@ pub struct Facts {
 
 impl Facts {
     /// An entry's part of the sums.
-    pub(crate) fn of(&self, tree: &Tree, ix: NodeIx) -> Totals {
+    pub(crate) fn of(&self, ix: NodeIx, node: &Node) -> Totals {
         let (tokens, cost) = self.usage(ix);
-        let node = tree.node(ix);
         Totals {
             entries: u64::from(!node.is_leaf_marker()),
             messages: u64::from(node.kind() == Kind::Message),

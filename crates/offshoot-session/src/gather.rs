@@ -10,10 +10,13 @@ use crate::facts::{Facts, Reported};
 use crate::json::{Json, JsonKind};
 use crate::kind::{Kind, Role};
 use crate::tokens::Usage;
+use crate::tree::reader::NodeReader;
 use crate::tree::{Node, NodeIx};
 
 /// Below this number of entries one thread is as fast.
 const MANY: usize = 4096;
+/// How many entries are read through one view.
+const VIEWED: usize = 4096;
 
 pub(crate) fn of(source: &dyn Source) -> Result<Arc<Facts>> {
     match source.facts()? {
@@ -25,10 +28,14 @@ pub(crate) fn of(source: &dyn Source) -> Result<Arc<Facts>> {
 /// Adds the facts of entries that `known` lacks.
 pub(crate) fn read(source: &dyn Source, mut known: Facts) -> Result<Facts> {
     let tree = source.tree();
-    let all: Vec<NodeIx> = tree.entries_from(known.count).filter(|ix| may_say_something(tree.node(*ix))).collect();
-    for node in tree.entries_from(known.count).map(|ix| tree.node(ix)) {
-        known.totals.entries += u64::from(!node.is_leaf_marker());
-        known.totals.messages += u64::from(node.kind() == Kind::Message);
+    let nodes = NodeReader::new(tree);
+    let mut all = Vec::new();
+    for ix in nodes.entries_from(known.count) {
+        nodes.look(ix, |node| {
+            all.extend(may_say_something(node).then_some(ix));
+            known.totals.entries += u64::from(!node.is_leaf_marker());
+            known.totals.messages += u64::from(node.kind() == Kind::Message);
+        });
     }
     known.count = tree.stored_len();
     let threads = if all.len() < MANY { 1 } else { thread::available_parallelism().map_or(1, usize::from) };
@@ -51,14 +58,18 @@ pub(crate) fn read(source: &dyn Source, mut known: Facts) -> Result<Facts> {
         known.failed.extend(part.failed);
     }
     let chains = std::mem::take(&mut known.chains);
-    known.chains = chains.extended(tree, |ix| known.of(tree, ix));
+    known.chains = chains.extended(tree, |ix, node| known.of(ix, node));
     tree.whole(known)
 }
 
 fn read_part(source: &dyn Source, entries: &[NodeIx]) -> Result<Facts> {
     let mut facts = Facts::default();
-    for ix in entries {
-        let entry = source.entry(*ix)?;
+    let mut view = None;
+    for (count, ix) in entries.iter().enumerate() {
+        if count % VIEWED == 0 {
+            view = source.view();
+        }
+        let entry = view.as_deref().unwrap_or(source).entry(*ix)?;
         let place = ix.index() as u32;
         if let Some(usage) = reported(&entry) {
             facts.reported.push(Reported { entry: place, tokens: usage.total, cost: usage.cost });

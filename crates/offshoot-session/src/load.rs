@@ -209,6 +209,45 @@ pub(crate) struct Opened<'a> {
     pub(crate) loaded: &'a Loaded,
 }
 
+impl<'a> Opened<'a> {
+    /// See [`Source::view`]. Pages that are read for it are not kept by the file's own tree.
+    pub(crate) fn view(&self) -> Option<Box<dyn Source + 'a>> {
+        let medium = self.medium;
+        let is_paged = self.loaded.tree.paged_len() > 0;
+        is_paged.then(|| Box::new(OpenedView { medium, loaded: self.loaded.clone() }) as Box<dyn Source>)
+    }
+}
+
+/// An opened file with a copy of its tree.
+struct OpenedView<'a> {
+    medium: &'a dyn Medium,
+    loaded: Loaded,
+}
+
+impl OpenedView<'_> {
+    fn opened(&self) -> Opened<'_> {
+        Opened { medium: self.medium, loaded: &self.loaded }
+    }
+}
+
+impl Source for OpenedView<'_> {
+    fn tree(&self) -> &Tree {
+        &self.loaded.tree
+    }
+
+    fn entry(&self, ix: NodeIx) -> Result<Entry> {
+        self.opened().entry(ix)
+    }
+
+    fn raw_span(&self, ix: NodeIx) -> Option<(u64, u64)> {
+        self.opened().raw_span(ix)
+    }
+
+    fn splice(&self, ix: NodeIx) -> Result<Option<(u64, u64, String)>> {
+        self.opened().splice(ix)
+    }
+}
+
 impl Source for Opened<'_> {
     fn tree(&self) -> &Tree {
         &self.loaded.tree

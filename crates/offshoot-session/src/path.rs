@@ -1,11 +1,12 @@
 //! Paths from a root to an entry.
 
+use crate::tree::reader::NodeReader;
 use crate::tree::{NodeIx, Tree};
 
 impl Tree {
     /// The entries from the root to `ix`, both included. Linear in the depth.
     pub fn path(&self, ix: NodeIx) -> Vec<NodeIx> {
-        let mut path: Vec<_> = self.ancestors(ix).collect();
+        let mut path: Vec<_> = NodeReader::new(self).ancestors(ix).collect();
         path.reverse();
         path
     }

@@ -369,6 +369,10 @@ impl Source for Session {
         read_regular(&self.options.blobs.as_ref()?.join(hash), u64::MAX).ok()
     }
 
+    fn view(&self) -> Option<Box<dyn Source + '_>> {
+        Opened { medium: self.medium().ok()?, loaded: &self.loaded }.view()
+    }
+
     fn facts(&self) -> Result<Option<Arc<Facts>>> {
         let file = match &self.backing {
             Backing::File(medium) => Some(medium.path()),

@@ -197,7 +197,7 @@ impl<'a> Reading<'a> {
         let mut whole: HashMap<NodeIx, Totals> = HashMap::with_capacity(tree.len());
         for (_, ix) in tree.walk() {
             let mut totals = tree.parent(ix).and_then(|parent| whole.get(&parent)).copied().unwrap_or_default();
-            totals.add(&facts.of(tree, ix));
+            totals.add(&facts.of(ix, tree.node(ix)));
             whole.insert(ix, totals);
         }
         Ok(Self { source, facts, whole, uses, words: HashMap::new() })
@@ -212,7 +212,7 @@ impl<'a> Reading<'a> {
         let tree = self.source.tree();
         let (mut own, mut label) = (Totals::default(), None);
         for ix in tree.ancestors(leaf).take_while(|ix| self.is_own(*ix)) {
-            own.add(&self.facts.of(tree, ix));
+            own.add(&self.facts.of(ix, tree.node(ix)));
             label = label.or_else(|| tree.label_of(ix).map(|label| label.text.clone()));
         }
         Ok(Branch {

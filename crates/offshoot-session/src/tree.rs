@@ -6,6 +6,7 @@
 
 pub(crate) mod nodes;
 pub(crate) mod link;
+pub mod reader;
 pub(crate) mod stored;
 
 use std::collections::HashMap;
@@ -333,16 +334,7 @@ impl Tree {
     /// The children as pi's `getTree` orders them: by time, then in file order. An entry whose timestamp is not a date
     /// follows its elder sibling.
     pub fn children_by_time(&self, ix: NodeIx) -> Vec<NodeIx> {
-        let mut known = Millis::MIN;
-        let mut keyed: Vec<(Millis, NodeIx)> = self
-            .children(ix)
-            .map(|child| {
-                known = self.node(child).time().unwrap_or(known);
-                (known, child)
-            })
-            .collect();
-        keyed.sort_by_key(|(time, _)| *time);
-        keyed.into_iter().map(|(_, child)| child).collect()
+        by_time(self.children(ix).map(|child| (child, self.node(child).time())))
     }
 
     pub fn label(&self, target: &EntryId) -> Option<&Label> {
@@ -397,6 +389,19 @@ impl Tree {
     fn has_id(&self, raw: u32, id: &str) -> bool {
         self.nodes[raw as usize].id.as_ref().is_some_and(|own| own.as_str() == id)
     }
+}
+
+/// Siblings by time. One without a time follows its elder sibling.
+fn by_time(siblings: impl Iterator<Item = (NodeIx, Option<Millis>)>) -> Vec<NodeIx> {
+    let mut known = Millis::MIN;
+    let mut keyed: Vec<(Millis, NodeIx)> = siblings
+        .map(|(ix, time)| {
+            known = time.unwrap_or(known);
+            (known, ix)
+        })
+        .collect();
+    keyed.sort_by_key(|(time, _)| *time);
+    keyed.into_iter().map(|(_, ix)| ix).collect()
 }
 
 /// Iterator over entries that share a parent.

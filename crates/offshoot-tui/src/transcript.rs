@@ -28,7 +28,7 @@ use offshoot_session::transcript::{Item, ToolResult};
 use path::{Group, Key};
 pub(crate) use streams::{Streams, first_thought};
 
-pub use path::Path;
+pub use path::{Path, PathLength};
 pub use travel::Move;
 
 /// The number of cached rows, besides the visible rows.

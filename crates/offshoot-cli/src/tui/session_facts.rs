@@ -23,7 +23,7 @@ use offshoot_tui::app::msg::{Diverged, Looked, ModelAccess, Msg, Opened, Persist
 use offshoot_tui::conversation::ConversationBlock;
 use offshoot_tui::markdown::plain;
 use offshoot_tui::overlay::pick::Choice;
-use offshoot_tui::transcript::Path;
+use offshoot_tui::transcript::PathLength;
 
 use super::draft_files::DraftKey;
 use super::job_context::JobContext;
@@ -53,11 +53,13 @@ pub(super) async fn open(context: &JobContext, agent: &AgentSession, reason: &'s
 fn opened(session: &Session, reason: &'static str) -> Result<(Opened, Vec<String>), Error> {
     let (mut tail, above) = tail(session, session.leaf())?;
     tail.extend(session.interruption()?.map(ConversationBlock::new));
-    let hidden = above.map_or(0, |above| Path::of(session.tree(), Some(above)).len());
-    let entries = Path::of(session.tree(), session.leaf()).entries();
+    let length = PathLength::of(session.tree(), session.leaf(), above);
     let odd = session.diagnostics().iter().filter(|told| told.severity() >= Severity::Warning).take(5);
     let odd = odd.map(|told| told.message.clone()).collect();
-    Ok((Opened { reason, id: session.id().to_owned(), tail, hidden, entries }, odd))
+    Ok((
+        Opened { reason, id: session.id().to_owned(), tail, hidden: length.groups_above, entries: length.entries },
+        odd,
+    ))
 }
 
 /// The last entries, and the entry before them.

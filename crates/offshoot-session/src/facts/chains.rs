@@ -7,7 +7,8 @@ use std::collections::HashMap;
 use super::Totals;
 use crate::clock::Millis;
 use crate::tree::nodes::PAGE;
-use crate::tree::{NodeIx, Tree};
+use crate::tree::reader::NodeReader;
+use crate::tree::{Node, NodeIx, Tree};
 
 /// An entry by the time of its writing; without a time it is the oldest.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -45,19 +46,21 @@ pub(crate) struct ChainTree {
 }
 
 impl Latest {
-    pub(crate) fn of(tree: &Tree, entry: NodeIx) -> Self {
-        Self { time: tree.node(entry).time(), entry }
+    pub(crate) fn of(entry: NodeIx, node: &Node) -> Self {
+        Self { time: node.time(), entry }
     }
 }
 
 impl Chain {
-    fn new(tree: &Tree, first: NodeIx, of: &impl Fn(NodeIx) -> Totals) -> Self {
-        let (totals, latest) = (Totals::default(), Latest::of(tree, first));
-        let mut chain = Self { first, last: first, parent: tree.parent(first), totals, latest };
-        for ix in from(tree, first) {
+    fn new(nodes: &NodeReader<'_>, first: NodeIx, of: &impl Fn(NodeIx, &Node) -> Totals) -> Self {
+        let latest = nodes.look(first, |node| Latest::of(first, node));
+        let mut chain = Self { first, last: first, parent: nodes.parent(first), totals: Totals::default(), latest };
+        for ix in from(nodes, first) {
             chain.last = ix;
-            chain.totals.add(&of(ix));
-            chain.latest = chain.latest.max(Latest::of(tree, ix));
+            nodes.look(ix, |node| {
+                chain.totals.add(&of(ix, node));
+                chain.latest = chain.latest.max(Latest::of(ix, node));
+            });
         }
         chain
     }
@@ -65,23 +68,24 @@ impl Chain {
 
 impl Chains {
     /// Extends the chains to the whole tree. They are built anew if an entry has another parent than before.
-    pub(crate) fn extended(self, tree: &Tree, of: impl Fn(NodeIx) -> Totals) -> Self {
+    pub(crate) fn extended(self, tree: &Tree, of: impl Fn(NodeIx, &Node) -> Totals) -> Self {
         let is_same = self.count <= tree.stored_len() && self.shape == tree.shape_of_first(self.count);
         let mut chains = if is_same { self } else { Self::default() };
+        let nodes = &NodeReader::new(tree);
         let is_known = |ix: &NodeIx| ix.index() < chains.count;
-        let mut firsts: Vec<NodeIx> = tree.entries_from(chains.count).filter(|ix| is_first(tree, *ix)).collect();
+        let mut firsts: Vec<NodeIx> = nodes.entries_from(chains.count).filter(|ix| is_first(nodes, *ix)).collect();
         let mut parents: Vec<NodeIx> =
-            tree.entries_from(chains.count).filter_map(|ix| tree.parent(ix)).filter(is_known).collect();
+            nodes.entries_from(chains.count).filter_map(|ix| nodes.parent(ix)).filter(is_known).collect();
         parents.sort_unstable();
         parents.dedup();
         for parent in parents {
-            firsts.push(first_of(tree, parent));
-            firsts.extend(tree.children(parent).next().filter(|child| is_known(child) && is_first(tree, *child)));
+            firsts.push(first_of(nodes, parent));
+            firsts.extend(nodes.children(parent).next().filter(|child| is_known(child) && is_first(nodes, *child)));
         }
         firsts.sort_unstable();
         firsts.dedup();
         for first in firsts {
-            chains.put(Chain::new(tree, first, &of));
+            chains.put(Chain::new(nodes, first, &of));
         }
         Self { count: tree.stored_len(), shape: tree.shape_of_first(tree.stored_len()), ..chains }
     }
@@ -94,8 +98,8 @@ impl Chains {
     }
 
     /// The number of the chain that has an entry.
-    pub(crate) fn find(&self, tree: &Tree, ix: NodeIx) -> Option<usize> {
-        self.all.binary_search_by_key(&first_of(tree, ix), |chain| chain.first).ok()
+    pub(crate) fn find(&self, nodes: &NodeReader<'_>, ix: NodeIx) -> Option<usize> {
+        self.all.binary_search_by_key(&first_of(nodes, ix), |chain| chain.first).ok()
     }
 
     pub(crate) fn tree(&self) -> ChainTree {
@@ -133,25 +137,25 @@ impl ChainTree {
 }
 
 /// The entries of a chain from one of them on.
-pub(crate) fn from(tree: &Tree, ix: NodeIx) -> impl Iterator<Item = NodeIx> + '_ {
-    std::iter::successors(Some(ix), |at| next(tree, *at))
+pub(crate) fn from<'a>(nodes: &'a NodeReader<'_>, ix: NodeIx) -> impl Iterator<Item = NodeIx> + 'a {
+    std::iter::successors(Some(ix), |at| next(nodes, *at))
 }
 
 /// The entries of a chain from one of them up to the first.
-pub(crate) fn up_from(tree: &Tree, ix: NodeIx) -> impl Iterator<Item = NodeIx> + '_ {
-    std::iter::successors(Some(ix), |at| tree.parent(*at).filter(|parent| next(tree, *parent).is_some()))
+pub(crate) fn up_from<'a>(nodes: &'a NodeReader<'_>, ix: NodeIx) -> impl Iterator<Item = NodeIx> + 'a {
+    std::iter::successors(Some(ix), |at| nodes.parent(*at).filter(|parent| next(nodes, *parent).is_some()))
 }
 
-fn next(tree: &Tree, ix: NodeIx) -> Option<NodeIx> {
-    let mut children = tree.children(ix);
+fn next(nodes: &NodeReader<'_>, ix: NodeIx) -> Option<NodeIx> {
+    let mut children = nodes.children(ix);
     let only = children.next().filter(|_| children.next().is_none());
     only.filter(|only| only.index() / PAGE == ix.index() / PAGE)
 }
 
-fn first_of(tree: &Tree, ix: NodeIx) -> NodeIx {
-    up_from(tree, ix).last().unwrap_or(ix)
+fn first_of(nodes: &NodeReader<'_>, ix: NodeIx) -> NodeIx {
+    up_from(nodes, ix).last().unwrap_or(ix)
 }
 
-fn is_first(tree: &Tree, ix: NodeIx) -> bool {
-    tree.parent(ix).is_none_or(|parent| next(tree, parent).is_none())
+fn is_first(nodes: &NodeReader<'_>, ix: NodeIx) -> bool {
+    nodes.parent(ix).is_none_or(|parent| next(nodes, parent).is_none())
 }

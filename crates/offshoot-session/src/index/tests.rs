@@ -1,7 +1,11 @@
 //! Opening with an index equals opening without, and an index that does not fit is not used.
 
 use super::*;
-use crate::load::load;
+use crate::facts::Facts;
+use crate::gather;
+use crate::load::{Opened, load};
+use crate::outline::{Outline, OutlineSetup};
+use crate::tree::stored::PageOf;
 use crate::tree::{NodeIx, Tree};
 
 const HEADER: &str = r#"{"type":"session","version":3,"id":"s","timestamp":"t","cwd":"/w"}"#;
@@ -74,6 +78,31 @@ fn a_warm_opening_equals_a_cold_one() {
     assert!(is_used(&path, &cache));
     assert_same(&open(&path, &cache), &cold);
     assert_same(&open(&path, &cache), &load(&FileMedium::open(&path).unwrap()).unwrap());
+}
+
+#[test]
+fn passes_over_all_entries_keep_no_pages_in_memory() {
+    let (_folder, path, cache) = file();
+    let medium = FileMedium::open(&path).unwrap();
+    let cold = open(&path, &cache);
+    let loaded = open(&path, &cache);
+    let pages = loaded.tree.stored_len().div_ceil(crate::tree::nodes::PAGE);
+    let kept = || (0..pages).filter(|page| matches!(loaded.tree.stored_page(*page), PageOf::Here(_))).count();
+    // The passes look these two up.
+    assert!(loaded.tree.last().is_some() && loaded.tree.find("e5").is_some());
+    let before = kept();
+    let pass = |loaded: &Loaded| {
+        let source = Opened { medium: &medium, loaded };
+        let facts = gather::read(&source, Facts::default()).unwrap();
+        let leaf = loaded.tree.last();
+        let outline = Outline::new(&source, leaf, OutlineSetup::default()).unwrap();
+        let places: Vec<_> = (0..outline.places()).map(|place| outline.entry_at(place)).collect();
+        (facts, places, outline.len(), leaf.map(|leaf| loaded.tree.path(leaf)))
+    };
+    let found = pass(&loaded);
+    assert_eq!(kept(), before);
+    assert_eq!(found, pass(&cold));
+    assert!(before < pages);
 }
 
 #[test]

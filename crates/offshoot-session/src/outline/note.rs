@@ -10,6 +10,7 @@ use crate::id::EntryId;
 use crate::stats;
 use crate::text::counted;
 use crate::tree::NodeIx;
+use crate::tree::reader::NodeReader;
 
 /// Columns that a row keeps for its own text.
 const OWN_WORDS: usize = 40;
@@ -118,7 +119,8 @@ impl Sums {
         let Some(head) = outline.entry_at(branch.start) else { return Ok(None) };
         let start = outline.topmost_hidden(branch.start);
         let tree = source.tree();
-        let figures = outline.entry_at(start).and_then(|start| self.from(source.tree(), start)).unwrap_or_default();
+        let nodes = &NodeReader::new(source.tree());
+        let figures = outline.entry_at(start).and_then(|start| self.from(nodes, start)).unwrap_or_default();
         let last_words = said_last(source, outline, figures.latest.entry, head)?;
         let label = match figures.totals.entries {
             entries if !tree.has_labels() || entries > FEW && !outline.is_whole() => None,

@@ -12,6 +12,7 @@ use crate::facts::Facts;
 use crate::facts::chains::Chains;
 use crate::gather;
 use crate::kind::{Kind, KindClass, Role};
+use crate::tree::reader::NodeReader;
 use crate::tree::{Node, NodeIx, Tree};
 
 pub(super) const NONE: u32 = u32::MAX;
@@ -31,7 +32,7 @@ pub(super) struct Order {
     /// The place after the last descendant.
     ends: Vec<u32>,
     classes: Vec<u8>,
-    /// The place of an entry, by its index in the tree.
+    /// The place of an entry after one, by its index in the tree; 0 if it has none. Pages of zeros take no memory.
     places: Vec<u32>,
 }
 
@@ -39,11 +40,12 @@ impl Order {
     pub(super) fn new(source: &dyn Source, open: Option<NodeIx>, layout: TreeLayout) -> Result<Self> {
         let tree = source.tree();
         let facts = gather::of(source)?;
-        let on_path = marks(tree, open);
+        let nodes = &NodeReader::new(tree);
+        let on_path = marks(tree, nodes, open);
         let is_on_path = |ix: NodeIx| on_path.get(ix.index()) == Some(&true);
         let is_on_path = &is_on_path;
-        let siblings = SiblingOrder { tree, facts: &facts, layout, open, is_on_path, weights: OnceCell::new() };
-        let mut order = Self { places: vec![NONE; tree.stored_len()], ..Self::default() };
+        let siblings = SiblingOrder { tree, nodes, facts: &facts, layout, open, is_on_path, weights: OnceCell::new() };
+        let mut order = Self::with_room(tree, tree.stored_len());
         let roots = siblings.arranged(None, tree.roots().collect());
         let mut stack: Vec<(u32, NodeIx)> = roots.into_iter().rev().map(|root| (NONE, root)).collect();
         while let Some((parent, ix)) = stack.pop() {
@@ -59,12 +61,13 @@ impl Order {
     pub(super) fn near(source: &dyn Source, path: &[NodeIx], filter: Filter, limit: usize) -> Result<Option<Self>> {
         let tree = source.tree();
         let facts = gather::of(source)?;
+        let nodes = &NodeReader::new(tree);
         let (top, open) = (path.first().copied(), path.last().copied());
         let on_path: HashSet<NodeIx> = path.iter().copied().collect();
         let is_on_path = &|ix: NodeIx| on_path.contains(&ix);
         let layout = TreeLayout::Trunk;
-        let siblings = SiblingOrder { tree, facts: &facts, layout, open, is_on_path, weights: OnceCell::new() };
-        let mut order = Self { places: vec![NONE; tree.stored_len()], ..Self::default() };
+        let siblings = SiblingOrder { tree, nodes, facts: &facts, layout, open, is_on_path, weights: OnceCell::new() };
+        let mut order = Self::with_room(tree, path.len());
         let mut stack: Vec<(u32, NodeIx, Option<u32>)> = top.into_iter().map(|top| (NONE, top, None)).collect();
         // Side branches of which two shown entries are placed, by the first one's place.
         let mut known = HashSet::new();
@@ -92,9 +95,19 @@ impl Order {
         Ok(Some(order))
     }
 
+    fn with_room(tree: &Tree, entries: usize) -> Self {
+        Self {
+            entries: Vec::with_capacity(entries),
+            parents: Vec::with_capacity(entries),
+            ends: Vec::new(),
+            classes: Vec::with_capacity(entries),
+            places: vec![0; tree.stored_len()],
+        }
+    }
+
     fn push(&mut self, parent: u32, ix: NodeIx, class: u8) -> u32 {
         let place = self.entries.len() as u32;
-        self.places[ix.index()] = place;
+        self.places[ix.index()] = place + 1;
         self.entries.push(ix);
         self.parents.push(parent);
         self.classes.push(class);
@@ -110,7 +123,7 @@ impl Order {
     }
 
     pub(super) fn place(&self, ix: NodeIx) -> Option<u32> {
-        self.places.get(ix.index()).copied().filter(|place| *place != NONE)
+        self.places.get(ix.index())?.checked_sub(1)
     }
 
     pub(super) fn parent(&self, place: u32) -> Option<u32> {
@@ -156,6 +169,7 @@ impl Order {
 /// Siblings in display order.
 struct SiblingOrder<'a> {
     tree: &'a Tree,
+    nodes: &'a NodeReader<'a>,
     facts: &'a Facts,
     layout: TreeLayout,
     open: Option<NodeIx>,
@@ -166,10 +180,10 @@ struct SiblingOrder<'a> {
 
 impl SiblingOrder<'_> {
     fn children(&self, ix: NodeIx) -> impl DoubleEndedIterator<Item = NodeIx> + use<> {
-        let mut children = self.tree.children(ix);
+        let mut children = self.nodes.children(ix);
         let (only, several) = match (children.next(), children.next()) {
             (only, None) => (only, Vec::new()),
-            _ => (None, self.arranged(Some(ix), self.tree.children_by_time(ix))),
+            _ => (None, self.arranged(Some(ix), self.nodes.children_by_time(ix))),
         };
         only.into_iter().chain(several)
     }
@@ -192,12 +206,12 @@ impl SiblingOrder<'_> {
 
     fn weight(&self, ix: NodeIx) -> u64 {
         let weights = self.weights.get_or_init(|| weights(self.tree, &self.facts.chains));
-        self.facts.chains.find(self.tree, ix).and_then(|chain| weights.get(chain)).copied().unwrap_or(0)
+        self.facts.chains.find(self.nodes, ix).and_then(|chain| weights.get(chain)).copied().unwrap_or(0)
     }
 
     /// What filters need of an entry, as bits.
     fn class(&self, ix: NodeIx) -> u8 {
-        let mut class = class(self.tree.node(ix), (self.is_on_path)(ix));
+        let mut class = self.nodes.look(ix, |node| class(node, (self.is_on_path)(ix)));
         if self.facts.is_silent(ix) && self.open != Some(ix) {
             class |= HIDDEN;
         }
@@ -219,9 +233,9 @@ fn shows(class: u8, filter: Filter) -> bool {
 }
 
 /// Which entries are on the path to the open one, by index.
-fn marks(tree: &Tree, open: Option<NodeIx>) -> Vec<bool> {
+fn marks(tree: &Tree, nodes: &NodeReader<'_>, open: Option<NodeIx>) -> Vec<bool> {
     let mut on_path = vec![false; tree.stored_len()];
-    for ix in open.into_iter().flat_map(|open| tree.ancestors(open)) {
+    for ix in open.into_iter().flat_map(|open| nodes.ancestors(open)) {
         if let Some(mark) = on_path.get_mut(ix.index()) {
             *mark = true;
         }

@@ -10,7 +10,8 @@ use crate::facts::chains::{Latest, from, up_from};
 use crate::facts::{Facts, Totals};
 use crate::gather;
 use crate::stats;
-use crate::tree::{NodeIx, Tree};
+use crate::tree::NodeIx;
+use crate::tree::reader::NodeReader;
 
 /// Sums over a tree.
 #[derive(Debug, Clone, Default)]
@@ -65,8 +66,9 @@ impl Sums {
         let tree = source.tree();
         let facts = gather::of(source)?;
         let tips = stats::tips(source, outline.open());
+        let nodes = &NodeReader::new(tree);
         let mut tips_of = vec![0; facts.chains.all.len()];
-        for chain in tips.iter().filter_map(|tip| facts.chains.find(tree, *tip)) {
+        for chain in tips.iter().filter_map(|tip| facts.chains.find(nodes, *tip)) {
             tips_of[chain] += 1;
         }
         let chains = facts.chains.tree();
@@ -87,9 +89,10 @@ impl Sums {
 
     /// The sums of an entry's branch; `None` for an entry that was added later.
     pub fn branch(&self, source: &dyn Source, outline: &Outline, ix: NodeIx) -> Option<BranchSums> {
+        let nodes = &NodeReader::new(source.tree());
         let start = outline.branch_start(ix)?;
-        let own = self.from(source.tree(), start)?;
-        let path = self.path(source.tree(), ix)?;
+        let own = self.from(nodes, start)?;
+        let path = self.path(nodes, ix)?;
         Some(BranchSums { start, own: own.totals, path, tips: own.tips, newest: own.latest.time })
     }
 
@@ -99,19 +102,24 @@ impl Sums {
     }
 
     /// Sums over the path from the root to an entry.
-    fn path(&self, tree: &Tree, ix: NodeIx) -> Option<Totals> {
-        let mut path = *self.above.get(self.facts.chains.find(tree, ix)?)?;
-        up_from(tree, ix).for_each(|ix| path.add(&self.facts.of(tree, ix)));
+    fn path(&self, nodes: &NodeReader<'_>, ix: NodeIx) -> Option<Totals> {
+        let mut path = *self.above.get(self.facts.chains.find(nodes, ix)?)?;
+        up_from(nodes, ix).for_each(|ix| path.add(&self.of(nodes, ix)));
         Some(path)
     }
 
     /// Sums over an entry and all its descendants.
-    pub(super) fn from(&self, tree: &Tree, ix: NodeIx) -> Option<Figures> {
-        let mut figures = *self.below.get(self.facts.chains.find(tree, ix)?)?;
-        for ix in from(tree, ix) {
+    pub(super) fn from(&self, nodes: &NodeReader<'_>, ix: NodeIx) -> Option<Figures> {
+        let mut figures = *self.below.get(self.facts.chains.find(nodes, ix)?)?;
+        for ix in from(nodes, ix) {
             let tips = u32::from(self.is_tip(ix));
-            figures.add(&Figures { totals: self.facts.of(tree, ix), latest: Latest::of(tree, ix), tips });
+            let latest = nodes.look(ix, |node| Latest::of(ix, node));
+            figures.add(&Figures { totals: self.of(nodes, ix), latest, tips });
         }
         Some(figures)
+    }
+
+    fn of(&self, nodes: &NodeReader<'_>, ix: NodeIx) -> Totals {
+        nodes.look(ix, |node| self.facts.of(ix, node))
     }
 }

@@ -5,6 +5,7 @@ mod trunk;
 use super::*;
 use crate::session::{Options, Session};
 use crate::testing::{NEW, OLD, PICTURES, told};
+use crate::tree::reader::NodeReader;
 
 fn picture(words: &[&str], filter: Filter) -> String {
     let session = told(words);
@@ -86,7 +87,7 @@ fn sums_are_those_of_the_path_and_of_the_branch() {
     let sums = Sums::new(&session, &outline).unwrap();
     let over = |entries: &mut dyn Iterator<Item = NodeIx>| {
         entries.fold(crate::facts::Totals::default(), |mut total, ix| {
-            total.add(&facts.of(tree, ix));
+            total.add(&facts.of(ix, tree.node(ix)));
             total
         })
     };
@@ -99,7 +100,7 @@ fn sums_are_those_of_the_path_and_of_the_branch() {
         assert_eq!((found.start, found.own), (start, over(&mut branch.iter().copied())), "{ix:?}");
         assert_eq!(found.newest, branch.iter().filter_map(|at| tree.node(*at).time()).max());
         let below: Vec<_> = tree.walk_from(ix).map(|(_, at)| at).collect();
-        let figures = sums.from(tree, ix).unwrap();
+        let figures = sums.from(&NodeReader::new(tree), ix).unwrap();
         assert_eq!(figures.totals, over(&mut below.iter().copied()), "{ix:?}");
         assert_eq!(figures.latest.time, below.iter().filter_map(|at| tree.node(*at).time()).max());
         assert_eq!(figures.tips as usize, below.iter().filter(|at| tree.is_leaf(**at)).count());

@@ -77,7 +77,8 @@ impl TrunkRows {
         let is_shown = |place: &u32| scope.shown.get(*place as usize) == Some(&true);
         let above_open = std::iter::successors(scope.open, |place| order.parent(*place));
         let end_of_trunk = above_open.into_iter().find(is_shown);
-        let rows = Self { list: RowList::new(order.len()), tail: usize::MAX };
+        let mut rows = Self { list: RowList::new(order.len()), tail: usize::MAX };
+        rows.list.rows.reserve_exact(count as usize);
         Layouter { order, scope, counts, end_of_trunk, open_run_end: 0, rows }.finish()
     }
 

@@ -79,6 +79,10 @@ impl Source for Snapshot {
         read_regular(&self.blobs.as_ref()?.join(hash), u64::MAX).ok()
     }
 
+    fn view(&self) -> Option<Box<dyn Source + '_>> {
+        self.opened().view()
+    }
+
     fn facts(&self) -> Result<Option<Arc<Facts>>> {
         let file = self.is_file.then(|| self.medium.path());
         self.facts.of(self, file, self.loaded.end.length, self.index.as_deref()).map(Some)

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::nodes::{BranchEnd, Nodes, PAGE, Pages};
+use super::reader::NodeReader;
 use super::{FLAG_DEAD, NONE, Node, NodeIx, Tree};
 use crate::id::EntryId;
 use crate::kind::{Kind, Role};
@@ -114,7 +115,8 @@ impl Tree {
     /// A sum over the first `count` nodes' parents. It differs if one of them has another parent than before. Costs the
     /// other nodes.
     pub(crate) fn shape_of_first(&self, count: usize) -> u64 {
-        let later = self.entries_from(count).map(|ix| Self::shape_of(ix.0, self.node(ix).parent));
+        let nodes = NodeReader::new(self);
+        let later = nodes.entries_from(count).map(|ix| nodes.look(ix, |node| Self::shape_of(ix.0, node.parent)));
         later.fold(self.shape, u64::wrapping_sub)
     }
 

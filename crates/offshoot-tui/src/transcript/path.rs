@@ -2,6 +2,7 @@
 //! calls. It uses the nodes of the tree, and no screen.
 
 use offshoot_session::transcript::ItemShape;
+use offshoot_session::tree::reader::NodeReader;
 use offshoot_session::tree::{NodeIx, Tree};
 
 /// The key of an item or a result: an entry of the tree, or a block of the live conversation.
@@ -26,7 +27,66 @@ pub(super) struct Group {
 pub struct Path {
     groups: Vec<Group>,
     results: Vec<NodeIx>,
+    grouping: Grouping,
+}
+
+/// How long a path is.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the name of the other field says it")]
+pub struct PathLength {
+    pub entries: usize,
+    /// Groups down to an entry of the path.
+    pub groups_above: usize,
+}
+
+impl PathLength {
+    /// The length of the path to `leaf`, on which `above` is. In memory it is a byte for each entry. Reads no body.
+    #[must_use]
+    pub fn of(tree: &Tree, leaf: Option<NodeIx>, above: Option<NodeIx>) -> Self {
+        let (mut shapes, mut below) = (Vec::new(), None);
+        for (ix, shape) in from_leaf(&NodeReader::new(tree), leaf) {
+            if Some(ix) == above {
+                below = Some(shapes.len());
+            }
+            shapes.extend(shape);
+        }
+        let mut groups = Grouping::default();
+        let above = shapes.iter().skip(below.unwrap_or(shapes.len())).rev();
+        let groups_above = above.filter(|shape| groups.answer_of(**shape).is_none()).count();
+        Self { entries: shapes.len(), groups_above }
+    }
+}
+
+/// Which entries begin a group.
+#[derive(Debug, Clone, Copy, Default)]
+struct Grouping {
+    groups: usize,
     answer: Option<usize>,
+}
+
+impl Grouping {
+    /// The group of the answer to which the next entry belongs; `None` if the entry begins a group.
+    fn answer_of(&mut self, shape: ItemShape) -> Option<usize> {
+        match (shape, self.answer) {
+            (ItemShape::Result, Some(answer)) => return Some(answer),
+            (ItemShape::Answer, _) => self.answer = Some(self.groups),
+            (ItemShape::User | ItemShape::Summary, _) => self.answer = None,
+            (ItemShape::Result | ItemShape::Other | ItemShape::System, _) => {}
+        }
+        self.groups += 1;
+        None
+    }
+}
+
+/// The entries from a leaf up to the root, with the shapes of those that are shown.
+fn from_leaf<'a>(
+    nodes: &'a NodeReader<'_>,
+    leaf: Option<NodeIx>,
+) -> impl Iterator<Item = (NodeIx, Option<ItemShape>)> + 'a {
+    leaf.into_iter().flat_map(|leaf| nodes.ancestors(leaf)).map(|ix| {
+        let shape = nodes.look(ix, |node| ItemShape::of(node.kind(), node.role()));
+        (ix, shape.filter(|shape| *shape != ItemShape::System))
+    })
 }
 
 impl Path {
@@ -39,13 +99,11 @@ impl Path {
     /// The beginning of the path, with at most `most` shown entries.
     #[must_use]
     pub fn beginning(tree: &Tree, leaf: Option<NodeIx>, most: usize) -> Self {
-        let path = leaf.map(|leaf| tree.path(leaf)).unwrap_or_default();
-        let shown = path.into_iter().filter_map(|ix| {
-            let node = tree.node(ix);
-            Some((ix, ItemShape::of(node.kind(), node.role()).filter(|shape| *shape != ItemShape::System)?))
-        });
         let mut path = Self::default();
-        shown.take(most).for_each(|(ix, shape)| path.push(ix, shape));
+        let nodes = NodeReader::new(tree);
+        let mut shown: Vec<_> = from_leaf(&nodes, leaf).filter_map(|(ix, shape)| Some((ix, shape?))).collect();
+        shown.reverse();
+        shown.into_iter().take(most).for_each(|(ix, shape)| path.push(ix, shape));
         path
     }
 
@@ -81,16 +139,12 @@ impl Path {
 
     fn push(&mut self, ix: NodeIx, shape: ItemShape) {
         let end = u32::try_from(self.results.len()).unwrap_or(u32::MAX);
-        match (shape, self.answer.and_then(|answer| self.groups.get_mut(answer))) {
-            (ItemShape::Result, Some(answer)) => {
+        match self.grouping.answer_of(shape).and_then(|answer| self.groups.get_mut(answer)) {
+            Some(answer) => {
                 self.results.push(ix);
                 answer.results += 1;
-                return;
             }
-            (ItemShape::Answer, _) => self.answer = Some(self.groups.len()),
-            (ItemShape::User | ItemShape::Summary, _) => self.answer = None,
-            (ItemShape::Result | ItemShape::Other | ItemShape::System, _) => {}
+            None => self.groups.push(Group { key: Key::Entry(ix), shape, first_result: end, results: 0 }),
         }
-        self.groups.push(Group { key: Key::Entry(ix), shape, first_result: end, results: 0 });
     }
 }

@@ -52,9 +52,21 @@ fn entry(json: &str) -> NewEntry {
 }
 
 fn opened(session: &Session) -> Transcript {
+    assert_lengths(session);
     let mut transcript = Transcript::new(Habits::default());
     transcript.open(Path::of(session.tree(), session.leaf()));
     transcript
+}
+
+/// The tests' conversations, in which results follow answers, summaries and nothing.
+fn assert_lengths(session: &Session) {
+    let (tree, leaf) = (session.tree(), session.leaf());
+    for above in leaf.into_iter().flat_map(|leaf| tree.ancestors(leaf)).take(12) {
+        let expected =
+            PathLength { entries: Path::of(tree, leaf).entries(), groups_above: Path::of(tree, Some(above)).len() };
+        assert_eq!(PathLength::of(tree, leaf, Some(above)), expected);
+    }
+    assert_eq!(PathLength::of(tree, leaf, None).groups_above, 0);
 }
 
 fn screen(transcript: &mut Transcript, source: &dyn Source, width: u16, height: u16) -> String {
