@@ -11,13 +11,13 @@
 
 use std::sync::Arc;
 
-use offshoot_agent::Setup;
 use offshoot_agent::agent_session::AgentSession;
 use offshoot_agent::event::{Event, Update};
 use offshoot_agent::provider::{Api, Http, Model, Secret};
 use offshoot_agent::testing::script::Reply;
 use offshoot_agent::testing::server::{KEY, Server};
 use offshoot_agent::tool::{self, Shell};
+use offshoot_agent::{Approver, Setup};
 use offshoot_session::clock::SystemClock;
 use offshoot_session::session::{NewSession, Options, Session};
 
@@ -37,7 +37,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         ..Model::default()
     };
 
-    let mut setup = Setup::new(Arc::new(Http::new(Arc::new(SystemClock))), Arc::new(model), "/tmp");
+    let mut setup = Setup::new(Arc::new(Http::new(Arc::new(SystemClock))), Arc::new(model), "/tmp", Approver::Nobody);
     setup.keys = Arc::new(Some(Secret::new(KEY)));
     setup.tools = tool::select("ls,read", &Shell::default())?;
     "You look around.".clone_into(&mut setup.system);

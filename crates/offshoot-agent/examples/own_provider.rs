@@ -8,10 +8,10 @@
 
 use std::sync::Arc;
 
-use offshoot_agent::Setup;
 use offshoot_agent::agent_session::AgentSession;
 use offshoot_agent::message::{AssistantMessage, Block, Message, StopReason, Usage};
 use offshoot_agent::provider::{Answer, Delta, Deltas, Model, Provider, Request};
+use offshoot_agent::{Approver, Setup};
 use offshoot_session::session::{NewSession, Options, Session};
 
 /// Repeats the last message of the user.
@@ -50,7 +50,7 @@ impl Provider for Echo {
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let model = Model { id: "echo".to_owned(), provider: "here".to_owned(), ..Model::default() };
-    let setup = Setup::new(Arc::new(Echo), Arc::new(model), "/tmp");
+    let setup = Setup::new(Arc::new(Echo), Arc::new(model), "/tmp", Approver::Nobody);
     let session = Session::in_memory(&NewSession { cwd: "/tmp", ..NewSession::default() }, Options::default())?;
     let agent = AgentSession::start(session, setup)?;
     let mut events = agent.subscribe();

@@ -8,10 +8,10 @@
 
 use std::sync::Arc;
 
-use offshoot_agent::Setup;
 use offshoot_agent::agent_session::AgentSession;
 use offshoot_agent::provider::{Deltas, Model, Provider, Request};
 use offshoot_agent::summarise::{Summarise, Summary};
+use offshoot_agent::{Approver, Setup};
 use offshoot_session::compose::NewEntry;
 use offshoot_session::json::Json;
 use offshoot_session::session::{NewSession, Options, Session};
@@ -56,7 +56,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         }
     }
     let model = Model { id: "none".to_owned(), provider: "here".to_owned(), ..Model::default() };
-    let mut setup = Setup::new(Arc::new(Nobody), Arc::new(model), "/tmp");
+    let mut setup = Setup::new(Arc::new(Nobody), Arc::new(model), "/tmp", Approver::Nobody);
     setup.compaction.keep_recent_tokens = 400;
     setup.summariser = Some(Arc::new(Count));
     let agent = AgentSession::start(session, setup)?;

@@ -8,12 +8,12 @@
 
 use std::sync::Arc;
 
-use offshoot_agent::Setup;
 use offshoot_agent::agent_session::AgentSession;
 use offshoot_agent::provider::{Api, Http, Model, Secret, ToolSpec};
 use offshoot_agent::testing::script::Reply;
 use offshoot_agent::testing::server::{KEY, Server};
 use offshoot_agent::tool::{Running, Tool, ToolContext, ToolOutcome};
+use offshoot_agent::{Approver, Setup};
 use offshoot_session::clock::SystemClock;
 use offshoot_session::session::{NewSession, Options, Session};
 use serde_json::{Value, json};
@@ -75,7 +75,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         base_url: server.base_url(Api::Completions),
         ..Model::default()
     };
-    let mut setup = Setup::new(Arc::new(Http::new(Arc::new(SystemClock))), Arc::new(model), "/tmp");
+    let mut setup = Setup::new(Arc::new(Http::new(Arc::new(SystemClock))), Arc::new(model), "/tmp", Approver::Nobody);
     setup.keys = Arc::new(Some(Secret::new(KEY)));
     setup.tools = vec![Arc::new(Reverse)];
 

@@ -47,6 +47,18 @@ impl ApprovalMode {
     }
 }
 
+/// An answer to the question whether a call may run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ApprovalDecision {
+    /// This call.
+    AllowOnce,
+    /// This call, and the same one until the program ends.
+    AllowSession,
+    /// The model is told that the user did not allow it.
+    Reject,
+}
+
 /// The mode, and the rules of the settings.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[expect(missing_docs, reason = "the names say what they are")]

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use offshoot_session::compact;
 
+use crate::approval::{ApprovalDecision, ApprovalMode};
 use crate::event::{BashResult, CompactionResult};
 use crate::message::Block;
 use crate::provider::{Model, ThinkingLevel};
@@ -63,6 +64,10 @@ pub enum Command {
     SetRules(Box<Rules>),
     /// From the next request on.
     SetSystemPrompt(String),
+    /// Answers an [`crate::event::Event::ApprovalRequest`]. The model sees the message of a rejection.
+    Approve { id: u64, decision: ApprovalDecision, message: Option<String> },
+    /// From the next call on.
+    SetApproval(ApprovalMode),
     /// Returns the agent's state.
     Inspect,
 }

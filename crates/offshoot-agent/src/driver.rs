@@ -7,6 +7,7 @@ mod outbox;
 mod replace;
 mod commands;
 mod jobs;
+mod approvals;
 mod tools;
 mod shell;
 
@@ -34,6 +35,7 @@ use crate::spending::{MeteredProvider, Spending};
 use crate::tool::bash::{BashRun, Printed};
 use crate::turn::{Effect, JobDraft, JobResult, Record, Settled, Ticket, TurnConfig, TurnInput, TurnState, step};
 use crate::writer::{OwnedSession, Writer};
+use approvals::{ApprovalInput, Approvals, CallPlace};
 use jobs::ReadyJob;
 use outbox::Outbox;
 use replace::Replaced;
@@ -52,6 +54,7 @@ pub(crate) enum DriverInput {
     Changed { result: Written, reply: Waiter, with: Reply },
     Printed(Printed),
     Ran(Result<BashRun, String>),
+    Approval(ApprovalInput),
     End,
 }
 
@@ -101,6 +104,7 @@ pub(crate) struct Driver {
     /// For [`Effect::Commit`]: plans belong to the session.
     ready: Option<ReadyJob>,
     redactor: KeyRedactor,
+    approvals: Approvals,
     waiting: Vec<Waiting>,
     /// Commands that wait until the machine is idle and the session available.
     deferred: VecDeque<(Command, Waiter)>,
@@ -146,6 +150,7 @@ impl Driver {
             built: None,
             ready: None,
             redactor,
+            approvals: Approvals::default(),
             waiting: Vec::new(),
             deferred: VecDeque::new(),
             is_replacing: false,
@@ -193,7 +198,12 @@ impl Driver {
 
     fn take(&mut self, input: DriverInput) {
         match input {
-            DriverInput::Machine(input) => self.step(input),
+            DriverInput::Machine(input) => {
+                if let TurnInput::Ended { ticket, call, .. } = input {
+                    self.close_question(CallPlace { ticket, index: call });
+                }
+                self.step(input);
+            }
             DriverInput::Asked(command, reply) => self.asked(command, reply),
             DriverInput::Subscribe(subscriber) => {
                 self.outbox.subscribe(subscriber);
@@ -208,6 +218,7 @@ impl Driver {
             DriverInput::Changed { result, reply, with } => self.changed(result, reply, with),
             DriverInput::Printed(printed) => self.printed(printed),
             DriverInput::Ran(run) => self.ran(run),
+            DriverInput::Approval(input) => self.approval(input),
             DriverInput::End => self.end(),
         }
         self.catch_up();
@@ -359,6 +370,7 @@ impl Driver {
             task.abort();
         }
         self.tool_stops.clear();
+        self.drop_questions();
         self.built = None;
         self.ready = None;
     }

@@ -11,6 +11,7 @@ use serde::ser::{Error as _, SerializeStruct as _};
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 
+use crate::approval::ApprovalDecision;
 use crate::message::{Block, Message, ToolResultMessage, Usage};
 use crate::tool::BashRun;
 
@@ -178,6 +179,23 @@ pub enum Event {
         #[serde(skip_serializing_if = "Option::is_none")]
         session_file: Option<String>,
     },
+    /// A call waits until a front end answers with [`crate::command::Command::Approve`]. offshoot's own.
+    ApprovalRequest {
+        id: u64,
+        tool_call_id: String,
+        tool_name: String,
+        args: Value,
+        /// `read`, `write`, `exec` or `net`.
+        tier: &'static str,
+        /// Why somebody is asked, as a clause.
+        reason: String,
+        /// The rule that `allow_session` adds.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        rule: Option<String>,
+        options: Vec<ApprovalDecision>,
+    },
+    /// The question was answered, or its call was stopped. offshoot's own.
+    ApprovalEnd { id: u64, tool_call_id: String, decision: ApprovalOutcome },
     /// The agent cannot continue, through no fault of the model: the session cannot be written, or a request cannot be
     /// built. offshoot's own.
     Failed { error: String },
@@ -213,6 +231,29 @@ fn shared<S: Serializer>(results: &[Arc<ToolResultMessage>], to: S) -> Result<S:
 
 fn shared_result<S: Serializer>(result: &Option<Arc<CompactionResult>>, to: S) -> Result<S::Ok, S::Error> {
     result.as_deref().serialize(to)
+}
+
+/// How a question about a call ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[expect(missing_docs, reason = "the names say what they are")]
+pub enum ApprovalOutcome {
+    AllowOnce,
+    AllowSession,
+    Reject,
+    Stopped,
+}
+
+impl ApprovalOutcome {
+    /// The name in events and records.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::AllowOnce => "allow_once",
+            Self::AllowSession => "allow_session",
+            Self::Reject => "reject",
+            Self::Stopped => "stopped",
+        }
+    }
 }
 
 /// The result of a compaction, in pi's shape.

@@ -34,5 +34,5 @@ pub mod agent_session;
 pub mod testing;
 
 pub use guarded::GuardedProvider;
-pub use setup::{Accessing, KeySource, Setup};
+pub use setup::{Accessing, Approver, KeySource, Setup};
 pub use spending::RunLimits;

@@ -9,6 +9,7 @@ use offshoot_session::branch_summary;
 use offshoot_session::clock::{Clock, SystemClock};
 use offshoot_session::compact;
 
+use crate::approval::Permissions;
 use crate::command::Rules;
 use crate::model::{Access, KeyError, Keys, Models};
 use crate::provider::{Model, Provider, Secret, ThinkingLevel};
@@ -58,6 +59,15 @@ impl KeySource for (Arc<Models>, Keys) {
     }
 }
 
+/// Who answers when a call needs approval. There is no default: everybody who starts an agent decides.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Approver {
+    /// Such a call is refused.
+    Nobody,
+    /// It waits for the front end.
+    FrontEnd,
+}
+
 #[derive(Clone)]
 #[expect(missing_docs, reason = "the names say what they are")]
 pub struct Setup {
@@ -69,6 +79,9 @@ pub struct Setup {
     pub system: String,
     pub tools: Vec<Arc<dyn Tool>>,
     pub tool_context: ToolContext,
+    /// Which calls run, are asked about or are refused.
+    pub permissions: Permissions,
+    pub approver: Approver,
     /// For the user's own commands.
     pub shell: Shell,
     pub retry: Retry,
@@ -106,7 +119,7 @@ impl Setup {
     }
 
     /// An agent that works in a folder, without tools, prompt or key, and otherwise with pi's settings.
-    pub fn new(provider: Arc<dyn Provider>, model: Arc<Model>, cwd: impl Into<PathBuf>) -> Self {
+    pub fn new(provider: Arc<dyn Provider>, model: Arc<Model>, cwd: impl Into<PathBuf>, approver: Approver) -> Self {
         let cwd = cwd.into();
         let tool_context = ToolContext {
             outputs: OutputFolder::new(cwd.join(".offshoot-output"), ""),
@@ -124,6 +137,8 @@ impl Setup {
             system: String::new(),
             tools: Vec::new(),
             tool_context,
+            permissions: Permissions::default(),
+            approver,
             shell: Shell::default(),
             retry: Retry::default(),
             compaction: compact::Settings::default(),

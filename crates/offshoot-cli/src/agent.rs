@@ -3,6 +3,7 @@
 mod args;
 mod input;
 mod open;
+mod approval;
 mod setup;
 mod print;
 mod stops;
@@ -10,6 +11,7 @@ mod stops;
 use std::sync::Arc;
 use std::time::Duration;
 
+use offshoot_agent::Approver;
 use offshoot_agent::agent_session::AgentSession;
 use offshoot_agent::command::UserPrompt;
 use offshoot_agent::error::AgentError;
@@ -19,7 +21,6 @@ use offshoot_session::session::Session;
 
 use crate::app::App;
 use crate::error::{CommandError, FailureKind, Result};
-use crate::models::WithoutKey;
 pub(crate) use args::{Args, PrintForm};
 pub(crate) use input::prompts;
 pub(crate) use open::{check_folder, open};
@@ -36,7 +37,7 @@ pub(crate) fn run(app: &App, args: &Args, form: PrintForm) -> Result<()> {
         let error = CommandError::usage("there is nothing to say to the model");
         return Err(error.hint("`offshoot -p PROMPT`, `offshoot -p @FILE`, or pipe something in"));
     }
-    let setup = setup(app, args, &session, WithoutKey::Refuse)?;
+    let setup = setup(app, args, &session, Approver::Nobody)?;
     // One thread: the agent mostly waits for the model and its tools, and more threads would start more slowly.
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|error| CommandError::io("start the agent", &error))?;

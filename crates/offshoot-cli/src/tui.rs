@@ -25,8 +25,8 @@ mod program;
 use std::sync::Arc;
 use std::sync::mpsc::channel;
 
-use offshoot_agent::Setup;
 use offshoot_agent::command::{Command, UserPrompt};
+use offshoot_agent::{Approver, Setup};
 use offshoot_session::session::Session;
 use offshoot_session::transcript::Level;
 use offshoot_tui::app::cmd::ProgramTask;
@@ -38,7 +38,6 @@ use offshoot_tui::editor::{Editor, History};
 use crate::agent::{self, Args};
 use crate::app::App;
 use crate::error::{CommandError, Result};
-use crate::models::WithoutKey;
 use draft_files::DraftFiles;
 use drafts::DraftWriter;
 use job_context::JobContext;
@@ -62,7 +61,7 @@ pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
     agent::check_folder(app, args, &session)?;
     let app = &trust_question::decided(app, &app.folder_of(&session))?;
     let said = agent::prompts(app, args, session.cwd())?;
-    let setup = agent::setup(app, args, &session, WithoutKey::Wait)?;
+    let setup = agent::setup(app, args, &session, Approver::FrontEnd)?;
     converse(app, args, (session, setup), (said, signals))
 }
 
@@ -84,7 +83,8 @@ fn converse(
     // A prompt of the command line is sent at once; the draft is kept for another time.
     let draft = if said.is_empty() { files.take_left() } else { String::new() };
     let app = App { ui: app.ui.quiet(), ..app.clone() };
-    let model = Model::new(wishes, editor, &draft);
+    let mut model = Model::new(wishes, editor, &draft);
+    model.approval = setup.permissions.mode;
     let told = sender.clone();
     // The front end may have ended.
     let session_list = SessionListWorker::start(&app, move |answer| drop(told.send(Msg::Sessions(answer))))?;

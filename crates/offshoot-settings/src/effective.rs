@@ -3,13 +3,14 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use offshoot_agent::approval::{ApprovalMode, Permissions, Rule};
 use offshoot_agent::provider::{AnswerLimits, ThinkingLevel};
 use offshoot_agent::turn::{QueueMode, Retry};
 use offshoot_session::compact;
 use offshoot_session::outline::{Filter, TreeLayout};
 
 use crate::layer::Layers;
-use crate::table::find;
+use crate::table::{Scope, find};
 use crate::value::Value;
 
 impl Layers {
@@ -48,6 +49,29 @@ impl Layers {
             reserve_tokens: self.number("compaction.reserveTokens"),
             keep_recent_tokens: self.number("compaction.keepRecentTokens"),
         }
+    }
+
+    /// The rules of both files; a project can only make them stricter. A rule that cannot be read comes with its origin
+    /// and the reason.
+    #[must_use]
+    pub fn permissions(&self) -> (Permissions, Vec<(Scope, String)>) {
+        let mut wrong = Vec::new();
+        let mut rules = |key: &str| -> Vec<Rule> {
+            let mut rules = Vec::new();
+            for (scope, layer) in [(Scope::Global, &self.global), (Scope::Project, &self.project)] {
+                let Some(Value::Texts(texts)) = layer.get(key) else { continue };
+                for text in texts {
+                    match Rule::parse(text) {
+                        Ok(rule) => rules.push(rule),
+                        Err(why) => wrong.push((scope, format!("{key}: {why}"))),
+                    }
+                }
+            }
+            rules
+        };
+        let (allow, ask, deny) = (rules("permissions.allow"), rules("permissions.ask"), rules("permissions.deny"));
+        let mode = self.text("approval").and_then(|name| ApprovalMode::parse(&name)).unwrap_or_default();
+        (Permissions { mode, allow, ask, deny }, wrong)
     }
 
     /// Settings of single models: the project's, else the user's, else those for all models, value by value as in pi.
@@ -134,6 +158,8 @@ pub struct Settings {
     pub completion_rows: usize,
     /// The model's tools; `None` means the usual ones.
     pub tools: Option<Vec<String>>,
+    /// Which calls run, are asked about or are refused.
+    pub permissions: Permissions,
     pub compaction: compact::Settings,
     /// Settings of single models, by `provider/id`.
     pub compaction_for: BTreeMap<String, compact::Settings>,
@@ -201,6 +227,7 @@ impl From<&Layers> for Settings {
             tree_layout: layers.text("treeLayout").and_then(|name| TreeLayout::parse(&name)).unwrap_or_default(),
             completion_rows: usize::try_from(layers.number("autocompleteMaxVisible")).unwrap_or(usize::MAX),
             tools: layers.texts("defaultTools"),
+            permissions: layers.permissions().0,
             compaction: layers.compaction(),
             compaction_for: layers.compaction_for(),
             branch_reserve: layers.number("branchSummary.reserveTokens"),
@@ -244,7 +271,7 @@ mod tests {
     use super::*;
     use crate::edit::edit;
     use crate::layer::Layer;
-    use crate::table::{SETTINGS, Scope};
+    use crate::table::SETTINGS;
     use crate::value::{ModelTokens, SettingKind};
 
     fn layers(global: &str, project: &str) -> Layers {
@@ -273,6 +300,24 @@ mod tests {
         assert_eq!((settings.compaction.reserve_tokens, settings.compaction.keep_recent_tokens), (9, 8));
         assert_eq!(settings.follow_up, QueueMode::OneAtATime);
         assert_eq!(settings.theme.as_deref(), Some("light"));
+    }
+
+    #[test]
+    fn a_project_can_only_make_the_rules_stricter() {
+        let global = r#"{"approval":"edits","permissions":{"allow":["bash(ls)"],"deny":["bash(rm:*)","bash($x)"]}}"#;
+        let project = r#"{"approval":"auto","permissions":{"allow":["bash"],"ask":["edit"],"deny":["read"]}}"#;
+        let (permissions, wrong) = layers(global, project).permissions();
+        let texts = |rules: &[Rule]| rules.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ");
+        assert_eq!(permissions.mode, ApprovalMode::Edits);
+        assert_eq!(texts(&permissions.allow), "bash(ls)");
+        assert_eq!(texts(&permissions.ask), "edit");
+        assert_eq!(texts(&permissions.deny), "bash(rm:*) read");
+        assert_eq!(wrong.len(), 1);
+        assert!(wrong[0].0 == Scope::Global && wrong[0].1.starts_with("permissions.deny: "), "{wrong:?}");
+        let (_, said) = Layer::read(project, Scope::Project).unwrap();
+        let said: Vec<_> = said.iter().map(|diagnostic| diagnostic.what.as_str()).collect();
+        assert_eq!(said.len(), 2, "{said:?}");
+        assert!(said[1].contains("permissions.allow works only in the user's settings"), "{said:?}");
     }
 
     #[test]

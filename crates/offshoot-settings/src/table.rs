@@ -140,6 +140,30 @@ pub const SETTINGS: &[Setting] = &[
     ),
     setting_row("defaultTools", Tools, SettingKind::Texts, None, "the model's tools; an empty list means none"),
     setting_row(
+        "approval",
+        Tools,
+        SettingKind::Choice(&["auto", "edits", "ask", "read-only"]),
+        Some("\"auto\""),
+        "which of the model's calls run without a question",
+    )
+    .global_only(),
+    setting_row(
+        "permissions.allow",
+        Tools,
+        SettingKind::Texts,
+        None,
+        "rules for calls that run without a question, such as bash(cargo test:*)",
+    )
+    .global_only(),
+    setting_row(
+        "permissions.ask",
+        Tools,
+        SettingKind::Texts,
+        None,
+        "rules for calls that are asked about; files add up",
+    ),
+    setting_row("permissions.deny", Tools, SettingKind::Texts, None, "rules for calls that are refused; files add up"),
+    setting_row(
         "compaction.enabled",
         Context,
         SettingKind::Flag,

@@ -147,6 +147,8 @@ impl Conversation {
             | Event::ThinkingLevelChanged { .. }
             | Event::SummarizationRetryAttemptStart { .. }
             | Event::SummarizationRetryFinished
+            | Event::ApprovalRequest { .. }
+            | Event::ApprovalEnd { .. }
             | Event::SessionChanged { .. } => {}
         }
     }

@@ -264,6 +264,8 @@ impl Editor {
                 self.completion.close();
                 EditorOutcome::Edited
             }
+            // It has a meaning only while a question is open, and is taken before then.
+            Action::AnswerQuestion => return None,
             action if action.group() == crate::keymap::Group::App => EditorOutcome::Act(action),
             action => return self.write(action).or_else(|| self.walk(action)),
         })

@@ -45,6 +45,8 @@ fn while_busy(command: &Command) -> WhileBusy {
         | Command::SetAutoRetry(_)
         | Command::SetRules(_)
         | Command::SetSystemPrompt(_)
+        | Command::Approve { .. }
+        | Command::SetApproval(_)
         | Command::Inspect => WhileBusy::Begins,
     }
 }
@@ -173,6 +175,8 @@ impl Driver {
                 driver.setup.follow(*rules);
             }),
             Command::SetSystemPrompt(prompt) => self.set(reply, |driver| driver.setup.system = prompt),
+            Command::Approve { id, decision, message } => self.approve(id, decision, message, reply),
+            Command::SetApproval(mode) => self.set_approval(mode, reply),
             Command::Inspect => answer(reply, Reply::Standing(Box::new(self.standing()))),
         }
     }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use tokio::sync::mpsc::unbounded_channel;
 use tokio::sync::oneshot;
 
+use super::approvals::{Asker, CallPlace};
 use super::{Driver, DriverInput};
 use crate::tool::{Tool, ToolContext, ToolOutcome};
 use crate::turn::{Call, Ticket, TurnInput};
@@ -18,18 +19,27 @@ impl Driver {
         place.keys.secrets = self.redactor.keys();
         let place = Arc::new(place);
         let redactor = self.redactor.clone();
-        let (stop, stopped) = oneshot::channel();
+        let asker = Asker {
+            place: CallPlace { ticket, index },
+            permissions: self.permissions(),
+            approver: self.setup.approver,
+            own: self.own.clone(),
+        };
+        let (stop, mut stopped) = oneshot::channel();
         self.tool_stops.retain(|stop| !stop.is_closed());
         self.tool_stops.push(stop);
         self.spawn(async move {
             let outcome = match tool {
-                Some(tool) => {
-                    run(tool.as_ref(), call.arguments, place, stopped, |outcome| {
-                        let outcome = redactor.redact(outcome);
-                        drop(own.send(DriverInput::Machine(TurnInput::Partial { ticket, call: index, outcome })));
-                    })
-                    .await
-                }
+                Some(tool) => match asker.permit(&tool, &call, &place, &mut stopped).await {
+                    Ok(()) => {
+                        run(tool.as_ref(), call.arguments, place, stopped, |outcome| {
+                            let outcome = redactor.redact(outcome);
+                            drop(own.send(DriverInput::Machine(TurnInput::Partial { ticket, call: index, outcome })));
+                        })
+                        .await
+                    }
+                    Err(refused) => refused,
+                },
                 None => ToolOutcome::failed(format!("there is no tool named {}", call.name)),
             };
             let (outcome, at) = (redactor.redact(outcome), clock.now());

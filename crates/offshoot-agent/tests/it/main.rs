@@ -9,6 +9,7 @@
 #![allow(clippy::disallowed_methods, reason = "tests make files and folders as they need them")]
 
 mod abort;
+mod approval;
 mod compact;
 mod examples;
 mod queue;

@@ -3,7 +3,6 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use offshoot_agent::Setup;
 use offshoot_agent::agent_session::AgentSession;
 use offshoot_agent::error::AgentError;
 use offshoot_agent::event::Event;
@@ -14,6 +13,7 @@ use offshoot_agent::testing::script::Reply;
 use offshoot_agent::testing::server::{KEY, Server};
 use offshoot_agent::tool::{self, Shell};
 use offshoot_agent::turn::{Retry, Settled};
+use offshoot_agent::{Approver, Setup};
 use offshoot_session::clock::SystemClock;
 use offshoot_session::error::Result;
 use offshoot_session::session::{NewSession, Options, Session};
@@ -62,7 +62,7 @@ impl World {
     /// Retries come at once; all tools are there.
     pub(crate) fn setup(&self) -> Setup {
         let provider = Arc::new(Http::new(Arc::new(SystemClock)));
-        let mut setup = Setup::new(provider, self.model.clone(), self.folder.path());
+        let mut setup = Setup::new(provider, self.model.clone(), self.folder.path(), Approver::Nobody);
         setup.keys = Arc::new(Some(Secret::new(KEY)));
         setup.tools = tool::all(&Shell::default());
         setup.retry = Retry { base_delay_ms: 0, max_delay_ms: 0, ..Retry::default() };

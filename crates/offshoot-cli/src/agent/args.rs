@@ -100,6 +100,10 @@ pub(crate) struct Args {
     #[arg(long, value_name = "TIME", value_parser = time)]
     pub(crate) max_time: Option<Duration>,
 
+    /// What the model may do unasked: auto, edits, ask or read-only [default: the settings', else auto]
+    #[arg(long, value_name = "MODE", value_parser = ["auto", "edits", "ask", "read-only"], hide_possible_values = true)]
+    pub(crate) approval: Option<String>,
+
     /// Replace the system prompt
     #[arg(long, value_name = "TEXT")]
     pub(crate) system_prompt: Option<String>,

@@ -9,7 +9,7 @@ use offshoot_agent::provider::{Http, Model, Secret};
 use offshoot_agent::sessions::Sessions;
 use offshoot_agent::system_prompt::SystemPrompt;
 use offshoot_agent::tool::{self, KeyGuard, OutputFolder, Shell, Tool, ToolContext};
-use offshoot_agent::{Accessing, KeySource, RunLimits, Setup};
+use offshoot_agent::{Accessing, Approver, KeySource, RunLimits, Setup};
 use offshoot_session::clock::{SystemClock, to_iso};
 use offshoot_session::error::{Invalid, Result as Read};
 use offshoot_session::session::{NewSession, Session};
@@ -17,6 +17,7 @@ use offshoot_session::store::{DirStore, Store as _};
 use offshoot_settings::{Layers, Settings};
 
 use super::Args;
+use super::approval::permissions;
 use crate::app::App;
 use crate::error::{CommandError, Result};
 use crate::models::{ChosenModel, ModelTable, ModelWishes, WithoutKey};
@@ -25,13 +26,18 @@ use crate::trust::Trust;
 /// oh-my-pi keeps keys in a database.
 const KEY_FILES: [&str; 4] = ["auth.json", "agent.db", "agent.db-wal", "agent.db-journal"];
 
-pub(crate) fn setup(app: &App, args: &Args, session: &Session, without_key: WithoutKey) -> Result<Setup> {
+pub(crate) fn setup(app: &App, args: &Args, session: &Session, approver: Approver) -> Result<Setup> {
+    let without_key = match approver {
+        Approver::FrontEnd => WithoutKey::Wait,
+        Approver::Nobody => WithoutKey::Refuse,
+    };
     let table = ModelTable::load(app).with_key(args.api_key.as_deref());
     let choose = |user: &Settings| {
         let wishes = ModelWishes { typed: &args.model, session, settings: user, without_key };
         Ok((table.choose(app, &wishes)?, tools(args, user)?))
     };
-    let (user, (ChosenModel { model, thinking }, tools)) = usable_settings(app, session, choose)?;
+    let layers = app.layers(session)?;
+    let (user, (ChosenModel { model, thinking }, tools)) = usable_settings(app, &layers, choose)?;
     let cwd = app.folder_of(session);
     let shell = shell(&user);
     let home = app.environment.data.clone().unwrap_or_default();
@@ -56,7 +62,7 @@ pub(crate) fn setup(app: &App, args: &Args, session: &Session, without_key: With
     adopt_orphans();
     let keys = key_guard(app, &table, &user);
     let http = Http::new(Arc::new(SystemClock)).with_limits(user.answer_limits);
-    let mut setup = Setup::new(Arc::new(http), Arc::new(model), &cwd);
+    let mut setup = Setup::new(Arc::new(http), Arc::new(model), &cwd, approver);
     setup.keys =
         Arc::new(ReloadingKeys { app: app.clone(), key: args.api_key.clone(), first: (table.models, table.keys) });
     setup.thinking = thinking;
@@ -71,6 +77,7 @@ pub(crate) fn setup(app: &App, args: &Args, session: &Session, without_key: With
         keys,
     };
     setup.tool_context.set_session(session.id(), session.file());
+    setup.permissions = permissions(app, args, &layers)?;
     setup.shell = shell;
     setup.retry = user.retry;
     setup.compaction = user.compaction;
@@ -85,14 +92,13 @@ pub(crate) fn setup(app: &App, args: &Args, session: &Session, without_key: With
 
 /// The settings, and what is chosen by them. A project whose settings name a model or a tool that does not exist must not
 /// stop the start: they are left out, with a warning.
-fn usable_settings<T>(app: &App, session: &Session, choose: impl Fn(&Settings) -> Result<T>) -> Result<(Settings, T)> {
-    let layers = app.layers(session)?;
-    let settings = Settings::from(&layers);
+fn usable_settings<T>(app: &App, layers: &Layers, choose: impl Fn(&Settings) -> Result<T>) -> Result<(Settings, T)> {
+    let settings = Settings::from(layers);
     let refused = match choose(&settings) {
         Ok(chosen) => return Ok((settings, chosen)),
         Err(refused) => refused,
     };
-    let users = Settings::from(&Layers { global: layers.global, ..Layers::default() });
+    let users = Settings::from(&Layers { global: layers.global.clone(), ..Layers::default() });
     let Some(chosen) = choose(&users).ok().filter(|_| users != settings) else { return Err(refused) };
     app.ui.warning(&format!("{}; the project's settings are not used", refused.on_one_line()));
     Ok((users, chosen))

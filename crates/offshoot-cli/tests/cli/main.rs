@@ -9,6 +9,7 @@ mod agent_kill;
 mod agent_story;
 mod api;
 mod append;
+mod approval;
 mod branches;
 mod check;
 mod compact;

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use offshoot_agent::approval::ApprovalMode;
 use offshoot_agent::provider::{Model as LanguageModel, ThinkingLevel};
 use offshoot_session::clock::Millis;
 use offshoot_session::transcript::Level;
@@ -133,6 +134,23 @@ pub struct Model {
     pub is_choosing: bool,
     pub chosen: Option<PathBuf>,
     pub is_ending: bool,
+    pub approval: ApprovalMode,
+    /// The question whether a call may run.
+    pub question: Option<Question>,
+}
+
+/// A question whether a call may run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Question {
+    pub id: u64,
+    pub tool: String,
+    /// The command, the path or the arguments.
+    pub what: String,
+    pub reason: String,
+    /// The rule that allows the same call until the program ends.
+    pub rule: Option<String>,
+    /// Whether letters answer the question. Otherwise they are text for the editor.
+    pub has_keys: bool,
 }
 
 impl Model {
@@ -236,6 +254,7 @@ impl Overlay {
 pub enum Picking {
     Model(Vec<Arc<LanguageModel>>),
     Thinking(Vec<ThinkingLevel>),
+    Approval,
     /// Branches, by the ids of their last entries.
     Branch(Vec<String>),
 }

@@ -4,6 +4,7 @@ mod dress;
 mod settings;
 mod overlay;
 mod opened;
+mod approval;
 mod agent;
 mod commands;
 mod keys;
@@ -37,7 +38,7 @@ pub fn update(model: &mut Model, msg: Msg) -> Vec<Cmd> {
         }
         Msg::Idle => overlay::idle(model),
         Msg::Key(key) if model.overlay.is_some() => overlay::key(model, key),
-        Msg::Key(key) => keys::key(model, key),
+        Msg::Key(key) => approval::key(model, key).unwrap_or_else(|| keys::key(model, key)),
         Msg::Paste(text) if model.overlay.is_some() => overlay::paste(model, &text),
         Msg::Paste(text) => keys::paste(model, &text),
         Msg::Clipboard(text) => update(model, Msg::Paste(text)),

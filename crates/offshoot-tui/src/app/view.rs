@@ -3,6 +3,7 @@
 mod status;
 mod start;
 mod awaited;
+mod approval;
 mod reader;
 
 use ratatui::Frame;
@@ -52,6 +53,7 @@ pub fn bottom(model: &mut Model) -> Bottom {
     let (look, folds) = look(&model.wishes, size, model.folds);
     let mut live = model.live.rows(&model.conversation, &look, folds, usize::from(size.height));
     live.extend(awaited::lines(model));
+    live.extend(approval::lines(model));
     if live.is_empty() {
         live = start::rows(model);
     }

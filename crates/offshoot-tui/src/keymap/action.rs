@@ -137,6 +137,8 @@ actions! {
     NextModel: App, "app.model.cycleForward", ["ctrl+p"], "the next model";
     PreviousModel: App, "app.model.cycleBackward", ["ctrl+shift+p"], "the model before";
     CycleThinking: App, "app.thinking.cycle", ["shift+tab"], "think more, or not at all";
+    SelectApproval: App, "app.approval.select", ["alt+a"], "choose what the model may do unasked";
+    AnswerQuestion: App, "app.approval.answer", ["tab"], "answer the question above the editor; again: back to the text";
     ToggleThinking: App, "app.thinking.toggle", ["ctrl+t"], "fold or show thoughts";
     ExpandTools: App, "app.tools.expand", ["ctrl+o"], "fold or show the output of tools";
     CopyMessage: App, "app.message.copy", ["ctrl+x"], "copy the last answer; in the tree: the selected message";

@@ -249,11 +249,11 @@ mod tests {
           /compact [instructions]        summarise what came before, and cut
           /model [model]                 choose a model
           /thinking [level]              choose how much the model thinks
+          /approval                      choose what the model may do unasked
           /session                       show file, figures and cost of the session
           /export [path]                 write the session to a file: .html, .jsonl, .md
           /import <path>                 take a session file into the store and open it
           /copy                          copy the last answer
-          /settings                      see and change the settings
         ");
         insta::assert_snapshot!(screen(&mut help, 40, 24), @"
         Help  type to search · esc leave
@@ -285,6 +285,8 @@ mod tests {
         insta::assert_snapshot!(screen(&mut help, 40, 12), @"
         Help  type to search · esc leave
         >
+                            the background
+          ctrl+g            write in the
                             external editor
           ctrl+v            paste a picture or
                             text from the
@@ -293,8 +295,6 @@ mod tests {
                             conversation
           ctrl+l            choose a model
           ctrl+p            the next model
-          ctrl+shift+p      the model before
-          shift+tab         think more, or not
         ");
         help.paste("undo");
         insta::assert_snapshot!(screen(&mut help, 80, 5), @"

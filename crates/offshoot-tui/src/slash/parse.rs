@@ -75,6 +75,7 @@ fn command(spec: &'static Spec, arguments: &str) -> Result<SlashCommand, Mistake
         "session" => SlashCommand::Session,
         "export" => SlashCommand::Export(unquoted(given.as_deref())),
         "import" => SlashCommand::Import(unquoted(given.as_deref()).ok_or(Mistake::Missing(spec))?),
+        "approval" => SlashCommand::Approval,
         "copy" => SlashCommand::Copy,
         "settings" => SlashCommand::Settings,
         "help" => SlashCommand::Help,

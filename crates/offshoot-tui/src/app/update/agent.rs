@@ -8,7 +8,7 @@ use offshoot_agent::event::Event;
 use offshoot_agent::message::{Message, StopReason};
 use offshoot_agent::turn::Navigated;
 
-use super::overlay;
+use super::{approval, overlay};
 use crate::app::cmd::{Cmd, ProgramTask};
 use crate::app::model::{Model, Overlay};
 use offshoot_session::transcript::Level;
@@ -41,6 +41,7 @@ pub(super) fn event(model: &mut Model, event: &Event) -> Vec<Cmd> {
             model.queue = (steering.clone(), follow_up.clone());
             model.editor.set_queue(steering.clone(), follow_up.clone());
         }
+        Event::ApprovalRequest { .. } | Event::ApprovalEnd { .. } => approval::event(model, event),
         Event::SessionInfoChanged { name } => model.looked.name.clone_from(name),
         Event::ThinkingLevelChanged { .. }
         | Event::CompactionEnd { .. }
@@ -108,6 +109,10 @@ fn done(model: &mut Model, command: &Command) -> Vec<Cmd> {
             vec![ProgramTask::Look.into()]
         }
         Command::SetLabel { .. } => vec![ProgramTask::Look.into()],
+        Command::SetApproval(mode) => {
+            model.approval = *mode;
+            Vec::new()
+        }
         Command::Prompt(_)
         | Command::Steer(_)
         | Command::FollowUp(_)
@@ -130,6 +135,7 @@ fn done(model: &mut Model, command: &Command) -> Vec<Cmd> {
         | Command::SetAutoRetry(_)
         | Command::SetRules(_)
         | Command::SetSystemPrompt(_)
+        | Command::Approve { .. }
         | Command::Inspect => Vec::new(),
     }
 }
@@ -168,8 +174,8 @@ fn refused(model: &mut Model, command: &Command, error: &AgentError) -> Vec<Cmd>
             model.editor.restore(&[format!("!{command}")]);
         }
         Command::NavigateTree(_) => model.conversation.set_job(None),
-        // The event has reported it.
-        Command::Compact { .. } => return Vec::new(),
+        // The event has reported it, or the question is gone.
+        Command::Compact { .. } | Command::Approve { .. } => return Vec::new(),
         Command::ClearQueue
         | Command::Abort
         | Command::WaitForIdle
@@ -188,6 +194,7 @@ fn refused(model: &mut Model, command: &Command, error: &AgentError) -> Vec<Cmd>
         | Command::SetAutoRetry(_)
         | Command::SetRules(_)
         | Command::SetSystemPrompt(_)
+        | Command::SetApproval(_)
         | Command::Inspect => {}
     }
     let why = match error {

@@ -3,7 +3,7 @@
 use offshoot_agent::command::Command;
 use offshoot_agent::provider::ThinkingLevel;
 
-use super::end;
+use super::{approval, end};
 use crate::app::cmd::{Cmd, EntryAction, ProgramTask, Purpose, ScreenTask};
 use crate::app::model::{Model, Overlay, Picking};
 use crate::conversation::ConversationBlock;
@@ -38,6 +38,7 @@ pub(super) fn run(model: &mut Model, command: SlashCommand) -> Vec<Cmd> {
         SlashCommand::Model(Some(named)) => vec![ProgramTask::UseModel(named).into()],
         SlashCommand::Thinking(None) => pick_thinking(model),
         SlashCommand::Thinking(Some(level)) => vec![Cmd::ask(Command::SetThinkingLevel(level))],
+        SlashCommand::Approval => approval::pick(model),
         SlashCommand::Session => vec![ProgramTask::Describe.into()],
         SlashCommand::Export(path) => vec![ProgramTask::Export(path).into()],
         SlashCommand::Import(path) => vec![ProgramTask::Import(path).into()],

@@ -4,7 +4,7 @@ use offshoot_agent::command::Command;
 use offshoot_session::transcript::Level;
 use ratatui::crossterm::event::KeyEvent;
 
-use super::{commands, end};
+use super::{approval, commands, end};
 use crate::app::cmd::{Cmd, ProgramTask, Purpose, ScreenTask};
 use crate::app::model::{Model, Overlay};
 use crate::app::view;
@@ -114,6 +114,7 @@ pub(super) fn act(model: &mut Model, action: Action) -> Vec<Cmd> {
         Action::NextModel => commands::next_model(true),
         Action::PreviousModel => commands::next_model(false),
         Action::CycleThinking => commands::cycle_thinking(model),
+        Action::SelectApproval => approval::pick(model),
         Action::ToggleThinking => fold(model, true),
         Action::ExpandTools => fold(model, false),
         Action::CopyMessage => commands::copy(model),

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use offshoot_agent::approval::ApprovalMode;
 use offshoot_agent::command::Command;
 use offshoot_agent::provider::Model as LanguageModel;
 use offshoot_agent::turn::Navigation;
@@ -164,6 +165,7 @@ fn picked(model: &mut Model, outcome: pick::PickOutcome, picking: &Picking) -> V
     let command = match picking {
         Picking::Model(models) => models.get(number).map(|model| Command::SetModel(Arc::clone(model))),
         Picking::Thinking(levels) => levels.get(number).map(|level| Command::SetThinkingLevel(*level)),
+        Picking::Approval => ApprovalMode::ALL.get(number).map(|mode| Command::SetApproval(*mode)),
         Picking::Branch(leaves) => leaves
             .get(number)
             .map(|leaf| Command::NavigateTree(Navigation { target: leaf.clone(), ..Navigation::default() })),

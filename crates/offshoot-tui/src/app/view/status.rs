@@ -1,6 +1,7 @@
 //! The status line. On the left are the folder with its git branch, the session's branch, the context use and the cost.
 //! The model is at the right edge. A second line reports newer work on another branch and the key that goes there.
 
+use offshoot_agent::approval::ApprovalMode;
 use ratatui::text::{Line, Span};
 
 use crate::app::model::Model;
@@ -114,6 +115,10 @@ fn pieces(model: &Model) -> Vec<Piece> {
         Persistence::InMemory => Some(("only in memory", "in memory", Token::Warning)),
     };
     pieces.extend(unusual.map(|(long, short, token)| Piece::new(token, [(4, long), (NEVER, short)])));
+    if model.approval != ApprovalMode::Auto {
+        let mode = model.approval.as_str();
+        pieces.push(Piece::new(Token::Muted, [(4, format!("approval: {mode}")), (NEVER, mode.to_owned())]));
+    }
     if !looked.cwd.is_empty() {
         let short = truncate_middle(&clean(&looked.cwd), NAME).into_owned();
         let forms = [(2, folder(model)), (9, format!("{short}{}", git_branch(model))), (11, short)];

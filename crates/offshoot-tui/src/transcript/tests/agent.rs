@@ -4,12 +4,12 @@ use std::collections::VecDeque;
 use std::sync::Mutex;
 
 use futures_util::stream;
-use offshoot_agent::Setup;
 use offshoot_agent::agent_session::AgentSession;
 use offshoot_agent::command::Reply;
 use offshoot_agent::message::{AssistantMessage, Block, StopReason, Usage};
 use offshoot_agent::provider::{Delta, Deltas, Model, Provider, Request};
 use offshoot_agent::tool;
+use offshoot_agent::{Approver, Setup};
 use serde_json::{Value, json};
 
 use super::*;
@@ -127,8 +127,8 @@ fn converse(width: impl Fn(usize) -> usize) -> Talk {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async {
         let provider = Arc::new(Script(Mutex::new(script(dir.path()).into())));
-        let mut setup =
-            Setup::new(provider, Arc::new(Model { context_window: 100_000, ..Model::default() }), dir.path());
+        let model = Arc::new(Model { context_window: 100_000, ..Model::default() });
+        let mut setup = Setup::new(provider, model, dir.path(), Approver::Nobody);
         setup.tools = tool::all(&setup.shell);
         setup.compaction.keep_recent_tokens = 10;
         let session =

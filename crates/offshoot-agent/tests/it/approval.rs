@@ -1,0 +1,137 @@
+//! Questions about calls: asked when the call is in the file, answered once, recorded, and gone when everything stops.
+
+use std::sync::Arc;
+
+use insta::assert_snapshot;
+use offshoot_agent::approval::{ApprovalDecision, ApprovalMode, Permissions, Rule};
+use offshoot_agent::command::Command;
+use offshoot_agent::error::AgentError;
+use offshoot_agent::event::{ApprovalOutcome, Event};
+use offshoot_agent::testing::script::{Reply, Say};
+use offshoot_agent::turn::Settled;
+use offshoot_agent::{Approver, Setup};
+use serde_json::json;
+
+use crate::world::{Events, World, prompting, run};
+
+fn write(id: &str, path: &str) -> Say {
+    let arguments = json!({"path": path, "content": "x"}).as_object().unwrap().clone();
+    Say::Call { call: "write".to_owned(), id: id.to_owned(), arguments, signature: None }
+}
+
+fn asking(world: &World, approver: Approver) -> Setup {
+    let permissions = Permissions { mode: ApprovalMode::Ask, ..Permissions::default() };
+    Setup { permissions, approver, ..world.setup() }
+}
+
+/// The next question's number and the path that it is about.
+async fn question(events: &mut Events) -> (u64, String) {
+    let event = events.until(|event| matches!(event, Event::ApprovalRequest { .. })).await;
+    match event.as_ref() {
+        Event::ApprovalRequest { id, args, .. } => (*id, args["path"].as_str().unwrap().to_owned()),
+        other => panic!("{other:?}"),
+    }
+}
+
+fn approve(id: u64, decision: ApprovalDecision, message: Option<&str>) -> Command {
+    Command::Approve { id, decision, message: message.map(str::to_owned) }
+}
+
+fn records(world: &World) -> String {
+    let lines = world.lines();
+    let values = lines.iter().map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap());
+    let records = values.filter(|value| value["customType"] == "offshoot.approval");
+    records.map(|record| record["data"].to_string()).collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn calls_are_asked_about_one_after_another_and_the_answers_are_recorded() {
+    run(async {
+        let calls = [write("c1", "a"), write("c2", "b"), write("c3", "c"), write("c4", "c")];
+        let world = World::new([Reply::say(calls), Reply::text("Done.")]);
+        let (agent, mut events) = world.start_with(world.session(), asking(&world, Approver::FrontEnd));
+        let talking = prompting(&agent, "work");
+
+        let (first, path) = question(&mut events).await;
+        assert_eq!(path, "a");
+        assert!(world.lines().iter().any(|line| line.contains("\"c1\"")), "the call is in the file");
+        assert!(!world.path("a").exists());
+        agent.ask(approve(first, ApprovalDecision::AllowOnce, None)).await.unwrap();
+        let late = agent.ask(approve(first, ApprovalDecision::Reject, None)).await;
+        assert!(matches!(late, Err(AgentError::Busy(_))), "{late:?}");
+
+        let (second, _) = question(&mut events).await;
+        agent.ask(approve(second, ApprovalDecision::Reject, Some("use a"))).await.unwrap();
+        let (third, _) = question(&mut events).await;
+        agent.ask(approve(third, ApprovalDecision::AllowSession, None)).await.unwrap();
+        // The fourth call is the third once more.
+        assert_eq!(talking.await.unwrap(), Ok(Settled::Done));
+
+        assert_eq!(["a", "b", "c"].map(|name| world.path(name).exists()), [true, false, true]);
+        assert_snapshot!(records(&world), @r#"
+        {"toolCallId":"c1","decision":"allow_once","by":"user"}
+        {"toolCallId":"c2","decision":"reject","by":"user"}
+        {"toolCallId":"c3","decision":"allow_session","by":"user","rule":"edit(./c)"}
+        "#);
+        let entries = world.entries();
+        assert!(entries.contains(r#"error write "The user did not allow this call. use a""#), "{entries}");
+        let request = world.server.seen().pop().unwrap().json().to_string();
+        assert!(!request.contains("offshoot.approval"), "the model does not see records");
+        world.no_problems();
+    });
+}
+
+#[test]
+fn stopping_takes_the_question_back_and_runs_nothing() {
+    run(async {
+        let world = World::new([Reply::say([write("c1", "a"), write("c2", "b")]), Reply::text("Yes.")]);
+        let (agent, mut events) = world.start_with(world.session(), asking(&world, Approver::FrontEnd));
+        let talking = prompting(&agent, "work");
+        let (asked, _) = question(&mut events).await;
+        agent.abort().await.unwrap();
+        assert_eq!(talking.await.unwrap(), Ok(Settled::Aborted));
+        let is_end = |event: &Event| matches!(event, Event::ApprovalEnd { decision: ApprovalOutcome::Stopped, .. });
+        events.until(is_end).await;
+        assert!(agent.ask(approve(asked, ApprovalDecision::AllowOnce, None)).await.is_err());
+        assert!(!world.path("a").exists() && !world.path("b").exists());
+        assert_eq!(agent.prompt("go on").await, Ok(Settled::Done));
+        world.no_problems();
+    });
+}
+
+#[test]
+fn what_would_ask_is_refused_where_nobody_can_answer() {
+    run(async {
+        let world =
+            World::new([Reply::say([write("c1", "a"), write("c2", "b"), write("c3", "c")]), Reply::text("Well.")]);
+        let mut setup = asking(&world, Approver::Nobody);
+        setup.permissions.allow = vec![Rule::parse("edit(./b)").unwrap()];
+        setup.permissions.deny = vec![Rule::parse("edit(./c)").unwrap()];
+        let (agent, _events) = world.start_with(world.session(), setup);
+        assert_eq!(agent.prompt("work").await, Ok(Settled::Done));
+        assert_eq!(["a", "b", "c"].map(|name| world.path(name).exists()), [false, true, false]);
+        assert_snapshot!(records(&world), @r#"
+        {"toolCallId":"c1","decision":"refuse","by":"nobody"}
+        {"toolCallId":"c3","decision":"refuse","by":"rule","rule":"edit(./c)"}
+        "#);
+        let entries = world.entries();
+        assert!(entries.contains("needs the user's approval, and nobody can be asked here"), "{entries}");
+        world.no_problems();
+    });
+}
+
+#[test]
+fn another_mode_counts_from_the_next_call_on() {
+    run(async {
+        let say = |id: &str, path: &str| Reply::say([write(id, path)]);
+        let world = World::new([say("c1", "a"), Reply::text("One."), say("c2", "b"), Reply::text("Two.")]);
+        let (agent, _events) = world.start_with(world.session(), asking(&world, Approver::FrontEnd));
+        agent.ask(Command::SetApproval(ApprovalMode::ReadOnly)).await.unwrap();
+        agent.prompt("work").await.unwrap();
+        agent.ask(Command::SetApproval(ApprovalMode::Edits)).await.unwrap();
+        agent.prompt("work").await.unwrap();
+        assert_eq!(["a", "b"].map(|name| world.path(name).exists()), [false, true]);
+        let entries = Arc::new(world.entries());
+        assert!(entries.contains("the approval mode is read-only"), "{entries}");
+    });
+}
