@@ -199,7 +199,7 @@ pub enum Event {
     /// The agent cannot continue, through no fault of the model: the session cannot be written, or a request cannot be
     /// built. offshoot's own.
     Failed { error: String },
-    /// Something to know about the session's file, such as what other programs did to it. offshoot's own.
+    /// Something to know about the session's file, such as what other programs did to it, or about the sandbox. offshoot's own.
     Notice {
         /// As of a diagnostic.
         code: &'static str,

@@ -8,6 +8,7 @@
 
 mod words;
 mod process;
+pub mod sandbox;
 pub mod message;
 pub mod provider;
 pub mod model;

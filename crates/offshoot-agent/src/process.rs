@@ -6,6 +6,7 @@
 
 mod tree;
 
+use std::ffi::OsString;
 use std::io;
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::Path;
@@ -30,8 +31,8 @@ const IDLE: Duration = Duration::from_millis(100);
 const LINGER: Duration = Duration::from_secs(5);
 
 pub(crate) struct Job<'a> {
-    pub(crate) shell: &'a Path,
-    pub(crate) command: &'a str,
+    /// The program and its arguments.
+    pub(crate) words: &'a [OsString],
     pub(crate) cwd: &'a Path,
     pub(crate) env: &'a [(String, String)],
     /// Inherited variables that the command does not get.
@@ -66,6 +67,11 @@ struct StartedCommand {
     child: Box<dyn ChildWrapper>,
     pipe: Receiver,
     tree: ProcessTree,
+}
+
+/// The words with which a shell runs a command.
+pub(crate) fn shell_words(shell: &Path, command: &str) -> Vec<OsString> {
+    vec![shell.into(), "-c".into(), command.into()]
 }
 
 /// Runs a command to its end and reports its output. Dropping the future kills all its processes.
@@ -120,8 +126,9 @@ pub(crate) async fn run(job: Job<'_>, mut tell: impl FnMut(News<'_>)) -> io::Res
 fn start(job: &Job<'_>) -> io::Result<StartedCommand> {
     let (reader, writer) = io::pipe()?;
     let (mark_name, mark) = tree::new_mark();
-    let mut command = Command::new(job.shell);
-    command.arg("-c").arg(job.command).current_dir(job.cwd);
+    let (program, arguments) = job.words.split_first().ok_or(io::ErrorKind::InvalidInput)?;
+    let mut command = Command::new(program);
+    command.args(arguments).current_dir(job.cwd);
     for name in job.without {
         command.env_remove(name);
     }

@@ -128,6 +128,7 @@ impl Setup {
             home: None,
             images: model.images,
             keys: KeyGuard::default(),
+            sandbox: None,
         };
         Self {
             provider,

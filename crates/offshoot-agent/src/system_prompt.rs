@@ -11,7 +11,7 @@ use crate::tool::Tool;
 
 const TEMPLATE: &str = include_str!("system_prompt.md");
 
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 #[expect(missing_docs, reason = "the names say what they are")]
 pub struct SystemPrompt<'a> {
     pub tools: &'a [Arc<dyn Tool>],
@@ -24,6 +24,8 @@ pub struct SystemPrompt<'a> {
     /// As `2026-01-31`.
     pub date: &'a str,
     pub cwd: &'a Path,
+    /// What commands may do.
+    pub sandbox: Option<String>,
 }
 
 impl SystemPrompt<'_> {
@@ -32,7 +34,8 @@ impl SystemPrompt<'_> {
         let own = || TEMPLATE.replace("{{tools}}", &self.tools()).replace("{{rules}}", &self.rules());
         let first = self.custom.map_or_else(own, str::to_owned);
         let place = format!("Today is {}. The working folder is {}", self.date, self.cwd.display());
-        let parts = [Some(first), self.append.map(str::to_owned), self.instructions(), Some(place)];
+        let parts =
+            [Some(first), self.append.map(str::to_owned), self.instructions(), Some(place), self.sandbox.clone()];
         let parts: Vec<String> = parts.into_iter().flatten().map(|part| part.trim().to_owned()).collect();
         parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n\n")
     }
@@ -77,7 +80,15 @@ mod tests {
     use crate::tool::{self, Shell};
 
     fn prompt<'a>(tools: &'a [Arc<dyn Tool>], context: &'a [ContextFile]) -> SystemPrompt<'a> {
-        SystemPrompt { tools, context, custom: None, append: None, date: "2026-01-31", cwd: Path::new("/project") }
+        SystemPrompt {
+            tools,
+            context,
+            custom: None,
+            append: None,
+            date: "2026-01-31",
+            cwd: Path::new("/project"),
+            sandbox: None,
+        }
     }
 
     fn tools(names: &str) -> Vec<Arc<dyn Tool>> {

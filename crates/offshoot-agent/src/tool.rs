@@ -11,6 +11,7 @@ use tokio::sync::mpsc::UnboundedSender;
 
 use crate::message::Block;
 use crate::provider::ToolSpec;
+use crate::sandbox::Sandbox;
 
 pub mod truncate;
 mod args;
@@ -60,6 +61,8 @@ pub struct ToolContext {
     pub session_env: Vec<(String, String)>,
     pub images: bool,
     pub keys: KeyGuard,
+    /// `None`: commands do what the user could do.
+    pub sandbox: Option<Sandbox>,
 }
 
 impl ToolContext {
@@ -217,6 +220,7 @@ pub(crate) mod testing {
             session_env: Vec::new(),
             images: true,
             keys: KeyGuard::default(),
+            sandbox: None,
         }
     }
 

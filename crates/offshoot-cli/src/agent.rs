@@ -4,6 +4,7 @@ mod args;
 mod input;
 mod open;
 mod approval;
+mod confine;
 mod setup;
 mod print;
 mod stops;
@@ -53,7 +54,7 @@ async fn work(
     (said, limit): (Vec<UserPrompt>, Option<Duration>),
     mut printer: Printer<'_>,
 ) -> Result<()> {
-    printer.begin(&session)?;
+    printer.begin(&session, setup.tool_context.sandbox.as_ref())?;
     let failed = |error| CommandError::io("start the agent", &error);
     let mut stops = Stops::listen(limit).map_err(failed)?;
     let agent = AgentSession::start(session, setup).map_err(failed)?;

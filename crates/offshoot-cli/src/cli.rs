@@ -20,7 +20,7 @@ use crate::config::Environment;
 use crate::error::{CommandError, FailureKind, Result};
 use crate::trust::RunTrust;
 use crate::ui::{self, ColorWhen, Ui};
-use crate::{agent, api, tui};
+use crate::{agent, api, sandbox, tui};
 use read::Task;
 pub(crate) use read::command_line;
 
@@ -159,6 +159,11 @@ fn run_agent(app: &App, args: &agent::Args) -> Result<()> {
 }
 
 pub(crate) fn run(arguments: &[OsString]) -> ExitCode {
+    if let Some((_, rest)) =
+        arguments.get(1..).and_then(<[_]>::split_first).filter(|(first, _)| *first == sandbox::NAME)
+    {
+        return sandbox::run(rest.iter().cloned());
+    }
     let mut environment = Environment::read();
     let line = match read::read(arguments, environment.session.as_deref(), ui::is_interactive()) {
         Ok(line) => line,

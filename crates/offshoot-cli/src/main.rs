@@ -8,6 +8,7 @@
 mod error;
 mod config;
 mod ui;
+mod sandbox;
 mod trust;
 mod app;
 mod select;

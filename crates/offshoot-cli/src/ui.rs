@@ -188,6 +188,11 @@ pub(crate) fn terminal() -> Box<dyn Write> {
     Box::new(io::stdout())
 }
 
+/// Stderr, for what is printed before the command line is known.
+pub(crate) fn errors() -> Box<dyn Write> {
+    Box::new(io::stderr())
+}
+
 const BUFFER: usize = 64 << 10;
 /// A terminal's line is not longer.
 const LONGEST_ANSWER: u64 = 4096;

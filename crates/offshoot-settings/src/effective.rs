@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use offshoot_agent::approval::{ApprovalMode, Permissions, Rule};
 use offshoot_agent::provider::{AnswerLimits, ThinkingLevel};
+use offshoot_agent::sandbox::{SandboxMode, SandboxNetwork};
 use offshoot_agent::turn::{QueueMode, Retry};
 use offshoot_session::compact;
 use offshoot_session::outline::{Filter, TreeLayout};
@@ -191,6 +192,17 @@ pub struct Settings {
     pub shell_prefix: Option<String>,
     /// Variables with keys that the model's commands get.
     pub shell_keep_keys: Vec<String>,
+    pub sandbox: SandboxSettings,
+}
+
+/// The settings of the sandbox.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SandboxSettings {
+    pub mode: SandboxMode,
+    pub network: SandboxNetwork,
+    /// As written: `~` is the home directory.
+    pub writable: Vec<String>,
+    pub is_required: bool,
 }
 
 impl Default for Settings {
@@ -262,6 +274,15 @@ impl From<&Layers> for Settings {
                 .map(Duration::from_secs),
             shell_prefix: layers.text("shellCommandPrefix"),
             shell_keep_keys: layers.texts("shellKeepKeys").unwrap_or_default(),
+            sandbox: SandboxSettings {
+                mode: layers.text("sandbox.mode").and_then(|name| SandboxMode::parse(&name)).unwrap_or_default(),
+                network: match layers.text("sandbox.network").as_deref() {
+                    Some("on") => SandboxNetwork::On,
+                    _ => SandboxNetwork::Off,
+                },
+                writable: layers.texts("sandbox.writable").unwrap_or_default(),
+                is_required: layers.flag("sandbox.required"),
+            },
         }
     }
 }
@@ -300,6 +321,26 @@ mod tests {
         assert_eq!((settings.compaction.reserve_tokens, settings.compaction.keep_recent_tokens), (9, 8));
         assert_eq!(settings.follow_up, QueueMode::OneAtATime);
         assert_eq!(settings.theme.as_deref(), Some("light"));
+    }
+
+    /// A project's settings come with a clone.
+    #[test]
+    fn a_project_makes_the_sandbox_stricter_and_never_looser() {
+        let sandbox = |user: &str, project: &str| {
+            let file = |text: &str| format!(r#"{{"sandbox":{{{text}}}}}"#);
+            Settings::from(&layers(&file(user), &file(project))).sandbox
+        };
+        let loose = r#""mode":"off","network":"on","required":false,"writable":["/"]"#;
+        let strict = r#""mode":"read-only","network":"off","required":true"#;
+        let user = sandbox(r#""mode":"workspace","network":"off","required":true"#, loose);
+        assert_eq!((user.mode, user.network, user.is_required), (SandboxMode::Workspace, SandboxNetwork::Off, true));
+        assert_eq!(user.writable, [""; 0]);
+        let project = sandbox(r#""mode":"workspace","network":"on""#, strict);
+        assert_eq!(
+            (project.mode, project.network, project.is_required),
+            (SandboxMode::ReadOnly, SandboxNetwork::Off, true)
+        );
+        assert_eq!(sandbox(strict, r#""mode":"workspace""#).mode, SandboxMode::ReadOnly);
     }
 
     #[test]
@@ -354,7 +395,8 @@ mod tests {
                     other.unwrap()
                 }
                 SettingKind::Choice(names) | SettingKind::ChoiceOrNo(names) => {
-                    Value::Text(names.last().unwrap().to_string())
+                    let mut others = names.iter().rev().map(|name| Value::Text(name.to_string()));
+                    others.find(|other| Some(other) != setting.default().as_ref()).unwrap()
                 }
                 SettingKind::Text => Value::Text("x".to_owned()),
                 SettingKind::Texts => Value::Texts(vec!["read".to_owned()]),

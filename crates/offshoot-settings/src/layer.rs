@@ -5,7 +5,7 @@ use offshoot_session::json::{Json, JsonKind};
 use crate::comments::blanked;
 use crate::diagnostic::{ConfigDiagnostic, TextPosition};
 use crate::nearest::nearest;
-use crate::table::{OF_PI, SETTINGS, SILENT, Scope, Setting, find};
+use crate::table::{InProjects, OF_PI, SETTINGS, SILENT, Scope, Setting, find};
 use crate::value::Value;
 
 /// The settings of one file.
@@ -76,12 +76,13 @@ impl Layers {
     /// The value in effect and its origin. `None`: no file sets it, and offshoot decides.
     #[must_use]
     pub fn value(&self, setting: &Setting) -> (Option<Value>, SettingOrigin) {
-        let project = self.project.get(setting.key).map(|value| (value, SettingOrigin::File(Scope::Project)));
-        let global = || self.global.get(setting.key).map(|value| (value, SettingOrigin::File(Scope::Global)));
-        match project.or_else(global) {
-            Some((value, origin)) => (Some(value.clone()), origin),
-            None => (setting.default(), SettingOrigin::Default),
-        }
+        let of =
+            |scope| self.layer(scope).get(setting.key).map(|value| (Some(value.clone()), SettingOrigin::File(scope)));
+        let users = of(Scope::Global).unwrap_or_else(|| (setting.default(), SettingOrigin::Default));
+        let Some(projects) = of(Scope::Project) else { return users };
+        let strictness = |value: &Option<Value>| value.as_ref().map_or(0, |value| setting.strictness(value));
+        let is_used = setting.in_projects == InProjects::Set || strictness(&projects.0) > strictness(&users.0);
+        if is_used { projects } else { users }
     }
 
     #[must_use]
@@ -145,6 +146,9 @@ impl LayerReader<'_> {
                 match setting.kind.read(value) {
                     _ if !setting.may_stand_in(self.scope) => {
                         self.warn(value, format!("{key} works only in the user's settings, not in a project's"));
+                    }
+                    Ok(read) if setting.is_too_loose(self.scope, &read) => {
+                        self.warn(value, format!("{key}: a project may only make it stricter"));
                     }
                     Ok(read) => {
                         let place = self.place(value);

@@ -15,7 +15,7 @@ mod edit;
 mod effective;
 
 pub use edit::{EditError, edit};
-pub use effective::{DoubleEscape, ImageProtocol, ProjectTrust, Settings};
+pub use effective::{DoubleEscape, ImageProtocol, ProjectTrust, SandboxSettings, Settings};
 pub use layer::{Layer, Layers, SettingOrigin, UnreadableSettings};
 pub use table::{SETTINGS, Scope, Section, Setting, find};
 pub use value::{ModelTokens, SettingKind, Value};

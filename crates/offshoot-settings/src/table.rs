@@ -39,6 +39,16 @@ impl Section {
     }
 }
 
+/// What a project's file may do with a setting.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum InProjects {
+    Set,
+    /// Make it stricter. The choices are listed from the loosest to the strictest, and `true` is stricter than `false`.
+    Tighten,
+    /// Nothing: it could run a program of the project's choice.
+    Nothing,
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Setting {
     /// The name, with a dot between an object and its member.
@@ -47,8 +57,7 @@ pub struct Setting {
     pub kind: SettingKind,
     /// The default as JSON; `None` if offshoot decides by itself.
     pub usual: Option<&'static str>,
-    /// Whether a project's file may set it: false for settings that could run a program of the project's choice.
-    pub in_projects: bool,
+    pub in_projects: InProjects,
     pub says: &'static str,
 }
 
@@ -60,11 +69,31 @@ impl Setting {
 
     #[must_use]
     pub fn may_stand_in(&self, scope: Scope) -> bool {
-        scope == Scope::Global || self.in_projects
+        scope == Scope::Global || self.in_projects != InProjects::Nothing
     }
 
     const fn global_only(self) -> Self {
-        Self { in_projects: false, ..self }
+        Self { in_projects: InProjects::Nothing, ..self }
+    }
+
+    const fn tightened_by_projects(self) -> Self {
+        Self { in_projects: InProjects::Tighten, ..self }
+    }
+
+    /// Whether a project's file cannot mean anything by this value.
+    pub(crate) fn is_too_loose(&self, scope: Scope, value: &Value) -> bool {
+        (scope, self.in_projects) == (Scope::Project, InProjects::Tighten) && self.strictness(value) == 0
+    }
+
+    /// How strict a value of a setting is that projects may tighten.
+    pub(crate) fn strictness(&self, value: &Value) -> usize {
+        match (self.kind, value) {
+            (SettingKind::Choice(names), Value::Text(text)) => {
+                names.iter().position(|name| name == text).unwrap_or_default()
+            }
+            (_, Value::Flag(true)) => 1,
+            _ => 0,
+        }
     }
 }
 
@@ -75,7 +104,7 @@ const fn setting_row(
     usual: Option<&'static str>,
     says: &'static str,
 ) -> Setting {
-    Setting { key, section, kind, usual, in_projects: true, says }
+    Setting { key, section, kind, usual, in_projects: InProjects::Set, says }
 }
 
 const fn from(least: u64) -> SettingKind {
@@ -334,6 +363,38 @@ pub const SETTINGS: &[Setting] = &[
         "whether the settings of a project are used that you were not asked about",
     )
     .global_only(),
+    setting_row(
+        "sandbox.mode",
+        Safety,
+        SettingKind::Choice(&["off", "workspace", "read-only"]),
+        Some("\"off\""),
+        "where the model's commands and file tools may write: everywhere, in the working folder, or nowhere",
+    )
+    .tightened_by_projects(),
+    setting_row(
+        "sandbox.network",
+        Safety,
+        SettingKind::Choice(&["on", "off"]),
+        Some("\"off\""),
+        "whether commands in the sandbox have a network",
+    )
+    .tightened_by_projects(),
+    setting_row(
+        "sandbox.writable",
+        Safety,
+        SettingKind::Texts,
+        None,
+        "folders and files besides the working folder that the sandbox lets be written, such as ~/.npm",
+    )
+    .global_only(),
+    setting_row(
+        "sandbox.required",
+        Safety,
+        SettingKind::Flag,
+        Some("false"),
+        "run no command if this system cannot enforce all of the sandbox",
+    )
+    .tightened_by_projects(),
 ];
 
 #[must_use]
@@ -396,7 +457,11 @@ mod tests {
 
     fn documented(setting: &Setting) -> String {
         let usual = setting.default().map_or_else(|| "automatic".to_owned(), |value| format!("`{value}`"));
-        let whose = if setting.in_projects { "" } else { ". The user's own file only" };
+        let whose = match setting.in_projects {
+            InProjects::Set => "",
+            InProjects::Tighten => ". A project may only make it stricter",
+            InProjects::Nothing => ". The user's own file only",
+        };
         format!("| `{}` | {} | {usual} | {}{whose} |", setting.key, setting.kind.wanted(), setting.says)
     }
 

@@ -9,7 +9,7 @@ use std::time::Duration;
 use offshoot_session::clock::{Clock, Millis};
 use tokio::sync::oneshot;
 
-use crate::process::{self, End, Errors, Job, News};
+use crate::process::{self, End, Errors, Job, News, shell_words};
 use crate::provider::Secret;
 
 const TIMEOUT: Duration = Duration::from_secs(10);
@@ -63,7 +63,8 @@ impl KeyCommands {
 
 async fn run(command: &str, patience: Duration) -> Result<String, String> {
     let (shell, cwd) = (Path::new("sh"), Path::new("."));
-    let job = Job { shell, command, cwd, env: &[], without: &[], errors: Errors::Dropped, timeout: Some(patience) };
+    let words = shell_words(shell, command);
+    let job = Job { words: &words, cwd, env: &[], without: &[], errors: Errors::Dropped, timeout: Some(patience) };
     let mut said: Vec<u8> = Vec::new();
     let (full, is_full) = oneshot::channel();
     let mut full = Some(full);

@@ -20,8 +20,10 @@ pub use super::output::Printed;
 use super::output::{Output, Recent, Snapshot};
 use super::truncate::{self, Hit, MAX_BYTES, Truncation};
 use super::{Running, Tier, Tool, ToolContext, ToolOutcome, args};
+use crate::message::Block;
 use crate::process::{self, End, Errors, Job, News};
 use crate::provider::ToolSpec;
+use crate::sandbox::Sandbox;
 
 /// Runs a shell command in the working folder and shows what it writes to standard output and standard error. Of long
 /// output the last 2000 lines or 50 KB are shown and all of it is kept in a file, which is named. The command has no input.
@@ -118,10 +120,14 @@ async fn call(
     let timeout = named.or(shell.timeout);
     let command = shell.command(&input.command);
     let program = shell.program();
-    let env = shell.env(place);
+    let mut env = shell.env(place);
+    let mut words = process::shell_words(&program, &command);
+    if let Some(sandbox) = &place.sandbox {
+        words = sandbox.confined(&place.cwd, &place.keys.files, words).map_err(ToolOutcome::failed)?;
+        env.push(("TMPDIR".to_owned(), sandbox.temporary.display().to_string()));
+    }
     let without = &place.keys.variables;
-    let job =
-        Job { shell: &program, command: &command, cwd: &place.cwd, env: &env, without, errors: Errors::Shown, timeout };
+    let job = Job { words: &words, cwd: &place.cwd, env: &env, without, errors: Errors::Shown, timeout };
     let (output, hide) = (Output::new(&place.outputs), Hide::new(place.keys.secrets.clone()));
     let began = Instant::now();
     let mut shown = ShownOutput { output, hide, partial, began, is_new: false, is_ended: false };
@@ -133,7 +139,12 @@ async fn call(
     let duration = long(began);
     let shown = shown.finish();
     let end = end.map_err(|error| ToolOutcome::failed(cannot_run(&program, &place.cwd, &error)))?;
-    Ok(ToolOutcome { details: details(&shown, duration), ..outcome(&shown, end, timeout) })
+    let mut outcome = outcome(&shown, end, timeout);
+    let explain = |sandbox: &Sandbox| sandbox.explain(&place.cwd, &shown.truncation.content);
+    if let Some(note) = place.sandbox.as_ref().filter(|_| outcome.is_error).and_then(explain) {
+        outcome.content.push(Block::text(note));
+    }
+    Ok(ToolOutcome { details: details(&shown, duration), ..outcome })
 }
 
 /// The output of a running command. If dropped before the command has ended, it sends everything printed so far.
@@ -308,7 +319,7 @@ fn shown_path<S: serde::Serializer>(path: &Option<PathBuf>, to: S) -> Result<S::
     path.as_ref().map(|path| path.display().to_string()).serialize(to)
 }
 
-/// Runs a user's command. `show` gets its output, about ten times a second and at its end. When `stop` resolves or the
+/// Runs a user's command, outside the sandbox: the user typed it. `show` gets its output, about ten times a second and at its end. When `stop` resolves or the
 /// future is dropped, the command's whole process group is killed.
 ///
 /// # Errors
@@ -322,9 +333,9 @@ pub async fn run(
 ) -> Result<BashRun, String> {
     let (program, command) = (shell.program(), shell.command(command));
     let env = shell.env(place);
+    let words = process::shell_words(&program, &command);
     let job = Job {
-        shell: &program,
-        command: &command,
+        words: &words,
         cwd: &place.cwd,
         env: &env,
         without: &place.keys.variables,

@@ -48,6 +48,10 @@ pub(crate) fn change<C: Change>(
         if let Err(refused) = refused {
             return refused;
         }
+        let sandbox = place.sandbox.as_ref().map(|sandbox| sandbox.refuse_write(&place.cwd, &real(&path)));
+        if let Some(Err(refused)) = sandbox {
+            return ToolOutcome::failed(refused);
+        }
         let turn = turn(&path).await;
         super::blocking(move || {
             let _turn = turn;

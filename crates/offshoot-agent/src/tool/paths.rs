@@ -93,6 +93,7 @@ mod tests {
             outputs: OutputFolder::new("/nowhere", "s"),
             session_env: Vec::new(),
             images: true,
+            sandbox: None,
             keys: Default::default(),
         }
     }

@@ -15,6 +15,7 @@ use crate::world::PATIENCE;
 
 fn place(dir: &Path) -> ToolContext {
     ToolContext {
+        sandbox: None,
         cwd: dir.to_owned(),
         home: None,
         outputs: OutputFolder::new(dir.join("spill"), "s"),

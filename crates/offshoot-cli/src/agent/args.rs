@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use clap::ValueEnum;
+use offshoot_agent::sandbox::{SandboxMode, SandboxNetwork};
 
 use crate::error::{CommandError, Result};
 use crate::models::ModelArgs;
@@ -34,6 +35,39 @@ pub(crate) enum PrintForm {
     Result,
     /// Every event as a line of JSON.
     Events,
+}
+
+/// Where the model may write.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum SandboxArg {
+    Off,
+    Workspace,
+    ReadOnly,
+}
+
+impl From<SandboxArg> for SandboxMode {
+    fn from(typed: SandboxArg) -> Self {
+        match typed {
+            SandboxArg::Off => Self::Off,
+            SandboxArg::Workspace => Self::Workspace,
+            SandboxArg::ReadOnly => Self::ReadOnly,
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Network {
+    On,
+    Off,
+}
+
+impl From<Network> for SandboxNetwork {
+    fn from(typed: Network) -> Self {
+        match typed {
+            Network::On => Self::On,
+            Network::Off => Self::Off,
+        }
+    }
 }
 
 /// The agent.
@@ -87,6 +121,14 @@ pub(crate) struct Args {
     /// The model's tools, separated by commas; '' for none [default: the settings', else read,bash,edit,write]
     #[arg(long, value_name = "NAMES")]
     pub(crate) tools: Option<String>,
+
+    /// Where the model may write: off (everywhere), workspace (in this folder) or read-only [default: the settings', else off]
+    #[arg(long, value_enum, value_name = "MODE", hide_possible_values = true)]
+    pub(crate) sandbox: Option<SandboxArg>,
+
+    /// Whether commands in the sandbox have a network: on or off [default: the settings', else off]
+    #[arg(long, value_enum, value_name = "on|off", hide_possible_values = true)]
+    pub(crate) sandbox_network: Option<Network>,
 
     /// With -p: stop before the model is asked again after this many answers
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use offshoot_agent::error::AgentError;
 use offshoot_agent::event::Event;
 use offshoot_agent::message::{AssistantMessage, Message, text_of};
+use offshoot_agent::sandbox::Sandbox;
 use offshoot_agent::turn::Settled;
 use offshoot_session::json::Object;
 use offshoot_session::session::Session;
@@ -46,11 +47,15 @@ impl<'a> Printer<'a> {
         Self { app, form, out: app.ui.raw(), last: None, session_id: String::new(), file: None }
     }
 
-    pub(crate) fn begin(&mut self, session: &Session) -> Result<()> {
+    pub(crate) fn begin(&mut self, session: &Session, sandbox: Option<&Sandbox>) -> Result<()> {
         session.id().clone_into(&mut self.session_id);
         self.file = session.file().map(|file| file.display().to_string());
         if self.form == PrintForm::Events {
             writeln!(self.out, "{}", session.header_line())?;
+            if let Some(sandbox) = sandbox {
+                let told = Event::Notice { code: "sandbox", message: sandbox.told(), entry_id: None };
+                writeln!(self.out, "{}", told.to_json())?;
+            }
             self.out.flush()?;
         }
         Ok(())

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use offshoot_agent::context_files::{self, Links};
 use offshoot_agent::model::{Keys, Models};
 use offshoot_agent::provider::{Http, Model, Secret};
+use offshoot_agent::sandbox::Sandbox;
 use offshoot_agent::sessions::Sessions;
 use offshoot_agent::system_prompt::SystemPrompt;
 use offshoot_agent::tool::{self, KeyGuard, OutputFolder, Shell, Tool, ToolContext};
@@ -16,8 +17,8 @@ use offshoot_session::session::{NewSession, Session};
 use offshoot_session::store::{DirStore, Store as _};
 use offshoot_settings::{Layers, Settings};
 
-use super::Args;
 use super::approval::permissions;
+use super::{Args, confine};
 use crate::app::App;
 use crate::error::{CommandError, Result};
 use crate::models::{ChosenModel, ModelTable, ModelWishes, WithoutKey};
@@ -45,6 +46,7 @@ pub(crate) fn setup(app: &App, args: &Args, session: &Session, approver: Approve
     let links = if is_trusted { Links::Anywhere } else { Links::Inside };
     let (context, troubles) = context_files::find(&home, &cwd, links);
     troubles.iter().for_each(|trouble| app.ui.warning(&trouble.to_string()));
+    let sandbox = confine::sandbox(app, args, &user.sandbox, &cwd)?;
     let date = to_iso(app.now());
     let prompt = SystemPrompt {
         tools: &tools,
@@ -53,6 +55,7 @@ pub(crate) fn setup(app: &App, args: &Args, session: &Session, approver: Approve
         append: args.append_system_prompt.as_deref(),
         date: date.get(..10).unwrap_or(&date),
         cwd: &cwd,
+        sandbox: sandbox.as_ref().map(Sandbox::for_model),
     };
     let system = prompt.text();
     let outputs = app.environment.cache.clone().unwrap_or_else(|| home.clone()).join("output");
@@ -75,6 +78,7 @@ pub(crate) fn setup(app: &App, args: &Args, session: &Session, approver: Approve
         home: app.environment.home.clone(),
         images: setup.model.images,
         keys,
+        sandbox,
     };
     setup.tool_context.set_session(session.id(), session.file());
     setup.permissions = permissions(app, args, &layers)?;

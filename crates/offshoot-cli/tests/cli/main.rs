@@ -37,6 +37,8 @@ mod pop;
 mod readme;
 mod repair;
 mod resume;
+mod sandbox;
+mod sandbox_escapes;
 mod settings;
 mod show;
 mod switch;

@@ -1,0 +1,207 @@
+//! The sandbox of the model's commands: what it lets them do, how a command is started in it, and the words about it.
+//!
+//! Another program confines itself and then becomes the command: the binary's hidden command `sandbox`. Here is what both
+//! sides agree on. Knows no settings file and no front end.
+
+mod git;
+mod policy;
+mod state;
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+pub use policy::{Helper, Layers, SandboxPolicy};
+pub use state::{Confinement, SandboxState};
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[expect(missing_docs, reason = "the names say what they are")]
+pub enum SandboxMode {
+    #[default]
+    Off,
+    /// Commands write in the working folder.
+    Workspace,
+    /// Commands write in their temporary folder only.
+    ReadOnly,
+}
+
+impl SandboxMode {
+    /// Parses `off`, `workspace` or `read-only`.
+    pub fn parse(name: &str) -> Option<Self> {
+        [Self::Off, Self::Workspace, Self::ReadOnly].into_iter().find(|mode| mode.name() == name)
+    }
+
+    /// Its name in settings.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Off => "off",
+            Self::Workspace => "workspace",
+            Self::ReadOnly => "read-only",
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[expect(missing_docs, reason = "the names say what they are")]
+pub enum SandboxNetwork {
+    On,
+    #[default]
+    Off,
+}
+
+/// What the user wants.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[expect(missing_docs, reason = "the names say what they are")]
+pub struct SandboxWishes {
+    pub mode: SandboxMode,
+    pub network: SandboxNetwork,
+    /// Writable besides the working folder.
+    pub writable: Vec<PathBuf>,
+    /// Whether commands are refused if they cannot be confined in every way.
+    pub is_required: bool,
+}
+
+/// A sandbox as it is on this system.
+#[derive(Debug, Clone)]
+#[expect(missing_docs, reason = "the names say what they are")]
+pub struct Sandbox {
+    pub wishes: SandboxWishes,
+    /// The program that has the command `sandbox`.
+    pub helper: PathBuf,
+    /// The commands' `TMPDIR`.
+    pub temporary: PathBuf,
+    /// Keeps the temporary folder.
+    pub keeper: Arc<tempfile::TempDir>,
+    pub state: SandboxState,
+}
+
+impl Sandbox {
+    /// What commands may do that start in this folder.
+    pub fn policy(&self, cwd: &Path, hidden: &[PathBuf]) -> SandboxPolicy {
+        let mut policy = SandboxPolicy::new(&self.wishes, cwd, &self.temporary);
+        policy.hidden = hidden.iter().filter(|path| path.exists()).cloned().collect();
+        policy
+    }
+
+    /// The arguments that start a command in the sandbox, the program first.
+    ///
+    /// # Errors
+    /// No command may run.
+    pub(crate) fn confined(
+        &self,
+        cwd: &Path,
+        hidden: &[PathBuf],
+        command: Vec<OsString>,
+    ) -> Result<Vec<OsString>, String> {
+        if let Some(why) = self.refuses_commands() {
+            return Err(why);
+        }
+        let SandboxState::On(confinement) = &self.state else { return Ok(command) };
+        let helper =
+            Helper { policy: self.policy(cwd, hidden), layers: confinement.layers(), is_probe: false, command };
+        Ok(std::iter::once(self.helper.clone().into_os_string()).chain(helper.arguments()).collect())
+    }
+
+    /// Whether this system enforces all of it.
+    pub fn is_whole(&self) -> bool {
+        self.state.gaps(self.wishes.network).is_empty()
+    }
+
+    /// Why no command runs.
+    pub fn refuses_commands(&self) -> Option<String> {
+        let gaps = self.state.gaps(self.wishes.network);
+        (self.wishes.is_required && !gaps.is_empty()).then(|| {
+            format!(
+                "no command runs: sandbox.required is set, and this system does not enforce all of the sandbox: {gaps}"
+            )
+        })
+    }
+
+    /// Refuses a write that commands could not do either.
+    pub(crate) fn refuse_write(&self, cwd: &Path, real: &Path) -> Result<(), String> {
+        let policy = self.policy(cwd, &[]);
+        if policy.may_write(real) {
+            return Ok(());
+        }
+        Err(format!("{} is not changed: the sandbox lets you write only {}", real.display(), self.places(&policy)))
+    }
+
+    /// What the user is told at the start.
+    pub fn told(&self) -> String {
+        let what = match (self.wishes.mode, self.wishes.network) {
+            (SandboxMode::ReadOnly, SandboxNetwork::Off) => "commands write no file of yours and have no network",
+            (SandboxMode::ReadOnly, SandboxNetwork::On) => "commands write no file of yours",
+            (_, SandboxNetwork::Off) => "commands write only in the working folder and have no network",
+            (_, SandboxNetwork::On) => "commands write only in the working folder",
+        };
+        let gaps = self.state.gaps(self.wishes.network);
+        match (&self.state, self.refuses_commands()) {
+            (_, Some(refused)) => refused,
+            (SandboxState::On(_), None) if gaps.is_empty() => format!("sandbox: {what}"),
+            (SandboxState::On(_), None) => format!("sandbox, in part: {what}; not stopped here: {gaps}"),
+            (SandboxState::Impossible(_), None) => format!("no sandbox: {gaps}; commands do what you could do"),
+        }
+    }
+
+    /// What the model is told in the system prompt.
+    pub fn for_model(&self) -> String {
+        let network = match self.wishes.network {
+            SandboxNetwork::Off => " and have no network",
+            SandboxNetwork::On => "",
+        };
+        let place = match self.wishes.mode {
+            SandboxMode::ReadOnly => "only in $TMPDIR",
+            _ => "only in the working folder, in $TMPDIR and where the user allows it",
+        };
+        match (&self.state, self.refuses_commands()) {
+            (_, Some(_)) => "No command can run here: the sandbox that the user requires is not available.".to_owned(),
+            (SandboxState::On(_), None) if self.state.gaps(self.wishes.network).is_empty() => {
+                format!("Commands run in a sandbox: they can write {place}{network}.")
+            }
+            (SandboxState::On(_), None) => {
+                format!(
+                    "Commands run in a sandbox that this system enforces in part: they should write {place}{network}."
+                )
+            }
+            (SandboxState::Impossible(_), None) => {
+                "The user wants commands in a sandbox, which this system cannot make: be careful with them.".to_owned()
+            }
+        }
+    }
+
+    /// What to say under a failed command whose output looks like a refusal of the sandbox.
+    pub(crate) fn explain(&self, cwd: &Path, output: &str) -> Option<String> {
+        const FILES: [&str; 3] = ["Read-only file system", "Permission denied", "Operation not permitted"];
+        const NETWORK: [&str; 8] = [
+            "Network is unreachable",
+            "ENETUNREACH",
+            "Could not resolve host",
+            "Temporary failure in name resolution",
+            "EAI_AGAIN",
+            "ENOTFOUND",
+            "Name or service not known",
+            "failed to lookup address",
+        ];
+        if matches!(self.state, SandboxState::Impossible(_)) {
+            return None;
+        }
+        let says = |words: &[&str]| words.iter().any(|word| output.contains(word));
+        if self.wishes.network == SandboxNetwork::Off && says(&NETWORK) {
+            return Some(
+                "[commands have no network in the sandbox; the user can allow it: --sandbox-network on, or the setting sandbox.network]"
+                    .to_owned(),
+            );
+        }
+        says(&FILES).then(|| {
+            let places = self.places(&self.policy(cwd, &[]));
+            format!("[this may be the sandbox: it lets commands write only {places}; the user can add folders in the setting sandbox.writable]")
+        })
+    }
+
+    fn places(&self, policy: &SandboxPolicy) -> String {
+        let writable: Vec<String> = policy.writable.iter().map(|path| path.display().to_string()).collect();
+        let read_only: Vec<String> = policy.read_only.iter().map(|path| path.display().to_string()).collect();
+        let inside = format!("in {}", writable.join(", "));
+        if read_only.is_empty() { inside } else { format!("{inside}, except {}", read_only.join(", ")) }
+    }
+}

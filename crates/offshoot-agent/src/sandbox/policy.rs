@@ -1,0 +1,119 @@
+//! What a confined command may do, and the arguments that say so to the helper.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use super::git;
+use super::{SandboxMode, SandboxNetwork, SandboxWishes};
+
+/// Names in the working folder that agents obey. They stay as they are.
+const OBEYED: [&str; 5] = [".offshoot", ".pi", ".omp", ".claude", ".mcp.json"];
+
+/// Real paths. The longest one that contains a path decides about it.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[expect(missing_docs, reason = "the names say what they are")]
+pub struct SandboxPolicy {
+    pub network: SandboxNetwork,
+    /// Where the command starts.
+    pub cwd: PathBuf,
+    pub writable: Vec<PathBuf>,
+    pub read_only: Vec<PathBuf>,
+    pub hidden: Vec<PathBuf>,
+}
+
+impl SandboxPolicy {
+    /// What commands may do that start in this folder.
+    pub fn new(wishes: &SandboxWishes, cwd: &Path, temporary: &Path) -> Self {
+        let cwd = cwd.canonicalize().unwrap_or_else(|_| cwd.to_owned());
+        let mut policy = Self { network: wishes.network, cwd: cwd.clone(), ..Self::default() };
+        policy.writable.push(temporary.to_owned());
+        if wishes.mode == SandboxMode::ReadOnly {
+            return policy;
+        }
+        let git = git::places(&cwd);
+        policy.read_only = OBEYED.iter().map(|name| cwd.join(name)).filter(|path| path.exists()).collect();
+        policy.read_only.extend(git.read_only);
+        policy.writable.insert(0, cwd);
+        policy.writable.extend(git.writable);
+        policy.writable.extend(wishes.writable.iter().filter_map(|path| path.canonicalize().ok()));
+        policy
+    }
+
+    /// Whether a command may write this file, by its real path.
+    pub fn may_write(&self, real: &Path) -> bool {
+        let longest = |paths: &[PathBuf]| {
+            let containing = paths.iter().filter(|path| real.starts_with(path));
+            containing.map(|path| path.components().count()).max()
+        };
+        longest(&self.writable) > longest(&self.read_only)
+    }
+}
+
+/// The parts of the sandbox that the helper has to set up; it fails if it cannot.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[expect(missing_docs, reason = "the names say what they are")]
+pub struct Layers {
+    pub namespaces: bool,
+    pub landlock: bool,
+}
+
+/// The command line of the helper.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[expect(missing_docs, reason = "the names say what they are")]
+pub struct Helper {
+    pub policy: SandboxPolicy,
+    pub layers: Layers,
+    /// Set the sandbox up, print the version of Landlock, and end.
+    pub is_probe: bool,
+    pub command: Vec<OsString>,
+}
+
+impl Helper {
+    /// The arguments of the program, from `sandbox` on.
+    pub fn arguments(self) -> Vec<OsString> {
+        let SandboxPolicy { network, cwd, writable, read_only, hidden } = self.policy;
+        let flags = [
+            (self.is_probe, "--probe"),
+            (self.layers.namespaces, "--namespaces"),
+            (self.layers.landlock, "--landlock"),
+            (network == SandboxNetwork::Off, "--no-network"),
+        ];
+        let mut arguments = vec![OsString::from("sandbox")];
+        arguments.extend(flags.into_iter().filter(|(is_set, _)| *is_set).map(|(_, flag)| flag.into()));
+        let paths = [("--cwd", vec![cwd]), ("--writable", writable), ("--read-only", read_only), ("--hidden", hidden)];
+        for (name, paths) in paths {
+            arguments.extend(paths.into_iter().flat_map(|path| [name.into(), path.into_os_string()]));
+        }
+        arguments.push("--".into());
+        arguments.extend(self.command);
+        arguments
+    }
+
+    /// Reads [`Helper::arguments`], without `sandbox`.
+    ///
+    /// # Errors
+    /// Says which argument is wrong.
+    pub fn parse(mut arguments: impl Iterator<Item = OsString>) -> Result<Self, String> {
+        let mut helper =
+            Self { policy: SandboxPolicy { network: SandboxNetwork::On, ..Default::default() }, ..Default::default() };
+        while let Some(argument) = arguments.next() {
+            let mut path = || arguments.next().map(PathBuf::from).ok_or_else(|| "a path is missing".to_owned());
+            match argument.to_str() {
+                Some("--") => {
+                    helper.command = arguments.collect();
+                    return Ok(helper);
+                }
+                Some("--probe") => helper.is_probe = true,
+                Some("--namespaces") => helper.layers.namespaces = true,
+                Some("--landlock") => helper.layers.landlock = true,
+                Some("--no-network") => helper.policy.network = SandboxNetwork::Off,
+                Some("--cwd") => helper.policy.cwd = path()?,
+                Some("--writable") => helper.policy.writable.push(path()?),
+                Some("--read-only") => helper.policy.read_only.push(path()?),
+                Some("--hidden") => helper.policy.hidden.push(path()?),
+                _ => return Err(format!("there is no argument {}", argument.display())),
+            }
+        }
+        Err("the command is missing".to_owned())
+    }
+}

@@ -1,0 +1,79 @@
+//! How much of a sandbox this system enforces, found by trying.
+
+use std::fmt;
+
+use super::SandboxNetwork;
+use super::policy::Layers;
+
+/// What the helper could set up.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Confinement {
+    /// Why there are no namespaces of one's own.
+    pub namespaces: Result<(), String>,
+    /// The version of Landlock; 0 for none.
+    pub landlock: u32,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the names say what they are")]
+pub enum SandboxState {
+    On(Confinement),
+    /// Why nothing can be enforced.
+    Impossible(String),
+}
+
+/// What is not enforced, and why.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Gaps {
+    open: Vec<&'static str>,
+    why: Option<String>,
+}
+
+impl Confinement {
+    pub(super) fn layers(&self) -> Layers {
+        Layers { namespaces: self.namespaces.is_ok(), landlock: self.landlock > 0 }
+    }
+}
+
+impl SandboxState {
+    /// What commands can do although the sandbox should stop it.
+    pub fn gaps(&self, network: SandboxNetwork) -> Gaps {
+        let confinement = match self {
+            Self::On(confinement) => confinement,
+            Self::Impossible(why) => return Gaps { open: Vec::new(), why: Some(why.clone()) },
+        };
+        let version = confinement.landlock;
+        let lacks_namespaces = confinement.namespaces.is_err();
+        let has_no_network = network == SandboxNetwork::Off;
+        let rows = [
+            (lacks_namespaces, "writes to .git/hooks, .git/config and agents' settings in the working folder"),
+            (lacks_namespaces, "new modes and times of other files"),
+            (lacks_namespaces && version < 3, "truncating other files"),
+            (lacks_namespaces, "reading files of keys"),
+            (lacks_namespaces, "other programs' sockets"),
+            (lacks_namespaces && has_no_network && version < 4, "network"),
+            (lacks_namespaces && has_no_network && version >= 4, "network other than TCP"),
+            (version < 6, "signals to other processes"),
+        ];
+        let open = rows.into_iter().filter(|(is_open, _)| *is_open).map(|(_, what)| what).collect();
+        Gaps { open, why: confinement.namespaces.clone().err() }
+    }
+}
+
+impl Gaps {
+    /// Whether all is enforced.
+    pub fn is_empty(&self) -> bool {
+        self.open.is_empty() && self.why.is_none()
+    }
+}
+
+impl fmt::Display for Gaps {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let open = self.open.join(", ");
+        match &self.why {
+            Some(why) if open.is_empty() => f.write_str(why),
+            Some(why) => write!(f, "{open} ({why})"),
+            None => f.write_str(&open),
+        }
+    }
+}

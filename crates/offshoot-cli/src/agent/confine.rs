@@ -1,0 +1,81 @@
+//! The sandbox that the command line and the settings ask for. What this system enforces of it is found by trying it once.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::Arc;
+
+use offshoot_agent::sandbox::{
+    Confinement, Helper, Layers, Sandbox, SandboxMode, SandboxPolicy, SandboxState, SandboxWishes,
+};
+use offshoot_settings::SandboxSettings;
+
+use super::Args;
+use super::args::Network;
+use crate::app::App;
+use crate::error::{CommandError, Result};
+
+/// This program, even after its file was replaced.
+const SELF: &str = "/proc/self/exe";
+
+/// `None` if no sandbox is wanted.
+pub(super) fn sandbox(app: &App, args: &Args, settings: &SandboxSettings, cwd: &Path) -> Result<Option<Sandbox>> {
+    let wishes = wishes(app, args, settings);
+    if wishes.mode == SandboxMode::Off {
+        return Ok(None);
+    }
+    let failed = |error| CommandError::io("make a temporary folder for commands in the sandbox", &error);
+    let keeper = tempfile::Builder::new().prefix("offshoot-").tempdir().map_err(failed)?;
+    let temporary = keeper.path().canonicalize().map_err(failed)?;
+    let state = SandboxState::Impossible(String::new());
+    let mut sandbox = Sandbox { wishes, helper: PathBuf::from(SELF), temporary, keeper: Arc::new(keeper), state };
+    sandbox.state = attempt(&sandbox.policy(cwd, &[]));
+    let told = sandbox.told();
+    if sandbox.is_whole() {
+        app.ui.note(&told);
+    } else {
+        app.ui.warning(&told);
+    }
+    Ok(Some(sandbox))
+}
+
+fn wishes(app: &App, args: &Args, settings: &SandboxSettings) -> SandboxWishes {
+    let expand = |path: &String| match (path.strip_prefix('~'), &app.environment.home) {
+        (Some(rest), Some(home)) if rest.is_empty() || rest.starts_with('/') => home.join(rest.trim_start_matches('/')),
+        _ => PathBuf::from(path),
+    };
+    SandboxWishes {
+        mode: args.sandbox.map_or(settings.mode, Into::into),
+        network: args.sandbox_network.map_or(settings.network, Network::into),
+        writable: settings.writable.iter().map(expand).collect(),
+        is_required: settings.is_required,
+    }
+}
+
+fn attempt(policy: &SandboxPolicy) -> SandboxState {
+    let all = Layers { namespaces: true, landlock: true };
+    let on = |namespaces, landlock| SandboxState::On(Confinement { namespaces, landlock });
+    let why = match probe(policy, all) {
+        Ok(landlock) => return on(Ok(()), landlock),
+        Err(why) => why,
+    };
+    if probe(policy, Layers { landlock: false, ..all }).is_ok() {
+        return on(Ok(()), 0);
+    }
+    match probe(policy, Layers { namespaces: false, ..all }) {
+        Ok(landlock) => on(Err(why), landlock),
+        Err(landlock) => SandboxState::Impossible(format!("{why}; {landlock}")),
+    }
+}
+
+/// The version of Landlock, or why these layers cannot be set up.
+fn probe(policy: &SandboxPolicy, layers: Layers) -> std::result::Result<u32, String> {
+    let helper = Helper { policy: policy.clone(), layers, is_probe: true, command: Vec::new() };
+    let output = Command::new(SELF).args(helper.arguments()).output();
+    let output = output.map_err(|error| format!("offshoot cannot start itself by {SELF}: {error}"))?;
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).trim().to_owned();
+    if output.status.success() {
+        return text(&output.stdout).parse().map_err(|_| "its helper has not answered".to_owned());
+    }
+    let said = text(&output.stderr);
+    Err(said.strip_prefix("offshoot: the sandbox cannot be set up: ").unwrap_or(&said).to_owned())
+}

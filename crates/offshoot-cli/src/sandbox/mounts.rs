@@ -1,0 +1,126 @@
+//! The file system as a confined command sees it: everything read-only but the writable folders, private terminals and
+//! shared memory, and nothing behind hidden files and other programs' sockets.
+
+use std::collections::BTreeMap;
+use std::ffi::{CStr, OsString};
+use std::fs;
+use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
+use std::os::unix::fs::FileTypeExt as _;
+use std::path::{Path, PathBuf};
+
+use offshoot_agent::sandbox::SandboxPolicy;
+use rustix::io::Errno;
+use rustix::mount::{
+    MountFlags, MountPropagationFlags, mount, mount_bind, mount_bind_recursive, mount_change, mount_remount,
+};
+
+/// Sockets that programs need to know who the user is.
+const NAME_SERVICES: [&str; 3] = ["/var/lib/sss", "/run/nscd", "/var/run/nscd"];
+
+/// `sockets` are covered as hidden files are.
+pub(super) fn arrange(policy: &SandboxPolicy, sockets: Vec<PathBuf>) -> Result<(), String> {
+    let failed = |what: &str| {
+        let what = what.to_owned();
+        move |errno: Errno| format!("mounts are not allowed: {what}: {errno}")
+    };
+    let private = MountPropagationFlags::PRIVATE | MountPropagationFlags::REC;
+    mount_change("/", private).map_err(failed("/"))?;
+    // The outer ones first: a mount hides those that were below its place.
+    let mut places: Vec<&PathBuf> = policy.writable.iter().chain(&policy.read_only).collect();
+    places.sort_by_key(|path| path.components().count());
+    for path in places {
+        mount_bind_recursive(path, path).map_err(|errno| failed(&path.display().to_string())(errno))?;
+    }
+    for (path, flags) in mounts()? {
+        if policy.may_write(&path) || flags.contains(MountFlags::RDONLY) {
+            continue;
+        }
+        match mount_remount(&path, flags | MountFlags::BIND | MountFlags::RDONLY, c"") {
+            // Another mount hides it, or nobody may go there.
+            Ok(()) | Err(Errno::NOENT | Errno::INVAL | Errno::ACCESS) => {}
+            Err(errno) => return Err(failed(&path.display().to_string())(errno)),
+        }
+    }
+    private_device("/dev/pts", c"devpts", c"newinstance,ptmxmode=0666,mode=620")?;
+    if Path::new("/dev/pts/ptmx").exists() && !Path::new("/dev/ptmx").is_symlink() {
+        mount_bind("/dev/pts/ptmx", "/dev/ptmx").map_err(failed("/dev/ptmx"))?;
+    }
+    private_device("/dev/shm", c"tmpfs", c"mode=1777")?;
+    for path in policy.hidden.iter().cloned().chain(sockets) {
+        cover(&path).map_err(|errno| failed(&path.display().to_string())(errno))?;
+    }
+    Ok(())
+}
+
+fn private_device(path: &str, kind: &CStr, data: &CStr) -> Result<(), String> {
+    if !Path::new(path).is_dir() {
+        return Ok(());
+    }
+    let flags = MountFlags::NOSUID | MountFlags::NOEXEC;
+    mount("offshoot", path, kind, flags, data).map_err(|errno| format!("mounts are not allowed: {path}: {errno}"))
+}
+
+fn cover(path: &Path) -> Result<(), Errno> {
+    if path.is_dir() {
+        return mount("offshoot", path, c"tmpfs", MountFlags::RDONLY, c"size=4k,mode=555");
+    }
+    mount_bind("/dev/null", path)
+}
+
+/// Every place where something is mounted, with the flags of what is on top.
+fn mounts() -> Result<BTreeMap<PathBuf, MountFlags>, String> {
+    let table = fs::read("/proc/self/mountinfo").map_err(|error| format!("/proc/self/mountinfo: {error}"))?;
+    let row = |line: &[u8]| {
+        let mut fields = line.split(|byte| *byte == b' ').skip(4);
+        Some((unescape(fields.next()?), flags(fields.next()?)))
+    };
+    Ok(table.split(|byte| *byte == b'\n').filter_map(row).collect())
+}
+
+/// Spaces, tabs, line feeds and backslashes are octal numbers.
+fn unescape(field: &[u8]) -> PathBuf {
+    let mut path = Vec::new();
+    let mut rest = field;
+    while let Some((first, after)) = rest.split_first() {
+        let number = after.get(..3).and_then(|digits| std::str::from_utf8(digits).ok());
+        let number = number.filter(|_| *first == b'\\').and_then(|digits| u8::from_str_radix(digits, 8).ok());
+        path.push(number.unwrap_or(*first));
+        rest = if number.is_some() { after.get(3..).unwrap_or_default() } else { after };
+    }
+    PathBuf::from(OsString::from_vec(path))
+}
+
+fn flags(options: &[u8]) -> MountFlags {
+    let flag = |option: &[u8]| match option {
+        b"ro" => MountFlags::RDONLY,
+        b"nosuid" => MountFlags::NOSUID,
+        b"nodev" => MountFlags::NODEV,
+        b"noexec" => MountFlags::NOEXEC,
+        b"noatime" => MountFlags::NOATIME,
+        b"nodiratime" => MountFlags::NODIRATIME,
+        b"relatime" => MountFlags::RELATIME,
+        _ => MountFlags::empty(),
+    };
+    options.split(|byte| *byte == b',').map(flag).collect()
+}
+
+/// The sockets that programs outside listen on. A read-only mount does not stop a connection.
+pub(super) fn sockets(policy: &SandboxPolicy) -> Vec<PathBuf> {
+    let table = fs::read("/proc/self/net/unix").unwrap_or_default();
+    let path = |line: &[u8]| {
+        let mut fields = line.split(|byte| *byte == b' ').filter(|field| !field.is_empty());
+        // Flags are the fourth field; a socket that is listened on has this one.
+        let flags = fields.nth(3).and_then(|flags| std::str::from_utf8(flags).ok())?;
+        (u32::from_str_radix(flags, 16).ok()? & 0x1_0000 != 0).then_some(())?;
+        let at = line.iter().position(|byte| *byte == b'/')?;
+        Some(PathBuf::from(std::ffi::OsStr::from_bytes(line.get(at..)?)))
+    };
+    let mut sockets: Vec<PathBuf> = table.split(|byte| *byte == b'\n').filter_map(path).collect();
+    sockets.sort_unstable();
+    sockets.dedup();
+    sockets.retain(|path| {
+        let is_allowed = NAME_SERVICES.iter().any(|allowed| path.starts_with(allowed)) || policy.may_write(path);
+        !is_allowed && path.symlink_metadata().is_ok_and(|file| file.file_type().is_socket())
+    });
+    sockets
+}

@@ -1,0 +1,173 @@
+//! `--sandbox`: what the model's commands and file tools may do, what people and models are told, and a system that does not
+//! enforce all of it.
+
+use std::path::PathBuf;
+use std::process::Command;
+
+use offshoot_agent::sandbox::SandboxMode;
+use offshoot_agent::testing::script::Reply;
+use serde_json::{Value, json};
+
+use crate::agent::Talk;
+use crate::sandbox_escapes::{ALL, confined, is_possible, policy};
+
+fn bash(command: &str) -> Reply {
+    Reply::call("bash", "c1", json!({ "command": command }))
+}
+
+fn talk(call: Reply) -> Talk {
+    Talk::new([call, Reply::text("Done.")])
+}
+
+/// The result of the call, as the model gets it.
+fn result(talk: &Talk) -> String {
+    let lines = talk.lines();
+    let result = lines.iter().find(|line| line["message"]["role"] == "toolResult").unwrap();
+    let blocks = result["message"]["content"].as_array().unwrap();
+    blocks.iter().filter_map(|block| block["text"].as_str()).collect::<Vec<_>>().join("\n")
+}
+
+fn system(talk: &Talk) -> String {
+    talk.server.seen().last().unwrap().json()["system"].to_string()
+}
+
+/// Whether this system enforces all of a sandbox. Where it does not, the tests of commands say so and prove less.
+fn has_sandbox(talk: &Talk) -> bool {
+    is_possible(&policy(SandboxMode::Workspace, &talk.world.work(), &talk.world.home()), ALL)
+}
+
+#[test]
+fn a_command_writes_in_the_working_folder_and_is_told_why_not_elsewhere() {
+    let talk = talk(bash("echo x > here && echo y > $TMPDIR/there && echo z > ../elsewhere"));
+    if !has_sandbox(&talk) {
+        return;
+    }
+    let printed = talk.run(&["--sandbox", "workspace", "-p", "go"]);
+    assert!(
+        printed.contains("note: sandbox: commands write only in the working folder and have no network\n"),
+        "{printed}"
+    );
+    let work = talk.world.work();
+    assert!(work.join("here").exists() && !talk.world.home().join("elsewhere").exists());
+    let result = result(&talk);
+    assert!(result.contains("Read-only file system"), "{result}");
+    let places = format!("[this may be the sandbox: it lets commands write only in {}, ", work.display());
+    assert!(result.contains(&places) && result.contains("sandbox.writable"), "{result}");
+    let told = system(&talk);
+    assert!(told.contains("Commands run in a sandbox: they can write only in the working folder"), "{told}");
+    let left = std::fs::read_dir(std::env::temp_dir()).unwrap().flatten();
+    let left: Vec<PathBuf> = left.map(|entry| entry.path()).filter(|path| path.join("there").exists()).collect();
+    assert!(left.is_empty(), "the temporary folder stays: {left:?}");
+}
+
+#[test]
+fn without_a_network_the_setting_is_named() {
+    let talk = talk(bash("exec 3<>/dev/tcp/192.0.2.1/80"));
+    if !has_sandbox(&talk) {
+        return;
+    }
+    talk.run(&["--sandbox", "workspace", "-p", "go"]);
+    let result = result(&talk);
+    assert!(result.contains("[commands have no network in the sandbox; the user can allow it"), "{result}");
+}
+
+#[test]
+fn what_the_settings_add_is_writable() {
+    let talk = talk(bash("echo x > ~/.npm/here"));
+    std::fs::create_dir(talk.world.home().join(".npm")).unwrap();
+    let sandbox = json!({"mode": "workspace", "writable": ["~/.npm"]});
+    talk.data("settings.json", &json!({ "sandbox": sandbox }));
+    talk.run(&["-p", "go"]);
+    assert!(talk.world.home().join(".npm/here").exists(), "{}", result(&talk));
+}
+
+#[test]
+fn the_file_tools_obey_the_sandbox() {
+    for (mode, path, is_written) in [
+        ("workspace", "a", true),
+        ("workspace", "../a", false),
+        ("workspace", "out/a", false),
+        ("read-only", "a", false),
+    ] {
+        let talk = talk(Reply::call("write", "c1", json!({"path": path, "content": "x"})));
+        let other = talk.world.home().join("other");
+        std::fs::create_dir(&other).unwrap();
+        std::os::unix::fs::symlink(&other, talk.world.work().join("out")).unwrap();
+        talk.run(&["--sandbox", mode, "-p", "go"]);
+        let result = result(&talk);
+        let files = [talk.world.work(), talk.world.home(), other].map(|folder| folder.join("a").exists());
+        assert_eq!(files, [is_written, false, false], "{mode} {path}: {result}");
+        assert_eq!(result.contains("the sandbox lets you write only in"), !is_written, "{result}");
+    }
+}
+
+#[test]
+fn a_stopped_command_leaves_nothing_behind_in_the_sandbox() {
+    let talk = talk(Reply::call(
+        "bash",
+        "c1",
+        json!({"command": "setsid sh -c 'echo $$ > pid; exec sleep 1000' & while ! test -s pid; do :; done; sleep 1000", "timeout": 2}),
+    ));
+    talk.run(&["--sandbox", "workspace", "-p", "go"]);
+    assert!(result(&talk).contains("[killed: it took longer than 2 seconds]"), "{}", result(&talk));
+    let pid = talk.world.read("pid");
+    let state = std::fs::read_to_string(format!("/proc/{}/stat", pid.trim())).unwrap_or_default();
+    assert!(state.is_empty() || state.contains(") Z "), "{state}");
+}
+
+/// In a sandbox there are no further namespaces, as in many containers: only Landlock is left.
+#[test]
+fn what_is_not_enforced_is_said_and_may_be_refused() {
+    for required in [false, true] {
+        let talk = talk(bash("echo x > here; echo y > ../elsewhere"));
+        let mut inside = policy(SandboxMode::Workspace, &talk.world.work(), &talk.world.home());
+        inside.network = offshoot_agent::sandbox::SandboxNetwork::On;
+        if !has_sandbox(&talk) {
+            return;
+        }
+        talk.data("settings.json", &json!({"sandbox": {"mode": "workspace", "required": required}}));
+        let outer = confined(&inside, ALL, "exec \"$0\" \"$@\"");
+        let run = talk.command(&["-p", "go"]);
+        let mut command = Command::new(outer.get_program());
+        command.args(outer.get_args()).arg(run.get_program()).args(run.get_args()).current_dir(talk.world.work());
+        command.env_clear().env("TMPDIR", talk.world.home());
+        command.envs(run.get_envs().filter_map(|(name, value)| Some((name, value?))));
+        let printed = talk.world.shown(&command.output().unwrap());
+        let (work, home) = (talk.world.work().join("here").exists(), talk.world.home().join("elsewhere").exists());
+        let told = system(&talk);
+        if required {
+            assert!(printed.contains("warning: no command runs: sandbox.required is set"), "{printed}");
+            assert!(result(&talk).contains("no command runs: sandbox.required is set"), "{}", result(&talk));
+            assert!(told.contains("No command can run here"), "{told}");
+            assert_eq!((work, home), (false, false));
+        } else {
+            let begin = "warning: sandbox, in part: commands write only in the working folder and have no network; not stopped here: ";
+            assert!(printed.contains(begin) && printed.contains("(user namespaces are not allowed: "), "{printed}");
+            assert!(told.contains("Commands run in a sandbox that this system enforces in part"), "{told}");
+            assert_eq!((work, home), (true, false), "{}", result(&talk));
+        }
+    }
+}
+
+#[test]
+fn programs_that_read_json_are_told() {
+    let talk = talk(bash("true"));
+    let output = talk.command(&["--sandbox", "workspace", "--mode", "json", "-p", "go"]).output().unwrap();
+    let lines = String::from_utf8(output.stdout).unwrap();
+    let events: Vec<Value> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(events[0]["type"], "session");
+    assert_eq!((&events[1]["type"], &events[1]["code"]), (&json!("notice"), &json!("sandbox")));
+    assert!(events[1]["message"].as_str().unwrap().contains("sandbox"), "{}", events[1]);
+}
+
+#[test]
+fn a_mistyped_mode_is_refused_with_the_modes() {
+    let talk = Talk::new([]);
+    for (option, modes) in
+        [("--sandbox=workspaces", "off, workspace, read-only"), ("--sandbox-network=none", "on, off")]
+    {
+        let output = talk.command(&[option, "-p", "go"]).output().unwrap();
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert!(output.status.code() == Some(2) && said.contains(modes), "{said}");
+    }
+}
