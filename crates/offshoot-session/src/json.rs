@@ -8,7 +8,7 @@ mod stringify;
 
 use std::borrow::Cow;
 
-use memchr::memchr2;
+use memchr::memchr_iter;
 
 pub use stringify::stringify;
 pub(crate) use stringify::{js_members, js_number};
@@ -228,14 +228,10 @@ pub(crate) fn skip_space(bytes: &[u8], mut at: usize) -> usize {
 
 /// The end of the string whose opening quote is at `at`.
 pub(crate) fn skip_string(bytes: &[u8], at: usize) -> Option<usize> {
-    let mut at = at + 1;
-    loop {
-        at += memchr2(b'"', b'\\', bytes.get(at..)?)?;
-        if bytes[at] == b'"' {
-            return Some(at + 1);
-        }
-        at += 2;
-    }
+    let inner = bytes.get(at + 1..)?;
+    let is_escaped = |quote: usize| inner[..quote].iter().rev().take_while(|b| **b == b'\\').count() % 2 == 1;
+    let end = memchr_iter(b'"', inner).find(|quote| !is_escaped(*quote))?;
+    Some(at + end + 2)
 }
 
 /// The end of the value that starts at `at`; `None` if there is no value or it does not end.

@@ -73,16 +73,24 @@ pub struct Usage {
 impl Usage {
     /// Reads a `usage` object; missing numbers are 0.
     pub fn read(usage: Json<'_>) -> Self {
-        let number = |json: Json<'_>, name: &str| json.get(name).and_then(Json::as_f64).unwrap_or(0.0);
-        let count = |name: &str| number(usage, name).max(0.0) as u64;
-        let (input, output) = (count("input"), count("output"));
-        let (cache_read, cache_write) = (count("cacheRead"), count("cacheWrite"));
-        let total = match count("totalTokens") {
-            0 => input + output + cache_read + cache_write,
-            total => total,
-        };
-        let cost = usage.get("cost").map_or(0.0, |cost| number(cost, "total"));
-        Self { input, output, cache_read, cache_write, total, cost }
+        let mut read = Self::default();
+        for (name, value) in usage.members() {
+            let count = || value.as_f64().unwrap_or(0.0).max(0.0) as u64;
+            match name.as_ref() {
+                "input" => read.input = count(),
+                "output" => read.output = count(),
+                "cacheRead" => read.cache_read = count(),
+                "cacheWrite" => read.cache_write = count(),
+                "totalTokens" => read.total = count(),
+                "cost" => read.cost = value.get("total").and_then(Json::as_f64).unwrap_or(0.0),
+                _ => {}
+            }
+        }
+        if read.total == 0 {
+            let parts = [read.input, read.output, read.cache_read, read.cache_write];
+            read.total = parts.into_iter().fold(0, u64::saturating_add);
+        }
+        read
     }
 }
 

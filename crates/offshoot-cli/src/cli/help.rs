@@ -17,7 +17,7 @@ current entry, `@-` for its parent, or a time for the last entry at or before it
 
 PROMPT is one argument that contains white space. After `-p`, `--` or `chat` it can be several words.
 
-Exit codes: 0 done, 1 failed, 2 wrong usage, 3 not found, 4 damaged input, 5 conflict, 6 the model failed,
+Exit codes: 0 done, 1 failed, 2 wrong usage, 3 not found, 4 damaged input, 5 conflict, 6 the model failed, \
 7 limit reached, 130 stopped.";
 
 pub(super) const EXAMPLES: &str = "\

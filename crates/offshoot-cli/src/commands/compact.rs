@@ -44,13 +44,14 @@ use crate::{plans, select, summarise};
 ///    "readFiles", "modifiedFiles", "conversation", "turnPrefixConversation",
 ///    "settings": {"enabled", "reserveTokens", "keepRecentTokens"}}
 ///
-/// Without --dry-run it also has "id" (of the new entry), "summary", "details",
-/// "estimatedTokensAfter" and
+/// Without --dry-run it has more members:
 ///
+///   "id", "summary", "details", "estimatedTokensAfter",
 ///   "report": {"rules": {"said", "missing", "listed": [{"text", "times"}]},
 ///              "paths", "addresses", "identifiers", "numbers"}
 ///
-/// where each part has the members of "rules".
+/// `id` is that of the new entry. Each part of the report has the members of
+/// `rules`.
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment, after_help = EXAMPLES)]
 pub(crate) struct Args {

@@ -169,8 +169,8 @@ fn odd(session: &Session) -> Option<String> {
     Some(match is_deleted(session) {
         true => "another program deleted the session's file: what is said next writes it anew, whole".to_owned(),
         false => format!(
-            "another program put another file in the place of this session's: /clone goes on with a copy of what is \
-             here, /resume {} with what is there",
+            "another program put another file in the place of this session's: /clone continues with a copy of what is \
+             here, /resume {} with the file",
             session.id()
         ),
     })

@@ -7,6 +7,7 @@ use portable_pty::CommandBuilder;
 
 use crate::agent::Talk;
 use crate::crashes::say;
+use crate::documents::blocks;
 use crate::terminal::Terminal;
 use crate::world::{SAMPLE, World, message, talk, text};
 
@@ -192,18 +193,22 @@ fn bash_joins_the_words_that_it_cuts_and_quotes_what_it_inserts() {
     assert_eq!(bash(&world, "offshoot| show| my\\ name| --at| "), "\n");
 }
 
-/// An interactive shell in a terminal, in which offshoot's completions are on; `None` where it is not installed.
-fn interactive(talk: &Talk, shell: &str, arguments: &[&str], first: &str) -> Option<Terminal> {
+/// An interactive shell in a terminal, whose startup file has the line of `docs/shell.md`; `None` where it is not installed.
+fn interactive(talk: &Talk, shell: &str, prompt: &str) -> Option<Terminal> {
     if Command::new(shell).arg("--version").output().is_err() {
         say(&format!("NOT TESTED: completions in {shell}: it is not installed"));
         return None;
     }
     let binary = std::path::Path::new(env!("CARGO_BIN_EXE_offshoot")).parent().unwrap();
-    let mut command = CommandBuilder::new(shell);
-    command.args(arguments);
     let path = format!("{}:{}", binary.display(), std::env::var("PATH").unwrap());
+    let block = blocks("docs/shell.md", "sh").remove(0);
+    let line = block.lines().find(|line| line.contains(&format!("completions {shell}"))).unwrap();
+    let installed = Command::new("bash").args(["-c", line]).env("HOME", talk.world.home()).status().unwrap();
+    assert!(installed.success(), "{line}");
+    let mut command = CommandBuilder::new(shell);
+    command.arg("-i");
     let mut terminal = Terminal::run_with(talk, command, (100, 30), &[("PATH", &path)]);
-    terminal.send(first);
+    terminal.send(prompt);
     terminal.until("the shell", |screen| screen.ends_with("shell>"));
     Some(terminal)
 }
@@ -218,18 +223,56 @@ fn completes_in_a_shell(terminal: &mut Terminal) {
 }
 
 #[test]
+fn bash_completes_after_its_startup_file() {
+    let talk = talk_with_sample();
+    let Some(mut terminal) = interactive(&talk, "bash", "PS1='shell> '; clear\r") else { return };
+    terminal.send("offshoot compl\t");
+    terminal.until_text("offshoot completions");
+    terminal.send("\x15offshoot show sample.jsonl --at te\t");
+    terminal.until_text("--at tests\\ pass");
+}
+
+/// The functions of the document, with a program in the place of fzf that chooses the line with a word.
+#[test]
+fn the_functions_for_fzf_choose_a_session_and_an_entry() {
+    for shell in ["bash", "zsh"] {
+        let world = World::with_sample();
+        world.own("0198c2aa-0000-7000-8000-000000000002", &[&message("aaaa1111", None, 10, "user", "why?")]);
+        let bin = world.home().join("bin");
+        std::fs::create_dir_all(&bin).unwrap();
+        std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_offshoot"), bin.join("offshoot")).unwrap();
+        let fzf = bin.join("fzf");
+        std::fs::write(&fzf, "#!/bin/sh\ngrep -m 1 -e \"$CHOICE\"\n").unwrap();
+        std::fs::set_permissions(&fzf, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+        let functions = blocks("docs/shell.md", "sh").remove(1);
+        let script = format!(
+            "{functions}\nCHOICE='^0198.*why' offshoot-session && echo \"$OFFSHOOT_SESSION\"\n\
+             OFFSHOOT_SESSION=sample.jsonl CHOICE='^tests' offshoot-switch"
+        );
+        let mut command = Command::new(shell);
+        command.args(["-c", &script]).current_dir(world.work()).env_clear().env("HOME", world.home());
+        command.env("PATH", format!("{}:/usr/local/bin:/usr/bin:/bin", bin.display()));
+        let Ok(output) = command.env("OFFSHOOT_NOW", "2026-02-01T12:00:00.000Z").output() else {
+            say(&format!("NOT TESTED: the functions for fzf in {shell}: it is not installed"));
+            continue;
+        };
+        let shown = world.shown(&output);
+        assert!(shown.starts_with("[ID1]\nnow at c86f  Fixed: runs of blanks"), "{shell}: {shown}");
+    }
+}
+
+#[test]
 fn zsh_lists_what_fits_and_quotes_what_it_inserts() {
     let talk = talk_with_sample();
-    let first = "PS1='shell> '; eval \"$(offshoot completions zsh)\"\r";
-    let Some(mut terminal) = interactive(&talk, "zsh", &["-f", "-i"], first) else { return };
+    let Some(mut terminal) = interactive(&talk, "zsh", "PS1='shell> '; clear\r") else { return };
     completes_in_a_shell(&mut terminal);
 }
 
 #[test]
 fn fish_lists_what_fits_and_quotes_what_it_inserts() {
     let talk = talk_with_sample();
-    let first = "function fish_prompt; printf 'shell> '; end; offshoot completions fish | source; clear\r";
-    let Some(mut terminal) = interactive(&talk, "fish", &["--no-config", "-i"], first) else { return };
+    let prompt = "function fish_prompt; printf 'shell> '; end; clear\r";
+    let Some(mut terminal) = interactive(&talk, "fish", prompt) else { return };
     completes_in_a_shell(&mut terminal);
 }
 

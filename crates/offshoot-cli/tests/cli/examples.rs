@@ -153,7 +153,7 @@ fn command_of(line: &str) -> &str {
 }
 
 /// The names of all commands, from the help.
-fn commands(world: &World) -> Vec<String> {
+pub(crate) fn commands(world: &World) -> Vec<String> {
     let help = world.stdout("--help");
     let listed = help.lines().take_while(|line| !line.starts_with("Options:") && !line.starts_with("Arguments:"));
     let names = listed.filter_map(|line| line.strip_prefix("  ")?.split([',', ' ']).next());

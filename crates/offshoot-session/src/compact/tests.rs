@@ -222,3 +222,26 @@ fn the_report_names_what_the_summary_lacks() {
     assert!(report.to_json().starts_with(r#"{"rules":{"said":1,"missing":1,"listed":[{"text":"Never use unsafe.","times":1}]},"paths":{"said":2,"missing":1,"#));
     assert!(report::report(&plan, "src/a.rs, src/b.rs, 8080; use unsafe: never").is_clean());
 }
+
+/// The table under *An example* of `docs/compaction.md`: entries of 100 tokens, and what becomes of each.
+#[test]
+fn the_example_of_the_document_is_cut_as_it_says() {
+    let (_, example) = include_str!("../../../../docs/compaction.md").split_once("### An example").unwrap();
+    let (said, rest) = example.split_once("```text\n").unwrap();
+    assert!(said.contains("Each message is 100 tokens; `keepRecentTokens` is 250."), "{said}");
+    let rows: Vec<&str> = rest.split("\n```").next().unwrap().lines().collect();
+    let words = rows.iter().map(|row| match row.split_whitespace().nth(1).unwrap() {
+        "user" => "U100",
+        "assistant" if row.contains("calls read") => "C(lexer.rs)",
+        "assistant" => "A100",
+        "toolResult" => "T100",
+        "model_change" => "M",
+        other => panic!("{other}"),
+    });
+    let those = |fate: &str| {
+        let ids = rows.iter().enumerate().filter(|(_, row)| row.contains(fate)).map(|(at, _)| at.to_string());
+        ids.collect::<Vec<_>>().join(",")
+    };
+    let expected = format!("{} / 2 / {} | {}", those("firstKeptEntryId"), those("  history"), those("turn prefix"));
+    assert_eq!(planned(&words.collect::<Vec<_>>().join(" "), 250), expected);
+}

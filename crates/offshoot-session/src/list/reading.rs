@@ -200,7 +200,10 @@ impl<'a> Gather<'a> {
             Err(NoEnvelope::Malformed(_)) => return Ok(None),
         };
         if self.reading.beginning.is_none() {
-            return self.first_record(span, envelope.kind);
+            return match line.tail {
+                None => Ok(self.first_record(span, envelope.kind, line.head)),
+                Some(_) => Ok(self.first_record(span, envelope.kind, &self.read(span)?)),
+            };
         }
         let wants_body = match (envelope.kind, envelope.role) {
             (Kind::Message, Some(role)) => {
@@ -226,14 +229,13 @@ impl<'a> Gather<'a> {
         read_exact_at(self.medium, span.offset, length).map_err(Error::io("read", self.medium.path()))
     }
 
-    fn first_record(&mut self, span: LineSpan, kind: Kind) -> Result<Option<Header>> {
-        let bytes = self.read(span)?;
-        let text = String::from_utf8_lossy(&bytes);
+    fn first_record(&mut self, span: LineSpan, kind: Kind, bytes: &[u8]) -> Option<Header> {
+        let text = String::from_utf8_lossy(bytes);
         let text = text.trim_start_matches(['\u{feff}', '\0']).trim_end_matches('\0');
         if kind == Kind::Title && span.number == 1 {
             self.reading.slot_title = TitleSlot::parse(text).map(|slot| slot.title);
             if self.reading.slot_title.is_some() {
-                return Ok(None);
+                return None;
             }
         }
         let header = Header::parse(text);
@@ -241,7 +243,7 @@ impl<'a> Gather<'a> {
             Some(header) => self.reading.beginning = Some(Beginning::of(header)),
             None => self.reading.refused = Some((span.number, span.offset)),
         }
-        Ok(header)
+        header
     }
 
     fn body(&mut self, kind: Kind, bytes: &[u8]) {
@@ -263,7 +265,7 @@ impl<'a> Gather<'a> {
             }
             Kind::Message => {
                 if let Some(message) = json.get("message") {
-                    self.message(message, json.get("timestamp"));
+                    self.message(message, json);
                 }
             }
             _ => {}
@@ -277,7 +279,7 @@ impl<'a> Gather<'a> {
     }
 
     /// Reads a message. In a damaged line it only ends early.
-    fn message(&mut self, message: Json<'_>, entry_time: Option<Json<'_>>) {
+    fn message(&mut self, message: Json<'_>, entry: Json<'_>) {
         let (mut content, mut time, mut is_user, mut is_tools) = (None, None, false, false);
         for (name, value) in message.members() {
             match name.as_ref() {
@@ -293,8 +295,7 @@ impl<'a> Gather<'a> {
             }
         }
         let Some(content) = content.filter(|_| !is_tools) else { return };
-        let time =
-            time.or_else(|| entry_time.and_then(Json::as_str).and_then(|text| parse_iso(&text)).map(|ms| ms as f64));
+        let time = time.or_else(|| entry.str("timestamp").and_then(|text| parse_iso(&text)).map(|ms| ms as f64));
         if let Some(time) = time.filter(|time| *time > 0.0) {
             let known = self.reading.activity;
             self.reading.activity = Some(known.map_or(time, |known| known.max(time)));

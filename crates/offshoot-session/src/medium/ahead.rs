@@ -27,7 +27,8 @@ struct Streams {
 struct Stream {
     offset: u64,
     bytes: Vec<u8>,
-    last_end: u64,
+    /// The end of the last read; `None` before the first.
+    last_end: Option<u64>,
     used: u64,
 }
 
@@ -45,7 +46,7 @@ impl Ahead {
         let mut streams = self.streams.lock().unwrap_or_else(PoisonError::into_inner);
         let stream = streams.of(offset);
         let follows = stream.is_followed_by(offset);
-        stream.last_end = offset + buffer.len() as u64;
+        stream.last_end = Some(offset + buffer.len() as u64);
         if let Some(count) = stream.copy(offset, buffer) {
             return Ok(count);
         }
@@ -83,7 +84,8 @@ impl Streams {
 
 impl Stream {
     fn is_followed_by(&self, offset: u64) -> bool {
-        (self.last_end..self.last_end + WINDOW as u64).contains(&offset)
+        let gap = self.last_end.and_then(|end| offset.checked_sub(end));
+        gap.is_some_and(|gap| gap < WINDOW as u64)
     }
 
     /// Serves a read that lies inside the window.

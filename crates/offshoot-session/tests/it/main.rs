@@ -12,6 +12,7 @@ mod interruption;
 mod lists;
 mod operations;
 mod properties;
+mod readme;
 mod repair;
 mod spill;
 mod stores;

@@ -14,7 +14,7 @@ pub(super) fn read(text: &str, map: &mut Keymap) -> Vec<ConfigDiagnostic> {
     let json = match Json::parse(text) {
         Ok(json) if json.kind() == JsonKind::Object => json,
         Ok(json) => {
-            let what = "this is no object from actions to keys, such as {\"app.session.tree\": \"alt+t\"}".to_owned();
+            let what = "this is no object from actions to keys, such as {\"app.session.tree\": \"alt+s\"}".to_owned();
             return vec![ConfigDiagnostic { place: TextPosition::of(text, json.text()), what }];
         }
         Err(error) => {
@@ -165,7 +165,7 @@ mod tests {
     #[test]
     fn a_file_that_is_no_json_says_where() {
         insta::assert_snapshot!(said("{\n  \"app.clear\": \n}").join("\n"), @"3:1: this is not JSON: a value is missing; all keys are the usual ones");
-        insta::assert_snapshot!(said("[1]").join("\n"), @r#"1:1: this is no object from actions to keys, such as {"app.session.tree": "alt+t"}"#);
+        insta::assert_snapshot!(said("[1]").join("\n"), @r#"1:1: this is no object from actions to keys, such as {"app.session.tree": "alt+s"}"#);
     }
 
     #[test]
