@@ -14,7 +14,7 @@ use offshoot_session::session::{Durability, SpillPolicy};
 use crate::app::App;
 use crate::commands::{
     append, branches, check, compact, completions, context, doctor, entry, export, fork, import, label, list, man,
-    migrate, models, name, pop, repair, show, switch, tail, trash, tree, undo,
+    migrate, models, name, pick, pop, repair, show, switch, tail, trash, tree, undo,
 };
 use crate::config::Environment;
 use crate::error::{CommandError, FailureKind, Result};
@@ -82,6 +82,7 @@ pub(crate) enum Command {
     Tail(tail::Args),
     Switch(switch::Args),
     Pop(pop::Args),
+    Pick(pick::Args),
     Undo(undo::Args),
     Compact(compact::Args),
     Label(label::Args),
@@ -116,6 +117,7 @@ impl Command {
             Self::Tail(args) => tail::run(app, args),
             Self::Switch(args) => switch::run(app, args),
             Self::Pop(args) => pop::run(app, args),
+            Self::Pick(args) => pick::run(app, args),
             Self::Undo(args) => undo::run(app, args),
             Self::Compact(args) => compact::run(app, args),
             Self::Label(args) => label::run(app, args),

@@ -12,6 +12,8 @@ mod sandbox;
 mod trust;
 mod app;
 mod select;
+mod selections;
+mod bring_back;
 mod failures;
 mod models;
 mod summarise;

@@ -93,6 +93,14 @@ impl ModelTable {
         table
     }
 
+    /// How many tokens the session's own model takes; `None` if it is not known.
+    pub(crate) fn window_of(app: &App, session: &Session) -> Option<u64> {
+        let (provider, id) = recorded(session).0?;
+        let quiet = App { ui: app.ui.quiet(), ..app.clone() };
+        let model = Self::load(&quiet).models.get(&provider, &id).map(|model| model.context_window);
+        model.filter(|window| *window > 0)
+    }
+
     #[must_use]
     pub(crate) fn with_key(self, key: Option<&str>) -> Self {
         Self { keys: self.keys.with(key.map(Secret::new)), ..self }

@@ -189,7 +189,7 @@ fn may_speak(source: &dyn Source, ix: NodeIx) -> bool {
 }
 
 /// The message of an entry as stored; edits are ignored.
-fn message(entry: &Entry) -> Option<Message> {
+pub(crate) fn message(entry: &Entry) -> Option<Message> {
     let of =
         |role, json: crate::json::Json<'_>| Message { entry: entry.id.clone(), role, json: json.text().to_owned() };
     if entry.damage().is_some() {

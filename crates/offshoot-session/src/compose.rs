@@ -170,6 +170,23 @@ impl NewEntry {
         Self::custom(OPERATION_MARKER, Some(Json::trusted(&data)))
     }
 
+    /// A copy of an entry: its line with another id, parent and time. The line names its origin already.
+    pub(crate) fn copy(kind: Kind, role: Option<Role>, line: String) -> Self {
+        Self { role, copied: Some(line), ..Self::new(kind) }
+    }
+
+    /// Names as `targetId` one of the entries that are appended together with this one, by its place among them.
+    #[must_use]
+    pub(crate) fn targeting(self, place: usize) -> Self {
+        Self { target: Some(place), ..self }
+    }
+
+    /// About how many bytes its line takes in a file.
+    pub(crate) fn size(&self) -> u64 {
+        let id = EntryId::new("00000000");
+        self.line(&id, Some(&id), 0).len() as u64 + 1
+    }
+
     /// A message of an extension: a string, or an array of text and image blocks.
     ///
     /// # Errors

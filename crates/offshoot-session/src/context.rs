@@ -73,6 +73,8 @@ impl RenderStep {
 #[expect(missing_docs, reason = "the name says it")]
 pub struct Context {
     steps: Vec<RenderStep>,
+    /// omp: the entries of the path that count, also those that the model does not see.
+    counted: Vec<NodeIx>,
     /// JSON; `None` if the last change of the thinking level names none.
     pub thinking_level: Option<String>,
     /// pi: `{"provider":…,"modelId":…}`; `None` if nothing on the path names a model.
@@ -141,6 +143,11 @@ impl Context {
     /// The entries that the messages come from, as far as one message comes from one entry.
     pub fn entries(&self) -> impl Iterator<Item = NodeIx> + '_ {
         self.steps.iter().filter_map(RenderStep::entry)
+    }
+
+    /// Every entry that the context is made of.
+    pub(crate) fn shown(&self) -> Vec<NodeIx> {
+        self.steps.iter().filter_map(RenderStep::entry).chain(self.counted.iter().copied()).collect()
     }
 
     /// The tokens of the context, as [`Estimator`](crate::tokens::Estimator) counts them. Reads from the end, only as far

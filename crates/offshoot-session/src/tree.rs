@@ -139,7 +139,7 @@ impl Node {
         self.flags & FLAG_LEAF_MARKER != 0
     }
 
-    /// Whether the entry was picked from elsewhere.
+    /// Whether the entry was picked from elsewhere; see [`crate::provenance`].
     pub fn is_copy(&self) -> bool {
         self.flags & FLAG_COPY != 0
     }

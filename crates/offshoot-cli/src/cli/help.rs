@@ -32,7 +32,8 @@ Examples:
 /// The commands, grouped by task.
 const GROUPS: &[(&str, &[&str])] = &[
     ("Look", &["list", "show", "tree", "branches", "context", "entry", "tail"]),
-    ("Move", &["switch", "pop", "undo", "fork"]),
+    ("Move", &["switch", "pop", "fork"]),
+    ("Bring back", &["pick", "undo"]),
     ("Write", &["label", "name", "compact", "append", "export", "import", "trash"]),
     ("Agent", &["chat", "models", "api"]),
     ("Maintain", &["check", "repair", "doctor", "migrate", "completions", "man", "help"]),

@@ -9,6 +9,7 @@ pub(crate) mod entry;
 pub(crate) mod tail;
 pub(crate) mod switch;
 pub(crate) mod pop;
+pub(crate) mod pick;
 pub(crate) mod undo;
 pub(crate) mod compact;
 pub(crate) mod label;

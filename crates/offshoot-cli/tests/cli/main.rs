@@ -34,6 +34,7 @@ mod models;
 mod name;
 mod naming;
 mod output;
+mod pick;
 mod pop;
 mod readme;
 mod repair;

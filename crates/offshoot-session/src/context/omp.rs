@@ -20,16 +20,19 @@ pub use settings::OmpSettings;
 pub(super) fn build(source: &dyn Source, leaf: Option<NodeIx>) -> Result<Context> {
     let path = leaf.map(|leaf| source.tree().path(leaf)).unwrap_or_default();
     let mut diagnostics = Vec::new();
-    let mut drafts = Vec::new();
+    let (mut drafts, mut counted) = (Vec::new(), Vec::new());
     for chosen in select(source, &path, &mut diagnostics)? {
         match chosen {
             Chosen::Ready(draft) => drafts.push(draft),
-            Chosen::Entry(ix) => drafts.extend(draft(source, ix, &mut diagnostics)?),
+            Chosen::Entry(ix) => {
+                counted.push(ix);
+                drafts.extend(draft(source, ix, &mut diagnostics)?);
+            }
         }
     }
     let (thinking_level, omp) = settings::read(source, &path)?;
     let steps = pairs::settle(source, drafts)?;
-    Ok(Context { steps, thinking_level: Some(thinking_level), model: None, omp: Some(omp), diagnostics })
+    Ok(Context { steps, counted, thinking_level: Some(thinking_level), model: None, omp: Some(omp), diagnostics })
 }
 
 enum Chosen {

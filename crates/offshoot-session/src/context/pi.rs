@@ -20,7 +20,7 @@ pub(super) fn build(source: &dyn Source, leaf: Option<NodeIx>) -> Result<Context
     let edits = edits(source, &selection)?;
     let steps = selection.iter().filter_map(|chosen| step(source, *chosen, &edits)).collect();
     let (thinking_level, model) = settings(source, leaf)?;
-    Ok(Context { steps, thinking_level, model, omp: None, diagnostics })
+    Ok(Context { steps, thinking_level, model, diagnostics, ..Context::default() })
 }
 
 /// The tokens of the context, if a message after the last compaction has a report. Walks back no further than to it.

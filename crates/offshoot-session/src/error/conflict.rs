@@ -44,6 +44,8 @@ pub enum Conflict {
     ParentGone { parent: EntryId },
     #[error("another program moved the leaf; nothing was written")]
     LeafMoved,
+    #[error("tool calls of entry {turn} wait for their results")]
+    OpenToolTurn { turn: EntryId },
     #[error("entry {message} was said after {operation}")]
     SaidSince {
         /// With its article.

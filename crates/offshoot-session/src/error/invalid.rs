@@ -45,6 +45,8 @@ pub enum Invalid {
     NothingToPop,
     #[error("there is no user message before the leaf")]
     NoUserMessage,
+    #[error("entry {above} is not above entry {below}")]
+    NotOnPath { above: EntryId, below: EntryId },
     #[error("no message would be left")]
     NothingLeft,
     #[error("the session is empty: there is nothing to copy")]

@@ -11,6 +11,7 @@ mod growth;
 mod interruption;
 mod lists;
 mod operations;
+mod picks;
 mod properties;
 mod readme;
 mod repair;

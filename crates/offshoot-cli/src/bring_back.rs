@@ -1,0 +1,33 @@
+//! What the commands that bring work back share: ids of what was written, files that the copies speak of.
+
+use offshoot_session::files::FileLists;
+use offshoot_session::json::{Object, quote};
+use offshoot_session::session::{Brought, Session};
+use offshoot_session::text::one_line;
+
+use crate::app::App;
+
+/// More files are counted.
+const FILES: usize = 5;
+
+pub(crate) fn with_ids(object: Object, brought: Option<&Brought>) -> Object {
+    let Some(brought) = brought else { return object.raw("operationId", "null").raw("entryIds", "null") };
+    let ids: Vec<String> = brought.entries.iter().map(|id| quote(id.as_str())).collect();
+    object.str("operationId", brought.operation.as_str()).raw("entryIds", format!("[{}]", ids.join(",")))
+}
+
+/// Names the changed files that the folder of the session lacks.
+pub(crate) fn report_files(app: &App, session: &Session, files: &FileLists) {
+    let folder = session.cwd().filter(|cwd| !cwd.is_empty()).map_or_else(|| app.cwd(), str::to_owned);
+    let lacks = |file: &&String| !std::path::Path::new(&folder).join(file).exists();
+    let missing: Vec<String> = files.modified.iter().filter(lacks).map(|file| one_line(file, 80)).collect();
+    if missing.is_empty() {
+        return;
+    }
+    let more = missing.len().saturating_sub(FILES);
+    let mut named = missing.iter().take(FILES).cloned().collect::<Vec<_>>().join(", ");
+    if more > 0 {
+        named.push_str(&format!(" and {more} more"));
+    }
+    app.ui.note(&format!("words came, files did not: the folder lacks {named}"));
+}

@@ -1,0 +1,533 @@
+//! Plans copies of entries from another branch or session: what comes along, what is left out and why, what is here
+//! already. Writes nothing; [`Session::pick`](crate::session::Session::pick) does. See *Copies* in `docs/format.md`.
+//!
+//! Costs the selected entries and the two contexts, not the file.
+
+mod copy;
+mod widen;
+
+use std::borrow::Cow;
+use std::collections::{HashMap, HashSet};
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+
+use crate::branch_summary;
+use crate::compose::NewEntry;
+use crate::context::{self, Context};
+use crate::entry::{Entry, Source};
+use crate::error::Result;
+use crate::files::{FileLists, Files};
+use crate::header::Dialect;
+use crate::id::EntryId;
+use crate::json::{Json, Object};
+use crate::kind::{Kind, KindDialect, Operation, Role};
+use crate::provenance::{Origin, Present, is_shared};
+use crate::tokens;
+use crate::tree::NodeIx;
+
+use copy::Changes;
+use widen::Widened;
+pub(crate) use widen::answered;
+
+/// The session that receives, or the one that gives.
+#[derive(Clone, Copy)]
+pub struct PickEnd<'a> {
+    /// Its entries.
+    pub source: &'a dyn Source,
+    /// Its id.
+    pub session: &'a str,
+    /// Its spelling.
+    pub dialect: Dialect,
+    /// Where it continues.
+    pub leaf: Option<NodeIx>,
+}
+
+impl std::fmt::Debug for PickEnd<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "PickEnd {{ {}, {:?} }}", self.session, self.leaf)
+    }
+}
+
+/// What a pick brings besides the conversation, and how.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct PickOptions {
+    /// Also entries that the context has already.
+    pub again: bool,
+    /// Models, thinking levels and other settings.
+    pub settings: bool,
+    /// What extensions stored.
+    pub state: bool,
+    /// The labels of what is picked.
+    pub labels: bool,
+}
+
+/// What to pick.
+#[derive(Debug, Clone, Copy)]
+pub struct PickRequest<'a> {
+    /// The session that gives; `None` for the one that receives.
+    pub from: Option<PickEnd<'a>>,
+    /// Selections, each in the order of its path.
+    pub selections: &'a [Vec<NodeIx>],
+    /// The entry below which the copies go; `None` for a new root.
+    pub onto: Option<NodeIx>,
+    /// What comes along.
+    pub options: PickOptions,
+}
+
+/// Why an entry is not copied.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(missing_docs, reason = "`text` says what each is")]
+pub enum LeftOut {
+    Compaction,
+    Setting,
+    State,
+    Label,
+    Name,
+    Usage,
+    EditTarget,
+    NoCall,
+    OtherDialect,
+    Unknown,
+    Damaged,
+}
+
+/// Why an entry above the target is copied nevertheless.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the names say it")]
+pub enum Gone {
+    Compacted,
+    EditedOut,
+}
+
+/// One planned copy.
+#[derive(Debug, Clone)]
+pub struct PlannedCopy {
+    /// The entry in the session that gives.
+    pub ix: NodeIx,
+    /// Its id.
+    pub id: EntryId,
+    /// Its kind and role.
+    pub kind: Kind,
+    /// Of a message.
+    pub role: Option<Role>,
+    /// Whether it came along because a tool call and its result stay together.
+    pub is_added: bool,
+    /// Whether it is on the path of the target already, but not in its context.
+    pub gone: Option<Gone>,
+    /// An estimate.
+    pub tokens: u64,
+}
+
+/// A pick, before it is written.
+#[derive(Debug, Clone)]
+pub struct PickPlan {
+    /// What is copied, in order.
+    pub copies: Vec<PlannedCopy>,
+    /// What is left out, and why.
+    pub left_out: Vec<(EntryId, LeftOut)>,
+    /// What the context has already: the selected entry, and the one that is there.
+    pub already: Vec<(EntryId, EntryId)>,
+    /// `provider/model`, if it is named again after the copies.
+    pub restated: Option<String>,
+    /// An estimate for the copies.
+    pub tokens: u64,
+    /// The context at the target, before the pick.
+    pub tokens_before: u64,
+    /// How much is written.
+    pub bytes: u64,
+    /// The files that the copied calls read and changed.
+    pub files: FileLists,
+    /// How many images are written out for pi.
+    pub images: usize,
+    /// The entry below which the copies go.
+    pub onto: Option<NodeIx>,
+    /// The marker's followers.
+    pub(crate) entries: Vec<NewEntry>,
+    pub(crate) operation: Operation,
+}
+
+impl LeftOut {
+    /// The reason, for people.
+    pub fn text(self) -> &'static str {
+        match self {
+            Self::Compaction => "a compaction: what it stands for comes only if it is selected",
+            Self::Setting => "a setting",
+            Self::State => "state of an extension",
+            Self::Label => "a label",
+            Self::Name => "a name or title belongs to its session",
+            Self::Usage => "usage counts where it was spent",
+            Self::EditTarget => "an edit of an entry that is not picked",
+            Self::NoCall => "a result without its call",
+            Self::OtherDialect => "an entry that the other program does not know",
+            Self::Unknown => "an entry of an unknown type",
+            Self::Damaged => "damaged",
+        }
+    }
+
+    /// A stable word.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Compaction => "compaction",
+            Self::Setting => "setting",
+            Self::State => "state",
+            Self::Label => "label",
+            Self::Name => "name",
+            Self::Usage => "usage",
+            Self::EditTarget => "edit-target",
+            Self::NoCall => "no-call",
+            Self::OtherDialect => "other-dialect",
+            Self::Unknown => "unknown",
+            Self::Damaged => "damaged",
+        }
+    }
+}
+
+impl Gone {
+    /// A stable word.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Compacted => "compacted",
+            Self::EditedOut => "edited-out",
+        }
+    }
+}
+
+impl PickPlan {
+    /// Whether nothing would be written.
+    pub fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
+    /// The plan as JSON; `id` names entries of the session that receives.
+    pub fn to_json(&self, onto: Option<&str>) -> Object {
+        let list = |items: Vec<String>| format!("[{}]", items.join(","));
+        let copies = self.copies.iter().map(|copy| {
+            Object::new()
+                .str("entryId", copy.id.as_str())
+                .opt_str("type", copy.kind.word())
+                .opt_str("role", copy.role.and_then(Role::word))
+                .raw("tokens", copy.tokens)
+                .raw("added", copy.is_added)
+                .str_or_null("gone", copy.gone.map(Gone::word))
+                .finish()
+        });
+        let left = self.left_out.iter().map(|(id, why)| {
+            Object::new().str("entryId", id.as_str()).str("reason", why.word()).str("message", why.text()).finish()
+        });
+        let already = self
+            .already
+            .iter()
+            .map(|(id, here)| Object::new().str("entryId", id.as_str()).str("hereId", here.as_str()).finish());
+        let object = Object::new()
+            .str_or_null("ontoId", onto)
+            .raw("copies", list(copies.collect()))
+            .raw("leftOut", list(left.collect()))
+            .raw("alreadyHere", list(already.collect()))
+            .str_or_null("restatedModel", self.restated.as_deref())
+            .raw("tokens", self.tokens)
+            .raw("tokensBefore", self.tokens_before)
+            .raw("bytes", self.bytes)
+            .raw("imagesWrittenOut", self.images);
+        self.files.details(object)
+    }
+}
+
+/// Plans a pick into `here`.
+///
+/// # Errors
+/// The medium cannot be read.
+pub fn plan(here: PickEnd<'_>, request: &PickRequest<'_>) -> Result<PickPlan> {
+    let context = context::build(here.source, request.onto, here.dialect)?;
+    let present = Present::of(here.source, &context)?;
+    let from = request.from.unwrap_or(here);
+    let mut planner = Planner::new(here, request, present);
+    for selection in request.selections {
+        let widened = widen::widen(from.source, selection, from.leaf)?;
+        planner.take(&widened)?;
+    }
+    planner.finish(&context)
+}
+
+/// The last entry above `to` that the session `here` has, too: where `A..B` begins without A.
+pub fn shared_end(here: PickEnd<'_>, from: Option<PickEnd<'_>>, onto: Option<NodeIx>, to: NodeIx) -> Option<NodeIx> {
+    match from {
+        None => here.source.tree().common_ancestor(onto?, to),
+        Some(from) => from.source.tree().ancestors(to).find(|ix| is_shared(here.source, from.source, *ix).is_some()),
+    }
+}
+
+/// Whether calls of a turn have no result among these answers. Those of failed turns are not waited for.
+pub(crate) fn waits_for_results(turn: &Entry, answered: &[String]) -> bool {
+    let stop = turn.message().and_then(|message| message.str("stopReason").map(Cow::into_owned));
+    let has_failed = matches!(stop.as_deref(), Some("aborted" | "error"));
+    !has_failed && widen::calls(turn).iter().any(|call| !answered.contains(call))
+}
+
+struct Planner<'a> {
+    here: PickEnd<'a>,
+    from: PickEnd<'a>,
+    /// The id of the session that gives, if it is another one.
+    elsewhere: Option<&'a str>,
+    onto: Option<NodeIx>,
+    options: PickOptions,
+    present: Present,
+    chosen: Vec<Chosen>,
+    seen: HashSet<NodeIx>,
+    left_out: Vec<(EntryId, LeftOut)>,
+    already: Vec<(EntryId, EntryId)>,
+    /// Calls that the context has, of turns that come again because it lacks a result.
+    partly_here: HashSet<String>,
+}
+
+struct Chosen {
+    entry: Entry,
+    origin: Origin,
+    is_added: bool,
+}
+
+impl<'a> Planner<'a> {
+    fn new(here: PickEnd<'a>, request: &PickRequest<'a>, present: Present) -> Self {
+        let elsewhere = request.from.map(|from| from.session).filter(|session| *session != here.session);
+        Self {
+            here,
+            from: request.from.unwrap_or(here),
+            elsewhere,
+            onto: request.onto,
+            options: request.options,
+            present,
+            chosen: Vec::new(),
+            seen: HashSet::new(),
+            left_out: Vec::new(),
+            already: Vec::new(),
+            partly_here: HashSet::new(),
+        }
+    }
+
+    /// Sorts the entries of a selection.
+    fn take(&mut self, widened: &Widened) -> Result<()> {
+        let partly_here = self.turns_partly_here(widened);
+        for entry in &widened.entries {
+            let (ix, node) = (entry.ix, self.from.source.tree().node(entry.ix));
+            if node.is_leaf_marker() || !self.seen.insert(ix) {
+                continue;
+            }
+            let Some(origin) = Origin::first(entry, self.elsewhere, self.here.session) else {
+                let line = EntryId::new(format!("line {}", node.line()));
+                self.left_out.push((line, LeftOut::Damaged));
+                continue;
+            };
+            let id = entry.id.clone().unwrap_or_else(|| EntryId::new("-"));
+            let orphan = widened.orphans.contains(&ix).then_some(LeftOut::NoCall);
+            if let Some(why) = orphan.or_else(|| self.refused(entry)) {
+                self.left_out.push((id, why));
+            } else if let Some(found) = self.found_here(entry, &origin).filter(|_| !partly_here.contains(&ix)) {
+                let here = self.here.source.tree().node(found).id().cloned();
+                self.already.push((id.clone(), here.unwrap_or(id)));
+            } else {
+                self.chosen.push(Chosen { entry: entry.clone(), origin, is_added: widened.added.contains(&ix) });
+            }
+        }
+        Ok(())
+    }
+
+    /// Turns with their results of which the context has some entries and lacks others: all of them come.
+    fn turns_partly_here(&mut self, widened: &Widened) -> HashSet<NodeIx> {
+        let mut partly = HashSet::new();
+        let is_here = |entry: &Entry| {
+            let origin = Origin::first(entry, self.elsewhere, self.here.session);
+            origin.is_some_and(|origin| self.found_here(entry, &origin).is_some())
+        };
+        let with_role = |role| widened.entries.iter().filter(move |entry| entry.role == Some(role));
+        let mut calls_here = HashSet::new();
+        for turn in with_role(Role::Assistant) {
+            let calls = widen::calls(turn);
+            let is_of_turn = |entry: &&Entry| answered(entry).is_some_and(|call| calls.contains(&call));
+            let group: Vec<&Entry> =
+                std::iter::once(turn).chain(with_role(Role::ToolResult).filter(is_of_turn)).collect();
+            let count = group.iter().filter(|entry| is_here(entry)).count();
+            if count > 0 && count < group.len() {
+                partly.extend(group.iter().map(|entry| entry.ix));
+                calls_here.extend(calls);
+            }
+        }
+        self.partly_here.extend(calls_here);
+        partly
+    }
+
+    /// The entry that the context has for this one.
+    fn found_here(&self, entry: &Entry, origin: &Origin) -> Option<NodeIx> {
+        if self.options.again {
+            return None;
+        }
+        let (here, from) = (self.here.source, self.from.source);
+        let itself = match self.elsewhere {
+            None => Some(entry.ix),
+            Some(_) => is_shared(here, from, entry.ix),
+        };
+        itself.filter(|ix| self.present.has(*ix)).or_else(|| self.present.find(here, origin))
+    }
+
+    /// Why an entry of this kind is not copied.
+    fn refused(&self, entry: &Entry) -> Option<LeftOut> {
+        if entry.damage().is_some() {
+            return Some(LeftOut::Damaged);
+        }
+        let unless = |is_wanted: bool, why| if is_wanted { self.foreign(entry.kind) } else { Some(why) };
+        match entry.kind {
+            Kind::Message => match entry.role {
+                Some(Role::System) => unless(self.options.settings, LeftOut::Setting),
+                Some(Role::CompactionSummary) => Some(LeftOut::Compaction),
+                _ => None,
+            },
+            Kind::CustomMessage | Kind::BranchSummary => None,
+            Kind::ContextEdit => {
+                let target = entry.str("targetId");
+                let is_chosen = |chosen: &Chosen| chosen.entry.id.as_ref().map(EntryId::as_str) == target.as_deref();
+                if self.chosen.iter().any(is_chosen) { None } else { Some(LeftOut::EditTarget) }
+            }
+            Kind::Compaction | Kind::ResetBoundary => Some(LeftOut::Compaction),
+            Kind::ModelChange | Kind::ThinkingLevelChange | Kind::ModeChange | Kind::ServiceTierChange => {
+                unless(self.options.settings, LeftOut::Setting)
+            }
+            Kind::Custom | Kind::TtsrInjection => unless(self.options.state, LeftOut::State),
+            Kind::Label => {
+                if self.options.labels {
+                    None
+                } else {
+                    Some(LeftOut::Label)
+                }
+            }
+            Kind::SessionInfo | Kind::TitleChange | Kind::SessionInit | Kind::CredentialPin => Some(LeftOut::Name),
+            Kind::Usage | Kind::ModelUsage => Some(LeftOut::Usage),
+            Kind::Session | Kind::Title | Kind::Unknown => Some(LeftOut::Unknown),
+        }
+    }
+
+    fn foreign(&self, kind: Kind) -> Option<LeftOut> {
+        let is_known = match (kind.dialect(), self.here.dialect) {
+            (KindDialect::Pi, Dialect::Omp) | (KindDialect::Omp, Dialect::Pi) => false,
+            // Each program has its own spelling.
+            _ => kind != Kind::ModelChange || self.from.dialect == self.here.dialect,
+        };
+        (!is_known).then_some(LeftOut::OtherDialect)
+    }
+
+    /// Makes the entries to be written.
+    fn finish(mut self, context: &Context) -> Result<PickPlan> {
+        let source = self.here.source;
+        let calls = self.renamed_calls();
+        let gone = self.gone();
+        let chosen = std::mem::take(&mut self.chosen);
+        let (mut entries, mut copies, mut files, mut images) = (Vec::new(), Vec::new(), Files::default(), 0);
+        let mut places: HashMap<EntryId, usize> = HashMap::new();
+        let blob = |hash: &str| self.from.source.blob(hash);
+        let writes_out = self.from.dialect == Dialect::Omp && self.here.dialect == Dialect::Pi;
+        for Chosen { entry, origin, is_added } in &chosen {
+            if entry.kind == Kind::Label {
+                continue;
+            }
+            let changes = Changes { origin, calls: &calls, blob: writes_out.then_some(&blob as _) };
+            let (line, has_images) = copy::line(entry, &changes);
+            images += usize::from(has_images);
+            let mut copy = NewEntry::copy(entry.kind, entry.role, line);
+            if entry.kind == Kind::ContextEdit {
+                let target = entry.str("targetId").map(EntryId::new);
+                // One more, because the marker comes first.
+                copy = target.and_then(|target| places.get(&target)).map_or(copy.clone(), |at| copy.targeting(at + 1));
+            }
+            if let Some(message) = entry.message().filter(|_| entry.role == Some(Role::Assistant)) {
+                files.take_calls(message);
+            }
+            let message = branch_summary::message(entry);
+            let tokens = message.map_or(0, |message| tokens::estimate(message.json()));
+            let id = entry.id.clone().unwrap_or_else(|| EntryId::new("-"));
+            places.insert(id.clone(), entries.len());
+            let (kind, role, gone) = (entry.kind, entry.role, gone.get(&entry.ix).copied());
+            copies.push(PlannedCopy { ix: entry.ix, id, kind, role, is_added: *is_added, gone, tokens });
+            entries.push(copy);
+        }
+        let restated = if self.options.settings { None } else { self.restated(context, &chosen)? };
+        if let Some((provider, model)) = &restated {
+            entries.push(NewEntry::model(provider, model, self.here.dialect));
+        }
+        if self.options.labels {
+            for copy in &copies {
+                let label = self.from.source.tree().label(&copy.id);
+                let at = places.get(&copy.id).copied().unwrap_or_default();
+                entries
+                    .extend(label.map(|label| NewEntry::label(copy.id.as_str(), Some(&label.text)).targeting(at + 1)));
+            }
+        }
+        let tokens = copies.iter().map(|copy| copy.tokens).sum();
+        let plan = PickPlan {
+            copies,
+            left_out: self.left_out,
+            already: self.already,
+            restated: restated.map(|(provider, model)| format!("{provider}/{model}")),
+            tokens,
+            tokens_before: context.tokens(source)?,
+            bytes: entries.iter().map(NewEntry::size).sum(),
+            files: files.lists(),
+            images,
+            onto: self.onto,
+            entries,
+            operation: Operation::Pick,
+        };
+        source.tree().whole(plan)
+    }
+
+    /// New ids for calls that the context may have already: a request must not have one twice.
+    fn renamed_calls(&self) -> HashMap<String, String> {
+        let turns = self.chosen.iter().filter(|chosen| chosen.entry.role == Some(Role::Assistant));
+        let calls = turns.flat_map(|turn| widen::calls(&turn.entry));
+        let may_be_here = |id: &String| self.options.again || self.partly_here.contains(id);
+        calls.filter(may_be_here).map(|id| (id.clone(), self.new_call_id(&id))).collect()
+    }
+
+    /// Differs for every target, and so for every pick of the same entries.
+    fn new_call_id(&self, old: &str) -> String {
+        let target = self.onto.and_then(|onto| self.here.source.tree().node(onto).id());
+        let mut hasher = DefaultHasher::new();
+        (old, target.map(EntryId::as_str)).hash(&mut hasher);
+        format!("call_{:016x}", hasher.finish())
+    }
+
+    /// Selected entries above the target that its context does not show.
+    fn gone(&self) -> HashMap<NodeIx, Gone> {
+        let mut gone = HashMap::new();
+        let tree = self.here.source.tree();
+        let Some(first) = self.chosen.iter().map(|chosen| chosen.entry.ix).min().filter(|_| self.elsewhere.is_none())
+        else {
+            return gone;
+        };
+        let wanted: HashSet<NodeIx> = self.chosen.iter().map(|chosen| chosen.entry.ix).collect();
+        let compaction = self.onto.and_then(|onto| tree.compaction(onto));
+        let above = self.onto.into_iter().flat_map(|onto| tree.ancestors(onto));
+        for ix in above.take_while(|ix| *ix >= first).filter(|ix| wanted.contains(ix) && !self.present.has(*ix)) {
+            let is_before = compaction.is_some_and(|compaction| ix < compaction);
+            gone.insert(ix, if is_before { Gone::Compacted } else { Gone::EditedOut });
+        }
+        gone
+    }
+
+    /// The model of here, if the copies would change it.
+    fn restated(&self, context: &Context, chosen: &[Chosen]) -> Result<Option<(String, String)>> {
+        let last = chosen.iter().rev().find(|chosen| chosen.entry.role == Some(Role::Assistant));
+        let named =
+            |message: Json<'_>| Some((message.str("provider")?.into_owned(), message.str("model")?.into_owned()));
+        let Some(copied) = last.and_then(|chosen| chosen.entry.message()) else { return Ok(None) };
+        let own = match (&context.omp, &context.model) {
+            (Some(omp), _) => {
+                let model = omp.models.iter().find(|(role, _)| role == "default").map(|(_, model)| model);
+                model
+                    .and_then(|model| model.split_once('/'))
+                    .map(|(provider, model)| (provider.to_owned(), model.to_owned()))
+            }
+            (None, Some(model)) => {
+                let model = Json::trusted(model);
+                model.str("provider").zip(model.str("modelId")).map(|(a, b)| (a.into_owned(), b.into_owned()))
+            }
+            (None, None) => None,
+        };
+        Ok(own.filter(|own| named(copied).as_ref() != Some(own)))
+    }
+}

@@ -1,0 +1,134 @@
+//! Where copies and merges come from, and what a context has already. See *Copies* in `docs/format.md`.
+//!
+//! An entry is known by its first original: a copy of a copy names that. Ids count within one session and its forks, so
+//! the key of an entry from elsewhere has the session's id.
+
+use std::collections::HashMap;
+
+use crate::context::Context;
+use crate::entry::{Entry, Source};
+use crate::error::Result;
+use crate::id::EntryId;
+use crate::json::{JsonKind, Object, quote};
+use crate::kind::Kind;
+use crate::tree::NodeIx;
+
+/// The entry that a copy was made of.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Origin {
+    /// Its session; `None` for the copy's own, and for those that it was forked from.
+    pub session: Option<String>,
+    /// Its id.
+    pub id: EntryId,
+}
+
+/// A branch that a summary brought back.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Merged {
+    /// The entry after which the merged part begins; `None` for the root.
+    pub base: Option<EntryId>,
+    /// The last entry of the merged part.
+    pub tip: EntryId,
+    /// The session of both; `None` for the summary's own.
+    pub session: Option<String>,
+}
+
+impl Origin {
+    /// What the line names as its origin; `None` unless it is a copy.
+    pub fn of(entry: &Entry) -> Option<Self> {
+        let named = entry.get("pickedFrom")?;
+        match named.kind() {
+            JsonKind::String => Some(Self { session: None, id: EntryId::new(named.as_str()?) }),
+            JsonKind::Object => Some(Self {
+                session: named.str("session").map(std::borrow::Cow::into_owned),
+                id: EntryId::new(named.str("id")?),
+            }),
+            _ => None,
+        }
+    }
+
+    /// The first original of an entry, as the session `here` names it. `elsewhere` is the entry's session, if it is
+    /// another one.
+    pub(crate) fn first(entry: &Entry, elsewhere: Option<&str>, here: &str) -> Option<Self> {
+        let origin = match Self::of(entry) {
+            Some(origin) => origin,
+            None => Self { session: None, id: entry.id.clone()? },
+        };
+        let session = origin.session.or_else(|| elsewhere.map(str::to_owned));
+        Some(Self { session: session.filter(|session| session != here), id: origin.id })
+    }
+
+    /// The member `pickedFrom`.
+    pub(crate) fn to_json(&self) -> String {
+        match &self.session {
+            None => quote(self.id.as_str()),
+            Some(session) => Object::new().str("session", session).str("id", self.id.as_str()).finish(),
+        }
+    }
+}
+
+impl Merged {
+    /// What a branch summary merged; `None` for other entries and summaries.
+    pub fn of(entry: &Entry) -> Option<Self> {
+        let merged = Some(entry).filter(|entry| entry.kind == Kind::BranchSummary)?.get("details")?.get("merged")?;
+        Some(Self {
+            base: merged.str("base").map(EntryId::new),
+            tip: EntryId::new(merged.str("tip")?),
+            session: merged.str("session").map(std::borrow::Cow::into_owned),
+        })
+    }
+
+    /// The member `merged` of the summary's details.
+    pub fn to_json(&self) -> String {
+        let object = Object::new().str_or_null("base", self.base.as_ref().map(EntryId::as_str));
+        object.str("tip", self.tip.as_str()).opt_str("session", self.session.as_deref()).finish()
+    }
+}
+
+/// The entries that a context shows, and the originals of those that are copies.
+#[derive(Debug, Default)]
+pub struct Present {
+    /// In file order.
+    entries: Vec<NodeIx>,
+    copies: HashMap<Origin, NodeIx>,
+}
+
+impl Present {
+    /// Reads the copies of a context.
+    ///
+    /// # Errors
+    /// The medium cannot be read.
+    pub fn of(source: &dyn Source, context: &Context) -> Result<Self> {
+        let tree = source.tree();
+        let mut present = Self { entries: context.shown(), copies: HashMap::new() };
+        present.entries.sort_unstable();
+        present.entries.dedup();
+        for ix in present.entries.iter().filter(|ix| tree.node(**ix).is_copy()) {
+            if let Some(origin) = Origin::of(&source.entry(*ix)?) {
+                present.copies.insert(origin, *ix);
+            }
+        }
+        Ok(present)
+    }
+
+    /// Whether the context shows this entry itself.
+    pub fn has(&self, ix: NodeIx) -> bool {
+        self.entries.binary_search(&ix).is_ok()
+    }
+
+    /// The entry that the context shows for an original.
+    pub(crate) fn find(&self, source: &dyn Source, origin: &Origin) -> Option<NodeIx> {
+        let itself = Some(origin).filter(|origin| origin.session.is_none());
+        let itself = itself.and_then(|origin| source.tree().find(origin.id.as_str())).filter(|ix| self.has(*ix));
+        itself.or_else(|| self.copies.get(origin).copied())
+    }
+}
+
+/// Whether two sessions have the same entry, as a fork and its source do.
+pub(crate) fn is_shared(here: &dyn Source, there: &dyn Source, ix: NodeIx) -> Option<NodeIx> {
+    let node = there.tree().node(ix);
+    let found = here.tree().find(node.id()?.as_str())?;
+    let own = here.tree().node(found);
+    let is_same = own.time() == node.time() && own.kind() == node.kind() && own.role() == node.role();
+    is_same.then_some(found)
+}

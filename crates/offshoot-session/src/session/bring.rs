@@ -1,0 +1,94 @@
+//! Brings entries of other branches and sessions here: picks.
+
+use super::{Session, Standpoint};
+use crate::compose::NewEntry;
+use crate::entry::Source as _;
+use crate::error::{Conflict, Error, Result};
+use crate::id::EntryId;
+use crate::kind::{Kind, Role};
+use crate::pick::{self, PickEnd, PickPlan, PickRequest};
+use crate::tree::NodeIx;
+
+/// A plan with what it was made for; see [`Session::pick`].
+#[derive(Debug, Clone)]
+#[expect(missing_docs, reason = "the names say it")]
+pub struct PlannedPick {
+    pub plan: PickPlan,
+    pub(super) standpoint: Standpoint,
+}
+
+/// The entries that an operation wrote.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Brought {
+    /// The marker.
+    pub operation: EntryId,
+    /// The entries after it, in order; the last one is the leaf.
+    pub entries: Vec<EntryId>,
+}
+
+impl Session {
+    /// This session as one end of a pick.
+    pub fn pick_end(&self) -> PickEnd<'_> {
+        PickEnd { source: self, session: self.id(), dialect: self.dialect(), leaf: self.leaf() }
+    }
+
+    /// Plans copies of entries below `request.onto`. Writes nothing.
+    ///
+    /// # Errors
+    /// [`Conflict::OpenToolTurn`] if calls at the target wait for their results; a medium cannot be read.
+    pub fn plan_pick(&self, request: &PickRequest<'_>) -> Result<PlannedPick> {
+        self.refuse_open_turn(request.onto)?;
+        let plan = pick::plan(self.pick_end(), request)?;
+        Ok(PlannedPick { plan, standpoint: self.standpoint(request.onto) })
+    }
+
+    /// Writes a pick with one append, and moves the leaf to its last entry. `None` if there is nothing to write.
+    ///
+    /// # Errors
+    /// Those of [`Session::append`]; [`Conflict::LeafMoved`] if another program changed the session since the plan.
+    /// Nothing is written then.
+    pub fn pick(&mut self, planned: &PlannedPick) -> Result<Option<Brought>> {
+        if planned.plan.is_empty() {
+            return Ok(None);
+        }
+        let onto = planned.plan.onto.and_then(|onto| self.tree().node(onto).id().cloned());
+        self.bring(planned, onto).map(Some)
+    }
+
+    fn bring(&mut self, planned: &PlannedPick, onto: Option<EntryId>) -> Result<Brought> {
+        let (plan, before) = (&planned.plan, self.leaf_before());
+        let marker =
+            NewEntry::operation_marker(plan.operation, before.as_ref().map(EntryId::as_str), plan.entries.len());
+        let mut chain = vec![marker];
+        chain.extend(plan.entries.iter().cloned());
+        let mut ids = self.append_operation(&chain, onto, &planned.standpoint)?.into_iter();
+        let operation = ids.next().ok_or_else(|| Error::no_entry("just appended"))?;
+        self.unfinished = None;
+        Ok(Brought { operation, entries: ids.collect() })
+    }
+
+    /// Between a call and its result nothing else can stand.
+    pub(super) fn refuse_open_turn(&self, target: Option<NodeIx>) -> Result<()> {
+        let Some(target) = target else { return Ok(()) };
+        let mut answered = Vec::new();
+        for ix in self.tree().ancestors(target) {
+            let node = self.tree().node(ix);
+            match (node.kind(), node.role()) {
+                (Kind::Message, Some(Role::ToolResult)) => answered.extend(pick::answered(&self.entry(ix)?)),
+                // Nobody answers the calls of a copy: its results came along.
+                (Kind::Message, Some(Role::Assistant)) if node.is_copy() => return Ok(()),
+                (Kind::Message, Some(Role::Assistant)) => {
+                    let turn = self.entry(ix)?;
+                    if pick::waits_for_results(&turn, &answered) {
+                        let id = turn.id.clone().unwrap_or_else(|| EntryId::new("-"));
+                        return Err(self.conflict(Conflict::OpenToolTurn { turn: id }));
+                    }
+                    return Ok(());
+                }
+                (Kind::Message | Kind::CustomMessage | Kind::Compaction | Kind::BranchSummary, _) => return Ok(()),
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+}
