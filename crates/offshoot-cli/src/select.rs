@@ -241,6 +241,10 @@ fn by_name(sessions: &[SessionInfo], given: &str) -> Result<Option<PathBuf>> {
 
 /// The entry that a person named; see [`find_entry`].
 pub(crate) fn entry(app: &App, session: &Session, given: &str) -> Result<NodeIx> {
+    if given.is_empty() {
+        let error = CommandError::usage("an empty text names no entry");
+        return Err(error.hint("`offshoot tree SESSION` lists the entries"));
+    }
     let zone = Zone::local();
     let here = Here { leaf: session.leaf(), now: app.now(), zone: &zone };
     Ok(find_entry(session.tree(), given, here)?)

@@ -194,24 +194,29 @@ fn not_a_command(words: &[&str]) -> CommandError {
     let error = match words.iter().any(|word| is_phrase(word)) {
         true => CommandError::usage("a prompt is one argument, and several were given"),
         false => CommandError::usage(format!("{first:?} is not a command, and a prompt needs quotes or `-p`"))
-            .hint(instead(first, &all)),
+            .hint(instead(first, words.get(1).copied().unwrap_or_default())),
     };
     error
         .hint(format!("`offshoot -p {all}` sends the words to a model and prints its answer"))
         .hint(format!("`offshoot chat {all}` starts a conversation with them"))
 }
 
-/// The suggestion for a word that is not a command.
-fn instead(word: &str, all: &str) -> String {
+/// The suggestion for a word that is not a command, and the word after it.
+fn instead(word: &str, next: &str) -> String {
     let command_line = command_line();
-    let names = command_line.get_subcommands().flat_map(clap::Command::get_name_and_visible_aliases);
+    let names: Vec<&str> =
+        command_line.get_subcommands().flat_map(clap::Command::get_name_and_visible_aliases).collect();
     let plain = word.trim_start_matches('/');
     if let Some((_, meant)) = MEANT.iter().find(|(known, _)| *known == plain) {
         return format!("did you mean `{meant}`?");
     }
-    match nearest(plain, names.chain(["help"])) {
+    let file = crate::app::quoted(word);
+    match nearest(plain, names.iter().copied().chain(["help"])) {
         Some(name) => format!("did you mean `offshoot {name}`?"),
-        None if is_path(word) => format!("`offshoot show {all}` reads a session file, `--session {all}` continues it"),
+        None if is_path(word) && names.contains(&next) => format!("did you mean `offshoot {next} {file}`?"),
+        None if is_path(word) => {
+            format!("`offshoot show {file}` reads a session file, `--session {file}` continues it")
+        }
         None => "`offshoot --help` lists the commands".to_owned(),
     }
 }

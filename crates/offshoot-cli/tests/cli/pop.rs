@@ -63,7 +63,7 @@ fn nowhere_to_go_back_to() {
     world.write("s.jsonl", text("s", "/w", &[&message("aaaa1111", None, 10, "user", "q")]));
     assert_snapshot!(world.run("pop s.jsonl"), @"
     [stderr]
-    error: there is no user message before the leaf
+    error: there is no user message before the current entry
     [exit code 2]
     ");
     assert_snapshot!(world.run("pop s.jsonl aaaa"), @"nothing to do: no message would be left");

@@ -43,7 +43,7 @@ pub enum Invalid {
     Durability { word: String },
     #[error("the session is empty: there is nothing to pop")]
     NothingToPop,
-    #[error("there is no user message before the leaf")]
+    #[error("there is no user message before the current entry")]
     NoUserMessage,
     #[error("entry {above} is not above entry {below}")]
     NotOnPath { above: EntryId, below: EntryId },

@@ -212,6 +212,8 @@ fn what_may_be_a_mistyped_command_is_refused() {
         /resume x
         !ls
         s.jsonl
+        s.jsonl tree
+        s.jsonl show
         ./s.jsonl
         ../sessions/a.jsonl
         1a2b3c4d
