@@ -55,6 +55,8 @@ pub enum ApprovalDecision {
     AllowOnce,
     /// This call, and the same one until the program ends.
     AllowSession,
+    /// This call, and the same one from now on: its rule is kept.
+    AllowAlways,
     /// The model is told that the user did not allow it.
     Reject,
 }
@@ -67,6 +69,8 @@ pub struct Permissions {
     pub allow: Vec<Rule>,
     pub ask: Vec<Rule>,
     pub deny: Vec<Rule>,
+    /// Whether a sandbox keeps commands within the working folder: then `edits` lets them run.
+    pub confines_commands: bool,
 }
 
 /// A call, as far as decisions need it.
@@ -133,7 +137,7 @@ pub fn decide(permissions: &Permissions, call: &CallView<'_>) -> Decision {
     if is_allowed(&permissions.allow, call, &line) {
         return Decision::Run;
     }
-    match asks_in(mode, call) {
+    match asks_in(permissions, call) {
         Some(reason) => ask(reason.to_owned()),
         None => Decision::Run,
     }
@@ -158,9 +162,10 @@ fn critical_reason(call: &CallView<'_>, line: &shell_line::ShellLine) -> Option<
 }
 
 /// Why the mode asks about the call.
-fn asks_in(mode: ApprovalMode, call: &CallView<'_>) -> Option<&'static str> {
-    match (mode, call.tier) {
+fn asks_in(permissions: &Permissions, call: &CallView<'_>) -> Option<&'static str> {
+    match (permissions.mode, call.tier) {
         (ApprovalMode::Auto | ApprovalMode::ReadOnly, _) => None,
+        (ApprovalMode::Edits, Tier::Command(_)) if permissions.confines_commands => None,
         (ApprovalMode::Edits, Tier::Read(_) | Tier::Net(_)) => None,
         (ApprovalMode::Edits, Tier::Write(paths)) => paths.iter().find_map(|path| unsafe_write(path, call.cwd)),
         (ApprovalMode::Edits | ApprovalMode::Ask, Tier::Command(_) | Tier::Exec) => {

@@ -189,13 +189,24 @@ pub enum Event {
         tier: &'static str,
         /// Why somebody is asked, as a clause.
         reason: String,
-        /// The rule that `allow_session` adds.
+        /// The change of a file, as numbered lines, if it can be foretold.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        diff: Option<String>,
+        /// The rule of `allow_session` and `allow_always`.
         #[serde(skip_serializing_if = "Option::is_none")]
         rule: Option<String>,
         options: Vec<ApprovalDecision>,
+        /// How many calls of the answer come after this one.
+        waiting: usize,
     },
-    /// The question was answered, or its call was stopped. offshoot's own.
-    ApprovalEnd { id: u64, tool_call_id: String, decision: ApprovalOutcome },
+    /// A question was answered or taken back, or a call was refused without one. offshoot's own.
+    ApprovalEnd {
+        /// The question's.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        id: Option<u64>,
+        #[serde(flatten)]
+        record: ApprovalRecord,
+    },
     /// The agent cannot continue, through no fault of the model: the session cannot be written, or a request cannot be
     /// built. offshoot's own.
     Failed { error: String },
@@ -233,27 +244,41 @@ fn shared_result<S: Serializer>(result: &Option<Arc<CompactionResult>>, to: S) -
     result.as_deref().serialize(to)
 }
 
-/// How a question about a call ended.
+/// The decision on a call that did not run unasked, as the session has it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[expect(missing_docs, reason = "the names say what they are")]
+pub struct ApprovalRecord {
+    pub tool_call_id: String,
+    pub decision: ApprovalOutcome,
+    pub by: ApprovedBy,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rule: Option<String>,
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[expect(missing_docs, reason = "the names say what they are")]
 pub enum ApprovalOutcome {
     AllowOnce,
     AllowSession,
+    AllowAlways,
     Reject,
+    /// Without a question.
+    Refuse,
+    /// The question was taken back.
     Stopped,
 }
 
-impl ApprovalOutcome {
-    /// The name in events and records.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::AllowOnce => "allow_once",
-            Self::AllowSession => "allow_session",
-            Self::Reject => "reject",
-            Self::Stopped => "stopped",
-        }
-    }
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[expect(missing_docs, reason = "the names say what they are")]
+pub enum ApprovedBy {
+    User,
+    Rule,
+    Mode,
+    /// It would have been asked about, and nobody can answer.
+    Nobody,
 }
 
 /// The result of a compaction, in pi's shape.

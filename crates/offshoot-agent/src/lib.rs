@@ -35,5 +35,5 @@ pub mod agent_session;
 pub mod testing;
 
 pub use guarded::GuardedProvider;
-pub use setup::{Accessing, Approver, KeySource, Setup};
+pub use setup::{Accessing, Approver, KeySource, RuleStore, Setup};
 pub use spending::RunLimits;

@@ -9,7 +9,7 @@ use offshoot_session::branch_summary;
 use offshoot_session::clock::{Clock, SystemClock};
 use offshoot_session::compact;
 
-use crate::approval::Permissions;
+use crate::approval::{Permissions, Rule};
 use crate::command::Rules;
 use crate::model::{Access, KeyError, Keys, Models};
 use crate::provider::{Model, Provider, Secret, ThinkingLevel};
@@ -60,12 +60,19 @@ impl KeySource for (Arc<Models>, Keys) {
 }
 
 /// Who answers when a call needs approval. There is no default: everybody who starts an agent decides.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Clone)]
 pub enum Approver {
     /// Such a call is refused.
     Nobody,
-    /// It waits for the front end.
-    FrontEnd,
+    /// It waits for the front end, which shows [`crate::event::Event::ApprovalRequest`] and answers with
+    /// [`crate::command::Command::Approve`]. What is always allowed is kept here.
+    FrontEnd(Arc<dyn RuleStore>),
+}
+
+/// Keeps rules beyond the end of the program.
+pub trait RuleStore: Send + Sync {
+    /// Lets the calls that the rule matches run from now on. Fails with the reason.
+    fn allow(&self, rule: &Rule) -> Result<(), String>;
 }
 
 #[derive(Clone)]

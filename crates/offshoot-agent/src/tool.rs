@@ -144,6 +144,11 @@ pub trait Tool: Send + Sync {
         &[]
     }
 
+    /// The change that a call would make to a file, as numbered lines; `None`: it makes none, or it cannot be foretold.
+    fn preview(&self, _arguments: Value, _context: &ToolContext) -> Option<String> {
+        None
+    }
+
     /// What a call would do; decides whether somebody is asked first.
     fn tier(&self, _arguments: &Value, _place: &ToolContext) -> Tier {
         Tier::Exec

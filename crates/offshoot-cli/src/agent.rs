@@ -22,6 +22,7 @@ use offshoot_session::session::Session;
 
 use crate::app::App;
 use crate::error::{CommandError, FailureKind, Result};
+pub(crate) use approval::UserRules;
 pub(crate) use args::{Args, PrintForm};
 pub(crate) use input::prompts;
 pub(crate) use open::{check_folder, open};

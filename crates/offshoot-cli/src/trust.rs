@@ -48,9 +48,7 @@ impl RunTrust {
     /// that does not exist may be made.
     pub(crate) fn settings_files(&self, data: Option<&Path>, folder: &Path) -> SettingsFiles {
         let files = SettingsFiles::of(data, folder);
-        let Some(project) = files.project.clone().filter(|project| project.symlink_metadata().is_ok()) else {
-            return files;
-        };
+        let Some(project) = files.existing_project().map(Path::to_path_buf) else { return files };
         let without =
             |why: &str| files.clone().without_project(Some(format!("{} is not used: {why}", project.display())));
         match self.of(data, folder) {

@@ -35,7 +35,7 @@ use offshoot_tui::app::msg::Msg;
 use offshoot_tui::app::run::{Inbox, Program as _, run as run_front_end};
 use offshoot_tui::editor::{Editor, History};
 
-use crate::agent::{self, Args};
+use crate::agent::{self, Args, UserRules};
 use crate::app::App;
 use crate::error::{CommandError, Result};
 use draft_files::DraftFiles;
@@ -61,7 +61,8 @@ pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
     agent::check_folder(app, args, &session)?;
     let app = &trust_question::decided(app, &app.folder_of(&session))?;
     let said = agent::prompts(app, args, session.cwd())?;
-    let setup = agent::setup(app, args, &session, Approver::FrontEnd)?;
+    let rules = UserRules(app.settings_files(&app.folder_of(&session)));
+    let setup = agent::setup(app, args, &session, Approver::FrontEnd(Arc::new(rules)))?;
     converse(app, args, (session, setup), (said, signals))
 }
 

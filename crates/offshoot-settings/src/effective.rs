@@ -72,7 +72,7 @@ impl Layers {
         };
         let (allow, ask, deny) = (rules("permissions.allow"), rules("permissions.ask"), rules("permissions.deny"));
         let mode = self.text("approval").and_then(|name| ApprovalMode::parse(&name)).unwrap_or_default();
-        (Permissions { mode, allow, ask, deny }, wrong)
+        (Permissions { mode, allow, ask, deny, ..Permissions::default() }, wrong)
     }
 
     /// Settings of single models: the project's, else the user's, else those for all models, value by value as in pi.

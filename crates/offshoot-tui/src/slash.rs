@@ -2,6 +2,7 @@
 
 mod parse;
 
+use offshoot_agent::approval::ApprovalMode;
 use offshoot_agent::provider::ThinkingLevel;
 
 pub use parse::{Mistake, parse};
@@ -36,7 +37,7 @@ pub enum SlashCommand {
     Model(Option<String>),
     Thinking(Option<ThinkingLevel>),
     /// Shows and switches what the model may do unasked.
-    Approval,
+    Approval(Option<ApprovalMode>),
     Session,
     /// Exports the session in the format of the file's extension; `None`: a page in this folder.
     Export(Option<String>),
@@ -127,7 +128,7 @@ pub const COMMANDS: &[Spec] = &[
     spec("compact", "[instructions]", Some(Argument::Text), "summarise what came before, and cut"),
     spec("model", "[model]", Some(Argument::Model), "choose a model"),
     spec("thinking", "[level]", Some(Argument::Thinking), "choose how much the model thinks"),
-    spec("approval", "", None, "choose what the model may do unasked"),
+    spec("approval", "[mode]", Some(Argument::Text), "choose what the model may do unasked"),
     spec("session", "", None, "show file, figures and cost of the session"),
     spec("export", "[path]", Some(Argument::File), "write the session to a file: .html, .jsonl, .md"),
     spec("import", "<path>", Some(Argument::File), "take a session file into the store and open it"),

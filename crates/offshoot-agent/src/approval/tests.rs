@@ -64,6 +64,7 @@ fn table_rules(mode: ApprovalMode) -> Permissions {
         allow: rules(&["bash(git status)", "bash(cargo test:*)", "edit(src/**)"]),
         ask: rules(&["bash(git push:*)"]),
         deny: rules(&["bash(rm:*)"]),
+        ..Permissions::default()
     }
 }
 
@@ -348,4 +349,14 @@ fn a_question_offers_the_rule_that_would_answer_it() {
         );
     }
     assert_eq!(grant("write", &json!({"path": "../a", "content": ""})), None);
+}
+
+#[test]
+fn in_a_sandbox_the_mode_edits_lets_commands_run() {
+    let world = World::new();
+    let confined = |mode| Permissions { confines_commands: true, ..table_rules(mode) };
+    let found = |command: &str| ApprovalMode::ALL.map(|mode| world.bash(&confined(mode), command));
+    assert_eq!(found("make all"), ["run", "run", "ask", "refuse"]);
+    assert_eq!(found("git push origin"), ["ask", "ask", "ask", "refuse"]);
+    assert_eq!(found("curl x | sh"), ["ask", "ask", "ask", "refuse"]);
 }

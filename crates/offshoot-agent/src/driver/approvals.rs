@@ -1,9 +1,10 @@
 //! The questions about calls: who is asked, one after another, and what is recorded of the answers.
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 use offshoot_session::compose::NewEntry;
-use offshoot_session::json::{Json, Object};
+use offshoot_session::json::Json;
 use tokio::sync::oneshot;
 
 use super::commands::{answer, refuse};
@@ -11,8 +12,9 @@ use super::{Driver, DriverInput, Waiter};
 use crate::approval::{ApprovalDecision, ApprovalMode, CallView, Decision, Permissions, Rule, decide};
 use crate::command::Reply;
 use crate::error::AgentError;
-use crate::event::{ApprovalOutcome, Event};
-use crate::setup::Approver;
+use crate::event::{ApprovalOutcome, ApprovalRecord, ApprovedBy, Event};
+use crate::key_redactor::KeyRedactor;
+use crate::setup::{Approver, RuleStore};
 use crate::tool::{Tool, ToolContext, ToolOutcome};
 use crate::turn::{Call, Ticket};
 
@@ -24,13 +26,16 @@ const REJECTED: &str = "The user did not allow this call.";
 /// What the task of a call has to say before it runs.
 pub(crate) enum ApprovalInput {
     Question(Box<Question>),
-    Record(ApprovalRecord),
+    Refused(ApprovalRecord),
+    /// A rule that could not be kept, with the reason.
+    NotKept(Rule, String),
 }
 
 pub(crate) struct Question {
     place: CallPlace,
     call: Call,
     tier: &'static str,
+    diff: Option<String>,
     reason: String,
     grant: Option<Rule>,
     answer: oneshot::Sender<Verdict>,
@@ -45,14 +50,13 @@ pub(super) struct CallPlace {
 
 enum Verdict {
     Allowed,
+    /// The rule is to be kept.
+    AllowedAlways(Rule),
     Rejected(Option<String>),
-}
-
-pub(crate) struct ApprovalRecord {
-    tool_call_id: String,
-    decision: &'static str,
-    by: &'static str,
-    rule: Option<String>,
+    /// Nobody listens to events.
+    Unheard,
+    /// The mode has changed.
+    DecideAgain(Permissions),
 }
 
 /// The open questions; the first one is being asked.
@@ -70,59 +74,92 @@ pub(super) struct Asker {
     pub(super) place: CallPlace,
     pub(super) permissions: Permissions,
     pub(super) approver: Approver,
+    pub(super) redactor: KeyRedactor,
     pub(super) own: tokio::sync::mpsc::UnboundedSender<DriverInput>,
 }
 
 impl Asker {
     /// Waits until the call may run; otherwise returns its result.
     pub(super) async fn permit(
-        &self,
-        tool: &std::sync::Arc<dyn Tool>,
+        mut self,
+        tool: &Arc<dyn Tool>,
         call: &Call,
-        context: &std::sync::Arc<ToolContext>,
+        context: &Arc<ToolContext>,
         stop: &mut oneshot::Receiver<()>,
     ) -> Result<(), ToolOutcome> {
+        loop {
+            let Some((decision, tier, diff)) = self.decide(tool, call, context).await else {
+                return Err(ToolOutcome::failed("the approval broke down, which is a bug of offshoot"));
+            };
+            let (reason, grant) = match decision {
+                Decision::Run => return Ok(()),
+                Decision::Refuse { words, rule } => {
+                    let by = if rule.is_some() { ApprovedBy::Rule } else { ApprovedBy::Mode };
+                    return Err(self.refuse(call, by, rule, words));
+                }
+                Decision::Ask { reason, grant } => (reason, grant),
+            };
+            let words = format!("This call needs the user's approval, and nobody can be asked here: {reason}.");
+            let Approver::FrontEnd(rules) = &self.approver else {
+                return Err(self.refuse(call, ApprovedBy::Nobody, None, words));
+            };
+            let (answer, answered) = oneshot::channel();
+            let diff = diff.map(|diff| self.redactor.redact_text(diff));
+            let question = Question { place: self.place, call: call.clone(), tier, diff, reason, grant, answer };
+            self.send(ApprovalInput::Question(Box::new(question)));
+            let verdict = tokio::select! {
+                biased;
+                _ = &mut *stop => return Err(ToolOutcome::stopped(None)),
+                verdict = answered => verdict,
+            };
+            match verdict {
+                Ok(Verdict::Allowed) => return Ok(()),
+                Ok(Verdict::AllowedAlways(rule)) => {
+                    self.keep(rules.clone(), rule).await;
+                    return Ok(());
+                }
+                Ok(Verdict::Rejected(message)) => return Err(ToolOutcome::failed(rejected(message.as_deref()))),
+                Ok(Verdict::Unheard) => return Err(self.refuse(call, ApprovedBy::Nobody, None, words)),
+                Ok(Verdict::DecideAgain(permissions)) => self.permissions = permissions,
+                Err(_) => return Err(ToolOutcome::stopped(None)),
+            }
+        }
+    }
+
+    /// The decision, the call's tier, and what it would change if somebody is asked.
+    async fn decide(
+        &self,
+        tool: &Arc<dyn Tool>,
+        call: &Call,
+        context: &Arc<ToolContext>,
+    ) -> Option<(Decision, &'static str, Option<String>)> {
         let (tool, permissions) = (tool.clone(), self.permissions.clone());
         let (name, arguments, context) = (call.name.clone(), call.arguments.clone(), context.clone());
         let decided = tokio::task::spawn_blocking(move || {
             let tier = tool.tier(&arguments, &context);
             let view = CallView { tool: &name, tier: &tier, cwd: &context.cwd, home: context.home.as_deref() };
-            (decide(&permissions, &view), tier.name())
+            let decision = decide(&permissions, &view);
+            let is_asked = matches!(decision, Decision::Ask { .. });
+            let diff = if is_asked { tool.preview(arguments, &context) } else { None };
+            (decision, tier.name(), diff)
         });
-        let Ok((decision, tier)) = decided.await else {
-            return Err(ToolOutcome::failed("the approval broke down, which is a bug of offshoot"));
-        };
-        let (reason, grant) = match (decision, self.approver) {
-            (Decision::Run, _) => return Ok(()),
-            (Decision::Refuse { words, rule }, _) => {
-                let by = if rule.is_some() { "rule" } else { "mode" };
-                self.record(call, by, rule);
-                return Err(ToolOutcome::failed(words));
-            }
-            (Decision::Ask { reason, .. }, Approver::Nobody) => {
-                self.record(call, "nobody", None);
-                let words = format!("This call needs the user's approval, and nobody can be asked here: {reason}.");
-                return Err(ToolOutcome::failed(words));
-            }
-            (Decision::Ask { reason, grant }, Approver::FrontEnd) => (reason, grant),
-        };
-        let (answer, answered) = oneshot::channel();
-        let question = Question { place: self.place, call: call.clone(), tier, reason, grant, answer };
-        self.send(ApprovalInput::Question(Box::new(question)));
-        tokio::select! {
-            biased;
-            _ = stop => Err(ToolOutcome::stopped(None)),
-            verdict = answered => match verdict {
-                Ok(Verdict::Allowed) => Ok(()),
-                Ok(Verdict::Rejected(message)) => Err(ToolOutcome::failed(rejected(message.as_deref()))),
-                Err(_) => Err(ToolOutcome::stopped(None)),
-            },
+        decided.await.ok()
+    }
+
+    /// The call runs in any case: it was allowed.
+    async fn keep(&self, rules: Arc<dyn RuleStore>, rule: Rule) {
+        let kept = rule.clone();
+        let kept = tokio::task::spawn_blocking(move || rules.allow(&kept)).await;
+        if let Err(why) = kept.unwrap_or_else(|_| Err("writing it broke down, which is a bug of offshoot".to_owned())) {
+            self.send(ApprovalInput::NotKept(rule, why));
         }
     }
 
-    fn record(&self, call: &Call, by: &'static str, rule: Option<Rule>) {
+    fn refuse(&self, call: &Call, by: ApprovedBy, rule: Option<Rule>, words: String) -> ToolOutcome {
         let (tool_call_id, rule) = (call.id.clone(), rule.map(|rule| rule.to_string()));
-        self.send(ApprovalInput::Record(ApprovalRecord { tool_call_id, decision: "refuse", by, rule }));
+        let decision = ApprovalOutcome::Refuse;
+        self.send(ApprovalInput::Refused(ApprovalRecord { tool_call_id, decision, by, rule }));
+        ToolOutcome::failed(words)
     }
 
     fn send(&self, input: ApprovalInput) {
@@ -147,7 +184,11 @@ impl Driver {
 
     pub(super) fn approval(&mut self, input: ApprovalInput) {
         match input {
-            ApprovalInput::Record(record) => self.record_approval(record),
+            ApprovalInput::Refused(record) => self.end_question(None, record),
+            ApprovalInput::NotKept(rule, why) => {
+                let message = format!("the rule {rule} counts only until the end: {why}");
+                self.outbox.tell(Event::Notice { code: "approval-not-kept", message, entry_id: None });
+            }
             ApprovalInput::Question(question) => {
                 self.approvals.questions.push_back(*question);
                 if self.approvals.questions.len() == 1 {
@@ -157,20 +198,27 @@ impl Driver {
         }
     }
 
-    /// Asks the first question. One that a rule has answered meanwhile is not asked.
+    /// Asks the first question. One that a rule has answered meanwhile is not asked, and none where nobody listens.
     fn ask_next(&mut self) {
-        while let Some(Question { grant: Some(grant), .. }) = self.approvals.questions.front()
-            && self.approvals.granted.contains(grant)
-        {
-            let question = self.approvals.questions.pop_front();
-            question.into_iter().for_each(|question| drop(question.answer.send(Verdict::Allowed)));
+        let has_listeners = self.outbox.has_listeners();
+        while let Some(question) = self.approvals.questions.pop_front() {
+            if !has_listeners {
+                drop(question.answer.send(Verdict::Unheard));
+            } else if question.grant.as_ref().is_some_and(|grant| self.approvals.granted.contains(grant)) {
+                drop(question.answer.send(Verdict::Allowed));
+            } else {
+                self.approvals.questions.push_front(question);
+                break;
+            }
         }
         let Some(question) = self.approvals.questions.front() else { return };
         self.approvals.id += 1;
         let Call { id, name, arguments } = question.call.clone();
-        let once = [ApprovalDecision::AllowOnce];
-        let session = question.grant.iter().map(|_| ApprovalDecision::AllowSession);
-        let options = once.into_iter().chain(session).chain([ApprovalDecision::Reject]).collect();
+        let mut options = vec![ApprovalDecision::AllowOnce];
+        if question.grant.is_some() {
+            options.extend([ApprovalDecision::AllowSession, ApprovalDecision::AllowAlways]);
+        }
+        options.push(ApprovalDecision::Reject);
         let request = Event::ApprovalRequest {
             id: self.approvals.id,
             tool_call_id: id,
@@ -178,8 +226,10 @@ impl Driver {
             args: arguments,
             tier: question.tier,
             reason: question.reason.clone(),
+            diff: question.diff.clone(),
             rule: question.grant.as_ref().map(ToString::to_string),
             options,
+            waiting: self.approvals.questions.len() - 1 + self.state.waiting_calls(),
         };
         self.outbox.tell(request);
     }
@@ -189,24 +239,26 @@ impl Driver {
         if id != self.approvals.id || self.approvals.questions.is_empty() {
             return refuse(reply, AgentError::Busy("the question was answered already"));
         }
-        let Some(Question { call, grant, answer: to, .. }) = self.approvals.questions.pop_front() else { return };
-        let (outcome, rule) = match (decision, grant) {
-            (ApprovalDecision::AllowSession, Some(grant)) => {
-                let rule = grant.to_string();
-                self.approvals.granted.push(grant);
-                (ApprovalOutcome::AllowSession, Some(rule))
-            }
-            (ApprovalDecision::AllowOnce | ApprovalDecision::AllowSession, _) => (ApprovalOutcome::AllowOnce, None),
+        let Some(question) = self.approvals.questions.pop_front() else { return };
+        // Without a rule there is nothing to remember.
+        let (outcome, rule) = match (decision, question.grant) {
             (ApprovalDecision::Reject, _) => (ApprovalOutcome::Reject, None),
+            (ApprovalDecision::AllowSession, Some(rule)) => (ApprovalOutcome::AllowSession, Some(rule)),
+            (ApprovalDecision::AllowAlways, Some(rule)) => (ApprovalOutcome::AllowAlways, Some(rule)),
+            (ApprovalDecision::AllowOnce | ApprovalDecision::AllowSession | ApprovalDecision::AllowAlways, _) => {
+                (ApprovalOutcome::AllowOnce, None)
+            }
         };
-        let verdict = match outcome {
-            ApprovalOutcome::Reject | ApprovalOutcome::Stopped => Verdict::Rejected(message),
-            ApprovalOutcome::AllowOnce | ApprovalOutcome::AllowSession => Verdict::Allowed,
+        let verdict = match (outcome, rule.clone()) {
+            (ApprovalOutcome::Reject, _) => Verdict::Rejected(message.map(|text| self.redactor.redact_text(text))),
+            (ApprovalOutcome::AllowAlways, Some(rule)) => Verdict::AllowedAlways(rule),
+            _ => Verdict::Allowed,
         };
-        let tool_call_id = call.id.clone();
-        self.record_approval(ApprovalRecord { tool_call_id, decision: outcome.as_str(), by: "user", rule });
-        self.outbox.tell(Event::ApprovalEnd { id, tool_call_id: call.id, decision: outcome });
-        drop(to.send(verdict));
+        let (tool_call_id, text) = (question.call.id, rule.as_ref().map(ToString::to_string));
+        let record = ApprovalRecord { tool_call_id, decision: outcome, by: ApprovedBy::User, rule: text };
+        self.approvals.granted.extend(rule);
+        self.end_question(Some(id), record);
+        drop(question.answer.send(verdict));
         answer(reply, Reply::Done);
         self.ask_next();
     }
@@ -216,7 +268,7 @@ impl Driver {
         let Some(at) = self.approvals.questions.iter().position(|question| question.place == place) else { return };
         let Some(question) = self.approvals.questions.remove(at) else { return };
         if at == 0 {
-            self.tell_stopped(question);
+            self.take_back(question);
             self.ask_next();
         }
     }
@@ -225,27 +277,38 @@ impl Driver {
     pub(super) fn drop_questions(&mut self) {
         let asked = self.approvals.questions.pop_front();
         self.approvals.questions.clear();
-        asked.into_iter().for_each(|question| self.tell_stopped(question));
+        asked.into_iter().for_each(|question| self.take_back(question));
     }
 
-    fn tell_stopped(&mut self, question: Question) {
-        let (id, decision) = (self.approvals.id, ApprovalOutcome::Stopped);
-        self.outbox.tell(Event::ApprovalEnd { id, tool_call_id: question.call.id, decision });
+    fn take_back(&mut self, question: Question) {
+        let (tool_call_id, decision) = (question.call.id, ApprovalOutcome::Stopped);
+        let record = ApprovalRecord { tool_call_id, decision, by: ApprovedBy::User, rule: None };
+        self.outbox.tell(Event::ApprovalEnd { id: Some(self.approvals.id), record });
     }
 
+    /// Open questions are decided again.
     pub(super) fn set_approval(&mut self, mode: ApprovalMode, reply: Waiter) {
         self.setup.permissions.mode = mode;
         answer(reply, Reply::Done);
+        let permissions = self.permissions();
+        let open = std::mem::take(&mut self.approvals.questions);
+        for (at, mut question) in open.into_iter().enumerate() {
+            let (unheard, _) = oneshot::channel();
+            let answer = std::mem::replace(&mut question.answer, unheard);
+            if at == 0 {
+                self.take_back(question);
+            }
+            drop(answer.send(Verdict::DecideAgain(permissions.clone())));
+        }
     }
 
-    /// For people who look back; the model does not see it.
-    fn record_approval(&mut self, record: ApprovalRecord) {
-        let ApprovalRecord { tool_call_id, decision, by, rule } = record;
-        let data = Object::new().str("toolCallId", &tool_call_id).str("decision", decision).str("by", by);
-        let data = data.opt_str("rule", rule.as_deref()).finish();
+    /// Tells people, and those who look back; the model does not see it.
+    fn end_question(&mut self, id: Option<u64>, record: ApprovalRecord) {
+        let data = serde_json::to_string(&record).unwrap_or_default();
         self.write(Vec::new(), None, move |owned| {
             let data = Json::parse(&data).map_err(|error| format!("could not write an approval: {error}"))?;
             owned.append(&[NewEntry::custom(RECORD, Some(data))]).map(|_| None)
         });
+        self.outbox.tell(Event::ApprovalEnd { id, record });
     }
 }

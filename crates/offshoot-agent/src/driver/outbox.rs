@@ -38,6 +38,11 @@ impl Outbox {
         if self.queue.is_empty() { self.deliver(&event) } else { self.queue.push_back(Out::Event(event)) }
     }
 
+    /// Whether anybody gets events.
+    pub(super) fn has_listeners(&self) -> bool {
+        self.subscribers.iter().any(|subscriber| !subscriber.is_closed())
+    }
+
     pub(super) fn is_quiet(&self) -> bool {
         self.queue.is_empty()
     }

@@ -22,7 +22,8 @@ impl Driver {
         let asker = Asker {
             place: CallPlace { ticket, index },
             permissions: self.permissions(),
-            approver: self.setup.approver,
+            approver: self.setup.approver.clone(),
+            redactor: redactor.clone(),
             own: self.own.clone(),
         };
         let (stop, mut stopped) = oneshot::channel();

@@ -36,6 +36,13 @@ struct EditPair {
 
 const NAME: &str = "edit";
 
+impl EditInput {
+    fn replacements(&self) -> Vec<Replacement> {
+        let pairs = self.edits.iter();
+        pairs.map(|edit| Replacement { old: edit.old_text.clone(), new: edit.new_text.clone() }).collect()
+    }
+}
+
 impl files::Change for EditInput {
     fn path(&self) -> &str {
         &self.path
@@ -75,8 +82,14 @@ impl Tool for Edit {
         Tier::write(arguments, place)
     }
 
+    fn preview(&self, arguments: Value, context: &ToolContext) -> Option<String> {
+        files::preview(normalise_arguments(arguments), context, |before, input: EditInput| {
+            replace::replace(&before, &input.replacements()).ok().map(|replaced| (replaced.before, replaced.after))
+        })
+    }
+
     fn run(&self, arguments: Value, place: Arc<ToolContext>, _: UnboundedSender<ToolOutcome>) -> Running {
-        files::change(NAME, normalise_arguments(arguments), place, edit)
+        files::change(NAME, normalise_arguments(arguments), place, |path, input: EditInput| edit(path, &input))
     }
 }
 
@@ -99,7 +112,7 @@ fn normalise_arguments(mut arguments: Value) -> Value {
     arguments
 }
 
-fn edit(path: &Path, input: EditInput) -> Result<ToolOutcome, ToolOutcome> {
+fn edit(path: &Path, input: &EditInput) -> Result<ToolOutcome, ToolOutcome> {
     let cannot = |why: &str| ToolOutcome::failed(format!("cannot edit {}: {why}", path.display()));
     if input.edits.is_empty() {
         return Err(cannot("edits holds no replacement"));
@@ -108,8 +121,7 @@ fn edit(path: &Path, input: EditInput) -> Result<ToolOutcome, ToolOutcome> {
     let Ok(text) = String::from_utf8(bytes) else {
         return Err(cannot("it is not UTF-8, and editing would damage it; use bash, for instance perl or sed"));
     };
-    let edits: Vec<Replacement> =
-        input.edits.into_iter().map(|edit| Replacement { old: edit.old_text, new: edit.new_text }).collect();
+    let edits = input.replacements();
     let replaced = replace::replace(&text, &edits).map_err(|refused| cannot(&refused.to_string()))?;
     files::replace(path, replaced.bytes.as_bytes()).map_err(|error| cannot(&reason(&error)))?;
     let change = diff::change(&input.path, &replaced.before, &replaced.after);

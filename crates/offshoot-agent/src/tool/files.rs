@@ -15,10 +15,13 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use tokio::sync::OwnedMutexGuard;
 
-use super::{KeyGuard, Running, ToolContext, ToolOutcome, args, paths};
+use super::{KeyGuard, Running, ToolContext, ToolOutcome, args, diff, paths};
 
 /// A larger file is neither edited nor overwritten in place: its old bytes are held in memory.
 pub(super) const LIMIT: u64 = 256 << 20;
+
+/// A change between larger texts is not compared before it is made.
+const PREVIEWED: u64 = 1 << 20;
 
 type Queue = tokio::sync::Mutex<()>;
 
@@ -59,6 +62,27 @@ pub(crate) fn change<C: Change>(
         })
         .await
     })
+}
+
+/// The diff of a change to a file of text, without making it; `None` where `change` would fail, or takes long to compare.
+/// A file that does not exist counts as empty.
+pub(crate) fn preview<C: Change>(
+    arguments: Value,
+    context: &ToolContext,
+    texts: impl FnOnce(String, C) -> Option<(String, String)>,
+) -> Option<String> {
+    let change: C = serde_json::from_value(arguments).ok()?;
+    let path = paths::resolve(change.path(), context);
+    context.keys.refuse_key_file(&path).ok()?;
+    let name = change.path().to_owned();
+    let before = match read_regular(&path, PREVIEWED) {
+        Ok(bytes) => String::from_utf8(bytes).ok()?,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
+        Err(_) => return None,
+    };
+    let (before, after) = texts(before, change).filter(|(_, after)| after.len() as u64 <= PREVIEWED)?;
+    let shown = diff::change(&name, &before, &after).diff;
+    Some(shown).filter(|shown| !shown.is_empty())
 }
 
 /// Waits until no other change of this file is running, in the order of the calls. Links count as their target.

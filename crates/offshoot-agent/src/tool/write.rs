@@ -59,6 +59,10 @@ impl Tool for Write {
         Tier::write(arguments, place)
     }
 
+    fn preview(&self, arguments: Value, context: &ToolContext) -> Option<String> {
+        files::preview(arguments, context, |before, input: WriteInput| Some((before, input.content)))
+    }
+
     fn run(&self, arguments: Value, place: Arc<ToolContext>, _: UnboundedSender<ToolOutcome>) -> Running {
         files::change(NAME, arguments, place, |path, input: WriteInput| write(path, &input))
     }

@@ -179,6 +179,14 @@ impl TurnState {
         matches!(self.phase, Phase::Idle)
     }
 
+    /// How many calls of the answer have not begun.
+    pub(crate) fn waiting_calls(&self) -> usize {
+        match &self.phase {
+            Phase::Working(work) => work.slots.iter().filter(|slot| slot.status == Status::Waiting).count(),
+            _ => 0,
+        }
+    }
+
     /// Whether a compaction or a move is running.
     pub fn is_at_a_job(&self) -> bool {
         matches!(self.phase, Phase::Drafting(_) | Phase::Committing(_))

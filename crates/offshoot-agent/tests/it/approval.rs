@@ -1,6 +1,6 @@
 //! Questions about calls: asked when the call is in the file, answered once, recorded, and gone when everything stops.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use insta::assert_snapshot;
 use offshoot_agent::approval::{ApprovalDecision, ApprovalMode, Permissions, Rule};
@@ -9,7 +9,7 @@ use offshoot_agent::error::AgentError;
 use offshoot_agent::event::{ApprovalOutcome, Event};
 use offshoot_agent::testing::script::{Reply, Say};
 use offshoot_agent::turn::Settled;
-use offshoot_agent::{Approver, Setup};
+use offshoot_agent::{Approver, RuleStore, Setup};
 use serde_json::json;
 
 use crate::world::{Events, World, prompting, run};
@@ -17,6 +17,30 @@ use crate::world::{Events, World, prompting, run};
 fn write(id: &str, path: &str) -> Say {
     let arguments = json!({"path": path, "content": "x"}).as_object().unwrap().clone();
     Say::Call { call: "write".to_owned(), id: id.to_owned(), arguments, signature: None }
+}
+
+/// Keeps no rule.
+struct Full;
+
+impl RuleStore for Full {
+    fn allow(&self, _: &Rule) -> Result<(), String> {
+        Err("the disk is full".to_owned())
+    }
+}
+
+/// Keeps rules as a front end would.
+#[derive(Default)]
+struct Kept(Mutex<Vec<String>>);
+
+impl RuleStore for Kept {
+    fn allow(&self, rule: &Rule) -> Result<(), String> {
+        self.0.lock().unwrap().push(rule.to_string());
+        Ok(())
+    }
+}
+
+fn front_end() -> Approver {
+    Approver::FrontEnd(Arc::new(Full))
 }
 
 fn asking(world: &World, approver: Approver) -> Setup {
@@ -49,7 +73,7 @@ fn calls_are_asked_about_one_after_another_and_the_answers_are_recorded() {
     run(async {
         let calls = [write("c1", "a"), write("c2", "b"), write("c3", "c"), write("c4", "c")];
         let world = World::new([Reply::say(calls), Reply::text("Done.")]);
-        let (agent, mut events) = world.start_with(world.session(), asking(&world, Approver::FrontEnd));
+        let (agent, mut events) = world.start_with(world.session(), asking(&world, front_end()));
         let talking = prompting(&agent, "work");
 
         let (first, path) = question(&mut events).await;
@@ -85,12 +109,12 @@ fn calls_are_asked_about_one_after_another_and_the_answers_are_recorded() {
 fn stopping_takes_the_question_back_and_runs_nothing() {
     run(async {
         let world = World::new([Reply::say([write("c1", "a"), write("c2", "b")]), Reply::text("Yes.")]);
-        let (agent, mut events) = world.start_with(world.session(), asking(&world, Approver::FrontEnd));
+        let (agent, mut events) = world.start_with(world.session(), asking(&world, front_end()));
         let talking = prompting(&agent, "work");
         let (asked, _) = question(&mut events).await;
         agent.abort().await.unwrap();
         assert_eq!(talking.await.unwrap(), Ok(Settled::Aborted));
-        let is_end = |event: &Event| matches!(event, Event::ApprovalEnd { decision: ApprovalOutcome::Stopped, .. });
+        let is_end = |event: &Event| matches!(event, Event::ApprovalEnd { record, .. } if record.decision == ApprovalOutcome::Stopped);
         events.until(is_end).await;
         assert!(agent.ask(approve(asked, ApprovalDecision::AllowOnce, None)).await.is_err());
         assert!(!world.path("a").exists() && !world.path("b").exists());
@@ -125,7 +149,7 @@ fn another_mode_counts_from_the_next_call_on() {
     run(async {
         let say = |id: &str, path: &str| Reply::say([write(id, path)]);
         let world = World::new([say("c1", "a"), Reply::text("One."), say("c2", "b"), Reply::text("Two.")]);
-        let (agent, _events) = world.start_with(world.session(), asking(&world, Approver::FrontEnd));
+        let (agent, _events) = world.start_with(world.session(), asking(&world, front_end()));
         agent.ask(Command::SetApproval(ApprovalMode::ReadOnly)).await.unwrap();
         agent.prompt("work").await.unwrap();
         agent.ask(Command::SetApproval(ApprovalMode::Edits)).await.unwrap();
@@ -133,5 +157,82 @@ fn another_mode_counts_from_the_next_call_on() {
         assert_eq!(["a", "b"].map(|name| world.path(name).exists()), [false, true]);
         let entries = Arc::new(world.entries());
         assert!(entries.contains("the approval mode is read-only"), "{entries}");
+    });
+}
+
+#[test]
+fn a_question_shows_the_change_and_what_waits() {
+    run(async {
+        let edit = json!({"path": "a", "edits": [{"oldText": "two", "newText": "2"}]}).as_object().unwrap().clone();
+        let edit = Say::Call { call: "edit".to_owned(), id: "c1".to_owned(), arguments: edit, signature: None };
+        let world = World::new([Reply::say([edit, write("c2", "b"), write("c3", "c")]), Reply::text("Done.")]);
+        std::fs::write(world.path("a"), "one\ntwo\n").unwrap();
+        let (agent, mut events) = world.start_with(world.session(), asking(&world, front_end()));
+        let talking = prompting(&agent, "work");
+        let mut seen = Vec::new();
+        for _ in 0..3 {
+            let event = events.until(|event| matches!(event, Event::ApprovalRequest { .. })).await;
+            let Event::ApprovalRequest { id, diff, waiting, .. } = event.as_ref() else { unreachable!() };
+            seen.push((diff.clone().unwrap(), *waiting));
+            agent.ask(approve(*id, ApprovalDecision::AllowOnce, None)).await.unwrap();
+        }
+        assert_eq!(talking.await.unwrap(), Ok(Settled::Done));
+        let shown = [(" 1 one\n-2 two\n+2 2", 2), ("+1 x", 1), ("+1 x", 0)];
+        assert_eq!(seen, shown.map(|(diff, waiting)| (diff.to_owned(), waiting)));
+    });
+}
+
+/// Writes the same file twice, and always allows it at the first question.
+async fn always(rules: Arc<dyn RuleStore>) -> (World, Events) {
+    let calls = [write("c1", "a"), write("c2", "a")];
+    let world = World::new([Reply::say(calls), Reply::text("Done.")]);
+    let (agent, mut events) = world.start_with(world.session(), asking(&world, Approver::FrontEnd(rules)));
+    let talking = prompting(&agent, "work");
+    let (asked, _) = question(&mut events).await;
+    agent.ask(approve(asked, ApprovalDecision::AllowAlways, None)).await.unwrap();
+    assert_eq!(talking.await.unwrap(), Ok(Settled::Done));
+    assert!(world.path("a").exists());
+    let record = r#"{"toolCallId":"c1","decision":"allow_always","by":"user","rule":"edit(./a)"}"#;
+    assert_eq!(records(&world), record);
+    (world, events)
+}
+
+#[test]
+fn what_is_always_allowed_is_kept_or_the_failure_is_told() {
+    run(async {
+        let kept = Arc::new(Kept::default());
+        always(kept.clone()).await;
+        assert_eq!(*kept.0.lock().unwrap(), ["edit(./a)"]);
+        let (_world, mut events) = always(Arc::new(Full)).await;
+        let is_notice = |event: &Event| match event {
+            Event::Notice { message, .. } => message.contains("counts only until the end: the disk is full"),
+            _ => false,
+        };
+        events.until(is_notice).await;
+    });
+}
+
+#[test]
+fn nothing_waits_where_nobody_listens() {
+    run(async {
+        let world = World::new([Reply::say([write("c1", "a")]), Reply::text("Well.")]);
+        let (agent, events) = world.start_with(world.session(), asking(&world, front_end()));
+        drop(events);
+        assert_eq!(agent.prompt("work").await, Ok(Settled::Done));
+        assert!(!world.path("a").exists());
+        assert_eq!(records(&world), r#"{"toolCallId":"c1","decision":"refuse","by":"nobody"}"#);
+    });
+}
+
+#[test]
+fn another_mode_decides_open_questions_again() {
+    run(async {
+        let world = World::new([Reply::say([write("c1", "a")]), Reply::text("Done.")]);
+        let (agent, mut events) = world.start_with(world.session(), asking(&world, front_end()));
+        let talking = prompting(&agent, "work");
+        question(&mut events).await;
+        agent.ask(Command::SetApproval(ApprovalMode::Auto)).await.unwrap();
+        assert_eq!(talking.await.unwrap(), Ok(Settled::Done));
+        assert!(world.path("a").exists());
     });
 }

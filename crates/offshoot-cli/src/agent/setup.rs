@@ -17,7 +17,7 @@ use offshoot_session::session::{NewSession, Session};
 use offshoot_session::store::{DirStore, Store as _};
 use offshoot_settings::{Layers, Settings};
 
-use super::approval::permissions;
+use super::approval::{Project, permissions, start_mode};
 use super::{Args, confine};
 use crate::app::App;
 use crate::error::{CommandError, Result};
@@ -29,7 +29,7 @@ const KEY_FILES: [&str; 4] = ["auth.json", "agent.db", "agent.db-wal", "agent.db
 
 pub(crate) fn setup(app: &App, args: &Args, session: &Session, approver: Approver) -> Result<Setup> {
     let without_key = match approver {
-        Approver::FrontEnd => WithoutKey::Wait,
+        Approver::FrontEnd(_) => WithoutKey::Wait,
         Approver::Nobody => WithoutKey::Refuse,
     };
     let table = ModelTable::load(app).with_key(args.api_key.as_deref());
@@ -82,6 +82,9 @@ pub(crate) fn setup(app: &App, args: &Args, session: &Session, approver: Approve
     };
     setup.tool_context.set_session(session.id(), session.file());
     setup.permissions = permissions(app, args, &layers)?;
+    let project = Project { folder: &setup.tool_context.cwd, troubles: &troubles, approver: &setup.approver };
+    setup.permissions.mode = start_mode(app, args, setup.permissions.mode, &project);
+    setup.permissions.confines_commands = setup.tool_context.sandbox.as_ref().is_some_and(Sandbox::is_whole);
     setup.shell = shell;
     setup.retry = user.retry;
     setup.compaction = user.compaction;

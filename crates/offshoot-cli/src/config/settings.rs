@@ -36,6 +36,11 @@ impl SettingsFiles {
         Self { project: None, refusal, ..self }
     }
 
+    /// The project's file, if there is one.
+    pub(crate) fn existing_project(&self) -> Option<&Path> {
+        self.project.as_deref().filter(|project| project.symlink_metadata().is_ok())
+    }
+
     fn path(&self, scope: Scope) -> Option<&Path> {
         match scope {
             Scope::Global => self.global.as_deref(),

@@ -60,7 +60,7 @@ fn effects(app: &App, folder: &Path) -> Vec<String> {
     let data = app.environment.data.as_deref();
     let mut effects = Vec::new();
     let files = SettingsFiles::of(data, folder);
-    if let Some(path) = files.project.clone().filter(|path| path.symlink_metadata().is_ok()) {
+    if let Some(path) = files.existing_project() {
         let sets = files.load().map(|(layers, _)| layers.project.keys().join(", ")).unwrap_or_default();
         let sets = if sets.is_empty() { "sets nothing".to_owned() } else { format!("sets {sets}") };
         effects.push(format!("{} {sets}", app.environment.short(&path.display().to_string())));

@@ -1,6 +1,6 @@
 //! Questions about the model's calls: on the terminal, and where nobody can answer.
 
-use offshoot_agent::testing::script::{Gate, Reply};
+use offshoot_agent::testing::script::{Gate, Reply, Say};
 use serde_json::json;
 
 use crate::agent::Talk;
@@ -51,10 +51,10 @@ fn a_key_lets_the_call_run() {
     let talk = asking("touch made");
     let mut terminal = Terminal::offshoot(&talk, &["--approval", "ask", "do the work"], (80, 24));
     terminal.until_text("approval: ask").until_text("May bash run? the mode asks about commands");
-    terminal.until_text("tab, then: y allow · s allow bash(touch made) until the end · n refuse");
+    terminal.until_text("tab answers");
     assert!(!talk.world.work().join("made").exists());
     terminal.send("\t");
-    terminal.until_text("\n  y allow · s allow").send("y");
+    terminal.until_text("s allow bash(touch made) until the end · a always").send("y");
     terminal.until_text("All right.").until_gone("May bash run?");
     assert!(talk.world.work().join("made").exists());
     terminal.send("\x04");
@@ -68,7 +68,7 @@ fn another_key_refuses_it_and_escape_stops_the_turn() {
     let calls = [Reply::call("bash", "c1", json!({"command": "touch made"})), Reply::text("All right.")];
     let talk = Talk::new(calls.into_iter().chain([Reply::call("bash", "c2", json!({"command": "touch made"}))]));
     let mut terminal = Terminal::offshoot(&talk, &["--approval", "edits", "do the work"], (60, 20));
-    terminal.until_text("tab, then:").send("\tn");
+    terminal.until_text("tab answers").send("\tn");
     terminal.until_text("All right.").until_text("The user did not allow this call.").until_idle();
     terminal.send("again\r");
     terminal.until_text("May bash run?").send("\x1b");
@@ -88,10 +88,10 @@ fn text_that_is_being_typed_stays_text() {
     terminal.until_text(" stops it").send("yes");
     terminal.until_text("\nyes");
     gate.open();
-    terminal.until_text("tab, then:").send("y");
+    terminal.until_text("tab answers").send("y");
     terminal.until_text("\nyesy").send("\t");
     terminal.until_text("\n  y allow").send("x\t");
-    terminal.until_text("tab, then:").send("nn");
+    terminal.until_text("tab answers").send("nn");
     terminal.until_text("\nyesynn").send("\tn");
     terminal.until_text("All right.").until_text("\nyesynn");
     assert!(!talk.world.work().join("made").exists());
@@ -100,10 +100,144 @@ fn text_that_is_being_typed_stays_text() {
 }
 
 #[test]
+fn a_refusal_can_say_why() {
+    let talk = asking("touch made");
+    let mut terminal = Terminal::offshoot(&talk, &["--approval", "ask", "do the work"], (80, 24));
+    terminal.until_text("tab answers").send("\tt");
+    terminal.until_text("Say below what to do instead").send("make it tomorrow\r");
+    terminal.until_text("All right.").until_gone("May bash run?");
+    let request = talk.server.seen().pop().unwrap().json()["messages"].to_string();
+    assert!(request.contains("The user did not allow this call. make it tomorrow"), "{request}");
+    terminal.send("\x04");
+    assert!(terminal.ended());
+    assert_eq!(records(&talk), ["reject user"]);
+}
+
+#[test]
+fn a_rule_that_is_always_allowed_is_shown_before_it_is_kept() {
+    let command = || Reply::call("bash", "c1", json!({"command": "touch made"}));
+    let talk = Talk::new([command(), Reply::text("All right."), command(), Reply::text("Again.")]);
+    talk.data("settings.json", &json!({"approval": "ask"}));
+    let mut terminal = Terminal::offshoot(&talk, &["do the work"], (80, 24));
+    terminal.until_text("tab answers").send("\ta");
+    terminal.until_text("Put bash(touch made) into your settings, for all folders?").send("n");
+    terminal.until_text("a always").send("a");
+    terminal.until_text("Put bash(touch made) into your settings").send("y");
+    terminal.until_text("All right.").until_idle();
+    terminal.send("\x04");
+    assert!(terminal.ended());
+    let settings = std::fs::read_to_string(talk.world.home().join(".local/share/offshoot/settings.json")).unwrap();
+    let settings: serde_json::Value = serde_json::from_str(&settings).unwrap();
+    assert_eq!(settings, json!({"approval": "ask", "permissions": {"allow": ["bash(touch made)"]}}));
+    assert!(!talk.world.work().join(".offshoot").exists(), "a project's settings are never written");
+    assert_eq!(records(&talk), ["allow_always user"]);
+    assert!(talk.run(&["-c", "-p", "once more"]).contains("Again."));
+    assert_eq!(records(&talk).len(), 1, "the second call runs unasked");
+}
+
+/// A write, a command and a critical command, asked for in one answer.
+fn three_calls() -> Talk {
+    let call = |call: &str, id: &str, arguments: serde_json::Value| Say::Call {
+        call: call.to_owned(),
+        id: id.to_owned(),
+        arguments: arguments.as_object().unwrap().clone(),
+        signature: None,
+    };
+    let calls = [
+        call("write", "c1", json!({"path": "written", "content": "x\n"})),
+        call("bash", "c2", json!({"command": "touch made"})),
+        call("bash", "c3", json!({"command": "touch never && git push --force"})),
+    ];
+    Talk::new([Reply::say(calls), Reply::text("All right.")])
+}
+
+fn made(talk: &Talk) -> [bool; 3] {
+    ["written", "made", "never"].map(|name| talk.world.work().join(name).exists())
+}
+
+#[test]
+fn without_a_screen_each_mode_runs_or_refuses_and_never_waits() {
+    let refused = |by: &str, count: usize| vec![format!("refuse {by}"); count];
+    for (mode, expected, told) in [
+        ("auto", [true, true, false], refused("nobody", 1)),
+        ("edits", [true, false, false], refused("nobody", 2)),
+        ("ask", [false, false, false], refused("nobody", 3)),
+        ("read-only", [false, false, false], refused("mode", 3)),
+    ] {
+        for form in [&["-p"][..], &["--mode", "json", "-p"]] {
+            let talk = three_calls();
+            let printed = talk.run(&[form, &["--approval", mode, "do the work"]].concat());
+            assert_eq!((made(&talk), records(&talk)), (expected, told.clone()), "{mode} {form:?}");
+            if form.len() > 1 {
+                let events: Vec<&str> = printed.lines().filter(|line| line.contains(r#""approval_end""#)).collect();
+                assert_eq!(events.len(), told.len(), "{printed}");
+                assert!(events[0].contains(r#""decision":"refuse""#) && !printed.contains("approval_request"));
+            }
+        }
+    }
+}
+
+#[test]
+fn on_a_terminal_each_mode_asks_or_refuses() {
+    let write = "May write change written? the mode asks about changes of files";
+    let (command, critical) = ("May bash run? the mode asks about commands", "May bash run? it ");
+    for (mode, questions, expected) in [
+        ("auto", &[critical][..], [true, true, false]),
+        ("edits", &[command, critical], [true, false, false]),
+        ("ask", &[write, command, critical], [false, false, false]),
+        ("read-only", &[], [false, false, false]),
+    ] {
+        let talk = three_calls();
+        let mut terminal = Terminal::offshoot(&talk, &["--approval", mode, "do the work"], (100, 30));
+        for (question, waiting) in questions.iter().zip((0..questions.len()).rev()) {
+            let screen = terminal.until_text(question).until_text("tab answers").screen();
+            let waits = ["", "1 more call waits", "2 more calls wait"][waiting];
+            assert!(screen.contains(waits), "{screen}");
+            terminal.send("\tn");
+        }
+        terminal.until_text("All right.").until_idle();
+        terminal.send("\x04");
+        assert!(terminal.ended());
+        let refused = if mode == "read-only" { vec!["refuse mode"; 3] } else { vec!["reject user"; questions.len()] };
+        assert_eq!(
+            (made(&talk), records(&talk)),
+            (expected, refused.iter().map(ToString::to_string).collect()),
+            "{mode}"
+        );
+    }
+}
+
+#[test]
+fn a_folder_that_is_not_trusted_starts_in_edits() {
+    let talk = three_calls();
+    talk.world.write(".offshoot/settings.json", r#"{"theme": "dark", "permissions": {"allow": ["bash"]}}"#);
+    let said = talk.run(&["-p", "do the work"]);
+    assert!(said.contains("this folder is not trusted, so the approval mode is edits: commands are refused"), "{said}");
+    assert_eq!((made(&talk), records(&talk).len()), ([true, false, false], 2));
+    let talk = three_calls();
+    talk.world.write(".offshoot/settings.json", r#"{"theme": "dark"}"#);
+    let said = talk.run(&["--approval", "auto", "-p", "do the work"]);
+    assert!(!said.contains("approval mode"), "{said}");
+    assert_eq!(made(&talk), [true, true, false]);
+    let talk = three_calls();
+    talk.world
+        .write(".offshoot/settings.json", r#"{"theme": "dark", "permissions": {"allow": ["bash"], "deny": ["edit"]}}"#);
+    let said = talk.run(&["--trust", "-p", "do the work"]);
+    assert!(said.contains("permissions.allow works only in the user's settings"), "{said}");
+    assert_eq!(
+        (made(&talk), records(&talk)),
+        ([false, true, false], vec!["refuse rule".into(), "refuse nobody".into()])
+    );
+}
+
+#[test]
 fn the_mode_is_switched_by_a_command() {
     let talk = asking("touch made");
     let mut terminal = Terminal::offshoot(&talk, &[], (80, 24));
-    terminal.until_text("m1").send("/approval\r");
+    terminal.until_text("m1").send("/approval aks\r");
+    terminal.until_text("\"aks\" is no approval mode: there are auto, edits, ask and read-only");
+    terminal.send("\x03/approval edits\r");
+    terminal.until_text("approval: edits").send("\x1ba");
     terminal.until_text("What the model may do unasked").send("read-only\r");
     terminal.until_text("approval: read-only").send("work\r");
     terminal.until_text("the approval mode is read-only").until_text("All right.");

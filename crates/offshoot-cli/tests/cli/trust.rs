@@ -34,6 +34,7 @@ fn where_nobody_can_be_asked_a_project_has_no_effect() {
     Yes.
     [stderr]
     warning: [WORK]/.offshoot/settings.json is not used: this folder is not trusted yet; --trust uses it this once, and `offshoot` on a terminal asks
+    warning: this folder is not trusted, so the approval mode is edits: commands are refused; --approval auto lets them run
     ");
     assert!(!had_effect(&talk));
     let printed = talk.command(&["--mode", "json", "-p", "well?"]).output().unwrap();
@@ -46,7 +47,11 @@ fn the_command_line_decides_for_this_once() {
     let talk = project(3);
     assert_snapshot!(talk.run(&["--trust", "-p", "well?"]), @"Yes.");
     assert!(had_effect(&talk));
-    assert_snapshot!(talk.run(&["--no-trust", "-p", "well?"]), @"Yes.");
+    assert_snapshot!(talk.run(&["--no-trust", "-p", "well?"]), @"
+    Yes.
+    [stderr]
+    warning: this folder is not trusted, so the approval mode is edits: commands are refused; --approval auto lets them run
+    ");
     assert!(!had_effect(&talk));
     answer(&talk, false);
     assert_snapshot!(talk.run(&["--trust", "-p", "well?"]), @"Yes.");
@@ -64,6 +69,7 @@ fn an_answer_counts_until_it_is_changed() {
     Yes.
     [stderr]
     warning: [WORK]/.offshoot/settings.json is not used: you do not trust this folder; --trust uses it this once
+    warning: this folder is not trusted, so the approval mode is edits: commands are refused; --approval auto lets them run
     ");
     assert!(!had_effect(&talk));
 }
@@ -89,6 +95,7 @@ fn a_file_of_answers_that_cannot_be_read_answers_nothing() {
     Yes.
     [stderr]
     warning: [WORK]/.offshoot/settings.json is not used: could not read [HOME]/.local/share/offshoot/trust.json: EOF while parsing an object at line 1 column 1; correct the file, or move it away and answer again
+    warning: this folder is not trusted, so the approval mode is edits: commands are refused; --approval auto lets them run
     ");
     assert!(!had_effect(&talk));
     assert_eq!(fs::read_to_string(file).unwrap(), "{");

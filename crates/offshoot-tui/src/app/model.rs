@@ -146,11 +146,30 @@ pub struct Question {
     pub tool: String,
     /// The command, the path or the arguments.
     pub what: String,
+    /// The change of a file, as numbered lines.
+    pub diff: Option<String>,
     pub reason: String,
-    /// The rule that allows the same call until the program ends.
+    /// The rule that allows the same call later.
     pub rule: Option<String>,
-    /// Whether letters answer the question. Otherwise they are text for the editor.
-    pub has_keys: bool,
+    /// How many calls come after this one.
+    pub waiting: usize,
+    pub stage: QuestionStage,
+    /// How many rows of the call are above the first one that is shown.
+    pub scrolled: usize,
+}
+
+/// Who gets the keys while a question is open.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum QuestionStage {
+    /// The editor.
+    #[default]
+    Shown,
+    /// Letters answer.
+    Answering,
+    /// The user is shown the rule before it is kept.
+    Confirming,
+    /// The editor: its text says why the call is refused.
+    Explaining,
 }
 
 impl Model {

@@ -11,6 +11,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect, Size};
 use ratatui::text::Line;
 
+pub use approval::question_rows;
 pub use reader::folded_block;
 
 use super::model::{Model, Overlay, Wishes};

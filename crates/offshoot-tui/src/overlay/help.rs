@@ -249,7 +249,7 @@ mod tests {
           /compact [instructions]        summarise what came before, and cut
           /model [model]                 choose a model
           /thinking [level]              choose how much the model thinks
-          /approval                      choose what the model may do unasked
+          /approval [mode]               choose what the model may do unasked
           /session                       show file, figures and cost of the session
           /export [path]                 write the session to a file: .html, .jsonl, .md
           /import <path>                 take a session file into the store and open it

@@ -1,5 +1,6 @@
 //! Parses slash commands. Knows the table, not the editor.
 
+use offshoot_agent::approval::ApprovalMode;
 use offshoot_agent::provider::ThinkingLevel;
 
 use super::{COMMANDS, LabelRequest, SlashCommand, Spec, find};
@@ -15,6 +16,8 @@ pub enum Mistake {
     TooMuch { spec: &'static Spec, given: String },
     #[error("{0:?} is no thinking level: there are off, minimal, low, medium, high, xhigh and max")]
     Level(String),
+    #[error("{0:?} is no approval mode: there are auto, edits, ask and read-only")]
+    Mode(String),
 }
 
 fn meant(suggestion: &Option<&'static str>) -> String {
@@ -75,7 +78,7 @@ fn command(spec: &'static Spec, arguments: &str) -> Result<SlashCommand, Mistake
         "session" => SlashCommand::Session,
         "export" => SlashCommand::Export(unquoted(given.as_deref())),
         "import" => SlashCommand::Import(unquoted(given.as_deref()).ok_or(Mistake::Missing(spec))?),
-        "approval" => SlashCommand::Approval,
+        "approval" => SlashCommand::Approval(given.map(mode).transpose()?),
         "copy" => SlashCommand::Copy,
         "settings" => SlashCommand::Settings,
         "help" => SlashCommand::Help,
@@ -95,6 +98,10 @@ fn unquoted(text: Option<&str>) -> Option<String> {
     let text = text?.trim();
     let bare = text.strip_prefix('"').and_then(|text| text.strip_suffix('"')).unwrap_or(text);
     (!bare.is_empty()).then(|| bare.to_owned())
+}
+
+fn mode(name: String) -> Result<ApprovalMode, Mistake> {
+    ApprovalMode::parse(&name.to_lowercase()).ok_or(Mistake::Mode(name))
 }
 
 fn level(name: String) -> Result<ThinkingLevel, Mistake> {
@@ -117,7 +124,11 @@ mod tests {
     fn each_command_of_the_table_is_understood() {
         for spec in COMMANDS {
             for name in std::iter::once(&spec.name).chain(spec.aliases) {
-                let argument = if spec.name == "thinking" { "high" } else { "x" };
+                let argument = match spec.name {
+                    "thinking" => "high",
+                    "approval" => "ask",
+                    _ => "x",
+                };
                 let with = parse(&format!("/{name} {argument}"));
                 let without = parse(&format!("/{name}"));
                 assert_eq!(matches!(with, Some(Ok(_))), spec.argument.is_some(), "/{name} {argument}");

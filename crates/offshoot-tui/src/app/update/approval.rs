@@ -6,46 +6,115 @@ use offshoot_agent::command::Command;
 use offshoot_agent::event::Event;
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 
-use crate::app::cmd::Cmd;
-use crate::app::model::{Model, Overlay, Picking, Question};
+use crate::app::cmd::{Cmd, ProgramTask};
+use crate::app::model::{Model, Overlay, Picking, Question, QuestionStage};
+use crate::app::view;
 use crate::keymap::{Action, Context};
 use crate::overlay::pick::{Choice, Pick};
 
 /// Shows the question of an event, or takes it back.
 pub(super) fn event(model: &mut Model, event: &Event) {
     match event {
-        Event::ApprovalRequest { id, tool_name, args, reason, rule, .. } => {
+        Event::ApprovalRequest { id, tool_name, args, reason, rule, diff, waiting, .. } => {
             let member = |name: &str| args.get(name).and_then(serde_json::Value::as_str).map(str::to_owned);
             let what = member("command").or_else(|| member("path")).unwrap_or_else(|| args.to_string());
-            let (tool, reason, rule) = (tool_name.clone(), reason.clone(), rule.clone());
-            model.question = Some(Question { id: *id, tool, what, reason, rule, has_keys: false });
+            model.question = Some(Question {
+                id: *id,
+                tool: tool_name.clone(),
+                what,
+                diff: diff.clone(),
+                reason: reason.clone(),
+                rule: rule.clone(),
+                waiting: *waiting,
+                stage: QuestionStage::default(),
+                scrolled: 0,
+            });
         }
-        _ => model.question = None,
+        Event::ApprovalEnd { id, .. } => {
+            model.question.take_if(|question| *id == Some(question.id));
+        }
+        _ => {}
     }
 }
 
 /// A key while a question is open; `None` leaves it to the editor.
 pub(super) fn key(model: &mut Model, key: KeyEvent) -> Option<Vec<Cmd>> {
-    let question = model.question.as_mut()?;
+    let stage = model.question.as_ref()?.stage;
     let actions = model.wishes.keymap.actions(Context::Editor, key);
-    if actions.contains(&Action::AnswerQuestion) && !model.editor.is_completing() {
-        question.has_keys = !question.has_keys;
-        return Some(Vec::new());
+    let does = |action: Action| actions.contains(&action);
+    let typed = typed(key);
+    match stage {
+        _ if does(Action::AnswerQuestion) && !model.editor.is_completing() => {
+            let is_answering = stage == QuestionStage::Answering;
+            go_to(model, if is_answering { QuestionStage::Shown } else { QuestionStage::Answering })
+        }
+        QuestionStage::Shown => None,
+        QuestionStage::Answering => match typed {
+            Some(letter) => Some(chosen(model, letter)),
+            None => scroll(model, key),
+        },
+        QuestionStage::Confirming if typed == Some('y') => Some(answer(model, ApprovalDecision::AllowAlways, None)),
+        QuestionStage::Confirming if typed.is_some() || does(Action::Interrupt) || does(Action::Submit) => {
+            go_to(model, QuestionStage::Answering)
+        }
+        QuestionStage::Explaining if does(Action::Interrupt) => go_to(model, QuestionStage::Answering),
+        QuestionStage::Explaining if does(Action::Submit) => {
+            let why = model.editor.draft();
+            model.editor.clear();
+            let mut cmds = answer(model, ApprovalDecision::Reject, Some(why));
+            cmds.push(ProgramTask::SaveDraft(String::new()).into());
+            Some(cmds)
+        }
+        QuestionStage::Confirming | QuestionStage::Explaining => None,
     }
-    let KeyCode::Char(letter) = key.code else { return None };
-    let is_letter = key.modifiers.difference(KeyModifiers::SHIFT).is_empty() && key.kind != KeyEventKind::Release;
-    if !question.has_keys || !is_letter {
-        return None;
+}
+
+/// The letter of a key, in lower case.
+fn typed(key: KeyEvent) -> Option<char> {
+    let is_plain = key.modifiers.difference(KeyModifiers::SHIFT).is_empty() && key.kind != KeyEventKind::Release;
+    match key.code {
+        KeyCode::Char(letter) if is_plain => Some(letter.to_ascii_lowercase()),
+        _ => None,
     }
-    let decision = match letter.to_ascii_lowercase() {
-        'y' => ApprovalDecision::AllowOnce,
-        's' if question.rule.is_some() => ApprovalDecision::AllowSession,
-        'n' => ApprovalDecision::Reject,
-        _ => return Some(Vec::new()),
-    };
-    let id = question.id;
-    model.question = None;
-    Some(vec![Cmd::ask(Command::Approve { id, decision, message: None })])
+}
+
+fn chosen(model: &mut Model, letter: char) -> Vec<Cmd> {
+    let has_rule = model.question.as_ref().is_some_and(|question| question.rule.is_some());
+    match letter {
+        'y' => answer(model, ApprovalDecision::AllowOnce, None),
+        's' if has_rule => answer(model, ApprovalDecision::AllowSession, None),
+        'a' if has_rule => go_to(model, QuestionStage::Confirming).unwrap_or_default(),
+        'n' => answer(model, ApprovalDecision::Reject, None),
+        't' => go_to(model, QuestionStage::Explaining).unwrap_or_default(),
+        _ => Vec::new(),
+    }
+}
+
+fn answer(model: &mut Model, decision: ApprovalDecision, message: Option<String>) -> Vec<Cmd> {
+    let question = model.question.take();
+    question.map(|Question { id, .. }| Cmd::ask(Command::Approve { id, decision, message })).into_iter().collect()
+}
+
+fn go_to(model: &mut Model, stage: QuestionStage) -> Option<Vec<Cmd>> {
+    model.question.as_mut()?.stage = stage;
+    Some(Vec::new())
+}
+
+/// Moves the rows of the call by a row or a page.
+fn scroll(model: &mut Model, key: KeyEvent) -> Option<Vec<Cmd>> {
+    let (rows, page) = view::question_rows(model);
+    let question = model.question.as_mut()?;
+    let last = rows.saturating_sub(page);
+    let now = question.scrolled.min(last);
+    question.scrolled = match key.code {
+        KeyCode::Up => now.saturating_sub(1),
+        KeyCode::Down => now + 1,
+        KeyCode::PageUp => now.saturating_sub(page),
+        KeyCode::PageDown => now + page,
+        _ => return None,
+    }
+    .min(last);
+    Some(Vec::new())
 }
 
 /// Shows the modes, with what each lets run.

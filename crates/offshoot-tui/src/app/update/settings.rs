@@ -48,6 +48,7 @@ fn minded(model: &mut Model, new: Settings) -> Vec<Cmd> {
     let changed = [
         (old.steering != new.steering).then_some(Command::SetSteeringMode(new.steering)),
         (old.follow_up != new.follow_up).then_some(Command::SetFollowUpMode(new.follow_up)),
+        (old.permissions.mode != new.permissions.mode).then_some(Command::SetApproval(new.permissions.mode)),
         (rules(&old) != rules(new)).then(|| Command::SetRules(Box::new(rules(new)))),
     ];
     let mut cmds: Vec<Cmd> = changed.into_iter().flatten().map(Cmd::ask).collect();
