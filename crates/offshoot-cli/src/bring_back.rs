@@ -2,10 +2,13 @@
 
 use offshoot_session::files::FileLists;
 use offshoot_session::json::{Object, quote};
+use offshoot_session::pick::PickPlan;
 use offshoot_session::session::{Brought, Session};
 use offshoot_session::text::one_line;
 
 use crate::app::App;
+use crate::error::{CommandError, FailureKind, Result};
+use crate::models::ModelTable;
 
 /// More files are counted.
 const FILES: usize = 5;
@@ -14,6 +17,19 @@ pub(crate) fn with_ids(object: Object, brought: Option<&Brought>) -> Object {
     let Some(brought) = brought else { return object.raw("operationId", "null").raw("entryIds", "null") };
     let ids: Vec<String> = brought.entries.iter().map(|id| quote(id.as_str())).collect();
     object.str("operationId", brought.operation.as_str()).raw("entryIds", format!("[{}]", ids.join(",")))
+}
+
+/// Refuses copies that do not fit into the window of the session's model, if that is known.
+pub(crate) fn refuse_too_big(app: &App, session: &Session, plan: &PickPlan) -> Result<()> {
+    let Some(window) = ModelTable::window_of(app, session).filter(|_| !plan.is_empty()) else { return Ok(()) };
+    if plan.tokens_before + plan.tokens <= window {
+        return Ok(());
+    }
+    let told = format!(
+        "{} tokens here and {} picked are more than the model's window of {window}",
+        plan.tokens_before, plan.tokens
+    );
+    Err(CommandError::new(FailureKind::Conflict, told).hint("--force does it all the same; `compact` makes room first"))
 }
 
 /// Names the changed files that the folder of the session lacks.

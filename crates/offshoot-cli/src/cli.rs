@@ -13,8 +13,8 @@ use offshoot_session::session::{Durability, SpillPolicy};
 
 use crate::app::App;
 use crate::commands::{
-    append, branches, check, compact, completions, context, doctor, entry, export, fork, import, label, list, man,
-    migrate, models, name, pick, pop, repair, show, switch, tail, trash, tree, undo,
+    append, branches, check, compact, compare, completions, context, doctor, entry, export, fork, import, label, list,
+    man, merge, migrate, models, name, pick, pop, repair, show, switch, tail, trash, tree, undo,
 };
 use crate::config::Environment;
 use crate::error::{CommandError, FailureKind, Result};
@@ -82,7 +82,9 @@ pub(crate) enum Command {
     Tail(tail::Args),
     Switch(switch::Args),
     Pop(pop::Args),
+    Compare(compare::Args),
     Pick(pick::Args),
+    Merge(merge::Args),
     Undo(undo::Args),
     Compact(compact::Args),
     Label(label::Args),
@@ -117,7 +119,9 @@ impl Command {
             Self::Tail(args) => tail::run(app, args),
             Self::Switch(args) => switch::run(app, args),
             Self::Pop(args) => pop::run(app, args),
+            Self::Compare(args) => compare::run(app, args),
             Self::Pick(args) => pick::run(app, args),
+            Self::Merge(args) => merge::run(app, args),
             Self::Undo(args) => undo::run(app, args),
             Self::Compact(args) => compact::run(app, args),
             Self::Label(args) => label::run(app, args),

@@ -8,7 +8,7 @@ use offshoot_agent::GuardedProvider;
 use offshoot_agent::model::Access;
 use offshoot_agent::provider::Http;
 use offshoot_agent::summarise::{ModelSummariser, Summarise as _};
-use offshoot_session::branch_summary::{self, Instructions};
+use offshoot_session::branch_summary::{self, BranchPlan, Instructions};
 use offshoot_session::clock::SystemClock;
 use offshoot_session::compact::{self, Plan};
 use offshoot_session::error::{Error, Result as Read};
@@ -43,12 +43,26 @@ pub(crate) fn compaction(
 /// The summary of the entries that moving to `target` abandons.
 pub(crate) fn left_behind(app: &App, session: &Session, target: NodeIx, typed: &ModelArgs) -> Result<Drafted> {
     let plan = |budget: u64| branch_summary::plan(session, session.leaf(), Some(target), budget);
-    let by_model = |model: &Summaries| plan(model.branch_budget())?.run(model, Instructions::Plain);
+    branch(app, session, session, (&plan, Instructions::Plain), typed)
+}
+
+/// The summary of a branch of `from`, planned for a number of tokens.
+pub(crate) fn branch(
+    app: &App,
+    session: &Session,
+    from: &Session,
+    (plan, instructions): (&dyn Fn(u64) -> Read<BranchPlan>, Instructions<'_>),
+    typed: &ModelArgs,
+) -> Result<Drafted> {
+    let by_model = |model: &Summaries| plan(model.branch_budget())?.run(model, instructions);
     if let Some(drafted) = with_model(app, session, typed, by_model)? {
         return Ok(drafted);
     }
+    if instructions != Instructions::Plain {
+        app.ui.note("without a model the summary is put together by rule: the instructions were not used");
+    }
     // The extractive summariser has no context window to respect.
-    Ok(plan(0)?.run(&Extractive::new(session), Instructions::Plain)?)
+    Ok(plan(0)?.run(&Extractive::new(from), instructions)?)
 }
 
 /// The model's summary; `None` if there is no model, or if its answer is unusable.

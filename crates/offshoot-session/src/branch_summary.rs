@@ -19,6 +19,7 @@ use crate::tree::NodeIx;
 const BRANCH: &str = include_str!("compact/prompts/branch.md");
 const LEAD: &str =
     "Another branch of this conversation was tried before the return to this point. What happened there:";
+const MERGE_LEAD: &str = "Another branch of this conversation was merged into this one. What happened there:";
 const NOTHING_SAID: &str = "(nothing was said on this branch)";
 /// The most tokens of an answer.
 const MAX_TOKENS: u64 = 4096;
@@ -56,6 +57,8 @@ pub struct BranchPlan {
     pub left_out: usize,
     /// Files read and changed on the branch, and on branches left from it.
     pub files: FileLists,
+    /// The sentence before the summary.
+    lead: &'static str,
 }
 
 /// Plans a summary of what a move from `from` to `target` leaves. `budget` is the most tokens of conversation for the
@@ -65,15 +68,21 @@ pub struct BranchPlan {
 /// The medium cannot be read.
 pub fn plan(source: &dyn Source, from: Option<NodeIx>, target: Option<NodeIx>, budget: u64) -> Result<BranchPlan> {
     let (ancestor, entries) = left_behind(source, from, target);
-    let mut files = Files::default();
-    for ix in entries.iter().filter(|ix| source.tree().node(**ix).kind() == Kind::BranchSummary) {
-        files.take_summary(source.entry(*ix)?.json());
-    }
-    let mut plan =
-        BranchPlan { from, ancestor, entries, said: Vec::new(), tokens: 0, left_out: 0, files: FileLists::default() };
-    plan.take_newest(source, budget, &mut files)?;
-    plan.files = files.lists();
-    source.tree().whole(plan)
+    BranchPlan::new((from, ancestor), entries, LEAD).filled(source, budget)
+}
+
+/// Plans a summary of some entries of the branch that ends at `tip`, below `base`.
+///
+/// # Errors
+/// The medium cannot be read.
+pub(crate) fn plan_merge(
+    source: &dyn Source,
+    tip: NodeIx,
+    base: Option<NodeIx>,
+    entries: Vec<NodeIx>,
+    budget: u64,
+) -> Result<BranchPlan> {
+    BranchPlan::new((Some(tip), base), entries, MERGE_LEAD).filled(source, budget)
 }
 
 /// The common ancestor, and the entries below it up to `from`.
@@ -87,6 +96,22 @@ fn left_behind(source: &dyn Source, from: Option<NodeIx>, target: Option<NodeIx>
 }
 
 impl BranchPlan {
+    fn new((from, ancestor): (Option<NodeIx>, Option<NodeIx>), entries: Vec<NodeIx>, lead: &'static str) -> Self {
+        let (said, files) = (Vec::new(), FileLists::default());
+        Self { from, ancestor, entries, said, tokens: 0, left_out: 0, files, lead }
+    }
+
+    /// The plan with messages and files.
+    fn filled(mut self, source: &dyn Source, budget: u64) -> Result<Self> {
+        let mut files = Files::default();
+        for ix in self.entries.iter().filter(|ix| source.tree().node(**ix).kind() == Kind::BranchSummary) {
+            files.take_summary(source.entry(*ix)?.json());
+        }
+        self.take_newest(source, budget, &mut files)?;
+        self.files = files.lists();
+        source.tree().whole(self)
+    }
+
     /// Takes messages from the newest back until the budget is used up. An earlier summary that exceeds it slightly is
     /// taken, because it replaces much.
     fn take_newest(&mut self, source: &dyn Source, budget: u64, files: &mut Files) -> Result<()> {
@@ -164,7 +189,7 @@ impl BranchPlan {
     /// [`crate::error::Error::NoSummary`] if the answer is empty.
     pub fn summary(&self, answer: Option<&Answer>, summariser: Option<&str>) -> Result<Drafted> {
         let text = match answer {
-            Some(answer) => format!("{LEAD}\n\n{}{}", said(answer)?, self.files.blocks()),
+            Some(answer) => format!("{}\n\n{}{}", self.lead, said(answer)?, self.files.blocks()),
             None => NOTHING_SAID.to_owned(),
         };
         let details = self.files.details(Object::new()).opt_str("summariser", summariser.filter(|_| answer.is_some()));

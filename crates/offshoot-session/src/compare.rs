@@ -22,6 +22,10 @@ pub struct Side {
     pub last_words: Option<String>,
     /// The latest time of the entries.
     pub newest: Option<Millis>,
+    /// The user's messages.
+    pub turns: usize,
+    /// The models that answered, as `provider/id`, in the order of their first answers; found as the files are.
+    pub models: Vec<String>,
     files: Files,
     read: usize,
 }
@@ -75,8 +79,20 @@ impl Side {
         entries.reverse();
         let mut totals = Totals::default();
         entries.iter().for_each(|ix| totals.add(&facts.of(*ix, tree.node(*ix))));
+        let is_prompt = |ix: &&NodeIx| tree.node(**ix).role() == Some(Role::User);
+        let turns = entries.iter().filter(is_prompt).count();
         let newest = entries.iter().filter_map(|ix| tree.node(*ix).time()).max();
-        tree.whole(Self { tip, entries, totals, last_words, newest, files: Files::default(), read: 0 })
+        tree.whole(Self {
+            tip,
+            entries,
+            totals,
+            last_words,
+            newest,
+            turns,
+            models: Vec::new(),
+            files: Files::default(),
+            read: 0,
+        })
     }
 
     /// The files that were read and changed, as found so far.
@@ -98,6 +114,9 @@ impl Side {
                     let entry = source.entry(*ix)?;
                     if let Some(message) = entry.message() {
                         self.files.take_calls(message);
+                        let model = message.str("provider").zip(message.str("model"));
+                        let model = model.map(|(provider, id)| format!("{provider}/{id}"));
+                        self.models.extend(model.filter(|model| !self.models.contains(model)));
                     }
                     *left = left.saturating_sub(length);
                 }

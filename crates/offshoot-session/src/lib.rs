@@ -68,6 +68,7 @@ pub mod summariser;
 pub mod compact;
 pub mod branch_summary;
 pub mod pick;
+pub mod merge;
 pub mod pieces;
 pub mod extract;
 pub mod repair;

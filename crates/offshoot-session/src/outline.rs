@@ -20,6 +20,7 @@ use std::ops::Range;
 use crate::entry::{Entry, Source};
 use crate::error::Result;
 use crate::kind::{Kind, Role};
+use crate::provenance;
 use crate::stats;
 use crate::text::one_line;
 use crate::tree::{NodeIx, Tree};
@@ -443,7 +444,10 @@ impl Outline {
             is_on_path: self.is_on_path(at),
             is_selected: Some(at) == self.selected,
             label: tree.label_of(ix).map(|label| one_line(&label.text, 80)),
-            text: self.row_text(source, at)?,
+            text: match provenance::mark(source, ix)? {
+                Some(mark) => format!("{mark} {}", self.row_text(source, at)?),
+                None => self.row_text(source, at)?,
+            },
         }))
     }
 

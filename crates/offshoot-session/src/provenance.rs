@@ -11,7 +11,11 @@ use crate::error::Result;
 use crate::id::EntryId;
 use crate::json::{JsonKind, Object, quote};
 use crate::kind::Kind;
+use crate::text::one_line;
 use crate::tree::NodeIx;
+
+/// Ids of other programs can be longer than a row.
+const LONGEST_ID: usize = 40;
 
 /// The entry that a copy was made of.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -116,12 +120,34 @@ impl Present {
         self.entries.binary_search(&ix).is_ok()
     }
 
+    /// Whether the context shows copies.
+    pub(crate) fn has_copies(&self) -> bool {
+        !self.copies.is_empty()
+    }
+
     /// The entry that the context shows for an original.
     pub(crate) fn find(&self, source: &dyn Source, origin: &Origin) -> Option<NodeIx> {
         let itself = Some(origin).filter(|origin| origin.session.is_none());
         let itself = itself.and_then(|origin| source.tree().find(origin.id.as_str())).filter(|ix| self.has(*ix));
         itself.or_else(|| self.copies.get(origin).copied())
     }
+}
+
+/// Where a copy or a merge comes from, as rows show it: `⇠ 3f2a91bc`, `⇠ summary of 3f2a91bc`.
+///
+/// # Errors
+/// The medium cannot be read.
+pub fn mark(source: &dyn Source, ix: NodeIx) -> Result<Option<String>> {
+    let node = source.tree().node(ix);
+    if node.is_copy() {
+        let origin = Origin::of(&source.entry(ix)?);
+        return Ok(origin.map(|origin| format!("⇠ {}", one_line(origin.id.as_str(), LONGEST_ID))));
+    }
+    if node.kind() != Kind::BranchSummary {
+        return Ok(None);
+    }
+    let merged = Merged::of(&source.entry(ix)?);
+    Ok(merged.map(|merged| format!("⇠ summary of {}", one_line(merged.tip.as_str(), LONGEST_ID))))
 }
 
 /// Whether two sessions have the same entry, as a fork and its source do.

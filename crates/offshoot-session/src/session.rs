@@ -41,7 +41,7 @@ use crate::tree::{NodeIx, Tree};
 pub use crate::index::{IndexAccess, is_indexed};
 pub use abridged::Abridged;
 pub use branch::Popped;
-pub use bring::{Brought, PlannedPick};
+pub use bring::{Brought, PlannedMerge, PlannedPick};
 pub use fork::{Extracted, NewFork, SessionPart};
 pub use open::NewSession;
 pub use operate::Standpoint;

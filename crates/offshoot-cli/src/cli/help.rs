@@ -33,7 +33,7 @@ Examples:
 const GROUPS: &[(&str, &[&str])] = &[
     ("Look", &["list", "show", "tree", "branches", "context", "entry", "tail"]),
     ("Move", &["switch", "pop", "fork"]),
-    ("Bring back", &["pick", "undo"]),
+    ("Bring back", &["compare", "pick", "merge", "undo"]),
     ("Write", &["label", "name", "compact", "append", "export", "import", "trash"]),
     ("Agent", &["chat", "models", "api"]),
     ("Maintain", &["check", "repair", "doctor", "migrate", "completions", "man", "help"]),

@@ -1,5 +1,7 @@
 //! `offshoot compact`: replaces the older part of a session's context with a summary.
 
+mod uncompact;
+
 use std::io::Write;
 
 use offshoot_session::compact::report::{Finding, Report, report};
@@ -34,6 +36,10 @@ use crate::{plans, select, summarise};
 ///
 /// --dry-run changes nothing: it shows what would be summarised and what would
 /// stay, the first and last messages of each part. -v shows all messages.
+///
+/// --undo takes the newest compaction of the branch back, also later: the session
+/// continues before it, with copies of everything that was said since. It prints
+/// what `pick` does with --json, and takes --dry-run.
 ///
 /// --json prints the plan, or `null` if there is nothing to compact:
 ///
@@ -73,6 +79,14 @@ pub(crate) struct Args {
     #[arg(long)]
     json: bool,
 
+    /// Take the newest compaction back
+    #[arg(long, conflicts_with_all = ["instructions", "keep_recent_tokens", "verbose", "model", "provider", "thinking"])]
+    undo: bool,
+
+    /// With --undo: also if the result does not fit into the model's window
+    #[arg(long, requires = "undo")]
+    force: bool,
+
     /// How many tokens of the newest messages to keep
     #[arg(long, value_name = "N")]
     keep_recent_tokens: Option<u64>,
@@ -86,9 +100,13 @@ Examples:
   offshoot compact latest --dry-run
   offshoot compact latest --keep-recent-tokens 5000
   offshoot compact latest 'what was decided' --model haiku:low
+  offshoot compact latest --undo            # as if it had not been compacted
   offshoot label latest 1a2b3c4d pin        # keeps that entry word for word";
 
 pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
+    if args.undo {
+        return uncompact::run(app, args);
+    }
     let mut session = if args.dry_run { app.open(&args.session)? } else { app.open_to_write(&args.session)? };
     let user = summarise::compaction_settings(app, &session, &args.model)?;
     let keep_recent_tokens = args.keep_recent_tokens.unwrap_or(user.keep_recent_tokens);

@@ -14,8 +14,7 @@ use offshoot_session::tree::NodeIx;
 
 use super::switch::place;
 use crate::app::{App, quoted};
-use crate::error::{CommandError, FailureKind, Result};
-use crate::models::ModelTable;
+use crate::error::{CommandError, Result};
 use crate::selections::{self, Selecting};
 use crate::ui::columns::{Align, Column, Table};
 use crate::ui::style::{DIM, MARK, PLAIN, Painted};
@@ -112,7 +111,9 @@ pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
     let options = PickOptions { again: args.again, settings: args.settings, state: args.state, labels: args.labels };
     let request = PickRequest { from: other.map(Session::pick_end), selections: &selections, onto, options };
     let planned = session.plan_pick(&request)?;
-    refuse_too_big(app, args, &session, &planned.plan)?;
+    if !args.force {
+        bring_back::refuse_too_big(app, &session, &planned.plan)?;
+    }
     let table = if args.json { None } else { Some(table(&session, other, &planned.plan)?) };
     let brought = if args.dry_run { None } else { session.pick(&planned)? };
     if args.json {
@@ -134,21 +135,6 @@ pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
         app.ui.hint(&format!("`offshoot undo {}` takes it back", quoted(&args.session)));
     }
     Ok(())
-}
-
-fn refuse_too_big(app: &App, args: &Args, session: &Session, plan: &PickPlan) -> Result<()> {
-    let Some(window) = ModelTable::window_of(app, session).filter(|_| !args.force && !plan.is_empty()) else {
-        return Ok(());
-    };
-    let after = plan.tokens_before + plan.tokens;
-    if after <= window {
-        return Ok(());
-    }
-    let told = format!(
-        "{} tokens here and {} picked are more than the model's window of {window}",
-        plan.tokens_before, plan.tokens
-    );
-    Err(CommandError::new(FailureKind::Conflict, told).hint("--force picks all the same; `compact` makes room first"))
 }
 
 fn told(session: &Session, plan: &PickPlan, is_dry: bool) -> Result<String> {

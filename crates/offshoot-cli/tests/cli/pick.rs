@@ -111,7 +111,7 @@ fn what_does_not_fit_the_window_needs_force() {
     assert_snapshot!(world.run("pick sample.jsonl ..4e8a"), @"
     [stderr]
     error: 2612 tokens here and 133 picked are more than the model's window of 2650
-    hint: --force picks all the same; `compact` makes room first
+    hint: --force does it all the same; `compact` makes room first
     [exit code 5]
     ");
     assert_eq!(world.read("sample.jsonl"), before);

@@ -1,12 +1,15 @@
-//! Brings entries of other branches and sessions here: picks.
+//! Brings entries of other branches and sessions here: picks, merges, and what a compaction swallowed.
 
 use super::{Session, Standpoint};
 use crate::compose::NewEntry;
 use crate::entry::Source as _;
 use crate::error::{Conflict, Error, Result};
 use crate::id::EntryId;
-use crate::kind::{Kind, Role};
-use crate::pick::{self, PickEnd, PickPlan, PickRequest};
+use crate::kind::{Kind, Operation, Role};
+use crate::merge::{self, MergePlan, MergeRequest};
+use crate::pick::{self, PickEnd, PickOptions, PickPlan, PickRequest};
+use crate::selection::range;
+use crate::summariser::Drafted;
 use crate::tree::NodeIx;
 
 /// A plan with what it was made for; see [`Session::pick`].
@@ -14,7 +17,24 @@ use crate::tree::NodeIx;
 #[expect(missing_docs, reason = "the names say it")]
 pub struct PlannedPick {
     pub plan: PickPlan,
-    pub(super) standpoint: Standpoint,
+    standpoint: Standpoint,
+}
+
+/// A plan with what it was made for; see [`Session::merge`].
+#[derive(Debug, Clone)]
+#[expect(missing_docs, reason = "the names say it")]
+pub struct PlannedMerge {
+    pub plan: MergePlan,
+    standpoint: Standpoint,
+}
+
+impl PlannedPick {
+    /// The pick as a merge that copies.
+    #[must_use]
+    pub fn as_merge(mut self) -> Self {
+        self.plan.operation = Operation::Merge;
+        self
+    }
 }
 
 /// The entries that an operation wrote.
@@ -53,6 +73,69 @@ impl Session {
         }
         let onto = planned.plan.onto.and_then(|onto| self.tree().node(onto).id().cloned());
         self.bring(planned, onto).map(Some)
+    }
+
+    /// Plans a merge. Writes nothing.
+    ///
+    /// # Errors
+    /// Those of [`Session::plan_pick`].
+    pub fn plan_merge(&self, request: &MergeRequest<'_>) -> Result<PlannedMerge> {
+        self.refuse_open_turn(request.onto)?;
+        let plan = merge::plan(self.pick_end(), request)?;
+        Ok(PlannedMerge { plan, standpoint: self.standpoint(request.onto) })
+    }
+
+    /// Writes the summary of a merge, and moves the leaf to it.
+    ///
+    /// # Errors
+    /// Those of [`Session::pick`].
+    pub fn merge(&mut self, planned: &PlannedMerge, drafted: &Drafted) -> Result<EntryId> {
+        let onto = planned.plan.onto.and_then(|onto| self.tree().node(onto).id().cloned());
+        let entry = planned.plan.entry(drafted, self.dialect());
+        // Where the leaf moves, undo needs to know from where.
+        let mut chain = Vec::new();
+        if planned.plan.onto != self.leaf {
+            let before = self.leaf_before();
+            chain.push(NewEntry::operation_marker(Operation::Merge, before.as_ref().map(EntryId::as_str), 1));
+        }
+        chain.push(entry);
+        let ids = self.append_operation(&chain, onto, &planned.standpoint)?;
+        self.unfinished = None;
+        ids.last().cloned().ok_or_else(|| Error::no_entry("just appended"))
+    }
+
+    /// Plans a branch on which the newest compaction of the path never happened: copies of all that follows it, below
+    /// its parent. `None` without a compaction.
+    ///
+    /// # Errors
+    /// The medium cannot be read.
+    pub fn plan_uncompact(&self) -> Result<Option<PlannedPick>> {
+        let tree = self.tree();
+        let Some(leaf) = self.leaf else { return Ok(None) };
+        let Some(compaction) = tree.whole(tree.compaction(leaf))? else { return Ok(None) };
+        let onto = tree.parent(compaction);
+        let selections = [range(tree, Some(compaction), leaf)?];
+        let options = PickOptions { settings: true, state: true, labels: true, again: false };
+        let request = PickRequest { from: None, selections: &selections, onto, options };
+        let mut plan = pick::plan(self.pick_end(), &request)?;
+        plan.operation = Operation::Uncompact;
+        Ok(Some(PlannedPick { plan, standpoint: self.standpoint(onto) }))
+    }
+
+    /// Writes what [`Session::plan_uncompact`] planned; without later entries only the leaf moves.
+    ///
+    /// # Errors
+    /// Those of [`Session::pick`].
+    pub fn uncompact(&mut self, planned: &PlannedPick) -> Result<Brought> {
+        if let Some(brought) = self.pick(planned)? {
+            return Ok(brought);
+        }
+        let onto = planned.plan.onto.and_then(|onto| self.tree().node(onto).id().cloned());
+        let before = self.leaf_before();
+        let marker = NewEntry::leaf_marker(Operation::Uncompact, before.as_ref().map(EntryId::as_str));
+        let ids = self.append_operation(&[marker], onto, &planned.standpoint)?;
+        let operation = ids.into_iter().next().ok_or_else(|| Error::no_entry("just appended"))?;
+        Ok(Brought { operation, entries: Vec::new() })
     }
 
     fn bring(&mut self, planned: &PlannedPick, onto: Option<EntryId>) -> Result<Brought> {

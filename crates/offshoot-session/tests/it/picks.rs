@@ -8,6 +8,7 @@ use offshoot_session::error::{Conflict, Error};
 use offshoot_session::header::Dialect;
 use offshoot_session::json::Json;
 use offshoot_session::llm::convert;
+use offshoot_session::merge::MergeRequest;
 use offshoot_session::pick::{Gone, PickOptions, PickRequest, shared_end};
 use offshoot_session::selection::{range, turn};
 use offshoot_session::session::{Brought, PlannedPick, Session};
@@ -457,6 +458,73 @@ proptest! {
             return Ok(());
         }
         prop_assert_eq!(take(&mut y, &x).unwrap_or_default(), Vec::<String>::new());
+    }
+}
+
+/// The messages without usage, and without the times of entries, which a copy has of its own.
+fn without_usage(messages: &[String]) -> Vec<String> {
+    let cut = |message: &String| {
+        let json = Json::parse(message).unwrap();
+        let members = json.members().filter(|(name, _)| name != "usage" && name != "timestamp");
+        members.map(|(name, value)| format!("{name}:{}", value.text())).collect::<Vec<_>>().join(",")
+    };
+    messages.iter().map(cut).collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn a_merge_leaves_nothing_to_merge(
+        seeds in prop::collection::vec(any::<Seed>(), 1..40),
+        (tip, at) in (any::<prop::sample::Index>(), any::<prop::sample::Index>()),
+        is_omp in any::<bool>(),
+    ) {
+        let mut session = open_text(&random_tree(&seeds, "e", is_omp), is_omp);
+        let all: Vec<NodeIx> = session.tree().entries().collect();
+        let (tip, leaf) = (*tip.get(&all), *at.get(&all));
+        session.switch(leaf).unwrap();
+        let request = |session: &Session| MergeRequest { from: None, tip, onto: session.leaf(), budget: 0 };
+        let Ok(planned) = session.plan_merge(&request(&session)) else { return Ok(()) };
+        if planned.plan.is_empty() {
+            return Ok(());
+        }
+        let (before, full) = (context_messages(&session), json_context(&session));
+        let drafted = planned.plan.in_words("what was found");
+        session.merge(&planned, &drafted).unwrap();
+        prop_assert_eq!(context_messages(&session).len(), before.len() + 1);
+        check_request(&session);
+        let again = session.plan_merge(&request(&session)).unwrap();
+        prop_assert!(again.plan.is_repeated && again.plan.entries.is_empty(), "{:?}", again.plan);
+        let undo = session.plan_undo().unwrap().unwrap();
+        session.undo(&undo).unwrap();
+        prop_assert_eq!(json_context(&session), full);
+    }
+
+    #[test]
+    fn a_compaction_that_is_taken_back_never_was(
+        seeds in prop::collection::vec(any::<Seed>(), 1..30),
+        later in prop::collection::vec(any::<Seed>(), 1..8),
+    ) {
+        // A path with one compaction; what follows has none.
+        let straight = |seed: &Seed| (0, if seed.1 % 14 == 11 { 0 } else { seed.1 });
+        let mut path: Vec<Seed> = seeds.iter().map(straight).collect();
+        path.extend([(0, 0), (0, 11)]);
+        path.extend(later.iter().map(straight));
+        let text = random_tree(&path, "e", false);
+        if !text.contains(r#""type":"compaction""#) {
+            return Ok(());
+        }
+        let never = open_text(&text.replace(r#""type":"compaction""#, r#""type":"custom","customType":"x""#), false);
+        let mut session = open_text(&text, false);
+        let full = json_context(&session);
+        let planned = session.plan_uncompact().unwrap().unwrap();
+        session.uncompact(&planned).unwrap();
+        prop_assert_eq!(without_usage(&context_messages(&session)), without_usage(&context_messages(&never)));
+        prop_assert!(session.plan_uncompact().unwrap().is_none());
+        let undo = session.plan_undo().unwrap().unwrap();
+        session.undo(&undo).unwrap();
+        prop_assert_eq!(json_context(&session), full);
     }
 }
 

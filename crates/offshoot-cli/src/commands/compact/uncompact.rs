@@ -1,0 +1,42 @@
+//! `compact --undo`: a branch on which the newest compaction never happened.
+
+use std::io::Write as _;
+
+use offshoot_session::entry::Source as _;
+use offshoot_session::id::EntryId;
+use offshoot_session::text::counted;
+
+use super::{Args, nothing_to_do};
+use crate::app::{App, quoted};
+use crate::bring_back;
+use crate::commands::switch::place;
+use crate::error::Result;
+
+pub(super) fn run(app: &App, args: &Args) -> Result<()> {
+    let mut session = if args.dry_run { app.open(&args.session)? } else { app.open_to_write(&args.session)? };
+    let Some(planned) = session.plan_uncompact()? else {
+        return nothing_to_do(app, args, "the current branch has no compaction");
+    };
+    if !args.force {
+        bring_back::refuse_too_big(app, &session, &planned.plan)?;
+    }
+    let brought = if args.dry_run { None } else { Some(session.uncompact(&planned)?) };
+    let plan = &planned.plan;
+    if args.json {
+        let onto = plan.onto.and_then(|onto| session.tree().node(onto).id()).map(EntryId::as_str);
+        let mut out = app.ui.raw();
+        writeln!(out, "{}", bring_back::with_ids(plan.to_json(onto), brought.as_ref()).finish())?;
+        return Ok(out.finish()?);
+    }
+    let onto = plan.onto.map_or_else(|| Ok("the beginning".to_owned()), |onto| place(&session, onto))?;
+    let count = counted(plan.copies.len(), "entry", "entries");
+    let verb = if brought.is_some() { "continued" } else { "would continue" };
+    let mut out = app.ui.text();
+    writeln!(out, "{verb} before the compaction, after {onto}")?;
+    writeln!(out, "{count} copied, {} tokens in all", plan.tokens_before + plan.tokens)?;
+    out.finish()?;
+    if brought.is_some() {
+        app.ui.hint(&format!("`offshoot undo {}` goes back to the compacted branch", quoted(&args.session)));
+    }
+    Ok(())
+}

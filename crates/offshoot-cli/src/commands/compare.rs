@@ -1,0 +1,127 @@
+//! `offshoot compare`: where two branches part, and what only each of them has.
+
+use std::io::Write as _;
+
+use offshoot_session::clock::to_iso;
+use offshoot_session::compare::{Comparison, Side};
+use offshoot_session::entry::Source as _;
+use offshoot_session::id::EntryId;
+use offshoot_session::json::{Object, quote};
+use offshoot_session::session::Session;
+use offshoot_session::text::{counted, one_line};
+use offshoot_session::tree::NodeIx;
+use offshoot_tui::text::in_short;
+
+use super::switch::place;
+use crate::app::App;
+use crate::error::Result;
+use crate::select::{self, SessionToRead};
+use crate::ui::style::{BOLD, DIM, Painted};
+use crate::ui::when;
+
+/// Compare two branches: where they part, and what only each of them has
+///
+/// A and B are entries; each stands for the path to it. For each side the
+/// entries, turns, tokens, cost, models and files count that the other side
+/// lacks.
+///
+/// --json prints {"ancestorId", "sides": [{"tipId", "entries", "turns",
+/// "tokens", "cost", "newest", "models", "readFiles", "modifiedFiles",
+/// "lastWords"}, …]}, first A, then B. `ancestorId` is null if they share
+/// nothing.
+#[derive(Debug, clap::Args)]
+#[command(verbatim_doc_comment, after_help = EXAMPLES)]
+pub(crate) struct Args {
+    #[command(flatten)]
+    session: SessionToRead,
+
+    /// An id or its unique start, a label, `@`, `@-`, or a time such as 2h
+    a: String,
+
+    /// The same
+    b: String,
+
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  offshoot compare latest @ 1a2b3c4d
+  offshoot compare latest @ 1a2b3c4d --json | jq '.sides[].cost'";
+
+/// How much is read at once to find files.
+const BUDGET: usize = 8 << 20;
+
+pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
+    let session = args.session.open(app)?;
+    let (a, b) = (select::entry(app, &session, &args.a)?, select::entry(app, &session, &args.b)?);
+    let mut compared = Comparison::new(&session, a, b)?;
+    while compared.work(&session, BUDGET)? {}
+    if args.json {
+        let sides: Vec<String> = compared.sides.iter().map(|side| json(&session, side)).collect();
+        let object = Object::new()
+            .str_or_null("ancestorId", id(&session, compared.ancestor))
+            .raw("sides", format!("[{}]", sides.join(",")));
+        let mut out = app.ui.raw();
+        writeln!(out, "{}", object.finish())?;
+        return Ok(out.finish()?);
+    }
+    let mut out = app.ui.paged();
+    match compared.ancestor {
+        Some(ancestor) => writeln!(out, "they part after {}", place(&session, ancestor)?)?,
+        None => writeln!(out, "they share nothing")?,
+    }
+    for (name, side) in ["A", "B"].iter().zip(&compared.sides) {
+        writeln!(out, "\n{}  {}", Painted(BOLD, name), place(&session, side.tip)?)?;
+        for line in lines(app, side) {
+            writeln!(out, "   {}", Painted(DIM, &line))?;
+        }
+    }
+    Ok(out.finish()?)
+}
+
+fn id(session: &Session, ix: Option<NodeIx>) -> Option<&str> {
+    ix.and_then(|ix| session.tree().node(ix).id()).map(EntryId::as_str)
+}
+
+fn lines(app: &App, side: &Side) -> Vec<String> {
+    let totals = &side.totals;
+    let mut figures = vec![
+        counted(side.entries.len(), "entry", "entries"),
+        counted(side.turns, "turn", "turns"),
+        format!("{} tokens", in_short(totals.tokens)),
+        format!("${:.2}", totals.cost),
+    ];
+    figures.extend(side.newest.map(|newest| when::ago(newest, app.now())));
+    let mut lines = vec![figures.join(" · ")];
+    if side.entries.is_empty() {
+        return vec!["nothing of its own".to_owned()];
+    }
+    if !side.models.is_empty() {
+        lines.push(format!("models: {}", one_line(&side.models.join(", "), 200)));
+    }
+    let files = side.files();
+    for (what, files) in [("changed", &files.modified), ("read", &files.read)] {
+        if !files.is_empty() {
+            let count = counted(files.len(), "file", "files");
+            lines.push(format!("{what} {count}: {}", one_line(&files.join(", "), 200)));
+        }
+    }
+    lines.extend(side.last_words.as_ref().map(|words| format!("“{}”", one_line(words, 160))));
+    lines
+}
+
+fn json(session: &Session, side: &Side) -> String {
+    let list = |items: &[String]| format!("[{}]", items.iter().map(|item| quote(item)).collect::<Vec<_>>().join(","));
+    let object = Object::new()
+        .str_or_null("tipId", id(session, Some(side.tip)))
+        .raw("entries", side.entries.len())
+        .raw("turns", side.turns)
+        .raw("tokens", side.totals.tokens)
+        .raw("cost", side.totals.cost)
+        .str_or_null("newest", side.newest.map(to_iso).as_deref())
+        .raw("models", list(&side.models));
+    side.files().details(object).str_or_null("lastWords", side.last_words.as_deref()).finish()
+}

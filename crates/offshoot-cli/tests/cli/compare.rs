@@ -1,0 +1,33 @@
+//! `offshoot compare`.
+
+use insta::assert_snapshot;
+
+use crate::world::World;
+
+#[test]
+fn two_branches_are_compared() {
+    let world = World::with_sample();
+    let before = world.snapshot();
+    assert_snapshot!(world.run("compare sample.jsonl @ 4e8a"), @r"
+    they part after 30f8  Yes. And add a test that would have caught it.
+
+    A  42e6  With `--lines` the number of lines follows on a line of its…
+       13 entries · 1 turn · 20k tokens · $0.04 · 18 d
+       models: anthropic/claude-sonnet-4-5
+       changed 1 file: src/main.rs
+       “With `--lines` the number of lines follows on a line of its own: ``` $ printf 'one two\nthree\n' | wordcount --lines 3 2 ```”
+
+    B  4e8a  A dependency or 40 lines, for counting words? Let us go bac…
+       7 entries · 1 turn · 14k tokens · $0.03 · 18 d
+       models: anthropic/claude-sonnet-4-5
+       “A dependency or 40 lines, for counting words? Let us go back.”
+    ");
+    assert_snapshot!(world.run("compare sample.jsonl 4e8a @ --json"), @r#"{"ancestorId":"30f8c62b","sides":[{"tipId":"4e8a1f36","entries":7,"turns":1,"tokens":14570,"cost":0.026916,"newest":"2026-01-14T08:43:00.030Z","models":["anthropic/claude-sonnet-4-5"],"readFiles":[],"modifiedFiles":[],"lastWords":"A dependency or 40 lines, for counting words? Let us go back."},{"tipId":"42e6b1f9","entries":13,"turns":1,"tokens":20725,"cost":0.043239,"newest":"2026-01-14T08:45:22.030Z","models":["anthropic/claude-sonnet-4-5"],"readFiles":[],"modifiedFiles":["src/main.rs"],"lastWords":"With `--lines` the number of lines follows on a line of its own: ``` $ printf 'one two\\nthree\\n' | wordcount --lines 3 2 ```"}]}"#);
+    assert_snapshot!(world.run("compare sample.jsonl @ nosuch"), @"
+    [stderr]
+    error: entry nosuch not found
+    hint: `offshoot tree SESSION --flat` lists every entry with its id
+    [exit code 3]
+    ");
+    assert_eq!(world.snapshot(), before);
+}
