@@ -25,6 +25,7 @@ pub mod request;
 pub mod summarise;
 pub mod command;
 pub mod stats;
+pub mod forecast;
 mod spending;
 mod setup;
 mod key_redactor;

@@ -12,6 +12,7 @@ mod classify;
 mod problems;
 mod prepare;
 mod sse;
+mod price;
 mod limits;
 mod draft;
 mod decoding;

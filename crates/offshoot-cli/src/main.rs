@@ -16,6 +16,7 @@ mod selections;
 mod failures;
 mod models;
 mod bring_back;
+mod next_request;
 mod summarise;
 mod trash;
 mod spills;

@@ -58,6 +58,7 @@ pub mod provenance;
 pub mod conversation;
 pub mod files;
 pub mod stats;
+pub mod forecast;
 pub mod summary;
 pub mod outline;
 pub mod compare;

@@ -71,6 +71,11 @@ pub struct Usage {
 }
 
 impl Usage {
+    /// The tokens of the request: all but the answer.
+    pub fn prompt(&self) -> u64 {
+        self.input + self.cache_read + self.cache_write
+    }
+
     /// Reads a `usage` object; missing numbers are 0.
     pub fn read(usage: Json<'_>) -> Self {
         let mut read = Self::default();
@@ -139,12 +144,17 @@ impl Estimator {
 
 /// The total that a provider reported with a message, if its turn did not fail.
 pub(crate) fn reported(message: Json<'_>) -> Option<u64> {
+    let total = reported_usage(message)?.total;
+    (total > 0).then_some(total)
+}
+
+/// What a provider reported with a message, if its turn did not fail.
+pub(crate) fn reported_usage(message: Json<'_>) -> Option<Usage> {
     let is_assistant = message.str("role").is_some_and(|role| role == "assistant");
     if !is_assistant || matches!(message.str("stopReason").as_deref(), Some("aborted" | "error")) {
         return None;
     }
-    let total = Usage::read(message.get("usage")?).total;
-    (total > 0).then_some(total)
+    Some(Usage::read(message.get("usage")?))
 }
 
 #[cfg(test)]

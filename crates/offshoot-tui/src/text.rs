@@ -5,14 +5,13 @@
 
 mod measure;
 mod cut;
-mod number;
 mod wrap;
 #[cfg(test)]
 mod props;
 
 pub use cut::{fit, joined, truncate, truncate_line, truncate_middle};
 pub use measure::{draw, line_width, width};
-pub use number::in_short;
+pub use offshoot_session::text::in_short;
 pub use offshoot_session::text::{clean, clean_lines};
 pub use wrap::{WrappedRow, WrappedRows, rows, wrap};
 

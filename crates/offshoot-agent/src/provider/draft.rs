@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::classify::AnswerTrouble;
 use super::{Answer, Delta, Model, json};
-use crate::message::{AssistantMessage, Block, Cost, StopReason, Usage};
+use crate::message::{AssistantMessage, Block, StopReason, Usage};
 
 #[derive(Debug)]
 pub(super) struct AnswerDraft {
@@ -156,7 +156,7 @@ impl AnswerDraft {
 
     /// The cost follows from the model's price.
     pub(super) fn set_usage(&mut self, usage: Usage) {
-        let usage = Usage { cost: cost(&self.model, &usage), ..usage };
+        let usage = Usage { cost: self.model.cost(&usage), ..usage };
         if std::mem::replace(&mut self.message.usage, usage) != usage {
             self.deltas.push(Delta::Usage(usage));
         }
@@ -185,36 +185,5 @@ impl AnswerDraft {
     fn done(&mut self, trouble: Option<&AnswerTrouble>) {
         let failure = trouble.map(AnswerTrouble::failure);
         self.deltas.push(Delta::Done(Box::new(Answer { message: self.message.clone(), failure })));
-    }
-}
-
-/// The price depends on the size of the context.
-fn cost(model: &Model, usage: &Usage) -> Cost {
-    let read = usage.input + usage.cache_read + usage.cache_write;
-    let tiers = model.tiers.iter().filter(|tier| read > tier.above);
-    let price = tiers.max_by_key(|tier| tier.above).map_or(model.price, |tier| tier.price);
-    let of = |tokens: u64, price: f64| price / 1_000_000.0 * tokens as f64;
-    let input = of(usage.input, price.input);
-    let output = of(usage.output, price.output);
-    let cache_read = of(usage.cache_read, price.cache_read);
-    let cache_write = of(usage.cache_write, price.cache_write);
-    Cost { input, output, cache_read, cache_write, total: input + output + cache_read + cache_write }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::super::{Price, Tier};
-    use super::*;
-
-    #[test]
-    fn a_large_context_pays_the_price_of_its_tier() {
-        let price = Price { input: 2.0, output: 10.0, cache_read: 0.2, cache_write: 2.5 };
-        let dear = Price { input: 4.0, ..price };
-        let model = Model { price, tiers: vec![Tier { above: 1000, price: dear }], ..Model::default() };
-        let usage = |input| Usage { input, output: 100, cache_read: 500, ..Usage::default() };
-        assert_eq!(cost(&model, &usage(500)).input, 0.001);
-        assert_eq!(cost(&model, &usage(501)).input, 4.0 / 1_000_000.0 * 501.0);
-        let all = cost(&model, &usage(500));
-        assert!((all.total - (0.001 + 0.001 + 0.0001)).abs() < 1e-12);
     }
 }

@@ -4,6 +4,7 @@ use std::io::Write as _;
 
 use offshoot_session::entry::Source as _;
 use offshoot_session::id::EntryId;
+use offshoot_session::json::Object;
 use offshoot_session::outline::entry_text;
 use offshoot_session::session::Session;
 use offshoot_session::stats::words;
@@ -14,7 +15,7 @@ use crate::app::App;
 use crate::error::Result;
 use crate::models::ModelArgs;
 use crate::ui::style::{DIM, ID, Painted};
-use crate::{select, summarise};
+use crate::{next_request, select, summarise};
 
 /// Go to another entry; the session continues from there
 ///
@@ -26,6 +27,16 @@ use crate::{select, summarise};
 /// the model sees it. A model writes it: --model, else the session's, else the
 /// one of settings.json. Without a model offshoot extracts the summary from
 /// the messages.
+///
+/// --dry-run shows how many entries would be left behind, the tokens of the next
+/// request, what the provider probably still caches of them, and the price
+/// without the answer. What is not known is not shown.
+///
+/// --json prints one object: {"id", "to", "left"}, the entry that was written,
+/// the target's id, and the number of entries left behind; or null if the session
+/// is there already. With --dry-run `id` is null, and there is "forecast":
+/// {"contextTokens", "cachedTokens", "freshTokens", "cacheExpiresInMs", "costNow",
+/// "costLater"}, where null is not known.
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment, after_help = EXAMPLES, visible_alias = "checkout")]
 pub(crate) struct Args {
@@ -39,12 +50,21 @@ pub(crate) struct Args {
     #[arg(long)]
     summarize: bool,
 
+    /// Show what would be left behind and what the next request would cost, and write nothing
+    #[arg(long)]
+    dry_run: bool,
+
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+
     #[command(flatten)]
     model: ModelArgs,
 }
 
 const EXAMPLES: &str = "\
 Examples:
+  offshoot switch latest 1a2b3c4d --dry-run
   offshoot switch latest 1a2b3c4d
   offshoot switch latest 1a2b3c4d --summarize
   offshoot branches latest            # shows the branches";
@@ -53,30 +73,80 @@ pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
     if !args.summarize {
         args.model.refuse("--summarize has a summary written")?;
     }
-    let mut session = app.open_to_write(&args.session)?;
+    let mut session = if args.dry_run { app.open(&args.session)? } else { app.open_to_write(&args.session)? };
     let target = select::entry_to_write(app, &session, &args.entry)?;
     let tree = session.tree();
     let is_there = session.leaf().and_then(|leaf| tree.skip_leaf_markers(leaf)) == tree.skip_leaf_markers(target);
-    if is_there {
+    if is_there && args.json && !args.dry_run {
+        return print_line(app, "null");
+    }
+    if is_there && !args.dry_run {
         return app.ui.nothing_to_do(&format!("the session is at {}", place(&session, target)?));
     }
     let left = session.abandoned_by(Some(target));
     let left = left.iter().filter(|ix| !session.tree().node(**ix).is_leaf_marker()).count();
+    if args.dry_run {
+        return show(app, args, session, Move { target, left });
+    }
     let summarise = || summarise::left_behind(app, &session, target, &args.model);
     let drafted = (args.summarize && session.leaves_messages(target)).then(summarise).transpose()?;
     let target = app.upgraded(&mut session, target)?;
+    match &drafted {
+        None => session.switch(target)?,
+        Some(drafted) => {
+            let id = session.tree().node(target).id().cloned();
+            session.branch_with_summary(id.as_ref().map(EntryId::as_str), &drafted.branch_summary())?;
+        }
+    }
+    let written = session.leaf_id().map(EntryId::as_str).unwrap_or_default();
+    if args.json {
+        return print_line(app, &Move { target, left }.json(&session, Some(written)).finish());
+    }
     let mut out = app.ui.text();
-    let Some(drafted) = drafted else {
-        session.switch(target)?;
-        writeln!(out, "now at {}", place(&session, target)?)?;
-        return Ok(out.finish()?);
-    };
-    let id = session.tree().node(target).id().cloned();
-    let summary = session.branch_with_summary(id.as_ref().map(EntryId::as_str), &drafted.branch_summary())?;
     writeln!(out, "now at {}", place(&session, target)?)?;
-    let left = counted(left, "entry", "entries");
-    let line = format!("{left} left behind, summarised in {summary}");
-    writeln!(out, "{}", Painted(DIM, &one_line(&line, 200)))?;
+    if drafted.is_some() {
+        let line = format!("{} left behind, summarised in {written}", counted(left, "entry", "entries"));
+        writeln!(out, "{}", Painted(DIM, &one_line(&line, 200)))?;
+    }
+    Ok(out.finish()?)
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Move {
+    target: NodeIx,
+    /// How many entries are left behind.
+    left: usize,
+}
+
+impl Move {
+    fn json(&self, session: &Session, written: Option<&str>) -> Object {
+        let to = session.tree().node(self.target).id().map(EntryId::as_str);
+        Object::new().str_or_null("id", written).str_or_null("to", to).raw("left", self.left)
+    }
+}
+
+/// What a move would do. Moves only the session in memory.
+fn show(app: &App, args: &Args, mut session: Session, there: Move) -> Result<()> {
+    if let Some(id) = session.tree().node(there.target).id().cloned() {
+        session.branch(id.as_str())?;
+    }
+    let forecast = next_request::forecast(app, &session)?;
+    if args.json {
+        let json = there.json(&session, None).raw("forecast", next_request::json(&forecast));
+        return print_line(app, &json.finish());
+    }
+    let mut out = app.ui.text();
+    writeln!(out, "would go to {}", place(&session, there.target)?)?;
+    let left = format!("{} left behind", counted(there.left, "entry", "entries"));
+    for line in [left, forecast.words()] {
+        writeln!(out, "{}", Painted(DIM, &line))?;
+    }
+    Ok(out.finish()?)
+}
+
+fn print_line(app: &App, json: &str) -> Result<()> {
+    let mut out = app.ui.raw();
+    writeln!(out, "{json}")?;
     Ok(out.finish()?)
 }
 

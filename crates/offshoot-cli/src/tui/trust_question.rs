@@ -62,7 +62,7 @@ fn effects(app: &App, folder: &Path) -> Vec<String> {
     let files = SettingsFiles::of(data, folder);
     if let Some(path) = files.existing_project() {
         let sets = files.load().map(|(layers, _)| layers.project.keys().join(", ")).unwrap_or_default();
-        let sets = if sets.is_empty() { "sets nothing".to_owned() } else { format!("sets {sets}") };
+        let sets = if sets.is_empty() { "has no settings that can be read".to_owned() } else { format!("sets {sets}") };
         effects.push(format!("{} {sets}", app.environment.short(&path.display().to_string())));
     }
     let (_, troubles) = context_files::find(data.unwrap_or(Path::new("")), folder, Links::Inside);

@@ -21,7 +21,7 @@ fn no_command_at_all_shows_the_help() {
 
 #[test]
 fn help_of_a_command_ends_with_examples() {
-    assert_snapshot!(World::new().run("switch --help"), @"
+    assert_snapshot!(World::new().run("switch --help"), @r#"
     Go to another entry; the session continues from there
 
     Nothing is lost: the entries after it remain as another branch. offshoot
@@ -32,6 +32,16 @@ fn help_of_a_command_ends_with_examples() {
     the model sees it. A model writes it: --model, else the session's, else the
     one of settings.json. Without a model offshoot extracts the summary from
     the messages.
+
+    --dry-run shows how many entries would be left behind, the tokens of the next
+    request, what the provider probably still caches of them, and the price
+    without the answer. What is not known is not shown.
+
+    --json prints one object: {"id", "to", "left"}, the entry that was written,
+    the target's id, and the number of entries left behind; or null if the session
+    is there already. With --dry-run `id` is null, and there is "forecast":
+    {"contextTokens", "cachedTokens", "freshTokens", "cacheExpiresInMs", "costNow",
+    "costLater"}, where null is not known.
 
     Usage: offshoot switch [OPTIONS] <SESSION> <ENTRY>
 
@@ -45,6 +55,12 @@ fn help_of_a_command_ends_with_examples() {
     Options:
           --summarize
               Summarise the branch that is left
+
+          --dry-run
+              Show what would be left behind and what the next request would cost, and write nothing
+
+          --json
+              Print JSON
 
           --provider <NAME>
               The provider, such as anthropic, openai, google, or one of models.json
@@ -78,10 +94,11 @@ fn help_of_a_command_ends_with_examples() {
               Use no settings of projects this once
 
     Examples:
+      offshoot switch latest [ID1] --dry-run
       offshoot switch latest [ID1]
       offshoot switch latest [ID1] --summarize
       offshoot branches latest            # shows the branches
-    ");
+    "#);
 }
 
 #[test]

@@ -1,0 +1,104 @@
+//! What the next request from an entry would cost a model's user, now and once nothing is cached any more.
+
+use offshoot_session::clock::Millis;
+use offshoot_session::error::Result;
+use offshoot_session::forecast::{AskedModel, CacheReach, CacheRule, Forecast, NextRequest, forecast};
+use offshoot_session::session::Session;
+use offshoot_session::text::in_short;
+use offshoot_session::tree::NodeIx;
+
+use crate::provider::{Api, Model};
+
+/// The providers keep a request for at least so long after its last use, if no longer time is paid for.
+const LIFETIME_MS: Millis = 5 * 60 * 1000;
+
+/// The tokens of a request and their cost in US dollars, without the answer. `None` if the model has no prices.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[expect(missing_docs, reason = "the name says it")]
+pub struct RequestForecast {
+    pub tokens: Forecast,
+    /// With what is cached now.
+    pub cost_now: Option<f64>,
+    /// When nothing is cached.
+    pub cost_later: Option<f64>,
+}
+
+impl RequestForecast {
+    /// Such as `41k tokens, 34k still cached (3 min) · next prompt ≈ $0.03, later ≈ $0.13`.
+    pub fn words(&self) -> String {
+        let mut words = format!("{} tokens", in_short(self.tokens.context_tokens));
+        match (self.tokens.cached_tokens, self.tokens.cache_expires_in_ms) {
+            (Some(cached), Some(left)) => {
+                let left = (left + 59_999) / 60_000;
+                words.push_str(&format!(", {} still cached ({left} min)", in_short(cached)));
+            }
+            (Some(_), None) => words.push_str(", nothing cached"),
+            (None, _) => {}
+        }
+        match (self.cost_now, self.cost_later) {
+            (Some(now), Some(later)) if now < later => {
+                words.push_str(&format!(" · next prompt ≈ {}, later ≈ {}", dollars(now), dollars(later)));
+            }
+            (Some(now), _) => words.push_str(&format!(" · next prompt ≈ {}", dollars(now))),
+            (None, _) => {}
+        }
+        words
+    }
+}
+
+/// Cents are too coarse for most prompts below one.
+fn dollars(cost: f64) -> String {
+    if cost < 0.01 { format!("${cost:.4}") } else { format!("${cost:.2}") }
+}
+
+/// Forecasts the next request from `target` (`None`: an empty context) to a model at the time `now`.
+///
+/// # Errors
+/// The session cannot be read.
+pub fn request_forecast(
+    session: &Session,
+    target: Option<NodeIx>,
+    model: &Model,
+    now: Millis,
+) -> Result<RequestForecast> {
+    let asked = AskedModel { provider: &model.provider, id: &model.id };
+    let next = NextRequest { model: asked, rule: cache_rule(model), now, form: session.dialect() };
+    let tokens = forecast(session, target, &next)?;
+    Ok(RequestForecast {
+        tokens,
+        cost_now: model.request_cost(tokens.fresh_tokens(), tokens.cached_tokens.unwrap_or(0)),
+        cost_later: model.request_cost(tokens.context_tokens, 0),
+    })
+}
+
+/// With Anthropic's marks, of which the last one is on the last message, a request is found again as a whole. The other
+/// providers compare beginnings.
+fn cache_rule(model: &Model) -> CacheRule {
+    let has_marks = model.api == Api::Anthropic.as_str() || model.compat.cache_control_format.is_some();
+    let reach = if has_marks { CacheReach::WholeRequests } else { CacheReach::CommonStart };
+    CacheRule { lifetime_ms: LIFETIME_MS, reach }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_not_known_is_left_out() {
+        let tokens = Forecast { context_tokens: 41_000, ..Forecast::default() };
+        let cached = Forecast { cached_tokens: Some(34_000), cache_expires_in_ms: Some(150_000), ..tokens };
+        let all = RequestForecast { tokens: cached, cost_now: Some(0.031), cost_later: Some(0.128) };
+        assert_eq!(all.words(), "41k tokens, 34k still cached (3 min) · next prompt ≈ $0.03, later ≈ $0.13");
+        let expired = Forecast { cached_tokens: Some(0), ..tokens };
+        let expired = RequestForecast { tokens: expired, cost_now: Some(0.004), cost_later: Some(0.004) };
+        assert_eq!(expired.words(), "41k tokens, nothing cached · next prompt ≈ $0.0040");
+        assert_eq!(RequestForecast { tokens, cost_now: None, cost_later: None }.words(), "41k tokens");
+    }
+
+    #[test]
+    fn whole_requests_are_found_where_they_are_marked() {
+        let reach = |api: &str| cache_rule(&Model { api: api.to_owned(), ..Model::default() }).reach;
+        assert_eq!(reach("anthropic-messages"), CacheReach::WholeRequests);
+        assert_eq!(reach("openai-responses"), CacheReach::CommonStart);
+    }
+}

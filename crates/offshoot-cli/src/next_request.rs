@@ -1,0 +1,32 @@
+//! What the next request from an entry would cost, for `--dry-run`: with the model that would be asked. Asks no model.
+
+use offshoot_agent::forecast::{RequestForecast, request_forecast};
+use offshoot_session::json::Object;
+use offshoot_session::session::Session;
+
+use crate::app::App;
+use crate::error::Result;
+use crate::models::{ModelArgs, ModelTable, ModelWishes, WithoutKey};
+
+/// The forecast for the model that a conversation at the leaf would go on with, whether or not it has a key.
+pub(crate) fn forecast(app: &App, session: &Session) -> Result<RequestForecast> {
+    let settings = app.user_settings(session)?;
+    let wishes =
+        ModelWishes { typed: &ModelArgs::default(), session, settings: &settings, without_key: WithoutKey::Wait };
+    let model = ModelTable::load(app).choose(app, &wishes)?.model;
+    Ok(request_forecast(session, session.leaf(), &model, app.now())?)
+}
+
+pub(crate) fn json(forecast: &RequestForecast) -> String {
+    let number = |number: Option<f64>| number.map_or("null".to_owned(), |number| number.to_string());
+    let count = |count: Option<i64>| count.map_or("null".to_owned(), |count| count.to_string());
+    let tokens = &forecast.tokens;
+    Object::new()
+        .raw("contextTokens", tokens.context_tokens)
+        .raw("cachedTokens", count(tokens.cached_tokens.map(u64::cast_signed)))
+        .raw("freshTokens", tokens.fresh_tokens())
+        .raw("cacheExpiresInMs", count(tokens.cache_expires_in_ms))
+        .raw("costNow", number(forecast.cost_now))
+        .raw("costLater", number(forecast.cost_later))
+        .finish()
+}
