@@ -275,7 +275,7 @@ pub const SETTINGS: &[Setting] = &[
         Display,
         SettingKind::Flag,
         Some("false"),
-        "no spinner while something is awaited; seconds are counted less often",
+        "no spinner and no count of tokens while something is awaited; seconds are counted in tens",
     ),
     setting_row(
         "terminal.images",

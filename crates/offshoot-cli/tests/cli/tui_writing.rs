@@ -226,6 +226,21 @@ fn the_seconds_till_a_model_is_asked_again_are_counted() {
     leave(terminal);
 }
 
+/// With reduced motion nothing in the row of the work under way changes with each token, for a screen reader.
+#[test]
+fn with_reduced_motion_the_work_under_way_stands_still() {
+    let gate = Gate::new();
+    let talk = Talk::new([Reply::error(529, "overloaded"), slow(&gate)]);
+    talk.data("settings.json", &json!({"terminal": {"reducedMotion": true}, "retry": {"baseDelayMs": 3000}}));
+    let mut terminal = Terminal::offshoot(&talk, &["chat", "hello"], (80, 24));
+    terminal.until_text("retry in less than 10 s").until_text("many words").until_text("is answering … escape");
+    gate.open();
+    terminal.until_idle();
+    let raw = String::from_utf8_lossy(&terminal.raw).into_owned();
+    assert!(!raw.contains("token") && !raw.contains(|c| ('\u{2800}'..='\u{28ff}').contains(&c)), "{raw}");
+    leave(terminal);
+}
+
 #[test]
 fn waiting_for_a_model_is_stopped_and_the_conversation_goes_on() {
     let talk = Talk::new([

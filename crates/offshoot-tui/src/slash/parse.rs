@@ -8,7 +8,7 @@ use offshoot_settings::nearest::nearest;
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Mistake {
-    #[error("there is no command /{name}{}; /help shows them all", meant(.suggestion))]
+    #[error("there is no command /{name}{} /help shows them all", meant(.suggestion))]
     Unknown { name: String, suggestion: Option<&'static str> },
     #[error("/{} needs an argument: {}", .0.name, .0.typed())]
     Missing(&'static Spec),
@@ -21,7 +21,7 @@ pub enum Mistake {
 }
 
 fn meant(suggestion: &Option<&'static str>) -> String {
-    suggestion.map_or_else(String::new, |name| format!(": did you mean /{name}?"))
+    suggestion.map_or_else(|| ".".to_owned(), |name| format!(": did you mean /{name}?"))
 }
 
 /// Parses a command: `None` if the text is a prompt. A text that starts with a path, such as `/etc/hosts is odd`, is a
@@ -170,9 +170,9 @@ mod tests {
 
     #[test]
     fn an_unknown_command_names_the_nearest() {
-        assert_eq!(said("/tere"), "there is no command /tere: did you mean /tree?; /help shows them all");
-        assert_eq!(said("/brnach here"), "there is no command /brnach: did you mean /branch?; /help shows them all");
-        assert_eq!(said("/frobnicate"), "there is no command /frobnicate; /help shows them all");
+        assert_eq!(said("/tere"), "there is no command /tere: did you mean /tree? /help shows them all");
+        assert_eq!(said("/brnach here"), "there is no command /brnach: did you mean /branch? /help shows them all");
+        assert_eq!(said("/frobnicate"), "there is no command /frobnicate. /help shows them all");
     }
 
     #[test]

@@ -11,6 +11,9 @@ use offshoot_session::transcript::ItemPart;
 
 const SPINNER: [&str; 10] = ["⠋ ", "⠙ ", "⠹ ", "⠸ ", "⠼ ", "⠴ ", "⠦ ", "⠧ ", "⠇ ", "⠏ "];
 
+/// With reduced motion, seconds are shown in steps of this many.
+const CALM_SECONDS: u64 = 10;
+
 /// The rows for the work under way.
 pub(super) fn lines(model: &Model) -> Vec<Line<'static>> {
     let hint = model.wishes.keymap.hint(Action::Interrupt).unwrap_or_default();
@@ -37,7 +40,11 @@ pub(super) fn lines(model: &Model) -> Vec<Line<'static>> {
 /// The state of the agent's turn: a retry, the tools, or the model.
 fn turn(model: &Model) -> String {
     if let Some(at) = model.retry_at {
-        return format!("retry in {} s", (at - model.now).max(0).cast_unsigned().div_ceil(1000));
+        let left = (at - model.now).max(0).cast_unsigned().div_ceil(1000);
+        return match left.div_ceil(CALM_SECONDS).max(1) * CALM_SECONDS {
+            most if model.wishes.settings.reduced_motion => format!("retry in less than {most} s"),
+            _ => format!("retry in {left} s"),
+        };
     }
     let name = model.looked.model.as_ref().map_or("the model".into(), |answers| clean(&answers.id));
     let Some(answer) = model.conversation.answer() else { return format!("waiting for {name}") };
@@ -59,9 +66,10 @@ fn spinner(model: &Model) -> &'static str {
     SPINNER.get(at).filter(|_| model.wishes.is_moving()).copied().unwrap_or_default()
 }
 
-/// The number of tokens of the streaming answer.
+/// The number of tokens of the streaming answer. With reduced motion there is none: a screen reader would read each one.
 fn come(model: &Model) -> String {
-    let coming = model.conversation.answer().filter(|answer| !answer.is_complete());
+    let answer = model.conversation.answer().filter(|_| !model.wishes.settings.reduced_motion);
+    let coming = answer.filter(|answer| !answer.is_complete());
     match coming.map_or(0, LiveAnswer::tokens) {
         0 => String::new(),
         1 => " · 1 token".to_owned(),
@@ -74,7 +82,8 @@ fn come(model: &Model) -> String {
 /// The duration of the wait, from the first whole second on. A retry shows a countdown instead.
 fn elapsed(model: &Model) -> String {
     let since = model.awaited_since.filter(|_| model.retry_at.is_none());
-    match since.map_or(0, |since| (model.now - since) / 1000) {
+    let step = if model.wishes.settings.reduced_motion { CALM_SECONDS.cast_signed() } else { 1 };
+    match since.map_or(0, |since| (model.now - since) / 1000 / step * step) {
         ..=0 => String::new(),
         seconds @ 1..=59 => format!(" · {seconds} s"),
         seconds => format!(" · {} min {} s", seconds / 60, seconds % 60),
