@@ -184,10 +184,10 @@ fn screens_of_the_settings() {
     from the project's file · one of one-at…
     enter change · esc done · tab other file
     ");
-    find(&mut settings, "nowhere");
+    find(&mut settings, "zzzz");
     insta::assert_snapshot!(screen(&settings, 40, 12), @"
     Settings  everywhere  ~/.local/share/…
-    > nowhere
+    > zzzz
       nothing fits
 
 
