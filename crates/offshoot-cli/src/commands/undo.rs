@@ -64,7 +64,8 @@ pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
         return Ok(out.finish()?);
     }
     let what = plan.operation.with_article();
-    let to = plan.target.map_or_else(|| Ok("the beginning of the session".to_owned()), |to| place(&session, to))?;
+    let shown = plan.target.and_then(|to| session.tree().skip_leaf_markers(to));
+    let to = shown.map_or_else(|| Ok("the beginning of the session".to_owned()), |to| place(&session, to))?;
     let mut out = app.ui.text();
     match args.dry_run {
         true => writeln!(out, "would undo {what} and go to {to}")?,

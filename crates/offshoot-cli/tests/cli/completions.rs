@@ -49,7 +49,7 @@ fn an_empty_word_offers_every_command_and_no_option() {
     let offered = offered(&world, "''");
     assert!(offered.contains("switch\tGo to another entry") && !offered.contains("checkout"), "{offered}");
     assert!(!offered.lines().any(|line| line.starts_with('-')), "{offered}");
-    assert_eq!(values(&world, "com"), ["compact", "completions"]);
+    assert_eq!(values(&world, "com"), ["compare", "compact", "completions"]);
     assert_eq!(values(&world, "--no-i"), ["--no-index"]);
     assert_eq!(values(&world, "show x --thinking"), [""; 0]);
     assert_eq!(values(&world, "-p --thinking m"), ["minimal", "medium", "max"]);
@@ -185,7 +185,7 @@ fn bash(world: &World, line: &str) -> String {
 fn bash_joins_the_words_that_it_cuts_and_quotes_what_it_inserts() {
     let world = World::with_sample();
     // `|` is where bash cuts words.
-    assert_eq!(bash(&world, "offshoot| com"), "compact\ncompletions\n");
+    assert_eq!(bash(&world, "offshoot| com"), "compare\ncompact\ncompletions\n");
     assert_eq!(bash(&world, "offshoot| show| sample.jsonl| --at| tests"), "tests\\ pass\n");
     assert_eq!(bash(&world, "offshoot| show| sample.jsonl| --at| 'tests"), "tests pass\n");
     assert_eq!(bash(&world, "offshoot| show| sample.jsonl| --at|=|84b"), "84b6f03d\n");

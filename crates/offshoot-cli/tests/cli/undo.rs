@@ -61,3 +61,11 @@ fn programs_are_answered_in_json() {
     assert_snapshot!(world.run("undo sample.jsonl --json"), @r#"{"operation":"switch","from":"4e8a1f36","to":"42e6b1f9","id":"[ID1]"}"#);
     assert_snapshot!(world.run("undo sample.jsonl --json --dry-run"), @r#"{"operation":"undo","from":"42e6b1f9","to":"4e8a1f36","id":null}"#);
 }
+
+#[test]
+fn an_entry_is_named_not_the_marker_below_it() {
+    let world = World::with_sample();
+    world.run("switch sample.jsonl 4e8a");
+    world.run("merge sample.jsonl 42e6 --summary tried");
+    assert_snapshot!(world.run("undo sample.jsonl --dry-run"), @"would undo a merge and go to 4e8a  A dependency or 40 lines, for counting words? Let us go bac…");
+}
