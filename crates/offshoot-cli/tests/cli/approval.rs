@@ -51,7 +51,7 @@ fn a_key_lets_the_call_run() {
     let talk = asking("touch made");
     let mut terminal = Terminal::offshoot(&talk, &["--approval", "ask", "do the work"], (80, 24));
     terminal.until_text("approval: ask").until_text("May bash run? the mode asks about commands");
-    terminal.until_text("tab answers");
+    terminal.until_text("waiting for your answer").until_text("tab answers");
     assert!(!talk.world.work().join("made").exists());
     terminal.send("\t");
     terminal.until_text("s allow bash(touch made) until the end · a always").send("y");

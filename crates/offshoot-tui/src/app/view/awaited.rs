@@ -37,8 +37,11 @@ pub(super) fn lines(model: &Model) -> Vec<Line<'static>> {
     lines
 }
 
-/// The state of the agent's turn: a retry, the tools, or the model.
+/// The state of the agent's turn: a question, a retry, the tools, or the model.
 fn turn(model: &Model) -> String {
+    if model.question.is_some() {
+        return "waiting for your answer".to_owned();
+    }
     if let Some(at) = model.retry_at {
         let left = (at - model.now).max(0).cast_unsigned().div_ceil(1000);
         return match left.div_ceil(CALM_SECONDS).max(1) * CALM_SECONDS {
