@@ -105,9 +105,9 @@ fn table(app: &App, session: &Session, mut branches: Vec<Branch>, ids: Option<&S
         Column::new(" ", Align::Left, MARK),
         Column::new("LEAF", Align::Left, DIM),
         Column::new("WHEN", Align::Right, DIM),
-        Column::new("ENTRIES", Align::Right, PLAIN),
-        Column::new("TOKENS", Align::Right, PLAIN),
-        Column::new("COST", Align::Right, PLAIN),
+        Column::new("ENTRIES", Align::Right, PLAIN).leaves(2),
+        Column::new("TOKENS", Align::Right, PLAIN).leaves(1),
+        Column::new("COST", Align::Right, PLAIN).leaves(3),
         Column::new("LABEL", Align::Left, LABEL).cut_to(16),
         Column::new("LAST WORDS", Align::Left, PLAIN).last(),
     ]);

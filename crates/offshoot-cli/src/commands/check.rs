@@ -79,8 +79,17 @@ pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
 #[derive(Debug, Default, Clone, Copy)]
 struct Totals {
     files: usize,
+    /// Not damaged.
     ok: usize,
+    /// Not damaged, and with notes or warnings.
+    noted: usize,
     damaged: usize,
+}
+
+impl Totals {
+    fn noted(self) -> String {
+        if self.noted > 0 { format!(" ({} with notes)", self.noted) } else { String::new() }
+    }
 }
 
 struct CheckRun<'a> {
@@ -112,10 +121,11 @@ impl CheckRun<'_> {
             return Ok(());
         }
         let name = one_line(&folder.to_string_lossy(), 4096);
+        let here = Totals { noted: self.totals.noted - before.noted, ..self.totals };
         let said = match (files.len(), self.totals.ok - before.ok) {
             (0, _) => "no session files".to_owned(),
-            (all, ok) if all == ok => format!("{} ok", counted(all, "file", "files")),
-            (all, ok) => format!("{ok} of {} ok", counted(all, "file", "files")),
+            (all, ok) if all == ok => format!("{} ok{}", counted(all, "file", "files"), here.noted()),
+            (all, ok) => format!("{ok} of {} ok{}", counted(all, "file", "files"), here.noted()),
         };
         Ok(writeln!(self.out, "{}: {said}", Painted(BOLD, &name))?)
     }
@@ -132,7 +142,8 @@ impl CheckRun<'_> {
         let Some(diagnostics) = diagnostics else { return Ok(false) };
         let is_damaged = diagnostics.iter().any(|diagnostic| diagnostic.severity() == Severity::Error);
         self.totals.damaged += usize::from(is_damaged);
-        self.totals.ok += usize::from(diagnostics.is_empty());
+        self.totals.ok += usize::from(!is_damaged);
+        self.totals.noted += usize::from(!is_damaged && !diagnostics.is_empty());
         if !self.args.json {
             text(&mut self.out, file, &diagnostics)?;
         }
@@ -140,13 +151,14 @@ impl CheckRun<'_> {
     }
 
     fn finish(mut self) -> Result<()> {
-        let Totals { files, ok, damaged } = self.totals;
+        let Totals { files, ok, damaged, .. } = self.totals;
+        let noted = self.totals.noted();
         let unread = self.failures.count;
         if self.args.json {
             self.out.write_all(if files == 0 { b"[]\n" } else { b"]\n" })?;
         } else if self.args.sessions.len() > 1 {
             let unread = if unread > 0 { format!(", {unread} could not be read") } else { String::new() };
-            writeln!(self.out, "{}: {ok} ok, {damaged} damaged{unread}", counted(files, "file", "files"))?;
+            writeln!(self.out, "{}: {ok} ok{noted}, {damaged} damaged{unread}", counted(files, "file", "files"))?;
         }
         self.out.finish()?;
         if damaged > 0 {

@@ -94,9 +94,6 @@ Examples:
   offshoot list --all --since 1w --sort cost -n 5
   offshoot list --all --json | jq -r '.[] | select(.messageCount > 100) | .path'";
 
-/// A screen narrower than this has no column of tokens beside folders.
-const WIDE: usize = 100;
-
 pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
     let since = args.since.as_deref().map(|given| since(app, given)).transpose()?;
     let store = app.store()?;
@@ -171,13 +168,12 @@ fn table(app: &App, args: &Args, rows: &Rows<'_>) -> Result<()> {
         Column::new("WHEN", Align::Right, DIM),
         Column::new("ID", Align::Left, ID),
         Column::new("OF", Align::Left, MARK),
-        Column::new("MESSAGES", Align::Right, PLAIN),
-        Column::new("TOKENS", Align::Right, PLAIN),
-        Column::new("COST", Align::Right, PLAIN),
+        Column::new("MESSAGES", Align::Right, PLAIN).leaves(2),
+        Column::new("TOKENS", Align::Right, PLAIN).leaves(1),
+        Column::new("COST", Align::Right, PLAIN).leaves(3),
         Column::new("FOLDER", Align::Left, DIM).cut_to(28),
         Column::new("SESSION", Align::Left, PLAIN).last(),
     ]);
-    let has_room = !args.all || app.ui.width.is_none_or(|width| width >= WIDE);
     for info in rows.sessions {
         let mark = match agent_of(app, rows.store, info) {
             Agent::Offshoot => "",
@@ -193,7 +189,7 @@ fn table(app: &App, args: &Args, rows: &Rows<'_>) -> Result<()> {
                 one_line(rows.ids.get(&info.id), 40),
                 mark.to_owned(),
                 info.message_count.to_string(),
-                if has_room && info.tokens > 0 { in_short(info.tokens) } else { String::new() },
+                if info.tokens > 0 { in_short(info.tokens) } else { String::new() },
                 if info.cost > 0.0 { format!("${:.2}", info.cost) } else { String::new() },
                 folder,
                 name.unwrap_or_else(|| one_line(&info.first_message, 200)),

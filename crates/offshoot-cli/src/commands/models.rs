@@ -84,11 +84,11 @@ fn key(models: &Models, keys: &Keys, model: &Model) -> Option<&'static str> {
 fn table(app: &App, models: &Models, keys: &Keys, found: &[&Model]) -> Result<()> {
     let mut table = Table::new(vec![
         Column::new("PROVIDER", Align::Left, PLAIN),
-        Column::new("ID", Align::Left, ID),
+        Column::new("ID", Align::Left, ID).cut_to(40),
         Column::new("CONTEXT", Align::Right, PLAIN),
-        Column::new("OUT", Align::Right, PLAIN),
-        Column::new("THINKING", Align::Left, DIM),
-        Column::new("IMAGES", Align::Left, DIM),
+        Column::new("OUT", Align::Right, PLAIN).leaves(3),
+        Column::new("THINKING", Align::Left, DIM).leaves(2),
+        Column::new("IMAGES", Align::Left, DIM).leaves(1),
         Column::new("$ IN/OUT", Align::Right, PLAIN),
         Column::new("KEY", Align::Left, MARK).last(),
     ]);

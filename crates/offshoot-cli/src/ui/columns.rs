@@ -1,4 +1,5 @@
-//! Tables that fit the screen: the last column takes the remaining width, and empty columns are hidden.
+//! Tables that fit the screen: the last column takes the remaining width, empty columns are hidden, and a narrow screen does
+//! without those that matter least.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
@@ -21,17 +22,25 @@ pub(crate) struct Column {
     align: Align,
     style: Style,
     max: Option<usize>,
+    /// A narrow screen does first without the column that has the smallest number.
+    leaves_as: Option<u8>,
     is_last: bool,
 }
 
 impl Column {
     pub(crate) fn new(title: &'static str, align: Align, style: Style) -> Self {
-        Self { title, align, style, max: None, is_last: false }
+        Self { title, align, style, max: None, leaves_as: None, is_last: false }
     }
 
     /// Limits its width on a screen.
     pub(crate) fn cut_to(mut self, max: usize) -> Self {
         self.max = Some(max);
+        self
+    }
+
+    /// Leaves a screen on which the last column would be too narrow; the smallest `order` leaves first.
+    pub(crate) fn leaves(mut self, order: u8) -> Self {
+        self.leaves_as = Some(order);
         self
     }
 
@@ -56,6 +65,9 @@ const PIECE: usize = 32 << 10;
 
 /// The minimum width of the last column, even on a narrow screen.
 const LEAST: usize = 12;
+
+/// As long as the last column has less, other columns leave.
+const ENOUGH: usize = 15;
 
 impl Table {
     pub(crate) fn new(columns: Vec<Column>) -> Self {
@@ -108,15 +120,22 @@ impl Table {
             let max = column.max.filter(|_| screen.is_some()).unwrap_or(usize::MAX);
             widths.push(width.min(max));
         }
-        if let (Some(screen), Some(last)) = (screen, self.columns.iter().position(|column| column.is_last)) {
-            let others: usize = widths
-                .iter()
-                .enumerate()
-                .filter(|(at, width)| *at != last && **width > 0)
-                .map(|(_, width)| width + 2)
-                .sum();
-            widths[last] = widths[last].min(screen.saturating_sub(others).max(LEAST));
+        let Some((screen, last)) = screen.zip(self.columns.iter().position(|column| column.is_last)) else {
+            return widths;
+        };
+        let others = |widths: &[usize]| -> usize {
+            let others = widths.iter().enumerate().filter(|(at, width)| *at != last && **width > 0);
+            others.map(|(_, width)| width + 2).sum()
+        };
+        let mut leaving: Vec<(u8, usize)> =
+            self.columns.iter().enumerate().filter_map(|(at, column)| Some((column.leaves_as?, at))).collect();
+        leaving.sort_unstable();
+        for (_, at) in leaving {
+            if others(&widths) + widths[last].min(ENOUGH) > screen {
+                widths[at] = 0;
+            }
         }
+        widths[last] = widths[last].min(screen.saturating_sub(others(&widths)).max(LEAST));
         widths
     }
 
@@ -178,6 +197,28 @@ mod tests {
         let mut out = Vec::new();
         table.write(&mut out, screen).unwrap();
         anstream::adapter::strip_str(&String::from_utf8(out).unwrap()).to_string()
+    }
+
+    #[test]
+    fn columns_leave_a_narrow_screen_in_their_order() {
+        let mut table = Table::new(vec![
+            Column::new("ID", Align::Left, PLAIN),
+            Column::new("TOKENS", Align::Right, PLAIN).leaves(1),
+            Column::new("COST", Align::Right, PLAIN).leaves(2),
+            Column::new("WORDS", Align::Left, PLAIN).last(),
+        ]);
+        table.row(["a1".into(), "40k".into(), "$1".into(), "why does the build fail".into()], PLAIN);
+        let titles = |screen| {
+            let mut out = Vec::new();
+            table.write(&mut out, screen).unwrap();
+            let text = anstream::adapter::strip_str(&String::from_utf8(out).unwrap()).to_string();
+            text.lines().next().unwrap_or_default().split_whitespace().collect::<Vec<_>>().join(" ")
+        };
+        assert_eq!(titles(None), "ID TOKENS COST WORDS");
+        assert_eq!(titles(Some(33)), "ID TOKENS COST WORDS");
+        assert_eq!(titles(Some(32)), "ID COST WORDS");
+        assert_eq!(titles(Some(24)), "ID WORDS");
+        assert_eq!(titles(Some(5)), "ID WORDS");
     }
 
     #[test]

@@ -74,6 +74,24 @@ fn what_cannot_be_read_is_reported_and_the_others_are_checked() {
     "#);
 }
 
+/// A note is no damage: the file was counted as one that is not ok.
+#[test]
+fn a_file_with_notes_is_ok() {
+    let world = World::new();
+    let answer = r#"{"role":"assistant","content":[{"type":"toolCall","id":"t1","name":"bash","arguments":{}}]}"#;
+    let call = format!(
+        r#"{{"type":"message","id":"aaaa1111","parentId":null,"timestamp":"2026-01-01T00:00:00.000Z","message":{answer}}}"#
+    );
+    world.write("folder/a.jsonl", text("a", "/w", &[&call]));
+    world.write("folder/b.jsonl", SAMPLE);
+    assert_snapshot!(world.run("check folder folder/b.jsonl"), @"
+    folder/a.jsonl: note[dangling-tool-call]: tool call t1 has no result; the model gets one that says so
+    folder: 2 files ok (1 with notes)
+    folder/b.jsonl: ok
+    3 files: 3 ok (1 with notes), 0 damaged
+    ");
+}
+
 #[test]
 fn a_sound_folder_has_one_line() {
     let world = World::new();
