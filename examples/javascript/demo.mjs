@@ -42,13 +42,23 @@ async function main(offshoot, folder) {
 	assert.deepEqual((await session.getEntry(first)).message, assistant("The linker."));
 	assert.equal(await session.getLabel(question), "the question");
 
+	// Look at what a pick would bring, bring it, and take that back.
+	const here = await session.getLeafId();
+	const plan = await session.planPick([`..${first}`]);
+	assert.deepEqual([plan.ontoId, plan.copies.map(({ entryId }) => entryId)], [here, [first]]);
+	await offshoot.call("pick", { session: session.number, plan: plan.plan });
+	assert.equal(textOf((await session.getLeafEntry()).message), "The linker.");
+	await session.undo();
+	assert.deepEqual((await session.buildSessionContext()).messages, messages);
+	await session.branch(here);
+
 	// What JavaScript's strings can hold, half a surrogate pair, comes back as well.
 	const { id: odd } = await session.appendCustomEntry("demo", { half: "\ud83d" });
 	assert.deepEqual((await session.getEntry(odd)).data, { half: "\ud83d" });
 
 	// Another number on the same file sees the same entries; calls may overlap.
 	const other = await offshoot.open({ path: session.sessionFile });
-	assert.deepEqual(await Promise.all([other.getEntryCount(), session.getEntryCount()]), [6, 6]);
+	assert.deepEqual(await Promise.all([other.getEntryCount(), session.getEntryCount()]), [9, 9]);
 	const list = await offshoot.listAll({ sessionDir: folder });
 	assert.deepEqual(list.map(({ id }) => id), [session.sessionId]);
 

@@ -54,13 +54,27 @@ def main(program, folder):
         assert session.getEntry(first)["message"] == assistant("The linker.")
         assert session.getLabel(question) == "the question"
 
+        # Look at what a pick would bring, bring it, and take that back.
+        plan = session.planPick([f"..{first}"])
+        print("would copy:", [copy["entryId"] == first for copy in plan["copies"]], "below", plan["ontoId"] == session.getLeafId())
+        here = session.getLeafId()
+        session.pick(plan=plan["plan"])
+        assert [text_of(entry["message"]) for entry in session.getBranch() if entry["type"] == "message"] == [
+            "Why is the build slow?",
+            "The tests.",
+            "The linker.",
+        ]
+        session.undo()
+        assert session.buildSessionContext() == context
+        session.branch(here)
+
         # What JavaScript's strings can hold, half a surrogate pair, comes back as well.
         odd = session.appendCustomEntry("demo", {"half": "\ud83d"})["id"]
         assert session.getEntry(odd)["data"] == {"half": "\ud83d"}
 
         # Another number on the same file sees the same entries.
         other = offshoot.open(session.sessionFile)
-        assert other.getEntryCount() == session.getEntryCount() == 6
+        assert other.getEntryCount() == session.getEntryCount() == 9
         assert [info["id"] for info in offshoot.listAll(folder)] == [session.sessionId]
 
         try:

@@ -2,12 +2,11 @@
 
 use offshoot_session::files::FileLists;
 use offshoot_session::json::{Object, quote};
-use offshoot_session::pick::PickPlan;
 use offshoot_session::session::{Brought, Session};
 use offshoot_session::text::one_line;
 
 use crate::app::App;
-use crate::error::{CommandError, FailureKind, Result};
+use crate::error::Result;
 use crate::models::ModelTable;
 
 /// More files are counted.
@@ -19,17 +18,11 @@ pub(crate) fn with_ids(object: Object, brought: Option<&Brought>) -> Object {
     object.str("operationId", brought.operation.as_str()).raw("entryIds", format!("[{}]", ids.join(",")))
 }
 
-/// Refuses copies that do not fit into the window of the session's model, if that is known.
-pub(crate) fn refuse_too_big(app: &App, session: &Session, plan: &PickPlan) -> Result<()> {
-    let Some(window) = ModelTable::window_of(app, session).filter(|_| !plan.is_empty()) else { return Ok(()) };
-    if plan.tokens_before + plan.tokens <= window {
-        return Ok(());
-    }
-    let told = format!(
-        "{} tokens here and {} picked are more than the model's window of {window}",
-        plan.tokens_before, plan.tokens
-    );
-    Err(CommandError::new(FailureKind::Conflict, told).hint("--force does it all the same; `compact` makes room first"))
+/// Refuses what does not fit into the window of the session's model, if that is known: the tokens before, and those
+/// that come.
+pub(crate) fn refuse_too_big(app: &App, session: &Session, here: u64, more: u64) -> Result<()> {
+    let window = ModelTable::window_of(app, session).filter(|_| more > 0);
+    Ok(window.map_or(Ok(()), |window| session.refuse_beyond_window(here, more, window))?)
 }
 
 /// Names the changed files that the folder of the session lacks.

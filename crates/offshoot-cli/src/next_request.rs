@@ -3,18 +3,20 @@
 use offshoot_agent::forecast::{RequestForecast, request_forecast};
 use offshoot_session::json::Object;
 use offshoot_session::session::Session;
+use offshoot_session::tree::NodeIx;
 
 use crate::app::App;
 use crate::error::Result;
 use crate::models::{ModelArgs, ModelTable, ModelWishes, WithoutKey};
 
-/// The forecast for the model that a conversation at the leaf would go on with, whether or not it has a key.
-pub(crate) fn forecast(app: &App, session: &Session) -> Result<RequestForecast> {
+/// The forecast of the next request from an entry, for the model that the session would continue with, whether or not
+/// it has a key.
+pub(crate) fn forecast(app: &App, session: &Session, target: Option<NodeIx>) -> Result<RequestForecast> {
     let settings = app.user_settings(session)?;
     let wishes =
         ModelWishes { typed: &ModelArgs::default(), session, settings: &settings, without_key: WithoutKey::Wait };
     let model = ModelTable::load(app).choose(app, &wishes)?.model;
-    Ok(request_forecast(session, session.leaf(), &model, app.now())?)
+    Ok(request_forecast(session, target, &model, app.now())?)
 }
 
 pub(crate) fn json(forecast: &RequestForecast) -> String {

@@ -1,10 +1,17 @@
-//! Plans of compactions and branch summaries as JSON, for commands and `offshoot api`.
+//! Plans of compactions, branch summaries and undos, and comparisons, as JSON, for commands and `offshoot api`.
 
 use offshoot_session::branch_summary::BranchPlan;
+use offshoot_session::clock::to_iso;
 use offshoot_session::compact::{Plan, PlannedMessage};
+use offshoot_session::compare::{Comparison, Side};
+use offshoot_session::entry::Source as _;
 use offshoot_session::id::EntryId;
 use offshoot_session::json::{Object, quote};
+use offshoot_session::session::{Session, UndoPlan};
 use offshoot_session::tree::{NodeIx, Tree};
+
+/// How many bytes a comparison reads at once.
+pub(crate) const BUDGET: usize = 8 << 20;
 
 /// Members have pi's names where pi has them.
 pub(crate) fn compaction(tree: &Tree, plan: &Plan) -> Object {
@@ -41,6 +48,32 @@ pub(crate) fn branch_summary(tree: &Tree, plan: &BranchPlan) -> Object {
         .raw("totalTokens", plan.tokens)
         .raw("leftOut", plan.left_out);
     plan.files.details(object).str("conversation", &plan.text())
+}
+
+pub(crate) fn comparison(session: &Session, compared: &Comparison) -> Object {
+    let sides = compared.sides.iter().map(|side| compared_side(session.tree(), side));
+    Object::new().str_or_null("ancestorId", id(session.tree(), compared.ancestor)).raw("sides", list(sides))
+}
+
+fn compared_side(tree: &Tree, side: &Side) -> String {
+    let object = Object::new()
+        .str_or_null("tipId", id(tree, Some(side.tip)))
+        .raw("entries", side.entries.len())
+        .raw("turns", side.turns)
+        .raw("tokens", side.totals.tokens)
+        .raw("cost", side.totals.cost)
+        .str_or_null("newest", side.newest.map(to_iso).as_deref())
+        .raw("models", list(side.models.iter().map(|model| quote(model))));
+    side.files().details(object).str_or_null("lastWords", side.last_words.as_deref()).finish()
+}
+
+/// `written` is the entry that undid it.
+pub(crate) fn undo(tree: &Tree, plan: &UndoPlan, written: Option<&EntryId>) -> Object {
+    Object::new()
+        .opt_str("operation", plan.operation.word())
+        .str_or_null("from", id(tree, plan.left))
+        .str_or_null("to", id(tree, plan.target))
+        .str_or_null("id", written.map(EntryId::as_str))
 }
 
 fn said(tree: &Tree, said: &[PlannedMessage]) -> String {

@@ -16,6 +16,7 @@ use crate::pick::{PickEnd, shared_end};
 use crate::provenance::{Merged, Origin, Present, is_shared};
 use crate::selection::range;
 use crate::summariser::Drafted;
+use crate::tokens;
 use crate::tree::NodeIx;
 
 /// What to merge.
@@ -44,6 +45,8 @@ pub struct MergePlan {
     pub is_repeated: bool,
     /// What a summariser would read.
     pub summary: BranchPlan,
+    /// The context at the target, before the merge.
+    pub tokens_before: u64,
     /// The entry below which the summary goes.
     pub onto: Option<NodeIx>,
 }
@@ -74,8 +77,9 @@ pub fn plan(here: PickEnd<'_>, request: &MergeRequest<'_>) -> Result<MergePlan> 
         session: elsewhere.map(str::to_owned),
     };
     let summary = branch_summary::plan_merge(from.source, request.tip, base, entries.clone(), request.budget)?;
-    let is_repeated = earlier.is_some();
-    from.source.tree().whole(MergePlan { merged, entries, already, is_repeated, summary, onto: request.onto })
+    let (is_repeated, tokens_before) = (earlier.is_some(), context.tokens(here.source)?);
+    let onto = request.onto;
+    from.source.tree().whole(MergePlan { merged, entries, already, is_repeated, summary, tokens_before, onto })
 }
 
 /// The tip of the newest merge on the path here that is at or above the branch's end.
@@ -137,6 +141,12 @@ impl MergePlan {
         NewEntry::branch_summary(tip, &new, dialect)
     }
 
+    /// An estimate of what the summary adds to the context.
+    pub fn tokens_of(drafted: &Drafted) -> u64 {
+        let message = Object::new().str("role", "branchSummary").str("summary", &drafted.text).finish();
+        tokens::estimate(Json::trusted(&message))
+    }
+
     /// A person's own words as the summary.
     pub fn in_words(&self, text: &str) -> Drafted {
         let details = self.summary.files.details(Object::new()).finish();
@@ -154,6 +164,7 @@ impl MergePlan {
             .raw("alreadyHere", self.already)
             .raw("isRepeated", self.is_repeated)
             .raw("tokens", self.summary.tokens)
+            .raw("tokensBefore", self.tokens_before)
             .raw("leftOut", self.summary.left_out);
         self.summary.files.details(object)
     }

@@ -2,11 +2,17 @@
 
 use std::io;
 
+use offshoot_agent::forecast::RequestForecast;
+use offshoot_session::session::Session;
+use offshoot_session::tree::NodeIx;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
+use super::handles::SessionModels;
 use super::{Defaults, serve};
 use crate::app::App;
 use crate::error::Result;
+use crate::models::ModelTable;
+use crate::next_request;
 
 /// Serve the session library to another program
 ///
@@ -27,8 +33,22 @@ pub(crate) fn run(app: &App, _args: &Args) -> Result<()> {
     let mut out = app.ui.raw();
     let (spill, durability, lock_wait) = (app.environment.spill.clone(), app.durability, app.lock_wait());
     let defaults = Defaults { spill, durability, lock_wait, now: app.environment.now };
-    serve((&app.store()?, defaults), &app.cwd(), io::stdin().lock(), &mut out)?;
+    let models = Models(App { ui: app.ui.quiet(), ..app.clone() });
+    serve((&app.store()?, &models, defaults), &app.cwd(), io::stdin().lock(), &mut out)?;
     Ok(out.finish()?)
+}
+
+/// The models of this run. Their files' warnings are not for the client.
+struct Models(App);
+
+impl SessionModels for Models {
+    fn window(&self, session: &Session) -> Option<u64> {
+        ModelTable::window_of(&self.0, session)
+    }
+
+    fn forecast(&self, session: &Session, target: Option<NodeIx>) -> Result<RequestForecast> {
+        next_request::forecast(&self.0, session, target)
+    }
 }
 
 /// Every open session is an open file: the usual limit is meant for programs that wait with `select`.

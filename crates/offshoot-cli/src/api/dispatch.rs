@@ -7,7 +7,7 @@ use offshoot_session::json::{Object, quote};
 use offshoot_session::session::Session;
 
 use super::handles::{ApiServer, OpenSession};
-use super::methods::{append, construct, plan, pure, read, tree};
+use super::methods::{append, bring, construct, plan, pure, read, tree, weigh};
 use super::params::Params;
 use super::records;
 use super::request::ApiRequest;
@@ -76,6 +76,16 @@ const METHODS: &[ApiMethod] = &[
     ("resetLeaf", "session", Change(tree::reset_leaf)),
     ("switch", "session entryId", Change(tree::switch)),
     ("createBranchedSession", "session leafId name?", Change(tree::create_branched)),
+    // Bringing work of other branches and sessions here.
+    ("planPick", "session selections from? onto? again? settings? state? labels?", Free(bring::plan_pick)),
+    ("pick", "session selections? from? onto? again? settings? state? labels? plan? force?", Free(bring::pick)),
+    ("planMerge", "session source from? onto? entries? tokenBudget?", Free(bring::plan_merge)),
+    ("merge", "session source? summary? from? onto? entries? tokenBudget? plan? force?", Free(bring::merge)),
+    ("planUncompact", "session", Free(bring::plan_uncompact)),
+    ("uncompact", "session plan? force?", Free(bring::uncompact)),
+    ("undo", "session dryRun?", Change(bring::undo)),
+    ("compare", "session a b", Read(weigh::compare)),
+    ("forecast", "session entryId?", Free(weigh::forecast)),
     // Recovery.
     ("giveBack", "session", Change(tree::append_spilled)),
     ("recreate", "session", Change(tree::recreate)),

@@ -5,13 +5,14 @@ use std::io::Write;
 use std::path::{Component, Path, PathBuf};
 use std::time::Duration;
 
+use offshoot_agent::forecast::RequestForecast;
 use offshoot_session::clock::{Clock as _, Millis, SystemClock, Zone};
 use offshoot_session::entry::Source as _;
 use offshoot_session::entry_name::{Here, find_entry};
 use offshoot_session::error::Error;
 use offshoot_session::id::{EntryId, SHORTEST_ID};
 use offshoot_session::json::Object;
-use offshoot_session::session::{Durability, NewSession, Options, Session};
+use offshoot_session::session::{Durability, NewSession, Options, PlannedMerge, PlannedPick, Session};
 use offshoot_session::store::{DirStore, Flavour, Root, file_name};
 use offshoot_session::tree::NodeIx;
 
@@ -21,13 +22,41 @@ use super::wire::{ApiFailure, MethodResult};
 /// With more sessions open, none keeps the descriptor that it appends with.
 const WITH_WRITERS: usize = 256;
 
+/// What is known of the models that sessions would ask.
+pub(crate) trait SessionModels {
+    /// The window of the session's model.
+    fn window(&self, session: &Session) -> Option<u64>;
+
+    /// The next request from an entry.
+    fn forecast(&self, session: &Session, target: Option<NodeIx>) -> crate::error::Result<RequestForecast>;
+}
+
 pub(super) struct ApiServer<'a> {
     /// The store of sessions whose folder is not named.
     pub(super) store: &'a DirStore,
+    pub(super) models: &'a dyn SessionModels,
     defaults: Defaults,
     cwd: &'a str,
     open: BTreeMap<u64, OpenSession>,
     last: u64,
+    /// The last plan of each session.
+    plans: BTreeMap<u64, NumberedPlan>,
+    last_plan: u64,
+}
+
+struct NumberedPlan {
+    number: u64,
+    /// The id of its session: the session's number may mean another one later.
+    session_id: String,
+    plan: HeldPlan,
+}
+
+/// A plan that a client may have written.
+pub(super) enum HeldPlan {
+    Pick(PlannedPick),
+    Uncompact(PlannedPick),
+    /// With the number of the session that has the branch, if it is named.
+    Merge(PlannedMerge, Option<u64>),
 }
 
 /// How sessions are read and written unless a request overrides it.
@@ -57,8 +86,12 @@ pub(super) struct OpenSession {
 }
 
 impl<'a> ApiServer<'a> {
-    pub(super) fn new(store: &'a DirStore, cwd: &'a str, defaults: Defaults) -> Self {
-        Self { store, cwd, defaults, open: BTreeMap::new(), last: 0 }
+    pub(super) fn new(
+        (store, models): (&'a DirStore, &'a dyn SessionModels),
+        cwd: &'a str,
+        defaults: Defaults,
+    ) -> Self {
+        Self { store, models, cwd, defaults, open: BTreeMap::new(), last: 0, plans: BTreeMap::new(), last_plan: 0 }
     }
 
     /// Registers a session under a number that is never used again.
@@ -82,6 +115,41 @@ impl<'a> ApiServer<'a> {
         Ok((number, handle))
     }
 
+    /// An open session by its number.
+    pub(super) fn open_session(&self, number: u64) -> Result<&OpenSession, ApiFailure> {
+        self.open.get(&number).ok_or_else(|| not_open(number))
+    }
+
+    /// Reads what others appended to an open session.
+    pub(super) fn refreshed(&mut self, number: u64) -> Result<(), ApiFailure> {
+        let handle = self.open.get_mut(&number).ok_or_else(|| not_open(number))?;
+        handle.session.refresh()?;
+        Ok(())
+    }
+
+    /// Keeps a plan of a session instead of its last one, under a number that is never used again.
+    pub(super) fn keep_plan(&mut self, params: &Params<'_>, plan: HeldPlan) -> Result<u64, ApiFailure> {
+        let session = params.count("session")?;
+        let session_id = self.open_session(session)?.session.id().to_owned();
+        self.last_plan += 1;
+        self.plans.insert(session, NumberedPlan { number: self.last_plan, session_id, plan });
+        Ok(self.last_plan)
+    }
+
+    /// The plan of the argument `plan`, which is the session's last one. It can be written once.
+    pub(super) fn take_plan(&mut self, params: &Params<'_>) -> Result<HeldPlan, ApiFailure> {
+        self.handle(params)?;
+        let (session, wanted) = (params.count("session")?, params.count("plan")?);
+        let id = self.open_session(session)?.session.id().to_owned();
+        match self.plans.remove(&session) {
+            Some(held) if held.number == wanted && held.session_id == id => Ok(held.plan),
+            other => {
+                other.and_then(|other| self.plans.insert(session, other));
+                Err(ApiFailure::params(format!("plan {wanted} is not the session's last one")))
+            }
+        }
+    }
+
     /// With many sessions open, each has one descriptor.
     pub(super) fn close_writer(&mut self, params: &Params<'_>) {
         if self.open.len() > WITH_WRITERS
@@ -93,6 +161,7 @@ impl<'a> ApiServer<'a> {
 
     pub(super) fn close(&mut self, params: &Params<'_>) -> MethodResult {
         let number = params.count("session")?;
+        self.plans.remove(&number);
         self.open.remove(&number).map(drop).ok_or_else(|| not_open(number))
     }
 

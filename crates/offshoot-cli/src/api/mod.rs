@@ -19,7 +19,7 @@ use offshoot_session::json::{Json, JsonKind};
 use offshoot_session::store::DirStore;
 
 pub(crate) use command::{Args, run};
-use handles::{ApiServer, Defaults};
+use handles::{ApiServer, Defaults, SessionModels};
 use request::ApiRequest;
 use wire::{ApiAnswer, ApiFailure};
 
@@ -29,17 +29,17 @@ const LONGEST: u64 = 64 << 20;
 /// Answers requests until the input ends.
 ///
 /// Relative paths start at `cwd`, which is also the default working directory of sessions. `store` is the default
-/// store.
+/// store, `models` tells what is known of models.
 ///
 /// # Errors
 /// A stream fails, or an answer cannot be completed after part of it was written.
 fn serve(
-    (store, defaults): (&DirStore, Defaults),
+    (store, models, defaults): (&DirStore, &dyn SessionModels, Defaults),
     cwd: &str,
     mut input: impl BufRead,
     mut output: impl Write,
 ) -> io::Result<()> {
-    let mut server = ApiServer::new(store, cwd, defaults);
+    let mut server = ApiServer::new((store, models), cwd, defaults);
     loop {
         // Lines end at LF only: U+2028 and CR are ordinary characters. The last line may lack its LF.
         let mut line = Vec::new();

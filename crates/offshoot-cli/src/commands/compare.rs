@@ -2,19 +2,14 @@
 
 use std::io::Write as _;
 
-use offshoot_session::clock::to_iso;
 use offshoot_session::compare::{Comparison, Side};
-use offshoot_session::entry::Source as _;
-use offshoot_session::id::EntryId;
-use offshoot_session::json::{Object, quote};
-use offshoot_session::session::Session;
 use offshoot_session::text::{counted, one_line};
-use offshoot_session::tree::NodeIx;
 use offshoot_tui::text::in_short;
 
 use super::switch::place;
 use crate::app::App;
 use crate::error::Result;
+use crate::plans;
 use crate::select::{self, SessionToRead};
 use crate::ui::style::{BOLD, DIM, Painted};
 use crate::ui::when;
@@ -51,21 +46,14 @@ Examples:
   offshoot compare latest @ 1a2b3c4d
   offshoot compare latest @ 1a2b3c4d --json | jq '.sides[].cost'";
 
-/// How much is read at once to find files.
-const BUDGET: usize = 8 << 20;
-
 pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
     let session = args.session.open(app)?;
     let (a, b) = (select::entry(app, &session, &args.a)?, select::entry(app, &session, &args.b)?);
     let mut compared = Comparison::new(&session, a, b)?;
-    while compared.work(&session, BUDGET)? {}
+    while compared.work(&session, plans::BUDGET)? {}
     if args.json {
-        let sides: Vec<String> = compared.sides.iter().map(|side| json(&session, side)).collect();
-        let object = Object::new()
-            .str_or_null("ancestorId", id(&session, compared.ancestor))
-            .raw("sides", format!("[{}]", sides.join(",")));
         let mut out = app.ui.raw();
-        writeln!(out, "{}", object.finish())?;
+        writeln!(out, "{}", plans::comparison(&session, &compared).finish())?;
         return Ok(out.finish()?);
     }
     let mut out = app.ui.paged();
@@ -80,10 +68,6 @@ pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
         }
     }
     Ok(out.finish()?)
-}
-
-fn id(session: &Session, ix: Option<NodeIx>) -> Option<&str> {
-    ix.and_then(|ix| session.tree().node(ix).id()).map(EntryId::as_str)
 }
 
 fn lines(app: &App, side: &Side) -> Vec<String> {
@@ -111,17 +95,4 @@ fn lines(app: &App, side: &Side) -> Vec<String> {
     }
     lines.extend(side.last_words.as_ref().map(|words| format!("“{}”", one_line(words, 160))));
     lines
-}
-
-fn json(session: &Session, side: &Side) -> String {
-    let list = |items: &[String]| format!("[{}]", items.iter().map(|item| quote(item)).collect::<Vec<_>>().join(","));
-    let object = Object::new()
-        .str_or_null("tipId", id(session, Some(side.tip)))
-        .raw("entries", side.entries.len())
-        .raw("turns", side.turns)
-        .raw("tokens", side.totals.tokens)
-        .raw("cost", side.totals.cost)
-        .str_or_null("newest", side.newest.map(to_iso).as_deref())
-        .raw("models", list(&side.models));
-    side.files().details(object).str_or_null("lastWords", side.last_words.as_deref()).finish()
 }

@@ -33,9 +33,9 @@ use crate::{bring_back, select, summarise};
 /// messages. --entries copies the entries instead, as `pick` does.
 ///
 /// --json prints {"ontoId", "merged": {"base", "tip"}, "entries", "alreadyHere",
-/// "isRepeated", "tokens", "leftOut", "readFiles", "modifiedFiles", "id",
-/// "summary"}. The last two are null with --dry-run, and if nothing is new. With
-/// --entries it prints what `pick` does.
+/// "isRepeated", "tokens", "tokensBefore", "leftOut", "readFiles",
+/// "modifiedFiles", "id", "summary"}. The last two are null with --dry-run, and if
+/// nothing is new. With --entries it prints what `pick` does.
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment, after_help = EXAMPLES)]
 pub(crate) struct Args {
@@ -68,6 +68,10 @@ pub(crate) struct Args {
     /// What the summary should say
     #[arg(long, value_name = "TEXT", conflicts_with = "summary")]
     instructions: Option<String>,
+
+    /// Merge also what does not fit into the window of the model
+    #[arg(long)]
+    force: bool,
 
     /// Show what would be merged, and write nothing
     #[arg(long)]
@@ -109,6 +113,9 @@ pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
         Some(text) => planned.plan.in_words(text),
         None => written(app, args, &session, other, request)?,
     };
+    if !args.force {
+        bring_back::refuse_too_big(app, &session, planned.plan.tokens_before, MergePlan::tokens_of(&drafted))?;
+    }
     app.upgrade(&mut session)?;
     let id = session.merge(&planned, &drafted)?;
     report(app, args, &session, other, (&planned.plan, Some((&id, &drafted))))
@@ -135,6 +142,9 @@ fn entries(app: &App, args: &Args, session: &mut Session, other: Option<&Session
     let options = PickOptions::default();
     let request = PickRequest { from: other.map(Session::pick_end), selections: &selections, onto: plan.onto, options };
     let planned = session.plan_pick(&request)?.as_merge();
+    if !args.force {
+        bring_back::refuse_too_big(app, session, planned.plan.tokens_before, planned.plan.tokens)?;
+    }
     let brought = if args.dry_run { None } else { session.pick(&planned)? };
     if args.json {
         let mut out = app.ui.raw();

@@ -15,7 +15,7 @@ use offshoot_session::tree::NodeIx;
 use super::switch::place;
 use crate::app::{App, quoted};
 use crate::error::{CommandError, Result};
-use crate::selections::{self, Selecting};
+use crate::selections::Selecting;
 use crate::ui::columns::{Align, Column, Table};
 use crate::ui::style::{DIM, MARK, PLAIN, Painted};
 use crate::{bring_back, select};
@@ -106,13 +106,15 @@ pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
     let other = other.as_ref().filter(|other| other.id() != session.id());
     let onto = args.onto.as_ref().map(|onto| select::entry_to_write(app, &session, onto)).transpose()?;
     let onto = onto.or(session.leaf());
-    let selecting = Selecting { app, here: &session, from: other, onto };
-    let selections = selections::of(&selecting, &args.selection, &args.turn)?;
+    let find = |given: &str| select::entry_to_write(app, other.unwrap_or(&session), given);
+    let selecting = Selecting { here: &session, from: other, onto, find: &find };
+    let given = args.selection.iter().map(|given| selecting.entries(given));
+    let selections: Vec<_> = given.chain(args.turn.iter().map(|turn| selecting.turn(turn))).collect::<Result<_>>()?;
     let options = PickOptions { again: args.again, settings: args.settings, state: args.state, labels: args.labels };
     let request = PickRequest { from: other.map(Session::pick_end), selections: &selections, onto, options };
     let planned = session.plan_pick(&request)?;
     if !args.force {
-        bring_back::refuse_too_big(app, &session, &planned.plan)?;
+        bring_back::refuse_too_big(app, &session, planned.plan.tokens_before, planned.plan.tokens)?;
     }
     let table = if args.json { None } else { Some(table(&session, other, &planned.plan)?) };
     let brought = if args.dry_run { None } else { session.pick(&planned)? };

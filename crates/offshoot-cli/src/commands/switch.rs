@@ -130,7 +130,7 @@ fn show(app: &App, args: &Args, mut session: Session, there: Move) -> Result<()>
     if let Some(id) = session.tree().node(there.target).id().cloned() {
         session.branch(id.as_str())?;
     }
-    let forecast = next_request::forecast(app, &session)?;
+    let forecast = next_request::forecast(app, &session, session.leaf())?;
     if args.json {
         let json = there.json(&session, None).raw("forecast", next_request::json(&forecast));
         return print_line(app, &json.finish());

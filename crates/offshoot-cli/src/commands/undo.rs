@@ -4,14 +4,11 @@ use std::io::Write as _;
 
 use offshoot_session::entry::Source as _;
 use offshoot_session::error::{Conflict, Error};
-use offshoot_session::id::EntryId;
-use offshoot_session::json::Object;
-use offshoot_session::session::{Session, UndoPlan};
-use offshoot_session::tree::NodeIx;
 
 use super::switch::place;
 use crate::app::{App, quoted};
 use crate::error::{CommandError, Result};
+use crate::plans;
 
 /// Go back to before the last operation
 ///
@@ -60,7 +57,7 @@ pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
     };
     if args.json {
         let mut out = app.ui.raw();
-        writeln!(out, "{}", json(&session, &plan, id.as_ref()))?;
+        writeln!(out, "{}", plans::undo(session.tree(), &plan, id.as_ref()).finish())?;
         return Ok(out.finish()?);
     }
     let what = plan.operation.with_article();
@@ -85,16 +82,6 @@ fn nothing(app: &App, args: &Args) -> Result<()> {
     let mut out = app.ui.raw();
     writeln!(out, "null")?;
     Ok(out.finish()?)
-}
-
-fn json(session: &Session, plan: &UndoPlan, id: Option<&EntryId>) -> String {
-    let id_of = |ix: Option<NodeIx>| ix.and_then(|ix| session.tree().node(ix).id()).map(EntryId::as_str);
-    Object::new()
-        .opt_str("operation", plan.operation.word())
-        .str_or_null("from", id_of(plan.left))
-        .str_or_null("to", id_of(plan.target))
-        .str_or_null("id", id.map(EntryId::as_str))
-        .finish()
 }
 
 /// Names the command that goes back although something was said.

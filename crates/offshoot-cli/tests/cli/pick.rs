@@ -110,10 +110,19 @@ fn what_does_not_fit_the_window_needs_force() {
     let before = world.read("sample.jsonl");
     assert_snapshot!(world.run("pick sample.jsonl ..4e8a"), @"
     [stderr]
-    error: 2612 tokens here and 133 picked are more than the model's window of 2650
+    error: sample.jsonl: 2612 tokens here and 133 more do not fit into the model's window of 2650
     hint: --force does it all the same; `compact` makes room first
     [exit code 5]
     ");
+    let refused = "do not fit into the model's window of 2650";
+    assert!(world.run("merge sample.jsonl 4e8a --entries").contains(refused));
+    assert!(world.run(&format!("merge sample.jsonl 4e8a --summary {}", "x".repeat(200))).contains(refused));
+    assert!(world.run("merge sample.jsonl 4e8a --summary tried --dry-run").contains("would merge 7 entries"));
     assert_eq!(world.read("sample.jsonl"), before);
+    assert!(world.run("merge sample.jsonl 4e8a --summary tried").contains("merged 7 entries"), "it fits");
+    world.run("undo sample.jsonl");
+    let long = format!("merge sample.jsonl 4e8a --force --summary {}", "x".repeat(200));
+    assert!(world.run(&long).contains("merged 7 entries"));
+    world.run("undo sample.jsonl");
     assert!(world.run("pick sample.jsonl ..4e8a --force").contains("picked 6 entries"));
 }

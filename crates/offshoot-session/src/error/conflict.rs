@@ -54,6 +54,8 @@ pub enum Conflict {
         /// Where the leaf was before the operation.
         before: Option<EntryId>,
     },
+    #[error("{here} tokens here and {more} more do not fit into the model's window of {window}")]
+    BeyondWindow { here: u64, more: u64, window: u64 },
     #[error("another entry has taken the id {id} of a spilled one")]
     IdTaken { id: EntryId },
     #[error("{} holds entries of another session, {session_id}", spill.display())]

@@ -138,6 +138,17 @@ impl Session {
         Ok(Brought { operation, entries: Vec::new() })
     }
 
+    /// Refuses what does not fit into a model's window: tokens of the context before, and those that come.
+    ///
+    /// # Errors
+    /// [`Conflict::BeyondWindow`].
+    pub fn refuse_beyond_window(&self, here: u64, more: u64, window: u64) -> Result<()> {
+        if here.saturating_add(more) <= window {
+            return Ok(());
+        }
+        Err(self.conflict(Conflict::BeyondWindow { here, more, window }))
+    }
+
     fn bring(&mut self, planned: &PlannedPick, onto: Option<EntryId>) -> Result<Brought> {
         let (plan, before) = (&planned.plan, self.leaf_before());
         let marker =

@@ -18,7 +18,7 @@ pub(super) fn run(app: &App, args: &Args) -> Result<()> {
         return nothing_to_do(app, args, "the current branch has no compaction");
     };
     if !args.force {
-        bring_back::refuse_too_big(app, &session, &planned.plan)?;
+        bring_back::refuse_too_big(app, &session, planned.plan.tokens_before, planned.plan.tokens)?;
     }
     let brought = if args.dry_run { None } else { Some(session.uncompact(&planned)?) };
     let plan = &planned.plan;

@@ -22,6 +22,7 @@ fn every_method_is_exercised() {
     move_the_leaf(&mut api, folder.path());
     look(&mut api, folder.path());
     plan(&mut api);
+    bring_back(&mut api);
     after_trouble(&mut api, folder.path());
     without_a_session(&mut api, folder.path());
     let names = |name: &String| name.split('{').next().unwrap().to_owned();
@@ -336,6 +337,106 @@ fn plan(api: &mut Api) {
     assert_eq!(string(&plan, "commonAncestorId"), ids[0]);
     let budget = format!(r#","targetId":null,"oldLeafId":"{}","tokenBudget":1"#, ids[2]);
     assert_eq!(member(&get("prepareBranchSummary", &budget), "leftOut").as_deref(), Some("2"));
+}
+
+/// A session of one question with two answers, the leaf at the second: its number, and the ids.
+fn two_answers(api: &mut Api) -> (String, [String; 3]) {
+    let session = api.opened("inMemory", "{}");
+    let (question, first) = (say(api, &session, HI), say(api, &session, YO));
+    api.result("branch", &format!(r#"{{"session":{session},"entryId":"{question}"}}"#));
+    let second = say(api, &session, YO);
+    (session, [question, first, second])
+}
+
+fn bring_back(api: &mut Api) {
+    let (session, [question, first, second]) = two_answers(api);
+    let mut get = |method: &str, more: &str| api.result(method, &format!(r#"{{"session":{session}{more}}}"#));
+
+    let compared = get("compare", &format!(r#","a":"{first}","b":"@""#));
+    assert_eq!(string(&compared, "ancestorId"), question);
+    assert_eq!(each(&member(&compared, "sides").unwrap(), "tipId"), [first.as_str(), &second]);
+    let forecast = get("forecast", &format!(r#","entryId":"{question}""#));
+    assert_eq!(member(&forecast, "contextTokens").as_deref(), Some("1"));
+    assert_eq!(member(&forecast, "cachedTokens").as_deref(), Some("null"));
+
+    // A plan is shown, then written by its number; a second time there is nothing to do.
+    let selection = format!(r#","selections":["..{first}"]"#);
+    let plan = get("planPick", &selection);
+    assert_eq!(each(&member(&plan, "copies").unwrap(), "entryId"), [first.as_str()]);
+    assert_eq!(get("getLeafId", ""), format!("\"{second}\""), "a plan writes nothing");
+    let number = member(&plan, "plan").unwrap();
+    let brought = get("pick", &format!(r#","plan":{number}"#));
+    let copies = items(&member(&brought, "entryIds").unwrap());
+    assert_eq!(copies.len(), 1);
+    assert_eq!(get("getLeafId", ""), copies[0]);
+    assert_eq!(get("pick", &selection), "null");
+    assert_eq!(get("pick", &format!(r#","selections":[{{"turn":"{first}"}}]"#)), "null");
+
+    let shown = get("undo", r#","dryRun":true"#);
+    assert_eq!((string(&shown, "operation"), string(&shown, "to")), ("pick".to_owned(), second.clone()));
+    assert_eq!(get("getLeafId", ""), copies[0]);
+    get("undo", "");
+    let plan = get("planMerge", &format!(r#","source":"{first}""#));
+    assert_eq!(string(&plan, "conversation"), "[Assistant]: yo");
+    assert_eq!(string(&member(&plan, "merged").unwrap(), "tip"), first);
+    let number = member(&plan, "plan").unwrap();
+    let merged = get("merge", &format!(r#","plan":{number},"summary":"a dead end""#));
+    assert_eq!(string(&merged, "summary"), "a dead end");
+    assert_eq!(get("merge", &format!(r#","source":"{first}""#)), "null", "nothing is new");
+    get("undo", "");
+    let extracted = get("merge", &format!(r#","source":"{first}""#));
+    assert!(string(&extracted, "summary").contains("yo"), "{extracted}");
+
+    assert_eq!([get("planUncompact", ""), get("uncompact", "")], ["null", "null"]);
+    get("appendCompaction", &format!(r#","summary":"S","firstKeptEntryId":"{second}","tokensBefore":7"#));
+    let plan = get("planUncompact", "");
+    assert_eq!(member(&plan, "copies").as_deref(), Some("[]"));
+    let number = member(&plan, "plan").unwrap();
+    assert_eq!(member(&get("uncompact", &format!(r#","plan":{number}"#)), "entryIds").as_deref(), Some("[]"));
+    assert_eq!(get("planUncompact", ""), "null");
+}
+
+#[test]
+fn a_plan_is_written_once_and_only_where_it_was_made() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut api = Api::start(folder.path());
+    let session = api.opened("open", r#"{"path":"s.jsonl"}"#);
+    let (question, first) = (say(&mut api, &session, HI), say(&mut api, &session, YO));
+    let switch = format!(r#"{{"session":{session},"entryId":"{question}"}}"#);
+    api.result("switch", &switch);
+    let plan = format!(r#"{{"session":{session},"selections":["{first}"]}}"#);
+    let planned = member(&api.result("planPick", &plan), "plan").unwrap();
+    let commit = |planned: &str| format!(r#"{{"session":{session},"plan":{planned}}}"#);
+
+    // Another program's move between plan and write.
+    let other = api.opened("open", r#"{"path":"s.jsonl"}"#);
+    api.result("switch", &format!(r#"{{"session":{other},"entryId":"{first}"}}"#));
+    let before = std::fs::read(folder.path().join("s.jsonl")).unwrap();
+    let refused = api.error("pick", &commit(&planned));
+    assert_eq!(string(&member(&refused, "data").unwrap(), "kind"), "conflict");
+    assert_eq!(std::fs::read(folder.path().join("s.jsonl")).unwrap(), before);
+
+    api.result("branch", &switch);
+    let (old, new) = (api.result("planPick", &plan), api.result("planPick", &plan));
+    let number = |plan: &str| member(plan, "plan").unwrap();
+    let refused = api.error("pick", &commit(&number(&old)));
+    assert!(refused.contains("is not the session's last one"), "{refused}");
+    assert_ne!(api.result("pick", &commit(&number(&new))), "null");
+    assert!(api.error("pick", &commit(&number(&new))).contains("is not the session's last one"));
+    let both = format!(r#"{{"session":{session},"plan":{planned},"selections":["{first}"]}}"#);
+    assert!(api.error("pick", &both).contains("exclude each other"));
+
+    // From another open session.
+    let (from, [_, away, _]) = two_answers(&mut api);
+    let of_other = format!(r#"{{"session":{session},"selections":["{away}"],"from":{from}}}"#);
+    let brought = api.result("pick", &of_other);
+    assert_eq!(items(&member(&brought, "entryIds").unwrap()).len(), 1);
+    let told = api.error("planPick", &format!(r#"{{"session":{session},"selections":["nowhere"]}}"#));
+    assert_eq!(string(&member(&told, "data").unwrap(), "kind"), "notFound");
+    // The number means another session.
+    let planned = member(&api.result("planPick", &plan.replace("pick", "planPick")), "plan").unwrap();
+    api.result("newSession", &format!(r#"{{"session":{session}}}"#));
+    assert!(api.error("pick", &commit(&planned)).contains("is not the session's last one"));
 }
 
 fn without_a_session(api: &mut Api, folder: &Path) {
