@@ -1,6 +1,6 @@
 // The agent of offshoot beside pi's: the same model behind both tells the same events, and pi opens what offshoot's agent
 // wrote with the same context. The model is offshoot's example `loopback`, which also checks every request.
-//   OFFSHOOT_BIN=… OFFSHOOT_LOOPBACK_BIN=../target/debug/examples/loopback node --test agent.test.mjs
+//   OFFSHOOT_BIN=… OFFSHOOT_LOOPBACK_BIN=../target/tests/examples/loopback node --test agent.test.mjs
 import assert from "node:assert/strict";
 import { execFile, spawn } from "node:child_process";
 import * as fs from "node:fs";

@@ -104,7 +104,9 @@ test(`the tree at the side is that of the command, under every filter, folded an
     if (!page) continue;
     // What fits the screen is open at first: opened and folded, all is folded.
     page.$("#open").click();
-    for (const [filters, ...more] of [[["all", "default"], "--open"], [FILTERS]]) {
+    // Of thousands of rows two views are enough: jsdom takes seconds for each.
+    const isLong = body.length > 300_000;
+    for (const [filters, ...more] of isLong ? [[["all"], "--open"], [["default"]]] : [[["all", "default"], "--open"], [FILTERS]]) {
       for (const filter of filters) {
         page.$(`[data-filter="${filter}"]`).click();
         const expected = treeOf(page.file, filter, ...more);
@@ -258,7 +260,7 @@ test("a path and a subtree are pages of their own", async () => {
   below.close();
 });
 
-/** A page of Chromium, and everything that went wrong on it. */
+/** A page of Chromium, and everything that went wrong on it; `go` opens another file in it, and forgets what went wrong. */
 async function inChromium(file, viewport = { width: 1200, height: 800 }) {
   const context = await browser.newContext({ viewport });
   const page = await context.newPage();
@@ -267,21 +269,26 @@ async function inChromium(file, viewport = { width: 1200, height: 800 }) {
   page.on("pageerror", (error) => wrong.push(error.message));
   page.on("request", (request) => /^(file|data|blob):/.test(request.url()) || wrong.push(`asks for ${request.url()}`));
   await page.addInitScript("window.live = []; window.pwn = (n) => window.live.push(n);");
-  await page.goto(pathToFileURL(file).href);
-  await page.waitForFunction("document.querySelector('#status').textContent !== ''");
-  return { page, wrong, context };
+  const go = async (file) => {
+    wrong.length = 0;
+    await page.goto(pathToFileURL(file).href);
+    await page.waitForFunction("document.querySelector('#status').textContent !== ''");
+  };
+  await go(file);
+  return { page, wrong, context, go };
 }
 
 test("in Chromium nothing of a hostile session runs, and the policy has nothing to forbid", { skip: missing }, async () => {
   const { cases } = hostileSessions();
+  const { page, wrong, context, go } = await inChromium(exported(fs.readFileSync(SAMPLE)).page);
   for (const { name, text } of cases) {
-    const { page, wrong, context } = await inChromium(exported(text).page);
+    await go(exported(text).page);
     await page.evaluate("for (const button of document.querySelectorAll('button:not(#download), summary')) button.click()");
     assert.deepEqual(await page.evaluate("window.live"), [], name);
     // A picture that is none is an error of the picture, not of the page.
     assert.deepEqual(wrong.filter((line) => !line.includes("net::ERR_INVALID_URL")), [], name);
-    await context.close();
   }
+  await context.close();
 });
 
 test("in Chromium the page draws, folds its tree away on a narrow screen, and gives the session back", { skip: missing }, async () => {

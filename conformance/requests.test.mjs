@@ -1,6 +1,6 @@
 // The same conversations through pi's and offshoot's request builders: what would leave for each provider must be the same.
 // Ids that either makes up are numbered by their first appearance; everything else is compared as it is.
-//   OFFSHOOT_REQUEST_BIN=../target/debug/examples/request node --test requests.test.mjs
+//   OFFSHOOT_REQUEST_BIN=../target/tests/examples/request node --test requests.test.mjs
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import * as path from "node:path";

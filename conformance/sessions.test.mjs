@@ -1,7 +1,7 @@
 // The selectors of sessions of pi and of offshoot on the same sessions: the same rows in the same order, whatever the sort
 // and the filter. Colours are left out, and so are the lines around the rows. A search differs on purpose: what was said
 // is found as it is typed (as in pi 1.5), not by letters that lie scattered in it, and a row shows what was found.
-//   OFFSHOOT_SESSIONS_BIN=../target/debug/examples/sessions node --test sessions.test.mjs
+//   OFFSHOOT_SESSIONS_BIN=../target/tests/examples/sessions node --test sessions.test.mjs
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import * as fs from "node:fs";

@@ -1,6 +1,6 @@
 // The tools of pi and of offshoot on the same files and arguments: what they show, what they change, what they tell.
 // Wording differs on purpose: texts are compared without the notes in brackets at their end, failures by being failures.
-//   OFFSHOOT_TOOL_BIN=../target/debug/examples/tool node --test tools.test.mjs
+//   OFFSHOOT_TOOL_BIN=../target/tests/examples/tool node --test tools.test.mjs
 import assert from "node:assert/strict";
 import { spawn, spawnSync } from "node:child_process";
 import * as fs from "node:fs";

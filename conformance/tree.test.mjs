@@ -1,5 +1,5 @@
 // The rows of pi's tree selector and of offshoot's, for the same trees, leaves, filters and keys.
-//   OFFSHOOT_TREE_BIN=../target/debug/examples/tree node --test tree.test.mjs
+//   OFFSHOOT_TREE_BIN=../target/tests/examples/tree node --test tree.test.mjs
 // offshoot marks where the session is with `← here`, or `← here, 3 below` on the row above it; pi marks it with nothing: the mark is taken away. offshoot writes a run of
 // blanks as one, leaves control characters out and cuts a text with `…`: texts are compared by what both have of them.
 import assert from "node:assert/strict";

@@ -112,13 +112,20 @@ export class Offshoot {
 
   async open(file) {
     this.file = file;
-    await this.context();
+    this.#seen = undefined;
+    await this.#read();
   }
 
+  /** Read once for each state of the file: some contexts have hundreds of megabytes. */
+  #seen;
+
   async #read() {
-    const reader = new ContextReader();
-    await this.ask(["context", this.file, "--json"], { read: (chunk) => reader.push(chunk) });
-    return reader;
+    if (this.#seen === undefined) {
+      const reader = new ContextReader();
+      await this.ask(["context", this.file, "--json"], { read: (chunk) => reader.push(chunk) });
+      this.#seen = reader;
+    }
+    return this.#seen;
   }
 
   async context() {
@@ -135,6 +142,7 @@ export class Offshoot {
   }
 
   async append(text, times = 1) {
+    this.#seen = undefined;
     const entry = JSON.stringify({ type: "message", message: { role: "user", content: [{ type: "text", text }] } });
     const answers = await this.ask(["append", this.file], { input: `${entry}\n`.repeat(times) });
     return answers.trim().split("\n").map((line) => JSON.parse(line).id);

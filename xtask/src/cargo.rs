@@ -7,6 +7,9 @@ use anyhow::{Context as _, Result, bail};
 
 use crate::{env, run};
 
+/// The profile of what the tests build and run, and the name of its folder.
+pub const TESTS: &str = "tests";
+
 pub fn command(args: &[&str]) -> Command {
     let mut command = Command::new(env::cargo());
     command.args(args).current_dir(env::root());

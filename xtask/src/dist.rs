@@ -1,7 +1,7 @@
 //! `cargo xtask dist`: a tarball and a Debian package of the binary, its completions and its manual pages.
 //!
 //! Both take completions and manual pages from the binary that they contain. The tarball is unpacked and used before it is
-//! announced. CI makes it of the debug binary.
+//! announced. CI makes it of the binary that the tests use.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -28,12 +28,13 @@ pub(crate) fn run() -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Makes the tarball of the debug binary and uses it.
+/// Makes the tarball of the tests' binary and uses it.
 pub(crate) fn check() -> Result<()> {
     // The units of the test step, so nothing is compiled after it.
-    let mut build = cargo::command(&["build", "--workspace", "--all-features", "--bin", "offshoot"]);
+    let mut build =
+        cargo::command(&["build", "--profile", cargo::TESTS, "--workspace", "--all-features", "--bin", "offshoot"]);
     must(&mut build)?;
-    out::say(&tarball(&cargo::target_folder()?.join("debug"))?);
+    out::say(&tarball(&cargo::target_folder()?.join(cargo::TESTS))?);
     Ok(())
 }
 

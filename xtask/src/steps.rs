@@ -59,17 +59,33 @@ pub(crate) fn clippy(_: &mut Scene) -> Result<StepOutcome> {
 /// With every feature, so that no test is left out.
 pub(crate) fn tests(scene: &mut Scene) -> Result<StepOutcome> {
     let mut command = if run::first_line(&env::cargo(), &["nextest", "--version"]).is_some() {
-        cargo::command(&["nextest", "run", "--workspace", "--all-features", "--no-fail-fast"])
+        cargo::command(&[
+            "nextest",
+            "run",
+            "--workspace",
+            "--all-features",
+            "--no-fail-fast",
+            "--cargo-profile",
+            cargo::TESTS,
+        ])
     } else {
         scene.note("cargo-nextest is not installed: the tests ran under `cargo test`, without its isolation");
-        cargo::command(&["test", "--workspace", "--all-features", "--tests", "--no-fail-fast"])
+        cargo::command(&[
+            "test",
+            "--workspace",
+            "--all-features",
+            "--tests",
+            "--no-fail-fast",
+            "--profile",
+            cargo::TESTS,
+        ])
     };
     scene.count(&mut command)?;
     if scene.tally.passed == 0 { bail!("not one test ran") } else { Ok(StepOutcome::Done) }
 }
 
 pub(crate) fn doctests(scene: &mut Scene) -> Result<StepOutcome> {
-    let mut command = cargo::command(&["test", "--workspace", "--all-features", "--doc"]);
+    let mut command = cargo::command(&["test", "--workspace", "--all-features", "--doc", "--profile", cargo::TESTS]);
     scene.count(&mut command)?;
     Ok(StepOutcome::Done)
 }
@@ -116,19 +132,20 @@ pub(crate) fn conformance(scene: &mut Scene) -> Result<StepOutcome> {
         );
     }
     install_peers(&env::root().join("conformance"))?;
-    // Some probes read files of hundreds of megabytes.
-    must(cargo::command(&["build", "--profile", "conformance", "--package", "offshoot-cli"]))?;
     // Already built if the test step ran.
-    must(cargo::command(&["build", "--workspace", "--all-features", "--examples"]))?;
-    let built = cargo::target_folder()?;
-    let examples = built.join("debug/examples");
+    let parts = ["--bin", "offshoot", "--examples"];
+    must(cargo::command(
+        &[&["build", "--profile", cargo::TESTS, "--workspace", "--all-features"], &parts[..]].concat(),
+    ))?;
+    let built = cargo::target_folder()?.join(cargo::TESTS);
+    let examples = built.join("examples");
     let mut command = Command::new("node");
     // By itself node leaves one processor idle, which is half of two.
     let at_once = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
     command.args(["--test", "--test-reporter=spec", &format!("--test-concurrency={at_once}")]);
     command.args(node_tests()?).current_dir(env::root());
     for (name, program) in [
-        ("OFFSHOOT_BIN", built.join("conformance/offshoot")),
+        ("OFFSHOOT_BIN", built.join("offshoot")),
         ("OFFSHOOT_TOOL_BIN", examples.join("tool")),
         ("OFFSHOOT_LOOPBACK_BIN", examples.join("loopback")),
         ("OFFSHOOT_REQUEST_BIN", examples.join("request")),
