@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 
 use offshoot_session::clock::Millis;
 use offshoot_session::error::{Diagnostic, Result};
-use offshoot_session::list::{SessionInfo, sort_by_activity};
+use offshoot_session::list::{SessionInfo, by_activity, sort_by_activity};
 use offshoot_session::store::{DirStore, Folder, FoundFile, Progress, unreadable};
 
 pub use database::{CatalogueState, Standing};
@@ -65,10 +65,8 @@ impl Catalogue {
             all.extend(sessions);
             progress(done, total);
         })?;
-        all.sort_by_key(|(at, _)| *at);
-        let mut sessions: Vec<SessionInfo> = all.into_iter().map(|(_, info)| info).collect();
-        sort_by_activity(&mut sessions);
-        Ok((sessions, diagnostics))
+        all.sort_by_cached_key(|(at, info)| (by_activity(info), *at));
+        Ok((all.into_iter().map(|(_, info)| info).collect(), diagnostics))
     }
 
     /// The same list in portions: first the cached sessions, then those that must be read, the most recently written
@@ -212,7 +210,7 @@ struct Work<'a> {
 fn look(work: Work<'_>, now: Millis, changes: &mut Changes, report: &mut dyn FnMut(Vec<Known>, usize, usize)) {
     let Work { mut standing, tasks, mut done } = work;
     let total = done + standing.len() + tasks.len();
-    standing.sort_by_key(|(_, found, _)| Reverse(found.stamp.map(|stamp| stamp.modified)));
+    standing.sort_by_cached_key(|(_, found, _)| Reverse(found.stamp.map(|stamp| stamp.modified)));
     let mut standing = standing.into_iter();
     while standing.len() > 0 {
         let portion = standing.by_ref().take(PORTION.max(done / 8));

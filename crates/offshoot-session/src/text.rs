@@ -6,7 +6,7 @@ mod clean;
 use std::borrow::Cow;
 use std::fmt::Display;
 
-use unicode_segmentation::UnicodeSegmentation as _;
+use unicode_segmentation::GraphemeCursor;
 
 pub use clean::{CleanStart, clean, clean_lines, steers};
 
@@ -95,12 +95,19 @@ fn one_odd_line(text: &str, max: usize) -> String {
         return line;
     }
     let end = line.char_indices().nth(max.saturating_sub(1)).map_or(line.len(), |(end, _)| end);
-    let ends = line.grapheme_indices(true).map(|(at, _)| at).chain([line.len()]);
-    let end = ends.take_while(|at| *at <= end).last().unwrap_or(0);
-    line.truncate(end);
+    line.truncate(boundary_before(&line, end));
     line.truncate(line.trim_end().len());
     line.push('…');
     line
+}
+
+/// The end of the last grapheme that ends at or before `end`, a place in a text that is in memory as a whole.
+fn boundary_before(text: &str, end: usize) -> usize {
+    let mut cursor = GraphemeCursor::new(end, text.len(), true);
+    match cursor.is_boundary(text, 0) {
+        Ok(true) => end,
+        _ => cursor.prev_boundary(text, 0).ok().flatten().unwrap_or(0),
+    }
 }
 
 /// [`one_line`] for text whose visible start is printable ASCII and white space, as most is.

@@ -72,40 +72,67 @@ fn cleaned(text: &str, ends: LineEnds) -> Cow<'_, str> {
         return Cow::Borrowed(text);
     }
     let mut filtered = String::with_capacity(text.len());
-    Harmless::of(text, ends).for_each(|at| filtered.push(at));
+    let mut source = Harmless::of(text, ends);
+    loop {
+        filtered.push_str(source.plain());
+        let Some(at) = source.next() else { break };
+        filtered.push(at);
+    }
     Cow::Owned(whole_graphemes(&filtered))
+}
+
+/// How much printable ASCII a text begins with.
+fn plain_start(text: &str) -> usize {
+    text.bytes().position(|byte| !matches!(byte, b' '..=b'~')).unwrap_or(text.len())
 }
 
 /// Removes graphemes without width, joiners that join nothing, and the excess of overlong graphemes.
 fn whole_graphemes(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
-    for grapheme in text.graphemes(true) {
-        if grapheme.len() == 1 {
-            out.push_str(grapheme);
-            continue;
-        }
-        let start = out.len();
-        let mut rest = grapheme.chars().take(LONGEST_GRAPHEME).peekable();
-        let mut before = None;
-        while let Some(at) = rest.next() {
-            let is_kept = match at {
-                JOINER => {
-                    before.is_some_and(is_joining)
-                        || (before.is_some() && rest.peek().is_some_and(|next| next.width().unwrap_or(0) > 0))
-                }
-                NON_JOINER => before.is_some_and(is_joining),
-                _ => true,
-            };
-            if is_kept {
-                out.push(at);
-                before = Some(at);
+    let mut rest = text;
+    while !rest.is_empty() {
+        // What follows printable ASCII may belong to its last character.
+        let plain = plain_start(rest);
+        let (plain, odd) = rest.split_at(if plain < rest.len() { plain.saturating_sub(1) } else { plain });
+        out.push_str(plain);
+        let mut seen = 0;
+        for grapheme in odd.graphemes(true) {
+            push_grapheme(&mut out, grapheme);
+            seen += grapheme.len();
+            if grapheme.len() == 1 {
+                break;
             }
         }
-        if out.get(start..).is_none_or(|kept| columns(kept) == 0) {
-            out.truncate(start);
-        }
+        rest = odd.get(seen..).unwrap_or_default();
     }
     out
+}
+
+fn push_grapheme(out: &mut String, grapheme: &str) {
+    if grapheme.len() == 1 {
+        out.push_str(grapheme);
+        return;
+    }
+    let start = out.len();
+    let mut rest = grapheme.chars().take(LONGEST_GRAPHEME).peekable();
+    let mut before = None;
+    while let Some(at) = rest.next() {
+        let is_kept = match at {
+            JOINER => {
+                before.is_some_and(is_joining)
+                    || (before.is_some() && rest.peek().is_some_and(|next| next.width().unwrap_or(0) > 0))
+            }
+            NON_JOINER => before.is_some_and(is_joining),
+            _ => true,
+        };
+        if is_kept {
+            out.push(at);
+            before = Some(at);
+        }
+    }
+    if out.get(start..).is_none_or(|kept| columns(kept) == 0) {
+        out.truncate(start);
+    }
 }
 
 /// The width of a grapheme; 0 if it contains a control character.
@@ -135,6 +162,14 @@ struct Harmless<'a> {
 impl<'a> Harmless<'a> {
     fn of(text: &'a str, ends: LineEnds) -> Self {
         Self { rest: text.chars(), ends, spaces: 0, endless: false }
+    }
+
+    /// The printable ASCII that comes next, which is read with it.
+    fn plain(&mut self) -> &'a str {
+        let rest = self.rest.as_str();
+        let (plain, after) = rest.split_at(if self.spaces > 0 { 0 } else { plain_start(rest) });
+        self.rest = after.chars();
+        plain
     }
 
     fn next_is(&mut self, wanted: impl Fn(char) -> bool) -> bool {
@@ -326,6 +361,20 @@ mod tests {
         assert_eq!(clean_lines("a\tb\nc\r\nd\re\u{2028}f\u{85}g"), "a    b\nc\nd\ne\nf\ng");
         assert!(matches!(clean("as it is"), Cow::Borrowed(_)));
         assert!(matches!(clean_lines("as it\nis"), Cow::Borrowed(_)));
+    }
+
+    /// Printable ASCII is copied as it is, and what follows may join its last character.
+    #[test]
+    fn plain_stretches_change_nothing() {
+        let alphabet = ['a', ' ', '\t', '\n', '\u{1b}', '[', '\u{301}', JOINER, '👩', '\u{600}', '🇩', '日'];
+        for number in 0..alphabet.len().pow(4) {
+            let at = |place: u32| alphabet[number / alphabet.len().pow(place) % alphabet.len()];
+            let text: String = (0..4).map(at).collect();
+            let filtered: String = Harmless::of(&text, LineEnds::Spaces).collect();
+            let mut wanted = String::new();
+            filtered.graphemes(true).for_each(|grapheme| push_grapheme(&mut wanted, grapheme));
+            assert_eq!(clean(&text), wanted, "{text:?}");
+        }
     }
 
     #[test]
