@@ -65,12 +65,16 @@ impl Models {
             }
         };
         let mut troubles = models.read(&path, &text);
-        let holds_key = models.keys.iter().any(|(_, key)| value::is_literal(key.expose()) && key.is_telling());
-        if let Some(mode) = privacy::too_open(&path).filter(|_| holds_key) {
+        if let Some(mode) = privacy::too_open(&path).filter(|_| models.has_literal_key()) {
             let what = format!("others may read the keys in it (mode {mode:03o}); `chmod 600` it");
             troubles.push(Trouble { path, line: None, what });
         }
         (models, troubles)
+    }
+
+    /// Whether `models.json` itself contains a key, and not only the name of a variable or a command that prints one.
+    pub fn has_literal_key(&self) -> bool {
+        self.keys.iter().any(|(_, key)| value::is_literal(key.expose()) && key.is_telling())
     }
 
     /// Adds the models in the text of a `models.json`; `path` is for messages.

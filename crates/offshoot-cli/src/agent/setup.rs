@@ -116,7 +116,10 @@ fn key_guard(app: &App, table: &ModelTable, user: &Settings) -> KeyGuard {
     let home = |folder: &str| app.environment.home.as_ref().map(|home| home.join(folder));
     let agents = app.environment.others.iter().filter_map(|root| root.folder.parent().map(Path::to_path_buf));
     let folders = [app.environment.data.clone(), home(".pi/agent"), home(".omp/agent")].into_iter().flatten();
-    let files = folders.chain(agents).flat_map(|folder| KEY_FILES.map(|name| folder.join(name))).collect();
+    let models = app.environment.data.iter().filter(|_| table.models.has_literal_key());
+    let models = models.map(|folder| folder.join("models.json"));
+    let files =
+        folders.chain(agents).flat_map(|folder| KEY_FILES.map(|name| folder.join(name))).chain(models).collect();
     let mut variables = table.keys.variables(&table.models);
     variables.retain(|name| !user.shell_keep_keys.contains(name));
     KeyGuard { files, variables: variables.into(), ..KeyGuard::default() }

@@ -4,11 +4,13 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
 use offshoot_agent::provider::MASK;
+use offshoot_agent::sandbox::SandboxMode;
 use offshoot_agent::testing::script::Reply;
 use offshoot_agent::testing::server::KEY;
 use serde_json::{Value, json};
 
 use crate::agent::Talk;
+use crate::sandbox_escapes::{ALL, is_possible, policy};
 use crate::terminal::Terminal;
 
 /// Variables, and the keys in them.
@@ -127,6 +129,24 @@ fn no_surface_shows_a_key() {
     assert_eq!(planted.0.server.seen().len(), 9);
     assert!(planted.0.server.seen().iter().all(|request| request.header("x-api-key") == Some(KEY)));
     planted.no_surface_has_a_key(&shown);
+}
+
+/// Commands in the sandbox could read the key of another provider, and send it away.
+#[test]
+fn a_models_file_with_a_key_is_a_file_of_keys() {
+    let models = "~/.local/share/offshoot/models.json";
+    let planted = Planted::new([
+        Reply::call("read", "c1", json!({"path": models})),
+        Reply::call("bash", "c2", json!({"command": format!("grep -c providers {models}")})),
+        Reply::text("done"),
+    ]);
+    let work = planted.0.world.work();
+    let is_confined = is_possible(&policy(SandboxMode::Workspace, &work, &planted.0.world.home()), ALL);
+    planted.run(&["--sandbox", if is_confined { "workspace" } else { "off" }, "-p", "go"]);
+    let messages = planted.0.server.seen().last().unwrap().json()["messages"].to_string();
+    assert!(messages.contains("contains keys: tools do not open it"), "{messages}");
+    // There the file is empty.
+    assert!(!is_confined || messages.contains(r#""content":"0\n"#), "{messages}");
 }
 
 #[test]
