@@ -2,60 +2,23 @@
 // wrote with the same context. The model is offshoot's example `loopback`, which also checks every request.
 //   OFFSHOOT_BIN=… OFFSHOOT_LOOPBACK_BIN=../target/tests/examples/loopback node --test agent.test.mjs
 import assert from "node:assert/strict";
-import { execFile, spawn } from "node:child_process";
 import * as fs from "node:fs";
 import * as path from "node:path";
-import { createInterface } from "node:readline";
 import { after, test } from "node:test";
-import { promisify } from "node:util";
 import { firstDifference } from "./lib/canon.mjs";
+import { home as loopbackHome, model as loopbackModel, run } from "./lib/model.mjs";
 import { Offshoot } from "./lib/offshoot.mjs";
 import { startPeers } from "./lib/peers.mjs";
 import { bunBinary, piPackage, temporaryFolder } from "./lib/places.mjs";
 
-const [program, loopback] = [process.env.OFFSHOOT_BIN, process.env.OFFSHOOT_LOOPBACK_BIN];
-if (!program || !loopback) throw new Error("set OFFSHOOT_BIN and OFFSHOOT_LOOPBACK_BIN");
+const program = process.env.OFFSHOOT_BIN;
+if (!program) throw new Error("set OFFSHOOT_BIN");
 const folder = temporaryFolder("agent");
 const at = (...names) => path.join(folder, ...names);
 after(() => fs.rmSync(folder, { recursive: true, force: true }));
 
-/** A model that answers from a script; `end` gives its complaints. */
-async function model(name, replies) {
-  fs.writeFileSync(at(`${name}.script`), replies.map((reply) => JSON.stringify(reply)).join("\n"));
-  const child = spawn(path.resolve(loopback), [at(`${name}.script`)], { stdio: ["pipe", "pipe", "inherit"] });
-  const said = [];
-  const closed = new Promise((resolve) => child.on("close", resolve));
-  await new Promise((resolve) =>
-    createInterface({ input: child.stdout }).on("line", (line) => said.push(line) && line.startsWith("key: ") && resolve()),
-  );
-  const value = (start) => said.find((line) => line.startsWith(start)).slice(start.length);
-  const [baseUrl, apiKey] = [value("anthropic-messages: "), value("key: ")];
-  const known = { id: "m1", name: "m1", contextWindow: 200000, maxTokens: 8000, reasoning: false, input: ["text"], cost: { input: 1, output: 1, cacheRead: 0, cacheWrite: 0 } };
-  const models = JSON.stringify({ providers: { test: { baseUrl, api: "anthropic-messages", apiKey, models: [known] } } });
-  return {
-    models,
-    async end() {
-      child.stdin.end();
-      await closed;
-      return said.slice(said.findIndex((line) => line.endsWith(" requests")) + 1);
-    },
-  };
-}
-
-/** A home with that model, and a working folder. */
-function home(name, models, data) {
-  fs.mkdirSync(at(name, data), { recursive: true });
-  fs.mkdirSync(at(name, "work"), { recursive: true });
-  fs.writeFileSync(at(name, data, "models.json"), models);
-  return { cwd: at(name, "work"), env: { PATH: process.env.PATH, HOME: at(name), OFFSHOOT_HOME: at(name, "data") }, timeout: 60_000 };
-}
-
-/** Runs with nothing on its standard input. */
-async function run(file, args, options) {
-  const running = promisify(execFile)(file, args, options);
-  running.child.stdin.end();
-  return (await running).stdout;
-}
+const model = (name, replies) => loopbackModel(folder, name, replies);
+const home = (name, models, data) => loopbackHome(folder, name, models, data);
 
 const WORK = [
   { say: [{ text: "Writing." }, { call: "write", id: "c1", arguments: { path: "a.txt", content: "one\n" } }] },
@@ -172,5 +135,5 @@ test("pi opens a day's work with the same context", async () => {
   } finally {
     await Promise.all([peers.pi.close(), peers.omp.close(), ours.close()]);
   }
-  assert.deepEqual((await server.end()).filter((line) => !line.includes("no reply")), []);
+  assert.deepEqual((await server.end()).complaints.filter((line) => !line.includes("no reply")), []);
 });

@@ -51,19 +51,24 @@ fn dollars(cost: f64) -> String {
     if cost < 0.01 { format!("${cost:.4}") } else { format!("${cost:.2}") }
 }
 
-/// Forecasts the next request from `target` (`None`: an empty context) to a model at the time `now`.
+/// Where a request would begin, and how many tokens would be added there first.
+#[derive(Debug, Clone, Copy)]
+#[expect(missing_docs, reason = "the names say it")]
+pub struct RequestPlace {
+    /// `None` for an empty context.
+    pub target: Option<NodeIx>,
+    pub more_tokens: u64,
+}
+
+/// Forecasts the next request to a model at the time `now`.
 ///
 /// # Errors
 /// The session cannot be read.
-pub fn request_forecast(
-    session: &Session,
-    target: Option<NodeIx>,
-    model: &Model,
-    now: Millis,
-) -> Result<RequestForecast> {
+pub fn request_forecast(session: &Session, place: RequestPlace, model: &Model, now: Millis) -> Result<RequestForecast> {
     let asked = AskedModel { provider: &model.provider, id: &model.id };
     let next = NextRequest { model: asked, rule: cache_rule(model), now, form: session.dialect() };
-    let tokens = forecast(session, target, &next)?;
+    let mut tokens = forecast(session, place.target, &next)?;
+    tokens.context_tokens += place.more_tokens;
     Ok(RequestForecast {
         tokens,
         cost_now: model.request_cost(tokens.fresh_tokens(), tokens.cached_tokens.unwrap_or(0)),

@@ -26,6 +26,7 @@ pub mod summarise;
 pub mod command;
 pub mod stats;
 pub mod forecast;
+pub mod branch_files;
 mod spending;
 mod setup;
 mod key_redactor;

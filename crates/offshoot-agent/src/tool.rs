@@ -37,7 +37,9 @@ mod ls;
 mod write;
 
 pub use bash::{Bash, BashRun, Shell};
+pub(crate) use diff::change;
 pub use edit::Edit;
+pub(crate) use edit::edit_in_memory;
 pub use find::Find;
 pub use grep::Grep;
 pub(crate) use hide::Hide;

@@ -1,6 +1,6 @@
 //! What the next request from an entry would cost, for `--dry-run`: with the model that would be asked. Asks no model.
 
-use offshoot_agent::forecast::{RequestForecast, request_forecast};
+use offshoot_agent::forecast::{RequestForecast, RequestPlace, request_forecast};
 use offshoot_session::json::Object;
 use offshoot_session::session::Session;
 use offshoot_session::tree::NodeIx;
@@ -9,14 +9,27 @@ use crate::app::App;
 use crate::error::Result;
 use crate::models::{ModelArgs, ModelTable, ModelWishes, WithoutKey};
 
-/// The forecast of the next request from an entry, for the model that the session would continue with, whether or not
+/// The forecast of the next request from a place, for the model that the session would continue with, whether or not
 /// it has a key.
-pub(crate) fn forecast(app: &App, session: &Session, target: Option<NodeIx>) -> Result<RequestForecast> {
+pub(crate) fn forecast(app: &App, session: &Session, place: RequestPlace) -> Result<RequestForecast> {
     let settings = app.user_settings(session)?;
     let wishes =
         ModelWishes { typed: &ModelArgs::default(), session, settings: &settings, without_key: WithoutKey::Wait };
     let model = ModelTable::load(app).choose(app, &wishes)?.model;
-    Ok(request_forecast(session, target, &model, app.now())?)
+    Ok(request_forecast(session, place, &model, app.now())?)
+}
+
+/// The forecast for a dry run: at an entry, after so many more tokens.
+pub(crate) fn after(app: &App, session: &Session, target: Option<NodeIx>, more_tokens: u64) -> Result<RequestForecast> {
+    forecast(app, session, RequestPlace { target, more_tokens })
+}
+
+/// Adds the member `forecast`, of dry runs.
+pub(crate) fn with_forecast(object: Object, forecast: Option<&RequestForecast>) -> Object {
+    match forecast {
+        Some(forecast) => object.raw("forecast", json(forecast)),
+        None => object,
+    }
 }
 
 pub(crate) fn json(forecast: &RequestForecast) -> String {

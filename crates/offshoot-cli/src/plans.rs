@@ -1,5 +1,6 @@
 //! Plans of compactions, branch summaries and undos, and comparisons, as JSON, for commands and `offshoot api`.
 
+use offshoot_agent::branch_files::FilePatch;
 use offshoot_session::branch_summary::BranchPlan;
 use offshoot_session::clock::to_iso;
 use offshoot_session::compact::{Plan, PlannedMessage};
@@ -50,9 +51,16 @@ pub(crate) fn branch_summary(tree: &Tree, plan: &BranchPlan) -> Object {
     plan.files.details(object).str("conversation", &plan.text())
 }
 
-pub(crate) fn comparison(session: &Session, compared: &Comparison) -> Object {
+pub(crate) fn comparison(session: &Session, compared: &Comparison, patches: Option<&[FilePatch]>) -> Object {
     let sides = compared.sides.iter().map(|side| compared_side(session.tree(), side));
-    Object::new().str_or_null("ancestorId", id(session.tree(), compared.ancestor)).raw("sides", list(sides))
+    let object =
+        Object::new().str_or_null("ancestorId", id(session.tree(), compared.ancestor)).raw("sides", list(sides));
+    let patch =
+        |file: &FilePatch| Object::new().str("path", &file.path).str_or_null("patch", file.patch.as_deref()).finish();
+    match patches {
+        Some(patches) => object.raw("patches", list(patches.iter().map(patch))),
+        None => object,
+    }
 }
 
 fn compared_side(tree: &Tree, side: &Side) -> String {
@@ -64,7 +72,11 @@ fn compared_side(tree: &Tree, side: &Side) -> String {
         .raw("cost", side.totals.cost)
         .str_or_null("newest", side.newest.map(to_iso).as_deref())
         .raw("models", list(side.models.iter().map(|model| quote(model))));
-    side.files().details(object).str_or_null("lastWords", side.last_words.as_deref()).finish()
+    let files = side.file_uses().into_iter().map(|file| {
+        Object::new().str("path", &file.path).raw("reads", file.reads).raw("changes", file.changes).finish()
+    });
+    let object = side.files().details(object).raw("files", list(files));
+    object.str_or_null("lastWords", side.last_words.as_deref()).finish()
 }
 
 /// `written` is the entry that undid it.

@@ -9,6 +9,7 @@ use crate::lines::{LineSpan, for_each_whole_line};
 use crate::llm::Converter;
 use crate::load::{Loaded, Opened, load};
 use crate::medium::Medium;
+use crate::operation;
 use crate::tree::NodeIx;
 
 /// Reads a whole session and returns its diagnostics in file order.
@@ -124,7 +125,12 @@ fn references(medium: &dyn Medium, loaded: &Loaded, diagnostics: &mut Vec<Diagno
 /// Converts the context at the end of the file for a model.
 fn open_context(medium: &dyn Medium, loaded: &Loaded, diagnostics: &mut Vec<Diagnostic>) -> Result<()> {
     let opened = Opened { medium, loaded };
-    let context = context::build(&opened, loaded.tree.last(), loaded.dialect.unwrap_or_default())?;
+    let last = loaded.tree.last();
+    let unfinished = last.map_or(Ok(None), |last| operation::unfinished(&opened, last))?;
+    diagnostics.extend(unfinished.as_ref().map(|unfinished| unfinished.diagnostic(&loaded.tree)));
+    // The session opens before what a crash cut off.
+    let leaf = unfinished.map_or(last, |unfinished| unfinished.before);
+    let context = context::build(&opened, leaf, loaded.dialect.unwrap_or_default())?;
     let mut converter = Converter::default();
     for message in context.messages(&opened) {
         converter.push(message?);

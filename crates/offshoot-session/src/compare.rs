@@ -4,7 +4,7 @@ use crate::clock::Millis;
 use crate::entry::Source;
 use crate::error::Result;
 use crate::facts::Totals;
-use crate::files::{FileLists, Files};
+use crate::files::{FileLists, FileUse, Files};
 use crate::gather;
 use crate::kind::{Kind, Role};
 use crate::stats;
@@ -98,6 +98,11 @@ impl Side {
     /// The files that were read and changed, as found so far.
     pub fn files(&self) -> FileLists {
         self.files.lists()
+    }
+
+    /// How often each file was read and changed, as found so far.
+    pub fn file_uses(&self) -> Vec<FileUse> {
+        self.files.uses()
     }
 
     /// Whether everything that may name files was read.

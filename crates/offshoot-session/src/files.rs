@@ -1,17 +1,26 @@
 //! The files that a conversation read and changed, which compactions and branch summaries list. Knows the tools `read`,
 //! `write` and `edit` by their `path`, and the `details` of earlier summaries.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 use crate::entry::is_truthy;
 use crate::json::{Json, JsonKind, Object, quote};
 use crate::transcript::call_blocks;
 
-/// The files found so far.
+/// The files found so far, with the number of calls. Those of earlier summaries have none.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Files {
-    read: BTreeSet<String>,
-    modified: BTreeSet<String>,
+    read: BTreeMap<String, usize>,
+    modified: BTreeMap<String, usize>,
+}
+
+/// How often a conversation read and changed a file.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the names say it")]
+pub struct FileUse {
+    pub path: String,
+    pub reads: usize,
+    pub changes: usize,
 }
 
 /// The lists in summaries: each file once, in the order of JavaScript's `sort`.
@@ -31,8 +40,8 @@ impl Files {
             let path = block.get("arguments").and_then(|arguments| arguments.str("path"));
             let Some(path) = path.filter(|path| !path.is_empty()) else { continue };
             match block.str("name").as_deref() {
-                Some("read") => drop(self.read.insert(path.into_owned())),
-                Some("write" | "edit") => drop(self.modified.insert(path.into_owned())),
+                Some("read") => *self.read.entry(path.into_owned()).or_default() += 1,
+                Some("write" | "edit") => *self.modified.entry(path.into_owned()).or_default() += 1,
                 _ => {}
             }
         }
@@ -41,13 +50,28 @@ impl Files {
     /// Adds the lists of an earlier summary, unless an extension made it, whose details are its own.
     pub fn take_summary(&mut self, entry: Json<'_>) {
         let Some(lists) = FileLists::of_summary(entry) else { return };
-        self.read.extend(lists.read);
-        self.modified.extend(lists.modified);
+        for (known, files) in [(&mut self.read, lists.read), (&mut self.modified, lists.modified)] {
+            for file in files {
+                known.entry(file).or_default();
+            }
+        }
     }
 
     pub fn extend(&mut self, other: Self) {
-        self.read.extend(other.read);
-        self.modified.extend(other.modified);
+        for (known, files) in [(&mut self.read, other.read), (&mut self.modified, other.modified)] {
+            files.into_iter().for_each(|(file, count)| *known.entry(file).or_default() += count);
+        }
+    }
+
+    /// Every file with its counts, by path.
+    pub fn uses(&self) -> Vec<FileUse> {
+        let mut paths: Vec<&String> = self.read.keys().chain(self.modified.keys()).collect();
+        paths.sort();
+        paths.dedup();
+        let count = |files: &BTreeMap<String, usize>, path: &String| files.get(path).copied().unwrap_or_default();
+        let of = |path: &String| (count(&self.read, path), count(&self.modified, path));
+        let counted = paths.into_iter().map(|path| (path, of(path)));
+        counted.map(|(path, (reads, changes))| FileUse { path: path.clone(), reads, changes }).collect()
     }
 
     pub fn lists(&self) -> FileLists {
@@ -57,8 +81,8 @@ impl Files {
             files
         };
         FileLists {
-            read: sorted(self.read.difference(&self.modified).collect()),
-            modified: sorted(self.modified.iter().collect()),
+            read: sorted(self.read.keys().filter(|file| !self.modified.contains_key(*file)).collect()),
+            modified: sorted(self.modified.keys().collect()),
         }
     }
 }
@@ -114,6 +138,10 @@ mod tests {
         files.take_calls(Json::parse(&format!(r#"{{"content":[{}]}}"#, calls.join(","))).unwrap());
         files.take_summary(Json::parse(r#"{"details":{"readFiles":["old",5],"modifiedFiles":["b"]}}"#).unwrap());
         files.take_summary(Json::parse(r#"{"fromHook":true,"details":{"readFiles":["no"]}}"#).unwrap());
+        let uses: Vec<_> = files.uses().into_iter().map(|file| (file.path, file.reads, file.changes)).collect();
+        let used =
+            |path: &str| uses.iter().find(|(known, ..)| known == path).map(|(_, reads, changes)| (*reads, *changes));
+        assert_eq!([used("a"), used("b"), used("old"), used("c")], [Some((1, 1)), Some((1, 0)), Some((0, 0)), None]);
         let lists = files.lists();
         assert_eq!(lists.read, ["old"]);
         assert_eq!(lists.modified, ["a", "b", "😀", "\u{ff5e}"], "in UTF-16 order");

@@ -3,6 +3,8 @@
 //!
 //! Costs the two paths down from where they part, not the file.
 
+mod progress;
+
 use crate::branch_summary::{self, BranchPlan};
 use crate::compose::{NewBranchSummary, NewEntry};
 use crate::context;
@@ -16,8 +18,9 @@ use crate::pick::{PickEnd, shared_end};
 use crate::provenance::{Merged, Origin, Present, is_shared};
 use crate::selection::range;
 use crate::summariser::Drafted;
-use crate::tokens;
 use crate::tree::NodeIx;
+
+pub use progress::{MergeProgress, progress};
 
 /// What to merge.
 #[derive(Debug, Clone, Copy)]
@@ -139,12 +142,6 @@ impl MergePlan {
         // Ids of another session may be those of other entries here.
         let tip = Some(self.merged.tip.as_str()).filter(|_| self.merged.session.is_none());
         NewEntry::branch_summary(tip, &new, dialect)
-    }
-
-    /// An estimate of what the summary adds to the context.
-    pub fn tokens_of(drafted: &Drafted) -> u64 {
-        let message = Object::new().str("role", "branchSummary").str("summary", &drafted.text).finish();
-        tokens::estimate(Json::trusted(&message))
     }
 
     /// A person's own words as the summary.

@@ -8,9 +8,9 @@ use crate::entry::{Entry, Source};
 use crate::error::{Code, Diagnostic, Result};
 use crate::id::EntryId;
 use crate::json::Json;
-use crate::kind::{Kind, OPERATION_MARKER, Operation, Role};
+use crate::kind::{Kind, OPERATION_MARKER, Operation};
 use crate::text::counted;
-use crate::tree::{Node, NodeIx, Tree};
+use crate::tree::{NodeIx, Tree};
 
 /// The last operation on a path; see [`last`].
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -90,7 +90,7 @@ pub fn last(source: &dyn Source, leaf: NodeIx) -> Result<Option<LastOperation>> 
                 None => return Ok(None),
             }
         } else {
-            if is_said(node) && said.is_none() {
+            if node.is_said() && said.is_none() {
                 said = Some((ix, passed));
             }
             continue;
@@ -132,14 +132,6 @@ fn of_one(source: &dyn Source, ix: NodeIx) -> Result<Option<(Operation, Option<N
     Ok(left.filter(is_left).map(|left| (Operation::Pop, Some(left))))
 }
 
-fn is_said(node: &Node) -> bool {
-    match node.kind() {
-        Kind::Message => node.role() != Some(Role::System),
-        Kind::CustomMessage => true,
-        _ => false,
-    }
-}
-
 /// The operation that ends a file and lacks entries. Costs the entries of the operation.
 ///
 /// # Errors
@@ -149,7 +141,7 @@ pub fn unfinished(source: &dyn Source, last: NodeIx) -> Result<Option<Unfinished
     let time = tree.node(last).time();
     for (written, ix) in tree.ancestors(last).enumerate() {
         let node = tree.node(ix);
-        if node.time() != time || (is_said(node) && !node.is_copy()) {
+        if node.time() != time || (node.is_said() && !node.is_copy()) {
             return Ok(None);
         }
         if node.is_leaf_marker() {

@@ -24,6 +24,11 @@ pub fn estimate(message: Json<'_>) -> u64 {
     chars.div_ceil(4)
 }
 
+/// The tokens of a summary in a context.
+pub fn estimate_summary(text: &str) -> u64 {
+    units(text).div_ceil(4)
+}
+
 fn units(text: &str) -> u64 {
     text.encode_utf16().count() as u64
 }

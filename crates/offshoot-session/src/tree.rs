@@ -139,6 +139,15 @@ impl Node {
         self.flags & FLAG_LEAF_MARKER != 0
     }
 
+    /// Whether the entry is something that was said: a message, unless it is the system's.
+    pub(crate) fn is_said(&self) -> bool {
+        match self.kind() {
+            Kind::Message => self.role() != Some(Role::System),
+            Kind::CustomMessage => true,
+            _ => false,
+        }
+    }
+
     /// Whether the entry was picked from elsewhere; see [`crate::provenance`].
     pub fn is_copy(&self) -> bool {
         self.flags & FLAG_COPY != 0

@@ -112,6 +112,12 @@ fn normalise_arguments(mut arguments: Value) -> Value {
     arguments
 }
 
+/// What a call makes of a text; `None` if it would be refused.
+pub(crate) fn edit_in_memory(before: &str, arguments: Value) -> Option<String> {
+    let input: EditInput = serde_json::from_value(normalise_arguments(arguments)).ok()?;
+    replace::replace(before, &input.replacements()).ok().map(|replaced| replaced.bytes)
+}
+
 fn edit(path: &Path, input: &EditInput) -> Result<ToolOutcome, ToolOutcome> {
     let cannot = |why: &str| ToolOutcome::failed(format!("cannot edit {}: {why}", path.display()));
     if input.edits.is_empty() {

@@ -47,7 +47,7 @@ impl SessionModels for Models {
     }
 
     fn forecast(&self, session: &Session, target: Option<NodeIx>) -> Result<RequestForecast> {
-        next_request::forecast(&self.0, session, target)
+        next_request::after(&self.0, session, target, 0)
     }
 }
 

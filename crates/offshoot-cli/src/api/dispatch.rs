@@ -84,7 +84,7 @@ const METHODS: &[ApiMethod] = &[
     ("planUncompact", "session", Free(bring::plan_uncompact)),
     ("uncompact", "session plan? force?", Free(bring::uncompact)),
     ("undo", "session dryRun?", Change(bring::undo)),
-    ("compare", "session a b", Read(weigh::compare)),
+    ("compare", "session a b patch?", Read(weigh::compare)),
     ("forecast", "session entryId?", Free(weigh::forecast)),
     // Recovery.
     ("giveBack", "session", Change(tree::append_spilled)),

@@ -1,9 +1,10 @@
 //! `offshoot compare`: where two branches part, and what only each of them has.
 
-use std::io::Write as _;
+use std::io::Write;
 
+use offshoot_agent::branch_files::{FilePatch, patches};
 use offshoot_session::compare::{Comparison, Side};
-use offshoot_session::text::{counted, one_line};
+use offshoot_session::text::{clean_lines, counted, one_line};
 use offshoot_tui::text::in_short;
 
 use super::switch::place;
@@ -20,10 +21,15 @@ use crate::ui::when;
 /// entries, turns, tokens, cost, models and files count that the other side
 /// lacks.
 ///
+/// --patch also prints, for each file that a branch changed, what differs from
+/// A to B. Contents are known as far as the calls of `read`, `write` and `edit`
+/// show them; what commands did to files is not.
+///
 /// --json prints {"ancestorId", "sides": [{"tipId", "entries", "turns",
-/// "tokens", "cost", "newest", "models", "readFiles", "modifiedFiles",
-/// "lastWords"}, …]}, first A, then B. `ancestorId` is null if they share
-/// nothing.
+/// "tokens", "cost", "newest", "models", "readFiles", "modifiedFiles", "files":
+/// [{"path", "reads", "changes"}], "lastWords"}, …]}, first A, then B.
+/// `ancestorId` is null if they share nothing. With --patch there is "patches":
+/// [{"path", "patch"}], where null is not known and "" is no difference.
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment, after_help = EXAMPLES)]
 pub(crate) struct Args {
@@ -36,6 +42,10 @@ pub(crate) struct Args {
     /// The same
     b: String,
 
+    /// Print what differs in the files
+    #[arg(long)]
+    patch: bool,
+
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -44,6 +54,7 @@ pub(crate) struct Args {
 const EXAMPLES: &str = "\
 Examples:
   offshoot compare latest @ 1a2b3c4d
+  offshoot compare latest @ 1a2b3c4d --patch
   offshoot compare latest @ 1a2b3c4d --json | jq '.sides[].cost'";
 
 pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
@@ -51,9 +62,10 @@ pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
     let (a, b) = (select::entry(app, &session, &args.a)?, select::entry(app, &session, &args.b)?);
     let mut compared = Comparison::new(&session, a, b)?;
     while compared.work(&session, plans::BUDGET)? {}
+    let patches = if args.patch { Some(patches(&session, &compared)?) } else { None };
     if args.json {
         let mut out = app.ui.raw();
-        writeln!(out, "{}", plans::comparison(&session, &compared).finish())?;
+        writeln!(out, "{}", plans::comparison(&session, &compared, patches.as_deref()).finish())?;
         return Ok(out.finish()?);
     }
     let mut out = app.ui.paged();
@@ -67,7 +79,19 @@ pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
             writeln!(out, "   {}", Painted(DIM, &line))?;
         }
     }
+    patches.iter().flatten().try_for_each(|file| write_patch(&mut out, file))?;
     Ok(out.finish()?)
+}
+
+fn write_patch(out: &mut dyn Write, file: &FilePatch) -> Result<()> {
+    let path = one_line(&file.path, 400);
+    writeln!(out)?;
+    match file.patch.as_deref() {
+        None => writeln!(out, "{path}: unknown")?,
+        Some("") => writeln!(out, "{path}: the same in both")?,
+        Some(patch) => write!(out, "{}", clean_lines(patch))?,
+    }
+    Ok(())
 }
 
 fn lines(app: &App, side: &Side) -> Vec<String> {
@@ -86,11 +110,17 @@ fn lines(app: &App, side: &Side) -> Vec<String> {
     if !side.models.is_empty() {
         lines.push(format!("models: {}", one_line(&side.models.join(", "), 200)));
     }
-    let files = side.files();
-    for (what, files) in [("changed", &files.modified), ("read", &files.read)] {
+    let files = side.file_uses();
+    let changed = files.iter().filter(|file| file.changes > 0).map(|file| (&file.path, file.changes));
+    let read = files.iter().filter(|file| file.reads > 0).map(|file| (&file.path, file.reads));
+    for (what, files) in [("changed", changed.collect::<Vec<_>>()), ("read", read.collect())] {
         if !files.is_empty() {
             let count = counted(files.len(), "file", "files");
-            lines.push(format!("{what} {count}: {}", one_line(&files.join(", "), 200)));
+            let times = |(path, times): &(&String, usize)| {
+                if *times > 1 { format!("{path} ×{times}") } else { (*path).clone() }
+            };
+            let named: Vec<String> = files.iter().map(times).collect();
+            lines.push(format!("{what} {count}: {}", one_line(&named.join(", "), 200)));
         }
     }
     lines.extend(side.last_words.as_ref().map(|words| format!("“{}”", one_line(words, 160))));

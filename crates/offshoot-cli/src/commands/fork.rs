@@ -3,11 +3,18 @@
 use std::io::Write as _;
 use std::path::PathBuf;
 
-use offshoot_session::session::{NewFork, SessionPart};
+use offshoot_session::entry::Source as _;
+use offshoot_session::id::EntryId;
+use offshoot_session::json::Object;
+use offshoot_session::session::{NewFork, Session, SessionPart};
+use offshoot_session::text::{counted, one_line};
+use offshoot_session::tree::NodeIx;
 
+use super::switch::place;
 use crate::app::App;
 use crate::error::{CommandError, FailureKind, Result};
-use crate::select;
+use crate::ui::style::{DIM, Painted};
+use crate::{next_request, select};
 
 /// Make a new session from the path to an entry
 ///
@@ -21,6 +28,12 @@ use crate::select;
 ///
 /// Prints the path of the new file, which is in offshoot's own store or, with
 /// --session-dir, in that folder.
+///
+/// --dry-run shows what would be copied and what the next request would cost.
+///
+/// --json prints {"path", "name", "at", "entries"}: `at` is the last entry that
+/// is copied, null with --all. With --dry-run `path` is null, and there is
+/// "forecast", as `switch` prints it.
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment, after_help = EXAMPLES)]
 pub(crate) struct Args {
@@ -38,11 +51,20 @@ pub(crate) struct Args {
     /// Copy every branch
     #[arg(long)]
     all: bool,
+
+    /// Show what would be copied, and write nothing
+    #[arg(long)]
+    dry_run: bool,
+
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
 }
 
 const EXAMPLES: &str = "\
 Examples:
   offshoot fork latest --at 1a2b3c4d
+  offshoot fork latest --at 1a2b3c4d --dry-run
   offshoot fork 019b --all --cwd ~/other-project
   offshoot show \"$(offshoot fork latest)\"";
 
@@ -59,13 +81,67 @@ pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
     };
     let store = app.store()?;
     let name = app.fork_name(&session, &store, &cwd)?;
+    let target = match part {
+        SessionPart::Path(at) => Some(at),
+        _ => None,
+    };
+    if args.dry_run {
+        return show(app, args, &session, (target, name.as_deref()));
+    }
+    let count = entries(&session, target);
     let fork = NewFork { part, cwd: Some(&cwd), name: name.as_deref(), id: None };
     let new = session.export(&fork, |id, timestamp| store.place(&cwd, id, timestamp))?;
+    let path = new.file.unwrap_or_default();
     let mut out = app.ui.raw();
-    writeln!(out, "{}", new.file.unwrap_or_default().display())?;
+    if args.json {
+        let path = path.to_string_lossy();
+        writeln!(out, "{}", json(&session, Some(&path), (target, name.as_deref()), count).finish())?;
+        return Ok(out.finish()?);
+    }
+    writeln!(out, "{}", path.display())?;
     out.finish()?;
     app.report(&session, &args.session);
     Ok(())
+}
+
+/// The entries of a path, or of the session, without leaf markers.
+fn entries(session: &Session, target: Option<NodeIx>) -> usize {
+    let tree = session.tree();
+    let is_shown = |ix: &NodeIx| !tree.node(*ix).is_leaf_marker();
+    match target {
+        Some(target) => tree.path(target).iter().filter(|ix| is_shown(ix)).count(),
+        None => tree.entries().filter(is_shown).count(),
+    }
+}
+
+type Copied<'a> = (Option<NodeIx>, Option<&'a str>);
+
+fn json(session: &Session, path: Option<&str>, (target, name): Copied<'_>, entries: usize) -> Object {
+    let at = target.and_then(|at| session.tree().node(at).id()).map(EntryId::as_str);
+    let object = Object::new().str_or_null("path", path).str_or_null("name", name);
+    object.str_or_null("at", at).raw("entries", entries)
+}
+
+/// What a fork would copy.
+fn show(app: &App, args: &Args, session: &Session, copied: Copied<'_>) -> Result<()> {
+    let (target, name) = copied;
+    let count = entries(session, target);
+    let forecast = next_request::after(app, session, target.or(session.leaf()), 0)?;
+    if args.json {
+        let mut out = app.ui.raw();
+        let object = json(session, None, copied, count).raw("forecast", next_request::json(&forecast));
+        writeln!(out, "{}", object.finish())?;
+        return Ok(out.finish()?);
+    }
+    let upto =
+        target.map_or(Ok("of every branch".to_owned()), |at| place(session, at).map(|at| format!("up to {at}")))?;
+    let mut out = app.ui.text();
+    writeln!(out, "would copy {} {upto}", counted(count, "entry", "entries"))?;
+    let named = name.map_or_else(|| "without a name".to_owned(), |name| format!("named {}", one_line(name, 100)));
+    for line in [named, forecast.words()] {
+        writeln!(out, "{}", Painted(DIM, &line))?;
+    }
+    Ok(out.finish()?)
 }
 
 pub(crate) fn empty() -> CommandError {

@@ -3,6 +3,7 @@
 use std::io::Write as _;
 
 use clap::builder::NonEmptyStringValueParser;
+use offshoot_agent::forecast::RequestForecast;
 use offshoot_session::branch_summary::Instructions;
 use offshoot_session::entry::Source as _;
 use offshoot_session::id::EntryId;
@@ -11,12 +12,14 @@ use offshoot_session::pick::{PickOptions, PickRequest};
 use offshoot_session::session::{PlannedMerge, Session};
 use offshoot_session::summariser::Drafted;
 use offshoot_session::text::{counted, one_line};
+use offshoot_session::tokens::estimate_summary;
 use offshoot_session::tree::NodeIx;
 
 use super::switch::place;
 use crate::app::{App, quoted};
 use crate::error::Result;
 use crate::models::ModelArgs;
+use crate::next_request::{self, with_forecast};
 use crate::ui::style::{DIM, Painted};
 use crate::{bring_back, select, summarise};
 
@@ -35,7 +38,8 @@ use crate::{bring_back, select, summarise};
 /// --json prints {"ontoId", "merged": {"base", "tip"}, "entries", "alreadyHere",
 /// "isRepeated", "tokens", "tokensBefore", "leftOut", "readFiles",
 /// "modifiedFiles", "id", "summary"}. The last two are null with --dry-run, and if
-/// nothing is new. With --entries it prints what `pick` does.
+/// nothing is new. With --entries it prints what `pick` does. With --dry-run
+/// there is "forecast", as `switch` prints it.
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment, after_help = EXAMPLES)]
 pub(crate) struct Args {
@@ -114,7 +118,7 @@ pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
         None => written(app, args, &session, other, request)?,
     };
     if !args.force {
-        bring_back::refuse_too_big(app, &session, planned.plan.tokens_before, MergePlan::tokens_of(&drafted))?;
+        bring_back::refuse_too_big(app, &session, planned.plan.tokens_before, estimate_summary(&drafted.text))?;
     }
     app.upgrade(&mut session)?;
     let id = session.merge(&planned, &drafted)?;
@@ -146,10 +150,13 @@ fn entries(app: &App, args: &Args, session: &mut Session, other: Option<&Session
         bring_back::refuse_too_big(app, session, planned.plan.tokens_before, planned.plan.tokens)?;
     }
     let brought = if args.dry_run { None } else { session.pick(&planned)? };
+    let forecast = args.dry_run.then(|| next_request::after(app, session, planned.plan.onto, planned.plan.tokens));
+    let forecast = forecast.transpose()?;
     if args.json {
         let mut out = app.ui.raw();
         let onto = plan.onto.and_then(|onto| session.tree().node(onto).id()).map(EntryId::as_str);
-        writeln!(out, "{}", bring_back::with_ids(planned.plan.to_json(onto), brought.as_ref()).finish())?;
+        let object = bring_back::with_ids(planned.plan.to_json(onto), brought.as_ref());
+        writeln!(out, "{}", with_forecast(object, forecast.as_ref()).finish())?;
         return Ok(out.finish()?);
     }
     if planned.plan.is_empty() {
@@ -159,10 +166,19 @@ fn entries(app: &App, args: &Args, session: &mut Session, other: Option<&Session
     let count = counted(planned.plan.copies.len(), "entry", "entries");
     let verb = if args.dry_run { "would copy" } else { "copied" };
     writeln!(out, "{verb} {count}, about {} tokens", planned.plan.tokens)?;
+    if let Some(forecast) = forecast {
+        writeln!(out, "{}", Painted(DIM, &forecast.words()))?;
+    }
     out.finish()?;
     bring_back::report_files(app, session, &planned.plan.files);
     undo_hint(app, args, brought.is_some());
     Ok(())
+}
+
+/// What the next request would cost, for dry runs. With --summary TEXT it contains that.
+fn forecast(app: &App, args: &Args, session: &Session, plan: &MergePlan) -> Result<Option<RequestForecast>> {
+    let more = args.summary.as_deref().map_or(0, estimate_summary);
+    args.dry_run.then(|| next_request::after(app, session, plan.onto, more)).transpose()
 }
 
 fn undo_hint(app: &App, args: &Args, is_written: bool) {
@@ -184,6 +200,7 @@ fn report(
         let object = plan.to_json(from, onto);
         let object = object.str_or_null("id", merged.map(|(id, _)| id.as_str()));
         let object = object.str_or_null("summary", merged.map(|(_, drafted)| drafted.text.as_str()));
+        let object = with_forecast(object, forecast(app, args, session, plan)?.as_ref());
         let mut out = app.ui.raw();
         writeln!(out, "{}", object.finish())?;
         return Ok(out.finish()?);
@@ -209,6 +226,9 @@ fn report(
             "{}",
             Painted(DIM, &format!("{} here already", counted(plan.already, "entry is", "entries are")))
         )?;
+    }
+    if let Some(forecast) = forecast(app, args, session, plan)? {
+        writeln!(out, "{}", Painted(DIM, &format!("{}, without the summary", forecast.words())))?;
     }
     out.finish()?;
     if merged.is_some() {

@@ -4,6 +4,7 @@ use std::io::Write as _;
 
 use offshoot_session::entry::Source as _;
 use offshoot_session::id::EntryId;
+use offshoot_session::json::Object;
 use offshoot_session::kind::Role;
 use offshoot_session::outline::entry_text;
 use offshoot_session::pick::{LeftOut, PickOptions, PickPlan, PickRequest};
@@ -15,6 +16,7 @@ use offshoot_session::tree::NodeIx;
 use super::switch::place;
 use crate::app::{App, quoted};
 use crate::error::{CommandError, Result};
+use crate::next_request::{self, with_forecast};
 use crate::selections::Selecting;
 use crate::ui::columns::{Align, Column, Table};
 use crate::ui::style::{DIM, MARK, PLAIN, Painted};
@@ -41,7 +43,8 @@ use crate::{bring_back, select};
 /// "alreadyHere": [{"entryId", "hereId"}], "restatedModel", "tokens",
 /// "tokensBefore", "bytes", "imagesWrittenOut", "readFiles", "modifiedFiles",
 /// "operationId", "entryIds"}. The last two are null with --dry-run, and if
-/// there is nothing to pick.
+/// there is nothing to pick. With --dry-run there is "forecast", as `switch`
+/// prints it.
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment, after_help = EXAMPLES, visible_alias = "cherry-pick")]
 pub(crate) struct Args {
@@ -118,9 +121,12 @@ pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
     }
     let table = if args.json { None } else { Some(table(&session, other, &planned.plan)?) };
     let brought = if args.dry_run { None } else { session.pick(&planned)? };
+    let forecast = args.dry_run.then(|| next_request::after(app, &session, planned.plan.onto, planned.plan.tokens));
+    let forecast = forecast.transpose()?;
     if args.json {
         let mut out = app.ui.raw();
-        writeln!(out, "{}", json(&session, &planned.plan, brought.as_ref()))?;
+        let object = with_forecast(json(&session, &planned.plan, brought.as_ref()), forecast.as_ref());
+        writeln!(out, "{}", object.finish())?;
         return Ok(out.finish()?);
     }
     if planned.plan.is_empty() {
@@ -131,6 +137,9 @@ pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
     let mut out = app.ui.paged();
     table.iter().try_for_each(|table| table.write(&mut out, app.ui.width))?;
     writeln!(out, "\n{}", told(&session, &planned.plan, args.dry_run)?)?;
+    if let Some(forecast) = forecast {
+        writeln!(out, "{}", Painted(DIM, &forecast.words()))?;
+    }
     out.finish()?;
     bring_back::report_files(app, &session, &planned.plan.files);
     if brought.is_some() {
@@ -202,7 +211,7 @@ fn reason(why: LeftOut) -> String {
     format!("{}{option}", why.text())
 }
 
-fn json(session: &Session, plan: &PickPlan, brought: Option<&Brought>) -> String {
+fn json(session: &Session, plan: &PickPlan, brought: Option<&Brought>) -> Object {
     let onto = plan.onto.and_then(|onto| session.tree().node(onto).id()).map(EntryId::as_str);
-    bring_back::with_ids(plan.to_json(onto), brought).finish()
+    bring_back::with_ids(plan.to_json(onto), brought)
 }

@@ -6,12 +6,18 @@ use clap::builder::NonEmptyStringValueParser;
 use offshoot_session::compose::NewBranchSummary;
 use offshoot_session::entry::Source as _;
 use offshoot_session::error::{Error, Invalid};
+use offshoot_session::id::EntryId;
+use offshoot_session::json::Object;
+use offshoot_session::session::Session;
 use offshoot_session::text::{counted, one_line};
+use offshoot_session::tokens::estimate_summary;
+use offshoot_session::tree::NodeIx;
 
 use super::switch::place;
 use crate::app::{App, quoted};
 use crate::error::Result;
 use crate::models::ModelArgs;
+use crate::next_request::{self, with_forecast};
 use crate::ui::style::{DIM, Painted};
 use crate::{select, summarise};
 
@@ -25,6 +31,11 @@ use crate::{select, summarise};
 /// Without --summary a model writes it: --model, else the session's, else the
 /// one of settings.json. Without a model offshoot extracts the summary from the
 /// messages: goal, requests, files read and changed, errors, last words.
+///
+/// --json prints {"id", "to", "left", "summary"}: the entry of the summary, the
+/// target, the number of entries left behind, and the text; or null if there is
+/// nothing to go back to. With --dry-run `id` and `summary` are null, unless
+/// --summary gives the text, and there is "forecast", as `switch` prints it.
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment, after_help = EXAMPLES)]
 pub(crate) struct Args {
@@ -42,6 +53,14 @@ pub(crate) struct Args {
     #[arg(long, conflicts_with = "summary")]
     summarize: bool,
 
+    /// Show where it would go and what the next request would cost, and write nothing
+    #[arg(long)]
+    dry_run: bool,
+
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+
     #[command(flatten)]
     model: ModelArgs,
 }
@@ -49,28 +68,38 @@ pub(crate) struct Args {
 const EXAMPLES: &str = "\
 Examples:
   offshoot pop latest
+  offshoot pop latest --dry-run
   offshoot pop latest 1a2b3c4d --summary 'the cache was a dead end: invalidation is too hard'";
 
 pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
     if args.summary.is_some() {
         args.model.refuse("without --summary a model writes it")?;
     }
-    let mut session = app.open_to_write(&args.session)?;
+    let mut session = if args.dry_run { app.open(&args.session)? } else { app.open_to_write(&args.session)? };
     let given = args.entry.as_ref().map(|given| select::entry_to_write(app, &session, given)).transpose()?;
     let target = match session.pop_target(given) {
         Ok(target) => target,
+        Err(Error::Invalid(Invalid::NothingLeft)) if args.json => return print_json(app, "null"),
         Err(Error::Invalid(why @ Invalid::NothingLeft)) => return app.ui.nothing_to_do(&why.to_string()),
         Err(error) => return Err(error.into()),
     };
     let left = session.abandoned_by(Some(target));
     let left_entries = left.iter().filter(|ix| !session.tree().node(**ix).is_leaf_marker()).count();
+    if args.dry_run {
+        return show(app, args, &session, (target, left_entries));
+    }
     let drafted = match &args.summary {
         Some(_) => None,
         None => Some(summarise::left_behind(app, &session, target, &args.model)?),
     };
     let own = NewBranchSummary { summary: args.summary.as_deref().unwrap_or_default(), ..NewBranchSummary::default() };
     let target = app.upgraded(&mut session, target)?;
-    let popped = session.pop(target, &drafted.as_ref().map_or(own, |drafted| drafted.branch_summary()))?;
+    let summary = drafted.as_ref().map_or(own, |drafted| drafted.branch_summary());
+    let popped = session.pop(target, &summary)?;
+    if args.json {
+        let object = json(&session, Some(popped.summary.as_str()), (target, left_entries));
+        return print_json(app, &object.str("summary", summary.summary).finish());
+    }
     let mut out = app.ui.text();
     writeln!(out, "back at {}", place(&session, target)?)?;
     let left_entries = counted(left_entries, "entry", "entries");
@@ -79,4 +108,35 @@ pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
     out.finish()?;
     app.ui.hint(&format!("`offshoot switch {} {}` goes back to what was left", quoted(&args.session), popped.left));
     Ok(())
+}
+
+fn json(session: &Session, written: Option<&str>, (target, left): (NodeIx, usize)) -> Object {
+    let to = session.tree().node(target).id().map(EntryId::as_str);
+    Object::new().str_or_null("id", written).str_or_null("to", to).raw("left", left)
+}
+
+fn print_json(app: &App, json: &str) -> Result<()> {
+    let mut out = app.ui.raw();
+    writeln!(out, "{json}")?;
+    Ok(out.finish()?)
+}
+
+/// What a pop would do. Only a summary in the person's words is known before it is written.
+fn show(app: &App, args: &Args, session: &Session, (target, left): (NodeIx, usize)) -> Result<()> {
+    let more = args.summary.as_deref().map_or(0, estimate_summary);
+    let forecast = next_request::after(app, session, Some(target), more)?;
+    if args.json {
+        let object = json(session, None, (target, left)).str_or_null("summary", args.summary.as_deref());
+        return print_json(app, &with_forecast(object, Some(&forecast)).finish());
+    }
+    let mut out = app.ui.text();
+    writeln!(out, "would go back to {}", place(session, target)?)?;
+    let left = counted(left, "entry", "entries");
+    writeln!(out, "{}", Painted(DIM, &format!("{left} left behind, to be summarised")))?;
+    let words = match more {
+        0 => format!("{}, without the summary", forecast.words()),
+        _ => forecast.words(),
+    };
+    writeln!(out, "{}", Painted(DIM, &words))?;
+    Ok(out.finish()?)
 }

@@ -5,6 +5,7 @@ use std::io::Write as _;
 use offshoot_session::entry::Source as _;
 use offshoot_session::id::EntryId;
 use offshoot_session::json::Object;
+use offshoot_session::kind::Kind;
 use offshoot_session::outline::entry_text;
 use offshoot_session::session::Session;
 use offshoot_session::stats::words;
@@ -130,7 +131,7 @@ fn show(app: &App, args: &Args, mut session: Session, there: Move) -> Result<()>
     if let Some(id) = session.tree().node(there.target).id().cloned() {
         session.branch(id.as_str())?;
     }
-    let forecast = next_request::forecast(app, &session, session.leaf())?;
+    let forecast = next_request::after(app, &session, session.leaf(), 0)?;
     if args.json {
         let json = there.json(&session, None).raw("forecast", next_request::json(&forecast));
         return print_line(app, &json.finish());
@@ -150,8 +151,11 @@ fn print_line(app: &App, json: &str) -> Result<()> {
     Ok(out.finish()?)
 }
 
+/// Names the entry, or the one above it that people see.
 pub(crate) fn place(session: &Session, ix: NodeIx) -> Result<String> {
     let tree = session.tree();
+    let is_seen = |ix: &NodeIx| !tree.node(*ix).is_leaf_marker() && tree.node(*ix).kind() != Kind::Label;
+    let ix = tree.ancestors(ix).find(is_seen).unwrap_or(ix);
     let id = tree.node(ix).id().map_or(Ok("-".to_owned()), |id| select::short_id(session, id.as_str()))?;
     let said = words(&session.entry(ix)?).map_or_else(|| entry_text(session, ix), Ok)?;
     Ok(format!("{}  {}", Painted(ID, &one_line(&id, 40)), one_line(&said, 60)))

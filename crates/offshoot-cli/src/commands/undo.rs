@@ -8,7 +8,9 @@ use offshoot_session::error::{Conflict, Error};
 use super::switch::place;
 use crate::app::{App, quoted};
 use crate::error::{CommandError, Result};
+use crate::next_request::{self, with_forecast};
 use crate::plans;
+use crate::ui::style::{DIM, Painted};
 
 /// Go back to before the last operation
 ///
@@ -23,7 +25,8 @@ use crate::plans;
 ///
 /// --json prints {"operation", "from", "to", "id"}, or null if there is nothing
 /// to undo. `to` is null before the first entry; `id` is the entry that was
-/// written, null with --dry-run.
+/// written, null with --dry-run. With --dry-run there is "forecast", as `switch`
+/// prints it.
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment, after_help = EXAMPLES)]
 pub(crate) struct Args {
@@ -55,9 +58,11 @@ pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
         app.upgrade(&mut session)?;
         session.undo(&plan)?
     };
+    let forecast = args.dry_run.then(|| next_request::after(app, &session, plan.target, 0)).transpose()?;
     if args.json {
         let mut out = app.ui.raw();
-        writeln!(out, "{}", plans::undo(session.tree(), &plan, id.as_ref()).finish())?;
+        let object = with_forecast(plans::undo(session.tree(), &plan, id.as_ref()), forecast.as_ref());
+        writeln!(out, "{}", object.finish())?;
         return Ok(out.finish()?);
     }
     let what = plan.operation.with_article();
@@ -67,6 +72,9 @@ pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
     match args.dry_run {
         true => writeln!(out, "would undo {what} and go to {to}")?,
         false => writeln!(out, "undid {what}; now at {to}")?,
+    }
+    if let Some(forecast) = forecast {
+        writeln!(out, "{}", Painted(DIM, &forecast.words()))?;
     }
     out.finish()?;
     if !args.dry_run {

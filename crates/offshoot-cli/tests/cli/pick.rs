@@ -21,6 +21,7 @@ fn a_branch_is_brought_back_and_taken_back_again() {
 
     would pick 6 entries below 42e6  With `--lines` the number of lines follows on a line of its…
     2612 tokens before, about 2745 after
+    2.7k tokens · next prompt ≈ $0.01
     ");
     assert_eq!(world.read("sample.jsonl"), before, "a dry run writes nothing");
     assert_snapshot!(world.run("pick sample.jsonl f150 --labels"), @"

@@ -32,6 +32,22 @@ fn back_to_an_entry_with_ones_own_words() {
     assert!(world.stdout("context sample.jsonl --json").contains("it was the blanks"));
 }
 
+#[test]
+fn a_dry_run_shows_the_way_and_the_bill_and_writes_nothing() {
+    let world = World::with_sample();
+    let before = world.snapshot();
+    assert_snapshot!(world.run("pop sample.jsonl --dry-run"), @"
+    would go back to af72  Good. Now print the number of lines as well when --lines is…
+    4 entries left behind, to be summarised
+    6.0k tokens · next prompt ≈ $0.02, without the summary
+    ");
+    assert_snapshot!(world.run("pop sample.jsonl --dry-run --json --summary done"), @r#"{"id":null,"to":"af72e50c","left":4,"summary":"done","forecast":{"contextTokens":6049,"cachedTokens":null,"freshTokens":6049,"cacheExpiresInMs":null,"costNow":0.[ID1],"costLater":0.[ID1]}}"#);
+    assert_eq!(world.snapshot(), before);
+    let json = world.stdout("pop sample.jsonl --summary done --json");
+    assert!(json.contains(r#""to":"af72e50c","left":4,"summary":"done""#), "{json}");
+    assert_eq!(world.stdout("pop sample.jsonl af72 --json"), "null\n");
+}
+
 /// The second `pop` went to the message of the first again, and summarised the summary.
 #[test]
 fn three_pops_go_three_steps_back() {

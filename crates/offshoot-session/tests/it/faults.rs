@@ -2,17 +2,20 @@
 
 use std::collections::BTreeMap;
 use std::io::Write as _;
+use std::panic::AssertUnwindSafe;
 
 use offshoot_session::check::check;
-use offshoot_session::compose::NewEntry;
+use offshoot_session::compose::{NewCompaction, NewEntry};
 use offshoot_session::entry::Source as _;
 use offshoot_session::error::{Code, Conflict, Error, Result, Severity};
 use offshoot_session::id::EntryId;
 use offshoot_session::json::Json;
+use offshoot_session::merge::MergeRequest;
+use offshoot_session::pick::{PickOptions, PickRequest};
 use offshoot_session::session::{Durability, Options, Session};
 use offshoot_session::testing::{Fault, FaultMedium, Loss, Operation, fixed_options};
 
-use super::common::{HEADER, at, text};
+use super::common::{HEADER, at, open_messages, text};
 
 /// Appends, a batch, a branch from a place, a switch (a leaf marker), and a label.
 const SCRIPT: &[Step] = &[
@@ -27,6 +30,9 @@ const SCRIPT: &[Step] = &[
     Step::Batch,
 ];
 
+/// Operations of one line and of several, of which either all is current or nothing.
+const OPERATIONS: &[Step] = &[Step::Say, Step::Pick, Step::Merge, Step::Undo, Step::Compact, Step::Uncompact];
+
 #[derive(Debug, Clone, Copy)]
 enum Step {
     Say,
@@ -36,11 +42,19 @@ enum Step {
     SayBelow(&'static str),
     Switch(&'static str),
     Label(&'static str),
+    /// Copies of the first two entries below the last one: a marker and two lines.
+    Pick,
+    /// A summary of the newest entry, below the first: a marker and a line.
+    Merge,
+    Undo,
+    Compact,
+    Uncompact,
 }
 
 /// One run of the script over a disk: what was attempted and what was acknowledged.
 struct Run {
     disk: FaultMedium,
+    steps: &'static [Step],
     durability: Durability,
     attempts: usize,
     /// Id, parent and text.
@@ -50,7 +64,12 @@ struct Run {
 
 impl Run {
     fn over(disk: FaultMedium, durability: Durability) -> Self {
-        Self { disk, durability, attempts: 0, acknowledged: Vec::new(), trouble: Vec::new() }
+        Self { disk, steps: SCRIPT, durability, attempts: 0, acknowledged: Vec::new(), trouble: Vec::new() }
+    }
+
+    /// A run of operations instead.
+    fn of_operations(disk: FaultMedium) -> Self {
+        Self { steps: OPERATIONS, ..Self::over(disk, Durability::Data) }
     }
 
     fn open(&self) -> Result<Session> {
@@ -76,10 +95,11 @@ impl Run {
     /// Runs all steps, and repeats failed ones after opening the session again if it asks for that.
     fn script(&mut self) {
         let mut session = self.opened();
-        for step in SCRIPT {
+        for step in self.steps {
             for attempt in 0.. {
                 assert!(attempt < 5, "{step:?} never works again");
                 let before = self.disk.bytes();
+                let outcomes = self.outcomes(*step);
                 let Err(error) = self.step(&mut session, *step) else { break };
                 match error {
                     Error::Io { action, .. } => {
@@ -95,7 +115,40 @@ impl Run {
                     session = self.opened();
                     self.compare(&session);
                 }
+                let now = self.context();
+                assert!(outcomes.is_none_or(|outcomes| outcomes.contains(&now)), "{step:?} left {now:?}");
             }
+        }
+    }
+
+    /// The context that the next one to open the file has, on a disk without faults.
+    fn context(&self) -> Vec<String> {
+        open_messages(&Self::over(FaultMedium::new(self.disk.bytes()), self.durability).open().unwrap())
+    }
+
+    /// The contexts before an operation and after it.
+    fn outcomes(&self, step: Step) -> Option<[Vec<String>; 2]> {
+        let run = Self::over(FaultMedium::new(self.disk.bytes()), self.durability);
+        let mut session = run.open().unwrap();
+        run.operate(&mut session, step)?.unwrap();
+        Some([self.context(), run.context()])
+    }
+
+    /// `None` for steps that are no operations.
+    fn operate(&self, session: &mut Session, step: Step) -> Option<Result<()>> {
+        match step {
+            Step::Pick => Some(pick(session)),
+            Step::Merge => Some(merge(session)),
+            Step::Undo => Some(session.plan_undo().and_then(|plan| match plan {
+                Some(plan) => session.undo(&plan).map(drop),
+                None => Ok(()),
+            })),
+            Step::Compact => Some(compact(session)),
+            Step::Uncompact => Some(session.plan_uncompact().and_then(|plan| match plan {
+                Some(plan) => session.uncompact(&plan).map(drop),
+                None => Ok(()),
+            })),
+            _ => None,
         }
     }
 
@@ -119,6 +172,9 @@ impl Run {
     }
 
     fn step(&mut self, session: &mut Session, step: Step) -> Result<()> {
+        if let Some(operated) = self.operate(session, step) {
+            return operated;
+        }
         let count = if matches!(step, Step::Batch) { 3 } else { 1 };
         let (said, new): (Vec<String>, Vec<NewEntry>) = (0..count).map(|_| self.words(step)).unzip();
         let leaf = session.leaf_id().cloned();
@@ -134,6 +190,7 @@ impl Run {
                 return session.switch(to);
             }
             Step::Label(target) => return session.append(&NewEntry::label(target, Some("x"))).map(drop),
+            Step::Pick | Step::Merge | Step::Undo | Step::Compact | Step::Uncompact => unreachable!("operated"),
         };
         let (ids, mut parent) = given?;
         assert_eq!(ids.len(), said.len(), "all or nothing");
@@ -151,7 +208,7 @@ impl Run {
             assert!(session.entry(ix).unwrap().line().contains(said), "{id}");
         }
         let mut found: Vec<String> = Vec::new();
-        for ix in session.tree().entries() {
+        for ix in session.tree().entries().filter(|ix| !session.tree().node(*ix).is_copy()) {
             let entry = session.entry(ix).unwrap();
             let message =
                 entry.get("message").and_then(|message| message.str("content").map(std::borrow::Cow::into_owned));
@@ -176,6 +233,28 @@ impl Run {
         assert!(errors.iter().all(is_expected), "{what}: {errors:?}");
         errors
     }
+}
+
+fn pick(session: &mut Session) -> Result<()> {
+    let options = PickOptions { again: true, ..PickOptions::default() };
+    let selections = [vec![session.find("a")?, session.find("b")?]];
+    let request = PickRequest { from: None, selections: &selections, onto: session.leaf(), options };
+    let planned = session.plan_pick(&request)?;
+    assert_eq!(session.pick(&planned)?.unwrap().entries.len(), 2);
+    Ok(())
+}
+
+fn merge(session: &mut Session) -> Result<()> {
+    let (tip, onto) = (session.leaf().unwrap(), Some(session.find("a")?));
+    let planned = session.plan_merge(&MergeRequest { from: None, tip, onto, budget: 0 })?;
+    session.merge(&planned, &planned.plan.in_words("merged")).map(drop)
+}
+
+fn compact(session: &mut Session) -> Result<()> {
+    let leaf = session.leaf_id().cloned();
+    let first_kept = leaf.as_ref().map(EntryId::as_str);
+    let new = NewCompaction { summary: "S", first_kept, tokens_before: 9, ..NewCompaction::default() };
+    session.append(&NewEntry::compaction(&new, session.dialect())).map(drop)
 }
 
 fn beginnings() -> Vec<String> {
@@ -298,60 +377,86 @@ fn an_empty_file_that_does_not_open_after_a_crash_held_nothing() {
     assert!(opened > refused, "{opened} opened, {refused} did not");
 }
 
+const FAULTS: [(&str, Fault); 8] = [
+    ("fail", Fault::Fail),
+    ("short write", Fault::Short),
+    ("lost at sync", Fault::Forget),
+    ("killed", Fault::Crash(Loss::Nothing)),
+    ("crash: unsynced", Fault::Crash(Loss::Unsynced)),
+    ("crash: torn", Fault::Crash(Loss::HalfOfUnsynced)),
+    ("crash: NULs", Fault::Crash(Loss::ZeroedUnsynced)),
+    ("crash: lost page", Fault::Crash(Loss::FirstUnsyncedPage)),
+];
+
 /// For each operation and fault: how often tried, how often lost.
 type Matrix = BTreeMap<(String, usize), (usize, usize)>;
 
-fn note(matrix: &mut Matrix, cell: (String, usize), disk: FaultMedium) {
-    let survived = std::panic::catch_unwind(|| {
-        let mut run = Run::over(disk, Durability::Data);
+fn note(matrix: &mut Matrix, cell: (String, usize), run: Run) {
+    let survived = std::panic::catch_unwind(AssertUnwindSafe(|| {
+        let mut run = run;
         run.script();
         run.finish("the matrix");
-    });
+    }));
     let (tried, lost) = matrix.entry(cell).or_default();
     *tried += 1;
     *lost += usize::from(survived.is_err());
 }
 
-/// Every operation with every fault: how often tried, survived and lost. `cargo xtask faults` prints it.
-#[test]
-fn the_matrix_of_operations_and_faults() {
-    let faults = [
-        ("fail", Fault::Fail),
-        ("short write", Fault::Short),
-        ("lost at sync", Fault::Forget),
-        ("killed", Fault::Crash(Loss::Nothing)),
-        ("crash: unsynced", Fault::Crash(Loss::Unsynced)),
-        ("crash: torn", Fault::Crash(Loss::HalfOfUnsynced)),
-        ("crash: NULs", Fault::Crash(Loss::ZeroedUnsynced)),
-        ("crash: lost page", Fault::Crash(Loss::FirstUnsyncedPage)),
-    ];
-    let mut matrix = Matrix::new();
-    for beginning in beginnings() {
-        let log = Run::over(FaultMedium::new(beginning.clone().into_bytes()), Durability::Data).logged();
-        for (at, operation) in log.iter().enumerate() {
-            for (column, (_, fault)) in faults.iter().enumerate() {
-                let disk = FaultMedium::new(beginning.clone().into_bytes());
-                note(&mut matrix, (format!("{operation:?}"), column), disk.with_fault(at, *fault));
-                // The undo of a short write may fail as well.
-                for second in (at + 1..at + 5).filter(|_| *operation == Operation::Append) {
-                    let disk = FaultMedium::new(beginning.clone().into_bytes()).with_fault(at, Fault::Short);
-                    let disk = disk.with_fault(second, *fault);
-                    let place = ["look", "read", "truncate", "unlock"][second - at - 1];
-                    note(&mut matrix, (format!("{place}, behind a short write"), column), disk);
-                }
-            }
-        }
-    }
+fn table(matrix: &Matrix) -> String {
     let mut table = String::from("operation");
-    faults.iter().for_each(|(name, _)| table += &format!(" | {name}"));
+    FAULTS.iter().for_each(|(name, _)| table += &format!(" | {name}"));
     let mut row = "";
-    for ((operation, _), (tried, lost)) in &matrix {
+    for ((operation, _), (tried, lost)) in matrix {
         if operation != row {
             table += &format!("\n{operation}");
             row = operation;
         }
         table += &format!(" | {tried} {} {lost}", tried - lost);
     }
+    table
+}
+
+/// Picks, merges, undos, compactions and their taking back: after each fault the session opens before the operation or
+/// after it.
+#[test]
+fn the_matrix_of_picks_merges_and_undos() {
+    let disk = || FaultMedium::new(beginnings()[0].clone().into_bytes());
+    let log = Run::of_operations(disk()).logged();
+    let mut matrix = Matrix::new();
+    for (at, operation) in log.iter().enumerate() {
+        for (column, (_, fault)) in FAULTS.iter().enumerate() {
+            note(&mut matrix, (format!("{operation:?}"), column), Run::of_operations(disk().with_fault(at, *fault)));
+        }
+    }
+    let mut out = std::io::stderr();
+    writeln!(out, "picks, merges and undos: tried, survived, lost:\n{}", table(&matrix)).unwrap();
+    let lost: usize = matrix.values().map(|(_, lost)| lost).sum();
+    assert_eq!((lost, matrix[&("Append".to_owned(), 0)].0), (0, OPERATIONS.len()), "{}", table(&matrix));
+}
+
+/// Every operation with every fault: how often tried, survived and lost. `cargo xtask faults` prints it.
+#[test]
+fn the_matrix_of_operations_and_faults() {
+    let mut matrix = Matrix::new();
+    for beginning in beginnings() {
+        let log = Run::over(FaultMedium::new(beginning.clone().into_bytes()), Durability::Data).logged();
+        for (at, operation) in log.iter().enumerate() {
+            for (column, (_, fault)) in FAULTS.iter().enumerate() {
+                let disk = FaultMedium::new(beginning.clone().into_bytes());
+                let run = Run::over(disk.with_fault(at, *fault), Durability::Data);
+                note(&mut matrix, (format!("{operation:?}"), column), run);
+                // The undo of a short write may fail as well.
+                for second in (at + 1..at + 5).filter(|_| *operation == Operation::Append) {
+                    let disk = FaultMedium::new(beginning.clone().into_bytes()).with_fault(at, Fault::Short);
+                    let disk = disk.with_fault(second, *fault);
+                    let place = ["look", "read", "truncate", "unlock"][second - at - 1];
+                    let run = Run::over(disk, Durability::Data);
+                    note(&mut matrix, (format!("{place}, behind a short write"), column), run);
+                }
+            }
+        }
+    }
+    let table = table(&matrix);
     let mut out = std::io::stderr();
     writeln!(out, "tried, survived, lost:\n{table}").unwrap();
     insta::assert_snapshot!(table, @"

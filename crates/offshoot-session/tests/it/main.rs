@@ -14,6 +14,7 @@ mod operations;
 mod picks;
 mod properties;
 mod readme;
+mod refused;
 mod repair;
 mod spill;
 mod stores;

@@ -1,10 +1,12 @@
 //! Operations that move the leaf: undoing them, and what a crash leaves of them.
 
+use offshoot_session::check::check;
 use offshoot_session::compose::{NewBranchSummary, NewCompaction, NewEntry};
 use offshoot_session::entry::Source as _;
 use offshoot_session::error::{Code, Conflict, Error};
 use offshoot_session::header::Dialect;
 use offshoot_session::kind::Operation;
+use offshoot_session::medium::FileMedium;
 use offshoot_session::session::Session;
 
 use super::common::{line, open_messages, say, session, text};
@@ -139,6 +141,17 @@ fn a_session_opens_before_an_operation_that_was_cut_off() {
     let whole = Session::from_text(&cut_off(3), offshoot_session::testing::fixed_options()).unwrap();
     assert!(whole.diagnostics().is_empty());
     assert_eq!(whole.leaf_id().unwrap().as_str(), "z");
+}
+
+#[test]
+fn check_reports_an_operation_that_was_cut_off() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("s.jsonl");
+    for (written, expected) in [(1, vec![Code::UnfinishedOperation]), (3, Vec::new())] {
+        std::fs::write(&path, cut_off(written)).unwrap();
+        let told = check(&FileMedium::open(&path).unwrap()).unwrap();
+        assert_eq!(told.iter().map(|told| told.code).collect::<Vec<_>>(), expected, "{told:?}");
+    }
 }
 
 /// Another program may continue below the rest. Its work counts.

@@ -8,7 +8,7 @@ use offshoot_session::error::{Conflict, Error};
 use offshoot_session::header::Dialect;
 use offshoot_session::json::Json;
 use offshoot_session::llm::convert;
-use offshoot_session::merge::MergeRequest;
+use offshoot_session::merge::{MergeRequest, progress};
 use offshoot_session::pick::{Gone, PickOptions, PickRequest, shared_end};
 use offshoot_session::selection::{range, turn};
 use offshoot_session::session::{Brought, PlannedPick, Session};
@@ -280,6 +280,30 @@ fn nothing_goes_between_a_call_and_its_result() {
     }
 }
 
+#[test]
+fn branches_say_how_much_of_them_is_here() {
+    let mut session = open(&tool_branch());
+    let of = |session: &Session, tip: &str| {
+        let found = progress(session.pick_end(), &[ix(session, tip)]).unwrap()[0];
+        (found.word(), found.lacking)
+    };
+    assert_eq!((of(&session, "z"), of(&session, "i")), (("no", 5), ("all", 0)));
+    pick(&mut session, &["t"], PickOptions::default());
+    assert_eq!((of(&session, "z"), of(&session, "r")), (("partly", 2), ("partly", 1)));
+    let merge = |session: &mut Session, tip: &str| {
+        let tip = ix(session, tip);
+        let planned = session.plan_merge(&MergeRequest { from: None, tip, onto: session.leaf(), budget: 0 }).unwrap();
+        session.merge(&planned, &planned.plan.in_words("found")).unwrap();
+    };
+    merge(&mut session, "s");
+    assert_eq!((of(&session, "s"), of(&session, "z")), (("all", 0), ("partly", 1)));
+    merge(&mut session, "z");
+    assert_eq!(of(&session, "z"), ("all", 0));
+    // Seen from the merged branch, the other one lacks nothing but what only it has; its copies are known here.
+    session.branch("z").unwrap();
+    assert_eq!(of(&session, "i"), ("no", 2));
+}
+
 /// An entry of a random tree: how far up its parent is, and what it is.
 type Seed = (u8, u8);
 
@@ -363,7 +387,7 @@ fn check_request(session: &Session) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 700, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn a_pick_adds_the_copies_and_nothing_else(

@@ -7,10 +7,11 @@ use offshoot_session::branch_summary::Instructions;
 use offshoot_session::entry::Source as _;
 use offshoot_session::id::EntryId;
 use offshoot_session::json::{JsonKind, Object};
-use offshoot_session::merge::{MergePlan, MergeRequest};
+use offshoot_session::merge::MergeRequest;
 use offshoot_session::pick::{PickOptions, PickRequest};
 use offshoot_session::session::{PlannedMerge, PlannedPick, Session};
 use offshoot_session::summariser::Extractive;
+use offshoot_session::tokens::estimate_summary;
 use offshoot_session::tree::NodeIx;
 
 use crate::api::handles::{ApiServer, HeldPlan, OpenSession};
@@ -211,7 +212,7 @@ fn write_summary(
             planned.plan.summary.run(&Extractive::new(&from.session), Instructions::Plain)?
         }
     };
-    refuse_too_big(server, params, planned.plan.tokens_before, MergePlan::tokens_of(&drafted))?;
+    refuse_too_big(server, params, planned.plan.tokens_before, estimate_summary(&drafted.text))?;
     let id = server.stale_handle(params)?.1.session.merge(planned, &drafted)?;
     Ok(Some(Object::new().str("id", id.as_str()).str("summary", &drafted.text)))
 }

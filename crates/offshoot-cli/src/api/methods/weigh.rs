@@ -3,6 +3,7 @@
 
 use std::io::Write;
 
+use offshoot_agent::branch_files::patches;
 use offshoot_session::compare::Comparison;
 
 use crate::api::handles::{ApiServer, OpenSession};
@@ -14,7 +15,11 @@ pub(in crate::api) fn compare(handle: &OpenSession, params: &Params<'_>, out: &m
     let (a, b) = (handle.find(&params.str("a")?)?, handle.find(&params.str("b")?)?);
     let mut compared = Comparison::new(&handle.session, a, b)?;
     while compared.work(&handle.session, plans::BUDGET)? {}
-    Ok(out.write_all(plans::comparison(&handle.session, &compared).finish().as_bytes())?)
+    let patches = match params.opt_bool("patch")? {
+        Some(true) => Some(patches(&handle.session, &compared)?),
+        _ => None,
+    };
+    Ok(out.write_all(plans::comparison(&handle.session, &compared, patches.as_deref()).finish().as_bytes())?)
 }
 
 /// The next request from an entry, or from the leaf.

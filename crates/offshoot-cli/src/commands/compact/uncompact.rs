@@ -11,6 +11,8 @@ use crate::app::{App, quoted};
 use crate::bring_back;
 use crate::commands::switch::place;
 use crate::error::Result;
+use crate::next_request::{self, with_forecast};
+use crate::ui::style::{DIM, Painted};
 
 pub(super) fn run(app: &App, args: &Args) -> Result<()> {
     let mut session = if args.dry_run { app.open(&args.session)? } else { app.open_to_write(&args.session)? };
@@ -22,10 +24,12 @@ pub(super) fn run(app: &App, args: &Args) -> Result<()> {
     }
     let brought = if args.dry_run { None } else { Some(session.uncompact(&planned)?) };
     let plan = &planned.plan;
+    let forecast = args.dry_run.then(|| next_request::after(app, &session, plan.onto, plan.tokens)).transpose()?;
     if args.json {
         let onto = plan.onto.and_then(|onto| session.tree().node(onto).id()).map(EntryId::as_str);
         let mut out = app.ui.raw();
-        writeln!(out, "{}", bring_back::with_ids(plan.to_json(onto), brought.as_ref()).finish())?;
+        let object = bring_back::with_ids(plan.to_json(onto), brought.as_ref());
+        writeln!(out, "{}", with_forecast(object, forecast.as_ref()).finish())?;
         return Ok(out.finish()?);
     }
     let onto = plan.onto.map_or_else(|| Ok("the beginning".to_owned()), |onto| place(&session, onto))?;
@@ -34,6 +38,9 @@ pub(super) fn run(app: &App, args: &Args) -> Result<()> {
     let mut out = app.ui.text();
     writeln!(out, "{verb} before the compaction, after {onto}")?;
     writeln!(out, "{count} copied, {} tokens in all", plan.tokens_before + plan.tokens)?;
+    if let Some(forecast) = forecast {
+        writeln!(out, "{}", Painted(DIM, &forecast.words()))?;
+    }
     out.finish()?;
     if brought.is_some() {
         app.ui.hint(&format!("`offshoot undo {}` goes back to the compacted branch", quoted(&args.session)));

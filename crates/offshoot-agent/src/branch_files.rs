@@ -1,0 +1,179 @@
+//! The final contents of files as two branches show them, and what differs between them. Known is what calls of `read`,
+//! `write` and `edit` say; what commands do to files is not. Reads no file.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use offshoot_session::compare::Comparison;
+use offshoot_session::entry::{Entry, Source, text_of};
+use offshoot_session::error::Result;
+use offshoot_session::json::Json;
+use offshoot_session::kind::Role;
+use offshoot_session::transcript::call_blocks;
+use offshoot_session::tree::NodeIx;
+use serde_json::Value;
+
+use crate::tool::{change, edit_in_memory};
+
+/// A file that a branch changed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FilePatch {
+    /// As the calls name it.
+    pub path: String,
+    /// The unified diff from the first branch's content to the second's, empty if they are the same; `None` if one of
+    /// them is not known.
+    pub patch: Option<String>,
+}
+
+/// What differs between the files of two branches: those that one of them changed below the fork, by path.
+///
+/// # Errors
+/// The medium cannot be read.
+pub fn patches(source: &dyn Source, compared: &Comparison) -> Result<Vec<FilePatch>> {
+    let mut shared = Contents::default();
+    if let Some(ancestor) = compared.ancestor {
+        source.tree().path(ancestor).into_iter().try_for_each(|ix| shared.take(source, ix))?;
+    }
+    let [first, second] = [&compared.sides[0], &compared.sides[1]].map(|side| {
+        let mut contents = Contents { changed: BTreeSet::new(), ..shared.clone() };
+        side.entries.iter().try_for_each(|ix| contents.take(source, *ix)).map(|()| contents)
+    });
+    let (first, second) = (first?, second?);
+    let changed: BTreeSet<&String> = first.changed.union(&second.changed).collect();
+    let patch = |path: &String| {
+        let (before, after) = (first.known.get(path)?, second.known.get(path)?);
+        Some(if before == after { String::new() } else { change(path, before, after).patch })
+    };
+    Ok(changed.into_iter().map(|path| FilePatch { path: path.clone(), patch: patch(path) }).collect())
+}
+
+#[derive(Debug, Clone, Default)]
+struct Contents {
+    known: BTreeMap<String, String>,
+    changed: BTreeSet<String>,
+    /// Calls without a result so far.
+    calls: HashMap<String, Call>,
+}
+
+#[derive(Debug, Clone)]
+struct Call {
+    name: String,
+    path: String,
+    arguments: Value,
+}
+
+impl Contents {
+    fn take(&mut self, source: &dyn Source, ix: NodeIx) -> Result<()> {
+        match source.tree().node(ix).role() {
+            Some(Role::Assistant) => {
+                let entry = source.entry(ix)?;
+                let calls = entry.message().into_iter().flat_map(call_blocks).filter_map(call);
+                self.calls.extend(calls);
+            }
+            Some(Role::ToolResult) => self.take_result(&source.entry(ix)?),
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn take_result(&mut self, result: &Entry) {
+        let Some(message) = result.message() else { return };
+        let Some(call) = message.str("toolCallId").and_then(|id| self.calls.remove(&*id)) else { return };
+        if message.get("isError").and_then(Json::as_bool) == Some(true) {
+            return;
+        }
+        let Call { name, path, arguments } = call;
+        match name.as_str() {
+            "read" => {
+                let is_part =
+                    ["offset", "limit"].iter().any(|part| arguments.get(part).is_some_and(|part| !part.is_null()));
+                let text = message.get("content").map(|content| text_of(content, ""));
+                let whole = text.filter(|_| !is_part && !is_cut(message) && !has_image(message));
+                self.known.extend(whole.map(|text| (path, text)));
+            }
+            "write" => {
+                let content = arguments.get("content").and_then(Value::as_str).map(str::to_owned);
+                self.set(path, content);
+            }
+            "edit" => {
+                let content = self.known.get(&path).and_then(|before| edit_in_memory(before, arguments));
+                self.set(path, content);
+            }
+            _ => {}
+        }
+    }
+
+    fn set(&mut self, path: String, content: Option<String>) {
+        self.changed.insert(path.clone());
+        match content {
+            Some(content) => drop(self.known.insert(path, content)),
+            None => drop(self.known.remove(&path)),
+        }
+    }
+}
+
+fn call(block: Json<'_>) -> Option<(String, Call)> {
+    let name = block.str("name").filter(|name| matches!(&**name, "read" | "write" | "edit"))?;
+    let path = block.get("arguments")?.str("path").filter(|path| !path.is_empty())?;
+    let arguments = serde_json::from_str(block.get("arguments")?.text()).ok()?;
+    Some((block.str("id")?.into_owned(), Call { name: name.into_owned(), path: path.into_owned(), arguments }))
+}
+
+/// Whether the result shows a part of the file.
+fn is_cut(message: Json<'_>) -> bool {
+    let details = message.get("details").filter(|details| !details.is_null());
+    details.and_then(|details| details.get("truncation")).is_some_and(|cut| !cut.is_null())
+}
+
+fn has_image(message: Json<'_>) -> bool {
+    let blocks = message.get("content").into_iter().flat_map(Json::items);
+    blocks.into_iter().any(|block| block.str("type").is_some_and(|kind| kind == "image"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use offshoot_session::session::{Options, Session};
+
+    /// A session of calls with results: id, parent, tool, arguments, the result's text and whether it failed.
+    fn session(calls: &[(&str, &str, &str, Value, &str, bool)]) -> Session {
+        let mut text = String::from("{\"type\":\"session\",\"version\":3,\"id\":\"s\"}\n");
+        let mut last = "null".to_owned();
+        for (id, parent, tool, arguments, result, is_error) in calls {
+            let above = if parent.is_empty() { last.clone() } else { format!("\"{parent}r\"") };
+            text.push_str(&format!(
+                "{{\"type\":\"message\",\"id\":\"{id}\",\"parentId\":{above},\"message\":{{\"role\":\"assistant\",\"content\":[{{\"type\":\"toolCall\",\"id\":\"{id}\",\"name\":\"{tool}\",\"arguments\":{arguments}}}]}}}}\n"
+            ));
+            let result = serde_json::json!([{"type": "text", "text": result}]);
+            text.push_str(&format!(
+                "{{\"type\":\"message\",\"id\":\"{id}r\",\"parentId\":\"{id}\",\"message\":{{\"role\":\"toolResult\",\"toolCallId\":\"{id}\",\"content\":{result},\"isError\":{is_error}}}}}\n"
+            ));
+            last = format!("\"{id}r\"");
+        }
+        Session::from_text(&text, Options::default()).unwrap()
+    }
+
+    #[test]
+    fn files_are_compared_as_far_as_the_calls_show_them() {
+        use serde_json::json;
+        let edit = |path: &str, old: &str, new: &str| json!({"path": path, "oldText": old, "newText": new});
+        let session = session(&[
+            ("a", "", "read", json!({"path": "x"}), "1\n2\n", false),
+            ("b", "", "read", json!({"path": "part", "limit": 1}), "1", false),
+            // The first branch.
+            ("c", "b", "edit", edit("x", "2", "two"), "ok", false),
+            ("d", "", "edit", edit("part", "1", "one"), "ok", false),
+            ("e", "", "write", json!({"path": "both", "content": "same"}), "ok", false),
+            ("f", "", "write", json!({"path": "x", "content": "never"}), "no", true),
+            // The second branch.
+            ("g", "b", "edit", edit("x", "1", "one"), "ok", false),
+            ("h", "", "write", json!({"path": "both", "content": "same"}), "ok", false),
+        ]);
+        let ix = |id: &str| session.tree().find(id).unwrap();
+        let compared = Comparison::new(&session, ix("fr"), ix("hr")).unwrap();
+        let found = patches(&session, &compared).unwrap();
+        let patch = |path: &str| found.iter().find(|file| file.path == path).unwrap().patch.as_deref();
+        assert_eq!(patch("x"), Some("--- x\n+++ x\n@@ -1,2 +1,2 @@\n-1\n-two\n+one\n+2\n"));
+        assert_eq!((patch("part"), patch("both")), (None, Some("")));
+        assert_eq!(found.len(), 3);
+    }
+}
