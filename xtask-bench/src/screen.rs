@@ -10,6 +10,7 @@ mod scroll;
 mod report;
 mod bars;
 mod beside;
+mod stream;
 
 use std::fs;
 use std::path::PathBuf;
@@ -26,6 +27,7 @@ use report::Report;
 use rounds::Figures;
 use scenes::SCENES;
 use stage::Stage;
+use stream::StreamComparison;
 
 const INPUTS: [Input; 5] = [Input::Fifty, Input::Hundred, Input::Million, Input::Crowd, Input::Archive];
 /// The program that scrolls and counts its allocations.
@@ -41,6 +43,8 @@ struct Options {
     write: Option<PathBuf>,
     /// Whether to show the same conversations in pi, omp and offshoot instead of measuring.
     is_beside: bool,
+    /// Whether to measure a paced stream in pi and offshoot instead.
+    is_stream: bool,
     /// The folder in which npm installed the peers.
     peers: PathBuf,
 }
@@ -50,7 +54,8 @@ impl Options {
         let dir =
             env::cache_home().context("neither XDG_CACHE_HOME nor HOME is set; use --dir")?.join("offshoot-bench");
         let peers = env::root().join("conformance/node_modules");
-        let mut options = Self { names: Vec::new(), rounds: 5, dir, write: None, is_beside: false, peers };
+        let mut options =
+            Self { names: Vec::new(), rounds: 5, dir, write: None, is_beside: false, is_stream: false, peers };
         let mut args = args.iter();
         while let Some(arg) = args.next() {
             let mut value = || args.next().with_context(|| format!("{arg} wants a value"));
@@ -61,6 +66,7 @@ impl Options {
                 }
                 "--dir" => options.dir = value()?.into(),
                 "--beside" => options.is_beside = true,
+                "--stream" => options.is_stream = true,
                 "--peers" => options.peers = std::path::absolute(value()?)?,
                 "--write" => options.write = Some(value()?.into()),
                 other if other.starts_with('-') => bail!("unexpected option `{other}`"),
@@ -96,6 +102,11 @@ pub(crate) fn run(args: &[String]) -> Result<ExitCode> {
     }
     if cfg!(debug_assertions) {
         return release::again("screen", &SCROLL, args);
+    }
+    if options.is_stream {
+        fs::create_dir_all(&options.dir)?;
+        StreamComparison { binary: binary()?, peers: options.peers, folder: options.dir }.run()?;
+        return Ok(ExitCode::SUCCESS);
     }
     let report = measure(&options)?;
     let text = report.markdown(&bars::table(&report));

@@ -31,6 +31,8 @@ usage: cargo xtask COMMAND
                          the terminal front end in a real terminal: from a key to its picture, starts, memory
   screen --beside [--dir DIR] [--peers DIR]
                          the same ten conversations through pi, omp and offshoot, as pages and pictures to look at
+  screen --stream [--dir DIR] [--peers DIR]
+                         pi and offshoot in one run: first frame, key to frame, what 10,000 paced deltas cost
 
   faults [--rounds N]    the tests that break disks, calls and processes, with their counts; N rounds of killed writers
   robustness [--sessions N] [--write FILE] [--only PART] [--subjects A,B] [--peers DIR]

@@ -178,6 +178,9 @@ pub enum Event {
         session_id: String,
         #[serde(skip_serializing_if = "Option::is_none")]
         session_file: Option<String>,
+        /// The current entry at that moment; later events are about entries below it. offshoot's own.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        leaf_id: Option<String>,
     },
     /// A call waits until a front end answers with [`crate::command::Command::Approve`]. offshoot's own.
     ApprovalRequest {

@@ -8,8 +8,8 @@ use std::io;
 
 use offshoot_session::facts::Totals;
 use offshoot_session::json::Json;
-use offshoot_session::text::{counted, one_line};
-use offshoot_session::transcript::{Call, End, Item, ItemPart, value_text};
+use offshoot_session::text::{counted, grouped, one_line};
+use offshoot_session::transcript::{Call, End, Item, ItemPart, Summarised, error_words, value_text};
 use offshoot_tui::text::in_short;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,7 +41,7 @@ impl ItemHeading {
                 (Voice::Tool, result.tool.as_str(), if result.is_error { "failed" } else { "" }.to_owned())
             }
             Item::Run(run) => (Voice::Tool, run.language.name(), run.remarks.join(", ")),
-            Item::Summary(summary) => (Voice::Mark, summary.label, summary.about.clone()),
+            Item::Summary(summary) => (Voice::Mark, summary.label, summarised(&summary.of)),
             Item::Note { label, .. } => (Voice::Mark, label.as_str(), String::new()),
             Item::Notice(_, words) => (Voice::Mark, words.as_str(), String::new()),
             Item::System { label, parts } if parts.is_empty() => (Voice::Aside, label.as_str(), String::new()),
@@ -72,7 +72,7 @@ pub(crate) fn say(item: &Item, words: &mut dyn ItemWords) -> io::Result<()> {
                 End::Done => Ok(()),
                 End::Aborted => words.trouble("(aborted)"),
                 End::Length => words.trouble("(cut off: the answer reached its length limit)"),
-                End::Error(why) => words.trouble(&one_line(why, 400)),
+                End::Error(why) => words.trouble(&one_line(&error_words(why), 400)),
             }
         }
         Item::Result(result) => result.parts.iter().try_for_each(|part| match part {
@@ -86,6 +86,15 @@ pub(crate) fn say(item: &Item, words: &mut dyn ItemWords) -> io::Result<()> {
         Item::Summary(summary) if summary.text.trim().is_empty() => Ok(()),
         Item::Summary(summary) => words.text(summary.text.trim_end()),
         Item::Notice(..) => Ok(()),
+    }
+}
+
+/// What a summary stands for. The id of a branch can be given to `switch`.
+fn summarised(of: &Summarised) -> String {
+    match of {
+        Summarised::Unknown => String::new(),
+        Summarised::Tokens(tokens) => format!("{} tokens summarised", grouped(*tokens)),
+        Summarised::BranchTo(leaf) => format!("of the branch that ended at {leaf}"),
     }
 }
 

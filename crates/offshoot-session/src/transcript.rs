@@ -3,12 +3,14 @@
 //! decodes no image.
 
 mod content;
+mod summary_words;
 mod decode;
 
 use std::sync::Arc;
 
 pub(crate) use content::{blocks, context_edit};
-pub use content::{call_blocks, line_range, value_text};
+pub use content::{call_blocks, error_words, line_range, value_text};
+pub use summary_words::summary_words;
 
 use crate::entry::Source;
 use crate::error::Result;
@@ -160,9 +162,18 @@ pub enum RunLanguage {
 pub struct Summary {
     /// `compaction` or `branch summary`.
     pub label: &'static str,
-    /// What it replaces.
-    pub about: String,
+    pub of: Summarised,
     pub text: String,
+}
+
+/// What a summary stands for, as far as its entry says it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the names say what they are")]
+pub enum Summarised {
+    Unknown,
+    Tokens(u64),
+    /// The branch that ended at the entry with this id.
+    BranchTo(String),
 }
 
 /// The importance of a notice.

@@ -23,8 +23,8 @@ pub(crate) use answer::{AnswerProgress, LiveAnswer};
 pub use block::ConversationBlock;
 use shell::RunningShell;
 
-use crate::message::{error_words, item_of_live};
-use offshoot_session::transcript::{Item, ItemShape, Level, ToolResult};
+use crate::message::item_of_live;
+use offshoot_session::transcript::{Item, ItemShape, Level, ToolResult, error_words};
 
 /// The minimum number of finished blocks to keep.
 const KEPT: usize = 200;

@@ -23,7 +23,6 @@ use crate::markdown::Sheet;
 use crate::theme::{Theme, Token};
 pub use pictures::PictureFacts;
 pub(crate) use pictures::decoded;
-pub(crate) use rows::error_words;
 
 /// The parts of an item that are unfolded.
 #[derive(Debug, Clone, Copy, Default)]

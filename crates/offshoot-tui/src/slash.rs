@@ -114,13 +114,13 @@ pub const COMMANDS: &[Spec] = &[
     spec("resume", "[session]", Some(Argument::Session), "open another session"),
     spec("tree", "", None, "walk the tree of this session"),
     spec("branches", "", None, "list the branches of this session"),
-    spec("switch", "<entry>", Some(Argument::Entry), "go on behind an entry"),
-    spec("branch-here", "[entry]", Some(Argument::Entry), "go on from an earlier message, in this session"),
+    spec("switch", "<entry>", Some(Argument::Entry), "continue after an entry"),
+    spec("branch-here", "[entry]", Some(Argument::Entry), "continue this session from an earlier message"),
     Spec {
         aliases: BRANCH,
         ..spec("fork", "[entry]", Some(Argument::Entry), "begin a session before an earlier message")
     },
-    spec("clone", "", None, "begin a session with all that stands up to here"),
+    spec("clone", "", None, "begin a session with everything up to here"),
     spec("pop", "[entry]", Some(Argument::Entry), "back to the last message, with a summary"),
     spec("export-branch", "<entry> [path]", Some(Argument::Entry), "write the branch up to an entry into a file"),
     spec("label", "[text | --clear]", Some(Argument::Label), "show, set or remove a label here"),

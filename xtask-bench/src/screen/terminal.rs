@@ -33,6 +33,8 @@ pub(super) struct Terminal {
     started: Instant,
     /// When the frame on the screen was complete; `None` if it is not, or if it precedes the last key.
     last: Option<Instant>,
+    /// How many bytes the program has written.
+    bytes: u64,
     _master: Box<dyn MasterPty + Send>,
 }
 
@@ -63,7 +65,7 @@ impl Terminal {
         let started = Instant::now();
         let child = pair.slave.spawn_command(command)?;
         let parser = vt100::Parser::new(size.rows, size.cols, 0);
-        Ok(Self { parser, output, input, child, started, last: None, _master: pair.master })
+        Ok(Self { parser, output, input, child, started, last: None, bytes: 0, _master: pair.master })
     }
 
     /// The time from the start to the first matching frame, which may already be on the screen.
@@ -130,6 +132,18 @@ impl Terminal {
         peak(&text).with_context(|| format!("{file} names no peak (VmHWM)"))
     }
 
+    pub(super) fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// The processor time of the program so far, of all its threads.
+    pub(super) fn cpu_seconds(&self) -> Result<f64> {
+        let process = self.child.process_id().context("the program has no number")?;
+        let file = format!("/proc/{process}/stat");
+        let text = std::fs::read_to_string(&file).with_context(|| format!("cannot read {file}"))?;
+        cpu(&text).with_context(|| format!("{file} names no times"))
+    }
+
     /// Ends the program, by force if necessary. A signal is used because writing to a terminal that nobody has open
     /// never returns.
     pub(super) fn end(mut self) -> Result<()> {
@@ -163,6 +177,7 @@ impl Terminal {
     /// Processes output, and answers cursor queries as terminals do.
     fn take(&mut self, piece: &Piece) -> Result<()> {
         self.parser.process(&piece.bytes);
+        self.bytes += piece.bytes.len() as u64;
         self.last = piece.ends_picture.then_some(piece.at);
         if piece.bytes.windows(WHERE.len()).any(|window| window == WHERE) {
             let (row, column) = self.parser.screen().cursor_position();
@@ -217,6 +232,13 @@ fn pieces<'a>(bytes: &'a [u8], known: &mut usize) -> Vec<(&'a [u8], bool)> {
 fn peak(status: &str) -> Option<f64> {
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
     line.trim().strip_suffix("kB")?.trim().parse::<f64>().ok().map(|kib| kib / 1024.0)
+}
+
+/// The processor time in the kernel's record of a process, in seconds. The kernel counts in hundredths.
+fn cpu(stat: &str) -> Option<f64> {
+    let mut members = stat.rsplit_once(')')?.1.split_whitespace().skip(11);
+    let (user, system) = (members.next()?.parse::<f64>().ok()?, members.next()?.parse::<f64>().ok()?);
+    Some((user + system) / 100.0)
 }
 
 #[cfg(test)]
@@ -284,5 +306,7 @@ mod tests {
     fn the_peak_is_the_kernel_s() {
         assert_eq!(peak("Name:\tx\nVmHWM:\t    2048 kB\nVmRSS:\t 1 kB\n"), Some(2.0));
         assert_eq!(peak("VmRSS:\t 1 kB\n"), None);
+        assert_eq!(cpu("7 (a b) c) S 1 7 7 0 -1 4194304 90 0 0 0 150 25 0 0 20 0"), Some(1.75));
+        assert_eq!(cpu("7 (sh) S 1"), None);
     }
 }

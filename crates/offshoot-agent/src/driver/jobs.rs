@@ -286,6 +286,7 @@ fn go(
         reason: "tree",
         session_id: session.id().to_owned(),
         session_file: session.file().map(|file| file.display().to_string()),
+        leaf_id: session.leaf_id().map(|leaf| leaf.as_str().to_owned()),
     };
     let summary = summary.map(|id| id.as_str().to_owned());
     let navigated = Navigated { editor_text, summary, aborted: false, warning };

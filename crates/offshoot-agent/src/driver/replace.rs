@@ -46,6 +46,7 @@ impl Recorded {
 pub(crate) struct Replaced {
     forked: Forked,
     reason: &'static str,
+    leaf_id: Option<String>,
     recorded: Recorded,
     cwd: Option<String>,
     notice: Option<Event>,
@@ -73,7 +74,7 @@ impl Driver {
     pub(super) fn replaced(&mut self, result: Result<Replaced, AgentError>, reply: Waiter) {
         self.is_replacing = false;
         let answer = result.map(|replaced| {
-            let Replaced { forked, reason, recorded, cwd, notice } = replaced;
+            let Replaced { forked, reason, leaf_id, recorded, cwd, notice } = replaced;
             self.recorded = recorded;
             self.is_broken = false;
             if let Some(cwd) = cwd.filter(|cwd| !cwd.is_empty()) {
@@ -82,7 +83,8 @@ impl Driver {
             self.setup.tool_context.set_session(&forked.session_id, forked.file.as_deref());
             self.restore();
             let session_file = forked.file.as_ref().map(|file| file.display().to_string());
-            self.outbox.tell(Event::SessionChanged { reason, session_id: forked.session_id.clone(), session_file });
+            let session_id = forked.session_id.clone();
+            self.outbox.tell(Event::SessionChanged { reason, session_id, session_file, leaf_id });
             notice.into_iter().for_each(|notice| self.outbox.tell(notice));
             Reply::Session(forked)
         });
@@ -132,7 +134,8 @@ fn replace(owned: &mut OwnedSession, sessions: &dyn Sessions, other: &NextSessio
     let forked = Forked { text, session_id: session.id().to_owned(), file: session.file().map(Path::to_path_buf) };
     let recorded = Recorded::of(session);
     let cwd = session.cwd().map(str::to_owned);
-    Ok(Replaced { forked, reason, recorded, cwd, notice })
+    let leaf_id = session.leaf_id().map(|leaf| leaf.as_str().to_owned());
+    Ok(Replaced { forked, reason, leaf_id, recorded, cwd, notice })
 }
 
 /// A new session of the same folder; in memory if this one is.

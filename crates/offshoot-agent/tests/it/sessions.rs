@@ -57,11 +57,23 @@ fn new_open_fork_and_clone() {
         assert_eq!(files(&world), 4);
         assert_eq!(std::fs::read(&old).unwrap(), before, "the session that others were made from stays as it is");
         assert!(agent.switch_session(world.path("none.jsonl")).await.is_err());
-        let mut changes = 0;
+        let mut leaves = Vec::new();
         while let Ok(event) = events.0.try_recv() {
-            changes += usize::from(matches!(*event, Event::SessionChanged { .. }));
+            if let Event::SessionChanged { leaf_id, .. } = event.as_ref() {
+                leaves.push(leaf_id.clone());
+            }
         }
-        assert_eq!(changes, 4);
+        assert_eq!(leaves.iter().map(Option::is_some).collect::<Vec<_>>(), [false, true, true, true]);
+        let cloned = leaves.pop().flatten().unwrap();
+        let below = agent.read(move |session| {
+            let at = session.tree().find(&cloned).unwrap();
+            session.tree().ancestors(session.leaf().unwrap()).position(|ix| ix == at)
+        });
+        assert_eq!(
+            below.await.unwrap(),
+            Some(2),
+            "the event names the entry above the prompt and the answer that followed"
+        );
         world.no_problems();
     });
 }

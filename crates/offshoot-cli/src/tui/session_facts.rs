@@ -35,9 +35,14 @@ const NAMED: usize = 80;
 /// The entries shown of an opened session; earlier ones are in the transcript.
 const TAIL: usize = 60;
 
-/// Sends the last entries on the path to the leaf.
-pub(super) async fn open(context: &JobContext, agent: &AgentSession, reason: &'static str) {
-    let read = agent.read(move |session| opened(session, reason)).await;
+/// Sends the last entries on the path to the leaf, without entries that later events are about. Without a reason it is the
+/// start: the leaf is the current one.
+pub(super) async fn open(context: &JobContext, agent: &AgentSession, reason: &'static str, leaf: Option<String>) {
+    let read = agent.read(move |session| match reason {
+        "" => opened(session, reason, session.leaf()),
+        _ => opened(session, reason, leaf.and_then(|leaf| session.tree().find(&leaf))),
+    });
+    let read = read.await;
     match read {
         Ok(Ok((opened, odd))) => {
             if reason != "tree" && !reason.is_empty() {
@@ -50,10 +55,12 @@ pub(super) async fn open(context: &JobContext, agent: &AgentSession, reason: &'s
     }
 }
 
-fn opened(session: &Session, reason: &'static str) -> Result<(Opened, Vec<String>), Error> {
-    let (mut tail, above) = tail(session, session.leaf())?;
-    tail.extend(session.interruption()?.map(ConversationBlock::new));
-    let length = PathLength::of(session.tree(), session.leaf(), above);
+fn opened(session: &Session, reason: &'static str, leaf: Option<NodeIx>) -> Result<(Opened, Vec<String>), Error> {
+    let (mut tail, above) = tail(session, leaf)?;
+    if leaf == session.leaf() {
+        tail.extend(session.interruption()?.map(ConversationBlock::new));
+    }
+    let length = PathLength::of(session.tree(), leaf, above);
     let odd = session.diagnostics().iter().filter(|told| told.severity() >= Severity::Warning).take(5);
     let odd = odd.map(|told| told.message.clone()).collect();
     Ok((

@@ -106,6 +106,8 @@ fn what_is_typed_while_pop_summarises_is_said_after_it() {
     terminal.until_text("The third answer.").until_idle();
     let screen = terminal.screen();
     assert!(!screen.contains("summarising") && !screen.contains("the agent is at work"), "{screen}");
+    assert_eq!(screen.matches("and on we go").count(), 1, "{screen}");
+    assert!(screen.contains("≡ branch summary  of “To learn something.”  (ctrl+o)\n"), "{screen}");
     let asked = asked(&talk);
     assert!(asked.contains("To learn something.") && asked.contains("and on we go"), "{asked}");
     assert!(!asked.contains("The second answer."), "{asked}");

@@ -4,6 +4,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use offshoot_agent::testing::script::Reply;
+use serde_json::json;
 
 use crate::agent::Talk;
 use crate::terminal::Terminal;
@@ -15,6 +16,13 @@ fn folder(talk: &Talk) -> PathBuf {
 fn drafts(talk: &Talk) -> Vec<String> {
     let files = fs::read_dir(folder(talk)).into_iter().flatten();
     files.filter_map(|file| fs::read_to_string(file.ok()?.path()).ok()).collect()
+}
+
+/// The names of the files of drafts, without the part that stands for the program.
+fn drafted(talk: &Talk) -> Vec<String> {
+    let files = fs::read_dir(folder(talk)).into_iter().flatten();
+    let names = files.filter_map(|file| file.ok()?.file_name().into_string().ok());
+    names.map(|name| name.split('~').next().unwrap().to_owned()).collect()
 }
 
 fn start(talk: &Talk, arguments: &[&str]) -> Terminal {
@@ -58,19 +66,30 @@ fn the_draft_of_a_conversation_that_began_here_is_the_sessions() {
     assert_eq!(drafts(&talk), [""; 0]);
 }
 
-/// Another session was opened, and what was being written came along.
+/// Another session is opened while something is being written: it comes along, and is that session's from then on.
 #[test]
 fn a_draft_goes_along_to_the_session_that_is_opened() {
     let talk = Talk::new(["The first answer.", "The second answer."].map(Reply::text));
+    talk.data("keybindings.json", &json!({"app.session.resume": "alt+r"}));
     talk.run(&["-p", "first question"]);
     let first = talk.lines()[0]["id"].as_str().unwrap().to_owned();
     let mut terminal = start(&talk, &["second question"]);
-    terminal.until_text("The second answer.").until_idle().send(&format!("/resume {first}\r"));
-    terminal.until_text("The first answer.").until_idle();
+    terminal.until_text("The second answer.").until_idle();
     write(&mut terminal, &talk, "half a thought");
+    let of_second = drafted(&talk);
+    terminal.send("\x1br");
+    terminal.until_text("Resume session").until_text("first question").send("\x1b[B\r");
+    terminal.until_text("The first answer.").until("the draft", |screen| screen.contains("\nhalf a thought\n"));
+    terminal.while_not("the draft of the other session", || drafted(&talk) != of_second);
+    assert_eq!(drafts(&talk), ["half a thought"], "once");
     terminal.kill();
+
+    let mut second = start(&talk, &["-c"]);
+    second.until_text("The second answer.").until_idle();
+    assert!(!second.screen().contains("half a thought"), "{}", second.screen());
+    leave(second);
     let mut resumed = start(&talk, &["--session", &first]);
-    resumed.until("the draft", |screen| screen.contains("\nhalf a thought\n"));
+    resumed.until_text("The first answer.").until("the draft", |screen| screen.contains("\nhalf a thought\n"));
     leave(resumed);
 }
 

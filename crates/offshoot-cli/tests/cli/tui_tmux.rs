@@ -3,7 +3,7 @@
 use std::process::{Command, Output};
 use std::time::{Duration, Instant};
 
-use offshoot_agent::testing::script::Reply;
+use offshoot_agent::testing::script::{Gate, Reply};
 
 use crate::agent::Talk;
 use crate::crashes::say;
@@ -71,23 +71,69 @@ fn numbers(text: &str) -> Vec<usize> {
     rows.map(|number| number.parse().unwrap()).collect()
 }
 
-#[test]
-fn sizes_of_tmux_cost_no_paragraph_and_double_none() {
+fn paragraphs(numbers: impl Iterator<Item = usize>) -> String {
     let paragraph = |at| format!("Paragraph {at} has words enough to be too long for a row of a narrow terminal.\n\n");
-    let talk = Talk::new([Reply::text(&(1..=60).map(paragraph).collect::<String>())]);
-    let Some(tmux) = Tmux::start(&talk) else { return };
-    tmux.run(&["send-keys", "echo before offshoot", "Enter"]);
-    tmux.until("the shell", |text| text.contains("\nbefore offshoot\n"));
-    tmux.run(&["send-keys", &format!("{} 'tell me all'", env!("CARGO_BIN_EXE_offshoot")), "Enter"]);
-    let is_idle = |text: &str| text.contains("% of ") && !text.contains(" stops it");
-    tmux.until("the answer", |text| text.contains("Paragraph 60 has") && is_idle(text));
-    let all: Vec<_> = (1..=60).collect();
-    for (columns, rows) in SIZES.repeat(3) {
-        tmux.run(&["resize-window", "-x", &columns.to_string(), "-y", &rows.to_string()]);
+    numbers.map(paragraph).collect()
+}
+
+fn is_idle(text: &str) -> bool {
+    (text.contains("% of ") || text.contains("% full")) && !text.contains(" stops it")
+}
+
+impl Tmux<'_> {
+    /// A prompt in a shell that has said something before.
+    fn ask(&self) {
+        self.run(&["send-keys", "echo before offshoot", "Enter"]);
+        self.until("the shell", |text| text.contains("\nbefore offshoot\n"));
+        self.run(&["send-keys", &format!("{} 'tell me all'", env!("CARGO_BIN_EXE_offshoot")), "Enter"]);
+    }
+
+    /// Waits until this size is drawn: what the shell said is there, and one editor.
+    fn resize(&self, (columns, rows): (u16, u16), is_so: impl Fn(&str) -> bool) {
+        self.run(&["resize-window", "-x", &columns.to_string(), "-y", &rows.to_string()]);
         let rule = "─".repeat(columns.into());
         let is_drawn = |text: &str| text.lines().filter(|row| **row == rule).count() == 2;
-        let text = tmux.until("the other size", |text| is_drawn(text) && numbers(text) == all);
+        let text = self.until("the other size", |text| is_drawn(text) && is_so(text));
         assert!(text.contains("\nbefore offshoot\n"), "{text}");
         assert_eq!(text.lines().filter(|row| row.starts_with("───")).count(), 2, "{columns}×{rows}: {text}");
+    }
+}
+
+#[test]
+fn sizes_of_tmux_cost_no_paragraph_and_double_none() {
+    let talk = Talk::new([Reply::text(&paragraphs(1..=60))]);
+    let Some(tmux) = Tmux::start(&talk) else { return };
+    tmux.ask();
+    tmux.until("the answer", |text| text.contains("Paragraph 60 has") && is_idle(text));
+    let all: Vec<_> = (1..=60).collect();
+    for size in SIZES.repeat(3) {
+        tmux.resize(size, |text| numbers(text) == all);
+    }
+}
+
+/// The same while answers come in: as many paragraphs as are printed are there once, in their order.
+#[test]
+fn sizes_of_tmux_cost_no_paragraph_of_an_answer_that_comes_in() {
+    let gates: Vec<_> = SIZES.iter().map(|_| Gate::new()).collect();
+    let answers = gates.iter().enumerate().map(|(turn, gate)| {
+        let text = paragraphs(turn * 5 + 1..=turn * 5 + 5);
+        Reply { gate: Some((1_000, gate.clone())), ..Reply::text(&text) }
+    });
+    let talk = Talk::new(answers);
+    let Some(tmux) = Tmux::start(&talk) else { return };
+    tmux.ask();
+    let are_in_order = |text: &str, count: usize| {
+        let found = numbers(text);
+        found.len() >= count && found.iter().copied().eq(1..=found.len())
+    };
+    let mut sizes = SIZES.iter().cycle();
+    for (turn, gate) in gates.iter().enumerate() {
+        tmux.until("the answer", |text| text.contains(" stops it"));
+        for size in sizes.by_ref().take(3) {
+            tmux.resize(*size, |text| text.contains(" stops it") && are_in_order(text, turn * 5));
+        }
+        gate.open();
+        tmux.until("the end of it", |text| is_idle(text) && are_in_order(text, turn * 5 + 5));
+        tmux.run(&["send-keys", "more", "Enter"]);
     }
 }

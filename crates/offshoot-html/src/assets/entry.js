@@ -200,6 +200,15 @@ function troubles(message) {
 
 const thousands = (value) => (typeof value === "number" && Number.isFinite(value) ? `${Math.round(value / 1000)}k tokens before` : "");
 
+/** The branch of a summary in its words: its goal, or else its first line after the sentence that introduces it. */
+function branchOf(summary) {
+  const lines = summary.split("\n").map((line) => line.trim()).filter((line) => line !== "");
+  const goal = lines.findIndex((line) => /^#[# ]*goal[ :]*$/i.test(line));
+  const lead = lines.slice(0, 3).findIndex((line) => line.endsWith(":") && !/^[#*-]/.test(line));
+  const words = goal < 0 ? lines.slice(lead + 1).find((line) => !line.startsWith("#")) : lines[goal + 1];
+  return words === undefined || /^#|^\(none/.test(words) ? "" : `of “${oneLine(words, 120)}”`;
+}
+
 function folded(title, beside, text, operations) {
   const box = el("details", "mark", el("summary", "", el("b", "", title), beside ? ` ${beside}` : ""));
   box.append(prose(text, operations) ?? "");
@@ -221,7 +230,7 @@ function turn({ entry, prose: operations, blobs, isQuiet }) {
     case "compaction":
       return folded("Compaction", thousands(entry.tokensBefore), said(entry.summary), operations.next().value);
     case "branch_summary":
-      return folded("Branch summary", `of the branch that ended at ${oneLine(entry.fromId, 60)}`, said(entry.summary), operations.next().value);
+      return folded("Branch summary", branchOf(said(entry.summary)), said(entry.summary), operations.next().value);
     case "model_change":
       return aside("model: ", el("b", "", oneLine(entry.modelId === undefined ? entry.model : [entry.provider, entry.modelId].map(said).filter(Boolean).join("/"), 120)));
     case "thinking_level_change":

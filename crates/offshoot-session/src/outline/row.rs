@@ -8,7 +8,7 @@ use crate::error::Result;
 use crate::json::{Json, stringify};
 use crate::kind::{Kind, Role};
 use crate::text::one_line;
-use crate::transcript::{call_blocks, context_edit, line_range, value_text};
+use crate::transcript::{call_blocks, context_edit, error_words, line_range, value_text};
 use crate::tree::NodeIx;
 
 const MAX: usize = 200;
@@ -190,7 +190,7 @@ fn message(source: &dyn Source, entry: &Entry, calls: &Calls) -> Result<String> 
             match (said.trim().is_empty(), member("stopReason").as_deref(), error) {
                 (false, ..) => format!("assistant: {said}"),
                 (true, Some("aborted"), _) => "assistant: (aborted)".to_owned(),
-                (true, _, Some(error)) => format!("assistant: {}", one_line(&error, 80)),
+                (true, _, Some(error)) => format!("assistant: {}", one_line(&error_words(&error), 80)),
                 (true, ..) => "assistant: (no content)".to_owned(),
             }
         }

@@ -47,7 +47,7 @@ fn results_show_their_calls() {
         r#"{"type":"message","id":"a","parentId":null,"timestamp":"t","message":{"role":"assistant","stopReason":"toolUse","content":[{"type":"toolCall","id":"c1","name":"read","arguments":{"path":"/home/u/a.rs","offset":5,"limit":10}},{"type":"toolCall","id":"c2","name":"bash","arguments":{"command":"echo a\nb"}}]}}"#,
         r#"{"type":"message","id":"b","parentId":"a","timestamp":"t","message":{"role":"toolResult","toolCallId":"c1","toolName":"read","content":[]}}"#,
         r#"{"type":"message","id":"c","parentId":"b","timestamp":"t","message":{"role":"toolResult","toolCallId":"c2","toolName":"bash","content":[]}}"#,
-        r#"{"type":"message","id":"d","parentId":"c","timestamp":"t","message":{"role":"assistant","stopReason":"error","errorMessage":"overloaded","content":[]}}"#,
+        r#"{"type":"message","id":"d","parentId":"c","timestamp":"t","message":{"role":"assistant","stopReason":"error","errorMessage":"529 {\"error\":{\"message\":\"overloaded\"}}","content":[]}}"#,
     ];
     let session = Session::from_text(&(lines.join("\n") + "\n"), Options::default()).unwrap();
     let outline = Outline::new(
@@ -57,7 +57,7 @@ fn results_show_their_calls() {
     )
     .unwrap();
     let texts: Vec<String> = outline.rows(&session).map(|row| row.unwrap().text).collect();
-    assert_eq!(texts, ["[read: ~/a.rs:5-14]", "[bash: echo a b]", "assistant: overloaded"]);
+    assert_eq!(texts, ["[read: ~/a.rs:5-14]", "[bash: echo a b]", "assistant: 529 overloaded"]);
 }
 
 /// A tree of nested branches in which every entry reports another cost.

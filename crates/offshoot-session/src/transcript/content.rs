@@ -1,4 +1,6 @@
-//! What readers of messages share: content blocks, values as text, line ranges.
+//! What readers of messages share: content blocks, values as text, line ranges, errors.
+
+use std::borrow::Cow;
 
 use crate::entry::Entry;
 use crate::json::{Json, JsonKind};
@@ -16,7 +18,7 @@ pub fn call_blocks(message: Json<'_>) -> impl Iterator<Item = Json<'_>> {
 pub fn value_text(value: Json<'_>) -> Option<String> {
     match value.kind() {
         JsonKind::Null => None,
-        JsonKind::String => value.as_str().map(std::borrow::Cow::into_owned),
+        JsonKind::String => value.as_str().map(Cow::into_owned),
         _ => Some(value.text().to_owned()),
     }
 }
@@ -32,6 +34,19 @@ pub fn line_range(offset: Option<&str>, limit: Option<&str>) -> String {
             format!(":{from}-{}", from.saturating_add(limit).saturating_sub(1))
         }
     }
+}
+
+/// An error for people: the message in a provider's JSON, if there is one.
+pub fn error_words(error: &str) -> Cow<'_, str> {
+    let told = |at: usize| {
+        let (before, body) = error.split_at_checked(at)?;
+        let json = Json::parse(body.trim_end()).ok()?;
+        let inner = json.get("error").unwrap_or(json);
+        let message = inner.str("message").or_else(|| inner.as_str())?;
+        let before = before.trim_end();
+        Some(if before.is_empty() { message.into_owned() } else { format!("{before} {message}") })
+    };
+    error.find('{').and_then(told).map_or(Cow::Borrowed(error), Cow::Owned)
 }
 
 pub(crate) fn context_edit(entry: &Entry) -> &'static str {

@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use super::{
-    Answer, Call, End, Item, ItemPart, Level, Run, RunLanguage, StoredPicture, Summary, ToolResult, value_text,
+    Answer, Call, End, Item, ItemPart, Level, Run, RunLanguage, StoredPicture, Summarised, Summary, ToolResult,
+    value_text,
 };
 use crate::clock::{self, Millis};
 use crate::entry::{Entry, text_of};
 use crate::json::{Json, JsonKind};
 use crate::kind::{DAMAGED, Kind, KindClass, Role};
-use crate::text::grouped;
 
 impl Item {
     /// The item of an entry; `None` if it has none.
@@ -148,17 +148,16 @@ fn model(json: Json<'_>) -> String {
 
 fn compaction(json: Json<'_>) -> Item {
     let tokens = json.get("tokensBefore").and_then(Json::as_f64).filter(|tokens| *tokens > 0.0);
-    let about = tokens.map(|tokens| format!("{} tokens summarised", grouped(tokens as u64))).unwrap_or_default();
-    Item::Summary(Summary { label: "compaction", about, text: summary_text(json) })
+    let of = tokens.map_or(Summarised::Unknown, |tokens| Summarised::Tokens(tokens as u64));
+    Item::Summary(Summary { label: "compaction", of, text: summary_text(json) })
 }
 
 fn branch_summary(json: Json<'_>) -> Item {
-    let left = member(json, "fromId");
-    let about = match left.as_str() {
-        "" | "root" => String::new(),
-        left => format!("of the branch that ended at {left}"),
+    let of = match member(json, "fromId") {
+        left if left.is_empty() || left == "root" => Summarised::Unknown,
+        left => Summarised::BranchTo(left),
     };
-    Item::Summary(Summary { label: "branch summary", about, text: summary_text(json) })
+    Item::Summary(Summary { label: "branch summary", of, text: summary_text(json) })
 }
 
 fn summary_text(json: Json<'_>) -> String {

@@ -74,3 +74,17 @@ fn an_answer_that_failed_says_so() {
     assert_eq!(end(r#"{"errorMessage":"overloaded"}"#), End::Error("overloaded".to_owned()));
     assert_eq!(end(r#"{"stopReason":"aborted","errorMessage":"x"}"#), End::Aborted);
 }
+
+#[test]
+fn errors_of_providers_are_told_in_words() {
+    let cases = [
+        (r#"529 {"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}"#, "529 Overloaded"),
+        (r#"400 {"error": "no such model"}"#, "400 no such model"),
+        (r#"{"message":"slow down"}"#, "slow down"),
+        (r#"500 {"oops""#, r#"500 {"oops""#),
+        ("the connection was closed", "the connection was closed"),
+    ];
+    for (error, expected) in cases {
+        assert_eq!(error_words(error), expected);
+    }
+}

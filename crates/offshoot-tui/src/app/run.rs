@@ -200,8 +200,7 @@ impl Hands<'_> {
         let mut laid = view::print(model);
         let insets = self.pictures.insets(&mut laid, &model.wishes.theme, (model.wishes.protocol(), model.cell));
         self.screen.print(&laid.lines, &insets);
-        let (rows, cursor) = view::bottom(model).draw(model);
-        self.screen.draw(&rows, cursor)?;
+        self.screen.draw(&view::bottom(model).draw(model))?;
         self.drawn_at = self.program.now();
         self.screen.send()
     }

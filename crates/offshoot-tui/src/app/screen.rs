@@ -26,7 +26,7 @@ use super::pictures::Inset;
 use paint::{Paint, row_of, rows_of};
 use region::{PrintedRow, Region};
 
-pub use region::RegionCursor;
+pub use region::{RegionCursor, RegionRows};
 
 /// The longest delay before a terminal reports its size, in milliseconds. tmux takes a quarter of a second.
 const LATE: Millis = 300;
@@ -84,10 +84,11 @@ impl<W: Write> Screen<W> {
     }
 
     /// Draws as many live rows as there is room for.
-    pub fn draw(&mut self, rows: &Buffer, cursor: RegionCursor) -> io::Result<()> {
+    pub fn draw(&mut self, live: &RegionRows<Buffer>) -> io::Result<()> {
         let mut paint = Paint::default();
         let printed = std::mem::take(&mut self.printed);
-        self.region.draw(&mut paint, self.size(), &printed, (rows_of(rows), cursor));
+        let RegionRows { cursor, head, .. } = *live;
+        self.region.draw(&mut paint, self.size(), &printed, RegionRows { rows: rows_of(&live.rows), cursor, head });
         self.put_sequence(&paint.take())
     }
 

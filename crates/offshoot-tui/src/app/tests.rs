@@ -77,8 +77,7 @@ fn sent(theme: &Theme, size: (u16, u16), tell: Tell<'_>) -> Vec<u8> {
     let mut screen = Screen::new(wire.clone(), model.size, Position::ORIGIN, true).unwrap();
     let laid = view::print(&mut model);
     screen.print(&laid.lines, &[]);
-    let (rows, cursor) = view::bottom(&mut model).draw(&model);
-    screen.draw(&rows, cursor).unwrap();
+    screen.draw(&view::bottom(&mut model).draw(&model)).unwrap();
     if model.overlay.as_ref().is_some_and(Overlay::is_full) {
         view::prepare_full(&mut model);
         screen.draw_full(|frame| view::full(&model, frame)).unwrap();

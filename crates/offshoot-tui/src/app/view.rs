@@ -15,13 +15,15 @@ pub use approval::question_rows;
 pub use reader::folded_block;
 
 use super::model::{Model, Overlay, Wishes};
-use super::screen::RegionCursor;
+use super::screen::{RegionCursor, RegionRows};
 use crate::message::{Folds, RenderedRows, RowRenderer};
 use crate::text::draw;
 
 #[derive(Debug, Clone, Default)]
 pub struct Bottom {
     live: Vec<Line<'static>>,
+    /// So many of the live rows belong to the conversation.
+    head: usize,
     middle: u16,
     status: Vec<Line<'static>>,
     /// Whether rows change without a key.
@@ -53,6 +55,7 @@ pub fn bottom(model: &mut Model) -> Bottom {
     let middle = middle.min(size.height.saturating_sub(below).saturating_sub(1)).max(1);
     let (look, folds) = look(&model.wishes, size, model.folds);
     let mut live = model.live.rows(&model.conversation, &look, folds, usize::from(size.height));
+    let head = live.len();
     live.extend(awaited::lines(model));
     live.extend(approval::lines(model));
     if live.is_empty() {
@@ -64,12 +67,12 @@ pub fn bottom(model: &mut Model) -> Bottom {
     let room = usize::from(size.height.saturating_sub(middle).saturating_sub(below));
     let hidden = live.len().saturating_sub(room);
     let is_under_way = model.is_under_way() || model.is_resizing();
-    Bottom { live: live.split_off(hidden), middle, status, is_under_way }
+    Bottom { live: live.split_off(hidden), head: head.saturating_sub(hidden), middle, status, is_under_way }
 }
 
 impl Bottom {
-    /// Draws as many rows as the terminal has room for. Also returns the text cursor.
-    pub fn draw(&self, model: &Model) -> (Buffer, RegionCursor) {
+    /// Draws as many rows as the terminal has room for, with the text cursor.
+    pub fn draw(&self, model: &Model) -> RegionRows<Buffer> {
         let rows = u16::try_from(self.live.len() + self.status.len()).unwrap_or(u16::MAX).saturating_add(self.middle);
         let area = Rect::new(0, 0, model.size.width, rows.min(model.size.height.max(1)));
         let mut buffer = Buffer::empty(area);
@@ -97,7 +100,7 @@ impl Bottom {
         for (line, row) in self.status.iter().zip(below.rows()) {
             draw(line, row, &mut buffer);
         }
-        (buffer, RegionCursor::new(cursor, self.is_under_way))
+        RegionRows { rows: buffer, cursor: RegionCursor::new(cursor, self.is_under_way), head: self.head }
     }
 }
 

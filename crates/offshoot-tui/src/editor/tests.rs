@@ -324,7 +324,7 @@ fn screens_of_completion() {
       resume    [session]  open another session
       tree      walk the tree of this session
       branches  list the branches of this session
-      switch    <entry>  go on behind an entry
+      switch    <entry>  continue after an entry
       (1/23)
     ");
     write(&mut editor, "br");
@@ -334,7 +334,7 @@ fn screens_of_completion() {
     /br▮
     ────────────────────────────────────────
       branches       list the branches of t…
-    → branch-here    [entry]  go on from an…
+    → branch-here    [entry]  continue this…
       fork, branch   [entry]  begin a sessi…
       export-branch  <entry> [path]  write …
     ");

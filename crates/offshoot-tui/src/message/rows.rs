@@ -1,7 +1,5 @@
 //! Items as rows, each after an empty row.
 
-use std::borrow::Cow;
-
 use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Span};
 
@@ -12,15 +10,18 @@ use crate::markdown::flow::{self, SpanRow};
 use crate::markdown::{self, harmless};
 use crate::text;
 use crate::theme::{Theme, Token};
-use offshoot_session::json::Json;
-use offshoot_session::text::{counted, one_line};
-use offshoot_session::transcript::{Answer, End, Item, ItemPart, Level, Run, Summary};
+use offshoot_session::text::{counted, grouped, one_line};
+use offshoot_session::transcript::{
+    Answer, End, Item, ItemPart, Level, Run, Summarised, Summary, error_words, summary_words,
+};
 
 /// Visible rows of a folded user command.
 const RUN_ROWS: usize = 20;
 /// A message of the person with more lines, such as one with a paste, is folded to its first ones.
 const USER_LINES: usize = 20;
 const USER_LINES_FOLDED: usize = 4;
+/// The minimum columns of the words beside a summary's label.
+const LEAST: usize = 12;
 
 pub(super) fn rows(
     item: &Item,
@@ -139,19 +140,6 @@ fn end_rows(page: &mut Page<'_>, answer: &Answer, beside: AnswerContext<'_>) {
     page.marked("✗ ", style, rows);
 }
 
-/// An error for people: the message in a provider's JSON, if there is one.
-pub(crate) fn error_words(error: &str) -> Cow<'_, str> {
-    let told = |at: usize| {
-        let (before, body) = error.split_at_checked(at)?;
-        let json = Json::parse(body.trim_end()).ok()?;
-        let inner = json.get("error").unwrap_or(json);
-        let message = inner.str("message").or_else(|| inner.as_str())?;
-        let before = before.trim_end();
-        Some(if before.is_empty() { message.into_owned() } else { format!("{before} {message}") })
-    };
-    error.find('{').and_then(told).map_or(Cow::Borrowed(error), Cow::Owned)
-}
-
 /// The text of an answer, without the part that is already printed.
 fn text_rows(page: &mut Page<'_>, words: &str, is_begun: bool, known: Option<&Vec<Line<'static>>>) {
     if is_begun {
@@ -237,14 +225,21 @@ fn summary_rows(page: &mut Page<'_>, summary: &Summary) {
     let label = page.style(Token::CustomMessageLabel);
     let about = page.style(Token::CustomMessageText);
     let is_open = page.fold(0, page.folds.tools);
-    let mut title = vec![Span::styled(summary.label, label.add_modifier(Modifier::BOLD))];
-    if !summary.about.is_empty() {
-        title.push(Span::styled(format!("  {}", one_line(&summary.about, 200)), about));
-    }
     let key = &page.look.habits.expand_key;
-    if !is_open && !summary.text.trim().is_empty() && !key.is_empty() {
-        title.push(Span::styled(format!("  ({})", text::clean(key)), page.style(Token::Muted)));
-    }
+    let has_key = !is_open && !summary.text.trim().is_empty() && !key.is_empty();
+    let key = if has_key { format!("  ({})", text::clean(key)) } else { String::new() };
+    let room = page.room().saturating_sub(text::width(summary.label) + 2 + text::width(&key));
+    let mut title = vec![Span::styled(summary.label, label.add_modifier(Modifier::BOLD))];
+    let beside = match &summary.of {
+        Summarised::Tokens(tokens) => Some(format!("{} tokens summarised", grouped(*tokens))),
+        // The text itself is below an open row.
+        Summarised::BranchTo(_) | Summarised::Unknown if is_open => None,
+        Summarised::BranchTo(_) | Summarised::Unknown => {
+            summary_words(&summary.text).map(|words| markdown::plain(&format!("of “{words}”"), room.max(LEAST)))
+        }
+    };
+    title.extend(beside.map(|beside| Span::styled(format!("  {beside}"), about)));
+    title.push(Span::styled(key, page.style(Token::Muted)));
     page.marked("≡ ", label, flow::words(&title, page.room()));
     if is_open {
         page.rows([SpanRow::new()]);

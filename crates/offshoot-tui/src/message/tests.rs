@@ -337,8 +337,7 @@ fn marks_and_messages_of_extensions() {
     ");
     insta::assert_snapshot!(of(r#"{"type":"branch_summary","fromId":"abcd1234","summary":"tried x"}"#), @"
 
-    ≡ branch summary  of the branch that ended at
-      abcd1234  (ctrl+o)
+    ≡ branch summary  of “tried x”  (ctrl+o)
     ");
     let note = r#"{"type":"custom_message","customType":"todo","content":"**one** thing","display":true}"#;
     insta::assert_snapshot!(of(note), @"
@@ -442,20 +441,6 @@ fn a_megabyte_on_one_line_costs_what_is_shown() {
         assert!(folded.lines.len() < 60, "{tool}: {}", folded.lines.len());
         let whole = laid(&item(&call(tool, &arguments)), &[result(&gives(&long))], 40, true);
         assert!(whole.lines.len() < 60_000, "{tool}: {}", whole.lines.len());
-    }
-}
-
-#[test]
-fn errors_of_providers_are_told_in_words() {
-    let cases = [
-        (r#"529 {"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}"#, "529 Overloaded"),
-        (r#"400 {"error": "no such model"}"#, "400 no such model"),
-        (r#"{"message":"slow down"}"#, "slow down"),
-        (r#"500 {"oops""#, r#"500 {"oops""#),
-        ("the connection was closed", "the connection was closed"),
-    ];
-    for (error, expected) in cases {
-        assert_eq!(super::error_words(error), expected);
     }
 }
 

@@ -91,7 +91,7 @@ impl ForkSelector {
     pub fn view(&self, keymap: &Keymap, theme: &Theme, area: Rect, buf: &mut Buffer) {
         let muted = theme.style(Token::Muted);
         let (title, says, deed) = match self.used {
-            ForkUse::Fork => ("Fork from message", "A new session gets what stands before the message", "fork"),
+            ForkUse::Fork => ("Fork from message", "A new session gets everything before the message", "fork"),
             ForkUse::BranchHere => ("Branch from message", "This session goes on before the message", "go"),
         };
         let columns = usize::from(area.width);
@@ -152,7 +152,7 @@ mod tests {
         selector.view(&Keymap::default(), &Theme::default(), buf.area, &mut buf);
         insta::assert_snapshot!(text_of(&buf), @"
         Fork from message
-        A new session gets what stands before the message; its text
+        A new session gets everything before the message; its text
         comes into the editor
 
           Make the parser faster

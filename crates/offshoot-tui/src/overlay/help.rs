@@ -237,11 +237,11 @@ mod tests {
           /resume [session]              open another session
           /tree                          walk the tree of this session
           /branches                      list the branches of this session
-          /switch <entry>                go on behind an entry
-          /branch-here [entry]           go on from an earlier message, in this session
+          /switch <entry>                continue after an entry
+          /branch-here [entry]           continue this session from an earlier message
           /fork [entry]                  begin a session before an earlier message
           /branch                        the same as /fork
-          /clone                         begin a session with all that stands up to here
+          /clone                         begin a session with everything up to here
           /pop [entry]                   back to the last message, with a summary
           /export-branch <entry> [path]  write the branch up to an entry into a file
           /label [text | --clear]        show, set or remove a label here
@@ -265,18 +265,18 @@ mod tests {
                             this session
           /branches         list the branches of
                             this session
-          /switch <entry>   go on behind an
+          /switch <entry>   continue after an
                             entry
-          /branch-here      go on from an
-          [entry]           earlier message, in
-                            this session
+          /branch-here      continue this
+          [entry]           session from an
+                            earlier message
           /fork [entry]     begin a session
                             before an earlier
                             message
           /branch           the same as /fork
           /clone            begin a session with
-                            all that stands up
-                            to here
+                            everything up to
+                            here
           /pop [entry]      back to the last
                             message, with a
                             summary
@@ -285,6 +285,7 @@ mod tests {
         insta::assert_snapshot!(screen(&mut help, 40, 12), @"
         Help  type to search · esc leave
         >
+          ctrl+z            put offshoot into
                             the background
           ctrl+g            write in the
                             external editor
@@ -294,7 +295,6 @@ mod tests {
           alt+t             read the whole
                             conversation
           ctrl+l            choose a model
-          ctrl+p            the next model
         ");
         help.paste("undo");
         insta::assert_snapshot!(screen(&mut help, 80, 5), @"

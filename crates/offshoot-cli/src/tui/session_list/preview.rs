@@ -5,6 +5,7 @@ use std::sync::mpsc::Receiver;
 
 use offshoot_session::entry::{Entry, Source, text_of};
 use offshoot_session::kind::{Kind, Role};
+use offshoot_session::stats;
 use offshoot_session::tree::NodeIx;
 use offshoot_tui::markdown::plain;
 use offshoot_tui::overlay::sessions::{Answer, Preview, Speaker, Utterance};
@@ -70,6 +71,6 @@ fn said(source: &dyn Source, ix: NodeIx) -> Result<Option<Utterance>> {
 fn words(entry: &Entry) -> Option<String> {
     match entry.kind {
         Kind::Message => Some(text_of(entry.message()?.get("content")?, " ")),
-        _ => entry.str("summary").map(std::borrow::Cow::into_owned),
+        _ => stats::words(entry),
     }
 }

@@ -38,6 +38,15 @@ pub enum RegionCursor {
     Terminal(Position),
 }
 
+/// The rows of the region.
+#[derive(Debug)]
+pub struct RegionRows<R> {
+    pub rows: R,
+    pub cursor: RegionCursor,
+    /// So many rows at the start continue the printed ones. Blank rows that keep the region at the bottom are below them.
+    pub head: usize,
+}
+
 /// The region as the terminal shows it.
 #[derive(Debug, Default)]
 pub(super) struct Region {
@@ -73,13 +82,13 @@ impl Region {
         paint: &mut Paint,
         size: Size,
         printed: &[PrintedRow],
-        (mut rows, cursor): (Vec<CellRow>, RegionCursor),
+        RegionRows { mut rows, cursor, head }: RegionRows<Vec<CellRow>>,
     ) {
         let height = usize::from(size.height);
         if let RegionCursor::Drawn(at) = cursor {
             reverse(&mut rows, at, size.width);
         }
-        let padding = self.pad(&mut rows, height, printed.len());
+        let padding = self.pad((&mut rows, head), height, printed.len());
         let place = match cursor {
             RegionCursor::Terminal(at) => (usize::from(at.y) + padding, usize::from(at.x)),
             RegionCursor::None | RegionCursor::Drawn(_) => (0, 0),
@@ -155,13 +164,16 @@ impl Region {
     }
 
     /// Keeps the region at the bottom of the screen once it has been there. Rows that it no longer needs are blank
-    /// until finished rows replace them. Returns the number of blank rows.
-    fn pad(&mut self, rows: &mut Vec<CellRow>, height: usize, printed: usize) -> usize {
-        rows.drain(..rows.len().saturating_sub(height));
+    /// until finished rows replace them; they are below the `head` rows that continue finished ones. Returns the number
+    /// of blank rows.
+    fn pad(&mut self, (rows, head): (&mut Vec<CellRow>, usize), height: usize, printed: usize) -> usize {
+        let hidden = rows.len().saturating_sub(height);
+        rows.drain(..hidden);
+        let head = head.saturating_sub(hidden).min(rows.len());
         let below = height.saturating_sub(self.top + printed);
         self.is_at_bottom |= below <= rows.len();
         let padding = if self.is_at_bottom { below.saturating_sub(rows.len()) } else { 0 };
-        rows.splice(..0, std::iter::repeat_n(CellRow::new(), padding));
+        rows.splice(head..head, std::iter::repeat_n(CellRow::new(), padding));
         padding
     }
 

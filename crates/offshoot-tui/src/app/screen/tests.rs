@@ -75,7 +75,9 @@ impl Play {
         let mut rows =
             paragraph(self.count).get(self.begun..).unwrap_or_default().iter().take(1).cloned().collect::<Vec<_>>();
         rows.extend((0..extra).map(|at| format!("unfinished {at} {}", "x".repeat(usize::from(width)))));
+        let mut head = 0;
         if is_under_way {
+            head = rows.len();
             rows.push(String::new());
             rows.push(format!("spinner, {extra} s"));
         } else {
@@ -91,8 +93,15 @@ impl Play {
             buffer.set_line(0, y, line, width);
         }
         let cursor = Position { y: cursor.y - u16::try_from(hidden).unwrap(), ..cursor };
-        self.screen.draw(&buffer, RegionCursor::new(Some(cursor), is_under_way)).unwrap();
+        let head = head.saturating_sub(hidden);
+        let cursor = RegionCursor::new(Some(cursor), is_under_way);
+        self.screen.draw(&RegionRows { rows: buffer, cursor, head }).unwrap();
         self.flush();
+    }
+
+    /// The rows of the screen.
+    fn rows(&self) -> Vec<String> {
+        self.terminal.screen().visible_lines().map(|line| line.text().trim_end().to_owned()).collect()
     }
 
     /// The terminal's whole text. A wrapped row is one line.
@@ -179,7 +188,8 @@ fn rows_that_are_not_wrapped_anew_are_neither_lost_nor_doubled() {
             let rule = "─".repeat(width.into());
             buffer.set_string(0, 0, &rule, ratatui::style::Style::new());
             buffer.set_string(0, 2, &rule, ratatui::style::Style::new());
-            screen.draw(&buffer, RegionCursor::new(Some(Position::new(0, 1)), number % 2 == 0)).unwrap();
+            let cursor = RegionCursor::new(Some(Position::new(0, 1)), number % 2 == 0);
+            screen.draw(&RegionRows { rows: buffer, cursor, head: 0 }).unwrap();
             screen.send().unwrap();
             parser.process(&std::mem::take(&mut *wire.0.borrow_mut()));
         }
@@ -209,11 +219,29 @@ fn the_bottom_stays_at_the_bottom() {
         play.draw(true, extra);
         play.print_row();
         play.draw(false, 0);
-        let rows: Vec<_> =
-            play.terminal.screen().visible_lines().map(|line| line.text().trim_end().to_owned()).collect();
+        let rows = play.rows();
         assert_eq!(rows.last().map(String::as_str), Some("status"), "{rows:#?}");
         play.check("at the bottom");
     }
+}
+
+/// Regression: after a list had been open, blank rows stood between the printed part of an answer and what comes in.
+#[test]
+fn rows_that_come_in_follow_the_printed_ones() {
+    let mut play = Play::new(true);
+    for _ in 0..12 {
+        play.print_row();
+        play.draw(true, 0);
+    }
+    play.draw(true, 9);
+    play.draw(true, 0);
+    let rows = play.rows();
+    assert_eq!(rows.last().map(String::as_str), Some("status"), "{rows:#?}");
+    let last = rows.iter().rposition(|row| row.starts_with("Paragraph")).unwrap();
+    let paragraph = ["Paragraph 5, row 0, some words", "Paragraph 5, row 1, some words"];
+    assert_eq!(rows[last - 1..=last], paragraph, "{rows:#?}");
+    assert_eq!(rows[last + 1..].iter().take_while(|row| row.is_empty()).count(), 10, "{rows:#?}");
+    play.check("with a list closed");
 }
 
 /// More rows than the screen has are printed at once.
@@ -237,7 +265,8 @@ fn a_letter_costs_few_bytes() {
         buffer.set_string(0, 1, typed, ratatui::style::Style::new());
         buffer.set_string(0, 2, "─".repeat(80), ratatui::style::Style::new());
         let cursor = Position::new(u16::try_from(typed.len()).unwrap(), 1);
-        play.screen.draw(&buffer, RegionCursor::new(Some(cursor), false)).unwrap();
+        let cursor = RegionCursor::new(Some(cursor), false);
+        play.screen.draw(&RegionRows { rows: buffer, cursor, head: 0 }).unwrap();
         play.screen.send().unwrap();
         let sent = play.wire.0.borrow().clone();
         play.flush();

@@ -146,3 +146,74 @@ fn styles_of_a_conversation() {
         size
     ))));
 }
+
+/// An answer that calls these tools, and waits for them.
+fn calls(model: &mut Model, names: &[&str]) {
+    streaming(model, "Go on.", "", "");
+    let call = |(at, name): (usize, &&str)| Content::ToolCall {
+        id: at.to_string(),
+        name: (*name).to_owned(),
+        arguments: json!({}),
+        thought_signature: None,
+    };
+    heard(model, Event::MessageEnd { message: answer(names.iter().enumerate().map(call).collect()) });
+}
+
+fn ends(model: &mut Model, call: &str) {
+    let result = gave(call, "bash", "done");
+    let (tool_call_id, tool_name) = (call.to_owned(), "bash".to_owned());
+    heard(model, Event::ToolExecutionEnd { tool_call_id, tool_name, result, is_error: false });
+}
+
+fn fails(model: &mut Model) {
+    heard(model, Event::AgentStart);
+    let error_message = "overloaded".to_owned();
+    heard(model, Event::AutoRetryStart { attempt: 1, max_attempts: 3, delay_ms: 4_000, error_message });
+}
+
+/// Regression: it said that the agent is at work, whatever was awaited.
+#[test]
+fn the_row_of_the_work_under_way_names_what_is_awaited() {
+    let compaction = |reason| move |model: &mut Model| heard(model, Event::CompactionStart { reason });
+    let now = |model: &mut Model, seconds: i64| drop(update(model, Msg::Now(seconds * 1_000)));
+    let table: [(&str, Tell<'_>); 12] = [
+        ("nothing", &|_| {}),
+        ("waiting for m1", &|model| heard(model, Event::AgentStart)),
+        ("m1 is answering · 7 tokens", &|model| streaming(model, "What is it?", "Let me think.", "It is one or tw")),
+        ("running bash", &|model| calls(model, &["bash"])),
+        ("running grep and 2 more", &|model| calls(model, &["grep", "bash", "ls"])),
+        ("running bash and 1 more", &|model| {
+            calls(model, &["grep", "bash", "ls"]);
+            ends(model, "0");
+        }),
+        ("waiting for m1", &|model| {
+            calls(model, &["bash"]);
+            ends(model, "0");
+        }),
+        ("retry in 4 s", &fails),
+        ("retry in 2 s", &|model| {
+            now(model, 10);
+            fails(model);
+            now(model, 12);
+        }),
+        ("waiting for m1 · 1 min 5 s", &|model| {
+            heard(model, Event::AgentStart);
+            now(model, 10);
+            now(model, 75);
+        }),
+        ("summarising: the context is nearly full", &compaction(offshoot_agent::event::Reason::Threshold)),
+        ("running the command", &|model| {
+            write(model, "!make");
+            press(model, "enter");
+        }),
+    ];
+    for (awaited, tell) in table {
+        let screen = terminal((80, 24), tell);
+        let rows: Vec<_> = screen.lines().filter_map(|row| row.split_once(" … escape stops it")).collect();
+        let rows: Vec<_> = rows.iter().map(|(row, _)| row.trim_start_matches(|c: char| !c.is_ascii())).collect();
+        let expected = if awaited == "nothing" { vec![] } else { vec![awaited] };
+        let rows: Vec<_> =
+            rows.iter().map(|row| row.trim_start().trim_start_matches(|c: char| !c.is_ascii()).trim()).collect();
+        assert_eq!(rows, expected, "{screen}");
+    }
+}

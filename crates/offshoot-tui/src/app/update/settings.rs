@@ -122,7 +122,7 @@ mod tests {
     fn how_it_looks_is_another_at_once() {
         let mut model = Model::default();
         update(&mut model, Msg::Resized(ratatui::layout::Size::new(80, 24)));
-        let height = |model: &mut Model| crate::app::view::bottom(model).draw(model).0.area.height;
+        let height = |model: &mut Model| crate::app::view::bottom(model).draw(model).rows.area.height;
         let before = height(&mut model);
         assert_eq!(update(&mut model, Msg::Stored(Ok(layers(r#"{"outputPad":0}"#)))), []);
         assert!(model.wishes.habits.is_flush);

@@ -88,7 +88,7 @@ fn screen(model: &mut Model) -> String {
         view::prepare_full(model);
         return drawn(width, height, |frame| view::full(model, frame));
     }
-    let (bottom, _) = view::bottom(model).draw(model);
+    let bottom = view::bottom(model).draw(model).rows;
     rows.push(crate::testing::text_of(&bottom));
     rows.iter().map(|row| row.trim_end()).collect::<Vec<_>>().join("\n")
 }

@@ -5,6 +5,7 @@ use ratatui::text::Span;
 
 use super::list::SessionListRow;
 use super::search::Query;
+use crate::markdown::plain;
 use crate::text::{fit, width};
 use crate::theme::{Theme, Token};
 
@@ -20,19 +21,30 @@ pub(super) fn words(
     columns: usize,
     style: Style,
 ) -> Vec<Span<'static>> {
-    let own = fit(row.words(), columns).into_owned();
+    let own = words_of(row, columns);
     let Some(query) = query else { return vec![Span::styled(own, style)] };
     let is_shown = !query.matches(&own).is_empty();
     let Some(snippet) = row.snippet.as_ref().filter(|_| !is_shown) else { return marked(theme, query, &own, style) };
-    let own = if row.name.is_some() { fit(row.words(), columns / 2).into_owned() } else { String::new() };
+    let own = if row.name.is_some() { words_of(row, columns / 2) } else { String::new() };
     let gap = if own.is_empty() { 0 } else { 2 };
     let room = columns.saturating_sub(width(&own) + gap);
     if room < LEAST {
         return vec![Span::styled(own, style)];
     }
     let mut spans = vec![Span::styled(own, style), Span::raw(" ".repeat(gap))];
-    spans.extend(marked(theme, query, &fit(snippet, room), theme.style(Token::Muted)));
+    let words = plain(snippet, room);
+    // A match may lie in what is left out of markdown.
+    let words = if query.matches(&words).is_empty() { fit(snippet, room).into_owned() } else { words };
+    spans.extend(marked(theme, query, &words, theme.style(Token::Muted)));
     spans
+}
+
+/// A session's name as it was given, or its first words without markdown.
+fn words_of(row: &SessionListRow, columns: usize) -> String {
+    match &row.name {
+        Some(_) => fit(row.words(), columns).into_owned(),
+        None => plain(row.words(), columns),
+    }
 }
 
 /// A text with its matches marked.

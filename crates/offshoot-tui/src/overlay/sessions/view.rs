@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use offshoot_session::clock::Millis;
-use offshoot_session::text::{counted, one_line};
+use offshoot_session::text::counted;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
@@ -13,6 +13,7 @@ use super::found;
 use super::list::{Filling, SessionListRow};
 use super::{Mode, Names, Notice, Origin, Preview, Scope, Sessions, Sort, Speaker, Utterance};
 use crate::keymap::Action;
+use crate::markdown;
 use crate::overlay::hint;
 use crate::text;
 use crate::theme::{Theme, Token};
@@ -331,9 +332,9 @@ impl Sessions {
             (Filling::Reading(..), None, ..) => ("reading the sessions…", &[]),
             (_, Some(_), ..) if list.count_unsearched() > 0 => ("searching…", &[]),
             (_, Some(_), Names::All, _) => ("nothing fits", &[]),
-            (_, Some(_), Names::Named, _) => ("nothing that is named fits", &[SHOWS_ALL]),
-            (_, None, Names::Named, Scope::Folder) => ("none is named here", &[SHOWS_ALL, EVERYWHERE]),
-            (_, None, Names::Named, Scope::All) => ("none is named", &[SHOWS_ALL]),
+            (_, Some(_), Names::Named, _) => ("no named session fits", &[SHOWS_ALL]),
+            (_, None, Names::Named, Scope::Folder) => ("no session here has a name", &[SHOWS_ALL, EVERYWHERE]),
+            (_, None, Names::Named, Scope::All) => ("no session has a name", &[SHOWS_ALL]),
             (_, None, Names::All, Scope::Folder) => ("no sessions of this folder yet", &[EVERYWHERE]),
             (_, None, Names::All, Scope::All) => ("no sessions yet", &[]),
         };
@@ -420,7 +421,7 @@ fn said(theme: &Theme, all: &[Utterance], columns: usize, rows: usize) -> Vec<Li
             Speaker::Person => ("› ", Token::Text),
             Speaker::Model => ("  ", Token::Muted),
         };
-        let text = text::fit(&one_line(&said.text, 2 * width * share), width * share).into_owned();
+        let text = markdown::plain(&said.text, width * share);
         for (at, line) in text::wrap(text.trim(), width).into_iter().take(share).enumerate() {
             let head = Span::styled(if at == 0 { mark } else { "  " }, theme.style(Token::Accent));
             let mut line = line.style(theme.style(token));

@@ -3,7 +3,7 @@
 use offshoot_session::entry::Source;
 use offshoot_session::error::Result;
 use offshoot_session::text::counted;
-use offshoot_session::transcript::{End, Item, ItemPart};
+use offshoot_session::transcript::{End, Item, ItemPart, error_words};
 use offshoot_session::tree::NodeIx;
 
 use crate::markdown::plain;
@@ -70,8 +70,8 @@ fn whole(item: &Item) -> Option<String> {
     match item {
         Item::User(parts) | Item::Note { parts, .. } | Item::System { parts, .. } => Some(said(parts)),
         Item::Answer(answer) => match &answer.end {
-            End::Error(why) if answer.parts.is_empty() => Some(format!("error: {why}")),
-            End::Error(why) => Some(format!("{}\nerror: {why}", answered(&answer.parts))),
+            End::Error(why) if answer.parts.is_empty() => Some(format!("error: {}", error_words(why))),
+            End::Error(why) => Some(format!("{}\nerror: {}", answered(&answer.parts), error_words(why))),
             End::Done | End::Aborted | End::Length => Some(answered(&answer.parts)),
         },
         Item::Result(result) => Some(said(&result.parts)),

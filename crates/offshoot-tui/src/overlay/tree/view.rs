@@ -235,7 +235,7 @@ impl TreeSelector {
         let (muted, plain) = (theme.style(Token::Muted), theme.style(Token::Text));
         let said = self.list.outline.text(self.source.as_ref(), ix).unwrap_or_else(|error| error.to_string());
         let is_users = self.source.tree().node(ix).role() == Some(Role::User);
-        let then = if is_users { "Its text comes into the editor" } else { "You go on after it" };
+        let then = if is_users { "Its text comes into the editor" } else { "You continue after it" };
         vec![
             Line::default(),
             Line::styled("  Summarize branch?", plain.add_modifier(Modifier::BOLD)),

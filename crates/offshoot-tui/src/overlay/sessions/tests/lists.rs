@@ -193,7 +193,7 @@ fn nothing_is_there() {
       shows every folder's
     ");
     ctrl(&mut sessions, 'n');
-    assert!(wide(&sessions).contains("none is named here"));
+    assert!(wide(&sessions).contains("no session here has a name"));
     ctrl(&mut sessions, 'n');
     sessions.take(Answer::Done(Scope::Folder, Ok(2)));
     assert!(wide(&sessions).contains("2 files cannot be read: `offshoot doctor` says why"), "{}", wide(&sessions));

@@ -136,3 +136,39 @@ fn a_search_that_is_none_says_why() {
     write(&mut sessions, "x)|zzz");
     assert!(wide(&sessions).contains("searching…"), "{}", wide(&sessions));
 }
+
+/// Rows, what was found and the preview show words without markdown, but for a match that lies in it. A name stays as given.
+#[test]
+fn words_are_shown_without_markdown() {
+    let told = |id, first, name| Told { id, first, name, parent: None, ago: 1, origin: Origin::Own };
+    let world = [
+        told("01a", "**Fix** the `count` of pages", None),
+        told("02b", "hello", Some("*the* name")),
+        told("03c", "## Why?", None),
+    ];
+    let mut sessions = empty();
+    sessions.take(Answer::Listed(Scope::Folder, world.iter().map(listed).collect()));
+    sessions.take(Answer::Done(Scope::Folder, Ok(0)));
+    sessions.requests();
+    let said = said(Speaker::Model, "It is **done**:\n\n- `one`");
+    sessions.take(Answer::Preview(file("03c"), Preview { first: Vec::new(), last: vec![said], trouble: None }));
+    let screen = wide(&sessions);
+    for words in ["› Why? ", "  *the* name ", "  Fix the count of pages ", "  It is done: one"] {
+        assert!(screen.contains(words), "{words}: {screen}");
+    }
+    for (typed, snippet, shown) in
+        [("deep", "a **deep** `dive`", "a deep dive"), ("*deep", "a **deep** dive", "a **deep** dive")]
+    {
+        let mut sessions = empty();
+        sessions.take(Answer::Listed(Scope::Folder, vec![listed(&world[2])]));
+        sessions.take(Answer::Done(Scope::Folder, Ok(0)));
+        write(&mut sessions, typed);
+        let requests = sessions.requests();
+        let search = requests.iter().find_map(|request| match request {
+            Request::Search { search, .. } => Some(*search),
+            _ => None,
+        });
+        sessions.take(Answer::Judged(search.unwrap(), vec![(file("03c"), found(snippet))]));
+        assert!(wide(&sessions).contains(&format!("› {shown} ")), "{}", wide(&sessions));
+    }
+}
