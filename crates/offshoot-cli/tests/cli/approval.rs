@@ -99,16 +99,18 @@ fn text_that_is_being_typed_stays_text() {
     assert!(terminal.ended());
 }
 
+/// What was being written before is put aside meanwhile. Regression: it was sent as a part of the reason.
 #[test]
 fn a_refusal_can_say_why() {
     let talk = asking("touch made");
     let mut terminal = Terminal::offshoot(&talk, &["--approval", "ask", "do the work"], (80, 24));
-    terminal.until_text("tab answers").send("\tt");
-    terminal.until_text("Say below what to do instead").send("make it tomorrow\r");
-    terminal.until_text("All right.").until_gone("May bash run?");
+    terminal.until_text("tab answers").send("half a thought");
+    terminal.until_text("\nhalf a thought\n").send("\tt");
+    terminal.until_text("Say below what to do instead").until_gone("half a thought").send("make it tomorrow\r");
+    terminal.until_text("All right.").until_gone("May bash run?").until_text("\nhalf a thought\n");
     let request = talk.server.seen().pop().unwrap().json()["messages"].to_string();
     assert!(request.contains("The user did not allow this call. make it tomorrow"), "{request}");
-    terminal.send("\x04");
+    terminal.send("\x03\x04");
     assert!(terminal.ended());
     assert_eq!(records(&talk), ["reject user"]);
 }

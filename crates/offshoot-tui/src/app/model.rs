@@ -156,6 +156,8 @@ pub struct Question {
     pub stage: QuestionStage,
     /// How many rows of the call are above the first one that is shown.
     pub scrolled: usize,
+    /// The text of the editor, while the editor is used to say why the call is refused.
+    pub draft: String,
 }
 
 /// Who gets the keys while a question is open.

@@ -28,10 +28,13 @@ pub(super) fn event(model: &mut Model, event: &Event) {
                 waiting: *waiting,
                 stage: QuestionStage::default(),
                 scrolled: 0,
+                draft: String::new(),
             });
         }
         Event::ApprovalEnd { id, .. } => {
-            model.question.take_if(|question| *id == Some(question.id));
+            if let Some(question) = model.question.take_if(|question| *id == Some(question.id)) {
+                model.editor.restore(&[question.draft]);
+            }
         }
         _ => {}
     }
@@ -62,7 +65,7 @@ pub(super) fn key(model: &mut Model, key: KeyEvent) -> Option<Vec<Cmd>> {
             let why = model.editor.draft();
             model.editor.clear();
             let mut cmds = answer(model, ApprovalDecision::Reject, Some(why));
-            cmds.push(ProgramTask::SaveDraft(String::new()).into());
+            cmds.push(ProgramTask::SaveDraft(model.editor.draft()).into());
             Some(cmds)
         }
         QuestionStage::Confirming | QuestionStage::Explaining => None,
@@ -91,12 +94,22 @@ fn chosen(model: &mut Model, letter: char) -> Vec<Cmd> {
 }
 
 fn answer(model: &mut Model, decision: ApprovalDecision, message: Option<String>) -> Vec<Cmd> {
-    let question = model.question.take();
-    question.map(|Question { id, .. }| Cmd::ask(Command::Approve { id, decision, message })).into_iter().collect()
+    let Some(Question { id, draft, .. }) = model.question.take() else { return Vec::new() };
+    model.editor.restore(&[draft]);
+    vec![Cmd::ask(Command::Approve { id, decision, message })]
 }
 
+/// What was being written is put aside while the editor takes the reason, and comes back after it.
 fn go_to(model: &mut Model, stage: QuestionStage) -> Option<Vec<Cmd>> {
-    model.question.as_mut()?.stage = stage;
+    let question = model.question.as_mut()?;
+    question.stage = stage;
+    let draft = std::mem::take(&mut question.draft);
+    if stage == QuestionStage::Explaining {
+        question.draft = model.editor.draft();
+        model.editor.clear();
+    } else {
+        model.editor.restore(&[draft]);
+    }
     Some(Vec::new())
 }
 
