@@ -15,7 +15,7 @@ use crate::event::{BashResult, CompactionResult, Event};
 use crate::provider::{Model, ThinkingLevel};
 use crate::setup::Setup;
 use crate::stats::{SessionStats, stats};
-use crate::turn::{Navigated, Navigation, Settled};
+use crate::turn::{BringBack, Navigated, Navigation, Settled};
 use crate::writer::{OwnedSession, Writer};
 
 type Result<T> = std::result::Result<T, AgentError>;
@@ -148,6 +148,17 @@ impl AgentSession {
     /// [`AgentError::Busy`], or the entry does not exist.
     pub async fn navigate_tree(&self, navigation: Navigation) -> Result<Navigated> {
         match self.ask(Command::NavigateTree(navigation)).await? {
+            Reply::Navigated(navigated) => Ok(navigated),
+            other => Err(unexpected(&other)),
+        }
+    }
+
+    /// Brings work of other branches to the leaf, or takes an operation back.
+    ///
+    /// # Errors
+    /// [`AgentError::Busy`], an entry does not exist, or it does not fit into the model's window.
+    pub async fn bring_back(&self, what: BringBack) -> Result<Navigated> {
+        match self.ask(Command::BringBack(what)).await? {
             Reply::Navigated(navigated) => Ok(navigated),
             other => Err(unexpected(&other)),
         }

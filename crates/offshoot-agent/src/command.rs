@@ -10,7 +10,7 @@ use crate::approval::{ApprovalDecision, ApprovalMode};
 use crate::event::{BashResult, CompactionResult};
 use crate::message::Block;
 use crate::provider::{Model, ThinkingLevel};
-use crate::turn::{Navigated, Navigation, QueueMode, Retry, Settled};
+use crate::turn::{BringBack, Navigated, Navigation, QueueMode, Retry, Settled};
 
 /// See the methods of [`crate::agent_session::AgentSession`].
 #[derive(Debug, Clone, PartialEq)]
@@ -36,6 +36,8 @@ pub enum Command {
     Compact { instructions: Option<String> },
     /// Refused during a run.
     NavigateTree(Navigation),
+    /// Refused during a run; replied to as a move in the tree.
+    BringBack(BringBack),
     /// Stops what is running first, as the next three do.
     NewSession,
     /// An existing session file.

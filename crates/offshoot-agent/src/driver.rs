@@ -6,6 +6,8 @@
 mod outbox;
 mod replace;
 mod commands;
+mod summaries;
+mod bring_back;
 mod jobs;
 mod approvals;
 mod tools;

@@ -1,9 +1,11 @@
 //! What the next request from an entry would cost a model's user, now and once nothing is cached any more.
 
+use offshoot_session::branch_summary::{self, BranchPlan};
 use offshoot_session::clock::Millis;
+use offshoot_session::entry::Source;
 use offshoot_session::error::Result;
 use offshoot_session::forecast::{AskedModel, CacheReach, CacheRule, Forecast, NextRequest, forecast};
-use offshoot_session::session::Session;
+use offshoot_session::header::Dialect;
 use offshoot_session::text::in_short;
 use offshoot_session::tree::NodeIx;
 
@@ -48,7 +50,13 @@ impl RequestForecast {
 
 /// Cents are too coarse for most prompts below one.
 fn dollars(cost: f64) -> String {
-    if cost < 0.01 { format!("${cost:.4}") } else { format!("${cost:.2}") }
+    if cost < 0.00005 {
+        "$0".to_owned()
+    } else if cost < 0.01 {
+        format!("${cost:.4}")
+    } else {
+        format!("${cost:.2}")
+    }
 }
 
 /// Where a request would begin, and how many tokens would be added there first.
@@ -64,16 +72,36 @@ pub struct RequestPlace {
 ///
 /// # Errors
 /// The session cannot be read.
-pub fn request_forecast(session: &Session, place: RequestPlace, model: &Model, now: Millis) -> Result<RequestForecast> {
+pub fn request_forecast(
+    (source, form): (&dyn Source, Dialect),
+    place: RequestPlace,
+    model: &Model,
+    now: Millis,
+) -> Result<RequestForecast> {
     let asked = AskedModel { provider: &model.provider, id: &model.id };
-    let next = NextRequest { model: asked, rule: cache_rule(model), now, form: session.dialect() };
-    let mut tokens = forecast(session, place.target, &next)?;
+    let next = NextRequest { model: asked, rule: cache_rule(model), now, form };
+    let mut tokens = forecast(source, place.target, &next)?;
     tokens.context_tokens += place.more_tokens;
     Ok(RequestForecast {
         tokens,
         cost_now: model.request_cost(tokens.fresh_tokens(), tokens.cached_tokens.unwrap_or(0)),
         cost_later: model.request_cost(tokens.context_tokens, 0),
     })
+}
+
+/// Such as `summary ≈ $0.02`: what a summary of the branch that is left for `target` would cost, without its answer.
+/// `None` if nothing is left, or the model has no prices.
+///
+/// # Errors
+/// The session cannot be read.
+pub fn summary_cost_words(
+    source: &dyn Source,
+    (from, target): (Option<NodeIx>, NodeIx),
+    model: &Model,
+) -> Result<Option<String>> {
+    let plan = branch_summary::plan(source, from, Some(target), 0)?;
+    let tokens = Some(plan).filter(BranchPlan::has_messages).map(|plan| plan.tokens);
+    Ok(tokens.and_then(|tokens| model.request_cost(tokens, 0)).map(|cost| format!("summary ≈ {}", dollars(cost))))
 }
 
 /// With Anthropic's marks, of which the last one is on the last message, a request is found again as a whole. The other

@@ -16,7 +16,7 @@ pub(crate) fn forecast(app: &App, session: &Session, place: RequestPlace) -> Res
     let wishes =
         ModelWishes { typed: &ModelArgs::default(), session, settings: &settings, without_key: WithoutKey::Wait };
     let model = ModelTable::load(app).choose(app, &wishes)?.model;
-    Ok(request_forecast(session, place, &model, app.now())?)
+    Ok(request_forecast((session, session.dialect()), place, &model, app.now())?)
 }
 
 /// The forecast for a dry run: at an entry, after so many more tokens.

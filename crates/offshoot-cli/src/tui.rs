@@ -18,6 +18,7 @@ mod session_facts;
 mod snapshots;
 mod settings;
 mod actions;
+mod bring_back;
 mod serve;
 mod trust_question;
 mod program;

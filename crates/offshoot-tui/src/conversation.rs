@@ -165,12 +165,15 @@ impl Conversation {
                     self.place_waiting();
                 }
             }
-            Reply::Navigated(Navigated { aborted, warning, .. }) => {
+            Reply::Navigated(Navigated { aborted, warning, said, .. }) => {
                 self.job = None;
                 match warning {
                     _ if *aborted => self.notice(Level::Info, "the summary was stopped; nothing has changed"),
                     Some(why) => self.notice(Level::Warning, without_model(why)),
                     None => {}
+                }
+                if let Some(said) = said {
+                    self.notice(Level::Info, said.clone());
                 }
             }
             Reply::Done

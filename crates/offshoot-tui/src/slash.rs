@@ -22,6 +22,18 @@ pub enum SlashCommand {
     Clone,
     /// Goes back to the last user message, or to this entry, with a summary of the abandoned branch.
     Pop(Option<String>),
+    /// Copies entries of other branches to here.
+    Pick(Vec<String>),
+    /// Summarises here what the branch of an entry has.
+    Merge {
+        entry: String,
+        instructions: Option<String>,
+    },
+    /// Compares two entries, or one with the current one.
+    Compare(String, Option<String>),
+    Undo,
+    /// Continues as if the newest compaction had never happened.
+    Uncompact,
     ExportBranch {
         entry: String,
         /// `None` for a file in this folder.
@@ -122,10 +134,18 @@ pub const COMMANDS: &[Spec] = &[
     },
     spec("clone", "", None, "begin a session with everything up to here"),
     spec("pop", "[entry]", Some(Argument::Entry), "back to the last message, with a summary"),
+    Spec {
+        aliases: &["cherry-pick"],
+        ..spec("pick", "<entries>", Some(Argument::Entry), "copy entries of another branch here: 1a2b, 1a2b..3c4d")
+    },
+    spec("merge", "<entry> [instructions]", Some(Argument::Entry), "summarise here what another branch has"),
+    spec("compare", "<entry> [entry]", Some(Argument::Entry), "show where two branches part, and what each has"),
+    spec("undo", "", None, "undo the last switch, pick, merge or compaction; again: redo"),
     spec("export-branch", "<entry> [path]", Some(Argument::Entry), "write the branch up to an entry into a file"),
     spec("label", "[text | --clear]", Some(Argument::Label), "show, set or remove a label here"),
     spec("name", "[name]", Some(Argument::Text), "name the session, or show its name"),
     spec("compact", "[instructions]", Some(Argument::Text), "summarise what came before, and cut"),
+    spec("uncompact", "", None, "go on as if the newest compaction had never happened"),
     spec("model", "[model]", Some(Argument::Model), "choose a model"),
     spec("thinking", "[level]", Some(Argument::Thinking), "choose how much the model thinks"),
     spec("approval", "[mode]", Some(Argument::Text), "choose what the model may do unasked"),

@@ -26,6 +26,7 @@ fn while_busy(command: &Command) -> WhileBusy {
     match command {
         Command::Prompt(_) => WhileBusy::Refused("the agent is at work: steer it, or say it as a follow-up"),
         Command::NavigateTree(_) => WhileBusy::Refused("the agent is at work: stop it before going elsewhere"),
+        Command::BringBack(_) => WhileBusy::Refused("the agent is at work: stop it before bringing something back"),
         Command::Compact { .. } => WhileBusy::StopsTurn,
         Command::NewSession | Command::SwitchSession(_) | Command::Fork { .. } | Command::Clone => WhileBusy::StopsAll,
         Command::Abort
@@ -147,6 +148,7 @@ impl Driver {
                 self.do_job(Job::Compaction { reason: Reason::Manual, instructions }, reply);
             }
             Command::NavigateTree(navigation) => self.do_job(Job::Navigation(Box::new(navigation)), reply),
+            Command::BringBack(what) => self.do_job(Job::BringBack(what), reply),
             Command::NewSession => self.replace(NextSession::Fresh, reply),
             Command::SwitchSession(file) => self.replace(NextSession::Stored(file), reply),
             Command::Fork { entry } => self.replace(NextSession::Before(entry), reply),

@@ -1,4 +1,4 @@
-//! Compactions and moves in the tree: planned on the session's thread, summarised in a task, written in one step. If
+//! Compactions and moves in the tree, and what brings work back: planned on the session's thread, summarised in a task, written in one step. If
 //! the model writes no summary, the extractive summariser does, and the entry says so.
 
 use offshoot_session::branch_summary::{self, BranchPlan, Instructions};
@@ -10,19 +10,18 @@ use offshoot_session::id::EntryId;
 use offshoot_session::json::Json;
 use offshoot_session::kind::{Kind, Role};
 use offshoot_session::session::Session;
-use offshoot_session::summariser::{Answer, Drafted, Extractive, Request};
+use offshoot_session::summariser::{Drafted, Extractive};
 use std::sync::Arc;
 
+use super::bring_back::{self, Limits, ReadyBringBack};
+use super::summaries::{JobResources, drafted_branch, ended, summarise, without_model};
 use super::{Driver, DriverInput, Recorded};
 use crate::error::AgentError;
 use crate::event::{CompactionResult, Event, RawJson};
-use crate::model::Access;
-use crate::provider::Provider;
-use crate::setup::Setup;
-use crate::summarise::{Listener, ModelSummariser, Summarise};
+use crate::summarise::Listener;
 use crate::turn::{Job, JobDraft, JobResult, Navigated, Navigation, Ticket, TurnInput};
 use crate::words::in_words;
-use crate::writer::{OwnedSession, WriterHandle};
+use crate::writer::OwnedSession;
 
 pub(crate) struct ReadyJob {
     what: JobWork,
@@ -32,6 +31,7 @@ pub(crate) struct ReadyJob {
 enum JobWork {
     Compaction { plan: Box<Plan>, drafted: Drafted },
     Navigation { navigation: Box<Navigation>, summary: Option<(Box<BranchPlan>, Drafted)> },
+    BringBack(ReadyBringBack),
 }
 
 pub(crate) struct Committed {
@@ -40,36 +40,13 @@ pub(crate) struct Committed {
     moved: Option<(Event, Recorded)>,
 }
 
-struct JobResources {
-    handle: WriterHandle,
-    setup: Setup,
-    provider: Arc<dyn Provider>,
-    listener: Listener,
-}
-
-impl JobResources {
-    /// The summariser; a model's retries are reported to the listener.
-    async fn summariser(&self) -> Result<Arc<dyn Summarise>, String> {
-        let setup = &self.setup;
-        if let Some(summariser) = &setup.summariser {
-            return Ok(summariser.clone());
-        }
-        let Access { model, key } = setup.keys.access(&setup.model).await.map_err(|error| error.to_string())?;
-        let (provider, listener) = (self.provider.clone(), Some(self.listener.clone()));
-        let (thinking, retry) = (setup.thinking(), setup.retry);
-        Ok(Arc::new(ModelSummariser { provider, model, thinking, key, retry, listener }))
-    }
-}
-
 impl Driver {
     pub(super) fn draft(&mut self, ticket: Ticket, job: Job) {
-        if let Err(limit) = self.spending.check_cost(&self.setup.model, 0) {
-            // A move without a summary costs nothing.
-            let is_free = matches!(&job, Job::Navigation(navigation) if !navigation.summarize);
-            if !is_free {
-                drop(self.own.send(DriverInput::Drafted { ticket, ready: Box::new(Err(JobDraft::Failed(limit))) }));
-                return;
-            }
+        if let Err(limit) = self.spending.check_cost(&self.setup.model, 0)
+            && job.asks_model()
+        {
+            drop(self.own.send(DriverInput::Drafted { ticket, ready: Box::new(Err(JobDraft::Failed(limit))) }));
+            return;
         }
         let own = self.own.clone();
         let trying = self.own.clone();
@@ -84,6 +61,7 @@ impl Driver {
             window => window,
         };
         let budget = window.saturating_sub(self.setup.branch_reserve);
+        let limits = Limits { budget, window: self.setup.model.context_window };
         self.spawn(async move {
             let ready = match job {
                 Job::Compaction { instructions, .. } => {
@@ -91,6 +69,9 @@ impl Driver {
                     compaction(&resources, settings, instructions, begins).await
                 }
                 Job::Navigation(navigation) => walk(&resources, navigation, budget).await,
+                Job::BringBack(what) => bring_back::plan(&resources, what, limits)
+                    .await
+                    .map(|(ready, warning)| ReadyJob { what: JobWork::BringBack(ready), warning }),
             };
             drop(own.send(DriverInput::Drafted { ticket, ready: Box::new(ready) }));
         });
@@ -164,32 +145,6 @@ fn plan(session: &Session, settings: &compact::Settings) -> Result<Box<Plan>, Jo
     }
 }
 
-async fn summarise(
-    resources: &JobResources,
-    requests: Vec<Request>,
-) -> Result<(Vec<Answer>, Option<&'static str>), String> {
-    let summariser = resources.summariser().await?;
-    let mut answers = Vec::with_capacity(requests.len());
-    for request in requests {
-        answers.push(summariser.summarise(request).await?);
-    }
-    Ok((answers, summariser.name()))
-}
-
-fn without_model(by_rule: Option<Result<Drafted, Error>>, why: &str) -> Result<Drafted, JobDraft> {
-    match by_rule {
-        Some(Ok(drafted)) => Ok(drafted),
-        Some(Err(error)) => {
-            Err(JobDraft::Failed(AgentError::Failed(format!("{why}; and without a model: {}", in_words(&error)))))
-        }
-        None => Err(ended()),
-    }
-}
-
-fn ended() -> JobDraft {
-    JobDraft::Failed(AgentError::Ended)
-}
-
 async fn walk(resources: &JobResources, navigation: Box<Navigation>, budget: u64) -> Result<ReadyJob, JobDraft> {
     let target = navigation.target.clone();
     let wants = navigation.summarize;
@@ -202,21 +157,7 @@ async fn walk(resources: &JobResources, navigation: Box<Navigation>, budget: u64
         (Some(text), false) => Instructions::Focus(text),
         (Some(text), true) => Instructions::Instead(text),
     };
-    let by_model = match plan.request(instructions) {
-        None => plan.summary(None, None).map_err(|error| in_words(&error)),
-        Some(request) => summarise(resources, vec![request])
-            .await
-            .and_then(|(answers, name)| plan.summary(answers.first(), name).map_err(|error| in_words(&error))),
-    };
-    let (drafted, warning) = match by_model {
-        Ok(drafted) => (drafted, None),
-        Err(why) => {
-            let again = plan.clone();
-            let by_rule =
-                move |owned: &mut OwnedSession| again.run(&Extractive::new(owned.session()), Instructions::Plain);
-            (without_model(resources.handle.ask(by_rule).await, &why)?, Some(why))
-        }
-    };
+    let (drafted, warning) = drafted_branch(resources, &plan, instructions).await?;
     Ok(ReadyJob { what: JobWork::Navigation { navigation, summary: Some((plan, drafted)) }, warning })
 }
 
@@ -247,6 +188,12 @@ fn write(owned: &mut OwnedSession, ready: ReadyJob) -> Result<Committed, AgentEr
             Ok(Committed { result: JobResult::Compaction(Arc::new(result)), moved: None })
         }
         JobWork::Navigation { navigation, summary } => go(owned, &navigation, summary, ready.warning),
+        JobWork::BringBack(what) => {
+            let (said, has_moved) = bring_back::write(owned, what)?;
+            let navigated = Navigated { said: Some(said), warning: ready.warning, ..Navigated::default() };
+            let moved = has_moved.then(|| moved(owned.session()));
+            Ok(Committed { result: JobResult::Navigation(navigated), moved })
+        }
     }
 }
 
@@ -281,16 +228,19 @@ fn go(
         let target = summary.as_ref().map_or(navigation.target.as_str(), EntryId::as_str);
         owned.append(&[NewEntry::label(target, Some(label))])?;
     }
-    let session = owned.session();
+    let summary = summary.map(|id| id.as_str().to_owned());
+    let navigated = Navigated { editor_text, summary, warning, ..Navigated::default() };
+    Ok(Committed { result: JobResult::Navigation(navigated), moved: Some(moved(owned.session())) })
+}
+
+fn moved(session: &Session) -> (Event, Recorded) {
     let event = Event::SessionChanged {
         reason: "tree",
         session_id: session.id().to_owned(),
         session_file: session.file().map(|file| file.display().to_string()),
         leaf_id: session.leaf_id().map(|leaf| leaf.as_str().to_owned()),
     };
-    let summary = summary.map(|id| id.as_str().to_owned());
-    let navigated = Navigated { editor_text, summary, aborted: false, warning };
-    Ok(Committed { result: JobResult::Navigation(navigated), moved: Some((event, Recorded::of(session))) })
+    (event, Recorded::of(session))
 }
 
 /// The new leaf: before a user or custom message, whose text is returned for editing, else the entry itself.

@@ -53,6 +53,20 @@ pub struct Navigation {
     pub label: Option<String>,
 }
 
+/// Brings work of other branches here, or takes an operation back.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the names say what they are")]
+pub enum BringBack {
+    /// Copies entries: ids, each list in the order of its path.
+    Pick { selections: Vec<Vec<String>> },
+    /// Summarises what the branch up to this entry has and the current one lacks.
+    Merge { tip: String, instructions: Option<String> },
+    /// Goes back to before the last operation.
+    Undo,
+    /// Continues as if the newest compaction had never happened.
+    Uncompact,
+}
+
 /// The result of a move in the tree.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Navigated {
@@ -64,6 +78,8 @@ pub struct Navigated {
     pub aborted: bool,
     /// Why the summary was written without a model.
     pub warning: Option<String>,
+    /// What was brought back or undone, for people.
+    pub said: Option<String>,
 }
 
 /// The result of a written job.
@@ -80,6 +96,7 @@ pub enum JobResult {
 pub enum Job {
     Compaction { reason: Reason, instructions: Option<String> },
     Navigation(Box<Navigation>),
+    BringBack(BringBack),
 }
 
 impl Job {
@@ -87,7 +104,16 @@ impl Job {
     pub(super) fn is_users(&self) -> bool {
         match self {
             Self::Compaction { reason, .. } => *reason == Reason::Manual,
-            Self::Navigation(_) => true,
+            Self::Navigation(_) | Self::BringBack(_) => true,
+        }
+    }
+
+    /// Whether it may cost tokens.
+    pub(crate) fn asks_model(&self) -> bool {
+        match self {
+            Self::Compaction { .. } => true,
+            Self::Navigation(navigation) => navigation.summarize,
+            Self::BringBack(what) => matches!(what, BringBack::Merge { .. }),
         }
     }
 }

@@ -51,17 +51,17 @@ pub(super) async fn next_model(context: &JobContext, agent: &AgentSession, is_fo
 }
 
 /// The entry that the user named. What does not exist is looked for here, not in the shell.
-fn find(app: &App, session: &Session, given: &str) -> Result<NodeIx> {
+pub(super) fn find(app: &App, session: &Session, given: &str) -> Result<NodeIx> {
     let elsewhere = |error: CommandError| CommandError { hints: vec!["/tree shows them".to_owned()], ..error };
     select::entry(app, session, given).map_err(elsewhere)
 }
 
-fn id_of(session: &Session, ix: NodeIx) -> Result<String> {
+pub(super) fn id_of(session: &Session, ix: NodeIx) -> Result<String> {
     let id = session.tree().node(ix).id().map(EntryId::as_str);
     id.map(str::to_owned).ok_or_else(|| CommandError::new(FailureKind::NotFound, "the entry has no id"))
 }
 
-async fn read<T: Send + 'static>(
+pub(super) async fn read<T: Send + 'static>(
     agent: &AgentSession,
     look: impl FnOnce(&Session) -> Result<T> + Send + 'static,
 ) -> Result<T> {

@@ -17,7 +17,7 @@ use tokio::sync::mpsc::UnboundedReceiver;
 
 use super::hangup::HangupNotice;
 use super::job_context::{JobContext, ask};
-use super::{actions, choices, clipboard, files, git_branch, session_facts, settings, snapshots};
+use super::{actions, bring_back, choices, clipboard, files, git_branch, session_facts, settings, snapshots};
 
 /// The interval of checks for other programs' entries.
 const WATCH: Duration = Duration::from_secs(2);
@@ -93,6 +93,10 @@ async fn act(context: JobContext, agent: AgentSession, task: ProgramTask) {
         ProgramTask::UseModel(name) => actions::use_model(&context, &agent, &name).await,
         ProgramTask::NextModel { is_forward } => actions::next_model(&context, &agent, is_forward).await,
         ProgramTask::Named(action, entry) => actions::named(&context, &agent, action, entry).await,
+        ProgramTask::Pick(selections) => bring_back::pick(&context, &agent, selections).await,
+        ProgramTask::Merge { entry, instructions } => bring_back::merge(&context, &agent, entry, instructions).await,
+        ProgramTask::Compare(entry, other) => bring_back::compare(&context, &agent, entry, other).await,
+        ProgramTask::Forecast(entry) => return bring_back::forecast(&context, &agent, entry).await,
         ProgramTask::Pop => actions::pop(&context, &agent).await,
         ProgramTask::Resume(given) => actions::resume(&context, &agent, given).await,
         ProgramTask::Open(file) => actions::open(&context, &agent, file).await,

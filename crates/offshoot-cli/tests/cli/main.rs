@@ -53,6 +53,7 @@ mod trust;
 mod tree;
 mod tui;
 mod tui_beside;
+mod tui_bring_back;
 mod tui_colours;
 mod tui_commands;
 mod tui_drafts;

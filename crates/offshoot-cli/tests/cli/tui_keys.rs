@@ -101,14 +101,16 @@ fn what_a_summary_shall_mind_has_several_lines_and_reaches_the_model() {
     terminal.until_text("No summary").send("3");
     terminal.until_text("What shall the summary mind?").send("the cache\x0aand \x1b");
     terminal.until_text("› Summarize with custom prompt").send("\r");
-    terminal.until("what was written before", |screen| screen.contains("\nthe cache\nand\n"));
+    terminal.until("what was written before, and the bill", |screen| {
+        screen.contains("\nthe cache\nand\n") && screen.contains("summary ≈ ")
+    });
     insta::assert_snapshot!(terminal.screen(), @"
     ── Session tree ────────────────────────────────────────────────────────────────
 
       Summarize branch?
       You go to user: second question
       Its text comes into the editor
-
+      19 tokens · next prompt ≈ $0.0001 · summary ≈ $0
       What shall the summary mind?
     ────────────────────────────────────────────────────────────────────────────────
     the cache

@@ -6,6 +6,7 @@ use offshoot_agent::command::Command;
 
 use crate::overlay::sessions::Request;
 use crate::slash::{Argument, LabelRequest};
+use offshoot_session::tree::NodeIx;
 use offshoot_settings::{Scope, Value};
 
 /// A command of the front end.
@@ -83,6 +84,16 @@ pub enum ProgramTask {
     Named(EntryAction, String),
     /// Go back to the last user message, with a summary of the branch that is left.
     Pop,
+    /// Copy the entries that these selections name.
+    Pick(Vec<String>),
+    Merge {
+        entry: String,
+        instructions: Option<String>,
+    },
+    /// Open the tree with the comparison of two named entries, or of one and the current entry.
+    Compare(String, Option<String>),
+    /// Work out what the next request from this entry would cost; answered with [`super::msg::Msg::Forecast`].
+    Forecast(String),
     Resume(String),
     Open(PathBuf),
     /// Show, set or remove the label of the last entry.
@@ -111,6 +122,8 @@ pub enum ProgramTask {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Purpose {
     Tree,
+    /// To compare two entries.
+    Compare(NodeIx, NodeIx),
     Transcript,
     /// To choose a message and begin a new session before it.
     Fork,

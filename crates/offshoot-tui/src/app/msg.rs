@@ -40,6 +40,10 @@ pub enum Msg {
     Agent(Arc<Event>),
     /// A branch is about to be left with a summary.
     Leaving,
+    /// A branch is about to be merged as a summary.
+    Merging,
+    /// What the next request from this entry would cost, in words; `None` if that is not known.
+    Forecast(String, Option<String>),
     Answered(Box<Command>, Result<Reply, AgentError>),
     Looked(Box<Looked>),
     /// The git branch that is checked out in the session's folder.

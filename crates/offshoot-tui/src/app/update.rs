@@ -20,6 +20,8 @@ use super::msg::Msg;
 
 /// The name of the job while the summary of a branch is written.
 const LEAVING: &str = "summarising what is left behind";
+/// The job while a branch is merged.
+const MERGING: &str = "summarising the branch that is merged";
 
 /// Resizes within this many milliseconds belong to one movement of the terminal's edge.
 const RESIZES_TOGETHER: Millis = 400;
@@ -52,6 +54,11 @@ pub fn update(model: &mut Model, msg: Msg) -> Vec<Cmd> {
             model.conversation.set_job(Some(LEAVING));
             Vec::new()
         }
+        Msg::Merging => {
+            model.conversation.set_job(Some(MERGING));
+            Vec::new()
+        }
+        Msg::Forecast(entry, forecast) => overlay::forecast(model, &entry, forecast),
         Msg::Answered(command, result) => agent::answered(model, &command, result),
         Msg::Looked(looked) => {
             opened::looked(model, *looked);

@@ -170,8 +170,13 @@ actions! {
     TreePreviewUp: Tree, "app.tree.previewUp", ["shift+up"], "scroll the preview up";
     TreePreviewDown: Tree, "app.tree.previewDown", ["shift+down"], "scroll the preview down";
     ToggleTreeStats: Tree, "app.tree.toggleStats", ["shift+s"], "show or hide the figures of branches";
-    MarkBranch: Tree, "app.tree.mark", ["shift+m"], "mark a branch for a comparison";
-    DiffBranches: Tree, "app.tree.diff", ["shift+d"], "compare the two marked branches";
+    MarkBranch: Tree, "app.tree.mark", ["shift+m"], "mark an entry, to pick it or to compare two";
+    MarkRange: Tree, "app.tree.markRange", ["shift+r"], "mark everything between the last mark and here";
+    DiffBranches: Tree, "app.tree.diff", ["shift+d"], "compare the branches of two marked entries";
+    PickEntries: Tree, "app.tree.pick", ["shift+c"], "copy the marked entries, or this one, to the current branch";
+    MergeBranch: Tree, "app.tree.merge", ["shift+g"], "summarise this branch on the current one";
+    UndoOperation: Tree, "app.tree.undo", ["shift+u"], "undo the last switch, pick, merge or compaction; again: redo";
+    GoToSource: Tree, "app.tree.goToSource", ["shift+o"], "go from a copy or a merge to where it comes from";
     JumpToLabel: Tree, "app.tree.jumpToLabel", ["shift+j"], "go to a label by typing it";
 }
 

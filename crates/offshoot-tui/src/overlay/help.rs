@@ -243,17 +243,17 @@ mod tests {
           /branch                        the same as /fork
           /clone                         begin a session with everything up to here
           /pop [entry]                   back to the last message, with a summary
+          /pick <entries>                copy entries of another branch here: 1a2b,
+                                         1a2b..3c4d
+          /cherry-pick                   the same as /pick
+          /merge <entry> [instructions]  summarise here what another branch has
+          /compare <entry> [entry]       show where two branches part, and what each has
+          /undo                          undo the last switch, pick, merge or
+                                         compaction; again: redo
           /export-branch <entry> [path]  write the branch up to an entry into a file
           /label [text | --clear]        show, set or remove a label here
           /name [name]                   name the session, or show its name
           /compact [instructions]        summarise what came before, and cut
-          /model [model]                 choose a model
-          /thinking [level]              choose how much the model thinks
-          /approval [mode]               choose what the model may do unasked
-          /session                       show file, figures and cost of the session
-          /export [path]                 write the session to a file: .html, .jsonl, .md
-          /import <path>                 take a session file into the store and open it
-          /copy                          copy the last answer
         ");
         insta::assert_snapshot!(screen(&mut help, 40, 24), @"
         Help  type to search · esc leave
@@ -282,24 +282,26 @@ mod tests {
                             summary
         ");
         press(&mut help, "pageDown pageDown pageDown");
-        insta::assert_snapshot!(screen(&mut help, 40, 12), @"
+        insta::assert_snapshot!(screen(&mut help, 40, 12), @r"
         Help  type to search · esc leave
         >
-          ctrl+z            put offshoot into
-                            the background
-          ctrl+g            write in the
-                            external editor
-          ctrl+v            paste a picture or
-                            text from the
-                            clipboard
-          alt+t             read the whole
-                            conversation
-          ctrl+l            choose a model
+          /quit             leave
+        In a message
+          !command          run a command in the
+                            shell
+          !!command         the same, without
+                            the model seeing it
+          @file             name a file; what is
+                            typed finds it
+          \ then enter      begin a new line
+        Anywhere
         ");
         help.paste("undo");
         insta::assert_snapshot!(screen(&mut help, 80, 5), @"
         Help  type to search · esc leave · ↑/↓ scroll
         > undo
+          /undo                          undo the last switch, pick, merge or
+                                         compaction; again: redo
           ctrl+-                         undo the last change
         ");
     }

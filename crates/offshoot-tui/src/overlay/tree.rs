@@ -8,6 +8,7 @@ mod draw;
 mod keys;
 mod panes;
 mod rows;
+mod bring;
 mod compare;
 mod labels;
 mod list;
@@ -22,6 +23,7 @@ mod tests;
 use std::sync::Arc;
 
 use jiff::tz::TimeZone;
+use offshoot_agent::turn::BringBack;
 use offshoot_session::clock::Millis;
 use offshoot_session::entry::Source;
 use offshoot_session::error::Result;
@@ -118,6 +120,8 @@ pub enum TreeOutcome {
         summarize: bool,
         instructions: Option<String>,
     },
+    /// As [`TreeOutcome::Navigate`].
+    BringBack(BringBack),
     Abort,
     /// Set or clear a label. The selector already shows the change.
     Label {
@@ -143,6 +147,13 @@ enum Mode {
     },
 }
 
+/// What the next request from the entry under the cursor would cost. One is worked out at a time.
+#[derive(Debug, Default)]
+struct Forecasts {
+    known: Option<(NodeIx, Option<String>)>,
+    is_awaited: bool,
+}
+
 pub struct TreeSelector {
     source: Snapshot,
     leaf: Option<NodeIx>,
@@ -158,6 +169,7 @@ pub struct TreeSelector {
     preview: Preview,
     rows: rows::RowTexts,
     notice: Option<String>,
+    forecast: Forecasts,
     /// Whether the layout of the whole tree failed.
     is_incomplete: bool,
 }
@@ -184,6 +196,7 @@ impl TreeSelector {
             preview: Preview::default(),
             rows: rows::RowTexts::default(),
             notice: None,
+            forecast: Forecasts::default(),
             is_incomplete: false,
             setup,
         };
@@ -294,7 +307,12 @@ impl TreeSelector {
             TreeAction::NextFilter => self.filter(cycled(self.list.filter, 1)),
             TreeAction::PreviousFilter => self.filter(cycled(self.list.filter, Filter::NAMES.len() - 1)),
             TreeAction::Mark => self.mark(),
+            TreeAction::MarkRange => self.mark_range(),
             TreeAction::Compare => self.compare(),
+            TreeAction::Pick => outcome = self.pick(),
+            TreeAction::Merge => outcome = self.merge(),
+            TreeAction::Undo => outcome = self.undo(),
+            TreeAction::GoToSource => self.go_to_source(),
             TreeAction::ToggleSums => self.shows_sums = !self.shows_sums,
             TreeAction::JumpToLabel => {
                 let query = format!("{} #", self.search.query());
@@ -348,6 +366,26 @@ impl TreeSelector {
         self.mode = Mode::Browse;
         self.notice = Some(why.to_owned());
         self.fetch();
+    }
+
+    /// The entry under the cursor, if its forecast is not known and none is awaited.
+    pub fn wants_forecast(&mut self) -> Option<String> {
+        let ix = self.list.entry().filter(|_| !self.forecast.is_awaited)?;
+        let is_known = self.forecast.known.as_ref().is_some_and(|(known, _)| *known == ix);
+        let id = self.id(ix).filter(|_| !is_known)?;
+        self.forecast.is_awaited = true;
+        Some(id)
+    }
+
+    /// Takes what the next request from an entry would cost; `None` if that is not known.
+    pub fn set_forecast(&mut self, entry: &str, forecast: Option<String>) {
+        self.forecast.is_awaited = false;
+        self.forecast.known = self.source.tree().find(entry).map(|ix| (ix, forecast));
+    }
+
+    fn forecast(&self) -> Option<&str> {
+        let (ix, forecast) = self.forecast.known.as_ref()?;
+        forecast.as_deref().filter(|_| self.list.entry() == Some(*ix))
     }
 
     fn page(&self) -> usize {

@@ -59,6 +59,24 @@ fn command(spec: &'static Spec, arguments: &str) -> Result<SlashCommand, Mistake
         "fork" => SlashCommand::Fork(entry()),
         "clone" => SlashCommand::Clone,
         "pop" => SlashCommand::Pop(entry()),
+        "pick" => {
+            SlashCommand::Pick(Some(words(arguments)).filter(|words| !words.is_empty()).ok_or(Mistake::Missing(spec))?)
+        }
+        "merge" => {
+            let (entry, instructions) = first(arguments);
+            SlashCommand::Merge {
+                entry: unquoted(Some(entry)).ok_or(Mistake::Missing(spec))?,
+                instructions: Some(instructions.trim().to_owned()).filter(|text| !text.is_empty()),
+            }
+        }
+        "compare" => match words(arguments).as_slice() {
+            [] => return Err(Mistake::Missing(spec)),
+            [one] => SlashCommand::Compare(one.clone(), None),
+            [one, other] => SlashCommand::Compare(one.clone(), Some(other.clone())),
+            _ => return Err(Mistake::TooMuch { spec, given: arguments.to_owned() }),
+        },
+        "undo" => SlashCommand::Undo,
+        "uncompact" => SlashCommand::Uncompact,
         "export-branch" => {
             let (entry, path) = first(arguments);
             SlashCommand::ExportBranch {
@@ -85,6 +103,17 @@ fn command(spec: &'static Spec, arguments: &str) -> Result<SlashCommand, Mistake
         "quit" => SlashCommand::Quit,
         other => return Err(Mistake::Unknown { name: other.to_owned(), suggestion: None }),
     })
+}
+
+/// All arguments; labels with blanks are quoted.
+fn words(mut rest: &str) -> Vec<String> {
+    let mut words = Vec::new();
+    while !rest.is_empty() {
+        let (word, more) = first(rest);
+        words.extend(unquoted(Some(word)));
+        rest = more.trim_start();
+    }
+    words
 }
 
 /// Splits the first argument, which ends at a blank or a closing quote, from the second.
@@ -152,6 +181,14 @@ mod tests {
             ("/export-branch \"half", "ExportBranch { entry: \"\\\"half\", path: None }"),
             ("/compact mind\nthe tests", "Compact { instructions: Some(\"mind\\nthe tests\") }"),
             ("/thinking High", "Thinking(Some(High))"),
+            ("/pick a1 \"the fix\"  b2..c3", "Pick([\"a1\", \"the fix\", \"b2..c3\"])"),
+            ("/cherry-pick a1", "Pick([\"a1\"])"),
+            ("/pick \"\"", "/pick needs an argument: /pick <entries>"),
+            ("/merge a1 mind the tests", "Merge { entry: \"a1\", instructions: Some(\"mind the tests\") }"),
+            ("/compare a1", "Compare(\"a1\", None)"),
+            ("/compare \"the fix\" b2", "Compare(\"the fix\", Some(\"b2\"))"),
+            ("/compare a b c", "/compare takes no \"a b c\": /compare <entry> [entry]"),
+            ("/undo 2", "/undo takes no \"2\": /undo"),
             ("/label", "Label(Show)"),
             ("/label here", "Label(Set(\"here\"))"),
             ("/label --clear", "Label(Clear)"),

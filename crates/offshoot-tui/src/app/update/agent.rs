@@ -123,6 +123,7 @@ fn done(model: &mut Model, command: &Command) -> Vec<Cmd> {
         | Command::AbortBash
         | Command::Compact { .. }
         | Command::NavigateTree(_)
+        | Command::BringBack(_)
         | Command::NewSession
         | Command::SwitchSession(_)
         | Command::Fork { .. }
@@ -173,7 +174,7 @@ fn refused(model: &mut Model, command: &Command, error: &AgentError) -> Vec<Cmd>
             }
             model.editor.restore(&[format!("!{command}")]);
         }
-        Command::NavigateTree(_) => model.conversation.set_job(None),
+        Command::NavigateTree(_) | Command::BringBack(_) => model.conversation.set_job(None),
         // The event has reported it, or the question is gone.
         Command::Compact { .. } | Command::Approve { .. } => return Vec::new(),
         Command::ClearQueue

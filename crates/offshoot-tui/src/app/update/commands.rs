@@ -2,6 +2,7 @@
 
 use offshoot_agent::command::Command;
 use offshoot_agent::provider::ThinkingLevel;
+use offshoot_agent::turn::BringBack;
 
 use super::{approval, end};
 use crate::app::cmd::{Cmd, EntryAction, ProgramTask, Purpose, ScreenTask};
@@ -29,6 +30,11 @@ pub(super) fn run(model: &mut Model, command: SlashCommand) -> Vec<Cmd> {
         SlashCommand::Clone => vec![Cmd::ask(Command::Clone)],
         SlashCommand::Pop(None) => vec![ProgramTask::Pop.into()],
         SlashCommand::Pop(Some(entry)) => vec![ProgramTask::Named(EntryAction::Pop, entry).into()],
+        SlashCommand::Pick(selections) => vec![ProgramTask::Pick(selections).into()],
+        SlashCommand::Merge { entry, instructions } => vec![ProgramTask::Merge { entry, instructions }.into()],
+        SlashCommand::Compare(entry, other) => vec![ProgramTask::Compare(entry, other).into()],
+        SlashCommand::Undo => vec![Cmd::ask(Command::BringBack(BringBack::Undo))],
+        SlashCommand::Uncompact => vec![Cmd::ask(Command::BringBack(BringBack::Uncompact))],
         SlashCommand::ExportBranch { entry, path } => vec![ProgramTask::ExportBranch { entry, path }.into()],
         SlashCommand::Label(request) => vec![ProgramTask::Label(request).into()],
         SlashCommand::Name(Some(name)) => vec![Cmd::ask(Command::SetName(name))],

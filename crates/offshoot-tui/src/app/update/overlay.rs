@@ -5,12 +5,12 @@ use std::sync::Arc;
 use offshoot_agent::approval::ApprovalMode;
 use offshoot_agent::command::Command;
 use offshoot_agent::provider::Model as LanguageModel;
-use offshoot_agent::turn::Navigation;
+use offshoot_agent::turn::{BringBack, Navigation};
 use offshoot_session::transcript::Level;
 use offshoot_session::tree::NodeIx;
 use ratatui::crossterm::event::KeyEvent;
 
-use super::{LEAVING, settings};
+use super::{LEAVING, MERGING, settings};
 use crate::app::cmd::{Cmd, ProgramTask, Purpose, ScreenTask};
 use crate::app::model::{Model, Overlay, Picking};
 use crate::app::msg::ListedModel;
@@ -39,7 +39,9 @@ pub(super) fn key(model: &mut Model, key: KeyEvent) -> Vec<Cmd> {
         Overlay::Tree(tree) => {
             tree.tick(model.now);
             let outcome = tree.key(key);
-            tree_outcome(model, outcome)
+            let mut cmds = tree_outcome(model, outcome);
+            cmds.extend(ask_forecast(model));
+            cmds
         }
         Overlay::Sessions(sessions) => {
             sessions.set_now(model.now);
@@ -110,6 +112,12 @@ fn tree_outcome(model: &mut Model, outcome: tree::TreeOutcome) -> Vec<Cmd> {
             let navigation = Navigation { target, summarize, instructions, ..Navigation::default() };
             vec![Cmd::ask(Command::NavigateTree(navigation))]
         }
+        tree::TreeOutcome::BringBack(what) => {
+            if matches!(what, BringBack::Merge { .. }) {
+                model.conversation.set_job(Some(MERGING));
+            }
+            vec![Cmd::ask(Command::BringBack(what))]
+        }
         tree::TreeOutcome::Abort => vec![Cmd::ask(Command::Abort)],
         tree::TreeOutcome::Label { entry, text } => vec![Cmd::ask(Command::SetLabel { entry, label: text })],
         tree::TreeOutcome::Copy(text) => vec![ScreenTask::Copy(text).into()],
@@ -176,7 +184,16 @@ fn picked(model: &mut Model, outcome: pick::PickOutcome, picking: &Picking) -> V
 /// Opens the overlay for which the session was read.
 pub(super) fn snapshot(model: &mut Model, purpose: Purpose, source: Snapshot, leaf: Option<NodeIx>) -> Vec<Cmd> {
     match purpose {
-        Purpose::Tree => open_tree(model, source, leaf),
+        Purpose::Tree => {
+            open_tree(model, source, leaf);
+            return ask_forecast(model);
+        }
+        Purpose::Compare(first, second) => {
+            open_tree(model, source, leaf);
+            if let Some(Overlay::Tree(tree)) = &mut model.overlay {
+                tree.open_comparison(first, second);
+            }
+        }
         Purpose::Transcript => {
             let mut pager = Pager::of(&model.conversation, source, leaf, model.wishes.habits.clone());
             if let Some(block) = model.reader_block.take() {
@@ -214,6 +231,19 @@ fn open_tree(model: &mut Model, source: Snapshot, leaf: Option<NodeIx>) {
         Ok(tree) => model.overlay = Some(Overlay::Tree(Box::new(tree))),
         Err(error) => model.notice(Level::Error, format!("the tree cannot be shown: {error}")),
     }
+}
+
+/// Asks what the next request from the entry under the cursor would cost.
+fn ask_forecast(model: &mut Model) -> Vec<Cmd> {
+    let Some(Overlay::Tree(tree)) = &mut model.overlay else { return Vec::new() };
+    tree.wants_forecast().map(|entry| ProgramTask::Forecast(entry).into()).into_iter().collect()
+}
+
+pub(super) fn forecast(model: &mut Model, entry: &str, forecast: Option<String>) -> Vec<Cmd> {
+    if let Some(Overlay::Tree(tree)) = &mut model.overlay {
+        tree.set_forecast(entry, forecast);
+    }
+    ask_forecast(model)
 }
 
 /// Continues idle work.

@@ -273,6 +273,11 @@ fn every_command_asks_for_what_it_says() {
         "/clone",
         "/pop",
         "/pop 1a2b",
+        "/pick 1a2b 3c4d..5e6f",
+        "/merge 1a2b mind the tests",
+        "/compare 1a2b",
+        "/undo",
+        "/uncompact",
         "/export-branch 1a2b out.jsonl",
         "/label here",
         "/label --clear",
@@ -312,6 +317,11 @@ fn every_command_asks_for_what_it_says() {
     /clone: [Ask(Clone)]
     /pop: [Pop]
     /pop 1a2b: [Named(Pop, "1a2b")]
+    /pick 1a2b 3c4d..5e6f: [Pick(["1a2b", "3c4d..5e6f"])]
+    /merge 1a2b mind the tests: [Merge { entry: "1a2b", instructions: Some("mind the tests") }]
+    /compare 1a2b: [Compare("1a2b", None)]
+    /undo: [Ask(BringBack(Undo))]
+    /uncompact: [Ask(BringBack(Uncompact))]
     /export-branch 1a2b out.jsonl: [ExportBranch { entry: "1a2b", path: Some("out.jsonl") }]
     /label here: [Label(Set("here"))]
     /label --clear: [Label(Clear)]

@@ -114,25 +114,17 @@ impl Compare {
 }
 
 impl TreeSelector {
-    pub(super) fn mark(&mut self) {
-        let Some(ix) = self.list.entry() else { return };
-        match self.marks.iter().position(|marked| *marked == ix) {
-            Some(at) => _ = self.marks.remove(at),
-            None => {
-                if self.marks.len() > 1 {
-                    self.marks.remove(0);
-                }
-                self.marks.push(ix);
-            }
-        }
-    }
-
     pub(super) fn compare(&mut self) {
         let [first, second] = self.marks.as_slice() else {
             self.notice = Some("mark two entries, then compare them".to_owned());
             return;
         };
-        let opened = Compare::new(self.source.as_ref(), *first, *second).and_then(|mut compare| {
+        self.open_comparison(*first, *second);
+    }
+
+    /// Shows where two entries part, and what only each of them has.
+    pub fn open_comparison(&mut self, first: NodeIx, second: NodeIx) {
+        let opened = Compare::new(self.source.as_ref(), first, second).and_then(|mut compare| {
             compare.work(self.source.as_ref(), AT_ONCE)?;
             Ok(compare)
         });

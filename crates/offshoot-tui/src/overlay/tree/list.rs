@@ -110,6 +110,11 @@ impl List {
         self.remembered = self.entry().or(self.remembered);
     }
 
+    /// The entry that the next layout selects.
+    pub(super) fn remember(&mut self, ix: NodeIx) {
+        self.remembered = Some(ix);
+    }
+
     pub(super) fn len(&self) -> usize {
         self.outline.len()
     }

@@ -7,6 +7,7 @@ use std::ops::Range;
 use offshoot_session::entry::Source;
 use offshoot_session::kind::{Kind, Role};
 use offshoot_session::outline::{BranchNote, Outline, Sums};
+use offshoot_session::provenance::mark;
 use offshoot_session::text::one_line;
 use offshoot_session::tree::NodeIx;
 use ratatui::style::{Modifier, Style};
@@ -38,6 +39,8 @@ enum RowUse {
 #[derive(Debug, Clone, Default)]
 struct RowText {
     said: String,
+    /// Where a copy or a merge comes from.
+    origin: Option<String>,
     note: Option<BranchNote>,
 }
 
@@ -51,14 +54,16 @@ impl RowTexts {
             let Some(key) = key(outline, row) else { continue };
             self.rows.entry(key).or_insert_with(|| {
                 let note = sums.map_or(Ok(None), |sums| sums.note(source, outline, row));
-                RowText { said: read(outline, source, row), note: note.unwrap_or_default() }
+                let origin = Some(key).filter(|(_, used)| *used != RowUse::Run).map(|(ix, _)| mark(source, ix));
+                let origin = origin.and_then(Result::unwrap_or_default);
+                RowText { said: read(outline, source, row), origin, note: note.unwrap_or_default() }
             });
         }
     }
 
     fn get(&self, outline: &Outline, source: &dyn Source, row: usize) -> RowText {
         let known = key(outline, row).and_then(|key| self.rows.get(&key)).cloned();
-        known.unwrap_or_else(|| RowText { said: read(outline, source, row), note: None })
+        known.unwrap_or_else(|| RowText { said: read(outline, source, row), ..RowText::default() })
     }
 }
 
@@ -141,8 +146,11 @@ impl TreeSelector {
             }
         }
         let here = self.here(row);
-        let RowText { said, note } = self.rows.get(outline, self.source.as_ref(), row);
+        let RowText { said, origin, note } = self.rows.get(outline, self.source.as_ref(), row);
         let said = text::clean(&said);
+        if let Some(origin) = origin {
+            spans.push(Span::styled(format!("{} ", text::clean(&origin)), theme.style(Token::Dim)));
+        }
         match note {
             None => spans.extend(self.text(theme, ix, &said)),
             Some(note) => {
@@ -181,9 +189,11 @@ impl TreeSelector {
     fn line(&self, theme: &Theme, body: &Body, pan: usize, view: usize) -> Line<'static> {
         let is_selected = body.row == self.list.selected;
         let ix = self.list.outline.entry(body.row);
+        let is_of_two = self.marks.len() <= 2;
         let mark = match self.marks.iter().position(|marked| Some(*marked) == ix) {
-            Some(0) => "A",
-            Some(_) => "B",
+            Some(0) if is_of_two => "A",
+            Some(_) if is_of_two => "B",
+            Some(_) => "+",
             None => " ",
         };
         let accent = theme.style(Token::Accent);

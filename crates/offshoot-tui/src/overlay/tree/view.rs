@@ -21,18 +21,20 @@ use crate::text;
 use crate::theme::{Theme, Token};
 
 /// The actions in the help, the most important first, and their effects.
-const HELP: [(&[Action], &str); 14] = [
+const HELP: [(&[Action], &str); 16] = [
     (&[Action::SelectConfirm], "go"),
     (&[Action::SelectCancel], "leave"),
     (&[Action::FilterNext], "filter"),
     (&[Action::EditLabel], "label"),
     (&[Action::FoldOrUp, Action::UnfoldOrDown], "branch"),
     (&[Action::CursorLeft, Action::CursorRight], "fold, page"),
+    (&[Action::MarkBranch, Action::MarkRange, Action::DiffBranches], "mark, compare"),
+    (&[Action::PickEntries, Action::MergeBranch, Action::UndoOperation], "pick, merge, undo"),
     (&[Action::JumpToLabel], "#label"),
-    (&[Action::MarkBranch, Action::DiffBranches], "mark, compare"),
     (&[Action::ToggleTreePreview], "preview"),
     (&[Action::SelectUp, Action::SelectDown], "move"),
     (&[Action::CopyMessage], "copy"),
+    (&[Action::GoToSource], "source of ⇠"),
     (&[Action::ToggleLabelTimestamp], "label time"),
     (&[Action::ToggleTreeStats], "figures"),
     (
@@ -148,7 +150,13 @@ impl TreeSelector {
             let notice = text::fit(notice, columns.saturating_sub(2));
             return Line::styled(format!("  {notice}"), theme.style(Token::Warning));
         }
-        Line::styled(format!("  {}", self.status()), theme.style(Token::Muted))
+        let status = match self.forecast() {
+            Some(forecast) => {
+                text::fit(&format!("{}  {forecast}", self.status()), columns.saturating_sub(2)).into_owned()
+            }
+            None => self.status(),
+        };
+        Line::styled(format!("  {status}"), theme.style(Token::Muted))
     }
 
     /// The position of the cursor, and the filter; empty until the rows are counted.
@@ -236,12 +244,14 @@ impl TreeSelector {
         let said = self.list.outline.text(self.source.as_ref(), ix).unwrap_or_else(|error| error.to_string());
         let is_users = self.source.tree().node(ix).role() == Some(Role::User);
         let then = if is_users { "Its text comes into the editor" } else { "You continue after it" };
+        // It comes a moment later, and must not move what is below.
+        let forecast = self.forecast().map(|forecast| format!("  {}", text::fit(forecast, columns.saturating_sub(2))));
         vec![
             Line::default(),
             Line::styled("  Summarize branch?", plain.add_modifier(Modifier::BOLD)),
             Line::styled(format!("  You go to {}", text::fit(&said, columns.saturating_sub(12))), muted),
             Line::styled(format!("  {then}"), muted),
-            Line::default(),
+            Line::styled(forecast.unwrap_or_default(), muted),
         ]
     }
 

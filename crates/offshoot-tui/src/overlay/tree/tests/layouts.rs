@@ -169,7 +169,7 @@ fn branches_fold_open_and_keep_their_place() {
     insta::assert_snapshot!(picture(&selector), @"
     ── Session tree ────────────────────────────────────────────────────────────────
       enter go · esc leave · ctrl+o filter · shift+l label · ctrl+←/→ branch
-      ←/→ fold, page · shift+j #label · shift+m/d mark, compare · shift+p preview
+      ←/→ fold, page · shift+m/r/d mark, compare · shift+c/g/u pick, merge, undo
       Type to search:
 
       ├⊞ user: attempt 37  3 entries · 1 branch · “another answer”
@@ -199,7 +199,7 @@ fn branches_fold_open_and_keep_their_place() {
     insta::assert_snapshot!(picture(&selector), @"
     ── Session tree ────────────────────────────────────────────────────────────────
       enter go · esc leave · ctrl+o filter · shift+l label · ctrl+←/→ branch
-      ←/→ fold, page · shift+j #label · shift+m/d mark, compare · shift+p preview
+      ←/→ fold, page · shift+m/r/d mark, compare · shift+c/g/u pick, merge, undo
       Type to search:
 
       ├⊞ user: attempt 37  3 entries · 1 branch · “another answer”

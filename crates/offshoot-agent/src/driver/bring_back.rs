@@ -1,0 +1,177 @@
+//! Picks, merges, undos and compactions taken back: planned on the session's thread, a merge summarised in a task,
+//! written in one step. Plans are made for the session as it is; the library checks them again when they are written.
+
+use offshoot_session::branch_summary::{BranchPlan, Instructions};
+use offshoot_session::error::Error;
+use offshoot_session::files::FileLists;
+use offshoot_session::merge::MergeRequest;
+use offshoot_session::pick::{PickOptions, PickPlan, PickRequest};
+use offshoot_session::session::{PlannedMerge, PlannedPick, Session, UndoPlan};
+use offshoot_session::summariser::Drafted;
+use offshoot_session::text::{counted, one_line};
+use offshoot_session::tokens::estimate_summary;
+use offshoot_session::tree::NodeIx;
+use std::path::Path;
+
+use super::summaries::{JobResources, drafted_branch, ended};
+use crate::error::AgentError;
+use crate::turn::{BringBack, JobDraft};
+use crate::writer::OwnedSession;
+
+/// More files are counted.
+const FILES: usize = 5;
+
+/// What a model can read: of a summary's conversation, and as a context. 0 means no limit.
+#[derive(Clone, Copy)]
+pub(super) struct Limits {
+    pub(super) budget: u64,
+    pub(super) window: u64,
+}
+
+pub(super) enum ReadyBringBack {
+    Pick(Box<PlannedPick>),
+    Merge(Box<PlannedMerge>, Drafted),
+    Undo(UndoPlan),
+    Uncompact(Box<PlannedPick>),
+    /// There is nothing to write, and why.
+    Nothing(&'static str),
+}
+
+pub(super) async fn plan(
+    resources: &JobResources,
+    what: BringBack,
+    limits: Limits,
+) -> Result<(ReadyBringBack, Option<String>), JobDraft> {
+    let (tip, instructions) = match what {
+        BringBack::Merge { tip, instructions } => (tip, instructions),
+        other => {
+            let planned = resources.handle.ask(move |owned| plan_copies(owned.session(), &other, limits)).await;
+            return planned.unwrap_or_else(|| Err(ended())).map(|ready| (ready, None));
+        }
+    };
+    let planned = resources.handle.ask(move |owned| plan_merge(owned.session(), &tip, limits)).await;
+    let planned = planned.unwrap_or_else(|| Err(ended()))?;
+    if planned.plan.is_empty() {
+        return Ok((ReadyBringBack::Nothing("nothing to do: nothing new on that branch"), None));
+    }
+    let instructions = instructions.as_deref().map_or(Instructions::Plain, Instructions::Focus);
+    let summary: Box<BranchPlan> = Box::new(planned.plan.summary.clone());
+    let (drafted, warning) = drafted_branch(resources, &summary, instructions).await?;
+    let (before, more) = (planned.plan.tokens_before, estimate_summary(&drafted.text));
+    let checked = move |owned: &mut OwnedSession| refuse_too_big(owned.session(), before, more, limits);
+    resources.handle.ask(checked).await.unwrap_or_else(|| Err(ended()))?;
+    Ok((ReadyBringBack::Merge(planned, drafted), warning))
+}
+
+fn plan_copies(session: &Session, what: &BringBack, limits: Limits) -> Result<ReadyBringBack, JobDraft> {
+    Ok(match what {
+        BringBack::Pick { selections } => plan_pick(session, selections, limits)?,
+        BringBack::Undo => match session.plan_undo().map_err(failed)? {
+            Some(plan) => ReadyBringBack::Undo(plan),
+            None => ReadyBringBack::Nothing("there is nothing to undo"),
+        },
+        BringBack::Uncompact => match session.plan_uncompact().map_err(failed)? {
+            Some(planned) => {
+                refuse_too_big(session, planned.plan.tokens_before, planned.plan.tokens, limits)?;
+                ReadyBringBack::Uncompact(Box::new(planned))
+            }
+            None => ReadyBringBack::Nothing("the current branch has no compaction"),
+        },
+        BringBack::Merge { .. } => ReadyBringBack::Nothing("a merge is planned elsewhere"),
+    })
+}
+
+fn plan_pick(session: &Session, selections: &[Vec<String>], limits: Limits) -> Result<ReadyBringBack, JobDraft> {
+    let found = |ids: &Vec<String>| ids.iter().map(|id| session.find(id)).collect::<Result<Vec<NodeIx>, Error>>();
+    let selections = selections.iter().map(found).collect::<Result<Vec<_>, _>>().map_err(failed)?;
+    let options = PickOptions::default();
+    let request = PickRequest { from: None, selections: &selections, onto: session.leaf(), options };
+    let planned = session.plan_pick(&request).map_err(failed)?;
+    if planned.plan.is_empty() {
+        let is_here = !planned.plan.already.is_empty();
+        return Ok(ReadyBringBack::Nothing(match is_here {
+            true => "nothing to do: all of it is here already",
+            false => "nothing to do: the selection has no messages",
+        }));
+    }
+    refuse_too_big(session, planned.plan.tokens_before, planned.plan.tokens, limits)?;
+    Ok(ReadyBringBack::Pick(Box::new(planned)))
+}
+
+fn plan_merge(session: &Session, tip: &str, limits: Limits) -> Result<Box<PlannedMerge>, JobDraft> {
+    let tip = session.find(tip).map_err(failed)?;
+    let request = MergeRequest { from: None, tip, onto: session.leaf(), budget: limits.budget };
+    session.plan_merge(&request).map(Box::new).map_err(failed)
+}
+
+fn refuse_too_big(session: &Session, before: u64, more: u64, limits: Limits) -> Result<(), JobDraft> {
+    match limits.window {
+        0 => Ok(()),
+        window => session.refuse_beyond_window(before, more, window).map_err(failed),
+    }
+}
+
+fn failed(error: Error) -> JobDraft {
+    JobDraft::Failed(error.into())
+}
+
+/// Writes what was planned, and says what was done; whether the leaf moved.
+pub(super) fn write(owned: &mut OwnedSession, ready: ReadyBringBack) -> Result<(String, bool), AgentError> {
+    let said = match ready {
+        ReadyBringBack::Nothing(why) => return Ok((why.to_owned(), false)),
+        ReadyBringBack::Pick(planned) => {
+            owned.write(|session| session.pick(&planned))?;
+            with_files(owned.session(), picked(&planned.plan), &planned.plan.files)
+        }
+        ReadyBringBack::Merge(planned, drafted) => {
+            owned.write(|session| session.merge(&planned, &drafted))?;
+            let since = if planned.plan.is_repeated { " since the last merge" } else { "" };
+            let count = counted(planned.plan.entries.len(), "entry", "entries");
+            let said = format!("merged {count}{since} as a summary");
+            with_files(owned.session(), said, &planned.plan.summary.files)
+        }
+        ReadyBringBack::Undo(plan) => {
+            owned.write(|session| session.undo(&plan))?;
+            return Ok((format!("undid {} · /undo again is redo", plan.operation.with_article()), true));
+        }
+        ReadyBringBack::Uncompact(planned) => {
+            owned.write(|session| session.uncompact(&planned))?;
+            let count = counted(planned.plan.copies.len(), "entry", "entries");
+            format!("continued before the compaction, {count} copied")
+        }
+    };
+    Ok((format!("{said} · /undo takes it back"), true))
+}
+
+fn picked(plan: &PickPlan) -> String {
+    let added = plan.copies.iter().filter(|copy| copy.is_added).count();
+    let mut said = format!("picked {}", counted(plan.copies.len(), "entry", "entries"));
+    if added > 0 {
+        said.push_str(&format!(" ({added} with it)"));
+    }
+    said.push_str(&format!(", about {} tokens", plan.tokens));
+    if !plan.already.is_empty() {
+        said.push_str(&format!("; {} here already", plan.already.len()));
+    }
+    let mut reasons: Vec<&str> = plan.left_out.iter().map(|(_, why)| why.text()).collect();
+    reasons.dedup();
+    if !reasons.is_empty() {
+        said.push_str(&format!("; left out: {}", one_line(&reasons.join(", "), 120)));
+    }
+    said
+}
+
+fn with_files(session: &Session, said: String, files: &FileLists) -> String {
+    let folder = session.cwd().unwrap_or_default();
+    let lacks = |file: &&String| !Path::new(folder).join(file).exists();
+    let missing: Vec<String> = files.modified.iter().filter(lacks).map(|file| one_line(file, 80)).collect();
+    if missing.is_empty() {
+        return said;
+    }
+    let more = missing.len().saturating_sub(FILES);
+    let mut named = missing.into_iter().take(FILES).collect::<Vec<_>>().join(", ");
+    if more > 0 {
+        named.push_str(&format!(" and {more} more"));
+    }
+    format!("{said}; words came, files did not: the folder lacks {named}")
+}

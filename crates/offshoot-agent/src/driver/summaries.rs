@@ -1,0 +1,85 @@
+//! Summaries for jobs: asked of the model in a task, and extracted on the session's thread if it writes none.
+
+use offshoot_session::branch_summary::{BranchPlan, Instructions};
+use offshoot_session::error::Error;
+use offshoot_session::summariser::{Answer, Drafted, Extractive, Request};
+use std::sync::Arc;
+
+use crate::error::AgentError;
+use crate::model::Access;
+use crate::provider::Provider;
+use crate::setup::Setup;
+use crate::summarise::{Listener, ModelSummariser, Summarise};
+use crate::turn::JobDraft;
+use crate::words::in_words;
+use crate::writer::{OwnedSession, WriterHandle};
+
+pub(super) struct JobResources {
+    pub(super) handle: WriterHandle,
+    pub(super) setup: Setup,
+    pub(super) provider: Arc<dyn Provider>,
+    pub(super) listener: Listener,
+}
+
+impl JobResources {
+    /// The summariser; a model's retries are reported to the listener.
+    async fn summariser(&self) -> Result<Arc<dyn Summarise>, String> {
+        let setup = &self.setup;
+        if let Some(summariser) = &setup.summariser {
+            return Ok(summariser.clone());
+        }
+        let Access { model, key } = setup.keys.access(&setup.model).await.map_err(|error| error.to_string())?;
+        let (provider, listener) = (self.provider.clone(), Some(self.listener.clone()));
+        let (thinking, retry) = (setup.thinking(), setup.retry);
+        Ok(Arc::new(ModelSummariser { provider, model, thinking, key, retry, listener }))
+    }
+}
+
+pub(super) async fn summarise(
+    resources: &JobResources,
+    requests: Vec<Request>,
+) -> Result<(Vec<Answer>, Option<&'static str>), String> {
+    let summariser = resources.summariser().await?;
+    let mut answers = Vec::with_capacity(requests.len());
+    for request in requests {
+        answers.push(summariser.summarise(request).await?);
+    }
+    Ok((answers, summariser.name()))
+}
+
+pub(super) fn without_model(by_rule: Option<Result<Drafted, Error>>, why: &str) -> Result<Drafted, JobDraft> {
+    match by_rule {
+        Some(Ok(drafted)) => Ok(drafted),
+        Some(Err(error)) => {
+            Err(JobDraft::Failed(AgentError::Failed(format!("{why}; and without a model: {}", in_words(&error)))))
+        }
+        None => Err(ended()),
+    }
+}
+
+pub(super) fn ended() -> JobDraft {
+    JobDraft::Failed(AgentError::Ended)
+}
+
+/// The summary of a branch; without a model, the extractive one, and why.
+pub(super) async fn drafted_branch(
+    resources: &JobResources,
+    plan: &BranchPlan,
+    instructions: Instructions<'_>,
+) -> Result<(Drafted, Option<String>), JobDraft> {
+    let by_model = match plan.request(instructions) {
+        None => plan.summary(None, None).map_err(|error| in_words(&error)),
+        Some(request) => summarise(resources, vec![request])
+            .await
+            .and_then(|(answers, name)| plan.summary(answers.first(), name).map_err(|error| in_words(&error))),
+    };
+    match by_model {
+        Ok(drafted) => Ok((drafted, None)),
+        Err(why) => {
+            let again = plan.clone();
+            let by_rule =
+                move |owned: &mut OwnedSession| again.run(&Extractive::new(owned.session()), Instructions::Plain);
+            Ok((without_model(resources.handle.ask(by_rule).await, &why)?, Some(why)))
+        }
+    }
+}

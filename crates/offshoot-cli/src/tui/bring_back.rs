@@ -1,0 +1,90 @@
+//! Commands that bring work back, and what the next request would cost: finds what the user named.
+
+use offshoot_agent::agent_session::AgentSession;
+use offshoot_agent::command::Command;
+use offshoot_agent::forecast::{RequestPlace, request_forecast, summary_cost_words};
+use offshoot_agent::turn::BringBack;
+use offshoot_session::entry::Source as _;
+use offshoot_session::session::Session;
+use offshoot_session::tree::NodeIx;
+use offshoot_tui::app::cmd::Purpose;
+use offshoot_tui::app::msg::Msg;
+
+use super::actions::{find, id_of, read};
+use super::job_context::{JobContext, ask, blocking};
+use super::snapshots;
+use crate::error::{CommandError, FailureKind, Result};
+use crate::selections::Selecting;
+
+pub(super) async fn pick(context: &JobContext, agent: &AgentSession, given: Vec<String>) -> Result<()> {
+    drop(agent.refresh().await);
+    let app = context.app.clone();
+    let selections = read(agent, move |session| {
+        let find = |given: &str| find(&app, session, given);
+        let selecting = Selecting { here: session, from: None, onto: session.leaf(), find: &find };
+        let ids = |entries: Vec<NodeIx>| entries.into_iter().map(|ix| id_of(session, ix)).collect::<Result<Vec<_>>>();
+        given.iter().map(|given| ids(selecting.entries(given)?)).collect::<Result<Vec<_>>>()
+    });
+    let selections = selections.await?;
+    ask(context, agent, Command::BringBack(BringBack::Pick { selections })).await;
+    Ok(())
+}
+
+pub(super) async fn merge(
+    context: &JobContext,
+    agent: &AgentSession,
+    entry: String,
+    instructions: Option<String>,
+) -> Result<()> {
+    drop(agent.refresh().await);
+    let app = context.app.clone();
+    let tip = read(agent, move |session| id_of(session, find(&app, session, &entry)?)).await?;
+    context.tell(Msg::Merging);
+    ask(context, agent, Command::BringBack(BringBack::Merge { tip, instructions })).await;
+    Ok(())
+}
+
+/// Opens the tree with the comparison of two entries; of one, with the current entry.
+pub(super) async fn compare(
+    context: &JobContext,
+    agent: &AgentSession,
+    entry: String,
+    other: Option<String>,
+) -> Result<()> {
+    drop(agent.refresh().await);
+    let app = context.app.clone();
+    let both = read(agent, move |session| {
+        let first = find(&app, session, &entry)?;
+        let here = || CommandError::new(FailureKind::NotFound, "there is no entry to compare with yet");
+        let second = match &other {
+            Some(other) => find(&app, session, other)?,
+            None => session.leaf().ok_or_else(here)?,
+        };
+        Ok((first, second))
+    });
+    let (first, second) = both.await?;
+    snapshots::snapshot(context, agent, Purpose::Compare(first, second)).await;
+    Ok(())
+}
+
+/// Sends what the next request from an entry would cost, and a summary of what is left for it. Read from a snapshot:
+/// the agent does not wait. What cannot be worked out is not shown.
+pub(super) async fn forecast(context: &JobContext, agent: &AgentSession, entry: String) {
+    let words = forecast_words(context, agent, entry.clone()).await;
+    context.tell(Msg::Forecast(entry, words.ok().flatten()));
+}
+
+async fn forecast_words(context: &JobContext, agent: &AgentSession, entry: String) -> Result<Option<String>> {
+    let model = agent.standing().await?.model;
+    let snapshot = read(agent, |session: &Session| Ok((session.snapshot()?, session.dialect()))).await?;
+    let now = context.app.now();
+    blocking(move || {
+        let (snapshot, dialect) = snapshot;
+        let Some(ix) = snapshot.tree().find(&entry) else { return Ok(None) };
+        let forecast =
+            request_forecast((&snapshot, dialect), RequestPlace { target: Some(ix), more_tokens: 0 }, &model, now)?;
+        let summary = summary_cost_words(&snapshot, (snapshot.leaf(), ix), &model)?;
+        Ok(Some(forecast.words() + &summary.map(|words| format!(" · {words}")).unwrap_or_default()))
+    })
+    .await
+}

@@ -1,0 +1,144 @@
+//! Work brought back from a branch in the terminal, and what the model is sent afterwards.
+
+use offshoot_agent::testing::script::{Gate, Reply};
+
+use crate::agent::Talk;
+use crate::terminal::Terminal;
+
+/// Two branches below the first answer: `tried` on the one that was left, `other` on the current one.
+fn parted(more: impl IntoIterator<Item = Reply>, size: (u16, u16)) -> (Talk, Terminal) {
+    let replies = ["The first answer.", "Found by trying.", "Of the other."].map(Reply::text);
+    let talk = Talk::new(replies.into_iter().chain(more));
+    let mut terminal = Terminal::offshoot(&talk, &["first question"], size);
+    terminal.until_text("The first answer.").until_idle().send("try it\r");
+    terminal.until_text("Found by trying.").until_idle();
+    terminal.send(&format!("/switch {}\r", id_of(&talk, "The first answer.")));
+    terminal.until("the first answer's place", |screen| screen.contains("⑂ The first answer."));
+    terminal.send("other way\r");
+    terminal.until_text("Of the other.").until_idle();
+    (talk, terminal)
+}
+
+fn id_of(talk: &Talk, text: &str) -> String {
+    let line = talk.lines().into_iter().find(|line| line.to_string().contains(text)).unwrap();
+    line["id"].as_str().unwrap().to_owned()
+}
+
+fn asked(talk: &Talk) -> String {
+    talk.server.seen().pop().unwrap().json()["messages"].to_string()
+}
+
+fn leave(mut terminal: Terminal, talk: &Talk) {
+    terminal.send("\x15\x04");
+    assert!(terminal.ended());
+    talk.no_problems();
+}
+
+#[test]
+fn a_pick_is_copied_once_and_not_undone_after_a_message() {
+    let (talk, mut terminal) = parted([Reply::text("With both."), Reply::text("Without it.")], (80, 24));
+    let branch = id_of(&talk, "Found by trying.");
+    terminal.send("/pick zzzz\r");
+    terminal.until("that there is none", |screen| screen.contains("zzzz") && screen.contains("/tree"));
+    terminal.send(&format!("\x15/pick ..{branch}\r"));
+    terminal.until_text("picked 2 entries");
+    terminal.send(&format!("/pick {branch}\r"));
+    terminal.until_text("all of it is here already");
+    terminal.send("and now\r");
+    terminal.until_text("With both.").until_idle();
+    let request = asked(&talk);
+    assert!(request.contains("Of the other.") && request.contains("Found by trying."), "{request}");
+    terminal.send("/undo\r");
+    // What was said since stands in the way.
+    terminal.until("the refusal", |screen| screen.contains("✗"));
+    leave(terminal, &talk);
+}
+
+#[test]
+fn a_branch_is_merged_while_a_row_says_so_and_what_is_typed_waits() {
+    let gate = Gate::new();
+    let summary = Reply { gate: Some((0, gate.clone())), ..Reply::text("## Goal\nTrying led nowhere.") };
+    let (talk, mut terminal) = parted([summary, Reply::text("Then so.")], (60, 20));
+    let branch = id_of(&talk, "Found by trying.");
+    terminal.send(&format!("/merge {branch} mind the tests\r"));
+    terminal.until_text("summarising the branch").send("go on\r");
+    terminal.until("what waits", |screen| screen.contains("teering: go on"));
+    let request = asked(&talk);
+    assert!(request.contains("Found by trying.") && request.contains("mind the tests"), "{request}");
+    gate.open();
+    terminal.until_text("Then so.").until_idle();
+    let request = asked(&talk);
+    assert!(request.contains("Trying led nowhere.") && !request.contains("Found by trying."), "{request}");
+    terminal.send(&format!("/merge {branch}\r"));
+    terminal.until_text("nothing new on that branch");
+    leave(terminal, &talk);
+}
+
+#[test]
+fn escape_stops_a_merge_and_nothing_has_changed() {
+    let summary = Reply { gate: Some((0, Gate::new())), ..Reply::text("Never.") };
+    let (talk, mut terminal) = parted([summary], (80, 24));
+    let before = talk.lines().len();
+    terminal.send(&format!("/merge {}\r", id_of(&talk, "Found by trying.")));
+    terminal.until_text("summarising the branch").send("\x1b");
+    terminal.until_text("nothing has changed");
+    assert_eq!(talk.lines().len(), before);
+    leave(terminal, &talk);
+}
+
+#[test]
+fn the_tree_marks_a_range_picks_it_and_shows_where_it_comes_from() {
+    for size in [(80, 24), (60, 20)] {
+        let (talk, mut terminal) = parted([], size);
+        terminal.send("/tree\r");
+        terminal.until_text("Session tree").send("Found by");
+        let is_marked = |screen: &str| screen.lines().any(|row| row.starts_with("›A"));
+        terminal.until_text("(1/1)").send("M");
+        terminal.until("a mark", is_marked).send("\x1b");
+        terminal.until("the whole tree", |screen| screen.lines().any(|row| row.trim() == "Type to search:"));
+        terminal.send("\x1b[AR");
+        terminal.until("two marks", |screen| is_marked(screen) && screen.contains("\n B"));
+        terminal.send("C");
+        terminal.until_text("picked 2 entries");
+        terminal.send("/tree\r");
+        terminal.until_text("Session tree").until_text("⇠ ");
+        let copies = talk.lines().iter().filter(|line| line.get("pickedFrom").is_some()).count();
+        assert_eq!(copies, 2, "{size:?}");
+        // To the original.
+        terminal.send("O");
+        terminal.until("the original", |screen| {
+            screen.lines().any(|row| row.starts_with('›') && row.contains("Found by trying.") && !row.contains('⇠'))
+        });
+        terminal.send("U");
+        terminal.until_text("undid a pick");
+        terminal.send("/tree\r");
+        terminal.until_text("Session tree");
+        terminal
+            .until("no copy on the path", |screen| !screen.lines().any(|row| row.contains('•') && row.contains('⇠')));
+        terminal.send("\x1b");
+        terminal.until("the tree closed", |screen| !screen.contains("Session tree"));
+        leave(terminal, &talk);
+    }
+}
+
+#[test]
+fn two_branches_are_compared_and_the_bill_is_shown_in_the_tree() {
+    let (talk, mut terminal) = parted([], (80, 24));
+    terminal.send(&format!("/compare {}\r", id_of(&talk, "Found by trying.")));
+    terminal.until_text("Two branches").until_text("Only in A").until_text("Only in B");
+    terminal.send("\x1b");
+    terminal.until_text("Session tree").until("the bill", |screen| screen.contains(" tokens"));
+    terminal.send("\x1b");
+    terminal.until("the tree closed", |screen| !screen.contains("Session tree"));
+    leave(terminal, &talk);
+}
+
+#[test]
+fn undo_without_an_operation_and_uncompact_without_a_compaction_say_so() {
+    let talk = Talk::new([Reply::text("The first answer.")]);
+    let mut terminal = Terminal::offshoot(&talk, &["first question"], (80, 24));
+    terminal.until_text("The first answer.").until_idle().send("/undo\r");
+    terminal.until_text("there is nothing to undo").send("/uncompact\r");
+    terminal.until_text("the current branch has no compaction");
+    leave(terminal, &talk);
+}

@@ -1,0 +1,104 @@
+//! Marks of entries and ranges, and what is brought here from them: picks, merges, undos. The caller performs them.
+
+use offshoot_agent::turn::BringBack;
+use offshoot_session::provenance::{Merged, Origin};
+use offshoot_session::selection::range;
+use offshoot_session::tree::NodeIx;
+
+use super::{Mode, TreeOutcome, TreeSelector};
+
+impl TreeSelector {
+    pub(super) fn mark(&mut self) {
+        let Some(ix) = self.list.entry() else { return };
+        match self.marks.iter().position(|marked| *marked == ix) {
+            Some(at) => _ = self.marks.remove(at),
+            None => self.marks.push(ix),
+        }
+    }
+
+    /// Marks everything between the last mark and the cursor, if one of them is above the other.
+    pub(super) fn mark_range(&mut self) {
+        let (Some(cursor), Some(mark)) = (self.list.entry(), self.marks.last().copied()) else {
+            self.notice = Some("mark where the range begins, then go to its end".to_owned());
+            return;
+        };
+        let tree = self.source.tree();
+        let (first, last) = if tree.ancestors(cursor).any(|ix| ix == mark) { (mark, cursor) } else { (cursor, mark) };
+        match range(tree, tree.parent(first), last) {
+            Ok(entries) => {
+                self.marks.extend(entries.into_iter().filter(|ix| *ix != mark));
+                self.marks.sort_unstable();
+                self.marks.dedup();
+            }
+            Err(_) => self.notice = Some("a range lies on one branch: the mark is on another one".to_owned()),
+        }
+    }
+
+    /// Copies the marked entries, or the one under the cursor.
+    pub(super) fn pick(&mut self) -> TreeOutcome {
+        let marked: Vec<NodeIx> =
+            if self.marks.is_empty() { self.list.entry().into_iter().collect() } else { self.marks.clone() };
+        let selections: Vec<Vec<String>> = marked.into_iter().filter_map(|ix| self.id(ix)).map(|id| vec![id]).collect();
+        if selections.is_empty() {
+            self.notice = Some("this entry has no id, so it cannot be copied".to_owned());
+            return TreeOutcome::Stay;
+        }
+        self.bring(BringBack::Pick { selections })
+    }
+
+    /// Summarises the branch under the cursor, down to its newest end.
+    pub(super) fn merge(&mut self) -> TreeOutcome {
+        let Some(ix) = self.list.entry() else { return TreeOutcome::Stay };
+        let tree = self.source.tree();
+        if self.leaf.is_some_and(|leaf| tree.ancestors(leaf).any(|above| above == ix)) {
+            self.notice = Some("this entry is on the current branch: go to one of another branch".to_owned());
+            return TreeOutcome::Stay;
+        }
+        let (mut end, mut steps) = (ix, tree.len());
+        while let Some(newest) = tree.children_by_time(end).last().copied().filter(|_| steps > 0) {
+            (end, steps) = (newest, steps - 1);
+        }
+        let end = tree.skip_leaf_markers(end).unwrap_or(ix);
+        match self.id(end) {
+            Some(tip) => self.bring(BringBack::Merge { tip, instructions: None }),
+            None => TreeOutcome::Stay,
+        }
+    }
+
+    pub(super) fn undo(&mut self) -> TreeOutcome {
+        self.bring(BringBack::Undo)
+    }
+
+    fn bring(&mut self, what: BringBack) -> TreeOutcome {
+        self.mode = Mode::Leaving { summarize: matches!(what, BringBack::Merge { .. }), is_stopping: false };
+        TreeOutcome::BringBack(what)
+    }
+
+    /// Goes from a copy or a merge to where it comes from.
+    pub(super) fn go_to_source(&mut self) {
+        let Some(ix) = self.list.entry() else { return };
+        let entry = match self.source.entry(ix) {
+            Ok(entry) => entry,
+            Err(error) => return self.notice = Some(error.to_string()),
+        };
+        let origin = Origin::of(&entry).map(|origin| (origin.id, origin.session));
+        let origin = origin.or_else(|| Merged::of(&entry).map(|merged| (merged.tip, merged.session)));
+        let Some((id, session)) = origin else {
+            return self.notice = Some("this entry was written here: it is no copy and no merge".to_owned());
+        };
+        let found = self.source.tree().find(id.as_str()).filter(|_| session.is_none());
+        match found {
+            Some(source) => self.show(source),
+            None => self.notice = Some("the source is in another session".to_owned()),
+        }
+    }
+
+    /// Selects an entry, and opens the folds that hide it.
+    fn show(&mut self, ix: NodeIx) {
+        self.list.remember(ix);
+        self.arrange_after(true);
+        if self.list.entry() != Some(ix) {
+            self.notice = Some("the filter hides the source; the nearest entry above it is selected".to_owned());
+        }
+    }
+}
