@@ -56,7 +56,7 @@ async function theirs({ sessions, sort, named }) {
   return lines.length === 1 && /^ {2}No /.test(lines[0]) ? [] : lines;
 }
 
-const says = (rows) => (rows.length === 1 && /nothing|none|no pattern|there is no|no sessions/.test(rows[0]) ? [] : rows);
+const says = (rows) => (rows.length === 1 && /nothing|none|no pattern|there is no|no sessions|no named session fits/.test(rows[0]) ? [] : rows);
 
 function randomSession(number, all, now) {
   const words = ["parser", "tests", "why", "Node", "CVE", "naïve", "日本語", "gpt5", "src/main.rs", "😀", "the", "table"];
