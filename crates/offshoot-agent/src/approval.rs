@@ -57,6 +57,8 @@ pub enum ApprovalDecision {
     AllowSession,
     /// This call, and the same one from now on: its rule is kept.
     AllowAlways,
+    /// This call again, outside the sandbox.
+    OnceUnsandboxed,
     /// The model is told that the user did not allow it.
     Reject,
 }

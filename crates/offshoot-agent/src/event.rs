@@ -266,6 +266,7 @@ pub enum ApprovalOutcome {
     AllowOnce,
     AllowSession,
     AllowAlways,
+    OnceUnsandboxed,
     Reject,
     /// Without a question.
     Refuse,

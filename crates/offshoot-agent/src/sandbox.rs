@@ -61,6 +61,22 @@ pub struct SandboxWishes {
     pub is_required: bool,
 }
 
+/// Why the sandbox may have stopped a command, as a clause, and what the user can do.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct SandboxRefusal {
+    pub(crate) reason: String,
+    remedy: &'static str,
+    /// Whether the user wants no command outside.
+    pub(crate) is_final: bool,
+}
+
+impl SandboxRefusal {
+    /// For the model, under the command's output.
+    pub(crate) fn note(&self) -> String {
+        format!("[the sandbox may have stopped this: {}; {}, which is up to the user]", self.reason, self.remedy)
+    }
+}
+
 /// A sandbox as it is on this system.
 #[derive(Debug, Clone)]
 #[expect(missing_docs, reason = "the names say what they are")]
@@ -169,8 +185,8 @@ impl Sandbox {
         }
     }
 
-    /// What to say under a failed command whose output looks like a refusal of the sandbox.
-    pub(crate) fn explain(&self, cwd: &Path, output: &str) -> Option<String> {
+    /// Why a failed command may have failed, if its output looks like a refusal of the sandbox.
+    pub(crate) fn refusal(&self, cwd: &Path, output: &str) -> Option<SandboxRefusal> {
         const FILES: [&str; 3] = ["Read-only file system", "Permission denied", "Operation not permitted"];
         const NETWORK: [&str; 8] = [
             "Network is unreachable",
@@ -182,20 +198,20 @@ impl Sandbox {
             "Name or service not known",
             "failed to lookup address",
         ];
-        if matches!(self.state, SandboxState::Impossible(_)) {
+        let SandboxState::On(_) = self.state else { return None };
+        let says = |words: &[&str]| words.iter().any(|word| output.contains(word));
+        let is_network = self.wishes.network == SandboxNetwork::Off && says(&NETWORK);
+        if !is_network && !says(&FILES) {
             return None;
         }
-        let says = |words: &[&str]| words.iter().any(|word| output.contains(word));
-        if self.wishes.network == SandboxNetwork::Off && says(&NETWORK) {
-            return Some(
-                "[commands have no network in the sandbox; the user can allow it: --sandbox-network on, or the setting sandbox.network]"
-                    .to_owned(),
-            );
-        }
-        says(&FILES).then(|| {
-            let places = self.places(&self.policy(cwd, &[]));
-            format!("[this may be the sandbox: it lets commands write only {places}; the user can add folders in the setting sandbox.writable]")
-        })
+        let places = self.places(&self.policy(cwd, &[]));
+        let (reason, remedy) = if is_network {
+            let remedy = "--sandbox-network on, or the setting sandbox.network, allows it";
+            (format!("commands in it have no network and write only {places}"), remedy)
+        } else {
+            (format!("commands in it write only {places}"), "the setting sandbox.writable adds folders")
+        };
+        Some(SandboxRefusal { reason, remedy, is_final: self.wishes.is_required })
     }
 
     fn places(&self, policy: &SandboxPolicy) -> String {

@@ -89,13 +89,15 @@ pub struct ToolOutcome {
     /// For people and renderers, in pi's shape.
     pub details: Option<Value>,
     pub is_error: bool,
+    /// Why the sandbox may have stopped the call, as a clause.
+    pub sandbox_refusal: Option<Box<str>>,
 }
 
 impl ToolOutcome {
     /// A text for the model.
     pub fn text(text: impl Into<String>) -> Self {
         let block = Block::Text { text: text.into(), text_signature: None };
-        Self { content: vec![block], details: None, is_error: false }
+        Self { content: vec![block], ..Self::default() }
     }
 
     /// The text should help the model to correct its call.

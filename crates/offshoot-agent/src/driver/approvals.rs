@@ -14,6 +14,7 @@ use crate::command::Reply;
 use crate::error::AgentError;
 use crate::event::{ApprovalOutcome, ApprovalRecord, ApprovedBy, Event};
 use crate::key_redactor::KeyRedactor;
+use crate::message::Block;
 use crate::setup::{Approver, RuleStore};
 use crate::tool::{Tool, ToolContext, ToolOutcome};
 use crate::turn::{Call, Ticket};
@@ -22,6 +23,8 @@ use crate::turn::{Call, Ticket};
 const RECORD: &str = "offshoot.approval";
 
 const REJECTED: &str = "The user did not allow this call.";
+
+const REJECTED_OUTSIDE: &str = "The user did not allow this call to run outside the sandbox.";
 
 /// What the task of a call has to say before it runs.
 pub(crate) enum ApprovalInput {
@@ -34,11 +37,17 @@ pub(crate) enum ApprovalInput {
 pub(crate) struct Question {
     place: CallPlace,
     call: Call,
+    subject: QuestionSubject,
+    answer: oneshot::Sender<Verdict>,
+}
+
+struct QuestionSubject {
     tier: &'static str,
     diff: Option<String>,
     reason: String,
     grant: Option<Rule>,
-    answer: oneshot::Sender<Verdict>,
+    /// What a yes means.
+    once: ApprovalDecision,
 }
 
 /// Which call of which turn.
@@ -81,7 +90,7 @@ pub(super) struct Asker {
 impl Asker {
     /// Waits until the call may run; otherwise returns its result.
     pub(super) async fn permit(
-        mut self,
+        &mut self,
         tool: &Arc<dyn Tool>,
         call: &Call,
         context: &Arc<ToolContext>,
@@ -103,26 +112,57 @@ impl Asker {
             let Approver::FrontEnd(rules) = &self.approver else {
                 return Err(self.refuse(call, ApprovedBy::Nobody, None, words));
             };
-            let (answer, answered) = oneshot::channel();
             let diff = diff.map(|diff| self.redactor.redact_text(diff));
-            let question = Question { place: self.place, call: call.clone(), tier, diff, reason, grant, answer };
-            self.send(ApprovalInput::Question(Box::new(question)));
-            let verdict = tokio::select! {
-                biased;
-                _ = &mut *stop => return Err(ToolOutcome::stopped(None)),
-                verdict = answered => verdict,
-            };
-            match verdict {
-                Ok(Verdict::Allowed) => return Ok(()),
-                Ok(Verdict::AllowedAlways(rule)) => {
+            let subject = QuestionSubject { tier, diff, reason, grant, once: ApprovalDecision::AllowOnce };
+            match self.ask(call, subject, stop).await {
+                Some(Verdict::Allowed) => return Ok(()),
+                Some(Verdict::AllowedAlways(rule)) => {
                     self.keep(rules.clone(), rule).await;
                     return Ok(());
                 }
-                Ok(Verdict::Rejected(message)) => return Err(ToolOutcome::failed(rejected(message.as_deref()))),
-                Ok(Verdict::Unheard) => return Err(self.refuse(call, ApprovedBy::Nobody, None, words)),
-                Ok(Verdict::DecideAgain(permissions)) => self.permissions = permissions,
-                Err(_) => return Err(ToolOutcome::stopped(None)),
+                Some(Verdict::Rejected(message)) => {
+                    return Err(ToolOutcome::failed(rejected(REJECTED, message.as_deref())));
+                }
+                Some(Verdict::Unheard) => return Err(self.refuse(call, ApprovedBy::Nobody, None, words)),
+                Some(Verdict::DecideAgain(permissions)) => self.permissions = permissions,
+                None => return Err(ToolOutcome::stopped(None)),
             }
+        }
+    }
+
+    /// Asks whether a call that the sandbox may have stopped runs again outside of it. Otherwise returns its outcome.
+    pub(super) async fn permit_outside(
+        &mut self,
+        call: &Call,
+        mut outcome: ToolOutcome,
+        stop: &mut oneshot::Receiver<()>,
+    ) -> Result<(), ToolOutcome> {
+        let Some(reason) = outcome.sandbox_refusal.take() else { return Err(outcome) };
+        while let Approver::FrontEnd(_) = self.approver {
+            let (reason, once) = (reason.to_string(), ApprovalDecision::OnceUnsandboxed);
+            let subject = QuestionSubject { tier: "exec", diff: None, reason, grant: None, once };
+            match self.ask(call, subject, stop).await {
+                Some(Verdict::Allowed | Verdict::AllowedAlways(_)) => return Ok(()),
+                Some(Verdict::Rejected(message)) => {
+                    outcome.content.push(Block::text(rejected(REJECTED_OUTSIDE, message.as_deref())));
+                    break;
+                }
+                Some(Verdict::DecideAgain(permissions)) if permissions.mode != ApprovalMode::ReadOnly => {}
+                Some(Verdict::DecideAgain(_) | Verdict::Unheard) | None => break,
+            }
+        }
+        Err(outcome)
+    }
+
+    /// `None` if the call was stopped.
+    async fn ask(&self, call: &Call, subject: QuestionSubject, stop: &mut oneshot::Receiver<()>) -> Option<Verdict> {
+        let (answer, answered) = oneshot::channel();
+        let question = Question { place: self.place, call: call.clone(), subject, answer };
+        self.send(ApprovalInput::Question(Box::new(question)));
+        tokio::select! {
+            biased;
+            _ = stop => None,
+            verdict = answered => verdict.ok(),
         }
     }
 
@@ -167,10 +207,10 @@ impl Asker {
     }
 }
 
-fn rejected(message: Option<&str>) -> String {
+fn rejected(words: &str, message: Option<&str>) -> String {
     match message.map(str::trim).filter(|message| !message.is_empty()) {
-        Some(message) => format!("{REJECTED} {message}"),
-        None => REJECTED.to_owned(),
+        Some(message) => format!("{words} {message}"),
+        None => words.to_owned(),
     }
 }
 
@@ -204,7 +244,7 @@ impl Driver {
         while let Some(question) = self.approvals.questions.pop_front() {
             if !has_listeners {
                 drop(question.answer.send(Verdict::Unheard));
-            } else if question.grant.as_ref().is_some_and(|grant| self.approvals.granted.contains(grant)) {
+            } else if question.subject.grant.as_ref().is_some_and(|grant| self.approvals.granted.contains(grant)) {
                 drop(question.answer.send(Verdict::Allowed));
             } else {
                 self.approvals.questions.push_front(question);
@@ -214,8 +254,9 @@ impl Driver {
         let Some(question) = self.approvals.questions.front() else { return };
         self.approvals.id += 1;
         let Call { id, name, arguments } = question.call.clone();
-        let mut options = vec![ApprovalDecision::AllowOnce];
-        if question.grant.is_some() {
+        let subject = &question.subject;
+        let mut options = vec![subject.once];
+        if subject.grant.is_some() {
             options.extend([ApprovalDecision::AllowSession, ApprovalDecision::AllowAlways]);
         }
         options.push(ApprovalDecision::Reject);
@@ -224,10 +265,10 @@ impl Driver {
             tool_call_id: id,
             tool_name: name,
             args: arguments,
-            tier: question.tier,
-            reason: question.reason.clone(),
-            diff: question.diff.clone(),
-            rule: question.grant.as_ref().map(ToString::to_string),
+            tier: subject.tier,
+            reason: subject.reason.clone(),
+            diff: subject.diff.clone(),
+            rule: subject.grant.as_ref().map(ToString::to_string),
             options,
             waiting: self.approvals.questions.len() - 1 + self.state.waiting_calls(),
         };
@@ -241,13 +282,12 @@ impl Driver {
         }
         let Some(question) = self.approvals.questions.pop_front() else { return };
         // Without a rule there is nothing to remember.
-        let (outcome, rule) = match (decision, question.grant) {
+        let (outcome, rule) = match (decision, question.subject.grant) {
             (ApprovalDecision::Reject, _) => (ApprovalOutcome::Reject, None),
+            _ if question.subject.once == ApprovalDecision::OnceUnsandboxed => (ApprovalOutcome::OnceUnsandboxed, None),
             (ApprovalDecision::AllowSession, Some(rule)) => (ApprovalOutcome::AllowSession, Some(rule)),
             (ApprovalDecision::AllowAlways, Some(rule)) => (ApprovalOutcome::AllowAlways, Some(rule)),
-            (ApprovalDecision::AllowOnce | ApprovalDecision::AllowSession | ApprovalDecision::AllowAlways, _) => {
-                (ApprovalOutcome::AllowOnce, None)
-            }
+            _ => (ApprovalOutcome::AllowOnce, None),
         };
         let verdict = match (outcome, rule.clone()) {
             (ApprovalOutcome::Reject, _) => Verdict::Rejected(message.map(|text| self.redactor.redact_text(text))),

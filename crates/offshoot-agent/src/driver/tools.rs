@@ -7,8 +7,12 @@ use tokio::sync::oneshot;
 
 use super::approvals::{Asker, CallPlace};
 use super::{Driver, DriverInput};
+use crate::message::Block;
 use crate::tool::{Tool, ToolContext, ToolOutcome};
 use crate::turn::{Call, Ticket, TurnInput};
+
+/// For the model: the next command is in the sandbox again.
+const OUTSIDE: &str = "[the user let this run once outside the sandbox]";
 
 impl Driver {
     pub(super) fn run_tool(&mut self, ticket: Ticket, index: usize, call: Call) {
@@ -19,7 +23,7 @@ impl Driver {
         place.keys.secrets = self.redactor.keys();
         let place = Arc::new(place);
         let redactor = self.redactor.clone();
-        let asker = Asker {
+        let mut asker = Asker {
             place: CallPlace { ticket, index },
             permissions: self.permissions(),
             approver: self.setup.approver.clone(),
@@ -33,11 +37,22 @@ impl Driver {
             let outcome = match tool {
                 Some(tool) => match asker.permit(&tool, &call, &place, &mut stopped).await {
                     Ok(()) => {
-                        run(tool.as_ref(), call.arguments, place, stopped, |outcome| {
+                        let show = |outcome| {
                             let outcome = redactor.redact(outcome);
                             drop(own.send(DriverInput::Machine(TurnInput::Partial { ticket, call: index, outcome })));
-                        })
-                        .await
+                        };
+                        let arguments = call.arguments.clone();
+                        let outcome = run(tool.as_ref(), arguments, place.clone(), &mut stopped, &show).await;
+                        match asker.permit_outside(&call, outcome, &mut stopped).await {
+                            Ok(()) => {
+                                let outside = Arc::new(ToolContext { sandbox: None, ..ToolContext::clone(&place) });
+                                let mut outcome =
+                                    run(tool.as_ref(), call.arguments, outside, &mut stopped, &show).await;
+                                outcome.content.push(Block::text(OUTSIDE));
+                                outcome
+                            }
+                            Err(outcome) => outcome,
+                        }
                     }
                     Err(refused) => refused,
                 },
@@ -62,7 +77,7 @@ async fn run(
     tool: &dyn Tool,
     arguments: serde_json::Value,
     place: Arc<ToolContext>,
-    mut stop: oneshot::Receiver<()>,
+    stop: &mut oneshot::Receiver<()>,
     show: impl Fn(ToolOutcome),
 ) -> ToolOutcome {
     // Unbounded: this task empties it whenever it runs, and the tool sends from the same task.
@@ -73,7 +88,7 @@ async fn run(
         tokio::select! {
             biased;
             Some(outcome) = partials.recv() => show(shown.insert(outcome).clone()),
-            _ = &mut stop => break,
+            _ = &mut *stop => break,
             outcome = &mut running => return outcome,
         }
     }

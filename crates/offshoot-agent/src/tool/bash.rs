@@ -140,9 +140,10 @@ async fn call(
     let shown = shown.finish();
     let end = end.map_err(|error| ToolOutcome::failed(cannot_run(&program, &place.cwd, &error)))?;
     let mut outcome = outcome(&shown, end, timeout);
-    let explain = |sandbox: &Sandbox| sandbox.explain(&place.cwd, &shown.truncation.content);
-    if let Some(note) = place.sandbox.as_ref().filter(|_| outcome.is_error).and_then(explain) {
-        outcome.content.push(Block::text(note));
+    let refusal = |sandbox: &Sandbox| sandbox.refusal(&place.cwd, &shown.truncation.content);
+    if let Some(refusal) = place.sandbox.as_ref().filter(|_| outcome.is_error).and_then(refusal) {
+        outcome.content.push(Block::text(refusal.note()));
+        outcome.sandbox_refusal = (!refusal.is_final).then(|| refusal.reason.into());
     }
     Ok(ToolOutcome { details: details(&shown, duration), ..outcome })
 }

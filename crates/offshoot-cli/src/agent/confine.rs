@@ -63,6 +63,7 @@ fn attempt(policy: &SandboxPolicy) -> SandboxState {
     }
     match probe(policy, Layers { namespaces: false, ..all }) {
         Ok(landlock) => on(Err(why), landlock),
+        Err(landlock) if landlock == why => SandboxState::Impossible(why),
         Err(landlock) => SandboxState::Impossible(format!("{why}; {landlock}")),
     }
 }

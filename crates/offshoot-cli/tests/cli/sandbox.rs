@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 
 use crate::agent::Talk;
 use crate::sandbox_escapes::{ALL, confined, is_possible, policy};
+use crate::terminal::Terminal;
 
 fn bash(command: &str) -> Reply {
     Reply::call("bash", "c1", json!({ "command": command }))
@@ -51,7 +52,7 @@ fn a_command_writes_in_the_working_folder_and_is_told_why_not_elsewhere() {
     assert!(work.join("here").exists() && !talk.world.home().join("elsewhere").exists());
     let result = result(&talk);
     assert!(result.contains("Read-only file system"), "{result}");
-    let places = format!("[this may be the sandbox: it lets commands write only in {}, ", work.display());
+    let places = format!("[the sandbox may have stopped this: commands in it write only in {}, ", work.display());
     assert!(result.contains(&places) && result.contains("sandbox.writable"), "{result}");
     let told = system(&talk);
     assert!(told.contains("Commands run in a sandbox: they can write only in the working folder"), "{told}");
@@ -68,7 +69,12 @@ fn without_a_network_the_setting_is_named() {
     }
     talk.run(&["--sandbox", "workspace", "-p", "go"]);
     let result = result(&talk);
-    assert!(result.contains("[commands have no network in the sandbox; the user can allow it"), "{result}");
+    assert!(
+        result.contains("[the sandbox may have stopped this: commands in it have no network and write only in ")
+            && result.contains("; --sandbox-network on, or"),
+        "{result}"
+    );
+    assert!(!talk.lines().iter().any(|line| line["customType"] == "offshoot.approval"), "nobody was asked");
 }
 
 #[test]
@@ -170,4 +176,50 @@ fn a_mistyped_mode_is_refused_with_the_modes() {
         let said = String::from_utf8(output.stderr).unwrap();
         assert!(output.status.code() == Some(2) && said.contains(modes), "{said}");
     }
+}
+
+/// The folders are named, and outside means with everything that the user can do.
+#[test]
+fn on_a_terminal_a_command_that_failed_is_offered_again_outside() {
+    for (answer, is_run, record) in
+        [("y", true, "once_unsandboxed"), ("n", false, "reject"), ("tuse here\r", false, "reject")]
+    {
+        let talk = talk(bash("echo x > ../elsewhere"));
+        if !has_sandbox(&talk) {
+            return;
+        }
+        let mut terminal = Terminal::offshoot(&talk, &["--sandbox", "workspace", "do the work"], (100, 24));
+        terminal.until_text("bash failed in the sandbox. Run it again outside?").until_text("tab answers");
+        assert!(terminal.screen().contains("write only in "), "{}", terminal.screen());
+        assert!(!talk.world.home().join("elsewhere").exists());
+        terminal.send("\t");
+        terminal.until_text("y allow").send(answer);
+        terminal.until_text("Done.").until_gone("Run it again outside?");
+        terminal.send("\x04");
+        assert!(terminal.ended());
+        assert_eq!(talk.world.home().join("elsewhere").exists(), is_run);
+        let lines = talk.lines();
+        let decisions: Vec<&Value> = lines.iter().filter(|line| line["customType"] == "offshoot.approval").collect();
+        assert_eq!(decisions.len(), 1);
+        assert_eq!((&decisions[0]["data"]["decision"], &decisions[0]["data"]["by"]), (&json!(record), &json!("user")));
+        let told = result(&talk);
+        assert_eq!(told.contains("[the user let this run once outside the sandbox]"), is_run, "{told}");
+        assert_eq!(told.contains("did not allow this call to run outside the sandbox."), !is_run, "{told}");
+        assert_eq!(told.contains("sandbox. use here"), answer.starts_with('t'), "{told}");
+        assert_eq!(result(&talk).contains("the sandbox may have stopped this"), !is_run, "{}", result(&talk));
+    }
+}
+
+#[test]
+fn a_required_sandbox_is_never_left() {
+    let talk = talk(bash("echo x > ../elsewhere"));
+    if !has_sandbox(&talk) {
+        return;
+    }
+    talk.data("settings.json", &json!({"sandbox": {"mode": "workspace", "required": true}}));
+    let mut terminal = Terminal::offshoot(&talk, &["do the work"], (100, 24));
+    terminal.until_text("Done.").send("\x04");
+    assert!(terminal.ended());
+    assert!(result(&talk).contains("the sandbox may have stopped this"), "{}", result(&talk));
+    assert!(!talk.lines().iter().any(|line| line["customType"] == "offshoot.approval"));
 }

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use offshoot_agent::approval::ApprovalMode;
+use offshoot_agent::approval::{ApprovalDecision, ApprovalMode};
 use offshoot_agent::provider::{Model as LanguageModel, ThinkingLevel};
 use offshoot_session::clock::Millis;
 use offshoot_session::transcript::Level;
@@ -151,6 +151,8 @@ pub struct Question {
     pub reason: String,
     /// The rule that allows the same call later.
     pub rule: Option<String>,
+    /// What a yes means.
+    pub once: ApprovalDecision,
     /// How many calls come after this one.
     pub waiting: usize,
     pub stage: QuestionStage,

@@ -15,7 +15,7 @@ use crate::overlay::pick::{Choice, Pick};
 /// Shows the question of an event, or takes it back.
 pub(super) fn event(model: &mut Model, event: &Event) {
     match event {
-        Event::ApprovalRequest { id, tool_name, args, reason, rule, diff, waiting, .. } => {
+        Event::ApprovalRequest { id, tool_name, args, reason, rule, diff, options, waiting, .. } => {
             let member = |name: &str| args.get(name).and_then(serde_json::Value::as_str).map(str::to_owned);
             let what = member("command").or_else(|| member("path")).unwrap_or_else(|| args.to_string());
             model.question = Some(Question {
@@ -25,6 +25,7 @@ pub(super) fn event(model: &mut Model, event: &Event) {
                 diff: diff.clone(),
                 reason: reason.clone(),
                 rule: rule.clone(),
+                once: options.first().copied().unwrap_or(ApprovalDecision::AllowOnce),
                 waiting: *waiting,
                 stage: QuestionStage::default(),
                 scrolled: 0,
@@ -82,9 +83,10 @@ fn typed(key: KeyEvent) -> Option<char> {
 }
 
 fn chosen(model: &mut Model, letter: char) -> Vec<Cmd> {
-    let has_rule = model.question.as_ref().is_some_and(|question| question.rule.is_some());
+    let Some(Question { rule, once, .. }) = &model.question else { return Vec::new() };
+    let (has_rule, once) = (rule.is_some(), *once);
     match letter {
-        'y' => answer(model, ApprovalDecision::AllowOnce, None),
+        'y' => answer(model, once, None),
         's' if has_rule => answer(model, ApprovalDecision::AllowSession, None),
         'a' if has_rule => go_to(model, QuestionStage::Confirming).unwrap_or_default(),
         'n' => answer(model, ApprovalDecision::Reject, None),

@@ -1,5 +1,6 @@
 //! The rows of the question whether a call may run. Long lines are wrapped: nothing of a call is hidden at the right edge.
 
+use offshoot_agent::approval::ApprovalDecision;
 use ratatui::text::Line;
 
 use crate::app::model::{Model, Question, QuestionStage};
@@ -21,6 +22,9 @@ pub(super) fn lines(model: &Model) -> Vec<Line<'static>> {
     let Some(question) = &model.question else { return Vec::new() };
     let mut lines = vec![Line::default()];
     let title = match question.diff {
+        _ if question.once == ApprovalDecision::OnceUnsandboxed => {
+            format!("{} failed in the sandbox. Run it again outside? {}", question.tool, question.reason)
+        }
         Some(_) => format!("May {} change {}? {}", question.tool, first_line(&question.what), question.reason),
         None => format!("May {} run? {}", question.tool, question.reason),
     };
