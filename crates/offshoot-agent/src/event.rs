@@ -181,6 +181,9 @@ pub enum Event {
         /// The current entry at that moment; later events are about entries below it. offshoot's own.
         #[serde(skip_serializing_if = "Option::is_none")]
         leaf_id: Option<String>,
+        /// The entry that was current before, if the path to it is the beginning of the new one.
+        #[serde(skip)]
+        grown_from: Option<String>,
     },
     /// A call waits until a front end answers with [`crate::command::Command::Approve`]. offshoot's own.
     ApprovalRequest {

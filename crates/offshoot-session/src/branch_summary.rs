@@ -13,16 +13,19 @@ use crate::id::EntryId;
 use crate::json::Object;
 use crate::kind::{Kind, Role};
 use crate::summariser::{Answer, Drafted, Purpose, Request, SYSTEM_PROMPT, Summariser, said};
-use crate::tokens::estimate;
+use crate::tokens::{estimate, estimate_summary};
 use crate::tree::NodeIx;
 
 const BRANCH: &str = include_str!("compact/prompts/branch.md");
+const MERGE: &str = include_str!("compact/prompts/merge.md");
 const LEAD: &str =
     "Another branch of this conversation was tried before the return to this point. What happened there:";
 const MERGE_LEAD: &str = "Another branch of this conversation was merged into this one. What happened there:";
 const NOTHING_SAID: &str = "(nothing was said on this branch)";
 /// The most tokens of an answer.
 const MAX_TOKENS: u64 = 4096;
+/// The most tokens of the branch that receives a merge.
+const HERE_TOKENS: u64 = 8192;
 /// The window of a model whose size is unknown.
 pub const DEFAULT_WINDOW: u64 = 128_000;
 /// Tokens of a window kept free for the task and the answer by default.
@@ -57,8 +60,11 @@ pub struct BranchPlan {
     pub left_out: usize,
     /// Files read and changed on the branch, and on branches left from it.
     pub files: FileLists,
+    /// Of a merge: the newest of what was said on the branch that receives it, as text.
+    pub here: String,
     /// The sentence before the summary.
     lead: &'static str,
+    task: &'static str,
 }
 
 /// Plans a summary of what a move from `from` to `target` leaves. `budget` is the most tokens of conversation for the
@@ -68,21 +74,51 @@ pub struct BranchPlan {
 /// The medium cannot be read.
 pub fn plan(source: &dyn Source, from: Option<NodeIx>, target: Option<NodeIx>, budget: u64) -> Result<BranchPlan> {
     let (ancestor, entries) = left_behind(source, from, target);
-    BranchPlan::new((from, ancestor), entries, LEAD).filled(source, budget)
+    let (said, files) = (Vec::new(), FileLists::default());
+    let (here, lead, task) = (String::new(), LEAD, BRANCH);
+    BranchPlan { from, ancestor, entries, said, tokens: 0, left_out: 0, files, here, lead, task }.filled(source, budget)
 }
 
-/// Plans a summary of some entries of the branch that ends at `tip`, below `base`.
+/// A part of a branch that is merged: these entries, below `base` and up to `tip`.
+#[derive(Debug)]
+pub(crate) struct MergedPart {
+    pub(crate) tip: NodeIx,
+    pub(crate) base: Option<NodeIx>,
+    pub(crate) entries: Vec<NodeIx>,
+}
+
+/// Plans a summary of a part of a branch, for the branch on which `here` was said, from the last message on.
 ///
 /// # Errors
-/// The medium cannot be read.
+/// A medium cannot be read.
 pub(crate) fn plan_merge(
     source: &dyn Source,
-    tip: NodeIx,
-    base: Option<NodeIx>,
-    entries: Vec<NodeIx>,
+    part: MergedPart,
+    here: impl Iterator<Item = Result<Message>>,
     budget: u64,
 ) -> Result<BranchPlan> {
-    BranchPlan::new((Some(tip), base), entries, MERGE_LEAD).filled(source, budget)
+    let limit = if budget == 0 { HERE_TOKENS } else { HERE_TOKENS.min(budget / 4) };
+    let (here, tokens) = newest(here, limit)?;
+    let MergedPart { tip, base, entries } = part;
+    let (said, files, lead, task) = (Vec::new(), FileLists::default(), MERGE_LEAD, MERGE);
+    let plan =
+        BranchPlan { from: Some(tip), ancestor: base, entries, said, tokens: 0, left_out: 0, files, here, lead, task };
+    plan.filled(source, if budget == 0 { 0 } else { (budget - tokens).max(1) })
+}
+
+/// The newest messages that fit, in order, as text, and an estimate of them.
+fn newest(messages: impl Iterator<Item = Result<Message>>, limit: u64) -> Result<(String, u64)> {
+    let (mut said, mut tokens) = (Vec::new(), 0);
+    for message in messages {
+        let parts = parts(message?, Results::Cut);
+        let more = estimate_summary(&conversation::text(&parts));
+        if tokens + more > limit {
+            break;
+        }
+        tokens += more;
+        said.push(parts);
+    }
+    Ok((conversation::text(said.iter().rev().flatten()), tokens))
 }
 
 /// The common ancestor, and the entries below it up to `from`.
@@ -96,11 +132,6 @@ fn left_behind(source: &dyn Source, from: Option<NodeIx>, target: Option<NodeIx>
 }
 
 impl BranchPlan {
-    fn new((from, ancestor): (Option<NodeIx>, Option<NodeIx>), entries: Vec<NodeIx>, lead: &'static str) -> Self {
-        let (said, files) = (Vec::new(), FileLists::default());
-        Self { from, ancestor, entries, said, tokens: 0, left_out: 0, files, lead }
-    }
-
     /// The plan with messages and files.
     fn filled(mut self, source: &dyn Source, budget: u64) -> Result<Self> {
         let mut files = Files::default();
@@ -159,14 +190,18 @@ impl BranchPlan {
             return None;
         }
         let task = match instructions {
-            Instructions::Plain => focused(BRANCH, None),
-            Instructions::Focus(text) => focused(BRANCH, Some(text)),
+            Instructions::Plain => focused(self.task, None),
+            Instructions::Focus(text) => focused(self.task, Some(text)),
             Instructions::Instead(text) => text.to_owned(),
+        };
+        let here = match self.here.as_str() {
+            "" => String::new(),
+            here => format!("<current-branch>\n{here}\n</current-branch>\n\n"),
         };
         Some(Request {
             purpose: Purpose::Branch,
             system: SYSTEM_PROMPT,
-            prompt: prompt(&self.text(), "", &task),
+            prompt: prompt(&self.text(), &here, &task),
             max_tokens: MAX_TOKENS,
             entries: self.said.iter().map(|said| said.ix).collect(),
             previous: None,

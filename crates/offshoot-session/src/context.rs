@@ -140,6 +140,17 @@ impl Context {
         })
     }
 
+    /// The same from the last one on.
+    pub(crate) fn messages_from_end<'a>(
+        &'a self,
+        source: &'a dyn Source,
+    ) -> impl Iterator<Item = Result<Message>> + 'a {
+        self.steps.iter().rev().flat_map(move |step| match render::step(source, step) {
+            Ok(messages) => messages.into_iter().rev().map(Ok).collect::<Vec<_>>(),
+            Err(error) => vec![Err(error)],
+        })
+    }
+
     /// The entries that the messages come from, as far as one message comes from one entry.
     pub fn entries(&self) -> impl Iterator<Item = NodeIx> + '_ {
         self.steps.iter().filter_map(RenderStep::entry)

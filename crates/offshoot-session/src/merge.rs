@@ -5,7 +5,9 @@
 
 mod progress;
 
-use crate::branch_summary::{self, BranchPlan};
+use std::collections::HashSet;
+
+use crate::branch_summary::{self, BranchPlan, MergedPart};
 use crate::compose::{NewBranchSummary, NewEntry};
 use crate::context;
 use crate::entry::Source;
@@ -79,10 +81,29 @@ pub fn plan(here: PickEnd<'_>, request: &MergeRequest<'_>) -> Result<MergePlan> 
         tip: id(request.tip).unwrap_or_else(|| EntryId::new("root")),
         session: elsewhere.map(str::to_owned),
     };
-    let summary = branch_summary::plan_merge(from.source, request.tip, base, entries.clone(), request.budget)?;
+    let part = MergedPart { tip: request.tip, base, entries: entries.clone() };
+    let since = said_since(here.source, &context, request.onto, parted);
+    let summary = branch_summary::plan_merge(from.source, part, since, request.budget)?;
     let (is_repeated, tokens_before) = (earlier.is_some(), context.tokens(here.source)?);
     let onto = request.onto;
     from.source.tree().whole(MergePlan { merged, entries, already, is_repeated, summary, tokens_before, onto })
+}
+
+/// The messages of the context below an entry, from the last one on.
+fn said_since<'a>(
+    here: &'a dyn Source,
+    context: &'a context::Context,
+    onto: Option<NodeIx>,
+    parted: Option<NodeIx>,
+) -> impl Iterator<Item = Result<context::Message>> + 'a {
+    let tree = here.tree();
+    let above = onto.into_iter().flat_map(|onto| tree.ancestors(onto));
+    let below: HashSet<NodeIx> = above.take_while(|ix| Some(*ix) != parted).collect();
+    let is_below = move |message: &context::Message| {
+        let entry = message.entry.as_ref().and_then(|id| tree.find(id.as_str()));
+        entry.is_some_and(|ix| below.contains(&ix))
+    };
+    context.messages_from_end(here).filter(move |message| message.as_ref().is_ok_and(&is_below) || message.is_err())
 }
 
 /// The tip of the newest merge on the path here that is at or above the branch's end.

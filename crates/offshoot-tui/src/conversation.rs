@@ -42,6 +42,7 @@ pub struct Conversation {
     /// Whether the user's command is recorded after the work under way, instead of at once.
     holds_runs: bool,
     job: Option<String>,
+    arrival: Arrival,
     shell: Option<RunningShell>,
     place: ConversationPlace,
     entries: usize,
@@ -54,6 +55,15 @@ struct ConversationPlace {
     number: u64,
     /// The number of the first block that finished at this place.
     first: u64,
+}
+
+/// How much of a move in the tree has come: its place, its answer, or nothing yet.
+#[derive(Debug, Default)]
+enum Arrival {
+    #[default]
+    None,
+    Opened,
+    Answered(Vec<(Level, String)>),
 }
 
 /// A block that no longer changes.
@@ -87,6 +97,7 @@ impl Conversation {
             Event::AgentStart => self.holds_runs = true,
             Event::AgentSettled { .. } => {
                 self.close_answer();
+                self.job = None;
                 self.holds_runs = false;
                 self.place_waiting();
             }
@@ -165,16 +176,9 @@ impl Conversation {
                     self.place_waiting();
                 }
             }
-            Reply::Navigated(Navigated { aborted, warning, said, .. }) => {
+            Reply::Navigated(navigated) => {
                 self.job = None;
-                match warning {
-                    _ if *aborted => self.notice(Level::Info, "the summary was stopped; nothing has changed"),
-                    Some(why) => self.notice(Level::Warning, without_model(why)),
-                    None => {}
-                }
-                if let Some(said) = said {
-                    self.notice(Level::Info, said.clone());
-                }
+                self.move_ended(navigated);
             }
             Reply::Done
             | Reply::Settled(_)
@@ -186,12 +190,28 @@ impl Conversation {
         }
     }
 
+    /// Adds what is said of a move after the blocks of the place that it leads to, in whichever order both come.
+    fn move_ended(&mut self, navigated: &Navigated) {
+        let Navigated { aborted, warning, said, has_moved, .. } = navigated;
+        let stopped = aborted.then(|| (Level::Info, "the summary was stopped; nothing has changed".to_owned()));
+        let warning = warning.as_deref().map(|why| (Level::Warning, without_model(why)));
+        let said = said.clone().map(|said| (Level::Info, said));
+        let notices = stopped.into_iter().chain(warning).chain(said);
+        match std::mem::take(&mut self.arrival) {
+            Arrival::None if *has_moved => self.arrival = Arrival::Answered(notices.collect()),
+            Arrival::None | Arrival::Opened | Arrival::Answered(_) => {
+                notices.for_each(|(level, text)| self.notice(level, text));
+            }
+        }
+    }
+
     /// Leaves the open place: drops the work under way and keeps finished blocks.
     pub fn leave_place(&mut self) {
         let place = ConversationPlace { number: self.place.number + 1, first: self.next_number() };
         let finished = std::mem::take(&mut self.finished);
         let (oldest, answers, version) = (self.oldest, self.answers, self.version + 1);
-        *self = Self { finished, oldest, answers, version, place, ..Self::default() };
+        let (job, arrival) = (self.job.take(), std::mem::take(&mut self.arrival));
+        *self = Self { finished, oldest, answers, version, place, job, arrival, ..Self::default() };
     }
 
     /// Adds the last blocks of the opened place. `entries` is the number of entries that its path shows.
@@ -199,6 +219,14 @@ impl Conversation {
         tail.into_iter().for_each(|block| self.push(block, None));
         self.place.first = self.next_number();
         self.entries = entries;
+    }
+
+    /// A move in the tree has led to the opened place.
+    pub fn arrive(&mut self) {
+        match std::mem::take(&mut self.arrival) {
+            Arrival::Answered(notices) => notices.into_iter().for_each(|(level, text)| self.notice(level, text)),
+            Arrival::None | Arrival::Opened => self.arrival = Arrival::Opened,
+        }
     }
 
     /// Adds a notice for the user.

@@ -37,6 +37,16 @@ pub(super) enum ReadyBringBack {
     Nothing(&'static str),
 }
 
+impl ReadyBringBack {
+    /// Whether it is written below the current entry.
+    pub(super) fn is_below(&self) -> bool {
+        match self {
+            Self::Pick(_) | Self::Merge(..) => true,
+            Self::Undo(_) | Self::Uncompact(_) | Self::Nothing(_) => false,
+        }
+    }
+}
+
 pub(super) async fn plan(
     resources: &JobResources,
     what: BringBack,

@@ -13,6 +13,9 @@ use crate::setup::Setup;
 use crate::turn::{Job, TurnInput};
 use crate::writer::OwnedSession;
 
+/// Why a command is refused during a job.
+const AT_A_JOB: &str = "a summary is being written: stop it, or wait for its end";
+
 /// What happens to a command during a turn or a job.
 enum WhileBusy {
     Begins,
@@ -62,7 +65,10 @@ impl Driver {
         }
         let is_idle = self.state.is_idle();
         match while_busy(&command) {
-            WhileBusy::Refused(why) if !is_idle => refuse(reply, AgentError::Busy(why)),
+            WhileBusy::Refused(why) if !is_idle => {
+                let why = if self.state.is_at_a_job() { AT_A_JOB } else { why };
+                refuse(reply, AgentError::Busy(why));
+            }
             WhileBusy::StopsTurn if !is_idle => {
                 self.deferred.push_back((command, reply));
                 self.abort();

@@ -189,9 +189,12 @@ fn write(owned: &mut OwnedSession, ready: ReadyJob) -> Result<Committed, AgentEr
         }
         JobWork::Navigation { navigation, summary } => go(owned, &navigation, summary, ready.warning),
         JobWork::BringBack(what) => {
+            let before = owned.session().leaf_id().map(|leaf| leaf.as_str().to_owned());
+            let is_below = what.is_below();
             let (said, has_moved) = bring_back::write(owned, what)?;
-            let navigated = Navigated { said: Some(said), warning: ready.warning, ..Navigated::default() };
-            let moved = has_moved.then(|| moved(owned.session()));
+            let said = Some(said);
+            let navigated = Navigated { said, warning: ready.warning, has_moved, ..Navigated::default() };
+            let moved = has_moved.then(|| moved(owned.session(), before.filter(|_| is_below)));
             Ok(Committed { result: JobResult::Navigation(navigated), moved })
         }
     }
@@ -229,16 +232,17 @@ fn go(
         owned.append(&[NewEntry::label(target, Some(label))])?;
     }
     let summary = summary.map(|id| id.as_str().to_owned());
-    let navigated = Navigated { editor_text, summary, warning, ..Navigated::default() };
-    Ok(Committed { result: JobResult::Navigation(navigated), moved: Some(moved(owned.session())) })
+    let navigated = Navigated { editor_text, summary, warning, has_moved: true, ..Navigated::default() };
+    Ok(Committed { result: JobResult::Navigation(navigated), moved: Some(moved(owned.session(), None)) })
 }
 
-fn moved(session: &Session) -> (Event, Recorded) {
+fn moved(session: &Session, grown_from: Option<String>) -> (Event, Recorded) {
     let event = Event::SessionChanged {
         reason: "tree",
         session_id: session.id().to_owned(),
         session_file: session.file().map(|file| file.display().to_string()),
         leaf_id: session.leaf_id().map(|leaf| leaf.as_str().to_owned()),
+        grown_from,
     };
     (event, Recorded::of(session))
 }

@@ -84,7 +84,7 @@ impl Driver {
             self.restore();
             let session_file = forked.file.as_ref().map(|file| file.display().to_string());
             let session_id = forked.session_id.clone();
-            self.outbox.tell(Event::SessionChanged { reason, session_id, session_file, leaf_id });
+            self.outbox.tell(Event::SessionChanged { reason, session_id, session_file, leaf_id, grown_from: None });
             notice.into_iter().for_each(|notice| self.outbox.tell(notice));
             Reply::Session(forked)
         });

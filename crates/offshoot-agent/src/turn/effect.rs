@@ -80,6 +80,8 @@ pub struct Navigated {
     pub warning: Option<String>,
     /// What was brought back or undone, for people.
     pub said: Option<String>,
+    /// Whether another entry is current now.
+    pub has_moved: bool,
 }
 
 /// The result of a written job.

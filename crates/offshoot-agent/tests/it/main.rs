@@ -10,6 +10,7 @@
 
 mod abort;
 mod approval;
+mod bring_back;
 mod compact;
 mod examples;
 mod queue;

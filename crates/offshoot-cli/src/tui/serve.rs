@@ -34,7 +34,7 @@ pub(super) async fn serve(
     let mut events = agent.subscribe();
     let mut watch = tokio::time::interval(WATCH);
     let told = session_facts::LastWarning::default();
-    session_facts::open(&context, &agent, "", None).await;
+    session_facts::open(&context, &agent, "", session_facts::Leaves::default()).await;
     loop {
         tokio::select! {
             biased;
@@ -58,15 +58,17 @@ pub(super) async fn serve(
 /// Passes an event on; after the opening of another session also its last entries, before later events.
 async fn heard(context: &JobContext, agent: &AgentSession, event: Arc<Event>) {
     let changed = match event.as_ref() {
-        Event::SessionChanged { reason, leaf_id, .. } => Some((*reason, leaf_id.clone())),
+        Event::SessionChanged { reason, leaf_id, grown_from, .. } => {
+            Some((*reason, session_facts::Leaves { leaf: leaf_id.clone(), grown_from: grown_from.clone() }))
+        }
         _ => None,
     };
     if changed.is_some() || matches!(event.as_ref(), Event::MessageEnd { message: Message::User(_) }) {
         session_facts::own_draft(context, agent).await;
     }
     context.tell(Msg::Agent(event));
-    if let Some((reason, leaf)) = changed {
-        session_facts::open(context, agent, reason, leaf).await;
+    if let Some((reason, leaves)) = changed {
+        session_facts::open(context, agent, reason, leaves).await;
     }
 }
 

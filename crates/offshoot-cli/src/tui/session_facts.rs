@@ -19,7 +19,7 @@ use offshoot_session::text::{counted, one_line};
 use offshoot_session::tokens::estimate;
 use offshoot_session::transcript::{Item, Level, ToolResult};
 use offshoot_session::tree::NodeIx;
-use offshoot_tui::app::msg::{Diverged, Looked, ModelAccess, Msg, Opened, Persistence};
+use offshoot_tui::app::msg::{Diverged, GROWN, Looked, ModelAccess, Msg, Opened, Persistence};
 use offshoot_tui::conversation::ConversationBlock;
 use offshoot_tui::markdown::plain;
 use offshoot_tui::overlay::pick::Choice;
@@ -35,12 +35,22 @@ const NAMED: usize = 80;
 /// The entries shown of an opened session; earlier ones are in the transcript.
 const TAIL: usize = 60;
 
+/// The leaf of an opened place, and the one of which it is a continuation.
+#[derive(Default)]
+pub(super) struct Leaves {
+    pub(super) leaf: Option<String>,
+    pub(super) grown_from: Option<String>,
+}
+
 /// Sends the last entries on the path to the leaf, without entries that later events are about. Without a reason it is the
 /// start: the leaf is the current one.
-pub(super) async fn open(context: &JobContext, agent: &AgentSession, reason: &'static str, leaf: Option<String>) {
+pub(super) async fn open(context: &JobContext, agent: &AgentSession, reason: &'static str, leaves: Leaves) {
     let read = agent.read(move |session| match reason {
-        "" => opened(session, reason, session.leaf()),
-        _ => opened(session, reason, leaf.and_then(|leaf| session.tree().find(&leaf))),
+        "" => opened(session, reason, (session.leaf(), None)),
+        _ => {
+            let find = |id: Option<String>| id.and_then(|id| session.tree().find(&id));
+            opened(session, reason, (find(leaves.leaf), find(leaves.grown_from)))
+        }
     });
     let read = read.await;
     match read {
@@ -55,8 +65,16 @@ pub(super) async fn open(context: &JobContext, agent: &AgentSession, reason: &'s
     }
 }
 
-fn opened(session: &Session, reason: &'static str, leaf: Option<NodeIx>) -> Result<(Opened, Vec<String>), Error> {
-    let (mut tail, above) = tail(session, leaf)?;
+fn opened(
+    session: &Session,
+    reason: &'static str,
+    (leaf, grown_from): (Option<NodeIx>, Option<NodeIx>),
+) -> Result<(Opened, Vec<String>), Error> {
+    let tree = session.tree();
+    let grown = grown_from
+        .filter(|from| leaf.into_iter().flat_map(|leaf| tree.ancestors(leaf)).take(TAIL).any(|ix| ix == *from));
+    let reason = if grown.is_some() { GROWN } else { reason };
+    let (mut tail, above) = tail(session, leaf, grown)?;
     if leaf == session.leaf() {
         tail.extend(session.interruption()?.map(ConversationBlock::new));
     }
@@ -69,11 +87,15 @@ fn opened(session: &Session, reason: &'static str, leaf: Option<NodeIx>) -> Resu
     ))
 }
 
-/// The last entries, and the entry before them.
-fn tail(session: &Session, leaf: Option<NodeIx>) -> Result<(Vec<ConversationBlock>, Option<NodeIx>), Error> {
+/// The last entries, or those below one, and the entry before them.
+fn tail(
+    session: &Session,
+    leaf: Option<NodeIx>,
+    below: Option<NodeIx>,
+) -> Result<(Vec<ConversationBlock>, Option<NodeIx>), Error> {
     let tree = session.tree();
     let Some(leaf) = leaf else { return Ok((Vec::new(), None)) };
-    let mut entries: Vec<NodeIx> = tree.ancestors(leaf).take(TAIL).collect();
+    let mut entries: Vec<NodeIx> = tree.ancestors(leaf).take(TAIL).take_while(|ix| Some(*ix) != below).collect();
     let mut above = entries.last().and_then(|last| tree.parent(*last));
     entries.reverse();
     let mut blocks: Vec<ConversationBlock> = Vec::new();

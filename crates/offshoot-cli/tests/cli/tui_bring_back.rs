@@ -75,6 +75,34 @@ fn a_branch_is_merged_while_a_row_says_so_and_what_is_typed_waits() {
 }
 
 #[test]
+fn commands_typed_while_a_branch_is_merged_are_refused_in_words_that_stay() {
+    for size in [(80, 24), (60, 20)] {
+        let gate = Gate::new();
+        let summary = Reply { gate: Some((0, gate.clone())), ..Reply::text("## Goal\nTrying led nowhere.") };
+        let (talk, mut terminal) = parted([summary], size);
+        let branch = id_of(&talk, "Found by trying.");
+        terminal.send(&format!("/merge {branch}\r"));
+        terminal.until_text("summarising the branch").send("/undo\r");
+        let is_refused = |screen: &str| words(screen).contains("not undone: a summary is being written");
+        terminal.until("the refusal", is_refused).send(&format!("/switch {branch}\r"));
+        let is_refused_too = |screen: &str| words(screen).contains("not moved: a summary is being written");
+        terminal.until("the second refusal", is_refused_too).until_text("summarising the branch");
+        gate.open();
+        terminal.until_text("merged 2 entries").until_idle();
+        let screen = words(&terminal.screen());
+        let place = |text: &str| screen.find(text).unwrap_or_else(|| panic!("{size:?}: {text}\n{screen}"));
+        let order = ["not undone: a summary", "not moved: a summary", "Trying led nowhere.", "merged 2 entries"];
+        assert!(order.map(place).is_sorted(), "{size:?}\n{screen}");
+        leave(terminal, &talk);
+    }
+}
+
+/// The words of the screen, whatever wraps.
+fn words(screen: &str) -> String {
+    screen.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[test]
 fn escape_stops_a_merge_and_nothing_has_changed() {
     let summary = Reply { gate: Some((0, Gate::new())), ..Reply::text("Never.") };
     let (talk, mut terminal) = parted([summary], (80, 24));

@@ -219,6 +219,13 @@ impl Model {
         }
     }
 
+    /// Names the summary that begins, unless other work is under way: the agent will refuse it.
+    pub fn begin_job(&mut self, job: &str) {
+        if !self.is_working && self.conversation.job().is_none() {
+            self.conversation.set_job(Some(job));
+        }
+    }
+
     /// Whether there is idle work. [`super::msg::Msg::Idle`] continues it.
     #[must_use]
     pub fn has_work(&self) -> bool {

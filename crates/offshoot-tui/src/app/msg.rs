@@ -89,10 +89,13 @@ impl std::fmt::Debug for Msg {
     }
 }
 
+/// The reason of a place whose path only became longer: its beginning is on the screen.
+pub const GROWN: &str = "grown";
+
 /// An opened place in a session, with as many blocks as a screen shows.
 #[derive(Debug, Clone, Default)]
 pub struct Opened {
-    /// Why it was opened: `new`, `resume`, `fork` or `tree`; empty at the start.
+    /// Why it was opened: `new`, `resume`, `fork`, `tree` or [`GROWN`]; empty at the start.
     pub reason: &'static str,
     pub id: String,
     /// The last blocks, oldest first.

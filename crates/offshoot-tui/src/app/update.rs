@@ -21,7 +21,7 @@ use super::msg::Msg;
 /// The name of the job while the summary of a branch is written.
 const LEAVING: &str = "summarising what is left behind";
 /// The job while a branch is merged.
-const MERGING: &str = "summarising the branch that is merged";
+const MERGING: &str = "summarising the branch to merge";
 
 /// Resizes within this many milliseconds belong to one movement of the terminal's edge.
 const RESIZES_TOGETHER: Millis = 400;
@@ -51,11 +51,11 @@ pub fn update(model: &mut Model, msg: Msg) -> Vec<Cmd> {
         Msg::Themes(themes) => dress::themes(model, themes),
         Msg::Agent(event) => agent::event(model, &event),
         Msg::Leaving => {
-            model.conversation.set_job(Some(LEAVING));
+            model.begin_job(LEAVING);
             Vec::new()
         }
         Msg::Merging => {
-            model.conversation.set_job(Some(MERGING));
+            model.begin_job(MERGING);
             Vec::new()
         }
         Msg::Forecast(entry, forecast) => overlay::forecast(model, &entry, forecast),

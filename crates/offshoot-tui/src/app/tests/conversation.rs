@@ -171,6 +171,20 @@ fn fails(model: &mut Model) {
     heard(model, Event::AutoRetryStart { attempt: 1, max_attempts: 3, delay_ms: 4_000, error_message });
 }
 
+#[test]
+fn the_row_of_a_summary_says_on_a_narrow_screen_how_long_it_takes_and_how_it_is_stopped() {
+    let table: [(u16, fn() -> Msg); 3] = [(60, || Msg::Merging), (60, || Msg::Leaving), (40, || Msg::Merging)];
+    for (columns, job) in table {
+        let screen = terminal((columns, 20), &|model| {
+            update(model, job());
+            update(model, Msg::Now(10_000));
+            update(model, Msg::Now(85_000));
+        });
+        let row = screen.lines().find(|row| row.contains(" stops it"));
+        assert!(row.is_some_and(|row| row.contains(" · 1 min 15 s … escape stops it")), "{screen}");
+    }
+}
+
 /// Regression: it said that the agent is at work, whatever was awaited.
 #[test]
 fn the_row_of_the_work_under_way_names_what_is_awaited() {

@@ -6,7 +6,7 @@ use offshoot_agent::command::{Command, Reply};
 use offshoot_agent::error::AgentError;
 use offshoot_agent::event::Event;
 use offshoot_agent::message::{Message, StopReason};
-use offshoot_agent::turn::Navigated;
+use offshoot_agent::turn::{BringBack, Navigated};
 
 use super::{approval, overlay};
 use crate::app::cmd::{Cmd, ProgramTask};
@@ -174,6 +174,8 @@ fn refused(model: &mut Model, command: &Command, error: &AgentError) -> Vec<Cmd>
             }
             model.editor.restore(&[format!("!{command}")]);
         }
+        // Other work goes on, and its row stays.
+        Command::NavigateTree(_) | Command::BringBack(_) if matches!(error, AgentError::Busy(_)) => {}
         Command::NavigateTree(_) | Command::BringBack(_) => model.conversation.set_job(None),
         // The event has reported it, or the question is gone.
         Command::Compact { .. } | Command::Approve { .. } => return Vec::new(),
@@ -200,9 +202,21 @@ fn refused(model: &mut Model, command: &Command, error: &AgentError) -> Vec<Cmd>
     }
     let why = match error {
         AgentError::NoAccess(why) => format!("{why}; /model shows who can be asked"),
+        AgentError::Busy(why) => format!("{}{why}", not_done(command)),
         error => error.to_string(),
     };
     overlay::told(model, &why);
     model.notice(Level::Error, why);
     vec![ProgramTask::SaveDraft(model.editor.draft()).into()]
+}
+
+/// What a refused command would have done.
+fn not_done(command: &Command) -> &'static str {
+    match command {
+        Command::NavigateTree(_) => "not moved: ",
+        Command::BringBack(BringBack::Pick { .. }) => "not picked: ",
+        Command::BringBack(BringBack::Merge { .. }) => "not merged: ",
+        Command::BringBack(BringBack::Undo | BringBack::Uncompact) => "not undone: ",
+        _ => "",
+    }
 }

@@ -2,7 +2,7 @@
 
 use crate::app::cmd::{Cmd, ProgramTask, Purpose};
 use crate::app::model::{Model, Overlay};
-use crate::app::msg::{Looked, Opened};
+use crate::app::msg::{GROWN, Looked, Opened};
 use crate::editor::Choice;
 use crate::slash::Argument;
 use crate::theme::Token;
@@ -16,13 +16,16 @@ pub(super) fn opened(model: &mut Model, opened: Opened) -> Vec<Cmd> {
     if let Some(what) = separator(&opened) {
         model.notice(Level::Info, what);
     }
-    if opened.hidden > 0 {
+    if opened.hidden > 0 && opened.reason != GROWN {
         let key = model.wishes.keymap.hint(crate::keymap::Action::OpenTranscript).unwrap_or_default();
         let messages = counted(opened.hidden, "earlier message", "earlier messages");
         let them = if opened.hidden == 1 { "it" } else { "them" };
         model.notice(Level::Info, format!("{messages}: {key} shows {them}"));
     }
     model.conversation.open_place(opened.tail, opened.entries);
+    if [GROWN, "tree"].contains(&opened.reason) {
+        model.conversation.arrive();
+    }
     let mut cmds = vec![ProgramTask::Look.into(), ProgramTask::GitBranch.into()];
     // The transcript belongs to another place.
     if matches!(model.overlay, Some(Overlay::Transcript(_))) {

@@ -107,14 +107,14 @@ fn tree_outcome(model: &mut Model, outcome: tree::TreeOutcome) -> Vec<Cmd> {
         }
         tree::TreeOutcome::Navigate { target, summarize, instructions } => {
             if summarize {
-                model.conversation.set_job(Some(LEAVING));
+                model.begin_job(LEAVING);
             }
             let navigation = Navigation { target, summarize, instructions, ..Navigation::default() };
             vec![Cmd::ask(Command::NavigateTree(navigation))]
         }
         tree::TreeOutcome::BringBack(what) => {
             if matches!(what, BringBack::Merge { .. }) {
-                model.conversation.set_job(Some(MERGING));
+                model.begin_job(MERGING);
             }
             vec![Cmd::ask(Command::BringBack(what))]
         }

@@ -25,9 +25,10 @@ pub(super) fn lines(model: &Model) -> Vec<Line<'static>> {
     let job = model.conversation.job().map(str::to_owned);
     let said = shell.into_iter().chain(job.or_else(|| model.is_working.then(|| turn(model))));
     let line = |what: String| {
-        let more = more.iter().find(|more| width(&what) + width(more) <= room);
-        let what = format!("{what}{}", more.map_or("", String::as_str));
-        let row = format!("  {mark}{}{stops}", fit(&what, room).trim_end_matches(ELLIPSIS));
+        // The time stays on a narrow screen.
+        let more = more.iter().find(|more| width(&what) + width(more) <= room).unwrap_or(&more[1]);
+        let what = fit(&what, room.saturating_sub(width(more)));
+        let row = format!("  {mark}{}{more}{stops}", what.trim_end_matches(ELLIPSIS).trim_end());
         Line::styled(row, model.wishes.theme.style(Token::Muted))
     };
     let mut lines: Vec<_> = said.map(line).collect();

@@ -1,0 +1,96 @@
+//! Merges by summary: what the summariser is asked, and what the next request contains.
+
+use offshoot_agent::agent_session::AgentSession;
+use offshoot_agent::command::{Command, Reply as Answer};
+use offshoot_agent::testing::script::Reply;
+use offshoot_agent::turn::{BringBack, Navigated, Navigation};
+
+use crate::world::{World, run};
+
+async fn bring_back(agent: &AgentSession, what: BringBack) -> Navigated {
+    match agent.ask(Command::BringBack(what)).await {
+        Ok(Answer::Navigated(navigated)) => navigated,
+        other => panic!("{other:?}"),
+    }
+}
+
+async fn leaf(agent: &AgentSession) -> String {
+    agent.read(|session| session.leaf_id().unwrap().as_str().to_owned()).await.unwrap()
+}
+
+/// Two branches below the first answer; the current one has said the second words. Answers the tip of the other.
+async fn parted(agent: &AgentSession, [there, here]: [&str; 2]) -> String {
+    agent.prompt("the common beginning").await.unwrap();
+    let base = leaf(agent).await;
+    agent.prompt(there).await.unwrap();
+    let tip = leaf(agent).await;
+    let back = Navigation { target: base, is_behind: true, ..Navigation::default() };
+    agent.ask(Command::NavigateTree(back)).await.unwrap();
+    agent.prompt(here).await.unwrap();
+    tip
+}
+
+/// What the last request says of the branch that is merged, and of the current one.
+fn matter(world: &World) -> [String; 2] {
+    let body = world.server.seen().pop().unwrap().json();
+    let prompt = body["messages"][0]["content"][0]["text"].as_str().unwrap().to_owned();
+    ["conversation", "current-branch"].map(|tag| {
+        let inside = prompt.split(&format!("<{tag}>\n")).nth(1);
+        inside.and_then(|inside| inside.split(&format!("\n</{tag}>")).next()).unwrap_or_default().to_owned()
+    })
+}
+
+#[test]
+fn a_merge_is_summarised_as_the_difference_of_two_branches() {
+    run(async {
+        let replies = ["One.", "There it failed: E0499.", "Here it is a cache.", "## Found\n- E0499", "And on."];
+        let world = World::new(replies.map(Reply::text));
+        let (agent, _events) = world.start();
+        let tip = parted(&agent, ["try a lock", "use a cache"]).await;
+        let merged =
+            bring_back(&agent, BringBack::Merge { tip, instructions: Some("mind the tests".to_owned()) }).await;
+        assert!(merged.has_moved && merged.warning.is_none(), "{merged:?}");
+        let [there, here] = matter(&world);
+        assert_eq!(there, "[User]: try a lock\n\n[Assistant]: There it failed: E0499.");
+        assert_eq!(here, "[User]: use a cache\n\n[Assistant]: Here it is a cache.");
+        let asked = world.server.seen().pop().unwrap().body;
+        assert!(["## Tried", "## Found", "## Holds here", "mind the tests"].iter().all(|part| asked.contains(part)));
+        agent.prompt("go on").await.unwrap();
+        let next = world.server.seen().pop().unwrap().json()["messages"].to_string();
+        assert!(
+            next.contains("- E0499") && next.contains("Here it is a cache.") && !next.contains("try a lock"),
+            "{next}"
+        );
+        world.no_problems();
+    });
+}
+
+#[test]
+fn only_the_newest_of_a_long_current_branch_goes_to_the_summariser() {
+    run(async {
+        let long = "many words ".repeat(5_000);
+        let replies = ["One.", "Tried.", &long, "Short.", "## Found\n- nothing"];
+        let world = World::new(replies.map(Reply::text));
+        let (agent, _events) = world.start();
+        let tip = parted(&agent, ["try", "say much"]).await;
+        agent.prompt("and now in short").await.unwrap();
+        bring_back(&agent, BringBack::Merge { tip, instructions: None }).await;
+        assert_eq!(matter(&world)[1], "[User]: and now in short\n\n[Assistant]: Short.");
+    });
+}
+
+#[test]
+fn a_merge_into_a_branch_that_has_said_nothing_has_one_matter() {
+    run(async {
+        let world = World::new(["One.", "Tried.", "## Found\n- nothing"].map(Reply::text));
+        let (agent, _events) = world.start();
+        agent.prompt("the common beginning").await.unwrap();
+        let base = leaf(&agent).await;
+        agent.prompt("try").await.unwrap();
+        let tip = leaf(&agent).await;
+        let back = Navigation { target: base, is_behind: true, ..Navigation::default() };
+        agent.ask(Command::NavigateTree(back)).await.unwrap();
+        bring_back(&agent, BringBack::Merge { tip, instructions: None }).await;
+        assert_eq!(matter(&world), ["[User]: try\n\n[Assistant]: Tried.".to_owned(), String::new()]);
+    });
+}
