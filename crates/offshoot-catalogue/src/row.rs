@@ -109,14 +109,15 @@ impl StoredReading {
 
     /// The file's name and its row; `None` if the checksum does not match.
     pub(crate) fn from_columns(columns: &rusqlite::Row<'_>) -> Option<(OsString, Self)> {
-        let get = |at: usize| columns.get_ref(at).ok();
-        let mut sum = Sum::default();
-        for at in 0..COUNT - 1 {
-            sum.take(get(at)?);
+        let mut values = [ValueRef::Null; COUNT];
+        for (at, value) in values.iter_mut().enumerate() {
+            *value = columns.get_ref(at).ok()?;
         }
+        let mut sum = Sum::default();
+        values[..COUNT - 1].iter().for_each(|value| sum.take(*value));
         sum.take(ValueRef::Null);
-        let number = |at: usize| get(at)?.as_i64().ok().map(i64::cast_unsigned);
-        let text = |at: usize| get(at)?.as_str().ok().map(str::to_owned);
+        let number = |at: usize| values[at].as_i64().ok().map(i64::cast_unsigned);
+        let text = |at: usize| values[at].as_str().ok().map(str::to_owned);
         if number(COUNT - 1)? != sum.0.finish() {
             return None;
         }
@@ -149,7 +150,7 @@ impl StoredReading {
             changed: number(6)?.cast_signed(),
         };
         let row = Self { stamp, is_settled: number(7)? == 1, samples: (number(8)?, number(9)?), reading };
-        Some((OsString::from_vec(get(1)?.as_blob().ok()?.to_vec()), row))
+        Some((OsString::from_vec(values[1].as_blob().ok()?.to_vec()), row))
     }
 }
 

@@ -4,6 +4,9 @@ use std::fmt::Write as _;
 
 use super::Json;
 
+/// Most objects are not longer.
+const USUAL: usize = 512;
+
 /// A compact JSON object under construction; members keep the order in which they are added.
 #[derive(Debug, Clone, Default)]
 pub struct Object {
@@ -63,6 +66,9 @@ impl Object {
     }
 
     fn name(&mut self, name: &str) {
+        if self.text.is_empty() {
+            self.text.reserve(USUAL);
+        }
         self.text.push(if self.text.is_empty() { '{' } else { ',' });
         push_quoted(&mut self.text, name);
         self.text.push(':');
@@ -80,18 +86,32 @@ impl Object {
 
 /// A string as JSON.
 pub fn quote(text: &str) -> String {
-    serde_json::Value::from(text).to_string()
+    let mut out = String::with_capacity(text.len() + 2);
+    push_quoted(&mut out, text);
+    out
 }
 
-/// Appends a JSON string. Most strings need no escapes.
 fn push_quoted(out: &mut String, text: &str) {
-    if text.bytes().any(|byte| byte < b' ' || matches!(byte, b'"' | b'\\')) {
-        out.push_str(&quote(text));
-    } else {
-        out.push('"');
-        out.push_str(text);
-        out.push('"');
+    out.push('"');
+    let mut rest = text;
+    while let Some(at) = rest.bytes().position(|byte| byte < b' ' || matches!(byte, b'"' | b'\\')) {
+        let (plain, odd) = rest.split_at(at);
+        out.push_str(plain);
+        match odd.as_bytes()[0] {
+            byte @ (b'"' | b'\\') => out.extend(['\\', char::from(byte)]),
+            b'\n' => out.push_str("\\n"),
+            b'\t' => out.push_str("\\t"),
+            b'\r' => out.push_str("\\r"),
+            0x08 => out.push_str("\\b"),
+            0x0c => out.push_str("\\f"),
+            byte => {
+                let _always_ok = write!(out, "\\u{byte:04x}");
+            }
+        }
+        rest = &odd[1..];
     }
+    out.push_str(rest);
+    out.push('"');
 }
 
 #[cfg(test)]
@@ -104,5 +124,13 @@ mod tests {
             Object::new().str("b", "x\n\"\u{2028}").raw("a", 1).str_or_null("p", None).opt_str("gone", None).finish();
         assert_eq!(line, "{\"b\":\"x\\n\\\"\u{2028}\",\"a\":1,\"p\":null}");
         assert_eq!(Object::new().finish(), "{}");
+    }
+
+    #[test]
+    fn every_character_is_escaped_as_serde_json_does() {
+        for at in (0..=char::MAX as u32).filter_map(char::from_u32) {
+            let text = format!("a{at}é{at}");
+            assert_eq!(quote(&text), serde_json::Value::from(text).to_string());
+        }
     }
 }
