@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 
 use offshoot_agent::agent_session::AgentSession;
 use offshoot_session::medium::read_regular;
-use offshoot_tui::app::msg::Msg;
 
 use super::job_context::{JobContext, blocking};
 
@@ -15,12 +14,10 @@ const MAX_BYTES: u64 = 4096;
 /// The digits of a shortened commit id.
 const DIGITS: usize = 7;
 
-pub(super) async fn find(context: &JobContext, agent: &AgentSession) {
+pub(super) async fn find(context: &JobContext, agent: &AgentSession) -> Option<String> {
     let app = context.app.clone();
-    let Ok(folder) = agent.read(move |session| app.folder_of(session)).await else { return };
-    if let Ok(branch) = blocking(move || Ok(checked_out(&folder))).await {
-        context.tell(Msg::GitBranch(branch));
-    }
+    let folder = agent.read(move |session| app.folder_of(session)).await.ok()?;
+    blocking(move || Ok(checked_out(&folder))).await.ok().flatten()
 }
 
 /// The branch checked out in a folder or in its nearest git repository; for a detached head its commit.

@@ -17,7 +17,7 @@ use tokio::sync::mpsc::UnboundedReceiver;
 
 use super::hangup::HangupNotice;
 use super::job_context::{JobContext, ask};
-use super::{actions, bring_back, choices, clipboard, files, git_branch, session_facts, settings, snapshots};
+use super::{actions, bring_back, choices, clipboard, files, session_facts, settings, snapshots};
 
 /// The interval of checks for other programs' entries.
 const WATCH: Duration = Duration::from_secs(2);
@@ -77,7 +77,6 @@ async fn act(context: JobContext, agent: AgentSession, task: ProgramTask) {
     let done = match task {
         ProgramTask::Ask(command) => return ask(&context, &agent, *command).await,
         ProgramTask::Look => return session_facts::look(&context, &agent).await,
-        ProgramTask::GitBranch => return git_branch::find(&context, &agent).await,
         ProgramTask::Snapshot(purpose) => return snapshots::snapshot(&context, &agent, purpose).await,
         ProgramTask::Branches => return session_facts::branches(&context, &agent).await,
         ProgramTask::Describe => return session_facts::describe(&context, &agent).await,

@@ -26,6 +26,7 @@ use offshoot_tui::overlay::pick::Choice;
 use offshoot_tui::transcript::PathLength;
 
 use super::draft_files::DraftKey;
+use super::git_branch;
 use super::job_context::JobContext;
 use crate::app::{App, quoted};
 use crate::ui::when;
@@ -137,8 +138,9 @@ pub(super) async fn look(context: &JobContext, agent: &AgentSession) {
     let Ok(standing) = agent.standing().await else { return };
     let app = context.app.clone();
     let access = access(context, &standing.model).await;
+    let git_branch = git_branch::find(context, agent).await;
     match agent.read(move |session| seen(&app, session, &standing)).await {
-        Ok(Ok(looked)) => context.tell(Msg::Looked(Box::new(Looked { access, ..looked }))),
+        Ok(Ok(looked)) => context.tell(Msg::Looked(Box::new(Looked { access, git_branch, ..looked }))),
         Ok(Err(error)) => context.notice(Level::Error, format!("the session cannot be looked at: {error}")),
         // The agent has ended.
         Err(_) => {}
@@ -240,6 +242,7 @@ fn seen(app: &App, session: &Session, standing: &Standing) -> Result<Looked, Err
         name: session.name()?.or_else(|| session.title().map(str::to_owned)),
         cwd: app.environment.short(session.cwd().unwrap_or_default()),
         model: Some(standing.model.clone()),
+        git_branch: None,
         access: ModelAccess::Ready,
         thinking: Some(standing.thinking),
         tokens: tokens(session)?,

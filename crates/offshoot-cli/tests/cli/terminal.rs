@@ -342,7 +342,9 @@ pub(crate) fn signal(id: u32, signal: Signal) {
 
 /// The rows of a conversation, without the rows at the bottom, empty ones, and what the program itself says.
 pub(crate) fn conversation(screen: &str) -> Vec<String> {
-    let is_own = |row: &&str| row.starts_with("hint:") || row.starts_with("· ") || row.contains("alt+t shows");
+    let is_start = |row: &str| row.starts_with("offshoot 0.") || row.starts_with("? help");
+    let is_own =
+        |row: &&str| row.starts_with("hint:") || row.starts_with("· ") || row.contains("alt+t shows") || is_start(row);
     let end = screen.find("\n────").unwrap_or(screen.len());
     let rows = screen[..end].lines().filter(|row| !row.is_empty() && !is_own(row));
     rows.map(str::to_owned).collect()

@@ -23,6 +23,8 @@ fn a_question_is_answered() {
     terminal.send("what is it?\r");
     terminal.until_text("Forty-two.").until_text("$0.000").until_idle();
     assert_snapshot!(terminal.screen(), @"
+    offshoot 0.1.0 · m1 • thinking medium · ~/work
+    ? help · / commands · @ files · ! shell · escape stops · ctrl+d leaves
 
     › what is it?
 
@@ -36,6 +38,8 @@ fn a_question_is_answered() {
     terminal.send("\x04");
     assert!(terminal.ended());
     assert_snapshot!(talk.world.normalised(&terminal.screen()), @"
+    offshoot 0.1.0 · m1 • thinking medium · ~/work
+    ? help · / commands · @ files · ! shell · escape stops · ctrl+d leaves
 
     › what is it?
 

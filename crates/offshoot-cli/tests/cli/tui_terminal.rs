@@ -209,9 +209,10 @@ fn without_a_terminal_it_says_what_to_do() {
 #[test]
 fn a_look_elsewhere_changes_nothing() {
     let talk = Talk::new([Reply::text("Yes.")]);
-    let mut terminal = Terminal::offshoot(&talk, &["chat", "go"], (80, 24));
+    // With a clock that goes: soon after the start the cursor is drawn.
+    let mut terminal = Terminal::offshoot_in(&talk, &["chat", "go"], (80, 24), &[("OFFSHOOT_NOW", "")]);
     terminal.until_text("Yes.").until_idle().send("dr\x1b[O\x1b[Iaft\x1b[O");
-    terminal.until("the draft", |screen| screen.contains("\ndraft\n"));
+    terminal.until("the draft", |screen| screen.contains("\ndraft\n")).until_raw("\x1b[?25h");
     assert_eq!(terminal.cursor(), ("draft".to_owned(), 5));
     terminal.send("\x03/tree\r");
     terminal.until_text("Session tree").send("\x1b[O\x1b[I\x1b");

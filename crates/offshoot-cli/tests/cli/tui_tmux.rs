@@ -111,6 +111,35 @@ fn sizes_of_tmux_cost_no_paragraph_and_double_none() {
     }
 }
 
+/// Regression: tmux pushed the start rows into its scrollback when it got narrower, and they were drawn again below.
+#[test]
+fn narrower_sizes_of_tmux_leave_the_start_rows_once() {
+    let talk = Talk::new([]);
+    let Some(tmux) = Tmux::start(&talk) else { return };
+    tmux.run(&["send-keys", "echo before offshoot", "Enter"]);
+    tmux.run(&["send-keys", env!("CARGO_BIN_EXE_offshoot"), "Enter"]);
+    tmux.until("the start", |text| text.contains("leaves\n\n───") && text.contains("m1 • thinking medium\n"));
+    for columns in [60, 80] {
+        tmux.resize((columns, 24), |_| true);
+        let text = tmux.text();
+        for row in ["offshoot 0.1.0 · m1 • thinking medium", "? help · / commands"] {
+            assert_eq!(text.lines().filter(|line| line.starts_with(row)).count(), 1, "{columns}: {text}");
+        }
+    }
+}
+
+/// Regression: the background of a prompt was written as blanks, which wrapped onto a row of their own.
+#[test]
+fn a_narrower_tmux_has_no_blank_row_below_a_coloured_one() {
+    let talk = Talk::new([Reply::text("An answer.")]);
+    let Some(tmux) = Tmux::start(&talk) else { return };
+    tmux.ask();
+    tmux.until("the answer", |text| text.contains("An answer.") && is_idle(text));
+    tmux.resize((40, 24), |text| text.contains("An answer."));
+    let rows = String::from_utf8(tmux.run(&["capture-pane", "-p", "-S", "-"]).stdout).unwrap();
+    assert!(rows.contains("\n› tell me all\n\n  An answer.\n"), "{rows}");
+}
+
 /// The same while answers come in: as many paragraphs as are printed are there once, in their order.
 #[test]
 fn sizes_of_tmux_cost_no_paragraph_of_an_answer_that_comes_in() {

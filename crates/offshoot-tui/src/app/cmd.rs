@@ -58,8 +58,6 @@ pub enum ProgramTask {
     Ask(Box<Command>),
     /// Read the state of the open session; answered with [`super::msg::Msg::Looked`].
     Look,
-    /// Find the git branch of the session's folder; answered with [`super::msg::Msg::GitBranch`].
-    GitBranch,
     /// Read a snapshot of the open session for an overlay; answered with [`super::msg::Msg::Snapshot`].
     Snapshot(Purpose),
     /// Handle a request of the session selector; answered with [`super::msg::Msg::Sessions`].

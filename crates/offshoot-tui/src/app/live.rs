@@ -18,6 +18,8 @@ pub struct Live {
     next: u64,
     /// The printed part of the last streaming answer.
     answering: Option<AnswerPrinter>,
+    /// Whether the start rows are printed.
+    pub(super) has_start: bool,
 }
 
 impl Live {

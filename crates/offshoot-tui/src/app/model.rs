@@ -111,8 +111,6 @@ pub struct Model {
     pub live: Live,
     pub overlay: Option<Overlay>,
     pub looked: Looked,
-    /// The git branch that is checked out in the session's folder.
-    pub git_branch: Option<String>,
     /// The ids and names of the sessions that were opened, the latest last.
     pub visited: Vec<(String, Option<String>)>,
     /// Until when another resize of the terminal is expected.

@@ -46,8 +46,6 @@ pub enum Msg {
     Forecast(String, Option<String>),
     Answered(Box<Command>, Result<Reply, AgentError>),
     Looked(Box<Looked>),
-    /// The git branch that is checked out in the session's folder.
-    GitBranch(Option<String>),
     Opened(Opened),
     Snapshot(Purpose, Snapshot, Option<NodeIx>),
     Sessions(Answer),
@@ -146,6 +144,8 @@ pub struct Looked {
     pub path: Option<PathBuf>,
     pub name: Option<String>,
     pub cwd: String,
+    /// The git branch that is checked out in the folder.
+    pub git_branch: Option<String>,
     pub model: Option<Arc<Model>>,
     pub access: ModelAccess,
     pub thinking: Option<ThinkingLevel>,

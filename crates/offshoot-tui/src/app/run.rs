@@ -19,7 +19,7 @@ use super::model::{Model, Overlay};
 use super::msg::Msg;
 use super::pictures::Pictures;
 use super::screen::Screen;
-use super::update::update;
+use super::update::{expect_resizes, update};
 use super::view;
 use crate::image;
 
@@ -66,6 +66,8 @@ pub fn run(
     let (size, cursor) = tty::place()?;
     update(&mut model, Msg::Cell(tty::cell()));
     update(&mut model, Msg::Resized(size));
+    update(&mut model, Msg::Now(program.now()));
+    expect_resizes(&mut model);
     begin(&mut model, inbox, &mut answers)?;
     let mut screen = Screen::new(open(), size, cursor.unwrap_or(tty::lowest(size)), model.wishes.rewraps)?;
     let patience = if model.is_choosing { input::SHORT } else { input::LONG };
@@ -137,7 +139,7 @@ struct Hands<'a> {
     is_resized: bool,
     /// Whether the terminal reports the position of its cursor.
     tells_cursor: bool,
-    /// When the live rows were drawn last.
+    /// When the live rows above the cursor changed last.
     drawn_at: Millis,
     /// Whether the program has suspended itself. A message that it continues will follow.
     was_stopped: bool,
@@ -200,8 +202,9 @@ impl Hands<'_> {
         let mut laid = view::print(model);
         let insets = self.pictures.insets(&mut laid, &model.wishes.theme, (model.wishes.protocol(), model.cell));
         self.screen.print(&laid.lines, &insets);
-        self.screen.draw(&view::bottom(model).draw(model))?;
-        self.drawn_at = self.program.now();
+        if self.screen.draw(&view::bottom(model).draw(model))? {
+            self.drawn_at = self.program.now();
+        }
         self.screen.send()
     }
 

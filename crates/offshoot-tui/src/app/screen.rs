@@ -23,7 +23,7 @@ use ratatui::text::Line;
 use ratatui::{Frame, Terminal};
 
 use super::pictures::Inset;
-use paint::{Paint, row_of, rows_of};
+use paint::{Paint, row_of, rows_of, take_fill};
 use region::{PrintedRow, Region};
 
 pub use region::{RegionCursor, RegionRows};
@@ -79,17 +79,20 @@ impl<W: Write> Screen<W> {
         self.printed.extend(lines.iter().enumerate().map(|(at, line)| {
             let ends = insets.iter().filter(|inset| inset.at.0 == at);
             let pictures = ends.map(|inset| (inset.at.1, inset.sequence.clone())).collect();
-            PrintedRow { cells: row_of(line, columns), pictures }
+            let mut cells = row_of(line, columns);
+            let fill = if self.rewraps { take_fill(&mut cells, columns) } else { None };
+            PrintedRow { cells, fill, pictures }
         }));
     }
 
-    /// Draws as many live rows as there is room for.
-    pub fn draw(&mut self, live: &RegionRows<Buffer>) -> io::Result<()> {
+    /// Draws as many live rows as there is room for. Returns whether rows above the cursor changed.
+    pub fn draw(&mut self, live: &RegionRows<Buffer>) -> io::Result<bool> {
         let mut paint = Paint::default();
         let printed = std::mem::take(&mut self.printed);
         let RegionRows { cursor, head, .. } = *live;
-        self.region.draw(&mut paint, self.size(), &printed, RegionRows { rows: rows_of(&live.rows), cursor, head });
-        self.put_sequence(&paint.take())
+        let rows = RegionRows { rows: rows_of(&live.rows), cursor, head };
+        let is_changed = self.region.draw(&mut paint, self.size(), &printed, rows);
+        self.put_sequence(&paint.take()).map(|()| is_changed)
     }
 
     /// Draws the whole screen. [`Screen::leave_full`] restores the previous content.
@@ -126,8 +129,8 @@ impl<W: Write> Screen<W> {
     /// Handles a resize. The cursor moves to the start of the live rows; [`Screen::set_top`] can then correct its
     /// screen row.
     ///
-    /// `age` is the time since the last drawing, in milliseconds. Terminals report their size late. Rows that were
-    /// drawn just now may have met the new size already, and were not rewrapped then.
+    /// `age` is the time since rows above the cursor changed, in milliseconds. Terminals report their size late. Rows
+    /// that were drawn just now may have met the new size already, and were not rewrapped then.
     pub fn resize(&mut self, size: Size, age: Millis) -> io::Result<()> {
         let before = self.size.replace(size);
         let mut paint = Paint::default();

@@ -64,10 +64,6 @@ pub fn update(model: &mut Model, msg: Msg) -> Vec<Cmd> {
             opened::looked(model, *looked);
             Vec::new()
         }
-        Msg::GitBranch(branch) => {
-            model.git_branch = branch;
-            Vec::new()
-        }
         Msg::Opened(opened) => opened::opened(model, opened),
         Msg::Snapshot(purpose, source, leaf) => overlay::snapshot(model, purpose, source, leaf),
         Msg::Sessions(answer) => overlay::sessions(model, answer),
@@ -95,10 +91,15 @@ pub fn update(model: &mut Model, msg: Msg) -> Vec<Cmd> {
     }
 }
 
+/// Expects the terminal to be resized soon: a window that is being dragged, or a new one that is put in its place.
+pub(super) fn expect_resizes(model: &mut Model) {
+    model.resizes_until = model.now.saturating_add(RESIZES_TOGETHER);
+}
+
 fn resized(model: &mut Model, size: Size) -> Vec<Cmd> {
     let before = std::mem::replace(&mut model.size, size);
     if before != Size::default() {
-        model.resizes_until = model.now.saturating_add(RESIZES_TOGETHER);
+        expect_resizes(model);
     }
     model.measure();
     model.editor.resize(size.width, size.height);

@@ -32,8 +32,9 @@ pub struct Bottom {
 
 /// The finished rows that were not printed. Marks them as printed.
 pub fn print(model: &mut Model) -> RenderedRows {
+    let mut laid = RenderedRows { lines: start::finished(model), ..RenderedRows::default() };
     let (look, folds) = look(&model.wishes, model.size, model.folds);
-    let laid = model.live.print(&model.conversation, &look, folds);
+    laid.append(model.live.print(&model.conversation, &look, folds));
     model.conversation.forget(model.live.next());
     laid
 }
@@ -59,9 +60,9 @@ pub fn bottom(model: &mut Model) -> Bottom {
     live.extend(awaited::lines(model));
     live.extend(approval::lines(model));
     if live.is_empty() {
-        live = start::rows(model);
+        live = start::unfinished(model);
     }
-    if !live.is_empty() || !model.conversation.is_empty() {
+    if !live.is_empty() || !model.conversation.is_empty() || model.live.has_start {
         live.push(Line::default());
     }
     let room = usize::from(size.height.saturating_sub(middle).saturating_sub(below));

@@ -25,6 +25,18 @@ pub(super) fn row_of(line: &Line<'_>, columns: u16) -> CellRow {
     trimmed(&row.content)
 }
 
+/// Takes the coloured blanks at the end of a full row. Returns their background. A terminal that rewraps rows would wrap
+/// written blanks onto a row of their own when it gets narrower, but not erased cells.
+pub(super) fn take_fill(row: &mut CellRow, columns: u16) -> Option<Color> {
+    let last = row.last().filter(|last| last.symbol() == " " && row.len() == usize::from(columns))?.clone();
+    let text = row.iter().rposition(|cell| *cell != last).map_or(0, |at| at + 1);
+    let is_plain = last.modifier.is_empty() && text + 1 < row.len();
+    is_plain.then(|| {
+        row.truncate(text);
+        last.bg
+    })
+}
+
 /// The rows of a buffer.
 pub(super) fn rows_of(buffer: &Buffer) -> Vec<CellRow> {
     let columns = usize::from(buffer.area.width).max(1);
@@ -121,6 +133,12 @@ impl Paint {
 
     pub(super) fn wipe_rest_of_row(&mut self) {
         self.put("\x1b[K");
+    }
+
+    /// Erases the rest of the row in this background.
+    pub(super) fn fill_rest_of_row(&mut self, background: Color) {
+        self.style(PaintStyle { background, ..PaintStyle::default() });
+        self.bytes.push_str("\x1b[K");
     }
 
     /// Writes a whole row from its first column.

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use ratatui::buffer::Cell;
 use ratatui::layout::{Position, Size};
-use ratatui::style::Modifier;
+use ratatui::style::{Color, Modifier};
 
 use super::paint::{CellRow, Paint};
 
@@ -22,6 +22,8 @@ const NEAR: usize = 4;
 #[derive(Debug)]
 pub(super) struct PrintedRow {
     pub(super) cells: CellRow,
+    /// The background of the rest of the row.
+    pub(super) fill: Option<Color>,
     /// For each picture that ends in this row: its last column, and the sequence that shows it.
     pub(super) pictures: Vec<(u16, Arc<str>)>,
 }
@@ -76,14 +78,14 @@ impl Region {
         self.top = usize::from(top);
     }
 
-    /// Prints finished rows and draws the region below them.
+    /// Prints finished rows and draws the region below them. Returns whether rows above the cursor changed.
     pub(super) fn draw(
         &mut self,
         paint: &mut Paint,
         size: Size,
         printed: &[PrintedRow],
         RegionRows { mut rows, cursor, head }: RegionRows<Vec<CellRow>>,
-    ) {
+    ) -> bool {
         let height = usize::from(size.height);
         if let RegionCursor::Drawn(at) = cursor {
             reverse(&mut rows, at, size.width);
@@ -95,8 +97,13 @@ impl Region {
         };
         self.show_cursor_if(paint, matches!(cursor, RegionCursor::Terminal(_)));
         if printed.is_empty() && rows == self.shown && place == self.cursor {
-            return;
+            return false;
         }
+        let above = match cursor {
+            RegionCursor::Drawn(at) | RegionCursor::Terminal(at) => usize::from(at.y) + padding,
+            RegionCursor::None => rows.len(),
+        };
+        let is_changed = !printed.is_empty() || self.shown.get(..above) != rows.get(..above);
         self.move_to_top(paint);
         let was = self.prepare(paint, height, (printed, &rows));
         self.print(paint, printed, &was);
@@ -122,6 +129,7 @@ impl Region {
         if place.1 > 0 {
             paint.column(place.1);
         }
+        is_changed
     }
 
     /// Prints rows and wipes the region. The cursor ends at the region's place.
@@ -226,6 +234,9 @@ impl Region {
                 paint.wipe_rest_of_row();
             }
             paint.row(&row.cells);
+            if let Some(fill) = row.fill {
+                paint.fill_rest_of_row(fill);
+            }
             for (column, sequence) in &row.pictures {
                 paint.column(usize::from(*column));
                 paint.put(sequence);

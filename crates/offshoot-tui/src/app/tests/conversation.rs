@@ -1,5 +1,6 @@
 //! The conversation and the rows below it, in both sizes and both themes.
 
+use offshoot_agent::event::{Reason, SummarySource};
 use serde_json::json;
 
 use super::*;
@@ -190,7 +191,15 @@ fn the_row_of_a_summary_says_on_a_narrow_screen_how_long_it_takes_and_how_it_is_
 fn the_row_of_the_work_under_way_names_what_is_awaited() {
     let compaction = |reason| move |model: &mut Model| heard(model, Event::CompactionStart { reason });
     let now = |model: &mut Model, seconds: i64| drop(update(model, Msg::Now(seconds * 1_000)));
-    let table: [(&str, Tell<'_>); 12] = [
+    let summary_fails = |model: &mut Model| {
+        heard(model, Event::CompactionStart { reason: Reason::Threshold });
+        let error_message = "overloaded".to_owned();
+        heard(
+            model,
+            Event::SummarizationRetryScheduled { attempt: 1, max_attempts: 3, delay_ms: 4_000, error_message },
+        );
+    };
+    let table: [(&str, Tell<'_>); 14] = [
         ("nothing", &|_| {}),
         ("waiting for m1", &|model| heard(model, Event::AgentStart)),
         ("m1 is answering · 7 tokens", &|model| streaming(model, "What is it?", "Let me think.", "It is one or tw")),
@@ -215,7 +224,13 @@ fn the_row_of_the_work_under_way_names_what_is_awaited() {
             now(model, 10);
             now(model, 75);
         }),
-        ("summarising: the context is nearly full", &compaction(offshoot_agent::event::Reason::Threshold)),
+        ("summarising: the context is nearly full", &compaction(Reason::Threshold)),
+        ("summarising: the context is nearly full · retry in 4 s", &summary_fails),
+        ("summarising: the context is nearly full", &|model| {
+            summary_fails(model);
+            let (source, reason) = (SummarySource::Compaction, Some(Reason::Threshold));
+            heard(model, Event::SummarizationRetryAttemptStart { source, reason });
+        }),
         ("running the command", &|model| {
             write(model, "!make");
             press(model, "enter");

@@ -157,9 +157,9 @@ fn placed(model: &mut Model, text: &str) {
         branch: Some(text.to_owned()),
         model: Some(Arc::new(language_model(text, text))),
         diverged: Some(Diverged { entry: text.to_owned(), message: text.to_owned() }),
+        git_branch: Some(text.to_owned()),
         ..model.looked.clone()
     };
-    update(model, Msg::GitBranch(Some(text.to_owned())));
     update(model, Msg::Looked(Box::new(looked)));
 }
 

@@ -20,17 +20,16 @@ pub(super) fn event(model: &mut Model, event: &Event) -> Vec<Cmd> {
             model.is_working = true;
             model.retry_at = None;
         }
-        Event::AutoRetryStart { delay_ms, .. } => {
+        Event::AutoRetryStart { delay_ms, .. } | Event::SummarizationRetryScheduled { delay_ms, .. } => {
             let delay = i64::try_from(*delay_ms).unwrap_or(i64::MAX);
             model.retry_at = Some(model.now.saturating_add(delay));
         }
+        Event::SummarizationRetryAttemptStart { .. } | Event::SummarizationRetryFinished => model.retry_at = None,
         Event::AgentSettled { .. } => {
             model.is_working = false;
             model.retry_at = None;
-            return vec![ProgramTask::Look.into(), ProgramTask::GitBranch.into()];
+            return vec![ProgramTask::Look.into()];
         }
-        // The tool may have run `git switch`.
-        Event::ToolExecutionEnd { .. } => return vec![ProgramTask::GitBranch.into()],
         Event::MessageEnd { message: Message::Assistant(answer) } => {
             model.looked.cost += answer.usage.cost.total;
             if !matches!(answer.stop_reason, StopReason::Aborted | StopReason::Error) && answer.usage.total_tokens > 0 {
@@ -57,11 +56,9 @@ pub(super) fn event(model: &mut Model, event: &Event) -> Vec<Cmd> {
         | Event::MessageEnd { message: Message::User(_) | Message::ToolResult(_) }
         | Event::ToolExecutionStart { .. }
         | Event::ToolExecutionUpdate { .. }
+        | Event::ToolExecutionEnd { .. }
         | Event::BashExecutionUpdate { .. }
         | Event::AutoRetryEnd { .. }
-        | Event::SummarizationRetryScheduled { .. }
-        | Event::SummarizationRetryAttemptStart { .. }
-        | Event::SummarizationRetryFinished
         | Event::CompactionStart { .. }
         | Event::SessionChanged { .. }
         | Event::Failed { .. } => {}
@@ -84,7 +81,7 @@ fn replied(model: &mut Model, command: &Command, reply: Reply) -> Vec<Cmd> {
             model.editor.restore(&waiting);
             vec![ProgramTask::SaveDraft(model.editor.draft()).into()]
         }
-        Reply::Ran(_) => vec![ProgramTask::Look.into(), ProgramTask::GitBranch.into()],
+        Reply::Ran(_) => vec![ProgramTask::Look.into()],
         Reply::Navigated(navigated) => arrived(model, navigated),
         Reply::Session(forked) => {
             overlay::arrived(model);

@@ -26,7 +26,7 @@ pub(super) fn opened(model: &mut Model, opened: Opened) -> Vec<Cmd> {
     if [GROWN, "tree"].contains(&opened.reason) {
         model.conversation.arrive();
     }
-    let mut cmds = vec![ProgramTask::Look.into(), ProgramTask::GitBranch.into()];
+    let mut cmds = vec![ProgramTask::Look.into()];
     // The transcript belongs to another place.
     if matches!(model.overlay, Some(Overlay::Transcript(_))) {
         cmds.push(ProgramTask::Snapshot(Purpose::Transcript).into());

@@ -144,8 +144,6 @@ fn what_an_argument_may_be_is_looked_for_once_it_is_written() {
     written(&mut model, "/switch pag");
     update(&mut model, Msg::Choices(Argument::Entry, entries));
     assert_snapshot!(screen(&mut model), @"
-    offshoot 0.1.0 · m1 • thinking medium · ~/work
-    ? help · / commands · @ files · ! shell · escape stops · ctrl+d leaves
 
     ────────────────────────────────────────────────────────────────────────────────
     /switch pag
@@ -192,8 +190,6 @@ fn levels_are_those_of_the_model_and_sessions_those_that_were_open() {
     at(&mut model, "dddd", None, 1);
     assert_eq!(written(&mut model, "/resume "), []);
     assert_snapshot!(screen(&mut model), @"
-    offshoot 0.1.0
-    ? help · / commands · @ files · ! shell · escape stops · ctrl+d leaves
 
     ────────────────────────────────────────────────────────────────────────────────
     /resume
@@ -454,12 +450,12 @@ fn the_status_says_what_matters_as_far_as_there_is_room() {
             model.looked = Looked {
                 tokens: 61_000,
                 cost: 0.1234,
+                git_branch: Some("main".to_owned()),
                 branch: Some("the cache is wrong".to_owned()),
                 branches: 3,
                 persistence,
                 ..model.looked.clone()
             };
-            update(&mut model, Msg::GitBranch(Some("main".to_owned())));
             shown.push(screen(&mut model).lines().last().unwrap_or_default().to_owned());
         }
     }

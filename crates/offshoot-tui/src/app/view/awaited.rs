@@ -43,12 +43,8 @@ fn turn(model: &Model) -> String {
     if model.question.is_some() {
         return "waiting for your answer".to_owned();
     }
-    if let Some(at) = model.retry_at {
-        let left = (at - model.now).max(0).cast_unsigned().div_ceil(1000);
-        return match left.div_ceil(CALM_SECONDS).max(1) * CALM_SECONDS {
-            most if model.wishes.settings.reduced_motion => format!("retry in less than {most} s"),
-            _ => format!("retry in {left} s"),
-        };
+    if let Some(retry) = retry(model) {
+        return retry;
     }
     let name = model.looked.model.as_ref().map_or("the model".into(), |answers| clean(&answers.id));
     let Some(answer) = model.conversation.answer() else { return format!("waiting for {name}") };
@@ -62,6 +58,15 @@ fn turn(model: &Model) -> String {
         (true, None, _) => format!("waiting for {name}"),
         (false, ..) => format!("{name} is answering"),
     }
+}
+
+/// The countdown to the next try of a failed request.
+fn retry(model: &Model) -> Option<String> {
+    let left = (model.retry_at? - model.now).max(0).cast_unsigned().div_ceil(1000);
+    Some(match left.div_ceil(CALM_SECONDS).max(1) * CALM_SECONDS {
+        most if model.wishes.settings.reduced_motion => format!("retry in less than {most} s"),
+        _ => format!("retry in {left} s"),
+    })
 }
 
 /// The current frame of the spinner. It depends only on the clock.
@@ -85,6 +90,9 @@ fn come(model: &Model) -> String {
 
 /// The duration of the wait, from the first whole second on. A retry shows a countdown instead.
 fn elapsed(model: &Model) -> String {
+    if let Some(retry) = retry(model).filter(|_| model.conversation.job().is_some()) {
+        return format!(" · {retry}");
+    }
     let since = model.awaited_since.filter(|_| model.retry_at.is_none());
     let step = if model.wishes.settings.reduced_motion { CALM_SECONDS.cast_signed() } else { 1 };
     match since.map_or(0, |since| (model.now - since) / 1000 / step * step) {

@@ -1,5 +1,6 @@
-//! The start screen of an empty conversation: the program, the first keys, and the hint in the empty editor. It is
-//! never printed, and the first message removes it.
+//! The start screen of an empty conversation: the program, the first keys, and the hint in the empty editor. The rows
+//! are printed as soon as the model and the folder are known: a terminal that gets narrower may push rows into its
+//! scrollback, where nothing can redraw them.
 
 use ratatui::text::Line;
 
@@ -10,9 +11,16 @@ use crate::keymap::Action;
 use crate::text::{joined, width};
 use crate::theme::Token;
 
-/// One row with the program, the model and the folder, and one row with keys.
-pub(super) fn rows(model: &Model) -> Vec<Line<'static>> {
-    if !model.conversation.is_empty() || model.wishes.settings.is_quiet {
+/// The rows, once they no longer change. Marks them as printed.
+pub(super) fn finished(model: &mut Model) -> Vec<Line<'static>> {
+    let rows = if model.looked.cwd.is_empty() { Vec::new() } else { unfinished(model) };
+    model.live.has_start |= !rows.is_empty();
+    rows
+}
+
+/// One row with the program, the model and the folder, and one row with keys, while they are not printed.
+pub(super) fn unfinished(model: &Model) -> Vec<Line<'static>> {
+    if model.live.has_start || !model.conversation.is_empty() || model.wishes.settings.is_quiet {
         return Vec::new();
     }
     let columns = usize::from(model.size.width);

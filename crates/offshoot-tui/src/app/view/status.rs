@@ -51,7 +51,7 @@ pub(super) fn folder(model: &Model) -> String {
 }
 
 fn git_branch(model: &Model) -> String {
-    model.git_branch.as_ref().map(|branch| format!(" ({})", fit(branch, NAME))).unwrap_or_default()
+    model.looked.git_branch.as_ref().map(|branch| format!(" ({})", fit(branch, NAME))).unwrap_or_default()
 }
 
 /// The model and its thinking level.

@@ -9,6 +9,7 @@ use std::ops::Range;
 
 use offshoot_session::text::one_line;
 use regex::{Regex, RegexBuilder, bytes};
+use unicode_segmentation::GraphemeCursor;
 
 use crate::fuzzy::{Searched, Wanted, is_space};
 
@@ -99,10 +100,10 @@ impl Query {
         self.parts.iter().enumerate().map(|(at, part)| part.score(fields).or_else(|| in_text(at))).sum()
     }
 
-    /// The matches in a shown text, from left to right.
+    /// The matches in a shown text, from left to right. They begin and end between graphemes.
     pub(super) fn matches(&self, text: &str) -> Vec<Range<usize>> {
-        let mut found: Vec<_> =
-            self.parts.iter().flat_map(|part| part.pattern.find_iter(text)).map(|found| found.range()).collect();
+        let found = self.parts.iter().flat_map(|part| part.pattern.find_iter(text));
+        let mut found: Vec<_> = found.map(|found| whole_graphemes(text, found.range())).collect();
         found.sort_by_key(|range| range.start);
         let mut end = 0;
         found.retain(|range| {
@@ -184,12 +185,21 @@ fn sieve(needle: &str) -> Option<bytes::Regex> {
     bytes::RegexBuilder::new(&pattern).case_insensitive(true).unicode(false).build().ok()
 }
 
+/// A range of a text, widened to whole graphemes.
+fn whole_graphemes(text: &str, range: Range<usize>) -> Range<usize> {
+    let is_boundary = |at: usize| GraphemeCursor::new(at, text.len(), true).is_boundary(text, 0) != Ok(false);
+    let start = (0..=range.start).rev().find(|at| text.is_char_boundary(*at) && is_boundary(*at));
+    let end = (range.end..=text.len()).find(|at| text.is_char_boundary(*at) && is_boundary(*at));
+    start.unwrap_or(range.start)..end.unwrap_or(range.end)
+}
+
 /// The words around a place. The words before it are whole.
 fn snippet(text: &str, at: usize) -> String {
     let before = text.get(..at).unwrap_or_default();
     let start = before.char_indices().rev().nth(BEFORE).map_or(0, |(start, _)| start);
     let first = before.get(start..).unwrap_or_default();
     let start = if start == 0 { 0 } else { start + first.find(is_space).unwrap_or_default() };
+    let start = whole_graphemes(text, start..start).start;
     let words = one_line(text.get(start..).unwrap_or_default(), SNIPPET);
     if start == 0 { words } else { format!("…{}", words.trim_start()) }
 }
@@ -239,6 +249,17 @@ mod tests {
         );
         assert!(query.look_in("blue", &mut hits));
         assert_eq!(query.matches("a red  fox, BLUE, blue"), [2..10, 12..16, 18..22]);
+    }
+
+    /// Regression: the highlight cut `👍🏽` in two, and the colour of the skin was lost.
+    #[test]
+    fn a_match_is_shown_with_whole_graphemes() {
+        for (typed, text, shown) in
+            [("👍", "so 👍🏽!", "👍🏽"), ("re:\u{1f3fd}", "so 👍🏽!", "👍🏽"), ("e", "be\u{301}!", "e\u{301}")]
+        {
+            let found = Query::parse(typed).matches(text).into_iter().map(|range| &text[range]);
+            assert_eq!(found.collect::<Vec<_>>(), [shown]);
+        }
     }
 
     #[test]
