@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use super::classify::AnswerTrouble;
 use super::decoding::{self, BegunBlocks, Next, cut_off, malformed, reported};
 use super::draft::AnswerDraft;
-use super::prepare::{joined, max_tokens, plain_id, prepare};
+use super::prepare::{NO_PROMPT, joined, max_tokens, plain_id, prepare};
 use super::{Model, Request, ThinkingLevel, ToolSpec};
 use crate::message::{AssistantMessage, Block, Content, Message, StopReason, ToolResultMessage, Usage};
 
@@ -138,6 +138,9 @@ fn messages(request: &Request) -> Vec<Value> {
     }
     if !results.is_empty() {
         out.push(json!({"role": "user", "content": results}));
+    }
+    if out.first().is_some_and(|first| first.get("role").is_some_and(|role| role == "assistant")) {
+        out.insert(0, json!({"role": "user", "content": [{"type": "text", "text": NO_PROMPT}]}));
     }
     out
 }

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::decoding::object;
-use super::prepare::{images, joined, max_tokens, plain_id, prepare};
+use super::prepare::{NO_PROMPT, images, joined, max_tokens, plain_id, prepare};
 use super::{Model, Request, ThinkingLevel, ToolSpec};
 use crate::message::{AssistantMessage, Block, Content, Message, ToolResultMessage};
 
@@ -118,12 +118,23 @@ fn contents(request: &Request) -> Vec<Value> {
             Message::Assistant(answer) => ("model", model_parts(answer, model)),
             Message::ToolResult(_) => continue,
         };
-        if !parts.is_empty() {
-            out.push(json!({"role": role, "parts": parts}));
+        match last_model_parts(role, &mut out) {
+            Some(earlier) => earlier.extend(parts),
+            None if !parts.is_empty() => out.push(json!({"role": role, "parts": parts})),
+            None => {}
         }
     }
     show(&mut results, &mut pictures, &mut out);
+    if out.first().is_some_and(|first| first.get("role").is_some_and(|role| role == "model")) {
+        out.insert(0, json!({"role": "user", "parts": [{"text": NO_PROMPT}]}));
+    }
     out
+}
+
+/// The parts that another answer continues: a call is refused if the content before it is the model's.
+fn last_model_parts<'a>(role: &str, out: &'a mut [Value]) -> Option<&'a mut Vec<Value>> {
+    let last = out.last_mut().filter(|last| role == "model" && last.get("role").is_some_and(|role| role == "model"))?;
+    last.get_mut("parts")?.as_array_mut()
 }
 
 fn show(results: &mut Vec<Value>, pictures: &mut Vec<Value>, out: &mut Vec<Value>) {

@@ -11,6 +11,8 @@ use crate::message::{AssistantMessage, Block, Content, Message, ToolResultMessag
 
 const USER_IMAGE: &str = "(image omitted: model does not support images)";
 const TOOL_IMAGE: &str = "(tool image omitted: model does not support images)";
+/// For providers that refuse a conversation that begins with an answer.
+pub(super) const NO_PROMPT: &str = "(no prompt)";
 const NO_RESULT: &str = "No result: the tool call was not completed.";
 
 /// Converts the id of another model's call to the wire format's rules.
@@ -98,8 +100,9 @@ impl Maker<'_> {
     fn unique(&mut self, id: &str) -> String {
         let mut candidate = if id.is_empty() { "call" } else { id }.to_owned();
         let mut count = 2;
-        while !self.taken.insert(candidate.clone()) {
-            // The suffix goes before a `|`, and the id does not grow.
+        let call_of = |id: &str| id.split('|').next().unwrap_or_default().to_owned();
+        while !self.taken.insert(call_of(&candidate)) {
+            // Only what is before a `|` names the call; the suffix goes there, and the id does not grow.
             let mark = format!("_{count}");
             let (call, item) = id.split_once('|').map_or((id, None), |(call, item)| (call, Some(item)));
             let keep = call.char_indices().map(|(at, _)| at).take_while(|at| at + mark.len() < 40).count();

@@ -158,7 +158,7 @@ fn output(content: &[Block]) -> Value {
 fn assistant(answer: &AssistantMessage, model: &Model, at: usize, ids: &mut HashSet<String>, out: &mut Vec<Item>) {
     let same_api = answer.provider == model.provider && answer.api == model.api;
     let other_model = same_api && answer.model != model.id;
-    let mut texts = 0;
+    let (mut texts, begin) = (0, out.len());
     for block in &answer.content {
         match block {
             Block::Thinking { thinking_signature, .. } => {
@@ -201,6 +201,10 @@ fn assistant(answer: &AssistantMessage, model: &Model, at: usize, ids: &mut Hash
             }
             Block::Image { .. } => {}
         }
+    }
+    // A thought is refused if nothing of its answer follows.
+    while out.len() > begin && matches!(out.last(), Some(Item::AsItCame(_))) {
+        out.pop();
     }
 }
 

@@ -20,6 +20,11 @@ pub struct Issued {
 }
 
 impl Issued {
+    /// Signatures of answers that the server did not give itself.
+    pub fn signed(api: Api, model: &str, signatures: impl IntoIterator<Item = String>) -> Self {
+        Self { api, model: model.to_owned(), calls: Vec::new(), signatures: signatures.into_iter().collect() }
+    }
+
     pub(super) fn of(reply: &Reply, api: Api, model: &str) -> Self {
         let mut issued = Self { api, model: model.to_owned(), calls: Vec::new(), signatures: Vec::new() };
         for say in &reply.say {
@@ -138,6 +143,9 @@ fn anthropic(body: &Value, found: &mut Vec<String>) {
     if body.to_string().matches("\"cache_control\"").count() > 4 {
         found.push("more than 4 cache marks".to_owned());
     }
+    if messages.first().is_some_and(|first| text(first, "role") != "user") {
+        found.push("the first message is not the user's".to_owned());
+    }
     let budget = body.pointer("/thinking/budget_tokens").and_then(Value::as_u64).unwrap_or(0);
     if body.get("max_tokens").and_then(Value::as_u64).unwrap_or(0) <= budget {
         found.push("max_tokens is missing or not above the thinking budget".to_owned());
@@ -179,6 +187,7 @@ fn anthropic(body: &Value, found: &mut Vec<String>) {
 
 fn completions(body: &Value, found: &mut Vec<String>) {
     let mut open: Vec<&str> = Vec::new();
+    let mut ids = HashSet::new();
     for (at, message) in items(body, "messages").iter().enumerate() {
         if text(message, "role") == "tool" {
             let id = text(message, "tool_call_id");
@@ -190,6 +199,9 @@ fn completions(body: &Value, found: &mut Vec<String>) {
         }
         found.extend(open.drain(..).map(|id| format!("before message {at}: call `{id}` has no result")));
         if text(message, "role") != "assistant" {
+            if items(message, "content").is_empty() && message["content"].as_str().is_none() {
+                found.push(format!("message {at} has no content"));
+            }
             continue;
         }
         let calls = items(message, "tool_calls");
@@ -200,7 +212,7 @@ fn completions(body: &Value, found: &mut Vec<String>) {
             let id = text(call, "id");
             let arguments = call.pointer("/function/arguments").and_then(Value::as_str).unwrap_or_default();
             let is_object = serde_json::from_str::<Value>(arguments).is_ok_and(|value| value.is_object());
-            if id.is_empty() || open.contains(&id) || !is_object {
+            if id.is_empty() || !ids.insert(id) || !is_object {
                 found.push(format!("message {at}: call `{id}` has a bad or repeated id or bad arguments"));
             }
             open.push(id);
@@ -211,7 +223,7 @@ fn completions(body: &Value, found: &mut Vec<String>) {
 
 fn responses(body: &Value, found: &mut Vec<String>) {
     let mut open: Vec<&str> = Vec::new();
-    let mut ids = HashSet::new();
+    let (mut ids, mut calls) = (HashSet::new(), HashSet::new());
     let mut thought = false;
     for (at, item) in items(body, "input").iter().enumerate() {
         let kind = text(item, "type");
@@ -229,7 +241,7 @@ fn responses(body: &Value, found: &mut Vec<String>) {
                 let is_object =
                     serde_json::from_str::<Value>(text(item, "arguments")).is_ok_and(|value| value.is_object());
                 let bad_id = !id.is_empty() && !id.starts_with("fc_");
-                if !is_plain(call) || bad_id || open.contains(&call) || !is_object {
+                if !is_plain(call) || bad_id || !calls.insert(call) || !is_object {
                     found.push(format!("item {at}: call `{call}` has a bad or repeated id or bad arguments"));
                 }
                 open.push(call);
@@ -242,6 +254,9 @@ fn responses(body: &Value, found: &mut Vec<String>) {
                 }
             }
             _ if text(item, "role") == "user" => {
+                if items(item, "content").is_empty() && text(item, "content").is_empty() {
+                    found.push(format!("item {at} is empty"));
+                }
                 found.extend(open.drain(..).map(|id| format!("before item {at}: call `{id}` has no output")));
             }
             _ => {}
@@ -252,11 +267,19 @@ fn responses(body: &Value, found: &mut Vec<String>) {
 
 fn google(body: &Value, found: &mut Vec<String>) {
     let mut open: Vec<(&str, &str)> = Vec::new();
+    let mut ids = HashSet::new();
+    let mut before = "model";
     for (at, content) in items(body, "contents").iter().enumerate() {
         let parts = items(content, "parts");
         if parts.is_empty() {
             found.push(format!("content {at} is empty"));
         }
+        // A call must follow the user's turn or results, and the user begins.
+        let role = text(content, "role");
+        if role == "model" && before == "model" {
+            found.push(format!("content {at}: the model speaks before the user"));
+        }
+        before = role;
         let of = |name: &str| -> Vec<(&str, &str)> {
             parts.iter().filter_map(|part| part.get(name)).map(|call| (text(call, "name"), text(call, "id"))).collect()
         };
@@ -265,6 +288,8 @@ fn google(body: &Value, found: &mut Vec<String>) {
             found.push(format!("content {at} answers {answered:?} where {open:?} are open"));
         }
         open = of("functionCall");
+        let repeated = open.iter().filter(|(_, id)| !id.is_empty() && !ids.insert(*id));
+        found.extend(repeated.map(|(_, id)| format!("content {at}: call `{id}` has a repeated id")));
         if !open.is_empty() && text(content, "role") != "model" {
             found.push(format!("content {at}: the user calls"));
         }

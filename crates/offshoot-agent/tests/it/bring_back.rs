@@ -1,7 +1,9 @@
-//! Merges by summary: what the summariser is asked, and what the next request contains.
+//! Merges by summary: what the summariser is asked, and what the next request contains. Requests of siblings, byte for
+//! byte.
 
 use offshoot_agent::agent_session::AgentSession;
 use offshoot_agent::command::{Command, Reply as Answer};
+use offshoot_agent::provider::Api;
 use offshoot_agent::testing::script::Reply;
 use offshoot_agent::turn::{BringBack, Navigated, Navigation};
 
@@ -93,4 +95,29 @@ fn a_merge_into_a_branch_that_has_said_nothing_has_one_matter() {
         bring_back(&agent, BringBack::Merge { tip, instructions: None }).await;
         assert_eq!(matter(&world), ["[User]: try\n\n[Assistant]: Tried.".to_owned(), String::new()]);
     });
+}
+
+#[test]
+fn requests_of_siblings_are_the_same_bytes_up_to_the_fork_on_every_wire() {
+    for api in Api::ALL {
+        run(async {
+            let call = Reply::call("ls", "c1", serde_json::json!({}));
+            let answers = ["Listed.", "Of the first.", "Of the second."].map(Reply::text);
+            let world = World::speaking(api, std::iter::once(call).chain(answers));
+            let (agent, _events) = world.start();
+            agent.prompt("list the files").await.unwrap();
+            let fork = leaf(&agent).await;
+            agent.prompt("alpha").await.unwrap();
+            let back = Navigation { target: fork, is_behind: true, ..Navigation::default() };
+            agent.ask(Command::NavigateTree(back)).await.unwrap();
+            agent.prompt("beta").await.unwrap();
+            let seen = world.server.seen();
+            let [.., first, second] = seen.as_slice() else { panic!("{seen:?}") };
+            let same = first.body.bytes().zip(second.body.bytes()).take_while(|(one, other)| one == other).count();
+            assert!(first.body[same..].starts_with("alpha"), "{api:?}: {}", &first.body[same..]);
+            assert!(second.body[same..].starts_with("beta"), "{api:?}");
+            assert!(first.body[..same].contains("Listed."), "{api:?}: the history comes before");
+            world.no_problems();
+        });
+    }
 }

@@ -13,6 +13,7 @@ mod approval;
 mod bring_back;
 mod compact;
 mod examples;
+mod picked_requests;
 mod queue;
 mod retry;
 mod sessions;

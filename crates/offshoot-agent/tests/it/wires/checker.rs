@@ -19,16 +19,13 @@ fn seen(api: Api, body: &Value) -> Vec<String> {
 fn orphans_are_seen_in_every_wire() {
     let call = json!({"type": "tool_use", "id": "c", "name": "read", "input": {}});
     let result = json!({"type": "tool_result", "tool_use_id": "c", "content": "x"});
+    let asked = json!({"role": "user", "content": [{"type": "text", "text": "x"}]});
     let anthropic = |messages: Value| json!({"max_tokens": 9, "messages": messages});
     let tool_call = json!({"id": "c", "type": "function", "function": {"name": "read", "arguments": "{}"}});
+    let said = json!({"role": "user", "parts": [{"text": "x"}]});
     let gemini = |name: &str| json!({name: {"name": "read", "id": "c"}});
     let cases = [
-        (
-            Api::Anthropic,
-            anthropic(
-                json!([{"role": "assistant", "content": [call]}, {"role": "user", "content": [{"type": "text", "text": "x"}]}]),
-            ),
-        ),
+        (Api::Anthropic, anthropic(json!([asked, {"role": "assistant", "content": [call]}, asked]))),
         (Api::Anthropic, anthropic(json!([{"role": "user", "content": [result]}]))),
         (
             Api::Completions,
@@ -37,13 +34,10 @@ fn orphans_are_seen_in_every_wire() {
         (Api::Completions, json!({"messages": [{"role": "tool", "tool_call_id": "c", "content": "x"}]})),
         (
             Api::Responses,
-            json!({"input": [{"type": "function_call", "call_id": "c", "name": "read", "arguments": "{}"}, {"role": "user"}]}),
+            json!({"input": [{"type": "function_call", "call_id": "c", "name": "read", "arguments": "{}"}, {"role": "user", "content": "x"}]}),
         ),
         (Api::Responses, json!({"input": [{"type": "function_call_output", "call_id": "c", "output": "x"}]})),
-        (
-            Api::Google,
-            json!({"contents": [{"role": "model", "parts": [gemini("functionCall")]}, {"role": "user", "parts": [{"text": "x"}]}]}),
-        ),
+        (Api::Google, json!({"contents": [said, {"role": "model", "parts": [gemini("functionCall")]}, said]})),
         (Api::Google, json!({"contents": [{"role": "user", "parts": [gemini("functionResponse")]}]})),
     ];
     for (api, body) in cases {
@@ -52,11 +46,34 @@ fn orphans_are_seen_in_every_wire() {
 }
 
 #[test]
+fn the_order_of_roles_and_repeated_calls_are_seen() {
+    let asked = json!({"role": "user", "content": [{"type": "text", "text": "x"}]});
+    let said = json!({"role": "assistant", "content": [{"type": "text", "text": "x"}]});
+    let body = json!({"max_tokens": 9, "messages": [said, asked]});
+    assert_eq!(seen(Api::Anthropic, &body), ["the first message is not the user's"]);
+    let (user, model) =
+        (json!({"role": "user", "parts": [{"text": "x"}]}), json!({"role": "model", "parts": [{"text": "x"}]}));
+    let body = json!({"contents": [user, model, model, user]});
+    assert_eq!(seen(Api::Google, &body), ["content 2: the model speaks before the user"]);
+    let call = |id: &str| json!({"role": "assistant", "tool_calls": [{"id": id, "function": {"name": "read", "arguments": "{}"}}]});
+    let result = |id: &str| json!({"role": "tool", "tool_call_id": id, "content": "x"});
+    let body = |second: &str| json!({"messages": [call("c"), result("c"), call(second), result(second)]});
+    assert_eq!(seen(Api::Completions, &body("d")), [""; 0]);
+    assert_eq!(seen(Api::Completions, &body("c")).len(), 1);
+    let call = |id: &str| json!({"type": "function_call", "call_id": id, "name": "read", "arguments": "{}"});
+    let result = |id: &str| json!({"type": "function_call_output", "call_id": id, "output": "x"});
+    let body = |second: &str| json!({"input": [call("c"), result("c"), call(second), result(second)]});
+    assert_eq!(seen(Api::Responses, &body("d")), [""; 0]);
+    assert_eq!(seen(Api::Responses, &body("c")).len(), 1);
+}
+
+#[test]
 fn a_key_in_the_wrong_place_and_a_strange_signature_are_seen() {
     let body = json!({"max_tokens": 9, "messages": [{"role": "user", "content": [{"type": "text", "text": KEY}]}]});
     assert_eq!(seen(Api::Anthropic, &body), ["the key is not only in a header"]);
     let thought = json!({"type": "thinking", "thinking": "x", "signature": "forged"});
-    let body = json!({"max_tokens": 9, "messages": [{"role": "assistant", "content": [thought]}, {"role": "user", "content": [{"type": "text", "text": "x"}]}]});
+    let asked = json!({"role": "user", "content": [{"type": "text", "text": "x"}]});
+    let body = json!({"max_tokens": 9, "messages": [asked, {"role": "assistant", "content": [thought]}, asked]});
     assert_eq!(seen(Api::Anthropic, &body), ["the signature `forged` is none of this model"]);
 }
 

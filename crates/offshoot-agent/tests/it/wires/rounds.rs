@@ -73,7 +73,9 @@ fn the_thought_of_a_responses_model_goes_back_as_the_text_that_came() {
     let stream: String = [added, &done, end].iter().map(|data| format!("data: {data}\n\n")).collect();
     let server = Server::start([Reply::raw(&stream), Reply::text("done")]).unwrap();
     let model = model(Api::Responses, &server.base_url(Api::Responses));
-    let (_, answer) = ask(request(model.clone(), vec![user("go")]));
+    let (_, mut answer) = ask(request(model.clone(), vec![user("go")]));
+    // A thought that nothing follows is not sent.
+    answer.message.content.push(text("said"));
     ask(request(model, vec![user("go"), answer.message.into(), user("on")]));
     let body = &server.seen()[1].body;
     assert!(body.contains(item), "{body}");
