@@ -26,6 +26,7 @@ mod program;
 use std::sync::Arc;
 use std::sync::mpsc::channel;
 
+use offshoot_agent::approval::ApprovalMode;
 use offshoot_agent::command::{Command, UserPrompt};
 use offshoot_agent::{Approver, Setup};
 use offshoot_session::session::Session;
@@ -46,6 +47,9 @@ use program::Program;
 use session_list::SessionListWorker;
 use signals::Signals;
 use wishes::wishes;
+
+/// Said until the first prompt was sent.
+const FIRST_START: &str = "the model's calls run unasked (approval: auto); /approval changes that";
 
 /// Opens the session, or lets the user pick one, and shows it until the user leaves.
 pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
@@ -81,7 +85,11 @@ fn converse(
     signals.connect(sender.clone());
     let mut files = DraftFiles::of(app, &session);
     let wishes = wishes(app, &app.settings_files(&app.folder_of(&session)), session.cwd().unwrap_or_default())?;
-    let editor = Editor::new(History::read(&files.history()));
+    let history = files.history();
+    if history.is_empty() && args.approval.is_none() && setup.permissions.mode == ApprovalMode::Auto {
+        app.ui.note(FIRST_START);
+    }
+    let editor = Editor::new(History::read(&history));
     // A prompt of the command line is sent at once; the draft is kept for another time.
     let draft = if said.is_empty() { files.take_left() } else { String::new() };
     let app = App { ui: app.ui.quiet(), ..app.clone() };

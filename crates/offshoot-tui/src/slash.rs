@@ -74,6 +74,7 @@ pub enum Argument {
     Session,
     Model,
     Thinking,
+    Approval,
     Label,
     File,
     Text,
@@ -84,7 +85,7 @@ impl Argument {
     pub(crate) fn is_open(self) -> bool {
         match self {
             Self::Entry | Self::Session | Self::Label | Self::File | Self::Text => true,
-            Self::Model | Self::Thinking => false,
+            Self::Model | Self::Thinking | Self::Approval => false,
         }
     }
 }
@@ -148,7 +149,7 @@ pub const COMMANDS: &[Spec] = &[
     spec("uncompact", "", None, "go on as if the newest compaction had never happened"),
     spec("model", "[model]", Some(Argument::Model), "choose a model"),
     spec("thinking", "[level]", Some(Argument::Thinking), "choose how much the model thinks"),
-    spec("approval", "[mode]", Some(Argument::Text), "choose what the model may do unasked"),
+    spec("approval", "[mode]", Some(Argument::Approval), "choose what the model may do unasked"),
     spec("session", "", None, "show file, figures and cost of the session"),
     spec("export", "[path]", Some(Argument::File), "write the session to a file: .html, .jsonl, .md"),
     spec("import", "<path>", Some(Argument::File), "take a session file into the store and open it"),

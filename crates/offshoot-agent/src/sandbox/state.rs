@@ -10,8 +10,8 @@ use super::policy::Layers;
 pub struct Confinement {
     /// Why there are no namespaces of one's own.
     pub namespaces: Result<(), String>,
-    /// The version of Landlock; 0 for none.
-    pub landlock: u32,
+    /// The version of Landlock, or why there is none.
+    pub landlock: Result<u32, String>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,7 +31,7 @@ pub struct Gaps {
 
 impl Confinement {
     pub(super) fn layers(&self) -> Layers {
-        Layers { namespaces: self.namespaces.is_ok(), landlock: self.landlock > 0 }
+        Layers { namespaces: self.namespaces.is_ok(), landlock: self.landlock.is_ok() }
     }
 }
 
@@ -42,7 +42,7 @@ impl SandboxState {
             Self::On(confinement) => confinement,
             Self::Impossible(why) => return Gaps { open: Vec::new(), why: Some(why.clone()) },
         };
-        let version = confinement.landlock;
+        let version = *confinement.landlock.as_ref().unwrap_or(&0);
         let lacks_namespaces = confinement.namespaces.is_err();
         let has_no_network = network == SandboxNetwork::Off;
         let rows = [
@@ -53,10 +53,14 @@ impl SandboxState {
             (lacks_namespaces, "other programs' sockets"),
             (lacks_namespaces && has_no_network && version < 4, "network"),
             (lacks_namespaces && has_no_network && version >= 4, "network other than TCP"),
+            (!lacks_namespaces && !has_no_network && version < 6, "other programs' abstract sockets"),
             (version < 6, "signals to other processes"),
+            (version < 5, "control of devices"),
+            (version < 1, "writes to devices that you may write to"),
         ];
         let open = rows.into_iter().filter(|(is_open, _)| *is_open).map(|(_, what)| what).collect();
-        Gaps { open, why: confinement.namespaces.clone().err() }
+        let why = confinement.namespaces.as_ref().err().or(confinement.landlock.as_ref().err()).cloned();
+        Gaps { open, why }
     }
 }
 

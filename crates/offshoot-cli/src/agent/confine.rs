@@ -55,14 +55,14 @@ fn attempt(policy: &SandboxPolicy) -> SandboxState {
     let all = Layers { namespaces: true, landlock: true };
     let on = |namespaces, landlock| SandboxState::On(Confinement { namespaces, landlock });
     let why = match probe(policy, all) {
-        Ok(landlock) => return on(Ok(()), landlock),
+        Ok(landlock) => return on(Ok(()), Ok(landlock)),
         Err(why) => why,
     };
     if probe(policy, Layers { landlock: false, ..all }).is_ok() {
-        return on(Ok(()), 0);
+        return on(Ok(()), Err(why));
     }
     match probe(policy, Layers { namespaces: false, ..all }) {
-        Ok(landlock) => on(Err(why), landlock),
+        Ok(landlock) => on(Err(why), Ok(landlock)),
         Err(landlock) if landlock == why => SandboxState::Impossible(why),
         Err(landlock) => SandboxState::Impossible(format!("{why}; {landlock}")),
     }

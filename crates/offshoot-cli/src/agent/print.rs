@@ -40,20 +40,23 @@ pub(crate) struct Printer<'a> {
     last: Option<Arc<AssistantMessage>>,
     session_id: String,
     file: Option<String>,
+    /// What is enforced of the sandbox.
+    sandbox: Option<String>,
 }
 
 impl<'a> Printer<'a> {
     pub(crate) fn new(app: &'a App, form: PrintForm) -> Self {
-        Self { app, form, out: app.ui.raw(), last: None, session_id: String::new(), file: None }
+        Self { app, form, out: app.ui.raw(), last: None, session_id: String::new(), file: None, sandbox: None }
     }
 
     pub(crate) fn begin(&mut self, session: &Session, sandbox: Option<&Sandbox>) -> Result<()> {
         session.id().clone_into(&mut self.session_id);
+        self.sandbox = sandbox.map(Sandbox::told);
         self.file = session.file().map(|file| file.display().to_string());
         if self.form == PrintForm::Events {
             writeln!(self.out, "{}", session.header_line())?;
-            if let Some(sandbox) = sandbox {
-                let told = Event::Notice { code: "sandbox", message: sandbox.told(), entry_id: None };
+            if let Some(message) = self.sandbox.clone() {
+                let told = Event::Notice { code: "sandbox", message, entry_id: None };
                 writeln!(self.out, "{}", told.to_json())?;
             }
             self.out.flush()?;
@@ -136,7 +139,7 @@ impl<'a> Printer<'a> {
             Err(error) => object = object.str("error", &error.to_string()),
             Ok(Settled::Done) => {}
         }
-        object = object.str("sessionId", &self.session_id);
+        object = object.opt_str("sandbox", self.sandbox.as_deref()).str("sessionId", &self.session_id);
         object.opt_str("sessionFile", self.file.as_deref()).finish()
     }
 }

@@ -47,7 +47,11 @@ pub(super) fn arrange(policy: &SandboxPolicy, sockets: Vec<PathBuf>) -> Result<(
     }
     private_device("/dev/shm", c"tmpfs", c"mode=1777")?;
     for path in policy.hidden.iter().cloned().chain(sockets) {
-        cover(&path).map_err(|errno| failed(&path.display().to_string())(errno))?;
+        match cover(&path) {
+            // Somebody has removed it meanwhile.
+            Ok(()) | Err(Errno::NOENT | Errno::NOTDIR) => {}
+            Err(errno) => return Err(failed(&path.display().to_string())(errno)),
+        }
     }
     Ok(())
 }
@@ -104,14 +108,17 @@ fn flags(options: &[u8]) -> MountFlags {
     options.split(|byte| *byte == b',').map(flag).collect()
 }
 
-/// The sockets that programs outside listen on. A read-only mount does not stop a connection.
+/// The sockets at which programs outside get connections or datagrams. A read-only mount does not stop either.
 pub(super) fn sockets(policy: &SandboxPolicy) -> Vec<PathBuf> {
+    const LISTENS: u32 = 0x1_0000;
+    const DATAGRAMS: u32 = 2;
     let table = fs::read("/proc/self/net/unix").unwrap_or_default();
     let path = |line: &[u8]| {
         let mut fields = line.split(|byte| *byte == b' ').filter(|field| !field.is_empty());
-        // Flags are the fourth field; a socket that is listened on has this one.
-        let flags = fields.nth(3).and_then(|flags| std::str::from_utf8(flags).ok())?;
-        (u32::from_str_radix(flags, 16).ok()? & 0x1_0000 != 0).then_some(())?;
+        let mut number = |at| u32::from_str_radix(std::str::from_utf8(fields.nth(at)?).ok()?, 16).ok();
+        // Flags are the fourth field, the kind comes next.
+        let (flags, kind) = (number(3)?, number(0)?);
+        (flags & LISTENS != 0 || kind == DATAGRAMS).then_some(())?;
         let at = line.iter().position(|byte| *byte == b'/')?;
         Some(PathBuf::from(std::ffi::OsStr::from_bytes(line.get(at..)?)))
     };

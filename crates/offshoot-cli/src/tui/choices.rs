@@ -42,7 +42,7 @@ pub(super) async fn find(context: &JobContext, agent: &AgentSession, argument: A
             Err(_) => return,
         },
         // The front end knows these, or nobody does.
-        Argument::Session | Argument::Thinking | Argument::File | Argument::Text => return,
+        Argument::Session | Argument::Thinking | Argument::Approval | Argument::File | Argument::Text => return,
     };
     match found {
         Ok(choices) => context.tell(Msg::Choices(argument, choices)),

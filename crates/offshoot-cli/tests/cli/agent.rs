@@ -41,6 +41,13 @@ impl Talk {
         std::fs::write(path, json.to_string()).unwrap();
     }
 
+    /// A prompt of an earlier conversation: this is not the first start.
+    pub(crate) fn was_started_before(&self) {
+        let folder = self.world.home().join(".local/state/offshoot");
+        std::fs::create_dir_all(&folder).unwrap();
+        std::fs::write(folder.join("prompts"), "\"earlier\"\n").unwrap();
+    }
+
     pub(crate) fn command(&self, arguments: &[&str]) -> Command {
         let mut command = self.world.command(arguments);
         command.env("TEST_KEY", KEY).env("PATH", std::env::var_os("PATH").unwrap());

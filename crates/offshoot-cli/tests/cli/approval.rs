@@ -238,7 +238,8 @@ fn the_mode_is_switched_by_a_command() {
     let mut terminal = Terminal::offshoot(&talk, &[], (80, 24));
     terminal.until_text("m1").send("/approval aks\r");
     terminal.until_text("\"aks\" is no approval mode: there are auto, edits, ask and read-only");
-    terminal.send("\x03/approval edits\r");
+    terminal.send("\x03/approval ed");
+    terminal.until_text("edits").send("\t\r");
     terminal.until_text("approval: edits").send("\x1ba");
     terminal.until_text("What the model may do unasked").send("read-only\r");
     terminal.until_text("approval: read-only").send("work\r");
@@ -246,4 +247,23 @@ fn the_mode_is_switched_by_a_command() {
     terminal.send("\x04");
     assert!(terminal.ended());
     assert_eq!(records(&talk), ["refuse mode"]);
+}
+
+#[test]
+fn the_first_start_says_that_calls_run_unasked() {
+    const SAID: &str = "note: the model's calls run unasked (approval: auto); /approval changes that";
+    let talk = Talk::new([Reply::text("All right.")]);
+    let start = |arguments: &[&str]| Terminal::offshoot(&talk, arguments, (120, 30));
+    let end = |mut terminal: Terminal, is_said: bool| {
+        terminal.until_idle().send("\x04");
+        assert!(terminal.ended());
+        assert_eq!(terminal.screen().contains(SAID), is_said, "{}", terminal.screen());
+    };
+    end(start(&["--approval", "auto"]), false);
+    end(start(&["--approval", "ask"]), false);
+    let mut terminal = start(&[]);
+    terminal.until_text(SAID).until_idle().send("work\r");
+    terminal.until_text("All right.");
+    end(terminal, true);
+    end(start(&[]), false);
 }

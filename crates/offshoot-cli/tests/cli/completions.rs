@@ -54,6 +54,9 @@ fn an_empty_word_offers_every_command_and_no_option() {
     assert_eq!(values(&world, "show x --thinking"), [""; 0]);
     assert_eq!(values(&world, "-p --thinking m"), ["minimal", "medium", "max"]);
     assert_eq!(values(&world, "tree x --filter user"), ["user-only"]);
+    assert_eq!(values(&world, "--approval ''"), ["auto", "edits", "ask", "read-only"]);
+    assert_eq!(values(&world, "--sandbox ''"), ["off", "workspace", "read-only"]);
+    assert_eq!(values(&world, "--sandbox-network ''"), ["on", "off"]);
 }
 
 #[test]
@@ -220,6 +223,14 @@ fn completes_in_a_shell(terminal: &mut Terminal) {
     // Not Ctrl+C: a signal while the list is drawn ends the list, and the line stays.
     terminal.send("\x15offshoot show sample.jsonl --at te\t");
     terminal.until_text("--at tests\\ pass");
+    completes_modes(terminal);
+}
+
+fn completes_modes(terminal: &mut Terminal) {
+    for (typed, completed) in [("--approval ed", "--approval edits"), ("--sandbox wo", "--sandbox workspace")] {
+        terminal.send(&format!("\x15offshoot {typed}\t"));
+        terminal.until_text(completed);
+    }
 }
 
 #[test]
@@ -230,6 +241,7 @@ fn bash_completes_after_its_startup_file() {
     terminal.until_text("offshoot completions");
     terminal.send("\x15offshoot show sample.jsonl --at te\t");
     terminal.until_text("--at tests\\ pass");
+    completes_modes(&mut terminal);
 }
 
 /// The functions of the document, with a program in the place of fzf that chooses the line with a word.

@@ -248,6 +248,7 @@ fn the_readme_shows_the_screen_of_a_conversation() {
     let talk =
         Talk::new([Reply::call("bash", "c1", json!({"command": "cat notes.txt"})), Reply::text("It says: buy milk.")]);
     talk.world.write("notes.txt", "buy milk\n");
+    talk.was_started_before();
     let git = Command::new("git").args(["init", "-q", "-b", "main"]).current_dir(talk.world.work()).output().unwrap();
     assert!(git.status.success());
     let mut terminal = Terminal::offshoot(&talk, &[], (80, 24));

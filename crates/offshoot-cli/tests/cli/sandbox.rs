@@ -157,13 +157,19 @@ fn what_is_not_enforced_is_said_and_may_be_refused() {
 
 #[test]
 fn programs_that_read_json_are_told() {
-    let talk = talk(bash("true"));
+    let talk = Talk::new([bash("true"), Reply::text("Done."), Reply::text("Done."), Reply::text("Done.")]);
     let output = talk.command(&["--sandbox", "workspace", "--mode", "json", "-p", "go"]).output().unwrap();
     let lines = String::from_utf8(output.stdout).unwrap();
     let events: Vec<Value> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!(events[0]["type"], "session");
     assert_eq!((&events[1]["type"], &events[1]["code"]), (&json!("notice"), &json!("sandbox")));
     assert!(events[1]["message"].as_str().unwrap().contains("sandbox"), "{}", events[1]);
+    let result = |arguments: &[&str]| -> Value {
+        let output = talk.command(&[arguments, &["--output-format", "json", "-p", "go"]].concat()).output().unwrap();
+        serde_json::from_slice(&output.stdout).unwrap()
+    };
+    assert_eq!(result(&["--sandbox", "workspace"])["sandbox"], events[1]["message"]);
+    assert_eq!(result(&[]).get("sandbox"), None);
 }
 
 #[test]
@@ -222,4 +228,37 @@ fn a_required_sandbox_is_never_left() {
     assert!(terminal.ended());
     assert!(result(&talk).contains("the sandbox may have stopped this"), "{}", result(&talk));
     assert!(!talk.lines().iter().any(|line| line["customType"] == "offshoot.approval"));
+}
+
+/// The kernel that this program meets has no Landlock, as before version 5.13: a filter answers its first call as such a kernel
+/// does.
+const WITHOUT_LANDLOCK: &str = r#"
+    # The number of the call, ENOSYS for landlock_create_ruleset, everything else as it is.
+    my $rules = pack("(SCCL)4", 0x20, 0, 0, 0, 0x15, 0, 1, 444, 0x06, 0, 0, 0x00050026, 0x06, 0, 0, 0x7fff0000);
+    my $filter = pack("Sx6P", 4, $rules);
+    syscall($ENV{PRCTL} + 0, 38, 1, 0, 0, 0) == 0 && syscall($ENV{PRCTL} + 0, 22, 2, $filter) == 0 || die("no filter: $!");
+    exec(@ARGV);
+"#;
+
+#[test]
+fn on_a_kernel_without_landlock_it_is_said_what_is_not_stopped() {
+    for (network, also) in [("off", ""), ("on", "other programs' abstract sockets, ")] {
+        let talk = talk(bash("echo x > here; echo y > ../elsewhere"));
+        if !has_sandbox(&talk) {
+            return;
+        }
+        let run = talk.command(&["--sandbox", "workspace", "--sandbox-network", network, "-p", "go"]);
+        let mut command = Command::new("perl");
+        command.args(["-e", WITHOUT_LANDLOCK]).arg(run.get_program()).args(run.get_args());
+        command.current_dir(talk.world.work()).env_clear();
+        command.envs(run.get_envs().filter_map(|(name, value)| Some((name, value?))));
+        command.env("PRCTL", if cfg!(target_arch = "aarch64") { "167" } else { "157" });
+        let printed = talk.world.shown(&command.output().unwrap());
+        let gaps = format!(
+            "; not stopped here: {also}signals to other processes, control of devices, writes to devices that you may write to ("
+        );
+        assert!(printed.contains("warning: sandbox, in part: ") && printed.contains(&gaps), "{printed}");
+        assert!(printed.contains("(Landlock is not") || printed.contains("(this kernel has no Landlock)"), "{printed}");
+        assert!(talk.world.work().join("here").exists() && !talk.world.home().join("elsewhere").exists());
+    }
 }

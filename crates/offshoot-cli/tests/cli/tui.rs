@@ -9,6 +9,7 @@ use crate::terminal::{Terminal, ends_when_hung_up};
 #[test]
 fn a_question_is_answered() {
     let talk = Talk::new([Reply::text("Forty-two.")]);
+    talk.was_started_before();
     let mut terminal = Terminal::offshoot(&talk, &[], (80, 24));
     terminal.until_text("m1");
     assert_snapshot!(terminal.screen(), @"

@@ -19,6 +19,7 @@ fn tool_talk() -> Talk {
 #[test]
 fn a_killed_conversation_is_resumed_as_it_was() {
     let talk = tool_talk();
+    talk.was_started_before();
     let mut terminal = Terminal::offshoot(&talk, &[], (80, 24));
     terminal.until_text("m1").send("what do my notes say?\r");
     terminal.until_text("• two").until_idle();

@@ -241,6 +241,7 @@ fn a_newcomer_without_a_key_is_told_what_to_do() {
     let mut terminal = Terminal::offshoot_in(&talk, &[], (80, 24), &[("TEST_KEY", "")]);
     terminal.until_text("No key yet").until_text("~/work");
     assert_snapshot!(terminal.screen(), @"
+    note: the model's calls run unasked (approval: auto); /approval changes that
     offshoot 0.1.0 · ~/work
     ? help · / commands · @ files · ! shell · escape stops · ctrl+d leaves
 

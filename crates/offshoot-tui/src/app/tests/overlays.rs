@@ -1,6 +1,8 @@
 //! Overlays and lists in the editor's place, in both sizes and both themes.
 
+use offshoot_agent::approval::ApprovalDecision;
 use offshoot_session::session::Session;
+use serde_json::json;
 
 use super::*;
 use crate::app::cmd::Purpose;
@@ -69,6 +71,50 @@ fn asked(model: &mut Model) {
     model.overlay = Some(Overlay::Pick(Box::new(pick), Picking::Branch(Vec::new())));
 }
 
+fn may_run(model: &mut Model, tool: &str, args: serde_json::Value, change: impl FnOnce(&mut Event)) {
+    let mut event = Event::ApprovalRequest {
+        id: 1,
+        tool_call_id: "c1".to_owned(),
+        tool_name: tool.to_owned(),
+        args,
+        tier: "exec",
+        reason: "the mode asks about commands".to_owned(),
+        diff: None,
+        rule: None,
+        options: vec![ApprovalDecision::AllowOnce, ApprovalDecision::Reject],
+        waiting: 0,
+    };
+    change(&mut event);
+    heard(model, event);
+}
+
+fn may_bash_run(model: &mut Model) {
+    may_run(model, "bash", json!({"command": "cargo test -p pager && git commit -am 'count pages'"}), |event| {
+        let Event::ApprovalRequest { rule, waiting, .. } = event else { return };
+        *rule = Some("bash(cargo test -p pager && git commit -am 'count pages')".to_owned());
+        *waiting = 2;
+    });
+}
+
+fn may_edit_change(model: &mut Model) {
+    may_run(model, "edit", json!({"path": "src/pager.rs"}), |event| {
+        let Event::ApprovalRequest { reason, diff, rule, .. } = event else { return };
+        *reason = "the mode asks about changes of files".to_owned();
+        let rows = (20..60).map(|line| format!("+{line}     page({line});\n")).collect::<String>();
+        *diff = Some(format!(" 18 fn all() {{\n-19     todo\n{rows}"));
+        *rule = Some("edit(./src/pager.rs)".to_owned());
+    });
+}
+
+fn may_run_outside(model: &mut Model) {
+    may_run(model, "bash", json!({"command": "cargo install --path ."}), |event| {
+        let Event::ApprovalRequest { reason, options, .. } = event else { return };
+        *reason = "commands in it write only in /home/me/work, /tmp/offshoot-1a2b3c, except /home/me/work/.git/hooks"
+            .to_owned();
+        *options = vec![ApprovalDecision::OnceUnsandboxed, ApprovalDecision::Reject];
+    });
+}
+
 fn table() -> Vec<(&'static str, Tell<'static>)> {
     vec![
         ("which model", &models),
@@ -82,6 +128,28 @@ fn table() -> Vec<(&'static str, Tell<'static>)> {
         }),
         ("branches", &branches),
         ("a question", &asked),
+        ("may a command run", &may_bash_run),
+        ("may a command run, answered", &|model| {
+            may_bash_run(model);
+            press(model, "tab");
+        }),
+        ("its rule, before it is kept", &|model| {
+            may_bash_run(model);
+            press(model, "tab a");
+        }),
+        ("why it is refused", &|model| {
+            may_bash_run(model);
+            press(model, "tab t");
+            write(model, "without the commit");
+        }),
+        ("may a file change, scrolled", &|model| {
+            may_edit_change(model);
+            press(model, "tab down down");
+        }),
+        ("may a command run outside the sandbox", &|model| {
+            may_run_outside(model);
+            press(model, "tab");
+        }),
         ("the end of the conversation, to be read", &|model| over(model, Purpose::Transcript)),
         ("its beginning, all open", &|model| {
             over(model, Purpose::Transcript);

@@ -42,7 +42,7 @@ fn complete(model: &mut Model) -> Option<Cmd> {
             Some(ProgramTask::Choices(argument).into())
         }
         // These choices are known, or there are none.
-        Argument::Thinking | Argument::Session | Argument::Text => None,
+        Argument::Thinking | Argument::Approval | Argument::Session | Argument::Text => None,
     }
 }
 

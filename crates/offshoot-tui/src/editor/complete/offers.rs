@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use offshoot_agent::approval::ApprovalMode;
 use offshoot_agent::provider::ThinkingLevel;
 
 use super::token::Of;
@@ -47,10 +48,11 @@ impl Default for Offers {
             },
         };
         let levels = ThinkingLevel::ALL.iter().map(|level| Choice::new(level.as_str())).collect();
+        let modes = ApprovalMode::ALL.iter().map(|mode| Choice::new(mode.as_str())).collect();
         Self {
             commands: COMMANDS.iter().map(command).collect(),
             files: Vec::new(),
-            lists: vec![(Argument::Thinking, levels)],
+            lists: vec![(Argument::Thinking, levels), (Argument::Approval, modes)],
         }
     }
 }
