@@ -88,9 +88,13 @@ impl Tmux<'_> {
         self.run(&["send-keys", &format!("{} 'tell me all'", env!("CARGO_BIN_EXE_offshoot")), "Enter"]);
     }
 
+    fn resize_window(&self, (columns, rows): (u16, u16)) {
+        self.run(&["resize-window", "-x", &columns.to_string(), "-y", &rows.to_string()]);
+    }
+
     /// Waits until this size is drawn: what the shell said is there, and one editor.
     fn resize(&self, (columns, rows): (u16, u16), is_so: impl Fn(&str) -> bool) {
-        self.run(&["resize-window", "-x", &columns.to_string(), "-y", &rows.to_string()]);
+        self.resize_window((columns, rows));
         let rule = "─".repeat(columns.into());
         let is_drawn = |text: &str| text.lines().filter(|row| **row == rule).count() == 2;
         let text = self.until("the other size", |text| is_drawn(text) && is_so(text));
@@ -125,6 +129,20 @@ fn narrower_sizes_of_tmux_leave_the_start_rows_once() {
         for row in ["offshoot 0.1.0 · m1 • thinking medium", "? help · / commands"] {
             assert_eq!(text.lines().filter(|line| line.starts_with(row)).count(), 1, "{columns}: {text}");
         }
+    }
+}
+
+/// Regression: with each narrower size tmux pushed the rows of the editor into its scrollback, once what was above them had
+/// gone there.
+#[test]
+fn an_edge_of_tmux_that_is_dragged_leaves_no_rows_of_the_editor() {
+    let talk = Talk::new([Reply::text(&paragraphs(1..=12))]);
+    let Some(tmux) = Tmux::start(&talk) else { return };
+    tmux.resize_window((100, 24));
+    tmux.ask();
+    tmux.until("the answer", |text| text.contains("Paragraph 12 has") && is_idle(text));
+    for columns in (50..100).rev().step_by(3) {
+        tmux.resize((columns, 24), |text| numbers(text) == (1..=12).collect::<Vec<_>>());
     }
 }
 

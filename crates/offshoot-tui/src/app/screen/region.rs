@@ -18,6 +18,10 @@ const LOWEST: usize = 8;
 /// The maximum distance of the terminal's own cursor from the region's first row.
 const NEAR: usize = 4;
 
+/// tmux moves rows at the top of a screen that gets narrower into the scrollback. So many rows of the region may wrap
+/// before one of them is lost there.
+const SLACK: usize = 4;
+
 /// A finished row.
 #[derive(Debug)]
 pub(super) struct PrintedRow {
@@ -59,6 +63,8 @@ pub(super) struct Region {
     is_at_bottom: bool,
     /// Whether the terminal's height has decreased.
     is_lower: bool,
+    /// Whether the terminal's width has decreased.
+    is_narrower: bool,
     /// The cursor's distance from the first row, and its column.
     cursor: (usize, usize),
     is_cursor_shown: Option<bool>,
@@ -72,9 +78,11 @@ impl Region {
     }
 
     /// Corrects the first row. If it has moved up on a lower terminal, rows above it have scrolled away and the screen
-    /// is full.
+    /// is full. If it is near the top of a narrower one, the region goes to the bottom: the next rows that scroll away
+    /// are blank then.
     pub(super) fn set_top(&mut self, top: u16) {
         self.is_at_bottom |= self.is_lower && usize::from(top) < self.top;
+        self.is_at_bottom |= self.is_narrower && usize::from(top) < SLACK;
         self.top = usize::from(top);
     }
 
@@ -155,6 +163,8 @@ impl Region {
     /// the cursor may now take several rows.
     pub(super) fn resized(&mut self, paint: &mut Paint, (before, now): (Size, Size), rewraps: bool) {
         self.is_lower = now.height < before.height;
+        // The same size may be reported twice.
+        self.is_narrower = now.width < before.width || self.is_narrower && now.width == before.width;
         self.is_at_bottom = false;
         let (row, column) = self.cursor;
         if rewraps {
