@@ -3,6 +3,7 @@
 use std::io::{BufReader, Read as _, Write as _};
 use std::path::PathBuf;
 use std::process::{Child, ChildStdout, Command, Stdio};
+use std::time::{Duration, Instant};
 
 use insta::assert_snapshot;
 use offshoot_agent::testing::script::{Gate, Reply, Then};
@@ -355,9 +356,19 @@ fn what_a_stopped_command_hid_is_stopped_too() {
     until(&mut out, |event| event["type"] == "tool_execution_update");
     send_signal(&child, "-INT");
     assert_eq!(child.wait().unwrap().code(), Some(130));
-    let pid = talk.world.read("pid");
-    let stat = std::fs::read_to_string(format!("/proc/{}/stat", pid.trim())).unwrap_or_default();
-    assert!(stat.is_empty() || stat.contains(") Z "), "{stat}");
+    until_ended(&talk.world.read("pid"));
+}
+
+/// A killed process may outlive the one that killed it by a moment.
+pub(crate) fn until_ended(pid: &str) {
+    let (stat, since) = (format!("/proc/{}/stat", pid.trim()), Instant::now());
+    while let Ok(stat) = std::fs::read_to_string(&stat) {
+        if stat.contains(") Z ") {
+            break;
+        }
+        assert!(since.elapsed() < Duration::from_secs(60), "still there: {stat}");
+        std::thread::yield_now();
+    }
 }
 
 /// How a command is run as a container runs it: in a PID namespace of its own, where the session that it is in has no

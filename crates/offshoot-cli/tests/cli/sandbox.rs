@@ -8,7 +8,7 @@ use offshoot_agent::sandbox::SandboxMode;
 use offshoot_agent::testing::script::Reply;
 use serde_json::{Value, json};
 
-use crate::agent::Talk;
+use crate::agent::{Talk, until_ended};
 use crate::sandbox_escapes::{ALL, confined, is_possible, policy};
 use crate::terminal::Terminal;
 
@@ -116,9 +116,7 @@ fn a_stopped_command_leaves_nothing_behind_in_the_sandbox() {
     ));
     talk.run(&["--sandbox", "workspace", "-p", "go"]);
     assert!(result(&talk).contains("[killed: it took longer than 2 seconds]"), "{}", result(&talk));
-    let pid = talk.world.read("pid");
-    let state = std::fs::read_to_string(format!("/proc/{}/stat", pid.trim())).unwrap_or_default();
-    assert!(state.is_empty() || state.contains(") Z "), "{state}");
+    until_ended(&talk.world.read("pid"));
 }
 
 /// In a sandbox there are no further namespaces, as in many containers: only Landlock is left.
