@@ -171,6 +171,23 @@ fn no_size_costs_a_row_or_doubles_one() {
     assert_eq!(looked, 12 * 150);
 }
 
+/// The cursor is in the editor, below a rule that may have been wrapped.
+#[test]
+fn an_idle_region_is_found_again_at_another_width() {
+    for width in WIDTHS {
+        let mut play = Play::new(true);
+        (0..12).for_each(|_| play.print_row());
+        play.draw(false, 0);
+        play.terminal.resize(width.into(), 24);
+        play.hear();
+        play.draw(false, 0);
+        let text = play.text();
+        let count = |row: &str| text.lines().filter(|own| own.starts_with(row)).count();
+        assert_eq!((count("─"), count("typed"), count("status")), (2, 1, 1), "{width}: {text}");
+        play.check("idle");
+    }
+}
+
 /// A terminal that does not rewrap its rows.
 #[test]
 fn rows_that_are_not_wrapped_anew_are_neither_lost_nor_doubled() {
