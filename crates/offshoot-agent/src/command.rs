@@ -90,19 +90,22 @@ pub struct Rules {
 #[derive(Debug, Clone, PartialEq, Default)]
 #[expect(missing_docs, reason = "the names say what they are")]
 pub struct UserPrompt {
+    /// Files and piped input, sent before the text.
+    pub before: String,
+    /// As it was typed: it may call a skill or a template.
     pub text: String,
     pub images: Vec<Block>,
 }
 
 impl From<&str> for UserPrompt {
     fn from(text: &str) -> Self {
-        Self { text: text.to_owned(), images: Vec::new() }
+        Self::from(text.to_owned())
     }
 }
 
 impl From<String> for UserPrompt {
     fn from(text: String) -> Self {
-        Self { text, images: Vec::new() }
+        Self { text, ..Self::default() }
     }
 }
 

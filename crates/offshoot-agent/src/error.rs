@@ -6,6 +6,7 @@ use std::sync::Arc;
 use offshoot_session::error::Error;
 
 use crate::model::KeyError;
+use crate::resources::ExpandError;
 use crate::words::in_words;
 
 /// Why a command was refused or failed.
@@ -45,6 +46,12 @@ impl AgentError {
 impl From<Error> for AgentError {
     fn from(error: Error) -> Self {
         Self::Session(SessionError::from(error))
+    }
+}
+
+impl From<ExpandError> for AgentError {
+    fn from(error: ExpandError) -> Self {
+        Self::Failed(error.to_string())
     }
 }
 

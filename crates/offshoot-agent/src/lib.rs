@@ -15,6 +15,7 @@ pub mod model;
 pub mod tool;
 pub mod approval;
 pub mod context_files;
+pub mod resources;
 pub mod system_prompt;
 pub mod error;
 pub mod event;

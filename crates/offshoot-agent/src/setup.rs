@@ -13,6 +13,7 @@ use crate::approval::{Permissions, Rule};
 use crate::command::Rules;
 use crate::model::{Access, KeyError, Keys, Models};
 use crate::provider::{Model, Provider, Secret, ThinkingLevel};
+use crate::resources::Resources;
 use crate::sessions::{InMemory, Sessions};
 use crate::spending::RunLimits;
 use crate::summarise::Summarise;
@@ -84,6 +85,8 @@ pub struct Setup {
     /// As requested. Each model clamps it: see [`Setup::thinking`].
     pub thinking: ThinkingLevel,
     pub system: String,
+    /// What a prompt may call.
+    pub resources: Arc<Resources>,
     pub tools: Vec<Arc<dyn Tool>>,
     pub tool_context: ToolContext,
     /// Which calls run, are asked about or are refused.
@@ -143,6 +146,7 @@ impl Setup {
             model,
             thinking: ThinkingLevel::Off,
             system: String::new(),
+            resources: Arc::default(),
             tools: Vec::new(),
             tool_context,
             permissions: Permissions::default(),

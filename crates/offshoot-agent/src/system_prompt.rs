@@ -7,6 +7,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use crate::context_files::ContextFile;
+use crate::resources::Resources;
 use crate::tool::Tool;
 
 const TEMPLATE: &str = include_str!("system_prompt.md");
@@ -24,6 +25,7 @@ pub struct SystemPrompt<'a> {
     /// As `2026-01-31`.
     pub date: &'a str,
     pub cwd: &'a Path,
+    pub resources: &'a Resources,
     /// What commands may do.
     pub sandbox: Option<String>,
 }
@@ -34,8 +36,14 @@ impl SystemPrompt<'_> {
         let own = || TEMPLATE.replace("{{tools}}", &self.tools()).replace("{{rules}}", &self.rules());
         let first = self.custom.map_or_else(own, str::to_owned);
         let place = format!("Today is {}. The working folder is {}", self.date, self.cwd.display());
-        let parts =
-            [Some(first), self.append.map(str::to_owned), self.instructions(), Some(place), self.sandbox.clone()];
+        let parts = [
+            Some(first),
+            self.append.map(str::to_owned),
+            self.instructions(),
+            self.skills(),
+            Some(place),
+            self.sandbox.clone(),
+        ];
         let parts: Vec<String> = parts.into_iter().flatten().map(|part| part.trim().to_owned()).collect();
         parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n\n")
     }
@@ -65,6 +73,11 @@ impl SystemPrompt<'_> {
         unique.iter().map(|rule| format!("- {rule}")).collect::<Vec<_>>().join("\n")
     }
 
+    fn skills(&self) -> Option<String> {
+        let reader = ["read", "bash"].into_iter().find(|name| self.tools.iter().any(|tool| tool.name() == *name))?;
+        Some(format!("# Skills\n\n{}", self.resources.for_model(reader)?))
+    }
+
     fn instructions(&self) -> Option<String> {
         let files = self.context.iter().map(|file| {
             format!("<instructions path=\"{}\">\n{}\n</instructions>", file.path.display(), file.content.trim_end())
@@ -79,8 +92,11 @@ mod tests {
     use super::*;
     use crate::tool::{self, Shell};
 
+    static NONE: Resources = Resources { templates: Vec::new(), skills: Vec::new() };
+
     fn prompt<'a>(tools: &'a [Arc<dyn Tool>], context: &'a [ContextFile]) -> SystemPrompt<'a> {
         SystemPrompt {
+            resources: &NONE,
             tools,
             context,
             custom: None,

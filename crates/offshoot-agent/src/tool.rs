@@ -29,7 +29,7 @@ pub mod bash;
 mod read;
 mod replace;
 mod edit;
-mod walk;
+pub(crate) mod walk;
 mod listing;
 mod find;
 mod grep;

@@ -95,6 +95,7 @@ fn converse(
     let app = App { ui: app.ui.quiet(), ..app.clone() };
     let mut model = Model::new(wishes, editor, &draft);
     model.approval = setup.permissions.mode;
+    model.editor.offer(|offers| offers.set_called(choices::called(&setup.resources)));
     let told = sender.clone();
     // The front end may have ended.
     let session_list = SessionListWorker::start(&app, move |answer| drop(told.send(Msg::Sessions(answer))))?;

@@ -411,6 +411,7 @@ impl Editor {
         let what = match sent {
             Ok(Some(what)) => what,
             Ok(None) => return EditorOutcome::Moved,
+            Err(Mistake::Unknown { name, .. }) if self.completion.offers.is_called(&name) => Sent::Prompt(text.clone()),
             Err(mistake) => return EditorOutcome::Mistake(mistake),
         };
         if !self.is_plain {

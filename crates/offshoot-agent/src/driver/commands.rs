@@ -9,6 +9,7 @@ use crate::command::{Command, Reply, Standing, UserPrompt};
 use crate::error::AgentError;
 use crate::event::{Event, Reason};
 use crate::message::UserMessage;
+use crate::resources::ExpandError;
 use crate::setup::Setup;
 use crate::turn::{Job, TurnInput};
 use crate::writer::OwnedSession;
@@ -121,21 +122,15 @@ impl Driver {
     fn begin(&mut self, command: Command, reply: Waiter) {
         self.retry_writing();
         match command {
-            Command::Prompt(said) => {
-                self.waiting.push(Waiting::Prompt(reply));
-                let message = self.message(said);
-                self.step(TurnInput::Prompt(vec![message]));
-            }
-            Command::Steer(said) => {
-                let message = self.message(said);
-                self.step(TurnInput::Steer(message));
-                done(reply);
-            }
-            Command::FollowUp(said) => {
-                let message = self.message(said);
-                self.step(TurnInput::FollowUp(message));
-                done(reply);
-            }
+            Command::Prompt(said) => match self.message(said) {
+                Ok(message) => {
+                    self.waiting.push(Waiting::Prompt(reply));
+                    self.step(TurnInput::Prompt(vec![message]));
+                }
+                Err(error) => refuse(reply, error.into()),
+            },
+            Command::Steer(said) => self.queue(said, TurnInput::Steer, reply),
+            Command::FollowUp(said) => self.queue(said, TurnInput::FollowUp, reply),
             Command::ClearQueue => {
                 let (steering, follow_up) = self.state.queued();
                 self.step(TurnInput::ClearQueue);
@@ -250,8 +245,22 @@ impl Driver {
         }
     }
 
-    fn message(&self, said: UserPrompt) -> UserMessage {
-        UserMessage::new(self.redactor.redact_text(said.text), said.images, self.setup.clock.now())
+    fn queue(&mut self, said: UserPrompt, input: impl FnOnce(UserMessage) -> TurnInput, reply: Waiter) {
+        match self.message(said) {
+            Ok(message) => {
+                self.step(input(message));
+                done(reply);
+            }
+            Err(error) => refuse(reply, error.into()),
+        }
+    }
+
+    /// What is sent for a prompt.
+    fn message(&self, said: UserPrompt) -> Result<UserMessage, ExpandError> {
+        let UserPrompt { before, text, images } = said;
+        let text = self.setup.resources.expand(&text)?.unwrap_or(text);
+        let parts = [before, text].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>();
+        Ok(UserMessage::new(self.redactor.redact_text(parts.join("\n")), images, self.setup.clock.now()))
     }
 
     /// Records a changed model or thinking level, if the session has begun; otherwise the first prompt does.

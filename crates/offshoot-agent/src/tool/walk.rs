@@ -29,10 +29,10 @@ impl Stop {
 }
 
 /// Files with rules, which `ignore` reads whole. A larger one, or one that is not a regular file, might never end.
-const RULES: [&str; 3] = [".gitignore", ".ignore", ".git/info/exclude"];
+const RULES: [&str; 4] = [".gitignore", ".ignore", ".fdignore", ".git/info/exclude"];
 const MAX_RULES: u64 = 1 << 20;
 
-fn has_sound_rules(folder: &Path) -> bool {
+pub(crate) fn has_sound_rules(folder: &Path) -> bool {
     RULES.iter().all(|name| match std::fs::metadata(folder.join(name)) {
         Ok(rules) => rules.is_dir() || (rules.is_file() && rules.len() <= MAX_RULES),
         Err(_) => true,

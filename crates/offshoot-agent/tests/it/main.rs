@@ -15,6 +15,7 @@ mod compact;
 mod examples;
 mod picked_requests;
 mod queue;
+mod resources;
 mod retry;
 mod sessions;
 mod tools;

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use offshoot_agent::approval::{ApprovalMode, Permissions, Rule};
 use offshoot_agent::context_files::ContextTrouble;
+use offshoot_agent::resources::of_project;
 use offshoot_agent::{Approver, RuleStore};
 use offshoot_settings::{Layers, Scope, Value};
 
@@ -61,7 +62,9 @@ impl Project<'_> {
     fn has_effects(&self, app: &App) -> bool {
         let leads_outside = |trouble: &ContextTrouble| matches!(trouble, ContextTrouble::LeadsOutside { .. });
         let files = SettingsFiles::of(app.environment.data.as_deref(), self.folder);
-        files.existing_project().is_some() || self.troubles.iter().any(leads_outside)
+        files.existing_project().is_some()
+            || self.troubles.iter().any(leads_outside)
+            || !of_project(self.folder, app.environment.home.as_deref()).is_empty()
     }
 }
 

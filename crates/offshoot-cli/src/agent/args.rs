@@ -1,5 +1,6 @@
 //! The arguments of the agent.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::ValueEnum;
@@ -153,6 +154,26 @@ pub(crate) struct Args {
     /// Add text after the system prompt
     #[arg(long, value_name = "TEXT")]
     pub(crate) append_system_prompt: Option<String>,
+
+    /// Use this skill, or the skills in this folder (repeatable)
+    #[arg(long, value_name = "PATH")]
+    pub(crate) skill: Vec<PathBuf>,
+
+    /// Use no skills but those of --skill
+    #[arg(long)]
+    pub(crate) no_skills: bool,
+
+    /// Use this prompt template, or those in this folder (repeatable)
+    #[arg(long, value_name = "PATH")]
+    pub(crate) prompt_template: Vec<PathBuf>,
+
+    /// Use no prompt templates but those of --prompt-template
+    #[arg(long)]
+    pub(crate) no_prompt_templates: bool,
+
+    /// Give the model no AGENTS.md or CLAUDE.md
+    #[arg(long)]
+    pub(crate) no_context_files: bool,
 
     /// The provider's key for this run. Other users can see it in the process list: prefer the variable
     #[arg(long, value_name = "KEY")]

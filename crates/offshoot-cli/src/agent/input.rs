@@ -25,11 +25,12 @@ pub(crate) fn prompts(app: &App, args: &Args, cwd: Option<&str>) -> Result<Vec<U
         file(app, name, cwd, &mut files, &mut images)?;
     }
     let words = args.prompt_words().collect::<Vec<_>>().join(" ");
-    let parts = [piped, Some(files), Some(words)].into_iter().flatten().filter(|part| !part.is_empty());
-    let text = parts.collect::<Vec<_>>().join("\n");
-    let first = UserPrompt { text, images };
+    let parts = [piped, Some(files)].into_iter().flatten().filter(|part| !part.is_empty());
+    let first = UserPrompt { before: parts.collect::<Vec<_>>().join("\n"), text: words, images };
     let further = args.then.iter().map(|text| UserPrompt::from(text.as_str()));
-    let is_filled = |prompt: &UserPrompt| !prompt.text.trim().is_empty() || !prompt.images.is_empty();
+    let is_filled = |prompt: &UserPrompt| {
+        [&prompt.before, &prompt.text].iter().any(|text| !text.trim().is_empty()) || !prompt.images.is_empty()
+    };
     Ok(std::iter::once(first).chain(further).filter(is_filled).collect())
 }
 

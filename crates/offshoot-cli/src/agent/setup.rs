@@ -6,6 +6,7 @@ use std::sync::Arc;
 use offshoot_agent::context_files::{self, Links};
 use offshoot_agent::model::{Keys, Models};
 use offshoot_agent::provider::{Http, Model, Secret};
+use offshoot_agent::resources::{ResourcePlaces, Resources, of_project};
 use offshoot_agent::sandbox::Sandbox;
 use offshoot_agent::sessions::Sessions;
 use offshoot_agent::system_prompt::SystemPrompt;
@@ -22,7 +23,7 @@ use super::{Args, confine};
 use crate::app::App;
 use crate::error::{CommandError, Result};
 use crate::models::{ChosenModel, ModelTable, ModelWishes, WithoutKey};
-use crate::trust::Trust;
+use crate::trust::{RunTrust, Trust};
 
 /// oh-my-pi keeps keys in a database.
 const KEY_FILES: [&str; 4] = ["auth.json", "agent.db", "agent.db-wal", "agent.db-journal"];
@@ -44,8 +45,10 @@ pub(crate) fn setup(app: &App, args: &Args, session: &Session, approver: Approve
     let home = app.environment.data.clone().unwrap_or_default();
     let is_trusted = app.trust_of(&cwd).0 == Trust::Given;
     let links = if is_trusted { Links::Anywhere } else { Links::Inside };
-    let (context, troubles) = context_files::find(&home, &cwd, links);
+    let (context, troubles) =
+        if args.no_context_files { Default::default() } else { context_files::find(&home, &cwd, links) };
     troubles.iter().for_each(|trouble| app.ui.warning(&trouble.to_string()));
+    let resources = resources(app, args, &cwd, is_trusted);
     let sandbox = confine::sandbox(app, args, &user.sandbox, &cwd)?;
     let date = to_iso(app.now());
     let prompt = SystemPrompt {
@@ -55,6 +58,7 @@ pub(crate) fn setup(app: &App, args: &Args, session: &Session, approver: Approve
         append: args.append_system_prompt.as_deref(),
         date: date.get(..10).unwrap_or(&date),
         cwd: &cwd,
+        resources: &resources,
         sandbox: sandbox.as_ref().map(Sandbox::for_model),
     };
     let system = prompt.text();
@@ -70,6 +74,7 @@ pub(crate) fn setup(app: &App, args: &Args, session: &Session, approver: Approve
         Arc::new(ReloadingKeys { app: app.clone(), key: args.api_key.clone(), first: (table.models, table.keys) });
     setup.thinking = thinking;
     setup.system = system;
+    setup.resources = Arc::new(resources);
     setup.tools = tools;
     setup.tool_context = ToolContext {
         outputs: OutputFolder::new(outputs, ""),
@@ -109,6 +114,29 @@ fn usable_settings<T>(app: &App, layers: &Layers, choose: impl Fn(&Settings) -> 
     let Some(chosen) = choose(&users).ok().filter(|_| users != settings) else { return Err(refused) };
     app.ui.warning(&format!("{}; the project's settings are not used", refused.on_one_line()));
     Ok((users, chosen))
+}
+
+/// Skills and prompt templates. What is odd about them, and what an untrusted project has, is reported.
+fn resources(app: &App, args: &Args, cwd: &Path, is_trusted: bool) -> Resources {
+    let absolute = |paths: &[PathBuf]| paths.iter().map(|path| app.environment.cwd.join(path)).collect();
+    let places = ResourcePlaces {
+        templates: absolute(&args.prompt_template),
+        skills: absolute(&args.skill),
+        project: is_trusted.then(|| cwd.to_path_buf()),
+        data: app.environment.data.clone(),
+        home: app.environment.home.clone(),
+        finds_templates: !args.no_prompt_templates,
+        finds_skills: !args.no_skills,
+    };
+    let (found, troubles) = places.find();
+    troubles.iter().for_each(|trouble| app.ui.warning(&trouble.to_string()));
+    if !is_trusted && app.trust != RunTrust::EveryFolder(false) {
+        for folder in of_project(cwd, app.environment.home.as_deref()) {
+            let folder = app.environment.short(&folder.display().to_string());
+            app.ui.warning(&format!("{folder} is not used: this folder is not trusted; --trust uses it this once"));
+        }
+    }
+    found
 }
 
 /// Where offshoot, pi and oh-my-pi keep keys and tokens, and the variables of keys that the settings do not name.

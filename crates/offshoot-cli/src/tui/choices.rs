@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use offshoot_agent::agent_session::AgentSession;
 use offshoot_agent::provider::Model;
+use offshoot_agent::resources::{Resource, ResourceScope, Resources};
 use offshoot_session::entry::Source as _;
 use offshoot_session::error::Error;
 use offshoot_session::id::EntryId;
@@ -24,6 +25,27 @@ use crate::error::CommandError;
 
 /// The width of a branch's last words.
 const WORDS: usize = 80;
+
+/// Templates and skills, with where they come from.
+pub(super) fn called(resources: &Resources) -> Vec<Choice> {
+    let detail = |about: &Resource| {
+        let from = match about.scope {
+            ResourceScope::CommandLine => "command line",
+            ResourceScope::Project => "project",
+            ResourceScope::User => "user",
+        };
+        format!("{} ({from})", about.description.trim())
+    };
+    let templates = resources.templates.iter().map(|template| {
+        let hint = template.argument_hint.as_ref().map(|hint| format!("{hint}  ")).unwrap_or_default();
+        Choice::new(&template.about.name).with(hint + &detail(&template.about))
+    });
+    let skills = resources
+        .skills
+        .iter()
+        .map(|skill| Choice::new(format!("skill:{}", skill.about.name)).with(detail(&skill.about)));
+    templates.chain(skills).collect()
+}
 
 pub(super) async fn find(context: &JobContext, agent: &AgentSession, argument: Argument) {
     let found = match argument {

@@ -4,6 +4,7 @@
 use std::path::Path;
 
 use offshoot_agent::context_files::{self, ContextTrouble, Links};
+use offshoot_agent::resources::of_project;
 use offshoot_session::text::clean_lines;
 
 use crate::app::App;
@@ -72,6 +73,10 @@ fn effects(app: &App, folder: &Path) -> Vec<String> {
             Some(format!("{path} would give the model {}", target.display()))
         }
         ContextTrouble::Unreadable { .. } | ContextTrouble::Cut { .. } => None,
+    }));
+    effects.extend(of_project(folder, app.environment.home.as_deref()).iter().map(|folder| {
+        let kind = if folder.ends_with("skills") { "has skills for the model" } else { "has prompt templates" };
+        format!("{} {kind}", app.environment.short(&folder.display().to_string()))
     }));
     effects
 }

@@ -40,6 +40,7 @@ mod pick;
 mod pop;
 mod readme;
 mod repair;
+mod resources;
 mod resume;
 mod sandbox;
 mod sandbox_escapes;

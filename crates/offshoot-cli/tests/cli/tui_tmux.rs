@@ -92,14 +92,14 @@ impl Tmux<'_> {
         self.run(&["resize-window", "-x", &columns.to_string(), "-y", &rows.to_string()]);
     }
 
-    /// Waits until this size is drawn: what the shell said is there, and one editor.
+    /// Waits until this size is drawn: what the shell said is there, and one editor without the rules of another.
     fn resize(&self, (columns, rows): (u16, u16), is_so: impl Fn(&str) -> bool) {
         self.resize_window((columns, rows));
         let rule = "─".repeat(columns.into());
-        let is_drawn = |text: &str| text.lines().filter(|row| **row == rule).count() == 2;
+        // tmux shows a frame while it is written: what is left of another size must go, and may be there for a moment.
+        let is_drawn = |text: &str| text.lines().filter(|row| row.starts_with("───")).eq([&rule, &rule]);
         let text = self.until("the other size", |text| is_drawn(text) && is_so(text));
         assert!(text.contains("\nbefore offshoot\n"), "{text}");
-        assert_eq!(text.lines().filter(|row| row.starts_with("───")).count(), 2, "{columns}×{rows}: {text}");
     }
 }
 

@@ -335,7 +335,7 @@ fn every_command_asks_for_what_it_says() {
     /quit: []
     !ls: [Ask(Bash { command: "ls", exclude_from_context: false })]
     !!ls: [Ask(Bash { command: "ls", exclude_from_context: true })]
-    hello: [Ask(Prompt(UserPrompt { text: "hello", images: [] }))]
+    hello: [Ask(Prompt(UserPrompt { before: "", text: "hello", images: [] }))]
     "#);
 }
 

@@ -32,6 +32,8 @@ impl Choice {
 #[derive(Debug, Clone)]
 pub struct Offers {
     commands: Vec<Choice>,
+    /// Skills and templates, which are called as commands are.
+    called: Vec<Choice>,
     files: Vec<String>,
     lists: Vec<(Argument, Vec<Choice>)>,
 }
@@ -51,6 +53,7 @@ impl Default for Offers {
         let modes = ApprovalMode::ALL.iter().map(|mode| Choice::new(mode.as_str())).collect();
         Self {
             commands: COMMANDS.iter().map(command).collect(),
+            called: Vec::new(),
             files: Vec::new(),
             lists: vec![(Argument::Thinking, levels), (Argument::Approval, modes)],
         }
@@ -67,6 +70,16 @@ impl Offers {
         self.files.clear();
     }
 
+    /// Skills and templates, as they are typed after the `/`. A command of the same name wins.
+    pub fn set_called(&mut self, mut called: Vec<Choice>) {
+        called.retain(|choice| crate::slash::find(&choice.insert).is_none());
+        self.called = called;
+    }
+
+    pub(crate) fn is_called(&self, name: &str) -> bool {
+        self.called.iter().any(|choice| choice.insert == name)
+    }
+
     pub fn set(&mut self, argument: Argument, choices: Vec<Choice>) {
         self.lists.retain(|(known, _)| *known != argument);
         self.lists.push((argument, choices));
@@ -76,9 +89,13 @@ impl Offers {
         self.lists.iter().find(|(known, _)| *known == argument).map_or(&[], |(_, list)| list)
     }
 
+    fn command(&self, at: usize) -> Option<&Choice> {
+        self.commands.get(at).or_else(|| self.called.get(at.checked_sub(self.commands.len())?))
+    }
+
     pub(super) fn count(&self, of: Of) -> usize {
         match of {
-            Of::Command => self.commands.len(),
+            Of::Command => self.commands.len() + self.called.len(),
             Of::File { .. } | Of::Argument(Argument::File) => self.files.len(),
             Of::Argument(argument) => self.list(argument).len(),
         }
@@ -87,7 +104,7 @@ impl Offers {
     /// The searched text: the name of a command or a file, the label and detail of an argument.
     pub(super) fn name(&self, of: Of, at: usize) -> Option<Cow<'_, str>> {
         match of {
-            Of::Command => self.commands.get(at).map(|choice| choice.label.as_str().into()),
+            Of::Command => self.command(at).map(|choice| choice.label.as_str().into()),
             Of::File { .. } | Of::Argument(Argument::File) => self.files.get(at).map(|file| file.as_str().into()),
             Of::Argument(argument) => self.list(argument).get(at).map(|choice| match choice.detail.is_empty() {
                 true => choice.label.as_str().into(),
@@ -98,7 +115,7 @@ impl Offers {
 
     pub(super) fn choice(&self, of: Of, at: usize) -> Option<Choice> {
         match of {
-            Of::Command => self.commands.get(at).cloned(),
+            Of::Command => self.command(at).cloned(),
             Of::File { .. } | Of::Argument(Argument::File) => self.files.get(at).map(Choice::new),
             Of::Argument(argument) => self.list(argument).get(at).cloned(),
         }

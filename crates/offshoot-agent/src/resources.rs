@@ -1,0 +1,153 @@
+//! What people write for the agent beside their prompts: templates (`/name arguments`) and skills, which the model is told
+//! of and opens when a task fits. Found in folders by `places`. Knows no front end.
+
+mod front_matter;
+mod template;
+mod skill;
+mod places;
+
+use std::collections::BTreeMap;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use offshoot_session::medium::read_regular_text;
+
+pub use places::{ResourcePlaces, of_project};
+pub use skill::Skill;
+pub use template::PromptTemplate;
+
+/// A longer file is refused.
+const LONGEST_FILE: u64 = 1 << 20;
+/// An error names no more skills.
+const NAMED: usize = 12;
+const SKILL: &str = "/skill:";
+
+/// Where a resource was found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the names say it")]
+pub enum ResourceScope {
+    CommandLine,
+    Project,
+    User,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the names say what they are")]
+pub struct Resource {
+    pub name: String,
+    pub description: String,
+    pub file: PathBuf,
+    pub scope: ResourceScope,
+}
+
+/// Templates and skills, each kind in the order of precedence, no name twice.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the names say what they are")]
+pub struct Resources {
+    pub templates: Vec<PromptTemplate>,
+    pub skills: Vec<Skill>,
+}
+
+/// A file that is not used, or not as it was meant.
+#[derive(Debug, thiserror::Error)]
+#[expect(missing_docs, reason = "the fields say what they are")]
+pub enum ResourceTrouble {
+    #[error("cannot read {}: {source}", file.display())]
+    Unreadable { file: PathBuf, source: io::Error },
+    #[error("{}:{line}: {why}; the file is not used", file.display())]
+    Invalid { file: PathBuf, line: usize, why: String },
+    #[error("{}: {why}", file.display())]
+    Odd { file: PathBuf, why: String },
+    #[error("{} is not used: {} has the same name, `{name}`", loser.display(), winner.display())]
+    Collision { name: String, winner: PathBuf, loser: PathBuf },
+    #[error("{} contains more than {limit} files and folders; the rest is not used", folder.display())]
+    TooMany { folder: PathBuf, limit: usize },
+}
+
+/// Why a typed text is not sent.
+#[derive(Debug, thiserror::Error)]
+#[expect(missing_docs, reason = "the fields say what they are")]
+pub enum ExpandError {
+    #[error("there is no skill `{name}`; {known}")]
+    NoSkill { name: String, known: String },
+    #[error(transparent)]
+    Trouble(#[from] ResourceTrouble),
+    #[error("the template {} is empty", .0.display())]
+    Empty(PathBuf),
+}
+
+impl Resources {
+    /// What is sent for a typed text that calls a skill (`/skill:name arguments`) or a template (`/name arguments`); `None`
+    /// for any other, which is sent as it is. The name ends at white space. A skill's file is read anew.
+    pub fn expand(&self, typed: &str) -> Result<Option<String>, ExpandError> {
+        let Some(called) = typed.strip_prefix('/') else { return Ok(None) };
+        let end = |text: &str| text.find(char::is_whitespace).unwrap_or(text.len());
+        if let Some(called) = typed.strip_prefix(SKILL) {
+            let (name, arguments) = called.split_at(end(called));
+            let Some(skill) = self.skills.iter().find(|skill| skill.about.name == name) else {
+                return Err(ExpandError::NoSkill { name: name.to_owned(), known: self.known_skills() });
+            };
+            return Ok(Some(skill.call(arguments.trim())?));
+        }
+        let (name, arguments) = called.split_at(end(called));
+        let Some(template) = self.templates.iter().find(|template| template.about.name == name) else {
+            return Ok(None);
+        };
+        let text = template.fill(arguments);
+        if text.trim().is_empty() { Err(ExpandError::Empty(template.about.file.clone())) } else { Ok(Some(text)) }
+    }
+
+    fn known_skills(&self) -> String {
+        let names: Vec<&str> = self.skills.iter().map(|skill| skill.about.name.as_str()).collect();
+        match names.as_slice() {
+            [] => "there are none".to_owned(),
+            [one] => format!("there is {one}"),
+            all if all.len() <= NAMED => format!("there are {}", all.join(", ")),
+            all => format!("there are {} and {} more", all[..NAMED].join(", "), all.len() - NAMED),
+        }
+    }
+
+    /// What the model is told of the skills that it may open itself, with the tool of this name; `None` without one.
+    pub fn for_model(&self, reader: &str) -> Option<String> {
+        let told: Vec<String> = self.skills.iter().filter(|skill| !skill.is_for_person_only).map(Skill::told).collect();
+        (!told.is_empty()).then(|| {
+            format!(
+                "Skills are instructions for certain tasks. When a task fits a skill's description, open its file with \
+                 {reader} first and follow it. Paths in it are relative to the skill's folder.\n\n\
+                 <available_skills>\n{}\n</available_skills>",
+                told.join("\n")
+            )
+        })
+    }
+}
+
+/// Keeps the first of each name; the others are reported, unless they are the same file.
+fn first_of_each<T>(all: Vec<T>, about: impl Fn(&T) -> &Resource, troubles: &mut Vec<ResourceTrouble>) -> Vec<T> {
+    let mut winners: BTreeMap<String, PathBuf> = BTreeMap::new();
+    let mut kept = Vec::new();
+    for one in all {
+        let Resource { name, file, .. } = about(&one);
+        match winners.get(name) {
+            None => {
+                winners.insert(name.clone(), file.clone());
+                kept.push(one);
+            }
+            Some(winner) if real(winner) == real(file) => {}
+            Some(winner) => troubles.push(ResourceTrouble::Collision {
+                name: name.clone(),
+                winner: winner.clone(),
+                loser: file.clone(),
+            }),
+        }
+    }
+    kept
+}
+
+fn real(path: &Path) -> PathBuf {
+    std::fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf())
+}
+
+fn read(file: &Path) -> Result<String, ResourceTrouble> {
+    read_regular_text(file, LONGEST_FILE)
+        .map_err(|source| ResourceTrouble::Unreadable { file: file.to_path_buf(), source })
+}

@@ -1,0 +1,199 @@
+//! Skills and templates in real folders.
+
+use std::fs;
+use std::path::Path;
+
+use offshoot_agent::resources::{ExpandError, ResourcePlaces, Resources, of_project};
+
+fn write(root: &Path, file: &str, text: &str) {
+    let file = root.join(file);
+    fs::create_dir_all(file.parent().unwrap()).unwrap();
+    fs::write(file, text).unwrap();
+}
+
+fn skill(name: &str) -> String {
+    format!("---\nname: {name}\ndescription: About {name} & <more>.\n---\nDo {name}.\n")
+}
+
+struct Place(tempfile::TempDir);
+
+impl Place {
+    fn new() -> Self {
+        Self(tempfile::tempdir().unwrap())
+    }
+
+    fn root(&self) -> &Path {
+        self.0.path()
+    }
+
+    fn places(&self) -> ResourcePlaces {
+        ResourcePlaces {
+            project: Some(self.root().join("repo/sub")),
+            data: Some(self.root().join("data")),
+            home: Some(self.root().join("home")),
+            finds_templates: true,
+            finds_skills: true,
+            ..ResourcePlaces::default()
+        }
+    }
+
+    /// Names of templates and skills, and the troubles, without the folder's path.
+    fn found(&self, places: &ResourcePlaces) -> (String, String, Vec<String>) {
+        let (Resources { templates, skills }, troubles) = places.find();
+        let names = |names: Vec<&str>| names.join(" ");
+        let root = format!("{}/", self.root().display());
+        (
+            names(templates.iter().map(|template| template.about.name.as_str()).collect()),
+            names(skills.iter().map(|skill| skill.about.name.as_str()).collect()),
+            troubles.iter().map(|trouble| trouble.to_string().replace(&root, "")).collect(),
+        )
+    }
+}
+
+#[test]
+fn the_innermost_place_comes_first_and_a_second_of_a_name_is_reported() {
+    let place = Place::new();
+    let root = place.root();
+    fs::create_dir_all(root.join("repo/.git")).unwrap();
+    for (file, name) in [
+        ("repo/sub/.offshoot/skills/a/SKILL.md", "a"),
+        ("repo/sub/.pi/skills/b/SKILL.md", "b"),
+        ("repo/sub/.agents/skills/c/SKILL.md", "c"),
+        ("repo/.agents/skills/d/SKILL.md", "d"),
+        (".agents/skills/above/SKILL.md", "above"),
+        ("data/skills/e/SKILL.md", "e"),
+        ("data/skills/again/SKILL.md", "a"),
+        ("home/.agents/skills/f/SKILL.md", "f"),
+        ("given/SKILL.md", "g"),
+    ] {
+        write(root, file, &skill(name));
+    }
+    write(root, "repo/sub/.offshoot/prompts/one.md", "1");
+    write(root, "repo/sub/.pi/commands/two.md", "2");
+    write(root, "data/prompts/one.md", "of the user");
+    write(root, "data/prompts/three.md", "3");
+    write(root, "data/prompts/nested/no.md", "no");
+    write(root, "data/prompts/.hidden.md", "no");
+    write(root, "data/prompts/UPPER.MD", "no");
+    let given = ResourcePlaces { skills: vec![root.join("given")], ..place.places() };
+    let (templates, skills, troubles) = place.found(&given);
+    assert_eq!((templates.as_str(), skills.as_str()), ("one two three", "g a b c d e f"));
+    assert_eq!(
+        troubles,
+        [
+            "data/prompts/one.md is not used: repo/sub/.offshoot/prompts/one.md has the same name, `one`",
+            "data/skills/again/SKILL.md is not used: repo/sub/.offshoot/skills/a/SKILL.md has the same name, `a`",
+        ]
+    );
+    let untrusted = ResourcePlaces { project: None, ..given.clone() };
+    assert_eq!(place.found(&untrusted).1, "g a e f");
+    assert_eq!(of_project(&root.join("repo/sub"), None).len(), 6);
+    let few = ResourcePlaces { finds_skills: false, finds_templates: false, ..given };
+    assert_eq!(place.found(&few), (String::new(), "g".to_owned(), vec![]));
+}
+
+#[test]
+fn a_folder_is_walked_by_the_rules_of_git() {
+    let place = Place::new();
+    let root = place.root();
+    let at = |file: &str, name: &str| write(root, &format!("data/skills/{file}"), &skill(name));
+    at("deep/er/est/SKILL.md", "deep");
+    at("deep/er/est/below/SKILL.md", "below-a-skill");
+    at("loose.md", "loose");
+    at("sub/not-direct.md", "not-direct");
+    at(".hidden/SKILL.md", "hidden");
+    at("node_modules/x/SKILL.md", "module");
+    at("ignored/SKILL.md", "ignored");
+    at("sub/ignored-below/x/SKILL.md", "ignored-below");
+    at("anchored/SKILL.md", "anchored");
+    at("sub/anchored/SKILL.md", "not-anchored");
+    write(root, "data/skills/.gitignore", "ignored\n/anchored\n");
+    write(root, "data/skills/sub/.fdignore", "x\n");
+    write(root, "data/skills/no.md", "Only text.");
+    write(root, "home/.agents/skills/direct.md", &skill("direct"));
+    write(root, "home/.agents/skills/set/below.md", &skill("below"));
+    std::os::unix::fs::symlink(root.join("data/skills/nowhere"), root.join("data/skills/dangling")).unwrap();
+    std::os::unix::fs::symlink(root.join("data/skills"), root.join("data/skills/circle")).unwrap();
+    let fifo = std::process::Command::new("mkfifo").arg(root.join("data/skills/fifo.md")).status().unwrap();
+    assert!(fifo.success());
+    let (_, skills, troubles) = place.found(&place.places());
+    assert_eq!(skills, "deep loose not-anchored below");
+    assert_eq!(troubles, Vec::<String>::new());
+}
+
+#[test]
+fn what_is_odd_is_reported_with_its_file_and_line() {
+    let place = Place::new();
+    let root = place.root();
+    write(root, "data/skills/Bad_Name/SKILL.md", "---\ndescription: x\n---\n");
+    write(root, "data/skills/empty/SKILL.md", "---\nname: empty\n---\n");
+    write(root, "data/skills/fault/SKILL.md", "---\nname: a\nname: b\n---\n");
+    write(root, "data/skills/long/SKILL.md", &format!("---\ndescription: {}\n---\n", "x".repeat(1025)));
+    write(root, "data/prompts/fault.md", "---\na: b: c\n---\n");
+    let (templates, skills, troubles) = place.found(&place.places());
+    assert_eq!((templates.as_str(), skills.as_str()), ("", "Bad_Name long"));
+    insta::assert_snapshot!(troubles.join("\n"), @"
+    data/prompts/fault.md:2: mapping values are not allowed in this context; the file is not used
+    data/skills/Bad_Name/SKILL.md: the name `Bad_Name` has characters other than a-z, 0-9 and -
+    data/skills/empty/SKILL.md: there is no `description`; the file is not used
+    data/skills/fault/SKILL.md:3: `name` is there twice; the file is not used
+    data/skills/long/SKILL.md: the description has 1025 characters, more than 1024
+    ");
+}
+
+#[test]
+fn a_call_is_replaced_by_what_it_stands_for() {
+    let place = Place::new();
+    let root = place.root();
+    write(root, "data/skills/alpha/SKILL.md", &skill("alpha").replace("Do alpha.", "Use $1 and ${@:2} <b>&"));
+    write(root, "data/prompts/review.md", "Review $1: ${2:-everything}\n");
+    write(root, "data/prompts/empty.md", "");
+    write(root, "data/prompts/skill.md", "/skill:alpha");
+    let (resources, _) = place.places().find();
+    let sent = |typed: &str| resources.expand(typed).unwrap();
+    let block = format!(
+        "<skill name=\"alpha\" location=\"{0}/SKILL.md\">\nReferences are relative to {0}.\n\nUse $1 and ${{@:2}} <b>&\n</skill>",
+        root.join("data/skills/alpha").display()
+    );
+    assert_eq!(sent("/skill:alpha"), Some(block.clone()));
+    assert_eq!(sent("/skill:alpha  do  this \"x\"  "), Some(format!("{block}\n\ndo  this \"x\"")));
+    assert_eq!(sent("/skill:alpha\nline two"), Some(format!("{block}\n\nline two")));
+    assert_eq!(sent("/review main.rs"), Some("Review main.rs: everything\n".to_owned()));
+    assert_eq!(sent("/review\nmain.rs it's"), Some("Review main.rs: it's\n".to_owned()));
+    assert_eq!(sent("/skill x"), Some("/skill:alpha".to_owned()));
+    for verbatim in ["/unknown x", " /review x", "/Review x", "review", "/", "/tmp/x is odd"] {
+        assert_eq!(sent(verbatim), None, "{verbatim}");
+    }
+    let refused = |typed: &str| resources.expand(typed).unwrap_err().to_string();
+    assert_eq!(refused("/skill:alph x"), "there is no skill `alph`; there is alpha");
+    assert_eq!(refused("/skill:alpha,x"), "there is no skill `alpha,x`; there is alpha");
+    assert!(matches!(resources.expand("/empty"), Err(ExpandError::Empty(_))));
+    // Edits count at once.
+    write(root, "data/skills/alpha/SKILL.md", &skill("alpha").replace("Do alpha.", "New."));
+    assert!(sent("/skill:alpha").is_some_and(|text| text.contains("\n\nNew.\n</skill>")));
+    fs::remove_file(root.join("data/skills/alpha/SKILL.md")).unwrap();
+    assert!(refused("/skill:alpha").starts_with("cannot read "));
+}
+
+#[test]
+fn the_model_is_told_of_skills_that_it_may_open() {
+    let place = Place::new();
+    write(place.root(), "data/skills/alpha/SKILL.md", &skill("alpha"));
+    let hidden = skill("hidden").replace("---\nDo", "disable-model-invocation: true\n---\nDo");
+    write(place.root(), "data/skills/hidden/SKILL.md", &hidden);
+    let (resources, _) = place.places().find();
+    let told = resources.for_model("read").unwrap().replace(&place.root().display().to_string(), "");
+    insta::assert_snapshot!(told, @"
+    Skills are instructions for certain tasks. When a task fits a skill's description, open its file with read first and follow it. Paths in it are relative to the skill's folder.
+
+    <available_skills>
+      <skill>
+        <name>alpha</name>
+        <description>About alpha &amp; &lt;more&gt;.</description>
+        <location>/data/skills/alpha/SKILL.md</location>
+      </skill>
+    </available_skills>
+    ");
+    assert!(resources.expand("/skill:hidden go").unwrap().is_some());
+    assert_eq!(Resources::default().for_model("read"), None);
+}
