@@ -12,9 +12,13 @@ use super::check::{self, Issued};
 use super::render::{Number, render};
 use super::script::{Gate, Reply, Then};
 use super::seen::Seen;
+use crate::message::Usage;
 use crate::provider::Api;
 
 pub const KEY: &str = "sk-test-0123456789abcdef";
+
+/// Counts a request as a provider would, from what it was sent alone. The answer's tokens are the reply's.
+pub type Meter = Box<dyn FnMut(&Seen) -> Usage + Send>;
 
 #[derive(Default)]
 struct Inner {
@@ -22,6 +26,7 @@ struct Inner {
     seen: Vec<Seen>,
     problems: Vec<String>,
     issued: Vec<Issued>,
+    meter: Option<Meter>,
     is_closed: bool,
     streams: Vec<TcpStream>,
 }
@@ -61,6 +66,11 @@ impl Server {
 
     pub fn add(&self, replies: impl IntoIterator<Item = Reply>) {
         lock(&self.inner).replies.extend(replies);
+    }
+
+    /// From now on this reports the usage of requests.
+    pub fn count_with(&self, meter: Meter) {
+        lock(&self.inner).meter = Some(meter);
     }
 
     /// Registers the reply of an earlier server, so that its signatures may return.
@@ -160,11 +170,14 @@ fn answer(inner: &Mutex<Inner>, seen: Seen) -> (String, Reply) {
     let at = inner.seen.len();
     let found: Vec<String> = check::problems(&seen, KEY, &inner.issued);
     inner.problems.extend(found.into_iter().map(|problem| format!("request {at}: {problem}")));
-    let reply = inner.replies.pop_front().unwrap_or_else(|| {
+    let mut reply = inner.replies.pop_front().unwrap_or_else(|| {
         inner.problems.push(format!("request {at}: the script has no reply left"));
         Reply::error(500, "the script has no reply left")
     });
     let model = check::model(&seen);
+    if let Some(meter) = &mut inner.meter {
+        reply.usage = Usage { output: reply.usage.output, ..meter(&seen) };
+    }
     let body = match (&reply.body, seen.api) {
         (Some(body), _) => body.clone(),
         (None, Some(api)) => {

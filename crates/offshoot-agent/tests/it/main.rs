@@ -13,6 +13,7 @@ mod approval;
 mod bring_back;
 mod compact;
 mod examples;
+mod forecasts;
 mod picked_requests;
 mod queue;
 mod resources;

@@ -74,7 +74,8 @@ fn tree(api: Api, seeds: &[Seed], prefix: &str) -> Session {
             let call = |id: &String| json!({"type": "toolCall", "id": id, "name": "read", "arguments": {"path": "x"}});
             let ids = match what % 12 {
                 6 | 7 => vec![call_id(api, is_foreign, *up)],
-                8 => vec![call_id(api, is_foreign, *up), call_id(api, is_foreign, up.wrapping_add(1))],
+                // Of one answer, ids differ.
+                8 => [0, 1].map(|next| call_id(api, is_foreign, (*up).min(254) + next)).to_vec(),
                 _ => vec![],
             };
             let sealed = if is_foreign { "Zm9yZWlnbg==".to_owned() } else { signature(api, at) };

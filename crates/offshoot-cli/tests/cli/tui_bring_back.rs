@@ -153,6 +153,26 @@ fn the_tree_marks_a_range_picks_it_and_shows_where_it_comes_from() {
 }
 
 #[test]
+fn a_merge_in_the_tree_is_undone_and_redone() {
+    for size in [(80, 24), (60, 20)] {
+        let (talk, mut terminal) = parted([Reply::text("## Found\nTrying led nowhere.")], size);
+        terminal.send("/tree\r");
+        terminal.until_text("Session tree").send("Found by");
+        terminal.until_text("(1/1)").send("G");
+        terminal.until_text("merged 2 entries").until_text("Trying led nowhere.").until_idle();
+        let merged = talk.lines().len();
+        terminal.send("/undo\r");
+        terminal.until_text("undid a merge").until_idle().send("/undo\r");
+        terminal.until_text("undid an undo").until_idle();
+        assert_eq!(talk.lines().len(), merged + 2, "{size:?}: an undo is one line");
+        terminal.send("/tree\r");
+        terminal.until_text("Session tree").until_text("⇠ summary of ").send("\x1b");
+        terminal.until("the tree closed", |screen| !screen.contains("Session tree"));
+        leave(terminal, &talk);
+    }
+}
+
+#[test]
 fn two_branches_are_compared_and_the_bill_is_shown_in_the_tree() {
     let (talk, mut terminal) = parted([], (80, 24));
     terminal.send(&format!("/compare {}\r", id_of(&talk, "Found by trying.")));
