@@ -88,7 +88,7 @@ fn those_of_a_project_count_once_it_is_trusted() {
 #[test]
 fn the_terminal_completes_them_and_queues_what_they_stand_for() {
     let talk = talk(2);
-    talk.world.write(".offshoot/skills/mine/SKILL.md", &SKILL.replace("brew", "mine"));
+    talk.world.write(".offshoot/skills/mine/SKILL.md", SKILL.replace("brew", "mine"));
     let mut terminal = Terminal::offshoot(&talk, &["chat"], (80, 24));
     terminal.until_text("~/work/.offshoot/skills has skills for the model").until_text("n or Enter:").send("o\r");
     terminal.until_idle().send("/rev");
