@@ -50,6 +50,7 @@ pub(crate) fn robustness(args: &[String]) -> Result<ExitCode> {
     let mut corpus = node(&["--test", "--test-reporter=spec", "conformance/hostile.test.mjs"]);
     corpus.env("HOSTILE_SESSIONS", SESSIONS);
     let mut table = node(&["conformance/robustness.mjs"]);
+    table.env("CONFORMANCE_ALL", "1");
     for pair in args.chunks(2) {
         let [option, value] = pair else { bail!("{} wants a value", pair.join(" ")) };
         match option.as_str() {
