@@ -97,6 +97,18 @@ pub struct UserPrompt {
     pub images: Vec<Block>,
 }
 
+impl UserPrompt {
+    /// The files and the piped input, then the text as it was typed.
+    pub fn with_files(&self) -> String {
+        joined(&self.before, &self.text)
+    }
+}
+
+/// What is sent when files come before a text.
+pub(crate) fn joined(before: &str, text: &str) -> String {
+    [before, text].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n")
+}
+
 impl From<&str> for UserPrompt {
     fn from(text: &str) -> Self {
         Self::from(text.to_owned())

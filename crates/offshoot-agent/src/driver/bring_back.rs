@@ -54,10 +54,11 @@ pub(super) async fn plan(
 ) -> Result<(ReadyBringBack, Option<String>), JobDraft> {
     let (tip, instructions) = match what {
         BringBack::Merge { tip, instructions } => (tip, instructions),
-        other => {
-            let planned = resources.handle.ask(move |owned| plan_copies(owned.session(), &other, limits)).await;
-            return planned.unwrap_or_else(|| Err(ended())).map(|ready| (ready, None));
+        BringBack::Pick { selections } => {
+            return asked(resources, move |session| plan_pick(session, &selections, limits)).await;
         }
+        BringBack::Undo => return asked(resources, plan_undo).await,
+        BringBack::Uncompact => return asked(resources, move |session| plan_uncompact(session, limits)).await,
     };
     let planned = resources.handle.ask(move |owned| plan_merge(owned.session(), &tip, limits)).await;
     let planned = planned.unwrap_or_else(|| Err(ended()))?;
@@ -73,22 +74,28 @@ pub(super) async fn plan(
     Ok((ReadyBringBack::Merge(planned, drafted), warning))
 }
 
-fn plan_copies(session: &Session, what: &BringBack, limits: Limits) -> Result<ReadyBringBack, JobDraft> {
-    Ok(match what {
-        BringBack::Pick { selections } => plan_pick(session, selections, limits)?,
-        BringBack::Undo => match session.plan_undo().map_err(failed)? {
-            Some(plan) => ReadyBringBack::Undo(plan),
-            None => ReadyBringBack::Nothing("there is nothing to undo"),
-        },
-        BringBack::Uncompact => match session.plan_uncompact().map_err(failed)? {
-            Some(planned) => {
-                refuse_too_big(session, planned.plan.tokens_before, planned.plan.tokens, limits)?;
-                ReadyBringBack::Uncompact(Box::new(planned))
-            }
-            None => ReadyBringBack::Nothing("the current branch has no compaction"),
-        },
-        BringBack::Merge { .. } => ReadyBringBack::Nothing("a merge is planned elsewhere"),
+/// Plans what needs no model.
+async fn asked(
+    resources: &JobResources,
+    plan: impl FnOnce(&Session) -> Result<ReadyBringBack, JobDraft> + Send + 'static,
+) -> Result<(ReadyBringBack, Option<String>), JobDraft> {
+    let planned = resources.handle.ask(move |owned| plan(owned.session())).await;
+    planned.unwrap_or_else(|| Err(ended())).map(|ready| (ready, None))
+}
+
+fn plan_undo(session: &Session) -> Result<ReadyBringBack, JobDraft> {
+    Ok(match session.plan_undo().map_err(failed)? {
+        Some(plan) => ReadyBringBack::Undo(plan),
+        None => ReadyBringBack::Nothing("there is nothing to undo"),
     })
+}
+
+fn plan_uncompact(session: &Session, limits: Limits) -> Result<ReadyBringBack, JobDraft> {
+    let Some(planned) = session.plan_uncompact().map_err(failed)? else {
+        return Ok(ReadyBringBack::Nothing("the current branch has no compaction"));
+    };
+    refuse_too_big(session, planned.plan.tokens_before, planned.plan.tokens, limits)?;
+    Ok(ReadyBringBack::Uncompact(Box::new(planned)))
 }
 
 fn plan_pick(session: &Session, selections: &[Vec<String>], limits: Limits) -> Result<ReadyBringBack, JobDraft> {

@@ -5,7 +5,7 @@ use offshoot_session::id::EntryId;
 
 use super::replace::NextSession;
 use super::{Driver, DriverInput, Waiter, Waiting, Written};
-use crate::command::{Command, Reply, Standing, UserPrompt};
+use crate::command::{Command, Reply, Standing, UserPrompt, joined};
 use crate::error::AgentError;
 use crate::event::{Event, Reason};
 use crate::message::UserMessage;
@@ -259,8 +259,7 @@ impl Driver {
     fn message(&self, said: UserPrompt) -> Result<UserMessage, ExpandError> {
         let UserPrompt { before, text, images } = said;
         let text = self.setup.resources.expand(&text)?.unwrap_or(text);
-        let parts = [before, text].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>();
-        Ok(UserMessage::new(self.redactor.redact_text(parts.join("\n")), images, self.setup.clock.now()))
+        Ok(UserMessage::new(self.redactor.redact_text(joined(&before, &text)), images, self.setup.clock.now()))
     }
 
     /// Records a changed model or thinking level, if the session has begun; otherwise the first prompt does.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use offshoot_agent::command::{Command, Reply};
+use offshoot_agent::command::{Command, Reply, UserPrompt};
 use offshoot_agent::error::AgentError;
 use offshoot_agent::event::Event;
 use offshoot_agent::message::{Message, StopReason};
@@ -11,6 +11,7 @@ use offshoot_agent::turn::{BringBack, Navigated};
 use super::{approval, overlay};
 use crate::app::cmd::{Cmd, ProgramTask};
 use crate::app::model::{Model, Overlay};
+use offshoot_session::text::counted;
 use offshoot_session::transcript::Level;
 
 pub(super) fn event(model: &mut Model, event: &Event) -> Vec<Cmd> {
@@ -160,11 +161,12 @@ fn refused(model: &mut Model, command: &Command, error: &AgentError) -> Vec<Cmd>
         Command::Prompt(said) if matches!(error, AgentError::Busy(_)) => {
             return vec![Cmd::ask(Command::Steer(said.clone()))];
         }
-        // A message that was not sent is not lost.
-        Command::Prompt(said) | Command::Steer(said) | Command::FollowUp(said) => {
+        // A message that was not sent is not lost. One for a turn does not end it.
+        Command::Prompt(said) => {
             model.is_working = false;
-            model.editor.restore(std::slice::from_ref(&said.text));
+            restore(model, said);
         }
+        Command::Steer(said) | Command::FollowUp(said) => restore(model, said),
         Command::Bash { command, .. } => {
             if !matches!(error, AgentError::Busy(_)) {
                 model.conversation.drop_shell();
@@ -205,6 +207,15 @@ fn refused(model: &mut Model, command: &Command, error: &AgentError) -> Vec<Cmd>
     overlay::told(model, &why);
     model.notice(Level::Error, why);
     vec![ProgramTask::SaveDraft(model.editor.draft()).into()]
+}
+
+/// The editor takes words only, so lost pictures are told of.
+fn restore(model: &mut Model, said: &UserPrompt) {
+    model.editor.restore(&[said.with_files()]);
+    if !said.images.is_empty() {
+        let lost = counted(said.images.len(), "picture was", "pictures were");
+        model.notice(Level::Warning, format!("{lost} not sent: name the files again with @"));
+    }
 }
 
 /// What a refused command would have done.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use insta::assert_snapshot;
-use offshoot_agent::command::{Command, Reply};
+use offshoot_agent::command::{Command, Reply, UserPrompt};
 use offshoot_agent::error::AgentError;
 use offshoot_agent::event::{Event, Update};
 use offshoot_agent::message::{AssistantMessage, Block, Message, StopReason, Usage, UserMessage};
@@ -429,6 +429,29 @@ fn what_could_not_be_said_is_not_lost() {
     update(&mut model, Msg::Answered(Box::new(Command::Prompt("hello".into())), refused));
     assert_eq!(model.editor.draft(), "hello");
     assert!(screen(&mut model).contains("there is no key"));
+}
+
+#[test]
+fn a_refused_prompt_comes_back_with_its_files() {
+    let mut model = model(80, 24);
+    let said = UserPrompt {
+        before: "<file name=\"a\">\nnotes\n</file>".to_owned(),
+        text: "/skill:none of it".to_owned(),
+        images: vec![Block::Image { data: String::new(), mime_type: "image/png".to_owned() }],
+    };
+    update(&mut model, Msg::Answered(Box::new(Command::Prompt(said)), Err(AgentError::Ended)));
+    assert_eq!(model.editor.draft(), "<file name=\"a\">\nnotes\n</file>\n/skill:none of it");
+    assert!(screen(&mut model).contains("1 picture was not sent"), "{}", screen(&mut model));
+}
+
+#[test]
+fn a_refused_message_for_a_turn_does_not_end_it() {
+    let mut model = model(80, 24);
+    update(&mut model, Msg::Agent(Arc::new(Event::AgentStart)));
+    let refused = Err(AgentError::Ended);
+    update(&mut model, Msg::Answered(Box::new(Command::Steer("more".into())), refused));
+    assert!(model.is_working);
+    assert_eq!(model.editor.draft(), "more");
 }
 
 #[test]
