@@ -13,7 +13,7 @@ use crate::driver::{Driver, DriverInput, Recorded, leave_foreign_turn};
 use crate::error::AgentError;
 use crate::event::{BashResult, CompactionResult, Event};
 use crate::provider::{Model, ThinkingLevel};
-use crate::setup::Setup;
+use crate::setup::{Approver, Setup};
 use crate::stats::{SessionStats, stats};
 use crate::turn::{BringBack, Navigated, Navigation, Settled};
 use crate::writer::{OwnedSession, Writer};
@@ -164,12 +164,13 @@ impl AgentSession {
         }
     }
 
-    /// Starts another session in the same folder; in memory if this one is.
+    /// Starts another session in the same folder; in memory if this one is. `parent` is the file that its header names as
+    /// the session from which it is made.
     ///
     /// # Errors
     /// The session cannot be created.
-    pub async fn new_session(&self) -> Result<Forked> {
-        self.other(Command::NewSession).await
+    pub async fn new_session(&self, parent: Option<String>) -> Result<Forked> {
+        self.other(Command::NewSession { parent }).await
     }
 
     /// Opens another session, with its own model and thinking level if they are available.
@@ -222,6 +223,14 @@ impl AgentSession {
             Reply::Standing(standing) => Ok(*standing),
             other => Err(unexpected(&other)),
         }
+    }
+
+    /// Who answers from the next call on that needs approval.
+    ///
+    /// # Errors
+    /// The agent has ended.
+    pub fn set_approver(&self, approver: Approver) -> Result<()> {
+        self.inner.to.send(DriverInput::Approver(approver)).map_err(|_| AgentError::Ended)
     }
 
     /// Reads the session, after all appends sent before.

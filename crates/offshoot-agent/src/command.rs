@@ -38,8 +38,8 @@ pub enum Command {
     NavigateTree(Navigation),
     /// Refused during a run; replied to as a move in the tree.
     BringBack(BringBack),
-    /// Stops what is running first, as the next three do.
-    NewSession,
+    /// Stops what is running first, as the next three do. The header names the parent's file.
+    NewSession { parent: Option<String> },
     /// An existing session file.
     SwitchSession(PathBuf),
     /// A session with the path before a user message.
@@ -145,6 +145,8 @@ pub struct Standing {
     /// Queued for when the agent would stop.
     pub follow_up: Vec<String>,
     pub system: String,
+    pub steering_mode: QueueMode,
+    pub follow_up_mode: QueueMode,
     pub auto_compaction: bool,
 }
 

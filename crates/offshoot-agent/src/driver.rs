@@ -32,7 +32,7 @@ use crate::key_redactor::KeyRedactor;
 use crate::model::Access;
 use crate::provider::{Delta, Deltas, Provider, Request, is_cut_short, is_silent_overflow};
 use crate::request::{self, Built, Frame};
-use crate::setup::Setup;
+use crate::setup::{Approver, Setup};
 use crate::spending::{MeteredProvider, Spending};
 use crate::tool::bash::{BashRun, Printed};
 use crate::turn::{Effect, JobDraft, JobResult, Record, Settled, Ticket, TurnConfig, TurnInput, TurnState, step};
@@ -57,6 +57,7 @@ pub(crate) enum DriverInput {
     Printed(Printed),
     Ran(Result<BashRun, String>),
     Approval(ApprovalInput),
+    Approver(Approver),
     End,
 }
 
@@ -194,7 +195,10 @@ impl Driver {
         self.is_ending = true;
         self.deferred.clear();
         self.stop_bash();
-        self.step(TurnInput::ClearQueue);
+        let (steering, follow_up) = self.state.queued();
+        if !(steering.is_empty() && follow_up.is_empty()) {
+            self.step(TurnInput::ClearQueue);
+        }
         self.abort();
     }
 
@@ -212,6 +216,7 @@ impl Driver {
                 self.opening.take().into_iter().for_each(|notice| self.outbox.tell(notice));
             }
             DriverInput::Read(look) => self.writer.handle().send(look),
+            DriverInput::Approver(approver) => self.setup.approver = approver,
             DriverInput::Written { result, notices, ticket } => self.written(result, notices, ticket),
             DriverInput::Built { ticket, built } => self.request_built(ticket, *built),
             DriverInput::Drafted { ticket, ready } => self.drafted(ticket, *ready),

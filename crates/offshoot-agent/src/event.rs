@@ -368,6 +368,40 @@ impl Event {
         Self::Notice { code: told.code.as_str(), message: told.message.clone(), entry_id }
     }
 
+    /// The member `type` of its JSON.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::AgentStart => "agent_start",
+            Self::AgentEnd { .. } => "agent_end",
+            Self::AgentSettled { .. } => "agent_settled",
+            Self::TurnStart => "turn_start",
+            Self::TurnEnd { .. } => "turn_end",
+            Self::MessageStart { .. } => "message_start",
+            Self::MessageUpdate { .. } => "message_update",
+            Self::MessageEnd { .. } => "message_end",
+            Self::ToolExecutionStart { .. } => "tool_execution_start",
+            Self::ToolExecutionUpdate { .. } => "tool_execution_update",
+            Self::ToolExecutionEnd { .. } => "tool_execution_end",
+            Self::BashExecutionUpdate { .. } => "bash_execution_update",
+            Self::QueueUpdate { .. } => "queue_update",
+            Self::AutoRetryStart { .. } => "auto_retry_start",
+            Self::AutoRetryEnd { .. } => "auto_retry_end",
+            Self::SummarizationRetryScheduled { .. } => "summarization_retry_scheduled",
+            Self::SummarizationRetryAttemptStart { .. } => "summarization_retry_attempt_start",
+            Self::SummarizationRetryFinished => "summarization_retry_finished",
+            Self::CompactionStart { .. } => "compaction_start",
+            Self::CompactionEnd { .. } => "compaction_end",
+            Self::EntryAppended { .. } => "entry_appended",
+            Self::SessionInfoChanged { .. } => "session_info_changed",
+            Self::ThinkingLevelChanged { .. } => "thinking_level_changed",
+            Self::SessionChanged { .. } => "session_changed",
+            Self::ApprovalRequest { .. } => "approval_request",
+            Self::ApprovalEnd { .. } => "approval_end",
+            Self::Failed { .. } => "failed",
+            Self::Notice { .. } => "notice",
+        }
+    }
+
     /// One line of JSON, without line feed.
     pub fn to_json(&self) -> String {
         serde_json::to_string(self).unwrap_or_else(|error| {

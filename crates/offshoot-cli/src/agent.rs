@@ -23,13 +23,13 @@ use offshoot_session::session::Session;
 use crate::app::App;
 use crate::error::{CommandError, FailureKind, Result};
 pub(crate) use approval::UserRules;
-pub(crate) use args::{Args, PrintForm};
+pub(crate) use args::{AgentOutput, Args, PrintForm};
 pub(crate) use input::prompts;
 pub(crate) use open::{check_folder, open};
 use print::Printer;
 pub(crate) use print::failure;
 pub(crate) use setup::setup;
-use stops::{Stop, Stops};
+pub(crate) use stops::{Stop, Stops};
 
 pub(crate) fn run(app: &App, args: &Args, form: PrintForm) -> Result<()> {
     let session = open(app, args)?;
@@ -149,6 +149,6 @@ fn outcome(settled: Talked) -> Result<()> {
     }
 }
 
-fn stopped() -> CommandError {
+pub(crate) fn stopped() -> CommandError {
     CommandError::new(FailureKind::Stopped, "stopped: what was said so far is in the session")
 }

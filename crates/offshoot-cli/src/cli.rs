@@ -20,7 +20,7 @@ use crate::config::Environment;
 use crate::error::{CommandError, FailureKind, Result};
 use crate::trust::RunTrust;
 use crate::ui::{self, ColorWhen, Ui};
-use crate::{agent, api, sandbox, tui};
+use crate::{agent, api, rpc, sandbox, tui};
 use read::Task;
 pub(crate) use read::command_line;
 
@@ -158,6 +158,9 @@ impl Task {
 }
 
 fn run_agent(app: &App, args: &agent::Args) -> Result<()> {
+    if args.mode == Some(agent::AgentOutput::Rpc) {
+        return rpc::run(app, args);
+    }
     match args.form(ui::is_interactive())? {
         Some(form) => agent::run(app, args, form),
         None => tui::run(app, args),

@@ -22,10 +22,12 @@ mod trash;
 mod spills;
 mod plans;
 mod records;
+mod lines;
 mod transcript;
 mod commands;
 mod api;
 mod agent;
+mod rpc;
 mod tui;
 mod cli;
 

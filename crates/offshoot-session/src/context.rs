@@ -201,15 +201,8 @@ impl Context {
     /// # Errors
     /// The medium cannot be read, or `out` cannot be written.
     pub fn write_json(&self, source: &dyn Source, out: &mut dyn Write) -> io::Result<()> {
-        out.write_all(b"{\"messages\":[")?;
-        let mut is_first = true;
-        in_order::for_each(source, &self.steps, |messages| {
-            if !messages.is_empty() && !std::mem::take(&mut is_first) {
-                out.write_all(b",")?;
-            }
-            out.write_all(messages.as_bytes())
-        })?;
-        out.write_all(b"]")?;
+        out.write_all(b"{\"messages\":")?;
+        self.write_messages(source, out)?;
         if let Some(level) = &self.thinking_level {
             write!(out, ",\"thinkingLevel\":{level}")?;
         }
@@ -218,6 +211,22 @@ impl Context {
             None => write!(out, ",\"model\":{}", self.model.as_deref().unwrap_or("null"))?,
         }
         out.write_all(b"}")
+    }
+
+    /// Writes the messages as one JSON array.
+    ///
+    /// # Errors
+    /// As [`Context::write_json`].
+    pub fn write_messages(&self, source: &dyn Source, out: &mut dyn Write) -> io::Result<()> {
+        out.write_all(b"[")?;
+        let mut is_first = true;
+        in_order::for_each(source, &self.steps, |messages| {
+            if !messages.is_empty() && !std::mem::take(&mut is_first) {
+                out.write_all(b",")?;
+            }
+            out.write_all(messages.as_bytes())
+        })?;
+        out.write_all(b"]")
     }
 }
 

@@ -32,7 +32,9 @@ fn while_busy(command: &Command) -> WhileBusy {
         Command::NavigateTree(_) => WhileBusy::Refused("the agent is at work: stop it before going elsewhere"),
         Command::BringBack(_) => WhileBusy::Refused("the agent is at work: stop it before bringing something back"),
         Command::Compact { .. } => WhileBusy::StopsTurn,
-        Command::NewSession | Command::SwitchSession(_) | Command::Fork { .. } | Command::Clone => WhileBusy::StopsAll,
+        Command::NewSession { .. } | Command::SwitchSession(_) | Command::Fork { .. } | Command::Clone => {
+            WhileBusy::StopsAll
+        }
         Command::Abort
         | Command::WaitForIdle
         | Command::Steer(_)
@@ -150,7 +152,7 @@ impl Driver {
             }
             Command::NavigateTree(navigation) => self.do_job(Job::Navigation(Box::new(navigation)), reply),
             Command::BringBack(what) => self.do_job(Job::BringBack(what), reply),
-            Command::NewSession => self.replace(NextSession::Fresh, reply),
+            Command::NewSession { parent } => self.replace(NextSession::Fresh { parent }, reply),
             Command::SwitchSession(file) => self.replace(NextSession::Stored(file), reply),
             Command::Fork { entry } => self.replace(NextSession::Before(entry), reply),
             Command::Clone => self.replace(NextSession::Copy, reply),
@@ -241,6 +243,8 @@ impl Driver {
             steering,
             follow_up,
             system: self.setup.system.clone(),
+            steering_mode: self.setup.steering,
+            follow_up_mode: self.setup.follow_up,
             auto_compaction: self.auto_compaction,
         }
     }

@@ -53,7 +53,9 @@ pub(crate) struct Replaced {
 }
 
 pub(super) enum NextSession {
-    Fresh,
+    Fresh {
+        parent: Option<String>,
+    },
     Stored(PathBuf),
     /// A new session with the path before a user message.
     Before(String),
@@ -113,14 +115,17 @@ pub(crate) fn leave_foreign_turn(session: &mut Session) -> Option<Event> {
 
 fn replace(owned: &mut OwnedSession, sessions: &dyn Sessions, other: &NextSession) -> Result<Replaced, AgentError> {
     let (session, text, reason) = match other {
-        NextSession::Fresh => (Some(fresh(owned.session(), sessions, false)?), None, "new"),
+        NextSession::Fresh { parent } => (Some(fresh(owned.session(), sessions, parent.as_deref())?), None, "new"),
         NextSession::Stored(file) => (Some(opened(sessions, file)?), None, "resume"),
         NextSession::Copy => (copied(owned, sessions, None)?, None, "fork"),
         NextSession::Before(entry) => {
             let (before, text) = before_message(owned.session(), entry)?;
             let session = match before {
                 Some(parent) => copied(owned, sessions, Some(&parent))?,
-                None => Some(fresh(owned.session(), sessions, true)?),
+                None => {
+                    let parent = owned.session().file().map(|file| file.display().to_string());
+                    Some(fresh(owned.session(), sessions, parent.as_deref())?)
+                }
             };
             (session, Some(text), "fork")
         }
@@ -139,10 +144,9 @@ fn replace(owned: &mut OwnedSession, sessions: &dyn Sessions, other: &NextSessio
 }
 
 /// A new session of the same folder; in memory if this one is.
-fn fresh(old: &Session, sessions: &dyn Sessions, names_parent: bool) -> Result<Session, AgentError> {
-    let parent = old.file().filter(|_| names_parent).map(|file| file.display().to_string());
+fn fresh(old: &Session, sessions: &dyn Sessions, parent: Option<&str>) -> Result<Session, AgentError> {
     let cwd = old.cwd().unwrap_or_default().to_owned();
-    let new = NewSession { id: None, cwd: &cwd, parent_session: parent.as_deref() };
+    let new = NewSession { id: None, cwd: &cwd, parent_session: parent };
     match old.file() {
         Some(_) => Ok(sessions.create(&new)?),
         None => Ok(Session::in_memory(&new, Options::default())?),

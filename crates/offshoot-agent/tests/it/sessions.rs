@@ -34,7 +34,7 @@ fn new_open_fork_and_clone() {
         let old = agent.read(|session| session.file().unwrap().to_path_buf()).await.unwrap();
         let before = std::fs::read(&old).unwrap();
 
-        agent.new_session().await.unwrap();
+        agent.new_session(None).await.unwrap();
         assert_eq!(files(&world), 1, "a new session has no file before its first entry");
         agent.prompt("elsewhere").await.unwrap();
         assert_eq!(files(&world), 2);
@@ -84,7 +84,7 @@ fn commands_are_told_the_session_that_they_belong_to() {
     run(async {
         let world = World::new([]);
         let (agent, _events) = world.start();
-        let begun = agent.new_session().await.unwrap();
+        let begun = agent.new_session(None).await.unwrap();
         let ran = agent.bash("echo $OFFSHOOT_SESSION_ID $OFFSHOOT_SESSION", false).await.unwrap();
         let file = begun.file.unwrap().display().to_string();
         assert_eq!(ran.run.output, format!("{} {file}\n", begun.session_id));
@@ -103,7 +103,7 @@ fn the_turn_under_way_stays_in_its_session() {
         let (agent, mut events) = world.start();
         let talking = prompting(&agent, "first");
         events.until(|event| matches!(event, Event::MessageUpdate { .. })).await;
-        agent.new_session().await.unwrap();
+        agent.new_session(None).await.unwrap();
         assert_eq!(talking.await.unwrap(), Ok(Settled::Aborted));
         assert!(world.entries().contains("Aborted"));
         agent.prompt("fresh").await.unwrap();
@@ -124,7 +124,7 @@ fn the_users_command_under_way_stays_in_its_session() {
             async move { agent.bash("echo so far; sleep 1000", false).await }
         });
         events.until(|event| matches!(event, Event::BashExecutionUpdate { .. })).await;
-        agent.new_session().await.unwrap();
+        agent.new_session(None).await.unwrap();
         assert_eq!(running.await.unwrap().unwrap().run.output, "so far\n");
         assert!(world.lines().last().unwrap().contains(r#""output":"so far\n","cancelled":true"#));
     });
@@ -140,7 +140,7 @@ fn sessions_in_memory_stay_there() {
         agent.prompt("first").await.unwrap();
         assert_eq!(agent.clone_session().await.unwrap().file, None);
         agent.prompt("second").await.unwrap();
-        assert_eq!(agent.new_session().await.unwrap().file, None);
+        assert_eq!(agent.new_session(None).await.unwrap().file, None);
         agent.prompt("third").await.unwrap();
         assert!(!world.path("sessions").exists());
         let last = world.server.seen().pop().unwrap().json();

@@ -16,6 +16,8 @@ pub(crate) enum AgentOutput {
     Text,
     /// Everything that happens, as pi's event stream.
     Json,
+    /// The same, and commands on standard input.
+    Rpc,
 }
 
 /// How an answer is printed.
@@ -87,7 +89,8 @@ pub(crate) struct Args {
     #[arg(long, value_name = "TEXT")]
     pub(crate) then: Vec<String>,
 
-    /// What to print: text (the answer, as -p) or json (every event as one line, in pi's shapes)
+    /// What to print: text (the answer, as -p), json (every event as one line, in pi's shapes) or rpc (the same, with
+    /// commands on standard input: docs/rpc.md)
     #[arg(long, value_enum, hide_possible_values = true)]
     pub(crate) mode: Option<AgentOutput>,
 
@@ -206,7 +209,7 @@ impl Args {
                 .hint("`offshoot -c -p PROMPT` continues the newest"));
         }
         match (self.mode, self.print, self.output_format) {
-            (Some(AgentOutput::Json), _, _) => Ok(Some(PrintForm::Events)),
+            (Some(AgentOutput::Json | AgentOutput::Rpc), _, _) => Ok(Some(PrintForm::Events)),
             (Some(AgentOutput::Text), _, OutputFormat::Json) | (None, true, OutputFormat::Json) => {
                 Ok(Some(PrintForm::Result))
             }

@@ -19,6 +19,7 @@ use offshoot_session::store::{DirStore, Store as _};
 use offshoot_settings::{Layers, Settings};
 
 use super::approval::{Project, permissions, start_mode};
+use super::args::AgentOutput;
 use super::{Args, confine};
 use crate::app::App;
 use crate::error::{CommandError, Result};
@@ -30,8 +31,8 @@ const KEY_FILES: [&str; 4] = ["auth.json", "agent.db", "agent.db-wal", "agent.db
 
 pub(crate) fn setup(app: &App, args: &Args, session: &Session, approver: Approver) -> Result<Setup> {
     let without_key = match approver {
-        Approver::FrontEnd(_) => WithoutKey::Wait,
-        Approver::Nobody => WithoutKey::Refuse,
+        Approver::Nobody if args.mode != Some(AgentOutput::Rpc) => WithoutKey::Refuse,
+        Approver::FrontEnd(_) | Approver::Nobody => WithoutKey::Wait,
     };
     let table = ModelTable::load(app).with_key(args.api_key.as_deref());
     let choose = |user: &Settings| {

@@ -8,13 +8,13 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::time::{Sleep, sleep};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Stop {
+pub(crate) enum Stop {
     Signal,
     /// Comes once.
     TimeUp,
 }
 
-pub(super) struct Stops {
+pub(crate) struct Stops {
     interrupt: Signal,
     terminate: Signal,
     /// `None` if whoever started the program wants it to outlive the terminal, as `nohup` does.
@@ -24,7 +24,7 @@ pub(super) struct Stops {
 
 impl Stops {
     /// Within a runtime. The time begins now.
-    pub(super) fn listen(limit: Option<Duration>) -> io::Result<Self> {
+    pub(crate) fn listen(limit: Option<Duration>) -> io::Result<Self> {
         let hangup = SignalKind::hangup();
         Ok(Self {
             interrupt: signal(SignalKind::interrupt())?,
@@ -34,7 +34,7 @@ impl Stops {
         })
     }
 
-    pub(super) async fn next(&mut self) -> Stop {
+    pub(crate) async fn next(&mut self) -> Stop {
         let hangup = async {
             match &mut self.hangup {
                 Some(hangup) => drop(hangup.recv().await),

@@ -13,7 +13,7 @@ mod methods;
 mod dispatch;
 mod command;
 
-use std::io::{self, BufRead, Read as _, Write};
+use std::io::{self, BufRead, Write};
 
 use offshoot_session::json::{Json, JsonKind};
 use offshoot_session::store::DirStore;
@@ -23,8 +23,7 @@ use handles::{ApiServer, Defaults, SessionModels};
 use request::ApiRequest;
 use wire::{ApiAnswer, ApiFailure};
 
-/// A line with more bytes is refused.
-const LONGEST: u64 = 64 << 20;
+use crate::lines::{InputLine, LONGEST_LINE, next_line};
 
 /// Answers requests until the input ends.
 ///
@@ -40,39 +39,22 @@ fn serve(
     mut output: impl Write,
 ) -> io::Result<()> {
     let mut server = ApiServer::new((store, models), cwd, defaults);
-    loop {
-        // Lines end at LF only: U+2028 and CR are ordinary characters. The last line may lack its LF.
-        let mut line = Vec::new();
-        if (&mut input).take(LONGEST + 1).read_until(b'\n', &mut line)? == 0 {
-            return Ok(());
-        }
-        if line.len() as u64 > LONGEST && !line.ends_with(b"\n") {
-            skip_line(&mut input)?;
-            let why = format!("a line holds at most {} MiB", LONGEST >> 20);
-            ApiAnswer::new(None, "", &mut output).finish(Err(ApiFailure::invalid_request(&why)))?;
-            output.write_all(b"\n")?;
-            output.flush()?;
-            continue;
-        }
-        let line = line.strip_suffix(b"\n").unwrap_or(&line);
-        if !line.iter().all(u8::is_ascii_whitespace) {
-            answer_line(&mut server, line, &mut output)?;
-            output.flush()?;
+    while let Some(line) = next_line(&mut input, LONGEST_LINE)? {
+        match line {
+            InputLine::TooLong => {
+                let failure = ApiFailure::invalid_request(&InputLine::too_long());
+                ApiAnswer::new(None, "", &mut output).finish(Err(failure))?;
+                output.write_all(b"\n")?;
+                output.flush()?;
+            }
+            InputLine::Whole(line) if line.iter().all(u8::is_ascii_whitespace) => {}
+            InputLine::Whole(line) => {
+                answer_line(&mut server, &line, &mut output)?;
+                output.flush()?;
+            }
         }
     }
-}
-
-/// Reads the rest of a line without keeping it.
-fn skip_line(input: &mut impl BufRead) -> io::Result<()> {
-    loop {
-        let buffer = input.fill_buf()?;
-        let end = buffer.iter().position(|byte| *byte == b'\n');
-        let (count, is_over) = (end.map_or(buffer.len(), |at| at + 1), end.is_some() || buffer.is_empty());
-        input.consume(count);
-        if is_over {
-            return Ok(());
-        }
-    }
+    Ok(())
 }
 
 fn answer_line(server: &mut ApiServer<'_>, line: &[u8], output: &mut dyn Write) -> io::Result<()> {

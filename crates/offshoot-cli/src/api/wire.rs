@@ -33,9 +33,7 @@ use std::path::Path;
 use offshoot_session::error::Error;
 use offshoot_session::json::{Json, Object, quote};
 
-/// Answers up to this size are held back until they are complete, so that an error can replace them. Longer ones are
-/// streamed: no answer needs to fit into memory.
-const HELD_BACK: usize = 1 << 20;
+use crate::lines::HeldBack;
 
 #[derive(Debug)]
 pub(super) enum ApiFailure {
@@ -134,12 +132,9 @@ fn io_kind(error: &io::Error) -> &'static str {
 
 /// An answer being written: the method writes its result into it.
 pub(super) struct ApiAnswer<'a> {
-    head: String,
+    result: HeldBack<'a>,
     id: &'a str,
     before: &'a str,
-    held: Vec<u8>,
-    is_begun: bool,
-    output: &'a mut dyn Write,
 }
 
 impl<'a> ApiAnswer<'a> {
@@ -147,45 +142,27 @@ impl<'a> ApiAnswer<'a> {
     pub(super) fn new(id: Option<Json<'a>>, before: &'a str, output: &'a mut dyn Write) -> Self {
         let id = id.map_or("null", Json::text);
         let head = format!("{before}{{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":");
-        Self { head, id, before, held: Vec::new(), is_begun: false, output }
+        Self { result: HeldBack::new(head, output), id, before }
     }
 
     /// Completes the answer, without line feed.
     ///
     /// # Errors
     /// The output fails, or the method failed after the start of its result was written.
-    pub(super) fn finish(mut self, outcome: MethodResult) -> io::Result<()> {
-        match outcome {
-            Ok(()) => {
-                self.release()?;
-                self.output.write_all(b"}")
-            }
-            Err(ApiFailure::Output(error)) => Err(error),
-            Err(failure) if self.is_begun => {
-                Err(io::Error::other(format!("an answer broke off: {}", failure.to_json())))
-            }
-            Err(failure) => {
-                let (before, id, error) = (self.before, self.id, failure.to_json());
-                write!(self.output, "{before}{{\"jsonrpc\":\"2.0\",\"id\":{id},\"error\":{error}}}")
-            }
-        }
-    }
-
-    fn release(&mut self) -> io::Result<()> {
-        if !std::mem::replace(&mut self.is_begun, true) {
-            self.output.write_all(self.head.as_bytes())?;
-        }
-        self.output.write_all(&std::mem::take(&mut self.held))
+    pub(super) fn finish(self, outcome: MethodResult) -> io::Result<()> {
+        let failure = match outcome {
+            Ok(()) => return self.result.release()?.write_all(b"}"),
+            Err(ApiFailure::Output(error)) => return Err(error),
+            Err(failure) => failure.to_json(),
+        };
+        let output = self.result.discard(&failure)?;
+        write!(output, "{}{{\"jsonrpc\":\"2.0\",\"id\":{},\"error\":{failure}}}", self.before, self.id)
     }
 }
 
 impl Write for ApiAnswer<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.held.extend_from_slice(bytes);
-        if self.held.len() > HELD_BACK {
-            self.release()?;
-        }
-        Ok(bytes.len())
+        self.result.write(bytes)
     }
 
     fn flush(&mut self) -> io::Result<()> {
@@ -196,6 +173,7 @@ impl Write for ApiAnswer<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::lines::HELD_BACK;
 
     fn answered(result: usize, outcome: MethodResult) -> (String, io::Result<()>) {
         let mut output = Vec::new();

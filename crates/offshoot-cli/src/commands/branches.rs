@@ -70,11 +70,8 @@ Examples:
 
 pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
     let session = args.session.open(app)?;
-    let branches = branches(&session, session.leaf())?;
-    let leaves: Vec<NodeIx> = branches.iter().map(|branch| branch.leaf).collect();
-    let progress = progress(session.pick_end(), &leaves)?;
     let is_wanted = |(_, progress): &ListedBranch| !args.unmerged || progress.lacking > 0;
-    let branches: Vec<ListedBranch> = branches.into_iter().zip(progress).filter(is_wanted).collect();
+    let branches: Vec<ListedBranch> = listed(&session)?.into_iter().filter(is_wanted).collect();
     if branches.is_empty() && args.unmerged && !args.json {
         return app.ui.nothing_to_do("no branch has messages that this one lacks");
     }
@@ -92,6 +89,19 @@ pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
 }
 
 type ListedBranch = (Branch, MergeProgress);
+
+fn listed(session: &Session) -> Result<Vec<ListedBranch>> {
+    let branches = branches(session, session.leaf())?;
+    let leaves: Vec<NodeIx> = branches.iter().map(|branch| branch.leaf).collect();
+    let progress = progress(session.pick_end(), &leaves)?;
+    Ok(branches.into_iter().zip(progress).collect())
+}
+
+/// All branches, as `branches --json` prints them.
+pub(crate) fn all_as_json(session: &Session) -> Result<String> {
+    let objects: Vec<String> = listed(session)?.iter().map(|branch| json(session, branch)).collect();
+    Ok(format!("[{}]", objects.join(",")))
+}
 
 fn id(session: &Session, ix: NodeIx) -> Option<&EntryId> {
     session.tree().node(ix).id()

@@ -42,6 +42,7 @@ mod readme;
 mod repair;
 mod resources;
 mod resume;
+mod rpc;
 mod sandbox;
 mod sandbox_escapes;
 mod settings;

@@ -122,7 +122,7 @@ fn done(model: &mut Model, command: &Command) -> Vec<Cmd> {
         | Command::Compact { .. }
         | Command::NavigateTree(_)
         | Command::BringBack(_)
-        | Command::NewSession
+        | Command::NewSession { .. }
         | Command::SwitchSession(_)
         | Command::Fork { .. }
         | Command::Clone
@@ -182,7 +182,7 @@ fn refused(model: &mut Model, command: &Command, error: &AgentError) -> Vec<Cmd>
         | Command::Abort
         | Command::WaitForIdle
         | Command::AbortBash
-        | Command::NewSession
+        | Command::NewSession { .. }
         | Command::SwitchSession(_)
         | Command::Fork { .. }
         | Command::Clone

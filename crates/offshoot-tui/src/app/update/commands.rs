@@ -16,7 +16,7 @@ use offshoot_session::transcript::Level;
 
 pub(super) fn run(model: &mut Model, command: SlashCommand) -> Vec<Cmd> {
     match command {
-        SlashCommand::New => vec![Cmd::ask(Command::NewSession)],
+        SlashCommand::New => vec![Cmd::ask(Command::NewSession { parent: None })],
         SlashCommand::Resume(None) => resume(model),
         SlashCommand::Resume(Some(named)) => vec![ProgramTask::Resume(named).into()],
         SlashCommand::Tree => vec![ProgramTask::Snapshot(Purpose::Tree).into()],

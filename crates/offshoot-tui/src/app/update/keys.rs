@@ -105,7 +105,7 @@ pub(super) fn act(model: &mut Model, action: Action) -> Vec<Cmd> {
         Action::Clear => clear(model),
         Action::Exit => end(model),
         Action::Suspend => vec![ScreenTask::Suspend.into()],
-        Action::NewSession => vec![Cmd::ask(Command::NewSession)],
+        Action::NewSession => vec![Cmd::ask(Command::NewSession { parent: None })],
         Action::OpenTree => vec![ProgramTask::Snapshot(Purpose::Tree).into()],
         Action::OpenTranscript => vec![ProgramTask::Snapshot(Purpose::Transcript).into()],
         Action::ForkSession => vec![ProgramTask::Snapshot(Purpose::Fork).into()],

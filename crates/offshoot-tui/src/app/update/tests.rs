@@ -300,7 +300,7 @@ fn every_command_asks_for_what_it_says() {
         asked.push(format!("{line}: {:?}", tasks.collect::<Vec<_>>()));
     }
     assert_snapshot!(asked.join("\n"), @r#"
-    /new: [Ask(NewSession)]
+    /new: [Ask(NewSession { parent: None })]
     /resume: [Sessions(List(Folder))]
     /resume work: [Resume("work")]
     /tree: [Snapshot(Tree)]

@@ -1,0 +1,167 @@
+//! Commands that change something: the model, the session, its tree.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use offshoot_agent::agent_session::AgentSession;
+use offshoot_agent::approval::ApprovalDecision;
+use offshoot_agent::command::{Command, Reply};
+use offshoot_agent::provider::{Model, ThinkingLevel};
+use offshoot_agent::turn::{BringBack, Navigated, Navigation};
+use offshoot_session::entry::Source as _;
+use offshoot_session::id::EntryId;
+use offshoot_session::json::Object;
+use offshoot_session::session::Session;
+use offshoot_session::tree::NodeIx;
+
+use super::records::{self, NavigatedData};
+use super::responder::{Answered, RpcData, RpcFailure};
+use super::server::{RpcServer, not_found};
+use crate::commands::export;
+use crate::error::{CommandError, FailureKind, Result};
+use crate::select;
+use crate::selections::Selecting;
+
+pub(super) async fn set_model(server: &RpcServer, provider: String, id: String) -> Answered {
+    let usable = server.models().await?.usable();
+    let found = usable.into_iter().find(|model| model.provider == provider && model.id == id);
+    let model = found.ok_or_else(|| not_found(format!("there is no model {provider}/{id} with a key")))?;
+    server.agent.set_model(Arc::clone(&model)).await?;
+    Ok(RpcData::Json(records::model(&model)))
+}
+
+pub(super) async fn cycle_model(server: &RpcServer) -> Answered {
+    let usable = server.models().await?.usable();
+    let now = server.agent.standing().await?.model;
+    let Some(next) = next_model(&usable, &now) else { return Ok(RpcData::Json("null".to_owned())) };
+    server.agent.set_model(Arc::clone(next)).await?;
+    let level = server.agent.standing().await?.thinking;
+    Ok(RpcData::Json(records::model_in_use(next, level)))
+}
+
+fn next_model<'a>(usable: &'a [Arc<Model>], now: &Model) -> Option<&'a Arc<Model>> {
+    let at = usable.iter().position(|model| (&model.provider, &model.id) == (&now.provider, &now.id));
+    let next = at.map_or(0, |at| (at + 1) % usable.len().max(1));
+    usable.get(next).filter(|_| usable.len() > 1)
+}
+
+pub(super) async fn set_thinking(server: &RpcServer, level: &str) -> Answered {
+    let known = ThinkingLevel::ALL.map(ThinkingLevel::as_str).join(", ");
+    let level = ThinkingLevel::parse(level)
+        .ok_or_else(|| RpcFailure(format!("there is no thinking level {level:?}: {known}")))?;
+    server.agent.set_thinking_level(level).await?;
+    Ok(RpcData::Nothing)
+}
+
+pub(super) async fn cycle_thinking(server: &RpcServer) -> Answered {
+    let standing = server.agent.standing().await?;
+    let levels = standing.model.levels();
+    let at = levels.iter().position(|level| *level == standing.thinking).unwrap_or(0);
+    let next = levels.get((at + 1) % levels.len().max(1)).filter(|_| levels.len() > 1);
+    let Some(next) = next else { return Ok(RpcData::Json("null".to_owned())) };
+    let level = server.agent.set_thinking_level(*next).await?;
+    Ok(RpcData::Json(Object::new().str("level", level.as_str()).finish()))
+}
+
+pub(super) async fn export_html(server: &RpcServer, output: Option<String>) -> Answered {
+    let (file, cwd) = server
+        .read(|app, session| {
+            let nowhere = "the session is in no file yet: there is nothing to export";
+            let file = session.file().filter(|file| file.exists()).map(PathBuf::from);
+            let file = file.ok_or_else(|| CommandError::new(FailureKind::Failed, nowhere))?;
+            Ok((file, app.folder_of(session)))
+        })
+        .await?;
+    let output = cwd.join(output.unwrap_or_else(|| page_of(&file)));
+    let path = output.display().to_string();
+    server.blocking(move |app| export::write(app, &file, output, None)).await?;
+    Ok(RpcData::Json(Object::new().str("path", &path).finish()))
+}
+
+fn page_of(file: &Path) -> String {
+    let stem = file.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
+    format!("offshoot-session-{stem}.{}", export::PAGE)
+}
+
+/// A path, or what commands take as SESSION.
+pub(super) async fn switch_session(server: &RpcServer, given: String) -> Answered {
+    let file = server.blocking(move |app| app.file(&given)).await?;
+    server.agent.switch_session(file).await?;
+    Ok(RpcData::Json(records::NOT_CANCELLED.to_owned()))
+}
+
+pub(super) async fn fork(server: &RpcServer, entry: String) -> Answered {
+    let forked = server.agent.fork(entry).await?;
+    Ok(RpcData::Json(Object::new().opt_str("text", forked.text.as_deref()).raw("cancelled", false).finish()))
+}
+
+pub(super) async fn set_name(server: &RpcServer, name: &str) -> Answered {
+    let name = name.trim();
+    if name.is_empty() {
+        return Err("a session's name is not empty".into());
+    }
+    server.agent.ask(Command::SetName(name.to_owned())).await?;
+    Ok(RpcData::Nothing)
+}
+
+pub(super) async fn set_label(server: &RpcServer, entry: String, label: Option<String>) -> Answered {
+    let entry = id(server, entry).await?;
+    server.agent.ask(Command::SetLabel { entry, label }).await?;
+    Ok(RpcData::Nothing)
+}
+
+pub(super) async fn navigate(server: &RpcServer, navigation: Navigation) -> Answered {
+    let target = id(server, navigation.target.clone()).await?;
+    let navigated = server.agent.navigate_tree(Navigation { target, ..navigation }).await?;
+    moved(&server.agent, navigated).await
+}
+
+pub(super) async fn pick(server: &RpcServer, given: Vec<String>) -> Answered {
+    let selections = server
+        .read(move |app, session| {
+            let find = |given: &str| select::entry(app, session, given);
+            let selecting = Selecting { here: session, from: None, onto: session.leaf(), find: &find };
+            let ids =
+                |entries: Vec<NodeIx>| entries.into_iter().map(|ix| id_of(session, ix)).collect::<Result<Vec<_>>>();
+            given.iter().map(|given| ids(selecting.entries(given)?)).collect::<Result<Vec<_>>>()
+        })
+        .await?;
+    bring_back(server, BringBack::Pick { selections }).await
+}
+
+pub(super) async fn merge(server: &RpcServer, entry: String, instructions: Option<String>) -> Answered {
+    let tip = id(server, entry).await?;
+    bring_back(server, BringBack::Merge { tip, instructions }).await
+}
+
+pub(super) async fn bring_back(server: &RpcServer, what: BringBack) -> Answered {
+    let navigated = server.agent.bring_back(what).await?;
+    moved(&server.agent, navigated).await
+}
+
+async fn moved(agent: &AgentSession, navigated: Navigated) -> Answered {
+    let leaf = agent.read(|session| session.leaf_id().map(|leaf| leaf.as_str().to_owned())).await?;
+    RpcData::of(&NavigatedData::new(navigated, leaf))
+}
+
+pub(super) async fn approve(
+    server: &RpcServer,
+    id: u64,
+    decision: ApprovalDecision,
+    message: Option<String>,
+) -> Answered {
+    match server.agent.ask(Command::Approve { id, decision, message }).await? {
+        Reply::Done => Ok(RpcData::Nothing),
+        other => Err(RpcFailure(format!("the agent answered something else: {other:?}"))),
+    }
+}
+
+/// The id of an entry that the client names as people do.
+async fn id(server: &RpcServer, given: String) -> std::result::Result<String, RpcFailure> {
+    server.read(move |app, session| id_of(session, select::entry(app, session, &given)?)).await
+}
+
+fn id_of(session: &Session, ix: NodeIx) -> Result<String> {
+    let id = session.tree().node(ix).id().map(EntryId::as_str);
+    id.map(str::to_owned).ok_or_else(|| not_found("the entry has no id"))
+}

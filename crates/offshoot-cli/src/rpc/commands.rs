@@ -1,0 +1,144 @@
+//! Carries out the commands of a client. Each is answered once, by its responder.
+
+use std::sync::Arc;
+
+use offshoot_agent::command::Command;
+use offshoot_agent::turn::{BringBack, Navigation};
+
+use super::records::{NOT_CANCELLED, QueueData, commands, levels};
+use super::request::{RpcCommand, StreamingBehavior, UiResponse};
+use super::responder::{Answered, Responder, RpcData};
+use super::server::RpcServer;
+use super::{actions, answers, questions, talk};
+
+pub(super) async fn run(server: Arc<RpcServer>, command: RpcCommand, responder: Responder) {
+    if let RpcCommand::Prompt { message, images, streaming_behavior } = command {
+        return match talk::said(message, images) {
+            Ok(said) => talk::prompt(&server, said, streaming_behavior, responder).await,
+            Err(failure) => responder.send(Err(failure)),
+        };
+    }
+    let answer = answer(&server, command, &responder).await;
+    responder.send(answer);
+}
+
+async fn answer(server: &RpcServer, command: RpcCommand, responder: &Responder) -> Answered {
+    let agent = &server.agent;
+    match command {
+        // Answered by `run`.
+        RpcCommand::Prompt { .. } => Ok(RpcData::Nothing),
+        RpcCommand::Steer { message, images } => {
+            talk::queued(server, talk::said(message, images)?, StreamingBehavior::Steer).await
+        }
+        RpcCommand::FollowUp { message, images } => {
+            talk::queued(server, talk::said(message, images)?, StreamingBehavior::FollowUp).await
+        }
+        RpcCommand::Abort => agent.abort().await.map(nothing).map_err(Into::into),
+        RpcCommand::ClearQueue => {
+            let (steering, follow_up) = agent.clear_queue().await?;
+            RpcData::of(&QueueData { steering, follow_up })
+        }
+        RpcCommand::NewSession { parent_session } => {
+            agent.new_session(parent_session).await?;
+            Ok(RpcData::Json(NOT_CANCELLED.to_owned()))
+        }
+        RpcCommand::GetState => answers::state(server).await,
+        RpcCommand::GetMessages => answers::messages(server).await,
+        RpcCommand::SetModel { provider, model_id } => actions::set_model(server, provider, model_id).await,
+        RpcCommand::CycleModel => actions::cycle_model(server).await,
+        RpcCommand::GetAvailableModels => answers::models(server).await,
+        RpcCommand::SetThinkingLevel { level } => actions::set_thinking(server, &level).await,
+        RpcCommand::CycleThinkingLevel => actions::cycle_thinking(server).await,
+        RpcCommand::GetAvailableThinkingLevels => Ok(RpcData::Json(levels(&agent.standing().await?.model))),
+        RpcCommand::SetSteeringMode { mode } => done(server, Command::SetSteeringMode(mode)).await,
+        RpcCommand::SetFollowUpMode { mode } => done(server, Command::SetFollowUpMode(mode)).await,
+        RpcCommand::Compact { custom_instructions } => {
+            Ok(RpcData::Json(agent.compact(custom_instructions).await?.to_json()))
+        }
+        RpcCommand::SetAutoCompaction { enabled } => done(server, Command::SetAutoCompaction(enabled)).await,
+        RpcCommand::SetAutoRetry { enabled } => done(server, Command::SetAutoRetry(enabled)).await,
+        RpcCommand::AbortRetry => {
+            let is_retrying = server.client().is_retrying;
+            if is_retrying {
+                agent.abort().await?;
+            }
+            Ok(RpcData::Nothing)
+        }
+        RpcCommand::Bash { command, exclude_from_context } => {
+            bash(server, command, exclude_from_context == Some(true), responder).await
+        }
+        RpcCommand::AbortBash => done(server, Command::AbortBash).await,
+        RpcCommand::GetSessionStats => answers::stats(server).await,
+        RpcCommand::ExportHtml { output_path } => actions::export_html(server, output_path).await,
+        RpcCommand::SwitchSession { session_path } => actions::switch_session(server, session_path).await,
+        RpcCommand::Fork { entry_id } => actions::fork(server, entry_id).await,
+        RpcCommand::Clone => {
+            agent.clone_session().await?;
+            Ok(RpcData::Json(NOT_CANCELLED.to_owned()))
+        }
+        RpcCommand::GetForkMessages => answers::fork_messages(server).await,
+        RpcCommand::GetEntries { since } => answers::entries(server, since).await,
+        RpcCommand::GetTree => answers::tree(server).await,
+        RpcCommand::GetLastAssistantText => answers::last_answer(server).await,
+        RpcCommand::SetSessionName { name } => actions::set_name(server, &name).await,
+        RpcCommand::GetCommands => Ok(RpcData::Json(commands(&server.resources))),
+        RpcCommand::ListSessions { all } => answers::sessions(server, all).await,
+        RpcCommand::GetBranches => answers::all_branches(server).await,
+        RpcCommand::NavigateTree { target_id, summarize, custom_instructions, replace_instructions, label } => {
+            let navigation = Navigation {
+                target: target_id,
+                is_behind: false,
+                summarize,
+                instructions: custom_instructions,
+                replace_instructions,
+                label,
+            };
+            actions::navigate(server, navigation).await
+        }
+        RpcCommand::SetLabel { entry_id, label } => actions::set_label(server, entry_id, label).await,
+        RpcCommand::Pick { selections } => actions::pick(server, selections).await,
+        RpcCommand::Merge { entry_id, custom_instructions } => {
+            actions::merge(server, entry_id, custom_instructions).await
+        }
+        RpcCommand::Undo => actions::bring_back(server, BringBack::Undo).await,
+        RpcCommand::Uncompact => actions::bring_back(server, BringBack::Uncompact).await,
+        RpcCommand::Compare { a, b, patch } => answers::compare(server, a, b, patch).await,
+        RpcCommand::Forecast { entry_id } => answers::forecast(server, entry_id).await,
+        RpcCommand::Subscribe { events, approvals, ui } => server.subscribe(events, approvals, ui),
+        RpcCommand::Approve { request_id, decision, message } => {
+            actions::approve(server, request_id, decision, message).await
+        }
+        RpcCommand::SetApproval { mode } => done(server, Command::SetApproval(mode)).await,
+    }
+}
+
+fn nothing<T>(_: T) -> RpcData {
+    RpcData::Nothing
+}
+
+async fn done(server: &RpcServer, command: Command) -> Answered {
+    server.agent.ask(command).await.map(nothing).map_err(Into::into)
+}
+
+/// What it prints is told under its id meanwhile.
+async fn bash(server: &RpcServer, command: String, exclude: bool, responder: &Responder) -> Answered {
+    let is_first = {
+        let mut client = server.client();
+        let is_first = client.bash.is_none();
+        if is_first {
+            client.bash = responder.id();
+        }
+        is_first
+    };
+    let ran = server.agent.bash(command, exclude).await;
+    if is_first {
+        server.client().bash = None;
+    }
+    RpcData::of(&ran?.run)
+}
+
+/// An answer to a question that was asked by `extension_ui_request`. One that comes too late is ignored, as pi ignores it.
+pub(super) async fn answered(server: Arc<RpcServer>, response: UiResponse) {
+    let Some((id, decision)) = questions::decision(&response) else { return };
+    drop(server.agent.ask(Command::Approve { id, decision, message: None }).await);
+}

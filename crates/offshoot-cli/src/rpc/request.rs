@@ -1,0 +1,259 @@
+//! The commands of a client, one JSON object a line. Members that a command does not have are ignored, as pi ignores them.
+//!
+//! `docs/rpc.md` says what each does and answers.
+
+use offshoot_agent::approval::{ApprovalDecision, ApprovalMode};
+use offshoot_agent::message::Block;
+use offshoot_agent::turn::QueueMode;
+use serde::{Deserialize, Deserializer};
+use serde_json::value::RawValue;
+
+/// What a message does that comes while the agent works.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) enum StreamingBehavior {
+    Steer,
+    FollowUp,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case", rename_all_fields = "camelCase")]
+pub(super) enum RpcCommand {
+    Prompt {
+        message: String,
+        #[serde(default)]
+        images: Option<Vec<Block>>,
+        #[serde(default)]
+        streaming_behavior: Option<StreamingBehavior>,
+    },
+    #[serde(alias = "queue_message")]
+    Steer {
+        message: String,
+        #[serde(default)]
+        images: Option<Vec<Block>>,
+    },
+    FollowUp {
+        message: String,
+        #[serde(default)]
+        images: Option<Vec<Block>>,
+    },
+    Abort,
+    ClearQueue,
+    NewSession {
+        #[serde(default)]
+        parent_session: Option<String>,
+    },
+    GetState,
+    GetMessages,
+    SetModel {
+        provider: String,
+        model_id: String,
+    },
+    CycleModel,
+    GetAvailableModels,
+    SetThinkingLevel {
+        level: String,
+    },
+    CycleThinkingLevel,
+    GetAvailableThinkingLevels,
+    #[serde(alias = "set_queue_mode")]
+    SetSteeringMode {
+        #[serde(deserialize_with = "queue_mode")]
+        mode: QueueMode,
+    },
+    SetFollowUpMode {
+        #[serde(deserialize_with = "queue_mode")]
+        mode: QueueMode,
+    },
+    Compact {
+        #[serde(default)]
+        custom_instructions: Option<String>,
+    },
+    SetAutoCompaction {
+        enabled: bool,
+    },
+    SetAutoRetry {
+        enabled: bool,
+    },
+    AbortRetry,
+    Bash {
+        command: String,
+        #[serde(default)]
+        exclude_from_context: Option<bool>,
+    },
+    AbortBash,
+    GetSessionStats,
+    ExportHtml {
+        #[serde(default)]
+        output_path: Option<String>,
+    },
+    SwitchSession {
+        session_path: String,
+    },
+    #[serde(alias = "branch")]
+    Fork {
+        entry_id: String,
+    },
+    Clone,
+    #[serde(alias = "get_branch_messages")]
+    GetForkMessages,
+    GetEntries {
+        #[serde(default)]
+        since: Option<String>,
+    },
+    GetTree,
+    GetLastAssistantText,
+    SetSessionName {
+        name: String,
+    },
+    GetCommands,
+    /// Of this folder; all with `all`. offshoot's own, as the rest.
+    ListSessions {
+        #[serde(default)]
+        all: bool,
+    },
+    GetBranches,
+    NavigateTree {
+        target_id: String,
+        #[serde(default)]
+        summarize: bool,
+        #[serde(default)]
+        custom_instructions: Option<String>,
+        #[serde(default)]
+        replace_instructions: bool,
+        #[serde(default)]
+        label: Option<String>,
+    },
+    SetLabel {
+        entry_id: String,
+        #[serde(default)]
+        label: Option<String>,
+    },
+    Pick {
+        /// Entries, or ranges A..B.
+        selections: Vec<String>,
+    },
+    Merge {
+        entry_id: String,
+        #[serde(default)]
+        custom_instructions: Option<String>,
+    },
+    Undo,
+    Uncompact,
+    Compare {
+        a: String,
+        b: String,
+        #[serde(default)]
+        patch: bool,
+    },
+    Forecast {
+        #[serde(default)]
+        entry_id: Option<String>,
+    },
+    Subscribe {
+        /// The types of the events that are sent; all without it.
+        #[serde(default)]
+        events: Option<Vec<String>>,
+        /// Whether the client answers `approval_request` with `approve`.
+        #[serde(default)]
+        approvals: Option<bool>,
+        /// Whether it answers `extension_ui_request`.
+        #[serde(default)]
+        ui: Option<bool>,
+    },
+    Approve {
+        request_id: u64,
+        decision: ApprovalDecision,
+        #[serde(default)]
+        message: Option<String>,
+    },
+    SetApproval {
+        #[serde(deserialize_with = "approval_mode")]
+        mode: ApprovalMode,
+    },
+}
+
+impl RpcCommand {
+    /// Whether it may take as long as a model, a program or a person. It is stopped at the end of the input; the others
+    /// are answered first.
+    pub(super) fn may_take_long(&self) -> bool {
+        matches!(
+            self,
+            Self::Compact { .. } | Self::Bash { .. } | Self::NavigateTree { summarize: true, .. } | Self::Merge { .. }
+        )
+    }
+}
+
+/// An answer to `extension_ui_request`. It has no response.
+#[derive(Debug, Deserialize)]
+pub(super) struct UiResponse {
+    pub(super) id: String,
+    #[serde(default)]
+    pub(super) value: Option<String>,
+    #[serde(default)]
+    pub(super) confirmed: Option<bool>,
+    #[serde(default)]
+    pub(super) cancelled: Option<bool>,
+}
+
+#[derive(Deserialize)]
+struct Head<'a> {
+    #[serde(borrow, default)]
+    id: Option<&'a RawValue>,
+    #[serde(rename = "type")]
+    kind: String,
+}
+
+pub(super) enum RpcRequest {
+    /// With its id as JSON, and its name as the client wrote it.
+    Command(Option<String>, String, Result<Box<RpcCommand>, String>),
+    Ui(UiResponse),
+    /// Why the line is no command.
+    Unreadable(String),
+}
+
+const NO_COMMAND: &str = "a command is an object whose member \"type\" is a string";
+const UI_RESPONSES: [&str; 2] = ["extension_ui_response", "hook_ui_response"];
+
+impl RpcRequest {
+    pub(super) fn read(line: &[u8]) -> Self {
+        let text = match std::str::from_utf8(line) {
+            Ok(text) => text,
+            Err(error) => return Self::Unreadable(format!("the line is not UTF-8: {error}")),
+        };
+        let head: Head<'_> = match serde_json::from_str(text) {
+            // serde would take an array's items for the members.
+            Ok(head) if text.trim_start().starts_with('{') => head,
+            Err(error) if !error.is_data() => return Self::Unreadable(format!("the line is not JSON: {error}")),
+            Ok(_) | Err(_) => return Self::Unreadable(NO_COMMAND.to_owned()),
+        };
+        if UI_RESPONSES.contains(&head.kind.as_str()) {
+            return match serde_json::from_str(text) {
+                Ok(response) => Self::Ui(response),
+                Err(error) => Self::Unreadable(format!("{}: {error}", head.kind)),
+            };
+        }
+        let id = head.id.filter(|id| id.get() != "null").map(|id| id.get().to_owned());
+        let command = serde_json::from_str(text).map_err(|error| match error.to_string() {
+            why if why.starts_with("unknown variant") => format!("unknown command: {}", head.kind),
+            why => format!("{}: {why}", head.kind),
+        });
+        Self::Command(id, head.kind, command)
+    }
+}
+
+fn queue_mode<'de, D: Deserializer<'de>>(from: D) -> Result<QueueMode, D::Error> {
+    match String::deserialize(from)?.as_str() {
+        "all" => Ok(QueueMode::All),
+        "one-at-a-time" => Ok(QueueMode::OneAtATime),
+        other => Err(serde::de::Error::custom(format!("there is no mode {other:?}: all or one-at-a-time"))),
+    }
+}
+
+fn approval_mode<'de, D: Deserializer<'de>>(from: D) -> Result<ApprovalMode, D::Error> {
+    let name = String::deserialize(from)?;
+    ApprovalMode::parse(&name).ok_or_else(|| {
+        let known = ApprovalMode::ALL.map(ApprovalMode::as_str).join(", ");
+        serde::de::Error::custom(format!("there is no mode {name:?}: {known}"))
+    })
+}

@@ -1,0 +1,215 @@
+//! The loop: reads commands in order and starts them, passes events on, and ends in good order.
+
+use std::io;
+use std::sync::Arc;
+
+use offshoot_agent::agent_session::AgentSession;
+use offshoot_agent::command::{Command, Standing};
+use offshoot_agent::event::Event;
+use offshoot_agent::{Approver, Setup};
+use offshoot_session::session::Session;
+use tokio::sync::mpsc::{Receiver, UnboundedReceiver, channel, unbounded_channel};
+
+use super::record_queue::RecordQueue;
+use super::request::RpcRequest;
+use super::responder::{Responder, Response, RpcFailure, refuse_line};
+use super::server::RpcServer;
+use super::{commands, questions};
+use crate::agent::{self, Args, Stop, Stops, UserRules};
+use crate::app::App;
+use crate::error::{CommandError, Result};
+use crate::lines::{InputLine, LONGEST_LINE, next_line};
+
+/// Lines that are read ahead of the commands that run.
+const LINES_AHEAD: usize = 64;
+/// Events that are passed on at a time.
+const EVENTS_AT_A_TIME: usize = 512;
+
+pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
+    if args.prompt_words().next().is_some() || args.attachments().next().is_some() || !args.then.is_empty() {
+        let error = CommandError::usage("--mode rpc takes no prompt: commands come on standard input");
+        return Err(error.hint(r#"for example {"type":"prompt","message":"Hello"}; docs/rpc.md lists the commands"#));
+    }
+    if args.print || args.resume {
+        return Err(CommandError::usage("--mode rpc goes with neither -p nor --resume"));
+    }
+    let session = agent::open(app, args)?;
+    agent::check_folder(app, args, &session)?;
+    let setup = agent::setup(app, args, &session, Approver::Nobody)?;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let runtime = runtime.map_err(|error| CommandError::io("start the agent", &error))?;
+    let ended = runtime.block_on(serve(app, args, session, setup));
+    // A second signal does not wait for running tools.
+    runtime.shutdown_background();
+    ended
+}
+
+async fn serve(app: &App, args: &Args, session: Session, setup: Setup) -> Result<()> {
+    let failed = |error| CommandError::io("start the agent", &error);
+    let mut stops = Stops::listen(args.max_time).map_err(failed)?;
+    let queue = RecordQueue::default();
+    let writer = queue.start(io::stdout()).map_err(failed)?;
+    let lines = read_lines().map_err(failed)?;
+    let resources = Arc::clone(&setup.resources);
+    let rules = UserRules(app.settings_files(&app.folder_of(&session)));
+    let agent = AgentSession::start(session, setup).map_err(failed)?;
+    let (responses, responded) = unbounded_channel();
+    let server = Arc::new(RpcServer {
+        app: App { ui: app.ui.quiet(), ..app.clone() },
+        agent: agent.clone(),
+        queue: queue.clone(),
+        responses,
+        owed: Arc::default(),
+        resources,
+        api_key: args.api_key.clone(),
+        rules: Arc::new(rules),
+        prompting: tokio::sync::Mutex::default(),
+        client: std::sync::Mutex::default(),
+    });
+    let mut told = Told { events: agent.subscribe(), responses: responded };
+    let ended = relay(&server, lines, &mut told, &mut stops).await;
+    finish(&server, agent, &mut told, &mut stops).await;
+    drop((server, told));
+    queue.end();
+    // A client that reads slowly gets everything; a signal ends the wait.
+    tokio::select! {
+        _ = tokio::task::spawn_blocking(move || drop(writer.join())) => {}
+        _ = stops.next() => {}
+    }
+    ended
+}
+
+/// Ends with the input, a signal, or the client.
+async fn relay(server: &Arc<RpcServer>, mut lines: Receiver<Line>, told: &mut Told, stops: &mut Stops) -> Result<()> {
+    let mut news: Vec<Arc<Event>> = Vec::new();
+    loop {
+        let has_room = server.queue.has_room();
+        tokio::select! {
+            biased;
+            stop = stops.next() => return Err(stopped(stop)),
+            count = told.events.recv_many(&mut news, EVENTS_AT_A_TIME) => {
+                if count == 0 {
+                    return Ok(());
+                }
+                news.drain(..).for_each(|event| pass_on(server, event));
+            }
+            Some(response) = told.responses.recv() => response.write(),
+            () = server.queue.written() => {
+                if server.queue.is_broken() {
+                    return Ok(());
+                }
+            }
+            line = lines.recv(), if has_room => match line {
+                Some(Ok(line)) => take(server, line).await,
+                Some(Err(error)) => return Err(CommandError::io("read the commands", &error)),
+                None => break,
+            },
+        }
+    }
+    // Commands were asked before the end of the input, and are answered.
+    while Arc::strong_count(&server.owed) > 1 {
+        tokio::select! {
+            biased;
+            stop = stops.next() => return Err(stopped(stop)),
+            Some(event) = told.events.recv() => pass_on(server, event),
+            Some(response) = told.responses.recv() => response.write(),
+            () = server.queue.written() => {
+                if server.queue.is_broken() {
+                    break;
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+fn pass_on(server: &RpcServer, event: Arc<Event>) {
+    let question = questions::request(&event).filter(|_| server.client().has_ui);
+    server.tell(event);
+    if let Some(question) = question {
+        server.queue.line(question);
+    }
+}
+
+/// Starts a command. The next one is read when this one has told the agent what it wants, so they keep their order.
+async fn take(server: &Arc<RpcServer>, line: InputLine) {
+    let line = match line {
+        InputLine::Whole(line) if line.iter().all(u8::is_ascii_whitespace) => return,
+        InputLine::Whole(line) => line,
+        InputLine::TooLong => return refuse_line(&server.queue, &InputLine::too_long()),
+    };
+    match RpcRequest::read(&line) {
+        RpcRequest::Unreadable(why) => refuse_line(&server.queue, &why),
+        RpcRequest::Ui(response) => drop(tokio::spawn(commands::answered(Arc::clone(server), response))),
+        RpcRequest::Command(id, name, command) => {
+            let responder = Responder::new(id, &name, (&server.queue, &server.responses));
+            match command {
+                Ok(command) => {
+                    let responder = if command.may_take_long() { responder } else { responder.owing(&server.owed) };
+                    drop(tokio::spawn(commands::run(Arc::clone(server), *command, responder)));
+                }
+                Err(why) => responder.send(Err(RpcFailure(why))),
+            }
+        }
+    }
+    tokio::task::yield_now().await;
+}
+
+/// Stops what runs, so that calls have their results, and passes on what is still told.
+async fn finish(server: &RpcServer, agent: AgentSession, told: &mut Told, stops: &mut Stops) {
+    let stopping = async {
+        // The agent may have ended, or nothing may run.
+        drop(agent.ask(Command::AbortBash).await);
+        let is_busy = |standing: Standing| standing.is_streaming || standing.is_at_a_job;
+        if agent.standing().await.is_ok_and(is_busy) {
+            drop(agent.abort().await);
+        }
+        agent.close().await;
+        while let Ok(event) = told.events.try_recv() {
+            pass_on(server, event);
+        }
+        while let Ok(response) = told.responses.try_recv() {
+            response.write();
+        }
+    };
+    tokio::select! {
+        () = stopping => {}
+        // A second signal does not wait.
+        _ = stops.next() => {}
+    }
+}
+
+fn stopped(stop: Stop) -> CommandError {
+    match stop {
+        Stop::TimeUp => CommandError::new(crate::error::FailureKind::Limit, "stopped: the time of this run is over"),
+        Stop::Signal => agent::stopped(),
+    }
+}
+
+type Line = io::Result<InputLine>;
+
+/// What goes to the client: the events first.
+struct Told {
+    events: UnboundedReceiver<Arc<Event>>,
+    responses: UnboundedReceiver<Response>,
+}
+
+/// Lines of standard input, read by a thread of its own.
+fn read_lines() -> io::Result<Receiver<Line>> {
+    let (sender, lines) = channel(LINES_AHEAD);
+    std::thread::Builder::new().name("rpc-in".to_owned()).spawn(move || {
+        let mut input = io::stdin().lock();
+        loop {
+            let line = match next_line(&mut input, LONGEST_LINE) {
+                Ok(Some(line)) => Ok(line),
+                Ok(None) => return,
+                Err(error) => Err(error),
+            };
+            let is_last = line.is_err();
+            if sender.blocking_send(line).is_err() || is_last {
+                return;
+            }
+        }
+    })?;
+    Ok(lines)
+}

@@ -1,0 +1,136 @@
+//! What the commands of a client share: the agent, the queue to the client, and what the client asked to be told.
+
+use std::collections::HashSet;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use offshoot_agent::Approver;
+use offshoot_agent::RuleStore;
+use offshoot_agent::agent_session::AgentSession;
+use offshoot_agent::event::Event;
+use offshoot_agent::resources::Resources;
+use offshoot_session::session::Session;
+use tokio::sync::mpsc::UnboundedSender;
+use tokio::sync::oneshot;
+
+use super::record_queue::RecordQueue;
+use super::responder::{Responder, Response, RpcData, RpcFailure};
+use crate::app::App;
+use crate::error::{CommandError, FailureKind, Result};
+use crate::models::ModelTable;
+
+pub(super) struct RpcServer {
+    /// Quiet: standard error is not the client's.
+    pub(super) app: App,
+    pub(super) agent: AgentSession,
+    pub(super) queue: RecordQueue,
+    pub(super) responses: UnboundedSender<Response>,
+    /// Each response that the end of the input waits for holds one.
+    pub(super) owed: Arc<()>,
+    pub(super) resources: Arc<Resources>,
+    /// From the command line.
+    pub(super) api_key: Option<String>,
+    /// Keeps what the client allows always.
+    pub(super) rules: Arc<dyn RuleStore>,
+    /// Held by a prompt until it is accepted or refused.
+    pub(super) prompting: tokio::sync::Mutex<()>,
+    pub(super) client: Mutex<RpcClientState>,
+}
+
+/// What is known of the client and its commands.
+#[derive(Default)]
+pub(super) struct RpcClientState {
+    /// The response to a prompt that is not accepted yet, and who waits for that.
+    pub(super) prompt: Option<(Responder, oneshot::Sender<()>)>,
+    /// The id of the `bash` command that runs, as JSON.
+    pub(super) bash: Option<Arc<str>>,
+    pub(super) is_retrying: bool,
+    /// The types of events that are wanted; `None`: all.
+    wanted: Option<HashSet<String>>,
+    /// Whether approval questions are asked by `extension_ui_request` too.
+    pub(super) has_ui: bool,
+    /// Messages of the context, with the session's id, its number of entries and its leaf.
+    pub(super) counted: Option<(String, usize, Option<String>, usize)>,
+}
+
+impl RpcServer {
+    pub(super) fn client(&self) -> MutexGuard<'_, RpcClientState> {
+        self.client.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Runs blocking work on another thread: the agent lives on this one.
+    pub(super) async fn blocking<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&App) -> Result<T> + Send + 'static,
+    ) -> std::result::Result<T, RpcFailure> {
+        let app = self.app.clone();
+        match tokio::task::spawn_blocking(move || work(&app)).await {
+            Ok(done) => Ok(done?),
+            Err(error) => Err(RpcFailure(format!("a part of the program failed: {error}"))),
+        }
+    }
+
+    /// Reads the models and keys again.
+    pub(super) async fn models(&self) -> std::result::Result<ModelTable, RpcFailure> {
+        let key = self.api_key.clone();
+        self.blocking(move |app| Ok(ModelTable::read(app).0.with_key(key.as_deref()))).await
+    }
+
+    pub(super) async fn read<T: Send + 'static>(
+        &self,
+        look: impl FnOnce(&App, &Session) -> Result<T> + Send + 'static,
+    ) -> std::result::Result<T, RpcFailure> {
+        let app = self.app.clone();
+        Ok(self.agent.read(move |session| look(&app, session)).await??)
+    }
+
+    /// What the client wants to be told from now on.
+    pub(super) fn subscribe(
+        &self,
+        events: Option<Vec<String>>,
+        approvals: Option<bool>,
+        ui: Option<bool>,
+    ) -> std::result::Result<RpcData, RpcFailure> {
+        let mut client = self.client();
+        client.wanted = events.map(|events| events.into_iter().collect());
+        client.has_ui = ui.unwrap_or(client.has_ui);
+        drop(client);
+        if approvals.is_some() || ui.is_some() {
+            let can_answer = approvals == Some(true) || ui == Some(true);
+            self.agent.set_approver(match can_answer {
+                true => Approver::FrontEnd(self.rules.clone()),
+                false => Approver::Nobody,
+            })?;
+        }
+        Ok(RpcData::Nothing)
+    }
+
+    /// Passes an event on, after the responses that come before it.
+    pub(super) fn tell(&self, event: Arc<Event>) {
+        let mut client = self.client();
+        match event.as_ref() {
+            Event::AgentStart | Event::CompactionStart { .. } => {
+                if let Some((responder, accepted)) = client.prompt.take() {
+                    responder.write(Ok(RpcData::Json(STARTED.to_owned())));
+                    // Whoever waited may have been stopped.
+                    let _ = accepted.send(());
+                }
+            }
+            Event::AutoRetryStart { .. } => client.is_retrying = true,
+            Event::AutoRetryEnd { .. } | Event::AgentSettled { .. } => client.is_retrying = false,
+            _ => {}
+        }
+        let bash = client.bash.clone();
+        let is_wanted = client.wanted.as_ref().is_none_or(|wanted| wanted.contains(event.kind()));
+        drop(client);
+        if is_wanted {
+            self.queue.event(event, bash.as_ref());
+        }
+    }
+}
+
+pub(super) const STARTED: &str = r#"{"disposition":"started"}"#;
+pub(super) const QUEUED: &str = r#"{"disposition":"queued"}"#;
+
+pub(super) fn not_found(what: impl Into<String>) -> CommandError {
+    CommandError::new(FailureKind::NotFound, what)
+}

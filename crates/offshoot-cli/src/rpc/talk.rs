@@ -1,0 +1,62 @@
+//! Prompts, and the messages that wait for a turn.
+
+use offshoot_agent::command::UserPrompt;
+use offshoot_agent::error::AgentError;
+use offshoot_agent::message::Block;
+use tokio::sync::oneshot;
+
+use super::request::StreamingBehavior;
+use super::responder::{Answered, Responder, RpcData, RpcFailure};
+use super::server::{QUEUED, RpcServer, STARTED};
+
+/// What the client says to the model.
+pub(super) fn said(message: String, images: Option<Vec<Block>>) -> Result<UserPrompt, RpcFailure> {
+    let images = images.unwrap_or_default();
+    if !images.iter().all(|block| matches!(block, Block::Image { .. })) {
+        return Err(
+            "images holds objects such as {\"type\":\"image\",\"data\":BASE64,\"mimeType\":\"image/png\"}".into()
+        );
+    }
+    Ok(UserPrompt { text: message, images, ..UserPrompt::default() })
+}
+
+/// Answers when the prompt is accepted or refused; the events tell the rest.
+pub(super) async fn prompt(
+    server: &RpcServer,
+    said: UserPrompt,
+    behavior: Option<StreamingBehavior>,
+    responder: Responder,
+) {
+    let only_one = server.prompting.lock().await;
+    let (accepted, is_accepted) = oneshot::channel();
+    server.client().prompt = Some((responder, accepted));
+    let talking = server.agent.prompt(said.clone());
+    tokio::pin!(talking);
+    let settled = tokio::select! {
+        biased;
+        settled = &mut talking => settled.map(drop),
+        // The response is sent. The run goes on without anybody who waits for its end.
+        _ = is_accepted => return,
+    };
+    let Some((responder, _)) = server.client().prompt.take() else { return };
+    drop(only_one);
+    responder.send(match (settled, behavior) {
+        (Ok(()), _) => Ok(RpcData::Json(STARTED.to_owned())),
+        (Err(AgentError::Busy(_)), Some(behavior)) => queued(server, said, behavior).await,
+        (Err(AgentError::Busy(why)), None) => {
+            Err(RpcFailure(format!("{why}; with \"streamingBehavior\" (steer or followUp) the message is queued")))
+        }
+        (Err(error), _) => Err(error.into()),
+    });
+}
+
+/// Queues a message; without a run it begins one.
+pub(super) async fn queued(server: &RpcServer, said: UserPrompt, behavior: StreamingBehavior) -> Answered {
+    let standing = server.agent.standing();
+    let is_idle = standing.await.is_ok_and(|standing| !standing.is_streaming && !standing.is_at_a_job);
+    match behavior {
+        StreamingBehavior::Steer => server.agent.steer(said).await?,
+        StreamingBehavior::FollowUp => server.agent.follow_up(said).await?,
+    }
+    Ok(RpcData::Json(if is_idle { STARTED } else { QUEUED }.to_owned()))
+}

@@ -1,0 +1,453 @@
+//! `--mode rpc`: another program drives the agent by lines of JSON.
+
+use std::collections::BTreeMap;
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::process::{Child, ChildStdin, ChildStdout, Stdio};
+
+use insta::assert_snapshot;
+use offshoot_agent::testing::script::{Gate, Reply};
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::{Value, json};
+
+use crate::agent::Talk;
+
+/// A client of one process.
+struct Client {
+    child: Child,
+    to: Option<ChildStdin>,
+    from: BufReader<ChildStdout>,
+    asked: u32,
+    /// Records that came while a response was awaited.
+    passed: Vec<Value>,
+}
+
+impl Client {
+    fn start(talk: &Talk, arguments: &[&str]) -> Self {
+        let mut command = talk.command(&["--mode", "rpc"]);
+        let mut child = command.args(arguments).stdin(Stdio::piped()).spawn().unwrap();
+        let (to, from) = (child.stdin.take(), BufReader::new(child.stdout.take().unwrap()));
+        Self { child, to, from, asked: 0, passed: Vec::new() }
+    }
+
+    fn line(&mut self, line: &str) {
+        let to = self.to.as_mut().unwrap();
+        to.write_all(format!("{line}\n").as_bytes()).unwrap();
+    }
+
+    fn send(&mut self, command: &Value) {
+        self.line(&command.to_string());
+    }
+
+    fn record(&mut self) -> Option<Value> {
+        let mut line = String::new();
+        let read = self.from.read_line(&mut line).unwrap();
+        (read > 0).then(|| serde_json::from_str(&line).unwrap())
+    }
+
+    /// The next record that is wanted; the others are kept.
+    fn until(&mut self, is_wanted: impl Fn(&Value) -> bool) -> Value {
+        loop {
+            let record = self.record().expect("the program has ended");
+            if is_wanted(&record) {
+                return record;
+            }
+            self.passed.push(record);
+        }
+    }
+
+    fn event(&mut self, kind: &str) -> Value {
+        self.until(|record| record["type"] == kind)
+    }
+
+    /// The response to a command; its data, or its error as text.
+    fn ask(&mut self, mut command: Value) -> Value {
+        self.asked += 1;
+        let id = json!(format!("r{}", self.asked));
+        command["id"] = id.clone();
+        self.send(&command);
+        let response = self.until(|record| record["type"] == "response" && record["id"] == id);
+        assert_eq!(response["command"], command["type"]);
+        match response["success"] == true {
+            true => response["data"].clone(),
+            false => response["error"].clone(),
+        }
+    }
+
+    fn prompt(&mut self, message: &str) {
+        assert_eq!(self.ask(json!({"type": "prompt", "message": message})), json!({"disposition": "started"}));
+    }
+
+    /// Closes the input; everything that still comes, and the exit code.
+    fn end(mut self) -> (Vec<Value>, Option<i32>) {
+        self.to = None;
+        self.rest()
+    }
+
+    fn rest(mut self) -> (Vec<Value>, Option<i32>) {
+        let mut all = std::mem::take(&mut self.passed);
+        while let Some(record) = self.record() {
+            all.push(record);
+        }
+        (all, self.child.wait().unwrap().code())
+    }
+
+    fn signal(&self, signal: Signal) {
+        kill_process(Pid::from_child(&self.child), signal).unwrap();
+    }
+}
+
+#[test]
+fn a_prompt_is_accepted_then_told_and_the_end_of_the_input_ends_the_program() {
+    let talk = Talk::new([Reply::text("Forty-two.")]);
+    let mut client = Client::start(&talk, &[]);
+    client.prompt("what is it?");
+    client.event("agent_settled");
+    let kinds: Vec<String> = client.passed.iter().map(|record| record["type"].as_str().unwrap().to_owned()).collect();
+    assert!(kinds.starts_with(&["agent_start".to_owned(), "turn_start".to_owned()]), "{kinds:?}");
+    assert_eq!(client.ask(json!({"type": "get_last_assistant_text"})), json!({"text": "Forty-two."}));
+    let state = client.ask(json!({"type": "get_state"}));
+    assert_eq!((&state["messageCount"], &state["isStreaming"]), (&json!(2), &json!(false)));
+    assert_eq!(state["sessionFile"], json!(talk.files()[0]));
+    let (_, code) = client.end();
+    assert_eq!(code, Some(0));
+    talk.no_problems();
+}
+
+#[test]
+fn every_line_has_one_response() {
+    let talk = Talk::new([]);
+    let mut client = Client::start(&talk, &[]);
+    for line in ["garbage", "5", "[]", r#"{"type":7}"#, "{}", "\u{feff}{}", r#"{"id":1,"type":"nonsense"}"#, "", "  "] {
+        client.line(line);
+    }
+    client.line(r#"{"id":{"a":[1]},"type":"prompt"}"#);
+    client.line(r#"{"id":"u","type":"set_steering_mode","mode":"some"}"#);
+    client.line(r#"{"id":"v","type":"get_commands","more":"than is known"}"#);
+    client.line(r#"{"type":"set_session_name","name":"a\u2028b"}"#);
+    client.line("{\"id\":\"w\",\"type\":\"get_last_assistant_text\"}\r");
+    let (records, code) = client.end();
+    let responses: Vec<String> =
+        records.iter().filter(|record| record["type"] == "response").map(ToString::to_string).collect();
+    assert_eq!(code, Some(0));
+    assert_snapshot!(responses.join("\n"), @r#"
+    {"type":"response","command":"parse","success":false,"error":"the line is not JSON: expected value at line 1 column 1"}
+    {"type":"response","command":"parse","success":false,"error":"a command is an object whose member \"type\" is a string"}
+    {"type":"response","command":"parse","success":false,"error":"a command is an object whose member \"type\" is a string"}
+    {"type":"response","command":"parse","success":false,"error":"a command is an object whose member \"type\" is a string"}
+    {"type":"response","command":"parse","success":false,"error":"a command is an object whose member \"type\" is a string"}
+    {"type":"response","command":"parse","success":false,"error":"the line is not JSON: expected value at line 1 column 1"}
+    {"id":1,"type":"response","command":"nonsense","success":false,"error":"unknown command: nonsense"}
+    {"id":{"a":[1]},"type":"response","command":"prompt","success":false,"error":"prompt: missing field `message`"}
+    {"id":"u","type":"response","command":"set_steering_mode","success":false,"error":"set_steering_mode: there is no mode \"some\": all or one-at-a-time"}
+    {"id":"v","type":"response","command":"get_commands","success":true,"data":{"commands":[]}}
+    {"type":"response","command":"set_session_name","success":true}
+    {"id":"w","type":"response","command":"get_last_assistant_text","success":true,"data":{"text":null}}
+    "#);
+}
+
+/// Twice as many bytes as a line may have are refused without being kept.
+#[test]
+fn a_line_that_is_too_long_is_refused_and_the_next_one_counts() {
+    let talk = Talk::new([]);
+    let mut client = Client::start(&talk, &[]);
+    let piece = vec![b'x'; 1 << 20];
+    let to = client.to.as_mut().unwrap();
+    (0..128).for_each(|_| to.write_all(&piece).unwrap());
+    client.line("");
+    assert_eq!(client.event("response")["error"], "a line holds at most 64 MiB");
+    assert_eq!(client.ask(json!({"type": "get_last_assistant_text"})), json!({"text": null}));
+}
+
+#[test]
+fn many_commands_at_once_are_answered_in_order() {
+    const MANY: usize = 10_000;
+    let talk = Talk::new([]);
+    let mut client = Client::start(&talk, &[]);
+    let mut to = client.to.take().unwrap();
+    let writer = std::thread::spawn(move || {
+        for n in 0..MANY {
+            writeln!(to, r#"{{"id":{n},"type":"get_state"}}"#).unwrap();
+        }
+    });
+    let (records, code) = client.rest();
+    writer.join().unwrap();
+    let ids: Vec<u64> = records.iter().map(|record| record["id"].as_u64().unwrap()).collect();
+    assert_eq!((ids, code), ((0..MANY as u64).collect(), Some(0)));
+}
+
+#[test]
+fn a_message_during_a_turn_is_queued_or_refused() {
+    let gate = Gate::new();
+    let talk = Talk::new([
+        Reply { gate: Some((1, gate.clone())), ..Reply::text("First.") },
+        Reply::text("Second."),
+        Reply::text("Third."),
+    ]);
+    let mut client = Client::start(&talk, &[]);
+    client.prompt("one");
+    let why = client.ask(json!({"type": "prompt", "message": "two"}));
+    assert!(why.as_str().unwrap().contains("streamingBehavior"), "{why}");
+    let queued = json!({"disposition": "queued"});
+    let steer = json!({"type": "prompt", "message": "two", "streamingBehavior": "steer"});
+    assert_eq!(client.ask(steer), queued);
+    assert_eq!(client.ask(json!({"type": "follow_up", "message": "three"})), queued);
+    assert_eq!(client.ask(json!({"type": "get_state"}))["pendingMessageCount"], 2);
+    gate.open();
+    client.event("agent_settled");
+    assert_eq!(client.ask(json!({"type": "get_last_assistant_text"})), json!({"text": "Third."}));
+    assert_eq!(client.ask(json!({"type": "get_fork_messages"}))["messages"].as_array().unwrap().len(), 3);
+    talk.no_problems();
+}
+
+#[test]
+fn a_prompt_without_a_key_is_refused_once_and_nothing_is_written() {
+    let talk = Talk::new([]);
+    let mut command = talk.command(&["--mode", "rpc"]);
+    let mut child = command.env_remove("TEST_KEY").stdin(Stdio::piped()).spawn().unwrap();
+    child.stdin.take().unwrap().write_all(b"{\"id\":\"a\",\"type\":\"prompt\",\"message\":\"hello\"}\n").unwrap();
+    let output = child.wait_with_output().unwrap();
+    let lines = String::from_utf8(output.stdout).unwrap();
+    let responses: Vec<&str> = lines.lines().filter(|line| line.contains("\"response\"")).collect();
+    assert_eq!((responses.len(), lines.lines().count()), (1, 1), "{lines}");
+    assert!(responses[0].contains("there is no key for"), "{lines}");
+    assert!(talk.files().is_empty());
+}
+
+/// The user's own command: its output is told under the command's id.
+#[test]
+fn a_shell_command_prints_under_its_id() {
+    let talk = Talk::new([]);
+    let mut client = Client::start(&talk, &[]);
+    let ran = client.ask(json!({"type": "bash", "command": "echo one; exit 3"}));
+    assert_eq!(ran, json!({"output": "one\n", "exitCode": 3, "cancelled": false, "truncated": false}));
+    let printed = client.passed.iter().find(|record| record["type"] == "bash_execution_update").unwrap();
+    assert_eq!((&printed["id"], &printed["delta"]), (&json!("r1"), &json!("one\n")));
+}
+
+#[test]
+fn the_model_the_level_and_the_name_are_changed() {
+    let talk = Talk::new([]);
+    let mut client = Client::start(&talk, &[]);
+    let refused = client.ask(json!({"type": "set_model", "provider": "test", "modelId": "none"}));
+    assert!(refused.as_str().unwrap().contains("test/none"), "{refused}");
+    assert_eq!(client.ask(json!({"type": "set_model", "provider": "test", "modelId": "m1"}))["id"], "m1");
+    let levels = client.ask(json!({"type": "get_available_thinking_levels"}));
+    assert_eq!(levels["levels"][0], "off");
+    client.ask(json!({"type": "set_thinking_level", "level": "high"}));
+    assert_eq!(client.ask(json!({"type": "get_state"}))["thinkingLevel"], "high");
+    let refused = client.ask(json!({"type": "set_thinking_level", "level": "much"}));
+    assert!(refused.as_str().unwrap().contains("off, minimal"), "{refused}");
+    assert_eq!(client.ask(json!({"type": "set_session_name", "name": "  "})), "a session's name is not empty");
+    client.ask(json!({"type": "set_session_name", "name": " mine "}));
+    assert_eq!(client.ask(json!({"type": "get_state"}))["sessionName"], "mine");
+}
+
+/// An experiment on a branch is brought back, taken away, and compared, by one client.
+#[test]
+fn a_client_moves_in_the_tree_and_brings_work_back() {
+    let talk = Talk::new(["One.", "Two.", "Else."].map(Reply::text));
+    let mut client = Client::start(&talk, &[]);
+    client.prompt("first");
+    client.event("agent_settled");
+    client.prompt("second");
+    client.event("agent_settled");
+    let entries = client.ask(json!({"type": "get_entries"}));
+    let tried = entries["leafId"].clone();
+    let messages = client.ask(json!({"type": "get_fork_messages"}))["messages"].clone();
+    let moved = client.ask(json!({"type": "navigate_tree", "targetId": messages[1]["entryId"]}));
+    assert_eq!((&moved["editorText"], &moved["cancelled"]), (&json!("second"), &json!(false)));
+    client.prompt("something else");
+    client.event("agent_settled");
+    let here = client.ask(json!({"type": "get_entries"}))["leafId"].clone();
+    let compared = client.ask(json!({"type": "compare", "a": here, "b": tried}));
+    assert_eq!(compared["sides"][1]["entries"], 2, "{compared}");
+    let picked = client.ask(json!({"type": "pick", "selections": [format!("..{}", tried.as_str().unwrap())]}));
+    assert!(picked["message"].as_str().unwrap().starts_with("picked 2 entries"), "{picked}");
+    let undone = client.ask(json!({"type": "undo"}));
+    assert!(undone["message"].as_str().unwrap().starts_with("undid a pick"), "{undone}");
+    let branches = client.ask(json!({"type": "get_branches"}))["branches"].clone();
+    assert!(branches.as_array().unwrap().len() >= 2, "{branches}");
+    let forecast = client.ask(json!({"type": "forecast"}));
+    assert!(forecast["contextTokens"].as_u64().is_some_and(|tokens| tokens > 0), "{forecast}");
+    let tail = client.ask(json!({"type": "get_entries", "since": tried}));
+    assert!(tail["entries"].as_array().unwrap().len() < 12, "{tail}");
+    let unknown = client.ask(json!({"type": "get_entries", "since": "nothing"}));
+    assert_eq!(unknown, "there is no entry nothing");
+}
+
+#[test]
+fn sessions_follow_one_another() {
+    let talk = Talk::new(["One.", "Two."].map(Reply::text));
+    let mut client = Client::start(&talk, &[]);
+    client.prompt("first");
+    client.event("agent_settled");
+    let first = client.ask(json!({"type": "get_state"}));
+    let parent = first["sessionFile"].clone();
+    assert_eq!(client.ask(json!({"type": "new_session", "parentSession": parent})), json!({"cancelled": false}));
+    client.prompt("second");
+    client.event("agent_settled");
+    let second = client.ask(json!({"type": "get_state"}));
+    assert_ne!(first["sessionId"], second["sessionId"]);
+    let header = std::fs::read_to_string(second["sessionFile"].as_str().unwrap()).unwrap();
+    assert!(header.lines().next().unwrap().contains("\"parentSession\""), "{header}");
+    let listed = client.ask(json!({"type": "list_sessions"}))["sessions"].clone();
+    assert_eq!(listed.as_array().unwrap().len(), 2);
+    // By id as well as by path.
+    assert_eq!(
+        client.ask(json!({"type": "switch_session", "sessionPath": first["sessionId"]})),
+        json!({"cancelled": false})
+    );
+    assert_eq!(client.ask(json!({"type": "get_state"}))["sessionId"], first["sessionId"]);
+    let gone = client.ask(json!({"type": "switch_session", "sessionPath": "/nowhere/x.jsonl"}));
+    assert!(gone.as_str().unwrap().contains("/nowhere/x.jsonl"), "{gone}");
+    let page = client.ask(json!({"type": "export_html", "outputPath": "page.html"}));
+    assert!(std::fs::metadata(page["path"].as_str().unwrap()).unwrap().len() > 1000);
+}
+
+fn critical() -> Talk {
+    Talk::new([
+        Reply::call("bash", "c1", json!({"command": "git push --force"})),
+        Reply::text("Done."),
+        Reply::call("bash", "c2", json!({"command": "git push --force"})),
+        Reply::text("Done."),
+    ])
+}
+
+fn result_of(talk: &Talk, call: &str) -> String {
+    let is_result = |line: &&Value| line["message"]["toolCallId"] == call;
+    talk.lines().iter().find(is_result).unwrap()["message"]["content"].to_string()
+}
+
+/// pi's clients know no approval questions.
+#[test]
+fn a_client_that_cannot_be_asked_gets_a_refusal() {
+    let talk = critical();
+    let mut client = Client::start(&talk, &[]);
+    client.prompt("push");
+    client.event("agent_settled");
+    assert!(result_of(&talk, "c1").contains("nobody can be asked"), "{}", result_of(&talk, "c1"));
+    assert!(client.passed.iter().all(|record| record["type"] != "approval_request"));
+    drop(client.end());
+    talk.no_problems();
+}
+
+#[test]
+fn a_client_answers_approval_questions() {
+    let talk = critical();
+    let mut client = Client::start(&talk, &[]);
+    client.ask(json!({"type": "subscribe", "approvals": true}));
+    client.prompt("push");
+    let question = client.event("approval_request");
+    assert_eq!(question["args"]["command"], "git push --force");
+    let no = json!({"type": "approve", "requestId": question["id"], "decision": "reject", "message": "never"});
+    client.ask(no.clone());
+    client.event("agent_settled");
+    assert!(result_of(&talk, "c1").contains("never"), "{}", result_of(&talk, "c1"));
+    assert_eq!(client.ask(no), "the question was answered already");
+    // As a choice in words, for clients that show pi's questions.
+    client.ask(json!({"type": "subscribe", "ui": true}));
+    client.prompt("push");
+    let question = client.event("extension_ui_request");
+    assert_eq!(question["method"], "select");
+    let no = question["options"].as_array().unwrap().last().unwrap().clone();
+    client.send(&json!({"type": "extension_ui_response", "id": question["id"], "value": no}));
+    client.event("agent_settled");
+    assert!(result_of(&talk, "c2").contains("not"), "{}", result_of(&talk, "c2"));
+    talk.no_problems();
+}
+
+#[test]
+fn a_client_is_told_what_it_subscribed_to() {
+    let talk = Talk::new([Reply::text("One.")]);
+    let mut client = Client::start(&talk, &[]);
+    client.ask(json!({"type": "subscribe", "events": ["message_end", "agent_settled"]}));
+    client.prompt("hello");
+    client.event("agent_settled");
+    let kinds: Vec<&Value> = client.passed.iter().map(|record| &record["type"]).collect();
+    assert_eq!(kinds, ["message_end", "message_end"]);
+}
+
+/// However the program ends, a running tool is stopped and its call has a result.
+#[test]
+fn every_end_keeps_the_results_of_running_tools() {
+    let mut ends = BTreeMap::new();
+    for how in ["end of input", "SIGTERM", "SIGINT", "SIGHUP", "nobody reads"] {
+        let talk = Talk::new([Reply::call("bash", "c1", json!({"command": "echo begun; exec sleep 600"}))]);
+        let mut client = Client::start(&talk, &[]);
+        client.prompt("wait");
+        client.until(|record| record["type"] == "tool_execution_update");
+        match how {
+            "SIGTERM" => client.signal(Signal::TERM),
+            "SIGINT" => client.signal(Signal::INT),
+            "SIGHUP" => client.signal(Signal::HUP),
+            _ => {}
+        }
+        let code = match how {
+            "nobody reads" => {
+                let Client { mut child, mut to, from, .. } = client;
+                drop(from);
+                // The next record finds nobody.
+                to.as_mut().unwrap().write_all(b"{\"type\":\"get_state\"}\n").unwrap();
+                child.wait().unwrap().code()
+            }
+            "end of input" => client.end().1,
+            _ => client.rest().1,
+        };
+        assert!(result_of(&talk, "c1").contains("begun"), "{how}: {}", result_of(&talk, "c1"));
+        ends.insert(how, code);
+    }
+    let expected = [
+        ("SIGHUP", Some(130)),
+        ("SIGINT", Some(130)),
+        ("SIGTERM", Some(130)),
+        ("end of input", Some(0)),
+        ("nobody reads", Some(0)),
+    ];
+    assert_eq!(ends, BTreeMap::from(expected));
+}
+
+/// A client that does not read makes the program neither wait nor forget.
+#[test]
+fn a_slow_client_gets_every_record_that_is_not_a_partial_one() {
+    let words = "word ".repeat(200_000);
+    let talk = Talk::new([Reply { piece: 16, ..Reply::text(&words) }, Reply::text("Two.")]);
+    let mut client = Client::start(&talk, &[]);
+    client.send(&json!({"type": "prompt", "message": "much"}));
+    client.send(&json!({"type": "follow_up", "message": "more"}));
+    // Nothing is read until the session has both answers.
+    while talk.server.seen().len() < 2 {
+        std::thread::yield_now();
+    }
+    let mut settled = 0;
+    let (mut told, mut deltas) = (String::new(), 0);
+    while settled == 0 {
+        let record = client.record().unwrap();
+        settled += usize::from(record["type"] == "agent_settled");
+        if let Some(delta) = record["assistantMessageEvent"]["delta"].as_str() {
+            deltas += 1;
+            told.push_str(delta);
+        }
+        if record["type"] == "message_end" {
+            client.passed.push(record);
+        }
+    }
+    assert_eq!(client.passed.len(), 4);
+    assert!(told == format!("{words}Two."), "{} of {} bytes", told.len(), words.len() + 4);
+    assert!(deltas < 40_000, "{deltas} deltas of 62,500");
+}
+
+#[test]
+fn what_cannot_be_is_refused_at_the_start() {
+    let talk = Talk::new([]);
+    assert_snapshot!(talk.run(&["--mode", "rpc", "hello there"]), @r#"
+    [stderr]
+    error: --mode rpc takes no prompt: commands come on standard input
+    hint: for example {"type":"prompt","message":"Hello"}; docs/rpc.md lists the commands
+    [exit code 2]
+    "#);
+    assert_snapshot!(talk.run(&["--mode", "rpc", "-p"]), @"
+    [stderr]
+    error: --mode rpc goes with neither -p nor --resume
+    [exit code 2]
+    ");
+}
