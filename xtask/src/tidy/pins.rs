@@ -28,6 +28,14 @@ const PINS: &[Pin] = &[
         ],
     },
     Pin { document: "docs/api.md", stems: &["crates/offshoot-cli/src/api"] },
+    Pin {
+        document: "docs/rpc.md",
+        stems: &[
+            "crates/offshoot-cli/src/rpc/request",
+            "crates/offshoot-cli/src/rpc/records",
+            "crates/offshoot-cli/src/rpc/answers",
+        ],
+    },
 ];
 
 const OPEN: &str = "<!-- pinned:";

@@ -18,7 +18,7 @@ const SHELL_TAIL: usize = 1 << 20;
 /// How far back a tool's older progress is looked for.
 const LOOKED_BACK: usize = 16;
 
-type StreamedRecord = Box<dyn FnOnce(&mut dyn Write) -> io::Result<()> + Send>;
+pub(super) type StreamedRecord = Box<dyn FnOnce(&mut dyn Write) -> io::Result<()> + Send>;
 
 enum RpcRecord {
     Event {
@@ -59,9 +59,9 @@ impl RecordQueue {
     ///
     /// # Errors
     /// The thread cannot be started.
-    pub(super) fn start(&self, out: impl Write + Send + 'static) -> io::Result<JoinHandle<()>> {
+    pub(super) fn start<W: Write>(&self, open: impl FnOnce() -> W + Send + 'static) -> io::Result<JoinHandle<()>> {
         let queue = self.clone();
-        std::thread::Builder::new().name("rpc-out".to_owned()).spawn(move || queue.write(io::BufWriter::new(out)))
+        std::thread::Builder::new().name("rpc-out".to_owned()).spawn(move || queue.write(open()))
     }
 
     pub(super) fn event(&self, event: Arc<Event>, bash: Option<&Arc<str>>) {

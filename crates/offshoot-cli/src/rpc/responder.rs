@@ -8,7 +8,7 @@ use offshoot_session::json::{Object, quote};
 use serde::Serialize;
 use tokio::sync::mpsc::UnboundedSender;
 
-use super::record_queue::RecordQueue;
+use super::record_queue::{RecordQueue, StreamedRecord};
 use crate::error::CommandError;
 use crate::lines::HeldBack;
 
@@ -52,7 +52,7 @@ pub(super) enum RpcData {
     Nothing,
     Json(String),
     /// Written where the client reads, so that no answer needs to fit into memory.
-    Streamed(Box<dyn FnOnce(&mut dyn Write) -> io::Result<()> + Send>),
+    Streamed(StreamedRecord),
 }
 
 impl RpcData {

@@ -48,7 +48,8 @@ async fn serve(app: &App, args: &Args, session: Session, setup: Setup) -> Result
     let failed = |error| CommandError::io("start the agent", &error);
     let mut stops = Stops::listen(args.max_time).map_err(failed)?;
     let queue = RecordQueue::default();
-    let writer = queue.start(io::stdout()).map_err(failed)?;
+    let ui = app.ui.clone();
+    let writer = queue.start(move || ui.raw()).map_err(failed)?;
     let lines = read_lines().map_err(failed)?;
     let resources = Arc::clone(&setup.resources);
     let rules = UserRules(app.settings_files(&app.folder_of(&session)));

@@ -47,7 +47,7 @@ impl Client {
     /// The next record that is wanted; the others are kept.
     fn until(&mut self, is_wanted: impl Fn(&Value) -> bool) -> Value {
         loop {
-            let record = self.record().expect("the program has ended");
+            let Some(record) = self.record() else { panic!("the program has ended") };
             if is_wanted(&record) {
                 return record;
             }
@@ -450,4 +450,79 @@ fn what_cannot_be_is_refused_at_the_start() {
     error: --mode rpc goes with neither -p nor --resume
     [exit code 2]
     ");
+}
+
+/// The clients of `examples/`, as they are.
+#[test]
+fn the_example_clients_print_an_answer_while_it_comes() {
+    let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples");
+    for (interpreter, file) in [("python3", "python/talk.py"), ("node", "javascript/talk.mjs")] {
+        let talk = Talk::new([
+            Reply::call("bash", "c1", json!({"command": "echo hi"})),
+            Reply::text("It says hi, and a separator\u{2028}as well."),
+        ]);
+        let program = talk.command(&[]).get_program().to_owned();
+        let mut command = std::process::Command::new(interpreter);
+        command
+            .env_clear()
+            .env("PYTHONDONTWRITEBYTECODE", "1")
+            .envs(talk.command(&[]).get_envs().filter_map(|(name, value)| Some((name, value?))));
+        command.args([&format!("{root}/{file}"), "what?"]).arg(program).args(["--mode", "rpc", "--no-session"]);
+        let output = match command.current_dir(talk.world.work()).output() {
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                println!("NOTE: {interpreter} is not installed: {file} was not run");
+                continue;
+            }
+            output => output.unwrap(),
+        };
+        let printed = String::from_utf8(output.stdout).unwrap();
+        let ending = "It says hi, and a separator\u{2028}as well.\n30 tokens, $0.0002\n";
+        assert!(printed.contains("[bash ") && printed.ends_with(ending), "{file}: {printed}");
+        assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+    }
+}
+
+/// `kill -9` at any moment: whatever an event announced is in the file, and the next client goes on from it.
+#[test]
+fn killed_at_any_moment_nothing_announced_is_lost() {
+    const ROUNDS: usize = 24;
+    let talk = Talk::new([]);
+    let file = talk.world.work().join("s.jsonl");
+    let name = file.to_str().unwrap();
+    let (mut announced, mut lost) = (0, 0);
+    for round in 0..ROUNDS {
+        talk.server.add([
+            Reply::call("write", &format!("w{round}"), json!({"path": "n.txt", "content": round.to_string()})),
+            Reply { piece: 3, ..Reply::text(&format!("This was round {round}. {}", "And so on. ".repeat(8))) },
+        ]);
+        let mut client = Client::start(&talk, &["--session", name]);
+        client.send(&json!({"type": "prompt", "message": format!("round {round}")}));
+        let mut seen = Vec::new();
+        while seen.len() < round * 4 {
+            let record = client.record().unwrap();
+            let is_last = record["type"] == "agent_settled";
+            seen.push(record);
+            if is_last {
+                break;
+            }
+        }
+        client.child.kill().unwrap();
+        // Whatever it had written when it was killed was announced as well; a record may be cut.
+        let mut line = String::new();
+        while client.from.read_line(&mut line).unwrap() > 0 {
+            seen.extend(serde_json::from_str(&std::mem::take(&mut line)));
+        }
+        client.child.wait().unwrap();
+        let text = std::fs::read_to_string(&file).unwrap_or_default();
+        let entries = text.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+        let kept: Vec<Value> = entries.map(|entry| entry["message"].clone()).collect();
+        for record in seen.iter().filter(|record| record["type"] == "message_end") {
+            announced += 1;
+            lost += usize::from(!kept.contains(&record["message"]));
+        }
+    }
+    println!("{ROUNDS} rounds killed, {announced} messages announced, {lost} lost");
+    assert_eq!(lost, 0);
+    assert!(announced > ROUNDS, "{announced}");
+    talk.no_problems();
 }
