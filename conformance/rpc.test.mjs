@@ -1,12 +1,13 @@
 // RPC: one script of commands for pi and for offshoot with the same model, and pi's own client in front of offshoot.
 //   OFFSHOOT_BIN=… OFFSHOOT_LOOPBACK_BIN=../target/tests/examples/loopback node --test rpc.test.mjs
 import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
 import * as fs from "node:fs";
 import * as path from "node:path";
 import { after, test } from "node:test";
 import { pathToFileURL } from "node:url";
 import { home as loopbackHome, model as loopbackModel } from "./lib/model.mjs";
-import { HERE, bunBinary, piPackage, temporaryFolder } from "./lib/places.mjs";
+import { HERE, MODULES, bunBinary, piPackage, temporaryFolder } from "./lib/places.mjs";
 import { RpcPeer } from "./lib/rpc.mjs";
 
 const program = process.env.OFFSHOOT_BIN;
@@ -201,4 +202,47 @@ test("pi's own client drives every command", async () => {
   }
   const { complaints } = await server.end();
   assert.deepEqual(complaints, []);
+});
+
+/** A client of the Agent Client Protocol in front of `pi-acp`, which starts `pi --mode rpc` for it. */
+class Editor {
+  constructor(place) {
+    this.told = [];
+    this.answers = new Map();
+    this.child = spawn(process.execPath, [path.join(MODULES, "pi-acp/dist/index.js")], { ...place, stdio: ["pipe", "pipe", "inherit"] });
+    let rest = "";
+    this.child.stdout.on("data", (data) => {
+      const lines = (rest + data).split("\n");
+      rest = lines.pop();
+      for (const record of lines.filter(Boolean).map((line) => JSON.parse(line))) {
+        if (record.method) this.told.push(record.params.update);
+        else this.answers.get(record.id)(record.result ?? record.error);
+      }
+    });
+  }
+
+  ask(method, params) {
+    const id = this.answers.size + 1;
+    this.child.stdin.write(`${JSON.stringify({ jsonrpc: "2.0", id, method, params })}\n`);
+    return new Promise((resolve) => this.answers.set(id, resolve));
+  }
+}
+
+test("a published client of pi works unchanged", async () => {
+  const server = await loopbackModel(folder, "acp", REPLIES);
+  const place = loopbackHome(folder, "acp", server.models, "data");
+  const editor = new Editor({ ...place, env: { ...place.env, PI_ACP_PI_COMMAND: path.resolve(program) } });
+  try {
+    await editor.ask("initialize", { protocolVersion: 1, clientCapabilities: {} });
+    const { sessionId } = await editor.ask("session/new", { cwd: place.cwd, mcpServers: [] });
+    const ended = await editor.ask("session/prompt", { sessionId, prompt: [{ type: "text", text: "one" }] });
+    assert.deepEqual(ended, { stopReason: "end_turn" });
+    const words = editor.told.filter((update) => update.sessionUpdate === "agent_message_chunk").map((update) => update.content.text);
+    assert.ok(words.join("").endsWith("Writing.Done."), words.join(""));
+    const calls = editor.told.filter((update) => update.toolCallId === "c1").map((update) => update.status);
+    assert.deepEqual(calls, ["pending", "in_progress", "completed"]);
+  } finally {
+    editor.child.kill();
+  }
+  assert.deepEqual((await server.end()).complaints, []);
 });

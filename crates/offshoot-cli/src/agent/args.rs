@@ -174,6 +174,14 @@ pub(crate) struct Args {
     #[arg(long)]
     pub(crate) no_prompt_templates: bool,
 
+    /// As pi's: there are no extensions to leave out
+    #[arg(long, hide = true)]
+    no_extensions: bool,
+
+    /// As pi's: without a screen there are no themes to leave out
+    #[arg(long, hide = true)]
+    no_themes: bool,
+
     /// Give the model no AGENTS.md or CLAUDE.md
     #[arg(long)]
     pub(crate) no_context_files: bool,
@@ -197,6 +205,10 @@ impl Args {
     /// The form of the output; `None` for the interactive mode.
     pub(crate) fn form(&self, is_terminal: bool) -> Result<Option<PrintForm>> {
         if !self.print && self.mode.is_none() && is_terminal {
+            if self.no_themes {
+                return Err(CommandError::usage("--no-themes needs -p, --mode json or --mode rpc")
+                    .hint("the setting `theme` chooses a built-in theme: dark or light"));
+            }
             if self.max_turns.is_some() || self.max_cost.is_some() || self.max_time.is_some() {
                 let why = "--max-turns, --max-cost and --max-time need -p or --mode json";
                 return Err(CommandError::usage(why));
