@@ -89,7 +89,7 @@ pub(crate) fn say(item: &Item, words: &mut dyn ItemWords) -> io::Result<()> {
     }
 }
 
-/// What a summary stands for. The id of a branch can be given to `switch`.
+/// The part of the conversation that a summary replaces. A branch is named by an id that `switch` takes.
 fn summarised(of: &Summarised) -> String {
     match of {
         Summarised::Unknown => String::new(),

@@ -67,7 +67,7 @@ pub fn plan(here: PickEnd<'_>, request: &MergeRequest<'_>) -> Result<MergePlan> 
     let earlier = last_merged(here, from, elsewhere, (request.onto, request.tip), parted)?;
     let base = earlier.or(parted);
     let context = context::build(here.source, request.onto, here.dialect)?;
-    let present = Present::of(here.source, &context)?;
+    let present = Present::of(here.source, &context, here.family(request.from))?;
     let (mut entries, mut already) = (Vec::new(), 0);
     for ix in range(from.source.tree(), base, request.tip)? {
         match is_here(here, from, elsewhere, &present, ix)? {
@@ -115,12 +115,13 @@ fn last_merged(
     parted: Option<NodeIx>,
 ) -> Result<Option<NodeIx>> {
     let (tree, theirs) = (here.source.tree(), from.source.tree());
+    let family = here.family(elsewhere.map(|_| from));
     let above = onto.into_iter().flat_map(|onto| tree.ancestors(onto));
     // In one session a merge of this branch is below the point where it parted.
     let below = above.take_while(|ix| elsewhere.is_some() || Some(*ix) != parted);
     for ix in below.filter(|ix| tree.node(*ix).kind() == Kind::BranchSummary) {
         let Some(merged) = Merged::of(&here.source.entry(ix)?) else { continue };
-        let is_of_source = merged.session.as_deref() == elsewhere;
+        let is_of_source = family.is_one(merged.session.as_deref(), elsewhere);
         let found = theirs.find(merged.tip.as_str()).filter(|_| is_of_source);
         if let Some(found) = found.filter(|found| theirs.common_ancestor(*found, tip) == Some(*found)) {
             return Ok(Some(found));
@@ -134,7 +135,7 @@ fn is_here(
     here: PickEnd<'_>,
     from: PickEnd<'_>,
     elsewhere: Option<&str>,
-    present: &Present,
+    present: &Present<'_>,
     ix: NodeIx,
 ) -> Result<bool> {
     let itself = if elsewhere.is_some() { is_shared(here.source, from.source, ix) } else { Some(ix) };

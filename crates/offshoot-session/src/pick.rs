@@ -21,7 +21,7 @@ use crate::header::Dialect;
 use crate::id::EntryId;
 use crate::json::Json;
 use crate::kind::{Kind, KindDialect, Operation, Role};
-use crate::provenance::{Origin, Present, is_shared};
+use crate::provenance::{Family, Lineage, Origin, Present, is_shared};
 use crate::tokens;
 use crate::tree::NodeIx;
 
@@ -37,6 +37,8 @@ pub struct PickEnd<'a> {
     pub source: &'a dyn Source,
     /// Its id.
     pub session: &'a str,
+    /// The ids of the sessions that it was forked from, the nearest first.
+    pub ancestors: &'a [String],
     /// Its spelling.
     pub dialect: Dialect,
     /// Where it continues.
@@ -46,6 +48,17 @@ pub struct PickEnd<'a> {
 impl std::fmt::Debug for PickEnd<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "PickEnd {{ {}, {:?} }}", self.session, self.leaf)
+    }
+}
+
+impl<'a> PickEnd<'a> {
+    /// The sessions whose ids count here, too.
+    pub(crate) fn family(self, from: Option<PickEnd<'a>>) -> Family<'a> {
+        Family::of(self.lineage(), from.map(PickEnd::lineage))
+    }
+
+    fn lineage(self) -> Lineage<'a> {
+        Lineage { session: self.session, ancestors: self.ancestors }
     }
 }
 
@@ -79,9 +92,9 @@ pub struct PickRequest<'a> {
 ///
 /// # Errors
 /// The medium cannot be read.
-pub fn plan(here: PickEnd<'_>, request: &PickRequest<'_>) -> Result<PickPlan> {
+pub fn plan<'a>(here: PickEnd<'a>, request: &PickRequest<'a>) -> Result<PickPlan> {
     let context = context::build(here.source, request.onto, here.dialect)?;
-    let present = Present::of(here.source, &context)?;
+    let present = Present::of(here.source, &context, here.family(request.from))?;
     let from = request.from.unwrap_or(here);
     let mut planner = Planner::new(here, request, present);
     for selection in request.selections {
@@ -113,7 +126,7 @@ struct Planner<'a> {
     elsewhere: Option<&'a str>,
     onto: Option<NodeIx>,
     options: PickOptions,
-    present: Present,
+    present: Present<'a>,
     chosen: Vec<Chosen>,
     seen: HashSet<NodeIx>,
     left_out: Vec<(EntryId, LeftOut)>,
@@ -129,7 +142,7 @@ struct Chosen {
 }
 
 impl<'a> Planner<'a> {
-    fn new(here: PickEnd<'a>, request: &PickRequest<'a>, present: Present) -> Self {
+    fn new(here: PickEnd<'a>, request: &PickRequest<'a>, present: Present<'a>) -> Self {
         let elsewhere = request.from.map(|from| from.session).filter(|session| *session != here.session);
         Self {
             here,
@@ -202,12 +215,8 @@ impl<'a> Planner<'a> {
         if self.options.again {
             return None;
         }
-        let (here, from) = (self.here.source, self.from.source);
-        let itself = match self.elsewhere {
-            None => Some(entry.ix),
-            Some(_) => is_shared(here, from, entry.ix),
-        };
-        itself.filter(|ix| self.present.has(*ix)).or_else(|| self.present.find(here, origin))
+        let itself = self.itself(entry.ix).filter(|ix| self.present.has(*ix));
+        itself.or_else(|| self.present.find(self.here.source, origin))
     }
 
     /// Why an entry of this kind is not copied.
@@ -322,9 +331,28 @@ impl<'a> Planner<'a> {
     /// New ids for calls that the context may have already: a request must not have one twice.
     fn renamed_calls(&self) -> HashMap<String, String> {
         let turns = self.chosen.iter().filter(|chosen| chosen.entry.role == Some(Role::Assistant));
-        let calls = turns.flat_map(|turn| widen::calls(&turn.entry));
-        let may_be_here = |id: &String| self.options.again || self.partly_here.contains(id);
-        calls.filter(may_be_here).map(|id| (id.clone(), self.new_call_id(&id))).collect()
+        let calls = turns.flat_map(|turn| {
+            let may_be_here = self.options.again || self.is_hidden_here(turn.entry.ix);
+            let calls = widen::calls(&turn.entry).into_iter();
+            calls.filter(move |id| may_be_here || self.partly_here.contains(id))
+        });
+        calls.map(|id| (id.clone(), self.new_call_id(&id))).collect()
+    }
+
+    /// Whether omp hides this turn above the target, as it does while results are missing. It would show the turn again
+    /// if results of its copy answered the same calls.
+    fn is_hidden_here(&self, turn: NodeIx) -> bool {
+        let itself = self.itself(turn).filter(|_| self.here.dialect == Dialect::Omp);
+        let above = self.onto.into_iter().flat_map(|onto| self.here.source.tree().ancestors(onto));
+        itself.is_some_and(|itself| above.take_while(|ix| *ix >= itself).any(|ix| ix == itself))
+    }
+
+    /// The entry itself in the session that receives.
+    fn itself(&self, ix: NodeIx) -> Option<NodeIx> {
+        match self.elsewhere {
+            None => Some(ix),
+            Some(_) => is_shared(self.here.source, self.from.source, ix),
+        }
     }
 
     /// Differs for every target, and so for every pick of the same entries.

@@ -26,6 +26,22 @@ pub struct Origin {
     pub id: EntryId,
 }
 
+/// The sessions whose entries a session without name in an origin may mean: this one, those that it was forked from, and
+/// their other forks. Ids count within all of them.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Family<'a> {
+    sessions: Vec<&'a str>,
+}
+
+/// A session and those that it was forked from, the nearest first.
+#[derive(Debug, Clone, Copy)]
+pub struct Lineage<'a> {
+    /// The id of the session.
+    pub session: &'a str,
+    /// The ids of the others.
+    pub ancestors: &'a [String],
+}
+
 /// A branch that a summary brought back.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Merged {
@@ -71,6 +87,39 @@ impl Origin {
     }
 }
 
+impl<'a> Family<'a> {
+    /// The family of the session that receives; that of the other end belongs to it if both have an ancestor in common.
+    pub(crate) fn of(here: Lineage<'a>, from: Option<Lineage<'a>>) -> Self {
+        let mut sessions = here.sessions();
+        let theirs = from.map(Lineage::sessions).unwrap_or_default();
+        if theirs.iter().any(|session| sessions.contains(session)) {
+            sessions.extend(theirs);
+        }
+        Self { sessions }
+    }
+
+    /// Whether two origins or merges may be of one session.
+    pub(crate) fn is_one(&self, one: Option<&str>, other: Option<&str>) -> bool {
+        self.outside(one) == self.outside(other)
+    }
+
+    /// A session that is no member.
+    fn outside<'s>(&self, session: Option<&'s str>) -> Option<&'s str> {
+        session.filter(|session| !self.sessions.contains(session))
+    }
+
+    /// The name of an original that all members share.
+    fn key(&self, origin: &Origin) -> Origin {
+        Origin { session: self.outside(origin.session.as_deref()).map(str::to_owned), id: origin.id.clone() }
+    }
+}
+
+impl<'a> Lineage<'a> {
+    fn sessions(self) -> Vec<&'a str> {
+        std::iter::once(self.session).chain(self.ancestors.iter().map(String::as_str)).collect()
+    }
+}
+
 impl Merged {
     /// What a branch summary merged; `None` for other entries and summaries.
     pub fn of(entry: &Entry) -> Option<Self> {
@@ -91,25 +140,26 @@ impl Merged {
 
 /// The entries that a context shows, and the originals of those that are copies.
 #[derive(Debug, Default)]
-pub struct Present {
+pub struct Present<'a> {
     /// In file order.
     entries: Vec<NodeIx>,
     copies: HashMap<Origin, NodeIx>,
+    family: Family<'a>,
 }
 
-impl Present {
+impl<'a> Present<'a> {
     /// Reads the copies of a context.
     ///
     /// # Errors
     /// The medium cannot be read.
-    pub fn of(source: &dyn Source, context: &Context) -> Result<Self> {
+    pub(crate) fn of(source: &dyn Source, context: &Context, family: Family<'a>) -> Result<Self> {
         let tree = source.tree();
-        let mut present = Self { entries: context.shown(), copies: HashMap::new() };
+        let mut present = Self { entries: context.shown(), copies: HashMap::new(), family };
         present.entries.sort_unstable();
         present.entries.dedup();
         for ix in present.entries.iter().filter(|ix| tree.node(**ix).is_copy()) {
             if let Some(origin) = Origin::of(&source.entry(*ix)?) {
-                present.copies.insert(origin, *ix);
+                present.copies.insert(present.family.key(&origin), *ix);
             }
         }
         Ok(present)
@@ -127,6 +177,7 @@ impl Present {
 
     /// The entry that the context shows for an original.
     pub(crate) fn find(&self, source: &dyn Source, origin: &Origin) -> Option<NodeIx> {
+        let origin = &self.family.key(origin);
         let itself = Some(origin).filter(|origin| origin.session.is_none());
         let itself = itself.and_then(|origin| source.tree().find(origin.id.as_str())).filter(|ix| self.has(*ix));
         itself.or_else(|| self.copies.get(origin).copied())

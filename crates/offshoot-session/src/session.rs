@@ -1,6 +1,7 @@
 //! One session: its tree, the leaf, and the file. Opening never writes. An append is on the medium before the tree
 //! grows and the leaf moves. See *Writing* in `docs/format.md`.
 
+mod ancestors;
 mod diverged;
 #[cfg(any(test, feature = "testing"))]
 mod over;
@@ -200,6 +201,7 @@ pub struct Session {
     /// Diagnostics since the last [`Session::take_news`].
     news: Vec<Diagnostic>,
     facts: snapshot::FactsCache,
+    ancestors: ancestors::Ancestors,
 }
 
 impl std::fmt::Debug for Session {

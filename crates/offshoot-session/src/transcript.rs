@@ -166,7 +166,7 @@ pub struct Summary {
     pub text: String,
 }
 
-/// What a summary stands for, as far as its entry says it.
+/// The part of the conversation that a summary replaces. Older entries do not name it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the names say what they are")]
 pub enum Summarised {

@@ -55,7 +55,7 @@ pub(super) async fn compare(
     let app = context.app.clone();
     let both = read(agent, move |session| {
         let first = find(&app, session, &entry)?;
-        let here = || CommandError::new(FailureKind::NotFound, "there is no entry to compare with yet");
+        let here = || CommandError::new(FailureKind::NotFound, "this session has no entries to compare");
         let second = match &other {
             Some(other) => find(&app, session, other)?,
             None => session.leaf().ok_or_else(here)?,

@@ -49,7 +49,7 @@ fn a_pick_is_copied_once_and_not_undone_after_a_message() {
     let request = asked(&talk);
     assert!(request.contains("Of the other.") && request.contains("Found by trying."), "{request}");
     terminal.send("/undo\r");
-    // What was said since stands in the way.
+    // The new message blocks it.
     terminal.until("the refusal", |screen| screen.contains("✗"));
     leave(terminal, &talk);
 }

@@ -36,10 +36,13 @@ impl MergeProgress {
 pub fn progress(here: PickEnd<'_>, tips: &[NodeIx]) -> Result<Vec<MergeProgress>> {
     let tree = here.source.tree();
     let context = context::build(here.source, here.leaf, here.dialect)?;
-    let mut found = Progress { here, present: Present::of(here.source, &context)?, known: HashMap::new() };
+    let family = here.family(None);
+    let mut found =
+        Progress { here, present: Present::of(here.source, &context, here.family(None))?, known: HashMap::new() };
     let mut path = here.leaf.map_or_else(Vec::new, |leaf| tree.path(leaf));
     for ix in path.iter().filter(|ix| tree.node(**ix).kind() == Kind::BranchSummary) {
-        let merged = Merged::of(&here.source.entry(*ix)?).filter(|merged| merged.session.is_none());
+        let merged =
+            Merged::of(&here.source.entry(*ix)?).filter(|merged| family.is_one(merged.session.as_deref(), None));
         let tip = merged.and_then(|merged| tree.find(merged.tip.as_str()));
         found.known.extend(tip.map(|tip| (tip, MergeProgress { is_begun: true, lacking: 0 })));
     }
@@ -50,7 +53,7 @@ pub fn progress(here: PickEnd<'_>, tips: &[NodeIx]) -> Result<Vec<MergeProgress>
 
 struct Progress<'a> {
     here: PickEnd<'a>,
-    present: Present,
+    present: Present<'a>,
     /// Entries beside the path here, with the progress of the branch up to each.
     known: HashMap<NodeIx, MergeProgress>,
 }

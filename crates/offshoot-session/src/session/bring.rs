@@ -49,7 +49,13 @@ pub struct Brought {
 impl Session {
     /// This session as one end of a pick.
     pub fn pick_end(&self) -> PickEnd<'_> {
-        PickEnd { source: self, session: self.id(), dialect: self.dialect(), leaf: self.leaf() }
+        PickEnd {
+            source: self,
+            session: self.id(),
+            ancestors: self.ancestors(),
+            dialect: self.dialect(),
+            leaf: self.leaf(),
+        }
     }
 
     /// Plans copies of entries below `request.onto`. Writes nothing.

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use super::ancestors::Ancestors;
 use super::diverged::OtherBranches;
 use super::open::{check_session_id, read_file};
 use super::snapshot::FactsCache;
@@ -114,6 +115,7 @@ impl Session {
         self.header = header;
         self.loaded = loaded;
         self.facts = FactsCache::default();
+        self.ancestors = Ancestors::default();
         self.backing = backing;
         self.broken = None;
         self.own = OwnSpill::default();

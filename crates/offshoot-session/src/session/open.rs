@@ -3,6 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use super::ancestors::Ancestors;
 use super::diverged::OtherBranches;
 use super::snapshot::FactsCache;
 use super::spill::OwnSpill;
@@ -131,6 +132,7 @@ impl Session {
             news: Vec::new(),
             attempted: None,
             facts: FactsCache::default(),
+            ancestors: Ancestors::default(),
         }
     }
 

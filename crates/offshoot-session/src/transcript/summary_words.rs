@@ -1,4 +1,4 @@
-//! The words that stand for a summary where there is room for one row. Knows no entry.
+//! One row of words for a summary. Knows no entry.
 
 /// The words of a summary that name its branch: its goal, or else its first words after the sentence that introduces it.
 /// `None` if it states no goal: then the words before it name the branch better.

@@ -106,3 +106,25 @@ pub(crate) fn shape(session: &Session) -> String {
     let word = |(depth, ix): (usize, NodeIx)| format!("{depth}{}", tree.node(ix).id().map_or("-", |id| id.as_str()));
     tree.walk().map(word).collect::<Vec<_>>().join(" ")
 }
+
+/// A turn with these calls, which cost half a dollar.
+pub(crate) fn assistant(calls: &[&str], more: &str) -> String {
+    let calls: Vec<String> = calls
+        .iter()
+        .map(|id| {
+            format!(
+                r#"{{"type":"toolCall","id":"{id}","name":"write","arguments":{{"path":"x-{id}","content":"1.0e2"}}}}"#
+            )
+        })
+        .collect();
+    format!(
+        r#"{{"type":"message","message":{{"role":"assistant","content":[{}],"provider":"p2","model":"m2"{more},"usage":{{"input":5,"output":6,"totalTokens":190000,"cost":{{"total":0.5}}}},"timestamp":1.50}}}}"#,
+        calls.join(",")
+    )
+}
+
+pub(crate) fn result(call: &str) -> String {
+    format!(
+        r#"{{"type":"message","message":{{"role":"toolResult","toolCallId":"{call}","toolName":"write","content":[{{"type":"text","text":"ok"}}],"isError":false}}}}"#
+    )
+}

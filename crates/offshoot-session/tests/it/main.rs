@@ -11,6 +11,7 @@ mod growth;
 mod interruption;
 mod lists;
 mod operations;
+mod pick_properties;
 mod picks;
 mod properties;
 mod readme;

@@ -1,4 +1,4 @@
-//! Picks: what a copy is, what comes along, what is here already, and what must hold for any tree.
+//! Picks: what a copy is, what comes along, and what is here already.
 
 use std::fs;
 
@@ -11,13 +11,12 @@ use offshoot_session::llm::convert;
 use offshoot_session::merge::{MergeRequest, progress};
 use offshoot_session::pick::{Gone, PickOptions, PickRequest, shared_end};
 use offshoot_session::selection::{range, turn};
-use offshoot_session::session::{Brought, PlannedPick, Session};
+use offshoot_session::session::{Brought, NewFork, Options, PlannedPick, Session, SessionPart};
 use offshoot_session::stats::totals;
 use offshoot_session::testing::fixed_options;
 use offshoot_session::tree::NodeIx;
-use proptest::prelude::*;
 
-use super::common::{HEADER, line, open_messages, session, text};
+use super::common::{HEADER, assistant, open_messages, result, session, text};
 
 fn ix(session: &Session, id: &str) -> NodeIx {
     session.find(id).unwrap()
@@ -43,27 +42,6 @@ fn left_out(planned: &PlannedPick) -> Vec<(&str, &str)> {
 
 fn copied(planned: &PlannedPick) -> Vec<&str> {
     planned.plan.copies.iter().map(|copy| copy.id.as_str()).collect()
-}
-
-fn assistant(calls: &[&str], more: &str) -> String {
-    let calls: Vec<String> = calls
-        .iter()
-        .map(|id| {
-            format!(
-                r#"{{"type":"toolCall","id":"{id}","name":"write","arguments":{{"path":"x-{id}","content":"1.0e2"}}}}"#
-            )
-        })
-        .collect();
-    format!(
-        r#"{{"type":"message","message":{{"role":"assistant","content":[{}],"provider":"p2","model":"m2"{more},"usage":{{"input":5,"output":6,"totalTokens":190000,"cost":{{"total":0.5}}}},"timestamp":1.50}}}}"#,
-        calls.join(",")
-    )
-}
-
-fn result(call: &str) -> String {
-    format!(
-        r#"{{"type":"message","message":{{"role":"toolResult","toolCallId":"{call}","toolName":"write","content":[{{"type":"text","text":"ok"}}],"isError":false}}}}"#
-    )
 }
 
 /// A trunk of two entries, and a branch that calls two tools.
@@ -250,6 +228,80 @@ fn between_sessions_nothing_comes_twice() {
     assert_eq!(take(&mut x, &y), 0);
 }
 
+/// A fork has the copies that its source made, and not the originals. It copied these again.
+#[test]
+fn a_fork_and_its_source_know_each_others_copies() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = |name: &str| folder.path().join(name);
+    let pictures = tool_branch();
+    fs::write(file("s.jsonl"), text(&pictures.iter().map(String::as_str).collect::<Vec<_>>())).unwrap();
+    let mut source = Session::open(&file("s.jsonl"), fixed_options()).unwrap();
+    pick(&mut source, &["t", "z"], PickOptions::default()).unwrap();
+    let tip = ix(&source, "z");
+    let planned = source.plan_merge(&MergeRequest { from: None, tip, onto: source.leaf(), budget: 0 }).unwrap();
+    source.merge(&planned, &planned.plan.in_words("found")).unwrap();
+    let fork_of = |session: &mut Session, id: &str| {
+        let part = SessionPart::Path(session.leaf().unwrap());
+        let new = NewFork { part, id: Some(id), ..NewFork::default() };
+        session.export(&new, |_, _| file(id)).unwrap();
+        Session::open(&file(id), fixed_options()).unwrap()
+    };
+    let mut fork = fork_of(&mut source, "f");
+    let second = fork_of(&mut fork, "g");
+    assert_eq!(second.ancestors(), ["f", "s"]);
+    for here in [&fork, &second] {
+        let selections = [vec![ix(&source, "t"), ix(&source, "r"), ix(&source, "s"), ix(&source, "z")]];
+        let (from, options) = (Some(source.pick_end()), PickOptions::default());
+        let request = PickRequest { from, selections: &selections, onto: here.leaf(), options };
+        let planned = here.plan_pick(&request).unwrap();
+        assert_eq!((copied(&planned), planned.plan.already.len()), (vec![], 4), "{}", here.id());
+        let merged = here.plan_merge(&MergeRequest { from, tip, onto: here.leaf(), budget: 0 }).unwrap();
+        assert!(merged.plan.is_empty() && merged.plan.is_repeated, "{:?}", merged.plan);
+    }
+    // What the fork has of its own comes, and once.
+    let selections = [vec![ix(&source, "q")]];
+    let onto = fork.leaf();
+    let from = Some(source.pick_end());
+    let planned = fork.plan_pick(&PickRequest { from, selections: &selections, onto, options: PickOptions::default() });
+    assert_eq!(copied(planned.as_ref().unwrap()), ["q"]);
+    fork.pick(&planned.unwrap()).unwrap();
+    assert!(raw(&fork, fork.leaf_id().unwrap().as_str()).contains(r#""pickedFrom":{"session":"s","id":"q"}"#));
+    let onto = fork.leaf();
+    let planned = fork.plan_pick(&PickRequest { from, selections: &selections, onto, options: PickOptions::default() });
+    assert!(planned.unwrap().plan.is_empty());
+}
+
+/// Forks of each other, one of itself, and files that are gone or no sessions: none of them is an error.
+#[test]
+fn the_sources_of_a_fork_are_followed_with_care() {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |name: &str, parent: &str| {
+        let header = HEADER.replace(r#""id":"s""#, &format!(r#""id":"{name}","parentSession":"{parent}""#));
+        fs::write(folder.path().join(name), header + "\n").unwrap();
+    };
+    let path = |name: &str| folder.path().join(name).display().to_string();
+    let of = |name: &str| Session::open(&folder.path().join(name), fixed_options()).unwrap().ancestors().to_vec();
+    write("a", &path("b"));
+    write("b", &path("a"));
+    write("own", &path("own"));
+    write("orphan", "0198c2aa");
+    write("child", &path("orphan"));
+    fs::write(folder.path().join("text"), "no session\n").unwrap();
+    write("odd", &path("text"));
+    fs::create_dir(folder.path().join("folder")).unwrap();
+    write("in", &path("folder"));
+    assert_eq!((of("a"), of("b"), of("own")), (vec!["b".to_owned()], vec!["a".to_owned()], vec![]));
+    assert_eq!(
+        (of("orphan"), of("child")),
+        (vec!["0198c2aa".to_owned()], vec!["orphan".to_owned(), "0198c2aa".to_owned()])
+    );
+    assert_eq!((of("odd"), of("in")), (vec![path("text")], vec![path("folder")]));
+    for at in 0..300 {
+        write(&format!("long{at}"), &path(&format!("long{}", at + 1)));
+    }
+    assert_eq!(of("long0").len(), 256);
+}
+
 #[test]
 fn a_plan_is_checked_again_when_it_is_written() {
     let folder = tempfile::tempdir().unwrap();
@@ -280,6 +332,22 @@ fn nothing_goes_between_a_call_and_its_result() {
     }
 }
 
+/// omp hides a turn whose results are on another branch. Its copy, with the results, made omp show the turn as well, and a
+/// request had the call twice.
+#[test]
+fn a_turn_that_omp_hides_stays_hidden() {
+    let (turn, result) = (format!("t a {}", assistant(&["c1"], "")), format!("r t {}", result("c1")));
+    let pictures = ["a - U", &turn, &result, "h t U"];
+    let options = Options { dialect: Dialect::Omp, ..fixed_options() };
+    let mut session = Session::from_text(&text(&pictures), options).unwrap();
+    assert_eq!(open_messages(&session), ["a", "h"]);
+    let brought = pick(&mut session, &["r"], PickOptions::default()).unwrap();
+    let [turn, result, ..] = brought.entries.as_slice() else { panic!("{brought:?}") };
+    assert!(!raw(&session, turn.as_str()).contains("c1\",\"name"), "{}", raw(&session, turn.as_str()));
+    assert!(!raw(&session, result.as_str()).contains(r#""toolCallId":"c1""#));
+    assert_eq!(open_messages(&session), ["a", "h", "", "ok"]);
+}
+
 #[test]
 fn branches_say_how_much_of_them_is_here() {
     let mut session = open(&tool_branch());
@@ -302,254 +370,6 @@ fn branches_say_how_much_of_them_is_here() {
     // Seen from the merged branch, the other one lacks nothing but what only it has; its copies are known here.
     session.branch("z").unwrap();
     assert_eq!(of(&session, "i"), ("no", 2));
-}
-
-/// An entry of a random tree: how far up its parent is, and what it is.
-type Seed = (u8, u8);
-
-/// A tree of prompts, turns with calls and their results, summaries, settings and edits.
-fn random_tree(seeds: &[Seed], prefix: &str, is_omp: bool) -> String {
-    let mut pictures: Vec<String> = Vec::new();
-    let mut open_call: Option<String> = None;
-    for (at, (up, what)) in seeds.iter().enumerate() {
-        let name = |at: usize| format!("{prefix}{at}");
-        let parent = match (at, &open_call) {
-            (0, _) => "-".to_owned(),
-            // A result follows its call.
-            (_, Some(_)) => name(at - 1),
-            _ if *up < 200 => name(at - 1),
-            _ => name(at - 1 - usize::from(*up) % at.min(6)),
-        };
-        if let Some(call) = open_call.take() {
-            pictures.push(format!("{} {parent} {}", name(at), result(&call)));
-            continue;
-        }
-        let entry = match what % 14 {
-            0..=4 => "U".to_owned(),
-            5..=7 => "A".to_owned(),
-            8..=10 => {
-                let call = format!("call{prefix}{at}");
-                open_call = Some(call.clone());
-                let stop = if what % 28 > 14 { r#","stopReason":"aborted""# } else { r#","stopReason":"toolUse""# };
-                assistant(&[&call], stop)
-            }
-            11 if at > 0 => format!("k={}", name(at - 1)),
-            12 => "bs=tried".to_owned(),
-            _ if is_omp => r#"{"type":"model_change","model":"p/m","role":"default"}"#.to_owned(),
-            _ => r#"{"type":"model_change","provider":"p","modelId":"m"}"#.to_owned(),
-        };
-        pictures.push(format!("{} {parent} {entry}", name(at)));
-    }
-    let lines = pictures.iter().enumerate().map(|(at, picture)| line(picture, at + 1));
-    let header = HEADER.replace(r#""id":"s""#, &format!(r#""id":"{prefix}""#));
-    std::iter::once(header).chain(lines).fold(String::new(), |text, line| text + &line + "\n")
-}
-
-fn open_text(text: &str, is_omp: bool) -> Session {
-    let dialect = if is_omp { Dialect::Omp } else { Dialect::Pi };
-    let options = offshoot_session::session::Options { dialect, ..fixed_options() };
-    Session::from_text(text, options).unwrap()
-}
-
-fn context_messages(session: &Session) -> Vec<String> {
-    let context = session.context().unwrap();
-    context.messages(session).map(|message| message.unwrap().json).collect()
-}
-
-fn json_context(session: &Session) -> String {
-    let mut out = Vec::new();
-    session.context().unwrap().write_json(session, &mut out).unwrap();
-    String::from_utf8(out).unwrap()
-}
-
-/// No two calls with one id, no call without result, no result without call.
-fn check_request(session: &Session) {
-    let context = session.context().unwrap();
-    let (messages, _) = convert(context.messages(session).map(Result::unwrap).collect());
-    let mut ids = std::collections::HashSet::new();
-    let mut waiting: Vec<String> = Vec::new();
-    for message in &messages {
-        let json = message.json();
-        if let Some(answered) = json.str("toolCallId") {
-            let at = waiting.iter().position(|id| *id == answered).expect("every result has its call");
-            waiting.remove(at);
-            continue;
-        }
-        assert!(waiting.is_empty(), "a call without result");
-        for block in json.get("content").map(Json::items).into_iter().flatten() {
-            if block.str("type").is_some_and(|kind| kind == "toolCall") {
-                let id = block.str("id").unwrap().into_owned();
-                assert!(ids.insert(id.clone()), "two calls have the id {id}");
-                waiting.push(id);
-            }
-        }
-    }
-}
-
-proptest! {
-    #![proptest_config(ProptestConfig { cases: 700, failure_persistence: None, ..ProptestConfig::default() })]
-
-    #[test]
-    fn a_pick_adds_the_copies_and_nothing_else(
-        seeds in prop::collection::vec(any::<Seed>(), 1..40),
-        chosen in prop::collection::vec(any::<prop::sample::Index>(), 1..5),
-        at in any::<prop::sample::Index>(),
-        is_omp in any::<bool>(),
-        again in any::<bool>(),
-    ) {
-        let mut session = open_text(&random_tree(&seeds, "e", is_omp), is_omp);
-        let all: Vec<NodeIx> = session.tree().entries().collect();
-        let leaf = *at.get(&all);
-        session.switch(leaf).unwrap();
-        let selections: Vec<Vec<NodeIx>> = chosen.iter().map(|at| vec![*at.get(&all)]).collect();
-        let options = PickOptions { again, ..PickOptions::default() };
-        let request = PickRequest { from: None, selections: &selections, onto: session.leaf(), options };
-        let planned = match session.plan_pick(&request) {
-            Ok(planned) => planned,
-            Err(Error::Conflict { why: Conflict::OpenToolTurn { .. }, .. }) => return Ok(()),
-            Err(error) => panic!("{error}"),
-        };
-        let (before, full, sums) = (context_messages(&session), json_context(&session), totals(&session).unwrap());
-        let settings = |context: &str| context.rsplit_once(']').map(|(_, settings)| settings.to_owned());
-        let Some(brought) = session.pick(&planned).unwrap() else {
-            prop_assert!(planned.plan.copies.is_empty());
-            return Ok(());
-        };
-        // The context before, then the copies.
-        let after = context_messages(&session);
-        if !is_omp {
-            prop_assert_eq!(&after[..before.len()], &before[..]);
-            prop_assert!(after.len() <= before.len() + planned.plan.copies.len());
-            let has_model = session.context().unwrap().model;
-            if !full.ends_with(r#""model":null}"#) {
-                prop_assert_eq!(settings(&json_context(&session)), settings(&full), "{:?}", has_model);
-            }
-        }
-        check_request(&session);
-        // Costs count once.
-        let now = totals(&session).unwrap();
-        prop_assert_eq!((now.tokens, now.cost), (sums.tokens, sums.cost));
-        // Picking twice is picking once.
-        if !again {
-            let request = PickRequest { onto: session.leaf(), ..request };
-            let second = session.plan_pick(&request).unwrap();
-            prop_assert!(second.plan.copies.is_empty(), "{:?}", second.plan.copies);
-        }
-        // Every cut of the operation opens, before it, until it is whole.
-        let written = session.raw_bytes(0, session.raw_length() as usize).unwrap();
-        let written = String::from_utf8(written).unwrap();
-        let lines: Vec<&str> = written.lines().collect();
-        for cut in lines.len() - brought.entries.len()..lines.len() {
-            let rest = open_text(&(lines[..cut].join("\n") + "\n"), is_omp);
-            prop_assert_eq!(context_messages(&rest), before.clone(), "cut after line {}", cut);
-        }
-        // Undone, everything is as before.
-        let undo = session.plan_undo().unwrap().unwrap();
-        session.undo(&undo).unwrap();
-        prop_assert_eq!(json_context(&session), full);
-    }
-
-    #[test]
-    fn there_and_back_brings_nothing_new(
-        (ours, theirs) in (prop::collection::vec(any::<Seed>(), 1..25), prop::collection::vec(any::<Seed>(), 1..25)),
-        is_omp in any::<bool>(),
-    ) {
-        // What a compaction swallowed comes back, so there is none here.
-        let said = |seeds: &[Seed]| -> Vec<Seed> {
-            seeds.iter().map(|(up, what)| (*up, if what % 14 == 11 { 0 } else { *what })).collect()
-        };
-        let (ours, theirs) = (said(&ours), said(&theirs));
-        let mut x = open_text(&random_tree(&ours, "x", is_omp), is_omp);
-        let mut y = open_text(&random_tree(&theirs, "y", is_omp), is_omp);
-        let take = |here: &mut Session, from: &Session| {
-            let entries = range(from.tree(), None, from.leaf().unwrap()).unwrap();
-            let request = PickRequest {
-                from: Some(from.pick_end()),
-                selections: &[entries],
-                onto: here.leaf(),
-                options: PickOptions::default(),
-            };
-            let planned = here.plan_pick(&request).ok()?;
-            let origins: Vec<String> = planned.plan.copies.iter().map(|copy| copy.id.to_string()).collect();
-            here.pick(&planned).unwrap();
-            check_request(here);
-            Some(origins)
-        };
-        if take(&mut y, &x).is_none() {
-            return Ok(());
-        }
-        if take(&mut x, &y).is_none() {
-            return Ok(());
-        }
-        prop_assert_eq!(take(&mut y, &x).unwrap_or_default(), Vec::<String>::new());
-    }
-}
-
-/// The messages without usage, and without the times of entries, which a copy has of its own.
-fn without_usage(messages: &[String]) -> Vec<String> {
-    let cut = |message: &String| {
-        let json = Json::parse(message).unwrap();
-        let members = json.members().filter(|(name, _)| name != "usage" && name != "timestamp");
-        members.map(|(name, value)| format!("{name}:{}", value.text())).collect::<Vec<_>>().join(",")
-    };
-    messages.iter().map(cut).collect()
-}
-
-proptest! {
-    #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
-
-    #[test]
-    fn a_merge_leaves_nothing_to_merge(
-        seeds in prop::collection::vec(any::<Seed>(), 1..40),
-        (tip, at) in (any::<prop::sample::Index>(), any::<prop::sample::Index>()),
-        is_omp in any::<bool>(),
-    ) {
-        let mut session = open_text(&random_tree(&seeds, "e", is_omp), is_omp);
-        let all: Vec<NodeIx> = session.tree().entries().collect();
-        let (tip, leaf) = (*tip.get(&all), *at.get(&all));
-        session.switch(leaf).unwrap();
-        let request = |session: &Session| MergeRequest { from: None, tip, onto: session.leaf(), budget: 0 };
-        let Ok(planned) = session.plan_merge(&request(&session)) else { return Ok(()) };
-        if planned.plan.is_empty() {
-            return Ok(());
-        }
-        let (before, full) = (context_messages(&session), json_context(&session));
-        let drafted = planned.plan.in_words("what was found");
-        session.merge(&planned, &drafted).unwrap();
-        prop_assert_eq!(context_messages(&session).len(), before.len() + 1);
-        check_request(&session);
-        let again = session.plan_merge(&request(&session)).unwrap();
-        prop_assert!(again.plan.is_repeated && again.plan.entries.is_empty(), "{:?}", again.plan);
-        let undo = session.plan_undo().unwrap().unwrap();
-        session.undo(&undo).unwrap();
-        prop_assert_eq!(json_context(&session), full);
-    }
-
-    #[test]
-    fn a_compaction_that_is_taken_back_never_was(
-        seeds in prop::collection::vec(any::<Seed>(), 1..30),
-        later in prop::collection::vec(any::<Seed>(), 1..8),
-    ) {
-        // A path with one compaction; what follows has none.
-        let straight = |seed: &Seed| (0, if seed.1 % 14 == 11 { 0 } else { seed.1 });
-        let mut path: Vec<Seed> = seeds.iter().map(straight).collect();
-        path.extend([(0, 0), (0, 11)]);
-        path.extend(later.iter().map(straight));
-        let text = random_tree(&path, "e", false);
-        if !text.contains(r#""type":"compaction""#) {
-            return Ok(());
-        }
-        let never = open_text(&text.replace(r#""type":"compaction""#, r#""type":"custom","customType":"x""#), false);
-        let mut session = open_text(&text, false);
-        let full = json_context(&session);
-        let planned = session.plan_uncompact().unwrap().unwrap();
-        session.uncompact(&planned).unwrap();
-        prop_assert_eq!(without_usage(&context_messages(&session)), without_usage(&context_messages(&never)));
-        prop_assert!(session.plan_uncompact().unwrap().is_none());
-        let undo = session.plan_undo().unwrap().unwrap();
-        session.undo(&undo).unwrap();
-        prop_assert_eq!(json_context(&session), full);
-    }
 }
 
 #[test]
