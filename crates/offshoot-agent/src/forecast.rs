@@ -6,7 +6,7 @@ use offshoot_session::entry::Source;
 use offshoot_session::error::Result;
 use offshoot_session::forecast::{AskedModel, CacheReach, CacheRule, Forecast, NextRequest, forecast};
 use offshoot_session::header::Dialect;
-use offshoot_session::text::in_short;
+use offshoot_session::text::{in_short, noun};
 use offshoot_session::tree::NodeIx;
 
 use crate::provider::{Api, Model};
@@ -28,7 +28,8 @@ pub struct RequestForecast {
 impl RequestForecast {
     /// Such as `41k tokens, 34k still cached (3 min) · next prompt ≈ $0.03, later ≈ $0.13`.
     pub fn words(&self) -> String {
-        let mut words = format!("{} tokens", in_short(self.tokens.context_tokens));
+        let context = self.tokens.context_tokens;
+        let mut words = format!("{} {}", in_short(context), noun(context, "token", "tokens"));
         match (self.tokens.cached_tokens, self.tokens.cache_expires_in_ms) {
             (Some(cached), Some(left)) => {
                 let left = (left + 59_999) / 60_000;
@@ -126,6 +127,9 @@ mod tests {
         let expired = RequestForecast { tokens: expired, cost_now: Some(0.004), cost_later: Some(0.004) };
         assert_eq!(expired.words(), "41k tokens, nothing cached · next prompt ≈ $0.0040");
         assert_eq!(RequestForecast { tokens, cost_now: None, cost_later: None }.words(), "41k tokens");
+        let one =
+            RequestForecast { tokens: Forecast { context_tokens: 1, ..tokens }, cost_now: None, cost_later: None };
+        assert_eq!(one.words(), "1 token");
     }
 
     #[test]

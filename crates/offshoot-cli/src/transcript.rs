@@ -8,7 +8,7 @@ use std::io;
 
 use offshoot_session::facts::Totals;
 use offshoot_session::json::Json;
-use offshoot_session::text::{counted, grouped, one_line};
+use offshoot_session::text::{counted, grouped, noun, one_line};
 use offshoot_session::transcript::{Call, End, Item, ItemPart, Summarised, error_words, value_text};
 use offshoot_tui::text::in_short;
 
@@ -93,7 +93,7 @@ pub(crate) fn say(item: &Item, words: &mut dyn ItemWords) -> io::Result<()> {
 fn summarised(of: &Summarised) -> String {
     match of {
         Summarised::Unknown => String::new(),
-        Summarised::Tokens(tokens) => format!("{} tokens summarised", grouped(*tokens)),
+        Summarised::Tokens(tokens) => format!("{} {} summarised", grouped(*tokens), noun(*tokens, "token", "tokens")),
         Summarised::BranchTo(leaf) => format!("of the branch that ended at {leaf}"),
     }
 }
@@ -172,7 +172,7 @@ pub(crate) fn in_words(totals: &Totals) -> String {
     let entries = usize::try_from(totals.entries).unwrap_or(usize::MAX);
     let mut words = counted(entries, "entry", "entries");
     if totals.tokens > 0 {
-        words += &format!(", {} tokens", in_short(totals.tokens));
+        words += &format!(", {} {}", in_short(totals.tokens), noun(totals.tokens, "token", "tokens"));
     }
     if totals.cost > 0.0 {
         words += &format!(", ${:.2}", totals.cost);

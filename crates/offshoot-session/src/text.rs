@@ -13,8 +13,13 @@ pub use clean::{CleanStart, clean, clean_lines, steers};
 /// A number with its noun: `1 entry`, `2 entries`.
 #[must_use]
 pub fn counted<N: Copy + Display + PartialEq + From<u8>>(count: N, one: &str, many: &str) -> String {
-    let noun = if count == N::from(1) { one } else { many };
-    format!("{count} {noun}")
+    format!("{count} {}", noun(count, one, many))
+}
+
+/// The noun of a number that is written in another form than [`counted`]'s.
+#[must_use]
+pub fn noun<'a, N: Copy + PartialEq + From<u8>>(count: N, one: &'a str, many: &'a str) -> &'a str {
+    if count == N::from(1) { one } else { many }
 }
 
 /// A word of a command line, quoted if a shell would not take it as it is.
@@ -154,6 +159,7 @@ mod tests {
     fn numbers_are_for_people() {
         assert_eq!([0, 1_234, 1_234_567].map(grouped), ["0", "1,234", "1,234,567"]);
         assert_eq!([0u64, 1, 2].map(|count| counted(count, "entry", "entries")), ["0 entries", "1 entry", "2 entries"]);
+        assert_eq!([0u64, 1, 2].map(|count| noun(count, "token", "tokens")), ["tokens", "token", "tokens"]);
     }
 
     #[test]

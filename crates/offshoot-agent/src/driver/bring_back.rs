@@ -166,7 +166,7 @@ fn picked(plan: &PickPlan) -> String {
     if added > 0 {
         said.push_str(&format!(" ({added} with it)"));
     }
-    said.push_str(&format!(", about {} tokens", plan.tokens));
+    said.push_str(&format!(", about {}", counted(plan.tokens, "token", "tokens")));
     if !plan.already.is_empty() {
         said.push_str(&format!("; {} here already", plan.already.len()));
     }

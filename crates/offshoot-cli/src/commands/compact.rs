@@ -167,7 +167,7 @@ fn compact(app: &App, args: &Args, session: &mut Session, plan: &Plan) -> Result
 }
 
 fn sizes(before: u64, after: u64) -> String {
-    format!("{before} tokens before, about {after} after")
+    format!("{} before, about {after} after", counted(before, "token", "tokens"))
 }
 
 fn counts(session: &Session, plan: &Plan) -> Result<String> {

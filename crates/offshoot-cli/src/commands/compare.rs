@@ -4,7 +4,7 @@ use std::io::Write;
 
 use offshoot_agent::branch_files::{FilePatch, patches};
 use offshoot_session::compare::{Comparison, Side};
-use offshoot_session::text::{clean_lines, counted, one_line};
+use offshoot_session::text::{clean_lines, counted, noun, one_line};
 use offshoot_tui::text::in_short;
 
 use super::switch::place;
@@ -99,7 +99,7 @@ fn lines(app: &App, side: &Side) -> Vec<String> {
     let mut figures = vec![
         counted(side.entries.len(), "entry", "entries"),
         counted(side.turns, "turn", "turns"),
-        format!("{} tokens", in_short(totals.tokens)),
+        format!("{} {}", in_short(totals.tokens), noun(totals.tokens, "token", "tokens")),
         format!("${:.2}", totals.cost),
     ];
     figures.extend(side.newest.map(|newest| when::ago(newest, app.now())));

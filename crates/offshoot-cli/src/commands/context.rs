@@ -204,13 +204,13 @@ fn tokens_table(app: &App, source: &Messages<'_>) -> Result<()> {
 fn total(estimate: &ContextEstimate) -> String {
     match estimate.last_usage_index {
         Some(at) => format!(
-            "{} tokens: {} reported with message {}, {} estimated after it",
-            estimate.tokens,
+            "{}: {} reported with message {}, {} estimated after it",
+            counted(estimate.tokens, "token", "tokens"),
             estimate.usage_tokens,
             at + 1,
             estimate.trailing_tokens
         ),
-        None => format!("{} tokens, estimated", estimate.tokens),
+        None => format!("{}, estimated", counted(estimate.tokens, "token", "tokens")),
     }
 }
 

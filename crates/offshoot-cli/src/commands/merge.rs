@@ -165,7 +165,7 @@ fn entries(app: &App, args: &Args, session: &mut Session, other: Option<&Session
     let mut out = app.ui.text();
     let count = counted(planned.plan.copies.len(), "entry", "entries");
     let verb = if args.dry_run { "would copy" } else { "copied" };
-    writeln!(out, "{verb} {count}, about {} tokens", planned.plan.tokens)?;
+    writeln!(out, "{verb} {count}, about {}", counted(planned.plan.tokens, "token", "tokens"))?;
     if let Some(forecast) = forecast {
         writeln!(out, "{}", Painted(DIM, &forecast.words()))?;
     }
@@ -215,7 +215,10 @@ fn report(
     let mut out = app.ui.text();
     match merged {
         Some((id, _)) => writeln!(out, "merged {count} as a summary in {id}")?,
-        None => writeln!(out, "would merge {count}, about {} tokens to summarise", plan.summary.tokens)?,
+        None => {
+            let tokens = counted(plan.summary.tokens, "token", "tokens");
+            writeln!(out, "would merge {count}, about {tokens} to summarise")?;
+        }
     }
     let since = if plan.is_repeated { "since the last merge at" } else { "after" };
     let base = plan.merged.base.as_ref().and_then(|base| from.tree().find(base.as_str()));

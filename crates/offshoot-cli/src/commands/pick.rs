@@ -151,7 +151,7 @@ pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
 fn told(session: &Session, plan: &PickPlan, is_dry: bool) -> Result<String> {
     let count = counted(plan.copies.len(), "entry", "entries");
     let after = plan.tokens_before + plan.tokens;
-    let size = format!("{} tokens before, about {after} after", plan.tokens_before);
+    let size = format!("{} before, about {after} after", counted(plan.tokens_before, "token", "tokens"));
     let onto = plan.onto.map_or_else(
         || Ok("as the first entry".to_owned()),
         |onto| Ok::<_, CommandError>(format!("below {}", place(session, onto)?)),

@@ -10,7 +10,7 @@ use crate::markdown::flow::{self, SpanRow};
 use crate::markdown::{self, harmless};
 use crate::text;
 use crate::theme::{Theme, Token};
-use offshoot_session::text::{counted, grouped, one_line};
+use offshoot_session::text::{counted, grouped, noun, one_line};
 use offshoot_session::transcript::{
     Answer, End, Item, ItemPart, Level, Run, Summarised, Summary, error_words, summary_words,
 };
@@ -231,7 +231,9 @@ fn summary_rows(page: &mut Page<'_>, summary: &Summary) {
     let room = page.room().saturating_sub(text::width(summary.label) + 2 + text::width(&key));
     let mut title = vec![Span::styled(summary.label, label.add_modifier(Modifier::BOLD))];
     let beside = match &summary.of {
-        Summarised::Tokens(tokens) => Some(format!("{} tokens summarised", grouped(*tokens))),
+        Summarised::Tokens(tokens) => {
+            Some(format!("{} {} summarised", grouped(*tokens), noun(*tokens, "token", "tokens")))
+        }
         // The text itself is below an open row.
         Summarised::BranchTo(_) | Summarised::Unknown if is_open => None,
         Summarised::BranchTo(_) | Summarised::Unknown => {

@@ -37,7 +37,8 @@ pub(super) fn run(app: &App, args: &Args) -> Result<()> {
     let verb = if brought.is_some() { "continued" } else { "would continue" };
     let mut out = app.ui.text();
     writeln!(out, "{verb} before the compaction, after {onto}")?;
-    writeln!(out, "{count} copied, {} tokens in all", plan.tokens_before + plan.tokens)?;
+    let tokens = counted(plan.tokens_before + plan.tokens, "token", "tokens");
+    writeln!(out, "{count} copied, {tokens} in all")?;
     if let Some(forecast) = forecast {
         writeln!(out, "{}", Painted(DIM, &forecast.words()))?;
     }

@@ -115,14 +115,20 @@ const SAID: usize = 3;
 fn rest_text(out: &mut dyn Write, rest: &Rest) -> io::Result<()> {
     if let Some((path, files, bytes)) = &rest.index {
         let files = counted(*files, "file", "files");
-        writeln!(out, "{}  {files}, {bytes} bytes {}", Painted(BOLD, &shown(path)), Painted(DIM, "(side indexes)"))?;
+        writeln!(
+            out,
+            "{}  {files}, {} {}",
+            Painted(BOLD, &shown(path)),
+            counted(*bytes, "byte", "bytes"),
+            Painted(DIM, "(side indexes)")
+        )?;
     }
     if let Some((path, state)) = &rest.catalogue {
         let (word, why) = standing(state);
         let why = why.map(|why| format!(": {}", one_line(why, 200))).unwrap_or_default();
         let sessions = counted(state.sessions, "session", "sessions");
         let path = shown(path);
-        let said = format!("{word}{why}, {sessions}, {} bytes", state.size);
+        let said = format!("{word}{why}, {sessions}, {}", counted(state.size, "byte", "bytes"));
         writeln!(out, "{}  {said} {}", Painted(BOLD, &path), Painted(DIM, "(catalogue)"))?;
     }
     if let Some(path) = &rest.spill {
