@@ -5,6 +5,7 @@ mod front_matter;
 mod template;
 mod skill;
 mod places;
+mod system_texts;
 
 use std::collections::BTreeMap;
 use std::io;
@@ -12,8 +13,9 @@ use std::path::{Path, PathBuf};
 
 use offshoot_session::medium::read_regular_text;
 
-pub use places::{ResourcePlaces, of_project};
+pub use places::ResourcePlaces;
 pub use skill::Skill;
+pub use system_texts::{SystemTexts, TypedTexts};
 pub use template::PromptTemplate;
 
 /// A longer file is refused.
@@ -46,6 +48,11 @@ pub struct Resource {
 pub struct Resources {
     pub templates: Vec<PromptTemplate>,
     pub skills: Vec<Skill>,
+}
+
+/// The files and folders of a project that would count if it were trusted.
+pub fn of_project(cwd: &Path, home: Option<&Path>) -> Vec<PathBuf> {
+    places::of_project(cwd, home).into_iter().chain(system_texts::of_folder(cwd)).collect()
 }
 
 /// A file that is not used, or not as it was meant.

@@ -1,6 +1,7 @@
 //! The command line: its global options, its commands, and the exit code.
 
 mod help;
+mod pi_flags;
 mod read;
 
 use std::ffi::OsString;

@@ -122,7 +122,7 @@ impl ResourcePlaces {
 }
 
 /// The folders of a project that would count if it were trusted.
-pub fn of_project(cwd: &Path, home: Option<&Path>) -> Vec<PathBuf> {
+pub(super) fn of_project(cwd: &Path, home: Option<&Path>) -> Vec<PathBuf> {
     let skills = skill_folders(cwd, home).map(|(folder, _)| folder).filter(|folder| folder.is_dir());
     template_folders(cwd).chain(skills).collect()
 }

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use offshoot_agent::resources::{ExpandError, ResourcePlaces, Resources, of_project};
+use offshoot_agent::resources::{ExpandError, ResourcePlaces, Resources, SystemTexts, TypedTexts, of_project};
 
 fn write(root: &Path, file: &str, text: &str) {
     let file = root.join(file);
@@ -196,4 +196,40 @@ fn the_model_is_told_of_skills_that_it_may_open() {
     ");
     assert!(resources.expand("/skill:hidden go").unwrap().is_some());
     assert_eq!(Resources::default().for_model("read"), None);
+}
+
+/// What counts of a folder's files and of the command line.
+#[test]
+fn texts_of_the_system_prompt_come_from_the_command_line_the_project_or_the_user() {
+    let root = tempfile::tempdir().unwrap();
+    let at = |name: &str| root.path().join(name);
+    let write = |name: &str, text: &str| {
+        std::fs::create_dir_all(at(name).parent().unwrap()).unwrap();
+        std::fs::write(at(name), text).unwrap();
+    };
+    write("data/SYSTEM.md", "\u{feff}The user's.");
+    write("data/APPEND_SYSTEM.md", "Also the user's.");
+    write("work/.pi/SYSTEM.md", "The project's.");
+    write("work/own.md", "A file's.");
+    let found = |project: bool, replacing: &[&str], added: &[&str]| {
+        let places = ResourcePlaces {
+            project: project.then(|| at("work")),
+            data: Some(at("data")),
+            ..ResourcePlaces::default()
+        };
+        let owned = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect::<Vec<_>>();
+        let (replacing, added) = (owned(replacing), owned(added));
+        let typed = TypedTexts { cwd: &at("work"), replacing: &replacing, added: &added };
+        let (SystemTexts { replacing, added }, troubles) = SystemTexts::find(&places, typed);
+        (replacing.unwrap_or_default(), added.unwrap_or_default(), troubles.len())
+    };
+    let told = |replacing: &str, added: &str, troubles| (replacing.to_owned(), added.to_owned(), troubles);
+    assert_eq!(found(false, &[], &[]), told("The user's.", "Also the user's.", 0));
+    assert_eq!(found(true, &[], &[]), told("The project's.", "Also the user's.", 0));
+    assert_eq!(found(true, &["own.md", "and words"], &[""]), told("A file's.\n\nand words", "", 0));
+    assert_eq!(found(true, &[""], &["x"]), told("", "x", 0));
+    // Names that look like files are reported, and are the text.
+    assert_eq!(found(true, &["missing.md"], &["../work"]), told("missing.md", "../work", 2));
+    assert_eq!(found(true, &["Say a/b or c."], &[]), told("Say a/b or c.", "Also the user's.", 0));
+    assert_eq!(of_project(&at("work"), None), [at("work/.pi/SYSTEM.md")]);
 }

@@ -123,8 +123,32 @@ pub(crate) struct Args {
     pub(crate) model: ModelArgs,
 
     /// The model's tools, separated by commas; '' for none [default: the settings', else read,bash,edit,write]
-    #[arg(long, value_name = "NAMES")]
+    #[arg(short, long, value_name = "NAMES")]
     pub(crate) tools: Option<String>,
+
+    /// Give the model no tools, but those of --tools
+    #[arg(long)]
+    pub(crate) no_tools: bool,
+
+    /// As pi's: all tools are built in
+    #[arg(long, hide = true)]
+    pub(crate) no_builtin_tools: bool,
+
+    /// Take these tools away
+    #[arg(long, value_name = "NAMES")]
+    pub(crate) exclude_tools: Option<String>,
+
+    /// As pi's: the conversation is in the terminal's own scrollback
+    #[arg(long, hide = true, value_parser = ["regular"])]
+    tui_mode: Option<String>,
+
+    /// As pi's: nothing is fetched at the start
+    #[arg(long, hide = true)]
+    offline: bool,
+
+    /// As pi's: what is odd is always said at the start
+    #[arg(long, hide = true)]
+    verbose: bool,
 
     /// Where the model may write: off (everywhere), workspace (in this folder) or read-only [default: the settings', else off]
     #[arg(long, value_enum, value_name = "MODE", hide_possible_values = true)]
@@ -150,13 +174,13 @@ pub(crate) struct Args {
     #[arg(long, value_name = "MODE", value_parser = ["auto", "edits", "ask", "read-only"], hide_possible_values = true)]
     pub(crate) approval: Option<String>,
 
-    /// Replace the system prompt
-    #[arg(long, value_name = "TEXT")]
-    pub(crate) system_prompt: Option<String>,
+    /// Replace the system prompt by a text, or by a file's (repeatable)
+    #[arg(long, value_name = "TEXT|FILE")]
+    pub(crate) system_prompt: Vec<String>,
 
-    /// Add text after the system prompt
-    #[arg(long, value_name = "TEXT")]
-    pub(crate) append_system_prompt: Option<String>,
+    /// Add a text, or a file's, after the system prompt (repeatable)
+    #[arg(long, value_name = "TEXT|FILE")]
+    pub(crate) append_system_prompt: Vec<String>,
 
     /// Use this skill, or the skills in this folder (repeatable)
     #[arg(long, value_name = "PATH")]

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use offshoot_agent::context_files::{self, Links};
 use offshoot_agent::model::{Keys, Models};
 use offshoot_agent::provider::{Http, Model, Secret};
-use offshoot_agent::resources::{ResourcePlaces, Resources, of_project};
+use offshoot_agent::resources::{ResourcePlaces, Resources, SystemTexts, TypedTexts, of_project};
 use offshoot_agent::sandbox::Sandbox;
 use offshoot_agent::sessions::Sessions;
 use offshoot_agent::system_prompt::SystemPrompt;
@@ -49,14 +49,14 @@ pub(crate) fn setup(app: &App, args: &Args, session: &Session, approver: Approve
     let (context, troubles) =
         if args.no_context_files { Default::default() } else { context_files::find(&home, &cwd, links) };
     troubles.iter().for_each(|trouble| app.ui.warning(&trouble.to_string()));
-    let resources = resources(app, args, &cwd, is_trusted);
+    let (resources, texts) = resources(app, args, &cwd, is_trusted);
     let sandbox = confine::sandbox(app, args, &user.sandbox, &cwd)?;
     let date = to_iso(app.now());
     let prompt = SystemPrompt {
         tools: &tools,
         context: &context,
-        custom: args.system_prompt.as_deref(),
-        append: args.append_system_prompt.as_deref(),
+        custom: texts.replacing.as_deref(),
+        append: texts.added.as_deref(),
         date: date.get(..10).unwrap_or(&date),
         cwd: &cwd,
         resources: &resources,
@@ -117,8 +117,9 @@ fn usable_settings<T>(app: &App, layers: &Layers, choose: impl Fn(&Settings) -> 
     Ok((users, chosen))
 }
 
-/// Skills and prompt templates. What is odd about them, and what an untrusted project has, is reported.
-fn resources(app: &App, args: &Args, cwd: &Path, is_trusted: bool) -> Resources {
+/// Skills, prompt templates and texts of the system prompt. What is odd about them, and what an untrusted project has, is
+/// reported.
+fn resources(app: &App, args: &Args, cwd: &Path, is_trusted: bool) -> (Resources, SystemTexts) {
     let absolute = |paths: &[PathBuf]| paths.iter().map(|path| app.environment.cwd.join(path)).collect();
     let places = ResourcePlaces {
         templates: absolute(&args.prompt_template),
@@ -129,7 +130,11 @@ fn resources(app: &App, args: &Args, cwd: &Path, is_trusted: bool) -> Resources 
         finds_templates: !args.no_prompt_templates,
         finds_skills: !args.no_skills,
     };
-    let (found, troubles) = places.find();
+    let (found, mut troubles) = places.find();
+    let typed =
+        TypedTexts { cwd: &app.environment.cwd, replacing: &args.system_prompt, added: &args.append_system_prompt };
+    let (texts, odd) = SystemTexts::find(&places, typed);
+    troubles.extend(odd);
     troubles.iter().for_each(|trouble| app.ui.warning(&trouble.to_string()));
     if !is_trusted && app.trust != RunTrust::EveryFolder(false) {
         for folder in of_project(cwd, app.environment.home.as_deref()) {
@@ -137,7 +142,7 @@ fn resources(app: &App, args: &Args, cwd: &Path, is_trusted: bool) -> Resources 
             app.ui.warning(&format!("{folder} is not used: this folder is not trusted; --trust uses it this once"));
         }
     }
-    found
+    (found, texts)
 }
 
 /// Where offshoot, pi and oh-my-pi keep keys and tokens, and the variables of keys that the settings do not name.
@@ -156,9 +161,14 @@ fn key_guard(app: &App, table: &ModelTable, user: &Settings) -> KeyGuard {
 
 /// The tools of the command line, else of the settings, else the usual ones.
 fn tools(args: &Args, user: &Settings) -> Result<Vec<Arc<dyn Tool>>> {
-    let wanted = args.tools.clone().or_else(|| user.tools.as_ref().map(|tools| tools.join(",")));
-    tool::select(wanted.as_deref().unwrap_or(tool::DEFAULT), &shell(user))
-        .map_err(|error| CommandError::usage(error.to_string()))
+    let none = (args.no_tools || args.no_builtin_tools).then(String::new);
+    let settings = || user.tools.as_ref().map(|tools| tools.join(","));
+    let wanted = args.tools.clone().or(none).or_else(settings).unwrap_or_else(|| tool::DEFAULT.to_owned());
+    let select =
+        |names: &str| tool::select(names, &shell(user)).map_err(|error| CommandError::usage(error.to_string()));
+    let excluded = select(args.exclude_tools.as_deref().unwrap_or_default())?;
+    let is_kept = |tool: &Arc<dyn Tool>| excluded.iter().all(|excluded| excluded.name() != tool.name());
+    Ok(select(&wanted)?.into_iter().filter(is_kept).collect())
 }
 
 /// Processes that a command leaves behind become children of this program, so stopping the command finds them.

@@ -10,6 +10,7 @@ use clap::parser::ValueSource;
 use clap::{ArgMatches, CommandFactory as _, FromArgMatches as _, Parser, Subcommand as _};
 use offshoot_settings::nearest::nearest;
 
+use super::pi_flags::translated;
 use super::{Command, Global, help};
 
 use crate::agent;
@@ -64,6 +65,7 @@ pub(super) fn read(
 ) -> std::result::Result<CommandLine, clap::Error> {
     // Without a terminal a bare `offshoot` cannot start a conversation: it shows its help.
     let all = command_line();
+    let arguments = &translated(arguments, |word| all.find_subcommand(word).is_some());
     let seen = look(&all, arguments);
     if seen.first.is_none() && arguments.len() < 2 && !is_terminal {
         let grouped = help::grouped(all).arg_required_else_help(true);

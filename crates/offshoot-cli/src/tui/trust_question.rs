@@ -74,9 +74,14 @@ fn effects(app: &App, folder: &Path) -> Vec<String> {
         }
         ContextTrouble::Unreadable { .. } | ContextTrouble::Cut { .. } => None,
     }));
-    effects.extend(of_project(folder, app.environment.home.as_deref()).iter().map(|folder| {
-        let kind = if folder.ends_with("skills") { "has skills for the model" } else { "has prompt templates" };
-        format!("{} {kind}", app.environment.short(&folder.display().to_string()))
+    effects.extend(of_project(folder, app.environment.home.as_deref()).iter().map(|place| {
+        let kind = match place.file_name().and_then(|name| name.to_str()) {
+            Some("skills") => "has skills for the model",
+            Some("SYSTEM.md") => "replaces the system prompt",
+            Some("APPEND_SYSTEM.md") => "adds to the system prompt",
+            _ => "has prompt templates",
+        };
+        format!("{} {kind}", app.environment.short(&place.display().to_string()))
     }));
     effects
 }

@@ -304,3 +304,57 @@ fn a_variable_gives_the_session_of_a_command_that_lacks_an_argument() {
     let option = read(&words("tree"), Some("--open"), true).map(|_| ()).unwrap_err();
     assert_eq!(option.kind(), ErrorKind::MissingRequiredArgument);
 }
+
+#[test]
+fn a_command_line_of_pi_works() {
+    insta::assert_snapshot!(table(
+        "
+        -nc -np -ns -ne -p 'fix it'
+        -nt -p 'what is this?'
+        -t read,grep -xt grep -p look
+        -na -p x
+        -a 'do it now'
+        --offline --verbose -p x
+        --no-themes --no-extensions --mode rpc
+        --list-models opus
+        --export s.jsonl
+        --export s.jsonl page.html
+        --system-prompt a.md --system-prompt b --append-system-prompt c -p x
+        -p -- -nc
+        list -nc
+        -v
+        --tui-mode regular
+        "
+    ), @r#"
+    -nc -np -ns -ne -p 'fix it'
+        print <fix it>
+    -nt -p 'what is this?'
+        print <what is this?>
+    -t read,grep -xt grep -p look
+        print <look>
+    -na -p x
+        print <x>
+    -a 'do it now'
+        talk <do it now>
+    --offline --verbose -p x
+        print <x>
+    --no-themes --no-extensions --mode rpc
+        talk <>
+    --list-models opus
+        command Models
+    --export s.jsonl
+        command Export
+    --export s.jsonl page.html
+        command Export
+    --system-prompt a.md --system-prompt b --append-system-prompt c -p x
+        print <x>
+    -p -- -nc
+        print <-nc>
+    list -nc
+        refused: invalid value 'c' for '--number <N>': invalid digit found in string
+    -v
+        DisplayVersion
+    --tui-mode regular
+        talk <>
+    "#);
+}
