@@ -260,3 +260,103 @@ fn delta_of(update: &mut Update) -> Option<&mut String> {
         _ => None,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use offshoot_agent::message::{ToolResultMessage, Usage};
+
+    use super::*;
+
+    fn delta(index: usize, text: &str) -> Arc<Event> {
+        let assistant_message_event = Update::TextDelta { content_index: index, delta: text.to_owned() };
+        Arc::new(Event::MessageUpdate { usage: Usage::default(), assistant_message_event })
+    }
+
+    fn progress(call: &str, at: i64) -> Arc<Event> {
+        let result = ToolResultMessage {
+            tool_call_id: call.to_owned(),
+            tool_name: "bash".to_owned(),
+            content: Vec::new(),
+            details: None,
+            is_error: false,
+            timestamp: at,
+        };
+        Arc::new(Event::ToolExecutionUpdate {
+            tool_call_id: call.to_owned(),
+            tool_name: "bash".to_owned(),
+            args: at.into(),
+            partial_result: Arc::new(result),
+        })
+    }
+
+    /// What a client reads that was behind until everything had been told.
+    fn read(queue: &RecordQueue) -> String {
+        queue.end();
+        let mut out = Vec::new();
+        queue.write(&mut out);
+        String::from_utf8(out).unwrap()
+    }
+
+    #[test]
+    fn deltas_of_a_block_are_joined_and_others_keep_their_place() {
+        let queue = RecordQueue::default();
+        let shared = delta(0, "a");
+        queue.event(shared.clone(), None);
+        queue.event(delta(0, "b"), None);
+        queue.event(delta(1, "c"), None);
+        queue.line("{}".to_owned());
+        queue.event(delta(1, "d"), None);
+        let text = read(&queue);
+        let deltas: Vec<&str> =
+            text.lines().map(|line| line.rsplit_once("\"delta\":").map_or(line, |it| it.1)).collect();
+        assert_eq!(deltas, ["\"ab\"}}", "\"c\"}}", "{}", "\"d\"}}"]);
+        // Other listeners have the event as it was.
+        assert_eq!(*shared, *delta(0, "a"));
+    }
+
+    #[test]
+    fn the_newest_progress_of_a_call_stays() {
+        let queue = RecordQueue::default();
+        for (call, at) in [("a", 1), ("b", 2), ("a", 3), ("a", 4)] {
+            queue.event(progress(call, at), None);
+        }
+        let text = read(&queue);
+        let seen: Vec<&str> = text.lines().map(|line| &line[line.find("\"args\":").unwrap() + 7..][..1]).collect();
+        assert_eq!(seen, ["2", "4"]);
+    }
+
+    #[test]
+    fn what_a_command_prints_is_joined_and_cut_to_its_end() {
+        let queue = RecordQueue::default();
+        let id: Arc<str> = "\"r1\"".into();
+        let printed = |delta: String, omitted| Arc::new(Event::BashExecutionUpdate { delta, omitted });
+        queue.event(printed("a".repeat(SHELL_TAIL), 0), Some(&id));
+        queue.event(printed("é".repeat(SHELL_TAIL), 0), Some(&id));
+        queue.event(printed("end".to_owned(), 0), Some(&id));
+        let record: serde_json::Value = serde_json::from_str(read(&queue).trim_end()).unwrap();
+        let kept = record["delta"].as_str().unwrap();
+        assert!(kept.ends_with("éend") && kept.len() <= SHELL_TAIL + 8, "{}", kept.len());
+        assert_eq!(record["omitted"].as_u64().unwrap() as usize + kept.len(), 3 * SHELL_TAIL + 3);
+        assert_eq!(record["id"], "r1");
+    }
+
+    #[test]
+    fn a_client_that_has_gone_is_noticed_and_nothing_is_kept_for_it() {
+        struct Gone;
+        impl Write for Gone {
+            fn write(&mut self, _: &[u8]) -> io::Result<usize> {
+                Err(io::ErrorKind::BrokenPipe.into())
+            }
+
+            fn flush(&mut self) -> io::Result<()> {
+                Ok(())
+            }
+        }
+        let queue = RecordQueue::default();
+        queue.line("{}".to_owned());
+        queue.write(Gone);
+        assert!(queue.is_broken());
+        queue.line("{}".to_owned());
+        assert!(queue.waiting().records.is_empty());
+    }
+}
