@@ -45,6 +45,7 @@ mod resume;
 mod rpc;
 mod sandbox;
 mod sandbox_escapes;
+mod sandbox_work;
 mod settings;
 mod show;
 mod switch;
