@@ -164,7 +164,9 @@ impl<'a> Planner<'a> {
         let partly_here = self.turns_partly_here(widened);
         for entry in &widened.entries {
             let (ix, node) = (entry.ix, self.from.source.tree().node(entry.ix));
-            if node.is_leaf_marker() || !self.seen.insert(ix) {
+            let is_known = !self.seen.insert(ix);
+            let comes_again = is_known && partly_here.contains(&ix) && self.take_back(entry);
+            if node.is_leaf_marker() || (is_known && !comes_again) {
                 continue;
             }
             let Some(origin) = Origin::first(entry, self.elsewhere, self.here.session) else {
@@ -184,6 +186,13 @@ impl<'a> Planner<'a> {
             }
         }
         Ok(())
+    }
+
+    /// Whether an earlier selection found this entry here. It comes all the same with a later one that has its results.
+    fn take_back(&mut self, entry: &Entry) -> bool {
+        let before = self.already.len();
+        self.already.retain(|(id, _)| Some(id) != entry.id.as_ref());
+        self.already.len() < before
     }
 
     /// Turns with their results of which the context has some entries and lacks others: all of them come.
@@ -331,20 +340,9 @@ impl<'a> Planner<'a> {
     /// New ids for calls that the context may have already: a request must not have one twice.
     fn renamed_calls(&self) -> HashMap<String, String> {
         let turns = self.chosen.iter().filter(|chosen| chosen.entry.role == Some(Role::Assistant));
-        let calls = turns.flat_map(|turn| {
-            let may_be_here = self.options.again || self.is_hidden_here(turn.entry.ix);
-            let calls = widen::calls(&turn.entry).into_iter();
-            calls.filter(move |id| may_be_here || self.partly_here.contains(id))
-        });
-        calls.map(|id| (id.clone(), self.new_call_id(&id))).collect()
-    }
-
-    /// Whether omp hides this turn above the target, as it does while results are missing. It would show the turn again
-    /// if results of its copy answered the same calls.
-    fn is_hidden_here(&self, turn: NodeIx) -> bool {
-        let itself = self.itself(turn).filter(|_| self.here.dialect == Dialect::Omp);
-        let above = self.onto.into_iter().flat_map(|onto| self.here.source.tree().ancestors(onto));
-        itself.is_some_and(|itself| above.take_while(|ix| *ix >= itself).any(|ix| ix == itself))
+        let calls = turns.flat_map(|turn| widen::calls(&turn.entry));
+        let may_be_here = |id: &String| self.options.again || self.partly_here.contains(id);
+        calls.filter(may_be_here).map(|id| (id.clone(), self.new_call_id(&id))).collect()
     }
 
     /// The entry itself in the session that receives.

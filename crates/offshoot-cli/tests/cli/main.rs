@@ -11,6 +11,7 @@ mod api;
 mod append;
 mod approval;
 mod branches;
+mod bring_back_refused;
 mod check;
 mod compact;
 mod compare;

@@ -48,7 +48,7 @@ fn who_appends_beside_another_program_is_told() {
 }
 
 /// A program that holds the lock: `flock` that has become `cat`, so that it is one process.
-fn holder(world: &World) -> Option<Child> {
+pub(crate) fn holder(world: &World) -> Option<Child> {
     let path = world.work().join("s.jsonl");
     let mut child = Command::new("flock").arg("-F").arg(&path).arg("cat").stdin(Stdio::piped()).spawn().ok()?;
     let file = File::open(path).unwrap();

@@ -151,9 +151,9 @@ proptest! {
         };
         // The context before, then the copies.
         let after = context_messages(&session);
+        prop_assert_eq!(&after[..before.len()], &before[..]);
+        prop_assert_eq!(without_place(&after[before.len()..]), copied_messages(&session, &planned.plan, is_omp));
         if !is_omp {
-            prop_assert_eq!(&after[..before.len()], &before[..]);
-            prop_assert_eq!(without_place(&after[before.len()..]), copied_messages(&session, &planned.plan, is_omp));
             let has_model = session.context().unwrap().model;
             if !full.ends_with(r#""model":null}"#) {
                 prop_assert_eq!(settings(&json_context(&session)), settings(&full), "{:?}", has_model);

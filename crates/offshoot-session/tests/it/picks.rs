@@ -332,8 +332,8 @@ fn nothing_goes_between_a_call_and_its_result() {
     }
 }
 
-/// omp hides a turn whose results are on another branch. Its copy, with the results, made omp show the turn as well, and a
-/// request had the call twice.
+/// omp hides a turn whose results are on another branch. When both were selected, the result was copied alone, and made omp
+/// show the turn again.
 #[test]
 fn a_turn_that_omp_hides_stays_hidden() {
     let (turn, result) = (format!("t a {}", assistant(&["c1"], "")), format!("r t {}", result("c1")));
@@ -341,6 +341,7 @@ fn a_turn_that_omp_hides_stays_hidden() {
     let options = Options { dialect: Dialect::Omp, ..fixed_options() };
     let mut session = Session::from_text(&text(&pictures), options).unwrap();
     assert_eq!(open_messages(&session), ["a", "h"]);
+    assert_eq!(copied(&plan(&session, &["t", "r"], PickOptions::default()).unwrap()), ["t", "r"]);
     let brought = pick(&mut session, &["r"], PickOptions::default()).unwrap();
     let [turn, result, ..] = brought.entries.as_slice() else { panic!("{brought:?}") };
     assert!(!raw(&session, turn.as_str()).contains("c1\",\"name"), "{}", raw(&session, turn.as_str()));
