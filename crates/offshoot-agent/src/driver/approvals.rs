@@ -38,6 +38,8 @@ pub(crate) struct Question {
     place: CallPlace,
     call: Call,
     subject: QuestionSubject,
+    /// In which it was decided that somebody is asked.
+    mode: ApprovalMode,
     answer: oneshot::Sender<Verdict>,
 }
 
@@ -147,7 +149,9 @@ impl Asker {
                     outcome.content.push(Block::text(rejected(REJECTED_OUTSIDE, message.as_deref())));
                     break;
                 }
-                Some(Verdict::DecideAgain(permissions)) if permissions.mode != ApprovalMode::ReadOnly => {}
+                Some(Verdict::DecideAgain(permissions)) if permissions.mode != ApprovalMode::ReadOnly => {
+                    self.permissions = permissions;
+                }
                 Some(Verdict::DecideAgain(_) | Verdict::Unheard) | None => break,
             }
         }
@@ -157,7 +161,8 @@ impl Asker {
     /// `None` if the call was stopped.
     async fn ask(&self, call: &Call, subject: QuestionSubject, stop: &mut oneshot::Receiver<()>) -> Option<Verdict> {
         let (answer, answered) = oneshot::channel();
-        let question = Question { place: self.place, call: call.clone(), subject, answer };
+        let (call, mode) = (call.clone(), self.permissions.mode);
+        let question = Question { place: self.place, call, subject, mode, answer };
         self.send(ApprovalInput::Question(Box::new(question)));
         tokio::select! {
             biased;
@@ -228,6 +233,10 @@ impl Driver {
             ApprovalInput::NotKept(rule, why) => {
                 let message = format!("the rule {rule} counts only until the end: {why}");
                 self.outbox.tell(Event::Notice { code: "approval-not-kept", message, entry_id: None });
+            }
+            // The mode has changed while the call ran, or before its question arrived.
+            ApprovalInput::Question(question) if question.mode != self.setup.permissions.mode => {
+                drop(question.answer.send(Verdict::DecideAgain(self.permissions())));
             }
             ApprovalInput::Question(question) => {
                 self.approvals.questions.push_back(*question);

@@ -1,5 +1,6 @@
 //! Questions about calls: asked when the call is in the file, answered once, recorded, and gone when everything stops.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use insta::assert_snapshot;
@@ -7,10 +8,14 @@ use offshoot_agent::approval::{ApprovalDecision, ApprovalMode, Permissions, Rule
 use offshoot_agent::command::Command;
 use offshoot_agent::error::AgentError;
 use offshoot_agent::event::{ApprovalOutcome, Event};
+use offshoot_agent::provider::ToolSpec;
 use offshoot_agent::testing::script::{Reply, Say};
+use offshoot_agent::tool::{Running, Tool, ToolContext, ToolOutcome};
 use offshoot_agent::turn::Settled;
 use offshoot_agent::{Approver, RuleStore, Setup};
-use serde_json::json;
+use serde_json::{Value, json};
+use tokio::sync::Semaphore;
+use tokio::sync::mpsc::UnboundedSender;
 
 use crate::world::{Events, World, prompting, run};
 
@@ -234,5 +239,87 @@ fn another_mode_decides_open_questions_again() {
         agent.ask(Command::SetApproval(ApprovalMode::Auto)).await.unwrap();
         assert_eq!(talking.await.unwrap(), Ok(Settled::Done));
         assert!(world.path("a").exists());
+    });
+}
+
+/// Each run waits until it may end, and the sandbox may have stopped it.
+struct Confined {
+    runs: AtomicUsize,
+    may_end: Arc<Semaphore>,
+}
+
+impl Tool for Confined {
+    fn name(&self) -> &'static str {
+        "confined"
+    }
+
+    fn spec(&self) -> ToolSpec {
+        ToolSpec { name: "confined".to_owned(), description: String::new(), parameters: json!({"type": "object"}) }
+    }
+
+    fn run(&self, _: Value, _: Arc<ToolContext>, partial: UnboundedSender<ToolOutcome>) -> Running {
+        self.runs.fetch_add(1, Ordering::SeqCst);
+        partial.send(ToolOutcome::text("working")).unwrap();
+        let may_end = self.may_end.clone();
+        Box::pin(async move {
+            may_end.acquire().await.unwrap().forget();
+            ToolOutcome { sandbox_refusal: Some("it writes elsewhere".into()), ..ToolOutcome::failed("exit 1") }
+        })
+    }
+}
+
+fn is_question(event: &Event) -> bool {
+    matches!(event, Event::ApprovalRequest { .. })
+}
+
+/// The question about a run outside the sandbox is void in read-only: also if the mode was switched before it was asked.
+#[test]
+fn read_only_leaves_no_way_out_of_the_sandbox() {
+    for is_asked_before in [true, false] {
+        run(async {
+            let call = Reply::call("confined", "c1", json!({}));
+            let world = World::new([call, Reply::text("Done.")]);
+            let may_end = Arc::new(Semaphore::new(usize::from(is_asked_before)));
+            let tool = Arc::new(Confined { runs: AtomicUsize::new(0), may_end: may_end.clone() });
+            let setup = Setup { tools: vec![tool.clone()], approver: front_end(), ..world.setup() };
+            let (agent, mut events) = world.start_with(world.session(), setup);
+            let talking = prompting(&agent, "work");
+            let first = if is_asked_before {
+                is_question
+            } else {
+                |event: &Event| matches!(event, Event::ToolExecutionUpdate { .. })
+            };
+            events.until(first).await;
+            agent.ask(Command::SetApproval(ApprovalMode::ReadOnly)).await.unwrap();
+            // A second run could end.
+            may_end.add_permits(2);
+            let next = events.until(|event| is_question(event) || matches!(event, Event::TurnEnd { .. })).await;
+            assert!(!is_question(&next), "{next:?}");
+            assert_eq!(talking.await.unwrap(), Ok(Settled::Done));
+            assert_eq!(tool.runs.load(Ordering::SeqCst), 1);
+            let entries = world.entries();
+            assert!(entries.contains("exit 1") && !entries.contains("outside the sandbox"), "{entries}");
+            world.no_problems();
+        });
+    }
+}
+
+/// Any other mode asks again, and a yes counts.
+#[test]
+fn another_mode_asks_again_about_a_run_outside_the_sandbox() {
+    run(async {
+        let world = World::new([Reply::call("confined", "c1", json!({})), Reply::text("Done.")]);
+        let tool = Arc::new(Confined { runs: AtomicUsize::new(0), may_end: Arc::new(Semaphore::new(2)) });
+        let setup = Setup { tools: vec![tool.clone()], approver: front_end(), ..world.setup() };
+        let (agent, mut events) = world.start_with(world.session(), setup);
+        let talking = prompting(&agent, "work");
+        events.until(is_question).await;
+        agent.ask(Command::SetApproval(ApprovalMode::Edits)).await.unwrap();
+        let asked = events.until(is_question).await;
+        let Event::ApprovalRequest { id, .. } = asked.as_ref() else { unreachable!() };
+        agent.ask(approve(*id, ApprovalDecision::OnceUnsandboxed, None)).await.unwrap();
+        assert_eq!(talking.await.unwrap(), Ok(Settled::Done));
+        assert_eq!(tool.runs.load(Ordering::SeqCst), 2);
+        assert_eq!(records(&world), r#"{"toolCallId":"c1","decision":"once_unsandboxed","by":"user"}"#);
     });
 }
