@@ -19,31 +19,54 @@ const FLAGS: &[(&str, &str)] = &[
     ("-v", "--version"),
 ];
 
-/// The arguments in offshoot's spelling. What follows `--`, or a command's name, is left alone.
-pub(super) fn translated(arguments: &[OsString], is_command: impl Fn(&str) -> bool) -> Vec<OsString> {
-    let mut translated = Vec::with_capacity(arguments.len());
-    let mut words = arguments.iter();
-    translated.extend(words.next().cloned());
-    while let Some(word) = words.next() {
+/// The arguments of a conversation in offshoot's spelling. Values of options, what follows `--`, and the arguments of a
+/// command are left alone.
+pub(super) fn translated(all: &clap::Command, arguments: &[OsString]) -> Vec<OsString> {
+    let (program, words) = match arguments {
+        [program, option, rest @ ..] => match command(option, rest) {
+            Some(command) => return std::iter::once(program.clone()).chain(command).collect(),
+            None => (program, &arguments[1..]),
+        },
+        _ => return arguments.to_vec(),
+    };
+    let mut translated = vec![program.clone()];
+    let (mut is_value, mut is_print) = (false, false);
+    let mut words = words.iter();
+    for word in words.by_ref() {
         let text = word.to_str().unwrap_or_default();
-        if let Some(command) = command(text, words.as_slice()) {
-            translated.extend(command);
-            return translated;
+        if is_value {
+            is_value = false;
+            translated.push(word.clone());
+            continue;
         }
-        if text == "--" || is_command(text) {
+        // `chat` takes the options of a conversation.
+        let is_command = !is_print && text != "chat" && all.find_subcommand(text).is_some();
+        if text == "--" || is_command {
             translated.push(word.clone());
             break;
         }
-        let known = FLAGS.iter().find(|(flag, _)| *flag == text);
-        translated.push(known.map_or_else(|| word.clone(), |(_, here)| OsString::from(here)));
+        is_print |= matches!(text, "-p" | "--print");
+        let known = FLAGS.iter().find(|(flag, _)| *flag == text).map(|(_, here)| *here);
+        is_value = takes_value(all, known.unwrap_or(text));
+        translated.push(known.map_or_else(|| word.clone(), OsString::from));
     }
     translated.extend(words.cloned());
     translated
 }
 
-/// An option of pi that is a command here, with the words after it.
-fn command(option: &str, rest: &[OsString]) -> Option<Vec<OsString>> {
-    match (option, rest) {
+fn takes_value(all: &clap::Command, option: &str) -> bool {
+    let is_it = |argument: &&clap::Arg| match (option.strip_prefix("--"), option.strip_prefix('-')) {
+        (Some(long), _) => argument.get_long() == Some(long),
+        (None, Some(short)) => short.len() == 1 && argument.get_short() == short.chars().next(),
+        (None, None) => false,
+    };
+    all.get_arguments().find(is_it).is_some_and(|argument| argument.get_action().takes_values())
+}
+
+/// An option of pi that is a command here, with the words after it. Only as the first word: behind a prompt nobody could tell
+/// which of them was meant.
+fn command(option: &OsString, rest: &[OsString]) -> Option<Vec<OsString>> {
+    match (option.to_str()?, rest) {
         ("--list-models", rest) => Some(std::iter::once("models".into()).chain(rest.iter().cloned()).collect()),
         ("--export", [session]) => {
             let page = Path::new(session).file_stem().unwrap_or_default().to_string_lossy();
@@ -61,20 +84,30 @@ mod tests {
 
     fn meaning(line: &str) -> String {
         let words: Vec<OsString> = line.split_whitespace().map(OsString::from).collect();
-        let translated = translated(&words, |word| word == "list");
+        let translated = translated(&super::super::command_line(), &words);
         translated.iter().map(|word| word.to_str().unwrap()).collect::<Vec<_>>().join(" ")
     }
 
     #[test]
     fn pis_flags_are_translated_up_to_a_command_or_dashes() {
-        for (flag, here) in FLAGS {
+        for (flag, here) in FLAGS.iter().filter(|(flag, _)| *flag != "-xt") {
             assert_eq!(meaning(&format!("offshoot {flag} -p x")), format!("offshoot {here} -p x"));
         }
+        assert_eq!(meaning("offshoot -xt -nt -nc"), "offshoot --exclude-tools -nt --no-context-files");
         assert_eq!(meaning("offshoot -p -nt -- -nc"), "offshoot -p --no-tools -- -nc");
+        assert_eq!(meaning("offshoot -p list -nt"), "offshoot -p list --no-tools");
+        assert_eq!(meaning("offshoot chat -nt hi"), "offshoot chat --no-tools hi");
+        assert_eq!(meaning("offshoot --then -nt -t -nc"), "offshoot --then -nt -t -nc");
         assert_eq!(meaning("offshoot list -nc"), "offshoot list -nc");
         assert_eq!(meaning("offshoot -ncp"), "offshoot -ncp");
+    }
+
+    #[test]
+    fn options_that_are_commands_here_stand_first_or_are_refused() {
         assert_eq!(meaning("offshoot --list-models opus"), "offshoot models opus");
         assert_eq!(meaning("offshoot --export a/s.jsonl"), "offshoot export a/s.jsonl -o offshoot-session-s.html");
         assert_eq!(meaning("offshoot --export s.jsonl x.html"), "offshoot export s.jsonl -o x.html");
+        assert_eq!(meaning("offshoot -p x --list-models"), "offshoot -p x --list-models");
+        assert_eq!(meaning("offshoot"), "offshoot");
     }
 }

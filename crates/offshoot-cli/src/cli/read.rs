@@ -65,7 +65,7 @@ pub(super) fn read(
 ) -> std::result::Result<CommandLine, clap::Error> {
     // Without a terminal a bare `offshoot` cannot start a conversation: it shows its help.
     let all = command_line();
-    let arguments = &translated(arguments, |word| all.find_subcommand(word).is_some());
+    let arguments = &translated(&all, arguments);
     let seen = look(&all, arguments);
     if seen.first.is_none() && arguments.len() < 2 && !is_terminal {
         let grouped = help::grouped(all).arg_required_else_help(true);

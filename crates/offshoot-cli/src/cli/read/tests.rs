@@ -317,6 +317,9 @@ fn a_command_line_of_pi_works() {
         --offline --verbose -p x
         --no-themes --no-extensions --mode rpc
         --list-models opus
+        -p x --list-models
+        x --list-models
+        -p list -nt
         --export s.jsonl
         --export s.jsonl page.html
         --system-prompt a.md --system-prompt b --append-system-prompt c -p x
@@ -342,6 +345,12 @@ fn a_command_line_of_pi_works() {
         talk <>
     --list-models opus
         command Models
+    -p x --list-models
+        refused: unexpected argument '--list-models' found
+    x --list-models
+        refused: "x" is not a command, and a prompt needs quotes or `-p`; `offshoot --help` lists the commands
+    -p list -nt
+        print <list>
     --export s.jsonl
         command Export
     --export s.jsonl page.html
