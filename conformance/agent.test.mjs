@@ -31,7 +31,8 @@ function shapes(text) {
   const events = text.split("\n").filter(Boolean).map((line) => JSON.parse(line));
   const deltas = (event) => event.assistantMessageEvent?.type.endsWith("_delta");
   return events
-    .filter((event) => !deltas(event) && event.message?.role !== "system")
+    // pi tells extensions only that it ends.
+    .filter((event) => !deltas(event) && event.message?.role !== "system" && event.type !== "session_shutdown")
     .map((event) => {
       const inner = event.assistantMessageEvent ?? event.message ?? event.result ?? {};
       // pi tells the response's id at once, offshoot with the whole message; the provider's own word for the end is pi's alone;

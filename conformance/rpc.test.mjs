@@ -88,7 +88,8 @@ function shapes(records) {
   return records
     .filter((record) => !isPiece(record) && record.message?.role !== "system")
     .map((record) => {
-      if (record.type !== "response") return `event ${record.type} ${Object.keys(record).sort()}`;
+      const results = record.type === "turn_end" ? ` ${members(record.toolResults, 2)}` : "";
+      if (record.type !== "response") return `event ${record.type} ${Object.keys(record).sort()}${results}`;
       const said = record.success ? members(record.data ?? null, 3) : "refused";
       return `${record.command} ${record.success} ${said}`;
     });
@@ -101,6 +102,7 @@ const DIFFERENCES = [
   ["get_last_assistant_text true {text}", "get_last_assistant_text true {}", "the text is null, as pi documents it"],
   ["compact settled", null, "whatever ran has settled: a refused compaction too"],
   ["event session_changed leafId,reason,sessionFile,sessionId,type", null, "says which session follows"],
+  ["event session_shutdown reason,type", null, "pi tells extensions only"],
   ["event session_changed reason,sessionFile,sessionId,type", null, "the same, of a session without entries"],
 ];
 
@@ -125,7 +127,7 @@ function called({ records, home }, data) {
   return JSON.parse(text.replaceAll(path.join(home, data), "DATA"));
 }
 
-async function told(name, file, args, data) {
+async function told(name, file, args, data, run = script) {
   const server = await loopbackModel(folder, name, REPLIES);
   const place = loopbackHome(folder, name, server.models, data);
   for (const [name, text] of [["prompts/ask.md", "---\ndescription: asks\n---\nAsk $1."], ["skills/s/SKILL.md", "---\nname: s\ndescription: does s\n---\nDo it."]]) {
@@ -133,7 +135,7 @@ async function told(name, file, args, data) {
     fs.writeFileSync(path.join(place.env.HOME, data, name), text);
   }
   const peer = new RpcPeer(file, [...args, ...START], place);
-  const code = await script(peer);
+  const code = await run(peer);
   const { complaints } = await server.end();
   return { code, complaints, records: peer.records, home: place.env.HOME };
 }
@@ -145,6 +147,72 @@ test("one script makes pi and offshoot tell the same records", async () => {
   assert.deepEqual(asPis(shapes(ours.records)), shapes(theirs.records));
   assert.deepEqual(called(ours, "data"), called(theirs, ".pi/agent"));
   console.log(`${ours.records.length} records of offshoot, ${theirs.records.length} of pi, ${DIFFERENCES.length} kinds of differences`);
+});
+
+/** The commands of pi 0.31.1 that do not end its process. */
+async function olderScript(peer) {
+  const prompt = async (message) => {
+    const from = peer.records.length;
+    await peer.ask({ type: "prompt", message });
+    await peer.until((record) => record.type === "agent_end", from);
+  };
+  await peer.ask({ type: "get_state" });
+  await prompt("one");
+  for (const type of ["get_state", "get_messages", "get_last_assistant_text", "get_session_stats"]) await peer.ask({ type });
+  for (const type of ["get_available_models", "get_branch_messages"]) await peer.ask({ type });
+  await peer.ask({ type: "set_model", provider: "test", modelId: "m2" });
+  await peer.ask({ type: "set_model", provider: "test", modelId: "none" });
+  await peer.ask({ type: "cycle_model" });
+  await peer.ask({ type: "set_thinking_level", level: "high" });
+  await peer.ask({ type: "cycle_thinking_level" });
+  await peer.ask({ type: "set_queue_mode", mode: "all" });
+  await peer.ask({ type: "set_auto_compaction", enabled: false });
+  await peer.ask({ type: "set_auto_retry", enabled: false });
+  for (const type of ["abort_retry", "abort_bash", "abort"]) await peer.ask({ type });
+  await peer.ask({ type: "bash", command: "echo hi" });
+  await prompt("two");
+  const state = (await peer.ask({ type: "get_state" })).data;
+  const [first] = peer.records.find((record) => record.command === "get_branch_messages").data.messages;
+  await peer.ask({ type: "export_html", outputPath: "page.html" });
+  await peer.ask({ type: "branch", entryId: first.entryId });
+  await peer.ask({ type: "switch_session", sessionPath: state.sessionFile });
+  await peer.ask({ type: "new_session" });
+  await peer.ask({ type: "get_state" });
+  peer.line("garbage");
+  await peer.until((record) => record.command === "parse");
+  // pi 0.31.1 goes on when its input ends.
+  peer.child.stdin.end();
+  peer.child.kill();
+  await peer.ended;
+}
+
+/** Names and members, to depth 4, of every record but the pieces of an answer, of which one of each kind is enough. */
+function olderShapes(records) {
+  // Of pi's blocks while they come, and the provider's id, which 0.31.1 did not keep.
+  const left = ["index", "partialJson", "responseId"];
+  const members = (value, deep) =>
+    value === null || typeof value !== "object"
+      ? typeof value
+      : Array.isArray(value)
+        ? `[${value.length ? members(value.at(-1), deep - 1) : ""}]`
+        : `{${Object.keys(value).filter((key) => !left.includes(key)).sort().map((key) => (deep > 0 ? `${key}:${members(value[key], deep - 1)}` : key))}}`;
+  const isPiece = (record) => record.assistantMessageEvent?.type.endsWith("_delta");
+  const shapes = records.map((record) => `${record.command ?? record.type} ${record.success === false ? "refused" : members(record, 4)}`);
+  // The provider's library is ahead of pi by a piece, so a block that begins may stand in another's record.
+  const same = (shape) => (shape.startsWith("message_update") ? shape.replace(/content:\[[^\]]*\]/g, "content") : shape);
+  const deltas = new Set(records.flatMap((record, at) => (isPiece(record) ? [same(shapes[at])] : [])));
+  return { records: shapes.filter((_, at) => !isPiece(records[at])).map(same), deltas: [...deltas].sort() };
+}
+
+test("a client of pi 0.31 reads its records", async () => {
+  const old = path.join(MODULES, "pi-0.31/dist/cli.js");
+  const theirs = await told("old", process.execPath, [old], ".pi/agent", olderScript);
+  const ours = await told("as-old", program, ["--rpc-version", "0.31"], "data", olderScript);
+  assert.deepEqual(ours.complaints, []);
+  assert.deepEqual(olderShapes(ours.records), olderShapes(theirs.records));
+  const answers = (told) => told.records.filter((record) => record.assistantMessageEvent?.type === "toolcall_end").map((record) => record.message.content);
+  assert.deepEqual(answers(ours), answers(theirs));
+  console.log(`${ours.records.length} records of offshoot, ${theirs.records.length} of pi 0.31.1`);
 });
 
 test("pi's own client drives every command", async () => {

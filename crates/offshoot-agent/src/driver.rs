@@ -183,6 +183,7 @@ impl Driver {
                 break;
             }
         }
+        self.outbox.tell(Event::SessionShutdown { reason: "quit" });
     }
 
     /// Whether nothing is running, and all announced entries are in the file.

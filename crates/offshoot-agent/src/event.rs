@@ -3,11 +3,13 @@
 //!
 //! An event that announces an entry (`message_end`, `compaction_end`, …) is sent when the entry is in the file.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use offshoot_session::error::Diagnostic;
 use offshoot_session::json::quote;
-use serde::ser::{Error as _, SerializeStruct as _};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::ser::Error as _;
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 
@@ -26,8 +28,22 @@ impl Serialize for RawJson {
     }
 }
 
+impl JsonSchema for RawJson {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        "RawJson".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": "object", "additionalProperties": true })
+    }
+}
+
 /// Why a context is compacted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum Reason {
     /// The user asked for it.
@@ -38,7 +54,7 @@ pub enum Reason {
     Overflow,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[expect(missing_docs, reason = "the names say what they are")]
 pub enum SummarySource {
@@ -46,7 +62,7 @@ pub enum SummarySource {
     BranchSummary,
 }
 
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "snake_case", rename_all_fields = "camelCase")]
 #[expect(missing_docs, reason = "the fields say what they are")]
 pub enum Event {
@@ -70,7 +86,8 @@ pub enum Event {
     TurnEnd {
         message: Message,
         /// In the order of the calls.
-        #[serde(serialize_with = "shared")]
+        #[serde(serialize_with = "as_messages")]
+        #[schemars(with = "Vec<Message>")]
         tool_results: Vec<Arc<ToolResultMessage>>,
     },
     /// A message started; an answer is still empty, and its `stopReason` is `pending`.
@@ -88,6 +105,7 @@ pub enum Event {
         args: Value,
         /// Everything so far; replaces the previous update.
         #[serde(serialize_with = "shown")]
+        #[schemars(with = "ShownResult<'static>")]
         partial_result: Arc<ToolResultMessage>,
     },
     /// A tool ended.
@@ -95,6 +113,7 @@ pub enum Event {
         tool_call_id: String,
         tool_name: String,
         #[serde(serialize_with = "shown")]
+        #[schemars(with = "ShownResult<'static>")]
         result: Arc<ToolResultMessage>,
         is_error: bool,
     },
@@ -151,8 +170,9 @@ pub enum Event {
     /// A compaction ended.
     CompactionEnd {
         reason: Reason,
-        /// `None` if nothing was written.
+        /// Missing if nothing was written.
         #[serde(skip_serializing_if = "Option::is_none", serialize_with = "shared_result")]
+        #[schemars(with = "Option<CompactionResult>")]
         result: Option<Arc<CompactionResult>>,
         aborted: bool,
         /// Whether the request that was too long is sent again.
@@ -165,7 +185,7 @@ pub enum Event {
     EntryAppended { entry: RawJson },
     /// The session has another name.
     SessionInfoChanged {
-        /// `None` if it was cleared.
+        /// Missing if it was cleared.
         #[serde(skip_serializing_if = "Option::is_none")]
         name: Option<String>,
     },
@@ -184,6 +204,12 @@ pub enum Event {
         /// The entry that was current before, if the path to it is the beginning of the new one.
         #[serde(skip)]
         grown_from: Option<String>,
+    },
+    /// The agent ends: nothing runs, everything is in the file, and no event follows. It comes exactly once, however the
+    /// program is asked to end. In pi only extensions are told.
+    SessionShutdown {
+        /// `quit`.
+        reason: &'static str,
     },
     /// A call waits until a front end answers with [`crate::command::Command::Approve`]. offshoot's own.
     ApprovalRequest {
@@ -231,19 +257,22 @@ fn is_none(count: &u64) -> bool {
     *count == 0
 }
 
-/// Only content and details of a tool's result: the event has the other fields itself.
-fn shown<S: Serializer>(result: &ToolResultMessage, to: S) -> Result<S::Ok, S::Error> {
-    let mut object = to.serialize_struct("result", 2)?;
-    object.serialize_field("content", &result.content)?;
-    match &result.details {
-        Some(details) => object.serialize_field("details", details)?,
-        None => object.skip_field("details")?,
-    }
-    object.end()
+/// Of a tool's result what the event does not have itself.
+#[derive(Serialize, JsonSchema)]
+struct ShownResult<'a> {
+    content: &'a [Block],
+    /// For people and renderers; its shape depends on the tool.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    details: Option<&'a Value>,
 }
 
-fn shared<S: Serializer>(results: &[Arc<ToolResultMessage>], to: S) -> Result<S::Ok, S::Error> {
-    to.collect_seq(results.iter().map(AsRef::as_ref))
+fn shown<S: Serializer>(result: &ToolResultMessage, to: S) -> Result<S::Ok, S::Error> {
+    ShownResult { content: &result.content, details: result.details.as_ref() }.serialize(to)
+}
+
+/// With their role.
+fn as_messages<S: Serializer>(results: &[Arc<ToolResultMessage>], to: S) -> Result<S::Ok, S::Error> {
+    to.collect_seq(results.iter().map(|result| Message::ToolResult(Arc::clone(result))))
 }
 
 fn shared_result<S: Serializer>(result: &Option<Arc<CompactionResult>>, to: S) -> Result<S::Ok, S::Error> {
@@ -251,7 +280,7 @@ fn shared_result<S: Serializer>(result: &Option<Arc<CompactionResult>>, to: S) -
 }
 
 /// The decision on a call that did not run unasked, as the session has it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[expect(missing_docs, reason = "the names say what they are")]
 pub struct ApprovalRecord {
@@ -262,7 +291,7 @@ pub struct ApprovalRecord {
     pub rule: Option<String>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[expect(missing_docs, reason = "the names say what they are")]
 pub enum ApprovalOutcome {
@@ -277,7 +306,7 @@ pub enum ApprovalOutcome {
     Stopped,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[expect(missing_docs, reason = "the names say what they are")]
 pub enum ApprovedBy {
@@ -289,7 +318,7 @@ pub enum ApprovedBy {
 }
 
 /// The result of a compaction, in pi's shape.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[expect(missing_docs, reason = "the names say what they are")]
 pub struct CompactionResult {
@@ -307,7 +336,7 @@ pub struct CompactionResult {
 }
 
 /// A user's shell command with its result, as the session's `bashExecution` message.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(tag = "role", rename = "bashExecution", rename_all = "camelCase")]
 #[expect(missing_docs, reason = "the names say what they are")]
 pub struct BashResult {
@@ -334,8 +363,8 @@ impl BashResult {
     }
 }
 
-/// A step of a streaming answer. `content_index` is the index of its block.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+/// A step of a streaming answer. `contentIndex` is the index of its block.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "snake_case", rename_all_fields = "camelCase")]
 #[expect(missing_docs, reason = "the fields say what they are")]
 pub enum Update {
@@ -395,6 +424,7 @@ impl Event {
             Self::SessionInfoChanged { .. } => "session_info_changed",
             Self::ThinkingLevelChanged { .. } => "thinking_level_changed",
             Self::SessionChanged { .. } => "session_changed",
+            Self::SessionShutdown { .. } => "session_shutdown",
             Self::ApprovalRequest { .. } => "approval_request",
             Self::ApprovalEnd { .. } => "approval_end",
             Self::Failed { .. } => "failed",
@@ -501,6 +531,6 @@ mod tests {
         assert!(json.starts_with(r#"{"role":"toolResult","toolCallId":"c","#), "{json}");
         assert_eq!(serde_json::from_str::<Message>(&json).unwrap(), message);
         let turn = Event::TurnEnd { message: message.clone(), tool_results: vec![result] }.to_json();
-        assert!(turn.contains(r#""toolResults":[{"toolCallId":"c","toolName":"ls","#), "{turn}");
+        assert!(turn.contains(r#""toolResults":[{"role":"toolResult","toolCallId":"c","toolName":"ls","#), "{turn}");
     }
 }

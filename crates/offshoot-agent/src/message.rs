@@ -4,17 +4,30 @@
 
 use std::sync::Arc;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// Cloning copies nothing.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+/// A message of the conversation. Cloning copies nothing.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "role", rename_all = "camelCase")]
 #[expect(missing_docs, reason = "the names say what they are")]
 pub enum Message {
-    User(#[serde(with = "shared")] Arc<UserMessage>),
-    Assistant(#[serde(with = "shared")] Arc<AssistantMessage>),
-    ToolResult(#[serde(with = "shared")] Arc<ToolResultMessage>),
+    User(
+        #[serde(with = "shared")]
+        #[schemars(with = "UserMessage")]
+        Arc<UserMessage>,
+    ),
+    Assistant(
+        #[serde(with = "shared")]
+        #[schemars(with = "AssistantMessage")]
+        Arc<AssistantMessage>,
+    ),
+    ToolResult(
+        #[serde(with = "shared")]
+        #[schemars(with = "ToolResultMessage")]
+        Arc<ToolResultMessage>,
+    ),
 }
 
 impl From<UserMessage> for Message {
@@ -50,7 +63,8 @@ mod shared {
     }
 }
 
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(inline)]
 #[expect(missing_docs, reason = "the names say what they are")]
 pub struct UserMessage {
     pub content: Content,
@@ -59,7 +73,7 @@ pub struct UserMessage {
     pub timestamp: i64,
 }
 
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 #[expect(missing_docs, reason = "the names say what they are")]
 pub enum Content {
@@ -67,7 +81,7 @@ pub enum Content {
     Blocks(Vec<Block>),
 }
 
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "camelCase", rename_all_fields = "camelCase")]
 #[expect(missing_docs, reason = "the names say what they are")]
 pub enum Block {
@@ -105,8 +119,9 @@ pub enum Block {
     },
 }
 
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[schemars(inline)]
 #[expect(missing_docs, reason = "the names say what they are")]
 pub struct AssistantMessage {
     pub content: Vec<Block>,
@@ -127,8 +142,9 @@ pub struct AssistantMessage {
     pub timestamp: i64,
 }
 
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[schemars(inline)]
 #[expect(missing_docs, reason = "the names say what they are")]
 pub struct ToolResultMessage {
     pub tool_call_id: String,
@@ -144,7 +160,7 @@ pub struct ToolResultMessage {
 }
 
 /// Tokens, and their cost in US dollars.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
 #[expect(missing_docs, reason = "the names say what they are")]
 pub struct Usage {
@@ -160,7 +176,7 @@ pub struct Usage {
 }
 
 /// US dollars, by kind of token.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
 #[expect(missing_docs, reason = "the names say what they are")]
 pub struct Cost {
@@ -171,7 +187,7 @@ pub struct Cost {
     pub total: f64,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[expect(missing_docs, reason = "the names say what they are")]
 pub enum StopReason {

@@ -19,11 +19,12 @@ use offshoot_agent::error::AgentError;
 use offshoot_agent::event::Event;
 use offshoot_agent::turn::Settled;
 use offshoot_session::session::Session;
+use tokio::sync::mpsc::UnboundedReceiver;
 
 use crate::app::App;
 use crate::error::{CommandError, FailureKind, Result};
 pub(crate) use approval::UserRules;
-pub(crate) use args::{AgentOutput, Args, PrintForm};
+pub(crate) use args::{AgentOutput, Args, PrintForm, RpcVersion};
 pub(crate) use input::prompts;
 pub(crate) use open::{check_folder, open};
 use print::Printer;
@@ -63,7 +64,8 @@ async fn work(
         let why = format!("stopped after {} s, the limit of this run", limit.as_secs());
         AgentError::LimitReached(why)
     });
-    let settled = match relay(&agent, said, (&mut stops, time_up), &mut printer).await {
+    let mut events = agent.subscribe();
+    let settled = match relay(&agent, said, (&mut stops, time_up), (&mut events, &mut printer)).await {
         Ok(Some(settled)) => printer.end(&settled).map(|()| settled),
         // A second signal does not wait for running tools.
         Ok(None) => return Err(stopped()),
@@ -71,6 +73,9 @@ async fn work(
     };
     // Also when nobody reads the output any more: running tools get their results.
     agent.close().await;
+    if settled.is_ok() {
+        printer.tell(&mut told(&mut events))?;
+    }
     outcome(settled?).map_err(|error| CommandError { is_in_output: true, ..error })
 }
 
@@ -81,9 +86,8 @@ async fn relay(
     agent: &AgentSession,
     said: Vec<UserPrompt>,
     (stops, time_up): (&mut Stops, Option<AgentError>),
-    printer: &mut Printer<'_>,
+    (events, printer): (&mut UnboundedReceiver<Arc<Event>>, &mut Printer<'_>),
 ) -> Result<Option<Talked>> {
-    let mut events = agent.subscribe();
     let talking = talk(agent.clone(), said);
     tokio::pin!(talking);
     let mut news = Vec::new();
@@ -115,14 +119,16 @@ async fn relay(
         let agent = agent.clone();
         tokio::spawn(async move { drop(agent.abort().await) });
     };
-    while let Ok(event) = events.try_recv() {
-        news.push(event);
-    }
-    printer.tell(&mut news)?;
+    printer.tell(&mut told(events))?;
     Ok(Some(match (settled, limit) {
         (Ok(Settled::Aborted), Some(limit)) => Ok(Settled::Failed(limit)),
         (settled, _) => settled,
     }))
+}
+
+/// What was told and is not taken yet.
+fn told(events: &mut UnboundedReceiver<Arc<Event>>) -> Vec<Arc<Event>> {
+    std::iter::from_fn(|| events.try_recv().ok()).collect()
 }
 
 async fn talk(agent: AgentSession, said: Vec<UserPrompt>) -> Talked {

@@ -78,6 +78,12 @@ impl App {
         self.environment.cache.as_ref().map(|cache| cache.join("index"))
     }
 
+    /// What commands and RPC keep only for a while.
+    pub(crate) fn output_folder(&self) -> PathBuf {
+        let (cache, data) = (&self.environment.cache, &self.environment.data);
+        cache.as_ref().or(data.as_ref()).cloned().unwrap_or_default().join("output")
+    }
+
     /// `None` with `--no-index`, or without a cache folder.
     pub(crate) fn catalogue(&self) -> Option<Catalogue> {
         self.environment.cache.as_deref().map(Catalogue::new)

@@ -160,6 +160,7 @@ impl Conversation {
             | Event::SummarizationRetryFinished
             | Event::ApprovalRequest { .. }
             | Event::ApprovalEnd { .. }
+            | Event::SessionShutdown { .. }
             | Event::SessionChanged { .. } => {}
         }
     }

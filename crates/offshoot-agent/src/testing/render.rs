@@ -52,7 +52,7 @@ fn anthropic(reply: &Reply, model: &str, number: Number) -> String {
     named(
         &mut out,
         "message_start",
-        json!({"message": {"id": number.id(), "role": "assistant", "model": model, "usage": tokens}}),
+        json!({"message": {"id": number.id(), "role": "assistant", "model": model, "content": [], "usage": tokens}}),
     );
     named(&mut out, "ping", json!({}));
     for (index, say) in reply.say.iter().enumerate() {

@@ -282,7 +282,7 @@ fn cut_note(shown: &Snapshot) -> Option<String> {
 }
 
 /// The result of a user's command, as in `bashExecution` messages.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[expect(missing_docs, reason = "the names say what they are")]
 pub struct BashRun {
@@ -296,6 +296,7 @@ pub struct BashRun {
     pub truncated: bool,
     /// The file with the output, if it was cut.
     #[serde(skip_serializing_if = "Option::is_none", serialize_with = "shown_path")]
+    #[schemars(with = "Option<String>")]
     pub full_output_path: Option<PathBuf>,
     /// How long it took, if it was over a second.
     #[serde(skip_serializing_if = "Option::is_none")]

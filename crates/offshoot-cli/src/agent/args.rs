@@ -20,6 +20,16 @@ pub(crate) enum AgentOutput {
     Rpc,
 }
 
+/// The version of pi whose records RPC writes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+pub(crate) enum RpcVersion {
+    #[value(name = "0.31")]
+    V031,
+    #[default]
+    #[value(name = "0.87")]
+    V087,
+}
+
 /// How an answer is printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
 pub(crate) enum OutputFormat {
@@ -93,6 +103,10 @@ pub(crate) struct Args {
     /// commands on standard input: docs/rpc.md)
     #[arg(long, value_enum, hide_possible_values = true)]
     pub(crate) mode: Option<AgentOutput>,
+
+    /// With --mode rpc: write the records of this version of pi, 0.31 or 0.87 [default: 0.87]
+    #[arg(long, value_enum, value_name = "VERSION", hide_possible_values = true)]
+    pub(crate) rpc_version: Option<RpcVersion>,
 
     /// The form of -p's answer: text or json ({"result", "isError", "stopReason", "usage", "sessionId", …})
     #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
@@ -228,6 +242,9 @@ impl Args {
 
     /// The form of the output; `None` for the interactive mode.
     pub(crate) fn form(&self, is_terminal: bool) -> Result<Option<PrintForm>> {
+        if self.rpc_version.is_some() {
+            return Err(CommandError::usage("--rpc-version needs --mode rpc"));
+        }
         if !self.print && self.mode.is_none() && is_terminal {
             if self.no_themes {
                 return Err(CommandError::usage("--no-themes needs -p, --mode json or --mode rpc")

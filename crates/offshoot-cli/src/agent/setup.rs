@@ -63,7 +63,7 @@ pub(crate) fn setup(app: &App, args: &Args, session: &Session, approver: Approve
         sandbox: sandbox.as_ref().map(Sandbox::for_model),
     };
     let system = prompt.text();
-    let outputs = app.environment.cache.clone().unwrap_or_else(|| home.clone()).join("output");
+    let outputs = app.output_folder();
     // Sessions may be opened while the front end owns the terminal.
     let quiet = App { ui: app.ui.quiet(), ..app.clone() };
     let sessions = StoreSessions { app: quiet, store: app.store().ok(), table: table.models.clone() };

@@ -3,20 +3,19 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use offshoot_agent::agent_session::AgentSession;
 use offshoot_agent::approval::ApprovalDecision;
 use offshoot_agent::command::{Command, Reply};
 use offshoot_agent::provider::{Model, ThinkingLevel};
 use offshoot_agent::turn::{BringBack, Navigated, Navigation};
 use offshoot_session::entry::Source as _;
 use offshoot_session::id::EntryId;
-use offshoot_session::json::Object;
 use offshoot_session::session::Session;
 use offshoot_session::tree::NodeIx;
 
-use super::records::{self, NavigatedData};
+use super::records::{CancelledData, ForkedData, LevelData, ModelData, ModelInUseData, NavigatedData, PathData};
 use super::responder::{Answered, RpcData, RpcFailure};
 use super::server::{RpcServer, not_found};
+use super::ui_request::UiMethod;
 use crate::commands::export;
 use crate::error::{CommandError, FailureKind, Result};
 use crate::select;
@@ -27,7 +26,7 @@ pub(super) async fn set_model(server: &RpcServer, provider: String, id: String) 
     let found = usable.into_iter().find(|model| model.provider == provider && model.id == id);
     let model = found.ok_or_else(|| not_found(format!("there is no model {provider}/{id} with a key")))?;
     server.agent.set_model(Arc::clone(&model)).await?;
-    Ok(RpcData::Json(records::model(&model)))
+    RpcData::of(&ModelData::new(&model))
 }
 
 pub(super) async fn cycle_model(server: &RpcServer) -> Answered {
@@ -36,7 +35,7 @@ pub(super) async fn cycle_model(server: &RpcServer) -> Answered {
     let Some(next) = next_model(&usable, &now) else { return Ok(RpcData::Json("null".to_owned())) };
     server.agent.set_model(Arc::clone(next)).await?;
     let level = server.agent.standing().await?.thinking;
-    Ok(RpcData::Json(records::model_in_use(next, level)))
+    RpcData::of(&ModelInUseData::new(next, level))
 }
 
 fn next_model<'a>(usable: &'a [Arc<Model>], now: &Model) -> Option<&'a Arc<Model>> {
@@ -60,7 +59,7 @@ pub(super) async fn cycle_thinking(server: &RpcServer) -> Answered {
     let next = levels.get((at + 1) % levels.len().max(1)).filter(|_| levels.len() > 1);
     let Some(next) = next else { return Ok(RpcData::Json("null".to_owned())) };
     let level = server.agent.set_thinking_level(*next).await?;
-    Ok(RpcData::Json(Object::new().str("level", level.as_str()).finish()))
+    RpcData::of(&LevelData { level: level.as_str() })
 }
 
 pub(super) async fn export_html(server: &RpcServer, output: Option<String>) -> Answered {
@@ -75,7 +74,7 @@ pub(super) async fn export_html(server: &RpcServer, output: Option<String>) -> A
     let output = cwd.join(output.unwrap_or_else(|| page_of(&file)));
     let path = output.display().to_string();
     server.blocking(move |app| export::write(app, &file, output, None)).await?;
-    Ok(RpcData::Json(Object::new().str("path", &path).finish()))
+    RpcData::of(&PathData { path })
 }
 
 fn page_of(file: &Path) -> String {
@@ -87,12 +86,12 @@ fn page_of(file: &Path) -> String {
 pub(super) async fn switch_session(server: &RpcServer, given: String) -> Answered {
     let file = server.blocking(move |app| app.file(&given)).await?;
     server.agent.switch_session(file).await?;
-    Ok(RpcData::Json(records::NOT_CANCELLED.to_owned()))
+    RpcData::of(&CancelledData { cancelled: false })
 }
 
 pub(super) async fn fork(server: &RpcServer, entry: String) -> Answered {
     let forked = server.agent.fork(entry).await?;
-    Ok(RpcData::Json(Object::new().opt_str("text", forked.text.as_deref()).raw("cancelled", false).finish()))
+    RpcData::of(&ForkedData { text: forked.text, cancelled: false })
 }
 
 pub(super) async fn set_name(server: &RpcServer, name: &str) -> Answered {
@@ -113,7 +112,7 @@ pub(super) async fn set_label(server: &RpcServer, entry: String, label: Option<S
 pub(super) async fn navigate(server: &RpcServer, navigation: Navigation) -> Answered {
     let target = id(server, navigation.target.clone()).await?;
     let navigated = server.agent.navigate_tree(Navigation { target, ..navigation }).await?;
-    moved(&server.agent, navigated).await
+    moved(server, navigated).await
 }
 
 pub(super) async fn pick(server: &RpcServer, given: Vec<String>) -> Answered {
@@ -136,11 +135,14 @@ pub(super) async fn merge(server: &RpcServer, entry: String, instructions: Optio
 
 pub(super) async fn bring_back(server: &RpcServer, what: BringBack) -> Answered {
     let navigated = server.agent.bring_back(what).await?;
-    moved(&server.agent, navigated).await
+    moved(server, navigated).await
 }
 
-async fn moved(agent: &AgentSession, navigated: Navigated) -> Answered {
-    let leaf = agent.read(|session| session.leaf_id().map(|leaf| leaf.as_str().to_owned())).await?;
+async fn moved(server: &RpcServer, navigated: Navigated) -> Answered {
+    let leaf = server.agent.read(|session| session.leaf_id().map(|leaf| leaf.as_str().to_owned())).await?;
+    if let Some(text) = navigated.editor_text.clone() {
+        server.tell_user(UiMethod::SetEditorText { text });
+    }
     RpcData::of(&NavigatedData::new(navigated, leaf))
 }
 

@@ -14,7 +14,10 @@ use offshoot_session::session::Session;
 use offshoot_session::store::Scope;
 use offshoot_session::tree::NodeIx;
 
-use super::records;
+use super::records::{
+    ContextUsageData, ForkMessageData, ForkMessagesData, LastTextData, ModelData, ModelsData, StateData, StatsData,
+    TokensData,
+};
 use super::responder::{Answered, RpcData};
 use super::server::{RpcServer, not_found};
 use crate::commands::branches;
@@ -50,21 +53,20 @@ pub(super) async fn state(server: &RpcServer) -> Answered {
         })
         .await?;
     server.client().counted = Some(counted);
-    let pending = standing.steering.len() + standing.follow_up.len();
-    let object = Object::new()
-        .raw("model", records::model(&standing.model))
-        .str("thinkingLevel", standing.thinking.as_str())
-        .raw("isStreaming", standing.is_streaming)
-        .raw("isCompacting", standing.is_at_a_job)
-        .str("steeringMode", records::queue_mode(standing.steering_mode))
-        .str("followUpMode", records::queue_mode(standing.follow_up_mode))
-        .opt_str("sessionFile", state.file.as_deref())
-        .str("sessionId", &state.id)
-        .opt_str("sessionName", state.name.as_deref())
-        .raw("autoCompactionEnabled", standing.auto_compaction)
-        .raw("messageCount", state.messages)
-        .raw("pendingMessageCount", pending);
-    Ok(RpcData::Json(object.finish()))
+    RpcData::of(&StateData {
+        model: ModelData::new(&standing.model),
+        thinking_level: standing.thinking.as_str(),
+        is_streaming: standing.is_streaming,
+        is_compacting: standing.is_at_a_job,
+        steering_mode: standing.steering_mode.into(),
+        follow_up_mode: standing.follow_up_mode.into(),
+        session_file: state.file,
+        session_id: state.id,
+        session_name: state.name,
+        auto_compaction_enabled: standing.auto_compaction,
+        message_count: state.messages,
+        pending_message_count: standing.steering.len() + standing.follow_up.len(),
+    })
 }
 
 pub(super) async fn messages(server: &RpcServer) -> Answered {
@@ -124,12 +126,13 @@ pub(super) async fn fork_messages(server: &RpcServer) -> Answered {
                 let text = message_text(session, ix, "")?;
                 let id = tree.node(ix).id().map(EntryId::as_str);
                 if let Some(id) = id.filter(|_| !text.is_empty()) {
-                    messages.push(Object::new().str("entryId", id).str("text", &text).finish());
+                    messages.push(ForkMessageData { entry_id: id.to_owned(), text });
                 }
             }
-            Ok(RpcData::Json(format!("{{\"messages\":[{}]}}", messages.join(","))))
+            Ok(ForkMessagesData { messages })
         })
         .await
+        .and_then(|data| RpcData::of(&data))
 }
 
 /// The text of the newest answer that has any.
@@ -146,9 +149,10 @@ pub(super) async fn last_answer(server: &RpcServer) -> Answered {
                     break;
                 }
             }
-            Ok(RpcData::Json(Object::new().str_or_null("text", last.as_deref()).finish()))
+            Ok(LastTextData { text: last })
         })
         .await
+        .and_then(|data| RpcData::of(&data))
 }
 
 fn message_text(session: &Session, ix: NodeIx, separator: &str) -> Result<String> {
@@ -162,40 +166,38 @@ pub(super) async fn stats(server: &RpcServer) -> Answered {
     let window = server.agent.standing().await?.model.context_window;
     server
         .read(move |_, session| {
-            let object = counts(session, &stats);
-            let object = match window {
-                0 => object,
-                window => object.raw("contextUsage", context_usage(session, window)?),
-            };
-            Ok(RpcData::Json(object.finish()))
+            let context_usage = if window == 0 { None } else { Some(context_usage(session, window)?) };
+            Ok(StatsData { context_usage, ..counts(session, &stats) })
         })
         .await
+        .and_then(|data| RpcData::of(&data))
 }
 
-fn counts(session: &Session, stats: &SessionStats) -> Object {
+fn counts(session: &Session, stats: &SessionStats) -> StatsData {
     let usage = &stats.usage;
-    let tokens = Object::new()
-        .raw("input", usage.input)
-        .raw("output", usage.output)
-        .raw("cacheRead", usage.cache_read)
-        .raw("cacheWrite", usage.cache_write)
-        .raw("total", usage.input + usage.output + usage.cache_read + usage.cache_write)
-        .finish();
-    let file = session.file().map(|file| file.display().to_string());
-    Object::new()
-        .opt_str("sessionFile", file.as_deref())
-        .str("sessionId", session.id())
-        .raw("userMessages", stats.user_messages)
-        .raw("assistantMessages", stats.assistant_messages)
-        .raw("toolCalls", stats.tool_calls)
-        .raw("toolResults", stats.tool_results)
-        .raw("totalMessages", stats.total_messages)
-        .raw("tokens", tokens)
-        .raw("cost", usage.cost)
+    let tokens = TokensData {
+        input: usage.input,
+        output: usage.output,
+        cache_read: usage.cache_read,
+        cache_write: usage.cache_write,
+        total: usage.input + usage.output + usage.cache_read + usage.cache_write,
+    };
+    StatsData {
+        session_file: session.file().map(|file| file.display().to_string()),
+        session_id: session.id().to_owned(),
+        user_messages: stats.user_messages,
+        assistant_messages: stats.assistant_messages,
+        tool_calls: stats.tool_calls,
+        tool_results: stats.tool_results,
+        total_messages: stats.total_messages,
+        tokens,
+        cost: usage.cost,
+        context_usage: None,
+    }
 }
 
 /// Unknown between a compaction and the next answer: the reports of kept answers count what it took away.
-fn context_usage(session: &Session, window: u64) -> Result<String> {
+fn context_usage(session: &Session, window: u64) -> Result<ContextUsageData> {
     let tree = session.tree();
     let mut path = session.leaf().into_iter().flat_map(|leaf| tree.ancestors(leaf));
     let counts = |ix: &NodeIx| {
@@ -204,12 +206,12 @@ fn context_usage(session: &Session, window: u64) -> Result<String> {
     };
     let is_compacted = path.find(counts).is_some_and(|ix| tree.node(ix).kind() == Kind::Compaction);
     if is_compacted {
-        return Ok(format!(r#"{{"tokens":null,"contextWindow":{window},"percent":null}}"#));
+        return Ok(ContextUsageData { tokens: None, context_window: window, percent: None });
     }
     let tokens = context::tokens(session, session.leaf(), session.dialect())?;
     #[expect(clippy::cast_precision_loss, reason = "a share of a window")]
     let percent = tokens as f64 / window as f64 * 100.0;
-    Ok(Object::new().raw("tokens", tokens).raw("contextWindow", window).raw("percent", percent).finish())
+    Ok(ContextUsageData { tokens: Some(tokens), context_window: window, percent: Some(percent) })
 }
 
 pub(super) async fn all_branches(server: &RpcServer) -> Answered {
@@ -254,5 +256,5 @@ pub(super) async fn sessions(server: &RpcServer, all: bool) -> Answered {
 
 pub(super) async fn models(server: &RpcServer) -> Answered {
     let usable = server.models().await?.usable();
-    Ok(RpcData::Json(records::models(usable.iter().map(AsRef::as_ref))))
+    RpcData::of(&ModelsData { models: usable.iter().map(|model| ModelData::new(model)).collect() })
 }

@@ -5,11 +5,11 @@ use std::sync::Arc;
 use offshoot_agent::command::Command;
 use offshoot_agent::turn::{BringBack, Navigation};
 
-use super::records::{NOT_CANCELLED, QueueData, commands, levels};
-use super::request::{RpcCommand, StreamingBehavior, UiResponse};
+use super::records::{CancelledData, CommandsData, LevelsData, QueueData};
+use super::request::{RpcCommand, StreamingBehavior};
 use super::responder::{Answered, Responder, RpcData};
 use super::server::RpcServer;
-use super::{actions, answers, questions, talk};
+use super::{actions, answers, schema, talk};
 
 pub(super) async fn run(server: Arc<RpcServer>, command: RpcCommand, responder: Responder) {
     if let RpcCommand::Prompt { message, images, streaming_behavior } = command {
@@ -40,7 +40,7 @@ async fn answer(server: &RpcServer, command: RpcCommand, responder: &Responder) 
         }
         RpcCommand::NewSession { parent_session } => {
             agent.new_session(parent_session).await?;
-            Ok(RpcData::Json(NOT_CANCELLED.to_owned()))
+            RpcData::of(&CancelledData { cancelled: false })
         }
         RpcCommand::GetState => answers::state(server).await,
         RpcCommand::GetMessages => answers::messages(server).await,
@@ -49,7 +49,7 @@ async fn answer(server: &RpcServer, command: RpcCommand, responder: &Responder) 
         RpcCommand::GetAvailableModels => answers::models(server).await,
         RpcCommand::SetThinkingLevel { level } => actions::set_thinking(server, &level).await,
         RpcCommand::CycleThinkingLevel => actions::cycle_thinking(server).await,
-        RpcCommand::GetAvailableThinkingLevels => Ok(RpcData::Json(levels(&agent.standing().await?.model))),
+        RpcCommand::GetAvailableThinkingLevels => RpcData::of(&LevelsData::of(&agent.standing().await?.model)),
         RpcCommand::SetSteeringMode { mode } => done(server, Command::SetSteeringMode(mode)).await,
         RpcCommand::SetFollowUpMode { mode } => done(server, Command::SetFollowUpMode(mode)).await,
         RpcCommand::Compact { custom_instructions } => {
@@ -74,14 +74,15 @@ async fn answer(server: &RpcServer, command: RpcCommand, responder: &Responder) 
         RpcCommand::Fork { entry_id } => actions::fork(server, entry_id).await,
         RpcCommand::Clone => {
             agent.clone_session().await?;
-            Ok(RpcData::Json(NOT_CANCELLED.to_owned()))
+            RpcData::of(&CancelledData { cancelled: false })
         }
         RpcCommand::GetForkMessages => answers::fork_messages(server).await,
         RpcCommand::GetEntries { since } => answers::entries(server, since).await,
         RpcCommand::GetTree => answers::tree(server).await,
         RpcCommand::GetLastAssistantText => answers::last_answer(server).await,
         RpcCommand::SetSessionName { name } => actions::set_name(server, &name).await,
-        RpcCommand::GetCommands => Ok(RpcData::Json(commands(&server.resources))),
+        RpcCommand::GetCommands => RpcData::of(&CommandsData::new(&server.resources)),
+        RpcCommand::GetSchema => RpcData::of(&schema::schema()),
         RpcCommand::ListSessions { all } => answers::sessions(server, all).await,
         RpcCommand::GetBranches => answers::all_branches(server).await,
         RpcCommand::NavigateTree { target_id, summarize, custom_instructions, replace_instructions, label } => {
@@ -104,7 +105,9 @@ async fn answer(server: &RpcServer, command: RpcCommand, responder: &Responder) 
         RpcCommand::Uncompact => actions::bring_back(server, BringBack::Uncompact).await,
         RpcCommand::Compare { a, b, patch } => answers::compare(server, a, b, patch).await,
         RpcCommand::Forecast { entry_id } => answers::forecast(server, entry_id).await,
-        RpcCommand::Subscribe { events, approvals, ui } => server.subscribe(events, approvals, ui),
+        RpcCommand::Subscribe { events, approvals, ui, ui_timeout } => {
+            server.subscribe(events, approvals, ui, ui_timeout)
+        }
         RpcCommand::Approve { request_id, decision, message } => {
             actions::approve(server, request_id, decision, message).await
         }
@@ -135,10 +138,4 @@ async fn bash(server: &RpcServer, command: String, exclude: bool, responder: &Re
         server.client().bash = None;
     }
     RpcData::of(&ran?.run)
-}
-
-/// An answer to a question that was asked by `extension_ui_request`. One that comes too late is ignored, as pi ignores it.
-pub(super) async fn answered(server: Arc<RpcServer>, response: UiResponse) {
-    let Some((id, decision)) = questions::decision(&response) else { return };
-    drop(server.agent.ask(Command::Approve { id, decision, message: None }).await);
 }

@@ -2,15 +2,21 @@
 //!
 //! Commands come on standard input; responses and events go to standard output, which holds nothing else.
 
+mod version;
+mod overflow;
 mod record_queue;
 mod responder;
-mod request;
 mod records;
+mod shapes;
+mod ui_request;
+mod request;
+mod schema;
+mod questions;
 mod server;
+mod approvals;
 mod talk;
 mod answers;
 mod actions;
-mod questions;
 mod commands;
 mod serve;
 

@@ -1,28 +1,92 @@
-//! Approval questions for clients that know pi's `extension_ui_request`: a choice by its words.
+//! Approval questions in pi's UI sub-protocol: a choice by its words, and why not. Sends nothing.
+
+use std::collections::BTreeMap;
 
 use offshoot_agent::approval::ApprovalDecision;
 use offshoot_agent::event::Event;
-use offshoot_session::json::{Object, quote};
 
 use super::request::UiResponse;
+use super::ui_request::UiMethod;
 
 const PREFIX: &str = "approval-";
+const WHY: &str = "-why";
+const NO_AND_WHY: &str = "no, and say why";
 
-/// The request that asks the question; `None` for other events.
-pub(super) fn request(event: &Event) -> Option<String> {
-    let Event::ApprovalRequest { id, tool_name, args, reason, rule, options, .. } = event else { return None };
-    let what = args.get("command").or(args.get("path")).and_then(|value| value.as_str()).unwrap_or_default();
-    let title = format!("{tool_name} {what}: {reason}. Run it?");
-    let options: Vec<String> = options.iter().map(|option| quote(&words(*option, rule.as_deref()))).collect();
-    Some(
-        Object::new()
-            .str("type", "extension_ui_request")
-            .str("id", &format!("{PREFIX}{id}"))
-            .str("method", "select")
-            .str("title", &title)
-            .raw("options", format!("[{}]", options.join(",")))
-            .finish(),
-    )
+/// The questions that wait for an answer, by their number.
+#[derive(Default)]
+pub(super) struct OpenQuestions {
+    open: BTreeMap<u64, OpenQuestion>,
+}
+
+struct OpenQuestion {
+    /// The words of each option.
+    options: Vec<(String, Option<ApprovalDecision>)>,
+    is_about_a_file: bool,
+}
+
+/// What an answer leads to.
+pub(super) enum NextStep {
+    Decide(ApprovalDecision, Option<String>),
+    /// One more question.
+    Ask(String, UiMethod),
+}
+
+impl OpenQuestions {
+    /// The question of an event; `None` if it asks nothing.
+    pub(super) fn ask(&mut self, event: &Event, timeout: Option<u64>) -> Option<(String, UiMethod)> {
+        let (id, tool_name, args, reason, rule, options, tier) = match event {
+            Event::ApprovalRequest { id, tool_name, args, reason, rule, options, tier, .. } => {
+                (id, tool_name, args, reason, rule.as_deref(), options, tier)
+            }
+            Event::ApprovalEnd { id: Some(id), .. } => {
+                self.open.remove(id);
+                return None;
+            }
+            _ => return None,
+        };
+        let what = args.get("command").or(args.get("path")).and_then(|value| value.as_str()).unwrap_or_default();
+        let said = options.iter().map(|option| (words(*option, rule), Some(*option)));
+        let options: Vec<_> = said.chain([(NO_AND_WHY.to_owned(), None)]).collect();
+        let only_outside = options.iter().all(|(_, option)| {
+            matches!(option, None | Some(ApprovalDecision::OnceUnsandboxed | ApprovalDecision::Reject))
+        });
+        let method = match only_outside {
+            true => {
+                let title = "Run it outside the sandbox?".to_owned();
+                UiMethod::Confirm { title, message: format!("{tool_name} {what}: {reason}"), timeout }
+            }
+            false => {
+                let title = format!("{tool_name} {what}: {reason}. Run it?");
+                UiMethod::Select { title, options: options.iter().map(|(words, _)| words.clone()).collect(), timeout }
+            }
+        };
+        self.open.insert(*id, OpenQuestion { options, is_about_a_file: *tier == "write" });
+        Some((format!("{PREFIX}{id}"), method))
+    }
+
+    /// `None` for an answer to nothing that is asked. Whatever is no yes is no.
+    pub(super) fn answer(&self, response: &UiResponse, timeout: Option<u64>) -> Option<(u64, NextStep)> {
+        let given = response.id.strip_prefix(PREFIX)?;
+        let value = response.value.as_deref().filter(|_| response.cancelled != Some(true));
+        let number = |id: &str| id.parse().ok().filter(|id| self.open.contains_key(id));
+        if let Some(id) = given.strip_suffix(WHY) {
+            let why = value.map(str::trim).filter(|why| !why.is_empty()).map(str::to_owned);
+            return Some((number(id)?, NextStep::Decide(ApprovalDecision::Reject, why)));
+        }
+        let id = number(given)?;
+        let question = self.open.get(&id)?;
+        let chosen = value.and_then(|value| question.options.iter().find(|(words, _)| words == value));
+        let next = match chosen {
+            Some((_, Some(decision))) => NextStep::Decide(*decision, None),
+            Some((_, None)) => NextStep::Ask(format!("{PREFIX}{id}{WHY}"), why(question.is_about_a_file, timeout)),
+            None if response.confirmed == Some(true) && response.cancelled != Some(true) => {
+                let first = question.options.iter().find_map(|(_, decision)| *decision);
+                NextStep::Decide(first.unwrap_or(ApprovalDecision::Reject), None)
+            }
+            None => NextStep::Decide(ApprovalDecision::Reject, None),
+        };
+        Some((id, next))
+    }
 }
 
 fn words(option: ApprovalDecision, rule: Option<&str>) -> String {
@@ -36,17 +100,67 @@ fn words(option: ApprovalDecision, rule: Option<&str>) -> String {
     }
 }
 
-/// The question's number and its answer. Whatever is no yes is no.
-pub(super) fn decision(response: &UiResponse) -> Option<(u64, ApprovalDecision)> {
-    let id = response.id.strip_prefix(PREFIX)?.parse().ok()?;
-    let value = response.value.as_deref().filter(|_| response.cancelled != Some(true)).unwrap_or_default();
-    let decision = match value {
-        "yes, once" => ApprovalDecision::AllowOnce,
-        "yes, once outside the sandbox" => ApprovalDecision::OnceUnsandboxed,
-        value if value.starts_with("yes, ") && value.ends_with(" until the end") => ApprovalDecision::AllowSession,
-        value if value.starts_with("yes, ") && value.ends_with(" always") => ApprovalDecision::AllowAlways,
-        _ if response.confirmed == Some(true) => ApprovalDecision::AllowOnce,
-        _ => ApprovalDecision::Reject,
-    };
-    Some((id, decision))
+/// Why not: about a change of a file there may be more to say than a line.
+fn why(is_about_a_file: bool, timeout: Option<u64>) -> UiMethod {
+    let title = "What should the model do instead?".to_owned();
+    match is_about_a_file {
+        true => UiMethod::Editor { title, prefill: String::new() },
+        false => UiMethod::Input { title, placeholder: String::new(), timeout },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use offshoot_agent::event::{ApprovalOutcome, ApprovalRecord, ApprovedBy};
+    use serde_json::json;
+
+    use super::*;
+
+    fn asked(options: Vec<ApprovalDecision>) -> Event {
+        Event::ApprovalRequest {
+            id: 7,
+            tool_call_id: "c".to_owned(),
+            tool_name: "bash".to_owned(),
+            args: json!({"command": "make"}),
+            tier: "exec",
+            reason: "it failed in the sandbox".to_owned(),
+            diff: None,
+            rule: None,
+            options,
+            waiting: 0,
+        }
+    }
+
+    fn decided(questions: &OpenQuestions, response: serde_json::Value) -> Option<ApprovalDecision> {
+        match questions.answer(&serde_json::from_value(response).unwrap(), None)? {
+            (7, NextStep::Decide(decision, None)) => Some(decision),
+            _ => None,
+        }
+    }
+
+    #[test]
+    fn the_way_out_of_the_sandbox_is_confirmed_and_whatever_is_no_yes_is_no() {
+        let mut questions = OpenQuestions::default();
+        let event = asked(vec![ApprovalDecision::OnceUnsandboxed, ApprovalDecision::Reject]);
+        let (id, method) = questions.ask(&event, Some(5)).unwrap();
+        assert!(matches!(method, UiMethod::Confirm { timeout: Some(5), .. }), "{method:?}");
+        let yes = decided(&questions, json!({"id": id, "confirmed": true}));
+        assert_eq!(yes, Some(ApprovalDecision::OnceUnsandboxed));
+        for no in [
+            json!({"id": id}),
+            json!({"id": id, "value": "yes"}),
+            json!({"id": id, "confirmed": true, "cancelled": true}),
+        ] {
+            assert_eq!(decided(&questions, no), Some(ApprovalDecision::Reject));
+        }
+        assert_eq!(decided(&questions, json!({"id": "approval-8", "confirmed": true})), None);
+        let record = ApprovalRecord {
+            tool_call_id: "c".to_owned(),
+            decision: ApprovalOutcome::Stopped,
+            by: ApprovedBy::User,
+            rule: None,
+        };
+        assert!(questions.ask(&Event::ApprovalEnd { id: Some(7), record }, None).is_none());
+        assert_eq!(decided(&questions, json!({"id": id, "confirmed": true})), None);
+    }
 }

@@ -1,18 +1,29 @@
 //! What waits to be written for the client. A thread of its own writes, so that a slow client stops nobody.
 //!
 //! A client that is behind gets partial records joined: deltas of one block become one, and of a tool's progress only the
-//! newest stays. Every other record is kept, in order. Knows no commands.
+//! newest stays. Every other record is kept, in order; the newest ones in memory, older ones in a file. Knows no commands.
 
 use std::collections::VecDeque;
 use std::io::{self, Write};
+use std::path::PathBuf;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 
 use offshoot_agent::event::{Event, Update};
 use tokio::sync::Notify;
 
-/// While more bytes wait, no further command is read.
+use super::overflow::{Overflow, OverflowPart};
+use super::version::AnswerSoFar;
+use crate::agent::RpcVersion;
+
+/// While more bytes of responses wait, no further command is read.
 const FULL: usize = 64 << 20;
+/// Records that wait in memory; with more, all but the newest go into the file.
+const IN_MEMORY: usize = 256;
+/// Those that stay: later ones may join them.
+const STAY: usize = 32;
+/// What is made ready at a time.
+const READY: usize = 1 << 20;
 /// Output of the user's shell command that is kept for a client that is behind.
 const SHELL_TAIL: usize = 1 << 20;
 /// How far back a tool's older progress is looked for.
@@ -31,30 +42,62 @@ enum RpcRecord {
     Streamed(StreamedRecord),
 }
 
-#[derive(Default)]
 struct Waiting {
+    /// Older than the records.
+    overflow: Overflow<StreamedRecord>,
     records: VecDeque<RpcRecord>,
+    /// Of responses, also of those in the file.
     bytes: usize,
+    /// Of those in the file.
+    bytes_in_file: usize,
+    /// For clients of pi 0.31.
+    answer: Option<AnswerSoFar>,
     has_ended: bool,
     /// Why nothing can be written any more.
-    broken: Option<io::ErrorKind>,
+    broken: Option<io::Error>,
 }
 
 /// Cloning it shares it.
-#[derive(Clone, Default)]
+#[derive(Clone)]
 pub(super) struct RecordQueue {
     shared: Arc<Shared>,
 }
 
-#[derive(Default)]
 struct Shared {
+    version: RpcVersion,
     waiting: Mutex<Waiting>,
     news: Condvar,
     /// The client has read something, or has gone.
     written: Notify,
 }
 
+/// What is written next, without holding up who adds records.
+enum Ready {
+    Bytes(Vec<u8>),
+    Part(OverflowPart<StreamedRecord>),
+    End,
+}
+
 impl RecordQueue {
+    /// For a client that reads the records of that version. The folder is for what it has not read.
+    pub(super) fn new(version: RpcVersion, folder: PathBuf) -> Self {
+        let waiting = Waiting {
+            overflow: Overflow::new(folder),
+            records: VecDeque::new(),
+            bytes: 0,
+            bytes_in_file: 0,
+            answer: (version == RpcVersion::V031).then(AnswerSoFar::default),
+            has_ended: false,
+            broken: None,
+        };
+        let (news, written) = (Condvar::new(), Notify::new());
+        Self { shared: Arc::new(Shared { version, waiting: Mutex::new(waiting), news, written }) }
+    }
+
+    pub(super) fn version(&self) -> RpcVersion {
+        self.shared.version
+    }
+
     /// Writes what comes until [`RecordQueue::end`], or until the client has gone.
     ///
     /// # Errors
@@ -93,8 +136,10 @@ impl RecordQueue {
         waiting.bytes < FULL || waiting.broken.is_some()
     }
 
-    pub(super) fn is_broken(&self) -> bool {
-        self.waiting().broken.is_some()
+    /// Why nothing can be written any more; a client that has gone is a broken pipe.
+    pub(super) fn broken(&self) -> Option<io::Error> {
+        let waiting = self.waiting();
+        waiting.broken.as_ref().map(|error| io::Error::new(error.kind(), error.to_string()))
     }
 
     /// Returns when the client has read something, or has gone.
@@ -112,41 +157,95 @@ impl RecordQueue {
         }
         waiting.bytes += record.size();
         waiting.records.push_back(record);
+        if waiting.records.len() > IN_MEMORY
+            && let Err(error) = waiting.overflow()
+        {
+            waiting.broken = Some(error);
+            waiting.records.clear();
+            self.shared.written.notify_one();
+        }
         drop(waiting);
         self.shared.news.notify_all();
     }
 
     fn write(&self, mut out: impl Write) {
         let ended = loop {
-            let (mut records, has_ended) = self.take();
-            let written = records.drain(..).try_for_each(|record| record.write(&mut out)).and_then(|()| out.flush());
+            let written = match self.take() {
+                Ok(Ready::Bytes(bytes)) => out.write_all(&bytes).and_then(|()| out.flush()),
+                Ok(Ready::Part(OverflowPart::Lines(part))) => part.write(&mut out).and_then(|()| out.flush()),
+                Ok(Ready::Part(OverflowPart::Later(write))) => {
+                    write(&mut out).and_then(|()| out.write_all(b"\n")).and_then(|()| out.flush())
+                }
+                Ok(Ready::End) => break None,
+                Err(error) => Err(error),
+            };
             if let Err(error) = written {
-                break Some(error.kind());
+                break Some(error);
             }
             self.shared.written.notify_one();
-            if has_ended {
-                break None;
-            }
         };
         let mut waiting = self.waiting();
-        waiting.broken = ended;
+        waiting.broken = waiting.broken.take().or(ended);
         waiting.records.clear();
         drop(waiting);
         self.shared.written.notify_one();
     }
 
-    /// All that waits, once something does.
-    fn take(&self) -> (VecDeque<RpcRecord>, bool) {
-        let is_idle = |waiting: &mut Waiting| waiting.records.is_empty() && !waiting.has_ended;
+    /// The next of what waits, once something does.
+    fn take(&self) -> io::Result<Ready> {
+        let is_idle = |waiting: &mut Waiting| {
+            waiting.records.is_empty() && waiting.overflow.is_empty() && !waiting.has_ended && waiting.broken.is_none()
+        };
         let waiting = self.shared.news.wait_while(self.waiting(), is_idle);
-        let mut waiting = waiting.unwrap_or_else(PoisonError::into_inner);
-        waiting.bytes = 0;
-        (std::mem::take(&mut waiting.records), waiting.has_ended)
+        waiting.unwrap_or_else(PoisonError::into_inner).ready()
+    }
+}
+
+impl Waiting {
+    fn ready(&mut self) -> io::Result<Ready> {
+        if let Some(part) = self.overflow.pop()? {
+            return Ok(Ready::Part(part));
+        }
+        self.bytes = self.bytes.saturating_sub(std::mem::take(&mut self.bytes_in_file));
+        let mut bytes = Vec::new();
+        while bytes.len() < READY {
+            match self.records.pop_front() {
+                None => break,
+                Some(streamed @ RpcRecord::Streamed(_)) if !bytes.is_empty() => {
+                    self.records.push_front(streamed);
+                    break;
+                }
+                Some(record) => {
+                    self.bytes = self.bytes.saturating_sub(record.size());
+                    match record.say(self.answer.as_mut(), &mut bytes) {
+                        Ok(()) => {}
+                        Err(later) => return Ok(Ready::Part(OverflowPart::Later(later))),
+                    }
+                }
+            }
+        }
+        let is_end = bytes.is_empty() && self.records.is_empty() && (self.has_ended || self.broken.is_some());
+        Ok(if is_end { Ready::End } else { Ready::Bytes(bytes) })
+    }
+
+    /// Moves all but the newest records into the file.
+    fn overflow(&mut self) -> io::Result<()> {
+        let old = self.records.len().saturating_sub(STAY);
+        let mut bytes = Vec::new();
+        for record in self.records.drain(..old) {
+            self.bytes_in_file += record.size();
+            bytes.clear();
+            match record.say(self.answer.as_mut(), &mut bytes) {
+                Ok(()) => self.overflow.push(&bytes)?,
+                Err(later) => self.overflow.push_later(later),
+            }
+        }
+        Ok(())
     }
 }
 
 impl RpcRecord {
-    /// Events are shared with the agent, so only their number counts.
+    /// Of events only the number counts.
     fn size(&self) -> usize {
         match self {
             Self::Event { .. } | Self::Streamed(_) => 256,
@@ -154,22 +253,26 @@ impl RpcRecord {
         }
     }
 
-    fn write(self, out: &mut impl Write) -> io::Result<()> {
-        match self {
+    /// Adds its line, or gives back what writes itself. In order: each record of an older version needs those before it.
+    fn say(self, answer: Option<&mut AnswerSoFar>, lines: &mut Vec<u8>) -> Result<(), StreamedRecord> {
+        let line = match self {
             Self::Event { event, bash } => {
-                let json = event.to_json();
+                let json = match answer {
+                    Some(answer) => answer.record(&event),
+                    None => Some(event.to_json()),
+                };
+                let Some(json) = json else { return Ok(()) };
                 match bash {
-                    Some(id) => {
-                        write!(out, "{{\"id\":{id},")?;
-                        out.write_all(json.as_bytes().get(1..).unwrap_or_default())?;
-                    }
-                    None => out.write_all(json.as_bytes())?,
+                    Some(id) => format!("{{\"id\":{id},{}", json.get(1..).unwrap_or_default()),
+                    None => json,
                 }
             }
-            Self::Line(line) => out.write_all(line.as_bytes())?,
-            Self::Streamed(write) => write(out)?,
-        }
-        out.write_all(b"\n")
+            Self::Line(line) => line,
+            Self::Streamed(write) => return Err(write),
+        };
+        lines.extend_from_slice(line.as_bytes());
+        lines.push(b'\n');
+        Ok(())
     }
 }
 
@@ -297,9 +400,14 @@ mod tests {
         String::from_utf8(out).unwrap()
     }
 
+    fn queue() -> (RecordQueue, tempfile::TempDir) {
+        let folder = tempfile::tempdir().unwrap();
+        (RecordQueue::new(RpcVersion::V087, folder.path().to_owned()), folder)
+    }
+
     #[test]
     fn deltas_of_a_block_are_joined_and_others_keep_their_place() {
-        let queue = RecordQueue::default();
+        let (queue, _folder) = queue();
         let shared = delta(0, "a");
         queue.event(shared.clone(), None);
         queue.event(delta(0, "b"), None);
@@ -316,7 +424,7 @@ mod tests {
 
     #[test]
     fn the_newest_progress_of_a_call_stays() {
-        let queue = RecordQueue::default();
+        let (queue, _folder) = queue();
         for (call, at) in [("a", 1), ("b", 2), ("a", 3), ("a", 4)] {
             queue.event(progress(call, at), None);
         }
@@ -327,7 +435,7 @@ mod tests {
 
     #[test]
     fn what_a_command_prints_is_joined_and_cut_to_its_end() {
-        let queue = RecordQueue::default();
+        let (queue, _folder) = queue();
         let id: Arc<str> = "\"r1\"".into();
         let printed = |delta: String, omitted| Arc::new(Event::BashExecutionUpdate { delta, omitted });
         queue.event(printed("a".repeat(SHELL_TAIL), 0), Some(&id));
@@ -352,11 +460,48 @@ mod tests {
                 Ok(())
             }
         }
-        let queue = RecordQueue::default();
+        let (queue, _folder) = queue();
         queue.line("{}".to_owned());
         queue.write(Gone);
-        assert!(queue.is_broken());
+        assert_eq!(queue.broken().unwrap().kind(), io::ErrorKind::BrokenPipe);
         queue.line("{}".to_owned());
         assert!(queue.waiting().records.is_empty());
+    }
+
+    /// A record that says its number.
+    fn numbered(number: i64) -> Arc<Event> {
+        Arc::new(Event::ToolExecutionStart {
+            tool_call_id: "c".to_owned(),
+            tool_name: "t".to_owned(),
+            args: number.into(),
+        })
+    }
+
+    #[test]
+    fn a_client_far_behind_gets_all_in_order_and_memory_holds_few() {
+        let (queue, _folder) = queue();
+        for number in 0..2000 {
+            match number % 100 {
+                0 => queue.streamed(Box::new(move |out| write!(out, "{{\"args\":{number}}}"))),
+                1 => queue.line(format!("{{\"args\":{number}}}")),
+                _ => queue.event(numbered(number), None),
+            }
+            assert!(queue.waiting().records.len() <= IN_MEMORY);
+        }
+        assert!(!queue.waiting().overflow.is_empty());
+        let numbers: Vec<i64> = read(&queue)
+            .lines()
+            .map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap()["args"].as_i64().unwrap())
+            .collect();
+        assert_eq!(numbers, (0..2000).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn what_cannot_be_kept_ends_the_queue_and_is_said() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let queue = RecordQueue::new(RpcVersion::V087, file.path().to_owned());
+        (0..=300).for_each(|number| queue.event(numbered(number), None));
+        assert!(queue.broken().is_some());
+        queue.write(io::sink());
     }
 }

@@ -3,56 +3,223 @@
 use offshoot_agent::provider::{Model, Price, ThinkingLevel};
 use offshoot_agent::resources::{Resource, ResourceScope, Resources};
 use offshoot_agent::turn::{Navigated, QueueMode};
-use offshoot_session::json::{Object, quote};
+use schemars::JsonSchema;
 use serde::Serialize;
 
+/// What became of a message.
+#[derive(Debug, Clone, Copy, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) enum Disposition {
+    /// A run began with it.
+    Started,
+    /// It waits for the agent, which works.
+    Queued,
+}
+
+#[derive(Serialize, JsonSchema)]
+pub(super) struct DispositionData {
+    pub(super) disposition: Disposition,
+}
+
+/// Nothing can refuse a new session yet.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct CancelledData {
+    pub(super) cancelled: bool,
+}
+
+/// US dollars for a million tokens.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct PriceData {
+    input: f64,
+    output: f64,
+    cache_read: f64,
+    cache_write: f64,
+}
+
 /// pi's model object. Headers are left out: their values may be keys.
-pub(super) fn model(model: &Model) -> String {
-    let Price { input, output, cache_read, cache_write } = model.price;
-    let cost = Object::new()
-        .raw("input", input)
-        .raw("output", output)
-        .raw("cacheRead", cache_read)
-        .raw("cacheWrite", cache_write)
-        .finish();
-    Object::new()
-        .str("id", &model.id)
-        .str("name", &model.name)
-        .str("api", &model.api)
-        .str("provider", &model.provider)
-        .str("baseUrl", &model.base_url)
-        .raw("reasoning", model.reasoning)
-        .raw("input", if model.images { r#"["text","image"]"# } else { r#"["text"]"# })
-        .raw("cost", cost)
-        .raw("contextWindow", model.context_window)
-        .raw("maxTokens", model.max_tokens)
-        .finish()
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct ModelData<'a> {
+    id: &'a str,
+    name: &'a str,
+    /// The wire format, such as `anthropic-messages`.
+    api: &'a str,
+    provider: &'a str,
+    base_url: &'a str,
+    reasoning: bool,
+    /// `text`, and `image` if it reads pictures.
+    input: &'static [&'static str],
+    cost: PriceData,
+    context_window: u64,
+    max_tokens: u64,
 }
 
-pub(super) fn models<'a>(all: impl IntoIterator<Item = &'a Model>) -> String {
-    let all: Vec<String> = all.into_iter().map(model).collect();
-    format!("{{\"models\":[{}]}}", all.join(","))
-}
-
-pub(super) fn model_in_use(of: &Model, level: ThinkingLevel) -> String {
-    let object = Object::new().raw("model", model(of)).str("thinkingLevel", level.as_str());
-    object.raw("isScoped", false).finish()
-}
-
-pub(super) fn levels(of: &Model) -> String {
-    let levels: Vec<String> = of.levels().into_iter().map(|level| quote(level.as_str())).collect();
-    format!("{{\"levels\":[{}]}}", levels.join(","))
-}
-
-pub(super) fn queue_mode(mode: QueueMode) -> &'static str {
-    match mode {
-        QueueMode::All => "all",
-        QueueMode::OneAtATime => "one-at-a-time",
+impl<'a> ModelData<'a> {
+    pub(super) fn new(model: &'a Model) -> Self {
+        let Price { input, output, cache_read, cache_write } = model.price;
+        Self {
+            id: &model.id,
+            name: &model.name,
+            api: &model.api,
+            provider: &model.provider,
+            base_url: &model.base_url,
+            reasoning: model.reasoning,
+            input: if model.images { &["text", "image"] } else { &["text"] },
+            cost: PriceData { input, output, cache_read, cache_write },
+            context_window: model.context_window,
+            max_tokens: model.max_tokens,
+        }
     }
 }
 
+#[derive(Serialize, JsonSchema)]
+pub(super) struct ModelsData<'a> {
+    pub(super) models: Vec<ModelData<'a>>,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct ModelInUseData<'a> {
+    model: ModelData<'a>,
+    thinking_level: &'static str,
+    is_scoped: bool,
+}
+
+impl<'a> ModelInUseData<'a> {
+    pub(super) fn new(model: &'a Model, level: ThinkingLevel) -> Self {
+        Self { model: ModelData::new(model), thinking_level: level.as_str(), is_scoped: false }
+    }
+}
+
+#[derive(Serialize, JsonSchema)]
+pub(super) struct LevelData {
+    pub(super) level: &'static str,
+}
+
+#[derive(Serialize, JsonSchema)]
+pub(super) struct LevelsData {
+    levels: Vec<&'static str>,
+}
+
+impl LevelsData {
+    pub(super) fn of(model: &Model) -> Self {
+        Self { levels: model.levels().into_iter().map(ThinkingLevel::as_str).collect() }
+    }
+}
+
+/// How many of the messages that wait are delivered at once.
+#[derive(Debug, Clone, Copy, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum QueueModeData {
+    All,
+    OneAtATime,
+}
+
+impl From<QueueMode> for QueueModeData {
+    fn from(mode: QueueMode) -> Self {
+        match mode {
+            QueueMode::All => Self::All,
+            QueueMode::OneAtATime => Self::OneAtATime,
+        }
+    }
+}
+
+/// The agent and its session now.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct StateData<'a> {
+    pub(super) model: ModelData<'a>,
+    pub(super) thinking_level: &'static str,
+    /// Whether a run goes on.
+    pub(super) is_streaming: bool,
+    /// Whether a compaction or another summary is written.
+    pub(super) is_compacting: bool,
+    pub(super) steering_mode: QueueModeData,
+    pub(super) follow_up_mode: QueueModeData,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) session_file: Option<String>,
+    pub(super) session_id: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) session_name: Option<String>,
+    pub(super) auto_compaction_enabled: bool,
+    /// In the context: what the model would be sent.
+    pub(super) message_count: usize,
+    /// In both queues.
+    pub(super) pending_message_count: usize,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct TokensData {
+    pub(super) input: u64,
+    pub(super) output: u64,
+    pub(super) cache_read: u64,
+    pub(super) cache_write: u64,
+    pub(super) total: u64,
+}
+
+/// How full the context is. Unknown between a compaction and the next answer.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct ContextUsageData {
+    pub(super) tokens: Option<u64>,
+    pub(super) context_window: u64,
+    pub(super) percent: Option<f64>,
+}
+
+/// Messages, tokens and cost of the session, all branches together.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct StatsData {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) session_file: Option<String>,
+    pub(super) session_id: String,
+    pub(super) user_messages: u64,
+    pub(super) assistant_messages: u64,
+    pub(super) tool_calls: u64,
+    pub(super) tool_results: u64,
+    pub(super) total_messages: u64,
+    pub(super) tokens: TokensData,
+    /// US dollars.
+    pub(super) cost: f64,
+    /// Missing if the model's window is unknown.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) context_usage: Option<ContextUsageData>,
+}
+
+#[derive(Serialize, JsonSchema)]
+pub(super) struct PathData {
+    pub(super) path: String,
+}
+
+/// The new session, and the text of the message before which it begins.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct ForkedData {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) text: Option<String>,
+    pub(super) cancelled: bool,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct ForkMessageData {
+    pub(super) entry_id: String,
+    pub(super) text: String,
+}
+
+#[derive(Serialize, JsonSchema)]
+pub(super) struct ForkMessagesData {
+    pub(super) messages: Vec<ForkMessageData>,
+}
+
+#[derive(Serialize, JsonSchema)]
+pub(super) struct LastTextData {
+    pub(super) text: Option<String>,
+}
+
 /// The queued texts, as `clear_queue` returns them.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct QueueData {
     pub(super) steering: Vec<String>,
@@ -60,7 +227,7 @@ pub(super) struct QueueData {
 }
 
 /// A move in the tree.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct NavigatedData {
     /// Whether it was stopped: nothing changed.
@@ -92,34 +259,60 @@ impl NavigatedData {
 }
 
 /// What a prompt may call: templates, then skills.
-pub(super) fn commands(resources: &Resources) -> String {
-    let templates = resources.templates.iter().map(|template| called(&template.about, "prompt", &template.about.name));
-    let skills =
-        resources.skills.iter().map(|skill| called(&skill.about, "skill", &format!("skill:{}", skill.about.name)));
-    format!("{{\"commands\":[{}]}}", templates.chain(skills).collect::<Vec<_>>().join(","))
+#[derive(Serialize, JsonSchema)]
+pub(super) struct CommandsData {
+    commands: Vec<CalledData>,
 }
 
-fn called(about: &Resource, source: &str, name: &str) -> String {
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct CalledData {
+    /// Without the slash.
+    name: String,
+    description: String,
+    /// `prompt` or `skill`.
+    source: &'static str,
+    source_info: SourceData,
+}
+
+/// Where a prompt template or a skill comes from.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct SourceData {
+    path: String,
+    /// `local` if the command line names it, else `auto`.
+    source: &'static str,
+    /// `user`, `project` or `temporary`.
+    scope: &'static str,
+    origin: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    base_dir: Option<String>,
+}
+
+impl CommandsData {
+    pub(super) fn new(resources: &Resources) -> Self {
+        let templates =
+            resources.templates.iter().map(|template| called(&template.about, "prompt", template.about.name.clone()));
+        let skills =
+            resources.skills.iter().map(|skill| called(&skill.about, "skill", format!("skill:{}", skill.about.name)));
+        Self { commands: templates.chain(skills).collect() }
+    }
+}
+
+fn called(about: &Resource, source: &'static str, name: String) -> CalledData {
     let (origin, scope) = match about.scope {
         ResourceScope::CommandLine => ("local", "temporary"),
         ResourceScope::Project => ("auto", "project"),
         ResourceScope::User => ("auto", "user"),
     };
-    let info = Object::new()
-        .str("path", &about.file.display().to_string())
-        .str("source", origin)
-        .str("scope", scope)
-        .str("origin", "top-level");
-    let info = match base_of(about) {
-        Some(folder) => info.str("baseDir", &folder),
-        None => info,
+    let source_info = SourceData {
+        path: about.file.display().to_string(),
+        source: origin,
+        scope,
+        origin: "top-level",
+        base_dir: base_of(about),
     };
-    Object::new()
-        .str("name", name)
-        .str("description", &about.description)
-        .str("source", source)
-        .raw("sourceInfo", info.finish())
-        .finish()
+    CalledData { name, description: about.description.clone(), source, source_info }
 }
 
 /// The folder that holds `prompts` or `skills`; of the command line the folder of the file.
@@ -132,6 +325,3 @@ fn base_of(about: &Resource) -> Option<String> {
     };
     Some(folder.display().to_string())
 }
-
-/// Nothing can refuse a new session yet.
-pub(super) const NOT_CANCELLED: &str = r#"{"cancelled":false}"#;

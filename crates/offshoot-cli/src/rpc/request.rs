@@ -5,23 +5,28 @@
 use offshoot_agent::approval::{ApprovalDecision, ApprovalMode};
 use offshoot_agent::message::Block;
 use offshoot_agent::turn::QueueMode;
+use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
+use super::records::QueueModeData;
+use super::shapes::{ApprovalModeInput, PictureInput};
+
 /// What a message does that comes while the agent works.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(super) enum StreamingBehavior {
     Steer,
     FollowUp,
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "snake_case", rename_all_fields = "camelCase")]
 pub(super) enum RpcCommand {
     Prompt {
         message: String,
         #[serde(default)]
+        #[schemars(with = "Option<Vec<PictureInput>>")]
         images: Option<Vec<Block>>,
         #[serde(default)]
         streaming_behavior: Option<StreamingBehavior>,
@@ -30,11 +35,13 @@ pub(super) enum RpcCommand {
     Steer {
         message: String,
         #[serde(default)]
+        #[schemars(with = "Option<Vec<PictureInput>>")]
         images: Option<Vec<Block>>,
     },
     FollowUp {
         message: String,
         #[serde(default)]
+        #[schemars(with = "Option<Vec<PictureInput>>")]
         images: Option<Vec<Block>>,
     },
     Abort,
@@ -59,10 +66,12 @@ pub(super) enum RpcCommand {
     #[serde(alias = "set_queue_mode")]
     SetSteeringMode {
         #[serde(deserialize_with = "queue_mode")]
+        #[schemars(with = "QueueModeData")]
         mode: QueueMode,
     },
     SetFollowUpMode {
         #[serde(deserialize_with = "queue_mode")]
+        #[schemars(with = "QueueModeData")]
         mode: QueueMode,
     },
     Compact {
@@ -107,7 +116,9 @@ pub(super) enum RpcCommand {
         name: String,
     },
     GetCommands,
-    /// Of this folder; all with `all`. offshoot's own, as the rest.
+    /// The JSON Schema of all lines. offshoot's own, as the rest.
+    GetSchema,
+    /// Of this folder; all with `all`.
     ListSessions {
         #[serde(default)]
         all: bool,
@@ -160,6 +171,9 @@ pub(super) enum RpcCommand {
         /// Whether it answers `extension_ui_request`.
         #[serde(default)]
         ui: Option<bool>,
+        /// Milliseconds after which a question that is not answered is refused; never without it.
+        #[serde(default)]
+        ui_timeout: Option<u64>,
     },
     Approve {
         request_id: u64,
@@ -169,6 +183,7 @@ pub(super) enum RpcCommand {
     },
     SetApproval {
         #[serde(deserialize_with = "approval_mode")]
+        #[schemars(with = "ApprovalModeInput")]
         mode: ApprovalMode,
     },
 }
@@ -185,7 +200,7 @@ impl RpcCommand {
 }
 
 /// An answer to `extension_ui_request`. It has no response.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 pub(super) struct UiResponse {
     pub(super) id: String,
     #[serde(default)]

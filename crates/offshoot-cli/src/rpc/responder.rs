@@ -9,6 +9,8 @@ use serde::Serialize;
 use tokio::sync::mpsc::UnboundedSender;
 
 use super::record_queue::{RecordQueue, StreamedRecord};
+use super::version::older_data;
+use crate::agent::RpcVersion;
 use crate::error::CommandError;
 use crate::lines::HeldBack;
 
@@ -123,7 +125,7 @@ impl Responder {
     pub(super) fn write(mut self, answer: Answered) {
         self.is_done = true;
         self.owed = None;
-        match answer {
+        match self.in_version(answer) {
             Ok(RpcData::Nothing) => self.queue.line(format!("{}}}", self.success())),
             Ok(RpcData::Json(data)) => self.queue.line(format!("{},\"data\":{data}}}", self.success())),
             Ok(RpcData::Streamed(write)) => {
@@ -131,6 +133,15 @@ impl Responder {
                 self.queue.streamed(Box::new(move |out| stream(head, &failed, write, out)));
             }
             Err(RpcFailure(why)) => self.queue.line(failure(&self.head(), &why)),
+        }
+    }
+
+    fn in_version(&self, answer: Answered) -> Answered {
+        match (self.queue.version(), answer) {
+            (RpcVersion::V031, Ok(RpcData::Json(data))) => {
+                Ok(older_data(&self.command, data).map_or(RpcData::Nothing, RpcData::Json))
+            }
+            (_, answer) => answer,
         }
     }
 

@@ -14,7 +14,7 @@ use super::record_queue::RecordQueue;
 use super::request::RpcRequest;
 use super::responder::{Responder, Response, RpcFailure, refuse_line};
 use super::server::RpcServer;
-use super::{commands, questions};
+use super::{approvals, commands, ui_request};
 use crate::agent::{self, Args, Stop, Stops, UserRules};
 use crate::app::App;
 use crate::error::{CommandError, Result};
@@ -47,7 +47,8 @@ pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
 async fn serve(app: &App, args: &Args, session: Session, setup: Setup) -> Result<()> {
     let failed = |error| CommandError::io("start the agent", &error);
     let mut stops = Stops::listen(args.max_time).map_err(failed)?;
-    let queue = RecordQueue::default();
+    let folder = app.output_folder();
+    let queue = RecordQueue::new(args.rpc_version.unwrap_or_default(), folder);
     let ui = app.ui.clone();
     let writer = queue.start(move || ui.raw()).map_err(failed)?;
     let lines = read_lines().map_err(failed)?;
@@ -92,12 +93,12 @@ async fn relay(server: &Arc<RpcServer>, mut lines: Receiver<Line>, told: &mut To
                 if count == 0 {
                     return Ok(());
                 }
-                news.drain(..).for_each(|event| pass_on(server, event));
+                news.drain(..).for_each(|event| pass_on(server, &event));
             }
             Some(response) = told.responses.recv() => response.write(),
             () = server.queue.written() => {
-                if server.queue.is_broken() {
-                    return Ok(());
+                if let Some(error) = server.queue.broken() {
+                    return gone(&error);
                 }
             }
             line = lines.recv(), if has_room => match line {
@@ -112,11 +113,11 @@ async fn relay(server: &Arc<RpcServer>, mut lines: Receiver<Line>, told: &mut To
         tokio::select! {
             biased;
             stop = stops.next() => return Err(stopped(stop)),
-            Some(event) = told.events.recv() => pass_on(server, event),
+            Some(event) = told.events.recv() => pass_on(server, &event),
             Some(response) = told.responses.recv() => response.write(),
             () = server.queue.written() => {
-                if server.queue.is_broken() {
-                    break;
+                if let Some(error) = server.queue.broken() {
+                    return gone(&error);
                 }
             }
         }
@@ -124,11 +125,23 @@ async fn relay(server: &Arc<RpcServer>, mut lines: Receiver<Line>, told: &mut To
     Ok(())
 }
 
-fn pass_on(server: &RpcServer, event: Arc<Event>) {
-    let question = questions::request(&event).filter(|_| server.client().has_ui);
-    server.tell(event);
-    if let Some(question) = question {
-        server.queue.line(question);
+/// A client that goes ends the program in good order.
+fn gone(error: &io::Error) -> Result<()> {
+    match error.kind() {
+        io::ErrorKind::BrokenPipe => Ok(()),
+        _ => Err(CommandError::io("write for the client", error)),
+    }
+}
+
+fn pass_on(server: &Arc<RpcServer>, event: &Arc<Event>) {
+    server.tell(Arc::clone(event));
+    let (has_ui, timeout) = {
+        let client = server.client();
+        (client.has_ui, client.ui_timeout)
+    };
+    if has_ui {
+        ui_request::shown(event).into_iter().for_each(|shown| server.tell_user(shown));
+        approvals::ask(server, event, timeout);
     }
 }
 
@@ -141,7 +154,7 @@ async fn take(server: &Arc<RpcServer>, line: InputLine) {
     };
     match RpcRequest::read(&line) {
         RpcRequest::Unreadable(why) => refuse_line(&server.queue, &why),
-        RpcRequest::Ui(response) => drop(tokio::spawn(commands::answered(Arc::clone(server), response))),
+        RpcRequest::Ui(response) => drop(tokio::spawn(approvals::answered(Arc::clone(server), response))),
         RpcRequest::Command(id, name, command) => {
             let responder = Responder::new(id, &name, (&server.queue, &server.responses));
             match command {
@@ -157,7 +170,7 @@ async fn take(server: &Arc<RpcServer>, line: InputLine) {
 }
 
 /// Stops what runs, so that calls have their results, and passes on what is still told.
-async fn finish(server: &RpcServer, agent: AgentSession, told: &mut Told, stops: &mut Stops) {
+async fn finish(server: &Arc<RpcServer>, agent: AgentSession, told: &mut Told, stops: &mut Stops) {
     let stopping = async {
         // The agent may have ended, or nothing may run.
         drop(agent.ask(Command::AbortBash).await);
@@ -167,7 +180,7 @@ async fn finish(server: &RpcServer, agent: AgentSession, told: &mut Told, stops:
         }
         agent.close().await;
         while let Ok(event) = told.events.try_recv() {
-            pass_on(server, event);
+            pass_on(server, &event);
         }
         while let Ok(response) = told.responses.try_recv() {
             response.write();

@@ -12,8 +12,11 @@ use offshoot_session::session::Session;
 use tokio::sync::mpsc::UnboundedSender;
 use tokio::sync::oneshot;
 
+use super::questions::OpenQuestions;
 use super::record_queue::RecordQueue;
+use super::records::{Disposition, DispositionData};
 use super::responder::{Responder, Response, RpcData, RpcFailure};
+use super::ui_request::UiMethod;
 use crate::app::App;
 use crate::error::{CommandError, FailureKind, Result};
 use crate::models::ModelTable;
@@ -48,6 +51,10 @@ pub(super) struct RpcClientState {
     wanted: Option<HashSet<String>>,
     /// Whether approval questions are asked by `extension_ui_request` too.
     pub(super) has_ui: bool,
+    /// Milliseconds.
+    pub(super) ui_timeout: Option<u64>,
+    pub(super) questions: OpenQuestions,
+    shown: u64,
     /// Messages of the context, with the session's id, its number of entries and its leaf.
     pub(super) counted: Option<(String, usize, Option<String>, usize)>,
 }
@@ -89,10 +96,12 @@ impl RpcServer {
         events: Option<Vec<String>>,
         approvals: Option<bool>,
         ui: Option<bool>,
+        ui_timeout: Option<u64>,
     ) -> std::result::Result<RpcData, RpcFailure> {
         let mut client = self.client();
         client.wanted = events.map(|events| events.into_iter().collect());
         client.has_ui = ui.unwrap_or(client.has_ui);
+        client.ui_timeout = ui_timeout;
         drop(client);
         if approvals.is_some() || ui.is_some() {
             let can_answer = approvals == Some(true) || ui == Some(true);
@@ -104,13 +113,29 @@ impl RpcServer {
         Ok(RpcData::Nothing)
     }
 
+    /// Asks the client to show something, if it can.
+    pub(super) fn show(&self, id: String, method: UiMethod) {
+        if let Some(record) = method.record(id, self.queue.version()).filter(|_| self.client().has_ui) {
+            self.queue.line(record);
+        }
+    }
+
+    /// Shows what needs no answer.
+    pub(super) fn tell_user(&self, method: UiMethod) {
+        let mut client = self.client();
+        client.shown += 1;
+        let id = format!("shown-{}", client.shown);
+        drop(client);
+        self.show(id, method);
+    }
+
     /// Passes an event on, after the responses that come before it.
     pub(super) fn tell(&self, event: Arc<Event>) {
         let mut client = self.client();
         match event.as_ref() {
             Event::AgentStart | Event::CompactionStart { .. } => {
                 if let Some((responder, accepted)) = client.prompt.take() {
-                    responder.write(Ok(RpcData::Json(STARTED.to_owned())));
+                    responder.write(RpcData::of(&STARTED));
                     // Whoever waited may have been stopped.
                     let _ = accepted.send(());
                 }
@@ -128,8 +153,8 @@ impl RpcServer {
     }
 }
 
-pub(super) const STARTED: &str = r#"{"disposition":"started"}"#;
-pub(super) const QUEUED: &str = r#"{"disposition":"queued"}"#;
+pub(super) const STARTED: DispositionData = DispositionData { disposition: Disposition::Started };
+pub(super) const QUEUED: DispositionData = DispositionData { disposition: Disposition::Queued };
 
 pub(super) fn not_found(what: impl Into<String>) -> CommandError {
     CommandError::new(FailureKind::NotFound, what)

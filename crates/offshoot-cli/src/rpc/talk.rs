@@ -41,7 +41,7 @@ pub(super) async fn prompt(
     let Some((responder, _)) = server.client().prompt.take() else { return };
     drop(only_one);
     responder.send(match (settled, behavior) {
-        (Ok(()), _) => Ok(RpcData::Json(STARTED.to_owned())),
+        (Ok(()), _) => RpcData::of(&STARTED),
         (Err(AgentError::Busy(_)), Some(behavior)) => queued(server, said, behavior).await,
         (Err(AgentError::Busy(why)), None) => {
             Err(RpcFailure(format!("{why}; with \"streamingBehavior\" (steer or followUp) the message is queued")))
@@ -58,5 +58,5 @@ pub(super) async fn queued(server: &RpcServer, said: UserPrompt, behavior: Strea
         StreamingBehavior::Steer => server.agent.steer(said).await?,
         StreamingBehavior::FollowUp => server.agent.follow_up(said).await?,
     }
-    Ok(RpcData::Json(if is_idle { STARTED } else { QUEUED }.to_owned()))
+    RpcData::of(&if is_idle { STARTED } else { QUEUED })
 }

@@ -11,12 +11,12 @@ fn working() -> Talk {
     Talk::new([call("c1"), call("c2"), Reply::text("Done.")])
 }
 
-/// The error of the event `failed`; the limit ends the program with its own exit code, after `agent_settled`.
+/// The error of the event `failed`; the limit ends the program in good order, with an exit code of its own.
 fn told(talk: &Talk, limit: [&str; 2]) -> String {
     let output = talk.command(&["--mode", "json", "-p", "go"]).args(limit).output().unwrap();
     let lines = String::from_utf8(output.stdout).unwrap();
     let events: Vec<Value> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    assert_eq!((output.status.code(), &events.last().unwrap()["type"]), (Some(7), &json!("agent_settled")));
+    assert_eq!((output.status.code(), &events.last().unwrap()["type"]), (Some(7), &json!("session_shutdown")));
     let failed = events.iter().find(|event| event["type"] == "failed").unwrap();
     failed["error"].as_str().unwrap().to_owned()
 }

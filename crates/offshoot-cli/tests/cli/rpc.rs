@@ -171,7 +171,8 @@ fn many_commands_at_once_are_answered_in_order() {
     });
     let (records, code) = client.rest();
     writer.join().unwrap();
-    let ids: Vec<u64> = records.iter().map(|record| record["id"].as_u64().unwrap()).collect();
+    let responses = records.iter().filter(|record| record["type"] == "response");
+    let ids: Vec<u64> = responses.map(|record| record["id"].as_u64().unwrap()).collect();
     assert_eq!((ids, code), ((0..MANY as u64).collect(), Some(0)));
 }
 
@@ -208,7 +209,8 @@ fn a_prompt_without_a_key_is_refused_once_and_nothing_is_written() {
     let output = child.wait_with_output().unwrap();
     let lines = String::from_utf8(output.stdout).unwrap();
     let responses: Vec<&str> = lines.lines().filter(|line| line.contains("\"response\"")).collect();
-    assert_eq!((responses.len(), lines.lines().count()), (1, 1), "{lines}");
+    assert_eq!((responses.len(), lines.lines().count()), (1, 2), "{lines}");
+    assert!(lines.ends_with("{\"type\":\"session_shutdown\",\"reason\":\"quit\"}\n"), "{lines}");
     assert!(responses[0].contains("there is no key for"), "{lines}");
     assert!(talk.files().is_empty());
 }
@@ -344,15 +346,63 @@ fn a_client_answers_approval_questions() {
     client.event("agent_settled");
     assert!(result_of(&talk, "c1").contains("never"), "{}", result_of(&talk, "c1"));
     assert_eq!(client.ask(no), "the question was answered already");
-    // As a choice in words, for clients that show pi's questions.
+    talk.no_problems();
+}
+
+/// Questions in pi's UI sub-protocol: a choice, then why not; a late answer is ignored.
+#[test]
+fn a_client_with_an_interface_is_asked_in_words() {
+    let talk = critical();
+    let mut client = Client::start(&talk, &[]);
     client.ask(json!({"type": "subscribe", "ui": true}));
     client.prompt("push");
     let question = client.event("extension_ui_request");
     assert_eq!(question["method"], "select");
-    let no = question["options"].as_array().unwrap().last().unwrap().clone();
-    client.send(&json!({"type": "extension_ui_response", "id": question["id"], "value": no}));
+    let why = question["options"].as_array().unwrap().last().unwrap().clone();
+    let answer = |id: &Value, value: &Value| json!({"type": "extension_ui_response", "id": id, "value": value});
+    client.send(&answer(&question["id"], &why));
+    let reason = client.event("extension_ui_request");
+    assert_eq!((&reason["method"], &reason["timeout"]), (&json!("input"), &Value::Null));
+    client.send(&answer(&reason["id"], &json!("Open a pull request.")));
+    client.event("agent_settled");
+    assert!(result_of(&talk, "c1").contains("Open a pull request."), "{}", result_of(&talk, "c1"));
+    client.send(&answer(&question["id"], &json!("yes, once")));
+    // Nobody answers in time: a no.
+    client.ask(json!({"type": "subscribe", "ui": true, "uiTimeout": 1}));
+    client.prompt("push");
+    let asked = client.until(|record| record["method"] == "select");
+    assert_eq!(asked["timeout"], 1);
     client.event("agent_settled");
     assert!(result_of(&talk, "c2").contains("not"), "{}", result_of(&talk, "c2"));
+    talk.no_problems();
+}
+
+/// What is shown without an answer: notices, the title, the change of a file, the text of a message that is gone back to.
+#[test]
+fn a_client_with_an_interface_is_shown_what_happens() {
+    let write = json!({"path": "a.txt", "content": "new\n"});
+    let talk = Talk::new([Reply::call("write", "c1", write), Reply::text("Done.")]);
+    talk.world.write("a.txt", "old\n");
+    let mut client = Client::start(&talk, &["--approval", "ask"]);
+    client.ask(json!({"type": "subscribe", "ui": true, "events": []}));
+    client.ask(json!({"type": "set_session_name", "name": "mine"}));
+    client.prompt("change it");
+    let diff = client.until(|record| record["method"] == "setWidget");
+    assert!(diff["widgetLines"].to_string().contains("new"), "{diff}");
+    let question = client.until(|record| record["method"] == "select");
+    let no = question["options"].as_array().unwrap().last().unwrap();
+    client.send(&json!({"type": "extension_ui_response", "id": question["id"], "value": no}));
+    let why = client.until(|record| record["method"] == "editor");
+    client.send(&json!({"type": "extension_ui_response", "id": why["id"], "cancelled": true}));
+    assert_eq!(client.until(|record| record["method"] == "setWidget").get("widgetLines"), None);
+    client.ask(json!({"type": "abort"}));
+    let first = client.ask(json!({"type": "get_fork_messages"}))["messages"][0]["entryId"].clone();
+    client.ask(json!({"type": "navigate_tree", "targetId": first}));
+    let (rest, _) = client.end();
+    let shown: Vec<&Value> = rest.iter().filter(|record| record["type"] == "extension_ui_request").collect();
+    let title = shown.iter().find(|record| record["method"] == "setTitle").unwrap();
+    let text = shown.iter().find(|record| record["method"] == "set_editor_text").unwrap();
+    assert_eq!((&title["title"], &text["text"]), (&json!("mine"), &json!("change it")));
     talk.no_problems();
 }
 
@@ -382,17 +432,21 @@ fn every_end_keeps_the_results_of_running_tools() {
             "SIGHUP" => client.signal(Signal::HUP),
             _ => {}
         }
-        let code = match how {
+        let (told, code) = match how {
             "nobody reads" => {
                 let Client { mut child, mut to, from, .. } = client;
                 drop(from);
                 // The next record finds nobody.
                 to.as_mut().unwrap().write_all(b"{\"type\":\"get_state\"}\n").unwrap();
-                child.wait().unwrap().code()
+                (Vec::new(), child.wait().unwrap().code())
             }
-            "end of input" => client.end().1,
-            _ => client.rest().1,
+            "end of input" => client.end(),
+            _ => client.rest(),
         };
+        if how != "nobody reads" {
+            let ends = told.iter().filter(|record| record["type"] == "session_shutdown").count();
+            assert_eq!((ends, told.last().unwrap()["type"].as_str()), (1, Some("session_shutdown")), "{how}");
+        }
         assert!(result_of(&talk, "c1").contains("begun"), "{how}: {}", result_of(&talk, "c1"));
         ends.insert(how, code);
     }
@@ -436,9 +490,57 @@ fn a_slow_client_gets_every_record_that_is_not_a_partial_one() {
     assert!(deltas < 40_000, "{deltas} deltas of 62,500");
 }
 
+/// Between tries the client's status line says when the next one is.
+#[test]
+fn a_client_with_an_interface_is_told_of_retries_and_failures() {
+    let talk = Talk::new([Reply::error(529, "overloaded"), Reply::text("Yes.")]);
+    let mut client = Client::start(&talk, &[]);
+    client.ask(json!({"type": "subscribe", "ui": true}));
+    client.prompt("go");
+    let waiting = client.until(|record| record["method"] == "setStatus");
+    assert_eq!(waiting["statusKey"], "retry");
+    assert!(waiting["statusText"].as_str().unwrap().ends_with("(1 of 3)"), "{waiting}");
+    assert_eq!(client.until(|record| record["method"] == "setStatus").get("statusText"), None);
+    client.event("agent_settled");
+}
+
+/// A client that reads nothing for many turns costs a file, not memory, and gets every record later.
+#[cfg(target_os = "linux")]
+#[test]
+fn records_for_a_client_that_does_not_read_wait_in_a_file() {
+    const CALLS: usize = 300;
+    let call = |n: usize| Reply::call("bash", &format!("c{n}"), json!({"command": format!("echo {n}")}));
+    let talk = Talk::new((0..CALLS).map(call).chain([Reply::text("Done.")]));
+    let mut client = Client::start(&talk, &["--rpc-version", "0.31"]);
+    client.send(&json!({"type": "prompt", "message": "go"}));
+    // The pipe is full long before the last answer is asked for.
+    while talk.server.seen().len() <= CALLS {
+        std::thread::yield_now();
+    }
+    let files = std::fs::read_dir(format!("/proc/{}/fd", client.child.id())).unwrap();
+    let open = files.filter_map(|file| std::fs::read_link(file.ok()?.path()).ok());
+    let waiting = open
+        .filter(|file| file.to_string_lossy().contains("/output/") && file.to_string_lossy().ends_with("(deleted)"));
+    assert_eq!(waiting.count(), 1);
+    client.event("agent_end");
+    let ends: Vec<String> = client
+        .passed
+        .iter()
+        .filter(|record| record["type"] == "tool_execution_end")
+        .map(|record| record["result"]["content"][0]["text"].as_str().unwrap().trim().to_owned())
+        .collect();
+    assert_eq!(ends, (0..CALLS).map(|n| n.to_string()).collect::<Vec<_>>());
+    client.end();
+}
+
 #[test]
 fn what_cannot_be_is_refused_at_the_start() {
     let talk = Talk::new([]);
+    assert_snapshot!(talk.run(&["-p", "hi", "--rpc-version", "0.31"]), @"
+    [stderr]
+    error: --rpc-version needs --mode rpc
+    [exit code 2]
+    ");
     assert_snapshot!(talk.run(&["--mode", "rpc", "hello there"]), @r#"
     [stderr]
     error: --mode rpc takes no prompt: commands come on standard input

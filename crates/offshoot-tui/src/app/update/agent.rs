@@ -62,6 +62,7 @@ pub(super) fn event(model: &mut Model, event: &Event) -> Vec<Cmd> {
         | Event::AutoRetryEnd { .. }
         | Event::CompactionStart { .. }
         | Event::SessionChanged { .. }
+        | Event::SessionShutdown { .. }
         | Event::Failed { .. } => {}
     }
     Vec::new()
