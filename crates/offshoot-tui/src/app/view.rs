@@ -49,11 +49,7 @@ pub fn bottom(model: &mut Model) -> Bottom {
     let size = model.size;
     let status = status::lines(model);
     let below = u16::try_from(status.len()).unwrap_or(1);
-    let middle = match &model.overlay {
-        Some(Overlay::Pick(pick, _)) => pick.height(size.width),
-        _ => model.editor.height(),
-    };
-    let middle = middle.min(size.height.saturating_sub(below).saturating_sub(1)).max(1);
+    let middle = middle(model, below);
     let (look, folds) = look(&model.wishes, size, model.folds);
     let mut live = model.live.rows(&model.conversation, &look, folds, usize::from(size.height));
     let head = live.len();
@@ -69,6 +65,22 @@ pub fn bottom(model: &mut Model) -> Bottom {
     let hidden = live.len().saturating_sub(room);
     let is_under_way = model.is_under_way() || model.is_resizing();
     Bottom { live: live.split_off(hidden), head: head.saturating_sub(hidden), middle, status, is_under_way }
+}
+
+/// The rows of the editor, or of what stands in its place.
+fn middle(model: &Model, below: u16) -> u16 {
+    let middle = match &model.overlay {
+        Some(Overlay::Pick(pick, _)) => pick.height(model.size.width),
+        _ => model.editor.height(),
+    };
+    middle.min(model.size.height.saturating_sub(below).saturating_sub(1)).max(1)
+}
+
+/// The rows above the editor, without the blank one before it.
+fn room_above(model: &Model) -> usize {
+    let below = u16::try_from(status::lines(model).len()).unwrap_or(1);
+    let taken = middle(model, below).saturating_add(below).saturating_add(1);
+    usize::from(model.size.height.saturating_sub(taken))
 }
 
 impl Bottom {

@@ -187,3 +187,31 @@ fn every_screen() {
         insta::assert_snapshot!(format!("at_{}x{}", size.0, size.1), screens(size, &table()));
     }
 }
+
+/// Whatever the size: what is asked, the first row of the call, and the keys are on the screen.
+#[test]
+fn a_question_can_be_answered_in_every_size() {
+    let questions: [(Tell<'_>, &str, &str); 3] = [
+        (&may_bash_run, "May bash run?", "cargo test"),
+        (&may_edit_change, "May edit change", "18 fn all()"),
+        (&may_run_outside, "bash failed in the sandbox.", "cargo install"),
+    ];
+    for width in [40, 60, 80, 120] {
+        for height in (12..40).step_by(2) {
+            for (tell, title, call) in &questions {
+                for answering in [false, true] {
+                    let screen = terminal((width, height), &|model| {
+                        tell(model);
+                        if answering {
+                            press(model, "tab");
+                        }
+                    });
+                    let keys = if answering { "y allow" } else { "tab answers" };
+                    for part in [*title, *call, keys] {
+                        assert!(screen.contains(part), "{width}x{height}: {part:?} is missing in\n{screen}");
+                    }
+                }
+            }
+        }
+    }
+}

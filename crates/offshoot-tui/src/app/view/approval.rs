@@ -11,38 +11,110 @@ use crate::theme::Token;
 /// Lines beyond these are only counted.
 const LINES: usize = 2000;
 
+/// Rows of the call that are shown at once, if there is room.
+const PAGE: usize = 20;
+/// Rows of the call that are shown in any case, before the title is cut.
+const FEWEST: usize = 2;
+
 /// The number of rows of the call that is asked about, and how many are shown at once.
 pub fn question_rows(model: &Model) -> (usize, usize) {
-    let rows = model.question.as_ref().map_or(0, |question| call(model, question).len());
-    // Other rows of the question, the editor and the status have the rest.
-    (rows, usize::from(model.size.height).saturating_sub(12).clamp(3, 20))
+    model.question.as_ref().map_or((0, 0), |question| {
+        let panel = Panel::new(model, question);
+        (panel.call.len(), panel.page)
+    })
 }
 
 pub(super) fn lines(model: &Model) -> Vec<Line<'static>> {
     let Some(question) = &model.question else { return Vec::new() };
-    let mut lines = vec![Line::default()];
-    let title = match question.diff {
+    let panel = Panel::new(model, question);
+    let count = panel.call.len();
+    let first = question.scrolled.min(count.saturating_sub(panel.page));
+    let mut lines = vec![Line::default(); panel.blanks];
+    lines.extend(panel.title);
+    lines.extend(panel.call.into_iter().skip(first).take(panel.page));
+    lines.extend(
+        count
+            .checked_sub(first + panel.page)
+            .filter(|more| *more > 0)
+            .into_iter()
+            .flat_map(|more| rest(model, question, more)),
+    );
+    lines.extend(panel.below);
+    lines
+}
+
+/// The parts of the question as they fit above the editor: the keys always, then some rows of the call, then the title.
+struct Panel {
+    blanks: usize,
+    title: Vec<Line<'static>>,
+    call: Vec<Line<'static>>,
+    page: usize,
+    /// What waits, and the keys.
+    below: Vec<Line<'static>>,
+}
+
+impl Panel {
+    fn new(model: &Model, question: &Question) -> Self {
+        let room = super::room_above(model);
+        let call = call(model, question);
+        let least = 1 + FEWEST.min(call.len());
+        let with = |keys: Vec<String>| {
+            let keys = keys.into_iter().flat_map(|hint| rows(model, &hint, Token::Muted));
+            waiting(model, question).into_iter().chain(keys).collect::<Vec<_>>()
+        };
+        let mut below = with(keys(model, question));
+        if least + below.len() > room && question.stage == QuestionStage::Answering {
+            below = with(short_keys(question));
+        }
+        let mut title = rows(model, &title(question), Token::Warning);
+        let fits = room.saturating_sub(below.len() + FEWEST.min(call.len())).max(1);
+        if title.len() > fits {
+            title.truncate(fits);
+            title.last_mut().into_iter().for_each(cut_short);
+        }
+        let left = room.saturating_sub(title.len() + below.len());
+        let blanks = usize::from(left > call.len().min(FEWEST));
+        let left = left.saturating_sub(blanks);
+        let page = match call.len() <= left.min(PAGE) {
+            true => call.len(),
+            false => left.saturating_sub(rest(model, question, call.len()).len()).clamp(1, PAGE),
+        };
+        Self { blanks, title, call, page, below }
+    }
+}
+
+/// An ellipsis in the place of the last character: the row may be full.
+fn cut_short(row: &mut Line<'static>) {
+    if let Some(span) = row.spans.last_mut() {
+        let mut text = std::mem::take(&mut span.content).into_owned();
+        text.pop();
+        text.push('…');
+        span.content = text.into();
+    }
+}
+
+fn title(question: &Question) -> String {
+    match question.diff {
         _ if question.once == ApprovalDecision::OnceUnsandboxed => {
             format!("{} failed in the sandbox. Run it again outside? {}", question.tool, question.reason)
         }
         Some(_) => format!("May {} change {}? {}", question.tool, first_line(&question.what), question.reason),
         None => format!("May {} run? {}", question.tool, question.reason),
-    };
-    lines.extend(rows(model, &title, Token::Warning));
-    let (count, page) = question_rows(model);
-    let first = question.scrolled.min(count.saturating_sub(page));
-    lines.extend(call(model, question).into_iter().skip(first).take(page));
-    if let Some(more) = count.checked_sub(first + page).filter(|more| *more > 0) {
-        let keys = if question.stage == QuestionStage::Answering { " · down, pageDown" } else { "" };
-        lines.extend(rows(model, &format!("  … {more} more rows{keys}"), Token::Muted));
     }
+}
+
+fn rest(model: &Model, question: &Question, more: usize) -> Vec<Line<'static>> {
+    let keys = if question.stage == QuestionStage::Answering { " · down, pageDown" } else { "" };
+    let unit = if more == 1 { "row" } else { "rows" };
+    rows(model, &format!("  … {more} more {unit}{keys}"), Token::Muted)
+}
+
+fn waiting(model: &Model, question: &Question) -> Vec<Line<'static>> {
     match question.waiting {
-        0 => {}
-        1 => lines.extend(rows(model, "1 more call waits", Token::Muted)),
-        more => lines.extend(rows(model, &format!("{more} more calls wait"), Token::Muted)),
+        0 => Vec::new(),
+        1 => rows(model, "1 more call waits", Token::Muted),
+        more => rows(model, &format!("{more} more calls wait"), Token::Muted),
     }
-    lines.extend(keys(model, question).iter().flat_map(|hint| rows(model, hint, Token::Muted)));
-    lines
 }
 
 /// What would run, or would change.
@@ -81,6 +153,12 @@ fn keys(model: &Model, question: &Question) -> Vec<String> {
             vec![format!("Say below what to do instead · {} refuses · {leave} back", hint(Action::Submit))]
         }
     }
+}
+
+/// Where there is little room: the rule is shown when it is kept.
+fn short_keys(question: &Question) -> Vec<String> {
+    let always = question.rule.as_ref().map(|_| "s until the end · a always".to_owned());
+    std::iter::once("y allow · n refuse · t say why".to_owned()).chain(always).collect()
 }
 
 /// The start of a text, for a title or a hint. The whole text is shown elsewhere.
