@@ -40,10 +40,6 @@ impl Tool for Reverse {
     }
 
     // It changes nothing, so several calls of it may run at the same time.
-    fn is_shared(&self) -> bool {
-        true
-    }
-
     // The line of the list in the system prompt.
     fn summary(&self) -> Option<&str> {
         Some("turn a text round")

@@ -85,6 +85,8 @@ pub struct Rules {
     pub compaction_for: BTreeMap<String, compact::Settings>,
     /// Tokens of the model's window that a branch summary leaves free.
     pub branch_reserve: u64,
+    /// Whether the calls of an answer run at once.
+    pub parallel_tools: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Default)]

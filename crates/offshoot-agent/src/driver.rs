@@ -101,6 +101,8 @@ pub(crate) struct Driver {
     outbox: Outbox,
     tasks: Vec<AbortHandle>,
     /// Stops the running tools; each then returns its last partial outcome.
+    /// Ends when the newest call of a turn has been allowed or refused.
+    judged: Option<(Ticket, oneshot::Receiver<()>)>,
     tool_stops: Vec<oneshot::Sender<()>>,
     /// For [`Effect::Send`]: a request contains the key, and the machine decides by its size alone.
     built: Option<Request>,
@@ -149,6 +151,7 @@ impl Driver {
             answer,
             outbox: Outbox::default(),
             tasks: Vec::new(),
+            judged: None,
             tool_stops: Vec::new(),
             built: None,
             ready: None,
@@ -426,7 +429,13 @@ impl Driver {
             recover_overflow: self.auto_compaction,
             steering: setup.steering,
             follow_up: setup.follow_up,
-            shared: setup.tools.iter().filter(|tool| tool.is_shared()).map(|tool| tool.name().to_owned()).collect(),
+            one_tool_at_a_time: !setup.parallel_tools,
+            sequential: setup
+                .tools
+                .iter()
+                .filter(|tool| tool.is_sequential())
+                .map(|tool| tool.name().to_owned())
+                .collect(),
         };
     }
 

@@ -94,6 +94,8 @@ pub struct Setup {
     pub approver: Approver,
     /// For the user's own commands.
     pub shell: Shell,
+    /// Whether the calls of an answer run at once.
+    pub parallel_tools: bool,
     pub retry: Retry,
     /// When contexts are compacted, and how much is kept.
     pub compaction: compact::Settings,
@@ -112,7 +114,8 @@ pub struct Setup {
 
 impl Setup {
     pub(crate) fn follow(&mut self, rules: Rules) {
-        let Rules { retry, compaction, compaction_for, branch_reserve } = rules;
+        let Rules { retry, compaction, compaction_for, branch_reserve, parallel_tools } = rules;
+        self.parallel_tools = parallel_tools;
         (self.retry, self.compaction) = (retry, compaction);
         (self.compaction_for, self.branch_reserve) = (compaction_for, branch_reserve);
     }
@@ -152,6 +155,7 @@ impl Setup {
             permissions: Permissions::default(),
             approver,
             shell: Shell::default(),
+            parallel_tools: true,
             retry: Retry::default(),
             compaction: compact::Settings::default(),
             compaction_for: BTreeMap::new(),

@@ -133,8 +133,8 @@ pub trait Tool: Send + Sync {
     /// The description for the model.
     fn spec(&self) -> ToolSpec;
 
-    /// Whether its calls may run in parallel with those of other such tools, because they change nothing.
-    fn is_shared(&self) -> bool {
+    /// Whether the calls of an answer that calls it run one after another, in their order. Otherwise they all run at once.
+    fn is_sequential(&self) -> bool {
         false
     }
 

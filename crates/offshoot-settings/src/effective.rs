@@ -165,6 +165,8 @@ pub struct Settings {
     /// Settings of single models, by `provider/id`.
     pub compaction_for: BTreeMap<String, compact::Settings>,
     pub branch_reserve: u64,
+    /// Whether the calls of an answer run at once.
+    pub parallel_tools: bool,
     pub skip_summary_prompt: bool,
     /// A theme's name, or a light and a dark one as `light/dark`; `None` lets the terminal decide.
     pub theme: Option<String>,
@@ -243,6 +245,7 @@ impl From<&Layers> for Settings {
             compaction: layers.compaction(),
             compaction_for: layers.compaction_for(),
             branch_reserve: layers.number("branchSummary.reserveTokens"),
+            parallel_tools: layers.flag("parallelTools"),
             skip_summary_prompt: layers.flag("branchSummary.skipPrompt"),
             theme: layers.text("theme"),
             is_quiet: layers.flag("quietStartup"),

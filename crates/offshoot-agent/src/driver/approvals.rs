@@ -90,14 +90,22 @@ pub(super) struct Asker {
 }
 
 impl Asker {
-    /// Waits until the call may run; otherwise returns its result.
+    /// Waits until the call may run; otherwise returns its result. Calls are judged in their order: the one before it
+    /// has been when `before` ends.
     pub(super) async fn permit(
         &mut self,
         tool: &Arc<dyn Tool>,
         call: &Call,
         context: &Arc<ToolContext>,
-        stop: &mut oneshot::Receiver<()>,
+        (before, stop): (Option<oneshot::Receiver<()>>, &mut oneshot::Receiver<()>),
     ) -> Result<(), ToolOutcome> {
+        if let Some(before) = before {
+            tokio::select! {
+                biased;
+                _ = &mut *stop => return Err(ToolOutcome::stopped(None)),
+                _ = before => {}
+            }
+        }
         loop {
             let Some((decision, tier, diff)) = self.decide(tool, call, context).await else {
                 return Err(ToolOutcome::failed("the approval broke down, which is a bug of offshoot"));
@@ -279,7 +287,12 @@ impl Driver {
             diff: subject.diff.clone(),
             rule: subject.grant.as_ref().map(ToString::to_string),
             options,
-            waiting: self.approvals.questions.len() - 1 + self.state.waiting_calls(),
+            waiting: match subject.once {
+                // The calls before it run already.
+                ApprovalDecision::OnceUnsandboxed => self.approvals.questions.len() - 1,
+                // The calls after it are not judged yet.
+                _ => self.state.calls_after(question.place.index),
+            },
         };
         self.outbox.tell(request);
     }

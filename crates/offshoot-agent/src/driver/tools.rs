@@ -30,13 +30,16 @@ impl Driver {
             redactor: redactor.clone(),
             own: self.own.clone(),
         };
+        let (judged, next) = oneshot::channel::<()>();
+        let before = self.judged.replace((ticket, next)).filter(|(turn, _)| *turn == ticket).map(|(_, before)| before);
         let (stop, mut stopped) = oneshot::channel();
         self.tool_stops.retain(|stop| !stop.is_closed());
         self.tool_stops.push(stop);
         self.spawn(async move {
             let outcome = match tool {
-                Some(tool) => match asker.permit(&tool, &call, &place, &mut stopped).await {
+                Some(tool) => match asker.permit(&tool, &call, &place, (before, &mut stopped)).await {
                     Ok(()) => {
+                        drop(judged);
                         let show = |outcome| {
                             let outcome = redactor.redact(outcome);
                             drop(own.send(DriverInput::Machine(TurnInput::Partial { ticket, call: index, outcome })));

@@ -51,10 +51,6 @@ impl Tool for Find {
         args::spec::<FindInput>(NAME)
     }
 
-    fn is_shared(&self) -> bool {
-        true
-    }
-
     fn summary(&self) -> Option<&str> {
         Some("find files by name (honours .gitignore)")
     }

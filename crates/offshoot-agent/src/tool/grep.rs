@@ -67,10 +67,6 @@ impl Tool for Grep {
         args::spec::<GrepInput>(NAME)
     }
 
-    fn is_shared(&self) -> bool {
-        true
-    }
-
     fn summary(&self) -> Option<&str> {
         Some("search in files (honours .gitignore)")
     }

@@ -47,10 +47,6 @@ impl Tool for Ls {
         args::spec::<LsInput>(NAME)
     }
 
-    fn is_shared(&self) -> bool {
-        true
-    }
-
     fn summary(&self) -> Option<&str> {
         Some("list a folder")
     }

@@ -47,10 +47,6 @@ impl Tool for Read {
         args::spec::<ReadInput>(self.name())
     }
 
-    fn is_shared(&self) -> bool {
-        true
-    }
-
     fn summary(&self) -> Option<&str> {
         Some("show a file, or part of it")
     }

@@ -58,8 +58,10 @@ pub struct TurnConfig {
     pub recover_overflow: bool,
     pub steering: QueueMode,
     pub follow_up: QueueMode,
-    /// Tools that may run in parallel.
-    pub shared: BTreeSet<String>,
+    /// Whether the calls of an answer run one after another.
+    pub one_tool_at_a_time: bool,
+    /// Tools that have this effect on an answer that calls them.
+    pub sequential: BTreeSet<String>,
 }
 
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -179,10 +181,12 @@ impl TurnState {
         matches!(self.phase, Phase::Idle)
     }
 
-    /// How many calls of the answer have not begun.
-    pub(crate) fn waiting_calls(&self) -> usize {
+    /// How many calls of the answer come after this one and have not ended.
+    pub(crate) fn calls_after(&self, index: usize) -> usize {
         match &self.phase {
-            Phase::Working(work) => work.slots.iter().filter(|slot| slot.status == Status::Waiting).count(),
+            Phase::Working(work) => {
+                work.slots.iter().skip(index + 1).filter(|slot| !matches!(slot.status, Status::Ended(_))).count()
+            }
             _ => 0,
         }
     }

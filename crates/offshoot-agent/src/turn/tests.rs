@@ -125,7 +125,6 @@ impl Run {
 
     fn working(calls: &[&str]) -> Self {
         let mut run = Self::streaming();
-        run.state.config.shared.insert("read".to_owned());
         run.answered(calling(calls), None);
         run.said.clear();
         run

@@ -120,14 +120,14 @@ pub(super) fn proceed(state: &mut TurnState, mut work: Work, out: &mut Vec<Effec
     state.phase = Phase::Working(work);
 }
 
-/// The next call that may run beside the running ones: tools that change something run alone, in the order of their
-/// calls.
+/// The next call that may run beside the running ones. Changes of one file wait for each other in their tools.
 fn startable(state: &TurnState, work: &Work) -> Option<usize> {
-    let is_shared = |slot: &Slot| state.config.shared.contains(&slot.call.name);
+    let config = &state.config;
     let next = work.slots.iter().position(|slot| slot.status == Status::Waiting)?;
-    let mut running = work.slots.iter().filter(|slot| slot.status == Status::Running).peekable();
-    let may = running.peek().is_none() || (work.slots.get(next).is_some_and(is_shared) && running.all(is_shared));
-    may.then_some(next)
+    let is_parallel =
+        !config.one_tool_at_a_time && !work.slots.iter().any(|slot| config.sequential.contains(&slot.call.name));
+    let is_running = || work.slots.iter().any(|slot| slot.status == Status::Running);
+    (is_parallel || !is_running()).then_some(next)
 }
 
 fn started(work: &Work, index: usize, out: &mut Vec<Effect>) {

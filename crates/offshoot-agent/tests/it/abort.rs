@@ -45,7 +45,8 @@ fn tools_that_are_stopped_leave_no_call_open_and_no_process() {
             call("write", "c3", &json!({"path": "never", "content": "x"})),
         ]);
         let world = World::new([reply, Reply::text("All right.")]);
-        let (agent, mut events) = world.start();
+        // The last one has not begun.
+        let (agent, mut events) = world.start_with(world.session(), Setup { parallel_tools: false, ..world.setup() });
         let talking = prompting(&agent, "work");
         events.until(|event| matches!(event, Event::ToolExecutionUpdate { .. })).await;
         agent.abort().await.unwrap();

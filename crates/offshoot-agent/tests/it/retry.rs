@@ -77,6 +77,7 @@ fn other_rules_count_from_now_on() {
             compaction: setup.compaction,
             compaction_for: setup.compaction_for,
             branch_reserve: setup.branch_reserve,
+            parallel_tools: setup.parallel_tools,
         };
         agent.ask(Command::SetRules(Box::new(rules))).await.unwrap();
         assert!(matches!(agent.prompt("hi").await, Ok(Settled::Failed(_))));

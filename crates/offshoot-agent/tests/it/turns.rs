@@ -156,3 +156,42 @@ fn an_unknown_tool_and_bad_arguments_are_told_to_the_model() {
         world.no_problems();
     });
 }
+
+/// Each of the two commands waits for the other; the edits of one file take effect one after another.
+#[test]
+fn the_calls_of_an_answer_run_at_once_and_changes_of_a_file_do_not() {
+    run(async {
+        let call = |name: &str, id: &str, arguments: serde_json::Value| Say::Call {
+            call: name.to_owned(),
+            id: id.to_owned(),
+            arguments: arguments.as_object().unwrap().clone(),
+            signature: None,
+        };
+        let edit = |id: &str, old: &str, new: &str| {
+            call("edit", id, json!({"path": "a", "edits": [{"oldText": old, "newText": new}]}))
+        };
+        let world = World::new([
+            Reply::say([
+                call("bash", "c1", json!({"command": "cat pipe"})),
+                call("bash", "c2", json!({"command": "echo met > pipe; echo wrote"})),
+                edit("c3", "one", "two"),
+                edit("c4", "two", "three"),
+            ]),
+            Reply::text("Done."),
+        ]);
+        std::fs::write(world.path("a"), "one\n").unwrap();
+        assert!(std::process::Command::new("mkfifo").arg(world.path("pipe")).status().unwrap().success());
+        let (agent, _events) = world.start();
+        assert_eq!(agent.prompt("work").await, Ok(Settled::Done));
+        assert_eq!(std::fs::read_to_string(world.path("a")).unwrap(), "three\n");
+        let entries = world.entries();
+        let results: Vec<&str> = entries.lines().filter(|line| line.starts_with("result")).collect();
+        assert_snapshot!(results.join("\n"), @r#"
+        result bash "met\n"
+        result bash "wrote\n"
+        result edit "made 1 replacement in a"
+        result edit "made 1 replacement in a"
+        "#);
+        world.no_problems();
+    });
+}

@@ -96,6 +96,7 @@ pub(crate) fn setup(app: &App, args: &Args, session: &Session, approver: Approve
     setup.compaction = user.compaction;
     setup.compaction_for = user.compaction_for;
     setup.branch_reserve = user.branch_reserve;
+    setup.parallel_tools = user.parallel_tools;
     setup.steering = user.steering;
     setup.follow_up = user.follow_up;
     setup.limits = RunLimits { turns: args.max_turns, cost: args.max_cost };

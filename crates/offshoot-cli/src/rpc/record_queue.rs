@@ -73,6 +73,7 @@ struct Shared {
 
 /// What is written next, without holding up who adds records.
 enum Ready {
+    Records(VecDeque<RpcRecord>),
     Bytes(Vec<u8>),
     Part(OverflowPart<StreamedRecord>),
     End,
@@ -171,6 +172,7 @@ impl RecordQueue {
     fn write(&self, mut out: impl Write) {
         let ended = loop {
             let written = match self.take() {
+                Ok(Ready::Records(records)) => write_all(records, &mut out),
                 Ok(Ready::Bytes(bytes)) => out.write_all(&bytes).and_then(|()| out.flush()),
                 Ok(Ready::Part(OverflowPart::Lines(part))) => part.write(&mut out).and_then(|()| out.flush()),
                 Ok(Ready::Part(OverflowPart::Later(write))) => {
@@ -207,6 +209,13 @@ impl Waiting {
             return Ok(Ready::Part(part));
         }
         self.bytes = self.bytes.saturating_sub(std::mem::take(&mut self.bytes_in_file));
+        let is_last = self.has_ended || self.broken.is_some();
+        if self.answer.is_none() {
+            self.bytes = 0;
+            let records = std::mem::take(&mut self.records);
+            return Ok(if is_last && records.is_empty() { Ready::End } else { Ready::Records(records) });
+        }
+        // Each record needs those before it, also those that go into the file meanwhile: in order, under the lock.
         let mut bytes = Vec::new();
         while bytes.len() < READY {
             match self.records.pop_front() {
@@ -224,7 +233,7 @@ impl Waiting {
                 }
             }
         }
-        let is_end = bytes.is_empty() && self.records.is_empty() && (self.has_ended || self.broken.is_some());
+        let is_end = is_last && bytes.is_empty() && self.records.is_empty();
         Ok(if is_end { Ready::End } else { Ready::Bytes(bytes) })
     }
 
@@ -242,6 +251,24 @@ impl Waiting {
         }
         Ok(())
     }
+}
+
+fn write_all(records: VecDeque<RpcRecord>, out: &mut impl Write) -> io::Result<()> {
+    let mut bytes = Vec::new();
+    for record in records {
+        match record.say(None, &mut bytes) {
+            Ok(()) if bytes.len() < READY => continue,
+            Ok(()) => out.write_all(&bytes)?,
+            Err(later) => {
+                out.write_all(&bytes)?;
+                later(out)?;
+                out.write_all(b"\n")?;
+            }
+        }
+        bytes.clear();
+    }
+    out.write_all(&bytes)?;
+    out.flush()
 }
 
 impl RpcRecord {

@@ -32,6 +32,10 @@ fn stopping_while_tools_run_answers_every_call() {
     assert_eq!(run.abort().said(), "STOP TOOLS");
     assert_eq!(run.abort().said(), "", "they are being stopped");
     let (ticket, outcome) = (run.ticket(), ToolOutcome::stopped(Some(ToolOutcome::text("so far\n"))));
+    assert_eq!(
+        run.put(TurnInput::Ended { ticket, call: 2, outcome: ToolOutcome::stopped(None), at: 8 }).said(),
+        "tool_execution_end"
+    );
     assert_snapshot!(run.put(TurnInput::Ended { ticket, call: 1, outcome, at: 8 }).said(), @r#"
     tool_execution_end
     CANCEL

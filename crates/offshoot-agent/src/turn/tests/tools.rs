@@ -3,38 +3,46 @@
 use super::*;
 
 #[test]
-fn tools_run_when_their_calls_are_durable_and_alone_unless_shared() {
+fn tools_run_at_once_when_their_calls_are_durable_and_results_keep_the_order() {
     let mut run = Run::streaming();
-    run.state.config.shared.insert("read".to_owned());
-    run.delta(Delta::Done(Box::new(Answer { message: calling(&["read", "read", "edit", "read"]), failure: None })));
+    run.delta(Delta::Done(Box::new(Answer { message: calling(&["read", "edit", "bash"]), failure: None })));
     assert!(!run.said().contains("RUN"), "nothing runs before the answer is in the file");
     assert_snapshot!(run.recorded().said(), @"
     tool_execution_start
     RUN 0 read
     tool_execution_start
-    RUN 1 read
+    RUN 1 edit
+    tool_execution_start
+    RUN 2 bash
     ");
     assert_snapshot!(run.ended(1, "second").said(), @"tool_execution_end");
+    assert_snapshot!(run.ended(2, "third").said(), @"tool_execution_end");
     assert_snapshot!(run.ended(0, "first").said(), @r#"
     tool_execution_end
     APPEND result of c0: "first" => message_start message_end
     APPEND result of c1: "second" => message_start message_end
-    tool_execution_start
-    RUN 2 edit
-    "#);
-    assert_snapshot!(run.ended(2, "third").said(), @r#"
-    tool_execution_end
     APPEND result of c2: "third" => message_start message_end
-    tool_execution_start
-    RUN 3 read
-    "#);
-    assert_snapshot!(run.ended(3, "fourth").said(), @r#"
-    tool_execution_end
-    APPEND result of c3: "fourth" => message_start message_end
-    turn_end results=4
+    turn_end results=3
     BUILD
     "#);
     assert_eq!(run.built(10).said(), "turn_start\nSEND", "what makes room for a request stands before its turn");
+}
+
+#[test]
+fn one_sequential_tool_makes_the_calls_of_its_answer_wait_for_each_other() {
+    let one_after_another = |change: &dyn Fn(&mut TurnConfig)| {
+        let mut run = Run::streaming();
+        change(&mut run.state.config);
+        run.delta(Delta::Done(Box::new(Answer { message: calling(&["read", "ask", "read"]), failure: None })));
+        run.said();
+        let mut started = vec![run.recorded().said()];
+        started.extend([0, 1].map(|call| run.ended(call, "done").said()));
+        started.iter().map(|said| said.matches("RUN").count()).collect::<Vec<_>>()
+    };
+    assert_eq!(one_after_another(&|_| {}), [3, 0, 0]);
+    assert_eq!(one_after_another(&|config| config.sequential = ["ask".to_owned()].into()), [1, 1, 1]);
+    assert_eq!(one_after_another(&|config| config.sequential = ["other".to_owned()].into()), [3, 0, 0]);
+    assert_eq!(one_after_another(&|config| config.one_tool_at_a_time = true), [1, 1, 1]);
 }
 
 #[test]

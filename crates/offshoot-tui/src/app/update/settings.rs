@@ -71,6 +71,7 @@ fn rules(settings: &Settings) -> Rules {
         compaction: settings.compaction,
         compaction_for: settings.compaction_for.clone(),
         branch_reserve: settings.branch_reserve,
+        parallel_tools: settings.parallel_tools,
     }
 }
 
