@@ -124,13 +124,6 @@ pub const SETTINGS: &[Setting] = &[
     setting_row("defaultThinkingLevel", Model, LEVELS, Some("\"medium\""), "the thinking level at the start"),
     setting_row("hideThinkingBlock", Model, SettingKind::Flag, Some("false"), "fold thinking in the transcript"),
     setting_row(
-        "parallelTools",
-        Model,
-        SettingKind::Flag,
-        Some("true"),
-        "whether the calls of an answer run at once, or one after another",
-    ),
-    setting_row(
         "steeringMode",
         Interaction,
         QUEUE,
@@ -175,6 +168,13 @@ pub const SETTINGS: &[Setting] = &[
         "how many completions are shown at most",
     ),
     setting_row("defaultTools", Tools, SettingKind::Texts, None, "the model's tools; an empty list means none"),
+    setting_row(
+        "parallelTools",
+        Tools,
+        SettingKind::Flag,
+        Some("true"),
+        "whether the calls of an answer run at once, or one after another",
+    ),
     setting_row(
         "approval",
         Tools,

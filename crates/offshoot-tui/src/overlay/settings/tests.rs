@@ -161,10 +161,10 @@ fn screens_of_the_settings() {
       autocompleteMaxVisible         5                                     default
     Tools
       defaultTools                   read, bash                            user
+      parallelTools                  true                                  default
       approval                       auto                                  default
       permissions.allow              automatic                             default
       permissions.ask                automatic                             default
-      permissions.deny               automatic                             default
     the provider used at the start
     not set · a text
     enter change · esc done · tab other file · del take out
