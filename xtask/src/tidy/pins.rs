@@ -32,6 +32,8 @@ const PINS: &[Pin] = &[
         document: "docs/rpc.md",
         stems: &[
             "crates/offshoot-cli/src/rpc/request",
+            "crates/offshoot-cli/src/rpc/ui_request",
+            "crates/offshoot-cli/src/rpc/version",
             "crates/offshoot-cli/src/rpc/records",
             "crates/offshoot-cli/src/rpc/answers",
         ],
