@@ -108,6 +108,7 @@ impl RecordQueue {
         std::thread::Builder::new().name("rpc-out".to_owned()).spawn(move || queue.write(open()))
     }
 
+    /// Adds an event. [`RecordQueue::wake`] has it written: events come many at a time.
     pub(super) fn event(&self, event: Arc<Event>, bash: Option<&Arc<str>>) {
         let mut waiting = self.waiting();
         if joined(&mut waiting.records, &event) {
@@ -120,10 +121,17 @@ impl RecordQueue {
     /// A record without its line feed.
     pub(super) fn line(&self, line: String) {
         self.push(self.waiting(), RpcRecord::Line(line));
+        self.wake();
     }
 
     pub(super) fn streamed(&self, write: StreamedRecord) {
         self.push(self.waiting(), RpcRecord::Streamed(write));
+        self.wake();
+    }
+
+    /// Has what was added written.
+    pub(super) fn wake(&self) {
+        self.shared.news.notify_all();
     }
 
     /// Nothing more comes.
@@ -165,8 +173,6 @@ impl RecordQueue {
             waiting.records.clear();
             self.shared.written.notify_one();
         }
-        drop(waiting);
-        self.shared.news.notify_all();
     }
 
     fn write(&self, mut out: impl Write) {

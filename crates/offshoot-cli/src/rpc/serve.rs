@@ -94,6 +94,7 @@ async fn relay(server: &Arc<RpcServer>, mut lines: Receiver<Line>, told: &mut To
                     return Ok(());
                 }
                 news.drain(..).for_each(|event| pass_on(server, &event));
+                server.queue.wake();
             }
             Some(response) = told.responses.recv() => response.write(),
             () = server.queue.written() => {
@@ -113,7 +114,10 @@ async fn relay(server: &Arc<RpcServer>, mut lines: Receiver<Line>, told: &mut To
         tokio::select! {
             biased;
             stop = stops.next() => return Err(stopped(stop)),
-            Some(event) = told.events.recv() => pass_on(server, &event),
+            Some(event) = told.events.recv() => {
+                pass_on(server, &event);
+                server.queue.wake();
+            }
             Some(response) = told.responses.recv() => response.write(),
             () = server.queue.written() => {
                 if let Some(error) = server.queue.broken() {
