@@ -1,6 +1,6 @@
 // Work that offshoot brings from one branch to another, as pi and omp open it: a hundred operations at random places of
 // random trees for each of them, in one long-lived process each; every fifth is cut after each of its lines, too. And what
-// pi does next after a pick.
+// pi does next after a hundred picks.
 //   OFFSHOOT_BIN=… OFFSHOOT_LOOPBACK_BIN=… node --test bringing.test.mjs
 // CONFORMANCE_SEED changes the places, BRINGINGS their number.
 import assert from "node:assert/strict";
@@ -9,6 +9,7 @@ import * as path from "node:path";
 import { after, before, test } from "node:test";
 import { Draft, EPOCH, text, usage } from "./corpus/draft.mjs";
 import { Bringing } from "./lib/bringing.mjs";
+import { Continuing, modelsIn } from "./lib/continuing.mjs";
 import { home, model, run as execute } from "./lib/model.mjs";
 import { bunBinary, piPackage, temporaryFolder } from "./lib/places.mjs";
 import { Rng } from "./lib/rng.mjs";
@@ -41,6 +42,30 @@ for (const peer of ["pi", "omp"]) {
     assert.equal(written, COUNT, JSON.stringify(bringing.counts));
   });
 }
+
+test("after picks at random places pi continues as if the words had been said here", async () => {
+  const files = run.manifest.filter(({ set, dialect, v1, v2 }) => set === "random" && dialect === "pi" && !v1 && !v2);
+  const at = (name) => path.join(run.dir, name);
+  const folder = temporaryFolder("continuing");
+  const continuing = await Continuing.start(folder, run.offshoot, files.flatMap(({ file }) => modelsIn(at(file))), COUNT);
+  try {
+    for (let tried = 0; continuing.counts.picks < COUNT && tried < 4 * COUNT; tried++) {
+      const rng = new Rng(`${SEED}/next/${tried}`);
+      const { file } = rng.pick(files);
+      const copy = path.join(folder, `${tried}.jsonl`);
+      fs.copyFileSync(at(file), copy);
+      await continuing.pick(copy, rng).catch((error) => {
+        throw new Error(`case ${tried}, ${file}: ${error.message}`, { cause: error });
+      });
+    }
+    const { requests, complaints } = await continuing.end();
+    console.log("pi continues", JSON.stringify({ ...continuing.counts, requests }));
+    assert.deepEqual([continuing.counts.picks, requests, complaints], [COUNT, 2 * (COUNT + continuing.counts.compactions), []]);
+  } finally {
+    continuing.pi.child.kill();
+    fs.rmSync(folder, { recursive: true, force: true });
+  }
+});
 
 const cost = (lines) => lines.reduce((sum, { message }) => sum + (message?.usage?.cost?.total ?? 0), 0);
 const linesOf = (file) => fs.readFileSync(file, "utf8").trim().split("\n").map((line) => JSON.parse(line));

@@ -9,8 +9,8 @@ import { promisify } from "node:util";
 const loopback = process.env.OFFSHOOT_LOOPBACK_BIN;
 const KNOWN = { contextWindow: 200000, maxTokens: 8000, reasoning: false, input: ["text"], cost: { input: 1, output: 1, cacheRead: 0, cacheWrite: 0 } };
 
-/** A model that answers from a script; `end` gives the number of requests and its complaints. */
-export async function model(folder, name, replies) {
+/** A model that answers from a script; `end` gives the number of requests and its complaints. It also answers for `others`. */
+export async function model(folder, name, replies, others = []) {
   if (!loopback) throw new Error("set OFFSHOOT_LOOPBACK_BIN");
   const script = path.join(folder, `${name}.script`);
   fs.writeFileSync(script, replies.map((reply) => JSON.stringify(reply)).join("\n"));
@@ -22,9 +22,13 @@ export async function model(folder, name, replies) {
   );
   const value = (start) => said.find((line) => line.startsWith(start)).slice(start.length);
   const [baseUrl, apiKey] = [value("anthropic-messages: "), value("key: ")];
-  const models = ["m1", "m2"].map((id) => ({ id, name: id, ...KNOWN }));
+  const providers = {};
+  for (const { provider, id } of [...["m1", "m2"].map((id) => ({ provider: "test", id })), ...others]) {
+    const { models } = (providers[provider] ??= { baseUrl, api: "anthropic-messages", apiKey, models: [] });
+    if (!models.some((known) => known.id === id)) models.push({ id, name: id, ...KNOWN });
+  }
   return {
-    models: JSON.stringify({ providers: { test: { baseUrl, api: "anthropic-messages", apiKey, models } } }),
+    models: JSON.stringify({ providers }),
     async end() {
       child.stdin.end();
       await closed;

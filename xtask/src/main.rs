@@ -34,7 +34,7 @@ usage: cargo xtask COMMAND
   screen --stream [--dir DIR] [--peers DIR]
                          pi and offshoot in one run: first frame, key to frame, what 10,000 paced deltas cost
 
-  faults [--rounds N]    the tests that break disks, calls and processes, with their counts; N rounds of killed writers
+  faults [--rounds N]    the tests that break disks, calls and processes, with their counts; N rounds of kills
   robustness [--sessions N] [--write FILE] [--only PART] [--subjects A,B] [--peers DIR]
                          probes of offshoot, pi and omp: damaged files, full disks, signals, each other
   fuzz [--seconds N] [TARGET...]

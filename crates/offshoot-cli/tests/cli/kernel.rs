@@ -8,7 +8,7 @@ use super::crashes::{acknowledged, append, damaged_lines, entry, fed, ids, in_ba
 use crate::world::{World, text};
 
 /// Whether system calls can be made to fail here; says so aloud if not.
-fn can_inject(what: &str) -> bool {
+pub(crate) fn can_inject(what: &str) -> bool {
     let probe = Command::new("strace").args(["-f", "-o", "/dev/null", "-e", "trace=write", "true"]).output();
     let works = probe.is_ok_and(|output| output.status.success());
     if !works {
@@ -18,7 +18,7 @@ fn can_inject(what: &str) -> bool {
 }
 
 /// A command under strace; each injection is `call:error=E:when=N`. With a path, only calls on that file count.
-fn injected(inner: &Command, injections: &[String], path: Option<&Path>) -> Command {
+pub(crate) fn injected(inner: &Command, injections: &[String], path: Option<&Path>) -> Command {
     let mut line = "exec strace -f -o /dev/null".to_owned();
     for injection in injections {
         line += &format!(" -e inject={injection}");

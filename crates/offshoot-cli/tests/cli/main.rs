@@ -26,6 +26,7 @@ mod export;
 mod fork;
 mod import;
 mod kernel;
+mod bring_back_killed;
 mod keys;
 mod label;
 mod limits;
