@@ -60,7 +60,11 @@ test("after picks at random places pi continues as if the words had been said he
     }
     const { requests, complaints } = await continuing.end();
     console.log("pi continues", JSON.stringify({ ...continuing.counts, requests }));
-    assert.deepEqual([continuing.counts.picks, requests, complaints], [COUNT, 2 * (COUNT + continuing.counts.compactions), []]);
+    const { picks, compactions } = continuing.counts;
+    assert.deepEqual([picks, complaints, requests % 2], [COUNT, [], 0]);
+    // A compaction in the middle of a turn is two requests.
+    const most = 2 * (COUNT + 2 * compactions);
+    assert.ok(2 * (COUNT + compactions) <= requests && requests <= most, `${requests} requests`);
   } finally {
     continuing.pi.child.kill();
     fs.rmSync(folder, { recursive: true, force: true });

@@ -148,7 +148,8 @@ pub trait Tool: Send + Sync {
         &[]
     }
 
-    /// The change that a call would make to a file, as numbered lines; `None`: it makes none, or it cannot be foretold.
+    /// The change that a call would make to a file, as numbered lines; `None`: it makes none, or it cannot be foretold. Called
+    /// where it may block.
     fn preview(&self, _arguments: Value, _context: &ToolContext) -> Option<String> {
         None
     }

@@ -26,14 +26,14 @@ use crate::error::{CommandError, FailureKind, Result};
 pub(crate) use approval::UserRules;
 pub(crate) use args::{AgentOutput, Args, PrintForm, RpcVersion};
 pub(crate) use input::prompts;
-pub(crate) use open::{check_folder, open};
+pub(crate) use open::{check_folder, open, set_name};
 use print::Printer;
 pub(crate) use print::failure;
 pub(crate) use setup::setup;
 pub(crate) use stops::{Stop, Stops};
 
 pub(crate) fn run(app: &App, args: &Args, form: PrintForm) -> Result<()> {
-    let session = open(app, args)?;
+    let mut session = open(app, args)?;
     check_folder(app, args, &session)?;
     let said = prompts(app, args, session.cwd())?;
     if said.is_empty() {
@@ -41,6 +41,7 @@ pub(crate) fn run(app: &App, args: &Args, form: PrintForm) -> Result<()> {
         return Err(error.hint("`offshoot -p PROMPT`, `offshoot -p @FILE`, or pipe something in"));
     }
     let setup = setup(app, args, &session, Approver::Nobody)?;
+    set_name(app, args, &mut session)?;
     // One thread: the agent mostly waits for the model and its tools, and more threads would start more slowly.
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|error| CommandError::io("start the agent", &error))?;

@@ -126,6 +126,17 @@ fn session_file(app: &App, given: &str, access: Access) -> Result<PathBuf> {
     Err(Error::SessionNotFound { given: given.to_owned() }.into())
 }
 
+/// The session of this folder with exactly this id.
+pub(crate) fn session_of_id(app: &App, store: &DirStore, id: &str) -> Result<Option<PathBuf>> {
+    let cwd = app.cwd();
+    let (mut sessions, unread) = app.list(store, Scope { cwd: Some(&cwd), with_text: false }, &mut |_, _| {})?;
+    app.report_all(&unread, id);
+    sessions.retain(|info| info.id == id);
+    let Some(found) = by_id(Some(store), &sessions, id, Access::Read)? else { return Ok(None) };
+    tell_copies(app, store, found)?;
+    Ok(Some(found.path.clone()))
+}
+
 /// The file of the one session among these that has this id, start or end of an id, or name.
 pub(crate) fn known_session(sessions: &[SessionInfo], given: &str) -> Option<PathBuf> {
     match by_id(None, sessions, given, Access::Read) {

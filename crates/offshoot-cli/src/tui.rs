@@ -53,7 +53,7 @@ const FIRST_START: &str = "the model's calls run unasked (approval: auto); /appr
 
 /// Opens the session, or lets the user pick one, and shows it until the user leaves.
 pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
-    let (session, signals) = if args.resume {
+    let (mut session, signals) = if args.resume {
         let Some((file, signals)) = pick::session(app)? else {
             app.ui.note("no session was chosen");
             return Ok(());
@@ -68,6 +68,7 @@ pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
     let said = agent::prompts(app, args, session.cwd())?;
     let rules = UserRules(app.settings_files(&app.folder_of(&session)));
     let setup = agent::setup(app, args, &session, Approver::FrontEnd(Arc::new(rules)))?;
+    agent::set_name(app, args, &mut session)?;
     converse(app, args, (session, setup), (said, signals))
 }
 

@@ -65,7 +65,7 @@ pub(crate) fn change<C: Change>(
 }
 
 /// The diff of a change to a file of text, without making it; `None` where `change` would fail, or takes long to compare.
-/// A file that does not exist counts as empty.
+/// A file that does not exist counts as empty. Waits until no change of the file is running, so not for async code.
 pub(crate) fn preview<C: Change>(
     arguments: Value,
     context: &ToolContext,
@@ -75,6 +75,7 @@ pub(crate) fn preview<C: Change>(
     let path = paths::resolve(change.path(), context);
     context.keys.refuse_key_file(&path).ok()?;
     let name = change.path().to_owned();
+    let _turn = queue(real(&path)).blocking_lock_owned();
     let before = match read_regular(&path, PREVIEWED) {
         Ok(bytes) => String::from_utf8(bytes).ok()?,
         Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),

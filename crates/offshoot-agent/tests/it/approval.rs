@@ -168,9 +168,14 @@ fn another_mode_counts_from_the_next_call_on() {
 #[test]
 fn a_question_shows_the_change_and_what_waits() {
     run(async {
-        let edit = json!({"path": "a", "edits": [{"oldText": "two", "newText": "2"}]}).as_object().unwrap().clone();
-        let edit = Say::Call { call: "edit".to_owned(), id: "c1".to_owned(), arguments: edit, signature: None };
-        let world = World::new([Reply::say([edit, write("c2", "b"), write("c3", "c")]), Reply::text("Done.")]);
+        let edit = |id: &str, old: &str, new: &str| {
+            let arguments = json!({"path": "a", "edits": [{"oldText": old, "newText": new}]});
+            let arguments = arguments.as_object().unwrap().clone();
+            Say::Call { call: "edit".to_owned(), id: id.to_owned(), arguments, signature: None }
+        };
+        // The second one is only possible after the first one.
+        let calls = [edit("c1", "two", "2"), edit("c2", "2", "zwei"), write("c3", "c")];
+        let world = World::new([Reply::say(calls), Reply::text("Done.")]);
         std::fs::write(world.path("a"), "one\ntwo\n").unwrap();
         let (agent, mut events) = world.start_with(world.session(), asking(&world, front_end()));
         let talking = prompting(&agent, "work");
@@ -182,7 +187,7 @@ fn a_question_shows_the_change_and_what_waits() {
             agent.ask(approve(*id, ApprovalDecision::AllowOnce, None)).await.unwrap();
         }
         assert_eq!(talking.await.unwrap(), Ok(Settled::Done));
-        let shown = [(" 1 one\n-2 two\n+2 2", 2), ("+1 x", 1), ("+1 x", 0)];
+        let shown = [(" 1 one\n-2 two\n+2 2", 2), (" 1 one\n-2 2\n+2 zwei", 1), ("+1 x", 0)];
         assert_eq!(seen, shown.map(|(diff, waiting)| (diff.to_owned(), waiting)));
     });
 }

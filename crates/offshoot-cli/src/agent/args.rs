@@ -129,6 +129,14 @@ pub(crate) struct Args {
     #[arg(long, value_name = "SESSION", conflicts_with = "no_session")]
     pub(crate) fork: Option<String>,
 
+    /// Continue this folder's session of exactly this id, or start it; with --fork: the id of the copy
+    #[arg(long, value_name = "ID", conflicts_with_all = ["session", "go_on", "resume"])]
+    pub(crate) session_id: Option<String>,
+
+    /// Name the session
+    #[arg(short, long, value_parser = session_name)]
+    pub(crate) name: Option<String>,
+
     /// Keep the session in memory only
     #[arg(long)]
     pub(crate) no_session: bool,
@@ -278,6 +286,11 @@ impl Args {
             .hint("`offshoot -p PROMPT` asks the model and prints its answer")
             .hint("`offshoot --mode json PROMPT` prints every event")
     }
+}
+
+fn session_name(text: &str) -> std::result::Result<String, String> {
+    let name = text.trim();
+    if name.is_empty() { Err("a name is not empty".to_owned()) } else { Ok(name.to_owned()) }
 }
 
 fn dollars(text: &str) -> std::result::Result<f64, String> {

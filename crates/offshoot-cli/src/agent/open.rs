@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use offshoot_session::compose::NewEntry;
 use offshoot_session::session::{NewFork, NewSession, Session};
 use offshoot_session::store::Store as _;
 
@@ -26,7 +27,7 @@ pub(crate) fn check_folder(app: &App, args: &Args, session: &Session) -> Result<
 /// Opens or creates the session. Nothing is written.
 pub(crate) fn open(app: &App, args: &Args) -> Result<Session> {
     let cwd = app.cwd();
-    let new = NewSession { cwd: &cwd, ..NewSession::default() };
+    let new = NewSession { id: args.session_id.as_deref(), cwd: &cwd, ..NewSession::default() };
     if args.no_session {
         return Ok(Session::in_memory(&new, app.options())?);
     }
@@ -41,17 +42,44 @@ pub(crate) fn open(app: &App, args: &Args) -> Result<Session> {
         return Ok(session);
     }
     let store = app.store()?;
+    let same_id = match &args.session_id {
+        Some(id) => select::session_of_id(app, &store, id)?,
+        None => None,
+    };
     if let Some(given) = &args.fork {
+        if let (Some(id), Some(file)) = (&args.session_id, &same_id) {
+            return Err(CommandError::usage(format!("the session {id} exists already: {}", file.display()))
+                .hint("`--session-id` with `--fork` is the id of the new copy"));
+        }
         let mut source = app.open(given)?;
         let name = app.fork_name(&source, &store, &cwd)?;
-        let fork = NewFork { cwd: Some(&cwd), name: name.as_deref(), ..NewFork::default() };
+        let fork =
+            NewFork { id: args.session_id.as_deref(), cwd: Some(&cwd), name: name.as_deref(), ..NewFork::default() };
         let copy = source.export(&fork, |id, time| store.place(&cwd, id, time))?;
         let file = copy.file.ok_or_else(|| CommandError::new(FailureKind::Failed, "the copy has no file"))?;
         return app.open_file(&file);
+    }
+    if let Some(file) = same_id {
+        return app.open_file(&file);
+    }
+    if let Some(id) = &args.session_id {
+        let session = store.create(&new, app.options())?;
+        app.ui.warning(&format!("this folder has no session {id}: it is a new one"));
+        return Ok(session);
     }
     let newest = if args.go_on { store.most_recent_file(Some(&cwd))? } else { None };
     match newest {
         Some((file, _)) => app.open_file(&file),
         None => Ok(store.create(&new, app.options())?),
     }
+}
+
+/// Gives the session the name of `--name`. A start that fails must come before, because this writes.
+pub(crate) fn set_name(app: &App, args: &Args, session: &mut Session) -> Result<()> {
+    let Some(name) = &args.name else { return Ok(()) };
+    if !session.is_named(name)? {
+        app.upgrade(session)?;
+        session.append(&NewEntry::session_info(name))?;
+    }
+    Ok(())
 }

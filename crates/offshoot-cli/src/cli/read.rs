@@ -5,12 +5,12 @@
 
 use std::ffi::OsString;
 
-use clap::error::ErrorKind;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::parser::ValueSource;
 use clap::{ArgMatches, CommandFactory as _, FromArgMatches as _, Parser, Subcommand as _};
 use offshoot_settings::nearest::nearest;
 
-use super::pi_flags::translated;
+use super::pi_flags::{missing, translated};
 use super::{Command, Global, help};
 
 use crate::agent;
@@ -84,8 +84,14 @@ pub(super) fn read(
             let marked = if seen.is_after_dashes || agent.print { Marked::Yes } else { Marked::No };
             Ok(CommandLine { global, task: checked(agent, marked) })
         }
-        // An error about a command's option is less helpful than one about the mistyped word.
-        Err(error) => match seen.first.filter(|_| error.kind() == ErrorKind::UnknownArgument && !seen.is_print) {
+        Err(error) if error.kind() == ErrorKind::UnknownArgument && missing(arguments).is_some() => {
+            let global = without_commands(&arguments[..arguments.len().min(1)])?.global;
+            let (option, instead) = missing(arguments).unwrap_or_default();
+            let refused = CommandError::usage(format!("{option} of pi is missing here")).hint(instead);
+            Ok(CommandLine { global, task: Err(refused) })
+        }
+        // An error about a command's option is less helpful than one about the mistyped word before it.
+        Err(error) => match seen.first.filter(|_| is_behind(&error, arguments, seen.at) && !seen.is_print) {
             Some(word) if !is_phrase(&word) => {
                 let global = without_commands(&arguments[..arguments.len().min(1)])?.global;
                 Ok(CommandLine { global, task: Err(not_a_command(&[&word])) })
@@ -93,6 +99,13 @@ pub(super) fn read(
             _ => Err(error),
         },
     }
+}
+
+/// Whether the error is about an unknown option behind the word at `at`.
+fn is_behind(error: &clap::Error, arguments: &[OsString], at: usize) -> bool {
+    let Some(ContextValue::String(option)) = error.get(ContextKind::InvalidArg) else { return false };
+    let is_it = |word: &OsString| word.to_str().is_some_and(|word| word.split('=').next() == Some(option.as_str()));
+    error.kind() == ErrorKind::UnknownArgument && !arguments.iter().take(at).any(is_it)
 }
 
 /// Parses words that are not commands. Their help is that of the whole program.

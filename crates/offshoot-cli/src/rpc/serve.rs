@@ -33,9 +33,10 @@ pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
     if args.print || args.resume {
         return Err(CommandError::usage("--mode rpc goes with neither -p nor --resume"));
     }
-    let session = agent::open(app, args)?;
+    let mut session = agent::open(app, args)?;
     agent::check_folder(app, args, &session)?;
     let setup = agent::setup(app, args, &session, Approver::Nobody)?;
+    agent::set_name(app, args, &mut session)?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|error| CommandError::io("start the agent", &error))?;
     let ended = runtime.block_on(serve(app, args, session, setup));

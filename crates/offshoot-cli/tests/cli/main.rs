@@ -6,6 +6,7 @@ mod world;
 
 mod agent;
 mod agent_kill;
+mod agent_session;
 mod agent_story;
 mod api;
 mod append;

@@ -34,8 +34,8 @@ pub(super) fn preview(whole: &str, style: Style, width: usize, keep: Keep) -> Pr
         return Preview::default();
     }
     match keep {
-        Keep::First(most) => first(text, style, width, most),
-        Keep::Last(most) => last(text, style, width, most),
+        Keep::First(most) => unless_one_is_left(most, |most| first(text, style, width, most)),
+        Keep::Last(most) => unless_one_is_left(most, |most| last(text, style, width, most)),
         // The end of a huge text: it shows the outcome.
         Keep::All if text.len() > MAX_BYTES => {
             let start = text.ceil_char_boundary(text.len() - MAX_BYTES);
@@ -47,6 +47,16 @@ pub(super) fn preview(whole: &str, style: Style, width: usize, keep: Keep) -> Pr
         }
         Keep::All => first(text, style, width, usize::MAX),
     }
+}
+
+/// The row that would say that one line is hidden shows the line instead, if it fits.
+fn unless_one_is_left(most: usize, preview: impl Fn(usize) -> Preview) -> Preview {
+    let shown = preview(most);
+    if shown.hidden != 1 || shown.is_cut {
+        return shown;
+    }
+    let whole = preview(most.saturating_add(1));
+    if whole.hidden == 0 && !whole.is_cut { whole } else { shown }
 }
 
 fn first(text: &str, style: Style, width: usize, most: usize) -> Preview {

@@ -327,6 +327,18 @@ fn a_command_line_of_pi_works() {
         list -nc
         -v
         --tui-mode regular
+        -n 'a name' -p x
+        --name list -nc -p x
+        chat -nc fix it
+        -n
+        --session-id a.b-1 -p x
+        --session-id a -c
+        --models a,b -p x
+        -p x --theme t.json
+        -e ./x.ts
+        -p x -- --models
+        --session-idd x
+        lst --session-idd
         "
     ), @r#"
     -nc -np -ns -ne -p 'fix it'
@@ -365,5 +377,49 @@ fn a_command_line_of_pi_works() {
         DisplayVersion
     --tui-mode regular
         talk <>
+    -n 'a name' -p x
+        print <x>
+    --name list -nc -p x
+        print <x>
+    chat -nc fix it
+        talk <fix it>
+    -n
+        refused: a value is required for '--name <NAME>' but none was supplied
+    --session-id a.b-1 -p x
+        print <x>
+    --session-id a -c
+        refused: the argument '--session-id <ID>' cannot be used with '--continue'
+    --models a,b -p x
+        refused: --models of pi is missing here; `--model` chooses one model, and `/model` another one in the conversation
+    -p x --theme t.json
+        refused: --theme of pi is missing here; the setting `theme` chooses a theme: dark, light, or a file in the data folder's themes
+    -e ./x.ts
+        refused: -e of pi is missing here; there are no extensions yet; `--skill` and `--prompt-template` take files and folders
+    -p x -- --models
+        print <x --models>
+    --session-idd x
+        refused: unexpected argument '--session-idd' found
+    lst --session-idd
+        refused: "lst" is not a command, and a prompt needs quotes or `-p`; did you mean `offshoot list`?
     "#);
+}
+
+/// Each row of the table of pi's options in docs/agent.md says what the parser does.
+#[test]
+fn the_table_of_pis_options_is_true() {
+    let page = include_str!("../../../../../docs/agent.md");
+    let rows = page.split("## Options of pi").nth(1).unwrap().split("\n## ").next().unwrap().lines();
+    let mut counts = [0; 3];
+    for row in rows.filter(|row| row.starts_with("| `")) {
+        let cells: Vec<&str> = row.trim_matches('|').split(" | ").map(str::trim).collect();
+        let at = ["works", "differs", "missing"].iter().position(|kind| *kind == cells[1]).unwrap();
+        for line in cells[0].split('`').skip(1).step_by(2) {
+            let meaning = meaning(line);
+            let is_missing = meaning.contains("is missing here");
+            assert_eq!(at == 2, is_missing, "{line}: {meaning}");
+            assert!(is_missing || !meaning.starts_with("refused: "), "{line}: {meaning}");
+            counts[at] += 1;
+        }
+    }
+    assert!(counts.iter().all(|count| *count > 0), "{counts:?}");
 }

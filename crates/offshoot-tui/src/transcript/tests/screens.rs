@@ -67,7 +67,7 @@ fn at_80_by_24() {
       13   }
 
     ✗ $ cargo test -p pager
-      … 1 earlier line (ctrl+o)
+      running 2 tests
       test first ... ok
       test last ... FAILED
 
