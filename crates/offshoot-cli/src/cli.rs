@@ -164,7 +164,8 @@ fn run_agent(app: &App, args: &agent::Args) -> Result<()> {
     }
     match args.form(ui::is_interactive())? {
         Some(form) => agent::run(app, args, form),
-        None => tui::run(app, args),
+        None if app.environment.terminal.moves_cursor => tui::run(app, args),
+        None => Err(agent::Args::no_screen("a conversation needs a terminal that moves its cursor, and TERM is dumb")),
     }
 }
 

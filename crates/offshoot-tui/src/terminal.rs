@@ -41,6 +41,8 @@ pub struct Capabilities {
     pub rewraps: bool,
     /// Whether it has the letters of a spinner, and draws often enough for one.
     pub animates: bool,
+    /// Whether it moves its cursor as it is told. `TERM=dumb` says that it does not.
+    pub moves_cursor: bool,
 }
 
 /// Finds out what a terminal can do; `variable` gives the value of an environment variable, if it is set.
@@ -56,6 +58,7 @@ pub fn detect(variable: impl Fn(&str) -> Option<String>) -> Capabilities {
         images: kind.images(&value),
         rewraps: kind.rewraps(&value),
         animates: !is_plain(&value),
+        moves_cursor: kind != TerminalKind::Dumb,
     };
     match value("OFFSHOOT_IMAGES").as_deref() {
         Some("none") => found.images = None,
@@ -230,6 +233,7 @@ mod tests {
         ] {
             let found = found(variables);
             assert_eq!((found.colours, found.images), (colours, images), "{variables:?}");
+            assert_eq!(found.moves_cursor, !variables.contains(&("TERM", "dumb")), "{variables:?}");
         }
     }
 

@@ -277,12 +277,12 @@ impl Args {
             (Some(AgentOutput::Text), _, OutputFormat::Text) | (None, true, OutputFormat::Text) => {
                 Ok(Some(PrintForm::Text))
             }
-            (None, false, _) => Err(Self::no_screen()),
+            (None, false, _) => Err(Self::no_screen("a conversation needs a terminal")),
         }
     }
 
-    fn no_screen() -> CommandError {
-        CommandError::usage("a conversation needs a terminal")
+    pub(crate) fn no_screen(why: &str) -> CommandError {
+        CommandError::usage(why)
             .hint("`offshoot -p PROMPT` asks the model and prints its answer")
             .hint("`offshoot --mode json PROMPT` prints every event")
     }

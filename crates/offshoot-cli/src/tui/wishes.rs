@@ -28,7 +28,7 @@ pub(super) fn wishes(app: &App, files: &SettingsFiles, cwd: &str) -> Result<Wish
     };
     let background = app.environment.background.unwrap_or_default();
     let themes = themes(app, &settings, &files.place(&layers, "theme"));
-    let Capabilities { colours: depth, images, rewraps, animates } = app.environment.terminal;
+    let Capabilities { colours: depth, images, rewraps, animates, .. } = app.environment.terminal;
     let zone = offshoot_session::clock::Zone::local().jiff();
     let wishes = Wishes {
         themes,

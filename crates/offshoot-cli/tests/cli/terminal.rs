@@ -217,10 +217,15 @@ impl Terminal {
     /// Waits until what was written holds a sequence.
     pub(crate) fn until_raw(&mut self, sequence: &str) -> &mut Self {
         let since = Instant::now();
-        while !String::from_utf8_lossy(&self.raw).contains(sequence) {
+        while !self.raw().contains(sequence) {
             self.take_next(since, &format!("{sequence:?}"));
         }
         self
+    }
+
+    /// Everything that came in, with its sequences.
+    pub(crate) fn raw(&self) -> String {
+        String::from_utf8_lossy(&self.raw).into_owned()
     }
 
     /// Waits until something is so that is not on the screen, and takes what comes in meanwhile.

@@ -205,6 +205,22 @@ fn without_a_terminal_it_says_what_to_do() {
     ");
 }
 
+/// Emacs' shell is one. It prints each sequence as text.
+#[test]
+fn a_terminal_that_cannot_move_its_cursor_gets_no_sequences() {
+    let talk = Talk::new([]);
+    for arguments in [&[] as &[_], &["-r"], &["chat", "go"]] {
+        let mut terminal = Terminal::offshoot_in(&talk, arguments, (80, 24), &[("TERM", "dumb")]);
+        assert!(!terminal.ended(), "{arguments:?}: it is refused");
+        let screen = terminal.screen();
+        let expected = "error: a conversation needs a terminal that moves its cursor, and TERM is dumb\n\
+            hint: `offshoot -p PROMPT` asks the model and prints its answer\n\
+            hint: `offshoot --mode json PROMPT` prints every event";
+        assert_eq!(screen.trim_end(), expected, "{arguments:?}");
+        assert!(!terminal.raw().contains('\x1b'), "{:?}", terminal.raw());
+    }
+}
+
 /// Terminals say when they are looked at; that is no key.
 #[test]
 fn a_look_elsewhere_changes_nothing() {
