@@ -12,6 +12,7 @@ use crate::json::Json;
 use crate::kind::{Kind, Role};
 use crate::text::one_line;
 use crate::transcript::summary_words;
+use crate::tree::reader::NodeReader;
 use crate::tree::{Node, NodeIx, Tree};
 
 /// A branch: the path to one leaf.
@@ -41,7 +42,7 @@ pub struct Branch {
 /// # Errors
 /// The medium cannot be read.
 pub fn branches(source: &dyn Source, open: Option<NodeIx>) -> Result<Vec<Branch>> {
-    let open = open.and_then(|ix| above_tail(source.tree(), ix));
+    let open = open.and_then(|ix| above_tail(&NodeReader::new(source.tree()), ix));
     let leaves = tips(source, open);
     let mut reading = Reading::new(source, &leaves)?;
     let branches = leaves.iter().map(|leaf| reading.branch(*leaf, Some(*leaf) == open)).collect::<Result<_>>()?;
@@ -70,18 +71,19 @@ pub fn overview(source: &dyn Source, open: Option<NodeIx>) -> Result<Overview> {
     let tree = source.tree();
     let totals = totals(source)?;
     let mut overview = Overview { totals, branches: tips(source, open).len(), ..Overview::default() };
-    if let Some(leaf) = open.and_then(|ix| above_tail(tree, ix)) {
+    let nodes = &NodeReader::new(tree);
+    if let Some(leaf) = open.and_then(|ix| above_tail(nodes, ix)) {
         overview.last_words = last_words(source, leaf, &mut HashMap::new())?.unwrap_or_default();
-        overview.label = if tree.has_labels() { label_of_branch(tree, leaf) } else { None };
+        overview.label = if tree.has_labels() { label_of_branch(tree, nodes, leaf) } else { None };
     }
     tree.whole(overview)
 }
 
 /// The label nearest to the end of a branch, on its own entries.
-fn label_of_branch(tree: &Tree, leaf: NodeIx) -> Option<String> {
+fn label_of_branch(tree: &Tree, nodes: &NodeReader<'_>, leaf: NodeIx) -> Option<String> {
     let mut below = None;
-    for ix in tree.ancestors(leaf) {
-        if found_below(tree, ix, below) == Below::Branch {
+    for ix in nodes.ancestors(leaf) {
+        if found_below(nodes, ix, below) == Below::Branch {
             return None;
         }
         if let Some(label) = tree.label_of(ix) {
@@ -92,33 +94,48 @@ fn label_of_branch(tree: &Tree, leaf: NodeIx) -> Option<String> {
     None
 }
 
-/// The last entry of every branch, in file order.
+/// The end of a branch, without the tail of markers, labels and names below it.
+struct Tip {
+    end: NodeIx,
+    /// The nearest entry at or above the end that is not a setting.
+    work: NodeIx,
+    /// Whether nothing at all is below the end.
+    is_leaf: bool,
+}
+
+/// The last entry of every branch, in file order. Reads pages in file order and keeps none in memory.
 pub(crate) fn tips(source: &dyn Source, open: Option<NodeIx>) -> Vec<NodeIx> {
     let tree = source.tree();
-    let open = open.and_then(|ix| above_tail(tree, ix));
-    let mut leaves: Vec<NodeIx> = tree.leaves().filter_map(|ix| above_tail(tree, ix)).chain(open).collect();
-    leaves.sort_unstable();
-    leaves.dedup();
+    let nodes = &NodeReader::new(tree);
+    let open = open.and_then(|ix| above_tail(nodes, ix));
+    let tip = |end: NodeIx, is_leaf| Tip { end, work: work_of(nodes, end), is_leaf };
+    let tips = tree.leaves().filter_map(|leaf| above_tail(nodes, leaf).map(|end| tip(end, end == leaf)));
+    let mut tips: Vec<Tip> = tips.chain(open.map(|open| tip(open, false))).collect();
+    tips.sort_unstable_by_key(|tip| tip.end);
+    tips.dedup_by_key(|tip| tip.end);
     // A label or marker below an entry that continues elsewhere does not end a branch, unless the session is open
     // there.
-    leaves.retain(|ix| Some(*ix) == open || found_below(tree, *ix, None) == Below::Nothing);
-    without_settings_beside(tree, &leaves, open)
+    let is_end = |tip: &Tip| tip.is_leaf || found_below(nodes, tip.end, None) == Below::Nothing;
+    tips.retain(|tip| Some(tip.end) == open || is_end(tip));
+    without_settings_beside(nodes, &tips, open)
 }
 
 /// Removes ends that are only settings after an entry where another branch continues or ends; of several such ends the
 /// last one stays.
-fn without_settings_beside(tree: &Tree, leaves: &[NodeIx], open: Option<NodeIx>) -> Vec<NodeIx> {
-    let work = |leaf: NodeIx| tree.ancestors(leaf).find(|ix| !is_setting(tree.node(*ix))).unwrap_or(leaf);
-    let open_work = open.map(work);
-    let last: HashMap<NodeIx, NodeIx> = leaves.iter().map(|leaf| (work(*leaf), *leaf)).collect();
-    let stays = |leaf: &NodeIx| {
-        let work = work(*leaf);
-        let goes_on = || {
-            open_work == Some(work) || last.get(&work) != Some(leaf) || found_below(tree, work, None) == Below::Branch
-        };
-        Some(*leaf) == open || *leaf == work || !goes_on()
+fn without_settings_beside(nodes: &NodeReader<'_>, tips: &[Tip], open: Option<NodeIx>) -> Vec<NodeIx> {
+    let open_work = open.map(|open| work_of(nodes, open));
+    let last: HashMap<NodeIx, NodeIx> = tips.iter().map(|tip| (tip.work, tip.end)).collect();
+    let goes_on = |tip: &Tip| {
+        open_work == Some(tip.work)
+            || last.get(&tip.work) != Some(&tip.end)
+            || found_below(nodes, tip.work, None) == Below::Branch
     };
-    leaves.iter().copied().filter(stays).collect()
+    let stays = |tip: &&Tip| Some(tip.end) == open || tip.end == tip.work || !goes_on(tip);
+    tips.iter().filter(stays).map(|tip| tip.end).collect()
+}
+
+fn work_of(nodes: &NodeReader<'_>, end: NodeIx) -> NodeIx {
+    nodes.ancestors(end).find(|ix| !nodes.look(*ix, is_setting)).unwrap_or(end)
 }
 
 fn is_setting(node: &Node) -> bool {
@@ -131,8 +148,8 @@ fn is_tail(node: &Node) -> bool {
 }
 
 /// The entry at which a branch ends for the user.
-fn above_tail(tree: &Tree, ix: NodeIx) -> Option<NodeIx> {
-    tree.ancestors(ix).find(|at| !is_tail(tree.node(*at)))
+fn above_tail(nodes: &NodeReader<'_>, ix: NodeIx) -> Option<NodeIx> {
+    nodes.ancestors(ix).find(|at| !nodes.look(*at, is_tail))
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -144,15 +161,14 @@ enum Below {
 }
 
 /// Searches below an entry, except below one child, through labels and settings: anything else is a branch.
-fn found_below(tree: &Tree, top: NodeIx, except: Option<NodeIx>) -> Below {
+fn found_below(nodes: &NodeReader<'_>, top: NodeIx, except: Option<NodeIx>) -> Below {
     let mut found = Below::Nothing;
     let mut stack = vec![(top, false)];
     while let Some((at, is_below_tail)) = stack.pop() {
-        for child in tree.children(at).filter(|child| Some(*child) != except) {
-            let node = tree.node(child);
-            if is_tail(node) {
+        for child in nodes.children(at).filter(|child| Some(*child) != except) {
+            if nodes.look(child, is_tail) {
                 stack.push((child, true));
-            } else if is_setting(node) && !is_below_tail {
+            } else if nodes.look(child, is_setting) && !is_below_tail {
                 found = Below::Settings;
                 stack.push((child, false));
             } else {

@@ -16,6 +16,7 @@ mod preview;
 mod question;
 mod leave;
 mod search;
+mod near;
 mod view;
 #[cfg(test)]
 mod tests;
@@ -52,9 +53,6 @@ pub const NO_ENTRIES: &str = "no entries in this session";
 
 /// The status message for [`TreeOutcome::AlreadyHere`].
 pub const ALREADY_HERE: &str = "already at this point";
-
-/// From this number of entries on, the first rows are laid out before the whole tree.
-const LARGE: usize = 10_000;
 
 /// The bytes that a search reads before a key returns. [`TreeSelector::work`] reads the rest.
 const AT_ONCE: usize = 1 << 19;
@@ -204,28 +202,6 @@ impl TreeSelector {
         Ok(selector)
     }
 
-    /// The first rows of a large tree, if the selection is among them.
-    fn near(source: &dyn Source, leaf: Option<NodeIx>, setup: &Setup) -> Result<Option<Outline>> {
-        let is_here = setup.selected.is_none_or(|selected| Some(selected) == leaf);
-        if !is_here || source.tree().len() < LARGE {
-            return Ok(None);
-        }
-        Outline::near(source, leaf, setup.outline(), usize::from(setup.size.1))
-    }
-
-    /// Lays out the whole tree, if only its first rows are laid out.
-    fn complete(&mut self) {
-        if self.list.outline.is_whole() || self.is_incomplete {
-            return;
-        }
-        match Outline::new(self.source.as_ref(), self.leaf, self.setup.outline()) {
-            Ok(outline) => self.list.complete(outline.reading_near()),
-            Err(error) => (self.is_incomplete, self.notice) = (true, Some(error.to_string())),
-        }
-        // A note of the first rows may lack a label.
-        self.rows = rows::RowTexts::default();
-    }
-
     /// Whether the session has no entry that can be shown. The selector is not opened then (see [`NO_ENTRIES`]).
     pub fn is_empty(&self) -> bool {
         self.list.outline.places() == 0
@@ -252,9 +228,12 @@ impl TreeSelector {
 
     pub fn key(&mut self, key: KeyEvent) -> TreeOutcome {
         self.notice = None;
-        self.complete();
+        let step = TreeAction::of(&self.setup.keymap, key).filter(|_| matches!(self.mode, Mode::Browse));
+        if !step.is_some_and(|step| self.is_near(step)) {
+            self.complete();
+        }
         let outcome = match &mut self.mode {
-            Mode::Browse => TreeAction::of(&self.setup.keymap, key).map_or(TreeOutcome::Stay, |step| self.act(step)),
+            Mode::Browse => step.map_or(TreeOutcome::Stay, |step| self.act(step)),
             Mode::Compare(_) => self.compare_key(key),
             Mode::Label(..) => self.label_key(key),
             Mode::Question(..) => self.question_key(key),
@@ -337,15 +316,21 @@ impl TreeSelector {
 
     /// Whether [`TreeSelector::work`] has work to do.
     pub fn is_at_work(&self) -> bool {
-        let is_part = !self.list.outline.is_whole() && !self.is_incomplete;
-        is_part || self.search.is_running() || matches!(&self.mode, Mode::Compare(compare) if compare.is_reading())
+        self.completes_idly()
+            || self.sums_idly()
+            || self.search.is_running()
+            || matches!(&self.mode, Mode::Compare(compare) if compare.is_reading())
     }
 
     /// Completes the layout, and continues the search or the comparison for about `budget` bytes. Returns whether work is left. The caller then
     /// calls again when idle.
     pub fn work(&mut self, budget: usize) -> bool {
-        if !self.list.outline.is_whole() {
+        if self.completes_idly() {
             self.complete();
+            self.fetch();
+        }
+        if self.sums_idly() {
+            self.sum_up();
             self.fetch();
         }
         if let Mode::Compare(compare) = &mut self.mode
@@ -462,11 +447,8 @@ impl TreeSelector {
 
     /// Reads the data for the next frame.
     fn fetch(&mut self) {
-        if self.sums.is_none() {
-            match Sums::new(self.source.as_ref(), &self.list.outline) {
-                Ok(sums) => self.sums = Some(sums),
-                Err(error) => self.notice = Some(error.to_string()),
-            }
+        if self.sums.is_none() && !self.sums_idly() {
+            self.sum_up();
         }
         let seen = self.list.window(self.page());
         self.list.top = seen.start;

@@ -1,5 +1,6 @@
 //! Keys and their outcomes.
 
+use super::super::near::{HUGE, LARGE};
 use super::*;
 
 #[test]
@@ -189,4 +190,24 @@ fn the_first_rows_of_a_large_tree_come_before_the_others_and_stay_where_they_are
     let mut selector = large();
     press(&mut selector, "home");
     assert_eq!(selector.list.entry(), selector.source.tree().find("e0"), "a key does not wait for an idle moment");
+}
+
+/// A session of a million entries took 178 MiB as soon as its tree had been shown for a moment.
+#[test]
+fn the_whole_of_a_huge_tree_is_laid_out_only_for_a_key_that_needs_it() {
+    let mut words = vec!["e0::user:word 0".to_owned()];
+    words.extend((1..HUGE).map(|at| format!("e{at}:e{}:user:word {at}", at - 1)));
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    let mut selector = opened(&words, (80, 24));
+    assert!(selector.sums.is_none() && selector.is_at_work(), "figures come after the first screen");
+    assert!(!selector.work(1) && selector.sums.is_some() && !selector.list.outline.is_whole());
+    press(&mut selector, "up up down shift+p shift+p shift+s ctrl+x end");
+    assert!(!selector.list.outline.is_whole(), "these keys stay among the first rows");
+    let last = selector.source.tree().find(&format!("e{}", HUGE - 1));
+    assert_eq!((selector.list.entry(), selector.status().as_str()), (last, ""));
+    let rows = selector.list.len();
+    press(&mut selector, vec!["up"; rows].join(" ").as_str());
+    assert!(selector.list.outline.is_whole(), "the row above the first ones is needed");
+    press(&mut selector, "home");
+    insta::assert_snapshot!(selector.status(), @"(1/200000)");
 }
