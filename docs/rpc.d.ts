@@ -353,6 +353,13 @@ export type Event =
       type: "summarization_retry_finished";
     }
   | {
+      type: "summarization_update";
+      /**
+       * An estimate of all tokens so far, of thoughts too.
+       */
+      tokens: number;
+    }
+  | {
       type: "compaction_start";
       reason: Reason;
     }

@@ -150,6 +150,8 @@ pub struct Standing {
     pub steering_mode: QueueMode,
     pub follow_up_mode: QueueMode,
     pub auto_compaction: bool,
+    /// Tokens of the window that a branch summary leaves free.
+    pub branch_reserve: u64,
 }
 
 #[derive(Debug, Clone, PartialEq)]

@@ -165,6 +165,11 @@ pub enum Event {
     },
     /// With or without success.
     SummarizationRetryFinished,
+    /// A streaming summary grew by some tokens. A short one says nothing. offshoot's own.
+    SummarizationUpdate {
+        /// An estimate of all tokens so far, of thoughts too.
+        tokens: u64,
+    },
     /// A compaction starts.
     CompactionStart { reason: Reason },
     /// A compaction ended.
@@ -418,6 +423,7 @@ impl Event {
             Self::SummarizationRetryScheduled { .. } => "summarization_retry_scheduled",
             Self::SummarizationRetryAttemptStart { .. } => "summarization_retry_attempt_start",
             Self::SummarizationRetryFinished => "summarization_retry_finished",
+            Self::SummarizationUpdate { .. } => "summarization_update",
             Self::CompactionStart { .. } => "compaction_start",
             Self::CompactionEnd { .. } => "compaction_end",
             Self::EntryAppended { .. } => "entry_appended",

@@ -40,9 +40,9 @@ impl RequestForecast {
         }
         match (self.cost_now, self.cost_later) {
             (Some(now), Some(later)) if now < later => {
-                words.push_str(&format!(" · next prompt ≈ {}, later ≈ {}", dollars(now), dollars(later)));
+                words.push_str(&format!(" · next prompt ≈ {}, later ≈ {}", cost_words(now), cost_words(later)));
             }
-            (Some(now), _) => words.push_str(&format!(" · next prompt ≈ {}", dollars(now))),
+            (Some(now), _) => words.push_str(&format!(" · next prompt ≈ {}", cost_words(now))),
             (None, _) => {}
         }
         words
@@ -50,7 +50,7 @@ impl RequestForecast {
 }
 
 /// Cents are too coarse for most prompts below one.
-fn dollars(cost: f64) -> String {
+pub fn cost_words(cost: f64) -> String {
     if cost < 0.00005 {
         "$0".to_owned()
     } else if cost < 0.01 {
@@ -91,18 +91,27 @@ pub fn request_forecast(
 }
 
 /// Such as `summary ≈ $0.02`: what a summary of the branch that is left for `target` would cost, without its answer.
-/// `None` if nothing is left, or the model has no prices.
+/// `None` if nothing is left, or the model has no prices. `reserve` is the part of the model's window that a summary leaves
+/// free.
 ///
 /// # Errors
 /// The session cannot be read.
 pub fn summary_cost_words(
     source: &dyn Source,
     (from, target): (Option<NodeIx>, NodeIx),
-    model: &Model,
+    (model, reserve): (&Model, u64),
 ) -> Result<Option<String>> {
-    let plan = branch_summary::plan(source, from, Some(target), 0)?;
-    let tokens = Some(plan).filter(BranchPlan::has_messages).map(|plan| plan.tokens);
-    Ok(tokens.and_then(|tokens| model.request_cost(tokens, 0)).map(|cost| format!("summary ≈ {}", dollars(cost))))
+    let budget = branch_summary::budget(model.context_window, reserve);
+    let plan = branch_summary::plan(source, from, Some(target), budget)?;
+    Ok(Some(plan)
+        .filter(BranchPlan::has_messages)
+        .and_then(|plan| plan_cost(&plan, model))
+        .map(|cost| format!("summary ≈ {}", cost_words(cost))))
+}
+
+/// What the conversation of a planned summary costs as a request, in US dollars. `None` if the model has no prices.
+pub fn plan_cost(plan: &BranchPlan, model: &Model) -> Option<f64> {
+    model.request_cost(plan.tokens, 0)
 }
 
 /// With Anthropic's marks, of which the last one is on the last message, a request is found again as a whole. The other

@@ -26,7 +26,10 @@ pub trait Summarise: Send + Sync {
     }
 }
 
-/// Receives the progress of retries.
+/// Tokens of a growing summary between two reports.
+const STEP: u64 = 16;
+
+/// Receives the progress of a summary.
 pub type Listener = Arc<dyn Fn(Trying) + Send + Sync>;
 
 #[derive(Clone)]
@@ -87,9 +90,17 @@ impl ModelSummariser {
             session_id: None,
         };
         let mut deltas = self.provider.stream(request);
+        let (mut characters, mut reported) = (0, 0);
         while let Some(delta) = std::future::poll_fn(|context| deltas.as_mut().poll_next(context)).await {
-            if let Delta::Done(answer) = delta {
-                return Ok(*answer);
+            match delta {
+                Delta::Done(answer) => return Ok(*answer),
+                Delta::Text { delta, .. } | Delta::Thinking { delta, .. } => characters += delta.chars().count(),
+                _ => continue,
+            }
+            let tokens = u64::try_from(characters / 4).unwrap_or(u64::MAX);
+            if tokens >= reported + STEP {
+                reported = tokens;
+                self.tell(Trying::Grown { tokens });
             }
         }
         Err("the model's answer never ended".to_owned())

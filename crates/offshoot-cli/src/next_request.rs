@@ -1,6 +1,6 @@
 //! What the next request from an entry would cost, for `--dry-run`: with the model that would be asked. Asks no model.
 
-use offshoot_agent::forecast::{RequestForecast, RequestPlace, request_forecast};
+use offshoot_agent::forecast::{RequestForecast, RequestPlace, cost_words, request_forecast};
 use offshoot_session::json::Object;
 use offshoot_session::session::Session;
 use offshoot_session::tree::NodeIx;
@@ -22,6 +22,17 @@ pub(crate) fn forecast(app: &App, session: &Session, place: RequestPlace) -> Res
 /// The forecast for a dry run: at an entry, after so many more tokens.
 pub(crate) fn after(app: &App, session: &Session, target: Option<NodeIx>, more_tokens: u64) -> Result<RequestForecast> {
     forecast(app, session, RequestPlace { target, more_tokens })
+}
+
+/// The words for a forecast at a place to which a summary will be added, and for what that costs.
+pub(crate) fn words_without_summary(forecast: &RequestForecast, cost: Option<f64>) -> String {
+    let cost = cost.map(|cost| format!(", which costs about {}", cost_words(cost)));
+    format!("{}, without the summary{}", forecast.words(), cost.unwrap_or_default())
+}
+
+/// Adds the member `summaryCost`, of dry runs of what writes a summary.
+pub(crate) fn with_summary_cost(object: Object, cost: Option<f64>) -> Object {
+    object.raw("summaryCost", cost.map_or("null".to_owned(), |cost| cost.to_string()))
 }
 
 /// Adds the member `forecast`, of dry runs.

@@ -5,6 +5,7 @@
 use std::sync::Arc;
 
 use offshoot_agent::GuardedProvider;
+use offshoot_agent::forecast::plan_cost;
 use offshoot_agent::model::Access;
 use offshoot_agent::provider::Http;
 use offshoot_agent::summarise::{ModelSummariser, Summarise as _};
@@ -46,6 +47,12 @@ pub(crate) fn left_behind(app: &App, session: &Session, target: NodeIx, typed: &
     branch(app, session, session, (&plan, Instructions::Plain), typed)
 }
 
+/// What the summary of [`left_behind`] would cost; see [`branch_cost`].
+pub(crate) fn left_behind_cost(app: &App, session: &Session, target: NodeIx, typed: &ModelArgs) -> Result<Option<f64>> {
+    let plan = |budget: u64| branch_summary::plan(session, session.leaf(), Some(target), budget);
+    branch_cost(app, session, &plan, typed)
+}
+
 /// The summary of a branch of `from`, planned for a number of tokens.
 pub(crate) fn branch(
     app: &App,
@@ -63,6 +70,21 @@ pub(crate) fn branch(
     }
     // The extractive summariser has no context window to respect.
     Ok(plan(0)?.run(&Extractive::new(from), instructions)?)
+}
+
+/// What the request for a branch's summary would cost, in US dollars. `None` if no model would write it, there is nothing
+/// to summarise, or the model has no prices. Asks no model.
+pub(crate) fn branch_cost(
+    app: &App,
+    session: &Session,
+    plan: &dyn Fn(u64) -> Read<BranchPlan>,
+    typed: &ModelArgs,
+) -> Result<Option<f64>> {
+    let settings = app.user_settings(session)?;
+    let wishes = ModelWishes { typed, session, settings: &settings, without_key: WithoutKey::Refuse };
+    let Ok(ChosenModel { model, .. }) = ModelTable::load(app).choose(app, &wishes) else { return Ok(None) };
+    let plan = plan(branch_summary::budget(model.context_window, settings.branch_reserve))?;
+    Ok(Some(plan).filter(BranchPlan::has_messages).and_then(|plan| plan_cost(&plan, &model)))
 }
 
 /// The model's summary; `None` if there is no model, or if its answer is unusable.
@@ -93,11 +115,7 @@ struct Summaries {
 impl Summaries {
     /// How many tokens of a branch fit into the request for its summary.
     fn branch_budget(&self) -> u64 {
-        let window = match self.model.model.context_window {
-            0 => branch_summary::DEFAULT_WINDOW,
-            window => window,
-        };
-        window.saturating_sub(self.branch_reserve)
+        branch_summary::budget(self.model.model.context_window, self.branch_reserve)
     }
 }
 

@@ -27,9 +27,16 @@ const MAX_TOKENS: u64 = 4096;
 /// The most tokens of the branch that receives a merge.
 const HERE_TOKENS: u64 = 8192;
 /// The window of a model whose size is unknown.
-pub const DEFAULT_WINDOW: u64 = 128_000;
+const DEFAULT_WINDOW: u64 = 128_000;
 /// Tokens of a window kept free for the task and the answer by default.
 pub const RESERVE: u64 = 16_384;
+
+/// The most tokens of conversation for a summariser with this window, of which `reserve` tokens stay free. A window of 0 is
+/// unknown.
+pub fn budget(window: u64, reserve: u64) -> u64 {
+    let window = if window == 0 { DEFAULT_WINDOW } else { window };
+    window.saturating_sub(reserve)
+}
 
 /// A user's instructions to a summariser.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

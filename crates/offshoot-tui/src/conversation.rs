@@ -41,7 +41,7 @@ pub struct Conversation {
     waiting: Vec<WaitingItem>,
     /// Whether the user's command is recorded after the work under way, instead of at once.
     holds_runs: bool,
-    job: Option<String>,
+    job: Option<JobUnderWay>,
     arrival: Arrival,
     shell: Option<RunningShell>,
     place: ConversationPlace,
@@ -90,6 +90,14 @@ pub(crate) enum UnderWay<'a> {
     Item(&'a Item),
 }
 
+/// A job beside the agent's turns, such as a compaction.
+#[derive(Debug)]
+struct JobUnderWay {
+    what: String,
+    /// Of its summary, so far.
+    tokens: u64,
+}
+
 impl Conversation {
     pub fn apply(&mut self, event: &Event) {
         self.version += 1;
@@ -123,13 +131,14 @@ impl Conversation {
             }
             Event::CompactionStart { reason } => {
                 self.holds_runs = true;
-                self.job = Some(compaction_words(*reason).to_owned());
+                self.set_job(Some(compaction_words(*reason)));
             }
             Event::CompactionEnd { result, error_message, aborted, .. } => {
                 self.job = None;
                 self.end_compaction(result.as_deref(), error_message.as_deref(), *aborted);
             }
             Event::EntryAppended { entry } => self.append_entry(&entry.0),
+            Event::SummarizationUpdate { tokens } => self.job.iter_mut().for_each(|job| job.tokens = *tokens),
             // The answer already shows the error.
             Event::AutoRetryStart { attempt, max_attempts, delay_ms, .. } => {
                 self.holds_runs = false;
@@ -256,12 +265,17 @@ impl Conversation {
     /// The description of another running job, such as a compaction.
     #[must_use]
     pub fn job(&self) -> Option<&str> {
-        self.job.as_deref()
+        self.job.as_ref().map(|job| job.what.as_str())
+    }
+
+    /// The tokens of the job's summary so far.
+    pub(crate) fn job_tokens(&self) -> Option<u64> {
+        self.job.as_ref().map(|job| job.tokens)
     }
 
     /// Sets or clears the running job.
     pub fn set_job(&mut self, job: Option<&str>) {
-        self.job = job.map(str::to_owned);
+        self.job = job.map(|what| JobUnderWay { what: what.to_owned(), tokens: 0 });
     }
 
     /// Whether there are no finished blocks.

@@ -246,6 +246,7 @@ impl Driver {
             steering_mode: self.setup.steering,
             follow_up_mode: self.setup.follow_up,
             auto_compaction: self.auto_compaction,
+            branch_reserve: self.setup.branch_reserve,
         }
     }
 

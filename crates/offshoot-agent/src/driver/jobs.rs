@@ -56,11 +56,7 @@ impl Driver {
         let (handle, setup, provider) = (self.writer.handle().clone(), self.setup.clone(), self.provider());
         let resources = JobResources { handle, setup, provider, listener };
         let settings = self.setup.compaction();
-        let window = match self.setup.model.context_window {
-            0 => branch_summary::DEFAULT_WINDOW,
-            window => window,
-        };
-        let budget = window.saturating_sub(self.setup.branch_reserve);
+        let budget = branch_summary::budget(self.setup.model.context_window, self.setup.branch_reserve);
         let limits = Limits { budget, window: self.setup.model.context_window };
         self.spawn(async move {
             let ready = match job {

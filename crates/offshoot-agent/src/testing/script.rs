@@ -64,6 +64,9 @@ pub struct Reply {
     /// Waits for the gate before this many bytes are written.
     #[serde(skip)]
     pub gate: Option<(usize, Gate)>,
+    /// Each write waits for a step of this gate.
+    #[serde(skip)]
+    pub pace: Option<Gate>,
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
@@ -91,6 +94,7 @@ impl Default for Reply {
             then: Then::End,
             chunk: 0,
             gate: None,
+            pace: None,
         }
     }
 }
@@ -140,7 +144,13 @@ impl Reply {
 }
 
 #[derive(Debug, Clone, Default)]
-pub struct Gate(Arc<(Mutex<bool>, Condvar)>);
+pub struct Gate(Arc<(Mutex<Passes>, Condvar)>);
+
+#[derive(Debug, Default)]
+struct Passes {
+    is_open: bool,
+    steps: usize,
+}
 
 impl Gate {
     pub fn new() -> Self {
@@ -149,16 +159,26 @@ impl Gate {
 
     /// Lets everybody through, now and later.
     pub fn open(&self) {
-        let (open, changed) = &*self.0;
-        *open.lock().unwrap_or_else(PoisonError::into_inner) = true;
+        self.change(|passes| passes.is_open = true);
+    }
+
+    /// Lets one through.
+    pub fn step(&self) {
+        self.change(|passes| passes.steps += 1);
+    }
+
+    fn change(&self, change: impl FnOnce(&mut Passes)) {
+        let (passes, changed) = &*self.0;
+        change(&mut passes.lock().unwrap_or_else(PoisonError::into_inner));
         changed.notify_all();
     }
 
     pub(super) fn pass(&self) {
-        let (open, changed) = &*self.0;
-        let mut is_open = open.lock().unwrap_or_else(PoisonError::into_inner);
-        while !*is_open {
-            is_open = changed.wait(is_open).unwrap_or_else(PoisonError::into_inner);
+        let (passes, changed) = &*self.0;
+        let mut passes = passes.lock().unwrap_or_else(PoisonError::into_inner);
+        while !passes.is_open && passes.steps == 0 {
+            passes = changed.wait(passes).unwrap_or_else(PoisonError::into_inner);
         }
+        passes.steps = passes.steps.saturating_sub(1);
     }
 }

@@ -210,10 +210,10 @@ fn send(stream: &mut TcpStream, body: &str, reply: &Reply, end: &Gate) -> std::i
         Some((at, _)) => bytes.split_at((*at).min(bytes.len())),
         None => (bytes, &[][..]),
     };
-    write_chunks(stream, before, reply.chunk)?;
+    write_chunks(stream, before, reply)?;
     if let Some((_, gate)) = &reply.gate {
         gate.pass();
-        write_chunks(stream, after, reply.chunk)?;
+        write_chunks(stream, after, reply)?;
     }
     match reply.then {
         Then::End => stream.write_all(b"0\r\n\r\n").map(|()| true),
@@ -225,9 +225,12 @@ fn send(stream: &mut TcpStream, body: &str, reply: &Reply, end: &Gate) -> std::i
     }
 }
 
-fn write_chunks(stream: &mut TcpStream, bytes: &[u8], size: usize) -> std::io::Result<()> {
-    let size = if size == 0 { bytes.len().max(1) } else { size };
+fn write_chunks(stream: &mut TcpStream, bytes: &[u8], reply: &Reply) -> std::io::Result<()> {
+    let size = if reply.chunk == 0 { bytes.len().max(1) } else { reply.chunk };
     for chunk in bytes.chunks(size) {
+        if let Some(pace) = &reply.pace {
+            pace.pass();
+        }
         let mut framed = format!("{:x}\r\n", chunk.len()).into_bytes();
         framed.extend_from_slice(chunk);
         framed.extend_from_slice(b"\r\n");

@@ -132,7 +132,7 @@ pub enum JobDraft {
     Failed(AgentError),
 }
 
-/// The progress of retrying a summary.
+/// The progress of a summary.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the fields say what they are")]
 pub enum Trying {
@@ -142,6 +142,8 @@ pub enum Trying {
     Started,
     /// With or without a summary.
     Finished,
+    /// The summary has so many tokens by now.
+    Grown { tokens: u64 },
 }
 
 #[derive(Debug, Clone, PartialEq)]

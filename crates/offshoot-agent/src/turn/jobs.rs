@@ -65,9 +65,13 @@ pub(super) fn stop_draft(state: &mut TurnState, mut side: RunningJob, out: &mut 
     stop(state, &side, out);
 }
 
-/// Emits the progress of retrying a summary.
+/// Emits the progress of a summary.
 fn tell_trying(side: &mut RunningJob, trying: Trying, out: &mut Vec<Effect>) {
-    side.is_trying = trying != Trying::Finished;
+    side.is_trying = match trying {
+        Trying::Scheduled { .. } | Trying::Started => true,
+        Trying::Grown { .. } => side.is_trying,
+        Trying::Finished => false,
+    };
     out.push(Effect::Emit(match trying {
         Trying::Scheduled { attempt, max_attempts, delay_ms, error_message } => {
             Event::SummarizationRetryScheduled { attempt, max_attempts, delay_ms, error_message }
@@ -81,6 +85,7 @@ fn tell_trying(side: &mut RunningJob, trying: Trying, out: &mut Vec<Effect>) {
                 Event::SummarizationRetryAttemptStart { source: SummarySource::BranchSummary, reason: None }
             }
         },
+        Trying::Grown { tokens } => Event::SummarizationUpdate { tokens },
         Trying::Finished => Event::SummarizationRetryFinished,
     }));
 }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use insta::assert_snapshot;
+use offshoot_agent::event::Event;
 use offshoot_agent::message::{StopReason, Usage};
 use offshoot_agent::provider::Model;
 use offshoot_agent::testing::script::Reply;
@@ -214,6 +215,35 @@ fn a_model_that_is_overloaded_is_asked_for_its_summary_again() {
         let told = "compaction_start summarization_retry_scheduled summarization_retry_attempt_start \
                     summarization_retry_finished compaction_end agent_settled";
         assert_eq!(events.names().join(" "), told);
+    });
+}
+
+/// A summary may take a minute: its tokens are a sign of life.
+#[test]
+fn a_long_summary_says_how_long_it_is_by_now() {
+    run(async {
+        let summary = format!("## Goal\n{}", "word ".repeat(100));
+        let world = World::new([
+            Reply::text(&long("one")),
+            Reply::text(&long("two")),
+            Reply { piece: 200, ..Reply::text(&summary) },
+            Reply::text("## Original Request\nSecond."),
+        ]);
+        let (agent, mut events) = start(&world);
+        agent.prompt("first").await.unwrap();
+        agent.prompt("second").await.unwrap();
+        events.names();
+        agent.compact(None).await.unwrap();
+        let told: Vec<_> = events
+            .all()
+            .into_iter()
+            .filter_map(|event| match event.as_ref() {
+                Event::SummarizationUpdate { tokens } => Some(*tokens),
+                _ => None,
+            })
+            .collect();
+        assert_eq!(told, [50, 100, 127], "the second summary is too short to say anything");
+        world.no_problems();
     });
 }
 

@@ -180,6 +180,11 @@ impl Events {
         }
     }
 
+    /// All events so far.
+    pub(crate) fn all(&mut self) -> Vec<Arc<Event>> {
+        std::iter::from_fn(|| self.0.try_recv().ok()).collect()
+    }
+
     /// The names of all events so far, one after the other only once.
     pub(crate) fn names(&mut self) -> Vec<String> {
         let mut names: Vec<String> = Vec::new();

@@ -19,7 +19,7 @@ use super::switch::place;
 use crate::app::{App, quoted};
 use crate::error::Result;
 use crate::models::ModelArgs;
-use crate::next_request::{self, with_forecast};
+use crate::next_request::{self, with_forecast, with_summary_cost};
 use crate::ui::style::{DIM, Painted};
 use crate::{bring_back, select, summarise};
 
@@ -39,7 +39,8 @@ use crate::{bring_back, select, summarise};
 /// "isRepeated", "tokens", "tokensBefore", "leftOut", "readFiles",
 /// "modifiedFiles", "id", "summary"}. The last two are null with --dry-run, and if
 /// nothing is new. With --entries it prints what `pick` does. With --dry-run
-/// there is "forecast", as `switch` prints it.
+/// there is "forecast", as `switch` prints it, and "summaryCost" in US dollars,
+/// null if no model would write the summary.
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment, after_help = EXAMPLES)]
 pub(crate) struct Args {
@@ -111,7 +112,8 @@ pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
         return entries(app, args, &mut session, other, &planned.plan);
     }
     if planned.plan.is_empty() || args.dry_run {
-        return report(app, args, &session, other, (&planned.plan, None));
+        let cost = summary_cost(app, args, &session, request)?;
+        return report(app, args, &session, other, (&planned.plan, Outcome::Planned { cost }));
     }
     let drafted = match &args.summary {
         Some(text) => planned.plan.in_words(text),
@@ -122,7 +124,27 @@ pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
     }
     app.upgrade(&mut session)?;
     let id = session.merge(&planned, &drafted)?;
-    report(app, args, &session, other, (&planned.plan, Some((&id, &drafted))))
+    report(app, args, &session, other, (&planned.plan, Outcome::Merged { id: &id, drafted: &drafted }))
+}
+
+enum Outcome<'a> {
+    /// With the cost of the summary, in US dollars.
+    Planned {
+        cost: Option<f64>,
+    },
+    Merged {
+        id: &'a EntryId,
+        drafted: &'a Drafted,
+    },
+}
+
+/// What a model's summary would cost, for dry runs.
+fn summary_cost(app: &App, args: &Args, session: &Session, request: MergeRequest<'_>) -> Result<Option<f64>> {
+    if !args.dry_run || args.summary.is_some() {
+        return Ok(None);
+    }
+    let plan = |budget| Ok(session.plan_merge(&MergeRequest { budget, ..request })?.plan.summary);
+    summarise::branch_cost(app, session, &plan, &args.model)
 }
 
 fn written(
@@ -192,15 +214,20 @@ fn report(
     args: &Args,
     session: &Session,
     other: Option<&Session>,
-    (plan, merged): (&MergePlan, Option<(&EntryId, &Drafted)>),
+    (plan, outcome): (&MergePlan, Outcome<'_>),
 ) -> Result<()> {
     let from = other.unwrap_or(session);
+    let (merged, cost) = match outcome {
+        Outcome::Planned { cost } => (None, cost),
+        Outcome::Merged { id, drafted } => (Some((id, drafted)), None),
+    };
     if args.json {
         let onto = plan.onto.and_then(|onto| session.tree().node(onto).id()).map(EntryId::as_str);
         let object = plan.to_json(from, onto);
         let object = object.str_or_null("id", merged.map(|(id, _)| id.as_str()));
         let object = object.str_or_null("summary", merged.map(|(_, drafted)| drafted.text.as_str()));
         let object = with_forecast(object, forecast(app, args, session, plan)?.as_ref());
+        let object = if args.dry_run { with_summary_cost(object, cost) } else { object };
         let mut out = app.ui.raw();
         writeln!(out, "{}", object.finish())?;
         return Ok(out.finish()?);
@@ -231,7 +258,7 @@ fn report(
         )?;
     }
     if let Some(forecast) = forecast(app, args, session, plan)? {
-        writeln!(out, "{}", Painted(DIM, &format!("{}, without the summary", forecast.words())))?;
+        writeln!(out, "{}", Painted(DIM, &next_request::words_without_summary(&forecast, cost)))?;
     }
     out.finish()?;
     if merged.is_some() {

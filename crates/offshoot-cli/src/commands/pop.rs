@@ -17,7 +17,7 @@ use super::switch::place;
 use crate::app::{App, quoted};
 use crate::error::Result;
 use crate::models::ModelArgs;
-use crate::next_request::{self, with_forecast};
+use crate::next_request::{self, with_forecast, with_summary_cost};
 use crate::ui::style::{DIM, Painted};
 use crate::{select, summarise};
 
@@ -35,7 +35,8 @@ use crate::{select, summarise};
 /// --json prints {"id", "to", "left", "summary"}: the entry of the summary, the
 /// target, the number of entries left behind, and the text; or null if there is
 /// nothing to go back to. With --dry-run `id` and `summary` are null, unless
-/// --summary gives the text, and there is "forecast", as `switch` prints it.
+/// --summary gives the text, and there is "forecast", as `switch` prints it, and
+/// "summaryCost" in US dollars, null if no model would write the summary.
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment, after_help = EXAMPLES)]
 pub(crate) struct Args {
@@ -125,8 +126,13 @@ fn print_json(app: &App, json: &str) -> Result<()> {
 fn show(app: &App, args: &Args, session: &Session, (target, left): (NodeIx, usize)) -> Result<()> {
     let more = args.summary.as_deref().map_or(0, estimate_summary);
     let forecast = next_request::after(app, session, Some(target), more)?;
+    let cost = match args.summary {
+        Some(_) => None,
+        None => summarise::left_behind_cost(app, session, target, &args.model)?,
+    };
     if args.json {
         let object = json(session, None, (target, left)).str_or_null("summary", args.summary.as_deref());
+        let object = with_summary_cost(object, cost);
         return print_json(app, &with_forecast(object, Some(&forecast)).finish());
     }
     let mut out = app.ui.text();
@@ -134,7 +140,7 @@ fn show(app: &App, args: &Args, session: &Session, (target, left): (NodeIx, usiz
     let left = counted(left, "entry", "entries");
     writeln!(out, "{}", Painted(DIM, &format!("{left} left behind, to be summarised")))?;
     let words = match more {
-        0 => format!("{}, without the summary", forecast.words()),
+        0 => next_request::words_without_summary(&forecast, cost),
         _ => forecast.words(),
     };
     writeln!(out, "{}", Painted(DIM, &words))?;

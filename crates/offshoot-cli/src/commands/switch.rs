@@ -15,6 +15,7 @@ use offshoot_session::tree::NodeIx;
 use crate::app::App;
 use crate::error::Result;
 use crate::models::ModelArgs;
+use crate::next_request::with_summary_cost;
 use crate::ui::style::{DIM, ID, Painted};
 use crate::{next_request, select, summarise};
 
@@ -128,18 +129,28 @@ impl Move {
 
 /// What a move would do. Moves only the session in memory.
 fn show(app: &App, args: &Args, mut session: Session, there: Move) -> Result<()> {
+    let cost = match args.summarize {
+        true => summarise::left_behind_cost(app, &session, there.target, &args.model)?,
+        false => None,
+    };
     if let Some(id) = session.tree().node(there.target).id().cloned() {
         session.branch(id.as_str())?;
     }
     let forecast = next_request::after(app, &session, session.leaf(), 0)?;
+    let object = there.json(&session, None);
     if args.json {
-        let json = there.json(&session, None).raw("forecast", next_request::json(&forecast));
+        let object = if args.summarize { with_summary_cost(object, cost) } else { object };
+        let json = object.raw("forecast", next_request::json(&forecast));
         return print_line(app, &json.finish());
     }
     let mut out = app.ui.text();
     writeln!(out, "would go to {}", place(&session, there.target)?)?;
     let left = format!("{} left behind", counted(there.left, "entry", "entries"));
-    for line in [left, forecast.words()] {
+    let words = match args.summarize {
+        true => next_request::words_without_summary(&forecast, cost),
+        false => forecast.words(),
+    };
+    for line in [left, words] {
         writeln!(out, "{}", Painted(DIM, &line))?;
     }
     Ok(out.finish()?)

@@ -58,6 +58,7 @@ impl AnswerSoFar {
             | Event::SummarizationRetryScheduled { .. }
             | Event::SummarizationRetryAttemptStart { .. }
             | Event::SummarizationRetryFinished
+            | Event::SummarizationUpdate { .. }
             | Event::CompactionStart { reason: Reason::Manual }
             | Event::CompactionEnd { reason: Reason::Manual, .. }
             | Event::EntryAppended { .. }

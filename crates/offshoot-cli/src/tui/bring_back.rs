@@ -1,7 +1,7 @@
 //! Commands that bring work back, and what the next request would cost: finds what the user named.
 
 use offshoot_agent::agent_session::AgentSession;
-use offshoot_agent::command::Command;
+use offshoot_agent::command::{Command, Standing};
 use offshoot_agent::forecast::{RequestPlace, request_forecast, summary_cost_words};
 use offshoot_agent::turn::BringBack;
 use offshoot_session::entry::Source as _;
@@ -75,7 +75,7 @@ pub(super) async fn forecast(context: &JobContext, agent: &AgentSession, entry: 
 }
 
 async fn forecast_words(context: &JobContext, agent: &AgentSession, entry: String) -> Result<Option<String>> {
-    let model = agent.standing().await?.model;
+    let Standing { model, branch_reserve, .. } = agent.standing().await?;
     let snapshot = read(agent, |session: &Session| Ok((session.snapshot()?, session.dialect()))).await?;
     let now = context.app.now();
     blocking(move || {
@@ -83,7 +83,7 @@ async fn forecast_words(context: &JobContext, agent: &AgentSession, entry: Strin
         let Some(ix) = snapshot.tree().find(&entry) else { return Ok(None) };
         let forecast =
             request_forecast((&snapshot, dialect), RequestPlace { target: Some(ix), more_tokens: 0 }, &model, now)?;
-        let summary = summary_cost_words(&snapshot, (snapshot.leaf(), ix), &model)?;
+        let summary = summary_cost_words(&snapshot, (snapshot.leaf(), ix), (&model, branch_reserve))?;
         Ok(Some(forecast.words() + &summary.map(|words| format!(" · {words}")).unwrap_or_default()))
     })
     .await

@@ -197,6 +197,15 @@ impl Terminal {
         self
     }
 
+    /// Looks at each whole picture until one is as it should be.
+    pub(crate) fn each_picture(&mut self, what: &str, mut is_so: impl FnMut(&Self) -> bool) -> &mut Self {
+        let since = Instant::now();
+        while !(self.is_whole() && is_so(self)) {
+            assert!(self.take_next(since, what), "it ended before {what}:\n{}", self.screen());
+        }
+        self
+    }
+
     /// Waits until the screen holds a text.
     pub(crate) fn until_text(&mut self, text: &str) -> &mut Self {
         self.until(text, |screen| screen.contains(text))

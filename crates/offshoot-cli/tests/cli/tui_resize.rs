@@ -94,6 +94,40 @@ fn no_size_costs_a_paragraph_of_an_answer_that_comes_in() {
     is_in_order(&terminal, 60);
 }
 
+/// A stream with a new size before each of its steps. Every picture of the way is looked at, not only the last one.
+#[test]
+fn no_picture_of_a_paced_answer_lacks_a_paragraph_or_doubles_one() {
+    let pace = Gate::new();
+    let reply = Reply { piece: 40, chunk: 600, pace: Some(pace.clone()), ..Reply::text(&paragraphs(60)) };
+    let talk = Talk::new([reply]);
+    let mut terminal = in_shell(&talk);
+    let mut looks = 0;
+    let mut shown = 0;
+    for (columns, rows) in sizes().cycle() {
+        terminal.until("the answer", |screen| screen.contains(" stops it"));
+        terminal.resize(columns, rows);
+        terminal.until("the other size", |screen| screen.contains(" stops it") && is_drawn_for(screen, columns));
+        is_in_order(&terminal, shown);
+        pace.step();
+        let before = terminal.unwrapped();
+        terminal.each_picture("the next words", |terminal| {
+            is_in_order(terminal, shown);
+            looks += 1;
+            terminal.unwrapped() != before && terminal.unwrapped().contains(" stops it")
+        });
+        shown = found(&terminal).len();
+        if shown >= 50 {
+            break;
+        }
+    }
+    assert!(looks > 50, "{looks}");
+    pace.open();
+    terminal.until_text("Paragraph 60 has").until_idle().send("\x04");
+    terminal.until("the shell", |screen| screen.ends_with("shell>")).send("exit\r");
+    assert!(terminal.ended());
+    is_in_order(&terminal, 60);
+}
+
 /// At least so many paragraphs are there, each once; of the last one only a part may be there.
 fn is_in_order(terminal: &Terminal, count: usize) {
     let found = found(terminal);

@@ -186,6 +186,17 @@ fn the_row_of_a_summary_says_on_a_narrow_screen_how_long_it_takes_and_how_it_is_
     }
 }
 
+/// On a narrow screen the name of the tool is worth more than the word before it.
+#[test]
+fn the_row_of_a_tool_names_it_on_a_narrow_screen() {
+    let screen = terminal((40, 20), &|model| {
+        calls(model, &["bash"]);
+        update(model, Msg::Now(10_000));
+        update(model, Msg::Now(35_000));
+    });
+    assert!(screen.lines().any(|row| row.trim_end().ends_with(" bash · 25 s … escape stops it")), "{screen}");
+}
+
 /// Regression: it said that the agent is at work, whatever was awaited.
 #[test]
 fn the_row_of_the_work_under_way_names_what_is_awaited() {
@@ -199,7 +210,7 @@ fn the_row_of_the_work_under_way_names_what_is_awaited() {
             Event::SummarizationRetryScheduled { attempt: 1, max_attempts: 3, delay_ms: 4_000, error_message },
         );
     };
-    let table: [(&str, Tell<'_>); 14] = [
+    let table: [(&str, Tell<'_>); 15] = [
         ("nothing", &|_| {}),
         ("waiting for m1", &|model| heard(model, Event::AgentStart)),
         ("m1 is answering · 7 tokens", &|model| streaming(model, "What is it?", "Let me think.", "It is one or tw")),
@@ -230,6 +241,10 @@ fn the_row_of_the_work_under_way_names_what_is_awaited() {
             summary_fails(model);
             let (source, reason) = (SummarySource::Compaction, Some(Reason::Threshold));
             heard(model, Event::SummarizationRetryAttemptStart { source, reason });
+        }),
+        ("summarising: the context is nearly full · 1.2k tokens", &|model| {
+            compaction(Reason::Threshold)(model);
+            heard(model, Event::SummarizationUpdate { tokens: 1_234 });
         }),
         ("running the command", &|model| {
             write(model, "!make");

@@ -51,6 +51,7 @@ pub(super) fn event(model: &mut Model, event: &Event) -> Vec<Cmd> {
         }
         Event::AgentEnd { .. }
         | Event::TurnStart
+        | Event::SummarizationUpdate { .. }
         | Event::TurnEnd { .. }
         | Event::MessageStart { .. }
         | Event::MessageUpdate { .. }

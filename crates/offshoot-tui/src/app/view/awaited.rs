@@ -25,9 +25,11 @@ pub(super) fn lines(model: &Model) -> Vec<Line<'static>> {
     let job = model.conversation.job().map(str::to_owned);
     let said = shell.into_iter().chain(job.or_else(|| model.is_working.then(|| turn(model))));
     let line = |what: String| {
-        // The time stays on a narrow screen.
-        let more = more.iter().find(|more| width(&what) + width(more) <= room).unwrap_or(&more[1]);
-        let what = fit(&what, room.saturating_sub(width(more)));
+        // The time stays on a narrow screen, and so does the name of a tool.
+        let fits = |what: &str, more: &str| width(what) + width(more) <= room;
+        let more = more.iter().find(|more| fits(&what, more)).unwrap_or(&more[1]);
+        let brief = what.strip_prefix("running ").filter(|_| !fits(&what, more)).unwrap_or(&what);
+        let what = fit(brief, room.saturating_sub(width(more)));
         let row = format!("  {mark}{}{more}{stops}", what.trim_end_matches(ELLIPSIS).trim_end());
         Line::styled(row, model.wishes.theme.style(Token::Muted))
     };
@@ -75,11 +77,12 @@ fn spinner(model: &Model) -> &'static str {
     SPINNER.get(at).filter(|_| model.wishes.is_moving()).copied().unwrap_or_default()
 }
 
-/// The number of tokens of the streaming answer. With reduced motion there is none: a screen reader would read each one.
+/// The number of tokens of the streaming answer or summary. With reduced motion there is none: a screen reader would read
+/// each one.
 fn come(model: &Model) -> String {
-    let answer = model.conversation.answer().filter(|_| !model.wishes.settings.reduced_motion);
-    let coming = answer.filter(|answer| !answer.is_complete());
-    match coming.map_or(0, LiveAnswer::tokens) {
+    let answer = model.conversation.answer().filter(|answer| !answer.is_complete());
+    let tokens = model.conversation.job_tokens().or(answer.map(LiveAnswer::tokens));
+    match tokens.filter(|_| !model.wishes.settings.reduced_motion).unwrap_or(0) {
         0 => String::new(),
         1 => " · 1 token".to_owned(),
         tokens @ 2..1000 => format!(" · {tokens} tokens"),
