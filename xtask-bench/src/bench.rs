@@ -10,6 +10,7 @@ mod measure;
 mod report;
 mod bars;
 mod again;
+mod bring_back;
 
 use std::fs;
 use std::io::{Read as _, Seek as _, SeekFrom};
@@ -70,6 +71,14 @@ const CASES: &[Case] = &[
     case(Task::ForkAll, Input::L),
     case(Task::Branched, Input::L),
     case(Task::Migrate, Input::V1),
+    case(Task::Pick, Input::L),
+    case(Task::Pick, Input::Deep),
+    case(Task::Undo, Input::L),
+    case(Task::Undo, Input::Deep),
+    case(Task::MergePlan, Input::L),
+    case(Task::MergePlan, Input::Deep),
+    case(Task::Compare, Input::L),
+    case(Task::Compare, Input::Deep),
     case(Task::Check, Input::L),
     case(Task::List, Input::Many),
     case(Task::ListAll, Input::Corpus),
@@ -231,7 +240,11 @@ impl Bench<'_> {
         fs::create_dir_all(&home)?;
         let path =
             if task.changes_its_input() || input == Input::V1 { fresh_copy(path, &home)? } else { path.to_owned() };
-        let Some(words) = contestant.words(task, &path) else { return Ok(None) };
+        let Some(mut words) = contestant.words(task, &path) else { return Ok(None) };
+        if task.brings_back() {
+            words.extend(bring_back::arguments(task, &path)?);
+            bring_back::prepare(contestant, task, &path, &self.vars(contestant, task, &path))?;
+        }
         let stdin = match task {
             Task::Branched if !contestant.is_peer() => Some(requests_to_branch(&path, &home)?),
             _ => task.reads_stdin().then(|| path.clone()),
@@ -338,12 +351,17 @@ fn requests_to_branch(input: &Path, home: &Path) -> Result<PathBuf> {
     Ok(path)
 }
 
-fn last_id(input: &Path) -> Result<String> {
+/// The end of a file.
+fn tail(input: &Path) -> Result<String> {
     let mut file = fs::File::open(input)?;
     file.seek(SeekFrom::End(-(1 << 20)))?;
     let mut tail = Vec::new();
     file.read_to_end(&mut tail)?;
-    let text = String::from_utf8_lossy(&tail);
+    Ok(String::from_utf8_lossy(&tail).into_owned())
+}
+
+fn last_id(input: &Path) -> Result<String> {
+    let text = tail(input)?;
     let last: serde_json::Value = serde_json::from_str(text.lines().last().unwrap_or_default())?;
     Ok(last["id"].as_str().context("the last entry has no id")?.to_owned())
 }

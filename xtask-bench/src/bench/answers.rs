@@ -15,6 +15,26 @@ struct Context {
     messages: Vec<IgnoredAny>,
 }
 
+#[derive(Deserialize)]
+struct PickedCopies {
+    copies: Vec<IgnoredAny>,
+}
+
+#[derive(Deserialize)]
+struct MergedEntries {
+    entries: Vec<IgnoredAny>,
+}
+
+#[derive(Deserialize)]
+struct ComparedSides {
+    sides: Vec<ComparedSide>,
+}
+
+#[derive(Deserialize)]
+struct ComparedSide {
+    entries: usize,
+}
+
 /// The line of a JSON-RPC session that answers `createBranchedSession`.
 #[derive(Deserialize)]
 struct Answer {
@@ -43,6 +63,12 @@ pub(super) fn count(task: Task, output: &Path, folder: &Path) -> Option<usize> {
             let mut first = BufReader::new(File::open(&upgraded).ok()?).lines().take(2).map_while(Result::ok);
             first.any(|line| line.contains("\"version\":3")).then(|| lines(&upgraded)).flatten()
         }
+        Task::Pick => parsed(output).map(|plan: PickedCopies| plan.copies.len()),
+        Task::MergePlan => parsed(output).map(|plan: MergedEntries| plan.entries.len()),
+        Task::Compare => {
+            parsed(output).map(|compared: ComparedSides| compared.sides.iter().map(|side| side.entries).sum())
+        }
+        Task::Undo => parsed(output).map(|_: IgnoredAny| 1),
         Task::TreeFirst | Task::Check => None,
     }
 }
@@ -57,6 +83,8 @@ pub(super) fn unit(task: Task) -> &'static str {
         Task::Tree => "nodes",
         Task::Branches => "leaves",
         Task::Fork | Task::ForkAll | Task::Branched | Task::Migrate => "lines",
+        Task::Pick | Task::MergePlan | Task::Compare => "entries",
+        Task::Undo => "operations",
         Task::TreeFirst | Task::Check => "",
         Task::List | Task::ListAll => "sessions",
     }

@@ -54,6 +54,7 @@ const BARS: &[Bar] = &[
     Bar { case: "list-all/corpus", who: WARM, limit: Floors(3.0) },
     Bar { case: "list-all/corpus", who: WARM, limit: Seconds(0.060) },
     Bar { case: "latest/many", who: WARM, limit: Seconds(0.010) },
+    Bar { case: "pick/deep", who: WARM, limit: Seconds(0.050) },
     Bar { case: "append-data/requests", who: COLD, limit: Floors(1.3) },
     Bar { case: "append-os/lines", who: COLD, limit: PerSecond(200_000.0) },
 ];

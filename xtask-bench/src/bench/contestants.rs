@@ -19,6 +19,14 @@ pub(super) enum Task {
     /// `Fork`, through the JSON-RPC interface.
     Branched,
     Migrate,
+    /// The last ten entries, picked below an early one. On a copy.
+    Pick,
+    /// The pick taken back. On a copy.
+    Undo,
+    /// The plan of a merge of the last entry's branch into an early entry's.
+    MergePlan,
+    /// The last entry's branch and an early entry's.
+    Compare,
     Check,
     List,
     ListAll,
@@ -41,6 +49,10 @@ impl Task {
             Self::ForkAll => "fork-all",
             Self::Branched => "branched",
             Self::Migrate => "migrate",
+            Self::Pick => "pick",
+            Self::Undo => "undo",
+            Self::MergePlan => "merge-plan",
+            Self::Compare => "compare",
             Self::Check => "check",
             Self::List => "list",
             Self::ListAll => "list-all",
@@ -62,7 +74,12 @@ impl Task {
 
     /// Whether it runs on a copy, which it changes (as the peers do with any file of version 1).
     pub(super) fn changes_its_input(self) -> bool {
-        matches!(self, Self::Migrate)
+        matches!(self, Self::Migrate | Self::Pick | Self::Undo)
+    }
+
+    /// Whether it brings work back from a branch, which peers cannot.
+    pub(super) fn brings_back(self) -> bool {
+        matches!(self, Self::Pick | Self::Undo | Self::MergePlan | Self::Compare)
     }
 
     pub(super) fn reads_stdin(self) -> bool {
@@ -146,6 +163,7 @@ impl Contestant {
         let words = match &self.how {
             How::Floor(this) => match task {
                 Task::List | Task::Latest => return None,
+                task if task.brings_back() => return None,
                 Task::ListAll => own(&["find", &input, "-name", "*.jsonl", "-printf", "%s\n"]),
                 Task::AppendOs => own(&[&text(this), FLOOR_APPEND, "os", NEW]),
                 Task::AppendData => own(&[&text(this), FLOOR_APPEND, "data", NEW]),
@@ -154,7 +172,7 @@ impl Contestant {
                 }
                 _ => own(&[&text(this), FLOOR, &input]),
             },
-            How::Peer(..) if task == Task::Check => return None,
+            How::Peer(..) if task == Task::Check || task.brings_back() => return None,
             How::Peer(runtime, script, module) => {
                 own(&[&text(runtime), &text(script), &text(module), task.name_for_peers(), &input])
             }
@@ -169,6 +187,10 @@ impl Contestant {
                     Task::Fork => &["fork", &input],
                     Task::ForkAll => &["fork", &input, "--all"],
                     Task::Migrate => &["migrate", &input],
+                    Task::Pick => &["pick", &input, "--json", "--force"],
+                    Task::Undo => &["undo", &input, "--json"],
+                    Task::MergePlan => &["merge", &input, "--json", "--dry-run"],
+                    Task::Compare => &["compare", &input, "--json"],
                     Task::Check => &["check", &input],
                     Task::List => &["list", "--json", "--session-dir", &input],
                     Task::ListAll => &["list", "--all", "--json"],

@@ -1,9 +1,11 @@
 //! Commands that bring work back, and what the next request would cost: finds what the user named.
 
 use offshoot_agent::agent_session::AgentSession;
+use offshoot_agent::branch_files::{self, FilePatch};
 use offshoot_agent::command::{Command, Standing};
 use offshoot_agent::forecast::{RequestPlace, request_forecast, summary_cost_words};
 use offshoot_agent::turn::BringBack;
+use offshoot_session::compare::Comparison;
 use offshoot_session::entry::Source as _;
 use offshoot_session::session::Session;
 use offshoot_session::tree::NodeIx;
@@ -65,6 +67,25 @@ pub(super) async fn compare(
     let (first, second) = both.await?;
     snapshots::snapshot(context, agent, Purpose::Compare(first, second)).await;
     Ok(())
+}
+
+/// Sends what differs in the files of two branches. Read from a snapshot: the agent does not wait.
+pub(super) async fn patches(context: &JobContext, agent: &AgentSession, first: String, second: String) {
+    let patches = file_patches(agent, first.clone(), second.clone()).await;
+    let patches = patches.map_err(|error| error.with_hints_on_one_line());
+    context.tell(Msg::Patches(first, second, patches));
+}
+
+async fn file_patches(agent: &AgentSession, first: String, second: String) -> Result<Vec<FilePatch>> {
+    let snapshot = read(agent, |session: &Session| Ok(session.snapshot()?)).await?;
+    blocking(move || {
+        let missing = || CommandError::new(FailureKind::NotFound, "the compared entries are no longer there");
+        let found = |id: &str| snapshot.tree().find(id).ok_or_else(missing);
+        let mut compared = Comparison::new(&snapshot, found(&first)?, found(&second)?)?;
+        while compared.work(&snapshot, usize::MAX)? {}
+        Ok(branch_files::patches(&snapshot, &compared)?)
+    })
+    .await
 }
 
 /// Sends what the next request from an entry would cost, and a summary of what is left for it. Read from a snapshot:

@@ -98,6 +98,7 @@ async fn act(context: JobContext, agent: AgentSession, task: ProgramTask) {
         ProgramTask::Merge { entry, instructions } => bring_back::merge(&context, &agent, entry, instructions).await,
         ProgramTask::Compare(entry, other) => bring_back::compare(&context, &agent, entry, other).await,
         ProgramTask::Forecast(entry) => return bring_back::forecast(&context, &agent, entry).await,
+        ProgramTask::Patches(first, second) => return bring_back::patches(&context, &agent, first, second).await,
         ProgramTask::Pop => actions::pop(&context, &agent).await,
         ProgramTask::Resume(given) => actions::resume(&context, &agent, given).await,
         ProgramTask::Open(file) => actions::open(&context, &agent, file).await,

@@ -1,6 +1,7 @@
 //! Work brought back from a branch in the terminal, and what the model is sent afterwards.
 
 use offshoot_agent::testing::script::{Gate, Reply};
+use serde_json::json;
 
 use crate::agent::Talk;
 use crate::terminal::Terminal;
@@ -192,4 +193,39 @@ fn undo_without_an_operation_and_uncompact_without_a_compaction_say_so() {
     terminal.until_text("there is nothing to undo").send("/uncompact\r");
     terminal.until_text("the current branch has no compaction");
     leave(terminal, &talk);
+}
+
+/// One branch wrote a file with two lines, the other changed one of them and made a second file.
+#[test]
+fn the_files_of_two_branches_are_compared() {
+    let write =
+        |id: &str, path: &str, content: &str| Reply::call("write", id, json!({"path": path, "content": content}));
+    for size in [(80, 24), (50, 16)] {
+        let talk = Talk::new([
+            Reply::text("The first answer."),
+            write("c1", "notes.txt", "one\ntwo\n"),
+            Reply::text("Found by trying."),
+            write("c2", "notes.txt", "one\nthree\n"),
+            write("c3", "more.txt", "\u{1b}[31mred\n"),
+            Reply::text("Of the other."),
+        ]);
+        let mut terminal = Terminal::offshoot(&talk, &["first question"], size);
+        terminal.until_text("The first answer.").until_idle().send("try it\r");
+        terminal.until_text("Found by trying.").until_idle();
+        terminal.send(&format!("/switch {}\r", id_of(&talk, "The first answer.")));
+        terminal.until_text("at another place").until_idle();
+        terminal.send("other way\r");
+        terminal.until_text("Of the other.").until_idle();
+        terminal.send(&format!("/compare {}\r", id_of(&talk, "Found by trying.")));
+        terminal.until_text("Two branches").send("\r");
+        terminal.until_text("  -two").until_text("  +three").until_text("more.txt").until_text("not known");
+        assert!(!terminal.screen().contains("Only in A"), "{}", terminal.screen());
+        terminal.send("\r");
+        terminal.until_text("Only in A").send("\r");
+        terminal.until_text("  +three").send("\x1b");
+        terminal.until_text("Only in A").send("\x1b");
+        terminal.until_text("Session tree").send("\x1b");
+        terminal.until("the tree closed", |screen| !screen.contains("Session tree"));
+        leave(terminal, &talk);
+    }
 }

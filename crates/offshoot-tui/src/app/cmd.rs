@@ -92,6 +92,8 @@ pub enum ProgramTask {
     Compare(String, Option<String>),
     /// Work out what the next request from this entry would cost; answered with [`super::msg::Msg::Forecast`].
     Forecast(String),
+    /// Work out what differs in the files of the branches to two entries; answered with [`super::msg::Msg::Patches`].
+    Patches(String, String),
     Resume(String),
     Open(PathBuf),
     /// Show, set or remove the label of the last entry.

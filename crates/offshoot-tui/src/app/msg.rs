@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use offshoot_agent::branch_files::FilePatch;
 use offshoot_agent::command::{Command, Reply};
 use offshoot_agent::error::AgentError;
 use offshoot_agent::event::Event;
@@ -44,6 +45,8 @@ pub enum Msg {
     Merging,
     /// What the next request from this entry would cost, in words; `None` if that is not known.
     Forecast(String, Option<String>),
+    /// What differs in the files of the branches to two entries, or why that cannot be read.
+    Patches(String, String, Result<Vec<FilePatch>, String>),
     Answered(Box<Command>, Result<Reply, AgentError>),
     Looked(Box<Looked>),
     Opened(Opened),

@@ -59,6 +59,7 @@ pub fn update(model: &mut Model, msg: Msg) -> Vec<Cmd> {
             Vec::new()
         }
         Msg::Forecast(entry, forecast) => overlay::forecast(model, &entry, forecast),
+        Msg::Patches(first, second, patches) => overlay::patches(model, [&first, &second], patches),
         Msg::Answered(command, result) => agent::answered(model, &command, result),
         Msg::Looked(looked) => {
             opened::looked(model, *looked);

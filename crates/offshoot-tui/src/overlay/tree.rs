@@ -128,6 +128,8 @@ pub enum TreeOutcome {
         text: Option<String>,
     },
     Copy(String),
+    /// Work out what differs in the files of two branches. [`TreeSelector::take_patches`] takes the result.
+    Patches(String, String),
     /// Edit this text in the external editor. [`TreeSelector::written`] takes the result.
     Edit(String),
 }

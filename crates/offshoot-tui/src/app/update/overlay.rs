@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use offshoot_agent::approval::ApprovalMode;
+use offshoot_agent::branch_files::FilePatch;
 use offshoot_agent::command::Command;
 use offshoot_agent::provider::Model as LanguageModel;
 use offshoot_agent::turn::{BringBack, Navigation};
@@ -122,6 +123,7 @@ fn tree_outcome(model: &mut Model, outcome: tree::TreeOutcome) -> Vec<Cmd> {
         tree::TreeOutcome::Label { entry, text } => vec![Cmd::ask(Command::SetLabel { entry, label: text })],
         tree::TreeOutcome::Copy(text) => vec![ScreenTask::Copy(text).into()],
         tree::TreeOutcome::Edit(text) => vec![ScreenTask::Edit(text).into()],
+        tree::TreeOutcome::Patches(first, second) => vec![ProgramTask::Patches(first, second).into()],
     }
 }
 
@@ -237,6 +239,13 @@ fn open_tree(model: &mut Model, source: Snapshot, leaf: Option<NodeIx>) {
 fn ask_forecast(model: &mut Model) -> Vec<Cmd> {
     let Some(Overlay::Tree(tree)) = &mut model.overlay else { return Vec::new() };
     tree.wants_forecast().map(|entry| ProgramTask::Forecast(entry).into()).into_iter().collect()
+}
+
+pub(super) fn patches(model: &mut Model, of: [&str; 2], patches: Result<Vec<FilePatch>, String>) -> Vec<Cmd> {
+    if let Some(Overlay::Tree(tree)) = &mut model.overlay {
+        tree.take_patches(of, patches);
+    }
+    Vec::new()
 }
 
 pub(super) fn forecast(model: &mut Model, entry: &str, forecast: Option<String>) -> Vec<Cmd> {

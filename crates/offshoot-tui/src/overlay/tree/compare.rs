@@ -1,9 +1,11 @@
 //! The comparison of two marked entries: where their branches part, and what each branch contains alone.
 //!
-//! Entries are read when they are visible. The files that were read and changed are found in slices.
+//! Entries are read when they are visible. The files that were read and changed are found in slices, and what differs in
+//! them is worked out by the caller.
 
 use std::ops::Range;
 
+use offshoot_agent::branch_files::FilePatch;
 use offshoot_session::clock::{Millis, ago};
 use offshoot_session::compare::{Comparison, Side};
 use offshoot_session::entry::Source;
@@ -22,7 +24,7 @@ use super::{AT_ONCE, Mode, TreeOutcome, TreeSelector};
 use crate::keymap::{Action, Keymap};
 use crate::markdown::plain;
 use crate::overlay::hint;
-use crate::text;
+use crate::text::{self, clean};
 use crate::theme::{Theme, Token};
 
 /// From this width on the branches are side by side.
@@ -32,8 +34,22 @@ const WIDE: u16 = 60;
 #[derive(Debug)]
 pub(super) struct Compare {
     comparison: Comparison,
+    /// The compared entries.
+    of: [NodeIx; 2],
     top: usize,
     is_reading: bool,
+    patches: Patches,
+}
+
+/// What differs in the files of the branches.
+#[derive(Debug)]
+enum Patches {
+    NotAsked,
+    /// They are being worked out.
+    Asked,
+    Shown(Vec<(Token, String)>),
+    /// Known, but the branches are shown again.
+    Hidden(Vec<(Token, String)>),
 }
 
 /// One line of a branch.
@@ -54,7 +70,8 @@ pub(super) struct Given<'a> {
 
 impl Compare {
     pub(super) fn new(source: &dyn Source, first: NodeIx, second: NodeIx) -> Result<Self> {
-        Ok(Self { comparison: Comparison::new(source, first, second)?, top: 0, is_reading: true })
+        let comparison = Comparison::new(source, first, second)?;
+        Ok(Self { comparison, of: [first, second], top: 0, is_reading: true, patches: Patches::NotAsked })
     }
 
     /// Searches for more files. Returns whether there are more to find.
@@ -71,7 +88,11 @@ impl Compare {
     pub(super) fn scroll(&mut self, by: isize, columns: u16, room: usize) {
         let [first, second] = &self.comparison.sides;
         let counts = (self.count(first), self.count(second));
-        let count = if columns >= WIDE { counts.0.max(counts.1) } else { counts.0 + counts.1 };
+        let count = match &self.patches {
+            Patches::Shown(lines) => lines.len(),
+            _ if columns >= WIDE => counts.0.max(counts.1),
+            _ => counts.0 + counts.1,
+        };
         let last = count.saturating_sub(room);
         self.top = self.top.saturating_add_signed(by).min(last);
     }
@@ -87,7 +108,12 @@ impl Compare {
         draw(&Line::styled(text::truncate(&shared, area.width.into(), "…").into_owned(), muted), row(area, 1), buf);
         let inner = Rect { y: area.y + 3.min(area.height), height: area.height.saturating_sub(5), ..area };
         let [first, second] = &self.comparison.sides;
-        if area.width >= WIDE {
+        if let Patches::Shown(lines) = &self.patches {
+            for (at, (token, line)) in lines.iter().skip(self.top).take(inner.height.into()).enumerate() {
+                let line = text::truncate(line, inner.width.into(), "…").into_owned();
+                draw(&Line::styled(line, theme.style(*token)), row(inner, at), buf);
+            }
+        } else if area.width >= WIDE {
             let half = Rect { width: (area.width - 1) / 2, ..inner };
             let other = Rect { x: inner.x + half.width + 1, width: inner.width - half.width - 1, ..inner };
             let seen = self.top..self.top + usize::from(inner.height);
@@ -101,11 +127,31 @@ impl Compare {
             let rest = Rect { y: inner.y + used, height: inner.height - used, ..inner };
             column(given, ('B', second), seen.start.saturating_sub(count)..seen.end.saturating_sub(count), rest, buf);
         }
-        let reading = if self.is_reading { " · looking for files…" } else { "" };
-        let hints: [hint::Hint<'_>; 2] =
-            [(&[Action::SelectUp, Action::SelectDown], "scroll"), (&[Action::SelectCancel], "back to the tree")];
+        let (confirms, back, reading) = match &self.patches {
+            Patches::Asked => ("patches", "back to the tree", " · working out the patches…"),
+            Patches::Shown(_) => ("branches", "back to the branches", ""),
+            _ if self.is_reading => ("patches", "back to the tree", " · looking for files…"),
+            _ => ("patches", "back to the tree", ""),
+        };
+        let hints: [hint::Hint<'_>; 3] = [
+            (&[Action::SelectUp, Action::SelectDown], "scroll"),
+            (&[Action::SelectConfirm], confirms),
+            (&[Action::SelectCancel], back),
+        ];
         let help = format!("  {}{reading}", hint::line(given.keymap, &hints));
         draw(&Line::styled(help, muted), row(area, usize::from(area.height).saturating_sub(2)), buf);
+    }
+
+    /// Shows the patches or the branches. Returns whether the patches must be worked out first.
+    fn turn(&mut self) -> bool {
+        let is_new = matches!(self.patches, Patches::NotAsked);
+        self.patches = match std::mem::replace(&mut self.patches, Patches::Asked) {
+            Patches::NotAsked | Patches::Asked => Patches::Asked,
+            Patches::Hidden(lines) => Patches::Shown(lines),
+            Patches::Shown(lines) => Patches::Hidden(lines),
+        };
+        self.top = 0;
+        is_new
     }
 
     fn count(&self, side: &Side) -> usize {
@@ -146,15 +192,84 @@ impl TreeSelector {
             Some(TreeAction::PageDown | TreeAction::Right) => page,
             Some(TreeAction::First) => isize::MIN,
             Some(TreeAction::Last) => isize::MAX,
-            Some(TreeAction::Cancel | TreeAction::Confirm | TreeAction::Compare) => {
+            Some(TreeAction::Cancel) if matches!(compare.patches, Patches::Shown(_)) => {
+                compare.turn();
+                return TreeOutcome::Stay;
+            }
+            Some(TreeAction::Cancel | TreeAction::Compare) => {
                 self.mode = Mode::Browse;
                 return TreeOutcome::Stay;
+            }
+            Some(TreeAction::Confirm) => {
+                let is_new = compare.turn();
+                return match self.compared() {
+                    Some([first, second]) if is_new => TreeOutcome::Patches(first, second),
+                    _ => TreeOutcome::Stay,
+                };
             }
             _ => 0,
         };
         compare.scroll(by, columns, room);
         TreeOutcome::Stay
     }
+}
+
+impl TreeSelector {
+    /// The ids of the two compared entries.
+    fn compared(&self) -> Option<[String; 2]> {
+        let Mode::Compare(compare) = &self.mode else { return None };
+        let [first, second] = compare.of;
+        Some([self.id(first)?, self.id(second)?])
+    }
+
+    /// Shows what differs in the files of two branches, if they are still compared.
+    pub fn take_patches(&mut self, of: [&str; 2], patches: std::result::Result<Vec<FilePatch>, String>) {
+        let is_shown = self.compared().is_some_and(|ids| ids == of);
+        let Mode::Compare(compare) = &mut self.mode else { return };
+        if !is_shown || !matches!(compare.patches, Patches::Asked) {
+            return;
+        }
+        match patches {
+            Ok(patches) => (compare.patches, compare.top) = (Patches::Shown(patch_lines(&patches)), 0),
+            Err(error) => (compare.patches, self.notice) = (Patches::NotAsked, Some(error)),
+        }
+    }
+}
+
+/// The lines for the patches of files, with their colours.
+fn patch_lines(patches: &[FilePatch]) -> Vec<(Token, String)> {
+    let mut lines = Vec::new();
+    for FilePatch { path, patch } in patches {
+        lines.push((Token::Accent, format!("  {}", clean(path))));
+        match patch.as_deref() {
+            None => {
+                lines.push((Token::Muted, "  not known: a branch changed it without having shown all of it".to_owned()))
+            }
+            Some("") => lines.push((Token::Muted, "  the same on both branches".to_owned())),
+            Some(patch) => lines.extend(patch.lines().filter(|line| !is_name(line)).map(patch_line)),
+        }
+        lines.push((Token::Text, String::new()));
+    }
+    lines.pop();
+    if lines.is_empty() {
+        lines.push((Token::Muted, "  neither branch changed a file with a tool".to_owned()));
+    }
+    lines
+}
+
+/// Whether a line names the files of a patch.
+fn is_name(line: &str) -> bool {
+    line.starts_with("--- ") || line.starts_with("+++ ")
+}
+
+fn patch_line(line: &str) -> (Token, String) {
+    let token = match line.as_bytes().first() {
+        Some(b'+') => Token::ToolDiffAdded,
+        Some(b'-') => Token::ToolDiffRemoved,
+        Some(b'@') => Token::Muted,
+        _ => Token::ToolDiffContext,
+    };
+    (token, format!("  {}", clean(&line.replace('\t', "    "))))
 }
 
 /// Draws the visible lines of a branch.
