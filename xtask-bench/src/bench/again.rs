@@ -12,7 +12,26 @@ pub(super) fn merged(old: &str, new: &str, cases: &[String], commit: &str) -> St
             page.push_str(&format!("| commit of {} | {commit} |\n", cases.join(", ")));
         }
     }
-    page
+    with_new_lines(&page, new, cases)
+}
+
+/// The page with the lines about cases that it does not have yet, each at the end of its table.
+fn with_new_lines(page: &str, new: &str, cases: &[String]) -> String {
+    let mut lines: Vec<&str> = page.lines().collect();
+    let mut head = "";
+    for (line, next) in new.lines().zip(new.lines().skip(1).chain([""])) {
+        if next.starts_with("|---") {
+            head = line;
+        }
+        let is_known = |key: &str| lines.iter().any(|known| known.starts_with(key));
+        if key(line, cases).is_none_or(is_known) || line.contains("| not measured |") {
+            continue;
+        }
+        let Some(table) = lines.iter().position(|known| *known == head) else { continue };
+        let end = lines[table..].iter().position(|known| !known.starts_with('|')).map_or(lines.len(), |at| table + at);
+        lines.insert(end, line);
+    }
+    lines.into_iter().flat_map(|line| [line, "\n"]).collect()
 }
 
 /// The start that identifies a line about one of the cases: a bar by its words, a result by its case, runs by case and
@@ -73,5 +92,13 @@ mod tests {
 | list/many | pi | 3 / 3 / 3 |
 ";
         assert_eq!(merged(OLD, NEW, &["list/many".to_owned()], "bbb"), expected);
+    }
+
+    #[test]
+    fn a_new_case_comes_at_the_end_of_its_tables() {
+        let old = "| case | answer |\n|---|---|\n| a/L | 1 | 2 | 3 |\n\n| case | who | runs |\n|---|---|---|\n| a/L | pi | 2 |\n";
+        let new = "| case | answer |\n|---|---|\n| b/L | 1 | 2 | 3 |\n\n| case | who | runs |\n|---|---|---|\n| b/L | pi | 4 |\n| b/L | omp | 5 |\n";
+        let expected = "| case | answer |\n|---|---|\n| a/L | 1 | 2 | 3 |\n| b/L | 1 | 2 | 3 |\n\n| case | who | runs |\n|---|---|---|\n| a/L | pi | 2 |\n| b/L | pi | 4 |\n| b/L | omp | 5 |\n";
+        assert_eq!(merged(old, new, &["b/L".to_owned()], "bbb"), expected);
     }
 }
