@@ -84,7 +84,7 @@ pub(super) fn unit(task: Task) -> &'static str {
         Task::Branches => "leaves",
         Task::Fork | Task::ForkAll | Task::Branched | Task::Migrate => "lines",
         Task::Pick | Task::MergePlan | Task::Compare => "entries",
-        Task::Undo => "operations",
+        Task::Undo => "operation",
         Task::TreeFirst | Task::Check => "",
         Task::List | Task::ListAll => "sessions",
     }
