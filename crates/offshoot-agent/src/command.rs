@@ -1,16 +1,14 @@
 //! The commands of a front end, and their replies. Knows no front end.
 
-use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
-
-use offshoot_session::compact;
 
 use crate::approval::{ApprovalDecision, ApprovalMode};
 use crate::event::{BashResult, CompactionResult};
 use crate::message::Block;
 use crate::provider::{Model, ThinkingLevel};
-use crate::turn::{BringBack, Navigated, Navigation, QueueMode, Retry, Settled};
+use crate::setup::{ReloadedSetup, Rules};
+use crate::turn::{BringBack, Navigated, Navigation, QueueMode, Settled};
 
 /// See the methods of [`crate::agent_session::AgentSession`].
 #[derive(Debug, Clone, PartialEq)]
@@ -66,27 +64,15 @@ pub enum Command {
     SetRules(Box<Rules>),
     /// From the next request on.
     SetSystemPrompt(String),
+    /// Replaces what the start has read of settings, keys and resources; refused during a run. The model, the thinking
+    /// level, the approval mode and the allowed calls of this run stay.
+    Reload(ReloadedSetup),
     /// Answers an [`crate::event::Event::ApprovalRequest`]. The model sees the message of a rejection.
     Approve { id: u64, decision: ApprovalDecision, message: Option<String> },
     /// From the next call on.
     SetApproval(ApprovalMode),
     /// Returns the agent's state.
     Inspect,
-}
-
-/// The settings that may change while the agent runs.
-#[derive(Debug, Clone, PartialEq)]
-#[expect(missing_docs, reason = "the names say what they are")]
-pub struct Rules {
-    pub retry: Retry,
-    /// When contexts are compacted, and how much is kept.
-    pub compaction: compact::Settings,
-    /// Overrides for single models, by `provider/id`.
-    pub compaction_for: BTreeMap<String, compact::Settings>,
-    /// Tokens of the model's window that a branch summary leaves free.
-    pub branch_reserve: u64,
-    /// Whether the calls of an answer run at once.
-    pub parallel_tools: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Default)]

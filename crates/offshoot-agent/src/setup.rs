@@ -1,6 +1,7 @@
 //! The parts of an agent, except for its session, and the interface to keys. Builds nothing itself.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::path::PathBuf;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -10,7 +11,6 @@ use offshoot_session::clock::{Clock, SystemClock};
 use offshoot_session::compact;
 
 use crate::approval::{Permissions, Rule};
-use crate::command::Rules;
 use crate::model::{Access, KeyError, Keys, Models};
 use crate::provider::{Model, Provider, Secret, ThinkingLevel};
 use crate::resources::Resources;
@@ -76,6 +76,37 @@ pub trait RuleStore: Send + Sync {
     fn allow(&self, rule: &Rule) -> Result<(), String>;
 }
 
+/// The settings that may change while the agent runs.
+#[derive(Debug, Clone, PartialEq)]
+#[expect(missing_docs, reason = "the names say what they are")]
+pub struct Rules {
+    pub retry: Retry,
+    /// When contexts are compacted, and how much is kept.
+    pub compaction: compact::Settings,
+    /// Overrides for single models, by `provider/id`.
+    pub compaction_for: BTreeMap<String, compact::Settings>,
+    /// Tokens of the model's window that a branch summary leaves free.
+    pub branch_reserve: u64,
+    /// Whether the calls of an answer run at once.
+    pub parallel_tools: bool,
+}
+
+/// A setup that was read anew. Two are equal if they are the same one.
+#[derive(Clone)]
+pub struct ReloadedSetup(pub Arc<Setup>);
+
+impl fmt::Debug for ReloadedSetup {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("ReloadedSetup")
+    }
+}
+
+impl PartialEq for ReloadedSetup {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
 #[derive(Clone)]
 #[expect(missing_docs, reason = "the names say what they are")]
 pub struct Setup {
@@ -118,6 +149,17 @@ impl Setup {
         self.parallel_tools = parallel_tools;
         (self.retry, self.compaction) = (retry, compaction);
         (self.compaction_for, self.branch_reserve) = (compaction_for, branch_reserve);
+    }
+
+    /// Takes what was read anew. The conversation's own choices stay: model, thinking level, approval mode, session.
+    pub(crate) fn reload(&mut self, new: Self) {
+        let ToolContext { outputs, session_env, images, .. } = self.tool_context.clone();
+        let mode = self.permissions.mode;
+        let (model, thinking, summariser) = (Arc::clone(&self.model), self.thinking, self.summariser.take());
+        let (approver, clock, limits) = (self.approver.clone(), Arc::clone(&self.clock), self.limits);
+        *self = Self { model, thinking, summariser, approver, clock, limits, ..new };
+        self.tool_context = ToolContext { outputs, session_env, images, ..self.tool_context.clone() };
+        self.permissions.mode = mode;
     }
 
     /// The thinking level, clamped to the model.

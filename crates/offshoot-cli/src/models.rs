@@ -14,7 +14,7 @@ use crate::config;
 use crate::error::{CommandError, FailureKind, Result};
 
 /// The model that is asked, as typed.
-#[derive(Debug, Default, clap::Args)]
+#[derive(Debug, Clone, Default, clap::Args)]
 pub(crate) struct ModelArgs {
     /// The provider, such as anthropic, openai, google, or one of models.json
     #[arg(long, value_name = "NAME")]

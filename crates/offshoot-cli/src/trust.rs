@@ -33,7 +33,11 @@ impl RunTrust {
         let decided = |is_trusted: bool| if is_trusted { Trust::Given } else { Trust::Refused };
         match self {
             Self::EveryFolder(is_trusted) => return (decided(*is_trusted), None),
-            Self::Asked(asked, is_trusted) if *asked == real(folder) => return (decided(*is_trusted), None),
+            // An answer that was kept since is the newer one.
+            Self::Asked(asked, is_trusted) if *asked == real(folder) => {
+                let kept = data.and_then(|data| TrustFile::of(data).answer(folder).ok().flatten());
+                return (decided(kept.unwrap_or(*is_trusted)), None);
+            }
             Self::Asked(..) | Self::Undecided => {}
         }
         let Some(data) = data else { return (Trust::Unasked, None) };

@@ -13,6 +13,7 @@ pub(crate) mod columns;
 pub(crate) mod when;
 
 use std::io::{self, BufRead as _, BufWriter, IsTerminal as _, Read as _, StderrLock, StdoutLock, Write};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use anstream::{AutoStream, ColorChoice};
@@ -44,6 +45,8 @@ pub(crate) struct Ui {
     is_terminal: bool,
     /// Whether the front end owns the terminal: nothing is printed then.
     is_quiet: bool,
+    /// Takes the warnings instead of stderr.
+    warnings: Option<Arc<Mutex<Vec<String>>>>,
     /// Columns of a line; `None` for a pipe or a file, where lines may be long.
     pub(crate) width: Option<usize>,
     /// How many rows the terminal has; `None` without one.
@@ -63,13 +66,27 @@ impl Ui {
         let (columns, height) = terminal.map(|(width, height)| (usize::from(width.0), usize::from(height.0))).unzip();
         let pager = environment.pager.clone().unwrap_or_else(|| pager::DEFAULT.to_owned());
         let pager = Some(pager).filter(|_| paging && is_terminal);
-        Self { color, pager, is_terminal, is_quiet: false, width: environment.columns.or(columns), height }
+        Self {
+            color,
+            pager,
+            is_terminal,
+            is_quiet: false,
+            warnings: None,
+            width: environment.columns.or(columns),
+            height,
+        }
     }
 
     /// The same without output on stderr, while the front end owns the terminal.
     #[must_use]
     pub(crate) fn quiet(&self) -> Self {
         Self { is_quiet: true, ..self.clone() }
+    }
+
+    /// The same with warnings that are collected instead of printed.
+    pub(crate) fn collecting(&self) -> (Self, Arc<Mutex<Vec<String>>>) {
+        let warnings = Arc::new(Mutex::new(Vec::new()));
+        (Self { is_quiet: true, warnings: Some(Arc::clone(&warnings)), ..self.clone() }, warnings)
     }
 
     /// The same with output on stderr, after the front end has ended.
@@ -156,6 +173,9 @@ impl Ui {
     }
 
     pub(crate) fn warning(&self, text: &str) {
+        if let Some(warnings) = &self.warnings {
+            return warnings.lock().unwrap_or_else(PoisonError::into_inner).push(text.to_owned());
+        }
         self.say(&[format!("{WARNING}warning:{WARNING:#} {}", clean_lines(text))]);
     }
 

@@ -411,8 +411,12 @@ impl Editor {
         let what = match sent {
             Ok(Some(what)) => what,
             Ok(None) => return EditorOutcome::Moved,
-            Err(Mistake::Unknown { name, .. }) if self.completion.offers.is_called(&name) => Sent::Prompt(text.clone()),
-            Err(mistake) => return EditorOutcome::Mistake(mistake),
+            Err(Mistake::Unknown { name, .. } | Mistake::OfPi { name, .. })
+                if self.completion.offers.is_called(&name) =>
+            {
+                Sent::Prompt(text.clone())
+            }
+            Err(mistake) => return EditorOutcome::Mistake(mistake.with_called(self.completion.offers.called())),
         };
         if !self.is_plain {
             self.history.add(&text);

@@ -56,6 +56,10 @@ pub enum SlashCommand {
     Import(String),
     Copy,
     Settings,
+    /// Reads settings, keys, skills, templates and themes anew.
+    Reload,
+    /// Asks whether this folder is trusted.
+    Trust,
     Help,
     Quit,
 }
@@ -155,7 +159,9 @@ pub const COMMANDS: &[Spec] = &[
     spec("import", "<path>", Some(Argument::File), "take a session file into the store and open it"),
     spec("copy", "", None, "copy the last answer"),
     spec("settings", "", None, "see and change the settings"),
-    spec("help", "", None, "show commands and keys"),
+    spec("reload", "", None, "read settings, keys, skills, templates and themes again"),
+    spec("trust", "", None, "choose whether this folder's settings, skills and templates count"),
+    Spec { aliases: &["hotkeys"], ..spec("help", "", None, "show commands and keys") },
     spec("quit", "", None, "leave"),
 ];
 

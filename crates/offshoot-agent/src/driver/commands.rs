@@ -8,9 +8,10 @@ use super::{Driver, DriverInput, Waiter, Waiting, Written};
 use crate::command::{Command, Reply, Standing, UserPrompt, joined};
 use crate::error::AgentError;
 use crate::event::{Event, Reason};
+use crate::key_redactor::KeyRedactor;
 use crate::message::UserMessage;
 use crate::resources::ExpandError;
-use crate::setup::Setup;
+use crate::setup::{ReloadedSetup, Setup};
 use crate::turn::{Job, TurnInput};
 use crate::writer::OwnedSession;
 
@@ -30,6 +31,7 @@ fn while_busy(command: &Command) -> WhileBusy {
     match command {
         Command::Prompt(_) => WhileBusy::Refused("the agent is at work: steer it, or say it as a follow-up"),
         Command::NavigateTree(_) => WhileBusy::Refused("the agent is at work: stop it before going elsewhere"),
+        Command::Reload(_) => WhileBusy::Refused("the agent is at work: reload when it has finished"),
         Command::BringBack(_) => WhileBusy::Refused("the agent is at work: stop it before bringing something back"),
         Command::Compact { .. } => WhileBusy::StopsTurn,
         Command::NewSession { .. } | Command::SwitchSession(_) | Command::Fork { .. } | Command::Clone => {
@@ -180,6 +182,11 @@ impl Driver {
                 driver.setup.follow(*rules);
             }),
             Command::SetSystemPrompt(prompt) => self.set(reply, |driver| driver.setup.system = prompt),
+            Command::Reload(ReloadedSetup(new)) => self.set(reply, |driver| {
+                driver.auto_compaction = new.compaction.enabled;
+                driver.setup.reload(Setup::clone(&new));
+                driver.redactor = KeyRedactor::of(driver.setup.keys.as_ref(), None);
+            }),
             Command::Approve { id, decision, message } => self.approve(id, decision, message, reply),
             Command::SetApproval(mode) => self.set_approval(mode, reply),
             Command::Inspect => answer(reply, Reply::Standing(Box::new(self.standing()))),

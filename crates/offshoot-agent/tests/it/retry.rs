@@ -1,7 +1,8 @@
 //! Requests that fail and are sent again.
 
 use insta::assert_snapshot;
-use offshoot_agent::command::{Command, Rules};
+use offshoot_agent::Rules;
+use offshoot_agent::command::Command;
 use offshoot_agent::event::Event;
 use offshoot_agent::testing::script::{Reply, Then};
 use offshoot_agent::turn::{Retry, Settled};

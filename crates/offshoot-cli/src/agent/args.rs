@@ -84,7 +84,7 @@ impl From<Network> for SandboxNetwork {
 }
 
 /// The agent.
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Clone, clap::Args)]
 #[command(next_help_heading = "Agent")]
 pub(crate) struct Args {
     /// The prompt; @FILE attaches a text file or a picture

@@ -10,6 +10,7 @@ use offshoot_tui::app::msg::Msg;
 
 use super::drafts::DraftWriter;
 use super::session_list::SessionListWorker;
+use crate::agent::Args;
 use crate::app::App;
 use crate::error::{CommandError, FailureKind, Result};
 use crate::models::ModelTable;
@@ -20,8 +21,8 @@ pub(super) struct JobContext {
     pub(super) news: Sender<Msg>,
     pub(super) drafts: DraftWriter,
     pub(super) session_list: Arc<SessionListWorker>,
-    /// From the command line.
-    pub(super) api_key: Option<String>,
+    /// The command line.
+    pub(super) args: Arc<Args>,
 }
 
 impl JobContext {
@@ -32,7 +33,7 @@ impl JobContext {
 
     /// Reads the models and keys again.
     pub(super) async fn model_table(&self) -> Result<ModelTable> {
-        let (app, key) = (self.app.clone(), self.api_key.clone());
+        let (app, key) = (self.app.clone(), self.args.api_key.clone());
         blocking(move || Ok(ModelTable::read(&app).0.with_key(key.as_deref()))).await
     }
 

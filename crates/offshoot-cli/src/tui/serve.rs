@@ -17,7 +17,7 @@ use tokio::sync::mpsc::UnboundedReceiver;
 
 use super::hangup::HangupNotice;
 use super::job_context::{JobContext, ask};
-use super::{actions, bring_back, choices, clipboard, files, session_facts, settings, snapshots};
+use super::{actions, bring_back, choices, clipboard, files, reload, session_facts, settings, snapshots};
 
 /// The interval of checks for other programs' entries.
 const WATCH: Duration = Duration::from_secs(2);
@@ -98,6 +98,9 @@ async fn act(context: JobContext, agent: AgentSession, task: ProgramTask) {
         ProgramTask::Merge { entry, instructions } => bring_back::merge(&context, &agent, entry, instructions).await,
         ProgramTask::Compare(entry, other) => bring_back::compare(&context, &agent, entry, other).await,
         ProgramTask::Forecast(entry) => return bring_back::forecast(&context, &agent, entry).await,
+        ProgramTask::Reload => reload::reload(&context, &agent).await,
+        ProgramTask::Trust => return reload::ask_trust(&context, &agent).await,
+        ProgramTask::KeepTrust(answer) => reload::keep_trust(&context, &agent, answer).await,
         ProgramTask::Patches(first, second) => return bring_back::patches(&context, &agent, first, second).await,
         ProgramTask::Pop => actions::pop(&context, &agent).await,
         ProgramTask::Resume(given) => actions::resume(&context, &agent, given).await,

@@ -67,6 +67,7 @@ mod tui_keys;
 mod tui_paste;
 mod tui_pictures;
 mod tui_story;
+mod tui_reload;
 mod tui_resize;
 mod tui_stream;
 mod tui_terminal;

@@ -90,6 +90,12 @@ pub enum ProgramTask {
     },
     /// Open the tree with the comparison of two named entries, or of one and the current entry.
     Compare(String, Option<String>),
+    /// Read settings, keys, skills, templates and themes anew; answered with [`super::msg::Msg::Reloaded`].
+    Reload,
+    /// Find out whether the folder is trusted; answered with [`super::msg::Msg::Trust`].
+    Trust,
+    /// Keep an answer to the question whether the folder is trusted, and read everything anew.
+    KeepTrust(TrustAnswer),
     /// Work out what the next request from this entry would cost; answered with [`super::msg::Msg::Forecast`].
     Forecast(String),
     /// Work out what differs in the files of the branches to two entries; answered with [`super::msg::Msg::Patches`].
@@ -140,4 +146,17 @@ pub enum EntryAction {
     Pop,
     /// Begin a new session before the entry.
     Fork,
+}
+
+/// The answers to the question whether a folder is trusted that are kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TrustAnswer {
+    Folder,
+    /// The folder above it, with all that is in it.
+    Parent,
+    Never,
+}
+
+impl TrustAnswer {
+    pub const ALL: [Self; 3] = [Self::Folder, Self::Parent, Self::Never];
 }

@@ -283,6 +283,7 @@ pub enum Picking {
     Model(Vec<Arc<LanguageModel>>),
     Thinking(Vec<ThinkingLevel>),
     Approval,
+    Trust,
     /// Branches, by the ids of their last entries.
     Branch(Vec<String>),
 }

@@ -18,13 +18,14 @@ use super::cmd::Purpose;
 use crate::conversation::ConversationBlock;
 use crate::editor;
 use crate::image::CellSize;
+use crate::keymap::Keymap;
 use crate::overlay::pick::Choice;
 use crate::overlay::sessions::Answer;
 use crate::overlay::settings::Files;
 use crate::overlay::tree::Snapshot;
 use crate::slash::Argument;
 use crate::theme::{Background, Themes};
-use offshoot_settings::Layers;
+use offshoot_settings::{Layers, Settings};
 
 /// A message to the front end.
 pub enum Msg {
@@ -47,6 +48,11 @@ pub enum Msg {
     Forecast(String, Option<String>),
     /// What differs in the files of the branches to two entries, or why that cannot be read.
     Patches(String, String, Result<Vec<FilePatch>, String>),
+    /// What was read anew.
+    Reloaded(Box<Reloaded>),
+    /// Whether the folder is trusted, in words, and what each answer means, in the order of
+    /// [`super::cmd::TrustAnswer::ALL`].
+    Trust(String, [String; 3]),
     Answered(Box<Command>, Result<Reply, AgentError>),
     Looked(Box<Looked>),
     Opened(Opened),
@@ -168,4 +174,14 @@ pub struct Looked {
 pub struct Diverged {
     pub entry: String,
     pub message: String,
+}
+
+/// What `/reload` has read for the front end.
+#[derive(Debug)]
+pub struct Reloaded {
+    pub keymap: Keymap,
+    pub themes: Themes,
+    pub settings: Settings,
+    /// The skills and templates that may be called.
+    pub called: Vec<editor::Choice>,
 }

@@ -59,6 +59,8 @@ pub fn update(model: &mut Model, msg: Msg) -> Vec<Cmd> {
             Vec::new()
         }
         Msg::Forecast(entry, forecast) => overlay::forecast(model, &entry, forecast),
+        Msg::Reloaded(reloaded) => settings::reloaded(model, *reloaded),
+        Msg::Trust(standing, answers) => overlay::trust(model, &standing, answers),
         Msg::Patches(first, second, patches) => overlay::patches(model, [&first, &second], patches),
         Msg::Answered(command, result) => agent::answered(model, &command, result),
         Msg::Looked(looked) => {

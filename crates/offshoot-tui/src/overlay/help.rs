@@ -285,16 +285,16 @@ mod tests {
         insta::assert_snapshot!(screen(&mut help, 40, 12), @r"
         Help  type to search · esc leave
         >
+                            and themes again
+          /trust            choose whether this
+                            folder's settings,
+                            skills and templates
+                            count
+          /help             show commands and
+                            keys
+          /hotkeys          the same as /help
           /quit             leave
         In a message
-          !command          run a command in the
-                            shell
-          !!command         the same, without
-                            the model seeing it
-          @file             name a file; what is
-                            typed finds it
-          \ then enter      begin a new line
-        Anywhere
         ");
         help.paste("undo");
         insta::assert_snapshot!(screen(&mut help, 80, 5), @"

@@ -9,7 +9,9 @@ use offshoot_settings::nearest::nearest;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Mistake {
     #[error("there is no command /{name}{} /help shows them all", meant(.suggestion))]
-    Unknown { name: String, suggestion: Option<&'static str> },
+    Unknown { name: String, suggestion: Option<String> },
+    #[error("/{name} is pi's; here {instead}")]
+    OfPi { name: String, instead: &'static str },
     #[error("/{} needs an argument: {}", .0.name, .0.typed())]
     Missing(&'static Spec),
     #[error("/{} takes no {given:?}: {}", .spec.name, .spec.typed())]
@@ -20,8 +22,33 @@ pub enum Mistake {
     Mode(String),
 }
 
-fn meant(suggestion: &Option<&'static str>) -> String {
-    suggestion.map_or_else(|| ".".to_owned(), |name| format!(": did you mean /{name}?"))
+fn meant(suggestion: &Option<String>) -> String {
+    suggestion.as_ref().map_or_else(|| ".".to_owned(), |name| format!(": did you mean /{name}?"))
+}
+
+/// The commands of pi that offshoot does not have, and what stands for them.
+const OF_PI: [(&str, &str); 6] = [
+    ("login", "a key comes from a variable, `auth.json` or --api-key: see `offshoot models`"),
+    ("logout", "remove the key from `auth.json`, or the variable"),
+    ("share", "/export writes a page that you can send"),
+    ("changelog", "`offshoot --version` says which version this is"),
+    ("bug", "`offshoot doctor` shows what a report needs"),
+    ("scoped-models", "the setting `enabledModels` says between which models a key switches"),
+];
+
+/// The commands and their other names.
+fn names<'a>() -> impl Iterator<Item = &'a str> {
+    COMMANDS.iter().flat_map(|spec| std::iter::once(spec.name).chain(spec.aliases.iter().copied()))
+}
+
+impl Mistake {
+    /// The same, with the skills and templates that may be called among the suggestions.
+    #[must_use]
+    pub fn with_called<'a>(self, called: impl Iterator<Item = &'a str>) -> Self {
+        let Self::Unknown { name, .. } = self else { return self };
+        let suggestion = nearest(&name, names().chain(called)).map(str::to_owned);
+        Self::Unknown { name, suggestion }
+    }
 }
 
 /// Parses a command: `None` if the text is a prompt. A text that starts with a path, such as `/etc/hosts is odd`, is a
@@ -37,8 +64,11 @@ pub fn parse(text: &str) -> Option<Result<SlashCommand, Mistake>> {
     }
     let lower = name.to_lowercase();
     let Some(spec) = find(&lower) else {
-        let names = COMMANDS.iter().flat_map(|spec| std::iter::once(spec.name).chain(spec.aliases.iter().copied()));
-        return Some(Err(Mistake::Unknown { name: name.to_owned(), suggestion: nearest(&lower, names) }));
+        if let Some((name, instead)) = OF_PI.iter().find(|(of_pi, _)| *of_pi == lower) {
+            return Some(Err(Mistake::OfPi { name: (*name).to_owned(), instead }));
+        }
+        let suggestion = nearest(&lower, names()).map(str::to_owned);
+        return Some(Err(Mistake::Unknown { name: name.to_owned(), suggestion }));
     };
     Some(command(spec, arguments.trim()))
 }
@@ -99,6 +129,8 @@ fn command(spec: &'static Spec, arguments: &str) -> Result<SlashCommand, Mistake
         "approval" => SlashCommand::Approval(given.map(mode).transpose()?),
         "copy" => SlashCommand::Copy,
         "settings" => SlashCommand::Settings,
+        "reload" => SlashCommand::Reload,
+        "trust" => SlashCommand::Trust,
         "help" => SlashCommand::Help,
         "quit" => SlashCommand::Quit,
         other => return Err(Mistake::Unknown { name: other.to_owned(), suggestion: None }),

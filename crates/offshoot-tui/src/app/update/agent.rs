@@ -136,6 +136,7 @@ fn done(model: &mut Model, command: &Command) -> Vec<Cmd> {
         | Command::SetAutoRetry(_)
         | Command::SetRules(_)
         | Command::SetSystemPrompt(_)
+        | Command::Reload(_)
         | Command::Approve { .. }
         | Command::Inspect => Vec::new(),
     }
@@ -198,6 +199,7 @@ fn refused(model: &mut Model, command: &Command, error: &AgentError) -> Vec<Cmd>
         | Command::SetAutoRetry(_)
         | Command::SetRules(_)
         | Command::SetSystemPrompt(_)
+        | Command::Reload(_)
         | Command::SetApproval(_)
         | Command::Inspect => {}
     }

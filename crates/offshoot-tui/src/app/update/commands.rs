@@ -51,6 +51,8 @@ pub(super) fn run(model: &mut Model, command: SlashCommand) -> Vec<Cmd> {
         SlashCommand::Import(path) => vec![ProgramTask::Import(path).into()],
         SlashCommand::Copy => copy(model),
         SlashCommand::Settings => vec![ProgramTask::Settings.into()],
+        SlashCommand::Reload => vec![ProgramTask::Reload.into()],
+        SlashCommand::Trust => vec![ProgramTask::Trust.into()],
         SlashCommand::Help => help(model),
         SlashCommand::Quit => end(model),
     }

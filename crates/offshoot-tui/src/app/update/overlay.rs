@@ -12,7 +12,7 @@ use offshoot_session::tree::NodeIx;
 use ratatui::crossterm::event::KeyEvent;
 
 use super::{LEAVING, MERGING, settings};
-use crate::app::cmd::{Cmd, ProgramTask, Purpose, ScreenTask};
+use crate::app::cmd::{Cmd, ProgramTask, Purpose, ScreenTask, TrustAnswer};
 use crate::app::model::{Model, Overlay, Picking};
 use crate::app::msg::ListedModel;
 use crate::app::page::Page;
@@ -173,6 +173,13 @@ fn picked(model: &mut Model, outcome: pick::PickOutcome, picking: &Picking) -> V
     };
     model.overlay = None;
     let command = match picking {
+        Picking::Trust => {
+            return TrustAnswer::ALL
+                .get(number)
+                .map(|answer| ProgramTask::KeepTrust(*answer).into())
+                .into_iter()
+                .collect();
+        }
         Picking::Model(models) => models.get(number).map(|model| Command::SetModel(Arc::clone(model))),
         Picking::Thinking(levels) => levels.get(number).map(|level| Command::SetThinkingLevel(*level)),
         Picking::Approval => ApprovalMode::ALL.get(number).map(|mode| Command::SetApproval(*mode)),
@@ -181,6 +188,14 @@ fn picked(model: &mut Model, outcome: pick::PickOutcome, picking: &Picking) -> V
             .map(|leaf| Command::NavigateTree(Navigation { target: leaf.clone(), ..Navigation::default() })),
     };
     command.map(Cmd::ask).into_iter().collect()
+}
+
+/// Asks whether the folder is trusted.
+pub(super) fn trust(model: &mut Model, standing: &str, answers: [String; 3]) -> Vec<Cmd> {
+    let names = ["trust this folder", "trust the folder above", "never trust it"];
+    let choices = names.iter().zip(answers).map(|(name, detail)| Choice { detail, ..Choice::new(*name) }).collect();
+    model.overlay = Some(Overlay::Pick(Box::new(Pick::new(standing, choices)), Picking::Trust));
+    Vec::new()
 }
 
 /// Opens the overlay for which the session was read.

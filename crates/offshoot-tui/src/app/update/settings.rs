@@ -1,10 +1,13 @@
 //! `/settings`: the program stores each change. Changes that concern the running session apply at once.
 
-use offshoot_agent::command::{Command, Rules};
+use offshoot_agent::Rules;
+use offshoot_agent::command::Command;
 
 use super::dress;
 use crate::app::cmd::{Cmd, ProgramTask};
 use crate::app::model::{Model, Overlay};
+use crate::app::msg::Reloaded;
+use crate::keymap::Action;
 use crate::overlay::settings::{Files, Settings as SettingsList, SettingsOutcome};
 use offshoot_settings::{Layers, Settings};
 
@@ -39,6 +42,19 @@ pub(super) fn stored(model: &mut Model, stored: Result<Layers, String>) -> Vec<C
         failed.into_iter().for_each(|why| list.failed(why));
     }
     cmds
+}
+
+/// Takes what was read anew. The terminal, the session, the draft and the queue stay as they are. The agent has taken its
+/// part.
+pub(super) fn reloaded(model: &mut Model, new: Reloaded) -> Vec<Cmd> {
+    let habits = &mut model.wishes.habits;
+    habits.expand_key = new.keymap.hint(Action::ExpandTools).unwrap_or_default();
+    habits.thinking_key = new.keymap.hint(Action::ToggleThinking).unwrap_or_default();
+    (model.wishes.keymap, model.wishes.themes) = (new.keymap, new.themes);
+    model.editor.offer(|offers| offers.set_called(new.called));
+    // The agent keeps its mode, and has followed the rest.
+    drop(minded(model, new.settings));
+    vec![ProgramTask::Look.into()]
 }
 
 /// Applies the changed settings that concern the running session. The others apply at the next start.

@@ -76,6 +76,11 @@ impl Offers {
         self.called = called;
     }
 
+    /// The names of skills and templates.
+    pub(crate) fn called(&self) -> impl Iterator<Item = &str> {
+        self.called.iter().map(|choice| choice.insert.as_str())
+    }
+
     pub(crate) fn is_called(&self, name: &str) -> bool {
         self.called.iter().any(|choice| choice.insert == name)
     }

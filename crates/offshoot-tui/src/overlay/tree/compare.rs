@@ -243,7 +243,8 @@ fn patch_lines(patches: &[FilePatch]) -> Vec<(Token, String)> {
         lines.push((Token::Accent, format!("  {}", clean(path))));
         match patch.as_deref() {
             None => {
-                lines.push((Token::Muted, "  not known: a branch changed it without having shown all of it".to_owned()))
+                lines
+                    .push((Token::Muted, "  not known: a branch changed it without having shown all of it".to_owned()));
             }
             Some("") => lines.push((Token::Muted, "  the same on both branches".to_owned())),
             Some(patch) => lines.extend(patch.lines().filter(|line| !is_name(line)).map(patch_line)),
