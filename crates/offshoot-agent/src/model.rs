@@ -8,10 +8,12 @@ mod privacy;
 mod places;
 mod table;
 mod find;
+mod scope;
 mod environment;
 mod key_command;
 mod keys;
 
 pub use find::{FoundModel, UnknownModel};
 pub use keys::{Access, Env, KeyError, KeyOrigin, Keys};
+pub use scope::{ScopedModel, scope};
 pub use table::{Models, Trouble};

@@ -33,7 +33,7 @@ use serde_json::Value;
 use crate::message::{AssistantMessage, Message, StopReason, Usage};
 
 pub use classify::{is_cut_short, is_silent_overflow};
-pub use http::Http;
+pub use http::{Http, HttpOptions};
 pub use level::{Levels, ThinkingLevel};
 pub use limits::AnswerLimits;
 pub use problems::problems;

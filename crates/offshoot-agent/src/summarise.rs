@@ -9,7 +9,7 @@ use std::time::Duration;
 use offshoot_session::summariser::{Answer, Request as Wanted};
 
 use crate::message::{AssistantMessage, Block, StopReason, UserMessage, text_of};
-use crate::provider::{Answer as Answered, Delta, Failure, Model, Provider, Request, Secret, ThinkingLevel};
+use crate::provider::{Answer as Answered, Delta, Model, Provider, Request, Secret, ThinkingLevel};
 use crate::turn::{Retry, Trying};
 
 /// Dropping this stops the summariser.
@@ -55,7 +55,7 @@ impl ModelSummariser {
         let mut attempt = 0;
         loop {
             let Answered { message, failure } = self.once(wanted).await?;
-            let Some(delay_ms) = failure.as_ref().and_then(|failure| self.wait(failure, attempt)) else {
+            let Some(delay_ms) = failure.as_ref().and_then(|failure| self.retry.wait(attempt, failure)) else {
                 if attempt > 0 {
                     self.tell(Trying::Finished);
                 }
@@ -104,13 +104,6 @@ impl ModelSummariser {
             }
         }
         Err("the model's answer never ended".to_owned())
-    }
-
-    /// The wait before the next attempt, in milliseconds; `None` if there is none.
-    fn wait(&self, failure: &Failure, attempt: u32) -> Option<u64> {
-        let may =
-            self.retry.enabled && failure.is_transient && !failure.is_overflow && attempt < self.retry.max_retries;
-        may.then(|| self.retry.delay(attempt, failure.retry_after))
     }
 }
 

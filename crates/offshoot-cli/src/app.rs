@@ -34,6 +34,8 @@ pub(crate) struct App {
     pub(crate) ui: Ui,
     pub(crate) environment: Environment,
     pub(crate) session_dir: Option<PathBuf>,
+    /// The option or the setting that names `session_dir`.
+    pub(crate) session_dir_by: &'static str,
     pub(crate) durability: Durability,
     pub(crate) spill_policy: SpillPolicy,
     pub(crate) trust: RunTrust,

@@ -18,6 +18,7 @@ use crate::commands::{
     man, merge, migrate, models, name, pick, pop, repair, show, switch, tail, trash, tree, undo,
 };
 use crate::config::Environment;
+use crate::config::settings::session_dir;
 use crate::error::{CommandError, FailureKind, Result};
 use crate::trust::RunTrust;
 use crate::ui::{self, ColorWhen, Ui};
@@ -188,7 +189,11 @@ pub(crate) fn run(arguments: &[OsString]) -> ExitCode {
     let level = durability.as_ref().ok().copied().flatten().unwrap_or_default();
     let spill_policy = line.task.as_ref().map(Task::spill_policy).unwrap_or_default();
     let trust = line.global.run_trust();
-    let app = App { ui, environment, session_dir: line.global.session_dir, durability: level, spill_policy, trust };
+    let (session_dir, session_dir_by) = match line.global.session_dir {
+        Some(folder) => (Some(folder), "--session-dir"),
+        None => (session_dir(&environment), "sessionDir"),
+    };
+    let app = App { ui, environment, session_dir, session_dir_by, durability: level, spill_policy, trust };
     let ran = match durability {
         Ok(_) => line.task.and_then(|task| match task {
             Task::Command(command) => command.run(&app),

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use offshoot_agent::model::{FoundModel, Keys, Models, Trouble, UnknownModel};
+use offshoot_agent::model::{FoundModel, Keys, Models, ScopedModel, Trouble, UnknownModel, scope};
 use offshoot_agent::provider::{Model, Secret, ThinkingLevel};
 use offshoot_session::clock::SystemClock;
 use offshoot_session::json::Json;
@@ -60,6 +60,8 @@ pub(crate) struct ModelWishes<'a> {
     pub(crate) typed: &'a ModelArgs,
     pub(crate) session: &'a Session,
     pub(crate) settings: &'a Settings,
+    /// Patterns of the models to begin with; empty for all.
+    pub(crate) scope: &'a [String],
     pub(crate) without_key: WithoutKey,
 }
 
@@ -115,6 +117,17 @@ impl ModelTable {
         self.models.all().iter().filter(|model| self.can_ask(model)).cloned().map(Arc::new).collect()
     }
 
+    /// The models of these patterns that can be asked, and what is wrong with a pattern. If there is none, all models.
+    pub(crate) fn scope(&self, patterns: &[String]) -> (Vec<ScopedModel>, Vec<String>) {
+        let usable = self.usable();
+        let (found, mut warnings) = scope(&usable, patterns);
+        if !found.is_empty() || usable.is_empty() {
+            return (found, warnings);
+        }
+        warnings.push("no model is left: all with a key are used".to_owned());
+        (scope(&usable, &[]).0, warnings)
+    }
+
     pub(crate) fn find(&self, provider: Option<&str>, name: &str) -> std::result::Result<FoundModel, UnknownModel> {
         let usable = |provider: &str| self.models.default_of(provider).is_some_and(|model| self.can_ask(model));
         self.models.find(provider, name, &usable)
@@ -144,6 +157,9 @@ impl ModelTable {
             })?
         } else if let Some(model) = own.filter(|model| self.can_ask(model)) {
             model.clone()
+        } else if let Some(first) = self.first_of_scope(app, wishes) {
+            named = first.level;
+            Model::clone(&first.model)
         } else if let Some(name) = &user.model {
             let found = find(user.provider.as_deref(), name)?;
             named = found.level;
@@ -156,9 +172,45 @@ impl ModelTable {
         };
         // The session's level does not count if the model has only one: the user did not choose it.
         let level = level.filter(|_| model.levels().len() > 1);
-        let thinking = typed.thinking.or(named).or(level).unwrap_or(user.thinking);
+        let usual = user.thinking_of.get(&format!("{}/{}", model.provider, model.id)).copied();
+        let thinking = typed.thinking.or(named).or(level).or(usual).unwrap_or(user.thinking);
         Ok(ChosenModel { model, thinking })
     }
+
+    /// The user's model if the scope has it, else the first of the scope; `None` without a scope.
+    fn first_of_scope(&self, app: &App, wishes: &ModelWishes<'_>) -> Option<ScopedModel> {
+        if wishes.scope.iter().all(|pattern| pattern.trim().is_empty()) {
+            return None;
+        }
+        let (mut scope, warnings) = self.scope(wishes.scope);
+        warnings.iter().for_each(|warning| app.ui.warning(warning));
+        let user = wishes.settings;
+        let own = user.model.as_ref().and_then(|name| self.find(user.provider.as_deref(), name).ok());
+        let own = own.map(|found| found.model);
+        let is_own = |scoped: &ScopedModel| {
+            own.as_ref().is_some_and(|own| (&own.provider, &own.id) == (&scoped.model.provider, &scoped.model.id))
+        };
+        let at = scope.iter().position(is_own).unwrap_or(0);
+        (at < scope.len()).then(|| scope.swap_remove(at))
+    }
+}
+
+/// The next model of the scope, or the previous one; `None` if there is no other.
+pub(crate) fn next_of<'a>(scope: &'a [ScopedModel], now: &Model, is_forward: bool) -> Option<&'a ScopedModel> {
+    let is_now = |scoped: &ScopedModel| (&scoped.model.provider, &scoped.model.id) == (&now.provider, &now.id);
+    let (at, count) = (scope.iter().position(is_now), scope.len().max(1));
+    let next = match (at, is_forward) {
+        (Some(at), true) => (at + 1) % count,
+        (Some(at), false) => (at + count - 1) % count,
+        (None, _) => 0,
+    };
+    scope.get(next).filter(|next| !is_now(next))
+}
+
+/// The thinking level with which a model is used from now on: the scope's, else the user's for this model.
+pub(crate) fn level_of(scoped: &ScopedModel, user: &Settings) -> Option<ThinkingLevel> {
+    let name = format!("{}/{}", scoped.model.provider, scoped.model.id);
+    scoped.level.or_else(|| user.thinking_of.get(&name).copied())
 }
 
 fn no_key() -> CommandError {

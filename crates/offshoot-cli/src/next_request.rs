@@ -13,8 +13,13 @@ use crate::models::{ModelArgs, ModelTable, ModelWishes, WithoutKey};
 /// it has a key.
 pub(crate) fn forecast(app: &App, session: &Session, place: RequestPlace) -> Result<RequestForecast> {
     let settings = app.user_settings(session)?;
-    let wishes =
-        ModelWishes { typed: &ModelArgs::default(), session, settings: &settings, without_key: WithoutKey::Wait };
+    let wishes = ModelWishes {
+        typed: &ModelArgs::default(),
+        session,
+        settings: &settings,
+        scope: &[],
+        without_key: WithoutKey::Wait,
+    };
     let model = ModelTable::load(app).choose(app, &wishes)?.model;
     Ok(request_forecast((session, session.dialect()), place, &model, app.now())?)
 }

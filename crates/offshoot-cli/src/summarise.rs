@@ -81,7 +81,7 @@ pub(crate) fn branch_cost(
     typed: &ModelArgs,
 ) -> Result<Option<f64>> {
     let settings = app.user_settings(session)?;
-    let wishes = ModelWishes { typed, session, settings: &settings, without_key: WithoutKey::Refuse };
+    let wishes = ModelWishes { typed, session, settings: &settings, scope: &[], without_key: WithoutKey::Refuse };
     let Ok(ChosenModel { model, .. }) = ModelTable::load(app).choose(app, &wishes) else { return Ok(None) };
     let plan = plan(branch_summary::budget(model.context_window, settings.branch_reserve))?;
     Ok(Some(plan).filter(BranchPlan::has_messages).and_then(|plan| plan_cost(&plan, &model)))
@@ -133,14 +133,14 @@ fn summaries(app: &App, session: &Session, typed: &ModelArgs) -> Result<Option<S
 
 fn model_for_summaries(app: &App, session: &Session, settings: &Settings, typed: &ModelArgs) -> Result<Summaries> {
     let table = ModelTable::load(app);
-    let wishes = ModelWishes { typed, session, settings, without_key: WithoutKey::Refuse };
+    let wishes = ModelWishes { typed, session, settings, scope: &[], without_key: WithoutKey::Refuse };
     let ChosenModel { model, thinking } = table.choose(app, &wishes)?;
     let thinking = model.clamp(thinking);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|error| CommandError::io("start the summariser", &error))?;
     let access = runtime.block_on(table.keys.access(&table.models, &model));
     let Access { model, key } = access.map_err(|error| CommandError::from(&error))?;
-    let http = Http::new(Arc::new(SystemClock)).with_limits(settings.answer_limits);
+    let http = Http::new(Arc::new(SystemClock)).with_limits(settings.answer_limits).with_options(settings.http.clone());
     let provider = Arc::new(GuardedProvider { provider: Arc::new(http), keys: Arc::new((table.models, table.keys)) });
     let model = ModelSummariser { provider, model, thinking, key, retry: settings.retry, listener: None };
     Ok(Summaries { model, branch_reserve: settings.branch_reserve, runtime })
@@ -154,7 +154,7 @@ pub(crate) fn compaction_settings(app: &App, session: &Session, typed: &ModelArg
     if settings.compaction_for.is_empty() {
         return Ok(settings.compaction);
     }
-    let wishes = ModelWishes { typed, session, settings: &settings, without_key: WithoutKey::Refuse };
+    let wishes = ModelWishes { typed, session, settings: &settings, scope: &[], without_key: WithoutKey::Refuse };
     let chosen = ModelTable::load(app).choose(app, &wishes).ok();
     let name = chosen.map(|ChosenModel { model, .. }| format!("{}/{}", model.provider, model.id));
     Ok(name.and_then(|name| settings.compaction_for.remove(&name)).unwrap_or(settings.compaction))

@@ -95,9 +95,10 @@ fn converse(
     // A prompt of the command line is sent at once; the draft is kept for another time.
     let draft = if said.is_empty() { files.take_left() } else { String::new() };
     let app = App { ui: app.ui.quiet(), ..app.clone() };
+    let settings = wishes.settings.clone();
     let mut model = Model::new(wishes, editor, &draft);
     model.approval = setup.permissions.mode;
-    model.editor.offer(|offers| offers.set_called(choices::called(&setup.resources)));
+    model.editor.offer(|offers| offers.set_called(choices::called(&setup.resources, &settings)));
     let told = sender.clone();
     // The front end may have ended.
     let session_list = SessionListWorker::start(&app, move |answer| drop(told.send(Msg::Sessions(answer))))?;
@@ -108,7 +109,8 @@ fn converse(
     })?;
     let args = Arc::new(args.clone());
     let session_list = Arc::new(session_list);
-    let context = JobContext { app: app.clone(), news: sender.clone(), drafts, session_list, args };
+    let scope = Arc::default();
+    let context = JobContext { app: app.clone(), news: sender.clone(), drafts, session_list, args, scope };
     let (watch, notice) = hangup::hangup();
     let mut program = Program::start(context, session, setup, notice)?;
     program.take(ProgramTask::Look);

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use offshoot_agent::approval::{ApprovalMode, Permissions, Rule};
-use offshoot_agent::provider::{AnswerLimits, ThinkingLevel};
+use offshoot_agent::provider::{AnswerLimits, HttpOptions, ThinkingLevel};
 use offshoot_agent::sandbox::{SandboxMode, SandboxNetwork};
 use offshoot_agent::turn::{QueueMode, Retry};
 use offshoot_session::compact;
@@ -147,6 +147,10 @@ pub struct Settings {
     pub provider: Option<String>,
     pub model: Option<String>,
     pub thinking: ThinkingLevel,
+    /// Of single models, by `provider/id`.
+    pub thinking_of: BTreeMap<String, ThinkingLevel>,
+    /// Patterns of the models between which a key changes; `None` means all with a key.
+    pub enabled_models: Option<Vec<String>>,
     pub hide_thinking: bool,
     pub steering: QueueMode,
     pub follow_up: QueueMode,
@@ -157,6 +161,9 @@ pub struct Settings {
     pub tree_filter: Filter,
     pub tree_layout: TreeLayout,
     pub completion_rows: usize,
+    pub offers_skills: bool,
+    /// The folder of sessions, as written.
+    pub session_dir: Option<String>,
     /// The model's tools; `None` means the usual ones.
     pub tools: Option<Vec<String>>,
     /// Which calls run, are asked about or are refused.
@@ -185,6 +192,7 @@ pub struct Settings {
     /// The greatest width of an image, in columns.
     pub image_columns: u16,
     pub retry: Retry,
+    pub http: HttpOptions,
     pub answer_limits: AnswerLimits,
     /// The shell; `None` means bash.
     pub shell: Option<String>,
@@ -223,6 +231,11 @@ impl From<&Layers> for Settings {
                 .text("defaultThinkingLevel")
                 .and_then(|name| ThinkingLevel::parse(&name))
                 .unwrap_or_default(),
+            thinking_of: match layers.of("modelThinkingLevels") {
+                Some(Value::Levels(levels)) => levels.into_iter().collect(),
+                _ => BTreeMap::new(),
+            },
+            enabled_models: layers.texts("enabledModels"),
             hide_thinking: layers.flag("hideThinkingBlock"),
             steering: layers.queue("steeringMode"),
             follow_up: layers.queue("followUpMode"),
@@ -240,6 +253,8 @@ impl From<&Layers> for Settings {
             tree_filter: layers.text("treeFilterMode").and_then(|name| Filter::parse(&name)).unwrap_or_default(),
             tree_layout: layers.text("treeLayout").and_then(|name| TreeLayout::parse(&name)).unwrap_or_default(),
             completion_rows: usize::try_from(layers.number("autocompleteMaxVisible")).unwrap_or(usize::MAX),
+            offers_skills: layers.flag("enableSkillCommands"),
+            session_dir: layers.text("sessionDir"),
             tools: layers.texts("defaultTools"),
             permissions: layers.permissions().0,
             compaction: layers.compaction(),
@@ -265,6 +280,12 @@ impl From<&Layers> for Settings {
                 max_retries: narrow("retry.maxRetries"),
                 base_delay_ms: layers.number("retry.baseDelayMs"),
                 max_delay_ms: layers.number("retry.maxAgentDelayMs"),
+                max_asked_ms: Some(layers.number("retry.provider.maxRetryDelayMs")).filter(|ms| *ms > 0),
+            },
+            http: HttpOptions {
+                silence: Some(layers.number("httpIdleTimeoutMs")).filter(|ms| *ms > 0).map(Duration::from_millis),
+                proxy: layers.text("httpProxy"),
+                sends_images: !layers.flag("images.blockImages"),
             },
             answer_limits: AnswerLimits {
                 bytes: layers.number("answer.maxBytes"),
@@ -309,6 +330,7 @@ mod tests {
         assert_eq!(settings.compaction, compact::Settings::default());
         assert_eq!(settings.branch_reserve, offshoot_session::branch_summary::RESERVE);
         assert_eq!(settings.retry, Retry::default());
+        assert_eq!(settings.http, HttpOptions::default());
         assert_eq!((settings.steering, settings.follow_up), (QueueMode::default(), QueueMode::default()));
         assert_eq!(settings.tree_filter, Filter::default());
         assert_eq!((settings.thinking, settings.double_escape), (ThinkingLevel::Medium, DoubleEscape::Tree));
@@ -404,6 +426,7 @@ mod tests {
                 SettingKind::Text => Value::Text("x".to_owned()),
                 SettingKind::Texts => Value::Texts(vec!["read".to_owned()]),
                 SettingKind::PerModel => Value::PerModel(vec![("p/m".to_owned(), ModelTokens::default())]),
+                SettingKind::LevelPerModel => Value::Levels(vec![("p/m".to_owned(), ThinkingLevel::Low)]),
             };
             let text = edit("", setting.key, Some(&changed)).unwrap();
             let changed = Settings::from(&layers(&text, ""));

@@ -135,7 +135,7 @@ impl LayerReader<'_> {
         place(self.text, self.plain, at)
     }
 
-    /// Reads an object's members; `prefix` is its name and a dot, or empty. Settings are nested at most two deep.
+    /// Reads an object's members; `prefix` is its name and a dot, or empty. Settings are nested at most three deep.
     fn object(&mut self, prefix: &str, json: Json<'_>) {
         for (name, value) in json.members() {
             let key = format!("{prefix}{name}");
@@ -156,7 +156,7 @@ impl LayerReader<'_> {
                     }
                     Err(why) => self.warn(value, format!("{key} {why}")),
                 }
-            } else if is_object && value.kind() == JsonKind::Object && prefix.is_empty() {
+            } else if is_object && value.kind() == JsonKind::Object && !name.contains('.') {
                 self.object(&format!("{key}."), value);
             } else if is_object {
                 self.warn(value, format!("{key} should be an object"));
@@ -194,7 +194,7 @@ mod tests {
   "steeringMode": "al",
   "autocompleteMaxVisible": 21,
   "defaultTools": ["read", 7],
-  "httpProxy": "http://x", "tuiMode": "fullscreen", "terminal": {"clearOnShrink": 1, "trueColor": 1},
+  "transport": "http://x", "tuiMode": "fullscreen", "terminal": {"clearOnShrink": 1, "trueColor": 1},
   "shellPath": "./evil",
   "compaction": {"modelOverrides": {"p/m": {"keep": 1}}}
 }"#;
@@ -206,7 +206,7 @@ mod tests {
         6:19: steeringMode should be one of one-at-a-time, all, and is "al": did you mean all?
         7:29: autocompleteMaxVisible should be a whole number from 3 to 20, and is 21
         8:19: defaultTools should be a list of texts, and is a list
-        9:16: httpProxy is a pi setting that offshoot does not use
+        9:16: transport is a pi setting that offshoot does not use
         9:99: terminal.trueColor should be true, false or auto, and is 1
         10:16: shellPath works only in the user's settings, not in a project's
         11:36: compaction.modelOverrides has an unknown member "keep": use reserveTokens or keepRecentTokens

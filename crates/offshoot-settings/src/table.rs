@@ -122,6 +122,21 @@ pub const SETTINGS: &[Setting] = &[
     setting_row("defaultProvider", Model, SettingKind::Text, None, "the provider used at the start"),
     setting_row("defaultModel", Model, SettingKind::Text, None, "the model used at the start: an id, or a part of one"),
     setting_row("defaultThinkingLevel", Model, LEVELS, Some("\"medium\""), "the thinking level at the start"),
+    setting_row(
+        "modelThinkingLevels",
+        Model,
+        SettingKind::LevelPerModel,
+        None,
+        "the thinking level of single models at the start and when they are chosen",
+    ),
+    setting_row(
+        "enabledModels",
+        Model,
+        SettingKind::Texts,
+        None,
+        "the models between which ctrl+p changes: ids, parts of ids, or globs such as anthropic/* or *sonnet*:high; by default all with a key",
+    ),
+    setting_row("images.blockImages", Model, SettingKind::Flag, Some("false"), "send the model no pictures"),
     setting_row("hideThinkingBlock", Model, SettingKind::Flag, Some("false"), "fold thinking in the transcript"),
     setting_row(
         "steeringMode",
@@ -167,6 +182,13 @@ pub const SETTINGS: &[Setting] = &[
         Some("5"),
         "how many completions are shown at most",
     ),
+    setting_row(
+        "enableSkillCommands",
+        Interaction,
+        SettingKind::Flag,
+        Some("true"),
+        "offer /skill:name when a command is typed; it works all the same",
+    ),
     setting_row("defaultTools", Tools, SettingKind::Texts, None, "the model's tools; an empty list means none"),
     setting_row(
         "parallelTools",
@@ -199,6 +221,14 @@ pub const SETTINGS: &[Setting] = &[
         "rules for calls that are asked about; files add up",
     ),
     setting_row("permissions.deny", Tools, SettingKind::Texts, None, "rules for calls that are refused; files add up"),
+    setting_row(
+        "sessionDir",
+        Context,
+        SettingKind::Text,
+        None,
+        "the folder of sessions, as with --session-dir, which wins; relative to the working folder, or with ~",
+    )
+    .global_only(),
     setting_row(
         "compaction.enabled",
         Context,
@@ -322,6 +352,29 @@ pub const SETTINGS: &[Setting] = &[
         "the longest wait before a retry, in milliseconds",
     ),
     setting_row(
+        "retry.provider.maxRetryDelayMs",
+        Retries,
+        from(0),
+        Some("60000"),
+        "the longest wait that a server may ask for, in milliseconds: after a longer one the request is not sent again; 0 for any",
+    ),
+    setting_row(
+        "httpIdleTimeoutMs",
+        Retries,
+        from(0),
+        Some("600000"),
+        "milliseconds for which a server may send nothing; 0 for ever",
+    )
+    .global_only(),
+    setting_row(
+        "httpProxy",
+        Retries,
+        SettingKind::Text,
+        None,
+        "the URL of a proxy for requests that leave this machine; by default HTTPS_PROXY and HTTP_PROXY name it",
+    )
+    .global_only(),
+    setting_row(
         "answer.maxBytes",
         Retries,
         from(1),
@@ -429,24 +482,19 @@ pub(crate) const SILENT: &[&str] = &[
 
 /// Other pi settings without a meaning here, each a whole name or an object with all its members. They cause a warning.
 pub(crate) const OF_PI: &[&str] = &[
-    "modelThinkingLevels",
     "thinkingBudgets",
-    "enabledModels",
     "cacheWarming",
-    "sessionDir",
-    "images",
+    "images.autoResize",
     "transport",
-    "httpProxy",
-    "httpIdleTimeoutMs",
     "websocketConnectTimeoutMs",
-    "retry.provider",
+    "retry.provider.timeoutMs",
+    "retry.provider.maxRetries",
     "npmCommand",
     "packages",
     "extensions",
     "skills",
     "prompts",
     "themes",
-    "enableSkillCommands",
 ];
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use offshoot_agent::provider::ThinkingLevel;
 use offshoot_session::json::{Json, JsonKind, quote};
 use offshoot_session::text::one_line;
 
@@ -22,6 +23,8 @@ pub enum SettingKind {
     Text,
     Texts,
     PerModel,
+    /// Thinking levels of single models.
+    LevelPerModel,
 }
 
 /// Compaction settings of one model; `None` leaves the value for all models.
@@ -38,6 +41,7 @@ pub enum Value {
     Text(String),
     Texts(Vec<String>),
     PerModel(Vec<(String, ModelTokens)>),
+    Levels(Vec<(String, ThinkingLevel)>),
 }
 
 /// A switch with this value is decided by offshoot.
@@ -82,6 +86,15 @@ impl SettingKind {
                 models.collect::<Result<_, String>>().map(Value::PerModel)
             }
             Self::PerModel => Err(wrong()),
+            Self::LevelPerModel if json.kind() == JsonKind::Object => {
+                let level = |of: Json<'_>| of.as_str().and_then(|name| ThinkingLevel::parse(&name));
+                let models = json.members().map(|(name, of)| match level(of) {
+                    Some(level) => Ok((name.into_owned(), level)),
+                    None => Err(format!("has {} for {name}: use {}", shown(of), level_names())),
+                });
+                models.collect::<Result<_, String>>().map(Value::Levels)
+            }
+            Self::LevelPerModel => Err(wrong()),
         }
     }
 
@@ -114,7 +127,7 @@ impl SettingKind {
                 let texts = text.split(',').map(str::trim).filter(|text| !text.is_empty());
                 Ok(Value::Texts(texts.map(str::to_owned).collect()))
             }
-            Self::PerModel => Err("is written in the file".to_owned()),
+            Self::PerModel | Self::LevelPerModel => Err("is written in the file".to_owned()),
         }
     }
 
@@ -131,8 +144,13 @@ impl SettingKind {
             Self::Text => "a text".to_owned(),
             Self::Texts => "a list of texts".to_owned(),
             Self::PerModel => "an object from provider/id to {reserveTokens, keepRecentTokens}".to_owned(),
+            Self::LevelPerModel => "an object from provider/id to a thinking level".to_owned(),
         }
     }
+}
+
+fn level_names() -> String {
+    ThinkingLevel::ALL.map(ThinkingLevel::as_str).join(", ")
 }
 
 fn tokens(json: Json<'_>) -> Result<ModelTokens, String> {
@@ -174,6 +192,10 @@ impl Value {
                 let models = models.iter().map(|(name, tokens)| format!("{}: {{{}}}", quote(name), tokens.members()));
                 format!("{{{}}}", models.collect::<Vec<_>>().join(", "))
             }
+            Self::Levels(models) => {
+                let models = models.iter().map(|(name, level)| format!("{}: {}", quote(name), quote(level.as_str())));
+                format!("{{{}}}", models.collect::<Vec<_>>().join(", "))
+            }
         }
     }
 }
@@ -186,6 +208,10 @@ impl fmt::Display for Value {
             Self::Text(text) => f.write_str(text),
             Self::Texts(texts) if texts.is_empty() => f.write_str("none"),
             Self::Texts(texts) => f.write_str(&texts.join(", ")),
+            Self::Levels(models) => {
+                let shown = models.iter().map(|(name, level)| format!("{name} {}", level.as_str()));
+                f.write_str(&shown.collect::<Vec<_>>().join(", "))
+            }
             Self::PerModel(models) => {
                 f.write_str(&models.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>().join(", "))
             }

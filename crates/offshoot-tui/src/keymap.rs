@@ -21,12 +21,14 @@ pub enum Context {
     Tree,
     Sessions,
     Transcript,
+    /// In the list of models that a key changes between.
+    Models,
     Dialog,
 }
 
 impl Context {
-    pub const ALL: [Self; 6] =
-        [Self::Editor, Self::Completion, Self::Tree, Self::Sessions, Self::Transcript, Self::Dialog];
+    pub const ALL: [Self; 7] =
+        [Self::Editor, Self::Completion, Self::Tree, Self::Sessions, Self::Transcript, Self::Models, Self::Dialog];
 
     /// The groups of actions that apply here, in order of precedence.
     #[must_use]
@@ -37,6 +39,7 @@ impl Context {
             Self::Tree => &[Group::Tree, Group::Select, Group::App, Group::Editor],
             Self::Sessions => &[Group::Sessions, Group::Select, Group::App, Group::Editor],
             Self::Transcript => &[Group::Transcript, Group::Select, Group::App],
+            Self::Models => &[Group::Models, Group::Select, Group::Input, Group::Editor],
             Self::Dialog => &[Group::Select, Group::Input, Group::Editor],
         }
     }

@@ -58,6 +58,8 @@ pub enum SlashCommand {
     Settings,
     /// Reads settings, keys, skills, templates and themes anew.
     Reload,
+    /// Chooses the models that a key changes between.
+    ScopedModels,
     /// Asks whether this folder is trusted.
     Trust,
     Help,
@@ -152,6 +154,7 @@ pub const COMMANDS: &[Spec] = &[
     spec("compact", "[instructions]", Some(Argument::Text), "summarise what came before, and cut"),
     spec("uncompact", "", None, "go on as if the newest compaction had never happened"),
     spec("model", "[model]", Some(Argument::Model), "choose a model"),
+    spec("scoped-models", "", None, "choose the models that a key changes between"),
     spec("thinking", "[level]", Some(Argument::Thinking), "choose how much the model thinks"),
     spec("approval", "[mode]", Some(Argument::Approval), "choose what the model may do unasked"),
     spec("session", "", None, "show file, figures and cost of the session"),

@@ -120,7 +120,7 @@ fn without_level(model: &Model) -> FoundModel {
 }
 
 /// The best match for a pattern, with or without a level after it.
-fn matched(models: &[&Model], pattern: &str) -> Option<FoundModel> {
+pub(super) fn matched(models: &[&Model], pattern: &str) -> Option<FoundModel> {
     let mut pattern = pattern;
     let mut level = None;
     loop {
@@ -134,7 +134,7 @@ fn matched(models: &[&Model], pattern: &str) -> Option<FoundModel> {
     }
 }
 
-fn split_level(pattern: &str) -> Option<(&str, ThinkingLevel)> {
+pub(super) fn split_level(pattern: &str) -> Option<(&str, ThinkingLevel)> {
     let (before, name) = pattern.rsplit_once(':')?;
     Some((before, ThinkingLevel::parse(name)?))
 }

@@ -9,7 +9,7 @@ use futures_util::stream;
 use offshoot_session::clock::Clock;
 use offshoot_session::text::counted;
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
-use reqwest::{Client, Response, redirect};
+use reqwest::{Client, Proxy, Response, redirect};
 use tokio::time::{Instant, timeout_at};
 
 use super::classify::AnswerTrouble;
@@ -18,16 +18,33 @@ use super::{Answer, AnswerLimits, Delta, Deltas, Model, Provider, Request, retry
 use crate::words::in_words;
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(30);
-/// Some models think for minutes without sending anything.
-const SILENCE_TIMEOUT: Duration = Duration::from_secs(600);
 const NEVER: Duration = Duration::from_secs(365 * 24 * 3600);
 const MAX_ERROR_TEXT: usize = 4000;
 const MAX_ERROR_BODY: usize = 256 << 10;
+
+/// How requests are sent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HttpOptions {
+    /// How long a server may send nothing; `None` for ever. Some models think for minutes without sending anything.
+    pub silence: Option<Duration>,
+    /// The URL of a proxy for servers that are not on this machine; `None`: the proxy of `HTTPS_PROXY` and `HTTP_PROXY`,
+    /// if they are set.
+    pub proxy: Option<String>,
+    /// Whether models get pictures. Without them, a text says that a picture was left out.
+    pub sends_images: bool,
+}
+
+impl Default for HttpOptions {
+    fn default() -> Self {
+        Self { silence: Some(Duration::from_secs(600)), proxy: None, sends_images: true }
+    }
+}
 
 /// The provider for all four wire formats.
 #[derive(Clone)]
 pub struct Http {
     clock: Arc<dyn Clock + Sync>,
+    options: HttpOptions,
     limits: AnswerLimits,
     /// For servers on this machine: without certificates and proxies, which would take time to load.
     local: Arc<OnceLock<Result<Client, String>>>,
@@ -37,7 +54,14 @@ pub struct Http {
 impl Http {
     /// Connections are made when needed, and kept.
     pub fn new(clock: Arc<dyn Clock + Sync>) -> Self {
-        Self { clock, limits: AnswerLimits::default(), local: Arc::default(), remote: Arc::default() }
+        let (options, limits) = Default::default();
+        Self { clock, options, limits, local: Arc::default(), remote: Arc::default() }
+    }
+
+    /// The usual options are those of [`HttpOptions::default`].
+    #[must_use]
+    pub fn with_options(self, options: HttpOptions) -> Self {
+        Self { options, local: Arc::default(), remote: Arc::default(), ..self }
     }
 
     /// The usual limits are those of [`AnswerLimits::default`].
@@ -55,9 +79,16 @@ impl Http {
             let builder = Client::builder()
                 .redirect(redirect::Policy::none())
                 .connect_timeout(CONNECT_TIMEOUT)
-                .read_timeout(SILENCE_TIMEOUT)
                 .user_agent(concat!("offshoot/", env!("CARGO_PKG_VERSION")));
-            let builder = if is_local { builder.no_proxy().tls_certs_only([]) } else { builder };
+            let builder = match self.options.silence {
+                Some(silence) => builder.read_timeout(silence),
+                None => builder,
+            };
+            let builder = match &self.options.proxy {
+                _ if is_local => builder.no_proxy().tls_certs_only([]),
+                Some(proxy) => builder.proxy(Proxy::all(proxy).map_err(|error| in_words(&error))?),
+                None => builder,
+            };
             builder.build().map_err(|error| in_words(&error))
         });
         made.clone().map_err(|error| AnswerTrouble {
@@ -82,7 +113,10 @@ fn is_local(url: &str) -> bool {
 }
 
 impl Provider for Http {
-    fn stream(&self, request: Request) -> Deltas {
+    fn stream(&self, mut request: Request) -> Deltas {
+        if !self.options.sends_images {
+            request.model = Arc::new(Model { images: false, ..Model::clone(&request.model) });
+        }
         let answer =
             Answering { http: self.clone(), state: StreamState::Before(request), queue: Vec::new().into_iter() };
         Box::pin(stream::unfold(Box::new(answer), |mut answer| async move {

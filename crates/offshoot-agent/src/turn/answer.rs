@@ -138,13 +138,8 @@ fn failed(
     turn_end(message, Vec::new(), out);
     let failure = failure.filter(|_| !is_aborted);
     let is_overflow = failure.as_ref().is_some_and(|failure| failure.is_overflow);
-    if let Some(failure) = failure
-        && failure.is_transient
-        && !failure.is_overflow
-        && state.config.retry.enabled
-        && state.attempt < state.config.retry.max_retries
-    {
-        return retry(state, said, failure.retry_after, out);
+    if let Some(delay_ms) = failure.and_then(|failure| state.config.retry.wait(state.attempt, &failure)) {
+        return retry(state, said, delay_ms, out);
     }
     end_run(state, false, out);
     if state.attempt > 0 {
@@ -164,9 +159,8 @@ fn failed(
     settle(state, if is_aborted { Settled::Aborted } else { Settled::Failed(AgentError::Failed(said)) }, out);
 }
 
-fn retry(state: &mut TurnState, error_message: String, asked: Option<u64>, out: &mut Vec<Effect>) {
+fn retry(state: &mut TurnState, error_message: String, delay_ms: u64, out: &mut Vec<Effect>) {
     let rules = state.config.retry;
-    let delay_ms = rules.delay(state.attempt, asked);
     state.attempt += 1;
     end_run(state, true, out);
     let (attempt, max_attempts) = (state.attempt, rules.max_retries);

@@ -21,19 +21,25 @@ pub struct Retry {
     pub base_delay_ms: u64,
     /// Also limits the wait that the server asks for.
     pub max_delay_ms: u64,
+    /// After a failure for which the server asks for a longer wait there is no further attempt; `None` for any.
+    pub max_asked_ms: Option<u64>,
 }
 
 impl Default for Retry {
     fn default() -> Self {
-        Self { enabled: true, max_retries: 3, base_delay_ms: 2000, max_delay_ms: 60_000 }
+        Self { enabled: true, max_retries: 3, base_delay_ms: 2000, max_delay_ms: 60_000, max_asked_ms: Some(60_000) }
     }
 }
 
 impl Retry {
-    /// The wait after `attempts` failures, in milliseconds, if the server asked for `asked`.
-    pub fn delay(&self, attempts: u32, asked: Option<u64>) -> u64 {
+    /// The wait before the next attempt after `attempts` retries, in milliseconds; `None` if there is none.
+    #[must_use]
+    pub fn wait(&self, attempts: u32, failure: &Failure) -> Option<u64> {
+        let asked = failure.retry_after;
+        let is_too_long = asked.is_some_and(|asked| self.max_asked_ms.is_some_and(|longest| asked > longest));
+        let may = self.enabled && failure.is_transient && !failure.is_overflow && attempts < self.max_retries;
         let doubled = self.base_delay_ms.saturating_mul(1u64.checked_shl(attempts).unwrap_or(u64::MAX));
-        asked.unwrap_or(doubled).min(self.max_delay_ms)
+        (may && !is_too_long).then(|| asked.unwrap_or(doubled).min(self.max_delay_ms))
     }
 }
 

@@ -6,6 +6,8 @@ use std::time::Duration;
 use clap::ValueEnum;
 use offshoot_agent::sandbox::{SandboxMode, SandboxNetwork};
 
+use offshoot_settings::Settings;
+
 use crate::error::{CommandError, Result};
 use crate::models::ModelArgs;
 
@@ -144,6 +146,11 @@ pub(crate) struct Args {
     #[command(flatten)]
     pub(crate) model: ModelArgs,
 
+    /// The models between which ctrl+p changes, separated by commas: ids, parts of ids, or globs such as anthropic/* or
+    /// *sonnet*:high [default: the settings' enabledModels, else all with a key]
+    #[arg(long, value_name = "PATTERNS", value_delimiter = ',')]
+    pub(crate) models: Option<Vec<String>>,
+
     /// The model's tools, separated by commas; '' for none [default: the settings', else read,bash,edit,write]
     #[arg(short, long, value_name = "NAMES")]
     pub(crate) tools: Option<String>,
@@ -241,6 +248,11 @@ impl Args {
     /// The words of the prompt, without attached files.
     pub(crate) fn prompt_words(&self) -> impl Iterator<Item = &str> {
         self.words.iter().map(String::as_str).filter(|word| attached(word).is_none())
+    }
+
+    /// Patterns of the models between which a key changes; none for all.
+    pub(crate) fn scope(&self, user: &Settings) -> Vec<String> {
+        self.models.clone().or_else(|| user.enabled_models.clone()).unwrap_or_default()
     }
 
     /// The names of the attached files.

@@ -36,7 +36,8 @@ pub(crate) fn setup(app: &App, args: &Args, session: &Session, approver: Approve
     };
     let table = ModelTable::load(app).with_key(args.api_key.as_deref());
     let choose = |user: &Settings| {
-        let wishes = ModelWishes { typed: &args.model, session, settings: user, without_key };
+        let scope = args.scope(user);
+        let wishes = ModelWishes { typed: &args.model, session, settings: user, scope: &scope, without_key };
         Ok((table.choose(app, &wishes)?, tools(args, user)?))
     };
     let layers = app.layers(session)?;
@@ -69,7 +70,7 @@ pub(crate) fn setup(app: &App, args: &Args, session: &Session, approver: Approve
     let sessions = StoreSessions { app: quiet, store: app.store().ok(), table: table.models.clone() };
     adopt_orphans();
     let keys = key_guard(app, &table, &user);
-    let http = Http::new(Arc::new(SystemClock)).with_limits(user.answer_limits);
+    let http = Http::new(Arc::new(SystemClock)).with_limits(user.answer_limits).with_options(user.http);
     let mut setup = Setup::new(Arc::new(http), Arc::new(model), &cwd, approver);
     setup.keys =
         Arc::new(ReloadingKeys { app: app.clone(), key: args.api_key.clone(), first: (table.models, table.keys) });

@@ -20,13 +20,8 @@ const FLAGS: &[(&str, &str)] = &[
 ];
 
 /// Options of pi that offshoot lacks, and what does the same or comes near.
-const MISSING: &[(&str, &str)] = &[
-    ("--models", "`--model` chooses one model, and `/model` another one in the conversation"),
-    ("--theme", THEMES),
-    ("--use-theme", THEMES),
-    ("--extension", EXTENSIONS),
-    ("-e", EXTENSIONS),
-];
+const MISSING: &[(&str, &str)] =
+    &[("--theme", THEMES), ("--use-theme", THEMES), ("--extension", EXTENSIONS), ("-e", EXTENSIONS)];
 const THEMES: &str = "the setting `theme` chooses a theme: dark, light, or a file in the data folder's themes";
 const EXTENSIONS: &str = "there are no extensions yet; `--skill` and `--prompt-template` take files and folders";
 

@@ -6,8 +6,9 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
 use offshoot_session::medium::read_regular;
-use offshoot_settings::{Layer, Layers, Scope, Value, edit};
+use offshoot_settings::{Layer, Layers, Scope, Settings, Value, edit};
 
+use super::Environment;
 use crate::error::{CommandError, FailureKind, Result};
 
 /// A larger file is refused: a cloned project may contain anything.
@@ -21,6 +22,18 @@ pub(crate) struct SettingsFiles {
     pub(crate) project: Option<PathBuf>,
     /// Why the project's file is not used.
     refusal: Option<String>,
+}
+
+/// The folder of sessions that the user's settings name. What is wrong with the file is reported where all of it is read.
+pub(crate) fn session_dir(environment: &Environment) -> Option<PathBuf> {
+    let data = environment.data.as_deref()?;
+    let files = SettingsFiles { project: None, ..SettingsFiles::of(Some(data), &environment.cwd) };
+    let named = Settings::from(&files.load().ok()?.0).session_dir?;
+    let rest = named.strip_prefix("~/").or_else(|| (named == "~").then_some(""));
+    Some(match (rest, &environment.home) {
+        (Some(rest), Some(home)) => home.join(rest),
+        _ => environment.cwd.join(named),
+    })
 }
 
 impl SettingsFiles {

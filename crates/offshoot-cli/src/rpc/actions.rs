@@ -5,12 +5,13 @@ use std::sync::Arc;
 
 use offshoot_agent::approval::ApprovalDecision;
 use offshoot_agent::command::{Command, Reply};
-use offshoot_agent::provider::{Model, ThinkingLevel};
+use offshoot_agent::provider::ThinkingLevel;
 use offshoot_agent::turn::{BringBack, Navigated, Navigation};
 use offshoot_session::entry::Source as _;
 use offshoot_session::id::EntryId;
 use offshoot_session::session::Session;
 use offshoot_session::tree::NodeIx;
+use offshoot_settings::Settings;
 
 use super::records::{CancelledData, ForkedData, LevelData, ModelData, ModelInUseData, NavigatedData, PathData};
 use super::responder::{Answered, RpcData, RpcFailure};
@@ -18,6 +19,7 @@ use super::server::{RpcServer, not_found};
 use super::ui_request::UiMethod;
 use crate::commands::export;
 use crate::error::{CommandError, FailureKind, Result};
+use crate::models::{level_of, next_of};
 use crate::select;
 use crate::selections::Selecting;
 
@@ -30,18 +32,18 @@ pub(super) async fn set_model(server: &RpcServer, provider: String, id: String) 
 }
 
 pub(super) async fn cycle_model(server: &RpcServer) -> Answered {
-    let usable = server.models().await?.usable();
+    let args = Arc::clone(&server.args);
+    let settings = server.read(move |app, session| Ok(Settings::from(&app.layers(session)?))).await?;
+    let patterns = args.scope(&settings);
+    let (scope, _) = server.models().await?.scope(&patterns);
     let now = server.agent.standing().await?.model;
-    let Some(next) = next_model(&usable, &now) else { return Ok(RpcData::Json("null".to_owned())) };
-    server.agent.set_model(Arc::clone(next)).await?;
+    let Some(next) = next_of(&scope, &now, true) else { return Ok(RpcData::Json("null".to_owned())) };
+    server.agent.set_model(Arc::clone(&next.model)).await?;
+    if let Some(level) = level_of(next, &settings) {
+        server.agent.set_thinking_level(level).await?;
+    }
     let level = server.agent.standing().await?.thinking;
-    RpcData::of(&ModelInUseData::new(next, level))
-}
-
-fn next_model<'a>(usable: &'a [Arc<Model>], now: &Model) -> Option<&'a Arc<Model>> {
-    let at = usable.iter().position(|model| (&model.provider, &model.id) == (&now.provider, &now.id));
-    let next = at.map_or(0, |at| (at + 1) % usable.len().max(1));
-    usable.get(next).filter(|_| usable.len() > 1)
+    RpcData::of(&ModelInUseData::new(&next.model, level, !patterns.is_empty()))
 }
 
 pub(super) async fn set_thinking(server: &RpcServer, level: &str) -> Answered {

@@ -87,8 +87,8 @@ pub(super) struct ModelInUseData<'a> {
 }
 
 impl<'a> ModelInUseData<'a> {
-    pub(super) fn new(model: &'a Model, level: ThinkingLevel) -> Self {
-        Self { model: ModelData::new(model), thinking_level: level.as_str(), is_scoped: false }
+    pub(super) fn new(model: &'a Model, level: ThinkingLevel, is_scoped: bool) -> Self {
+        Self { model: ModelData::new(model), thinking_level: level.as_str(), is_scoped }
     }
 }
 

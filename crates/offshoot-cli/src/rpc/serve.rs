@@ -64,7 +64,7 @@ async fn serve(app: &App, args: &Args, session: Session, setup: Setup) -> Result
         responses,
         owed: Arc::default(),
         resources,
-        api_key: args.api_key.clone(),
+        args: Arc::new(args.clone()),
         rules: Arc::new(rules),
         prompting: tokio::sync::Mutex::default(),
         client: std::sync::Mutex::default(),

@@ -17,6 +17,7 @@ use super::record_queue::RecordQueue;
 use super::records::{Disposition, DispositionData};
 use super::responder::{Responder, Response, RpcData, RpcFailure};
 use super::ui_request::UiMethod;
+use crate::agent::Args;
 use crate::app::App;
 use crate::error::{CommandError, FailureKind, Result};
 use crate::models::ModelTable;
@@ -30,8 +31,8 @@ pub(super) struct RpcServer {
     /// Each response that the end of the input waits for holds one.
     pub(super) owed: Arc<()>,
     pub(super) resources: Arc<Resources>,
-    /// From the command line.
-    pub(super) api_key: Option<String>,
+    /// The command line.
+    pub(super) args: Arc<Args>,
     /// Keeps what the client allows always.
     pub(super) rules: Arc<dyn RuleStore>,
     /// Held by a prompt until it is accepted or refused.
@@ -78,7 +79,7 @@ impl RpcServer {
 
     /// Reads the models and keys again.
     pub(super) async fn models(&self) -> std::result::Result<ModelTable, RpcFailure> {
-        let key = self.api_key.clone();
+        let key = self.args.api_key.clone();
         self.blocking(move |app| Ok(ModelTable::read(app).0.with_key(key.as_deref()))).await
     }
 

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use offshoot_agent::agent_session::AgentSession;
 use offshoot_agent::command::Command;
+use offshoot_agent::model::ScopedModel;
 use offshoot_agent::turn::Navigation;
 use offshoot_session::entry::Source as _;
 use offshoot_session::id::EntryId;
@@ -20,32 +21,33 @@ use super::job_context::{JobContext, ask, blocking};
 use crate::app::App;
 use crate::commands::{export, import};
 use crate::error::{CommandError, FailureKind, Result};
+use crate::models::{level_of, next_of};
 use crate::select;
 
 pub(super) async fn use_model(context: &JobContext, agent: &AgentSession, name: &str) -> Result<()> {
     let found = context.model_table().await?.find(None, name);
     let found =
         found.map_err(|error| CommandError::new(FailureKind::NotFound, error.to_string()).hint("/model lists them"))?;
-    ask(context, agent, Command::SetModel(Arc::new(found.model))).await;
-    if let Some(level) = found.level {
+    let scoped = ScopedModel { model: Arc::new(found.model), level: found.level };
+    let (_, settings) = context.scope(agent).await?;
+    ask(context, agent, Command::SetModel(Arc::clone(&scoped.model))).await;
+    if let Some(level) = level_of(&scoped, &settings) {
         ask(context, agent, Command::SetThinkingLevel(level)).await;
     }
     Ok(())
 }
 
 pub(super) async fn next_model(context: &JobContext, agent: &AgentSession, is_forward: bool) -> Result<()> {
-    let models = context.model_table().await?.usable();
+    let (scope, settings) = context.scope(agent).await?;
     let now = agent.standing().await?.model;
-    let at = models.iter().position(|model| (&model.provider, &model.id) == (&now.provider, &now.id));
-    let count = models.len();
-    let next = match (at, is_forward) {
-        (Some(at), true) => (at + 1) % count.max(1),
-        (Some(at), false) => (at + count.saturating_sub(1)) % count.max(1),
-        (None, _) => 0,
+    let Some(next) = next_of(&scope, &now, is_forward) else {
+        let chosen = if scope.len() == 1 { "/scoped-models chooses" } else { "there is" };
+        context.notice(Level::Info, format!("{chosen} no other model with a key"));
+        return Ok(());
     };
-    match models.get(next).filter(|_| count > 1) {
-        Some(model) => ask(context, agent, Command::SetModel(Arc::clone(model))).await,
-        None => context.notice(Level::Info, "there is no other model with a key"),
+    ask(context, agent, Command::SetModel(Arc::clone(&next.model))).await;
+    if let Some(level) = level_of(next, &settings) {
+        ask(context, agent, Command::SetThinkingLevel(level)).await;
     }
     Ok(())
 }

@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use offshoot_agent::agent_session::AgentSession;
+use offshoot_agent::model::ScopedModel;
 use offshoot_agent::provider::Model;
 use offshoot_agent::resources::{Resource, ResourceScope, Resources};
 use offshoot_session::entry::Source as _;
@@ -14,9 +15,11 @@ use offshoot_session::session::Session;
 use offshoot_session::stats;
 use offshoot_session::text::one_line;
 use offshoot_session::transcript::Level;
+use offshoot_settings::Settings;
 use offshoot_tui::app::msg::{ListedModel, Msg};
 use offshoot_tui::editor::Choice;
 use offshoot_tui::markdown::plain;
+use offshoot_tui::overlay::model_scope::ScopeRow;
 use offshoot_tui::slash::Argument;
 
 use super::job_context::JobContext;
@@ -27,7 +30,7 @@ use crate::error::CommandError;
 const WORDS: usize = 80;
 
 /// Templates and skills, with where they come from.
-pub(super) fn called(resources: &Resources) -> Vec<Choice> {
+pub(super) fn called(resources: &Resources, settings: &Settings) -> Vec<Choice> {
     let detail = |about: &Resource| {
         let from = match about.scope {
             ResourceScope::CommandLine => "command line",
@@ -43,6 +46,7 @@ pub(super) fn called(resources: &Resources) -> Vec<Choice> {
     let skills = resources
         .skills
         .iter()
+        .filter(|_| settings.offers_skills)
         .map(|skill| Choice::new(format!("skill:{}", skill.about.name)).with(detail(&skill.about)));
     templates.chain(skills).collect()
 }
@@ -82,6 +86,24 @@ pub(super) async fn models(context: &JobContext) -> Result<(), CommandError> {
         Some(first) if first.has_key => context.tell(Msg::Models(models)),
         _ => context.notice(Level::Warning, keyless(&context.app)),
     }
+    Ok(())
+}
+
+/// Sends the models that can be asked, ticked if a key changes between them.
+pub(super) async fn model_scope(context: &JobContext, agent: &AgentSession) -> Result<(), CommandError> {
+    let (scope, _) = context.scope(agent).await?;
+    let usable = context.model_table().await?.usable();
+    let name = |model: &Model| format!("{}/{}", model.provider, model.id);
+    let row = |model: &Model, scoped: Option<&ScopedModel>| ScopeRow {
+        name: name(model),
+        level: scoped.and_then(|scoped| scoped.level).map(|level| level.as_str().to_owned()),
+        detail: model.name.clone(),
+        is_ticked: scoped.is_some(),
+    };
+    let is_scoped = |model: &Model| scope.iter().any(|scoped| name(&scoped.model) == name(model));
+    let ticked = scope.iter().map(|scoped| row(&scoped.model, Some(scoped)));
+    let others = usable.iter().filter(|model| !is_scoped(model)).map(|model| row(model, None));
+    context.tell(Msg::ModelScope(ticked.chain(others).collect()));
     Ok(())
 }
 

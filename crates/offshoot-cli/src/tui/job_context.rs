@@ -1,11 +1,14 @@
 //! The resources of every job of the program, and its channels to the front end and the agent.
 
-use std::sync::Arc;
 use std::sync::mpsc::Sender;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use offshoot_agent::agent_session::AgentSession;
 use offshoot_agent::command::Command;
+use offshoot_agent::model::ScopedModel;
+use offshoot_session::session::Session;
 use offshoot_session::transcript::Level;
+use offshoot_settings::Settings;
 use offshoot_tui::app::msg::Msg;
 
 use super::drafts::DraftWriter;
@@ -23,6 +26,8 @@ pub(super) struct JobContext {
     pub(super) session_list: Arc<SessionListWorker>,
     /// The command line.
     pub(super) args: Arc<Args>,
+    /// The models that a key changes between, if the user chose them in this session.
+    pub(super) scope: Arc<Mutex<Option<Vec<String>>>>,
 }
 
 impl JobContext {
@@ -35,6 +40,20 @@ impl JobContext {
     pub(super) async fn model_table(&self) -> Result<ModelTable> {
         let (app, key) = (self.app.clone(), self.args.api_key.clone());
         blocking(move || Ok(ModelTable::read(&app).0.with_key(key.as_deref()))).await
+    }
+
+    /// The models that a key changes between, and what is wrong with their patterns.
+    pub(super) async fn scope(&self, agent: &AgentSession) -> Result<(Vec<ScopedModel>, Settings)> {
+        let chosen = self.scope.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let app = App { ui: self.app.ui.quiet(), ..self.app.clone() };
+        let settings = agent.read(move |session: &Session| app.layers(session)).await??;
+        let settings = Settings::from(&settings);
+        let patterns = chosen.unwrap_or_else(|| self.args.scope(&settings));
+        Ok((self.model_table().await?.scope(&patterns).0, settings))
+    }
+
+    pub(super) fn use_scope(&self, names: Vec<String>) {
+        *self.scope.lock().unwrap_or_else(PoisonError::into_inner) = Some(names);
     }
 
     pub(super) fn notice(&self, level: Level, text: impl Into<String>) {

@@ -42,7 +42,7 @@ pub(super) async fn reload(context: &JobContext, agent: &AgentSession) -> Result
         .await
         .map_err(|error| CommandError::new(FailureKind::Failed, error.to_string()))?;
     let Wishes { keymap, themes, settings, .. } = wishes;
-    let called = choices::called(&resources);
+    let called = choices::called(&resources, &settings);
     context.tell(Msg::Reloaded(Box::new(Reloaded { keymap, themes, settings, called })));
     let warnings = std::mem::take(&mut *warnings.lock().unwrap_or_else(PoisonError::into_inner));
     warnings.into_iter().for_each(|warning| context.notice(Level::Warning, warning));

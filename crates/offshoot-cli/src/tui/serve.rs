@@ -89,6 +89,8 @@ async fn act(context: JobContext, agent: AgentSession, task: ProgramTask) {
         ProgramTask::Themes(setting) => return settings::themes(&context, setting).await,
         ProgramTask::Store(scope, key, value) => return settings::store(&context, &agent, scope, key, value).await,
         ProgramTask::Models => choices::models(&context).await,
+        ProgramTask::ModelScope => choices::model_scope(&context, &agent).await,
+        ProgramTask::UseScope(names) => return context.use_scope(names),
         // The loop saves drafts, in order.
         ProgramTask::SaveDraft(_) => Ok(()),
         ProgramTask::UseModel(name) => actions::use_model(&context, &agent, &name).await,

@@ -49,6 +49,7 @@ mod rpc;
 mod sandbox;
 mod sandbox_escapes;
 mod sandbox_work;
+mod scoped_models;
 mod settings;
 mod show;
 mod switch;

@@ -129,7 +129,7 @@ fn settings_are_changed_in_their_file() {
     assert_snapshot!(terminal.screen(), @"
     Settings  everywhere  ~/.local/share/offshoot/settings.json
     > steeringMode
-    › steeringMode                   all                                   user
+    › steeringMode                    all                                  user
 
 
 

@@ -64,6 +64,10 @@ pub enum ProgramTask {
     Sessions(Request),
     /// List the available models; answered with [`super::msg::Msg::Models`].
     Models,
+    /// List the models that a key changes between; answered with [`super::msg::Msg::ModelScope`].
+    ModelScope,
+    /// Change between these models in this session: names, each perhaps with a level; empty for all.
+    UseScope(Vec<String>),
     UseModel(String),
     /// Use the next model, or the previous one.
     NextModel {

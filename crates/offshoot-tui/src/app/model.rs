@@ -20,6 +20,7 @@ use crate::keymap::Keymap;
 use crate::message::{Habits, PictureSize};
 use crate::overlay::fork::{ForkSelector, ForkUse};
 use crate::overlay::help::Help;
+use crate::overlay::model_scope::ModelScopeList;
 use crate::overlay::pick::Pick;
 use crate::overlay::sessions::Sessions;
 use crate::overlay::settings::Settings as SettingsList;
@@ -267,13 +268,14 @@ pub enum Overlay {
     Settings(Box<SettingsList>),
     Page(Page),
     Pick(Box<Pick>, Picking),
+    ModelScope(Box<ModelScopeList>),
 }
 
 impl Overlay {
     /// Whether the overlay takes the whole screen.
     #[must_use]
     pub fn is_full(&self) -> bool {
-        !matches!(self, Self::Pick(..))
+        !matches!(self, Self::Pick(..) | Self::ModelScope(_))
     }
 }
 

@@ -19,6 +19,7 @@ use crate::conversation::ConversationBlock;
 use crate::editor;
 use crate::image::CellSize;
 use crate::keymap::Keymap;
+use crate::overlay::model_scope::ScopeRow;
 use crate::overlay::pick::Choice;
 use crate::overlay::sessions::Answer;
 use crate::overlay::settings::Files;
@@ -59,6 +60,8 @@ pub enum Msg {
     Snapshot(Purpose, Snapshot, Option<NodeIx>),
     Sessions(Answer),
     Models(Vec<ListedModel>),
+    /// The models that can be asked; ticked are those that a key changes between, in their order.
+    ModelScope(Vec<ScopeRow>),
     /// The branches of the session: the id of the last entry of each, and its choice in the list.
     Branches(Vec<(String, Choice)>),
     Page(String, Vec<String>),

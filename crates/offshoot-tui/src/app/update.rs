@@ -70,6 +70,7 @@ pub fn update(model: &mut Model, msg: Msg) -> Vec<Cmd> {
         Msg::Opened(opened) => opened::opened(model, opened),
         Msg::Snapshot(purpose, source, leaf) => overlay::snapshot(model, purpose, source, leaf),
         Msg::Sessions(answer) => overlay::sessions(model, answer),
+        Msg::ModelScope(rows) => overlay::model_scope(model, rows),
         Msg::Models(models) => overlay::models(model, models),
         Msg::Branches(branches) => overlay::branches(model, branches),
         Msg::Settings(layers, files, themes) => settings::open(model, layers, files, themes),
@@ -115,7 +116,8 @@ fn resized(model: &mut Model, size: Size) -> Vec<Cmd> {
             | Overlay::Transcript(_)
             | Overlay::Settings(_)
             | Overlay::Page(_)
-            | Overlay::Pick(..),
+            | Overlay::Pick(..)
+            | Overlay::ModelScope(_),
         )
         | None => {}
     }

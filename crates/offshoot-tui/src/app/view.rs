@@ -71,6 +71,7 @@ pub fn bottom(model: &mut Model) -> Bottom {
 fn middle(model: &Model, below: u16) -> u16 {
     let middle = match &model.overlay {
         Some(Overlay::Pick(pick, _)) => pick.height(model.size.width),
+        Some(Overlay::ModelScope(list)) => list.height(model.size.width),
         _ => model.editor.height(),
     };
     middle.min(model.size.height.saturating_sub(below).saturating_sub(1)).max(1)
@@ -99,6 +100,7 @@ impl Bottom {
         let below = Rect { y: middle.bottom(), height: area.bottom().saturating_sub(middle.bottom()), ..area };
         match &model.overlay {
             Some(Overlay::Pick(pick, _)) => pick.view(theme, middle, &mut buffer),
+            Some(Overlay::ModelScope(list)) => list.view(theme, middle, &mut buffer),
             _ => {
                 model.editor.view(theme, middle, &mut buffer);
                 cursor = model.editor.cursor(middle);
@@ -146,6 +148,7 @@ fn overlay(model: &Model, area: Rect, buf: &mut Buffer) -> Option<Position> {
         Overlay::Help(help) => help.view(theme, area, buf),
         Overlay::Page(page) => page.view(keymap, theme, area, buf),
         Overlay::Pick(pick, _) => pick.view(theme, area, buf),
+        Overlay::ModelScope(list) => list.view(theme, area, buf),
     }
     None
 }

@@ -11,12 +11,21 @@ pub enum Group {
     App,
     Sessions,
     Tree,
+    Models,
 }
 
 impl Group {
     /// In the order of the help.
-    pub const ALL: [Self; 7] =
-        [Self::App, Self::Input, Self::Editor, Self::Select, Self::Transcript, Self::Tree, Self::Sessions];
+    pub const ALL: [Self; 8] = [
+        Self::App,
+        Self::Input,
+        Self::Editor,
+        Self::Select,
+        Self::Transcript,
+        Self::Tree,
+        Self::Sessions,
+        Self::Models,
+    ];
 
     #[must_use]
     pub fn title(self) -> &'static str {
@@ -28,6 +37,7 @@ impl Group {
             Self::App => "Anywhere",
             Self::Sessions => "Sessions",
             Self::Tree => "Tree",
+            Self::Models => "Models that a key changes between",
         }
     }
 }
@@ -178,6 +188,12 @@ actions! {
     UndoOperation: Tree, "app.tree.undo", ["shift+u"], "undo the last switch, pick, merge or compaction; again: redo";
     GoToSource: Tree, "app.tree.goToSource", ["shift+o"], "go from a copy or a merge to where it comes from";
     JumpToLabel: Tree, "app.tree.jumpToLabel", ["shift+j"], "go to a label by typing it";
+    SaveModels: Models, "app.models.save", ["ctrl+s"], "keep the ticked models in the settings";
+    TickAllModels: Models, "app.models.enableAll", ["ctrl+a"], "tick all that are shown";
+    TickNoModels: Models, "app.models.clearAll", ["ctrl+x"], "tick none of those that are shown";
+    TickProvider: Models, "app.models.toggleProvider", ["ctrl+p"], "tick all models of this provider, or none";
+    MoveModelUp: Models, "app.models.reorderUp", ["alt+up"], "move the model up";
+    MoveModelDown: Models, "app.models.reorderDown", ["alt+down"], "move the model down";
 }
 
 impl Action {

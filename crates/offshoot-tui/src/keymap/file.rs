@@ -7,7 +7,7 @@ use offshoot_settings::diagnostic::{ConfigDiagnostic, TextPosition};
 use offshoot_settings::nearest::nearest;
 
 /// Actions of pi that have no meaning here.
-const OF_PI: &[&str] = &["tui.altScreen.search", "tui.input.copy", "app.models.", "app.thinking.save"];
+const OF_PI: &[&str] = &["tui.altScreen.search", "tui.input.copy", "app.thinking.save"];
 
 pub(super) fn read(text: &str, map: &mut Keymap) -> Vec<ConfigDiagnostic> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
@@ -151,12 +151,12 @@ mod tests {
 
     #[test]
     fn what_cannot_be_used_is_told_with_its_line() {
-        let text = "{\n  \"app.sesion.tree\": \"alt+t\",\n  \"app.clear\": [\"hyper+c\"],\n  \"app.exit\": 7,\n  \"app.models.save\": \"ctrl+s\"\n}";
+        let text = "{\n  \"app.sesion.tree\": \"alt+t\",\n  \"app.clear\": [\"hyper+c\"],\n  \"app.exit\": 7,\n  \"app.thinking.save\": \"ctrl+s\"\n}";
         insta::assert_snapshot!(said(text).join("\n"), @r#"
         2:22: there is no action "app.sesion.tree": did you mean app.session.tree?
         3:17: app.clear: "hyper" is no modifier: there are ctrl, shift, alt and super
         4:15: app.exit: a key is a string, such as "ctrl+x"
-        5:22: app.models.save is an action of pi's that is not here; it is left alone
+        5:22: app.thinking.save is an action of pi's that is not here; it is left alone
         "#);
         let (map, _) = Keymap::read(text);
         assert_eq!(map, Keymap::default());

@@ -282,9 +282,12 @@ mod tests {
                             summary
         ");
         press(&mut help, "pageDown pageDown pageDown");
-        insta::assert_snapshot!(screen(&mut help, 40, 12), @r"
+        insta::assert_snapshot!(screen(&mut help, 40, 12), @"
         Help  type to search · esc leave
         >
+                            settings
+          /reload           read settings, keys,
+                            skills, templates
                             and themes again
           /trust            choose whether this
                             folder's settings,
@@ -292,9 +295,6 @@ mod tests {
                             count
           /help             show commands and
                             keys
-          /hotkeys          the same as /help
-          /quit             leave
-        In a message
         ");
         help.paste("undo");
         insta::assert_snapshot!(screen(&mut help, 80, 5), @"

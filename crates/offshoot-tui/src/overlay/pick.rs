@@ -83,6 +83,21 @@ impl Pick {
         self.shown.get(self.cursor).copied()
     }
 
+    /// The choices that the search shows, in display order.
+    pub(crate) fn shown(&self) -> &[usize] {
+        &self.shown
+    }
+
+    /// Puts the cursor on a choice, if it is shown.
+    pub(crate) fn go_to(&mut self, choice: usize) {
+        self.cursor = self.shown.iter().position(|at| *at == choice).unwrap_or(self.cursor);
+    }
+
+    /// Shows the same choices in another form.
+    pub(crate) fn change(&mut self, choices: Vec<Choice>) {
+        self.choices = choices;
+    }
+
     /// Inserts pasted text into the search line.
     pub fn paste(&mut self, pasted: &str) {
         if self.line.as_mut().is_some_and(|line| line.insert(pasted) == Typed::Changed) {

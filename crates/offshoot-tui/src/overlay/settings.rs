@@ -147,7 +147,7 @@ impl Settings {
             self.notice = Some(format!("{} works only in the user's settings", setting.key));
             return SettingsOutcome::Open;
         }
-        if setting.kind == SettingKind::PerModel {
+        if matches!(setting.kind, SettingKind::PerModel | SettingKind::LevelPerModel) {
             self.notice = Some(format!("{} is written in the file", setting.key));
             return SettingsOutcome::Open;
         }
@@ -166,7 +166,14 @@ impl Settings {
                 _ => after(names.iter().copied(), now.as_ref()),
             },
             (SettingKind::Text, Some((_, names))) => after(names.iter().map(String::as_str), now.as_ref()),
-            (SettingKind::Text | SettingKind::Number { .. } | SettingKind::Texts | SettingKind::PerModel, _) => None,
+            (
+                SettingKind::Text
+                | SettingKind::Number { .. }
+                | SettingKind::Texts
+                | SettingKind::PerModel
+                | SettingKind::LevelPerModel,
+                _,
+            ) => None,
         };
         match next {
             Some(value) => self.store(setting, Some(value)),

@@ -27,13 +27,12 @@ fn meant(suggestion: &Option<String>) -> String {
 }
 
 /// The commands of pi that offshoot does not have, and what stands for them.
-const OF_PI: [(&str, &str); 6] = [
+const OF_PI: [(&str, &str); 5] = [
     ("login", "a key comes from a variable, `auth.json` or --api-key: see `offshoot models`"),
     ("logout", "remove the key from `auth.json`, or the variable"),
     ("share", "/export writes a page that you can send"),
     ("changelog", "`offshoot --version` says which version this is"),
     ("bug", "`offshoot doctor` shows what a report needs"),
-    ("scoped-models", "the setting `enabledModels` says between which models a key switches"),
 ];
 
 /// The commands and their other names.
@@ -131,6 +130,7 @@ fn command(spec: &'static Spec, arguments: &str) -> Result<SlashCommand, Mistake
         "settings" => SlashCommand::Settings,
         "reload" => SlashCommand::Reload,
         "trust" => SlashCommand::Trust,
+        "scoped-models" => SlashCommand::ScopedModels,
         "help" => SlashCommand::Help,
         "quit" => SlashCommand::Quit,
         other => return Err(Mistake::Unknown { name: other.to_owned(), suggestion: None }),

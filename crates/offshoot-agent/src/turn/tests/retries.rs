@@ -38,9 +38,16 @@ fn failed_requests_are_sent_again_later_and_later() {
 }
 
 #[test]
+fn a_server_that_asks_for_an_hour_is_not_asked_again() {
+    let mut run = Run::streaming();
+    let told = run.answered(error("busy"), transient(Some(3_600_000))).said();
+    assert!(told.ends_with(r#"SETTLE Failed("busy")"#), "{told}");
+}
+
+#[test]
 fn the_wait_has_an_end_and_an_answer_ends_the_trying() {
     let mut run = Run::streaming();
-    assert!(run.answered(error("busy"), transient(Some(3_600_000))).said().contains("WAIT 60000"));
+    assert!(run.answered(error("busy"), transient(Some(60_000))).said().contains("WAIT 60000"));
     run.elapsed().built(10).said();
     let told = run.answered(error("busy"), transient(Some(1000))).said();
     assert!(told.contains("WAIT 1000"), "shorter than offshoot would wait: {told}");
@@ -75,9 +82,12 @@ fn rate_limits_are_no_overflows() {
 /// A server knows best when it can answer again, also if that is soon.
 #[test]
 fn the_wait_that_a_server_asks_for_is_kept() {
-    let retry = Retry::default();
-    assert_eq!(retry.delay(0, Some(1000)), 1000);
-    assert_eq!(retry.delay(2, Some(20_000)), 20_000);
-    assert_eq!(retry.delay(0, Some(90_000)), 60_000);
-    assert_eq!((retry.delay(0, None), retry.delay(2, None)), (2000, 8000));
+    let wait = |retry: Retry, attempts, asked| retry.wait(attempts, &transient(asked).unwrap());
+    let usual = Retry::default();
+    assert_eq!(wait(usual, 0, Some(1000)), Some(1000));
+    assert_eq!(wait(usual, 2, Some(20_000)), Some(20_000));
+    assert_eq!((wait(usual, 0, None), wait(usual, 2, None)), (Some(2000), Some(8000)));
+    assert_eq!(wait(usual, 0, Some(90_000)), None, "nobody waits that long");
+    let patient = Retry { max_asked_ms: None, max_delay_ms: 100_000, ..usual };
+    assert_eq!(wait(patient, 0, Some(90_000)), Some(90_000));
 }

@@ -390,7 +390,7 @@ fn a_command_line_of_pi_works() {
     --session-id a -c
         refused: the argument '--session-id <ID>' cannot be used with '--continue'
     --models a,b -p x
-        refused: --models of pi is missing here; `--model` chooses one model, and `/model` another one in the conversation
+        print <x>
     -p x --theme t.json
         refused: --theme of pi is missing here; the setting `theme` chooses a theme: dark, light, or a file in the data folder's themes
     -e ./x.ts

@@ -38,7 +38,7 @@ const READ_END: u64 = 2 << 20;
 
 /// Adds what can be typed to every argument that has values.
 pub(super) fn with_candidates(command: clap::Command, app: App, typed: TypedLine) -> clap::Command {
-    let app = App { session_dir: typed.session_dir.clone(), ..app };
+    let app = App { session_dir: typed.session_dir.clone().or(app.session_dir), ..app };
     with(command, &Arc::new(Known { app, typed }))
 }
 

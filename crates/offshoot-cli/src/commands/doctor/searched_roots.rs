@@ -33,9 +33,9 @@ pub(super) fn searched_roots(app: &App) -> Vec<SearchedRoot> {
     let mut all = Vec::new();
     if let Some(folder) = &app.session_dir {
         let root = Root::new(settings.cwd.join(folder), Flavour::Flat);
-        all.push(SearchedRoot { root, named_by: "--session-dir", passed_over: None });
+        all.push(SearchedRoot { root, named_by: app.session_dir_by, passed_over: None });
     }
-    let other = all.first().map(|_| "--session-dir names another folder".to_owned());
+    let other = all.first().map(|first| format!("{} names another folder", first.named_by));
     for (root, named_by) in roots.zip(settings.named_by.iter().copied()) {
         all.push(SearchedRoot { root: root.clone(), named_by, passed_over: other.clone() });
     }
@@ -55,7 +55,7 @@ pub(super) fn searched_roots(app: &App) -> Vec<SearchedRoot> {
 }
 
 pub(super) fn owner(place: &SearchedRoot) -> &'static str {
-    if place.named_by == "--session-dir" { "any" } else { owner_of(place.root.flavour) }
+    if ["--session-dir", "sessionDir"].contains(&place.named_by) { "any" } else { owner_of(place.root.flavour) }
 }
 
 /// Only pi has a variable for one flat folder.

@@ -42,7 +42,15 @@ impl World {
         };
         let ui = Ui::new(&environment, ColorWhen::Never, false);
         let (durability, spill_policy) = (Durability::default(), SpillPolicy::default());
-        let app = App { ui, environment, session_dir: None, durability, spill_policy, trust: RunTrust::default() };
+        let app = App {
+            ui,
+            environment,
+            session_dir: None,
+            session_dir_by: "",
+            durability,
+            spill_policy,
+            trust: RunTrust::default(),
+        };
         let (sender, answers) = channel();
         let sender = Mutex::new(sender);
         let tell = move |answer| drop(sender.lock().unwrap_or_else(PoisonError::into_inner).send(answer));

@@ -52,6 +52,7 @@ pub(super) fn run(model: &mut Model, command: SlashCommand) -> Vec<Cmd> {
         SlashCommand::Copy => copy(model),
         SlashCommand::Settings => vec![ProgramTask::Settings.into()],
         SlashCommand::Reload => vec![ProgramTask::Reload.into()],
+        SlashCommand::ScopedModels => vec![ProgramTask::ModelScope.into()],
         SlashCommand::Trust => vec![ProgramTask::Trust.into()],
         SlashCommand::Help => help(model),
         SlashCommand::Quit => end(model),

@@ -9,6 +9,7 @@ use offshoot_agent::provider::Model as LanguageModel;
 use offshoot_agent::turn::{BringBack, Navigation};
 use offshoot_session::transcript::Level;
 use offshoot_session::tree::NodeIx;
+use offshoot_settings::{Scope, Value};
 use ratatui::crossterm::event::KeyEvent;
 
 use super::{LEAVING, MERGING, settings};
@@ -20,6 +21,7 @@ use crate::app::pager::Pager;
 use crate::keymap::{Action, Context};
 use crate::overlay::fork::{ForkOutcome, ForkSelector, ForkUse};
 use crate::overlay::help;
+use crate::overlay::model_scope::{ModelScopeList, ScopeOutcome, ScopeRow};
 use crate::overlay::pick::{self, Choice, Pick};
 use crate::overlay::sessions::{self as selector, Answer};
 use crate::overlay::tree::{self, Snapshot, TreeSelector};
@@ -69,6 +71,10 @@ pub(super) fn key(model: &mut Model, key: KeyEvent) -> Vec<Cmd> {
             let stays = page.key(&model.wishes.keymap, key);
             keep(model, stays)
         }
+        Overlay::ModelScope(list) => {
+            let outcome = list.key(&model.wishes.keymap, key);
+            scope_outcome(model, outcome)
+        }
         Overlay::Pick(pick, picking) => {
             let (outcome, picking) = (pick.key(&model.wishes.keymap, key), picking.clone());
             picked(model, outcome, &picking)
@@ -91,6 +97,7 @@ pub(super) fn paste(model: &mut Model, text: &str) -> Vec<Cmd> {
             return sessions.requests().into_iter().map(|request| ProgramTask::Sessions(request).into()).collect();
         }
         Some(Overlay::Pick(pick, _)) => pick.paste(text),
+        Some(Overlay::ModelScope(list)) => list.paste(text),
         Some(Overlay::Help(help)) => help.paste(text),
         Some(Overlay::Settings(list)) => list.paste(text),
         Some(Overlay::Fork(..) | Overlay::Transcript(_) | Overlay::Page(_)) | None => {}
@@ -180,7 +187,9 @@ fn picked(model: &mut Model, outcome: pick::PickOutcome, picking: &Picking) -> V
                 .into_iter()
                 .collect();
         }
-        Picking::Model(models) => models.get(number).map(|model| Command::SetModel(Arc::clone(model))),
+        Picking::Model(models) => {
+            return models.get(number).map(|chosen| use_model(model, chosen)).unwrap_or_default();
+        }
         Picking::Thinking(levels) => levels.get(number).map(|level| Command::SetThinkingLevel(*level)),
         Picking::Approval => ApprovalMode::ALL.get(number).map(|mode| Command::SetApproval(*mode)),
         Picking::Branch(leaves) => leaves
@@ -188,6 +197,36 @@ fn picked(model: &mut Model, outcome: pick::PickOutcome, picking: &Picking) -> V
             .map(|leaf| Command::NavigateTree(Navigation { target: leaf.clone(), ..Navigation::default() })),
     };
     command.map(Cmd::ask).into_iter().collect()
+}
+
+/// The model answers, with the thinking level that the settings have for it.
+fn use_model(model: &Model, chosen: &Arc<LanguageModel>) -> Vec<Cmd> {
+    let level = model.wishes.settings.thinking_of.get(&format!("{}/{}", chosen.provider, chosen.id));
+    let level = level.map(|level| Command::SetThinkingLevel(*level));
+    std::iter::once(Command::SetModel(Arc::clone(chosen))).chain(level).map(Cmd::ask).collect()
+}
+
+pub(super) fn model_scope(model: &mut Model, rows: Vec<ScopeRow>) -> Vec<Cmd> {
+    if rows.is_empty() {
+        model.notice(Level::Info, "there is no model with a key");
+        return Vec::new();
+    }
+    model.overlay = Some(Overlay::ModelScope(Box::new(ModelScopeList::new(rows, &model.wishes.keymap))));
+    Vec::new()
+}
+
+fn scope_outcome(model: &mut Model, outcome: ScopeOutcome) -> Vec<Cmd> {
+    match outcome {
+        ScopeOutcome::Open => Vec::new(),
+        ScopeOutcome::Closed => keep(model, false),
+        ScopeOutcome::Use(names) => vec![ProgramTask::UseScope(names).into()],
+        ScopeOutcome::Keep(names) => {
+            model.overlay = None;
+            let value = Some(names.clone()).filter(|names| !names.is_empty()).map(Value::Texts);
+            let store = ProgramTask::Store(Scope::Global, "enabledModels", value);
+            vec![ProgramTask::UseScope(names).into(), store.into()]
+        }
+    }
 }
 
 /// Asks whether the folder is trusted.

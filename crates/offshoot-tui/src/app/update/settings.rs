@@ -9,6 +9,7 @@ use crate::app::model::{Model, Overlay};
 use crate::app::msg::Reloaded;
 use crate::keymap::Action;
 use crate::overlay::settings::{Files, Settings as SettingsList, SettingsOutcome};
+use offshoot_session::transcript::Level;
 use offshoot_settings::{Layers, Settings};
 
 /// Opens the list with the values of the files.
@@ -40,6 +41,11 @@ pub(super) fn stored(model: &mut Model, stored: Result<Layers, String>) -> Vec<C
     if let Some(Overlay::Settings(list)) = &mut model.overlay {
         layers.into_iter().for_each(|layers| list.stored(layers));
         failed.into_iter().for_each(|why| list.failed(why));
+    } else {
+        match failed {
+            Some(why) => model.notice(Level::Error, why),
+            None => model.notice(Level::Info, "kept in the settings"),
+        }
     }
     cmds
 }
@@ -140,13 +146,14 @@ mod tests {
         let mut model = Model::default();
         update(&mut model, Msg::Resized(ratatui::layout::Size::new(80, 24)));
         let height = |model: &mut Model| crate::app::view::bottom(model).draw(model).rows.area.height;
+        let take = |model: &mut Model, text: &str| assert_eq!(minded(model, Settings::from(&layers(text))), []);
         let before = height(&mut model);
-        assert_eq!(update(&mut model, Msg::Stored(Ok(layers(r#"{"outputPad":0}"#)))), []);
+        take(&mut model, r#"{"outputPad":0}"#);
         assert!(model.wishes.habits.is_flush);
-        assert_eq!(update(&mut model, Msg::Stored(Ok(layers(r#"{"outputPad":0,"editorPaddingX":3}"#)))), []);
+        take(&mut model, r#"{"outputPad":0,"editorPaddingX":3}"#);
         model.editor.replace(&"x".repeat(76));
         assert_eq!(height(&mut model), before + 1, "74 columns are left");
-        assert_eq!(update(&mut model, Msg::Stored(Ok(Layers::default()))), []);
+        take(&mut model, "{}");
         assert!(!model.wishes.habits.is_flush);
         assert_eq!(height(&mut model), before);
     }

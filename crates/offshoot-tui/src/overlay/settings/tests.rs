@@ -79,7 +79,7 @@ fn other_values_are_typed() {
     insta::assert_snapshot!(screen(&settings, 60, 8), @"
     Settings  everywhere  ~/.local/share/offshoot/settings.js…
     > keepRecent
-    › compaction.keepRecentTokens    20000
+    › compaction.keepRecentTokens     20000
 
 
     tokens of the newest messages that are kept
@@ -90,7 +90,7 @@ fn other_values_are_typed() {
     insta::assert_snapshot!(screen(&settings, 60, 8), @r#"
     Settings  everywhere  ~/.local/share/offshoot/settings.js…
     > keepRecent
-    › compaction.keepRecentTokens    20000x
+    › compaction.keepRecentTokens     20000x
 
 
     compaction.keepRecentTokens should be a whole number from 0,
@@ -147,24 +147,24 @@ fn screens_of_the_settings() {
     Settings  everywhere  ~/.local/share/offshoot/settings.json
     >
     Model and thinking
-    › defaultProvider                automatic                             default
-      defaultModel                   claude-opus-4-5                       user
-      defaultThinkingLevel           medium                                default
-      hideThinkingBlock              false                                 default
+    › defaultProvider                 automatic                            default
+      defaultModel                    claude-opus-4-5                      user
+      defaultThinkingLevel            medium                               default
+      modelThinkingLevels             automatic                            default
+      enabledModels                   automatic                            default
+      images.blockImages              false                                default
+      hideThinkingBlock               false                                default
     Interaction
-      steeringMode                   all                                   project
-      followUpMode                   one-at-a-time                         default
-      externalEditor                 automatic                             default
-      doubleEscapeAction             tree                                  default
-      treeFilterMode                 default                               default
-      treeLayout                     trunk                                 default
-      autocompleteMaxVisible         5                                     default
+      steeringMode                    all                                  project
+      followUpMode                    one-at-a-time                        default
+      externalEditor                  automatic                            default
+      doubleEscapeAction              tree                                 default
+      treeFilterMode                  default                              default
+      treeLayout                      trunk                                default
+      autocompleteMaxVisible          5                                    default
+      enableSkillCommands             true                                 default
     Tools
-      defaultTools                   read, bash                            user
-      parallelTools                  true                                  default
-      approval                       auto                                  default
-      permissions.allow              automatic                             default
-      permissions.ask                automatic                             default
+      defaultTools                    read, bash                           user
     the provider used at the start
     not set · a text
     enter change · esc done · tab other file · del take out
@@ -173,15 +173,15 @@ fn screens_of_the_settings() {
     insta::assert_snapshot!(screen(&settings, 40, 12), @"
     Settings  everywhere  ~/.local/share/…
     >
+      defaultModel                  claude…
       defaultThinkingLevel          medium
+      modelThinkingLevels           automa…
+    › enabledModels                 automa…
+      images.blockImages            false
       hideThinkingBlock             false
     Interaction
-    › steeringMode                  all
-      followUpMode                  one-at…
-      externalEditor                automa…
-      doubleEscapeAction            tree
-    whether waiting steering messages are s…
-    from the project's file · one of one-at…
+    the models between which ctrl+p changes…
+    not set · a list of texts
     enter change · esc done · tab other file
     ");
     find(&mut settings, "zzzz");
