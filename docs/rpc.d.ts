@@ -1105,13 +1105,16 @@ export interface CalledData {
 export interface SourceData {
   path: string;
   /**
-   * `local` if the command line names it, else `auto`.
+   * `local` if the command line names it, a package's source if it brings it, else `auto`.
    */
   source: string;
   /**
    * `user`, `project` or `temporary`.
    */
   scope: string;
+  /**
+   * `package` or `top-level`.
+   */
   origin: string;
   baseDir?: string;
 }

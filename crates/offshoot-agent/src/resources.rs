@@ -4,16 +4,19 @@
 mod front_matter;
 mod template;
 mod skill;
+mod patterns;
 mod places;
 mod system_texts;
 
 use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use offshoot_session::medium::read_regular_text;
 
-pub use places::ResourcePlaces;
+pub use patterns::{chosen, is_pattern};
+pub use places::{PackageFiles, ResourceLists, ResourcePlaces, skill_files, template_files};
 pub use skill::Skill;
 pub use system_texts::{SystemTexts, TypedTexts};
 pub use template::PromptTemplate;
@@ -40,6 +43,17 @@ pub struct Resource {
     pub description: String,
     pub file: PathBuf,
     pub scope: ResourceScope,
+    /// The package that brings it.
+    pub package: Option<Arc<BringingPackage>>,
+}
+
+/// A package that brings resources.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BringingPackage {
+    /// The source as the settings have it.
+    pub source: String,
+    /// Its folder.
+    pub root: PathBuf,
 }
 
 /// Templates and skills, each kind in the order of precedence, no name twice.

@@ -14,8 +14,9 @@ use offshoot_session::session::{Durability, SpillPolicy};
 
 use crate::app::App;
 use crate::commands::{
-    append, branches, check, compact, compare, completions, context, doctor, entry, export, fork, import, label, list,
-    man, merge, migrate, models, name, pick, pop, repair, show, switch, tail, trash, tree, undo,
+    append, branches, check, compact, compare, completions, config, context, doctor, entry, export, fork, import,
+    install, label, list, man, merge, migrate, models, name, packages, pick, pop, remove, repair, show, switch, tail,
+    trash, tree, undo, update,
 };
 use crate::config::Environment;
 use crate::config::settings::session_dir;
@@ -103,6 +104,13 @@ pub(crate) enum Command {
     /// Start a conversation; the words are its first prompt
     #[command(after_help = CHAT_EXAMPLES)]
     Chat(Box<agent::Args>),
+    Install(install::Args),
+    /// Remove a package
+    #[command(alias = "uninstall")]
+    Remove(remove::Args),
+    Update(update::Args),
+    Config(config::Args),
+    Packages(packages::Args),
     Models(models::Args),
     Api(api::Args),
     Completions(completions::Args),
@@ -138,6 +146,11 @@ impl Command {
             Self::Doctor(args) => doctor::run(app, args),
             Self::Migrate(args) => migrate::run(app, args),
             Self::Chat(args) => run_agent(app, args),
+            Self::Install(args) => install::run(app, args),
+            Self::Remove(args) => remove::run(app, args),
+            Self::Update(args) => update::run(app, args),
+            Self::Config(args) => config::run(app, args),
+            Self::Packages(args) => packages::run(app, args),
             Self::Models(args) => models::run(app, args),
             Self::Api(args) => api::run(app, args),
             Self::Completions(args) => completions::run(app, args, command_line()),

@@ -11,6 +11,7 @@ mod ui;
 mod sandbox;
 mod trust;
 mod app;
+mod packages;
 mod select;
 mod selections;
 mod failures;

@@ -4,6 +4,7 @@
 mod hangup;
 mod signals;
 mod stop;
+mod theme_files;
 mod wishes;
 mod draft_files;
 mod drafts;
@@ -55,7 +56,7 @@ const FIRST_START: &str = "the model's calls run unasked (approval: auto); /appr
 /// Opens the session, or lets the user pick one, and shows it until the user leaves.
 pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
     let (mut session, signals) = if args.resume {
-        let Some((file, signals)) = pick::session(app)? else {
+        let Some((file, signals)) = pick::session(app, args)? else {
             app.ui.note("no session was chosen");
             return Ok(());
         };
@@ -86,7 +87,7 @@ fn converse(
     let signals = signals.map_or_else(Signals::listen, Ok)?;
     signals.connect(sender.clone());
     let mut files = DraftFiles::of(app, &session);
-    let wishes = wishes(app, &app.settings_files(&app.folder_of(&session)), session.cwd().unwrap_or_default())?;
+    let wishes = wishes(app, args, &app.settings_files(&app.folder_of(&session)), session.cwd().unwrap_or_default())?;
     let history = files.history();
     if history.is_empty() && args.approval.is_none() && setup.permissions.mode == ApprovalMode::Auto {
         app.ui.note(FIRST_START);

@@ -52,6 +52,16 @@ impl Layers {
         }
     }
 
+    /// What both files list, each with the file's scope, the project's first.
+    #[must_use]
+    pub fn listed(&self, key: &str) -> Vec<(Scope, Vec<String>)> {
+        let texts = |scope| match self.layer(scope).get(key) {
+            Some(Value::Texts(texts) | Value::Packages(texts)) => Some((scope, texts.clone())),
+            _ => None,
+        };
+        [Scope::Project, Scope::Global].into_iter().filter_map(texts).collect()
+    }
+
     /// The rules of both files; a project can only make them stricter. A rule that cannot be read comes with its origin
     /// and the reason.
     #[must_use]
@@ -194,6 +204,8 @@ pub struct Settings {
     pub retry: Retry,
     pub http: HttpOptions,
     pub answer_limits: AnswerLimits,
+    /// npm and its first arguments; empty for `npm`.
+    pub npm: Vec<String>,
     /// The shell; `None` means bash.
     pub shell: Option<String>,
     /// For the model's commands that name no time-out.
@@ -287,6 +299,7 @@ impl From<&Layers> for Settings {
                 proxy: layers.text("httpProxy"),
                 sends_images: !layers.flag("images.blockImages"),
             },
+            npm: layers.texts("npmCommand").unwrap_or_default(),
             answer_limits: AnswerLimits {
                 bytes: layers.number("answer.maxBytes"),
                 blocks: usize::try_from(layers.number("answer.maxBlocks")).unwrap_or(usize::MAX),
@@ -426,6 +439,9 @@ mod tests {
                 SettingKind::Text => Value::Text("x".to_owned()),
                 SettingKind::Texts => Value::Texts(vec!["read".to_owned()]),
                 SettingKind::PerModel => Value::PerModel(vec![("p/m".to_owned(), ModelTokens::default())]),
+                // Read where resources are looked for.
+                _ if ["packages", "skills", "prompts", "themes"].contains(&setting.key) => continue,
+                SettingKind::Packages => Value::Packages(vec!["\"npm:x\"".to_owned()]),
                 SettingKind::LevelPerModel => Value::Levels(vec![("p/m".to_owned(), ThinkingLevel::Low)]),
             };
             let text = edit("", setting.key, Some(&changed)).unwrap();

@@ -5,7 +5,8 @@ use offshoot_session::json::{Json, JsonKind};
 use crate::comments::blanked;
 use crate::diagnostic::{ConfigDiagnostic, TextPosition};
 use crate::nearest::nearest;
-use crate::table::{InProjects, OF_PI, SETTINGS, SILENT, Scope, Setting, find};
+use crate::of_pi::{OF_PI, SILENT};
+use crate::table::{InProjects, SETTINGS, Scope, Setting, find};
 use crate::value::Value;
 
 /// The settings of one file.

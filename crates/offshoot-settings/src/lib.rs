@@ -10,6 +10,7 @@ pub mod diagnostic;
 mod comments;
 mod value;
 mod table;
+mod of_pi;
 mod layer;
 mod edit;
 mod effective;

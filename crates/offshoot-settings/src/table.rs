@@ -21,6 +21,7 @@ pub enum Section {
     Retries,
     Shell,
     Safety,
+    Resources,
 }
 
 impl Section {
@@ -35,6 +36,7 @@ impl Section {
             Self::Retries => "Retries and limits",
             Self::Shell => "Shell",
             Self::Safety => "Safety",
+            Self::Resources => "Skills, templates, themes, packages",
         }
     }
 }
@@ -115,7 +117,7 @@ const QUEUE: SettingKind = SettingKind::Choice(&["one-at-a-time", "all"]);
 const LEVELS: SettingKind = SettingKind::Choice(&["off", "minimal", "low", "medium", "high", "xhigh", "max"]);
 const FILTERS: SettingKind = SettingKind::Choice(&["default", "no-tools", "user-only", "labeled-only", "all"]);
 
-use Section::{Context, Display, Interaction, Model, Retries, Safety, Shell, Tools};
+use Section::{Context, Display, Interaction, Model, Resources, Retries, Safety, Shell, Tools};
 
 /// All settings, in display order.
 pub const SETTINGS: &[Setting] = &[
@@ -189,6 +191,36 @@ pub const SETTINGS: &[Setting] = &[
         Some("true"),
         "offer /skill:name when a command is typed; it works all the same",
     ),
+    setting_row(
+        "packages",
+        Resources,
+        SettingKind::Packages,
+        None,
+        "packages of skills, templates and themes; files add up, and a project's entry replaces the user's of the same package",
+    ),
+    setting_row(
+        "skills",
+        Resources,
+        SettingKind::Texts,
+        None,
+        "more files and folders of skills, and patterns such as !name over those that are found; files add up",
+    ),
+    setting_row(
+        "prompts",
+        Resources,
+        SettingKind::Texts,
+        None,
+        "more files and folders of prompt templates, and patterns over those that are found; files add up",
+    ),
+    setting_row("themes", Resources, SettingKind::Texts, None, "more files and folders of themes; files add up"),
+    setting_row(
+        "npmCommand",
+        Resources,
+        SettingKind::Texts,
+        None,
+        "npm and its first arguments, such as mise, exec, --, npm; by default npm",
+    )
+    .global_only(),
     setting_row("defaultTools", Tools, SettingKind::Texts, None, "the model's tools; an empty list means none"),
     setting_row(
         "parallelTools",
@@ -462,41 +494,6 @@ pub fn find(key: &str) -> Option<&'static Setting> {
     SETTINGS.iter().find(|setting| setting.key == key)
 }
 
-/// pi's settings about pi's own looks and greetings. They have no meaning here and cause no warning.
-pub(crate) const SILENT: &[&str] = &[
-    "tuiMode",
-    "fullscreenExitOutput",
-    "fullscreenScrollbar",
-    "fullscreenCopyOnSelect",
-    "showHardwareCursor",
-    "terminal.clearOnShrink",
-    "terminal.hyperlinks",
-    "markdown",
-    "showCacheMissNotices",
-    "collapseChangelog",
-    "lastChangelogVersion",
-    "enableInstallTelemetry",
-    "enableAnalytics",
-    "warnings",
-];
-
-/// Other pi settings without a meaning here, each a whole name or an object with all its members. They cause a warning.
-pub(crate) const OF_PI: &[&str] = &[
-    "thinkingBudgets",
-    "cacheWarming",
-    "images.autoResize",
-    "transport",
-    "websocketConnectTimeoutMs",
-    "retry.provider.timeoutMs",
-    "retry.provider.maxRetries",
-    "npmCommand",
-    "packages",
-    "extensions",
-    "skills",
-    "prompts",
-    "themes",
-];
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -506,7 +503,6 @@ mod tests {
         for (at, setting) in SETTINGS.iter().enumerate() {
             assert!(SETTINGS[..at].iter().all(|other| other.key != setting.key), "{}", setting.key);
             assert_eq!(setting.default().is_some(), setting.usual.is_some(), "{}", setting.key);
-            assert!(!OF_PI.contains(&setting.key) && !SILENT.contains(&setting.key), "{}", setting.key);
         }
     }
 

@@ -25,6 +25,8 @@ pub enum SettingKind {
     PerModel,
     /// Thinking levels of single models.
     LevelPerModel,
+    /// A list of texts and objects.
+    Packages,
 }
 
 /// Compaction settings of one model; `None` leaves the value for all models.
@@ -42,6 +44,8 @@ pub enum Value {
     Texts(Vec<String>),
     PerModel(Vec<(String, ModelTokens)>),
     Levels(Vec<(String, ThinkingLevel)>),
+    /// Each as JSON.
+    Packages(Vec<String>),
 }
 
 /// A switch with this value is decided by offshoot.
@@ -95,6 +99,14 @@ impl SettingKind {
                 models.collect::<Result<_, String>>().map(Value::Levels)
             }
             Self::LevelPerModel => Err(wrong()),
+            Self::Packages if json.kind() == JsonKind::Array => {
+                let is_entry = |item: &Json<'_>| matches!(item.kind(), JsonKind::String | JsonKind::Object);
+                let items: Vec<Json<'_>> = json.items().collect();
+                let entries =
+                    items.iter().all(is_entry).then(|| items.iter().map(|item| item.text().to_owned()).collect());
+                entries.map(Value::Packages).ok_or_else(wrong)
+            }
+            Self::Packages => Err(wrong()),
         }
     }
 
@@ -128,6 +140,7 @@ impl SettingKind {
                 Ok(Value::Texts(texts.map(str::to_owned).collect()))
             }
             Self::PerModel | Self::LevelPerModel => Err("is written in the file".to_owned()),
+            Self::Packages => Err("is changed by `offshoot install`, `remove` and `config`".to_owned()),
         }
     }
 
@@ -144,6 +157,7 @@ impl SettingKind {
             Self::Text => "a text".to_owned(),
             Self::Texts => "a list of texts".to_owned(),
             Self::PerModel => "an object from provider/id to {reserveTokens, keepRecentTokens}".to_owned(),
+            Self::Packages => "a list of sources, or of objects with a source".to_owned(),
             Self::LevelPerModel => "an object from provider/id to a thinking level".to_owned(),
         }
     }
@@ -192,6 +206,7 @@ impl Value {
                 let models = models.iter().map(|(name, tokens)| format!("{}: {{{}}}", quote(name), tokens.members()));
                 format!("{{{}}}", models.collect::<Vec<_>>().join(", "))
             }
+            Self::Packages(entries) => format!("[{}]", entries.join(", ")),
             Self::Levels(models) => {
                 let models = models.iter().map(|(name, level)| format!("{}: {}", quote(name), quote(level.as_str())));
                 format!("{{{}}}", models.collect::<Vec<_>>().join(", "))
@@ -208,6 +223,13 @@ impl fmt::Display for Value {
             Self::Text(text) => f.write_str(text),
             Self::Texts(texts) if texts.is_empty() => f.write_str("none"),
             Self::Texts(texts) => f.write_str(&texts.join(", ")),
+            Self::Packages(entries) => {
+                let source = |entry: &String| {
+                    let json = Json::parse(entry).ok()?;
+                    json.as_str().or_else(|| json.str("source")).map(std::borrow::Cow::into_owned)
+                };
+                f.write_str(&entries.iter().filter_map(source).collect::<Vec<_>>().join(", "))
+            }
             Self::Levels(models) => {
                 let shown = models.iter().map(|(name, level)| format!("{name} {}", level.as_str()));
                 f.write_str(&shown.collect::<Vec<_>>().join(", "))

@@ -15,6 +15,7 @@ const EDGES: &[(&str, &[&str])] = &[
     ("offshoot-agent", &["offshoot-session"]),
     ("offshoot-extensions", &["offshoot-session", "offshoot-agent"]),
     ("offshoot-settings", &["offshoot-session", "offshoot-agent"]),
+    ("offshoot-packages", &["offshoot-session", "offshoot-agent"]),
     ("offshoot-tui", &["offshoot-session", "offshoot-agent", "offshoot-settings"]),
     (
         "offshoot-cli",
@@ -23,6 +24,7 @@ const EDGES: &[(&str, &[&str])] = &[
             "offshoot-catalogue",
             "offshoot-html",
             "offshoot-agent",
+            "offshoot-packages",
             "offshoot-extensions",
             "offshoot-settings",
             "offshoot-tui",

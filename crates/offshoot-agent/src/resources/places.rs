@@ -2,10 +2,14 @@
 //! project's folder only if it is trusted.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use ignore::WalkBuilder;
 
-use super::{PromptTemplate, ResourceScope, ResourceTrouble, Resources, Skill, first_of_each};
+use super::{
+    BringingPackage, PromptTemplate, ResourceScope, ResourceTrouble, Resources, Skill, chosen, first_of_each,
+    is_pattern,
+};
 use crate::tool::walk::has_sound_rules;
 
 /// A folder with more is no folder of resources.
@@ -32,6 +36,43 @@ pub struct ResourcePlaces {
     pub finds_templates: bool,
     /// Skills are looked for outside the command line.
     pub finds_skills: bool,
+    /// The lists of a trusted project's settings.
+    pub project_lists: ResourceLists,
+    /// The lists of the user's settings.
+    pub user_lists: ResourceLists,
+    /// What packages bring, in the order of precedence.
+    pub packages: Vec<PackageFiles>,
+}
+
+/// Lists of the settings: paths of files and folders, and patterns over what is found in the settings' own folder.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the names say what they are")]
+pub struct ResourceLists {
+    pub templates: Vec<String>,
+    pub skills: Vec<String>,
+}
+
+/// The files of a package that count.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the names say what they are")]
+pub struct PackageFiles {
+    pub package: Arc<BringingPackage>,
+    pub scope: ResourceScope,
+    pub templates: Vec<PathBuf>,
+    pub skills: Vec<PathBuf>,
+}
+
+/// Files that were found, and who brings them.
+struct FoundFiles {
+    files: Vec<PathBuf>,
+    scope: ResourceScope,
+    package: Option<Arc<BringingPackage>>,
+}
+
+impl FoundFiles {
+    fn new(files: Vec<PathBuf>, scope: ResourceScope) -> Self {
+        Self { files, scope, package: None }
+    }
 }
 
 /// Which `.md` files of a folder of skills are skills, beside `SKILL.md`: those directly in it, or those below it.
@@ -53,72 +94,158 @@ impl ResourcePlaces {
     }
 
     fn all_templates(&self, troubles: &mut Vec<ResourceTrouble>) -> Vec<PromptTemplate> {
-        let mut found = Vec::new();
-        let mut take = |files: Vec<PathBuf>, scope, troubles: &mut Vec<ResourceTrouble>| {
+        let mut loaded = Vec::new();
+        for FoundFiles { files, scope, package } in self.template_places(troubles) {
             for file in files {
                 match PromptTemplate::load(&file, scope) {
-                    Ok(template) => found.push(template),
+                    Ok(mut template) => {
+                        template.about.package.clone_from(&package);
+                        loaded.push(template);
+                    }
                     Err(trouble) => troubles.push(trouble),
                 }
             }
-        };
+        }
+        loaded
+    }
+
+    fn template_places(&self, troubles: &mut Vec<ResourceTrouble>) -> Vec<FoundFiles> {
+        let mut places = Vec::new();
         for path in &self.templates {
             let files = if path.is_dir() { direct(path, troubles) } else { vec![path.clone()] };
-            take(files, ResourceScope::CommandLine, troubles);
+            places.push(FoundFiles::new(files, ResourceScope::CommandLine));
         }
         if !self.finds_templates {
-            return found;
+            return places;
         }
-        let project = self.project.iter().flat_map(|cwd| [cwd.join(".offshoot"), cwd.join(".pi")]);
-        let folders = project.map(|folder| (folder, ResourceScope::Project));
-        for (folder, scope) in folders.chain(self.data.iter().map(|data| (data.clone(), ResourceScope::User))) {
-            // pi's former name of the folder.
-            let named =
-                ["prompts", "commands"].map(|name| folder.join(name)).into_iter().find(|folder| folder.is_dir());
-            if let Some(folder) = named {
-                take(direct(&folder, troubles), scope, troubles);
+        for (bases, words, scope) in self.lists(|lists| &lists.templates) {
+            let listed = listed(&bases, words, self.home.as_deref(), troubles, template_files);
+            places.push(FoundFiles::new(listed, scope));
+            for base in &bases {
+                let found = named_prompts(base).map(|folder| direct(&folder, troubles)).unwrap_or_default();
+                places.push(FoundFiles::new(left_by(base, found, words), scope));
             }
         }
-        found
+        places.extend(self.packages.iter().map(|of| FoundFiles {
+            files: of.templates.clone(),
+            scope: of.scope,
+            package: Some(Arc::clone(&of.package)),
+        }));
+        places
     }
 
     fn all_skills(&self, troubles: &mut Vec<ResourceTrouble>) -> Vec<Skill> {
-        let mut found = Vec::new();
-        let mut take = |files: Vec<PathBuf>, scope, troubles: &mut Vec<ResourceTrouble>| {
+        let mut loaded = Vec::new();
+        for FoundFiles { files, scope, package } in self.skill_places(troubles) {
             for file in files {
                 match Skill::load(&file, scope, troubles) {
-                    Ok(skill) => found.extend(skill),
+                    Ok(Some(mut skill)) => {
+                        skill.about.package.clone_from(&package);
+                        loaded.push(skill);
+                    }
+                    Ok(None) => {}
                     Err(trouble) => troubles.push(trouble),
                 }
             }
-        };
-        for path in &self.skills {
-            let files =
-                if path.is_dir() { skill_files(path, LooseFiles::Direct, troubles) } else { vec![path.clone()] };
-            take(files, ResourceScope::CommandLine, troubles);
         }
-        if !self.finds_skills {
-            return found;
-        }
-        for (folder, loose, scope) in self.skill_folders() {
-            if folder.is_dir() {
-                take(skill_files(&folder, loose, troubles), scope, troubles);
-            }
-        }
-        found
+        loaded
     }
 
-    fn skill_folders(&self) -> Vec<(PathBuf, LooseFiles, ResourceScope)> {
-        let mut folders = Vec::new();
-        if let Some(cwd) = &self.project {
-            folders.extend(
-                skill_folders(cwd, self.home.as_deref()).map(|(folder, loose)| (folder, loose, ResourceScope::Project)),
-            );
+    fn skill_places(&self, troubles: &mut Vec<ResourceTrouble>) -> Vec<FoundFiles> {
+        let mut places = Vec::new();
+        for path in &self.skills {
+            let files = if path.is_dir() { skills_in(path, LooseFiles::Direct, troubles) } else { vec![path.clone()] };
+            places.push(FoundFiles::new(files, ResourceScope::CommandLine));
         }
-        folders.extend(self.data.iter().map(|data| (data.join("skills"), LooseFiles::Direct, ResourceScope::User)));
-        folders.extend(self.home.iter().map(|home| (home.join(SHARED), LooseFiles::Below, ResourceScope::User)));
-        folders
+        if !self.finds_skills {
+            return places;
+        }
+        for (bases, words, scope) in self.lists(|lists| &lists.skills) {
+            let listed = listed(&bases, words, self.home.as_deref(), troubles, skill_files);
+            places.push(FoundFiles::new(listed, scope));
+            for (base, folder, loose) in self.skill_folders(scope) {
+                if folder.is_dir() {
+                    let found = skills_in(&folder, loose, troubles);
+                    places.push(FoundFiles::new(left_by(&base, found, words), scope));
+                }
+            }
+        }
+        places.extend(self.packages.iter().map(|of| FoundFiles {
+            files: of.skills.clone(),
+            scope: of.scope,
+            package: Some(Arc::clone(&of.package)),
+        }));
+        places
     }
+
+    /// The project's and the user's: the folders of settings, the words of a list, and whose they are.
+    fn lists(
+        &self,
+        of: impl for<'a> Fn(&'a ResourceLists) -> &'a Vec<String>,
+    ) -> Vec<(Vec<PathBuf>, &[String], ResourceScope)> {
+        let project = self.project.iter().map(|cwd| {
+            let bases = [".offshoot", ".pi"].map(|name| cwd.join(name)).to_vec();
+            (bases, of(&self.project_lists).as_slice(), ResourceScope::Project)
+        });
+        let user =
+            self.data.iter().map(|data| (vec![data.clone()], of(&self.user_lists).as_slice(), ResourceScope::User));
+        project.chain(user).collect()
+    }
+
+    /// The folders of skills: where patterns begin, the folder, and which of its files are skills.
+    fn skill_folders(&self, scope: ResourceScope) -> Vec<(PathBuf, PathBuf, LooseFiles)> {
+        let base = |folder: &Path| folder.parent().unwrap_or(folder).to_path_buf();
+        let with_base = |(folder, loose): (PathBuf, LooseFiles)| (base(&folder), folder, loose);
+        match (scope, &self.project) {
+            (ResourceScope::Project, Some(cwd)) => skill_folders(cwd, self.home.as_deref()).map(with_base).collect(),
+            (ResourceScope::User, _) => {
+                let own = self.data.iter().map(|data| (data.join("skills"), LooseFiles::Direct));
+                let shared = self.home.iter().map(|home| (home.join(SHARED), LooseFiles::Below));
+                own.chain(shared).map(with_base).collect()
+            }
+            _ => Vec::new(),
+        }
+    }
+}
+
+/// The files of the words that are paths, which begin in the first of the folders.
+fn listed(
+    bases: &[PathBuf],
+    words: &[String],
+    home: Option<&Path>,
+    troubles: &mut Vec<ResourceTrouble>,
+    in_folder: impl Fn(&Path) -> Vec<PathBuf>,
+) -> Vec<PathBuf> {
+    let Some(base) = bases.first() else { return Vec::new() };
+    let mut found = Vec::new();
+    for word in words.iter().filter(|word| !is_pattern(word)) {
+        let path = match (word.strip_prefix("~/"), home) {
+            (Some(rest), Some(home)) => home.join(rest),
+            _ => base.join(word),
+        };
+        if path.is_dir() {
+            found.extend(in_folder(&path));
+        } else if path.is_file() {
+            found.push(path);
+        } else {
+            troubles.push(ResourceTrouble::Odd {
+                file: path,
+                why: "the settings list it, and it does not exist".to_owned(),
+            });
+        }
+    }
+    found
+}
+
+/// What the patterns among the words leave of the files that were found. A pattern that adds files adds none here.
+fn left_by(base: &Path, found: Vec<PathBuf>, words: &[String]) -> Vec<PathBuf> {
+    let patterns: Vec<String> = words.iter().filter(|word| word.starts_with(['!', '+', '-'])).cloned().collect();
+    if patterns.is_empty() {
+        return found;
+    }
+    let relative: Vec<PathBuf> =
+        found.iter().map(|file| file.strip_prefix(base).unwrap_or(file).to_path_buf()).collect();
+    chosen(base, &relative, &patterns, true).into_iter().map(|file| base.join(file)).collect()
 }
 
 /// The folders of a project that would count if it were trusted.
@@ -148,13 +275,25 @@ fn skill_folders(cwd: &Path, home: Option<&Path>) -> impl Iterator<Item = (PathB
     )
 }
 
+/// The files of skills in a folder of a package: folders with a `SKILL.md`, and `.md` files directly in it.
+#[must_use]
+pub fn skill_files(folder: &Path) -> Vec<PathBuf> {
+    skills_in(folder, LooseFiles::Direct, &mut Vec::new())
+}
+
+/// The Markdown files below a folder of templates of a package.
+#[must_use]
+pub fn template_files(folder: &Path) -> Vec<PathBuf> {
+    walk(folder, DEEPEST, &mut Vec::new()).into_iter().filter(|path| is_markdown(path)).collect()
+}
+
 /// The Markdown files directly in a folder.
 fn direct(folder: &Path, troubles: &mut Vec<ResourceTrouble>) -> Vec<PathBuf> {
     walk(folder, 1, troubles).into_iter().filter(|path| is_markdown(path)).collect()
 }
 
 /// The files of skills in a folder. A folder with a `SKILL.md` is one skill, and nothing below it is looked at.
-fn skill_files(folder: &Path, loose: LooseFiles, troubles: &mut Vec<ResourceTrouble>) -> Vec<PathBuf> {
+fn skills_in(folder: &Path, loose: LooseFiles, troubles: &mut Vec<ResourceTrouble>) -> Vec<PathBuf> {
     if folder.join("SKILL.md").is_file() {
         return vec![folder.join("SKILL.md")];
     }

@@ -38,7 +38,8 @@ impl Skill {
         let folder = || folder_of(file).file_name().unwrap_or_default().to_string_lossy().into_owned();
         let name = parsed.text("name").map_or_else(folder, str::to_owned);
         troubles.extend(faults(&name, description).map(|why| odd(file, why)));
-        let about = Resource { name, description: description.to_owned(), file: file.to_path_buf(), scope };
+        let about =
+            Resource { name, description: description.to_owned(), file: file.to_path_buf(), scope, package: None };
         Ok(Some(Self { about, is_for_person_only: parsed.is_true("disable-model-invocation") }))
     }
 

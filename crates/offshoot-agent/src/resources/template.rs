@@ -38,7 +38,7 @@ impl PromptTemplate {
         };
         let description = parsed.text("description").map_or_else(first_line, str::to_owned);
         let argument_hint = parsed.text("argument-hint").map(str::to_owned);
-        let about = Resource { name, description, file: PathBuf::from(file), scope };
+        let about = Resource { name, description, file: PathBuf::from(file), scope, package: None };
         Ok(Self { about, argument_hint, body: parsed.body })
     }
 

@@ -227,13 +227,21 @@ pub(crate) struct Args {
     #[arg(long)]
     pub(crate) no_prompt_templates: bool,
 
+    /// A theme, or a folder of themes (repeatable)
+    #[arg(long, value_name = "PATH")]
+    pub(crate) theme: Vec<PathBuf>,
+
+    /// The theme of this run: a name, or two as LIGHT/DARK
+    #[arg(long, value_name = "NAME")]
+    pub(crate) use_theme: Option<String>,
+
     /// As pi's: there are no extensions to leave out
     #[arg(long, hide = true)]
     no_extensions: bool,
 
-    /// As pi's: without a screen there are no themes to leave out
-    #[arg(long, hide = true)]
-    no_themes: bool,
+    /// Use no themes but those of --theme and the built-in ones
+    #[arg(long)]
+    pub(crate) no_themes: bool,
 
     /// Give the model no AGENTS.md or CLAUDE.md
     #[arg(long)]
@@ -266,10 +274,6 @@ impl Args {
             return Err(CommandError::usage("--rpc-version needs --mode rpc"));
         }
         if !self.print && self.mode.is_none() && is_terminal {
-            if self.no_themes {
-                return Err(CommandError::usage("--no-themes needs -p, --mode json or --mode rpc")
-                    .hint("the setting `theme` chooses a built-in theme: dark or light"));
-            }
             if self.max_turns.is_some() || self.max_cost.is_some() || self.max_time.is_some() {
                 let why = "--max-turns, --max-cost and --max-time need -p or --mode json";
                 return Err(CommandError::usage(why));

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use offshoot_agent::context_files::{self, Links};
 use offshoot_agent::model::{Keys, Models};
 use offshoot_agent::provider::{Http, Model, Secret};
-use offshoot_agent::resources::{ResourcePlaces, Resources, SystemTexts, TypedTexts, of_project};
+use offshoot_agent::resources::{ResourceLists, ResourcePlaces, Resources, SystemTexts, TypedTexts, of_project};
 use offshoot_agent::sandbox::Sandbox;
 use offshoot_agent::sessions::Sessions;
 use offshoot_agent::system_prompt::SystemPrompt;
@@ -16,7 +16,7 @@ use offshoot_session::clock::{SystemClock, to_iso};
 use offshoot_session::error::{Invalid, Result as Read};
 use offshoot_session::session::{NewSession, Session};
 use offshoot_session::store::{DirStore, Store as _};
-use offshoot_settings::{Layers, Settings};
+use offshoot_settings::{Layers, Scope, Settings};
 
 use super::approval::{Project, permissions, start_mode};
 use super::args::AgentOutput;
@@ -24,6 +24,7 @@ use super::{Args, confine};
 use crate::app::App;
 use crate::error::{CommandError, Result};
 use crate::models::{ChosenModel, ModelTable, ModelWishes, WithoutKey};
+use crate::packages::{Brought, brought};
 use crate::trust::{RunTrust, Trust};
 
 /// oh-my-pi keeps keys in a database.
@@ -50,7 +51,7 @@ pub(crate) fn setup(app: &App, args: &Args, session: &Session, approver: Approve
     let (context, troubles) =
         if args.no_context_files { Default::default() } else { context_files::find(&home, &cwd, links) };
     troubles.iter().for_each(|trouble| app.ui.warning(&trouble.to_string()));
-    let (resources, texts) = resources(app, args, &cwd, is_trusted);
+    let (resources, texts) = resources(app, args, &layers, &cwd, is_trusted);
     let sandbox = confine::sandbox(app, args, &user.sandbox, &cwd)?;
     let date = to_iso(app.now());
     let prompt = SystemPrompt {
@@ -121,8 +122,15 @@ fn usable_settings<T>(app: &App, layers: &Layers, choose: impl Fn(&Settings) -> 
 
 /// Skills, prompt templates and texts of the system prompt. What is odd about them, and what an untrusted project has, is
 /// reported.
-fn resources(app: &App, args: &Args, cwd: &Path, is_trusted: bool) -> (Resources, SystemTexts) {
+fn resources(app: &App, args: &Args, layers: &Layers, cwd: &Path, is_trusted: bool) -> (Resources, SystemTexts) {
     let absolute = |paths: &[PathBuf]| paths.iter().map(|path| app.environment.cwd.join(path)).collect();
+    let lists = |scope: Scope| {
+        let of = |key: &str| layers.listed(key).into_iter().find(|(of, _)| *of == scope).map(|(_, words)| words);
+        ResourceLists { templates: of("prompts").unwrap_or_default(), skills: of("skills").unwrap_or_default() }
+    };
+    let brought =
+        if args.no_skills && args.no_prompt_templates { Brought::default() } else { brought(app, layers, cwd) };
+    brought.troubles.iter().for_each(|trouble| app.ui.warning(trouble));
     let places = ResourcePlaces {
         templates: absolute(&args.prompt_template),
         skills: absolute(&args.skill),
@@ -131,6 +139,9 @@ fn resources(app: &App, args: &Args, cwd: &Path, is_trusted: bool) -> (Resources
         home: app.environment.home.clone(),
         finds_templates: !args.no_prompt_templates,
         finds_skills: !args.no_skills,
+        project_lists: lists(Scope::Project),
+        user_lists: lists(Scope::Global),
+        packages: brought.packages,
     };
     let (found, mut troubles) = places.find();
     let typed =

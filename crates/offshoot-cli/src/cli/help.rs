@@ -36,6 +36,7 @@ const GROUPS: &[(&str, &[&str])] = &[
     ("Bring back", &["compare", "pick", "merge", "undo"]),
     ("Write", &["label", "name", "compact", "append", "export", "import", "trash"]),
     ("Agent", &["chat", "models", "api"]),
+    ("Packages", &["install", "remove", "update", "config", "packages"]),
     ("Maintain", &["check", "repair", "doctor", "migrate", "completions", "man", "help"]),
 ];
 

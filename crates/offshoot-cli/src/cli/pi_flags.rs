@@ -20,9 +20,7 @@ const FLAGS: &[(&str, &str)] = &[
 ];
 
 /// Options of pi that offshoot lacks, and what does the same or comes near.
-const MISSING: &[(&str, &str)] =
-    &[("--theme", THEMES), ("--use-theme", THEMES), ("--extension", EXTENSIONS), ("-e", EXTENSIONS)];
-const THEMES: &str = "the setting `theme` chooses a theme: dark, light, or a file in the data folder's themes";
+const MISSING: &[(&str, &str)] = &[("--extension", EXTENSIONS), ("-e", EXTENSIONS)];
 const EXTENSIONS: &str = "there are no extensions yet; `--skill` and `--prompt-template` take files and folders";
 
 /// The first of pi's options among the arguments that offshoot lacks, and its equivalent.

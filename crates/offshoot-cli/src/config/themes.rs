@@ -1,50 +1,74 @@
-//! Reads the user's themes, `themes/NAME.json` of the data folder. `offshoot_tui::theme` defines their contents.
+//! Reads the user's themes: `themes/NAME.json` of the data folder, those of the command line, of the settings and of packages.
+//! `offshoot_tui::theme` defines their contents.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use offshoot_session::json::Json;
 use offshoot_tui::theme::{Theme, Themes};
 
 use crate::error::{CommandError, FailureKind, Result};
 
-/// The themes that a setting names, and warnings about their files.
-pub(crate) fn named(data: Option<&Path>, setting: Option<&str>) -> Result<(Themes, Vec<String>)> {
+/// The files of themes, in the order of precedence.
+pub(crate) type ThemeFiles = Vec<PathBuf>;
+
+const BUILT_IN: &[&str] = &["dark", "light"];
+
+/// The files of these paths: files, and the `.json` files directly in folders.
+pub(crate) fn files_of(paths: impl IntoIterator<Item = PathBuf>) -> ThemeFiles {
+    let mut files = Vec::new();
+    for path in paths {
+        if path.is_dir() {
+            let entries = std::fs::read_dir(&path).into_iter().flatten().flatten();
+            let mut inside: Vec<PathBuf> = entries.map(|entry| entry.path()).filter(|path| is_theme(path)).collect();
+            inside.sort();
+            files.extend(inside);
+        } else {
+            files.push(path);
+        }
+    }
+    files
+}
+
+fn is_theme(path: &Path) -> bool {
+    let is_hidden = path.file_name().is_none_or(|name| name.to_string_lossy().starts_with('.'));
+    !is_hidden && path.extension().is_some_and(|extension| extension == "json")
+}
+
+/// The themes that a setting names, and warnings about their files. `files` is asked only for a theme that is not built in.
+pub(crate) fn named(files: &dyn Fn() -> ThemeFiles, setting: Option<&str>) -> Result<(Themes, Vec<String>)> {
     let (light, dark) = Themes::named(setting).map_err(|why| CommandError::new(FailureKind::NotFound, why))?;
-    let (light_theme, mut troubles) = one(data, &light)?;
+    let (light_theme, mut troubles) = one(files, &light)?;
     if light == dark {
         return Ok((Themes { dark: light_theme.clone(), light: light_theme }, troubles));
     }
-    let (dark, more) = one(data, &dark)?;
+    let (dark, more) = one(files, &dark)?;
     troubles.extend(more);
     Ok((Themes { light: light_theme, dark }, troubles))
 }
 
-pub(crate) fn names(data: Option<&Path>) -> Vec<String> {
-    let files = data.and_then(|data| std::fs::read_dir(data.join("themes")).ok());
-    let name = |file: std::fs::DirEntry| file.file_name().to_str()?.strip_suffix(".json").map(str::to_owned);
-    let mut own: Vec<String> = files.into_iter().flatten().flatten().filter_map(name).collect();
-    own.retain(|name| is_name(name) && !BUILT_IN.contains(&name.as_str()));
+/// The names of all themes, the built-in ones first.
+pub(crate) fn names(files: &[PathBuf]) -> Vec<String> {
+    let mut own: Vec<String> = files.iter().map(|file| own_name(file).unwrap_or_else(|| stem(file))).collect();
+    own.retain(|name| !name.is_empty() && !BUILT_IN.contains(&name.as_str()));
     own.sort();
+    own.dedup();
     BUILT_IN.iter().map(|name| (*name).to_owned()).chain(own).collect()
 }
 
-const BUILT_IN: &[&str] = &["dark", "light"];
-
-fn is_name(name: &str) -> bool {
-    !name.is_empty() && !name.contains(['/', '\\']) && !name.starts_with('.')
-}
-
-fn one(data: Option<&Path>, name: &str) -> Result<(Theme, Vec<String>)> {
+fn one(files: &dyn Fn() -> ThemeFiles, name: &str) -> Result<(Theme, Vec<String>)> {
     match name {
         "dark" => Ok((Theme::dark(), Vec::new())),
         "light" => Ok((Theme::light(), Vec::new())),
-        name => load(data, name),
+        name => load(&files(), name),
     }
 }
 
-fn load(data: Option<&Path>, name: &str) -> Result<(Theme, Vec<String>)> {
-    let path = data.filter(|_| is_name(name)).map(|data| data.join("themes").join(format!("{name}.json")));
-    let text = path.as_deref().map(super::settings::text).transpose()?.unwrap_or_default();
-    let Some(path) = path.filter(|_| !text.is_empty()) else {
+/// The file of this name, else the one that names itself so, as in pi.
+fn load(files: &[PathBuf], name: &str) -> Result<(Theme, Vec<String>)> {
+    let named = files.iter().find(|file| stem(file) == name);
+    let named = named.or_else(|| files.iter().find(|file| own_name(file).as_deref() == Some(name)));
+    let text = named.map(|path| super::settings::text(path)).transpose()?.unwrap_or_default();
+    let Some(path) = named.filter(|_| !text.is_empty()) else {
         return Err(CommandError::new(FailureKind::NotFound, format!("there is no theme {name:?}"))
             .hint("`theme` in settings.json names dark, light or a file of the data folder's themes, without .json"));
     };
@@ -55,6 +79,16 @@ fn load(data: Option<&Path>, name: &str) -> Result<(Theme, Vec<String>)> {
     Ok((theme, problems.iter().map(ToString::to_string).collect()))
 }
 
+fn stem(file: &Path) -> String {
+    file.file_stem().unwrap_or_default().to_string_lossy().into_owned()
+}
+
+/// The member `name`. A file that cannot be read is reported when it is chosen.
+fn own_name(file: &Path) -> Option<String> {
+    let text = super::settings::text(file).ok()?;
+    Some(Json::parse(&text).ok()?.str("name")?.into_owned())
+}
+
 #[cfg(test)]
 #[allow(clippy::disallowed_methods, reason = "tests prepare their own files")]
 mod tests {
@@ -63,19 +97,32 @@ mod tests {
     #[test]
     fn the_users_themes_stand_behind_those_that_are_built_in() {
         let folder = tempfile::tempdir().unwrap();
-        assert_eq!(names(None), ["dark", "light"]);
+        assert_eq!(names(&[]), ["dark", "light"]);
         std::fs::create_dir(folder.path().join("themes")).unwrap();
         for file in ["night.json", "dark.json", ".hidden.json", "README.md", "day.json"] {
             std::fs::write(folder.path().join("themes").join(file), "{}").unwrap();
         }
-        assert_eq!(names(Some(folder.path())), ["dark", "light", "day", "night"]);
+        assert_eq!(names(&files_of([folder.path().join("themes")])), ["dark", "light", "day", "night"]);
+    }
+
+    /// In pi a theme is called by its member `name`.
+    #[test]
+    fn a_theme_is_found_by_its_own_name_too() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("x.json"), r#"{"name": "night", "colors": {}}"#).unwrap();
+        let files = || files_of([folder.path().to_path_buf()]);
+        assert_eq!(names(&files()), ["dark", "light", "night"]);
+        for name in ["night", "x"] {
+            let told = named(&files, Some(name)).unwrap_err().message;
+            assert!(told.contains("x.json"), "it is read, and lacks colours: {told}");
+        }
     }
 
     #[test]
     fn a_theme_that_is_not_there_is_named() {
-        let (themes, _) = named(None, None).unwrap();
+        let (themes, _) = named(&Vec::new, None).unwrap();
         assert_eq!((themes.light.name(), themes.dark.name()), ("light", "dark"));
-        let error = named(None, Some("light/mine")).unwrap_err();
+        let error = named(&Vec::new, Some("light/mine")).unwrap_err();
         assert_eq!(error.message, "there is no theme \"mine\"");
     }
 }

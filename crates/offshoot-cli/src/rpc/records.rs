@@ -280,10 +280,11 @@ struct CalledData {
 #[serde(rename_all = "camelCase")]
 struct SourceData {
     path: String,
-    /// `local` if the command line names it, else `auto`.
-    source: &'static str,
+    /// `local` if the command line names it, a package's source if it brings it, else `auto`.
+    source: String,
     /// `user`, `project` or `temporary`.
     scope: &'static str,
+    /// `package` or `top-level`.
     origin: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     base_dir: Option<String>,
@@ -307,9 +308,9 @@ fn called(about: &Resource, source: &'static str, name: String) -> CalledData {
     };
     let source_info = SourceData {
         path: about.file.display().to_string(),
-        source: origin,
+        source: about.package.as_ref().map_or_else(|| origin.to_owned(), |package| package.source.clone()),
         scope,
-        origin: "top-level",
+        origin: if about.package.is_some() { "package" } else { "top-level" },
         base_dir: base_of(about),
     };
     CalledData { name, description: about.description.clone(), source, source_info }
@@ -319,6 +320,9 @@ fn called(about: &Resource, source: &'static str, name: String) -> CalledData {
 fn base_of(about: &Resource) -> Option<String> {
     let named =
         |folder: &&std::path::Path| folder.file_name().is_some_and(|name| name == "prompts" || name == "skills");
+    if let Some(package) = &about.package {
+        return Some(package.root.display().to_string());
+    }
     let folder = match about.scope {
         ResourceScope::CommandLine => about.file.parent()?,
         ResourceScope::Project | ResourceScope::User => about.file.ancestors().find(named)?.parent()?,

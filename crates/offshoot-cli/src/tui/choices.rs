@@ -37,7 +37,8 @@ pub(super) fn called(resources: &Resources, settings: &Settings) -> Vec<Choice> 
             ResourceScope::Project => "project",
             ResourceScope::User => "user",
         };
-        format!("{} ({from})", about.description.trim())
+        let package = about.package.as_ref().map(|package| format!(", {}", package.source)).unwrap_or_default();
+        format!("{} ({from}{package})", about.description.trim())
     };
     let templates = resources.templates.iter().map(|template| {
         let hint = template.argument_hint.as_ref().map(|hint| format!("{hint}  ")).unwrap_or_default();

@@ -16,12 +16,13 @@ use super::session_list::{SessionListWorker, surroundings};
 use super::signals::Signals;
 use super::stop::stop;
 use super::wishes::wishes;
+use crate::agent::Args;
 use crate::app::App;
 use crate::error::{CommandError, Result};
 
 /// Lets the user pick a session; `None` if the user leaves. Signals are handled from here on: those that arrive before
 /// the conversation starts are passed to it.
-pub(super) fn session(app: &App) -> Result<Option<(PathBuf, Signals)>> {
+pub(super) fn session(app: &App, args: &Args) -> Result<Option<(PathBuf, Signals)>> {
     let app = App { ui: app.ui.quiet(), ..app.clone() };
     // Unbounded: reading threads must not wait for a stopped screen. The channel ends with the list.
     let (sender, receiver) = channel();
@@ -29,7 +30,7 @@ pub(super) fn session(app: &App) -> Result<Option<(PathBuf, Signals)>> {
     // The front end may have ended.
     let session_list = SessionListWorker::start(&app, move |answer| drop(told.send(Msg::Sessions(answer))))?;
     let files = app.settings_files(&app.environment.cwd);
-    let wishes = wishes(&app, &files, &app.cwd())?;
+    let wishes = wishes(&app, args, &files, &app.cwd())?;
     let mut sessions = Sessions::new(Setting { keymap: wishes.keymap.clone(), ..surroundings(&app) });
     sessions.requests().into_iter().for_each(|request| session_list.take(request));
     let signals = Signals::listen()?;

@@ -33,7 +33,7 @@ pub(super) async fn reload(context: &JobContext, agent: &AgentSession) -> Result
         let files = app.settings_files(&app.folder_of(session));
         let approver = Approver::FrontEnd(Arc::new(UserRules(files.clone())));
         let setup = agent::setup(&app, &args, session, approver)?;
-        Ok((setup, wishes(&app, &files, session.cwd().unwrap_or_default())?))
+        Ok((setup, wishes(&app, &args, &files, session.cwd().unwrap_or_default())?))
     });
     let (setup, wishes) = read.await?;
     let resources = Arc::clone(&setup.resources);

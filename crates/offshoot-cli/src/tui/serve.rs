@@ -86,7 +86,7 @@ async fn act(context: JobContext, agent: AgentSession, task: ProgramTask) {
         ProgramTask::Remember(prompt) => return context.drafts.remember(prompt),
         ProgramTask::Sessions(request) => return context.session_list.take(request),
         ProgramTask::Settings => return settings::open(&context, &agent).await,
-        ProgramTask::Themes(setting) => return settings::themes(&context, setting).await,
+        ProgramTask::Themes(setting) => return settings::themes(&context, &agent, setting).await,
         ProgramTask::Store(scope, key, value) => return settings::store(&context, &agent, scope, key, value).await,
         ProgramTask::Models => choices::models(&context).await,
         ProgramTask::ModelScope => choices::model_scope(&context, &agent).await,

@@ -1,5 +1,8 @@
 //! The settings files for `/settings`: reads them and changes one value.
 
+use std::path::PathBuf;
+use std::sync::Arc;
+
 use offshoot_agent::agent_session::AgentSession;
 use offshoot_session::transcript::Level;
 use offshoot_settings::{Layers, Scope, Value};
@@ -7,6 +10,7 @@ use offshoot_tui::app::msg::Msg;
 use offshoot_tui::overlay::settings::Files as Shown;
 
 use super::job_context::{JobContext, blocking};
+use super::theme_files::theme_files;
 use crate::app::App;
 use crate::config::settings::SettingsFiles;
 use crate::config::themes;
@@ -20,17 +24,29 @@ pub(super) async fn open(context: &JobContext, agent: &AgentSession) {
         global: files.global.as_ref().map(short).unwrap_or_default(),
         project: files.project.as_ref().map(short),
     };
-    let data = context.app.environment.data.clone();
-    let read = blocking(move || Ok((files.load()?.0, themes::names(data.as_deref())))).await;
+    let (app, args) = (context.app.clone(), Arc::clone(&context.args));
+    let folder = folder(context, agent).await;
+    let read = blocking(move || {
+        let layers = files.load()?.0;
+        let names = themes::names(&theme_files(&app, &args, &layers, &folder));
+        Ok((layers, names))
+    });
+    let read = read.await;
     context.tell(match read {
         Ok((layers, names)) => Msg::Settings(layers, shown, names),
         Err(error) => Msg::Notice(Level::Error, error.with_hints_on_one_line()),
     });
 }
 
-pub(super) async fn themes(context: &JobContext, setting: Option<String>) {
-    let data = context.app.environment.data.clone();
-    let (themes, troubles) = match blocking(move || themes::named(data.as_deref(), setting.as_deref())).await {
+pub(super) async fn themes(context: &JobContext, agent: &AgentSession, setting: Option<String>) {
+    let Some(files) = files(context, agent).await else { return };
+    let (app, args) = (context.app.clone(), Arc::clone(&context.args));
+    let folder = folder(context, agent).await;
+    let named = blocking(move || {
+        let layers = files.load()?.0;
+        themes::named(&|| theme_files(&app, &args, &layers, &folder), setting.as_deref())
+    });
+    let (themes, troubles) = match named.await {
         Ok((themes, troubles)) => (Ok(Box::new(themes)), troubles),
         Err(error) => (Err(error.with_hints_on_one_line()), Vec::new()),
     };
@@ -65,6 +81,13 @@ fn store_in(
         TrustFile::of(data).save(folder, true)?;
     }
     Ok(files.load()?.0)
+}
+
+/// The folder of the open session.
+async fn folder(context: &JobContext, agent: &AgentSession) -> PathBuf {
+    let app = context.app.clone();
+    let cwd = context.app.environment.cwd.clone();
+    agent.read(move |session| app.folder_of(session)).await.unwrap_or(cwd)
 }
 
 async fn files(context: &JobContext, agent: &AgentSession) -> Option<SettingsFiles> {

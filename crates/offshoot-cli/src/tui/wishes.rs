@@ -1,5 +1,7 @@
 //! The user's settings for a front end: keys, themes and settings, from the user's files.
 
+use std::path::Path;
+
 use offshoot_settings::Settings;
 use offshoot_tui::app::model::Wishes;
 use offshoot_tui::keymap::Action;
@@ -7,17 +9,21 @@ use offshoot_tui::message::Habits;
 use offshoot_tui::terminal::Capabilities;
 use offshoot_tui::theme::Themes;
 
+use super::theme_files::theme_files;
+use crate::agent::Args;
 use crate::app::App;
 use crate::config;
 use crate::config::settings::SettingsFiles;
+use crate::config::themes::ThemeFiles;
 use crate::error::Result;
 
 /// Reads the settings for a session of this folder. Invalid settings were reported when the agent was set up.
-pub(super) fn wishes(app: &App, files: &SettingsFiles, cwd: &str) -> Result<Wishes> {
+pub(super) fn wishes(app: &App, args: &Args, files: &SettingsFiles, cwd: &str) -> Result<Wishes> {
     let (keymap, troubles) = config::keys::load(app.environment.data.as_deref())?;
     troubles.iter().for_each(|trouble| app.ui.warning(trouble));
     let (layers, _) = files.load()?;
-    let settings = Settings::from(&layers);
+    let mut settings = Settings::from(&layers);
+    settings.theme = args.use_theme.clone().or(settings.theme);
     let home = app.environment.home.as_ref().map(|home| home.display().to_string());
     let habits = Habits {
         cwd: cwd.to_owned(),
@@ -27,7 +33,8 @@ pub(super) fn wishes(app: &App, files: &SettingsFiles, cwd: &str) -> Result<Wish
         ..Habits::default()
     };
     let background = app.environment.background.unwrap_or_default();
-    let themes = themes(app, &settings, &files.place(&layers, "theme"));
+    let found = || theme_files(app, args, &layers, Path::new(cwd));
+    let themes = themes(app, &found, &settings, &files.place(&layers, "theme"));
     let Capabilities { colours: depth, images, rewraps, animates, .. } = app.environment.terminal;
     let zone = offshoot_session::clock::Zone::local().jiff();
     let wishes = Wishes {
@@ -48,8 +55,8 @@ pub(super) fn wishes(app: &App, files: &SettingsFiles, cwd: &str) -> Result<Wish
 }
 
 /// The themes of the settings; built-in ones, with a warning, instead of unusable ones.
-fn themes(app: &App, settings: &Settings, place: &str) -> Themes {
-    let loaded = config::themes::named(app.environment.data.as_deref(), settings.theme.as_deref());
+fn themes(app: &App, files: &dyn Fn() -> ThemeFiles, settings: &Settings, place: &str) -> Themes {
+    let loaded = config::themes::named(files, settings.theme.as_deref());
     let (themes, troubles) = loaded.unwrap_or_else(|error| {
         let told = std::iter::once(format!("{place}{}", error.message)).chain(error.hints);
         (Themes::default(), told.collect())

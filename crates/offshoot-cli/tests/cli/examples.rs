@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use offshoot_agent::testing::script::Reply;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::agent::Talk;
 use crate::terminal::Terminal;
@@ -64,6 +64,15 @@ impl ExampleHome {
             fs::create_dir_all(world.home().join(folder)).unwrap();
         }
         fs::write(world.home().join("Downloads/session.jsonl"), SAMPLE).unwrap();
+        let package = world.home().join("my-skills");
+        for (name, text) in [
+            ("prompts/review.md", "Review $1."),
+            ("skills/old/SKILL.md", "---\nname: old\ndescription: Does it as before.\n---\n"),
+        ] {
+            fs::create_dir_all(package.join(name).parent().unwrap()).unwrap();
+            fs::write(package.join(name), text).unwrap();
+        }
+        talk.data("settings.json", &json!({"packages": [package], "retry": {"baseDelayMs": 0, "maxAgentDelayMs": 0}}));
         sessions(world);
         Self { talk, bin }
     }

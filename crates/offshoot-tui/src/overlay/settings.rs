@@ -136,7 +136,14 @@ impl Settings {
             let text = format!("{} {} {}", setting.key, setting.says, setting.section.title()).to_lowercase();
             wanted.split_whitespace().all(|word| text.contains(word))
         };
-        self.shown = SETTINGS.iter().enumerate().filter(|(_, setting)| fits(setting)).map(|(at, _)| at).collect();
+        let mut found: Vec<_> = SETTINGS.iter().enumerate().filter(|(_, setting)| fits(setting)).collect();
+        // What has the name comes first, then what has it as a part.
+        let wanted = wanted.trim();
+        found.sort_by_key(|(_, setting)| {
+            let key = setting.key.to_lowercase();
+            (key != wanted, !key.contains(wanted))
+        });
+        self.shown = found.into_iter().map(|(at, _)| at).collect();
         self.cursor = 0;
     }
 
@@ -147,7 +154,7 @@ impl Settings {
             self.notice = Some(format!("{} works only in the user's settings", setting.key));
             return SettingsOutcome::Open;
         }
-        if matches!(setting.kind, SettingKind::PerModel | SettingKind::LevelPerModel) {
+        if matches!(setting.kind, SettingKind::PerModel | SettingKind::LevelPerModel | SettingKind::Packages) {
             self.notice = Some(format!("{} is written in the file", setting.key));
             return SettingsOutcome::Open;
         }
@@ -171,7 +178,8 @@ impl Settings {
                 | SettingKind::Number { .. }
                 | SettingKind::Texts
                 | SettingKind::PerModel
-                | SettingKind::LevelPerModel,
+                | SettingKind::LevelPerModel
+                | SettingKind::Packages,
                 _,
             ) => None,
         };

@@ -392,7 +392,7 @@ fn a_command_line_of_pi_works() {
     --models a,b -p x
         print <x>
     -p x --theme t.json
-        refused: --theme of pi is missing here; the setting `theme` chooses a theme: dark, light, or a file in the data folder's themes
+        print <x>
     -e ./x.ts
         refused: -e of pi is missing here; there are no extensions yet; `--skill` and `--prompt-template` take files and folders
     -p x -- --models

@@ -1,0 +1,70 @@
+//! Runs npm and git: without questions, with an end, and with what they said in the error.
+
+use std::ffi::OsStr;
+use std::io::Read as _;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use crate::error::{PackageError, Result};
+
+/// A package that takes longer to fetch is given up.
+const LONGEST: Duration = Duration::from_secs(600);
+const PAUSE: Duration = Duration::from_millis(20);
+const MOST_SAID: u64 = 1 << 20;
+const SHOWN: usize = 600;
+
+/// Whether a program is there.
+pub(crate) fn exists(program: &str) -> bool {
+    let tried = Command::new(program)
+        .arg("--version")
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status();
+    tried.is_ok_and(|status| status.success())
+}
+
+/// Runs a program in a folder and returns what it printed. `package` names the package in an error.
+pub(crate) fn run<S: AsRef<OsStr>>(package: &str, program: &str, arguments: &[S], folder: &Path) -> Result<String> {
+    let failed = |why: String| PackageError::fetch(package, why);
+    let mut command = Command::new(program);
+    command.args(arguments).current_dir(folder).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command.env("GIT_TERMINAL_PROMPT", "0").env("GIT_SSH_COMMAND", "ssh -oBatchMode=yes").env("npm_config_yes", "true");
+    let mut child = command.spawn().map_err(|error| failed(format!("{program} cannot be started: {error}")))?;
+    let pipes = (child.stdout.take(), child.stderr.take());
+    let (Some(out), Some(err)) = pipes else { return Err(failed(format!("{program} has no output"))) };
+    let reading = |pipe: Box<dyn std::io::Read + Send>| {
+        std::thread::spawn(move || {
+            let mut pipe = pipe.take(MOST_SAID);
+            let mut said = Vec::new();
+            drop(pipe.read_to_end(&mut said));
+            // What is beyond the bound is read and dropped, so that the program can end.
+            drop(std::io::copy(&mut pipe.into_inner(), &mut std::io::sink()));
+            String::from_utf8_lossy(&said).into_owned()
+        })
+    };
+    let (out, err) = (reading(Box::new(out)), reading(Box::new(err)));
+    let mut waited = Duration::ZERO;
+    let status = loop {
+        match child.try_wait() {
+            Ok(Some(status)) => break status,
+            Ok(None) if waited < LONGEST => {
+                std::thread::sleep(PAUSE);
+                waited += PAUSE;
+            }
+            Ok(None) | Err(_) => {
+                drop(child.kill());
+                drop(child.wait());
+                return Err(failed(format!("{program} took longer than {} seconds", LONGEST.as_secs())));
+            }
+        }
+    };
+    let (out, err) = (out.join().unwrap_or_default(), err.join().unwrap_or_default());
+    if status.success() {
+        return Ok(out);
+    }
+    let said = if err.trim().is_empty() { out } else { err };
+    let said: String = said.trim().chars().take(SHOWN).collect();
+    Err(failed(format!("{program} failed: {said}")))
+}
