@@ -156,7 +156,7 @@ mod tests {
         2:22: there is no action "app.sesion.tree": did you mean app.session.tree?
         3:17: app.clear: "hyper" is no modifier: there are ctrl, shift, alt and super
         4:15: app.exit: a key is a string, such as "ctrl+x"
-        5:22: app.thinking.save is an action of pi's that is not here; it is left alone
+        5:24: app.thinking.save is an action of pi's that is not here; it is left alone
         "#);
         let (map, _) = Keymap::read(text);
         assert_eq!(map, Keymap::default());

@@ -126,11 +126,11 @@ fn what_was_stored_is_shown() {
     Settings  everywhere  ~/.local/share/…
     > theme
     › theme                         dark
-
-
-
-
-
+      themes                        automa…
+      packages                      automa…
+      skills                        automa…
+      prompts                       automa…
+      npmCommand                    automa…
 
     dark, light, a file in the data folder'…
     from the user's file · a text
@@ -163,8 +163,8 @@ fn screens_of_the_settings() {
       treeLayout                      trunk                                default
       autocompleteMaxVisible          5                                    default
       enableSkillCommands             true                                 default
-    Tools
-      defaultTools                    read, bash                           user
+    Skills, templates, themes, packages
+      packages                        automatic                            default
     the provider used at the start
     not set · a text
     enter change · esc done · tab other file · del take out
