@@ -73,6 +73,12 @@ pub fn find(home: &Path, cwd: &Path, links: Links) -> (Vec<ContextFile>, Vec<Con
     (within_limits(files, &mut troubles), troubles)
 }
 
+/// Whether a folder has a context file of its own.
+#[must_use]
+pub fn has_one(folder: &Path) -> bool {
+    NAMES.iter().any(|name| folder.join(name).is_file())
+}
+
 /// The beginning of a file.
 struct FoundFile {
     path: PathBuf,

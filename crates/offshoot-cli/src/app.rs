@@ -185,7 +185,8 @@ impl App {
 
     /// The settings files that have an effect in a folder.
     pub(crate) fn settings_files(&self, folder: &Path) -> SettingsFiles {
-        self.trust.settings_files(self.environment.data.as_deref(), folder)
+        let files = self.trust.settings_files(self.environment.data.as_deref(), folder);
+        files.before_pi(self.environment.pi.clone().filter(|pi| self.environment.data.as_ref() != Some(pi)))
     }
 
     pub(crate) fn user_settings(&self, session: &Session) -> Result<Settings> {

@@ -23,6 +23,8 @@ pub(crate) struct Environment {
     pub(crate) home: Option<PathBuf>,
     /// `OFFSHOOT_HOME`: contains sessions, models.json and auth.json.
     pub(crate) data: Option<PathBuf>,
+    /// pi's own folder: `PI_CODING_AGENT_DIR`, else `~/.pi/agent`. It may not exist.
+    pub(crate) pi: Option<PathBuf>,
     /// The folder of new sessions; `None` if neither `OFFSHOOT_HOME` nor a home directory is known.
     pub(crate) own: Option<Root>,
     /// May be deleted at any time.
@@ -99,6 +101,7 @@ impl Environment {
         Self {
             cwd,
             data: base,
+            pi: pi_folder(env, home.as_deref()),
             named_by,
             passed_over,
             own,
@@ -166,11 +169,14 @@ fn pi_root(env: Env<'_>, home: Option<&Path>) -> Option<Root> {
     if let Some(folder) = env("PI_CODING_AGENT_SESSION_DIR") {
         return Some(Root::new(expand(folder, home), Flavour::Flat));
     }
-    let agent = match env("PI_CODING_AGENT_DIR") {
-        Some(folder) => expand(folder, home),
-        None => home?.join(".pi/agent"),
-    };
-    Some(Root::new(agent.join("sessions"), Flavour::Pi))
+    Some(Root::new(pi_folder(env, home)?.join("sessions"), Flavour::Pi))
+}
+
+fn pi_folder(env: Env<'_>, home: Option<&Path>) -> Option<PathBuf> {
+    match env("PI_CODING_AGENT_DIR") {
+        Some(folder) => Some(expand(folder, home)),
+        None => Some(home?.join(".pi/agent")),
+    }
 }
 
 /// oh-my-pi's root. A profile takes precedence over the folder in the environment; without either, its folder under

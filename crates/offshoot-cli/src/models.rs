@@ -11,6 +11,7 @@ use offshoot_settings::Settings;
 
 use crate::app::App;
 use crate::config;
+use crate::config::settings::pi_folder;
 use crate::error::{CommandError, FailureKind, Result};
 
 /// The model that is asked, as typed.
@@ -79,12 +80,19 @@ pub(crate) struct ModelTable {
 impl ModelTable {
     pub(crate) fn read(app: &App) -> (Self, Vec<Trouble>) {
         let home = app.environment.data.as_deref();
-        let (models, mut troubles) = Models::load(home);
+        let pi = pi_folder(&app.environment);
+        let (mut models, mut troubles) = Models::load(home);
         let mut keys = Keys::new(config::variables(), Arc::new(SystemClock)).with_environment(config::all_variables());
         if let Some(home) = home {
             let (loaded, found) = keys.load(home);
             keys = loaded;
             troubles.extend(found);
+        }
+        if let Some(pi) = pi {
+            let (more, odd) = models.behind(home, pi);
+            let (stored, found) = keys.behind(pi);
+            (models, keys) = (more, stored);
+            troubles.extend(odd.into_iter().chain(found));
         }
         (Self { models: Arc::new(models), keys }, troubles)
     }

@@ -23,6 +23,7 @@ mod bring_back;
 mod reload;
 mod serve;
 mod trust_question;
+mod pi_question;
 mod program;
 
 use std::sync::Arc;
@@ -67,6 +68,7 @@ pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
     };
     agent::check_folder(app, args, &session)?;
     let app = &trust_question::decided(app, &app.folder_of(&session))?;
+    pi_question::ask(app)?;
     let said = agent::prompts(app, args, session.cwd())?;
     let rules = UserRules(app.settings_files(&app.folder_of(&session)));
     let setup = agent::setup(app, args, &session, Approver::FrontEnd(Arc::new(rules)))?;

@@ -62,6 +62,15 @@ impl Layers {
         [Scope::Project, Scope::Global].into_iter().filter_map(texts).collect()
     }
 
+    /// A list of pi's own settings file.
+    #[must_use]
+    pub fn listed_by_pi(&self, key: &str) -> Vec<String> {
+        match self.pi.get(key) {
+            Some(Value::Texts(texts)) => texts.clone(),
+            _ => Vec::new(),
+        }
+    }
+
     /// The rules of both files; a project can only make them stricter. A rule that cannot be read comes with its origin
     /// and the reason.
     #[must_use]
@@ -125,6 +134,16 @@ pub enum ProjectTrust {
     Ask,
     Always,
     Never,
+}
+
+/// Whether pi's own folder counts behind offshoot's.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[expect(missing_docs, reason = "the names say what they are")]
+pub enum PiFolder {
+    #[default]
+    Ask,
+    On,
+    Off,
 }
 
 /// A terminal protocol for images.
@@ -204,6 +223,7 @@ pub struct Settings {
     pub retry: Retry,
     pub http: HttpOptions,
     pub answer_limits: AnswerLimits,
+    pub pi_folder: PiFolder,
     /// npm and its first arguments; empty for `npm`.
     pub npm: Vec<String>,
     /// The shell; `None` means bash.
@@ -299,6 +319,11 @@ impl From<&Layers> for Settings {
                 proxy: layers.text("httpProxy"),
                 sends_images: !layers.flag("images.blockImages"),
             },
+            pi_folder: match layers.text("piFolder").as_deref() {
+                Some("on") => PiFolder::On,
+                Some("off") => PiFolder::Off,
+                _ => PiFolder::Ask,
+            },
             npm: layers.texts("npmCommand").unwrap_or_default(),
             answer_limits: AnswerLimits {
                 bytes: layers.number("answer.maxBytes"),
@@ -334,7 +359,7 @@ mod tests {
 
     fn layers(global: &str, project: &str) -> Layers {
         let read = |text, scope| Layer::read(text, scope).unwrap().0;
-        Layers { global: read(global, Scope::Global), project: read(project, Scope::Project) }
+        Layers { global: read(global, Scope::Global), project: read(project, Scope::Project), ..Layers::default() }
     }
 
     #[test]
@@ -359,6 +384,17 @@ mod tests {
         assert_eq!((settings.compaction.reserve_tokens, settings.compaction.keep_recent_tokens), (9, 8));
         assert_eq!(settings.follow_up, QueueMode::OneAtATime);
         assert_eq!(settings.theme.as_deref(), Some("light"));
+    }
+
+    #[test]
+    fn what_pi_says_counts_behind_the_user_and_names_no_program() {
+        let pi =
+            r#"{"defaultModel":"m9","theme":"light","shellPath":"/x","httpProxy":"http://x","retry":{"maxRetries":9}}"#;
+        let mut layers = layers(r#"{"theme":"dark"}"#, "");
+        layers.pi = Layer::read(pi, Scope::Global).unwrap().0;
+        let settings = Settings::from(&layers);
+        assert_eq!((settings.model.as_deref(), settings.theme.as_deref()), (Some("m9"), Some("dark")));
+        assert_eq!((settings.shell, settings.http.proxy, settings.retry.max_retries), (None, None, 9));
     }
 
     /// A project's settings come with a clone.
@@ -419,7 +455,9 @@ mod tests {
 
     #[test]
     fn every_choice_of_the_table_makes_a_difference() {
-        for setting in SETTINGS {
+        // These lists are read where resources are looked for.
+        let is_list = |key: &str| ["packages", "skills", "prompts", "themes"].contains(&key);
+        for setting in SETTINGS.iter().filter(|setting| !is_list(setting.key)) {
             let changed = match setting.kind {
                 SettingKind::Flag => match setting.default() {
                     Some(Value::Flag(flag)) => Value::Flag(!flag),
@@ -439,8 +477,7 @@ mod tests {
                 SettingKind::Text => Value::Text("x".to_owned()),
                 SettingKind::Texts => Value::Texts(vec!["read".to_owned()]),
                 SettingKind::PerModel => Value::PerModel(vec![("p/m".to_owned(), ModelTokens::default())]),
-                // Read where resources are looked for.
-                _ if ["packages", "skills", "prompts", "themes"].contains(&setting.key) => continue,
+
                 SettingKind::Packages => Value::Packages(vec!["\"npm:x\"".to_owned()]),
                 SettingKind::LevelPerModel => Value::Levels(vec![("p/m".to_owned(), ThinkingLevel::Low)]),
             };

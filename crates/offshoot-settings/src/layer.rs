@@ -5,7 +5,7 @@ use offshoot_session::json::{Json, JsonKind};
 use crate::comments::blanked;
 use crate::diagnostic::{ConfigDiagnostic, TextPosition};
 use crate::nearest::nearest;
-use crate::of_pi::{OF_PI, SILENT};
+use crate::of_pi::{OF_PI, SILENT, is_taken_from_pi};
 use crate::table::{InProjects, SETTINGS, Scope, Setting, find};
 use crate::value::Value;
 
@@ -65,12 +65,16 @@ impl Layer {
 pub enum SettingOrigin {
     Default,
     File(Scope),
+    /// pi's own settings file.
+    Pi,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Layers {
     pub global: Layer,
     pub project: Layer,
+    /// pi's own settings, which count only where the user's file says nothing, and only as far as [`is_taken_from_pi`] says.
+    pub pi: Layer,
 }
 
 impl Layers {
@@ -79,7 +83,11 @@ impl Layers {
     pub fn value(&self, setting: &Setting) -> (Option<Value>, SettingOrigin) {
         let of =
             |scope| self.layer(scope).get(setting.key).map(|value| (Some(value.clone()), SettingOrigin::File(scope)));
-        let users = of(Scope::Global).unwrap_or_else(|| (setting.default(), SettingOrigin::Default));
+        let pi = || {
+            let value = self.pi.get(setting.key).filter(|_| is_taken_from_pi(setting.key))?;
+            Some((Some(value.clone()), SettingOrigin::Pi))
+        };
+        let users = of(Scope::Global).or_else(pi).unwrap_or_else(|| (setting.default(), SettingOrigin::Default));
         let Some(projects) = of(Scope::Project) else { return users };
         let strictness = |value: &Option<Value>| value.as_ref().map_or(0, |value| setting.strictness(value));
         let is_used = setting.in_projects == InProjects::Set || strictness(&projects.0) > strictness(&users.0);

@@ -16,7 +16,8 @@ mod edit;
 mod effective;
 
 pub use edit::{EditError, edit};
-pub use effective::{DoubleEscape, ImageProtocol, ProjectTrust, SandboxSettings, Settings};
+pub use effective::{DoubleEscape, ImageProtocol, PiFolder, ProjectTrust, SandboxSettings, Settings};
 pub use layer::{Layer, Layers, SettingOrigin, UnreadableSettings};
+pub use of_pi::is_taken_from_pi;
 pub use table::{SETTINGS, Scope, Section, Setting, find};
 pub use value::{ModelTokens, SettingKind, Value};

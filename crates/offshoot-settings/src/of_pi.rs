@@ -1,4 +1,4 @@
-//! pi's settings that offshoot does not have.
+//! pi's settings that offshoot does not have, and those that are taken from pi's own file.
 
 /// pi's settings about pi's own looks and greetings. They have no meaning here and cause no warning.
 pub(crate) const SILENT: &[&str] = &[
@@ -29,6 +29,34 @@ pub(crate) const OF_PI: &[&str] = &[
     "retry.provider.maxRetries",
     "extensions",
 ];
+
+/// What is taken from pi's own settings file, each a whole name or the start of one. Nothing that names a program, a proxy or a
+/// folder, and nothing about trust.
+pub(crate) const FROM_PI: &[&str] = &[
+    "defaultProvider",
+    "defaultModel",
+    "defaultThinkingLevel",
+    "modelThinkingLevels",
+    "enabledModels",
+    "theme",
+    "hideThinkingBlock",
+    "steeringMode",
+    "followUpMode",
+    "compaction.",
+    "branchSummary.",
+    "retry.",
+    "images.",
+    "terminal.",
+    "skills",
+    "prompts",
+    "themes",
+];
+
+/// Whether a setting is taken from pi's own settings file.
+#[must_use]
+pub fn is_taken_from_pi(key: &str) -> bool {
+    FROM_PI.iter().any(|name| key == *name || (name.ends_with('.') && key.starts_with(name)))
+}
 
 #[cfg(test)]
 mod tests {

@@ -212,6 +212,14 @@ pub const SETTINGS: &[Setting] = &[
         None,
         "more files and folders of prompt templates, and patterns over those that are found; files add up",
     ),
+    setting_row(
+        "piFolder",
+        Resources,
+        SettingKind::Choice(&["ask", "on", "off"]),
+        Some("\"ask\""),
+        "whether keys, models, prompts, skills, themes and settings of pi's own folder count behind yours; the first start that finds one asks",
+    )
+    .global_only(),
     setting_row("themes", Resources, SettingKind::Texts, None, "more files and folders of themes; files add up"),
     setting_row(
         "npmCommand",

@@ -1,5 +1,6 @@
 //! Providers' keys: their sources, the order of precedence, and that nobody else can read them.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -87,6 +88,9 @@ struct Credential {
     kind: String,
     #[serde(default)]
     key: Option<String>,
+    /// Variables of this provider alone.
+    #[serde(default)]
+    env: BTreeMap<String, String>,
 }
 
 impl Keys {
@@ -127,6 +131,27 @@ impl Keys {
             Err(None) => (self, Vec::new()),
             Err(Some(trouble)) => (self, vec![trouble]),
         }
+    }
+
+    /// Adds the keys of pi's `auth.json` for providers that the own file does not name. A name alone is the key itself in pi,
+    /// and the variable of that name here if it is set: that is reported.
+    #[must_use]
+    pub fn behind(mut self, pi: &Path) -> (Self, Vec<Trouble>) {
+        let path = pi.join("auth.json");
+        let found = match read(&path) {
+            Ok(found) => found,
+            Err(trouble) => return (self, trouble.into_iter().collect()),
+        };
+        let new = found.into_iter().filter(|(name, _)| self.stored(name).is_none()).collect::<Vec<_>>();
+        let odd = new.iter().filter(|(_, key)| value::is_name(key.expose()) && (self.env)(key.expose()).is_some());
+        let troubles = odd.map(|(name, _)| Trouble {
+            path: path.clone(),
+            line: None,
+            what: format!("the key of {name} is the name of a variable that is set, whose value is used; in pi the name itself is the key"),
+        });
+        let troubles = troubles.collect();
+        self.stored.extend(new);
+        (self, troubles)
     }
 
     /// The source of a provider's key, found without running a command. `None` if there is none.
@@ -247,6 +272,16 @@ fn needs_key(models: &Models, model: &Model) -> bool {
     !has_header && (known || models.key_of(&model.provider).is_some())
 }
 
+/// A key that is one variable of the credential's own is that variable's value.
+fn of_credential(key: String, env: &BTreeMap<String, String>) -> String {
+    let braced = key.strip_prefix("${").and_then(|rest| rest.strip_suffix('}'));
+    let named = braced.or_else(|| key.strip_prefix('$'));
+    match named.and_then(|name| env.get(name)) {
+        Some(value) => value.replace('$', "$$"),
+        None => key,
+    }
+}
+
 fn read(path: &Path) -> Result<Vec<(String, Secret)>, Option<Trouble>> {
     let trouble = |line: Option<usize>, what: String| Some(Trouble { path: path.to_path_buf(), line, what });
     let text = match read_regular_text(path, LIMIT) {
@@ -264,7 +299,7 @@ fn read(path: &Path) -> Result<Vec<(String, Secret)>, Option<Trouble>> {
     let key = |(name, value): (String, serde_json::Value)| {
         let credential: Credential = serde_json::from_value(value).ok()?;
         let key = credential.key.filter(|key| credential.kind == "api_key" && !key.trim().is_empty())?;
-        Some((name, Secret::new(key)))
+        Some((name, Secret::new(of_credential(key, &credential.env))))
     };
     Ok(credentials.into_iter().filter_map(key).collect())
 }

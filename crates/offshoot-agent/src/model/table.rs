@@ -72,6 +72,46 @@ impl Models {
         (models, troubles)
     }
 
+    /// Adds the providers of the `models.json` of pi's folder that the file of `home` does not have. What is wrong with pi's
+    /// file is reported as pi does: then nothing of it is used.
+    #[must_use]
+    pub fn behind(mut self, home: Option<&Path>, pi: &Path) -> (Self, Vec<Trouble>) {
+        let path = pi.join("models.json");
+        let text = match read_regular_text(&path, LIMIT) {
+            Ok(text) => text,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return (self, Vec::new()),
+            Err(error) => {
+                return (self, vec![Trouble { path, line: None, what: format!("could not be read: {error}") }]);
+            }
+        };
+        let own = home.and_then(|home| read_regular_text(&home.join("models.json"), LIMIT).ok());
+        let own = own.and_then(|text| file::parse(&text).ok()).map(|file| file.providers);
+        let is_own = |name: &str| own.as_ref().is_some_and(|own| own.0.iter().any(|(known, _)| known == name));
+        match file::parse(&text) {
+            Ok(mut file) => {
+                file.providers.0.retain(|(name, _)| !is_own(name));
+                let mut troubles = Vec::new();
+                self.add(file.providers, &mut |_, what| {
+                    troubles.push(Trouble { path: path.clone(), line: None, what });
+                });
+                (self, troubles)
+            }
+            Err(error) => {
+                let line = Some(error.line()).filter(|line| *line > 0);
+                let what = format!("{error}; nothing of the file is used until it is repaired");
+                (self, vec![Trouble { path, line, what }])
+            }
+        }
+    }
+
+    /// The providers that a `models.json` names; none if it cannot be read.
+    #[must_use]
+    pub fn providers_of(path: &Path) -> Vec<String> {
+        let text = read_regular_text(path, LIMIT).unwrap_or_default();
+        let file = file::parse(&text).ok();
+        file.map(|file| file.providers.0.into_iter().map(|(name, _)| name).collect()).unwrap_or_default()
+    }
+
     /// Whether `models.json` itself contains a key, and not only the name of a variable or a command that prints one.
     pub fn has_literal_key(&self) -> bool {
         self.keys.iter().any(|(_, key)| value::is_literal(key.expose()) && key.is_telling())

@@ -15,7 +15,7 @@ pub(super) fn is_literal(value: &str) -> bool {
     command(value).is_none() && !is_name(value) && resolve(value, &|_| None).as_deref() == Ok(value)
 }
 
-fn is_name(value: &str) -> bool {
+pub(super) fn is_name(value: &str) -> bool {
     value.starts_with(|c: char| c.is_ascii_uppercase())
         && value.chars().all(|c| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_')
 }

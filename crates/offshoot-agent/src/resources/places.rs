@@ -30,6 +30,10 @@ pub struct ResourcePlaces {
     pub project: Option<PathBuf>,
     /// offshoot's data folder.
     pub data: Option<PathBuf>,
+    /// pi's own folder, if it counts behind the data folder.
+    pub pi: Option<PathBuf>,
+    /// The lists of pi's own settings.
+    pub pi_lists: ResourceLists,
     /// The user's home folder.
     pub home: Option<PathBuf>,
     /// Templates are looked for outside the command line.
@@ -90,6 +94,12 @@ impl ResourcePlaces {
         let skills = self.all_skills(&mut troubles);
         let templates = first_of_each(templates, |template| &template.about, &mut troubles);
         let skills = first_of_each(skills, |skill| &skill.about, &mut troubles);
+        // What stands behind is not in the way.
+        let is_behind = |path: &Path| self.pi.as_ref().is_some_and(|pi| path.starts_with(pi));
+        troubles.retain(|trouble| match trouble {
+            ResourceTrouble::Collision { winner, loser, .. } => is_behind(winner) || !is_behind(loser),
+            _ => true,
+        });
         (Resources { templates, skills }, troubles)
     }
 
@@ -163,7 +173,7 @@ impl ResourcePlaces {
         for (bases, words, scope) in self.lists(|lists| &lists.skills) {
             let listed = listed(&bases, words, self.home.as_deref(), troubles, skill_files);
             places.push(FoundFiles::new(listed, scope));
-            for (base, folder, loose) in self.skill_folders(scope) {
+            for (base, folder, loose) in self.skill_folders(&bases, scope) {
                 if folder.is_dir() {
                     let found = skills_in(&folder, loose, troubles);
                     places.push(FoundFiles::new(left_by(&base, found, words), scope));
@@ -189,19 +199,22 @@ impl ResourcePlaces {
         });
         let user =
             self.data.iter().map(|data| (vec![data.clone()], of(&self.user_lists).as_slice(), ResourceScope::User));
-        project.chain(user).collect()
+        let pi = self.pi.iter().map(|pi| (vec![pi.clone()], of(&self.pi_lists).as_slice(), ResourceScope::User));
+        project.chain(user).chain(pi).collect()
     }
 
     /// The folders of skills: where patterns begin, the folder, and which of its files are skills.
-    fn skill_folders(&self, scope: ResourceScope) -> Vec<(PathBuf, PathBuf, LooseFiles)> {
+    fn skill_folders(&self, bases: &[PathBuf], scope: ResourceScope) -> Vec<(PathBuf, PathBuf, LooseFiles)> {
         let base = |folder: &Path| folder.parent().unwrap_or(folder).to_path_buf();
         let with_base = |(folder, loose): (PathBuf, LooseFiles)| (base(&folder), folder, loose);
         match (scope, &self.project) {
             (ResourceScope::Project, Some(cwd)) => skill_folders(cwd, self.home.as_deref()).map(with_base).collect(),
             (ResourceScope::User, _) => {
-                let own = self.data.iter().map(|data| (data.join("skills"), LooseFiles::Direct));
-                let shared = self.home.iter().map(|home| (home.join(SHARED), LooseFiles::Below));
-                own.chain(shared).map(with_base).collect()
+                // Those of the home folder stand behind the last.
+                let is_last = self.pi.as_ref().is_none_or(|pi| bases.contains(pi));
+                let own = bases.iter().map(|base| (base.join("skills"), LooseFiles::Direct));
+                let shared = self.home.iter().filter(|_| is_last);
+                own.chain(shared.map(|home| (home.join(SHARED), LooseFiles::Below))).map(with_base).collect()
             }
             _ => Vec::new(),
         }

@@ -22,6 +22,7 @@ use super::approval::{Project, permissions, start_mode};
 use super::args::AgentOutput;
 use super::{Args, confine};
 use crate::app::App;
+use crate::config::settings::pi_folder;
 use crate::error::{CommandError, Result};
 use crate::models::{ChosenModel, ModelTable, ModelWishes, WithoutKey};
 use crate::packages::{Brought, brought};
@@ -48,6 +49,8 @@ pub(crate) fn setup(app: &App, args: &Args, session: &Session, approver: Approve
     let home = app.environment.data.clone().unwrap_or_default();
     let is_trusted = app.trust_of(&cwd).0 == Trust::Given;
     let links = if is_trusted { Links::Anywhere } else { Links::Inside };
+    let pi = pi_folder(&app.environment);
+    let home = pi.filter(|_| !context_files::has_one(&home)).map_or(home.clone(), Path::to_path_buf);
     let (context, troubles) =
         if args.no_context_files { Default::default() } else { context_files::find(&home, &cwd, links) };
     troubles.iter().for_each(|trouble| app.ui.warning(&trouble.to_string()));
@@ -141,6 +144,8 @@ fn resources(app: &App, args: &Args, layers: &Layers, cwd: &Path, is_trusted: bo
         finds_skills: !args.no_skills,
         project_lists: lists(Scope::Project),
         user_lists: lists(Scope::Global),
+        pi: pi_folder(&app.environment).map(Path::to_path_buf),
+        pi_lists: ResourceLists { templates: layers.listed_by_pi("prompts"), skills: layers.listed_by_pi("skills") },
         packages: brought.packages,
     };
     let (found, mut troubles) = places.find();

@@ -5,8 +5,11 @@ mod searched_roots;
 mod reason;
 mod examine;
 mod search;
+mod pi_folder;
 mod overview;
 mod report;
+
+use std::path::PathBuf;
 
 use crate::app::App;
 use crate::error::{CommandError, FailureKind, Result};
@@ -37,6 +40,7 @@ use crate::error::{CommandError, FailureKind, Result};
 ///     "index": {"path", "files", "bytes"},
 ///     "catalogue": {"path", "state", "why", "sessions", "bytes"},
 ///     "spill": {"path", "files": [{"path", "file", "id", "entries"}], "unread"},
+///     "pi": {"path", "state", "counts": [text], "doesNotCount": [text]},
 ///     "open": [{"path", "mode"}]}
 ///
 /// `fits` is "path", "id", "name", "start of its id", "file name" or "part of
@@ -62,6 +66,11 @@ Examples:
   offshoot doctor
   offshoot doctor 0198c2
   offshoot doctor 'my refactoring' --json | jq -r '.found[].commands[]'";
+
+/// pi's own folder, and what of it counts or would count, in words.
+pub(crate) fn pi_standing(app: &App) -> Option<(PathBuf, Vec<String>)> {
+    pi_folder::standing(app).map(|standing| (standing.path, standing.counts))
+}
 
 pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
     let Some(given) = &args.session else {

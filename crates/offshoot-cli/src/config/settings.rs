@@ -6,7 +6,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
 use offshoot_session::medium::read_regular;
-use offshoot_settings::{Layer, Layers, Scope, Settings, Value, edit};
+use offshoot_settings::{Layer, Layers, PiFolder, Scope, Settings, Value, edit};
 
 use super::Environment;
 use crate::error::{CommandError, FailureKind, Result};
@@ -22,6 +22,22 @@ pub(crate) struct SettingsFiles {
     pub(crate) project: Option<PathBuf>,
     /// Why the project's file is not used.
     refusal: Option<String>,
+    /// pi's own folder.
+    pi: Option<PathBuf>,
+}
+
+/// pi's own settings. What pi makes of an unreadable file is pi's affair.
+pub(crate) fn of_pi(pi: &Path) -> Layer {
+    let text = text(&pi.join("settings.json")).unwrap_or_default();
+    Layer::read(&text, Scope::Global).map(|(layer, _)| layer).unwrap_or_default()
+}
+
+/// pi's own folder, if the user's settings say that it counts.
+pub(crate) fn pi_folder(environment: &Environment) -> Option<&Path> {
+    let pi = environment.pi.as_deref().filter(|pi| environment.data.as_deref() != Some(*pi))?;
+    let files = SettingsFiles { project: None, ..SettingsFiles::of(environment.data.as_deref(), &environment.cwd) };
+    let is_on = files.load().is_ok_and(|(layers, _)| Settings::from(&layers).pi_folder == PiFolder::On);
+    is_on.then_some(pi)
 }
 
 /// The folder of sessions that the user's settings name. What is wrong with the file is reported where all of it is read.
@@ -41,7 +57,12 @@ impl SettingsFiles {
         let global = data.map(|data| data.join("settings.json"));
         let project =
             Some(cwd.join(".offshoot").join("settings.json")).filter(|project| global.as_ref() != Some(project));
-        Self { global, project, refusal: None }
+        Self { global, project, refusal: None, pi: None }
+    }
+
+    /// With pi's own folder behind the user's file, if that says so.
+    pub(crate) fn before_pi(self, pi: Option<PathBuf>) -> Self {
+        Self { pi, ..self }
     }
 
     /// The user's file only, with a warning why.
@@ -70,7 +91,11 @@ impl SettingsFiles {
         });
         troubles.extend(more);
         troubles.extend(self.refusal.clone());
-        Ok((Layers { global, project }, troubles))
+        let mut layers = Layers { global, project, ..Layers::default() };
+        if let Some(pi) = self.pi.as_ref().filter(|_| Settings::from(&layers).pi_folder == PiFolder::On) {
+            layers.pi = of_pi(pi);
+        }
+        Ok((layers, troubles))
     }
 
     /// The file and position of a setting, as the start of a message; empty if neither file sets it.

@@ -8,6 +8,7 @@ use offshoot_settings::{Layers, Scope};
 
 use crate::agent::Args;
 use crate::app::App;
+use crate::config::settings::pi_folder;
 use crate::config::themes::{self, ThemeFiles};
 use crate::packages::brought;
 
@@ -28,5 +29,10 @@ pub(super) fn theme_files(app: &App, args: &Args, layers: &Layers, folder: &Path
         let paths = words.into_iter().filter(|word| !is_pattern(word));
         paths.map(|word| absolute(&word, &base(scope), home)).collect::<Vec<_>>()
     });
-    themes::files_of(typed.chain(own).chain(listed).chain(brought(app, layers, folder).themes))
+    let pi = pi_folder(&app.environment);
+    let by_pi = pi.into_iter().flat_map(|pi| {
+        let words = layers.listed_by_pi("themes").into_iter().filter(|word| !is_pattern(word));
+        std::iter::once(pi.join("themes")).chain(words.map(|word| absolute(&word, pi, home)).collect::<Vec<_>>())
+    });
+    themes::files_of(typed.chain(own).chain(listed).chain(by_pi).chain(brought(app, layers, folder).themes))
 }

@@ -13,13 +13,13 @@ use super::theme_files::theme_files;
 use crate::agent::Args;
 use crate::app::App;
 use crate::config;
-use crate::config::settings::SettingsFiles;
+use crate::config::settings::{SettingsFiles, pi_folder};
 use crate::config::themes::ThemeFiles;
 use crate::error::Result;
 
 /// Reads the settings for a session of this folder. Invalid settings were reported when the agent was set up.
 pub(super) fn wishes(app: &App, args: &Args, files: &SettingsFiles, cwd: &str) -> Result<Wishes> {
-    let (keymap, troubles) = config::keys::load(app.environment.data.as_deref())?;
+    let (keymap, troubles) = config::keys::load(app.environment.data.as_deref(), pi_folder(&app.environment))?;
     troubles.iter().for_each(|trouble| app.ui.warning(trouble));
     let (layers, _) = files.load()?;
     let mut settings = Settings::from(&layers);

@@ -73,6 +73,9 @@ fn home() -> World {
     let name = r#"{"type":"session_info","id":"cccc3333","parentId":"bbbb2222","timestamp":"2026-01-02T00:00:00.000Z","name":"lost"}"#;
     world.session(".pi/agent/sessions", "0000aaaa-1", Path::new("/srv/other"), &[&question, &answer, name]);
     world.session(".pi/agent/sessions", "0000bbbb-2", Path::new("/srv/other"), &[]);
+    let prompts = world.home().join(".pi/agent/prompts");
+    fs::create_dir_all(&prompts).unwrap();
+    fs::write(prompts.join("rev.md"), "Review.").unwrap();
     world.own("0000cccc-3", &[&question]);
     world
         .write("bad.jsonl", format!("{}no json\n", fs::read_to_string(world.own("0000dddd-4", &[&question])).unwrap()));

@@ -43,6 +43,7 @@ mod naming;
 mod output;
 mod packages;
 mod pick;
+mod pi_folder;
 mod pop;
 mod readme;
 mod remove;

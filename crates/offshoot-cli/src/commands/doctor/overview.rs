@@ -9,6 +9,7 @@ use offshoot_catalogue::{Catalogue, CatalogueState, Standing};
 use offshoot_session::store::Flavour;
 
 use super::examine::hidden;
+use super::pi_folder::{self, PiStanding};
 use super::reason::HiddenReason;
 use super::search::listed;
 use super::searched_roots::{SearchedRoot, files, searched_roots};
@@ -81,6 +82,7 @@ pub(super) struct Rest {
     pub(super) spill: Option<PathBuf>,
     pub(super) waiting: Vec<Spill>,
     pub(super) unread: Vec<String>,
+    pub(super) pi: Option<PiStanding>,
 }
 
 pub(super) fn rest(app: &App) -> Rest {
@@ -94,7 +96,7 @@ pub(super) fn rest(app: &App) -> Rest {
     let catalogue = app.environment.cache.as_deref().map(Catalogue::new);
     let catalogue = catalogue.map(|catalogue| (catalogue.file().to_path_buf(), catalogue.state()));
     let (waiting, unread) = app.environment.spill.as_deref().map(spills).unwrap_or_default();
-    Rest { index, catalogue, spill: app.environment.spill.clone(), waiting, unread }
+    Rest { index, catalogue, spill: app.environment.spill.clone(), waiting, unread, pi: pi_folder::standing(app) }
 }
 
 /// The word for a standing, and SQLite's error.

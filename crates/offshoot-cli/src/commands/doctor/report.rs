@@ -142,6 +142,16 @@ fn rest_text(out: &mut dyn Write, rest: &Rest) -> io::Result<()> {
             Painted(DIM, "(could not be written)")
         )?;
     }
+    if let Some(pi) = &rest.pi {
+        let state = match pi.state {
+            "on" => "counts behind offshoot's own",
+            "off" => "does not count",
+            _ => "does not count yet: the first conversation asks",
+        };
+        writeln!(out, "{}  {state} {}", Painted(BOLD, &shown(&pi.path)), Painted(DIM, "(pi's folder, piFolder)"))?;
+        pi.counts.iter().try_for_each(|what| writeln!(out, "  {}", one_line(what, 1000)))?;
+        pi.does_not_count.iter().try_for_each(|what| writeln!(out, "  not: {}", one_line(what, 1000)))?;
+    }
     for spill in &rest.waiting {
         let reason = HiddenReason::Spilled(spill.file.clone(), spill.entries);
         writeln!(out, "  {}: {}", shown(&spill.path), one_line(&reason.message(), 4096))?;
@@ -226,7 +236,12 @@ fn rest_json(object: Object, rest: &Rest) -> Object {
         path(folder).raw("files", array(&files)).raw("unread", texts(&rest.unread)).finish()
     });
     let or_null = |object: Option<String>| object.unwrap_or_else(|| "null".to_owned());
-    object.raw("index", or_null(index)).raw("catalogue", or_null(catalogue)).raw("spill", or_null(spill))
+    let pi = rest.pi.as_ref().map(|pi| {
+        let lists = path(&pi.path).str("state", pi.state).raw("counts", texts(&pi.counts));
+        lists.raw("doesNotCount", texts(&pi.does_not_count)).finish()
+    });
+    let object = object.raw("index", or_null(index)).raw("catalogue", or_null(catalogue));
+    object.raw("spill", or_null(spill)).raw("pi", or_null(pi))
 }
 
 fn print(app: &App, object: Object) -> Result<()> {

@@ -47,6 +47,7 @@ fn settings(model: &mut Model) {
     let layers = Layers {
         global: read(r#"{"theme":"light","steeringMode":"all"}"#, Scope::Global),
         project: read(r#"{"compaction":{"keepRecentTokens":5000}}"#, Scope::Project),
+        ..Layers::default()
     };
     let files = Files {
         global: "~/.local/share/offshoot/settings.json".to_owned(),

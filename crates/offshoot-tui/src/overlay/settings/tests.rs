@@ -11,7 +11,7 @@ use offshoot_settings::Layer;
 
 fn layers(global: &str, project: &str) -> Layers {
     let read = |text, scope| Layer::read(text, scope).unwrap().0;
-    Layers { global: read(global, Scope::Global), project: read(project, Scope::Project) }
+    Layers { global: read(global, Scope::Global), project: read(project, Scope::Project), ..Layers::default() }
 }
 
 fn open(global: &str, project: &str) -> Settings {
@@ -130,8 +130,8 @@ fn what_was_stored_is_shown() {
       packages                      automa…
       skills                        automa…
       prompts                       automa…
+      piFolder                      ask
       npmCommand                    automa…
-
     dark, light, a file in the data folder'…
     from the user's file · a text
     enter change · esc done · tab other file

@@ -163,6 +163,7 @@ impl Settings {
     fn told(&self, setting: &Setting) -> String {
         let origin = match self.layers.value(setting).1 {
             SettingOrigin::Default => "not set",
+            SettingOrigin::Pi => "from pi's settings",
             SettingOrigin::File(Scope::Global) => "from the user's file",
             SettingOrigin::File(Scope::Project) => "from the project's file",
         };
@@ -173,6 +174,7 @@ impl Settings {
 fn short(origin: SettingOrigin) -> &'static str {
     match origin {
         SettingOrigin::Default => "default",
+        SettingOrigin::Pi => "pi",
         SettingOrigin::File(Scope::Global) => "user",
         SettingOrigin::File(Scope::Project) => "project",
     }

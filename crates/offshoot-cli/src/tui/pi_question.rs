@@ -1,0 +1,45 @@
+//! The question whether pi's own folder counts, asked once, before the front end takes the terminal.
+
+use offshoot_session::text::clean_lines;
+use offshoot_settings::{PiFolder, Scope, Settings, Value};
+
+use crate::app::App;
+use crate::commands::doctor::pi_standing;
+use crate::config::settings::SettingsFiles;
+use crate::error::{CommandError, Result};
+
+/// Asks if pi has a folder with something to use, and nobody was asked before. The answer is kept in the user's settings.
+pub(super) fn ask(app: &App) -> Result<()> {
+    let files = SettingsFiles::of(app.environment.data.as_deref(), &app.environment.cwd);
+    let files = files.without_project(None);
+    if Settings::from(&files.load()?.0).pi_folder != PiFolder::Ask {
+        return Ok(());
+    }
+    let Some((path, counts)) = pi_standing(app).filter(|(_, counts)| !counts.is_empty()) else { return Ok(()) };
+    let path = app.environment.short(&path.display().to_string());
+    let mut lines = vec![format!("pi has a folder of its own, {path}. It has:"), String::new()];
+    lines.extend(counts.iter().map(|what| format!("  {what}")));
+    lines.extend([
+        String::new(),
+        "offshoot can use them behind its own. It never writes there.".to_owned(),
+        "The setting piFolder (/settings) changes the answer.".to_owned(),
+        String::new(),
+    ]);
+    let lines: Vec<String> = lines.iter().map(|line| clean_lines(line).into_owned()).collect();
+    let failed = |error| CommandError::io("ask about pi's folder", &error);
+    let mut answer = app.ui.ask(&lines, "Use them? y, n: ").map_err(failed)?;
+    let is_used = loop {
+        match answer.as_deref().map(|answer| answer.trim().to_lowercase()).as_deref() {
+            Some("y" | "yes") => break true,
+            Some("n" | "no") => break false,
+            // Nobody answered: the next start asks again.
+            None => return Ok(()),
+            Some(_) => answer = app.ui.ask(&[], "y, n: ").map_err(failed)?,
+        }
+    };
+    let value = Value::Text(if is_used { "on" } else { "off" }.to_owned());
+    if let Err(error) = files.store(Scope::Global, "piFolder", Some(&value)) {
+        app.ui.warning(&format!("the answer is not kept: {}", error.with_hints_on_one_line()));
+    }
+    Ok(())
+}

@@ -1,0 +1,145 @@
+//! pi's own folder: asked for once, used behind offshoot's own, and never written.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use offshoot_agent::testing::script::Reply;
+use serde_json::json;
+
+use crate::agent::Talk;
+use crate::terminal::Terminal;
+
+/// A home in which somebody works with pi: every kind of file, broken ones too. offshoot has no model of its own.
+fn with_pi(replies: impl IntoIterator<Item = Reply>) -> (Talk, PathBuf) {
+    let talk = Talk::new(replies);
+    let url = talk.server.base_url(offshoot_agent::provider::Api::Anthropic);
+    talk.data("models.json", &json!({"providers": {}}));
+    talk.data("settings.json", &json!({}));
+    let pi = talk.world.home().join(".pi/agent");
+    let models = format!(
+        "{{\"providers\": {{ // mine\n\"mine\": {{\"baseUrl\": \"{url}\", \"api\": \"anthropic-messages\", \"apiKey\": \"unused\",\n\
+         \"models\": [{{\"id\": \"p1\", \"contextWindow\": 200000, \"maxTokens\": 8000}}]}}, }} }}"
+    );
+    for (name, text) in [
+        ("models.json", models.as_str()),
+        (
+            "auth.json",
+            r#"{"mine": {"type": "api_key", "key": "$OWN", "env": {"OWN": "sk-of-pi-0123456789"}},
+               "anthropic": {"type": "oauth", "access": "a", "refresh": "r", "expires": 1},
+               "openai": {"type": "api_key", "key": "TEST_KEY"}}"#,
+        ),
+        (
+            "settings.json",
+            r#"{"defaultProvider": "mine", "defaultModel": "p1", "shellPath": "/bin/evil", "npmCommand": ["evil"],
+               "prompts": ["more"], "tuiMode": "fullscreen"}"#,
+        ),
+        ("prompts/rev.md", "Review $1 as in pi."),
+        ("prompts/broken.md", "---\na: b: c\n---\nx"),
+        ("more/deep.md", "Deep."),
+        ("skills/count/SKILL.md", "---\nname: count\ndescription: Counts in pi.\n---\nCount.\n"),
+        ("skills/no/SKILL.md", "---\nname: no\n---\n"),
+        ("themes/night.json", "{\"name\": \"night\"}"),
+        ("AGENTS.md", "Words of pi's AGENTS.md."),
+        ("SYSTEM.md", "You are pi."),
+        ("keybindings.json", r#"{"app.clear": "alt+q", "app.unknown": "alt+z"}"#),
+        ("trust.json", "{}"),
+    ] {
+        let path = pi.join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, text).unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).unwrap();
+    }
+    talk.was_started_before();
+    (talk, pi)
+}
+
+type Stamps = BTreeMap<PathBuf, (Vec<u8>, u32, SystemTime)>;
+
+/// Bytes, mode and time of every file and folder.
+fn stamps(folder: &Path) -> Stamps {
+    let mut all = Stamps::new();
+    let mut open = vec![folder.to_path_buf()];
+    while let Some(path) = open.pop() {
+        let meta = path.symlink_metadata().unwrap();
+        let bytes = if meta.is_file() { fs::read(&path).unwrap() } else { Vec::new() };
+        if meta.is_dir() {
+            open.extend(fs::read_dir(&path).unwrap().map(|entry| entry.unwrap().path()));
+        }
+        all.insert(path, (bytes, meta.permissions().mode(), meta.modified().unwrap()));
+    }
+    all
+}
+
+#[test]
+fn it_counts_only_after_the_user_said_so_and_is_never_written() {
+    let (talk, pi) = with_pi([Reply::text("Reviewed."), Reply::text("Yes."), Reply::text("Own.")]);
+    let before = stamps(&pi);
+    assert!(talk.run(&["-p", "/rev x"]).contains("no provider has a key"), "nobody was asked yet");
+    insta::assert_snapshot!(
+        talk.run(&["doctor"]).lines().skip_while(|line| !line.contains("piFolder")).collect::<Vec<_>>().join("\n"), @"
+        [HOME]/.pi/agent  does not count yet: the first conversation asks (pi's folder, piFolder)
+          keys of mine, openai
+          models.json with mine
+          2 prompt templates
+          2 skills
+          1 theme
+          settings: defaultModel, defaultProvider, prompts
+          key bindings, if you have none
+          not: logins, which pi alone may renew: anthropic
+          not: settings that name programs, proxies, folders or trust: npmCommand, shellPath
+          not: SYSTEM.md
+        ");
+
+    let mut terminal = Terminal::offshoot(&talk, &[], (80, 24));
+    terminal.until_text("Use them? y, n:").send("y\n");
+    terminal.until_text("p1").until_idle().send("/rev main.rs\r");
+    terminal.until_text("Reviewed.").until_idle().send("\x04");
+    assert!(terminal.ended());
+    let request = talk.server.seen().pop().unwrap();
+    for part in ["Review main.rs as in pi.", "Counts in pi.", "Words of pi's AGENTS.md."] {
+        assert!(request.body.contains(part), "{part}: {}", request.body);
+    }
+    assert!(!request.body.contains("You are pi."));
+    assert!(
+        format!("{:?}", request.headers).contains("sk-of-pi-0123456789"),
+        "the key of its auth.json, by its own variable"
+    );
+
+    // What is wrong with its files is told; what it names to be run is not taken.
+    let told = talk.run(&["-p", "/deep"]);
+    assert!(talk.server.seen().pop().unwrap().body.contains("Deep."));
+    for part in ["broken.md:2", "skills/no/SKILL.md", "the key of openai is the name of a variable"] {
+        assert!(told.contains(part), "{part}: {told}");
+    }
+    assert!(!told.contains("evil") && !told.contains("count/SKILL.md"), "{told}");
+
+    // The own ones come first, silently.
+    let data = talk.world.home().join(".local/share/offshoot");
+    fs::create_dir_all(data.join("prompts")).unwrap();
+    fs::write(data.join("prompts/rev.md"), "My own $1.").unwrap();
+    fs::write(data.join("AGENTS.md"), "My own context.").unwrap();
+    let told = talk.run(&["-p", "/rev main.rs"]);
+    let request = talk.server.seen().pop().unwrap().body;
+    assert!(request.contains("My own main.rs.") && request.contains("My own context."), "{request}");
+    assert!(!request.contains("Words of pi") && !told.contains("rev.md"), "{told}");
+    assert!(stamps(&pi) == before, "not one byte, mode or time of it changed");
+    talk.no_problems();
+}
+
+#[test]
+fn a_no_is_kept() {
+    let (talk, pi) = with_pi([]);
+    let before = stamps(&pi);
+    let mut terminal = Terminal::offshoot(&talk, &[], (80, 24));
+    terminal.until_text("Use them? y, n:").send("n\n");
+    terminal.until_text("no model yet").send("\x04");
+    assert!(terminal.ended());
+    let kept = fs::read_to_string(talk.world.home().join(".local/share/offshoot/settings.json")).unwrap();
+    assert!(kept.contains(r#""piFolder": "off""#), "{kept}");
+    assert!(talk.run(&["-p", "hi"]).contains("no provider has a key"));
+    assert!(talk.run(&["doctor", "--json"]).contains(r#""state":"off""#));
+    assert!(stamps(&pi) == before);
+}
