@@ -26,7 +26,8 @@ pub(crate) fn prompts(app: &App, args: &Args, cwd: Option<&str>) -> Result<Vec<U
     }
     let words = args.prompt_words().collect::<Vec<_>>().join(" ");
     let parts = [piped, Some(files)].into_iter().flatten().filter(|part| !part.is_empty());
-    let first = UserPrompt { before: parts.collect::<Vec<_>>().join("\n"), text: words, images };
+    let before = parts.collect::<Vec<_>>().join("\n").trim_end_matches('\n').to_owned();
+    let first = UserPrompt { before, text: words, images };
     let further = args.then.iter().map(|text| UserPrompt::from(text.as_str()));
     let is_filled = |prompt: &UserPrompt| {
         [&prompt.before, &prompt.text].iter().any(|text| !text.trim().is_empty()) || !prompt.images.is_empty()
