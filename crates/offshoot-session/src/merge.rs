@@ -79,7 +79,7 @@ pub fn plan(here: PickEnd<'_>, request: &MergeRequest<'_>) -> Result<MergePlan> 
     let merged = Merged {
         base: base.and_then(id),
         tip: id(request.tip).unwrap_or_else(|| EntryId::new("root")),
-        session: elsewhere.map(str::to_owned),
+        session: elsewhere.map(|_| from.writer(request.tip)).filter(|it| *it != here.session).map(str::to_owned),
     };
     let part = MergedPart { tip: request.tip, base, entries: entries.clone() };
     let since = said_since(here.source, &context, request.onto, parted);
@@ -145,7 +145,7 @@ fn is_here(
     if !present.has_copies() {
         return Ok(false);
     }
-    let origin = Origin::first(&from.source.entry(ix)?, elsewhere, here.session);
+    let origin = Origin::first(&from.source.entry(ix)?, elsewhere.map(|_| from.writer(ix)), here.session);
     Ok(origin.is_some_and(|origin| present.find(here.source, &origin).is_some()))
 }
 

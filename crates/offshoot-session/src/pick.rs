@@ -21,7 +21,7 @@ use crate::header::Dialect;
 use crate::id::EntryId;
 use crate::json::Json;
 use crate::kind::{Kind, KindDialect, Operation, Role};
-use crate::provenance::{Family, Lineage, Origin, Present, is_shared};
+use crate::provenance::{Ancestor, Family, Lineage, Origin, Present, is_shared};
 use crate::tokens;
 use crate::tree::NodeIx;
 
@@ -37,8 +37,8 @@ pub struct PickEnd<'a> {
     pub source: &'a dyn Source,
     /// Its id.
     pub session: &'a str,
-    /// The ids of the sessions that it was forked from, the nearest first.
-    pub ancestors: &'a [String],
+    /// The sessions that it was forked from, the nearest first.
+    pub ancestors: &'a [Ancestor],
     /// Its spelling.
     pub dialect: Dialect,
     /// Where it continues.
@@ -59,6 +59,11 @@ impl<'a> PickEnd<'a> {
 
     fn lineage(self) -> Lineage<'a> {
         Lineage { session: self.session, ancestors: self.ancestors }
+    }
+
+    /// The session that an entry of this one names as its origin.
+    pub(crate) fn writer(self, ix: NodeIx) -> &'a str {
+        self.lineage().writer(self.source.tree().node(ix).time())
     }
 }
 
@@ -122,8 +127,8 @@ pub(crate) fn waits_for_results(turn: &Entry, answered: &[String]) -> bool {
 struct Planner<'a> {
     here: PickEnd<'a>,
     from: PickEnd<'a>,
-    /// The id of the session that gives, if it is another one.
-    elsewhere: Option<&'a str>,
+    /// Whether another session gives.
+    is_elsewhere: bool,
     onto: Option<NodeIx>,
     options: PickOptions,
     present: Present<'a>,
@@ -143,11 +148,10 @@ struct Chosen {
 
 impl<'a> Planner<'a> {
     fn new(here: PickEnd<'a>, request: &PickRequest<'a>, present: Present<'a>) -> Self {
-        let elsewhere = request.from.map(|from| from.session).filter(|session| *session != here.session);
         Self {
             here,
             from: request.from.unwrap_or(here),
-            elsewhere,
+            is_elsewhere: request.from.is_some_and(|from| from.session != here.session),
             onto: request.onto,
             options: request.options,
             present,
@@ -169,7 +173,7 @@ impl<'a> Planner<'a> {
             if node.is_leaf_marker() || (is_known && !comes_again) {
                 continue;
             }
-            let Some(origin) = Origin::first(entry, self.elsewhere, self.here.session) else {
+            let Some(origin) = self.origin(entry) else {
                 let line = EntryId::new(format!("line {}", node.line()));
                 self.left_out.push((line, LeftOut::Damaged));
                 continue;
@@ -188,6 +192,10 @@ impl<'a> Planner<'a> {
         Ok(())
     }
 
+    fn origin(&self, entry: &Entry) -> Option<Origin> {
+        Origin::first(entry, self.is_elsewhere.then(|| self.from.writer(entry.ix)), self.here.session)
+    }
+
     /// Whether an earlier selection found this entry here. It comes all the same with a later one that has its results.
     fn take_back(&mut self, entry: &Entry) -> bool {
         let before = self.already.len();
@@ -198,10 +206,8 @@ impl<'a> Planner<'a> {
     /// Turns with their results of which the context has some entries and lacks others: all of them come.
     fn turns_partly_here(&mut self, widened: &Widened) -> HashSet<NodeIx> {
         let mut partly = HashSet::new();
-        let is_here = |entry: &Entry| {
-            let origin = Origin::first(entry, self.elsewhere, self.here.session);
-            origin.is_some_and(|origin| self.found_here(entry, &origin).is_some())
-        };
+        let is_here =
+            |entry: &Entry| self.origin(entry).is_some_and(|origin| self.found_here(entry, &origin).is_some());
         let with_role = |role| widened.entries.iter().filter(move |entry| entry.role == Some(role));
         let mut calls_here = HashSet::new();
         for turn in with_role(Role::Assistant) {
@@ -347,10 +353,7 @@ impl<'a> Planner<'a> {
 
     /// The entry itself in the session that receives.
     fn itself(&self, ix: NodeIx) -> Option<NodeIx> {
-        match self.elsewhere {
-            None => Some(ix),
-            Some(_) => is_shared(self.here.source, self.from.source, ix),
-        }
+        if self.is_elsewhere { is_shared(self.here.source, self.from.source, ix) } else { Some(ix) }
     }
 
     /// Differs for every target, and so for every pick of the same entries.
@@ -365,8 +368,7 @@ impl<'a> Planner<'a> {
     fn gone(&self) -> HashMap<NodeIx, Gone> {
         let mut gone = HashMap::new();
         let tree = self.here.source.tree();
-        let Some(first) = self.chosen.iter().map(|chosen| chosen.entry.ix).min().filter(|_| self.elsewhere.is_none())
-        else {
+        let Some(first) = self.chosen.iter().map(|chosen| chosen.entry.ix).min().filter(|_| !self.is_elsewhere) else {
             return gone;
         };
         let wanted: HashSet<NodeIx> = self.chosen.iter().map(|chosen| chosen.entry.ix).collect();

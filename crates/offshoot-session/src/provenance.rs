@@ -4,7 +4,9 @@
 //! the key of an entry from elsewhere has the session's id.
 
 use std::collections::HashMap;
+use std::path::PathBuf;
 
+use crate::clock::Millis;
 use crate::context::Context;
 use crate::entry::{Entry, Source};
 use crate::error::Result;
@@ -31,6 +33,19 @@ pub struct Origin {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Family<'a> {
     sessions: Vec<&'a str>,
+    /// The session that gives and those that it was forked from, if none of them is a member. Ids count within these, too.
+    theirs: Vec<&'a str>,
+}
+
+/// A session that another one was forked from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Ancestor {
+    /// Its id; without a file what the fork names, often a path.
+    pub id: String,
+    /// Its file; `None` if that is gone or is no session.
+    pub file: Option<PathBuf>,
+    /// When it was forked. Older entries of the fork are its own, or those of its ancestors.
+    pub forked: Option<Millis>,
 }
 
 /// A session and those that it was forked from, the nearest first.
@@ -38,8 +53,8 @@ pub(crate) struct Family<'a> {
 pub struct Lineage<'a> {
     /// The id of the session.
     pub session: &'a str,
-    /// The ids of the others.
-    pub ancestors: &'a [String],
+    /// The others.
+    pub ancestors: &'a [Ancestor],
 }
 
 /// A branch that a summary brought back.
@@ -65,6 +80,12 @@ impl Origin {
             }),
             _ => None,
         }
+    }
+
+    /// The entry that a copy was made of, or the last one that a merge stands for; `None` for other entries.
+    pub fn of_copy_or_merge(entry: &Entry) -> Option<Self> {
+        let merged = || Merged::of(entry).map(|Merged { tip, session, .. }| Self { session, id: tip });
+        Self::of(entry).or_else(merged)
     }
 
     /// The first original of an entry, as the session `here` names it. `elsewhere` is the entry's session, if it is
@@ -94,8 +115,9 @@ impl<'a> Family<'a> {
         let theirs = from.map(Lineage::sessions).unwrap_or_default();
         if theirs.iter().any(|session| sessions.contains(session)) {
             sessions.extend(theirs);
+            return Self { sessions, theirs: Vec::new() };
         }
-        Self { sessions }
+        Self { sessions, theirs }
     }
 
     /// Whether two origins or merges may be of one session.
@@ -103,9 +125,11 @@ impl<'a> Family<'a> {
         self.outside(one) == self.outside(other)
     }
 
-    /// A session that is no member.
-    fn outside<'s>(&self, session: Option<&'s str>) -> Option<&'s str> {
-        session.filter(|session| !self.sessions.contains(session))
+    /// A session that is no member; one of those that give for all of them.
+    fn outside<'s>(&'s self, session: Option<&'s str>) -> Option<&'s str> {
+        let session = session.filter(|session| !self.sessions.contains(session))?;
+        let is_theirs = self.theirs.contains(&session);
+        Some(self.theirs.first().copied().filter(|_| is_theirs).unwrap_or(session))
     }
 
     /// The name of an original that all members share.
@@ -116,7 +140,16 @@ impl<'a> Family<'a> {
 
 impl<'a> Lineage<'a> {
     fn sessions(self) -> Vec<&'a str> {
-        std::iter::once(self.session).chain(self.ancestors.iter().map(String::as_str)).collect()
+        std::iter::once(self.session).chain(self.ancestors.iter().map(|ancestor| ancestor.id.as_str())).collect()
+    }
+
+    /// The session in which an entry of this time was written: the farthest one that was forked later. So an entry has
+    /// one name, whichever fork it is taken from.
+    pub(crate) fn writer(self, time: Option<Millis>) -> &'a str {
+        let Some(time) = time else { return self.session };
+        let is_older =
+            |ancestor: &&Ancestor| ancestor.file.is_some() && ancestor.forked.is_some_and(|forked| time <= forked);
+        self.ancestors.iter().take_while(is_older).last().map_or(self.session, |ancestor| ancestor.id.as_str())
     }
 }
 

@@ -5,8 +5,10 @@ use std::path::Path;
 use std::sync::OnceLock;
 
 use super::Session;
+use crate::clock::{Millis, parse_iso};
 use crate::header::Header;
 use crate::medium::open_regular;
+use crate::provenance::Ancestor;
 
 /// Forks of forks that are followed.
 const MOST: usize = 256;
@@ -15,30 +17,37 @@ const LINES: usize = 2;
 const LONGEST_START: u64 = 256 * 1024;
 
 /// Read once.
-pub(super) type Ancestors = OnceLock<Vec<String>>;
+pub(super) type Ancestors = OnceLock<Vec<Ancestor>>;
 
 impl Session {
-    /// The ids of the sessions that this one was forked from, the nearest first. A fork outlives its source: the list ends
-    /// with the path of a file that is gone or is no session.
-    pub fn ancestors(&self) -> &[String] {
+    /// The sessions that this one was forked from, the nearest first. A fork outlives its source: the list ends with what is
+    /// named by a header and is gone or is no session.
+    pub fn ancestors(&self) -> &[Ancestor] {
         self.ancestors.get_or_init(|| self.read_ancestors())
     }
 
-    fn read_ancestors(&self) -> Vec<String> {
+    fn read_ancestors(&self) -> Vec<Ancestor> {
         let folder = self.file().and_then(Path::parent).map(Path::to_path_buf).unwrap_or_default();
-        let (mut ids, mut next) = (Vec::<String>::new(), self.header.parent_session().map(str::to_owned));
-        while let Some(named) = next.filter(|_| ids.len() < MOST) {
-            let header = header_at(&folder.join(&named));
+        let mut found = Vec::<Ancestor>::new();
+        let (mut next, mut forked) = (self.header.parent_session().map(str::to_owned), time_of(&self.header));
+        while let Some(named) = next.filter(|_| found.len() < MOST) {
+            let file = folder.join(&named);
+            let header = header_at(&file);
             // omp sometimes names the id.
             let id = header.as_ref().map_or(named, |header| header.id().to_owned());
-            if id == self.id() || ids.contains(&id) {
+            if id == self.id() || found.iter().any(|ancestor| ancestor.id == id) {
                 break;
             }
+            found.push(Ancestor { id, file: header.as_ref().map(|_| file), forked });
+            forked = header.as_ref().and_then(time_of);
             next = header.and_then(|header| header.parent_session().map(str::to_owned));
-            ids.push(id);
         }
-        ids
+        found
     }
+}
+
+fn time_of(header: &Header) -> Option<Millis> {
+    header.timestamp().and_then(parse_iso)
 }
 
 fn header_at(path: &Path) -> Option<Header> {

@@ -10,6 +10,7 @@ use offshoot_session::json::Json;
 use offshoot_session::llm::convert;
 use offshoot_session::merge::{MergeRequest, progress};
 use offshoot_session::pick::{Gone, PickOptions, PickRequest, shared_end};
+use offshoot_session::provenance::Ancestor;
 use offshoot_session::selection::{range, turn};
 use offshoot_session::session::{Brought, NewFork, Options, PlannedPick, Session, SessionPart};
 use offshoot_session::stats::totals;
@@ -42,6 +43,10 @@ fn left_out(planned: &PlannedPick) -> Vec<(&str, &str)> {
 
 fn copied(planned: &PlannedPick) -> Vec<&str> {
     planned.plan.copies.iter().map(|copy| copy.id.as_str()).collect()
+}
+
+fn ids(ancestors: &[Ancestor]) -> Vec<&str> {
+    ancestors.iter().map(|ancestor| ancestor.id.as_str()).collect()
 }
 
 /// A trunk of two entries, and a branch that calls two tools.
@@ -248,7 +253,7 @@ fn a_fork_and_its_source_know_each_others_copies() {
     };
     let mut fork = fork_of(&mut source, "f");
     let second = fork_of(&mut fork, "g");
-    assert_eq!(second.ancestors(), ["f", "s"]);
+    assert_eq!(ids(second.ancestors()), ["f", "s"]);
     for here in [&fork, &second] {
         let selections = [vec![ix(&source, "t"), ix(&source, "r"), ix(&source, "s"), ix(&source, "z")]];
         let (from, options) = (Some(source.pick_end()), PickOptions::default());
@@ -271,6 +276,65 @@ fn a_fork_and_its_source_know_each_others_copies() {
     assert!(planned.unwrap().plan.is_empty());
 }
 
+/// What two forks share came again into a third session, because each fork named itself as where it was written.
+#[test]
+fn what_forks_share_is_named_after_the_session_that_wrote_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = |name: &str| folder.path().join(name);
+    let written = |name: &str, text: &str| {
+        fs::write(file(name), text).unwrap();
+        Session::open(&file(name), fixed_options()).unwrap()
+    };
+    let header = |id: &str, minute: &str, parent: &str| {
+        let named = HEADER.replace(r#""id":"s""#, &format!(r#""id":"{id}""#));
+        let from =
+            |time: &str| named.split_once(r#""timestamp":""#).map(|(_, rest)| rest.split_once('"').unwrap().0 == time);
+        assert_eq!(from("2026-01-01T00:00:00.000Z"), Some(true), "{named}");
+        let named = named.replace("T00:00:00.000Z", &format!("T00:{minute}:00.000Z"));
+        named.replace('}', &format!(r#","parentSession":"{}"}}"#, file(parent).display()))
+    };
+    let body = |pictures: &[&str]| text(pictures).lines().skip(1).fold(String::new(), |text, line| text + line + "\n");
+    let shared = ["oa - U", "ob oa A"];
+    let trunk = written("x", &text(&shared).replace(r#""id":"s""#, r#""id":"x""#));
+    // Two forks an hour later, and a fork of the first one; the second one has an entry of its own.
+    let first = written("f", &format!("{}\n{}", header("f", "30", "x"), body(&shared)));
+    let own = body(&["oa - U", "ob oa A", "oc ob U"]).replace("T00:00:03", "T00:50:03");
+    let second = written("g", &format!("{}\n{own}", header("g", "30", "x")));
+    let third = written("h", &format!("{}\n{}", header("h", "40", "f"), body(&shared)));
+    assert!(raw(&second, "oc").contains("T00:50:0"), "{}", raw(&second, "oc"));
+    let of = |from: &Session| {
+        let mut here = session(&["a - U"]);
+        let mut counts = Vec::new();
+        for from in [from, &trunk, &first, &second, &third] {
+            let selections = [range(from.tree(), None, from.leaf().unwrap()).unwrap()];
+            let (onto, options) = (here.leaf(), PickOptions::default());
+            let request = PickRequest { from: Some(from.pick_end()), selections: &selections, onto, options };
+            let planned = here.plan_pick(&request).unwrap();
+            counts.push(planned.plan.copies.len());
+            here.pick(&planned).unwrap();
+        }
+        let lines = here.tree().entries().map(|ix| String::from_utf8(here.raw_line(ix).unwrap()).unwrap());
+        let lines = lines.collect::<Vec<_>>().join("\n");
+        assert!(lines.contains(r#""pickedFrom":{"session":"x","id":"oa"}"#), "{lines}");
+        assert!(lines.contains(r#""pickedFrom":{"session":"g","id":"oc"}"#), "{lines}");
+        counts
+    };
+    assert_eq!(of(&trunk), [2, 0, 0, 1, 0]);
+    assert_eq!(of(&first), [2, 0, 0, 1, 0]);
+    assert_eq!(of(&second), [3, 0, 0, 0, 0]);
+    assert_eq!(of(&third), [2, 0, 0, 1, 0]);
+    // A merge, too.
+    let mut here = session(&["a - U"]);
+    for (from, lacks) in [(&third, true), (&first, false), (&trunk, false), (&second, true)] {
+        let (tip, onto) = (from.leaf().unwrap(), here.leaf());
+        let planned = here.plan_merge(&MergeRequest { from: Some(from.pick_end()), tip, onto, budget: 0 }).unwrap();
+        assert_eq!(!planned.plan.is_empty(), lacks, "{}: {:?}", from.id(), planned.plan.merged);
+        if lacks {
+            here.merge(&planned, &planned.plan.in_words("found")).unwrap();
+        }
+    }
+}
+
 /// Forks of each other, one of itself, and files that are gone or no sessions: none of them is an error.
 #[test]
 fn the_sources_of_a_fork_are_followed_with_care() {
@@ -280,7 +344,10 @@ fn the_sources_of_a_fork_are_followed_with_care() {
         fs::write(folder.path().join(name), header + "\n").unwrap();
     };
     let path = |name: &str| folder.path().join(name).display().to_string();
-    let of = |name: &str| Session::open(&folder.path().join(name), fixed_options()).unwrap().ancestors().to_vec();
+    let of = |name: &str| {
+        let session = Session::open(&folder.path().join(name), fixed_options()).unwrap();
+        ids(session.ancestors()).into_iter().map(str::to_owned).collect::<Vec<_>>()
+    };
     write("a", &path("b"));
     write("b", &path("a"));
     write("own", &path("own"));
