@@ -112,6 +112,10 @@ impl Session {
         for ix in self.leaf.into_iter().flat_map(|leaf| tree.ancestors(leaf)) {
             let is_last = tree.children(ix).all(|child| Some(child) == below);
             let node = tree.node(ix);
+            // Copies are not answered by themselves.
+            if node.is_copy() {
+                return Ok(None);
+            }
             let is_open = match ItemShape::of(node.kind(), node.role()) {
                 Some(ItemShape::User | ItemShape::Result) => true,
                 Some(ItemShape::Answer) => match Item::of_entry(&self.entry(ix)?) {

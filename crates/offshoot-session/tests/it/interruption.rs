@@ -1,10 +1,12 @@
 //! A session that ends in the middle of a turn says so.
 
 use offshoot_session::entry::Source as _;
+use offshoot_session::pick::{PickOptions, PickRequest};
 use offshoot_session::session::{Options, Session};
+use offshoot_session::testing::fixed_options;
 use offshoot_session::transcript::{Item, Level};
 
-use super::common::HEADER;
+use super::common::{HEADER, assistant, result, text};
 
 fn session(messages: &[(&str, &str)]) -> Session {
     let mut text = format!("{HEADER}\n");
@@ -42,4 +44,18 @@ fn a_turn_that_was_interrupted_says_so() {
     let mut session = session(&[("", PROMPT), ("e0", ANSWER)]);
     session.branch("e0").unwrap();
     assert_eq!((session.leaf(), session.interruption().unwrap()), (session.tree().find("e0"), None));
+}
+
+/// A pick that ends with a result is not a turn that was cut off: nobody answers copies.
+#[test]
+fn a_pick_is_no_interruption() {
+    let pictures = ["a - U".to_owned(), format!("t a {}", assistant(&["c"], "")), format!("r t {}", result("c"))];
+    let more = ["b a A".to_owned()];
+    let pictures: Vec<&str> = pictures.iter().chain(&more).map(String::as_str).collect();
+    let mut session = Session::from_text(&text(&pictures), fixed_options()).unwrap();
+    let selections = [vec![session.find("t").unwrap()]];
+    let (onto, options) = (session.leaf(), PickOptions::default());
+    let planned = session.plan_pick(&PickRequest { from: None, selections: &selections, onto, options }).unwrap();
+    session.pick(&planned).unwrap();
+    assert_eq!((planned.plan.copies.len(), session.interruption().unwrap()), (2, None));
 }
