@@ -1220,6 +1220,7 @@ export interface SideData {
    * US dollars.
    */
   cost: number;
+  oldest: string | null;
   newest: string | null;
   models: string[];
   readFiles: string[];

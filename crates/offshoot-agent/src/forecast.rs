@@ -2,11 +2,13 @@
 
 use offshoot_session::branch_summary::{self, BranchPlan};
 use offshoot_session::clock::Millis;
+use offshoot_session::compact::Plan;
 use offshoot_session::entry::Source;
 use offshoot_session::error::Result;
 use offshoot_session::forecast::{AskedModel, CacheReach, CacheRule, Forecast, NextRequest, forecast};
 use offshoot_session::header::Dialect;
 use offshoot_session::text::{in_short, noun};
+use offshoot_session::tokens::estimate_summary;
 use offshoot_session::tree::NodeIx;
 
 use crate::provider::{Api, Model};
@@ -26,27 +28,64 @@ pub struct RequestForecast {
 }
 
 impl RequestForecast {
+    /// A request of which nothing is known but its size, as after a compaction.
+    pub fn of_size(context_tokens: u64, model: &Model) -> Self {
+        Self::of(Forecast { context_tokens, ..Forecast::default() }, model)
+    }
+
+    fn of(tokens: Forecast, model: &Model) -> Self {
+        Self {
+            tokens,
+            cost_now: model.request_cost(tokens.fresh_tokens(), tokens.cached_tokens.unwrap_or(0)),
+            cost_later: model.request_cost(tokens.context_tokens, 0),
+        }
+    }
+
     /// Such as `41k tokens, 34k still cached (3 min) · next prompt ≈ $0.03, later ≈ $0.13`.
     pub fn words(&self) -> String {
+        self.worded(Length::Full)
+    }
+
+    /// The same for narrow screens: `41k tokens, 34k cached 3 min · ≈ $0.03, later $0.13`.
+    pub fn brief_words(&self) -> String {
+        self.worded(Length::Brief)
+    }
+
+    fn worded(&self, length: Length) -> String {
         let context = self.tokens.context_tokens;
         let mut words = format!("{} {}", in_short(context), noun(context, "token", "tokens"));
         match (self.tokens.cached_tokens, self.tokens.cache_expires_in_ms) {
             (Some(cached), Some(left)) => {
-                let left = (left + 59_999) / 60_000;
-                words.push_str(&format!(", {} still cached ({left} min)", in_short(cached)));
+                let (cached, left) = (in_short(cached), (left + 59_999) / 60_000);
+                words.push_str(&match length {
+                    Length::Full => format!(", {cached} still cached ({left} min)"),
+                    Length::Brief => format!(", {cached} cached {left} min"),
+                });
             }
             (Some(_), None) => words.push_str(", nothing cached"),
             (None, _) => {}
         }
-        match (self.cost_now, self.cost_later) {
-            (Some(now), Some(later)) if now < later => {
-                words.push_str(&format!(" · next prompt ≈ {}, later ≈ {}", cost_words(now), cost_words(later)));
-            }
-            (Some(now), _) => words.push_str(&format!(" · next prompt ≈ {}", cost_words(now))),
-            (None, _) => {}
+        let Some(now) = self.cost_now else { return words };
+        words.push_str(match length {
+            Length::Full => " · next prompt ≈ ",
+            Length::Brief => " · ≈ ",
+        });
+        words.push_str(&cost_words(now));
+        if let Some(later) = self.cost_later.filter(|later| now < *later) {
+            words.push_str(match length {
+                Length::Full => ", later ≈ ",
+                Length::Brief => ", later ",
+            });
+            words.push_str(&cost_words(later));
         }
         words
     }
+}
+
+#[derive(Clone, Copy)]
+enum Length {
+    Full,
+    Brief,
 }
 
 /// Cents are too coarse for most prompts below one.
@@ -83,14 +122,10 @@ pub fn request_forecast(
     let next = NextRequest { model: asked, rule: cache_rule(model), now, form };
     let mut tokens = forecast(source, place.target, &next)?;
     tokens.context_tokens += place.more_tokens;
-    Ok(RequestForecast {
-        tokens,
-        cost_now: model.request_cost(tokens.fresh_tokens(), tokens.cached_tokens.unwrap_or(0)),
-        cost_later: model.request_cost(tokens.context_tokens, 0),
-    })
+    Ok(RequestForecast::of(tokens, model))
 }
 
-/// Such as `summary ≈ $0.02`: what a summary of the branch that is left for `target` would cost, without its answer.
+/// Such as `$0.02`: what a summary of the branch that is left for `target` would cost, without its answer.
 /// `None` if nothing is left, or the model has no prices. `reserve` is the part of the model's window that a summary leaves
 /// free.
 ///
@@ -103,15 +138,19 @@ pub fn summary_cost_words(
 ) -> Result<Option<String>> {
     let budget = branch_summary::budget(model.context_window, reserve);
     let plan = branch_summary::plan(source, from, Some(target), budget)?;
-    Ok(Some(plan)
-        .filter(BranchPlan::has_messages)
-        .and_then(|plan| plan_cost(&plan, model))
-        .map(|cost| format!("summary ≈ {}", cost_words(cost))))
+    Ok(Some(plan).filter(BranchPlan::has_messages).and_then(|plan| plan_cost(&plan, model)).map(cost_words))
 }
 
 /// What the conversation of a planned summary costs as a request, in US dollars. `None` if the model has no prices.
 pub fn plan_cost(plan: &BranchPlan, model: &Model) -> Option<f64> {
     model.request_cost(plan.tokens, 0)
+}
+
+/// What the requests for a compaction's summary cost, in US dollars. `None` if the model has no prices.
+pub fn compaction_cost(plan: &Plan, instructions: Option<&str>, model: &Model) -> Option<f64> {
+    let requests = plan.requests(instructions);
+    let tokens = requests.iter().map(|request| estimate_summary(request.system) + estimate_summary(&request.prompt));
+    model.request_cost(tokens.sum(), 0)
 }
 
 /// With Anthropic's marks, of which the last one is on the last message, a request is found again as a whole. The other
@@ -132,6 +171,7 @@ mod tests {
         let cached = Forecast { cached_tokens: Some(34_000), cache_expires_in_ms: Some(150_000), ..tokens };
         let all = RequestForecast { tokens: cached, cost_now: Some(0.031), cost_later: Some(0.128) };
         assert_eq!(all.words(), "41k tokens, 34k still cached (3 min) · next prompt ≈ $0.03, later ≈ $0.13");
+        assert_eq!(all.brief_words(), "41k tokens, 34k cached 3 min · ≈ $0.03, later $0.13");
         let expired = Forecast { cached_tokens: Some(0), ..tokens };
         let expired = RequestForecast { tokens: expired, cost_now: Some(0.004), cost_later: Some(0.004) };
         assert_eq!(expired.words(), "41k tokens, nothing cached · next prompt ≈ $0.0040");

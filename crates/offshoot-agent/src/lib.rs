@@ -29,6 +29,7 @@ mod setup;
 pub mod command;
 pub mod stats;
 pub mod forecast;
+pub mod bring_plan;
 pub mod branch_files;
 mod key_redactor;
 mod guarded;

@@ -14,6 +14,7 @@ mod app;
 mod packages;
 mod select;
 mod selections;
+mod originals;
 mod failures;
 mod models;
 mod bring_back;

@@ -1,6 +1,7 @@
 //! What the next request from an entry would cost, for `--dry-run`: with the model that would be asked. Asks no model.
 
 use offshoot_agent::forecast::{RequestForecast, RequestPlace, cost_words, request_forecast};
+use offshoot_agent::provider::Model;
 use offshoot_session::json::Object;
 use offshoot_session::session::Session;
 use offshoot_session::tree::NodeIx;
@@ -12,6 +13,16 @@ use crate::models::{ModelArgs, ModelTable, ModelWishes, WithoutKey};
 /// The forecast of the next request from a place, for the model that the session would continue with, whether or not
 /// it has a key.
 pub(crate) fn forecast(app: &App, session: &Session, place: RequestPlace) -> Result<RequestForecast> {
+    let model = model(app, session)?;
+    Ok(request_forecast((session, session.dialect()), place, &model, app.now())?)
+}
+
+/// The forecast after a compaction that keeps so many tokens, without its summary.
+pub(crate) fn after_compaction(app: &App, session: &Session, kept: u64) -> Result<RequestForecast> {
+    Ok(RequestForecast::of_size(kept, &model(app, session)?))
+}
+
+fn model(app: &App, session: &Session) -> Result<Model> {
     let settings = app.user_settings(session)?;
     let wishes = ModelWishes {
         typed: &ModelArgs::default(),
@@ -20,8 +31,7 @@ pub(crate) fn forecast(app: &App, session: &Session, place: RequestPlace) -> Res
         scope: &[],
         without_key: WithoutKey::Wait,
     };
-    let model = ModelTable::load(app).choose(app, &wishes)?.model;
-    Ok(request_forecast((session, session.dialect()), place, &model, app.now())?)
+    Ok(ModelTable::load(app).choose(app, &wishes)?.model)
 }
 
 /// The forecast for a dry run: at an entry, after so many more tokens.

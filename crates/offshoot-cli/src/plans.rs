@@ -70,6 +70,7 @@ fn compared_side(tree: &Tree, side: &Side) -> String {
         .raw("turns", side.turns)
         .raw("tokens", side.totals.tokens)
         .raw("cost", side.totals.cost)
+        .str_or_null("oldest", side.oldest.map(to_iso).as_deref())
         .str_or_null("newest", side.newest.map(to_iso).as_deref())
         .raw("models", list(side.models.iter().map(|model| quote(model))));
     let files = side.file_uses().into_iter().map(|file| {

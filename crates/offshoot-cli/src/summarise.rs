@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use offshoot_agent::GuardedProvider;
-use offshoot_agent::forecast::plan_cost;
+use offshoot_agent::forecast::{self, plan_cost};
 use offshoot_agent::model::Access;
 use offshoot_agent::provider::Http;
 use offshoot_agent::summarise::{ModelSummariser, Summarise as _};
@@ -85,6 +85,20 @@ pub(crate) fn branch_cost(
     let Ok(ChosenModel { model, .. }) = ModelTable::load(app).choose(app, &wishes) else { return Ok(None) };
     let plan = plan(branch_summary::budget(model.context_window, settings.branch_reserve))?;
     Ok(Some(plan).filter(BranchPlan::has_messages).and_then(|plan| plan_cost(&plan, &model)))
+}
+
+/// What the summary of [`compaction`] would cost; see [`branch_cost`].
+pub(crate) fn compaction_cost(
+    app: &App,
+    session: &Session,
+    plan: &Plan,
+    instructions: Option<&str>,
+    typed: &ModelArgs,
+) -> Result<Option<f64>> {
+    let settings = app.user_settings(session)?;
+    let wishes = ModelWishes { typed, session, settings: &settings, scope: &[], without_key: WithoutKey::Refuse };
+    let chosen = ModelTable::load(app).choose(app, &wishes).ok();
+    Ok(chosen.and_then(|chosen| forecast::compaction_cost(plan, instructions, &chosen.model)))
 }
 
 /// The model's summary; `None` if there is no model, or if its answer is unusable.

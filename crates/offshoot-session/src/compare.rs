@@ -1,6 +1,6 @@
 //! Compares two branches: where they part, and what only each of them has.
 
-use crate::clock::Millis;
+use crate::clock::{Millis, took};
 use crate::entry::Source;
 use crate::error::Result;
 use crate::facts::Totals;
@@ -20,6 +20,8 @@ pub struct Side {
     pub totals: Totals,
     /// The last words of the user or the model in the entries.
     pub last_words: Option<String>,
+    /// The earliest time of the entries.
+    pub oldest: Option<Millis>,
     /// The latest time of the entries.
     pub newest: Option<Millis>,
     /// The user's messages.
@@ -81,18 +83,26 @@ impl Side {
         entries.iter().for_each(|ix| totals.add(&facts.of(*ix, tree.node(*ix))));
         let is_prompt = |ix: &&NodeIx| tree.node(**ix).role() == Some(Role::User);
         let turns = entries.iter().filter(is_prompt).count();
-        let newest = entries.iter().filter_map(|ix| tree.node(*ix).time()).max();
+        let times = || entries.iter().filter_map(|ix| tree.node(*ix).time());
+        let (oldest, newest) = (times().min(), times().max());
         tree.whole(Self {
             tip,
             entries,
             totals,
             last_words,
+            oldest,
             newest,
             turns,
             models: Vec::new(),
             files: Files::default(),
             read: 0,
         })
+    }
+
+    /// The time from the first entry to the last, in words; `None` if it is short.
+    pub fn took(&self) -> Option<String> {
+        let (oldest, newest) = self.oldest.zip(self.newest)?;
+        took(newest - oldest)
     }
 
     /// The files that were read and changed, as found so far.

@@ -64,7 +64,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut tree = TreeSelector::new(session, leaf, setup)?;
     say(&there_and_back("the tree", |key| {
         tree.key(key);
-        tree.view(&theme, buf.area, &mut buf);
+        tree.view(&theme, (buf.area, ""), &mut buf);
     }))
 }
 

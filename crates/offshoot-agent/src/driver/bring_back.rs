@@ -5,7 +5,7 @@ use offshoot_session::branch_summary::{BranchPlan, Instructions};
 use offshoot_session::error::Error;
 use offshoot_session::files::FileLists;
 use offshoot_session::merge::MergeRequest;
-use offshoot_session::pick::{PickOptions, PickPlan, PickRequest};
+use offshoot_session::pick::{PickOptions, PickRequest};
 use offshoot_session::session::{PlannedMerge, PlannedPick, Session, UndoPlan};
 use offshoot_session::summariser::Drafted;
 use offshoot_session::text::{counted, one_line};
@@ -14,6 +14,7 @@ use offshoot_session::tree::NodeIx;
 use std::path::Path;
 
 use super::summaries::{JobResources, drafted_branch, ended};
+use crate::bring_plan::{NOTHING_NEW, merged, nothing_to_pick, picked};
 use crate::error::AgentError;
 use crate::turn::{BringBack, JobDraft};
 use crate::writer::OwnedSession;
@@ -34,7 +35,7 @@ pub(super) enum ReadyBringBack {
     Undo(UndoPlan),
     Uncompact(Box<PlannedPick>),
     /// There is nothing to write, and why.
-    Nothing(&'static str),
+    Nothing(String),
 }
 
 impl ReadyBringBack {
@@ -63,7 +64,7 @@ pub(super) async fn plan(
     let planned = resources.handle.ask(move |owned| plan_merge(owned.session(), &tip, limits)).await;
     let planned = planned.unwrap_or_else(|| Err(ended()))?;
     if planned.plan.is_empty() {
-        return Ok((ReadyBringBack::Nothing("nothing to do: nothing new on that branch"), None));
+        return Ok((ReadyBringBack::Nothing(format!("nothing to do: {NOTHING_NEW}")), None));
     }
     let instructions = instructions.as_deref().map_or(Instructions::Plain, Instructions::Focus);
     let summary: Box<BranchPlan> = Box::new(planned.plan.summary.clone());
@@ -86,13 +87,13 @@ async fn asked(
 fn plan_undo(session: &Session) -> Result<ReadyBringBack, JobDraft> {
     Ok(match session.plan_undo().map_err(failed)? {
         Some(plan) => ReadyBringBack::Undo(plan),
-        None => ReadyBringBack::Nothing("there is nothing to undo"),
+        None => ReadyBringBack::Nothing("there is nothing to undo".to_owned()),
     })
 }
 
 fn plan_uncompact(session: &Session, limits: Limits) -> Result<ReadyBringBack, JobDraft> {
     let Some(planned) = session.plan_uncompact().map_err(failed)? else {
-        return Ok(ReadyBringBack::Nothing("the current branch has no compaction"));
+        return Ok(ReadyBringBack::Nothing("the current branch has no compaction".to_owned()));
     };
     refuse_too_big(session, planned.plan.tokens_before, planned.plan.tokens, limits)?;
     Ok(ReadyBringBack::Uncompact(Box::new(planned)))
@@ -105,11 +106,7 @@ fn plan_pick(session: &Session, selections: &[Vec<String>], limits: Limits) -> R
     let request = PickRequest { from: None, selections: &selections, onto: session.leaf(), options };
     let planned = session.plan_pick(&request).map_err(failed)?;
     if planned.plan.is_empty() {
-        let is_here = !planned.plan.already.is_empty();
-        return Ok(ReadyBringBack::Nothing(match is_here {
-            true => "nothing to do: all of it is here already",
-            false => "nothing to do: the selection has no messages",
-        }));
+        return Ok(ReadyBringBack::Nothing(format!("nothing to do: {}", nothing_to_pick(&planned.plan))));
     }
     refuse_too_big(session, planned.plan.tokens_before, planned.plan.tokens, limits)?;
     Ok(ReadyBringBack::Pick(Box::new(planned)))
@@ -135,16 +132,14 @@ fn failed(error: Error) -> JobDraft {
 /// Writes what was planned, and says what was done; whether the leaf moved.
 pub(super) fn write(owned: &mut OwnedSession, ready: ReadyBringBack) -> Result<(String, bool), AgentError> {
     let said = match ready {
-        ReadyBringBack::Nothing(why) => return Ok((why.to_owned(), false)),
+        ReadyBringBack::Nothing(why) => return Ok((why, false)),
         ReadyBringBack::Pick(planned) => {
             owned.write(|session| session.pick(&planned))?;
-            with_files(owned.session(), picked(&planned.plan), &planned.plan.files)
+            with_files(owned.session(), format!("picked {}", picked(&planned.plan)), &planned.plan.files)
         }
         ReadyBringBack::Merge(planned, drafted) => {
             owned.write(|session| session.merge(&planned, &drafted))?;
-            let since = if planned.plan.is_repeated { " since the last merge" } else { "" };
-            let count = counted(planned.plan.entries.len(), "entry", "entries");
-            let said = format!("merged {count}{since} as a summary");
+            let said = format!("merged {} as a summary", merged(&planned.plan));
             with_files(owned.session(), said, &planned.plan.summary.files)
         }
         ReadyBringBack::Undo(plan) => {
@@ -158,24 +153,6 @@ pub(super) fn write(owned: &mut OwnedSession, ready: ReadyBringBack) -> Result<(
         }
     };
     Ok((format!("{said} · /undo takes it back"), true))
-}
-
-fn picked(plan: &PickPlan) -> String {
-    let added = plan.copies.iter().filter(|copy| copy.is_added).count();
-    let mut said = format!("picked {}", counted(plan.copies.len(), "entry", "entries"));
-    if added > 0 {
-        said.push_str(&format!(" ({added} with it)"));
-    }
-    said.push_str(&format!(", about {}", counted(plan.tokens, "token", "tokens")));
-    if !plan.already.is_empty() {
-        said.push_str(&format!("; {} here already", plan.already.len()));
-    }
-    let mut reasons: Vec<&str> = plan.left_out.iter().map(|(_, why)| why.text()).collect();
-    reasons.dedup();
-    if !reasons.is_empty() {
-        said.push_str(&format!("; left out: {}", one_line(&reasons.join(", "), 120)));
-    }
-    said
 }
 
 fn with_files(session: &Session, said: String, files: &FileLists) -> String {

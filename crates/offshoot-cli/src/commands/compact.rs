@@ -16,6 +16,7 @@ use offshoot_session::text::{counted, one_line};
 use crate::app::{App, quoted};
 use crate::error::Result;
 use crate::models::ModelArgs;
+use crate::next_request::{self, with_forecast, with_summary_cost};
 use crate::ui::columns::{Align, Column, Table};
 use crate::ui::style::{BOLD, DIM, ID, MARK, PLAIN, Painted};
 use crate::{plans, select, summarise};
@@ -35,7 +36,8 @@ use crate::{plans, select, summarise};
 /// the summary by rules, and the new entry says so.
 ///
 /// --dry-run changes nothing: it shows what would be summarised and what would
-/// stay, the first and last messages of each part. -v shows all messages.
+/// stay, the first and last messages of each part, and what the next request and
+/// the summary would cost. -v shows all messages.
 ///
 /// --undo takes the newest compaction of the branch back, also later: the session
 /// continues before it, with copies of everything that was said since. It prints
@@ -50,14 +52,20 @@ use crate::{plans, select, summarise};
 ///    "readFiles", "modifiedFiles", "conversation", "turnPrefixConversation",
 ///    "settings": {"enabled", "reserveTokens", "keepRecentTokens"}}
 ///
-/// Without --dry-run it has more members:
+/// With --dry-run it has more members, where null is not known:
+///
+///   "forecast": {"contextTokens", "cachedTokens", "freshTokens",
+///                "cacheExpiresInMs", "costNow", "costLater"},
+///   "summaryCost"
+///
+/// Without --dry-run it has others:
 ///
 ///   "id", "summary", "details", "estimatedTokensAfter",
 ///   "report": {"rules": {"said", "missing", "listed": [{"text", "times"}]},
 ///              "paths", "addresses", "identifiers", "numbers"}
 ///
 /// `id` is that of the new entry. Each part of the report has the members of
-/// `rules`.
+/// `rules`. Costs are in US dollars.
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment, after_help = EXAMPLES)]
 pub(crate) struct Args {
@@ -122,13 +130,21 @@ pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
     };
     match (args.dry_run, args.json) {
         (true, true) => {
+            let object = plans::compaction(session.tree(), &plan);
+            let forecast = next_request::after_compaction(app, &session, plan.tokens_kept())?;
+            let cost = summary_cost(app, args, &session, &plan)?;
+            let object = with_summary_cost(with_forecast(object, Some(&forecast)), cost);
             let mut out = app.ui.raw();
-            writeln!(out, "{}", plans::compaction(session.tree(), &plan).finish())?;
+            writeln!(out, "{}", object.finish())?;
             Ok(out.finish()?)
         }
         (true, false) => preview(app, args, &session, &plan),
         (false, _) => compact(app, args, &mut session, &plan),
     }
+}
+
+fn summary_cost(app: &App, args: &Args, session: &Session, plan: &Plan) -> Result<Option<f64>> {
+    summarise::compaction_cost(app, session, plan, args.instructions.as_deref(), &args.model)
 }
 
 fn nothing_to_do(app: &App, args: &Args, why: &str) -> Result<()> {
@@ -238,6 +254,9 @@ fn preview(app: &App, args: &Args, session: &Session, plan: &Plan) -> Result<()>
     writeln!(out, "\n{}", counts(session, plan)?)?;
     let kept = plan.tokens_kept();
     writeln!(out, "{}, and the summary", sizes(plan.tokens_before, kept))?;
+    let forecast = next_request::after_compaction(app, session, kept)?;
+    let words = next_request::words_without_summary(&forecast, summary_cost(app, args, session, plan)?);
+    writeln!(out, "{}", Painted(DIM, &words))?;
     out.finish()?;
     if hidden > 0 {
         app.ui.hint("-v shows every message");

@@ -26,8 +26,9 @@ use crate::ui::when;
 /// show them; what commands did to files is not.
 ///
 /// --json prints {"ancestorId", "sides": [{"tipId", "entries", "turns",
-/// "tokens", "cost", "newest", "models", "readFiles", "modifiedFiles", "files":
-/// [{"path", "reads", "changes"}], "lastWords"}, …]}, first A, then B.
+/// "tokens", "cost", "oldest", "newest", "models", "readFiles",
+/// "modifiedFiles", "files": [{"path", "reads", "changes"}], "lastWords"}, …]},
+/// first A, then B.
 /// `ancestorId` is null if they share nothing. With --patch there is "patches":
 /// [{"path", "patch"}], where null is not known and "" is no difference.
 #[derive(Debug, clap::Args)]
@@ -102,6 +103,7 @@ fn lines(app: &App, side: &Side) -> Vec<String> {
         format!("{} {}", in_short(totals.tokens), noun(totals.tokens, "token", "tokens")),
         format!("${:.2}", totals.cost),
     ];
+    figures.extend(side.took().map(|took| format!("over {took}")));
     figures.extend(side.newest.map(|newest| when::ago(newest, app.now())));
     let mut lines = vec![figures.join(" · ")];
     if side.entries.is_empty() {

@@ -134,6 +134,7 @@ pub(super) struct SideData {
     tokens: u64,
     /// US dollars.
     cost: f64,
+    oldest: Option<String>,
     newest: Option<String>,
     models: Vec<String>,
     read_files: Vec<String>,

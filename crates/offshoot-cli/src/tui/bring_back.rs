@@ -2,20 +2,30 @@
 
 use offshoot_agent::agent_session::AgentSession;
 use offshoot_agent::branch_files::{self, FilePatch};
+use offshoot_agent::bring_plan::{merge_words, pick_words};
 use offshoot_agent::command::{Command, Standing};
 use offshoot_agent::forecast::{RequestPlace, request_forecast, summary_cost_words};
 use offshoot_agent::turn::BringBack;
+use offshoot_session::branch_summary;
 use offshoot_session::compare::Comparison;
 use offshoot_session::entry::Source as _;
-use offshoot_session::session::Session;
+use offshoot_session::header::Dialect;
+use offshoot_session::pick::PickEnd;
+use offshoot_session::provenance::{Ancestor, Origin};
+use offshoot_session::session::{Session, Snapshot};
+use offshoot_session::stats::words;
+use offshoot_session::text::one_line;
 use offshoot_session::tree::NodeIx;
 use offshoot_tui::app::cmd::Purpose;
 use offshoot_tui::app::msg::Msg;
+use offshoot_tui::overlay::tree::{ForecastWish, ForecastWords};
 
 use super::actions::{find, id_of, read};
 use super::job_context::{JobContext, ask, blocking};
 use super::snapshots;
 use crate::error::{CommandError, FailureKind, Result};
+use crate::originals::{find_elsewhere, not_here};
+use crate::select;
 use crate::selections::Selecting;
 
 pub(super) async fn pick(context: &JobContext, agent: &AgentSession, given: Vec<String>) -> Result<()> {
@@ -88,24 +98,59 @@ async fn file_patches(agent: &AgentSession, first: String, second: String) -> Re
     .await
 }
 
-/// Sends what the next request from an entry would cost, and a summary of what is left for it. Read from a snapshot:
-/// the agent does not wait. What cannot be worked out is not shown.
-pub(super) async fn forecast(context: &JobContext, agent: &AgentSession, entry: String) {
-    let words = forecast_words(context, agent, entry.clone()).await;
-    context.tell(Msg::Forecast(entry, words.ok().flatten()));
+/// Sends what the next request from an entry would cost, and a summary of what is left for it; and what would be brought
+/// here. Read from a snapshot: the agent does not wait. What cannot be worked out is not shown.
+pub(super) async fn forecast(context: &JobContext, agent: &AgentSession, wish: ForecastWish) {
+    let words = forecast_words(context, agent, wish.clone()).await;
+    context.tell(Msg::Forecast(wish, words.unwrap_or_default()));
 }
 
-async fn forecast_words(context: &JobContext, agent: &AgentSession, entry: String) -> Result<Option<String>> {
+/// A session at one moment, with what a plan needs.
+struct SessionToPlan {
+    snapshot: Snapshot,
+    id: String,
+    ancestors: Vec<Ancestor>,
+    dialect: Dialect,
+}
+
+async fn forecast_words(context: &JobContext, agent: &AgentSession, wish: ForecastWish) -> Result<ForecastWords> {
     let Standing { model, branch_reserve, .. } = agent.standing().await?;
-    let snapshot = read(agent, |session: &Session| Ok((session.snapshot()?, session.dialect()))).await?;
-    let now = context.app.now();
+    let taken = read(agent, |session: &Session| {
+        let (id, ancestors) = (session.id().to_owned(), session.ancestors().to_vec());
+        Ok(SessionToPlan { snapshot: session.snapshot()?, id, ancestors, dialect: session.dialect() })
+    });
+    let (taken, now) = (taken.await?, context.app.now());
     blocking(move || {
-        let (snapshot, dialect) = snapshot;
-        let Some(ix) = snapshot.tree().find(&entry) else { return Ok(None) };
-        let forecast =
-            request_forecast((&snapshot, dialect), RequestPlace { target: Some(ix), more_tokens: 0 }, &model, now)?;
+        let SessionToPlan { snapshot, id, ancestors, dialect } = taken;
+        let Some(ix) = snapshot.tree().find(&wish.entry) else { return Ok(ForecastWords::default()) };
+        let place = RequestPlace { target: Some(ix), more_tokens: 0 };
+        let forecast = request_forecast((&snapshot, dialect), place, &model, now)?;
         let summary = summary_cost_words(&snapshot, (snapshot.leaf(), ix), (&model, branch_reserve))?;
-        Ok(Some(forecast.words() + &summary.map(|words| format!(" · {words}")).unwrap_or_default()))
+        let leaf = snapshot.leaf();
+        let here = PickEnd { source: &snapshot, session: &id, ancestors: &ancestors, dialect, leaf };
+        let budget = branch_summary::budget(model.context_window, branch_reserve);
+        let bring = match wish.marked.as_slice() {
+            [] => merge_words(here, ix, (&model, budget)),
+            marked => pick_words(here, marked),
+        };
+        let bring = bring.unwrap_or_else(|error| Some(error.to_string()));
+        Ok(ForecastWords { request: Some([forecast.words(), forecast.brief_words()]), summary, bring })
     })
     .await
+}
+
+/// Says where the original of a copy or a merge is that this session does not have.
+pub(super) async fn find_source(context: &JobContext, agent: &AgentSession, origin: Origin) -> Result<()> {
+    let ancestors = read(agent, |session: &Session| Ok(session.ancestors().to_vec())).await?;
+    let app = context.app.clone();
+    let words = blocking(move || {
+        let Some((session, ix)) = find_elsewhere(&app, &ancestors, &origin) else { return Ok(not_here(&origin)) };
+        let name = session.name()?.map(|name| format!(" “{}”", one_line(&name, 60))).unwrap_or_default();
+        let entry = select::short_id(&session, origin.id.as_str())?;
+        let said = words(&session.entry(ix)?).map(|said| format!("  {}", one_line(&said, 80))).unwrap_or_default();
+        let id = one_line(session.id(), 60);
+        Ok(format!("the source is {entry} of the session{name}: /resume {id}{said}"))
+    });
+    context.tell(Msg::Source(words.await?));
+    Ok(())
 }

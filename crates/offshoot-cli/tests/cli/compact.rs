@@ -43,8 +43,9 @@ fn a_dry_run_says_what_would_go_and_what_would_stay() {
 
     2 messages summarised; 4 kept from cccc; 1 entry is pinned
     186 tokens before, about 114 after, and the summary
+    114 tokens · next prompt ≈ $0.0007, without the summary
     ");
-    assert_snapshot!(world.run("compact s.jsonl --dry-run --keep-recent-tokens 90 --json"), @r#"{"firstKeptEntryId":"cccc3333","isSplitTurn":false,"turnStartEntryId":null,"tokensBefore":186,"tokensKept":114,"previousCompactionId":null,"previousSummary":null,"messagesToSummarize":[{"entryId":"aaaa1111","role":"user","tokens":38},{"entryId":"bbbb2222","role":"assistant","tokens":34}],"turnPrefixMessages":[],"keptMessages":[{"entryId":"cccc3333","role":"user","tokens":27},{"entryId":"dddd4444","role":"assistant","tokens":30},{"entryId":"eeee5555","role":"user","tokens":29},{"entryId":"ffff6666","role":"assistant","tokens":28}],"pinned":["aaaa1111"],"readFiles":[],"modifiedFiles":[],"conversation":"[User]: Fix src/parser.rs, port 8080. Never touch main.rs! and so on and so on and so on and so on and so on and so on and so on and so on and so on and so on \n\n[Assistant]: See reads_twice in src/lexer.rs:47. and so on and so on and so on and so on and so on and so on and so on and so on and so on and so on ","turnPrefixConversation":"","settings":{"enabled":true,"reserveTokens":16384,"keepRecentTokens":90}}"#);
+    assert_snapshot!(world.run("compact s.jsonl --dry-run --keep-recent-tokens 90 --json"), @r#"{"firstKeptEntryId":"cccc3333","isSplitTurn":false,"turnStartEntryId":null,"tokensBefore":186,"tokensKept":114,"previousCompactionId":null,"previousSummary":null,"messagesToSummarize":[{"entryId":"aaaa1111","role":"user","tokens":38},{"entryId":"bbbb2222","role":"assistant","tokens":34}],"turnPrefixMessages":[],"keptMessages":[{"entryId":"cccc3333","role":"user","tokens":27},{"entryId":"dddd4444","role":"assistant","tokens":30},{"entryId":"eeee5555","role":"user","tokens":29},{"entryId":"ffff6666","role":"assistant","tokens":28}],"pinned":["aaaa1111"],"readFiles":[],"modifiedFiles":[],"conversation":"[User]: Fix src/parser.rs, port 8080. Never touch main.rs! and so on and so on and so on and so on and so on and so on and so on and so on and so on and so on \n\n[Assistant]: See reads_twice in src/lexer.rs:47. and so on and so on and so on and so on and so on and so on and so on and so on and so on and so on ","turnPrefixConversation":"","settings":{"enabled":true,"reserveTokens":16384,"keepRecentTokens":90},"forecast":{"contextTokens":114,"cachedTokens":null,"freshTokens":114,"cacheExpiresInMs":null,"costNow":0.0007125,"costLater":0.0007125},"summaryCost":null}"#);
     assert_eq!(world.snapshot(), before);
 }
 
@@ -79,6 +80,7 @@ fn a_dry_run_of_a_long_session_fits_a_screen() {
 
     28 messages summarised; 12 kept from 0028
     1080 tokens before, about 324 after, and the summary
+    324 tokens · next prompt ≈ $0.0020, without the summary
     [stderr]
     hint: -v shows every message
     ");

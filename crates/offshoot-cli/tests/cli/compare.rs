@@ -12,17 +12,17 @@ fn two_branches_are_compared() {
     they part after 30f8  Yes. And add a test that would have caught it.
 
     A  42e6  With `--lines` the number of lines follows on a line of its…
-       13 entries · 1 turn · 20k tokens · $0.04 · 18 d
+       13 entries · 1 turn · 20k tokens · $0.04 · over 2 min 18 s · 18 d
        models: anthropic/claude-sonnet-4-5
        changed 1 file: src/main.rs ×3
        “With `--lines` the number of lines follows on a line of its own: ``` $ printf 'one two\nthree\n' | wordcount --lines 3 2 ```”
 
     B  4e8a  A dependency or 40 lines, for counting words? Let us go bac…
-       7 entries · 1 turn · 14k tokens · $0.03 · 18 d
+       7 entries · 1 turn · 14k tokens · $0.03 · over 59 s · 18 d
        models: anthropic/claude-sonnet-4-5
        “A dependency or 40 lines, for counting words? Let us go back.”
     ");
-    assert_snapshot!(world.run("compare sample.jsonl 4e8a @ --json"), @r#"{"ancestorId":"30f8c62b","sides":[{"tipId":"4e8a1f36","entries":7,"turns":1,"tokens":14570,"cost":0.026916,"newest":"2026-01-14T08:43:00.030Z","models":["anthropic/claude-sonnet-4-5"],"readFiles":[],"modifiedFiles":[],"files":[],"lastWords":"A dependency or 40 lines, for counting words? Let us go back."},{"tipId":"42e6b1f9","entries":13,"turns":1,"tokens":20725,"cost":0.043239,"newest":"2026-01-14T08:45:22.030Z","models":["anthropic/claude-sonnet-4-5"],"readFiles":[],"modifiedFiles":["src/main.rs"],"files":[{"path":"src/main.rs","reads":0,"changes":3}],"lastWords":"With `--lines` the number of lines follows on a line of its own: ``` $ printf 'one two\\nthree\\n' | wordcount --lines 3 2 ```"}]}"#);
+    assert_snapshot!(world.run("compare sample.jsonl 4e8a @ --json"), @r#"{"ancestorId":"30f8c62b","sides":[{"tipId":"4e8a1f36","entries":7,"turns":1,"tokens":14570,"cost":0.026916,"oldest":"2026-01-14T08:42:01.030Z","newest":"2026-01-14T08:43:00.030Z","models":["anthropic/claude-sonnet-4-5"],"readFiles":[],"modifiedFiles":[],"files":[],"lastWords":"A dependency or 40 lines, for counting words? Let us go back."},{"tipId":"42e6b1f9","entries":13,"turns":1,"tokens":20725,"cost":0.043239,"oldest":"2026-01-14T08:43:04.030Z","newest":"2026-01-14T08:45:22.030Z","models":["anthropic/claude-sonnet-4-5"],"readFiles":[],"modifiedFiles":["src/main.rs"],"files":[{"path":"src/main.rs","reads":0,"changes":3}],"lastWords":"With `--lines` the number of lines follows on a line of its own: ``` $ printf 'one two\\nthree\\n' | wordcount --lines 3 2 ```"}]}"#);
     assert_snapshot!(world.run("compare sample.jsonl @ nosuch"), @"
     [stderr]
     error: entry nosuch not found

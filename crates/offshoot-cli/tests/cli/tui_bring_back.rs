@@ -130,7 +130,8 @@ fn the_tree_marks_a_range_picks_it_and_shows_where_it_comes_from() {
         terminal.until("the whole tree", |screen| screen.lines().any(|row| row.trim() == "Type to search:"));
         terminal.send("\x1b[AR");
         terminal.until("two marks", |screen| is_marked(screen) && screen.contains("\n B"));
-        terminal.send("C");
+        // The plan, before it is written.
+        terminal.until_text("pick: 2 entries").send("C");
         terminal.until_text("picked 2 entries");
         terminal.send("/tree\r");
         terminal.until_text("Session tree").until_text("⇠ ");
@@ -159,7 +160,7 @@ fn a_merge_in_the_tree_is_undone_and_redone() {
         let (talk, mut terminal) = parted([Reply::text("## Found\nTrying led nowhere.")], size);
         terminal.send("/tree\r");
         terminal.until_text("Session tree").send("Found by");
-        terminal.until_text("(1/1)").send("G");
+        terminal.until_text("(1/1)").until_text("merge: 2 entries").send("G");
         terminal.until_text("merged 2 entries").until_text("Trying led nowhere.").until_idle();
         let merged = talk.lines().len();
         terminal.send("/undo\r");

@@ -5,7 +5,9 @@ use std::path::PathBuf;
 use offshoot_agent::command::Command;
 
 use crate::overlay::sessions::Request;
+use crate::overlay::tree::ForecastWish;
 use crate::slash::{Argument, LabelRequest};
+use offshoot_session::provenance::Origin;
 use offshoot_session::tree::NodeIx;
 use offshoot_settings::{Scope, Value};
 
@@ -100,8 +102,11 @@ pub enum ProgramTask {
     Trust,
     /// Keep an answer to the question whether the folder is trusted, and read everything anew.
     KeepTrust(TrustAnswer),
-    /// Work out what the next request from this entry would cost; answered with [`super::msg::Msg::Forecast`].
-    Forecast(String),
+    /// Work out what the next request from an entry would cost, and what would be brought here; answered with
+    /// [`super::msg::Msg::Forecast`].
+    Forecast(ForecastWish),
+    /// Find the original of a copy or of a merge in other sessions; answered with [`super::msg::Msg::Source`].
+    FindSource(Origin),
     /// Work out what differs in the files of the branches to two entries; answered with [`super::msg::Msg::Patches`].
     Patches(String, String),
     Resume(String),

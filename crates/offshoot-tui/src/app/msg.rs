@@ -23,7 +23,7 @@ use crate::overlay::model_scope::ScopeRow;
 use crate::overlay::pick::Choice;
 use crate::overlay::sessions::Answer;
 use crate::overlay::settings::Files;
-use crate::overlay::tree::Snapshot;
+use crate::overlay::tree::{ForecastWish, ForecastWords, Snapshot};
 use crate::slash::Argument;
 use crate::theme::{Background, Themes};
 use offshoot_settings::{Layers, Settings};
@@ -45,8 +45,10 @@ pub enum Msg {
     Leaving,
     /// A branch is about to be merged as a summary.
     Merging,
-    /// What the next request from this entry would cost, in words; `None` if that is not known.
-    Forecast(String, Option<String>),
+    /// What the next request from an entry would cost, and what would be brought here.
+    Forecast(ForecastWish, ForecastWords),
+    /// Where the original of a copy or of a merge is, in words.
+    Source(String),
     /// What differs in the files of the branches to two entries, or why that cannot be read.
     Patches(String, String, Result<Vec<FilePatch>, String>),
     /// What was read anew.

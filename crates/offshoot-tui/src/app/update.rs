@@ -58,7 +58,8 @@ pub fn update(model: &mut Model, msg: Msg) -> Vec<Cmd> {
             model.begin_job(MERGING);
             Vec::new()
         }
-        Msg::Forecast(entry, forecast) => overlay::forecast(model, &entry, forecast),
+        Msg::Forecast(wish, words) => overlay::forecast(model, wish, words),
+        Msg::Source(words) => overlay::source(model, &words),
         Msg::Reloaded(reloaded) => settings::reloaded(model, *reloaded),
         Msg::Trust(standing, answers) => overlay::trust(model, &standing, answers),
         Msg::Patches(first, second, patches) => overlay::patches(model, [&first, &second], patches),

@@ -138,7 +138,7 @@ fn overlay(model: &Model, area: Rect, buf: &mut Buffer) -> Option<Position> {
     let (theme, keymap) = (&model.wishes.theme, &model.wishes.keymap);
     match model.overlay.as_ref()? {
         Overlay::Tree(tree) => {
-            tree.view(theme, area, buf);
+            tree.view(theme, (area, &awaited::progress(model)), buf);
             return tree.cursor(area);
         }
         Overlay::Sessions(sessions) => sessions.view(theme, area, buf),

@@ -29,12 +29,14 @@ use offshoot_session::clock::Millis;
 use offshoot_session::entry::Source;
 use offshoot_session::error::Result;
 use offshoot_session::outline::{Filter, Outline, OutlineSetup, Sums, TreeLayout};
+use offshoot_session::provenance::Origin;
 use offshoot_session::tree::{Label, NodeIx};
 use ratatui::crossterm::event::KeyEvent;
 
 use crate::keymap::Keymap;
 use crate::markdown::plain_row;
 use crate::overlay::line::LineInput;
+use crate::text::width;
 
 use compare::Compare;
 use keys::TreeAction;
@@ -128,6 +130,8 @@ pub enum TreeOutcome {
         text: Option<String>,
     },
     Copy(String),
+    /// Find the original of a copy or of a merge, which is in another session.
+    FindSource(Origin),
     /// Work out what differs in the files of two branches. [`TreeSelector::take_patches`] takes the result.
     Patches(String, String),
     /// Edit this text in the external editor. [`TreeSelector::written`] takes the result.
@@ -147,10 +151,46 @@ enum Mode {
     },
 }
 
-/// What the next request from the entry under the cursor would cost. One is worked out at a time.
+/// What the user may do next: go to the entry under the cursor, or bring here what is marked or its branch.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the names say it")]
+pub struct ForecastWish {
+    pub entry: String,
+    /// The ids of the marked entries.
+    pub marked: Vec<String>,
+}
+
+/// The answer to a [`ForecastWish`], in words; `None` is not known.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ForecastWords {
+    /// What the next request from the entry would cost, in full and brief words.
+    pub request: Option<[String; 2]>,
+    /// What a summary of the branch that is left would cost.
+    pub summary: Option<String>,
+    /// What a pick of the marked entries, or without marks a merge of the entry's branch, would bring.
+    pub bring: Option<String>,
+}
+
+impl ForecastWords {
+    /// The words that fit, or else the brief ones.
+    fn request_line(&self, columns: usize) -> Option<String> {
+        let [full, brief] = self.request.as_ref()?;
+        Some(if width(full) <= columns { full } else { brief }.clone())
+    }
+
+    /// The same, with the cost of a summary.
+    fn line(&self, columns: usize) -> Option<String> {
+        let Some(summary) = &self.summary else { return self.request_line(columns) };
+        let [full, brief] = self.request.as_ref()?;
+        let full = format!("{full} · summary ≈ {summary}");
+        Some(if width(&full) <= columns { full } else { format!("{brief} · summary {summary}") })
+    }
+}
+
+/// What is known of the entry under the cursor. One answer is worked out at a time.
 #[derive(Debug, Default)]
 struct Forecasts {
-    known: Option<(NodeIx, Option<String>)>,
+    known: Option<(ForecastWish, ForecastWords)>,
     is_awaited: bool,
 }
 
@@ -293,7 +333,7 @@ impl TreeSelector {
             TreeAction::Pick => outcome = self.pick(),
             TreeAction::Merge => outcome = self.merge(),
             TreeAction::Undo => outcome = self.undo(),
-            TreeAction::GoToSource => self.go_to_source(),
+            TreeAction::GoToSource => outcome = self.go_to_source(),
             TreeAction::ToggleSums => self.shows_sums = !self.shows_sums,
             TreeAction::JumpToLabel => {
                 let query = format!("{} #", self.search.query());
@@ -355,24 +395,34 @@ impl TreeSelector {
         self.fetch();
     }
 
-    /// The entry under the cursor, if its forecast is not known and none is awaited.
-    pub fn wants_forecast(&mut self) -> Option<String> {
-        let ix = self.list.entry().filter(|_| !self.forecast.is_awaited)?;
-        let is_known = self.forecast.known.as_ref().is_some_and(|(known, _)| *known == ix);
-        let id = self.id(ix).filter(|_| !is_known)?;
+    /// What is to be worked out for the entry under the cursor and the marks, if that is not known and nothing is awaited.
+    pub fn wants_forecast(&mut self) -> Option<ForecastWish> {
+        let wish = self.wish().filter(|_| !self.forecast.is_awaited)?;
+        if self.forecast.known.as_ref().is_some_and(|(known, _)| *known == wish) {
+            return None;
+        }
         self.forecast.is_awaited = true;
-        Some(id)
+        Some(wish)
     }
 
-    /// Takes what the next request from an entry would cost; `None` if that is not known.
-    pub fn set_forecast(&mut self, entry: &str, forecast: Option<String>) {
-        self.forecast.is_awaited = false;
-        self.forecast.known = self.source.tree().find(entry).map(|ix| (ix, forecast));
+    /// Takes the answer to a wish.
+    pub fn set_forecast(&mut self, wish: ForecastWish, words: ForecastWords) {
+        self.forecast = Forecasts { known: Some((wish, words)), is_awaited: false };
     }
 
-    fn forecast(&self) -> Option<&str> {
-        let (ix, forecast) = self.forecast.known.as_ref()?;
-        forecast.as_deref().filter(|_| self.list.entry() == Some(*ix))
+    fn wish(&self) -> Option<ForecastWish> {
+        let entry = self.list.entry().and_then(|ix| self.id(ix))?;
+        Some(ForecastWish { entry, marked: self.marks.iter().filter_map(|ix| self.id(*ix)).collect() })
+    }
+
+    fn forecast(&self) -> Option<&ForecastWords> {
+        let (known, words) = self.forecast.known.as_ref()?;
+        self.wish().is_some_and(|wish| wish == *known).then_some(words)
+    }
+
+    /// Shows words until the next key.
+    pub fn tell(&mut self, words: &str) {
+        self.notice = Some(words.to_owned());
     }
 
     fn page(&self) -> usize {

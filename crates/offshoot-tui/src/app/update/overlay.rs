@@ -24,7 +24,7 @@ use crate::overlay::help;
 use crate::overlay::model_scope::{ModelScopeList, ScopeOutcome, ScopeRow};
 use crate::overlay::pick::{self, Choice, Pick};
 use crate::overlay::sessions::{self as selector, Answer};
-use crate::overlay::tree::{self, Snapshot, TreeSelector};
+use crate::overlay::tree::{self, ForecastWish, ForecastWords, Snapshot, TreeSelector};
 use crate::text::in_short;
 
 /// The number of bytes that idle work reads at a time.
@@ -130,6 +130,7 @@ fn tree_outcome(model: &mut Model, outcome: tree::TreeOutcome) -> Vec<Cmd> {
         tree::TreeOutcome::Label { entry, text } => vec![Cmd::ask(Command::SetLabel { entry, label: text })],
         tree::TreeOutcome::Copy(text) => vec![ScreenTask::Copy(text).into()],
         tree::TreeOutcome::Edit(text) => vec![ScreenTask::Edit(text).into()],
+        tree::TreeOutcome::FindSource(origin) => vec![ProgramTask::FindSource(origin).into()],
         tree::TreeOutcome::Patches(first, second) => vec![ProgramTask::Patches(first, second).into()],
     }
 }
@@ -292,7 +293,7 @@ fn open_tree(model: &mut Model, source: Snapshot, leaf: Option<NodeIx>) {
 /// Asks what the next request from the entry under the cursor would cost.
 fn ask_forecast(model: &mut Model) -> Vec<Cmd> {
     let Some(Overlay::Tree(tree)) = &mut model.overlay else { return Vec::new() };
-    tree.wants_forecast().map(|entry| ProgramTask::Forecast(entry).into()).into_iter().collect()
+    tree.wants_forecast().map(|wish| ProgramTask::Forecast(wish).into()).into_iter().collect()
 }
 
 pub(super) fn patches(model: &mut Model, of: [&str; 2], patches: Result<Vec<FilePatch>, String>) -> Vec<Cmd> {
@@ -302,11 +303,19 @@ pub(super) fn patches(model: &mut Model, of: [&str; 2], patches: Result<Vec<File
     Vec::new()
 }
 
-pub(super) fn forecast(model: &mut Model, entry: &str, forecast: Option<String>) -> Vec<Cmd> {
+pub(super) fn forecast(model: &mut Model, wish: ForecastWish, words: ForecastWords) -> Vec<Cmd> {
     if let Some(Overlay::Tree(tree)) = &mut model.overlay {
-        tree.set_forecast(entry, forecast);
+        tree.set_forecast(wish, words);
     }
     ask_forecast(model)
+}
+
+pub(super) fn source(model: &mut Model, words: &str) -> Vec<Cmd> {
+    match &mut model.overlay {
+        Some(Overlay::Tree(tree)) => tree.tell(words),
+        _ => model.notice(Level::Info, words),
+    }
+    Vec::new()
 }
 
 /// Continues idle work.

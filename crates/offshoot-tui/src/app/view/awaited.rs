@@ -20,7 +20,7 @@ pub(super) fn lines(model: &Model) -> Vec<Line<'static>> {
     let stops = format!(" … {hint} stops it");
     let mark = spinner(model);
     let room = usize::from(model.size.width).saturating_sub(2 + width(mark) + width(&stops));
-    let more = [elapsed(model) + &come(model), elapsed(model)];
+    let more = [progress(model), elapsed(model)];
     let shell = model.conversation.has_shell().then(|| "running the command".to_owned());
     let job = model.conversation.job().map(str::to_owned);
     let said = shell.into_iter().chain(job.or_else(|| model.is_working.then(|| turn(model))));
@@ -38,6 +38,11 @@ pub(super) fn lines(model: &Model) -> Vec<Line<'static>> {
         lines.insert(0, Line::default());
     }
     lines
+}
+
+/// The duration and the tokens of the work under way, such as ` · 12 s · 40 tokens`.
+pub(super) fn progress(model: &Model) -> String {
+    elapsed(model) + &come(model)
 }
 
 /// The state of the agent's turn: a question, a retry, the tools, or the model.

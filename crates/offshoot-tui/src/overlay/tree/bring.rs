@@ -1,7 +1,8 @@
 //! Marks of entries and ranges, and what is brought here from them: picks, merges, undos. The caller performs them.
 
+use offshoot_agent::bring_plan::newest_end;
 use offshoot_agent::turn::BringBack;
-use offshoot_session::provenance::{Merged, Origin};
+use offshoot_session::provenance::Origin;
 use offshoot_session::selection::range;
 use offshoot_session::tree::NodeIx;
 
@@ -54,12 +55,7 @@ impl TreeSelector {
             self.notice = Some("this entry is on the current branch: go to one of another branch".to_owned());
             return TreeOutcome::Stay;
         }
-        let (mut end, mut steps) = (ix, tree.len());
-        while let Some(newest) = tree.children_by_time(end).last().copied().filter(|_| steps > 0) {
-            (end, steps) = (newest, steps - 1);
-        }
-        let end = tree.skip_leaf_markers(end).unwrap_or(ix);
-        match self.id(end) {
+        match newest_end(tree, ix, tree.len()).and_then(|end| self.id(end)) {
             Some(tip) => self.bring(BringBack::Merge { tip, instructions: None }),
             None => TreeOutcome::Stay,
         }
@@ -75,22 +71,26 @@ impl TreeSelector {
     }
 
     /// Goes from a copy or a merge to where it comes from.
-    pub(super) fn go_to_source(&mut self) {
-        let Some(ix) = self.list.entry() else { return };
-        let entry = match self.source.entry(ix) {
-            Ok(entry) => entry,
-            Err(error) => return self.notice = Some(error.to_string()),
+    pub(super) fn go_to_source(&mut self) -> TreeOutcome {
+        let Some(ix) = self.list.entry() else { return TreeOutcome::Stay };
+        let origin = match self.source.entry(ix) {
+            Ok(entry) => Origin::of_copy_or_merge(&entry),
+            Err(error) => return self.noticed(error.to_string()),
         };
-        let origin = Origin::of(&entry).map(|origin| (origin.id, origin.session));
-        let origin = origin.or_else(|| Merged::of(&entry).map(|merged| (merged.tip, merged.session)));
-        let Some((id, session)) = origin else {
-            return self.notice = Some("this entry was written here: it is no copy and no merge".to_owned());
+        let Some(origin) = origin else {
+            return self.noticed("this entry was written here: it is no copy and no merge");
         };
-        let found = self.source.tree().find(id.as_str()).filter(|_| session.is_none());
+        let found = self.source.tree().find(origin.id.as_str()).filter(|_| origin.session.is_none());
         match found {
             Some(source) => self.show(source),
-            None => self.notice = Some("the source is in another session".to_owned()),
+            None => return TreeOutcome::FindSource(origin),
         }
+        TreeOutcome::Stay
+    }
+
+    fn noticed(&mut self, notice: impl Into<String>) -> TreeOutcome {
+        self.notice = Some(notice.into());
+        TreeOutcome::Stay
     }
 
     /// Selects an entry, and opens the folds that hide it.

@@ -295,12 +295,15 @@ fn header(side: &Side, name: char, now: Millis) -> Vec<Item> {
     let mut items = vec![
         Item::Heading(format!("Only in {name}")),
         Item::Text(format!("  {}{age}", held(&side.totals, side.totals.tokens > 0))),
+    ];
+    items.extend(side.took().map(|took| Item::Text(format!("  over {took}"))));
+    items.extend([
         Item::Heading("Last words".to_owned()),
         Item::Text(format!(
             "  {}",
             side.last_words.as_deref().map_or_else(|| "(no words)".to_owned(), |said| plain(said, 200))
         )),
-    ];
+    ]);
     let files = side.files();
     for (title, paths) in [("Changed", files.modified), ("Read", files.read)] {
         if !paths.is_empty() {

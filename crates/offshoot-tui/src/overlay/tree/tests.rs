@@ -43,7 +43,7 @@ fn as_pi(session: Session, size: (u16, u16)) -> TreeSelector {
 /// The whole screen as text, the same in every theme.
 fn picture(selector: &TreeSelector) -> String {
     let (columns, rows) = selector.setup.size;
-    screen_of(columns, rows, |theme, area, buf| selector.view(theme, area, buf))
+    screen_of(columns, rows, |theme, area, buf| selector.view(theme, (area, ""), buf))
 }
 
 fn press(selector: &mut TreeSelector, keys: &str) -> TreeOutcome {

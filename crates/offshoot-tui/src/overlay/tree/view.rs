@@ -14,7 +14,7 @@ use super::compare::Given;
 use super::draw::{draw, held, row, rule};
 use super::panes::Panes;
 use super::question::{ANSWERS, Question};
-use super::{Mode, TreeSelector};
+use super::{ForecastWords, Mode, TreeSelector};
 use crate::keymap::{Action, Keymap};
 use crate::overlay::hint;
 use crate::text;
@@ -50,8 +50,8 @@ const HELP: [(&[Action], &str); 16] = [
 ];
 
 impl TreeSelector {
-    /// Draws the selector.
-    pub fn view(&self, theme: &Theme, area: Rect, buf: &mut Buffer) {
+    /// Draws the selector. `progress` is the duration and the size of the summary that is being written.
+    pub fn view(&self, theme: &Theme, (area, progress): (Rect, &str), buf: &mut Buffer) {
         let panes = Panes::new(area, self.setup.size.1.max(area.height), self.shows_preview());
         let foot = match self.mode {
             Mode::Browse | Mode::Leaving { .. } | Mode::Label(..) => panes.foot,
@@ -60,9 +60,9 @@ impl TreeSelector {
         rule(theme, "Session tree", panes.title, buf);
         rule(theme, "", foot, buf);
         match &self.mode {
-            Mode::Browse | Mode::Leaving { .. } => self.view_tree(theme, &panes, buf),
+            Mode::Browse | Mode::Leaving { .. } => self.view_tree(theme, (&panes, progress), buf),
             Mode::Label(_, input) => {
-                self.view_tree(theme, &panes, buf);
+                self.view_tree(theme, (&panes, progress), buf);
                 let muted = theme.style(Token::Muted);
                 clear(panes.help, buf);
                 let keys = hint::line(
@@ -88,7 +88,7 @@ impl TreeSelector {
         }
     }
 
-    fn view_tree(&self, theme: &Theme, panes: &Panes, buf: &mut Buffer) {
+    fn view_tree(&self, theme: &Theme, (panes, progress): (&Panes, &str), buf: &mut Buffer) {
         let muted = theme.style(Token::Muted);
         for (at, line) in help(&self.setup.keymap, usize::from(panes.help.width))
             .into_iter()
@@ -106,7 +106,7 @@ impl TreeSelector {
             let said = if self.search.is_running() { "  Searching…" } else { "  No entries found" };
             draw(&Line::styled(said, muted), panes.list, buf);
         }
-        draw(&self.status_line(theme, panes.status.width.into()), panes.status, buf);
+        draw(&self.status_line(theme, panes.status.width.into(), progress), panes.status, buf);
         if self.shows_sums {
             draw(&self.sums_line(theme, panes.sums.width.into()), panes.sums, buf);
         }
@@ -134,13 +134,13 @@ impl TreeSelector {
         Line::from(spans)
     }
 
-    fn status_line(&self, theme: &Theme, columns: usize) -> Line<'static> {
+    fn status_line(&self, theme: &Theme, columns: usize, progress: &str) -> Line<'static> {
         if let Mode::Leaving { summarize, is_stopping } = &self.mode {
             let said = match (summarize, is_stopping) {
                 (_, true) => "Stopping…".to_owned(),
                 (true, false) => {
                     let stops = hint::line(&self.setup.keymap, &[(&[Action::SelectCancel], "stops")]);
-                    format!("{} Summarizing the branch… {stops}", spinner(self.setup.now))
+                    format!("{} Summarizing the branch{progress} … {stops}", spinner(self.setup.now))
                 }
                 (false, false) => format!("{} Going there…", spinner(self.setup.now)),
             };
@@ -150,11 +150,16 @@ impl TreeSelector {
             let notice = text::fit(notice, columns.saturating_sub(2));
             return Line::styled(format!("  {notice}"), theme.style(Token::Warning));
         }
-        let status = match self.forecast() {
-            Some(forecast) => {
-                text::fit(&format!("{}  {forecast}", self.status()), columns.saturating_sub(2)).into_owned()
-            }
-            None => self.status(),
+        // What is marked counts more than where one would go.
+        let forecast = self.forecast();
+        let (status, room) = (self.status(), columns.saturating_sub(2));
+        let words = match self.marks.is_empty() {
+            true => forecast.and_then(|words| words.line(room.saturating_sub(text::width(&status) + 2))),
+            false => forecast.and_then(|words| words.bring.clone()),
+        };
+        let status = match words {
+            Some(words) => text::fit(&format!("{status}  {words}"), room).into_owned(),
+            None => status,
         };
         Line::styled(format!("  {status}"), theme.style(Token::Muted))
     }
@@ -187,10 +192,13 @@ impl TreeSelector {
         let age = branch.newest.map_or(String::new(), |time| format!(", {}", ago(time, self.setup.now)));
         let room = columns.saturating_sub(2);
         let own = |has_tokens| format!("branch: {}{tips}{age}", held(&branch.own, has_tokens));
-        let own = Some(own(has_tokens)).filter(|own| text::width(own) <= room).unwrap_or_else(|| own(false));
+        let merge = self.forecast().filter(|_| self.marks.is_empty()).and_then(|words| words.bring.as_deref());
+        let beside = merge.map_or(0, |merge| text::width(merge) + 3);
+        let fits = |own: &String| text::width(own) + beside <= room;
+        let own = Some(own(has_tokens)).filter(fits).unwrap_or_else(|| own(false));
         let paths = [true, false].map(|all| format!("path: {}", held(&branch.path, has_tokens && all)));
         let fits = |path: &&String| text::width(&own) + 3 + text::width(path) <= room;
-        let path = paths.iter().find(fits).map_or("", String::as_str);
+        let path = merge.or_else(|| paths.iter().find(fits).map(String::as_str)).unwrap_or_default();
         let words = if path.is_empty() { vec![own.as_str()] } else { vec![own.as_str(), path] };
         Line::styled(format!("  {}", text::joined(&words, room)), theme.style(Token::Dim))
     }
@@ -213,7 +221,7 @@ impl TreeSelector {
 
     fn view_question(&self, theme: &Theme, (ix, question): (NodeIx, &Question), area: Rect, buf: &mut Buffer) {
         let (muted, plain) = (theme.style(Token::Muted), theme.style(Token::Text));
-        let mut lines = self.question_head(theme, ix, usize::from(area.width));
+        let mut lines = self.question_head(theme, (ix, question), usize::from(area.width));
         let keymap = &self.setup.keymap;
         let inner = Rect { y: area.y + 1, height: area.height.saturating_sub(2), ..area };
         let mut at = lines.len();
@@ -223,10 +231,12 @@ impl TreeSelector {
             question.prompt.view(theme, place, buf);
             at += 1 + usize::from(question.prompt.height().min(place.height));
         } else {
+            let cost = self.forecast().and_then(|words| words.summary.as_ref());
             for (at, answer) in ANSWERS.iter().enumerate() {
                 let is_selected = at == question.at;
+                let cost = cost.filter(|_| at > 0).map(|cost| format!("  ≈ {cost}")).unwrap_or_default();
                 let style = if is_selected { theme.style(Token::Accent) } else { plain };
-                lines.push(Line::styled(format!("{} {answer}", if is_selected { "›" } else { " " }), style));
+                lines.push(Line::styled(format!("{} {answer}{cost}", if is_selected { "›" } else { " " }), style));
             }
             at = lines.len() + 1;
         }
@@ -239,13 +249,17 @@ impl TreeSelector {
     }
 
     /// The target of the navigation, and its effect.
-    fn question_head(&self, theme: &Theme, ix: NodeIx, columns: usize) -> Vec<Line<'static>> {
+    fn question_head(&self, theme: &Theme, (ix, question): (NodeIx, &Question), columns: usize) -> Vec<Line<'static>> {
         let (muted, plain) = (theme.style(Token::Muted), theme.style(Token::Text));
         let said = self.list.outline.text(self.source.as_ref(), ix).unwrap_or_else(|error| error.to_string());
         let is_users = self.source.tree().node(ix).role() == Some(Role::User);
         let then = if is_users { "Its text comes into the editor" } else { "You continue after it" };
         // It comes a moment later, and must not move what is below.
-        let forecast = self.forecast().map(|forecast| format!("  {}", text::fit(forecast, columns.saturating_sub(2))));
+        let room = columns.saturating_sub(2);
+        // The answers have the cost of a summary beside them.
+        let line = if question.is_writing { ForecastWords::line } else { ForecastWords::request_line };
+        let forecast = self.forecast().and_then(|words| line(words, room));
+        let forecast = forecast.map(|forecast| format!("  {}", text::fit(&forecast, room)));
         vec![
             Line::default(),
             Line::styled("  Summarize branch?", plain.add_modifier(Modifier::BOLD)),

@@ -25,7 +25,7 @@ fn hostile_text_in_every_field_stays_in_its_cells() {
     for (_, text) in hostile_texts() {
         for (columns, rows) in SIZES {
             all_screens(&text, (columns, rows), |selector| {
-                assert_inside(columns, rows, |area, buf| selector.view(&Theme::default(), area, buf));
+                assert_inside(columns, rows, |area, buf| selector.view(&Theme::default(), (area, ""), buf));
             });
         }
     }
@@ -34,7 +34,7 @@ fn hostile_text_in_every_field_stays_in_its_cells() {
 #[test]
 fn a_line_of_a_megabyte_stays_in_its_cells() {
     all_screens(&a_megabyte(), (40, 12), |selector| {
-        assert_inside(40, 12, |area, buf| selector.view(&Theme::default(), area, buf));
+        assert_inside(40, 12, |area, buf| selector.view(&Theme::default(), (area, ""), buf));
     });
 }
 
@@ -53,8 +53,8 @@ proptest::proptest! {
         for key in keys {
             press(&mut selector, all[key]);
             selector.paste(&texts[key % 5]);
-            assert_inside(columns, rows, |area, buf| selector.view(&Theme::default(), area, buf));
+            assert_inside(columns, rows, |area, buf| selector.view(&Theme::default(), (area, ""), buf));
         }
-        assert_inside(columns, rows, |area, buf| selector.view(&Theme::default(), area, buf));
+        assert_inside(columns, rows, |area, buf| selector.view(&Theme::default(), (area, ""), buf));
     }
 }

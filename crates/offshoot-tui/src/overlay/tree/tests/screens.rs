@@ -76,7 +76,7 @@ fn styles_of_the_rows() {
     press(&mut selector, "M T end");
     let screen = tokens_of(|theme| {
         let mut buf = Buffer::empty(Rect::new(0, 0, 80, 24));
-        selector.view(theme, buf.area, &mut buf);
+        selector.view(theme, (buf.area, ""), &mut buf);
         buf
     });
     insta::assert_snapshot!(legend(&screen));
