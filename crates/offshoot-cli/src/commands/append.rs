@@ -70,6 +70,10 @@ pub(crate) struct Args {
     /// The working directory of a new session; without it this folder
     #[arg(long, value_name = "DIR")]
     cwd: Option<PathBuf>,
+
+    /// Check the entries, and write nothing; the answers have no ids
+    #[arg(long, conflicts_with = "new")]
+    dry_run: bool,
 }
 
 const EXAMPLES: &str = "\
@@ -79,6 +83,9 @@ Examples:
   my-agent | offshoot append --new --cwd ~/project";
 
 pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
+    if args.dry_run {
+        return check(app, args);
+    }
     let mut session = open(app, args)?;
     if let Some(level) = args.durability {
         session.set_durability(level);
@@ -102,6 +109,39 @@ pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
         }
         run.batch(batch)?;
     }
+}
+
+/// Answers each line as [`run`] would, without an id, and finds the parent.
+fn check(app: &App, args: &Args) -> Result<()> {
+    let given = args.session.as_deref().unwrap_or_default();
+    // The path of a file that does not exist begins a session.
+    let is_new = select::is_path(given) && !Path::new(given).exists();
+    let session = if is_new { None } else { Some(app.open(given)?) };
+    if let (Some(parent), Some(session)) = (&args.parent, &session) {
+        select::entry_to_write(app, session, parent)?;
+    }
+    let mut out = app.ui.raw();
+    let mut lines = Lines { input: BufReader::with_capacity(BUFFER, io::stdin().lock()), number: 0 };
+    loop {
+        let batch = lines.available()?;
+        if batch.is_empty() {
+            return Ok(out.finish()?);
+        }
+        for (number, entry) in batch {
+            match entry {
+                Ok(_) => writeln!(out, "{}", Object::new().str_or_null("id", None).finish())?,
+                Err(error) => return refused(&mut out, number, error),
+            }
+        }
+        out.flush()?;
+    }
+}
+
+fn refused(out: &mut Output, number: u64, error: CommandError) -> Result<()> {
+    let answer = Object::new().str("error", &error.message).raw("line", number).finish();
+    writeln!(out, "{answer}")?;
+    out.flush()?;
+    Err(CommandError { message: format!("line {number} of the input: {}", error.message), ..error })
 }
 
 const BUFFER: usize = 256 << 10;
@@ -191,10 +231,7 @@ impl AppendRun<'_> {
     }
 
     fn refuse(&mut self, number: u64, error: CommandError) -> Result<()> {
-        let answer = Object::new().str("error", &error.message).raw("line", number).finish();
-        writeln!(self.out, "{answer}")?;
-        self.out.flush()?;
-        Err(CommandError { message: format!("line {number} of the input: {}", error.message), ..error })
+        refused(&mut self.out, number, error)
     }
 
     fn finish(self) -> Result<()> {

@@ -6,8 +6,9 @@ use std::path::{Path, PathBuf};
 
 use offshoot_session::entry::Source as _;
 use offshoot_session::id::EntryId;
+use offshoot_session::kind::Kind;
 use offshoot_session::session::{Abridged, NewFork, Session, SessionPart};
-use offshoot_session::text::one_line;
+use offshoot_session::text::{counted, one_line};
 use offshoot_session::transcript::items;
 use offshoot_session::tree::NodeIx;
 
@@ -58,6 +59,10 @@ pub(crate) struct Args {
     /// Only this entry and everything below it
     #[arg(long, value_name = "ENTRY", conflicts_with = "at")]
     subtree: Option<String>,
+
+    /// Show what would be written, and write nothing
+    #[arg(long, requires = "output")]
+    dry_run: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -91,11 +96,35 @@ pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
     if session.leaf().is_none() {
         return Err(empty());
     }
+    if let Some(file) = args.file().filter(|_| args.dry_run) {
+        return would_write(app, &session, args, file);
+    }
     match format {
         ExportFormat::Jsonl => jsonl(app, session, args),
         ExportFormat::Html => page(app, &session, args),
         ExportFormat::Md => document(app, &session, args),
     }
+}
+
+fn would_write(app: &App, session: &Session, args: &Args, file: &Path) -> Result<()> {
+    let tree = session.tree();
+    let is_written = |ix: &NodeIx| !tree.node(*ix).is_leaf_marker() && tree.node(*ix).kind() != Kind::Label;
+    let count = match part(app, session, args)? {
+        SessionPart::Path(ix) => tree.ancestors(ix).filter(is_written).count(),
+        SessionPart::Everything => tree.entries().filter(is_written).count(),
+        SessionPart::Subtree(top) => {
+            let (mut open, mut count) = (vec![top], 0);
+            while let Some(ix) = open.pop() {
+                count += usize::from(is_written(&ix));
+                open.extend(tree.children(ix));
+            }
+            count
+        }
+    };
+    let mut out = app.ui.text();
+    let (count, file) = (counted(count, "entry", "entries"), one_line(&file.to_string_lossy(), 4096));
+    writeln!(out, "would write {count} with their labels to {file}")?;
+    Ok(out.finish()?)
 }
 
 fn format(args: &Args) -> Result<ExportFormat> {
@@ -143,7 +172,7 @@ pub(crate) const PAGE: &str = "html";
 /// `run`, for a session file and an entry's id.
 pub(crate) fn write(app: &App, session: &Path, output: PathBuf, at: Option<String>) -> Result<()> {
     let session = session.display().to_string();
-    run(app, &Args { session, output: Some(output), format: None, at, subtree: None })
+    run(app, &Args { session, output: Some(output), format: None, at, subtree: None, dry_run: false })
 }
 
 fn part(app: &App, session: &Session, args: &Args) -> Result<SessionPart> {

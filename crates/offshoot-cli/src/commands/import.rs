@@ -5,6 +5,7 @@ use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 
 use offshoot_session::error::{Conflict, Error};
+use offshoot_session::json::Object;
 use offshoot_session::medium::{FileMedium, Medium as _, read_exact_at};
 use offshoot_session::pieces::Pieces;
 use offshoot_session::store::DirStore;
@@ -23,12 +24,21 @@ use crate::error::{CommandError, Result};
 /// The copy comes from elsewhere: `-c` and `latest` pass over it until it was
 /// opened by its id, name or path.
 ///
-/// Prints the path of the file in the store.
+/// Prints the path of the file in the store; with --json {"path", "note"}, where
+/// the note says that the file or its id is there already, or is null.
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment, after_help = EXAMPLES)]
 pub(crate) struct Args {
     /// The session file
     file: PathBuf,
+
+    /// Show what would be copied, and where,, and write nothing
+    #[arg(long)]
+    dry_run: bool,
+
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
 }
 
 const EXAMPLES: &str = "\
@@ -36,8 +46,13 @@ Examples:
   offshoot import ~/Downloads/session.jsonl";
 
 pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
-    let (path, note) = take(app, &args.file)?;
+    let (path, note) = if args.dry_run { planned(app, &args.file)? } else { take(app, &args.file)? };
     let mut out = app.ui.raw();
+    if args.json {
+        let object = Object::new().str("path", &path.to_string_lossy());
+        writeln!(out, "{}", object.str_or_null("note", note.as_deref()).finish())?;
+        return Ok(out.finish()?);
+    }
     writeln!(out, "{}", path.display())?;
     out.finish()?;
     if let Some(note) = note {
@@ -48,6 +63,22 @@ pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
 
 /// Copies a session file into the store; returns its path there and a note for the user.
 pub(crate) fn take(app: &App, file: &Path) -> Result<(PathBuf, Option<String>)> {
+    place(app, file, copy)
+}
+
+/// What [`take`] would return. Writes nothing.
+fn planned(app: &App, file: &Path) -> Result<(PathBuf, Option<String>)> {
+    place(app, file, free_place)
+}
+
+/// A path in the store, and whether the same file is there already.
+type Placed = (PathBuf, Option<&'static str>);
+
+fn place(
+    app: &App,
+    file: &Path,
+    copy: impl FnOnce(&DirStore, &Path, &Path) -> Result<Placed>,
+) -> Result<(PathBuf, Option<String>)> {
     let session = app.open_file(file)?;
     if std::fs::metadata(file).is_ok_and(|meta| meta.len() == 0) {
         return Err(empty());
@@ -60,11 +91,7 @@ pub(crate) fn take(app: &App, file: &Path) -> Result<(PathBuf, Option<String>)> 
             let cwd = session.cwd().filter(|cwd| !cwd.is_empty()).map_or_else(|| app.cwd(), str::to_owned);
             let target = store.place(&cwd, session.id(), session.header().timestamp().unwrap_or_default());
             let name = file_name(file, &target);
-            let copied = copy(file, &target.with_file_name(name))?;
-            if copied.1.is_none() {
-                store.note_import(&copied.0)?;
-            }
-            copied
+            copy(&store, file, &target.with_file_name(name))?
         }
     };
     let note = match (note, known) {
@@ -90,7 +117,7 @@ fn file_name(file: &Path, otherwise: &Path) -> PathBuf {
 }
 
 /// Copies the file to the first free name; a file with the same bytes counts as the copy.
-fn copy(file: &Path, target: &Path) -> Result<(PathBuf, Option<&'static str>)> {
+fn copy(store: &DirStore, file: &Path, target: &Path) -> Result<Placed> {
     let folder = target.parent().unwrap_or(Path::new("."));
     let made = std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder);
     made.map_err(|error| CommandError::io(format!("create folder {}", folder.display()), &error))?;
@@ -103,15 +130,37 @@ fn copy(file: &Path, target: &Path) -> Result<(PathBuf, Option<&'static str>)> {
     loop {
         let path = numbered(target, number);
         match pieces.create(&medium, &path) {
-            Ok(()) => return Ok((path, None)),
+            Ok(()) => {
+                store.note_import(&path)?;
+                return Ok((path, None));
+            }
             Err(Error::Conflict { why: Conflict::Exists, .. }) if is_same(&medium, &path) => {
-                return Ok((path, Some("the same file is in the store already")));
+                return Ok((path, Some(IS_THERE)));
             }
             Err(Error::Conflict { why: Conflict::Exists, .. }) => number += 1,
             Err(error) => return Err(error.into()),
         }
     }
 }
+
+/// Where [`copy`] would copy the file to.
+fn free_place(_: &DirStore, file: &Path, target: &Path) -> Result<Placed> {
+    let medium =
+        FileMedium::open(file).map_err(|error| CommandError::io(format!("open {}", file.display()), &error))?;
+    let mut number = 0;
+    loop {
+        let path = numbered(target, number);
+        if std::fs::symlink_metadata(&path).is_err() {
+            return Ok((path, None));
+        }
+        if is_same(&medium, &path) {
+            return Ok((path, Some(IS_THERE)));
+        }
+        number += 1;
+    }
+}
+
+const IS_THERE: &str = "the same file is in the store already";
 
 fn numbered(path: &Path, number: u32) -> PathBuf {
     if number == 0 {

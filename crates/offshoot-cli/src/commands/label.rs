@@ -6,6 +6,7 @@ use offshoot_session::compose::NewEntry;
 use offshoot_session::entry::Source as _;
 use offshoot_session::error::Error;
 use offshoot_session::id::EntryId;
+use offshoot_session::json::Object;
 use offshoot_session::session::Session;
 use offshoot_session::text::one_line;
 use offshoot_session::tree::NodeIx;
@@ -19,6 +20,9 @@ use crate::ui::style::{ID, LABEL, Painted};
 ///
 /// Trees, transcripts and `branches` show labels. An entry has at most one.
 /// Without TEXT the command prints the label and changes nothing.
+///
+/// --json prints {"entryId", "label", "id"}: the label is null if there is none,
+/// `id` is the entry that was written, null if none was.
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment, after_help = EXAMPLES)]
 pub(crate) struct Args {
@@ -35,6 +39,14 @@ pub(crate) struct Args {
     /// Remove the label
     #[arg(long)]
     clear: bool,
+
+    /// Show what would be labelled, and write nothing
+    #[arg(long)]
+    dry_run: bool,
+
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
 }
 
 const EXAMPLES: &str = "\
@@ -53,21 +65,37 @@ pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
         None if !args.clear => return show(app, args),
         text => text,
     };
-    let mut session = app.open_to_write(&args.session)?;
+    let mut session = if args.dry_run { app.open(&args.session)? } else { app.open_to_write(&args.session)? };
     let target = select::entry_to_write(app, &session, &args.entry)?;
     let id = id_of(&session, target, args)?;
-    if session.is_labelled(&id, text) {
-        return app.ui.nothing_to_do(&line(&session, &id));
+    let is_there = session.is_labelled(&id, text);
+    if is_there && !args.json {
+        return app.ui.nothing_to_do(&line(&id, text));
     }
-    app.upgrade(&mut session)?;
-    session.append(&NewEntry::label(id.as_str(), text))?;
-    print(app, &line(&session, &id))
+    let would = if args.dry_run { "would be " } else { "" };
+    let written = if is_there || args.dry_run {
+        None
+    } else {
+        app.upgrade(&mut session)?;
+        Some(session.append(&NewEntry::label(id.as_str(), text))?)
+    };
+    if args.json {
+        return print(app, &json(&id, text, written.as_ref()));
+    }
+    print(app, &format!("{would}{}", line(&id, text)))
+}
+
+fn json(id: &EntryId, label: Option<&str>, written: Option<&EntryId>) -> String {
+    let object = Object::new().str("entryId", id.as_str()).str_or_null("label", label);
+    object.str_or_null("id", written.map(EntryId::as_str)).finish()
 }
 
 fn show(app: &App, args: &Args) -> Result<()> {
     let session = app.open(&args.session)?;
     let target = select::entry(app, &session, &args.entry)?;
-    print(app, &line(&session, &id_of(&session, target, args)?))
+    let id = id_of(&session, target, args)?;
+    let label = session.tree().label(&id).map(|label| label.text.as_str());
+    print(app, &if args.json { json(&id, label, None) } else { line(&id, label) })
 }
 
 fn id_of(session: &Session, ix: NodeIx, args: &Args) -> Result<EntryId> {
@@ -75,10 +103,10 @@ fn id_of(session: &Session, ix: NodeIx, args: &Args) -> Result<EntryId> {
     Ok(id.ok_or_else(|| Error::EntryNotFound { id: args.entry.clone() })?)
 }
 
-fn line(session: &Session, id: &EntryId) -> String {
+fn line(id: &EntryId, label: Option<&str>) -> String {
     let shown = Painted(ID, &one_line(id.as_str(), 40)).to_string();
-    match session.tree().label(id) {
-        Some(label) => format!("{shown} {}", Painted(LABEL, &format!("[{}]", one_line(&label.text, 200)))),
+    match label {
+        Some(label) => format!("{shown} {}", Painted(LABEL, &format!("[{}]", one_line(label, 200)))),
         None => format!("{shown} has no label"),
     }
 }

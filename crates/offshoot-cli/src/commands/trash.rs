@@ -3,7 +3,7 @@
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
-use offshoot_session::clock::to_iso;
+use offshoot_session::clock::{Millis, to_iso};
 use offshoot_session::json::Object;
 use offshoot_session::list::{SessionInfo, session_info};
 use offshoot_session::medium::FileMedium;
@@ -25,11 +25,12 @@ use crate::ui::when;
 /// its id, a unique start of the id, its name or its old path. Without SESSION
 /// it restores the session that was trashed last.
 ///
-/// --list --json prints an array, the session trashed last first:
+/// --json prints an array, with --list the session trashed last first:
 ///
 ///   [{"id", "name"?, "firstMessage", "path", "trashed", "file"}]
 ///
-/// `path` is where the session came from, `file` where it is now.
+/// `path` is where the session came from, `file` where it is now: null with
+/// --dry-run, and after --restore.
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment, after_help = EXAMPLES, visible_alias = "rm")]
 pub(crate) struct Args {
@@ -45,8 +46,12 @@ pub(crate) struct Args {
     #[arg(long)]
     restore: bool,
 
-    /// With --list: print JSON
-    #[arg(long, requires = "list", conflicts_with_all = ["sessions", "restore"])]
+    /// Show what would be moved, and move nothing
+    #[arg(long, conflicts_with = "list")]
+    dry_run: bool,
+
+    /// Print JSON
+    #[arg(long)]
     json: bool,
 }
 
@@ -61,14 +66,14 @@ pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
     let trash = Trash::of(app)?;
     match args.sessions.as_slice() {
         _ if args.list => list(app, &trash, args),
-        [] => restore(app, &trash, None),
-        [given] if args.restore => restore(app, &trash, Some(given)),
+        [] => restore(app, args, &trash, None),
+        [given] if args.restore => restore(app, args, &trash, Some(given)),
         _ if args.restore => Err(CommandError::usage("--restore brings back one session")),
-        several => throw(app, &trash, several),
+        several => throw(app, args, &trash, several),
     }
 }
 
-fn throw(app: &App, trash: &Trash, given: &[String]) -> Result<()> {
+fn throw(app: &App, args: &Args, trash: &Trash, given: &[String]) -> Result<()> {
     let mut files: Vec<PathBuf> = Vec::new();
     for given in given {
         let file = app.file_to_write(given)?;
@@ -76,8 +81,26 @@ fn throw(app: &App, trash: &Trash, given: &[String]) -> Result<()> {
             files.push(file);
         }
     }
+    let mut rows = Vec::new();
     for file in &files {
-        say(app, "in the trash:", &trash.put(file, app.now())?)?;
+        let (now, verb) = (app.now(), if args.dry_run { "would go to the trash:" } else { "in the trash:" });
+        let trashed = if args.dry_run { None } else { Some(trash.put(file, now)?) };
+        let moved = trashed.as_ref().map(|trashed| trashed.file.as_path());
+        let info = info(moved.unwrap_or(file));
+        if args.json {
+            rows.push(json(
+                info.as_ref(),
+                &TrashRow { path: file, trashed: trashed.as_ref().map(|_| now), file: moved },
+            ));
+        } else {
+            say(app, verb, info.as_ref())?;
+        }
+    }
+    if args.json {
+        return print_rows(app, &rows);
+    }
+    if args.dry_run {
+        return Ok(());
     }
     app.ui.hint(match files.len() {
         1 => "`offshoot trash --restore` brings it back",
@@ -86,13 +109,20 @@ fn throw(app: &App, trash: &Trash, given: &[String]) -> Result<()> {
     Ok(())
 }
 
-fn restore(app: &App, trash: &Trash, given: Option<&str>) -> Result<()> {
+fn restore(app: &App, args: &Args, trash: &Trash, given: Option<&str>) -> Result<()> {
     let trashed = find(trash.list()?, given)?;
-    let info = info(&trashed);
-    trashed.restore()?;
+    let info = info(&trashed.file);
+    let file = args.dry_run.then_some(trashed.file.as_path());
+    let row = json(info.as_ref(), &TrashRow { path: &trashed.origin, trashed: Some(trashed.at), file });
+    if !args.dry_run {
+        trashed.clone().restore()?;
+    }
+    if args.json {
+        return print_rows(app, &[row]);
+    }
+    let verb = if args.dry_run { "would be brought back:" } else { "brought back:" };
+    say(app, verb, info.as_ref())?;
     let mut out = app.ui.text();
-    let name = info.as_ref().map_or_else(String::new, words);
-    writeln!(out, "brought back: {}", Painted(BOLD, &name))?;
     writeln!(out, "{}", Painted(DIM, &path(app, &trashed.origin)))?;
     Ok(out.finish()?)
 }
@@ -106,7 +136,7 @@ fn find(all: Vec<Trashed>, given: Option<&str>) -> Result<Trashed> {
         return all.into_iter().next().ok_or_else(|| CommandError::new(FailureKind::NotFound, "the trash is empty"));
     };
     let fits = |trashed: &Trashed, is_whole: bool| {
-        let info = info(trashed);
+        let info = info(&trashed.file);
         let by_id = info.as_ref().is_some_and(|info| info.id == given || (!is_whole && info.id.starts_with(given)));
         by_id || info.and_then(|info| info.name).as_deref() == Some(given) || trashed.origin == Path::new(given)
     };
@@ -114,7 +144,7 @@ fn find(all: Vec<Trashed>, given: Option<&str>) -> Result<Trashed> {
         return Ok(whole.clone());
     }
     let mut fitting: Vec<Trashed> = all.into_iter().filter(|trashed| fits(trashed, false)).collect();
-    let mut ids: Vec<String> = fitting.iter().filter_map(info).map(|info| info.id).collect();
+    let mut ids: Vec<String> = fitting.iter().filter_map(|trashed| info(&trashed.file)).map(|info| info.id).collect();
     ids.sort();
     ids.dedup();
     if ids.len() > 1 {
@@ -134,15 +164,15 @@ fn list(app: &App, trash: &Trash, args: &Args) -> Result<()> {
         .list()?
         .into_iter()
         .map(|trashed| {
-            let info = info(&trashed);
+            let info = info(&trashed.file);
             (trashed, info)
         })
         .collect();
     if args.json {
-        let objects: Vec<String> = all.iter().map(|(trashed, info)| json(trashed, info.as_ref())).collect();
-        let mut out = app.ui.raw();
-        writeln!(out, "[{}]", objects.join(",\n"))?;
-        return Ok(out.finish()?);
+        let row = |trashed: &Trashed, info: Option<&SessionInfo>| {
+            json(info, &TrashRow { path: &trashed.origin, trashed: Some(trashed.at), file: Some(&trashed.file) })
+        };
+        return print_rows(app, &all.iter().map(|(trashed, info)| row(trashed, info.as_ref())).collect::<Vec<_>>());
     }
     let mut table = Table::new(vec![
         Column::new("WHEN", Align::Right, DIM),
@@ -165,27 +195,40 @@ fn list(app: &App, trash: &Trash, args: &Args) -> Result<()> {
     Ok(())
 }
 
-fn json(trashed: &Trashed, info: Option<&SessionInfo>) -> String {
+/// Where a session was, since when it is in the trash, and its file there.
+struct TrashRow<'a> {
+    path: &'a Path,
+    trashed: Option<Millis>,
+    file: Option<&'a Path>,
+}
+
+fn print_rows(app: &App, rows: &[String]) -> Result<()> {
+    let mut out = app.ui.raw();
+    writeln!(out, "[{}]", rows.join(",\n"))?;
+    Ok(out.finish()?)
+}
+
+fn json(info: Option<&SessionInfo>, row: &TrashRow<'_>) -> String {
     Object::new()
         .str_or_null("id", info.map(|info| info.id.as_str()))
         .opt_str("name", info.and_then(|info| info.name.as_deref()))
         .str_or_null("firstMessage", info.map(|info| info.first_message.as_str()))
-        .str("path", &trashed.origin.to_string_lossy())
-        .str("trashed", &to_iso(trashed.at))
-        .str("file", &trashed.file.to_string_lossy())
+        .str("path", &row.path.to_string_lossy())
+        .str_or_null("trashed", row.trashed.map(to_iso).as_deref())
+        .str_or_null("file", row.file.map(Path::to_string_lossy).as_deref())
         .finish()
 }
 
-fn say(app: &App, what: &str, trashed: &Trashed) -> Result<()> {
-    let name = info(trashed).as_ref().map_or_else(String::new, words);
+fn say(app: &App, what: &str, info: Option<&SessionInfo>) -> Result<()> {
+    let name = info.map_or_else(String::new, words);
     let mut out = app.ui.text();
     writeln!(out, "{what} {}", Painted(BOLD, &name))?;
     Ok(out.finish()?)
 }
 
 /// The list row of a session in the trash; `None` if it cannot be read.
-fn info(trashed: &Trashed) -> Option<SessionInfo> {
-    session_info(&FileMedium::open(&trashed.file).ok()?, None, false).ok()
+fn info(file: &Path) -> Option<SessionInfo> {
+    session_info(&FileMedium::open(file).ok()?, None, false).ok()
 }
 
 fn words(info: &SessionInfo) -> String {

@@ -19,6 +19,7 @@ mod compare;
 mod config;
 mod context;
 mod doctor;
+mod dry_runs;
 mod crashes;
 mod entry;
 mod examples;
