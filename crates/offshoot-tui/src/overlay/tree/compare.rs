@@ -296,7 +296,8 @@ fn header(side: &Side, name: char, now: Millis) -> Vec<Item> {
         Item::Heading(format!("Only in {name}")),
         Item::Text(format!("  {}{age}", held(&side.totals, side.totals.tokens > 0))),
     ];
-    items.extend(side.took().map(|took| Item::Text(format!("  over {took}"))));
+    // Both branches have the row, so that the headings are beside each other.
+    items.push(Item::Text(format!("  over {}", side.took().unwrap_or_else(|| "0 s".to_owned()))));
     items.extend([
         Item::Heading("Last words".to_owned()),
         Item::Text(format!(
