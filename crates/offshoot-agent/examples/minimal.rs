@@ -40,7 +40,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut setup = Setup::new(Arc::new(Http::new(Arc::new(SystemClock))), Arc::new(model), "/tmp", Approver::Nobody);
     setup.keys = Arc::new(Some(Secret::new(KEY)));
     setup.tools = tool::select("ls,read", &Shell::default())?;
-    "You look around.".clone_into(&mut setup.system);
+    setup.system = "You look around.".into();
 
     // In memory; `Session::create` and `Session::open` give one with a file.
     let session = Session::in_memory(&NewSession { cwd: "/tmp", ..NewSession::default() }, Options::default())?;

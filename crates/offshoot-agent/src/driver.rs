@@ -260,13 +260,14 @@ impl Driver {
         }
     }
 
-    /// Sends entries to the writer. The first prompt adds the model and thinking level if the session lacks them.
+    /// Sends entries to the writer. A prompt adds what its branch lacks: model, thinking level, tools, system prompt.
     fn append(&mut self, records: &[Record], then: Vec<Event>, ticket: Option<Ticket>) {
         let is_said = records.iter().any(Record::is_users);
-        let mut entries = if is_said { self.settings_entries() } else { Vec::new() };
+        let settings = if is_said { self.prompt_settings() } else { Ok(Vec::new()) };
         let composed: Result<Vec<NewEntry>, AgentError> = records.iter().map(compose).collect();
         self.recorded.has_entries = true;
         self.write(then, ticket, move |owned| {
+            let mut entries = settings?;
             entries.extend(composed?);
             let appended = if is_said { owned.append_prompt(&entries) } else { owned.append(&entries) };
             appended.map(|_| None)
@@ -322,7 +323,7 @@ impl Driver {
 
     fn build(&mut self, ticket: Ticket) {
         let (own, handle, keys) = (self.own.clone(), self.writer.handle().clone(), self.setup.keys.clone());
-        let (model, thinking, system) = (self.setup.model.clone(), self.setup.thinking(), self.setup.system.clone());
+        let (model, thinking, system) = (self.setup.model.clone(), self.setup.thinking(), self.setup.system_text());
         let tools = self.setup.tools.iter().map(|tool| tool.spec()).collect();
         self.spawn(async move {
             let access = keys.access(&model).await;
@@ -437,25 +438,6 @@ impl Driver {
                 .map(|tool| tool.name().to_owned())
                 .collect(),
         };
-    }
-
-    /// Entries for the model and thinking level, if the session lacks them.
-    fn settings_entries(&mut self) -> Vec<NewEntry> {
-        let (model, thinking) = (&self.setup.model, self.setup.thinking());
-        let now = Recorded {
-            model: Some((model.provider.clone(), model.id.clone())),
-            thinking: Some(thinking),
-            ..self.recorded
-        };
-        let mut entries = Vec::new();
-        if now.model != self.recorded.model {
-            entries.push(NewEntry::model(&model.provider, &model.id, now.dialect));
-        }
-        if now.thinking != self.recorded.thinking {
-            entries.push(NewEntry::thinking_level(thinking.as_str(), now.dialect));
-        }
-        self.recorded = now;
-        entries
     }
 }
 

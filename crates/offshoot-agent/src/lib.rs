@@ -18,6 +18,7 @@ pub mod context_files;
 pub mod resources;
 pub mod system_prompt;
 pub mod error;
+pub mod stored_prompt;
 pub mod event;
 pub mod turn;
 pub mod sessions;

@@ -16,7 +16,9 @@ use crate::provider::{Model, Provider, Secret, ThinkingLevel};
 use crate::resources::Resources;
 use crate::sessions::{InMemory, Sessions};
 use crate::spending::RunLimits;
+use crate::stored_prompt::{PromptStorage, ToolSets};
 use crate::summarise::Summarise;
+use crate::system_prompt::SystemPrompt;
 use crate::tool::bash::Shell;
 use crate::tool::{KeyGuard, OutputFolder, Tool, ToolContext};
 use crate::turn::{QueueMode, Retry};
@@ -89,6 +91,7 @@ pub struct Rules {
     pub branch_reserve: u64,
     /// Whether the calls of an answer run at once.
     pub parallel_tools: bool,
+    pub prompt_storage: PromptStorage,
 }
 
 /// A setup that was read anew. Two are equal if they are the same one.
@@ -115,10 +118,13 @@ pub struct Setup {
     pub model: Arc<Model>,
     /// As requested. Each model clamps it: see [`Setup::thinking`].
     pub thinking: ThinkingLevel,
-    pub system: String,
+    pub system: SystemPrompt,
     /// What a prompt may call.
     pub resources: Arc<Resources>,
     pub tools: Vec<Arc<dyn Tool>>,
+    /// Tools that belong to branches; `None`: they are not stored, and the same on all branches.
+    pub tool_sets: Option<ToolSets>,
+    pub prompt_storage: PromptStorage,
     pub tool_context: ToolContext,
     /// Which calls run, are asked about or are refused.
     pub permissions: Permissions,
@@ -145,21 +151,29 @@ pub struct Setup {
 
 impl Setup {
     pub(crate) fn follow(&mut self, rules: Rules) {
-        let Rules { retry, compaction, compaction_for, branch_reserve, parallel_tools } = rules;
-        self.parallel_tools = parallel_tools;
+        let Rules { retry, compaction, compaction_for, branch_reserve, parallel_tools, prompt_storage } = rules;
+        (self.parallel_tools, self.prompt_storage) = (parallel_tools, prompt_storage);
         (self.retry, self.compaction) = (retry, compaction);
         (self.compaction_for, self.branch_reserve) = (compaction_for, branch_reserve);
     }
 
-    /// Takes what was read anew. The conversation's own choices stay: model, thinking level, approval mode, session.
+    /// Takes what was read anew. The conversation's own choices stay: model, thinking level, tools, approval mode, session.
     pub(crate) fn reload(&mut self, new: Self) {
         let ToolContext { outputs, session_env, images, .. } = self.tool_context.clone();
         let mode = self.permissions.mode;
+        let are_first = self.tool_sets.as_ref().is_none_or(|sets| sets.are_first(&self.tools));
+        let tools = new.tool_sets.as_ref().filter(|_| !are_first).map(|sets| sets.named_as(&self.tools));
         let (model, thinking, summariser) = (Arc::clone(&self.model), self.thinking, self.summariser.take());
         let (approver, clock, limits) = (self.approver.clone(), Arc::clone(&self.clock), self.limits);
         *self = Self { model, thinking, summariser, approver, clock, limits, ..new };
         self.tool_context = ToolContext { outputs, session_env, images, ..self.tool_context.clone() };
         self.permissions.mode = mode;
+        self.tools = tools.unwrap_or_else(|| std::mem::take(&mut self.tools));
+    }
+
+    /// The system prompt for the tools in effect.
+    pub fn system_text(&self) -> String {
+        self.system.text(&self.tools)
     }
 
     /// The thinking level, clamped to the model.
@@ -190,9 +204,11 @@ impl Setup {
             keys: Arc::new(None::<Secret>),
             model,
             thinking: ThinkingLevel::Off,
-            system: String::new(),
+            system: SystemPrompt::Fixed(String::new()),
             resources: Arc::default(),
             tools: Vec::new(),
+            tool_sets: None,
+            prompt_storage: PromptStorage::default(),
             tool_context,
             permissions: Permissions::default(),
             approver,

@@ -3,7 +3,7 @@
 //!
 //! Pure: the same input gives the same text, so that providers' caches stay valid.
 
-use std::path::Path;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::context_files::ContextFile;
@@ -12,69 +12,105 @@ use crate::tool::Tool;
 
 const TEMPLATE: &str = include_str!("system_prompt.md");
 
-#[derive(Clone)]
+/// The system prompt, for any set of tools.
+#[derive(Debug, Clone)]
+pub enum SystemPrompt {
+    /// The same words for all.
+    Fixed(String),
+    #[expect(missing_docs, reason = "the name says it")]
+    Parts(Arc<PromptParts>),
+}
+
+#[derive(Debug, Clone)]
 #[expect(missing_docs, reason = "the names say what they are")]
-pub struct SystemPrompt<'a> {
-    pub tools: &'a [Arc<dyn Tool>],
+pub struct PromptParts {
     /// The outermost first.
-    pub context: &'a [ContextFile],
+    pub context: Vec<ContextFile>,
     /// Replaces offshoot's text about the agent, its tools and rules.
-    pub custom: Option<&'a str>,
+    pub custom: Option<String>,
     /// Added after that text.
-    pub append: Option<&'a str>,
+    pub append: Option<String>,
     /// As `2026-01-31`.
-    pub date: &'a str,
-    pub cwd: &'a Path,
-    pub resources: &'a Resources,
+    pub date: String,
+    pub cwd: PathBuf,
+    pub resources: Arc<Resources>,
     /// What commands may do.
     pub sandbox: Option<String>,
 }
 
-impl SystemPrompt<'_> {
-    /// Renders the prompt.
-    pub fn text(&self) -> String {
-        let own = || TEMPLATE.replace("{{tools}}", &self.tools()).replace("{{rules}}", &self.rules());
-        let first = self.custom.map_or_else(own, str::to_owned);
-        let place = format!("Today is {}. The working folder is {}", self.date, self.cwd.display());
-        let parts = [
-            Some(first),
-            self.append.map(str::to_owned),
-            self.instructions(),
-            self.skills(),
-            Some(place),
-            self.sandbox.clone(),
-        ];
-        let parts: Vec<String> = parts.into_iter().flatten().map(|part| part.trim().to_owned()).collect();
-        parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n\n")
-    }
+/// A part of the system prompt, under the name that pi stores such a part with.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the names say what they are")]
+pub struct PromptSection {
+    pub name: &'static str,
+    pub text: String,
+}
 
-    fn tools(&self) -> String {
-        let lines = self.tools.iter().filter_map(|tool| Some(format!("- {}: {}", tool.name(), tool.summary()?)));
-        Some(lines.collect::<Vec<_>>().join("\n"))
-            .filter(|list| !list.is_empty())
-            .unwrap_or_else(|| "(none)".to_owned())
+impl From<&str> for SystemPrompt {
+    fn from(words: &str) -> Self {
+        Self::Fixed(words.to_owned())
     }
+}
 
-    fn rules(&self) -> String {
-        let is_on = |name: &str| self.tools.iter().any(|tool| tool.name() == name);
-        let mut rules = Vec::new();
-        if is_on("bash") && !["grep", "find", "ls"].into_iter().any(is_on) {
-            rules.push("List, find and search files with bash: ls, rg, find.");
-        }
-        rules.extend(self.tools.iter().flat_map(|tool| tool.guidelines()).copied());
-        rules.push("Answer briefly.");
-        rules.push("Name the files that you talk about by their paths.");
-        let mut unique = Vec::new();
-        for rule in rules {
-            if !unique.contains(&rule) {
-                unique.push(rule);
+impl From<String> for SystemPrompt {
+    fn from(words: String) -> Self {
+        Self::Fixed(words)
+    }
+}
+
+impl SystemPrompt {
+    /// What is sent.
+    pub fn text(&self, tools: &[Arc<dyn Tool>]) -> String {
+        match self {
+            Self::Fixed(words) => words.clone(),
+            Self::Parts(_) => {
+                let sections = self.sections(tools);
+                sections.into_iter().map(|section| section.text).collect::<Vec<_>>().join("\n\n")
             }
         }
-        unique.iter().map(|rule| format!("- {rule}")).collect::<Vec<_>>().join("\n")
     }
 
-    fn skills(&self) -> Option<String> {
-        let reader = ["read", "bash"].into_iter().find(|name| self.tools.iter().any(|tool| tool.name() == *name))?;
+    /// Its parts in their order, none of them empty.
+    pub fn sections(&self, tools: &[Arc<dyn Tool>]) -> Vec<PromptSection> {
+        let parts = match self {
+            Self::Fixed(words) => vec![("preamble", Some(words.clone()))],
+            Self::Parts(parts) => parts.named(tools),
+        };
+        let section = |(name, text): (&'static str, Option<String>)| {
+            let text = text?.trim().to_owned();
+            (!text.is_empty()).then_some(PromptSection { name, text })
+        };
+        parts.into_iter().filter_map(section).collect()
+    }
+}
+
+impl PromptParts {
+    fn named(&self, tools: &[Arc<dyn Tool>]) -> Vec<(&'static str, Option<String>)> {
+        let mut parts = match &self.custom {
+            Some(custom) => vec![("preamble", Some(custom.clone()))],
+            None => {
+                let tools_at = TEMPLATE.find("# Tools").unwrap_or(TEMPLATE.len());
+                let rules_at = TEMPLATE.find("# How to work").unwrap_or(TEMPLATE.len());
+                vec![
+                    ("preamble", Some(TEMPLATE[..tools_at].to_owned())),
+                    ("tools", Some(TEMPLATE[tools_at..rules_at].replace("{{tools}}", &list(tools)))),
+                    ("rules", Some(TEMPLATE[rules_at..].replace("{{rules}}", &rules(tools)))),
+                ]
+            }
+        };
+        let place = format!("Today is {}. The working folder is {}", self.date, self.cwd.display());
+        parts.extend([
+            ("addendum", self.append.clone()),
+            ("project_context", self.instructions()),
+            ("skills", self.skills(tools)),
+            ("cwd", Some(place)),
+            ("sandbox", self.sandbox.clone()),
+        ]);
+        parts
+    }
+
+    fn skills(&self, tools: &[Arc<dyn Tool>]) -> Option<String> {
+        let reader = ["read", "bash"].into_iter().find(|name| tools.iter().any(|tool| tool.name() == *name))?;
         Some(format!("# Skills\n\n{}", self.resources.for_model(reader)?))
     }
 
@@ -87,24 +123,48 @@ impl SystemPrompt<'_> {
     }
 }
 
+fn list(tools: &[Arc<dyn Tool>]) -> String {
+    let lines = tools.iter().filter_map(|tool| Some(format!("- {}: {}", tool.name(), tool.summary()?)));
+    Some(lines.collect::<Vec<_>>().join("\n")).filter(|list| !list.is_empty()).unwrap_or_else(|| "(none)".to_owned())
+}
+
+fn rules(tools: &[Arc<dyn Tool>]) -> String {
+    let is_on = |name: &str| tools.iter().any(|tool| tool.name() == name);
+    let mut rules = Vec::new();
+    if is_on("bash") && !["grep", "find", "ls"].into_iter().any(is_on) {
+        rules.push("List, find and search files with bash: ls, rg, find.");
+    }
+    rules.extend(tools.iter().flat_map(|tool| tool.guidelines()).copied());
+    rules.push("Answer briefly.");
+    rules.push("Name the files that you talk about by their paths.");
+    let mut unique = Vec::new();
+    for rule in rules {
+        if !unique.contains(&rule) {
+            unique.push(rule);
+        }
+    }
+    unique.iter().map(|rule| format!("- {rule}")).collect::<Vec<_>>().join("\n")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::tool::{self, Shell};
 
-    static NONE: Resources = Resources { templates: Vec::new(), skills: Vec::new() };
-
-    fn prompt<'a>(tools: &'a [Arc<dyn Tool>], context: &'a [ContextFile]) -> SystemPrompt<'a> {
-        SystemPrompt {
-            resources: &NONE,
-            tools,
-            context,
+    fn parts() -> PromptParts {
+        PromptParts {
+            resources: Arc::default(),
+            context: Vec::new(),
             custom: None,
             append: None,
-            date: "2026-01-31",
-            cwd: Path::new("/project"),
+            date: "2026-01-31".to_owned(),
+            cwd: "/project".into(),
             sandbox: None,
         }
+    }
+
+    fn prompt(parts: PromptParts) -> SystemPrompt {
+        SystemPrompt::Parts(Arc::new(parts))
     }
 
     fn tools(names: &str) -> Vec<Arc<dyn Tool>> {
@@ -115,7 +175,11 @@ mod tests {
     fn tools_rules_instructions_date_and_folder_are_told_in_this_order() {
         let tools = tools("read,bash,write");
         let file = ContextFile { path: "/project/AGENTS.md".into(), content: "Use tabs.\n".into() };
-        let text = SystemPrompt { append: Some("Be kind.\n"), ..prompt(&tools, &[file]) }.text();
+        let parts = PromptParts { append: Some("Be kind.\n".to_owned()), context: vec![file], ..parts() };
+        let prompt = prompt(parts);
+        let text = prompt.text(&tools);
+        let names: Vec<&str> = prompt.sections(&tools).iter().map(|section| section.name).collect();
+        assert_eq!(names, ["preamble", "tools", "rules", "addendum", "project_context", "cwd"]);
         insta::assert_snapshot!(text, @r#"
         You are a coding agent that runs in offshoot, in the terminal of the person who talks to you. You read, write and change
         the files of their project and run commands on their machine, with the tools below.
@@ -150,7 +214,7 @@ mod tests {
 
     #[test]
     fn rules_follow_the_tools_that_are_on() {
-        let with = |names: &str| prompt(&tools(names), &[]).text();
+        let with = |names: &str| prompt(parts()).text(&tools(names));
         assert!(with("bash").contains("with bash: ls, rg, find"));
         assert!(!with("bash,grep").contains("with bash: ls, rg, find"));
         assert!(!with("read,ls").contains("oldText") && with("edit").contains("oldText"));
@@ -161,7 +225,8 @@ mod tests {
     #[test]
     fn the_users_own_words_replace_those_about_the_agent_alone() {
         let tools = tools("read");
-        let text = SystemPrompt { custom: Some("You are a parrot."), ..prompt(&tools, &[]) }.text();
+        let parts = PromptParts { custom: Some("You are a parrot.".to_owned()), ..parts() };
+        let text = prompt(parts).text(&tools);
         assert_eq!(text, "You are a parrot.\n\nToday is 2026-01-31. The working folder is /project");
     }
 }

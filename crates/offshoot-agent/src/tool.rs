@@ -35,8 +35,10 @@ mod find;
 mod grep;
 mod ls;
 mod write;
+mod choice;
 
 pub use bash::{Bash, BashRun, Shell};
+pub use choice::{DEFAULT, ToolChoiceError, choose, select};
 pub(crate) use diff::change;
 pub use edit::Edit;
 pub(crate) use edit::edit_in_memory;
@@ -163,48 +165,10 @@ pub trait Tool: Send + Sync {
     fn run(&self, arguments: Value, place: Arc<ToolContext>, partial: UnboundedSender<ToolOutcome>) -> Running;
 }
 
-/// The tools that are enabled by default.
-pub const DEFAULT: &str = "read,bash,edit,write";
-
 /// Every tool, in the order of the descriptions for models.
 pub fn all(shell: &Shell) -> Vec<Arc<dyn Tool>> {
     let bash = Bash { shell: shell.clone() };
     vec![Arc::new(Read), Arc::new(bash), Arc::new(Edit), Arc::new(Write), Arc::new(Grep), Arc::new(Find), Arc::new(Ls)]
-}
-
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("there is no tool {name:?}{}; there are {known}", hint(nearest.as_deref()))]
-#[expect(missing_docs, reason = "the names say what they are")]
-pub struct UnknownTool {
-    pub name: String,
-    /// The name that was probably meant.
-    pub nearest: Option<String>,
-    pub known: String,
-}
-
-fn hint(nearest: Option<&str>) -> String {
-    nearest.map(|name| format!(" (did you mean {name}?)")).unwrap_or_default()
-}
-
-/// The tools with these names, separated by commas, each once and in this order. An empty list gives no tools.
-///
-/// # Errors
-/// A name is unknown.
-pub fn select(names: &str, shell: &Shell) -> Result<Vec<Arc<dyn Tool>>, UnknownTool> {
-    let tools = all(shell);
-    let known: Vec<&str> = tools.iter().map(|tool| tool.name()).collect();
-    let mut chosen = Vec::new();
-    for name in names.split(',').map(str::trim).filter(|name| !name.is_empty()) {
-        let Some(at) = known.iter().position(|known| *known == name) else {
-            let small: &str = &name.to_lowercase();
-            let nearest = similar::get_close_matches(small, &known, 1, 0.5).first().map(|name| (*name).to_owned());
-            return Err(UnknownTool { name: name.to_owned(), nearest, known: known.join(", ") });
-        };
-        if !chosen.contains(&at) {
-            chosen.push(at);
-        }
-    }
-    Ok(chosen.into_iter().filter_map(|at| tools.get(at).cloned()).collect())
 }
 
 /// Works on files outside the runtime's threads. A change that has begun is completed even if its future is dropped.

@@ -176,8 +176,11 @@ impl Context {
         Ok(tally.trailing)
     }
 
-    /// All system messages as one with the time `at`; `None` if there are none.
-    pub(crate) fn system_message(&self, source: &dyn Source, at: i64) -> Result<Option<String>> {
+    /// All system messages as one (JSON) with the time `at`; `None` if there are none. Reads these messages alone.
+    ///
+    /// # Errors
+    /// The medium cannot be read.
+    pub fn system_message(&self, source: &dyn Source, at: i64) -> Result<Option<String>> {
         let mut replay = Replay::default();
         for step in &self.steps {
             let may_be = match step {

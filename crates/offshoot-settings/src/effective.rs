@@ -6,6 +6,7 @@ use std::time::Duration;
 use offshoot_agent::approval::{ApprovalMode, Permissions, Rule};
 use offshoot_agent::provider::{AnswerLimits, HttpOptions, ThinkingLevel};
 use offshoot_agent::sandbox::{SandboxMode, SandboxNetwork};
+use offshoot_agent::stored_prompt::PromptStorage;
 use offshoot_agent::turn::{QueueMode, Retry};
 use offshoot_session::compact;
 use offshoot_session::outline::{Filter, TreeLayout};
@@ -204,6 +205,7 @@ pub struct Settings {
     /// Whether the calls of an answer run at once.
     pub parallel_tools: bool,
     pub skip_summary_prompt: bool,
+    pub prompt_storage: PromptStorage,
     /// A theme's name, or a light and a dark one as `light/dark`; `None` lets the terminal decide.
     pub theme: Option<String>,
     /// Whether key hints are hidden until the first prompt.
@@ -294,6 +296,11 @@ impl From<&Layers> for Settings {
             branch_reserve: layers.number("branchSummary.reserveTokens"),
             parallel_tools: layers.flag("parallelTools"),
             skip_summary_prompt: layers.flag("branchSummary.skipPrompt"),
+            prompt_storage: if layers.flag("storeSystemPrompt") {
+                PromptStorage::Whole
+            } else {
+                PromptStorage::UnusualTools
+            },
             theme: layers.text("theme"),
             is_quiet: layers.flag("quietStartup"),
             editor_padding: u16::try_from(layers.number("editorPaddingX")).unwrap_or(u16::MAX),

@@ -229,7 +229,7 @@ pub const SETTINGS: &[Setting] = &[
         "npm and its first arguments, such as mise, exec, --, npm; by default npm",
     )
     .global_only(),
-    setting_row("defaultTools", Tools, SettingKind::Texts, None, "the model's tools; an empty list means none"),
+    setting_row("defaultTools", Tools, SettingKind::Texts, None, "the model's tools; an empty list means none, and +name and -name change the usual list"),
     setting_row(
         "parallelTools",
         Tools,
@@ -304,6 +304,13 @@ pub const SETTINGS: &[Setting] = &[
         SettingKind::Flag,
         Some("false"),
         "leave a branch without offering a summary",
+    ),
+    setting_row(
+        "storeSystemPrompt",
+        Context,
+        SettingKind::Flag,
+        Some("false"),
+        "keep the system prompt and the tools in the session as pi does, with each prompt before which they changed",
     ),
     setting_row(
         "theme",

@@ -181,7 +181,7 @@ impl Driver {
                 driver.auto_compaction = rules.compaction.enabled;
                 driver.setup.follow(*rules);
             }),
-            Command::SetSystemPrompt(prompt) => self.set(reply, |driver| driver.setup.system = prompt),
+            Command::SetSystemPrompt(prompt) => self.set(reply, |driver| driver.setup.system = prompt.into()),
             Command::Reload(ReloadedSetup(new)) => self.set(reply, |driver| {
                 driver.auto_compaction = new.compaction.enabled;
                 driver.setup.reload(Setup::clone(&new));
@@ -249,7 +249,7 @@ impl Driver {
             is_at_a_job: self.state.is_at_a_job(),
             steering,
             follow_up,
-            system: self.setup.system.clone(),
+            system: self.setup.system_text(),
             steering_mode: self.setup.steering,
             follow_up_mode: self.setup.follow_up,
             auto_compaction: self.auto_compaction,

@@ -101,6 +101,7 @@ impl Driver {
                     // The next prompt records a missing model or thinking level.
                     self.recorded = recorded;
                     self.outbox.tell(event);
+                    self.restore_tools();
                 }
                 self.step(TurnInput::Committed { ticket, result });
             }

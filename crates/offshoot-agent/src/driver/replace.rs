@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use offshoot_session::compose::NewEntry;
 use offshoot_session::entry::{Source as _, text_of};
 use offshoot_session::header::Dialect;
 use offshoot_session::json::Json;
@@ -13,15 +14,17 @@ use super::{Driver, DriverInput, Waiter};
 use crate::command::{Forked, Reply};
 use crate::error::AgentError;
 use crate::event::Event;
-use crate::provider::ThinkingLevel;
+use crate::provider::{ThinkingLevel, ToolSpec};
 use crate::sessions::Sessions;
+use crate::stored_prompt::{PromptStorage, StoredPrompt};
 use crate::writer::OwnedSession;
 
-/// The model and thinking level in a session.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+/// The model, thinking level, system prompt and tools in a session.
+#[derive(Debug, Clone, PartialEq, Default)]
 pub(crate) struct Recorded {
     pub(crate) model: Option<(String, String)>,
     pub(crate) thinking: Option<ThinkingLevel>,
+    pub(crate) prompt: StoredPrompt,
     pub(crate) has_entries: bool,
     pub(crate) dialect: Dialect,
 }
@@ -30,8 +33,9 @@ impl Recorded {
     pub(crate) fn of(session: &Session) -> Self {
         let dialect = session.dialect();
         let has_entries = !session.tree().is_empty();
-        let blank = Self { model: None, thinking: None, has_entries, dialect };
+        let blank = Self { has_entries, dialect, ..Self::default() };
         let Ok(context) = session.context() else { return blank };
+        let prompt = StoredPrompt::of(session, &context);
         let model = context.model.as_deref().and_then(|json| {
             let json = Json::parse(json).ok()?;
             Some((json.str("provider")?.into_owned(), json.str("modelId")?.into_owned()))
@@ -39,7 +43,8 @@ impl Recorded {
         // A context without such an entry is "off" too.
         let thinking = context.thinking_level.as_deref().filter(|_| has_entries);
         let thinking = thinking.and_then(|json| Json::parse(json).ok()?.as_str().map(std::borrow::Cow::into_owned));
-        Self { model, thinking: thinking.and_then(|level| ThinkingLevel::parse(&level)), ..blank }
+        let thinking = thinking.and_then(|level| ThinkingLevel::parse(&level));
+        Self { model, thinking, prompt, ..blank }
     }
 }
 
@@ -83,10 +88,10 @@ impl Driver {
                 self.setup.tool_context.cwd = cwd.into();
             }
             self.setup.tool_context.set_session(&forked.session_id, forked.file.as_deref());
-            self.restore();
             let session_file = forked.file.as_ref().map(|file| file.display().to_string());
             let session_id = forked.session_id.clone();
             self.outbox.tell(Event::SessionChanged { reason, session_id, session_file, leaf_id, grown_from: None });
+            self.restore();
             notice.into_iter().for_each(|notice| self.outbox.tell(notice));
             Reply::Session(forked)
         });
@@ -103,7 +108,56 @@ impl Driver {
         if let Some(level) = self.recorded.thinking.filter(|_| self.setup.model.levels().len() > 1) {
             self.setup.thinking = level;
         }
+        self.restore_tools();
+    }
+
+    /// Switches to the branch's tools.
+    pub(super) fn restore_tools(&mut self) {
+        if let Some(sets) = &self.setup.tool_sets {
+            let (tools, missing) = sets.of(&self.recorded.prompt);
+            self.setup.tools = tools;
+            if !missing.is_empty() {
+                let message = format!("this branch has tools that are not there: {}", missing.join(", "));
+                self.outbox.tell(Event::Notice { code: "tools-missing", message, entry_id: None });
+            }
+        }
         self.configure();
+    }
+}
+
+impl Driver {
+    /// Entries for the model and thinking level, if the session lacks them.
+    pub(super) fn settings_entries(&mut self) -> Vec<NewEntry> {
+        let (model, thinking) = (&self.setup.model, self.setup.thinking());
+        let mut entries = Vec::new();
+        let named = Some((model.provider.clone(), model.id.clone()));
+        if named != self.recorded.model {
+            entries.push(NewEntry::model(&model.provider, &model.id, self.recorded.dialect));
+        }
+        if Some(thinking) != self.recorded.thinking {
+            entries.push(NewEntry::thinking_level(thinking.as_str(), self.recorded.dialect));
+        }
+        (self.recorded.model, self.recorded.thinking) = (named, Some(thinking));
+        entries
+    }
+
+    /// The same before a prompt, with the system prompt and the tools. omp has no entry for these.
+    pub(super) fn prompt_settings(&mut self) -> Result<Vec<NewEntry>, AgentError> {
+        let mut entries = self.settings_entries();
+        let setup = &self.setup;
+        let is_whole = setup.prompt_storage == PromptStorage::Whole;
+        let are_usual = setup.tool_sets.as_ref().is_none_or(|sets| sets.are_usual(&setup.tools));
+        if self.recorded.dialect == Dialect::Omp || (!is_whole && are_usual && self.recorded.prompt.tools().is_none()) {
+            return Ok(entries);
+        }
+        let mut sections = setup.system.sections(&setup.tools);
+        for section in &mut sections {
+            section.text = self.redactor.redact_text(std::mem::take(&mut section.text));
+        }
+        let tools: Vec<ToolSpec> = setup.tools.iter().map(|tool| tool.spec()).collect();
+        let sections = is_whole.then_some(sections.as_slice());
+        entries.extend(self.recorded.prompt.follow(sections, &tools, setup.clock.now())?);
+        Ok(entries)
     }
 }
 

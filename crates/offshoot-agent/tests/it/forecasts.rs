@@ -124,7 +124,7 @@ async fn walk(api: Api, seed: u64, errors: &mut Vec<(u64, Option<u64>)>) {
     let world = World::speaking(api, []);
     world.server.count_with(meter(api));
     let mut setup = world.setup();
-    setup.system = dice.words(3_000) + &" and more".repeat(1_000);
+    setup.system = (dice.words(3_000) + &" and more".repeat(1_000)).into();
     let session = Session::in_memory(&NewSession::default(), Options::default()).unwrap();
     let (agent, _events) = world.start_with(session, setup);
     for at in 0..6 {

@@ -19,6 +19,7 @@ mod queue;
 mod resources;
 mod retry;
 mod sessions;
+mod tool_sets;
 mod tools;
 mod turns;
 mod wires;

@@ -79,6 +79,7 @@ fn other_rules_count_from_now_on() {
             compaction_for: setup.compaction_for,
             branch_reserve: setup.branch_reserve,
             parallel_tools: setup.parallel_tools,
+            prompt_storage: setup.prompt_storage,
         };
         agent.ask(Command::SetRules(Box::new(rules))).await.unwrap();
         assert!(matches!(agent.prompt("hi").await, Ok(Settled::Failed(_))));

@@ -67,7 +67,7 @@ impl World {
         setup.tools = tool::all(&Shell::default());
         setup.retry = Retry { base_delay_ms: 0, max_delay_ms: 0, ..Retry::default() };
         setup.sessions = Arc::new(Files(self.path("sessions")));
-        "You are a test.".clone_into(&mut setup.system);
+        setup.system = "You are a test.".into();
         setup
     }
 

@@ -9,7 +9,8 @@ use offshoot_agent::provider::{Http, Model, Secret};
 use offshoot_agent::resources::{ResourceLists, ResourcePlaces, Resources, SystemTexts, TypedTexts, of_project};
 use offshoot_agent::sandbox::Sandbox;
 use offshoot_agent::sessions::Sessions;
-use offshoot_agent::system_prompt::SystemPrompt;
+use offshoot_agent::stored_prompt::{StoredPrompt, ToolSets};
+use offshoot_agent::system_prompt::{PromptParts, SystemPrompt};
 use offshoot_agent::tool::{self, KeyGuard, OutputFolder, Shell, Tool, ToolContext};
 use offshoot_agent::{Accessing, Approver, KeySource, RunLimits, Setup};
 use offshoot_session::clock::{SystemClock, to_iso};
@@ -40,10 +41,10 @@ pub(crate) fn setup(app: &App, args: &Args, session: &Session, approver: Approve
     let choose = |user: &Settings| {
         let scope = args.scope(user);
         let wishes = ModelWishes { typed: &args.model, session, settings: user, scope: &scope, without_key };
-        Ok((table.choose(app, &wishes)?, tools(args, user)?))
+        Ok((table.choose(app, &wishes)?, tool_sets(args, user)?))
     };
     let layers = app.layers(session)?;
-    let (user, (ChosenModel { model, thinking }, tools)) = usable_settings(app, &layers, choose)?;
+    let (user, (ChosenModel { model, thinking }, tool_sets)) = usable_settings(app, &layers, choose)?;
     let cwd = app.folder_of(session);
     let shell = shell(&user);
     let home = app.environment.data.clone().unwrap_or_default();
@@ -56,18 +57,18 @@ pub(crate) fn setup(app: &App, args: &Args, session: &Session, approver: Approve
     troubles.iter().for_each(|trouble| app.ui.warning(&trouble.to_string()));
     let (resources, texts) = resources(app, args, &layers, &cwd, is_trusted);
     let sandbox = confine::sandbox(app, args, &user.sandbox, &cwd)?;
+    let tools = branch_tools(app, args, session, &tool_sets)?;
     let date = to_iso(app.now());
-    let prompt = SystemPrompt {
-        tools: &tools,
-        context: &context,
-        custom: texts.replacing.as_deref(),
-        append: texts.added.as_deref(),
-        date: date.get(..10).unwrap_or(&date),
-        cwd: &cwd,
-        resources: &resources,
+    let resources = Arc::new(resources);
+    let prompt = PromptParts {
+        context,
+        custom: texts.replacing,
+        append: texts.added,
+        date: date.get(..10).unwrap_or(&date).to_owned(),
+        cwd: cwd.clone(),
+        resources: resources.clone(),
         sandbox: sandbox.as_ref().map(Sandbox::for_model),
     };
-    let system = prompt.text();
     let outputs = app.output_folder();
     // Sessions may be opened while the front end owns the terminal.
     let quiet = App { ui: app.ui.quiet(), ..app.clone() };
@@ -79,9 +80,11 @@ pub(crate) fn setup(app: &App, args: &Args, session: &Session, approver: Approve
     setup.keys =
         Arc::new(ReloadingKeys { app: app.clone(), key: args.api_key.clone(), first: (table.models, table.keys) });
     setup.thinking = thinking;
-    setup.system = system;
-    setup.resources = Arc::new(resources);
+    setup.system = SystemPrompt::Parts(Arc::new(prompt));
+    setup.resources = resources;
     setup.tools = tools;
+    setup.tool_sets = Some(tool_sets);
+    setup.prompt_storage = user.prompt_storage;
     setup.tool_context = ToolContext {
         outputs: OutputFolder::new(outputs, ""),
         session_env: Vec::new(),
@@ -178,15 +181,43 @@ fn key_guard(app: &App, table: &ModelTable, user: &Settings) -> KeyGuard {
 }
 
 /// The tools of the command line, else of the settings, else the usual ones.
-fn tools(args: &Args, user: &Settings) -> Result<Vec<Arc<dyn Tool>>> {
-    let none = (args.no_tools || args.no_builtin_tools).then(String::new);
-    let settings = || user.tools.as_ref().map(|tools| tools.join(","));
-    let wanted = args.tools.clone().or(none).or_else(settings).unwrap_or_else(|| tool::DEFAULT.to_owned());
-    let select =
-        |names: &str| tool::select(names, &shell(user)).map_err(|error| CommandError::usage(error.to_string()));
-    let excluded = select(args.exclude_tools.as_deref().unwrap_or_default())?;
-    let is_kept = |tool: &Arc<dyn Tool>| excluded.iter().all(|excluded| excluded.name() != tool.name());
-    Ok(select(&wanted)?.into_iter().filter(is_kept).collect())
+fn tool_sets(args: &Args, user: &Settings) -> Result<ToolSets> {
+    let available = tool::all(&shell(user));
+    let choose = |names: &str, before: &[Arc<dyn Tool>]| {
+        tool::choose(&available, names, before).map_err(|error| CommandError::usage(error.to_string()))
+    };
+    let usual = choose(tool::DEFAULT, &[])?;
+    let usual = user.tools.as_ref().map_or_else(|| Ok(usual.clone()), |names| choose(&names.join(","), &usual))?;
+    let none = (args.no_tools || args.no_builtin_tools).then_some("");
+    let first = args.tools.as_deref().or(none).map_or_else(|| Ok(usual.clone()), |names| choose(names, &usual))?;
+    let first = without_excluded(args, &available, first)?;
+    Ok(ToolSets { available, first, usual })
+}
+
+fn without_excluded(
+    args: &Args,
+    available: &[Arc<dyn Tool>],
+    mut tools: Vec<Arc<dyn Tool>>,
+) -> Result<Vec<Arc<dyn Tool>>> {
+    let excluded = tool::choose(available, args.exclude_tools.as_deref().unwrap_or_default(), &[]);
+    let excluded = excluded.map_err(|error| CommandError::usage(error.to_string()))?;
+    tools.retain(|tool| excluded.iter().all(|excluded| excluded.name() != tool.name()));
+    Ok(tools)
+}
+
+/// The tools of the branch that the session continues, unless the command line names others. Those that are not there are
+/// reported.
+fn branch_tools(app: &App, args: &Args, session: &Session, sets: &ToolSets) -> Result<Vec<Arc<dyn Tool>>> {
+    if args.tools.is_some() || args.no_tools || args.no_builtin_tools {
+        return Ok(sets.first.clone());
+    }
+    let stored = session.leaf().and_then(|_| session.context().ok());
+    let stored = stored.map(|context| StoredPrompt::of(session, &context)).unwrap_or_default();
+    let (tools, missing) = sets.of(&stored);
+    if !missing.is_empty() {
+        app.ui.warning(&format!("the session has tools that are not there: {}", missing.join(", ")));
+    }
+    without_excluded(args, &sets.available, tools)
 }
 
 /// Processes that a command leaves behind become children of this program, so stopping the command finds them.

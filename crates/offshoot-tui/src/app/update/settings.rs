@@ -94,6 +94,7 @@ fn rules(settings: &Settings) -> Rules {
         compaction_for: settings.compaction_for.clone(),
         branch_reserve: settings.branch_reserve,
         parallel_tools: settings.parallel_tools,
+        prompt_storage: settings.prompt_storage,
     }
 }
 

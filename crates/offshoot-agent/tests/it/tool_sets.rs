@@ -1,0 +1,93 @@
+//! Tools that belong to branches.
+
+use offshoot_agent::Setup;
+use offshoot_agent::stored_prompt::{PromptStorage, ToolSets};
+use offshoot_agent::testing::script::Reply;
+use offshoot_agent::tool::{self, Shell};
+use offshoot_agent::turn::Navigation;
+use offshoot_session::session::{Options, Session};
+use serde_json::Value;
+
+use super::world::{World, run};
+
+/// An agent whose start has `now`, and without options `usual`.
+fn setup(world: &World, now: &str, usual: &str) -> Setup {
+    let select = |names: &str| tool::select(names, &Shell::default()).unwrap();
+    let tool_sets = ToolSets { available: tool::all(&Shell::default()), first: select(now), usual: select(usual) };
+    Setup { tools: select(now), tool_sets: Some(tool_sets), ..world.setup() }
+}
+
+/// The tools of each request.
+fn sent(world: &World) -> Vec<String> {
+    let names = |body: &str| {
+        let body: Value = serde_json::from_str(body).unwrap();
+        let tools = body["tools"].as_array().cloned().unwrap_or_default();
+        tools.iter().map(|tool| tool["name"].as_str().unwrap().to_owned()).collect::<Vec<_>>().join(",")
+    };
+    world.server.seen().iter().map(|seen| names(&seen.body)).collect()
+}
+
+fn stored(world: &World) -> Vec<Value> {
+    let lines = world.lines();
+    let messages = lines.iter().map(|line| serde_json::from_str::<Value>(line).unwrap()["message"].clone());
+    messages.filter(|message| message["role"] == "system").collect()
+}
+
+#[test]
+fn moves_and_resumed_sessions_restore_the_tools_of_the_branch() {
+    run(async {
+        let world = World::new(["one", "two", "three", "four", "five"].map(Reply::text));
+        let (agent, _events) = world.start_with(world.session(), setup(&world, "read,ls", "read,bash"));
+        agent.prompt("first").await.unwrap();
+        let leaf = agent.read(|session| session.leaf_id().unwrap().as_str().to_owned()).await.unwrap();
+        agent.close().await;
+
+        // Another start has other tools, and stores them with its first prompt.
+        let file = std::fs::read_dir(world.path("sessions")).unwrap().next().unwrap().unwrap().path();
+        let open = || Session::open(&file, Options::default()).unwrap();
+        let (agent, _events) = world.start_with(open(), setup(&world, "read,bash", "read,bash"));
+        agent.prompt("second").await.unwrap();
+        agent.navigate_tree(Navigation { target: leaf, ..Navigation::default() }).await.unwrap();
+        agent.prompt("third").await.unwrap();
+        agent.new_session(None).await.unwrap();
+        agent.prompt("fourth").await.unwrap();
+        agent.switch_session(&file).await.unwrap();
+        agent.prompt("fifth").await.unwrap();
+        assert_eq!(sent(&world), ["read,ls", "read,bash", "read,ls", "read,bash", "read,ls"]);
+    });
+}
+
+#[test]
+fn usual_tools_are_not_stored_and_others_once() {
+    run(async {
+        let world = World::new(["one", "two"].map(Reply::text));
+        let (agent, _events) = world.start_with(world.session(), setup(&world, "read", "read"));
+        agent.prompt("first").await.unwrap();
+        assert_eq!(stored(&world), [Value::Null; 0]);
+        let world = World::new(["one", "two"].map(Reply::text));
+        let (agent, _events) = world.start_with(world.session(), setup(&world, "", "read"));
+        agent.prompt("first").await.unwrap();
+        agent.prompt("second").await.unwrap();
+        let stored = stored(&world);
+        assert_eq!((stored.len(), &stored[0]["toolsAdded"]), (1, &Value::Array(Vec::new())));
+    });
+}
+
+#[test]
+fn the_whole_prompt_is_stored_if_a_setting_says_so() {
+    run(async {
+        let world = World::new(["one", "two", "three"].map(Reply::text));
+        let setup = Setup { prompt_storage: PromptStorage::Whole, ..setup(&world, "read", "read") };
+        let (agent, _events) = world.start_with(world.session(), setup);
+        agent.prompt("first").await.unwrap();
+        agent.prompt("second").await.unwrap();
+        let stored = stored(&world);
+        assert_eq!(stored.len(), 1);
+        assert_eq!(stored[0]["sections"], serde_json::json!({ "preamble": "You are a test." }));
+        assert_eq!(stored[0]["toolsAdded"][0]["name"], "read");
+        let seen = world.server.seen();
+        let body: Value = serde_json::from_str(&seen[1].body).unwrap();
+        assert_eq!(body["system"][0]["text"], "You are a test.", "sent once");
+        world.no_problems();
+    });
+}
