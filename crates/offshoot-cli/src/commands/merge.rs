@@ -258,7 +258,11 @@ fn report(
         )?;
     }
     if let Some(forecast) = forecast(app, args, session, plan)? {
-        writeln!(out, "{}", Painted(DIM, &next_request::words_without_summary(&forecast, cost)))?;
+        let words = match &args.summary {
+            Some(_) => forecast.words(),
+            None => next_request::words_without_summary(&forecast, cost),
+        };
+        writeln!(out, "{}", Painted(DIM, &words))?;
     }
     out.finish()?;
     if merged.is_some() {

@@ -17,7 +17,7 @@ fn a_dry_run_of_any_command_changes_nothing() {
         ("pop sample.jsonl", "would go back to"),
         ("fork sample.jsonl", "would copy"),
         ("pick sample.jsonl 08c5", "would pick 3 entries"),
-        ("merge sample.jsonl 42e6", "would merge"),
+        ("merge sample.jsonl 42e6", ", without the summary"),
         ("undo sample.jsonl", "would undo a switch"),
         ("compact sample.jsonl --keep-recent-tokens 60", "7 messages summarised"),
         ("compact --undo other.jsonl", "would continue before"),
@@ -44,6 +44,9 @@ fn a_dry_run_of_any_command_changes_nothing() {
         assert!(shown.contains(said) && !shown.contains("[exit code"), "{line}: {shown}");
         assert_eq!(world.snapshot(), before, "{line}");
     }
+    // The text is known, and counted.
+    let merge = world.run("merge sample.jsonl 42e6 --summary tried --dry-run");
+    assert!(merge.contains("next prompt") && !merge.contains("without the summary"), "{merge}");
 }
 
 #[test]
