@@ -145,11 +145,11 @@ pub(super) async fn find_source(context: &JobContext, agent: &AgentSession, orig
     let app = context.app.clone();
     let words = blocking(move || {
         let Some((session, ix)) = find_elsewhere(&app, &ancestors, &origin) else { return Ok(not_here(&origin)) };
-        let name = session.name()?.map(|name| format!(" “{}”", one_line(&name, 60))).unwrap_or_default();
-        let entry = select::short_id(&session, origin.id.as_str())?;
-        let said = words(&session.entry(ix)?).map(|said| format!("  {}", one_line(&said, 80))).unwrap_or_default();
-        let id = one_line(session.id(), 60);
-        Ok(format!("the source is {entry} of the session{name}: /resume {id}{said}"))
+        // What is typed to go there comes first, so that a narrow screen does not cut it.
+        let (entry, id) = (select::short_id(&session, origin.id.as_str())?, one_line(session.id(), 60));
+        let name = session.name()?.map(|name| format!(" · “{}”", one_line(&name, 60))).unwrap_or_default();
+        let said = words(&session.entry(ix)?).map(|said| format!(" · {}", one_line(&said, 80))).unwrap_or_default();
+        Ok(format!("source: entry {entry} · /resume {id}{name}{said}"))
     });
     context.tell(Msg::Source(words.await?));
     Ok(())

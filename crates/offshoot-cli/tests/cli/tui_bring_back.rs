@@ -5,6 +5,7 @@ use serde_json::json;
 
 use crate::agent::Talk;
 use crate::terminal::Terminal;
+use crate::world::{message, text};
 
 /// Two branches below the first answer: `tried` on the one that was left, `other` on the current one.
 fn parted(more: impl IntoIterator<Item = Reply>, size: (u16, u16)) -> (Talk, Terminal) {
@@ -226,6 +227,30 @@ fn the_files_of_two_branches_are_compared() {
         terminal.until_text("  +three").send("\x1b");
         terminal.until_text("Only in A").send("\x1b");
         terminal.until_text("Session tree").send("\x1b");
+        terminal.until("the tree closed", |screen| !screen.contains("Session tree"));
+        leave(terminal, &talk);
+    }
+}
+
+#[test]
+fn the_source_of_a_copy_from_another_session_is_named_or_not_here() {
+    let talk = Talk::new([]);
+    let entries = |id: &str, entry: &str, said: &str| text(id, "/work", &[&message(entry, None, 1, "user", said)]);
+    let there = talk.world.write("there.jsonl", entries("there-0001", "aaaa1111", "said there"));
+    talk.world.write("here.jsonl", entries("here-0001", "bbbb1111", "said here"));
+    let stored = talk.world.stdout("import there.jsonl").trim().to_owned();
+    talk.world.run("pick here.jsonl aaaa1111 --from there.jsonl");
+    for (is_gone, shown) in
+        [(false, "source: entry aaaa · /resume there-0001"), (true, "source not here: entry aaaa1111 of session")]
+    {
+        if is_gone {
+            std::fs::remove_file(&stored).unwrap();
+            std::fs::remove_file(&there).unwrap();
+        }
+        let mut terminal = Terminal::offshoot(&talk, &["--session", "here.jsonl"], (80, 24));
+        terminal.until_text("said there").send("/tree\r");
+        terminal.until_text("⇠ aaaa1111").send("O");
+        terminal.until_text(shown).send("\x1b");
         terminal.until("the tree closed", |screen| !screen.contains("Session tree"));
         leave(terminal, &talk);
     }
