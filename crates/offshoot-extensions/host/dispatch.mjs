@@ -1,0 +1,118 @@
+// One event or one invocation: finds the function of the extension, runs it with its context, and says what came of it.
+import { closureOf, currentDispatch, within } from "./calls.mjs";
+import { invocations as components } from "./components.mjs";
+import { problem } from "./loader.mjs";
+import { invocations as providers } from "./providers.mjs";
+import { invocations as renderings } from "./renderings.mjs";
+import { writableSession } from "./session.mjs";
+import { send } from "./channel.mjs";
+import { completers, inputListeners } from "./ui.mjs";
+import { invocations as operations, keepOperations } from "./operations.mjs";
+
+const { stringify } = JSON;
+
+/** Members of events that a handler changes in place, by the event's type. */
+const CHANGEABLE = { tool_call: "input", before_provider_headers: "headers", before_agent_start: "systemPromptOptions", context: "messages", context_with_system: "messages" };
+const WITH_SIGNAL = new Set(["session_before_compact", "session_before_tree"]);
+
+async function event(load, { handler, payload }, line, { abort }) {
+  const found = load.handler(handler);
+  if (!found) return { ok: null };
+  const { instance } = found;
+  instance.assertActive();
+  if (WITH_SIGNAL.has(payload.type)) payload.signal = abort.signal;
+  const context = payload.type === "project_trust" ? instance.contexts.trust : instance.contexts.event;
+  const changeable = CHANGEABLE[payload.type];
+  const value = await found.handler(payload, context);
+  const ok = payload.type === "user_bash" ? keepOperations(value) : (value ?? null);
+  if (!changeable) return { ok };
+  const changed = payload[changeable];
+  const isAsSent = line.includes(stringify(changed));
+  if (changeable === "messages") return { ok: ok?.messages ? ok : isAsSent ? null : { messages: changed } };
+  return isAsSent ? { ok } : { ok, [changeable]: changed };
+}
+
+const invocations = {
+  ...components,
+  ...renderings,
+  ...providers,
+  ...operations,
+  async command(load, { ext, name, args }) {
+    const instance = load.instance(ext);
+    await required(instance.commands, name, "command").handler(args ?? "", instance.contexts.command);
+    return null;
+  },
+  completions: async (load, { ext, name, prefix }) => (await required(load.instance(ext).commands, name, "command").getArgumentCompletions?.(prefix)) ?? null,
+  async shortcut(load, { ext, key }) {
+    const instance = load.instance(ext);
+    await required(instance.shortcuts, key, "shortcut").handler(instance.contexts.event);
+    return null;
+  },
+  prepareArguments: (load, { ext, name, args }) => required(load.instance(ext).tools, name, "tool").prepareArguments(args),
+  async tool(load, { id, ext, name, toolCallId, params }, { abort }) {
+    const instance = load.instance(ext);
+    const tool = required(instance.tools, name, "tool");
+    const update = (partial) => send({ t: "progress", id, update: partial });
+    const given = tool.prepareArguments ? tool.prepareArguments(params) : params;
+    return tool.execute(toolCallId, given, abort.signal, update, instance.contexts.event);
+  },
+  async setup(load, { of }) {
+    await closureOf(of, "setup")(writableSession());
+    return null;
+  },
+  /** The new load's context of the extension that asked; its pi is the new one too. */
+  async withSession(load, { of }) {
+    const owner = load.instances.find(({ state, path }) => state === "active" && path === ownerOf.get(of)) ?? load.instances.find(({ state }) => state === "active");
+    await closureOf(of, "withSession")(owner.contexts.replaced);
+    return null;
+  },
+  async autocomplete(load, { provider, lines, cursorLine, cursorCol, force }, { abort }) {
+    return (await required(completers, provider, "completions").getSuggestions(lines, cursorLine, cursorCol, { signal: abort.signal, force })) ?? null;
+  },
+  "autocomplete.apply": (load, { provider, lines, cursorLine, cursorCol, item, prefix }) =>
+    required(completers, provider, "completions").applyCompletion(lines, cursorLine, cursorCol, item, prefix),
+  terminalInput(load, { data }) {
+    let text = data;
+    for (const listener of [...inputListeners]) {
+      const answer = listener(text);
+      if (answer?.consume) return { consume: true };
+      if (answer?.data !== undefined) text = answer.data;
+    }
+    return text === data ? {} : { data: text };
+  },
+};
+
+/** Which extension made a call that replaces the session. */
+export const ownerOf = new Map();
+
+function required(table, name, noun) {
+  const found = table.get(name);
+  if (!found) throw new Error(`there is no ${noun} ${name}`);
+  return found;
+}
+
+const open = new Map();
+
+export const dispatchers = {
+  /** `{ok}` or `{error}`; a handler that is still running when it is cancelled sees its signal. */
+  run(load, record, line) {
+    return within(record.id, async () => {
+      const dispatch = currentDispatch();
+      open.set(record.id, dispatch);
+      try {
+        if (!load) throw new Error("no extension is loaded");
+        if (record.t === "event") return await event(load, record, line, dispatch);
+        const invocation = invocations[record.kind];
+        if (!invocation) throw new Error(`unknown kind ${record.kind}`);
+        const takesRecord = record.kind in components;
+        return { ok: (await (takesRecord ? invocation(record) : invocation(load, record, dispatch))) ?? null };
+      } catch (error) {
+        return { error: problem(error) };
+      } finally {
+        open.delete(record.id);
+      }
+    });
+  },
+  cancel: (id) => open.get(id)?.abort.abort(),
+};
+

@@ -1,0 +1,115 @@
+// One load of all extensions: it lives until the next `init`. Modules are imported afresh, those of 0.31 only after a reload.
+import * as path from "node:path";
+import { createApi, report } from "./api.mjs";
+import { Bus } from "./bus.mjs";
+import { unmountAll } from "./components.mjs";
+import { createContexts } from "./context.mjs";
+import { hookApi, toolFactory } from "./hooks.mjs";
+import { Instance } from "./instance.mjs";
+import { entryFiles, factoryOf, problem } from "./loader.mjs";
+import { keybindings } from "./keybindings.mjs";
+import { moduleSource, newGeneration, preparePi } from "./resolve.mjs";
+import { forgetRenderings } from "./renderings.mjs";
+import { editorTheme, setTheme, themeFrom } from "./theme.mjs";
+import { forgetLasting } from "./ui.mjs";
+
+export class Load {
+  instances = [];
+  #bus = new Bus((error, event) => report(problem(error), event));
+
+  constructor(init, before) {
+    this.init = init;
+    this.before = before;
+    this.flags = { ...init.flags };
+    for (const instance of before?.instances ?? []) if (!this.#survives(instance)) before.#retire(instance);
+    unmountAll();
+    forgetLasting();
+    forgetRenderings();
+    setTheme(themeFrom(init.theme));
+    process.argv[1] = init.launcher ?? process.argv[1];
+    if (init.cwd) process.chdir(init.cwd);
+    const own = init.extensions.map((extension) => folderOf(extension.path));
+    newGeneration({ modules: init.piPackages ?? [], own });
+  }
+
+  /** Hooks and tools of 0.31 keep their state when another session comes: their events say that it came. */
+  #survives({ kind, state }) {
+    return kind !== "extension" && state === "active" && ["new", "resume", "fork"].includes(this.init.reason);
+  }
+
+  #retire(instance) {
+    instance.state = "stale";
+    this.#bus.forget(instance);
+  }
+
+  get host() {
+    const { cwd, mode, hasUI } = this.init;
+    return {
+      ...{ cwd, mode, hasUI, flags: this.flags, keybindings, editorTheme },
+      busOf: (instance) => ({ emit: (channel, data) => this.#bus.emit(channel, data), on: (channel, handler) => this.#bus.on(channel, handler, instance) }),
+    };
+  }
+
+  setFlags(values) {
+    Object.assign(this.flags, values);
+  }
+
+  /** Loads one after another, in offshoot's order. */
+  async run() {
+    const extensions = [];
+    for (const extension of this.init.extensions) extensions.push(await this.#load(extension));
+    this.before = undefined;
+    return { extensions, modules: moduleSource() };
+  }
+
+  async #load({ id, path: file, kind = "extension" }) {
+    const started = performance.now();
+    const kept = this.before?.instances.find((instance) => instance.path === file && this.#survives(instance));
+    const instance = kept ?? new Instance({ id, path: file, kind });
+    instance.id = id;
+    this.instances.push(instance);
+    let error = null;
+    if (!kept) {
+      try {
+        await this.#start(instance);
+        instance.state = "active";
+      } catch (thrown) {
+        instance.state = "failed";
+        error = problem(thrown);
+      }
+    }
+    const loadMs = Math.round(performance.now() - started);
+    const registered = error ? new Instance({ id, path: file, kind }).description() : instance.description();
+    return { id, path: file, loadMs, error, ...registered };
+  }
+
+  async #start(instance) {
+    const api = createApi(instance, this.host);
+    instance.contexts = createContexts(instance, api, this.host);
+    for (const file of entryFiles(instance.path)) {
+      const factory = await factoryOf(file);
+      await preparePi(this.init.theme?.name);
+      if (instance.kind === "tool") await toolFactory(factory, instance, api);
+      else await factory(instance.kind === "hook" ? hookApi(api, instance) : api);
+    }
+  }
+
+  instance(id) {
+    const found = this.instances.find((instance) => instance.id === id);
+    if (!found) throw new Error(`there is no extension ${id}`);
+    return found;
+  }
+
+  handler(id) {
+    for (const instance of this.instances) {
+      const found = instance.handlers.get(id);
+      if (found) return { instance, ...found };
+    }
+    return null;
+  }
+}
+
+/** The folder whose files are the extension's own. */
+function folderOf(file) {
+  return /\.[cm]?[jt]sx?$/.test(file) ? path.dirname(file) : file;
+}

@@ -1,0 +1,36 @@
+// Loads the module of one extension and says, where that fails, on which line of which file.
+import * as fs from "node:fs";
+import { createRequire } from "node:module";
+import * as path from "node:path";
+import { fileURLToPath } from "node:url";
+import { entryUrl } from "./resolve.mjs";
+
+/** The files of an extension's path: itself, what its package names, or its index. */
+export function entryFiles(at) {
+  if (!fs.statSync(at).isDirectory()) return [at];
+  const manifest = path.join(at, "package.json");
+  const named = fs.existsSync(manifest) ? JSON.parse(fs.readFileSync(manifest, "utf8")).pi?.extensions : undefined;
+  const files = Array.isArray(named) ? named.map((name) => path.resolve(at, name)) : ["index.ts", "index.js", "index.mjs"].map((name) => path.join(at, name));
+  const found = files.filter((file) => fs.existsSync(file)).slice(0, Array.isArray(named) ? undefined : 1);
+  if (!found.length) throw new Error(`${at} has no index.ts and no package.json that names extensions`);
+  return found;
+}
+
+/** What the module of an extension exports as its default. */
+export async function factoryOf(file) {
+  const module = file.endsWith(".cjs") ? createRequire(file)(file) : await import(entryUrl(file));
+  const factory = typeof module.default === "function" ? module.default : (module.default?.default ?? module);
+  if (typeof factory !== "function") throw new Error(`${file} has no default export that is a function`);
+  return factory;
+}
+
+/** An error as it is reported: its message, its stack, and the first place in it that is not ours. */
+export function problem(error) {
+  const isError = error instanceof Error || typeof error?.message === "string";
+  const message = isError ? String(error.message) : String(error);
+  const stack = isError && typeof error.stack === "string" ? error.stack.replaceAll(/\?generation=\d+/g, "").replaceAll("file://", "") : undefined;
+  const place = stack?.split("\n").map((line) => /(\/[^\s():]+):(\d+)(?::\d+)?\)?$/.exec(line)).find((match) => match && !match[1].startsWith(HOST));
+  return { message, stack, ...(place ? { file: decodeURI(place[1]), line: Number(place[2]) } : {}) };
+}
+
+const HOST = path.dirname(fileURLToPath(import.meta.url)) + path.sep;

@@ -1,0 +1,172 @@
+// Where an import of an extension leads: pi's packages where the user has them, else the modules that offshoot ships; TypeScript without
+// an ending; a fresh copy of the extension's own files after every reload. Nothing is looked up before an extension asks for it.
+import * as fs from "node:fs";
+import { createRequire, isBuiltin, registerHooks } from "node:module";
+import * as path from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { asModule } from "./typescript.mjs";
+
+const SHIPPED = new URL("./modules/", import.meta.url);
+const SCOPES = /^@(earendil-works|mariozechner)\/(pi-coding-agent|pi-agent-core|pi-tui|pi-ai)(\/.+)?$/;
+const TYPEBOX = /^(@sinclair\/)?typebox(\/(compile|value|type|system|error))?$/;
+const ENDINGS = [".ts", ".mts", ".tsx", ".js", ".mjs", ".cjs", ".json", "/index.ts", "/index.mts", "/index.js", "/index.mjs"];
+const TYPED = /\.[cm]?tsx?$/;
+
+let state = { version: 0, modules: [], piRoot: undefined, own: [] };
+
+const isFile = (file) => fs.statSync(file, { throwIfNoEntry: false })?.isFile() ?? false;
+
+/** From now on imports lead to fresh copies; `modules` are folders in which pi's packages may lie, `own` the folders of extensions. */
+export function newGeneration({ modules, own }) {
+  state = { version: state.version + 1, modules, own, piRoot: undefined };
+}
+
+/** The folder `node_modules` that has pi's packages, looked for once: above an extension, then in the user's folders. */
+function piRoot() {
+  if (state.piRoot === undefined) {
+    const above = state.own.flatMap((folder) => {
+      const folders = [];
+      for (let at = folder; ; at = path.dirname(at)) {
+        folders.push(path.join(at, "node_modules"));
+        if (path.dirname(at) === at) return folders;
+      }
+    });
+    const has = (folder) => isFile(path.join(folder, "@earendil-works/pi-coding-agent/dist/index.js"));
+    state.piRoot = [...above, ...state.modules].find(has) ?? null;
+  }
+  return state.piRoot;
+}
+
+/** Which packages answer for pi's: "pi" or "offshoot"; null as long as nobody asked. */
+export function moduleSource() {
+  return state.piRoot === undefined ? null : state.piRoot ? "pi" : "offshoot";
+}
+
+/** The file of a module of pi's, or of typebox. */
+function piModule(specifier) {
+  const scoped = SCOPES.exec(specifier);
+  const name = scoped ? `@earendil-works/${scoped[2]}` : "typebox";
+  const rest = scoped ? scoped[3] ?? "" : specifier.replace(/^(@sinclair\/)?typebox/, "");
+  const root = piRoot();
+  if (!root) return new URL(scoped ? `${scoped[2]}.mjs` : "typebox.mjs", SHIPPED).href;
+  // pi gives extensions the entry of pi-ai that has its older functions as well.
+  const asked = scoped?.[2] === "pi-ai" && rest === "" ? `${name}/compat` : name + rest;
+  const url = resolveFrom(path.join(fs.realpathSync(path.join(root, "@earendil-works/pi-coding-agent")), "package.json"), asked);
+  if (asked === "@earendil-works/pi-coding-agent") state.piAgent = url;
+  return url;
+}
+
+let prepared;
+
+/** pi's own modules keep a theme of their own, which somebody must have chosen before a component uses it. */
+export async function preparePi(theme) {
+  const url = state.piAgent;
+  if (!url || prepared === url) return;
+  prepared = url;
+  (await import(url)).initTheme?.(theme === "light" ? "light" : "dark", false);
+}
+
+function resolveFrom(file, specifier) {
+  try {
+    return pathToFileURL(createRequire(file).resolve(specifier)).href;
+  } catch {
+    const [, name, rest] = /^((?:@[^/]+\/)?[^/]+)(\/.+)?$/.exec(specifier);
+    for (let at = path.dirname(file); ; at = path.dirname(at)) {
+      const folder = path.join(at, "node_modules", name);
+      if (fs.existsSync(path.join(folder, "package.json"))) return importEntry(folder, rest ?? "", specifier);
+      if (path.dirname(at) === at) throw new Error(`the package ${name} is not installed; it was looked for above ${file}`);
+    }
+  }
+}
+
+/** The `import` entry of a package that `require` cannot find. */
+function importEntry(folder, rest, specifier) {
+  const { exports: table, module: entry, main } = JSON.parse(fs.readFileSync(path.join(folder, "package.json"), "utf8"));
+  const pick = (value) => (typeof value === "string" || !value ? value : pick(value.node ?? value.import ?? value.default));
+  const key = `.${rest}`;
+  const found = table ? pick(rest === "" && !("." in table) ? table : table[key]) : rest === "" ? (entry ?? main ?? "index.js") : rest;
+  const pattern = Object.entries(table ?? {}).find(([name]) => name.includes("*") && key.startsWith(name.split("*")[0]));
+  const viaPattern = pattern && pick(pattern[1])?.replaceAll("*", key.slice(pattern[0].split("*")[0].length, key.length - pattern[0].split("*")[1].length));
+  const file = found ?? viaPattern;
+  if (!file) throw new Error(`${specifier} is not exported by ${path.join(folder, "package.json")}`);
+  return pathToFileURL(path.join(folder, file)).href;
+}
+
+/** The file that a relative import means: as it is, TypeScript for `.js`, or with an ending. */
+function sourceFile(file) {
+  if (isFile(file)) return file;
+  const swapped = file.replace(/\.([cm]?)jsx?$/, ".$1ts");
+  const candidates = [swapped, file.replace(/\.jsx?$/, ".tsx"), ...ENDINGS.map((ending) => file + ending)];
+  return candidates.find(isFile);
+}
+
+const belongs = (file) => state.own.some((folder) => file.startsWith(folder + path.sep)) && !file.includes(`${path.sep}node_modules${path.sep}`);
+
+function fresh(url) {
+  const file = fileURLToPath(url);
+  return belongs(file) ? `${pathToFileURL(file).href}?generation=${state.version}` : url;
+}
+
+function resolve(specifier, context, next) {
+  if (isBuiltin(specifier)) return next(specifier, context);
+  const isOurs = context.parentURL?.startsWith(SHIPPED.href);
+  if ((SCOPES.test(specifier) || TYPEBOX.test(specifier)) && !isOurs && !isPis(context.parentURL)) {
+    return { url: piModule(specifier), shortCircuit: true };
+  }
+  const isRelative = /^\.{0,2}\//.test(specifier) || specifier.startsWith("file:") || specifier === "." || specifier === "..";
+  if (isRelative && context.parentURL?.startsWith("file:")) {
+    const base = specifier.startsWith("file:") ? new URL(specifier) : new URL(specifier, context.parentURL);
+    const file = sourceFile(fileURLToPath(base));
+    if (file) return { url: fresh(pathToFileURL(file).href), shortCircuit: true };
+  }
+  try {
+    const found = next(specifier, context);
+    return found.url.startsWith("file:") ? { ...found, url: fresh(found.url) } : found;
+  } catch (error) {
+    const url = context.parentURL?.startsWith("file:") ? packageInTypeScript(specifier, fileURLToPath(context.parentURL)) : undefined;
+    if (url) return { url, shortCircuit: true };
+    throw error;
+  }
+}
+
+/** pi's own packages import one another as they do without us. */
+const isPis = (url) => Boolean(state.piRoot && url && fileURLToPath(url).includes(`${path.sep}@earendil-works${path.sep}pi-`) && !url.includes("/examples/"));
+
+/** A package whose entry is TypeScript, or has no ending. */
+function packageInTypeScript(specifier, parent) {
+  const [, name, rest] = /^((?:@[^/]+\/)?[^/]+)(\/.+)?$/.exec(specifier) ?? [];
+  if (!name) return undefined;
+  for (let at = path.dirname(parent); ; at = path.dirname(at)) {
+    const folder = path.join(at, "node_modules", name);
+    if (isFile(path.join(folder, "package.json"))) {
+      const { main } = JSON.parse(fs.readFileSync(path.join(folder, "package.json"), "utf8"));
+      const file = sourceFile(path.join(folder, rest ?? main ?? "index"));
+      return file && pathToFileURL(file).href;
+    }
+    if (path.dirname(at) === at) return undefined;
+  }
+}
+
+/** Node refuses TypeScript below `node_modules`, and reads a package's `type`: here an extension's file is always a module. */
+function load(url, context, next) {
+  if (!url.startsWith("file:")) return next(url, context);
+  const file = fileURLToPath(url);
+  if (TYPED.test(file) && !file.endsWith(".d.ts")) {
+    return { format: "module", source: asModule(fs.readFileSync(file, "utf8"), file), shortCircuit: true };
+  }
+  if (belongs(file) && /\.m?js$/.test(file)) {
+    const source = fs.readFileSync(file, "utf8");
+    if (/(^|\n)\s*(import|export)\b/.test(source)) return { format: "module", source: asModule(source, file), shortCircuit: true };
+  }
+  if (file.endsWith(".json") && context.importAttributes?.type !== "json") {
+    return { format: "module", source: `export default ${fs.readFileSync(file, "utf8")}`, shortCircuit: true };
+  }
+  return next(url, context);
+}
+
+export function install() {
+  registerHooks({ resolve, load });
+}
+
+/** The file of an extension, as it is imported. */
+export const entryUrl = (file) => fresh(pathToFileURL(file).href);

@@ -1,0 +1,136 @@
+// `ctx.ui` in the terminal, over RPC and in print mode: what a mode has not, answers as it does in pi.
+import { ask } from "./channel.mjs";
+import { call, note } from "./calls.mjs";
+import { custom, mountLasting, unmount } from "./components.mjs";
+import { named } from "./named.mjs";
+import { Theme, theme, themeFrom } from "./theme.mjs";
+
+/** Completions and listeners that offshoot calls by number. */
+export const completers = new Map();
+export const inputListeners = new Set();
+let nextCompleter = 1;
+let editorFactory;
+
+/** An open question: `fallback` where its signal or its mode ends it. */
+async function question(host, method, params, { signal, timeout } = {}, fallback) {
+  if (!host.hasUI || signal?.aborted) return fallback;
+  const asked = call(method, { ...params, ...(timeout === undefined ? {} : { timeout }) }, { signal }).then((value) => value ?? fallback);
+  if (!signal) return asked;
+  const aborted = new Promise((resolve) => signal.addEventListener("abort", () => resolve(fallback), { once: true }));
+  return Promise.race([asked.catch((error) => (signal.aborted ? fallback : Promise.reject(error))), aborted]);
+}
+
+/** A component that stays: what was there under the same name goes. */
+const lasting = new Map();
+function replaceLasting(name, make, args) {
+  if (lasting.has(name)) unmount(lasting.get(name));
+  lasting.delete(name);
+  if (!make) return null;
+  const { id, component } = mountLasting(make, args);
+  lasting.set(name, id);
+  return { id, component };
+}
+
+export function forgetLasting() {
+  lasting.clear();
+  completers.clear();
+  inputListeners.clear();
+  editorFactory = undefined;
+}
+
+export function createUi(host, check) {
+  const isTerminal = host.mode === "tui";
+  const tell = (method, params) => void (host.hasUI && note(`ui.${method}`, params));
+  const show = (method, params) => void (isTerminal && note(`ui.${method}`, params));
+  return named(
+    "ExtensionUIContext",
+    {
+      select: (title, options, dialog) => question(host, "ui.select", { title, options }, dialog, undefined),
+      confirm: (title, message, dialog) => question(host, "ui.confirm", { title, message }, dialog, false),
+      input: (title, placeholder, dialog) => question(host, "ui.input", { title, placeholder }, dialog, undefined),
+      editor: (title, prefill) => question(host, "ui.editor", { title, prefill }, {}, undefined),
+      notify: (message, type = "info") => tell("notify", { message, type }),
+      setStatus: (key, text) => tell("setStatus", { key, text: text ?? null }),
+      setTitle: (title) => tell("setTitle", { title }),
+      setWorkingMessage: (message) => show("setWorkingMessage", { message: message ?? null }),
+      setWorkingVisible: (visible) => show("setWorkingVisible", { visible }),
+      setWorkingIndicator: (options) => show("setWorkingIndicator", { options: options ?? null }),
+      setHiddenThinkingLabel: (label) => show("setHiddenThinkingLabel", { label: label ?? null }),
+      setWidget(key, content, { placement = "aboveEditor" } = {}) {
+        if (typeof content !== "function") {
+          replaceLasting(`widget:${key}`);
+          return tell("setWidget", { key, lines: content ?? null, placement });
+        }
+        if (isTerminal) tell("setWidget", { key, component: replaceLasting(`widget:${key}`, content, () => [theme]).id, placement });
+      },
+      setFooter(factory) {
+        if (isTerminal) show("setFooter", { component: replaceLasting("footer", factory, () => [theme, footerData()])?.id ?? null });
+      },
+      setHeader(factory) {
+        if (isTerminal) show("setHeader", { component: replaceLasting("header", factory, () => [theme])?.id ?? null });
+      },
+      setEditorComponent(factory) {
+        if (!isTerminal) return;
+        editorFactory = factory;
+        const editor = replaceLasting("editor", factory, () => [host.editorTheme(), host.keybindings()]);
+        if (editor) editor.component.onSubmit = (text) => note("editor.submit", { component: editor.id, text });
+        show("setEditorComponent", { component: editor?.id ?? null });
+      },
+      getEditorComponent: () => editorFactory,
+      custom: async (factory, options) => (isTerminal ? custom(factory, options, { theme, keybindings: host.keybindings }) : undefined),
+      onTerminalInput(handler) {
+        if (!isTerminal) return () => {};
+        inputListeners.add(handler);
+        if (inputListeners.size === 1) note("ui.terminalInput", { on: true });
+        return () => void (inputListeners.delete(handler) && inputListeners.size === 0 && note("ui.terminalInput", { on: false }));
+      },
+      addAutocompleteProvider(factory) {
+        if (!isTerminal) return;
+        const id = nextCompleter++;
+        completers.set(id, factory(builtinCompletions(id)));
+        note("ui.addAutocompleteProvider", { provider: id });
+      },
+      pasteToEditor: (text) => tell(isTerminal ? "pasteToEditor" : "setEditorText", { text }),
+      setEditorText: (text) => tell("setEditorText", { text }),
+      getEditorText: () => (isTerminal ? (ask("ui.getEditorText") ?? "") : ""),
+      theme,
+      getAllThemes: () => (isTerminal ? ask("ui.getAllThemes") : []),
+      getTheme(name) {
+        const found = isTerminal ? ask("ui.getTheme", { name }) : undefined;
+        return found ? themeFrom(found) : undefined;
+      },
+      setTheme(next) {
+        if (!isTerminal) return { success: false, error: "the theme can be changed in the terminal only" };
+        return ask("ui.setTheme", { name: next instanceof Theme || typeof next === "object" ? next.name : next });
+      },
+      getToolsExpanded: () => (isTerminal ? ask("ui.getToolsExpanded") === true : false),
+      setToolsExpanded: (expanded) => show("setToolsExpanded", { expanded }),
+    },
+    check,
+  );
+}
+
+/** What a footer shows besides its own: read when it is drawn. */
+function footerData() {
+  const data = () => ask("ui.footerData") ?? {};
+  return {
+    getGitBranch: () => data().gitBranch ?? null,
+    getExtensionStatuses: () => new Map(Object.entries(data().statuses ?? {})),
+    getAvailableProviderCount: () => data().availableProviderCount ?? 0,
+    onBranchChange: () => () => {},
+  };
+}
+
+/** offshoot's own completions, which a provider may stack upon: offshoot merges them itself, so here there are none. */
+function builtinCompletions() {
+  return {
+    getSuggestions: async () => null,
+    applyCompletion(lines, cursorLine, cursorCol, item, prefix) {
+      const line = lines[cursorLine] ?? "";
+      const start = cursorCol - prefix.length;
+      const changed = lines.with(cursorLine, line.slice(0, start) + item.value + line.slice(cursorCol));
+      return { lines: changed, cursorLine, cursorCol: start + item.value.length };
+    },
+    shouldTriggerFileCompletion: () => true,
+  };
+}
