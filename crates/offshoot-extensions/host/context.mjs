@@ -45,12 +45,14 @@ export function createContexts(instance, api, host) {
     merge: (entryId, { customInstructions } = {}) => call("ctx.merge", { entryId, instructions: customInstructions }),
     forecast: (entryId) => call("ctx.forecast", { entryId }),
   };
+  const { path } = instance;
   const control = {
     getSystemPromptOptions: () => ask("ctx.getSystemPromptOptions"),
     waitForIdle: () => call("ctx.waitForIdle", {}),
-    newSession: ({ parentSession, setup, withSession } = {}) => replace("ctx.newSession", { parentSession, hasSetup: Boolean(setup) }, { setup, withSession }),
-    fork: (entryId, { position = "before", withSession } = {}) => replace("ctx.fork", { entryId, position }, { withSession }),
-    switchSession: (path, { withSession } = {}) => replace("ctx.switchSession", { path }, { withSession }),
+    newSession: ({ parentSession, setup, withSession } = {}) =>
+      replace("ctx.newSession", { parentSession, hasSetup: Boolean(setup) }, { setup, withSession, path }),
+    fork: (entryId, { position = "before", withSession } = {}) => replace("ctx.fork", { entryId, position }, { withSession, path }),
+    switchSession: (file, { withSession } = {}) => replace("ctx.switchSession", { path: file }, { withSession, path }),
     navigateTree: (targetId, options = {}) => call("ctx.navigateTree", { targetId, ...options }),
     reload: () => call("ctx.reload", {}).then(() => undefined),
   };

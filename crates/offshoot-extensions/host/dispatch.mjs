@@ -60,9 +60,10 @@ const invocations = {
     await closureOf(of, "setup")(writableSession());
     return null;
   },
-  /** The new load's context of the extension that asked; its pi is the new one too. */
+  /** The context is that of the same extension in the new load. */
   async withSession(load, { of }) {
-    const owner = load.instances.find(({ state, path }) => state === "active" && path === ownerOf.get(of)) ?? load.instances.find(({ state }) => state === "active");
+    const owner = load.instances.find(({ state, path }) => state === "active" && path === closureOf(of, "path"));
+    if (!owner) throw new Error("the extension that asked for another session did not load in it");
     await closureOf(of, "withSession")(owner.contexts.replaced);
     return null;
   },
@@ -81,9 +82,6 @@ const invocations = {
     return text === data ? {} : { data: text };
   },
 };
-
-/** Which extension made a call that replaces the session. */
-export const ownerOf = new Map();
 
 function required(table, name, noun) {
   const found = table.get(name);

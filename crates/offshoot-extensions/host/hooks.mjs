@@ -31,11 +31,8 @@ function oldUi(context) {
 
 function on(api, event, handler) {
   const { event: now = event, when = () => true, shape = (each) => each } = EVENTS[event] ?? {};
-  return api.on(now, (payload, context) => (when(payload) ? handler({ ...shape(payload), type: event, ...inPlace(payload) }, oldContext(context)) : undefined));
+  return api.on(now, (payload, context) => (when(payload) ? handler({ ...shape(payload), type: event }, oldContext(context)) : undefined));
 }
-
-/** A tool's input is the event's own, so that a change in it counts. */
-const inPlace = ({ input, signal }) => ({ ...(input ? { input } : {}), ...(signal ? { signal } : {}) });
 
 /** `pi` for a hook. */
 export function hookApi(api) {

@@ -4,6 +4,7 @@ import * as fs from "node:fs";
 import { createRequire, isBuiltin, registerHooks } from "node:module";
 import * as path from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
+import { completeModule } from "./stub.mjs";
 import { asModule } from "./typescript.mjs";
 
 const SHIPPED = new URL("./modules/", import.meta.url);
@@ -48,7 +49,7 @@ function piModule(specifier) {
   const name = scoped ? `@earendil-works/${scoped[2]}` : "typebox";
   const rest = scoped ? scoped[3] ?? "" : specifier.replace(/^(@sinclair\/)?typebox/, "");
   const root = piRoot();
-  if (!root) return new URL(scoped ? `${scoped[2]}.mjs` : "typebox.mjs", SHIPPED).href;
+  if (!root) return new URL(scoped ? `${scoped[2]}.mjs?complete` : "typebox.mjs", SHIPPED).href;
   // pi gives extensions the entry of pi-ai that has its older functions as well.
   const asked = scoped?.[2] === "pi-ai" && rest === "" ? `${name}/compat` : name + rest;
   const url = resolveFrom(path.join(fs.realpathSync(path.join(root, "@earendil-works/pi-coding-agent")), "package.json"), asked);
@@ -149,6 +150,8 @@ function packageInTypeScript(specifier, parent) {
 
 /** Node refuses TypeScript below `node_modules`, and reads a package's `type`: here an extension's file is always a module. */
 function load(url, context, next) {
+  const shipped = url.endsWith("?complete") && /([^/]+)\.mjs\?complete$/.exec(url);
+  if (shipped) return { format: "module", source: completeModule(shipped[1]), shortCircuit: true };
   if (!url.startsWith("file:")) return next(url, context);
   const file = fileURLToPath(url);
   if (TYPED.test(file) && !file.endsWith(".d.ts")) {

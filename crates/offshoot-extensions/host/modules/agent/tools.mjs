@@ -1,0 +1,214 @@
+// The built-in tools as extensions make them. Without options they are offshoot's own; with operations they work elsewhere.
+import { spawn } from "node:child_process";
+import * as fs from "node:fs/promises";
+import * as os from "node:os";
+import * as path from "node:path";
+import { call } from "../../calls.mjs";
+import { diffLines } from "./diff.mjs";
+import { withFileMutationQueue } from "./files.mjs";
+import { DEFAULT_MAX_BYTES, DEFAULT_MAX_LINES, truncateHead, truncateTail } from "./truncate.mjs";
+
+const string = (description) => ({ type: "string", description });
+const number = (description) => ({ type: "number", description });
+const object = (required, properties) => ({ type: "object", ...(required.length ? { required } : {}), properties });
+const content = (text, details) => ({ content: [{ type: "text", text }], ...(details ? { details } : {}) });
+const FILE = string("The file: absolute, or relative to the working folder.");
+
+/** Name, words for the model and parameters of each. */
+const TOOLS = {
+  read: [
+    "Shows a text file or a picture (PNG, JPEG, GIF, WebP). Of a text, at most 2000 lines or 50 KB are shown at once; a note at the end tells the offset to go on with.",
+    object(["path"], { path: FILE, offset: number("The first line to show, counted from 1."), limit: number("How many lines to show at most.") }),
+  ],
+  bash: [
+    "Runs a shell command in the working folder and shows what it writes to standard output and standard error. Of long output the last 2000 lines or 50 KB are shown.",
+    object(["command"], { command: string("The command, for bash."), timeout: number("After how many seconds the command and all that it started are killed.") }),
+  ],
+  edit: [
+    "Replaces parts of a file. The old text of each edit must be in the file exactly once; edits neither overlap nor build on one another.",
+    object(["path", "edits"], {
+      path: FILE,
+      edits: { type: "array", description: "The replacements.", items: object(["oldText", "newText"], { oldText: string("What is there now, there only once."), newText: string("What to put instead.") }) },
+    }),
+  ],
+  write: ["Writes a file: a new one, or all of an old one anew. Folders on the way are made.", object(["path", "content"], { path: FILE, content: string("All of the file's text.") })],
+  grep: [
+    "Searches files for lines that fit a pattern and shows them with path and line number. Leaves out what .gitignore names.",
+    object(["pattern"], {
+      ...{ pattern: string("A regular expression, or plain text if literal is set."), path: string("The folder or file to search."), glob: string("Only files that fit this glob.") },
+      ...{ ignoreCase: { type: "boolean", description: "Whether case is ignored." }, literal: { type: "boolean", description: "Whether the pattern is plain text." } },
+      ...{ context: number("Lines before and after each match."), limit: number("How many matches to show at most.") },
+    }),
+  ],
+  find: [
+    "Finds files and folders by a glob pattern and shows their paths. Leaves out what .gitignore names.",
+    object(["pattern"], { pattern: string("The pattern."), path: string("The folder to search."), limit: number("How many paths to show at most.") }),
+  ],
+  ls: ["Lists what is in a folder, by name; folders end with a slash.", object([], { path: string("The folder."), limit: number("How many names to show at most.") })],
+};
+const SNIPPETS = { read: "Show files", bash: "Run shell commands", edit: "Change parts of files", write: "Write files", grep: "Search in files", find: "Find files", ls: "List folders" };
+
+const at = (cwd, file) => path.resolve(cwd, file.replace(/^@/, "").replace(/^~(?=\/|$)/, os.homedir()));
+
+/** `exec` of a shell on this machine. */
+export function createLocalBashOperations({ shellPath } = {}) {
+  return {
+    exec: (command, cwd, { onData, signal, timeout, env } = {}) =>
+      new Promise((resolve, reject) => {
+        const child = spawn(shellPath ?? "/bin/bash", ["-c", command], { cwd, env: env ?? process.env, stdio: ["ignore", "pipe", "pipe"], detached: true });
+        let why;
+        const stop = (reason) => {
+          why ??= reason;
+          try {
+            process.kill(-child.pid, "SIGKILL");
+          } catch {
+            child.kill("SIGKILL");
+          }
+        };
+        const clock = timeout > 0 ? setTimeout(stop, timeout * 1000, `timeout:${timeout}`) : undefined;
+        const abort = () => stop("aborted");
+        signal?.addEventListener("abort", abort, { once: true });
+        for (const stream of [child.stdout, child.stderr]) stream.on("data", onData);
+        child.on("error", reject);
+        child.on("close", (exitCode) => {
+          clearTimeout(clock);
+          signal?.removeEventListener("abort", abort);
+          if (why) reject(new Error(why));
+          else resolve({ exitCode });
+        });
+        if (signal?.aborted) abort();
+      }),
+  };
+}
+
+async function bash(cwd, { command, timeout }, { operations, commandPrefix, spawnHook, shellPath }, signal, onUpdate) {
+  const plain = { command: commandPrefix ? `${commandPrefix}\n${command}` : command, cwd, env: { ...process.env } };
+  const context = spawnHook ? spawnHook(plain) : plain;
+  let output = "";
+  const onData = (data) => {
+    output += data.toString();
+    onUpdate?.(content(truncateTail(output).content));
+  };
+  const shown = (end = "") => {
+    const cut = truncateTail(output.replaceAll("\r", ""));
+    const note = cut.truncated ? `\n\n[the last ${cut.outputLines} of ${cut.totalLines} lines]` : "";
+    return { text: (cut.content || (end ? "" : "(no output)")) + note + (end ? `${cut.content ? "\n\n" : ""}${end}` : ""), truncation: cut.truncated ? cut : undefined };
+  };
+  let exitCode;
+  try {
+    ({ exitCode } = await (operations ?? createLocalBashOperations({ shellPath })).exec(context.command, context.cwd, { onData, signal, timeout, env: context.env }));
+  } catch (error) {
+    const after = /^timeout:(.*)$/.exec(error.message)?.[1];
+    const end = after ? `Command timed out after ${after} seconds` : error.message === "aborted" ? "Command aborted" : error.message;
+    throw new Error(shown(end).text);
+  }
+  if (exitCode) throw new Error(shown(`Command exited with code ${exitCode}`).text);
+  const { text, truncation } = shown();
+  return content(text, truncation && { truncation });
+}
+
+const LOCAL_FILES = {
+  readFile: (file) => fs.readFile(file),
+  writeFile: (file, text) => fs.writeFile(file, text),
+  mkdir: (folder) => fs.mkdir(folder, { recursive: true }).then(() => undefined),
+  access: (file) => fs.access(file),
+  detectImageMimeType: async (file) => ({ ".png": "image/png", ".jpg": "image/jpeg", ".jpeg": "image/jpeg", ".gif": "image/gif", ".webp": "image/webp" })[path.extname(file).toLowerCase()],
+};
+
+async function read(cwd, { path: file, offset, limit }, { operations = LOCAL_FILES }) {
+  const full = at(cwd, file);
+  await operations.access?.(full);
+  const bytes = await operations.readFile(full);
+  const mimeType = await operations.detectImageMimeType?.(full);
+  if (mimeType) return { content: [{ type: "text", text: `Read image file [${mimeType}]` }, { type: "image", data: Buffer.from(bytes).toString("base64"), mimeType }] };
+  const whole = bytes.toString("utf8");
+  if (offset === undefined && limit === undefined && !truncateHead(whole).truncated) return content(whole);
+  const lines = whole.split("\n");
+  const start = Math.max(0, (offset ?? 1) - 1);
+  if (start >= lines.length) throw new Error(`offset ${offset} is past the end of ${file}, which has ${lines.length} lines`);
+  const wanted = lines.slice(start, limit === undefined ? undefined : start + limit);
+  const cut = truncateHead(wanted.join("\n"), { maxLines: DEFAULT_MAX_LINES, maxBytes: DEFAULT_MAX_BYTES });
+  const shown = cut.truncated ? cut.outputLines : wanted.length;
+  const rest = lines.length - start - shown;
+  const note = rest > 0 ? `\n\n[${rest} more lines in file. Use offset=${start + shown + 1} to continue.]` : "";
+  return content(cut.content + note, cut.truncated ? { truncation: cut } : undefined);
+}
+
+async function write(cwd, { path: file, content: text }, { operations = LOCAL_FILES }) {
+  const full = at(cwd, file);
+  await operations.mkdir(path.dirname(full));
+  await operations.writeFile(full, text);
+  return content(`Successfully wrote to ${file}`);
+}
+
+async function edit(cwd, { path: file, edits }, { operations = LOCAL_FILES }) {
+  const full = at(cwd, file);
+  await operations.access?.(full);
+  const before = (await operations.readFile(full)).toString("utf8");
+  const places = edits.map(({ oldText, newText }) => {
+    const start = before.indexOf(oldText);
+    if (oldText === "" || start < 0) throw new Error(`the old text of an edit is not in ${file}: it must be there character by character`);
+    if (before.indexOf(oldText, start + 1) >= 0) throw new Error(`the old text of an edit is in ${file} more than once: add lines around it`);
+    return { start, end: start + oldText.length, newText };
+  });
+  places.sort((a, b) => a.start - b.start);
+  if (places.some(({ start }, index) => index > 0 && start < places[index - 1].end)) throw new Error(`edits of ${file} overlap: make one of them`);
+  let after = before;
+  for (const { start, end, newText } of places.toReversed()) after = after.slice(0, start) + newText + after.slice(end);
+  await operations.writeFile(full, after);
+  return content(`Successfully replaced ${edits.length} block(s) in ${file}.`, diffLines(before, after, file));
+}
+
+async function ls(cwd, { path: folder = ".", limit = 500 }, { operations }) {
+  const full = at(cwd, folder);
+  const names = operations ? await operations.readdir(full) : await fs.readdir(full);
+  const isFolder = async (name) => (operations ? (await operations.stat(path.join(full, name))).isDirectory() : (await fs.stat(path.join(full, name)).catch(() => ({ isDirectory: () => false }))).isDirectory());
+  const sorted = [...names].sort((a, b) => a.toLowerCase().localeCompare(b.toLowerCase()));
+  const shown = await Promise.all(sorted.slice(0, limit).map(async (name) => ((await isFolder(name)) ? `${name}/` : name)));
+  return content(shown.join("\n") || "(empty directory)");
+}
+
+async function find(cwd, { pattern, path: folder = ".", limit = 1000 }, { operations }) {
+  if (!operations?.glob) return run("find", cwd, { pattern, path: folder, limit });
+  const found = await operations.glob(pattern, at(cwd, folder), { ignore: ["**/node_modules/**", "**/.git/**"], limit });
+  return content(found.map((file) => path.relative(at(cwd, folder), file)).join("\n") || "No files found matching pattern");
+}
+
+const grep = (cwd, params) => run("grep", cwd, params);
+
+/** A tool of offshoot, with its sandbox and its limits. */
+async function run(name, cwd, params, toolCallId, signal, onUpdate) {
+  const result = await call("tools.run", { name, cwd, toolCallId, params }, { signal, onProgress: onUpdate });
+  if (result.isError) throw new Error(result.content.filter(({ type }) => type === "text").map(({ text }) => text).join("\n"));
+  return { content: result.content, ...(result.details ? { details: result.details } : {}) };
+}
+
+const LOCAL = { read, bash, edit, write, grep, find, ls };
+
+function make(name) {
+  const [description, parameters] = TOOLS[name];
+  return (cwd, options = {}) => ({
+    ...{ name, label: name, description, parameters, promptSnippet: SNIPPETS[name], promptGuidelines: [], constrainedSampling: false, executionMode: undefined },
+    prepareArguments: (given) => given,
+    execute(toolCallId, params, signal, onUpdate) {
+      signal?.throwIfAborted();
+      const isPlain = !options.operations && !options.spawnHook && !options.commandPrefix && !options.shellPath;
+      if (isPlain) return run(name, cwd, params, toolCallId, signal, onUpdate);
+      const work = () => LOCAL[name](cwd, params, options, signal, onUpdate);
+      return name === "edit" || name === "write" ? withFileMutationQueue(at(cwd, params.path), work) : work();
+    },
+  });
+}
+
+const makers = Object.fromEntries(Object.keys(TOOLS).map((name) => [name, make(name)]));
+export const { read: createReadTool, bash: createBashTool, edit: createEditTool, write: createWriteTool, grep: createGrepTool, find: createFindTool, ls: createLsTool } = makers;
+export const { read: createReadToolDefinition, bash: createBashToolDefinition, edit: createEditToolDefinition, write: createWriteToolDefinition } = makers;
+export const { grep: createGrepToolDefinition, find: createFindToolDefinition, ls: createLsToolDefinition } = makers;
+const several = (...names) => (cwd, options = {}) => names.map((name) => makers[name](cwd, options[name]));
+export const createCodingTools = several("read", "bash", "edit", "write");
+export const createReadOnlyTools = several("read", "grep", "find", "ls");
+export const defineTool = (tool) => tool;
+const isResult = (name) => ({ toolName }) => toolName === name;
+export const [isBashToolResult, isReadToolResult, isEditToolResult, isWriteToolResult, isGrepToolResult, isFindToolResult, isLsToolResult] =
+  ["bash", "read", "edit", "write", "grep", "find", "ls"].map(isResult);
+export const isToolCallEventType = (name, { toolName }) => toolName === name;
