@@ -21,7 +21,7 @@ impl Provider for Echo {
     fn stream(&self, request: Request) -> Deltas {
         let said = request.messages.iter().rev().find_map(|message| match message {
             Message::User(said) => Some(said.text()),
-            Message::Assistant(_) | Message::ToolResult(_) => None,
+            Message::Assistant(_) | Message::ToolResult(_) | Message::Custom(_) => None,
         });
         let text = format!("You said: {}", said.unwrap_or_default());
         let message = AssistantMessage {

@@ -76,6 +76,7 @@ async fn answer(line: Line) -> Result<Value, Failure> {
         return Ok(json!({ "files": files, "unreadable": unreadable.len() }));
     }
     let place = ToolContext {
+        call_id: String::new(),
         sandbox: None,
         cwd: std::path::absolute(&line.cwd)?,
         home: line.home,

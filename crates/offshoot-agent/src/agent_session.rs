@@ -1,7 +1,8 @@
 //! The handle by which a front end drives an agent: commands as methods, events as a stream, and the session to read.
 
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
+use std::time::Duration;
 
 use offshoot_session::session::Session;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
@@ -12,11 +13,12 @@ use crate::command::{Command, Forked, Reply, Standing, UserPrompt};
 use crate::driver::{Driver, DriverInput, Recorded, leave_foreign_turn};
 use crate::error::AgentError;
 use crate::event::{BashResult, CompactionResult, Event};
+use crate::extensions::{Extensions, Leaving, Said, SaidVerdict};
 use crate::provider::{Model, ThinkingLevel};
 use crate::setup::{Approver, Setup};
 use crate::stats::{SessionStats, stats};
 use crate::turn::{BringBack, Navigated, Navigation, Settled};
-use crate::writer::{OwnedSession, Writer};
+use crate::writer::{OwnedSession, Writer, WriterHandle};
 
 type Result<T> = std::result::Result<T, AgentError>;
 
@@ -30,7 +32,30 @@ pub struct AgentSession {
 struct Inner {
     to: UnboundedSender<DriverInput>,
     driver: std::sync::Mutex<Option<JoinHandle<()>>>,
+    extensions: Option<Arc<dyn Extensions>>,
+    session: WriterHandle,
 }
+
+/// An agent that ends without regard to this.
+#[derive(Clone)]
+pub struct WeakAgentSession(Weak<Inner>);
+
+impl WeakAgentSession {
+    /// The agent, if it has not ended.
+    #[must_use]
+    pub fn get(&self) -> Option<AgentSession> {
+        self.0.upgrade().map(|inner| AgentSession { inner })
+    }
+}
+
+impl std::fmt::Debug for WeakAgentSession {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("WeakAgentSession")
+    }
+}
+
+/// How long the handlers of a session's end may take.
+const FAREWELL: Duration = Duration::from_secs(10);
 
 impl Drop for Inner {
     fn drop(&mut self) {
@@ -54,9 +79,22 @@ impl AgentSession {
         let opening = leave_foreign_turn(&mut session);
         let recorded = Recorded::of(&session);
         let writer = Writer::start(session)?;
+        let (extensions, handle) = (setup.extensions.clone(), writer.handle().clone());
         let (driver, to) = Driver::new(setup, writer, (recorded, opening));
         let driver = std::sync::Mutex::new(Some(tokio::spawn(driver.run())));
-        Ok(Self { inner: Arc::new(Inner { to, driver }) })
+        Ok(Self { inner: Arc::new(Inner { to, driver, extensions, session: handle }) })
+    }
+
+    /// The same agent for those who must not keep it from ending.
+    #[must_use]
+    pub fn weak(&self) -> WeakAgentSession {
+        WeakAgentSession(Arc::downgrade(&self.inner))
+    }
+
+    /// The thread that owns the session, for those who read it without the agent's loop.
+    #[must_use]
+    pub fn session_thread(&self) -> WriterHandle {
+        self.inner.session.clone()
     }
 
     /// All events from now on, in order. An event that announces an entry is sent when the entry is in the file.
@@ -68,6 +106,80 @@ impl AgentSession {
 
     /// Runs any command; the other methods wrap it with types of their own.
     pub async fn ask(&self, command: Command) -> Result<Reply> {
+        let Some(extensions) = self.inner.extensions.clone() else { return self.send(command).await };
+        match command {
+            Command::Prompt(said) => self.say(extensions.as_ref(), said, Command::Prompt).await,
+            Command::Steer(said) => self.say(extensions.as_ref(), said, Command::Steer).await,
+            Command::FollowUp(said) => self.say(extensions.as_ref(), said, Command::FollowUp).await,
+            Command::Abort => {
+                extensions.stop();
+                self.send(Command::Abort).await
+            }
+            Command::NewSession { .. } => self.leave(extensions.as_ref(), Leaving::New, command).await,
+            Command::SwitchSession(ref file) => {
+                self.leave(extensions.as_ref(), Leaving::Resume(file.clone()), command).await
+            }
+            Command::Fork { ref entry } => {
+                let leaving = Leaving::Fork { entry: entry.clone(), is_before: true };
+                self.leave(extensions.as_ref(), leaving, command).await
+            }
+            Command::Clone => {
+                let leaf = self.read(|session| session.leaf_id().map(|leaf| leaf.as_str().to_owned())).await?;
+                let leaving = Leaving::Fork { entry: leaf.unwrap_or_default(), is_before: false };
+                self.leave(extensions.as_ref(), leaving, command).await
+            }
+            other => self.send(other).await,
+        }
+    }
+
+    /// Extensions get what is said first. During a run a prompt is only looked at for a command: it is refused.
+    async fn say(
+        &self,
+        extensions: &dyn Extensions,
+        said: UserPrompt,
+        command: impl Fn(UserPrompt) -> Command,
+    ) -> Result<Reply> {
+        if extensions.command(said.text.clone()).await.is_some() {
+            return Ok(Reply::Handled);
+        }
+        let while_streaming = match command(UserPrompt::default()) {
+            Command::Steer(_) => Some("steer"),
+            Command::FollowUp(_) => Some("followUp"),
+            _ => None,
+        };
+        let is_busy = matches!(self.send(Command::Inspect).await?, Reply::Standing(now) if now.is_streaming);
+        if is_busy && while_streaming.is_none() {
+            return self.send(command(said)).await;
+        }
+        let UserPrompt { before, text, images } = said;
+        let while_streaming = while_streaming.filter(|_| is_busy);
+        match extensions.said(Said { text, images, while_streaming }).await {
+            SaidVerdict::Continue(Said { text, images, .. }) => {
+                self.send(command(UserPrompt { before, text, images })).await
+            }
+            SaidVerdict::Handled => Ok(Reply::Handled),
+        }
+    }
+
+    /// Opens another session, if extensions allow it; they hear of the end of this one and the start of the other.
+    async fn leave(&self, extensions: &dyn Extensions, leaving: Leaving, command: Command) -> Result<Reply> {
+        let (reason, target) = match &leaving {
+            Leaving::New => ("new", None),
+            Leaving::Resume(file) => ("resume", Some(file.clone())),
+            Leaving::Fork { .. } => ("fork", None),
+        };
+        if !extensions.may_leave(leaving).await {
+            return Err(AgentError::Cancelled);
+        }
+        let previous = self.read(|session| session.file().map(PathBuf::from)).await?;
+        extensions.leaves(reason, target).await;
+        let reply = self.send(command).await;
+        let reason = if reply.is_ok() { reason } else { "reload" };
+        extensions.entered(reason, previous).await;
+        reply
+    }
+
+    async fn send(&self, command: Command) -> Result<Reply> {
         let (reply, replied) = oneshot::channel();
         self.inner.to.send(DriverInput::Asked(command, reply)).map_err(|_| AgentError::Ended)?;
         replied.await.map_err(|_| AgentError::Ended)?
@@ -79,7 +191,18 @@ impl AgentSession {
     /// # Errors
     /// [`AgentError::Busy`] during another run.
     pub async fn prompt(&self, said: impl Into<UserPrompt>) -> Result<Settled> {
-        self.settled(Command::Prompt(said.into())).await
+        let mut settled = self.settled(Command::Prompt(said.into())).await?;
+        if let Some(extensions) = &self.inner.extensions {
+            // What handlers of its end have begun belongs to it.
+            loop {
+                extensions.dealt_with().await;
+                if !self.standing().await?.is_streaming {
+                    break;
+                }
+                settled = self.wait_for_idle().await?;
+            }
+        }
+        Ok(settled)
     }
 
     /// Queues a message for the model after the current turn; starts a run if none is active.
@@ -106,6 +229,11 @@ impl AgentSession {
         self.settled(Command::Abort).await
     }
 
+    /// Stops what is running without ending the wait for extensions, and does not wait for the end.
+    pub async fn abort_run(&self) {
+        drop(self.send(Command::Abort).await);
+    }
+
     /// Returns when nothing is running.
     pub async fn wait_for_idle(&self) -> Result<Settled> {
         self.settled(Command::WaitForIdle).await
@@ -114,6 +242,7 @@ impl AgentSession {
     async fn settled(&self, command: Command) -> Result<Settled> {
         match self.ask(command).await? {
             Reply::Settled(how) => Ok(how),
+            Reply::Handled => Ok(Settled::Done),
             other => Err(unexpected(&other)),
         }
     }
@@ -262,6 +391,10 @@ impl AgentSession {
 
     /// Ends the agent. What is running is dropped, sent appends are written.
     pub async fn close(self) {
+        if let Some(extensions) = &self.inner.extensions {
+            // A handler that takes longer is not waited for.
+            drop(tokio::time::timeout(FAREWELL, extensions.leaves("quit", None)).await);
+        }
         drop(self.inner.to.send(DriverInput::End));
         let driver = self.inner.driver.lock().ok().and_then(|mut driver| driver.take());
         if let Some(driver) = driver {

@@ -1,13 +1,15 @@
 //! The commands of a front end, and their replies. Knows no front end.
 
+use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::approval::{ApprovalDecision, ApprovalMode};
 use crate::event::{BashResult, CompactionResult};
-use crate::message::Block;
+use crate::message::{Block, Content, CustomMessage};
 use crate::provider::{Model, ThinkingLevel};
 use crate::setup::{ReloadedSetup, Rules};
+use crate::tool::Tool;
 use crate::turn::{BringBack, Navigated, Navigation, QueueMode, Settled};
 
 /// See the methods of [`crate::agent_session::AgentSession`].
@@ -20,6 +22,16 @@ pub enum Command {
     Steer(UserPrompt),
     /// For the model when it would stop.
     FollowUp(UserPrompt),
+    /// A message of an extension.
+    Inject { message: CustomMessage, delivery: Delivery },
+    /// What an extension says in the user's place. Neither skills nor templates are looked for.
+    InjectUser { content: Content, delivery: Delivery },
+    /// Data of an extension, which the model never sees; replied to with the entry's id. The data are JSON.
+    AppendEntry { custom_type: String, data: Option<String> },
+    /// The tools of extensions, in place of all that they had before. One with the name of another is used in its place.
+    SetExtensionTools(ToolList),
+    /// The names of the tools that the model gets.
+    SetActiveTools(Vec<String>),
     /// Removes the queued messages.
     ClearQueue,
     /// Stops everything; replied to when it has stopped.
@@ -109,6 +121,35 @@ impl From<String> for UserPrompt {
     }
 }
 
+/// Tools. Two lists are equal if they are the same one.
+#[derive(Clone)]
+pub struct ToolList(pub Arc<[Arc<dyn Tool>]>);
+
+impl fmt::Debug for ToolList {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.0.iter().map(|tool| tool.name())).finish()
+    }
+}
+
+impl PartialEq for ToolList {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+/// When a message of an extension is sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Delivery {
+    /// Between two turns at once, during a run after the current turn. Starts no run.
+    Add,
+    /// Starts a run; during one as a steering message.
+    Steer,
+    /// Starts a run; during one when the model would stop.
+    FollowUp,
+    /// With the next prompt.
+    NextPrompt,
+}
+
 /// A session that was opened or started in place of another.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[expect(missing_docs, reason = "the names say what they are")]
@@ -133,6 +174,10 @@ pub struct Standing {
     /// Queued for when the agent would stop.
     pub follow_up: Vec<String>,
     pub system: String,
+    /// All that there are.
+    pub tools: ToolList,
+    /// The names of those that the model gets.
+    pub active_tools: Vec<String>,
     pub steering_mode: QueueMode,
     pub follow_up_mode: QueueMode,
     pub auto_compaction: bool,
@@ -144,6 +189,10 @@ pub struct Standing {
 #[expect(missing_docs, reason = "the names say what they are")]
 pub enum Reply {
     Done,
+    /// An extension dealt with it: the model does not get it.
+    Handled,
+    /// The id of the new entry.
+    Entry(String),
     Settled(Settled),
     /// The removed texts: steering, follow-up.
     Queue(Vec<String>, Vec<String>),

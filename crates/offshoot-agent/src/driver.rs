@@ -10,8 +10,10 @@ mod summaries;
 mod bring_back;
 mod jobs;
 mod approvals;
+mod tool_set;
 mod tools;
 mod shell;
+mod extensions;
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -27,8 +29,10 @@ use tokio::task::AbortHandle;
 use crate::command::{Command, Reply};
 use crate::error::AgentError;
 use crate::event::Event;
+use crate::extensions::{Question, RunAdditions, RunStart};
 use crate::guarded::GuardedProvider;
 use crate::key_redactor::KeyRedactor;
+use crate::message::Message;
 use crate::model::Access;
 use crate::provider::{Delta, Deltas, Provider, Request, is_cut_short, is_silent_overflow};
 use crate::request::{self, Built, Frame};
@@ -42,18 +46,53 @@ use jobs::ReadyJob;
 use outbox::Outbox;
 use replace::Replaced;
 pub(crate) use replace::{Recorded, leave_foreign_turn};
+use tool_set::ToolSet;
 
 pub(crate) enum DriverInput {
     Machine(TurnInput),
     Asked(Command, Waiter),
     Subscribe(UnboundedSender<Arc<Event>>),
     Read(Box<dyn FnOnce(&mut OwnedSession) + Send>),
-    Written { result: Written, notices: Vec<Event>, ticket: Option<Ticket> },
-    Built { ticket: Ticket, built: Box<Result<Built, AgentError>> },
-    Drafted { ticket: Ticket, ready: Box<Result<ReadyJob, JobDraft>> },
-    Committed { ticket: Ticket, result: Result<jobs::Committed, AgentError> },
-    Replaced { result: Box<Result<Replaced, AgentError>>, reply: Waiter },
-    Changed { result: Written, reply: Waiter, with: Reply },
+    Written {
+        result: Written,
+        notices: Vec<Event>,
+        ticket: Option<Ticket>,
+    },
+    /// There is a key, and extensions have added what they add to the run.
+    Admitted {
+        ticket: Ticket,
+        additions: Box<RunAdditions>,
+    },
+    /// What extensions may change before it is sent.
+    ContextRead {
+        ticket: Ticket,
+        messages: Result<Vec<String>, AgentError>,
+    },
+    Built {
+        ticket: Ticket,
+        built: Box<Result<Built, AgentError>>,
+    },
+    Drafted {
+        ticket: Ticket,
+        ready: Box<Result<ReadyJob, JobDraft>>,
+    },
+    Committed {
+        ticket: Ticket,
+        result: Result<jobs::Committed, AgentError>,
+    },
+    Replaced {
+        result: Box<Result<Replaced, AgentError>>,
+        reply: Waiter,
+    },
+    Changed {
+        result: Written,
+        reply: Waiter,
+        with: Reply,
+    },
+    Added {
+        result: Result<(String, Option<Event>), AgentError>,
+        reply: Waiter,
+    },
     Printed(Printed),
     Ran(Result<BashRun, String>),
     Approval(ApprovalInput),
@@ -126,6 +165,13 @@ pub(crate) struct Driver {
     /// The user's setting; [`TurnConfig`] also depends on the model.
     auto_compaction: bool,
     spending: Arc<Spending>,
+    tool_set: ToolSet,
+    /// Of the prompt that waits for its admission.
+    run_start: Option<RunStart>,
+    /// The system prompt of this run, if an extension changed it.
+    run_system: Option<String>,
+    /// Messages of extensions that wait for the next prompt.
+    with_next_prompt: Vec<Message>,
 }
 
 impl Driver {
@@ -141,6 +187,8 @@ impl Driver {
         let auto_compaction = setup.compaction.enabled;
         let redactor = KeyRedactor::of(setup.keys.as_ref(), None);
         let spending = Arc::new(Spending::new(setup.limits));
+        let extensions = setup.extensions.clone();
+        let tool_set = ToolSet::new(&setup);
         let mut driver = Self {
             setup,
             state: TurnState::default(),
@@ -149,7 +197,7 @@ impl Driver {
             own: own.clone(),
             deltas,
             answer,
-            outbox: Outbox::default(),
+            outbox: Outbox::new(extensions),
             tasks: Vec::new(),
             judged: None,
             tool_stops: Vec::new(),
@@ -167,6 +215,10 @@ impl Driver {
             recorded,
             auto_compaction,
             spending,
+            tool_set,
+            run_start: None,
+            run_system: None,
+            with_next_prompt: Vec::new(),
         };
         driver.configure();
         (driver, own)
@@ -222,11 +274,14 @@ impl Driver {
             DriverInput::Read(look) => self.writer.handle().send(look),
             DriverInput::Approver(approver) => self.setup.approver = approver,
             DriverInput::Written { result, notices, ticket } => self.written(result, notices, ticket),
+            DriverInput::Admitted { ticket, additions } => self.admitted(ticket, *additions),
+            DriverInput::ContextRead { ticket, messages } => self.context_read(ticket, messages),
             DriverInput::Built { ticket, built } => self.request_built(ticket, *built),
             DriverInput::Drafted { ticket, ready } => self.drafted(ticket, *ready),
             DriverInput::Committed { ticket, result } => self.committed(ticket, result),
             DriverInput::Replaced { result, reply } => self.replaced(*result, reply),
             DriverInput::Changed { result, reply, with } => self.changed(result, reply, with),
+            DriverInput::Added { result, reply } => self.added(result, reply),
             DriverInput::Printed(printed) => self.printed(printed),
             DriverInput::Ran(run) => self.ran(run),
             DriverInput::Approval(input) => self.approval(input),
@@ -262,7 +317,7 @@ impl Driver {
 
     /// Sends entries to the writer. A prompt adds what its branch lacks: model, thinking level, tools, system prompt.
     fn append(&mut self, records: &[Record], then: Vec<Event>, ticket: Option<Ticket>) {
-        let is_said = records.iter().any(Record::is_users);
+        let is_said = records.iter().any(Record::is_said);
         let settings = if is_said { self.prompt_settings() } else { Ok(Vec::new()) };
         let composed: Result<Vec<NewEntry>, AgentError> = records.iter().map(compose).collect();
         self.recorded.has_entries = true;
@@ -312,24 +367,49 @@ impl Driver {
     /// Checks whether there is a key for the model. A key command's output stays cached for the request.
     fn admit(&mut self, ticket: Ticket) {
         let (own, keys, model) = (self.own.clone(), self.setup.keys.clone(), self.setup.model.clone());
+        let extensions = self.extensions_for(Question::BeforeRun);
+        let start = self.run_start.take().filter(|_| extensions.is_some());
         self.spawn(async move {
             let input = match keys.access(&model).await {
-                Ok(_) => TurnInput::Admitted { ticket },
-                Err(error) => TurnInput::NotAdmitted { ticket, error: error.into() },
+                Ok(_) => {
+                    let additions = match (extensions, start) {
+                        (Some(extensions), Some(start)) => extensions.before_run(start).await,
+                        _ => RunAdditions::default(),
+                    };
+                    DriverInput::Admitted { ticket, additions: Box::new(additions) }
+                }
+                Err(error) => DriverInput::Machine(TurnInput::NotAdmitted { ticket, error: error.into() }),
             };
-            drop(own.send(DriverInput::Machine(input)));
+            drop(own.send(input));
         });
     }
 
     fn build(&mut self, ticket: Ticket) {
+        match self.extensions_for(Question::Context) {
+            Some(_) => self.read_context(ticket),
+            None => self.build_with(ticket, None),
+        }
+    }
+
+    /// Builds the request. Extensions first change the messages, if there are any to change.
+    fn build_with(&mut self, ticket: Ticket, messages: Option<Vec<String>>) {
         let (own, handle, keys) = (self.own.clone(), self.writer.handle().clone(), self.setup.keys.clone());
-        let (model, thinking, system) = (self.setup.model.clone(), self.setup.thinking(), self.setup.system_text());
+        let (model, thinking) = (self.setup.model.clone(), self.setup.thinking());
+        let system = self.run_system.clone().unwrap_or_else(|| self.setup.system_text());
         let tools = self.setup.tools.iter().map(|tool| tool.spec()).collect();
+        let extensions = self.setup.extensions.clone();
         self.spawn(async move {
+            let messages = match (messages, extensions) {
+                (Some(messages), Some(extensions)) => extensions.context(messages).await,
+                _ => None,
+            };
             let access = keys.access(&model).await;
             handle.send(move |owned| {
                 let frame = access.map(|Access { model, key }| Frame { model, thinking, system, tools, key });
-                let built = frame.map_err(AgentError::from).and_then(|frame| request::build(owned.session(), frame));
+                let built = frame.map_err(AgentError::from).and_then(|frame| match messages {
+                    Some(messages) => request::build_from(owned.session(), frame, messages),
+                    None => request::build(owned.session(), frame),
+                });
                 drop(own.send(DriverInput::Built { ticket, built: Box::new(built) }));
             });
         });

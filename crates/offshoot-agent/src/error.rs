@@ -27,6 +27,9 @@ pub enum AgentError {
     /// A limit of the run was reached: the next request was not sent.
     #[error("{0}")]
     LimitReached(String),
+    /// An extension did not let it happen.
+    #[error("an extension did not allow it")]
+    Cancelled,
     #[error("{0}")]
     Failed(String),
     #[error("the agent has ended")]
@@ -38,7 +41,12 @@ impl AgentError {
     pub fn session(&self) -> Option<&Error> {
         match self {
             Self::Session(error) | Self::NotWritten(error) => Some(error.get()),
-            Self::Busy(_) | Self::NoAccess(_) | Self::LimitReached(_) | Self::Failed(_) | Self::Ended => None,
+            Self::Busy(_)
+            | Self::NoAccess(_)
+            | Self::LimitReached(_)
+            | Self::Cancelled
+            | Self::Failed(_)
+            | Self::Ended => None,
         }
     }
 }

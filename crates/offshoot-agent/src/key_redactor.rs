@@ -40,26 +40,39 @@ impl KeyRedactor {
     /// Messages are shared: those without a key stay as they are.
     fn redact_message(&self, message: &mut Message) {
         match message {
-            Message::User(user) => match &user.content {
-                Content::Text(text) if self.0.masked(text).is_some() => {
-                    if let Content::Text(text) = &mut Arc::make_mut(user).content {
-                        self.redact_in(text);
-                    }
-                }
-                Content::Blocks(blocks) if self.has_key(blocks) => {
-                    if let Content::Blocks(blocks) = &mut Arc::make_mut(user).content {
-                        self.redact_blocks(blocks);
-                    }
-                }
-                Content::Text(_) | Content::Blocks(_) => {}
-            },
+            Message::User(user) if self.says_key(&user.content) => {
+                self.redact_content(&mut Arc::make_mut(user).content);
+            }
+            Message::Custom(custom) if self.says_key(&custom.content) => {
+                self.redact_content(&mut Arc::make_mut(custom).content);
+            }
             Message::Assistant(answer) if self.has_key(&answer.content) => {
                 self.redact_blocks(&mut Arc::make_mut(answer).content);
             }
             Message::ToolResult(result) if self.has_key(&result.content) => {
                 self.redact_blocks(&mut Arc::make_mut(result).content);
             }
-            Message::Assistant(_) | Message::ToolResult(_) => {}
+            Message::User(_) | Message::Custom(_) | Message::Assistant(_) | Message::ToolResult(_) => {}
+        }
+    }
+
+    pub(crate) fn redact_said(&self, content: &mut Content) {
+        if self.says_key(content) {
+            self.redact_content(content);
+        }
+    }
+
+    fn says_key(&self, content: &Content) -> bool {
+        match content {
+            Content::Text(text) => self.0.masked(text).is_some(),
+            Content::Blocks(blocks) => self.has_key(blocks),
+        }
+    }
+
+    fn redact_content(&self, content: &mut Content) {
+        match content {
+            Content::Text(text) => drop(self.redact_in(text)),
+            Content::Blocks(blocks) => self.redact_blocks(blocks),
         }
     }
 

@@ -25,6 +25,7 @@ pub mod sessions;
 pub mod writer;
 pub mod request;
 pub mod summarise;
+pub mod extensions;
 mod spending;
 mod setup;
 pub mod command;

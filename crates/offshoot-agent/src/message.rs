@@ -28,6 +28,18 @@ pub enum Message {
         #[schemars(with = "ToolResultMessage")]
         Arc<ToolResultMessage>,
     ),
+    /// Of an extension. Requests contain it as a message of the user.
+    Custom(
+        #[serde(with = "shared")]
+        #[schemars(with = "CustomMessage")]
+        Arc<CustomMessage>,
+    ),
+}
+
+impl From<CustomMessage> for Message {
+    fn from(message: CustomMessage) -> Self {
+        Self::Custom(Arc::new(message))
+    }
 }
 
 impl From<UserMessage> for Message {
@@ -68,6 +80,25 @@ mod shared {
 #[expect(missing_docs, reason = "the names say what they are")]
 pub struct UserMessage {
     pub content: Content,
+    /// Milliseconds since 1970.
+    #[serde(default)]
+    pub timestamp: i64,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(inline)]
+#[expect(missing_docs, reason = "the names say what they are")]
+pub struct CustomMessage {
+    /// Names its kind; renderers go by it.
+    pub custom_type: String,
+    pub content: Content,
+    /// Whether people see it.
+    #[serde(default)]
+    pub display: bool,
+    /// For renderers; the model does not see it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub details: Option<Value>,
     /// Milliseconds since 1970.
     #[serde(default)]
     pub timestamp: i64,
@@ -234,6 +265,16 @@ pub fn text_of(blocks: &[Block]) -> String {
     blocks.iter().filter_map(Block::as_text).collect()
 }
 
+impl Content {
+    /// The text, without images.
+    pub fn text(&self) -> String {
+        match self {
+            Self::Text(text) => text.clone(),
+            Self::Blocks(blocks) => text_of(blocks),
+        }
+    }
+}
+
 impl UserMessage {
     /// A text and images.
     pub fn new(text: impl Into<String>, images: Vec<Block>, timestamp: i64) -> Self {
@@ -243,9 +284,6 @@ impl UserMessage {
 
     /// The text, without images.
     pub fn text(&self) -> String {
-        match &self.content {
-            Content::Text(text) => text.clone(),
-            Content::Blocks(blocks) => text_of(blocks),
-        }
+        self.content.text()
     }
 }

@@ -66,6 +66,41 @@ pub fn build(session: &Session, frame: Frame) -> Result<Built, AgentError> {
     Ok(Built { request, tokens, diagnostics })
 }
 
+/// The messages of the context as JSON, before they are converted for a model.
+///
+/// # Errors
+/// The session cannot be read.
+pub fn context_messages(session: &Session) -> Result<Vec<String>, AgentError> {
+    let context = session.context()?;
+    Ok(context.messages(session).map(|message| message.map(|message| message.json)).collect::<Result<_, _>>()?)
+}
+
+/// Builds a request of other messages than those of the session: all of it is an estimate.
+///
+/// # Errors
+/// A message is none, or they are not a valid conversation.
+pub fn build_from(session: &Session, frame: Frame, messages: Vec<String>) -> Result<Built, AgentError> {
+    let (mut converter, mut estimator, mut sum) = (Converter::default(), Estimator::default(), 0);
+    let mut converted = Vec::new();
+    for (at, json) in messages.into_iter().enumerate() {
+        let role = Json::parse(&json).ok().and_then(|json| Some(Role::from_word(json.str("role")?.as_bytes())));
+        let role = role.ok_or_else(|| format!("message {at} that an extension gave has no role"))?;
+        let message = context::Message { entry: None, role, json };
+        if role != Role::System {
+            sum += estimator.add(message.json());
+        }
+        take(converter.push(message), &mut converted)?;
+    }
+    let (rest, diagnostics) = converter.finish();
+    take(rest, &mut converted)?;
+    check(&converted)?;
+    let Frame { model, thinking, system, tools, key } = frame;
+    let session_id = Some(session.id().to_owned());
+    let request = Request { model, system, messages: converted, tools, thinking, max_tokens: None, key, session_id };
+    let tokens = sum + frame_tokens(&request);
+    Ok(Built { request, tokens, diagnostics })
+}
+
 fn take(converted: Vec<context::Message>, messages: &mut Vec<Message>) -> Result<(), String> {
     for message in converted {
         messages.extend(convert_message(&message)?);
@@ -150,6 +185,7 @@ fn check(messages: &[Message]) -> Result<(), String> {
 fn is_empty(message: &Message) -> bool {
     match message {
         Message::User(user) => matches!(&user.content, Content::Blocks(blocks) if blocks.is_empty()),
+        Message::Custom(custom) => matches!(&custom.content, Content::Blocks(blocks) if blocks.is_empty()),
         Message::Assistant(_) | Message::ToolResult(_) => false,
     }
 }
@@ -208,6 +244,14 @@ fn frame_tokens(request: &Request) -> u64 {
 /// # Errors
 /// The message cannot be written as JSON.
 pub fn to_entry(message: &Message) -> Result<NewEntry, AgentError> {
+    if let Message::Custom(custom) = message {
+        let wrong = |error: serde_json::Error| format!("could not write a message: {error}");
+        let content = serde_json::to_string(&custom.content).map_err(wrong)?;
+        let details = custom.details.as_ref().map(Value::to_string);
+        let parsed = |text| Json::parse(text).map_err(|error| format!("could not write a message: {error}"));
+        let (content, details) = (parsed(&content)?, details.as_deref().map(parsed).transpose()?);
+        return Ok(NewEntry::custom_message(&custom.custom_type, content, custom.display, details)?);
+    }
     let json = serde_json::to_string(message).map_err(|error| format!("could not write a message: {error}"))?;
     let json = Json::parse(&json).map_err(|error| format!("could not write a message: {error}"))?;
     Ok(NewEntry::message(json)?)

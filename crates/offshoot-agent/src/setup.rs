@@ -11,6 +11,7 @@ use offshoot_session::clock::{Clock, SystemClock};
 use offshoot_session::compact;
 
 use crate::approval::{Permissions, Rule};
+use crate::extensions::Extensions;
 use crate::model::{Access, KeyError, Keys, Models};
 use crate::provider::{Model, Provider, Secret, ThinkingLevel};
 use crate::resources::Resources;
@@ -146,6 +147,8 @@ pub struct Setup {
     pub follow_up: QueueMode,
     pub limits: RunLimits,
     pub sessions: Arc<dyn Sessions>,
+    /// Other people's code, if there is any.
+    pub extensions: Option<Arc<dyn Extensions>>,
     pub clock: Arc<dyn Clock + Sync>,
 }
 
@@ -165,7 +168,8 @@ impl Setup {
         let tools = new.tool_sets.as_ref().filter(|_| !are_first).map(|sets| sets.named_as(&self.tools));
         let (model, thinking, summariser) = (Arc::clone(&self.model), self.thinking, self.summariser.take());
         let (approver, clock, limits) = (self.approver.clone(), Arc::clone(&self.clock), self.limits);
-        *self = Self { model, thinking, summariser, approver, clock, limits, ..new };
+        let extensions = self.extensions.take();
+        *self = Self { model, thinking, summariser, approver, clock, limits, extensions, ..new };
         self.tool_context = ToolContext { outputs, session_env, images, ..self.tool_context.clone() };
         self.permissions.mode = mode;
         self.tools = tools.unwrap_or_else(|| std::mem::take(&mut self.tools));
@@ -191,6 +195,7 @@ impl Setup {
     pub fn new(provider: Arc<dyn Provider>, model: Arc<Model>, cwd: impl Into<PathBuf>, approver: Approver) -> Self {
         let cwd = cwd.into();
         let tool_context = ToolContext {
+            call_id: String::new(),
             outputs: OutputFolder::new(cwd.join(".offshoot-output"), ""),
             session_env: Vec::new(),
             cwd,
@@ -223,6 +228,7 @@ impl Setup {
             follow_up: QueueMode::default(),
             limits: RunLimits::default(),
             sessions: Arc::new(InMemory),
+            extensions: None,
             clock: Arc::new(SystemClock),
         }
     }

@@ -134,7 +134,7 @@ fn rules(tools: &[Arc<dyn Tool>]) -> String {
     if is_on("bash") && !["grep", "find", "ls"].into_iter().any(is_on) {
         rules.push("List, find and search files with bash: ls, rg, find.");
     }
-    rules.extend(tools.iter().flat_map(|tool| tool.guidelines()).copied());
+    rules.extend(tools.iter().flat_map(|tool| tool.guidelines()));
     rules.push("Answer briefly.");
     rules.push("Name the files that you talk about by their paths.");
     let mut unique = Vec::new();

@@ -56,6 +56,8 @@ pub use write::Write;
 #[derive(Debug, Clone)]
 #[expect(missing_docs, reason = "the names say what they are")]
 pub struct ToolContext {
+    /// The model's id of the call.
+    pub call_id: String,
     /// Relative paths start here.
     pub cwd: PathBuf,
     pub home: Option<PathBuf>,
@@ -146,8 +148,13 @@ pub trait Tool: Send + Sync {
     }
 
     /// Rules for the system prompt while the tool is enabled.
-    fn guidelines(&self) -> &[&str] {
-        &[]
+    fn guidelines(&self) -> Vec<&str> {
+        Vec::new()
+    }
+
+    /// The extension that brought the tool; `None` for one that is built in.
+    fn provider(&self) -> Option<&str> {
+        None
     }
 
     /// The change that a call would make to a file, as numbered lines; `None`: it makes none, or it cannot be foretold. Called
@@ -188,6 +195,7 @@ pub(crate) mod testing {
     /// A place that ends at this folder.
     pub(crate) fn place(dir: &std::path::Path) -> ToolContext {
         ToolContext {
+            call_id: String::new(),
             cwd: dir.to_owned(),
             home: Some(dir.join("home")),
             outputs: OutputFolder::new(dir.join("spill"), "s"),

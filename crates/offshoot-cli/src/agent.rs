@@ -6,6 +6,7 @@ mod open;
 mod approval;
 mod confine;
 mod setup;
+mod extensions;
 mod print;
 mod stops;
 
@@ -18,13 +19,16 @@ use offshoot_agent::command::UserPrompt;
 use offshoot_agent::error::AgentError;
 use offshoot_agent::event::Event;
 use offshoot_agent::turn::Settled;
+use offshoot_extensions::ExtensionSet;
 use offshoot_session::session::Session;
 use tokio::sync::mpsc::UnboundedReceiver;
 
 use crate::app::App;
 use crate::error::{CommandError, FailureKind, Result};
+use crate::extensions::NoFront;
 pub(crate) use approval::UserRules;
 pub(crate) use args::{AgentOutput, Args, PrintForm, RpcVersion};
+pub(crate) use extensions::{extend, found};
 pub(crate) use input::prompts;
 pub(crate) use open::{check_folder, open, set_name};
 use print::Printer;
@@ -40,19 +44,22 @@ pub(crate) fn run(app: &App, args: &Args, form: PrintForm) -> Result<()> {
         let error = CommandError::usage("there is nothing to say to the model");
         return Err(error.hint("`offshoot -p PROMPT`, `offshoot -p @FILE`, or pipe something in"));
     }
-    let setup = setup(app, args, &session, Approver::Nobody)?;
+    let mut setup = setup(app, args, &session, Approver::Nobody)?;
+    let mode = if form == PrintForm::Events { "json" } else { "print" };
+    let front = NoFront { app: app.clone(), mode };
+    let extensions = extend(app, args, &session, &mut setup, Arc::new(front))?;
     set_name(app, args, &mut session)?;
     // One thread: the agent mostly waits for the model and its tools, and more threads would start more slowly.
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|error| CommandError::io("start the agent", &error))?;
-    let ended = runtime.block_on(work(session, setup, (said, args.max_time), Printer::new(app, form)));
+    let ended = runtime.block_on(work((session, extensions), setup, (said, args.max_time), Printer::new(app, form)));
     // A second interrupt does not wait for running tools.
     runtime.shutdown_background();
     ended
 }
 
 async fn work(
-    session: Session,
+    (session, extensions): (Session, Option<Arc<ExtensionSet>>),
     setup: offshoot_agent::Setup,
     (said, limit): (Vec<UserPrompt>, Option<Duration>),
     mut printer: Printer<'_>,
@@ -61,6 +68,7 @@ async fn work(
     let failed = |error| CommandError::io("start the agent", &error);
     let mut stops = Stops::listen(limit).map_err(failed)?;
     let agent = AgentSession::start(session, setup).map_err(failed)?;
+    extensions.iter().for_each(|extensions| extensions.start(&agent));
     let time_up = limit.map(|limit| {
         let why = format!("stopped after {} s, the limit of this run", limit.as_secs());
         AgentError::LimitReached(why)

@@ -10,6 +10,7 @@ pub(crate) mod themes;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use offshoot_agent::model::Env as Variables;
 use offshoot_session::clock::{Millis, parse_iso};
@@ -52,6 +53,12 @@ pub(crate) struct Environment {
     /// `COLUMNS`, for output that is not a terminal.
     pub(crate) columns: Option<usize>,
     pub(crate) now: Option<Millis>,
+    /// `PI_NODE`: the Node.js that runs extensions.
+    pub(crate) node: Option<PathBuf>,
+    /// The folders of `PATH`.
+    pub(crate) path: Vec<PathBuf>,
+    /// `OFFSHOOT_EXTENSION_PATIENCE`, in seconds: how long an extension may work without yielding.
+    pub(crate) extension_patience: Option<Duration>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -118,6 +125,9 @@ impl Environment {
             editor: text("VISUAL").or_else(|| text("EDITOR")),
             columns: text("COLUMNS").and_then(|columns| columns.parse().ok()),
             now: text("OFFSHOOT_NOW").and_then(|now| parse_iso(&now)),
+            node: env("PI_NODE").map(PathBuf::from),
+            extension_patience: text("OFFSHOOT_EXTENSION_PATIENCE").and_then(|text| seconds(&text)),
+            path: env("PATH").map(|path| std::env::split_paths(&path).collect()).unwrap_or_default(),
             home,
         }
     }
@@ -129,6 +139,10 @@ impl Environment {
             _ => path.to_owned(),
         }
     }
+}
+
+fn seconds(text: &str) -> Option<Duration> {
+    Duration::try_from_secs_f64(text.parse().ok()?).ok()
 }
 
 /// The variables that may contain providers' keys; an empty one counts as unset.
@@ -148,6 +162,12 @@ pub(crate) fn all_variables() -> Vec<(String, String)> {
 fn pager(env: Env<'_>) -> Option<String> {
     let named = env("OFFSHOOT_PAGER").or_else(|| env("PAGER"));
     named.map(|line| line.to_string_lossy().into_owned())
+}
+
+/// This program's own file.
+#[expect(clippy::disallowed_methods, reason = "extensions start the program again")]
+pub(crate) fn own_program() -> Option<PathBuf> {
+    std::env::current_exe().ok()
 }
 
 /// The command line, the program's name first.

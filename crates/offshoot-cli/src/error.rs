@@ -174,7 +174,7 @@ impl From<&AgentError> for CommandError {
             AgentError::NoAccess(why) => why.into(),
             AgentError::LimitReached(why) => Self::new(FailureKind::Limit, why.clone())
                 .hint("what was said and done is in the session: `offshoot -c -p PROMPT` goes on"),
-            AgentError::Busy(_) | AgentError::Failed(_) | AgentError::Ended => {
+            AgentError::Busy(_) | AgentError::Cancelled | AgentError::Failed(_) | AgentError::Ended => {
                 Self::new(FailureKind::Failed, error.to_string())
             }
         }

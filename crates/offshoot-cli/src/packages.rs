@@ -128,6 +128,7 @@ pub(crate) fn brought(app: &App, layers: &Layers, folder: &Path) -> Brought {
             scope,
             templates: files(ResourceKind::Prompt),
             skills: files(ResourceKind::Skill),
+            extensions: files(ResourceKind::Extension),
             package: Arc::new(BringingPackage { source: package.entry.written.clone(), root: installed.root.clone() }),
         });
     }

@@ -21,8 +21,10 @@ mod settings;
 mod actions;
 mod bring_back;
 mod reload;
+mod extension_front;
 mod serve;
 mod trust_question;
+mod extension_question;
 mod pi_question;
 mod program;
 
@@ -45,6 +47,7 @@ use crate::app::App;
 use crate::error::{CommandError, Result};
 use draft_files::DraftFiles;
 use drafts::DraftWriter;
+use extension_front::TuiFront;
 use job_context::JobContext;
 use program::Program;
 use session_list::SessionListWorker;
@@ -71,6 +74,7 @@ pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
     pi_question::ask(app)?;
     let said = agent::prompts(app, args, session.cwd())?;
     let rules = UserRules(app.settings_files(&app.folder_of(&session)));
+    extension_question::ask(app, args, &session)?;
     let setup = agent::setup(app, args, &session, Approver::FrontEnd(Arc::new(rules)))?;
     agent::set_name(app, args, &mut session)?;
     converse(app, args, (session, setup), (said, signals))
@@ -80,11 +84,12 @@ pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
 fn converse(
     app: &App,
     args: &Args,
-    (session, setup): (Session, Setup),
+    (session, mut setup): (Session, Setup),
     (said, signals): (Vec<UserPrompt>, Option<Signals>),
 ) -> Result<()> {
     // Unbounded: while the user's editor has the terminal nobody reads, and the agent continues.
     let (sender, receiver) = channel();
+    let extensions = agent::extend(app, args, &session, &mut setup, Arc::new(TuiFront(sender.clone())))?;
     // Before the front end changes the terminal.
     let signals = signals.map_or_else(Signals::listen, Ok)?;
     signals.connect(sender.clone());
@@ -113,7 +118,7 @@ fn converse(
     let args = Arc::new(args.clone());
     let session_list = Arc::new(session_list);
     let scope = Arc::default();
-    let context = JobContext { app: app.clone(), news: sender.clone(), drafts, session_list, args, scope };
+    let context = JobContext { app: app.clone(), news: sender.clone(), drafts, session_list, args, scope, extensions };
     let (watch, notice) = hangup::hangup();
     let mut program = Program::start(context, session, setup, notice)?;
     program.take(ProgramTask::Look);

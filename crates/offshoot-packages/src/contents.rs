@@ -245,7 +245,8 @@ fn themes(folder: &Path) -> Vec<PathBuf> {
 }
 
 /// Scripts directly in the folder, and folders with an index or a manifest.
-fn extensions(folder: &Path) -> Vec<PathBuf> {
+#[must_use]
+pub fn extensions(folder: &Path) -> Vec<PathBuf> {
     let is_script = |name: &str| name.ends_with(".ts") || name.ends_with(".js");
     let found = names(folder).into_iter().filter_map(|name| {
         let path = folder.join(&name);

@@ -52,6 +52,7 @@ pub mod tokens;
 mod gather;
 mod index;
 mod system;
+pub mod records;
 pub mod context;
 pub mod llm;
 pub mod provenance;

@@ -226,6 +226,8 @@ pub struct Settings {
     pub http: HttpOptions,
     pub answer_limits: AnswerLimits,
     pub pi_folder: PiFolder,
+    /// The Node.js that runs extensions.
+    pub node: Option<String>,
     /// npm and its first arguments; empty for `npm`.
     pub npm: Vec<String>,
     /// The shell; `None` means bash.
@@ -331,6 +333,7 @@ impl From<&Layers> for Settings {
                 Some("off") => PiFolder::Off,
                 _ => PiFolder::Ask,
             },
+            node: layers.text("node"),
             npm: layers.texts("npmCommand").unwrap_or_default(),
             answer_limits: AnswerLimits {
                 bytes: layers.number("answer.maxBytes"),
@@ -463,7 +466,7 @@ mod tests {
     #[test]
     fn every_choice_of_the_table_makes_a_difference() {
         // These lists are read where resources are looked for.
-        let is_list = |key: &str| ["packages", "skills", "prompts", "themes"].contains(&key);
+        let is_list = |key: &str| ["packages", "extensions", "hooks", "skills", "prompts", "themes"].contains(&key);
         for setting in SETTINGS.iter().filter(|setting| !is_list(setting.key)) {
             let changed = match setting.kind {
                 SettingKind::Flag => match setting.default() {

@@ -27,7 +27,6 @@ pub(crate) const OF_PI: &[&str] = &[
     "websocketConnectTimeoutMs",
     "retry.provider.timeoutMs",
     "retry.provider.maxRetries",
-    "extensions",
 ];
 
 /// What is taken from pi's own settings file, each a whole name or the start of one. Nothing that names a program, a proxy or a

@@ -199,6 +199,28 @@ pub const SETTINGS: &[Setting] = &[
         "packages of skills, templates and themes; files add up, and a project's entry replaces the user's of the same package",
     ),
     setting_row(
+        "extensions",
+        Resources,
+        SettingKind::Texts,
+        None,
+        "more files and folders of extensions; files add up. They are programs with your rights",
+    ),
+    setting_row(
+        "hooks",
+        Resources,
+        SettingKind::Texts,
+        None,
+        "more files and folders of hooks of pi 0.31; files add up. They are programs with your rights",
+    ),
+    setting_row(
+        "node",
+        Resources,
+        SettingKind::Text,
+        None,
+        "the Node.js that runs extensions, 22.19 or newer; by default PI_NODE, else the first on the path",
+    )
+    .global_only(),
+    setting_row(
         "skills",
         Resources,
         SettingKind::Texts,

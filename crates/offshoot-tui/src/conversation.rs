@@ -160,7 +160,7 @@ impl Conversation {
             Event::AgentEnd { .. }
             | Event::TurnStart
             | Event::TurnEnd { .. }
-            | Event::MessageStart { message: Message::User(_) | Message::ToolResult(_) }
+            | Event::MessageStart { message: Message::User(_) | Message::ToolResult(_) | Message::Custom(_) }
             | Event::ToolExecutionStart { .. }
             | Event::QueueUpdate { .. }
             | Event::AutoRetryEnd { .. }
@@ -191,6 +191,8 @@ impl Conversation {
                 self.move_ended(navigated);
             }
             Reply::Done
+            | Reply::Handled
+            | Reply::Entry(_)
             | Reply::Settled(_)
             | Reply::Queue(..)
             | Reply::Compacted(_)
@@ -375,11 +377,12 @@ impl Conversation {
                     self.push(ConversationBlock::new(Item::Result(orphan)), entries_before);
                 }
             }
+            // A message of an extension that is not for people.
+            Some(Item::System { .. }) | None => {}
             Some(item) => {
                 self.close_answer();
                 self.push(ConversationBlock::new(item), entries_before);
             }
-            None => {}
         }
     }
 

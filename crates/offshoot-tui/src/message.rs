@@ -174,6 +174,7 @@ pub fn item_of_live(message: &Message) -> Option<Item> {
         Message::User(_) => Role::User,
         Message::Assistant(_) => Role::Assistant,
         Message::ToolResult(_) => Role::ToolResult,
+        Message::Custom(_) => Role::Custom,
     };
     let json = serde_json::to_string(message).ok()?;
     Some(Item::of_message(role, Json::parse(&json).ok()?))

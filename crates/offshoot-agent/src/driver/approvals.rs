@@ -16,7 +16,7 @@ use crate::event::{ApprovalOutcome, ApprovalRecord, ApprovedBy, Event};
 use crate::key_redactor::KeyRedactor;
 use crate::message::Block;
 use crate::setup::{Approver, RuleStore};
-use crate::tool::{Tool, ToolContext, ToolOutcome};
+use crate::tool::{self, Shell, Tool, ToolContext, ToolOutcome};
 use crate::turn::{Call, Ticket};
 
 /// The type of the entries that record answers.
@@ -90,22 +90,14 @@ pub(super) struct Asker {
 }
 
 impl Asker {
-    /// Waits until the call may run; otherwise returns its result. Calls are judged in their order: the one before it
-    /// has been when `before` ends.
+    /// Waits until the call may run; otherwise returns its result.
     pub(super) async fn permit(
         &mut self,
         tool: &Arc<dyn Tool>,
         call: &Call,
         context: &Arc<ToolContext>,
-        (before, stop): (Option<oneshot::Receiver<()>>, &mut oneshot::Receiver<()>),
+        stop: &mut oneshot::Receiver<()>,
     ) -> Result<(), ToolOutcome> {
-        if let Some(before) = before {
-            tokio::select! {
-                biased;
-                _ = &mut *stop => return Err(ToolOutcome::stopped(None)),
-                _ = before => {}
-            }
-        }
         loop {
             let Some((decision, tier, diff)) = self.decide(tool, call, context).await else {
                 return Err(ToolOutcome::failed("the approval broke down, which is a bug of offshoot"));
@@ -122,6 +114,7 @@ impl Asker {
             let Approver::FrontEnd(rules) = &self.approver else {
                 return Err(self.refuse(call, ApprovedBy::Nobody, None, words));
             };
+            let reason = said_by(tool.as_ref(), reason);
             let diff = diff.map(|diff| self.redactor.redact_text(diff));
             let subject = QuestionSubject { tier, diff, reason, grant, once: ApprovalDecision::AllowOnce };
             match self.ask(call, subject, stop).await {
@@ -217,6 +210,16 @@ impl Asker {
 
     fn send(&self, input: ApprovalInput) {
         drop(self.own.send(DriverInput::Approval(input)));
+    }
+}
+
+/// Names the extension whose tool is asked about: it may have the name of a built-in one.
+fn said_by(tool: &dyn Tool, reason: String) -> String {
+    let Some(extension) = tool.provider() else { return reason };
+    let name = tool.name();
+    match tool::all(&Shell::default()).iter().any(|built_in| built_in.name() == name) {
+        true => format!("{reason}; {name} is not the built-in tool but one of the extension {extension}"),
+        false => format!("{reason}; {name} is a tool of the extension {extension}"),
     }
 }
 

@@ -5,11 +5,11 @@ use offshoot_session::id::EntryId;
 
 use super::replace::NextSession;
 use super::{Driver, DriverInput, Waiter, Waiting, Written};
-use crate::command::{Command, Reply, Standing, UserPrompt, joined};
+use crate::command::{Command, Reply, Standing, ToolList, UserPrompt, joined};
 use crate::error::AgentError;
 use crate::event::{Event, Reason};
 use crate::key_redactor::KeyRedactor;
-use crate::message::UserMessage;
+use crate::message::{Message, UserMessage};
 use crate::resources::ExpandError;
 use crate::setup::{ReloadedSetup, Setup};
 use crate::turn::{Job, TurnInput};
@@ -41,6 +41,11 @@ fn while_busy(command: &Command) -> WhileBusy {
         | Command::WaitForIdle
         | Command::Steer(_)
         | Command::FollowUp(_)
+        | Command::Inject { .. }
+        | Command::InjectUser { .. }
+        | Command::AppendEntry { .. }
+        | Command::SetExtensionTools(_)
+        | Command::SetActiveTools(_)
         | Command::ClearQueue
         | Command::Bash { .. }
         | Command::AbortBash
@@ -129,12 +134,17 @@ impl Driver {
             Command::Prompt(said) => match self.message(said) {
                 Ok(message) => {
                     self.waiting.push(Waiting::Prompt(reply));
-                    self.step(TurnInput::Prompt(vec![message]));
+                    self.prompt(message);
                 }
                 Err(error) => refuse(reply, error.into()),
             },
             Command::Steer(said) => self.queue(said, TurnInput::Steer, reply),
             Command::FollowUp(said) => self.queue(said, TurnInput::FollowUp, reply),
+            Command::Inject { message, delivery } => self.inject(message, delivery, reply),
+            Command::InjectUser { content, delivery } => self.inject_user(content, delivery, reply),
+            Command::AppendEntry { custom_type, data } => self.append_entry(custom_type, data, reply),
+            Command::SetExtensionTools(tools) => self.set(reply, |driver| driver.register_tools(tools)),
+            Command::SetActiveTools(names) => self.set(reply, |driver| driver.activate_tools(&names)),
             Command::ClearQueue => {
                 let (steering, follow_up) = self.state.queued();
                 self.step(TurnInput::ClearQueue);
@@ -185,6 +195,8 @@ impl Driver {
             Command::Reload(ReloadedSetup(new)) => self.set(reply, |driver| {
                 driver.auto_compaction = new.compaction.enabled;
                 driver.setup.reload(Setup::clone(&new));
+                driver.tool_set.set_base(&driver.setup);
+                driver.use_tools();
                 driver.redactor = KeyRedactor::of(driver.setup.keys.as_ref(), None);
             }),
             Command::Approve { id, decision, message } => self.approve(id, decision, message, reply),
@@ -249,7 +261,9 @@ impl Driver {
             is_at_a_job: self.state.is_at_a_job(),
             steering,
             follow_up,
-            system: self.setup.system_text(),
+            system: self.run_system.clone().unwrap_or_else(|| self.setup.system_text()),
+            tools: ToolList(self.tool_set.all().into()),
+            active_tools: self.setup.tools.iter().map(|tool| tool.name().to_owned()).collect(),
             steering_mode: self.setup.steering,
             follow_up_mode: self.setup.follow_up,
             auto_compaction: self.auto_compaction,
@@ -257,10 +271,10 @@ impl Driver {
         }
     }
 
-    fn queue(&mut self, said: UserPrompt, input: impl FnOnce(UserMessage) -> TurnInput, reply: Waiter) {
+    fn queue(&mut self, said: UserPrompt, input: impl FnOnce(Message) -> TurnInput, reply: Waiter) {
         match self.message(said) {
             Ok(message) => {
-                self.step(input(message));
+                self.step(input(message.into()));
                 done(reply);
             }
             Err(error) => refuse(reply, error.into()),
@@ -292,7 +306,12 @@ impl Driver {
     }
 
     /// Runs a write, and replies when it is durable.
-    fn change(&mut self, reply: Waiter, with: Reply, work: impl FnOnce(&mut OwnedSession) -> Written + Send + 'static) {
+    pub(super) fn change(
+        &mut self,
+        reply: Waiter,
+        with: Reply,
+        work: impl FnOnce(&mut OwnedSession) -> Written + Send + 'static,
+    ) {
         self.recorded.has_entries = true;
         let own = self.own.clone();
         self.writer.handle().send(move |owned| {

@@ -9,6 +9,7 @@ use super::Waiter;
 use crate::command::Reply;
 use crate::error::AgentError;
 use crate::event::Event;
+use crate::extensions::Extensions;
 
 pub(super) type Answers = Vec<(Waiter, Result<Reply, AgentError>)>;
 
@@ -21,13 +22,17 @@ enum Out {
 
 /// Channels of subscribers are unbounded: no event may be lost, and the agent waits for no front end. A stalled front
 /// end costs the text of the answers and, ten times a second while a tool prints, 50 KB of its output.
-#[derive(Default)]
 pub(super) struct Outbox {
+    extensions: Option<Arc<dyn Extensions>>,
     subscribers: Vec<UnboundedSender<Arc<Event>>>,
     queue: VecDeque<Out>,
 }
 
 impl Outbox {
+    pub(super) fn new(extensions: Option<Arc<dyn Extensions>>) -> Self {
+        Self { extensions, subscribers: Vec::new(), queue: VecDeque::new() }
+    }
+
     pub(super) fn subscribe(&mut self, subscriber: UnboundedSender<Arc<Event>>) {
         self.subscribers.push(subscriber);
     }
@@ -87,7 +92,9 @@ impl Outbox {
         }
     }
 
+    /// Extensions first, as in pi.
     fn deliver(&mut self, event: &Arc<Event>) {
+        self.extensions.iter().for_each(|extensions| extensions.tell(event));
         self.subscribers.retain(|subscriber| subscriber.send(event.clone()).is_ok());
     }
 }

@@ -9,6 +9,7 @@ use super::{Driver, DriverInput, UserCommand, Waiter};
 use crate::command::Reply;
 use crate::error::AgentError;
 use crate::event::{BashResult, Event};
+use crate::extensions::Question;
 use crate::key_redactor::KeyRedactor;
 use crate::tool::bash::{self, BashRun, Printed};
 use crate::tool::{KeyGuard, ToolContext};
@@ -24,6 +25,7 @@ impl Driver {
         let (shell, place) = (self.setup.shell.clone(), self.setup.tool_context.clone());
         self.bash = Some(UserCommand { command: command.clone(), exclude, stop: Some(stop), reply });
         let own = self.own.clone();
+        let extensions = self.extensions_for(Question::BeforeShell);
         // Not a task of the turn: stopping a turn does not stop the user's command.
         tokio::spawn(async move {
             let show = |printed| drop(own.send(DriverInput::Printed(printed)));
@@ -33,9 +35,18 @@ impl Driver {
                 Ok(()) = &mut stopped => None,
                 access = keys.access(&model) => Some(access),
             };
-            let run = match access {
-                None => Ok(BashRun::stopped()),
-                Some(access) => {
+            let given = match (&access, extensions) {
+                (Some(_), Some(extensions)) => tokio::select! {
+                    biased;
+                    Ok(()) = &mut stopped => Some(BashRun::stopped()),
+                    given = extensions.before_shell(command.clone(), exclude, place.cwd.clone()) => given,
+                },
+                _ => None,
+            };
+            let run = match (given, access) {
+                (Some(given), _) => Ok(given),
+                (None, None) => Ok(BashRun::stopped()),
+                (None, Some(access)) => {
                     let secrets = access.map_or(last, |access| KeyRedactor::of(keys.as_ref(), access.key).keys());
                     // The user's own commands get all variables.
                     let place = ToolContext { keys: KeyGuard { secrets, ..KeyGuard::default() }, ..place };

@@ -7,6 +7,7 @@ use tokio::sync::oneshot;
 
 use super::approvals::{Asker, CallPlace};
 use super::{Driver, DriverInput};
+use crate::extensions::{CallVerdict, Extensions, Question};
 use crate::message::Block;
 use crate::tool::{Tool, ToolContext, ToolOutcome};
 use crate::turn::{Call, Ticket, TurnInput};
@@ -21,6 +22,7 @@ impl Driver {
         let tool = self.setup.tools.iter().find(|tool| tool.name() == call.name).cloned();
         let mut place = self.setup.tool_context.clone();
         place.keys.secrets = self.redactor.keys();
+        place.call_id.clone_from(&call.id);
         let place = Arc::new(place);
         let redactor = self.redactor.clone();
         let mut asker = Asker {
@@ -32,33 +34,42 @@ impl Driver {
         };
         let (judged, next) = oneshot::channel::<()>();
         let before = self.judged.replace((ticket, next)).filter(|(turn, _)| *turn == ticket).map(|(_, before)| before);
+        let (asked_before, asked_after) =
+            (self.extensions_for(Question::BeforeCall), self.extensions_for(Question::AfterCall));
         let (stop, mut stopped) = oneshot::channel();
         self.tool_stops.retain(|stop| !stop.is_closed());
         self.tool_stops.push(stop);
         self.spawn(async move {
             let outcome = match tool {
-                Some(tool) => match asker.permit(&tool, &call, &place, (before, &mut stopped)).await {
-                    Ok(()) => {
-                        drop(judged);
-                        let show = |outcome| {
-                            let outcome = redactor.redact(outcome);
-                            drop(own.send(DriverInput::Machine(TurnInput::Partial { ticket, call: index, outcome })));
-                        };
-                        let arguments = call.arguments.clone();
-                        let outcome = run(tool.as_ref(), arguments, place.clone(), &mut stopped, &show).await;
-                        match asker.permit_outside(&call, outcome, &mut stopped).await {
-                            Ok(()) => {
-                                let outside = Arc::new(ToolContext { sandbox: None, ..ToolContext::clone(&place) });
-                                let mut outcome =
-                                    run(tool.as_ref(), call.arguments, outside, &mut stopped, &show).await;
-                                outcome.content.push(Block::text(OUTSIDE));
-                                outcome
-                            }
-                            Err(outcome) => outcome,
+                Some(tool) => {
+                    match judge(&mut asker, &tool, (call, asked_before), &place, (before, &mut stopped)).await {
+                        Ok(call) => {
+                            drop(judged);
+                            let show = |outcome| {
+                                let outcome = redactor.redact(outcome);
+                                drop(own.send(DriverInput::Machine(TurnInput::Partial {
+                                    ticket,
+                                    call: index,
+                                    outcome,
+                                })));
+                            };
+                            let arguments = call.arguments.clone();
+                            let outcome = run(tool.as_ref(), arguments, place.clone(), &mut stopped, &show).await;
+                            let outcome = match asker.permit_outside(&call, outcome, &mut stopped).await {
+                                Ok(()) => {
+                                    let outside = Arc::new(ToolContext { sandbox: None, ..ToolContext::clone(&place) });
+                                    let arguments = call.arguments.clone();
+                                    let mut outcome = run(tool.as_ref(), arguments, outside, &mut stopped, &show).await;
+                                    outcome.content.push(Block::text(OUTSIDE));
+                                    outcome
+                                }
+                                Err(outcome) => outcome,
+                            };
+                            after(asked_after, call, outcome, &mut stopped).await
                         }
+                        Err(refused) => refused,
                     }
-                    Err(refused) => refused,
-                },
+                }
                 None => ToolOutcome::failed(format!("there is no tool named {}", call.name)),
             };
             let (outcome, at) = (redactor.redact(outcome), clock.now());
@@ -71,6 +82,52 @@ impl Driver {
             // A tool that has just ended no longer listens.
             let _ = stop.send(());
         }
+    }
+}
+
+/// Waits until the call may run, and returns it as extensions have changed it; otherwise returns its result. Calls are
+/// judged in their order: the one before it has been when `before` ends. Extensions come before the user.
+async fn judge(
+    asker: &mut Asker,
+    tool: &Arc<dyn Tool>,
+    (mut call, extensions): (Call, Option<Arc<dyn Extensions>>),
+    place: &Arc<ToolContext>,
+    (before, stop): (Option<oneshot::Receiver<()>>, &mut oneshot::Receiver<()>),
+) -> Result<Call, ToolOutcome> {
+    if let Some(before) = before {
+        tokio::select! {
+            biased;
+            _ = &mut *stop => return Err(ToolOutcome::stopped(None)),
+            _ = before => {}
+        }
+    }
+    if let Some(extensions) = extensions {
+        let verdict = tokio::select! {
+            biased;
+            _ = &mut *stop => return Err(ToolOutcome::stopped(None)),
+            verdict = extensions.before_call(call) => verdict,
+        };
+        match verdict {
+            CallVerdict::Run(changed) => call = changed,
+            CallVerdict::Block(reason) => return Err(ToolOutcome::failed(reason)),
+        }
+    }
+    asker.permit(tool, &call, place, stop).await?;
+    Ok(call)
+}
+
+/// The result as extensions have changed it. A stop leaves it as it is.
+async fn after(
+    extensions: Option<Arc<dyn Extensions>>,
+    call: Call,
+    outcome: ToolOutcome,
+    stop: &mut oneshot::Receiver<()>,
+) -> ToolOutcome {
+    let Some(extensions) = extensions else { return outcome };
+    tokio::select! {
+        biased;
+        _ = &mut *stop => outcome,
+        changed = extensions.after_call(call, outcome.clone()) => changed,
     }
 }
 

@@ -130,7 +130,8 @@ fn messages(request: &Request) -> Vec<Value> {
         let (role, content) = match message {
             Message::User(user) => ("user", user_content(&user.content)),
             Message::Assistant(answer) => ("assistant", assistant_content(answer, model)),
-            Message::ToolResult(_) => continue,
+            // Prepared as a message of the user.
+            Message::ToolResult(_) | Message::Custom(_) => continue,
         };
         if !content.is_empty() {
             out.push(json!({"role": role, "content": content}));

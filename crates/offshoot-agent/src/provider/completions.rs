@@ -155,7 +155,8 @@ fn messages(request: &Request, quirks: &Quirks) -> Vec<Value> {
         match message {
             Message::User(user) => out.extend(user_message(&user.content)),
             Message::Assistant(answer) => out.extend(assistant_message(answer, model, quirks)),
-            Message::ToolResult(_) => {}
+            // Prepared as a message of the user.
+            Message::ToolResult(_) | Message::Custom(_) => {}
         }
     }
     show(&mut pictures, quirks, &mut out);

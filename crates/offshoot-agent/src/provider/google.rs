@@ -116,7 +116,8 @@ fn contents(request: &Request) -> Vec<Value> {
         let (role, parts) = match message {
             Message::User(user) => ("user", user_parts(&user.content)),
             Message::Assistant(answer) => ("model", model_parts(answer, model)),
-            Message::ToolResult(_) => continue,
+            // Prepared as a message of the user.
+            Message::ToolResult(_) | Message::Custom(_) => continue,
         };
         match last_model_parts(role, &mut out) {
             Some(earlier) => earlier.extend(parts),

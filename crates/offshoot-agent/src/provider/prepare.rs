@@ -22,14 +22,8 @@ pub(super) fn prepare(messages: &[Message], model: &Model, normalise: Normalise<
     let mut made = Maker { model, normalise, out: Vec::new(), open: Vec::new(), taken: HashSet::new() };
     for message in messages {
         match message {
-            Message::User(user) => {
-                made.answer_open_calls();
-                let content = match &user.content {
-                    Content::Blocks(blocks) => Content::Blocks(pictures(blocks, model, USER_IMAGE)),
-                    text @ Content::Text(_) => text.clone(),
-                };
-                made.out.push(UserMessage { content, timestamp: user.timestamp }.into());
-            }
+            Message::User(user) => made.said(&user.content, user.timestamp),
+            Message::Custom(custom) => made.said(&custom.content, custom.timestamp),
             Message::Assistant(answer) => made.answer(answer),
             Message::ToolResult(result) => made.result(result),
         }
@@ -53,6 +47,15 @@ struct Maker<'a> {
 }
 
 impl Maker<'_> {
+    fn said(&mut self, content: &Content, timestamp: i64) {
+        self.answer_open_calls();
+        let content = match content {
+            Content::Blocks(blocks) => Content::Blocks(pictures(blocks, self.model, USER_IMAGE)),
+            text @ Content::Text(_) => text.clone(),
+        };
+        self.out.push(UserMessage { content, timestamp }.into());
+    }
+
     fn answer(&mut self, answer: &AssistantMessage) {
         self.answer_open_calls();
         if !answer.stop_reason.is_complete() {
@@ -228,11 +231,13 @@ fn tool_tokens(tool: &super::ToolSpec) -> u64 {
 
 fn message_tokens(message: &Message) -> u64 {
     let blocks = |blocks: &[Block]| blocks.iter().map(characters).sum::<usize>();
+    let said = |content: &Content| match content {
+        Content::Text(text) => text.encode_utf16().count(),
+        Content::Blocks(content) => blocks(content),
+    };
     tokens(match message {
-        Message::User(user) => match &user.content {
-            Content::Text(text) => text.encode_utf16().count(),
-            Content::Blocks(content) => blocks(content),
-        },
+        Message::User(user) => said(&user.content),
+        Message::Custom(custom) => said(&custom.content),
         Message::Assistant(answer) => blocks(&answer.content),
         Message::ToolResult(result) => blocks(&result.content),
     })
@@ -250,6 +255,7 @@ fn characters(block: &Block) -> usize {
 fn timestamp(message: &Message) -> i64 {
     match message {
         Message::User(user) => user.timestamp,
+        Message::Custom(custom) => custom.timestamp,
         Message::Assistant(answer) => answer.timestamp,
         Message::ToolResult(result) => result.timestamp,
     }

@@ -19,7 +19,7 @@ pub fn problems(messages: &[Message]) -> Vec<String> {
                     found.push(format!("message {at}: result of call `{}`, which is not open", result.tool_call_id));
                 }
             },
-            Message::User(_) => close(&mut open, at, &mut found),
+            Message::User(_) | Message::Custom(_) => close(&mut open, at, &mut found),
             Message::Assistant(answer) => {
                 close(&mut open, at, &mut found);
                 if !answer.stop_reason.is_complete() {

@@ -110,6 +110,8 @@ fn input(request: &Request) -> Vec<Item> {
         match message {
             Message::User(user) => out.extend(user_message(&user.content).map(Item::Made)),
             Message::Assistant(answer) => assistant(answer, model, at, &mut ids, &mut out),
+            // Prepared as a message of the user.
+            Message::Custom(_) => {}
             Message::ToolResult(result) => {
                 let call = result.tool_call_id.split('|').next().unwrap_or_default();
                 let output = output(&result.content);

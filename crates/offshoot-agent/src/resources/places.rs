@@ -64,6 +64,7 @@ pub struct PackageFiles {
     pub scope: ResourceScope,
     pub templates: Vec<PathBuf>,
     pub skills: Vec<PathBuf>,
+    pub extensions: Vec<PathBuf>,
 }
 
 /// Files that were found, and who brings them.

@@ -70,8 +70,8 @@ impl Tool for Edit {
         Some("replace exact pieces of text in a file, several in one call")
     }
 
-    fn guidelines(&self) -> &[&str] {
-        &[
+    fn guidelines(&self) -> Vec<&str> {
+        vec![
             "Take edit for changes within a file; what it shall replace must match character by character.",
             "Change several places of one file in one call of edit, with one entry of edits for each place.",
             "Keep each oldText short: only as much as makes it unique.",

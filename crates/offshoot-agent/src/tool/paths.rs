@@ -88,6 +88,7 @@ mod tests {
 
     fn place(cwd: &Path) -> ToolContext {
         ToolContext {
+            call_id: String::new(),
             cwd: cwd.to_owned(),
             home: Some("/home/ann".into()),
             outputs: OutputFolder::new("/nowhere", "s"),

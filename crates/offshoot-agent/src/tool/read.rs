@@ -51,8 +51,8 @@ impl Tool for Read {
         Some("show a file, or part of it")
     }
 
-    fn guidelines(&self) -> &[&str] {
-        &["Look into files with read rather than with cat or sed."]
+    fn guidelines(&self) -> Vec<&str> {
+        vec!["Look into files with read rather than with cat or sed."]
     }
 
     fn tier(&self, arguments: &Value, place: &ToolContext) -> Tier {

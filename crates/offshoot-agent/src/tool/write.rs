@@ -51,8 +51,8 @@ impl Tool for Write {
         Some("make a file, or write an old one anew")
     }
 
-    fn guidelines(&self) -> &[&str] {
-        &["Take write for new files and complete rewrites only."]
+    fn guidelines(&self) -> Vec<&str> {
+        vec!["Take write for new files and complete rewrites only."]
     }
 
     fn tier(&self, arguments: &Value, place: &ToolContext) -> Tier {
@@ -117,6 +117,7 @@ mod tests {
         std::fs::write(&keys, "secret").unwrap();
         std::fs::hard_link(&keys, dir.path().join("other")).unwrap();
         let place = || ToolContext {
+            call_id: String::new(),
             keys: KeyGuard { files: [keys.clone()].into(), ..KeyGuard::default() },
             ..place(dir.path())
         };

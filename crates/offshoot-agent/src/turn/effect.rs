@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::error::AgentError;
 use crate::event::{BashResult, CompactionResult, Event, Reason};
-use crate::message::{AssistantMessage, Message, UserMessage};
+use crate::message::{AssistantMessage, Message};
 use crate::provider::Delta;
 use crate::tool::ToolOutcome;
 
@@ -32,9 +32,9 @@ pub enum Record {
 }
 
 impl Record {
-    /// Whether it is a prompt of the user.
-    pub fn is_users(&self) -> bool {
-        matches!(self, Self::Message(Message::User(_)))
+    /// Whether it asks the model for something: a prompt of the user, or a message of an extension.
+    pub fn is_said(&self) -> bool {
+        matches!(self, Self::Message(Message::User(_) | Message::Custom(_)))
     }
 }
 
@@ -150,11 +150,13 @@ pub enum Trying {
 #[expect(missing_docs, reason = "the fields say what they are")]
 pub enum TurnInput {
     /// Starts a run; queued during one.
-    Prompt(Vec<UserMessage>),
+    Prompt(Vec<Message>),
     /// For after the current turn.
-    Steer(UserMessage),
+    Steer(Message),
     /// For when the agent would stop.
-    FollowUp(UserMessage),
+    FollowUp(Message),
+    /// Recorded at once between two turns, else after the current one. Starts nothing.
+    Add(Message),
     /// Removes the queued messages.
     ClearQueue,
     /// Starts a job.
@@ -163,8 +165,8 @@ pub enum TurnInput {
     Abort { at: Millis },
     /// The user's shell command ended.
     Ran(Arc<BashResult>),
-    /// There is a key for the model, or it needs none.
-    Admitted { ticket: Ticket },
+    /// There is a key for the model, or it needs none. The messages follow the prompt.
+    Admitted { ticket: Ticket, added: Vec<Message> },
     /// There is no key for the model.
     NotAdmitted { ticket: Ticket, error: AgentError },
     /// The request is built, with its estimated tokens and an answer without content.

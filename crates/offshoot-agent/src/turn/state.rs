@@ -8,7 +8,7 @@ use offshoot_session::clock::Millis;
 use super::effect::{Call, Job, JobResult, Ticket};
 use crate::error::AgentError;
 use crate::event::BashResult;
-use crate::message::{AssistantMessage, Block, Message, StopReason, ToolResultMessage, UserMessage};
+use crate::message::{AssistantMessage, Block, Message, StopReason, ToolResultMessage};
 use crate::provider::{Delta, Failure};
 
 /// How failed requests are retried.
@@ -76,8 +76,8 @@ pub struct TurnState {
     pub config: TurnConfig,
     pub(super) phase: Phase,
     pub(super) ticket: Ticket,
-    pub(super) steering: VecDeque<UserMessage>,
-    pub(super) follow_up: VecDeque<UserMessage>,
+    pub(super) steering: VecDeque<Message>,
+    pub(super) follow_up: VecDeque<Message>,
     pub(super) bash: Vec<Arc<BashResult>>,
     pub(super) attempt: u32,
     /// Whether this input was already compacted after an overflow.
@@ -95,7 +95,7 @@ pub(super) enum Phase {
     #[default]
     Idle,
     /// A prompt waits for the check of the model's key.
-    Admitting(Vec<UserMessage>),
+    Admitting(Vec<Message>),
     Building,
     Streaming(Partial),
     Recording(Recording),
@@ -197,15 +197,27 @@ impl TurnState {
         }
     }
 
+    /// Whether the request of this ticket is being built.
+    pub(crate) fn is_building(&self, ticket: Ticket) -> bool {
+        self.ticket == ticket && matches!(self.phase, Phase::Building)
+    }
+
     /// Whether a compaction or a move is running.
     pub fn is_at_a_job(&self) -> bool {
         matches!(self.phase, Phase::Drafting(_) | Phase::Committing(_))
     }
 
-    /// Steering texts, then follow-up texts.
+    /// The user's steering texts, then the follow-up texts.
     pub fn queued(&self) -> (Vec<String>, Vec<String>) {
-        let texts = |queue: &VecDeque<UserMessage>| queue.iter().map(UserMessage::text).collect();
+        let texts = |queue: &VecDeque<Message>| queue.iter().filter_map(users_text).collect();
         (texts(&self.steering), texts(&self.follow_up))
+    }
+}
+
+fn users_text(message: &Message) -> Option<String> {
+    match message {
+        Message::User(user) => Some(user.text()),
+        Message::Assistant(_) | Message::ToolResult(_) | Message::Custom(_) => None,
     }
 }
 

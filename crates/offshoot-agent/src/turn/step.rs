@@ -2,13 +2,13 @@
 
 use offshoot_session::clock::Millis;
 
-use super::effect::{Effect, Job, Settled, TurnInput};
+use super::effect::{Effect, Job, Record, Settled, TurnInput};
 use super::state::{AfterJob, Partial, Phase, TurnState};
-use super::transition::{again, begin, cancel, end_run, flush_bash, queue_update, settle, side_job};
+use super::transition::{again, begin, cancel, end_run, flush_bash, queue_update, settle, side_job, started_and_ended};
 use super::{answer, jobs, work};
 use crate::error::AgentError;
 use crate::event::{Event, Reason};
-use crate::message::{AssistantMessage, UserMessage};
+use crate::message::{AssistantMessage, Message};
 
 /// Applies an input; returns the effects.
 pub fn step(state: &mut TurnState, input: TurnInput) -> Vec<Effect> {
@@ -36,6 +36,11 @@ fn anywhere(state: &mut TurnState, input: TurnInput, out: &mut Vec<Effect>) -> O
             state.follow_up.extend(messages);
             out.push(queue_update(state));
         }
+        TurnInput::Add(message) if is_idle => {
+            let then = started_and_ended(&message).into();
+            out.push(Effect::Append { records: vec![Record::Message(message)], then, ticket: None });
+        }
+        TurnInput::Add(message) => state.steering.push_back(message),
         TurnInput::ClearQueue => {
             state.steering.clear();
             state.follow_up.clear();
@@ -56,7 +61,7 @@ fn anywhere(state: &mut TurnState, input: TurnInput, out: &mut Vec<Effect>) -> O
 
 fn ticket_of(input: &TurnInput) -> Option<u64> {
     match input {
-        TurnInput::Admitted { ticket }
+        TurnInput::Admitted { ticket, .. }
         | TurnInput::NotAdmitted { ticket, .. }
         | TurnInput::Built { ticket, .. }
         | TurnInput::BuildFailed { ticket, .. }
@@ -72,6 +77,7 @@ fn ticket_of(input: &TurnInput) -> Option<u64> {
         TurnInput::Prompt(_)
         | TurnInput::Steer(_)
         | TurnInput::FollowUp(_)
+        | TurnInput::Add(_)
         | TurnInput::ClearQueue
         | TurnInput::Do(_)
         | TurnInput::Abort { .. }
@@ -88,7 +94,9 @@ fn in_phase(state: &mut TurnState, input: TurnInput, out: &mut Vec<Effect>) {
             state.ticket += 1;
             side_job(state, job, AfterJob::Settle, out);
         }
-        (Phase::Admitting(messages), TurnInput::Admitted { .. }) => begin(state, messages, out),
+        (Phase::Admitting(messages), TurnInput::Admitted { added, .. }) => {
+            begin(state, messages.into_iter().chain(added).collect(), out);
+        }
         (Phase::Admitting(_), TurnInput::NotAdmitted { error, .. }) => refuse(state, error, out),
         (Phase::Building, TurnInput::Built { tokens, blank, .. }) => built(state, tokens, *blank, out),
         (Phase::Building, TurnInput::BuildFailed { error, .. }) => build_failed(state, error, out),
@@ -117,6 +125,7 @@ fn in_phase(state: &mut TurnState, input: TurnInput, out: &mut Vec<Effect>) {
             TurnInput::Prompt(_)
             | TurnInput::Steer(_)
             | TurnInput::FollowUp(_)
+            | TurnInput::Add(_)
             | TurnInput::ClearQueue
             | TurnInput::Do(_)
             | TurnInput::Ran(_)
@@ -168,7 +177,7 @@ fn abort(state: &mut TurnState, phase: Phase, at: Millis, out: &mut Vec<Effect>)
     }
 }
 
-fn admit(state: &mut TurnState, messages: Vec<UserMessage>, out: &mut Vec<Effect>) {
+fn admit(state: &mut TurnState, messages: Vec<Message>, out: &mut Vec<Effect>) {
     state.ticket += 1;
     out.push(Effect::Admit { ticket: state.ticket });
     state.phase = Phase::Admitting(messages);

@@ -53,7 +53,7 @@ impl Run {
         if matches!(self.state.phase, super::state::Phase::Admitting(_)) {
             self.said.retain(|said| said != "ADMIT");
             let ticket = self.ticket();
-            self.put(TurnInput::Admitted { ticket });
+            self.put(TurnInput::Admitted { ticket, added: Vec::new() });
         }
         self
     }
@@ -152,8 +152,8 @@ fn walk() -> TurnInput {
     TurnInput::Do(Job::Navigation(Box::default()))
 }
 
-fn user(text: &str) -> UserMessage {
-    UserMessage::new(text, Vec::new(), 1)
+fn user(text: &str) -> Message {
+    UserMessage::new(text, Vec::new(), 1).into()
 }
 
 fn answer(content: Vec<Block>, stop_reason: StopReason) -> AssistantMessage {
@@ -198,6 +198,7 @@ fn message(message: &Message) -> String {
             let calls = work_calls(message);
             format!("assistant {:?}{calls} {:?}", crate::message::text_of(&message.content), message.stop_reason)
         }
+        Message::Custom(custom) => format!("custom {:?}", custom.content.text()),
         Message::ToolResult(result) => {
             let sort = if result.is_error { "error" } else { "result" };
             format!("{sort} of {}: {:?}", result.tool_call_id, crate::message::text_of(&result.content))

@@ -6,9 +6,9 @@ use std::sync::Arc;
 use super::effect::{Effect, Job, Record, Settled};
 use super::state::{AfterJob, Phase, QueueMode, RunningJob, TurnState};
 use crate::event::{Event, Reason};
-use crate::message::{AssistantMessage, Message, ToolResultMessage, UserMessage};
+use crate::message::{AssistantMessage, Message, ToolResultMessage};
 
-pub(super) fn begin(state: &mut TurnState, messages: Vec<UserMessage>, out: &mut Vec<Effect>) {
+pub(super) fn begin(state: &mut TurnState, messages: Vec<Message>, out: &mut Vec<Effect>) {
     state.ticket += 1;
     state.attempt = 0;
     state.messages.clear();
@@ -28,9 +28,8 @@ pub(super) fn again(state: &mut TurnState, out: &mut Vec<Effect>) {
 }
 
 /// Appends user messages. Each of them may be compacted once.
-pub(super) fn say(state: &mut TurnState, messages: Vec<UserMessage>, out: &mut Vec<Effect>) {
+pub(super) fn say(state: &mut TurnState, messages: Vec<Message>, out: &mut Vec<Effect>) {
     state.recovered = false;
-    let messages: Vec<Message> = messages.into_iter().map(Message::from).collect();
     state.messages.extend(messages.iter().cloned());
     let then = messages.iter().flat_map(started_and_ended).collect();
     let records = messages.into_iter().map(Record::Message).collect();
@@ -66,12 +65,12 @@ pub(super) fn next_turn(state: &mut TurnState, after_tools: bool, out: &mut Vec<
 }
 
 /// The next steering messages, else the next follow-ups.
-fn take_queued(state: &mut TurnState) -> Vec<UserMessage> {
+fn take_queued(state: &mut TurnState) -> Vec<Message> {
     let steering = take_some(&mut state.steering, state.config.steering);
     if steering.is_empty() { take_some(&mut state.follow_up, state.config.follow_up) } else { steering }
 }
 
-fn take_some(queue: &mut VecDeque<UserMessage>, mode: QueueMode) -> Vec<UserMessage> {
+fn take_some(queue: &mut VecDeque<Message>, mode: QueueMode) -> Vec<Message> {
     match mode {
         QueueMode::All => queue.drain(..).collect(),
         QueueMode::OneAtATime => queue.pop_front().into_iter().collect(),

@@ -15,6 +15,7 @@ use crate::world::PATIENCE;
 
 fn place(dir: &Path) -> ToolContext {
     ToolContext {
+        call_id: String::new(),
         sandbox: None,
         cwd: dir.to_owned(),
         home: None,

@@ -159,6 +159,7 @@ pub(crate) fn message(message: &Message) -> String {
             let calls: String = calls.collect();
             format!("assistant {:?}{calls} {:?}", text_of(&said.content), said.stop_reason)
         }
+        Message::Custom(custom) => format!("custom {} {:?}", custom.custom_type, custom.content.text()),
         Message::ToolResult(result) => {
             let sort = if result.is_error { "error" } else { "result" };
             format!("{sort} {} {:?}", result.tool_name, text_of(&result.content))

@@ -235,9 +235,17 @@ pub(crate) struct Args {
     #[arg(long, value_name = "NAME")]
     pub(crate) use_theme: Option<String>,
 
-    /// As pi's: there are no extensions to leave out
-    #[arg(long, hide = true)]
-    no_extensions: bool,
+    /// Run this extension: a file or a folder. It is a program with your rights (repeatable)
+    #[arg(short, long, value_name = "PATH")]
+    pub(crate) extension: Vec<PathBuf>,
+
+    /// Run this hook of pi 0.31: a file or a folder (repeatable)
+    #[arg(long, value_name = "PATH", hide = true)]
+    pub(crate) hook: Vec<PathBuf>,
+
+    /// Run no extensions but those of --extension
+    #[arg(long)]
+    pub(crate) no_extensions: bool,
 
     /// Use no themes but those of --theme and the built-in ones
     #[arg(long)]

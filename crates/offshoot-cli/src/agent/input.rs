@@ -74,6 +74,7 @@ fn file(app: &App, name: &str, cwd: Option<&str>, texts: &mut String, images: &m
 fn picture(app: &App, path: &Path, cwd: Option<&str>) -> Result<(Vec<Block>, String)> {
     let cwd = cwd.map_or_else(|| app.environment.cwd.clone(), PathBuf::from);
     let place = ToolContext {
+        call_id: String::new(),
         sandbox: None,
         outputs: OutputFolder::new(&cwd, ""),
         session_env: Vec::new(),

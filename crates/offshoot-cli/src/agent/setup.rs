@@ -86,6 +86,7 @@ pub(crate) fn setup(app: &App, args: &Args, session: &Session, approver: Approve
     setup.tool_sets = Some(tool_sets);
     setup.prompt_storage = user.prompt_storage;
     setup.tool_context = ToolContext {
+        call_id: String::new(),
         outputs: OutputFolder::new(outputs, ""),
         session_env: Vec::new(),
         cwd,

@@ -10,7 +10,7 @@ use offshoot_session::session::Session;
 use offshoot_session::tree::NodeIx;
 
 use super::wire::MethodResult;
-use crate::records;
+use offshoot_session::records;
 
 pub(super) fn write_null(out: &mut dyn Write) -> MethodResult {
     Ok(out.write_all(b"null")?)

@@ -19,16 +19,6 @@ const FLAGS: &[(&str, &str)] = &[
     ("-v", "--version"),
 ];
 
-/// Options of pi that offshoot lacks, and what does the same or comes near.
-const MISSING: &[(&str, &str)] = &[("--extension", EXTENSIONS), ("-e", EXTENSIONS)];
-const EXTENSIONS: &str = "there are no extensions yet; `--skill` and `--prompt-template` take files and folders";
-
-/// The first of pi's options among the arguments that offshoot lacks, and its equivalent.
-pub(super) fn missing(arguments: &[OsString]) -> Option<(&'static str, &'static str)> {
-    let options = arguments.iter().skip(1).take_while(|word| *word != "--");
-    options.filter_map(|word| MISSING.iter().find(|(option, _)| word == option)).next().copied()
-}
-
 /// The arguments of a conversation in offshoot's spelling. Values of options, what follows `--`, and the arguments of a
 /// command are left alone.
 pub(super) fn translated(all: &clap::Command, arguments: &[OsString]) -> Vec<OsString> {

@@ -10,7 +10,7 @@ use clap::parser::ValueSource;
 use clap::{ArgMatches, CommandFactory as _, FromArgMatches as _, Parser, Subcommand as _};
 use offshoot_settings::nearest::nearest;
 
-use super::pi_flags::{missing, translated};
+use super::pi_flags::translated;
 use super::{Command, Global, help};
 
 use crate::agent;
@@ -83,12 +83,6 @@ pub(super) fn read(
         Ok(Conversation { global, agent }) => {
             let marked = if seen.is_after_dashes || agent.print { Marked::Yes } else { Marked::No };
             Ok(CommandLine { global, task: checked(agent, marked) })
-        }
-        Err(error) if error.kind() == ErrorKind::UnknownArgument && missing(arguments).is_some() => {
-            let global = without_commands(&arguments[..arguments.len().min(1)])?.global;
-            let (option, instead) = missing(arguments).unwrap_or_default();
-            let refused = CommandError::usage(format!("{option} of pi is missing here")).hint(instead);
-            Ok(CommandLine { global, task: Err(refused) })
         }
         // An error about a command's option is less helpful than one about the mistyped word before it.
         Err(error) => match seen.first.filter(|_| is_behind(&error, arguments, seen.at) && !seen.is_print) {

@@ -7,6 +7,7 @@ use offshoot_session::entry::Source as _;
 use offshoot_session::entry_name::short_ids;
 use offshoot_session::id::{EntryId, ShortIds};
 use offshoot_session::json::Object;
+use offshoot_session::records;
 use offshoot_session::session::{Abridged, Session};
 use offshoot_session::stats::overview;
 use offshoot_session::text::{counted, one_line};
@@ -16,12 +17,12 @@ use offshoot_tui::markdown::plain_row;
 
 use crate::app::App;
 use crate::error::Result;
+use crate::select;
 use crate::select::SessionToRead;
 use crate::transcript::in_words;
 use crate::transcript::screen::{Heading, Length, Screen};
 use crate::ui::style::{BOLD, DIM, Painted};
 use crate::ui::when;
-use crate::{records, select};
 
 /// Show the transcript of a session
 ///

@@ -12,9 +12,9 @@ use offshoot_session::tree::NodeIx;
 
 use crate::app::App;
 use crate::error::{CommandError, FailureKind, Result};
-use crate::records;
 use crate::select::SessionToRead;
 use crate::transcript::screen::{Heading, Length, Screen};
+use offshoot_session::records;
 
 const PAUSE: Duration = Duration::from_millis(200);
 

@@ -9,6 +9,7 @@ use offshoot_session::entry::Source as _;
 use offshoot_session::entry_name::short_ids;
 use offshoot_session::id::ShortIds;
 use offshoot_session::outline::{Filter, Folds, Outline, OutlineRow, OutlineSetup, Scope, Sums, TreeLayout};
+use offshoot_session::records;
 use offshoot_session::session::{Abridged, Session};
 use offshoot_session::text::one_line;
 use offshoot_settings::Settings;
@@ -17,10 +18,10 @@ use unicode_width::UnicodeWidthStr as _;
 
 use crate::app::App;
 use crate::error::Result;
+use crate::select;
 use crate::select::SessionToRead;
 use crate::ui::columns::cut;
 use crate::ui::style::{ASSISTANT, BOLD, DIM, LABEL, MARK, PLAIN, Painted, USER};
-use crate::{records, select};
 
 /// The minimum width of a row's text on a narrow screen.
 const LEAST: usize = 20;

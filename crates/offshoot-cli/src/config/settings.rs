@@ -153,7 +153,7 @@ pub(super) fn text(path: &Path) -> Result<String> {
 }
 
 /// Replaces a file atomically and durably. A link stays a link; permissions are kept, and a new file has the mode `fresh`.
-pub(super) fn replace(path: &Path, text: &str, fresh: u32) -> io::Result<()> {
+pub(crate) fn replace(path: &Path, text: &str, fresh: u32) -> io::Result<()> {
     let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
     let folder = path.parent().unwrap_or(Path::new("."));
     fs::create_dir_all(folder)?;

@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use offshoot_agent::approval::ApprovalDecision;
-use offshoot_agent::command::{Command, Reply};
+use offshoot_agent::command::{Command, Forked, Reply};
+use offshoot_agent::error::AgentError;
 use offshoot_agent::provider::ThinkingLevel;
 use offshoot_agent::turn::{BringBack, Navigated, Navigation};
 use offshoot_session::entry::Source as _;
@@ -87,13 +88,24 @@ fn page_of(file: &Path) -> String {
 /// A path, or what commands take as SESSION.
 pub(super) async fn switch_session(server: &RpcServer, given: String) -> Answered {
     let file = server.blocking(move |app| app.file(&given)).await?;
-    server.agent.switch_session(file).await?;
-    RpcData::of(&CancelledData { cancelled: false })
+    moved_on(server.agent.switch_session(file).await)
+}
+
+/// Another session is open, or an extension did not allow it.
+pub(super) fn moved_on(result: std::result::Result<Forked, AgentError>) -> Answered {
+    match result {
+        Ok(_) => RpcData::of(&CancelledData { cancelled: false }),
+        Err(AgentError::Cancelled) => RpcData::of(&CancelledData { cancelled: true }),
+        Err(error) => Err(error.into()),
+    }
 }
 
 pub(super) async fn fork(server: &RpcServer, entry: String) -> Answered {
-    let forked = server.agent.fork(entry).await?;
-    RpcData::of(&ForkedData { text: forked.text, cancelled: false })
+    match server.agent.fork(entry).await {
+        Ok(forked) => RpcData::of(&ForkedData { text: forked.text, cancelled: false }),
+        Err(AgentError::Cancelled) => RpcData::of(&ForkedData { text: None, cancelled: true }),
+        Err(error) => Err(error.into()),
+    }
 }
 
 pub(super) async fn set_name(server: &RpcServer, name: &str) -> Answered {

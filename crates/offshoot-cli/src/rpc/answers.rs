@@ -15,21 +15,29 @@ use offshoot_session::store::Scope;
 use offshoot_session::tree::NodeIx;
 
 use super::records::{
-    ContextUsageData, ForkMessageData, ForkMessagesData, LastTextData, ModelData, ModelsData, StateData, StatsData,
-    TokensData,
+    CommandsData, ContextUsageData, ForkMessageData, ForkMessagesData, LastTextData, ModelData, ModelsData, StateData,
+    StatsData, TokensData,
 };
 use super::responder::{Answered, RpcData};
 use super::server::{RpcServer, not_found};
 use crate::commands::branches;
 use crate::error::Result;
-use crate::records::{write_entries, write_tree};
 use crate::{next_request, plans, select};
+use offshoot_session::records::{write_entries, write_tree};
 
 struct SessionState {
     file: Option<String>,
     id: String,
     name: Option<String>,
     messages: usize,
+}
+
+/// The commands of extensions, then templates and skills.
+pub(super) fn commands(server: &RpcServer) -> Answered {
+    let mut commands = server.extensions.as_ref().map(|set| set.commands()).unwrap_or_default();
+    let found = serde_json::to_value(CommandsData::new(&server.resources))?;
+    commands.extend(found["commands"].as_array().cloned().unwrap_or_default());
+    Ok(RpcData::Json(serde_json::json!({"commands": commands}).to_string()))
 }
 
 pub(super) async fn state(server: &RpcServer) -> Answered {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use offshoot_agent::command::Command;
 use offshoot_agent::turn::{BringBack, Navigation};
 
-use super::records::{CancelledData, CommandsData, LevelsData, QueueData};
+use super::records::{LevelsData, QueueData};
 use super::request::{RpcCommand, StreamingBehavior};
 use super::responder::{Answered, Responder, RpcData};
 use super::server::RpcServer;
@@ -38,10 +38,7 @@ async fn answer(server: &RpcServer, command: RpcCommand, responder: &Responder) 
             let (steering, follow_up) = agent.clear_queue().await?;
             RpcData::of(&QueueData { steering, follow_up })
         }
-        RpcCommand::NewSession { parent_session } => {
-            agent.new_session(parent_session).await?;
-            RpcData::of(&CancelledData { cancelled: false })
-        }
+        RpcCommand::NewSession { parent_session } => actions::moved_on(agent.new_session(parent_session).await),
         RpcCommand::GetState => answers::state(server).await,
         RpcCommand::GetMessages => answers::messages(server).await,
         RpcCommand::SetModel { provider, model_id } => actions::set_model(server, provider, model_id).await,
@@ -72,16 +69,13 @@ async fn answer(server: &RpcServer, command: RpcCommand, responder: &Responder) 
         RpcCommand::ExportHtml { output_path } => actions::export_html(server, output_path).await,
         RpcCommand::SwitchSession { session_path } => actions::switch_session(server, session_path).await,
         RpcCommand::Fork { entry_id } => actions::fork(server, entry_id).await,
-        RpcCommand::Clone => {
-            agent.clone_session().await?;
-            RpcData::of(&CancelledData { cancelled: false })
-        }
+        RpcCommand::Clone => actions::moved_on(agent.clone_session().await),
         RpcCommand::GetForkMessages => answers::fork_messages(server).await,
         RpcCommand::GetEntries { since } => answers::entries(server, since).await,
         RpcCommand::GetTree => answers::tree(server).await,
         RpcCommand::GetLastAssistantText => answers::last_answer(server).await,
         RpcCommand::SetSessionName { name } => actions::set_name(server, &name).await,
-        RpcCommand::GetCommands => RpcData::of(&CommandsData::new(&server.resources)),
+        RpcCommand::GetCommands => answers::commands(server),
         RpcCommand::GetSchema => RpcData::of(&schema::schema()),
         RpcCommand::ListSessions { all } => answers::sessions(server, all).await,
         RpcCommand::GetBranches => answers::all_branches(server).await,

@@ -12,6 +12,7 @@ mod ui_request;
 mod request;
 mod schema;
 mod questions;
+mod extension_front;
 mod server;
 mod approvals;
 mod talk;

@@ -14,6 +14,8 @@ pub(super) enum Disposition {
     Started,
     /// It waits for the agent, which works.
     Queued,
+    /// An extension dealt with it.
+    Handled,
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -21,7 +23,7 @@ pub(super) struct DispositionData {
     pub(super) disposition: Disposition,
 }
 
-/// Nothing can refuse a new session yet.
+/// Whether an extension did not allow it.
 #[derive(Serialize, JsonSchema)]
 pub(super) struct CancelledData {
     pub(super) cancelled: bool,

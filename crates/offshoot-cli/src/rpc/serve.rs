@@ -10,6 +10,7 @@ use offshoot_agent::{Approver, Setup};
 use offshoot_session::session::Session;
 use tokio::sync::mpsc::{Receiver, UnboundedReceiver, channel, unbounded_channel};
 
+use super::extension_front::{RpcFront, SharedFront};
 use super::record_queue::RecordQueue;
 use super::request::RpcRequest;
 use super::responder::{Responder, Response, RpcFailure, refuse_line};
@@ -45,17 +46,20 @@ pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
     ended
 }
 
-async fn serve(app: &App, args: &Args, session: Session, setup: Setup) -> Result<()> {
+async fn serve(app: &App, args: &Args, session: Session, mut setup: Setup) -> Result<()> {
     let failed = |error| CommandError::io("start the agent", &error);
     let mut stops = Stops::listen(args.max_time).map_err(failed)?;
     let folder = app.output_folder();
     let queue = RecordQueue::new(args.rpc_version.unwrap_or_default(), folder);
+    let front = Arc::new(RpcFront::new(queue.clone()));
+    let extensions = agent::extend(app, args, &session, &mut setup, Arc::new(SharedFront(Arc::clone(&front))))?;
     let ui = app.ui.clone();
     let writer = queue.start(move || ui.raw()).map_err(failed)?;
     let lines = read_lines().map_err(failed)?;
     let resources = Arc::clone(&setup.resources);
     let rules = UserRules(app.settings_files(&app.folder_of(&session)));
     let agent = AgentSession::start(session, setup).map_err(failed)?;
+    extensions.iter().for_each(|extensions| extensions.start(&agent));
     let (responses, responded) = unbounded_channel();
     let server = Arc::new(RpcServer {
         app: App { ui: app.ui.quiet(), ..app.clone() },
@@ -64,6 +68,8 @@ async fn serve(app: &App, args: &Args, session: Session, setup: Setup) -> Result
         responses,
         owed: Arc::default(),
         resources,
+        extensions,
+        front,
         args: Arc::new(args.clone()),
         rules: Arc::new(rules),
         prompting: tokio::sync::Mutex::default(),
@@ -103,6 +109,7 @@ async fn relay(server: &Arc<RpcServer>, mut lines: Receiver<Line>, told: &mut To
                     return gone(&error);
                 }
             }
+            () = server.front.shutdown.notified() => return Ok(()),
             line = lines.recv(), if has_room => match line {
                 Some(Ok(line)) => take(server, line).await,
                 Some(Err(error)) => return Err(CommandError::io("read the commands", &error)),
@@ -159,7 +166,11 @@ async fn take(server: &Arc<RpcServer>, line: InputLine) {
     };
     match RpcRequest::read(&line) {
         RpcRequest::Unreadable(why) => refuse_line(&server.queue, &why),
-        RpcRequest::Ui(response) => drop(tokio::spawn(approvals::answered(Arc::clone(server), response))),
+        RpcRequest::Ui(response) => {
+            if let Err(response) = server.front.answered(response) {
+                drop(tokio::spawn(approvals::answered(Arc::clone(server), response)));
+            }
+        }
         RpcRequest::Command(id, name, command) => {
             let responder = Responder::new(id, &name, (&server.queue, &server.responses));
             match command {

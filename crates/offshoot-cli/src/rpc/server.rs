@@ -8,10 +8,12 @@ use offshoot_agent::RuleStore;
 use offshoot_agent::agent_session::AgentSession;
 use offshoot_agent::event::Event;
 use offshoot_agent::resources::Resources;
+use offshoot_extensions::ExtensionSet;
 use offshoot_session::session::Session;
 use tokio::sync::mpsc::UnboundedSender;
 use tokio::sync::oneshot;
 
+use super::extension_front::RpcFront;
 use super::questions::OpenQuestions;
 use super::record_queue::RecordQueue;
 use super::records::{Disposition, DispositionData};
@@ -31,6 +33,8 @@ pub(super) struct RpcServer {
     /// Each response that the end of the input waits for holds one.
     pub(super) owed: Arc<()>,
     pub(super) resources: Arc<Resources>,
+    pub(super) extensions: Option<Arc<ExtensionSet>>,
+    pub(super) front: Arc<RpcFront>,
     /// The command line.
     pub(super) args: Arc<Args>,
     /// Keeps what the client allows always.
@@ -155,6 +159,7 @@ impl RpcServer {
 }
 
 pub(super) const STARTED: DispositionData = DispositionData { disposition: Disposition::Started };
+pub(super) const HANDLED: DispositionData = DispositionData { disposition: Disposition::Handled };
 pub(super) const QUEUED: DispositionData = DispositionData { disposition: Disposition::Queued };
 
 pub(super) fn not_found(what: impl Into<String>) -> CommandError {

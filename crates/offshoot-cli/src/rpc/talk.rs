@@ -1,13 +1,13 @@
 //! Prompts, and the messages that wait for a turn.
 
-use offshoot_agent::command::UserPrompt;
+use offshoot_agent::command::{Command, Reply, UserPrompt};
 use offshoot_agent::error::AgentError;
 use offshoot_agent::message::Block;
 use tokio::sync::oneshot;
 
 use super::request::StreamingBehavior;
 use super::responder::{Answered, Responder, RpcData, RpcFailure};
-use super::server::{QUEUED, RpcServer, STARTED};
+use super::server::{HANDLED, QUEUED, RpcServer, STARTED};
 
 /// What the client says to the model.
 pub(super) fn said(message: String, images: Option<Vec<Block>>) -> Result<UserPrompt, RpcFailure> {
@@ -27,21 +27,29 @@ pub(super) async fn prompt(
     behavior: Option<StreamingBehavior>,
     responder: Responder,
 ) {
+    if let Some(extensions) = &server.extensions
+        && extensions.is_command(&said.text).await
+    {
+        // Other prompts may come while it runs.
+        let done = server.agent.ask(Command::Prompt(said)).await;
+        return responder.send(done.map_err(Into::into).and_then(|_| RpcData::of(&HANDLED)));
+    }
     let only_one = server.prompting.lock().await;
     let (accepted, is_accepted) = oneshot::channel();
     server.client().prompt = Some((responder, accepted));
-    let talking = server.agent.prompt(said.clone());
+    let talking = server.agent.ask(Command::Prompt(said.clone()));
     tokio::pin!(talking);
     let settled = tokio::select! {
         biased;
-        settled = &mut talking => settled.map(drop),
+        settled = &mut talking => settled,
         // The response is sent. The run goes on without anybody who waits for its end.
         _ = is_accepted => return,
     };
     let Some((responder, _)) = server.client().prompt.take() else { return };
     drop(only_one);
     responder.send(match (settled, behavior) {
-        (Ok(()), _) => RpcData::of(&STARTED),
+        (Ok(Reply::Handled), _) => RpcData::of(&HANDLED),
+        (Ok(_), _) => RpcData::of(&STARTED),
         (Err(AgentError::Busy(_)), Some(behavior)) => queued(server, said, behavior).await,
         (Err(AgentError::Busy(why)), None) => {
             Err(RpcFailure(format!("{why}; with \"streamingBehavior\" (steer or followUp) the message is queued")))
@@ -54,9 +62,12 @@ pub(super) async fn prompt(
 pub(super) async fn queued(server: &RpcServer, said: UserPrompt, behavior: StreamingBehavior) -> Answered {
     let standing = server.agent.standing();
     let is_idle = standing.await.is_ok_and(|standing| !standing.is_streaming && !standing.is_at_a_job);
-    match behavior {
-        StreamingBehavior::Steer => server.agent.steer(said).await?,
-        StreamingBehavior::FollowUp => server.agent.follow_up(said).await?,
+    let command = match behavior {
+        StreamingBehavior::Steer => Command::Steer(said),
+        StreamingBehavior::FollowUp => Command::FollowUp(said),
+    };
+    if matches!(server.agent.ask(command).await?, Reply::Handled) {
+        return RpcData::of(&HANDLED);
     }
     RpcData::of(&if is_idle { STARTED } else { QUEUED })
 }

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use offshoot_agent::agent_session::AgentSession;
 use offshoot_agent::command::Command;
 use offshoot_agent::model::ScopedModel;
+use offshoot_extensions::ExtensionSet;
 use offshoot_session::session::Session;
 use offshoot_session::transcript::Level;
 use offshoot_settings::Settings;
@@ -28,6 +29,7 @@ pub(super) struct JobContext {
     pub(super) args: Arc<Args>,
     /// The models that a key changes between, if the user chose them in this session.
     pub(super) scope: Arc<Mutex<Option<Vec<String>>>>,
+    pub(super) extensions: Option<Arc<ExtensionSet>>,
 }
 
 impl JobContext {

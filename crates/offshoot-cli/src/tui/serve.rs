@@ -31,6 +31,7 @@ pub(super) async fn serve(
     mut hangup: HangupNotice,
 ) -> io::Result<()> {
     let agent = AgentSession::start(session, setup)?;
+    context.extensions.iter().for_each(|extensions| extensions.start(&agent));
     let mut events = agent.subscribe();
     let mut watch = tokio::time::interval(WATCH);
     let told = session_facts::LastWarning::default();

@@ -26,6 +26,7 @@ mod examples;
 mod documents;
 mod completions;
 mod export;
+mod extensions;
 mod fork;
 mod import;
 mod install;

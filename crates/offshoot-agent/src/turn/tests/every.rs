@@ -13,7 +13,7 @@ fn every_input_in_every_state() {
             TurnInput::ClearQueue,
             walk(),
             ran("x"),
-            TurnInput::Admitted { ticket },
+            TurnInput::Admitted { ticket, added: Vec::new() },
             TurnInput::NotAdmitted { ticket, error: AgentError::Ended },
             TurnInput::Built { ticket, tokens: 5, blank: Box::new(said("")) },
             TurnInput::BuildFailed { ticket, error: AgentError::Ended },

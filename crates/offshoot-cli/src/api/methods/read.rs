@@ -11,7 +11,7 @@ use crate::api::handles::OpenSession;
 use crate::api::params::Params;
 use crate::api::records::{write_array, write_entries, write_entry, write_str};
 use crate::api::wire::MethodResult;
-use crate::records::write_tree;
+use offshoot_session::records::write_tree;
 
 pub(in crate::api) fn leaf_id(handle: &OpenSession, _: &Params<'_>, out: &mut dyn Write) -> MethodResult {
     write_str(out, handle.session.leaf_id().map(EntryId::as_str))

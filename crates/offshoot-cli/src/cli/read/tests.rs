@@ -394,7 +394,7 @@ fn a_command_line_of_pi_works() {
     -p x --theme t.json
         print <x>
     -e ./x.ts
-        refused: -e of pi is missing here; there are no extensions yet; `--skill` and `--prompt-template` take files and folders
+        talk <>
     -p x -- --models
         print <x --models>
     --session-idd x
@@ -421,5 +421,6 @@ fn the_table_of_pis_options_is_true() {
             counts[at] += 1;
         }
     }
-    assert!(counts.iter().all(|count| *count > 0), "{counts:?}");
+    // None is missing any more.
+    assert!(counts[0] > 0 && counts[1] > 0, "{counts:?}");
 }

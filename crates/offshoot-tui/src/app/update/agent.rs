@@ -55,7 +55,7 @@ pub(super) fn event(model: &mut Model, event: &Event) -> Vec<Cmd> {
         | Event::TurnEnd { .. }
         | Event::MessageStart { .. }
         | Event::MessageUpdate { .. }
-        | Event::MessageEnd { message: Message::User(_) | Message::ToolResult(_) }
+        | Event::MessageEnd { message: Message::User(_) | Message::ToolResult(_) | Message::Custom(_) }
         | Event::ToolExecutionStart { .. }
         | Event::ToolExecutionUpdate { .. }
         | Event::ToolExecutionEnd { .. }
@@ -98,7 +98,14 @@ fn replied(model: &mut Model, command: &Command, reply: Reply) -> Vec<Cmd> {
             Vec::new()
         }
         Reply::Done => done(model, command),
-        Reply::Settled(_) | Reply::Compacted(_) | Reply::Standing(_) => Vec::new(),
+        // No run begins.
+        Reply::Handled => {
+            if matches!(command, Command::Prompt(_)) {
+                model.is_working = false;
+            }
+            Vec::new()
+        }
+        Reply::Entry(_) | Reply::Settled(_) | Reply::Compacted(_) | Reply::Standing(_) => Vec::new(),
     }
 }
 
@@ -116,6 +123,11 @@ fn done(model: &mut Model, command: &Command) -> Vec<Cmd> {
         Command::Prompt(_)
         | Command::Steer(_)
         | Command::FollowUp(_)
+        | Command::Inject { .. }
+        | Command::InjectUser { .. }
+        | Command::AppendEntry { .. }
+        | Command::SetExtensionTools(_)
+        | Command::SetActiveTools(_)
         | Command::ClearQueue
         | Command::Abort
         | Command::WaitForIdle
@@ -190,6 +202,11 @@ fn refused(model: &mut Model, command: &Command, error: &AgentError) -> Vec<Cmd>
         | Command::Fork { .. }
         | Command::Clone
         | Command::SetModel(_)
+        | Command::Inject { .. }
+        | Command::InjectUser { .. }
+        | Command::AppendEntry { .. }
+        | Command::SetExtensionTools(_)
+        | Command::SetActiveTools(_)
         | Command::SetThinkingLevel(_)
         | Command::SetName(_)
         | Command::SetLabel { .. }

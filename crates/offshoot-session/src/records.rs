@@ -5,17 +5,24 @@
 
 use std::io::{self, Write};
 
-use offshoot_session::entry::Source;
-use offshoot_session::json::quote;
-use offshoot_session::tree::{NodeIx, Tree};
+use crate::entry::Source;
+use crate::json::quote;
+use crate::tree::{NodeIx, Tree};
 
 /// Writes an entry's line as stored (old versions upgraded); for a damaged line an object that says where it breaks.
-pub(crate) fn write_entry(out: &mut dyn Write, source: &dyn Source, ix: NodeIx) -> io::Result<()> {
+///
+/// # Errors
+/// The entry cannot be read, or the output not be written.
+pub fn write_entry(out: &mut dyn Write, source: &dyn Source, ix: NodeIx) -> io::Result<()> {
     let entry = source.entry(ix).map_err(io::Error::other)?;
     out.write_all(entry.to_json(source.tree()).as_bytes())
 }
 
-pub(crate) fn write_entries(out: &mut dyn Write, source: &dyn Source, entries: &[NodeIx]) -> io::Result<()> {
+/// Writes entries as an array.
+///
+/// # Errors
+/// An entry cannot be read, or the output not be written.
+pub fn write_entries(out: &mut dyn Write, source: &dyn Source, entries: &[NodeIx]) -> io::Result<()> {
     out.write_all(b"[")?;
     for (at, ix) in entries.iter().enumerate() {
         if at > 0 {
@@ -29,7 +36,10 @@ pub(crate) fn write_entries(out: &mut dyn Write, source: &dyn Source, entries: &
 /// Writes the tree like pi's `getTree`: an array of `{entry, children, label?, labelTimestamp?}`.
 ///
 /// Only the open path is kept: a node is closed, with its label, when the next one is not below it.
-pub(crate) fn write_tree(out: &mut dyn Write, source: &dyn Source) -> io::Result<()> {
+///
+/// # Errors
+/// An entry cannot be read, or the output not be written.
+pub fn write_tree(out: &mut dyn Write, source: &dyn Source) -> io::Result<()> {
     let tree = source.tree();
     let mut open: Vec<NodeIx> = Vec::new();
     let mut separator = "";
@@ -64,7 +74,7 @@ fn close_node(out: &mut dyn Write, tree: &Tree, ix: Option<NodeIx>) -> io::Resul
 
 #[cfg(test)]
 mod tests {
-    use offshoot_session::session::{Options, Session};
+    use crate::session::{Options, Session};
 
     use super::*;
 

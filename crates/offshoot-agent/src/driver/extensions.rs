@@ -1,0 +1,120 @@
+//! What extensions are asked, and what they add to the session.
+
+use std::sync::Arc;
+
+use offshoot_session::compose::NewEntry;
+use offshoot_session::json::Json;
+
+use super::commands::{answer, refuse};
+use super::{Driver, DriverInput, Waiter};
+use crate::command::{Delivery, Reply};
+use crate::error::AgentError;
+use crate::event::Event;
+use crate::extensions::{Extensions, Question, RunAdditions, RunStart};
+use crate::message::{Block, Content, CustomMessage, Message, UserMessage};
+use crate::request;
+use crate::turn::{Ticket, TurnInput};
+
+impl Driver {
+    /// The extensions, if they may have an answer.
+    pub(super) fn extensions_for(&self, question: Question) -> Option<Arc<dyn Extensions>> {
+        self.setup.extensions.clone().filter(|extensions| extensions.answers(question))
+    }
+
+    /// Sends a prompt, and the messages of extensions that have waited for it.
+    pub(super) fn prompt(&mut self, message: UserMessage) {
+        let images = match &message.content {
+            Content::Blocks(blocks) => {
+                blocks.iter().filter(|block| matches!(block, Block::Image { .. })).cloned().collect()
+            }
+            Content::Text(_) => Vec::new(),
+        };
+        self.run_start = Some(RunStart { prompt: message.text(), images, system: self.setup.system_text() });
+        self.run_system = None;
+        let waiting = std::mem::take(&mut self.with_next_prompt);
+        self.step(TurnInput::Prompt(std::iter::once(message.into()).chain(waiting).collect()));
+    }
+
+    pub(super) fn admitted(&mut self, ticket: Ticket, additions: RunAdditions) {
+        let RunAdditions { messages, system } = additions;
+        self.run_system = system;
+        let added = messages.into_iter().map(|message| self.dated(message)).collect();
+        self.step(TurnInput::Admitted { ticket, added });
+    }
+
+    pub(super) fn inject(&mut self, message: CustomMessage, delivery: Delivery, reply: Waiter) {
+        let message = self.dated(message);
+        self.deliver(message, delivery);
+        answer(reply, Reply::Done);
+    }
+
+    pub(super) fn inject_user(&mut self, content: Content, delivery: Delivery, reply: Waiter) {
+        let mut message = UserMessage { content, timestamp: self.setup.clock.now() };
+        self.redactor.redact_said(&mut message.content);
+        self.deliver(message.into(), delivery);
+        answer(reply, Reply::Done);
+    }
+
+    fn deliver(&mut self, message: Message, delivery: Delivery) {
+        match delivery {
+            Delivery::NextPrompt => self.with_next_prompt.push(message),
+            Delivery::Add => self.step(TurnInput::Add(message)),
+            Delivery::Steer | Delivery::FollowUp if self.state.is_idle() => {
+                self.run_system = None;
+                self.step(TurnInput::Prompt(vec![message]));
+            }
+            Delivery::Steer => self.step(TurnInput::Steer(message)),
+            Delivery::FollowUp => self.step(TurnInput::FollowUp(message)),
+        }
+    }
+
+    /// With the time, and without keys.
+    fn dated(&self, message: CustomMessage) -> Message {
+        let mut message = CustomMessage { timestamp: self.setup.clock.now(), ..message };
+        self.redactor.redact_said(&mut message.content);
+        message.into()
+    }
+
+    pub(super) fn append_entry(&mut self, custom_type: String, data: Option<String>, reply: Waiter) {
+        self.recorded.has_entries = true;
+        let own = self.own.clone();
+        self.writer.handle().send(move |owned| {
+            let entry = data.as_deref().map(Json::parse).transpose();
+            let entry =
+                entry.map_err(|error| AgentError::Failed(format!("the data of {custom_type} are no JSON: {error}")));
+            let result = entry.and_then(|data| {
+                let ids = owned.append(&[NewEntry::custom(&custom_type, data)])?;
+                let id = ids.first().map(|id| id.as_str().to_owned()).unwrap_or_default();
+                Ok((id, owned.leaf_entry()))
+            });
+            drop(own.send(DriverInput::Added { result, reply }));
+        });
+    }
+
+    pub(super) fn added(&mut self, result: Result<(String, Option<Event>), AgentError>, reply: Waiter) {
+        match result {
+            Ok((id, event)) => {
+                event.into_iter().for_each(|event| self.outbox.tell(event));
+                answer(reply, Reply::Entry(id));
+            }
+            Err(error) => refuse(reply, error),
+        }
+    }
+
+    /// The messages come back through the loop: the events of their entries are told first.
+    pub(super) fn read_context(&mut self, ticket: Ticket) {
+        let own = self.own.clone();
+        self.writer.handle().send(move |owned| {
+            let messages = request::context_messages(owned.session());
+            drop(own.send(DriverInput::ContextRead { ticket, messages }));
+        });
+    }
+
+    pub(super) fn context_read(&mut self, ticket: Ticket, messages: Result<Vec<String>, AgentError>) {
+        match messages {
+            Ok(messages) if self.state.is_building(ticket) => self.build_with(ticket, Some(messages)),
+            Ok(_) => {}
+            Err(error) => self.step(TurnInput::BuildFailed { ticket, error }),
+        }
+    }
+}

@@ -1,0 +1,52 @@
+//! The extensions of a run, from its arguments, and what a run without a screen makes of them.
+
+use std::sync::Arc;
+
+use offshoot_agent::Setup;
+use offshoot_extensions::ExtensionSet;
+use offshoot_session::session::Session;
+
+use super::Args;
+use crate::app::App;
+use crate::error::Result;
+use crate::extensions::{self, ExtensionFront, ExtensionWishes, FoundExtensions};
+use crate::packages::{Brought, brought};
+
+/// What the arguments say of extensions.
+pub(crate) fn wishes(args: &Args) -> ExtensionWishes {
+    ExtensionWishes { named: args.extension.clone(), hooks: args.hook.clone(), finds: !args.no_extensions }
+}
+
+/// The extensions of a session's folder.
+pub(crate) fn found(app: &App, args: &Args, session: &Session) -> Result<FoundExtensions> {
+    // What is odd about the settings is reported where they are read first.
+    let quiet = App { ui: app.ui.quiet(), ..app.clone() };
+    let layers = quiet.layers(session)?;
+    let cwd = app.folder_of(session);
+    let has_packages = !args.no_extensions && !layers.listed("packages").is_empty();
+    let brought = if has_packages { brought(&quiet, &layers, &cwd) } else { Brought::default() };
+    Ok(extensions::find(app, &wishes(args), &layers, &cwd, &brought))
+}
+
+/// Gives the setup the extensions of the session's folder; `None` if there are none.
+pub(crate) fn extend(
+    app: &App,
+    args: &Args,
+    session: &Session,
+    setup: &mut Setup,
+    front: Arc<dyn ExtensionFront>,
+) -> Result<Option<Arc<ExtensionSet>>> {
+    let found = found(app, args, session)?;
+    found.troubles.iter().for_each(|trouble| app.ui.warning(trouble));
+    let cwd = app.folder_of(session);
+    let program = extensions::program(app, args.api_key.clone(), Arc::clone(&setup.resources), &cwd, front);
+    if found.sources.is_empty() {
+        return Ok(None);
+    }
+    let quiet = App { ui: app.ui.quiet(), ..app.clone() };
+    let set = extensions::set(app, found.sources, &quiet.layers(session)?, &cwd, program);
+    if let Some(set) = &set {
+        setup.extensions = Some(Arc::clone(set) as Arc<dyn offshoot_agent::extensions::Extensions>);
+    }
+    Ok(set)
+}

@@ -1,0 +1,80 @@
+//! The extensions of a run: which files they are, who answers what they ask, and the hosts that run them.
+
+mod known;
+mod find;
+mod program;
+
+use std::path::Path;
+use std::sync::Arc;
+
+use offshoot_extensions::ExtensionSet;
+use offshoot_extensions::contract::{Host, LoadRequest, Source};
+use offshoot_extensions::node::{NodeHost, NodeOptions, NodeSearch};
+use offshoot_extensions::program::Program;
+use offshoot_session::clock::SystemClock;
+use offshoot_settings::{Layers, Settings};
+
+use crate::app::App;
+use crate::config;
+pub(crate) use find::{ExtensionWishes, FoundExtensions, find};
+pub(crate) use known::KnownExtensions;
+use program::ExtensionProgram;
+pub(crate) use program::{ExtensionFront, NoFront, unheard};
+
+/// How long an extension may work without yielding.
+const PATIENCE: std::time::Duration = std::time::Duration::from_secs(30);
+
+/// The set that runs these extensions; `None` without one. Nothing is started yet.
+pub(crate) fn set(
+    app: &App,
+    sources: Vec<Source>,
+    layers: &Layers,
+    cwd: &Path,
+    program: Arc<dyn Program>,
+) -> Option<Arc<ExtensionSet>> {
+    if sources.is_empty() {
+        return None;
+    }
+    let environment = &app.environment;
+    let named = Settings::from(layers).node.map(|node| environment.cwd.join(node));
+    let search = NodeSearch { named: environment.node.clone().or(named), path: environment.path.clone() };
+    let cache = environment.cache.clone().unwrap_or_else(|| cwd.join(".offshoot-cache"));
+    let patience = environment.extension_patience.unwrap_or(PATIENCE);
+    let host: Arc<dyn Host> = Arc::new(NodeHost::new(NodeOptions { search, cache, patience }));
+    let request = LoadRequest {
+        version: env!("CARGO_PKG_VERSION"),
+        cwd: cwd.to_path_buf(),
+        agent_dir: environment.data.clone(),
+        mode: program.mode(),
+        has_ui: program.has_ui(),
+        flags: serde_json::Map::new(),
+        reason: "startup",
+        extensions: sources,
+        launcher: config::own_program(),
+        pi_packages: pi_packages(app),
+    };
+    Some(Arc::new(ExtensionSet::new(vec![(host, request)], program, Arc::new(SystemClock))))
+}
+
+/// Folders in which pi's own packages may be installed: beside the first `pi` on the path, and in pi's folder.
+fn pi_packages(app: &App) -> Vec<std::path::PathBuf> {
+    let environment = &app.environment;
+    let beside = environment.path.iter().filter_map(|folder| {
+        let program = folder.join("pi").canonicalize().ok()?;
+        program.ancestors().find(|folder| folder.ends_with("node_modules")).map(Path::to_path_buf)
+    });
+    let own = environment.pi.iter().map(|pi| pi.join("npm/node_modules")).filter(|folder| folder.is_dir());
+    beside.take(1).chain(own).collect()
+}
+
+/// The program that answers extensions on behalf of a front end.
+pub(crate) fn program(
+    app: &App,
+    key: Option<String>,
+    resources: Arc<offshoot_agent::resources::Resources>,
+    cwd: &Path,
+    front: Arc<dyn ExtensionFront>,
+) -> Arc<dyn Program> {
+    let app = App { ui: app.ui.quiet(), ..app.clone() };
+    Arc::new(ExtensionProgram { app, key, resources, cwd: cwd.to_path_buf(), front })
+}

@@ -1,0 +1,205 @@
+//! The files of extensions: of the command line, the project, the user, settings and packages. Runs nothing.
+
+use std::path::{Path, PathBuf};
+
+use offshoot_agent::resources::ResourceScope;
+use offshoot_extensions::contract::{ExtensionKind, Origin, Source};
+use offshoot_packages::contents::{Contents, extensions as scripts};
+use offshoot_packages::entry::ResourceKind;
+use offshoot_settings::{Layers, Scope};
+
+use super::known::{KnownExtensions, ProjectFolder};
+use crate::app::App;
+use crate::config::settings::pi_folder;
+use crate::packages::Brought;
+use crate::trust::{RunTrust, Trust};
+
+/// What the command line says of extensions.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct ExtensionWishes {
+    pub(crate) named: Vec<PathBuf>,
+    pub(crate) hooks: Vec<PathBuf>,
+    /// Whether any others are looked for.
+    pub(crate) finds: bool,
+}
+
+#[derive(Debug, Clone, Default)]
+pub(crate) struct FoundExtensions {
+    /// In the order in which they are loaded.
+    pub(crate) sources: Vec<Source>,
+    pub(crate) troubles: Vec<String>,
+    /// Of the trusted project, new or changed since the user allowed them: not among the sources.
+    pub(crate) unknown: Vec<ProjectFolder>,
+}
+
+/// Of each place the folder, what is in it, and whose it is.
+struct Place {
+    path: PathBuf,
+    kind: ExtensionKind,
+    origin: Origin,
+    scope: Scope,
+}
+
+/// The extensions of a run. A file that is found twice counts once, in its first place.
+pub(crate) fn find(
+    app: &App,
+    wishes: &ExtensionWishes,
+    layers: &Layers,
+    cwd: &Path,
+    brought: &Brought,
+) -> FoundExtensions {
+    let mut found = FoundExtensions::default();
+    let environment = &app.environment;
+    let absolute = |path: &PathBuf| environment.cwd.join(home_of(path, environment.home.as_deref()));
+    for (paths, kind) in [(&wishes.named, ExtensionKind::Extension), (&wishes.hooks, ExtensionKind::Hook)] {
+        for path in paths.iter().map(absolute) {
+            found.add_named(&path, kind, Origin::Flag);
+        }
+    }
+    if !wishes.finds {
+        return found;
+    }
+    let places = places(app, layers, cwd);
+    let (project, users): (Vec<_>, Vec<_>) = places.into_iter().partition(|place| place.scope == Scope::Project);
+    for place in project.into_iter().filter(|place| place.path.exists()) {
+        if found.may_run(app, cwd, &place.path) {
+            found.add_place(&place);
+        }
+    }
+    users.iter().for_each(|place| found.add_place(place));
+    for package in &brought.packages {
+        let is_projects = package.scope == ResourceScope::Project;
+        if is_projects && !found.may_run(app, cwd, &package.package.root) {
+            continue;
+        }
+        for path in &package.extensions {
+            found.add(path.clone(), ExtensionKind::Extension, Origin::Package);
+        }
+    }
+    found
+}
+
+fn places(app: &App, layers: &Layers, cwd: &Path) -> Vec<Place> {
+    let environment = &app.environment;
+    let place = |path: PathBuf, kind, origin, scope| Place { path, kind, origin, scope };
+    let mut places = Vec::new();
+    let folders = |base: &Path| {
+        [
+            (base.join("extensions"), ExtensionKind::Extension),
+            (base.join("hooks"), ExtensionKind::Hook),
+            (base.join("tools"), ExtensionKind::Tool),
+        ]
+    };
+    for base in [".offshoot", ".pi"].map(|name| cwd.join(name)) {
+        let own = folders(&base).map(|(path, kind)| place(path, kind, Origin::Project, Scope::Project));
+        places.extend(own);
+    }
+    for (key, kind) in [("extensions", ExtensionKind::Extension), ("hooks", ExtensionKind::Hook)] {
+        for (scope, words) in layers.listed(key) {
+            let base = match scope {
+                Scope::Project => cwd.join(".offshoot"),
+                Scope::Global => environment.data.clone().unwrap_or_default(),
+            };
+            let paths = words.iter().map(|word| base.join(home_of(Path::new(word), environment.home.as_deref())));
+            places.extend(paths.map(|path| place(path, kind, Origin::Settings, scope)));
+        }
+    }
+    let bases = environment.data.as_deref().into_iter().chain(pi_folder(environment));
+    for base in bases {
+        places.extend(folders(base).map(|(path, kind)| place(path, kind, Origin::User, Scope::Global)));
+    }
+    places
+}
+
+/// A path that begins with `~/` is in the home directory.
+fn home_of(path: &Path, home: Option<&Path>) -> PathBuf {
+    match (path.strip_prefix("~"), home) {
+        (Ok(rest), Some(home)) => home.join(rest),
+        _ => path.to_path_buf(),
+    }
+}
+
+impl FoundExtensions {
+    /// Whether the project's extensions at a path may run: the folder is trusted, and the user has allowed these contents,
+    /// or has just said that everything runs.
+    fn may_run(&mut self, app: &App, cwd: &Path, path: &Path) -> bool {
+        let short = app.environment.short(&path.display().to_string());
+        match app.trust_of(cwd).0 {
+            Trust::Given => {}
+            Trust::Refused | Trust::Unasked => {
+                if app.trust != RunTrust::EveryFolder(false) {
+                    let why = "this folder is not trusted; --trust runs it this once";
+                    self.troubles.push(format!("{short} does not run: {why}"));
+                }
+                return false;
+            }
+        }
+        if app.trust == RunTrust::EveryFolder(true) {
+            return true;
+        }
+        let folder = match ProjectFolder::of(path) {
+            Ok(folder) => folder,
+            Err(error) => {
+                self.troubles.push(format!("{short} does not run: it could not be read whole: {error}"));
+                return false;
+            }
+        };
+        let is_known = app.environment.data.as_deref().is_some_and(|data| KnownExtensions::of(data).has(&folder));
+        if !is_known {
+            let why = "it is new, or has changed since you allowed it; `offshoot` on a terminal asks, --trust runs it this once";
+            self.troubles.push(format!("{short} does not run: {why}"));
+            self.unknown.push(folder);
+        }
+        is_known
+    }
+
+    fn add_place(&mut self, place: &Place) {
+        match place.origin {
+            Origin::Settings => self.add_named(&place.path, place.kind, place.origin),
+            _ => scripts(&place.path).into_iter().for_each(|path| self.add_found(&path, place.kind, place.origin)),
+        }
+    }
+
+    /// A file, or a folder: one with an index or a manifest is an extension, any other has extensions.
+    fn add_named(&mut self, path: &Path, kind: ExtensionKind, origin: Origin) {
+        if path.is_file() {
+            return self.add(path.to_path_buf(), kind, origin);
+        }
+        if !path.is_dir() {
+            return self.troubles.push(format!("there is no extension {}", path.display()));
+        }
+        let index = ["package.json", "index.ts", "index.js"].map(|name| path.join(name));
+        match index.iter().find(|file| file.is_file()) {
+            Some(index) => self.add_found(index, kind, origin),
+            None => scripts(path).into_iter().for_each(|path| self.add_found(&path, kind, origin)),
+        }
+    }
+
+    /// A script, or the manifest of a folder that lists scripts.
+    fn add_found(&mut self, path: &Path, kind: ExtensionKind, origin: Origin) {
+        let folder = path.parent().filter(|_| path.file_name().is_some_and(|name| name == "package.json"));
+        let Some(folder) = folder else { return self.add(path.to_path_buf(), kind, origin) };
+        match Contents::of(folder) {
+            Ok(contents) => {
+                let listed = contents.of_kind(ResourceKind::Extension);
+                let index = ["index.ts", "index.js"].map(|name| folder.join(name));
+                match listed.is_empty() {
+                    true => index
+                        .into_iter()
+                        .find(|file| file.is_file())
+                        .into_iter()
+                        .for_each(|file| self.add(file, kind, origin)),
+                    false => listed.iter().for_each(|file| self.add(folder.join(file), kind, origin)),
+                }
+            }
+            Err(error) => self.troubles.push(format!("the extension in {}: {error}", folder.display())),
+        }
+    }
+
+    fn add(&mut self, path: PathBuf, kind: ExtensionKind, origin: Origin) {
+        let path = path.canonicalize().unwrap_or(path);
+        if !self.sources.iter().any(|source| source.path == path) {
+            self.sources.push(Source { path, kind, origin });
+        }
+    }
+}

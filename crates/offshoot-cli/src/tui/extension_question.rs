@@ -1,0 +1,37 @@
+//! The question whether a trusted project's extensions may run, asked for contents that the user has not allowed yet.
+
+use offshoot_session::session::Session;
+use offshoot_session::text::clean_lines;
+
+use crate::agent::{Args, found};
+use crate::app::App;
+use crate::error::{CommandError, Result};
+use crate::extensions::KnownExtensions;
+
+/// Asks about extensions that are new or have changed, and remembers a yes. The answer does not stop the start.
+pub(super) fn ask(app: &App, args: &Args, session: &Session) -> Result<()> {
+    let found = found(app, args, session)?;
+    let Some(data) = app.environment.data.as_deref().filter(|_| !found.unknown.is_empty()) else {
+        return Ok(());
+    };
+    let mut lines = vec!["Run these extensions of the project?".to_owned(), String::new()];
+    lines.extend(
+        found.unknown.iter().map(|folder| format!("  {}", app.environment.short(&folder.path.display().to_string()))),
+    );
+    lines.extend([
+        String::new(),
+        "They are programs, and run with all your rights.".to_owned(),
+        "They are new, or have changed since you allowed them.".to_owned(),
+        String::new(),
+        "  y      run them, until they change".to_owned(),
+        "  Enter  do not run them this time".to_owned(),
+        String::new(),
+    ]);
+    let lines: Vec<String> = lines.iter().map(|line| clean_lines(line).into_owned()).collect();
+    let failed = |error| CommandError::io("ask about the extensions", &error);
+    let answer = app.ui.ask(&lines, "y or Enter: ").map_err(failed)?;
+    if matches!(answer.unwrap_or_default().trim().to_lowercase().as_str(), "y" | "yes") {
+        KnownExtensions::of(data).keep(&found.unknown)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,267 @@
+//! What several handlers of one event together decide. The order is that of the registry.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use offshoot_agent::extensions::{
+    CallVerdict, GivenSummary, Leaving, RunAdditions, RunStart, Said, SaidVerdict, SummaryQuestion, SummaryVerdict,
+};
+use offshoot_agent::message::{Block, CustomMessage};
+use offshoot_agent::tool::{BashRun, ToolOutcome};
+use offshoot_agent::turn::Call;
+use serde_json::{Map, Value, json};
+
+use crate::contract::{Failure, HandlerAnswer};
+use crate::registry::Listener;
+use crate::runner::Runner;
+use crate::tool::outcome;
+
+impl Runner {
+    /// Every handler gets it; what they return has no meaning.
+    pub(crate) async fn tell(&mut self, event: &'static str, payload: Value) {
+        let payload: Arc<str> = payload.to_string().into();
+        for listener in self.listeners(event) {
+            self.answer(&listener, event, payload.clone()).await;
+        }
+    }
+
+    /// A handler's answer; `None` if it failed, which is reported.
+    async fn answer(&mut self, listener: &Listener, event: &str, payload: Arc<str>) -> Option<HandlerAnswer> {
+        self.ask(listener, event, payload).await.ok()
+    }
+
+    /// The first block stops the call. So does a handler that fails: it may be one that guards.
+    pub(crate) async fn before_call(&mut self, mut call: Call) -> CallVerdict {
+        if let Some(why) = self.lost_judge() {
+            return CallVerdict::Block(why);
+        }
+        for listener in self.listeners("tool_call") {
+            let payload = json!({
+                "type": "tool_call", "toolName": call.name, "toolCallId": call.id, "input": call.arguments
+            });
+            let answer = match self.ask(&listener, "tool_call", payload.to_string().into()).await {
+                Ok(answer) => answer,
+                Err(Failure { message, .. }) => {
+                    let path = &listener.path;
+                    return CallVerdict::Block(format!("not run: the extension {path} failed at this call: {message}"));
+                }
+            };
+            if let Some(input) = answer.input {
+                call.arguments = input;
+            }
+            if answer.ok["block"].as_bool() == Some(true) {
+                let reason = answer.ok["reason"].as_str().filter(|reason| !reason.is_empty());
+                let usual = || format!("not run: the extension {} blocked this call", listener.path);
+                return CallVerdict::Block(reason.map_or_else(usual, str::to_owned));
+            }
+        }
+        CallVerdict::Run(call)
+    }
+
+    /// Each handler sees what the ones before made of the result.
+    pub(crate) async fn after_call(&mut self, call: Call, mut result: ToolOutcome) -> ToolOutcome {
+        for listener in self.listeners("tool_result") {
+            let payload = json!({
+                "type": "tool_result", "toolName": call.name, "toolCallId": call.id, "input": call.arguments,
+                "content": result.content, "details": result.details, "isError": result.is_error
+            });
+            let Some(answer) = self.answer(&listener, "tool_result", payload.to_string().into()).await else {
+                continue;
+            };
+            let changed = outcome(json!({"content": answer.ok["content"], "details": answer.ok["details"]}));
+            if answer.ok.get("content").is_some_and(Value::is_array) {
+                result.content = changed.content;
+            }
+            if answer.ok.get("details").is_some() {
+                result.details = changed.details;
+            }
+            if let Some(is_error) = answer.ok["isError"].as_bool() {
+                result.is_error = is_error;
+            }
+        }
+        result
+    }
+
+    /// `None` if no handler changed the messages.
+    pub(crate) async fn context(&mut self, messages: Vec<String>) -> Option<Vec<String>> {
+        let mut list = format!("[{}]", messages.join(","));
+        let mut is_changed = false;
+        for listener in self.listeners("context") {
+            let payload = format!(r#"{{"type":"context","messages":{list}}}"#);
+            let Some(answer) = self.answer(&listener, "context", payload.into()).await else { continue };
+            if let Some(Value::Array(changed)) = answer.ok.get("messages") {
+                if let Some(at) = changed.iter().position(|message| !message["role"].is_string()) {
+                    let why = Failure::new(format!("message {at} of its answer has no role"));
+                    self.report(&listener, "context", &why);
+                    continue;
+                }
+                list = Value::Array(changed.clone()).to_string();
+                is_changed = true;
+            }
+        }
+        let changed: Vec<Value> = if is_changed { serde_json::from_str(&list).ok()? } else { return None };
+        Some(changed.iter().map(Value::to_string).collect())
+    }
+
+    /// All messages are added; each handler sees the system prompt as the ones before have left it.
+    pub(crate) async fn before_run(&mut self, start: RunStart) -> RunAdditions {
+        let mut additions = RunAdditions::default();
+        let mut system = start.system;
+        for listener in self.listeners("before_agent_start") {
+            let payload = json!({
+                "type": "before_agent_start", "prompt": start.prompt, "images": start.images, "systemPrompt": system,
+                "systemPromptOptions": {}
+            });
+            let event = "before_agent_start";
+            let Some(answer) = self.answer(&listener, event, payload.to_string().into()).await else { continue };
+            if let Some(message) = answer.ok.get("message").filter(|message| message.is_object()) {
+                match custom_message(message) {
+                    Ok(message) => additions.messages.push(message),
+                    Err(why) => self.report(&listener, event, &Failure::new(format!("its message is not one: {why}"))),
+                }
+            }
+            if let Some(text) = answer.ok["systemPromptAppend"].as_str() {
+                system = format!("{system}\n\n{text}");
+                additions.system = Some(system.clone());
+            }
+            if let Some(text) = answer.ok["systemPrompt"].as_str() {
+                text.clone_into(&mut system);
+                additions.system = Some(system.clone());
+            }
+        }
+        additions
+    }
+
+    /// Each handler sees what the ones before made of it; the first that handles it is the last.
+    pub(crate) async fn said(&mut self, mut said: Said, source: &'static str) -> SaidVerdict {
+        for listener in self.listeners("input") {
+            let mut payload = json!({"type": "input", "text": said.text, "images": said.images, "source": source});
+            if let Some(behavior) = said.while_streaming {
+                payload["streamingBehavior"] = json!(behavior);
+            }
+            let Some(answer) = self.answer(&listener, "input", payload.to_string().into()).await else { continue };
+            match answer.ok["action"].as_str() {
+                Some("handled") => return SaidVerdict::Handled,
+                Some("transform") => {
+                    if let Some(text) = answer.ok["text"].as_str() {
+                        text.clone_into(&mut said.text);
+                    }
+                    if let Some(Value::Array(images)) = answer.ok.get("images") {
+                        let images = images.iter().filter_map(|image| serde_json::from_value(image.clone()).ok());
+                        said.images = images.filter(|block| matches!(block, Block::Image { .. })).collect();
+                    }
+                }
+                _ => {}
+            }
+        }
+        SaidVerdict::Continue(said)
+    }
+
+    pub(crate) async fn before_shell(&mut self, command: &str, exclude: bool, cwd: PathBuf) -> Option<BashRun> {
+        for listener in self.listeners("user_bash") {
+            let payload =
+                json!({"type": "user_bash", "command": command, "excludeFromContext": exclude, "cwd": cwd.clone()});
+            let Some(answer) = self.answer(&listener, "user_bash", payload.to_string().into()).await else { continue };
+            let Some(result) = answer.ok.get("result").filter(|result| result.is_object()) else { continue };
+            return Some(BashRun {
+                output: result["output"].as_str().unwrap_or_default().to_owned(),
+                exit_code: result["exitCode"].as_i64().and_then(|code| i32::try_from(code).ok()),
+                cancelled: result["cancelled"].as_bool().unwrap_or(false),
+                truncated: result["truncated"].as_bool().unwrap_or(false),
+                full_output_path: result["fullOutputPath"].as_str().map(PathBuf::from),
+                duration_ms: None,
+            });
+        }
+        None
+    }
+
+    /// The first handler that says no is the last.
+    pub(crate) async fn may_leave(&mut self, leaving: &Leaving) -> bool {
+        let (event, payload) = match leaving {
+            Leaving::New => ("session_before_switch", json!({"type": "session_before_switch", "reason": "new"})),
+            Leaving::Resume(file) => (
+                "session_before_switch",
+                json!({"type": "session_before_switch", "reason": "resume", "targetSessionFile": file}),
+            ),
+            Leaving::Fork { entry, is_before } => {
+                let position = if *is_before { "before" } else { "at" };
+                let payload = json!({"type": "session_before_fork", "entryId": entry, "position": position});
+                ("session_before_fork", payload)
+            }
+        };
+        let payload: Arc<str> = payload.to_string().into();
+        for listener in self.listeners(event) {
+            let answer = self.answer(&listener, event, payload.clone()).await;
+            if answer.is_some_and(|answer| answer.ok["cancel"].as_bool() == Some(true)) {
+                return false;
+            }
+        }
+        true
+    }
+
+    /// The last answer counts; a `cancel` at once.
+    pub(crate) async fn before_compaction(&mut self, question: SummaryQuestion) -> SummaryVerdict {
+        let instructions = question.instructions.as_deref().map(|text| json!(text).to_string());
+        let instructions = instructions.map(|text| format!(r#","customInstructions":{text}"#)).unwrap_or_default();
+        let payload = format!(
+            r#"{{"type":"session_before_compact","preparation":{},"branchEntries":{},"reason":"{}","willRetry":false{instructions}}}"#,
+            question.preparation, question.entries, question.reason
+        );
+        let payload: Arc<str> = payload.into();
+        let mut verdict = SummaryVerdict::Usual;
+        for listener in self.listeners("session_before_compact") {
+            let answer = self.answer(&listener, "session_before_compact", payload.clone()).await;
+            let Some(answer) = answer else { continue };
+            if answer.ok["cancel"].as_bool() == Some(true) {
+                return SummaryVerdict::Cancelled;
+            }
+            if let Some(given) = answer.ok.get("compaction").and_then(Value::as_object) {
+                verdict = SummaryVerdict::Given(summary(given));
+            }
+        }
+        verdict
+    }
+
+    pub(crate) async fn before_move(&mut self, question: SummaryQuestion) -> SummaryVerdict {
+        let payload = format!(r#"{{"type":"session_before_tree","preparation":{}}}"#, question.preparation);
+        let payload: Arc<str> = payload.into();
+        let mut verdict = SummaryVerdict::Usual;
+        for listener in self.listeners("session_before_tree") {
+            let answer = self.answer(&listener, "session_before_tree", payload.clone()).await;
+            let Some(answer) = answer else { continue };
+            let ok = &answer.ok;
+            if ok["cancel"].as_bool() == Some(true) {
+                return SummaryVerdict::Cancelled;
+            }
+            if let Some(given) = ok.get("summary").and_then(Value::as_object) {
+                verdict = SummaryVerdict::Given(summary(given));
+            } else if ["customInstructions", "replaceInstructions", "label"].iter().any(|name| ok.get(*name).is_some())
+            {
+                verdict = SummaryVerdict::Instructed {
+                    instructions: ok["customInstructions"].as_str().map(str::to_owned),
+                    replace: ok["replaceInstructions"].as_bool(),
+                    label: ok["label"].as_str().map(str::to_owned),
+                };
+            }
+        }
+        verdict
+    }
+}
+
+fn custom_message(message: &Value) -> Result<CustomMessage, String> {
+    let mut message = message.clone();
+    message["timestamp"] = json!(0);
+    serde_json::from_value(message).map_err(|error| error.to_string())
+}
+
+fn summary(given: &Map<String, Value>) -> GivenSummary {
+    let text = |name: &str| given.get(name).and_then(Value::as_str).map(str::to_owned);
+    let json = |name: &str| given.get(name).filter(|value| !value.is_null()).map(Value::to_string);
+    GivenSummary {
+        text: text("summary").unwrap_or_default(),
+        first_kept: text("firstKeptEntryId"),
+        tokens_before: given.get("tokensBefore").and_then(Value::as_u64),
+        details: json("details"),
+        usage: json("usage"),
+    }
+}

@@ -1,0 +1,217 @@
+//! The contract with a host: what it loads, what it is asked, and what it may ask in return.
+//!
+//! Events and answers are JSON in pi's shapes. A host runs one handler at a time when it is told to; it decides nothing
+//! about other handlers.
+
+use std::path::PathBuf;
+use std::pin::Pin;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use tokio::sync::mpsc::UnboundedSender;
+
+/// Dropping this ends the wait, and the host is asked to give up.
+pub type HostFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+
+/// The form of an extension's interface.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+#[expect(missing_docs, reason = "the names say what they are")]
+pub enum ExtensionKind {
+    Extension,
+    /// Of pi up to 0.34.
+    Hook,
+    /// Of pi up to 0.34.
+    Tool,
+}
+
+/// Where an extension comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+#[expect(missing_docs, reason = "the names say what they are")]
+pub enum Origin {
+    User,
+    Project,
+    Package,
+    /// The command line.
+    Flag,
+    Settings,
+}
+
+/// One file of an extension.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[expect(missing_docs, reason = "the names say what they are")]
+pub struct Source {
+    pub path: PathBuf,
+    pub kind: ExtensionKind,
+    pub origin: Origin,
+}
+
+/// What a host needs to load extensions.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[expect(missing_docs, reason = "the names say what they are")]
+pub struct LoadRequest {
+    pub version: &'static str,
+    pub cwd: PathBuf,
+    /// The user's folder, as pi's extensions know it.
+    pub agent_dir: Option<PathBuf>,
+    /// `tui`, `rpc`, `json` or `print`.
+    pub mode: &'static str,
+    #[serde(rename = "hasUI")]
+    pub has_ui: bool,
+    /// Values of the command line's options that are not offshoot's.
+    pub flags: serde_json::Map<String, Value>,
+    /// `startup`, `reload`, `new`, `resume` or `fork`.
+    pub reason: &'static str,
+    /// The identity of each is its place.
+    pub extensions: Vec<Source>,
+    /// A program that takes pi's arguments.
+    pub launcher: Option<PathBuf>,
+    /// Folders that may have pi's packages.
+    pub pi_packages: Vec<PathBuf>,
+}
+
+/// A handler's identity in its host.
+pub type HandlerId = u64;
+
+/// What one extension registers.
+#[derive(Debug, Clone, PartialEq, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+#[expect(missing_docs, reason = "the names say what they are")]
+pub struct Loaded {
+    /// The extension's place in the request.
+    pub id: usize,
+    pub load_ms: f64,
+    pub error: Option<Failure>,
+    /// In the order of their registration.
+    pub handlers: Vec<Handler>,
+    pub commands: Vec<CommandInfo>,
+    pub tools: Vec<ToolInfo>,
+    pub shortcuts: Vec<Value>,
+    pub flags: Vec<FlagInfo>,
+    pub message_renderers: Vec<Value>,
+    pub entry_renderers: Vec<Value>,
+    pub providers: Vec<Value>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[expect(missing_docs, reason = "the names say what they are")]
+pub struct Handler {
+    pub id: HandlerId,
+    pub event: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+#[expect(missing_docs, reason = "the names say what they are")]
+pub struct CommandInfo {
+    pub name: String,
+    pub description: Option<String>,
+    pub has_completions: bool,
+}
+
+#[derive(Debug, Clone, PartialEq, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+#[expect(missing_docs, reason = "the names say what they are")]
+pub struct ToolInfo {
+    pub name: String,
+    pub label: Option<String>,
+    pub description: String,
+    /// JSON Schema.
+    pub parameters: Value,
+    /// For the list in the system prompt.
+    pub prompt_snippet: Option<String>,
+    pub prompt_guidelines: Vec<String>,
+    /// `sequential`, or `parallel`.
+    pub execution_mode: Option<String>,
+    pub has_render_call: bool,
+    pub has_render_result: bool,
+}
+
+#[derive(Debug, Clone, PartialEq, Default, Deserialize)]
+#[serde(default)]
+#[expect(missing_docs, reason = "the names say what they are")]
+pub struct FlagInfo {
+    pub name: String,
+    pub description: Option<String>,
+    /// `boolean` or `string`.
+    pub r#type: String,
+    pub default: Option<Value>,
+}
+
+/// Why foreign code did not do what it was asked.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize, thiserror::Error)]
+#[error("{message}")]
+#[serde(default)]
+#[expect(missing_docs, reason = "the names say what they are")]
+pub struct Failure {
+    pub message: String,
+    pub stack: Option<String>,
+    /// The host has ended, or was ended because it no longer answered.
+    #[serde(skip)]
+    pub is_gone: bool,
+}
+
+impl Failure {
+    /// A failure without a stack.
+    pub fn new(message: impl Into<String>) -> Self {
+        Self { message: message.into(), stack: None, is_gone: false }
+    }
+
+    /// The host is no longer there.
+    pub fn gone(message: impl Into<String>) -> Self {
+        Self { is_gone: true, ..Self::new(message) }
+    }
+}
+
+/// What a handler gives back.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct HandlerAnswer {
+    /// What it returned; null for nothing.
+    pub ok: Value,
+    /// Of `tool_call`: the arguments, if it changed them.
+    pub input: Option<Value>,
+}
+
+/// Answers what foreign code asks. Called from any thread.
+pub trait Services: Send + Sync {
+    /// An answer at once, as JSON: the session, and the state of the agent. Called where it may block.
+    ///
+    /// # Errors
+    /// The text is thrown in the extension.
+    fn now(&self, method: &str, params: Value) -> Result<String, String>;
+
+    /// An answer that may take as long as a person or a model. Steps on the way go to `progress`.
+    fn later(
+        &self,
+        method: String,
+        params: Value,
+        progress: UnboundedSender<Value>,
+    ) -> HostFuture<'static, Result<Value, String>>;
+
+    /// Something that needs no answer.
+    fn note(&self, method: &str, params: Value);
+
+    /// An extension registered something after it was loaded; the whole list of it.
+    fn registered(&self, loaded: Loaded);
+}
+
+/// Runs extensions.
+pub trait Host: Send + Sync {
+    /// Its name in lists.
+    fn name(&self) -> &'static str;
+
+    /// Loads extensions in place of all that were loaded before. An extension that fails is in the list with its error.
+    fn load(&self, request: LoadRequest, services: Arc<dyn Services>) -> HostFuture<'_, Result<Vec<Loaded>, Failure>>;
+
+    /// Runs a handler. The payload is JSON.
+    fn handle(&self, handler: HandlerId, payload: Arc<str>) -> HostFuture<'_, Result<HandlerAnswer, Failure>>;
+
+    /// Runs a command, a tool or something else that was registered. Steps on the way go to `progress`.
+    fn invoke(&self, what: Value, progress: UnboundedSender<Value>) -> HostFuture<'_, Result<Value, Failure>>;
+
+    /// Ends the host in good order, or else after a moment.
+    fn close(&self) -> HostFuture<'_, ()>;
+}

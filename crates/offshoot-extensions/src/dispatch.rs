@@ -1,0 +1,317 @@
+//! The extensions as the agent knows them: one queue, in which what is told and what is asked keep their order.
+//!
+//! A handler that waits makes the queue wait, never the agent's loop. A question whose asker has gone is dropped, and so is
+//! the wait for its handler.
+
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use offshoot_agent::agent_session::AgentSession;
+use offshoot_agent::event::Event;
+use offshoot_agent::extensions::{
+    Asked, CallVerdict, Extensions, Happening, Leaving, Question, RunAdditions, RunStart, Said, SaidVerdict,
+    SummaryQuestion, SummaryVerdict,
+};
+use offshoot_agent::tool::{BashRun, ToolOutcome};
+use offshoot_agent::turn::Call;
+use offshoot_session::clock::Clock;
+use serde_json::{Value, json};
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+use tokio::sync::oneshot;
+
+use crate::contract::{Host, HostFuture, LoadRequest};
+use crate::payload::PayloadState;
+use crate::program::Program;
+use crate::runner::Runner;
+use crate::shared::Shared;
+
+type Work = Box<dyn for<'a> FnOnce(&'a mut Runner) -> HostFuture<'a, ()> + Send>;
+
+enum Item {
+    Event(Arc<Event>),
+    Happening(Box<Happening>),
+    /// The user's stop ends it.
+    Question(Work),
+    /// Not even a stop ends it.
+    Step(Work),
+}
+
+/// A set of extensions with their hosts.
+pub struct ExtensionSet {
+    shared: Arc<Shared>,
+    queue: UnboundedSender<Item>,
+    idle: Mutex<Option<(Runner, UnboundedReceiver<Item>)>>,
+}
+
+impl std::fmt::Debug for ExtensionSet {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("ExtensionSet")
+    }
+}
+
+impl ExtensionSet {
+    /// Nothing is loaded before [`Self::start`].
+    #[must_use]
+    pub fn new(
+        hosts: Vec<(Arc<dyn Host>, LoadRequest)>,
+        program: Arc<dyn Program>,
+        clock: Arc<dyn Clock + Sync>,
+    ) -> Self {
+        let (queue, items) = unbounded_channel();
+        let shared = Arc::new(Shared::new(program));
+        let state = PayloadState::default();
+        let runner = Runner { shared: shared.clone(), hosts, clock, state, has_restarted: false, is_lost: false };
+        Self { shared, queue, idle: Mutex::new(Some((runner, items))) }
+    }
+
+    /// Loads the extensions beside what the agent does. Called once, in the agent's runtime.
+    pub fn start(&self, agent: &AgentSession) {
+        self.shared.set_agent(agent);
+        let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some((runner, items)) = idle {
+            drop(tokio::spawn(run(runner, items)));
+        }
+    }
+
+    /// Loads everything again.
+    pub async fn reload(&self) {
+        self.step(|runner| {
+            Box::pin(async move {
+                runner.leave("reload", None).await;
+                runner.has_restarted = false;
+                runner.begin("reload", None).await;
+            })
+        })
+        .await;
+    }
+
+    /// Waits until the extensions are loaded.
+    pub async fn loaded(&self) {
+        self.shared.loaded().await;
+    }
+
+    /// Each extension with its host, origin, time of loading and what it registered.
+    #[must_use]
+    pub fn list(&self) -> Vec<Value> {
+        let registry = self.shared.registry();
+        let item = |extension: &crate::registry::Extension| {
+            let loaded = &extension.loaded;
+            json!({
+                "path": extension.source.path, "kind": extension.source.kind, "origin": extension.source.origin,
+                "host": extension.host.name(), "loadMs": loaded.load_ms,
+                "error": loaded.error.as_ref().map(|error| error.message.clone()),
+                "events": loaded.handlers.iter().map(|handler| handler.event.clone()).collect::<Vec<_>>(),
+                "commands": loaded.commands.iter().map(|command| command.name.clone()).collect::<Vec<_>>(),
+                "tools": loaded.tools.iter().map(|tool| tool.name.clone()).collect::<Vec<_>>(),
+            })
+        };
+        registry.extensions.iter().map(item).collect()
+    }
+
+    /// The commands in pi's shape.
+    #[must_use]
+    pub fn commands(&self) -> Vec<Value> {
+        self.shared.command_infos()
+    }
+
+    /// Whether a text calls a command of an extension.
+    pub async fn is_command(&self, text: &str) -> bool {
+        let Some(called) = text.strip_prefix('/') else { return false };
+        self.loaded().await;
+        let name = called.split_once(' ').map_or(called, |(name, _)| name);
+        self.shared.registry().command(name).is_some()
+    }
+
+    /// Completions of a command's argument, in pi's shape; `None` if there are none.
+    pub async fn completions(&self, name: &str, prefix: &str) -> Option<Value> {
+        let (host, ext) = {
+            let registry = self.shared.registry();
+            let (extension, _) = registry.command(name).filter(|(_, command)| command.has_completions)?;
+            (extension.host.clone(), extension.loaded.id)
+        };
+        let what = json!({"kind": "completions", "ext": ext, "name": name, "prefix": prefix});
+        host.invoke(what, unbounded_channel().0).await.ok()
+    }
+
+    /// Sends a question through the queue. Without an answer it is the usual one.
+    fn question<T: Send + 'static>(
+        &self,
+        usual: T,
+        ask: impl for<'a> FnOnce(&'a mut Runner) -> HostFuture<'a, T> + Send + 'static,
+    ) -> Asked<'_, T> {
+        let (answer, answered) = oneshot::channel();
+        self.put(Item::Question(answering(answer, ask)));
+        Box::pin(async move { answered.await.unwrap_or(usual) })
+    }
+
+    fn step(&self, work: impl for<'a> FnOnce(&'a mut Runner) -> HostFuture<'a, ()> + Send + 'static) -> Asked<'_, ()> {
+        let (answer, answered) = oneshot::channel();
+        self.put(Item::Step(Box::new(move |runner| {
+            Box::pin(async move {
+                work(runner).await;
+                // The asker may have gone.
+                let _ = answer.send(());
+            })
+        })));
+        Box::pin(async move { drop(answered.await) })
+    }
+
+    fn put(&self, item: Item) {
+        // After the end nobody asks.
+        drop(self.queue.send(item));
+    }
+}
+
+fn answering<T: Send + 'static>(
+    mut answer: oneshot::Sender<T>,
+    ask: impl for<'a> FnOnce(&'a mut Runner) -> HostFuture<'a, T> + Send + 'static,
+) -> Work {
+    Box::new(move |runner| {
+        Box::pin(async move {
+            tokio::select! {
+                biased;
+                () = answer.closed() => {}
+                said = ask(runner) => drop(answer.send(said)),
+            }
+        })
+    })
+}
+
+async fn run(mut runner: Runner, mut items: UnboundedReceiver<Item>) {
+    let shared = runner.shared.clone();
+    runner.load("startup").await;
+    tokio::select! {
+        () = shared.stopped() => {}
+        () = runner.tell("session_start", json!({"type": "session_start", "reason": "startup"})) => {}
+    }
+    runner.recover().await;
+    while let Some(item) = items.recv().await {
+        match item {
+            Item::Step(work) => work(&mut runner).await,
+            Item::Question(work) => tokio::select! {
+                () = shared.stopped() => {}
+                () = work(&mut runner) => {}
+            },
+            Item::Event(event) => tokio::select! {
+                () = shared.stopped() => {}
+                () = runner.event(&event) => {}
+            },
+            Item::Happening(happening) => tokio::select! {
+                () = shared.stopped() => {}
+                () = runner.happening(*happening) => {}
+            },
+        }
+        runner.recover().await;
+    }
+}
+
+fn event_of(question: Question) -> &'static str {
+    match question {
+        Question::BeforeRun => "before_agent_start",
+        Question::Context => "context",
+        Question::BeforeCall => "tool_call",
+        Question::AfterCall => "tool_result",
+        Question::BeforeShell => "user_bash",
+        Question::BeforeCompaction => "session_before_compact",
+        Question::BeforeMove => "session_before_tree",
+    }
+}
+
+impl Extensions for ExtensionSet {
+    fn answers(&self, question: Question) -> bool {
+        !*self.shared.is_loaded.borrow() || self.shared.registry().listens(event_of(question))
+    }
+
+    fn tell(&self, event: &Arc<Event>) {
+        self.put(Item::Event(event.clone()));
+    }
+
+    fn tell_happening(&self, happening: Happening) {
+        self.put(Item::Happening(Box::new(happening)));
+    }
+
+    fn command(&self, text: String) -> Asked<'_, Option<()>> {
+        Box::pin(async move {
+            let called = text.strip_prefix('/')?;
+            self.loaded().await;
+            let (name, args) = called.split_once(' ').unwrap_or((called, ""));
+            let (host, ext, path) = {
+                let registry = self.shared.registry();
+                let (extension, _) = registry.command(name)?;
+                (extension.host.clone(), extension.loaded.id, extension.path())
+            };
+            let what = json!({"kind": "command", "ext": ext, "name": name, "args": args});
+            let (progress, _) = unbounded_channel();
+            tokio::select! {
+                biased;
+                // The command goes on by itself.
+                () = self.shared.stopped() => {}
+                done = host.invoke(what, progress) => {
+                    if let Err(failure) = done {
+                        self.shared.report(&path, &format!("command:{name}"), &failure);
+                    }
+                }
+            }
+            Some(())
+        })
+    }
+
+    fn said(&self, said: Said) -> Asked<'_, SaidVerdict> {
+        if *self.shared.is_loaded.borrow() && !self.shared.registry().listens("input") {
+            return Box::pin(std::future::ready(SaidVerdict::Continue(said)));
+        }
+        let source = if self.shared.program.mode() == "rpc" { "rpc" } else { "interactive" };
+        let usual = SaidVerdict::Continue(said.clone());
+        self.question(usual, move |runner| Box::pin(runner.said(said, source)))
+    }
+
+    fn before_run(&self, start: RunStart) -> Asked<'_, RunAdditions> {
+        self.question(RunAdditions::default(), move |runner| Box::pin(runner.before_run(start)))
+    }
+
+    fn context(&self, messages: Vec<String>) -> Asked<'_, Option<Vec<String>>> {
+        self.question(None, move |runner| Box::pin(runner.context(messages)))
+    }
+
+    fn before_call(&self, call: Call) -> Asked<'_, CallVerdict> {
+        let usual = CallVerdict::Block("not run: the user stopped the extension that judges this call".to_owned());
+        self.question(usual, move |runner| Box::pin(runner.before_call(call)))
+    }
+
+    fn after_call(&self, call: Call, outcome: ToolOutcome) -> Asked<'_, ToolOutcome> {
+        let usual = outcome.clone();
+        self.question(usual, move |runner| Box::pin(runner.after_call(call, outcome)))
+    }
+
+    fn before_shell(&self, command: String, exclude: bool, cwd: PathBuf) -> Asked<'_, Option<BashRun>> {
+        self.question(None, move |runner| Box::pin(async move { runner.before_shell(&command, exclude, cwd).await }))
+    }
+
+    fn may_leave(&self, leaving: Leaving) -> Asked<'_, bool> {
+        self.question(true, move |runner| Box::pin(async move { runner.may_leave(&leaving).await }))
+    }
+
+    fn leaves(&self, reason: &'static str, target: Option<PathBuf>) -> Asked<'_, ()> {
+        self.step(move |runner| Box::pin(runner.leave(reason, target)))
+    }
+
+    fn entered(&self, reason: &'static str, previous: Option<PathBuf>) -> Asked<'_, ()> {
+        self.step(move |runner| Box::pin(runner.begin(reason, previous)))
+    }
+
+    fn before_compaction(&self, question: SummaryQuestion) -> Asked<'_, SummaryVerdict> {
+        self.question(SummaryVerdict::Usual, move |runner| Box::pin(runner.before_compaction(question)))
+    }
+
+    fn before_move(&self, question: SummaryQuestion) -> Asked<'_, SummaryVerdict> {
+        self.question(SummaryVerdict::Usual, move |runner| Box::pin(runner.before_move(question)))
+    }
+
+    fn dealt_with(&self) -> Asked<'_, ()> {
+        self.question((), |_| Box::pin(std::future::ready(())))
+    }
+
+    fn stop(&self) {
+        self.shared.stop();
+    }
+}

@@ -1,0 +1,22 @@
+//! Other people's code: hooks, tools and commands that a host runs, for example a Node.js process.
+//!
+//! What an event means, in which order handlers get it and what several of them together decide is here, once, for all
+//! hosts. Knows no front end and no provider, and never holds the session while foreign code runs.
+
+#![warn(missing_docs)]
+#![cfg_attr(test, allow(clippy::disallowed_methods, reason = "tests make files and folders as they need them"))]
+
+pub mod contract;
+pub mod program;
+mod registry;
+mod payload;
+mod tool;
+mod shared;
+mod session_calls;
+mod services;
+mod runner;
+mod combine;
+mod dispatch;
+pub mod node;
+
+pub use dispatch::ExtensionSet;

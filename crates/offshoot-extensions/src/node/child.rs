@@ -1,0 +1,407 @@
+//! The process and its pipes: threads that read and write lines, and what waits for an answer.
+
+use std::collections::HashMap;
+use std::io::{self, BufReader, PipeReader, PipeWriter, Read as _, Write as _};
+use std::os::fd::OwnedFd;
+use std::os::unix::process::CommandExt as _;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::mpsc::{Sender, channel};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::Duration;
+
+use command_fds::{CommandFdExt as _, FdMapping};
+use serde_json::{Value, json};
+use tokio::runtime::Handle;
+use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
+use tokio::sync::oneshot;
+use tokio::task::AbortHandle;
+
+use super::lines;
+use crate::contract::{Failure, LoadRequest, Loaded, Services};
+
+/// How much of what extensions print is kept.
+const PRINTED: usize = 64 << 10;
+
+pub(super) struct Child {
+    to: Sender<String>,
+    process: Mutex<Option<std::process::Child>>,
+    state: Mutex<State>,
+    ended: Condvar,
+    is_gone: AtomicBool,
+    /// Pings without an answer.
+    silence: AtomicU64,
+    /// Calls of the process that block it: it cannot answer pings meanwhile.
+    blocked: AtomicU64,
+    services: Arc<dyn Services>,
+}
+
+#[derive(Default)]
+struct State {
+    waiting: HashMap<u64, Waiting>,
+    /// Calls of the process that have no answer yet.
+    calls: HashMap<u64, AbortHandle>,
+    ready: Option<oneshot::Sender<Result<Vec<Loaded>, Failure>>>,
+    printed: String,
+    why: Option<String>,
+}
+
+struct Waiting {
+    answer: oneshot::Sender<Result<Value, Failure>>,
+    progress: Option<UnboundedSender<Value>>,
+}
+
+/// The line that loads extensions.
+pub(super) fn init(request: &LoadRequest) -> serde_json::Result<String> {
+    let mut line = serde_json::to_value(request)?;
+    line["t"] = json!("init");
+    if let Some(extensions) = line["extensions"].as_array_mut() {
+        extensions.iter_mut().enumerate().for_each(|(id, extension)| extension["id"] = json!(id));
+    }
+    Ok(line.to_string())
+}
+
+impl Child {
+    pub(super) fn start(
+        node: &Path,
+        folder: &Path,
+        cwd: &Path,
+        patience: Duration,
+        services: &Arc<dyn Services>,
+    ) -> io::Result<Arc<Self>> {
+        let (lines_in, lines_out) = io::pipe()?;
+        let (results_in, results_out) = io::pipe()?;
+        let (answers_in, answers_out) = io::pipe()?;
+        let (calls_in, calls_out) = io::pipe()?;
+        let (printed_in, printed_out) = io::pipe()?;
+        let mapping = |parent_fd: OwnedFd, child_fd| FdMapping { parent_fd, child_fd };
+        let mut command = Command::new(node);
+        command.arg(folder.join("host.mjs")).stdin(Stdio::null());
+        command.stdout(printed_out.try_clone()?).stderr(printed_out).current_dir(cwd);
+        // What ends the program with a key must let the extensions end in good order.
+        command.process_group(0);
+        let fds = vec![
+            mapping(lines_in.into(), 3),
+            mapping(results_out.into(), 4),
+            mapping(answers_in.into(), 5),
+            mapping(calls_out.into(), 6),
+        ];
+        command.fd_mappings(fds).map_err(|_| io::Error::other("two pipes have one number"))?;
+        let process = command.spawn()?;
+        // The other ends of the pipes are the process's alone.
+        drop(command);
+        let (to, outgoing) = channel();
+        let child = Arc::new(Self {
+            to,
+            process: Mutex::new(Some(process)),
+            state: Mutex::default(),
+            ended: Condvar::new(),
+            is_gone: AtomicBool::new(false),
+            silence: AtomicU64::new(0),
+            blocked: AtomicU64::new(0),
+            services: services.clone(),
+        });
+        let runtime = Handle::current();
+        let thread = |name: &str| std::thread::Builder::new().name(name.to_owned());
+        thread("extensions-out").spawn(move || write_lines(&outgoing, lines_out))?;
+        let this = Arc::downgrade(&child);
+        thread("extensions-in").spawn(move || read_lines(&this, results_in, &runtime))?;
+        let this = Arc::downgrade(&child);
+        thread("extensions-now").spawn(move || serve_calls(&this, calls_in, answers_out))?;
+        let this = Arc::downgrade(&child);
+        thread("extensions-print").spawn(move || keep_printed(&this, printed_in))?;
+        drop(tokio::spawn(watch(Arc::downgrade(&child), patience)));
+        Ok(child)
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn is_gone(&self) -> bool {
+        self.is_gone.load(Ordering::Acquire)
+    }
+
+    fn send(&self, line: String) {
+        // The thread ends with the pipe.
+        drop(self.to.send(line));
+    }
+
+    pub(super) async fn load(&self, line: String) -> Result<Vec<Loaded>, Failure> {
+        let (answer, answered) = oneshot::channel();
+        self.state().ready = Some(answer);
+        if self.is_gone() {
+            return Err(self.failure());
+        }
+        self.send(line);
+        answered.await.unwrap_or_else(|_| Err(self.failure()))
+    }
+
+    /// Sends a line and waits for the result of its id. Dropping this tells the process to give up.
+    pub(super) async fn ask(
+        &self,
+        id: u64,
+        line: String,
+        progress: Option<UnboundedSender<Value>>,
+    ) -> Result<Value, Failure> {
+        if line.len() as u64 > lines::LONGEST {
+            return Err(Failure::new(format!("more than {} MiB are not sent to an extension", lines::LONGEST >> 20)));
+        }
+        let (answer, answered) = oneshot::channel();
+        self.state().waiting.insert(id, Waiting { answer, progress });
+        let mut asking = Asking { child: self, id, is_answered: false };
+        if self.is_gone() {
+            return Err(self.failure());
+        }
+        self.send(line);
+        let answer = answered.await.unwrap_or_else(|_| Err(self.failure()));
+        asking.is_answered = true;
+        answer
+    }
+
+    fn failure(&self) -> Failure {
+        let state = self.state();
+        let why = state.why.as_deref().unwrap_or("it ended by itself");
+        let printed = state.printed.trim_end();
+        let last = printed.lines().rev().take(12).collect::<Vec<_>>().into_iter().rev().collect::<Vec<_>>().join("\n");
+        let said = if last.is_empty() { String::new() } else { format!("\n{last}") };
+        Failure::gone(format!("the Node.js process of the extensions is gone: {why}{said}"))
+    }
+
+    /// Nothing of it is waited for any more.
+    fn lost(&self) {
+        self.is_gone.store(true, Ordering::Release);
+        let failure = self.failure();
+        let mut state = self.state();
+        let waiting = std::mem::take(&mut state.waiting);
+        let ready = state.ready.take();
+        state.calls.drain().for_each(|(_, call)| call.abort());
+        drop(state);
+        waiting.into_values().for_each(|waiting| drop(waiting.answer.send(Err(failure.clone()))));
+        ready.into_iter().for_each(|ready| drop(ready.send(Err(failure.clone()))));
+        if let Some(mut process) = self.process.lock().unwrap_or_else(PoisonError::into_inner).take() {
+            // It may have ended already.
+            drop(process.kill());
+            drop(process.wait());
+        }
+        self.ended.notify_all();
+    }
+
+    pub(super) fn kill(&self, why: &str) {
+        self.state().why.get_or_insert_with(|| why.to_owned());
+        if let Some(process) = self.process.lock().unwrap_or_else(PoisonError::into_inner).as_mut() {
+            drop(process.kill());
+        }
+    }
+
+    /// Lets it end, and ends it after a while.
+    pub(super) async fn end(self: Arc<Self>, limit: Duration) {
+        self.send(json!({"t": "shutdown"}).to_string());
+        let waiting = tokio::task::spawn_blocking(move || {
+            let state = self.state();
+            let is_running = |_: &mut State| !self.is_gone();
+            let waited = self.ended.wait_timeout_while(state, limit, is_running);
+            drop(waited);
+            self.kill("the program ended");
+        });
+        drop(waiting.await);
+    }
+
+    fn take(self: &Arc<Self>, line: &[u8], runtime: &Handle) {
+        let Ok(mut line) = serde_json::from_slice::<Value>(line) else {
+            return self
+                .services
+                .note("log", json!({"level": "error", "message": "the host sent a line that is no JSON"}));
+        };
+        let id = line["id"].as_u64();
+        match line["t"].as_str().unwrap_or_default() {
+            "result" => {
+                let Some(waiting) = id.and_then(|id| self.state().waiting.remove(&id)) else { return };
+                let answer = match line.get("error").filter(|error| !error.is_null()) {
+                    Some(error) => Err(failure_of(error)),
+                    None => Ok(line),
+                };
+                drop(waiting.answer.send(answer));
+            }
+            "progress" => {
+                let update = line["update"].take();
+                let state = self.state();
+                let progress = id.and_then(|id| state.waiting.get(&id)).and_then(|waiting| waiting.progress.as_ref());
+                progress.into_iter().for_each(|progress| drop(progress.send(update.clone())));
+            }
+            "ready" => {
+                let loaded = serde_json::from_value(line["extensions"].take());
+                let loaded = loaded.map_err(|error| Failure::new(format!("the host's answer is odd: {error}")));
+                if let Some(ready) = self.state().ready.take() {
+                    drop(ready.send(loaded));
+                }
+            }
+            "registered" => match serde_json::from_value(line) {
+                Ok(loaded) => self.services.registered(loaded),
+                Err(error) => self.services.note("log", json!({"level": "error", "message": error.to_string()})),
+            },
+            "call" => self.call(line, runtime),
+            "cancelCall" => {
+                let call = id.and_then(|id| self.state().calls.remove(&id));
+                call.into_iter().for_each(|call| call.abort());
+            }
+            "note" => {
+                let params = line["params"].take();
+                self.services.note(line["method"].as_str().unwrap_or_default(), params);
+            }
+            "pong" => self.silence.store(0, Ordering::Release),
+            _ => {}
+        }
+    }
+
+    fn call(self: &Arc<Self>, mut line: Value, runtime: &Handle) {
+        let Some(id) = line["id"].as_u64() else { return };
+        let method = line["method"].as_str().unwrap_or_default().to_owned();
+        let (progress, mut steps) = unbounded_channel();
+        let answering = self.services.later(method, line["params"].take(), progress);
+        let this = Arc::downgrade(self);
+        let task = runtime.spawn(async move {
+            tokio::pin!(answering);
+            let answer = loop {
+                tokio::select! {
+                    biased;
+                    Some(step) = steps.recv() => {
+                        let Some(this) = this.upgrade() else { return };
+                        this.send(json!({"t": "callProgress", "id": id, "update": step}).to_string());
+                    }
+                    answer = &mut answering => break answer,
+                }
+            };
+            let Some(this) = this.upgrade() else { return };
+            this.state().calls.remove(&id);
+            this.send(match answer {
+                Ok(ok) => json!({"t": "answer", "id": id, "ok": ok}).to_string(),
+                Err(message) => json!({"t": "answer", "id": id, "error": {"message": message}}).to_string(),
+            });
+        });
+        if !task.is_finished() {
+            self.state().calls.insert(id, task.abort_handle());
+        }
+    }
+}
+
+impl Drop for Child {
+    fn drop(&mut self) {
+        if let Some(mut process) = self.process.lock().unwrap_or_else(PoisonError::into_inner).take() {
+            drop(process.kill());
+            drop(process.wait());
+        }
+    }
+}
+
+/// What waits for a result. Dropped without one, it tells the process.
+struct Asking<'a> {
+    child: &'a Child,
+    id: u64,
+    is_answered: bool,
+}
+
+impl Drop for Asking<'_> {
+    fn drop(&mut self) {
+        if !self.is_answered {
+            self.child.state().waiting.remove(&self.id);
+            self.child.send(json!({"t": "cancel", "id": self.id}).to_string());
+        }
+    }
+}
+
+fn failure_of(error: &Value) -> Failure {
+    match error {
+        Value::String(message) => Failure::new(message.clone()),
+        error => serde_json::from_value(error.clone()).unwrap_or_else(|_| Failure::new(error.to_string())),
+    }
+}
+
+fn write_lines(outgoing: &std::sync::mpsc::Receiver<String>, mut pipe: PipeWriter) {
+    while let Ok(mut line) = outgoing.recv() {
+        line.push('\n');
+        if pipe.write_all(line.as_bytes()).is_err() {
+            return;
+        }
+    }
+}
+
+fn read_lines(child: &Weak<Child>, pipe: PipeReader, runtime: &Handle) {
+    let mut pipe = BufReader::with_capacity(64 << 10, pipe);
+    loop {
+        let line = lines::next(&mut pipe);
+        let Some(child) = child.upgrade() else { return };
+        match line {
+            Ok(Some(line)) => child.take(&line, runtime),
+            Ok(None) => return child.lost(),
+            Err(error) => {
+                child.kill(&error.to_string());
+                return child.lost();
+            }
+        }
+    }
+}
+
+/// The process waits for each answer.
+fn serve_calls(child: &Weak<Child>, pipe: PipeReader, mut answers: PipeWriter) {
+    let mut pipe = BufReader::with_capacity(64 << 10, pipe);
+    while let Ok(Some(line)) = lines::next(&mut pipe) {
+        let Some(child) = child.upgrade() else { return };
+        child.blocked.fetch_add(1, Ordering::AcqRel);
+        let mut call: Value = serde_json::from_slice(&line).unwrap_or_default();
+        let (id, method) = (call["id"].take(), call["method"].as_str().unwrap_or_default().to_owned());
+        let answer = match child.services.now(&method, call["params"].take()) {
+            Ok(ok) => format!("{{\"id\":{id},\"ok\":{ok}}}\n"),
+            Err(message) => format!("{{\"id\":{id},\"error\":{{\"message\":{}}}}}\n", json!(message)),
+        };
+        let written = answers.write_all(answer.as_bytes());
+        child.blocked.fetch_sub(1, Ordering::AcqRel);
+        if written.is_err() {
+            return;
+        }
+    }
+}
+
+fn keep_printed(child: &Weak<Child>, mut pipe: PipeReader) {
+    let mut buffer = vec![0; 16 << 10];
+    while let Ok(read) = pipe.read(&mut buffer) {
+        let Some(child) = child.upgrade() else { return };
+        let Some(text) = buffer.get(..read).filter(|text| !text.is_empty()) else { return };
+        let mut state = child.state();
+        state.printed.push_str(&String::from_utf8_lossy(text));
+        if state.printed.len() > 2 * PRINTED {
+            let cut = state.printed.len() - PRINTED;
+            let cut = (cut..).find(|at| state.printed.is_char_boundary(*at)).unwrap_or(cut);
+            state.printed.drain(..cut);
+        }
+    }
+}
+
+/// Ends a process that works on without yielding. While it waits for us, or for nothing, nothing is counted.
+async fn watch(child: Weak<Child>, patience: Duration) {
+    let step = (patience / 8).max(Duration::from_millis(20));
+    let most = u64::try_from(patience.as_millis() / step.as_millis().max(1)).unwrap_or(8);
+    let mut id = 0_u64;
+    loop {
+        tokio::time::sleep(step).await;
+        let Some(child) = child.upgrade() else { return };
+        if child.is_gone() {
+            return;
+        }
+        let is_waited_for = {
+            let state = child.state();
+            !state.waiting.is_empty() || state.ready.is_some()
+        };
+        if !is_waited_for || child.blocked.load(Ordering::Acquire) > 0 {
+            child.silence.store(0, Ordering::Release);
+            continue;
+        }
+        if child.silence.fetch_add(1, Ordering::AcqRel) >= most {
+            child.kill(&format!("an extension ran on for {} s without yielding", patience.as_secs_f32()));
+            return;
+        }
+        id += 1;
+        child.send(json!({"t": "ping", "id": id}).to_string());
+    }
+}

@@ -1,0 +1,65 @@
+//! The host's files are in the program. They are written once to a private folder that is named by what they say.
+
+use std::fs;
+use std::io;
+use std::io::Write as _;
+use std::os::unix::fs::DirBuilderExt as _;
+use std::path::{Path, PathBuf};
+
+use include_dir::{Dir, include_dir};
+use sha2::{Digest as _, Sha256};
+
+static HOST: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/host");
+
+/// The folder with the host's files, below this one. A file that differs is written again.
+pub(super) fn unpacked(cache: &Path) -> io::Result<PathBuf> {
+    let mut files = Vec::new();
+    collect(&HOST, &mut files);
+    files.sort_by_key(|(path, _)| *path);
+    let mut hash = Sha256::new();
+    for (path, content) in &files {
+        hash.update(path.as_os_str().as_encoded_bytes());
+        hash.update((content.len() as u64).to_le_bytes());
+        hash.update(content);
+    }
+    let name: String = hash.finalize().iter().take(8).map(|byte| format!("{byte:02x}")).collect();
+    let folder = cache.join(format!("extension-host-{name}"));
+    for (path, content) in files {
+        write(&folder.join(path), content)?;
+    }
+    Ok(folder)
+}
+
+fn collect<'a>(dir: &'a Dir<'a>, files: &mut Vec<(&'a Path, &'a [u8])>) {
+    files.extend(dir.files().map(|file| (file.path(), file.contents())));
+    dir.dirs().for_each(|dir| collect(dir, files));
+}
+
+fn write(path: &Path, content: &[u8]) -> io::Result<()> {
+    if fs::read(path).is_ok_and(|known| known == content) {
+        return Ok(());
+    }
+    let folder = path.parent().unwrap_or(path);
+    fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
+    // Another program may be reading the old one.
+    let mut file = tempfile::Builder::new().prefix(".host-").tempfile_in(folder)?;
+    file.write_all(content)?;
+    file.persist(path).map_err(|error| error.error)?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_that_somebody_changed_is_written_again() {
+        let cache = tempfile::tempdir().unwrap();
+        let folder = unpacked(cache.path()).unwrap();
+        let host = folder.join("host.mjs");
+        let before = fs::read(&host).unwrap();
+        fs::write(&host, "process.exit(1)").unwrap();
+        assert_eq!(unpacked(cache.path()).unwrap(), folder);
+        assert_eq!(fs::read(&host).unwrap(), before);
+    }
+}

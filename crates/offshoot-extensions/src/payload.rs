@@ -1,0 +1,140 @@
+//! The agent's events in the shape that pi's extensions get.
+
+use std::sync::Arc;
+
+use offshoot_agent::event::Event;
+use offshoot_agent::extensions::Happening;
+use offshoot_agent::message::Message;
+use serde_json::{Value, json};
+
+/// What events do not say themselves.
+#[derive(Debug, Default)]
+pub(crate) struct PayloadState {
+    turn: u64,
+    /// The answer that streams.
+    partial: Option<Value>,
+}
+
+/// The name and the JSON of an event; `None` if extensions do not get it.
+pub(crate) fn of_event(state: &mut PayloadState, event: &Arc<Event>, now: i64) -> Option<(&'static str, Value)> {
+    let kind = event.kind();
+    let value = || serde_json::to_value(event.as_ref()).unwrap_or_default();
+    let payload = match event.as_ref() {
+        Event::AgentStart => {
+            state.turn = 0;
+            json!({"type": kind})
+        }
+        Event::TurnStart => json!({"type": kind, "turnIndex": state.turn, "timestamp": now}),
+        Event::TurnEnd { .. } => {
+            let mut value = value();
+            value["turnIndex"] = json!(state.turn);
+            state.turn += 1;
+            value
+        }
+        Event::MessageStart { message } => {
+            if let Message::Assistant(_) = message {
+                state.partial = serde_json::to_value(message).ok();
+            }
+            value()
+        }
+        Event::MessageUpdate { assistant_message_event, .. } => {
+            let mut update = serde_json::to_value(assistant_message_event).unwrap_or_default();
+            let partial = state.partial.get_or_insert_with(|| json!({"role": "assistant", "content": []}));
+            grow(partial, &update);
+            update["partial"] = partial.clone();
+            json!({"type": kind, "message": partial, "assistantMessageEvent": update})
+        }
+        Event::MessageEnd { .. } => {
+            state.partial = None;
+            value()
+        }
+        Event::AgentEnd { .. }
+        | Event::AgentSettled { .. }
+        | Event::ToolExecutionStart { .. }
+        | Event::ToolExecutionUpdate { .. }
+        | Event::ToolExecutionEnd { .. }
+        | Event::EntryAppended { .. }
+        | Event::SessionInfoChanged { .. } => value(),
+        Event::BashExecutionUpdate { .. }
+        | Event::QueueUpdate { .. }
+        | Event::AutoRetryStart { .. }
+        | Event::AutoRetryEnd { .. }
+        | Event::SummarizationRetryScheduled { .. }
+        | Event::SummarizationRetryAttemptStart { .. }
+        | Event::SummarizationRetryFinished
+        | Event::SummarizationUpdate { .. }
+        | Event::CompactionStart { .. }
+        | Event::CompactionEnd { .. }
+        | Event::ThinkingLevelChanged { .. }
+        | Event::SessionChanged { .. }
+        | Event::SessionShutdown { .. }
+        | Event::ApprovalRequest { .. }
+        | Event::ApprovalEnd { .. }
+        | Event::Failed { .. }
+        | Event::Notice { .. } => return None,
+    };
+    Some((kind, payload))
+}
+
+/// Applies an update to the answer so far.
+fn grow(partial: &mut Value, update: &Value) {
+    let Some(content) = partial.get_mut("content").and_then(Value::as_array_mut) else { return };
+    let index = update["contentIndex"].as_u64().and_then(|index| usize::try_from(index).ok()).unwrap_or(usize::MAX);
+    let delta = update["delta"].as_str().unwrap_or_default();
+    let mut push = |name: &str| {
+        if let Some(Value::String(text)) = content.get_mut(index).and_then(|block| block.get_mut(name)) {
+            text.push_str(delta);
+        }
+    };
+    match update["type"].as_str().unwrap_or_default() {
+        "text_delta" => push("text"),
+        "thinking_delta" => push("thinking"),
+        "text_start" if index == content.len() => content.push(json!({"type": "text", "text": ""})),
+        "thinking_start" if index == content.len() => content.push(json!({"type": "thinking", "thinking": ""})),
+        "toolcall_start" if index == content.len() => {
+            content.push(json!({"type": "toolCall", "id": update["id"], "name": update["toolName"], "arguments": {}}));
+        }
+        "toolcall_end" => {
+            if let Some(block) = content.get_mut(index) {
+                *block = update["toolCall"].clone();
+            }
+        }
+        _ => {}
+    }
+}
+
+/// The name and the JSON of something that is no event of the agent.
+pub(crate) fn of_happening(happening: Happening) -> (&'static str, Value) {
+    let json = |text: &str| serde_json::from_str::<Value>(text).unwrap_or_default();
+    match happening {
+        Happening::Compacted { entry, is_given, reason, will_retry } => (
+            "session_compact",
+            json!({
+                "type": "session_compact", "compactionEntry": json(&entry), "fromExtension": is_given,
+                "reason": reason, "willRetry": will_retry
+            }),
+        ),
+        Happening::CompactionFailed { reason, error, is_aborted } => (
+            "session_compact_failed",
+            json!({"type": "session_compact_failed", "reason": reason, "errorMessage": error, "aborted": is_aborted}),
+        ),
+        Happening::Moved { old, new, summary, is_given } => {
+            let mut value = json!({"type": "session_tree", "newLeafId": new, "oldLeafId": old});
+            if let Some(summary) = summary {
+                value["summaryEntry"] = json(&summary);
+                value["fromExtension"] = json!(is_given);
+            }
+            ("session_tree", value)
+        }
+        Happening::ModelSelected { before, now, source } => {
+            let model = |(provider, id): (String, String)| json!({"provider": provider, "id": id});
+            let value =
+                json!({"type": "model_select", "model": model(now), "previousModel": model(before), "source": source});
+            ("model_select", value)
+        }
+        Happening::ThinkingSelected { before, now } => {
+            let (before, now) = (before.as_str(), now.as_str());
+            ("thinking_level_select", json!({"type": "thinking_level_select", "level": now, "previousLevel": before}))
+        }
+    }
+}

@@ -1,0 +1,110 @@
+//! What the loaded extensions have registered, in the order in which it counts.
+
+use std::sync::Arc;
+
+use crate::contract::{CommandInfo, Failure, Handler, HandlerId, Host, Loaded, Source, ToolInfo};
+
+/// An extension and what it registered.
+#[derive(Clone)]
+pub(crate) struct Extension {
+    pub(crate) host: Arc<dyn Host>,
+    pub(crate) source: Source,
+    pub(crate) loaded: Loaded,
+}
+
+impl Extension {
+    pub(crate) fn path(&self) -> String {
+        self.source.path.display().to_string()
+    }
+}
+
+/// A handler of an event.
+#[derive(Clone)]
+pub(crate) struct Listener {
+    pub(crate) host: Arc<dyn Host>,
+    pub(crate) id: HandlerId,
+    pub(crate) path: String,
+}
+
+/// Everything that is registered.
+#[derive(Clone, Default)]
+pub(crate) struct Registry {
+    pub(crate) extensions: Vec<Extension>,
+    /// Registered before the host has said that it is ready.
+    pub(crate) early: Vec<Loaded>,
+    /// Why a host does not run, if its extensions were lost.
+    pub(crate) lost: Option<Failure>,
+}
+
+impl Registry {
+    /// In load order, then in the order of registration.
+    pub(crate) fn listeners(&self, event: &str) -> Vec<Listener> {
+        let of = |extension: &Extension| {
+            let handlers: Vec<&Handler> =
+                extension.loaded.handlers.iter().filter(|handler| handler.event == event).collect();
+            let listener =
+                |handler: &&Handler| Listener { host: extension.host.clone(), id: handler.id, path: extension.path() };
+            handlers.iter().map(listener).collect::<Vec<_>>()
+        };
+        self.extensions.iter().flat_map(of).collect()
+    }
+
+    pub(crate) fn listens(&self, event: &str) -> bool {
+        let is_it = |handler: &Handler| handler.event == event;
+        self.extensions.iter().any(|extension| extension.loaded.handlers.iter().any(is_it))
+    }
+
+    /// The first of a name counts.
+    pub(crate) fn command(&self, name: &str) -> Option<(&Extension, &CommandInfo)> {
+        self.commands().find(|(_, command)| command.name == name)
+    }
+
+    pub(crate) fn commands(&self) -> impl Iterator<Item = (&Extension, &CommandInfo)> {
+        self.extensions
+            .iter()
+            .flat_map(|extension| extension.loaded.commands.iter().map(move |command| (extension, command)))
+    }
+
+    /// The first of a name counts.
+    pub(crate) fn tools(&self) -> Vec<(&Extension, &ToolInfo)> {
+        let mut tools: Vec<(&Extension, &ToolInfo)> = Vec::new();
+        for extension in &self.extensions {
+            for tool in &extension.loaded.tools {
+                if !tools.iter().any(|(_, known)| known.name == tool.name) {
+                    tools.push((extension, tool));
+                }
+            }
+        }
+        tools
+    }
+
+    /// Adds to what one extension has registered. What has a known name replaces it.
+    pub(crate) fn add(&mut self, added: Loaded) {
+        let Some(extension) = self.extensions.iter_mut().find(|extension| extension.loaded.id == added.id) else {
+            return self.early.push(added);
+        };
+        let loaded = &mut extension.loaded;
+        loaded.handlers.extend(added.handlers);
+        loaded.commands.retain(|known| !added.commands.iter().any(|new| new.name == known.name));
+        loaded.commands.extend(added.commands);
+        loaded.tools.retain(|known| !added.tools.iter().any(|new| new.name == known.name));
+        loaded.tools.extend(added.tools);
+        loaded.shortcuts.extend(added.shortcuts);
+        loaded.flags.extend(added.flags);
+        loaded.message_renderers.extend(added.message_renderers);
+        loaded.entry_renderers.extend(added.entry_renderers);
+        loaded.providers.extend(added.providers);
+    }
+
+    pub(crate) fn remove(&mut self, extension: usize, handlers: &[HandlerId]) {
+        let found = self.extensions.iter_mut().find(|known| known.loaded.id == extension);
+        found.into_iter().for_each(|found| found.loaded.handlers.retain(|known| !handlers.contains(&known.id)));
+    }
+
+    /// Replaces what one extension has registered.
+    pub(crate) fn replace(&mut self, loaded: Loaded) {
+        if let Some(extension) = self.extensions.iter_mut().find(|extension| extension.loaded.id == loaded.id) {
+            extension.loaded = loaded;
+        }
+    }
+}

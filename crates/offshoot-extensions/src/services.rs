@@ -1,0 +1,346 @@
+//! Answers what extensions ask, from the session's own thread and from the agent.
+
+use std::sync::mpsc::sync_channel;
+use std::sync::{Arc, Weak};
+
+use offshoot_agent::agent_session::AgentSession;
+use offshoot_agent::command::{Command, Delivery, Reply, Standing};
+use offshoot_agent::message::{Content, CustomMessage};
+use offshoot_agent::provider::{Model, ThinkingLevel};
+use offshoot_agent::turn::Navigation;
+use offshoot_session::id::EntryId;
+use serde_json::{Value, json};
+use tokio::runtime::Handle;
+use tokio::sync::mpsc::UnboundedSender;
+
+use crate::contract::{HostFuture, Loaded, Services};
+use crate::session_calls;
+use crate::shared::Shared;
+
+pub(crate) struct AgentServices {
+    pub(crate) shared: Weak<Shared>,
+    pub(crate) runtime: Handle,
+}
+
+const ENDED: &str = "the agent has ended";
+
+impl AgentServices {
+    fn shared(&self) -> Result<Arc<Shared>, String> {
+        self.shared.upgrade().ok_or_else(|| ENDED.to_owned())
+    }
+
+    fn agent(&self) -> Result<AgentSession, String> {
+        self.shared()?.agent().ok_or_else(|| ENDED.to_owned())
+    }
+
+    /// Called on a thread of a host, never on one of the runtime.
+    fn ask(&self, command: Command) -> Result<Reply, String> {
+        let agent = self.agent()?;
+        self.runtime.block_on(async move { agent.ask(command).await }).map_err(|error| error.to_string())
+    }
+
+    fn standing(&self) -> Result<Standing, String> {
+        match self.ask(Command::Inspect)? {
+            Reply::Standing(standing) => Ok(*standing),
+            _ => Err(ENDED.to_owned()),
+        }
+    }
+
+    fn session(&self, method: &str, params: Value) -> Result<String, String> {
+        let (answer, answered) = sync_channel(1);
+        let (name, method) = (method.to_owned(), method.to_owned());
+        self.agent()?.session_thread().send(move |owned| {
+            let read = session_calls::read(owned.session(), &method, &params);
+            let done = read.or_else(|| session_calls::write(owned, &method, &params));
+            drop(answer.send(done));
+        });
+        let done = answered.recv().map_err(|_| ENDED.to_owned())?;
+        done.unwrap_or_else(|| Err(unknown(&format!("session.{name}"))))
+    }
+
+    fn pi(&self, method: &str, params: &Value) -> Result<String, String> {
+        let text = |name: &str| params.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
+        match method {
+            "appendEntry" => {
+                let data = params.get("data").filter(|data| !data.is_null()).map(Value::to_string);
+                match self.ask(Command::AppendEntry { custom_type: text("customType"), data })? {
+                    Reply::Entry(id) => Ok(json!(id).to_string()),
+                    _ => Ok("null".to_owned()),
+                }
+            }
+            "sendMessage" => self.send_message(params),
+            "sendUserMessage" => self.send_user_message(params),
+            "setSessionName" => self.done(Command::SetName(text("name"))),
+            "getSessionName" => self.session("getSessionName", Value::Null),
+            "setLabel" => {
+                let label = params.get("label").and_then(Value::as_str).map(str::to_owned);
+                self.done(Command::SetLabel { entry: text("entryId"), label })
+            }
+            "getActiveTools" => Ok(json!(self.standing()?.active_tools).to_string()),
+            "getAllTools" => {
+                let tools = self.standing()?.tools.0;
+                let info = |tool: &Arc<dyn offshoot_agent::tool::Tool>| {
+                    let spec = tool.spec();
+                    let path = tool.provider().map_or_else(|| format!("<builtin:{}>", spec.name), str::to_owned);
+                    let source = if tool.provider().is_some() { "extension" } else { "builtin" };
+                    json!({
+                        "name": spec.name, "description": spec.description, "parameters": spec.parameters,
+                        "sourceInfo": {"path": path, "source": source, "scope": "temporary", "origin": "top-level"}
+                    })
+                };
+                Ok(Value::Array(tools.iter().map(info).collect()).to_string())
+            }
+            "setActiveTools" => {
+                let names = params.get("names").or(params.get("toolNames")).and_then(Value::as_array).cloned();
+                let names = names.unwrap_or_default().iter().filter_map(Value::as_str).map(str::to_owned).collect();
+                self.done(Command::SetActiveTools(names))
+            }
+            "getCommands" => {
+                let shared = self.shared()?;
+                let mut all = shared.command_infos();
+                all.extend(shared.program.resource_commands());
+                Ok(Value::Array(all).to_string())
+            }
+            "getThinkingLevel" => Ok(json!(self.standing()?.thinking.as_str()).to_string()),
+            "setThinkingLevel" => {
+                let level = ThinkingLevel::parse(&text("level"));
+                let level = level.ok_or_else(|| format!("there is no thinking level {:?}", text("level")))?;
+                self.done(Command::SetThinkingLevel(level))
+            }
+            _ => Err(unknown(&format!("pi.{method}"))),
+        }
+    }
+
+    fn send_message(&self, params: &Value) -> Result<String, String> {
+        let message = params.get("message").cloned().unwrap_or_default();
+        let mut message: CustomMessage =
+            serde_json::from_value(message).map_err(|error| format!("sendMessage: the message is not one: {error}"))?;
+        message.timestamp = 0;
+        let options = params.get("options").cloned().unwrap_or_default();
+        let triggers = options.get("triggerTurn").and_then(Value::as_bool).unwrap_or(false);
+        let is_streaming = self.standing()?.is_streaming;
+        let delivery = match options.get("deliverAs").and_then(Value::as_str) {
+            Some("nextTurn") => Delivery::NextPrompt,
+            Some("followUp") if is_streaming || triggers => Delivery::FollowUp,
+            _ if is_streaming || triggers => Delivery::Steer,
+            _ => Delivery::Add,
+        };
+        self.done(Command::Inject { message, delivery })
+    }
+
+    /// Always begins a turn. Neither commands nor templates are looked for.
+    fn send_user_message(&self, params: &Value) -> Result<String, String> {
+        let content = params.get("content").cloned().unwrap_or_default();
+        let content: Content = serde_json::from_value(content)
+            .map_err(|error| format!("sendUserMessage: the content is neither a text nor a list of blocks: {error}"))?;
+        let behind = params.get("options").and_then(|options| options.get("deliverAs")).and_then(Value::as_str);
+        let is_streaming = self.standing()?.is_streaming;
+        let delivery = match behind {
+            Some("followUp") => Delivery::FollowUp,
+            Some(_) => Delivery::Steer,
+            None if is_streaming => {
+                return Err(
+                    "the agent is at work: say with deliverAs (steer or followUp) when the message is sent".to_owned()
+                );
+            }
+            None => Delivery::Steer,
+        };
+        self.done(Command::InjectUser { content, delivery })
+    }
+
+    fn done(&self, command: Command) -> Result<String, String> {
+        self.ask(command).map(|_| "null".to_owned())
+    }
+
+    fn ctx(&self, method: &str, _params: &Value) -> Result<String, String> {
+        let value = match method {
+            "isIdle" => json!(!self.standing()?.is_streaming),
+            "hasPendingMessages" => {
+                let standing = self.standing()?;
+                json!(!(standing.steering.is_empty() && standing.follow_up.is_empty()))
+            }
+            "getSystemPrompt" => json!(self.standing()?.system),
+            "getModel" => model(&self.standing()?.model),
+            "getContextUsage" => {
+                let window = self.standing()?.model.context_window;
+                let (answer, answered) = sync_channel(1);
+                self.agent()?.session_thread().send(move |owned| {
+                    let session = owned.session();
+                    let tokens = offshoot_session::context::tokens(session, session.leaf(), session.dialect());
+                    drop(answer.send(tokens.map_err(|error| error.to_string())));
+                });
+                let tokens = answered.recv().map_err(|_| ENDED.to_owned())??;
+                #[expect(clippy::cast_precision_loss, reason = "a percentage")]
+                let percent = if window == 0 { 0.0 } else { tokens as f64 * 100.0 / window as f64 };
+                json!({"tokens": tokens, "contextWindow": window, "percent": percent})
+            }
+            "getScopedModels" => json!([]),
+            "isProjectTrusted" => json!(self.shared()?.program.look("isProjectTrusted", &Value::Null)),
+            "getSystemPromptOptions" => json!({}),
+            _ => return Err(unknown(&format!("ctx.{method}"))),
+        };
+        Ok(value.to_string())
+    }
+
+    fn models(&self, method: &str, params: &Value) -> Result<String, String> {
+        let program = &self.shared()?.program;
+        let is = |model: &Arc<Model>| {
+            params.get("provider").and_then(Value::as_str) == Some(&model.provider)
+                && params.get("id").and_then(Value::as_str) == Some(&model.id)
+        };
+        let value = match method {
+            "getAll" => program.models(false).iter().map(|found| model(found)).collect(),
+            "getAvailable" => program.models(true).iter().map(|found| model(found)).collect(),
+            "find" => program.models(false).iter().find(|found| is(found)).map_or(Value::Null, |found| model(found)),
+            "hasAuth" => json!(program.models(true).iter().any(is)),
+            "isUsingOAuth" => json!(false),
+            _ => return Err(unknown(&format!("models.{method}"))),
+        };
+        Ok(value.to_string())
+    }
+}
+
+impl Services for AgentServices {
+    fn now(&self, method: &str, params: Value) -> Result<String, String> {
+        match method.split_once('.') {
+            Some(("session", name)) => self.session(name, params),
+            Some(("pi", name)) => self.pi(name, &params),
+            Some(("ctx", name)) => self.ctx(name, &params),
+            Some(("models", name)) => self.models(name, &params),
+            Some(("ui", name)) => Ok(self.shared()?.program.look(name, &params).to_string()),
+            Some(("host", "registered")) => self.shared()?.registered_later(&params, &self.runtime),
+            Some(("host", "unregistered")) => self.shared()?.unregistered(&params, &self.runtime),
+            _ => Err(unknown(method)),
+        }
+    }
+
+    fn later(
+        &self,
+        method: String,
+        params: Value,
+        _progress: UnboundedSender<Value>,
+    ) -> HostFuture<'static, Result<Value, String>> {
+        let shared = self.shared();
+        Box::pin(async move {
+            let shared = shared?;
+            let agent = || shared.agent().ok_or_else(|| ENDED.to_owned());
+            match method.split_once('.') {
+                Some(("ui", name)) => Ok(shared.program.ask_user(name.to_owned(), params).await),
+                Some(("pi", "setModel")) => {
+                    let text = |name: &str| params.get(name).and_then(Value::as_str).unwrap_or_default();
+                    let (provider, id) = (text("provider"), text("id"));
+                    let usable = shared.program.models(true);
+                    let found = usable.into_iter().find(|model| model.provider == provider && model.id == id);
+                    let Some(found) = found else { return Ok(json!(false)) };
+                    agent()?.set_model(found).await.map_err(|error| error.to_string())?;
+                    Ok(json!(true))
+                }
+                Some(("models", "getApiKey")) => {
+                    let text = |name: &str| params.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
+                    Ok(shared.program.key(text("provider"), text("id")).await)
+                }
+                Some(("ctx", name)) => command(&agent()?, name, &params).await,
+                _ => Err(unknown(&method)),
+            }
+        })
+    }
+
+    fn note(&self, method: &str, params: Value) {
+        let Ok(shared) = self.shared() else { return };
+        match method.split_once('.') {
+            Some(("ui", name)) => shared.program.tell_user(name, params),
+            Some(("ctx", "abort")) => {
+                if let Some(agent) = shared.agent() {
+                    // The handler that asks for it goes on.
+                    drop(self.runtime.spawn(async move { agent.abort_run().await }));
+                }
+            }
+            Some(("ctx", "shutdown")) => shared.program.shutdown(),
+            _ => shared.program.tell_user(method, params),
+        }
+    }
+
+    fn registered(&self, loaded: Loaded) {
+        if let Ok(shared) = self.shared() {
+            shared.replaced(loaded, &self.runtime);
+        }
+    }
+}
+
+fn unknown(method: &str) -> String {
+    format!("offshoot does not serve {method}")
+}
+
+/// What only commands may do, and what takes a model's time.
+async fn command(agent: &AgentSession, method: &str, params: &Value) -> Result<Value, String> {
+    let text = |name: &str| params.get(name).and_then(Value::as_str).map(str::to_owned);
+    let cancelled = |result: Result<_, offshoot_agent::error::AgentError>| match result {
+        Ok(_) => Ok(json!({"cancelled": false})),
+        Err(offshoot_agent::error::AgentError::Cancelled) => Ok(json!({"cancelled": true})),
+        Err(error) => Err(error.to_string()),
+    };
+    match method {
+        "compact" => {
+            let result = agent.compact(text("customInstructions")).await.map_err(|error| error.to_string())?;
+            serde_json::from_str(&result.to_json()).map_err(|error| error.to_string())
+        }
+        "waitForIdle" => agent.wait_for_idle().await.map(|_| Value::Null).map_err(|error| error.to_string()),
+        "newSession" => cancelled(agent.new_session(text("parentSession")).await),
+        "switchSession" => {
+            let path = text("path").or_else(|| text("sessionPath")).unwrap_or_default();
+            cancelled(agent.switch_session(path).await)
+        }
+        "fork" => {
+            let entry = text("entryId").unwrap_or_default();
+            cancelled(agent.fork(entry).await)
+        }
+        "navigateTree" => {
+            let is = |name: &str| params.get(name).and_then(Value::as_bool).unwrap_or(false);
+            let navigation = Navigation {
+                target: text("targetId").unwrap_or_default(),
+                is_behind: false,
+                summarize: is("summarize"),
+                instructions: text("customInstructions"),
+                replace_instructions: is("replaceInstructions"),
+                label: text("label"),
+            };
+            match agent.navigate_tree(navigation).await {
+                Ok(navigated) => Ok(json!({
+                    "cancelled": navigated.aborted, "editorText": navigated.editor_text, "summaryEntryId": navigated.summary
+                })),
+                Err(offshoot_agent::error::AgentError::Cancelled) => Ok(json!({"cancelled": true})),
+                Err(error) => Err(error.to_string()),
+            }
+        }
+        "pick" => {
+            let entries = params.get("entries").and_then(Value::as_array).cloned().unwrap_or_default();
+            let entries: Vec<String> = entries.iter().filter_map(Value::as_str).map(str::to_owned).collect();
+            bring_back(agent, offshoot_agent::turn::BringBack::Pick { selections: vec![entries] }).await
+        }
+        "merge" => {
+            let tip = text("entryId").unwrap_or_default();
+            let what = offshoot_agent::turn::BringBack::Merge { tip, instructions: text("instructions") };
+            bring_back(agent, what).await
+        }
+        _ => Err(unknown(&format!("ctx.{method}"))),
+    }
+}
+
+async fn bring_back(agent: &AgentSession, what: offshoot_agent::turn::BringBack) -> Result<Value, String> {
+    let done = agent.bring_back(what).await.map_err(|error| error.to_string())?;
+    let leaf = agent.read(|session| session.leaf_id().map(EntryId::as_str).map(str::to_owned)).await;
+    Ok(json!({"said": done.said, "warning": done.warning, "leafId": leaf.ok().flatten()}))
+}
+
+/// A model in pi's shape.
+pub(crate) fn model(model: &Model) -> Value {
+    let price = model.price;
+    json!({
+        "id": model.id, "name": model.name, "api": model.api, "provider": model.provider, "baseUrl": model.base_url,
+        "reasoning": model.reasoning, "input": if model.images { json!(["text", "image"]) } else { json!(["text"]) },
+        "cost": {
+            "input": price.input, "output": price.output, "cacheRead": price.cache_read, "cacheWrite": price.cache_write
+        },
+        "contextWindow": model.context_window, "maxTokens": model.max_tokens
+    })
+}

@@ -1,0 +1,91 @@
+//! A tool of an extension, as the agent runs it.
+
+use std::sync::Arc;
+
+use offshoot_agent::message::Block;
+use offshoot_agent::provider::ToolSpec;
+use offshoot_agent::tool::{Running, Tool, ToolContext, ToolOutcome};
+use serde_json::{Value, json};
+use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
+
+use crate::contract::{Host, ToolInfo};
+use crate::registry::Extension;
+
+pub(crate) struct ExtensionTool {
+    host: Arc<dyn Host>,
+    extension: usize,
+    path: String,
+    info: ToolInfo,
+}
+
+impl ExtensionTool {
+    pub(crate) fn new(extension: &Extension, info: &ToolInfo) -> Self {
+        let (host, path) = (extension.host.clone(), extension.path());
+        Self { host, extension: extension.loaded.id, path, info: info.clone() }
+    }
+}
+
+impl Tool for ExtensionTool {
+    fn name(&self) -> &str {
+        &self.info.name
+    }
+
+    fn spec(&self) -> ToolSpec {
+        let ToolInfo { name, description, parameters, .. } = self.info.clone();
+        ToolSpec { name, description, parameters }
+    }
+
+    fn is_sequential(&self) -> bool {
+        self.info.execution_mode.as_deref() == Some("sequential")
+    }
+
+    fn summary(&self) -> Option<&str> {
+        self.info.prompt_snippet.as_deref()
+    }
+
+    fn guidelines(&self) -> Vec<&str> {
+        self.info.prompt_guidelines.iter().map(String::as_str).collect()
+    }
+
+    fn provider(&self) -> Option<&str> {
+        Some(&self.path)
+    }
+
+    fn run(&self, arguments: Value, _place: Arc<ToolContext>, partial: UnboundedSender<ToolOutcome>) -> Running {
+        let host = self.host.clone();
+        let what = json!({"kind": "tool", "ext": self.extension, "name": self.info.name, "params": arguments});
+        Box::pin(async move {
+            let (progress, mut steps) = unbounded_channel();
+            let ending = host.invoke(what, progress);
+            tokio::pin!(ending);
+            loop {
+                tokio::select! {
+                    biased;
+                    Some(step) = steps.recv() => drop(partial.send(outcome(step))),
+                    ended = &mut ending => return match ended {
+                        Ok(result) => outcome(result),
+                        Err(failure) => ToolOutcome::failed(failure.message),
+                    },
+                }
+            }
+        })
+    }
+}
+
+/// What a tool of an extension gives back. A content that is no list of blocks is shown as it is.
+pub(crate) fn outcome(value: Value) -> ToolOutcome {
+    let Value::Object(mut object) = value else { return ToolOutcome::text(value.to_string()) };
+    let content = match object.remove("content") {
+        Some(Value::String(text)) => vec![Block::text(text)],
+        Some(Value::Array(blocks)) => blocks.iter().map(block).collect(),
+        Some(Value::Null) | None => Vec::new(),
+        Some(other) => vec![Block::text(other.to_string())],
+    };
+    let details = object.remove("details").filter(|details| !details.is_null());
+    let is_error = object.get("isError").and_then(Value::as_bool).unwrap_or(false);
+    ToolOutcome { content, details, is_error, ..ToolOutcome::default() }
+}
+
+fn block(value: &Value) -> Block {
+    serde_json::from_value(value.clone()).unwrap_or_else(|_| Block::text(value.to_string()))
+}
