@@ -133,6 +133,7 @@ export class Owner {
       "session.getEntry": find,
       "session.getSessionFile": () => "/tmp/session.jsonl",
       "session.getSessionId": () => "s",
+      "session.getLabel": () => undefined,
       "session.getSessionName": () => this.name,
       "pi.getSessionName": () => this.name,
       "pi.setSessionName": ({ name }) => void (this.name = name),

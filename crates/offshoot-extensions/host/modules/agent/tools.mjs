@@ -92,8 +92,9 @@ async function bash(cwd, { command, timeout }, { operations, commandPrefix, spaw
   const shown = (end = "") => {
     const cut = truncateTail(output.replaceAll("\r", ""));
     const note = cut.truncated ? `\n\n[the last ${cut.outputLines} of ${cut.totalLines} lines]` : "";
-    return { text: (cut.content || (end ? "" : "(no output)")) + note + (end ? `${cut.content ? "\n\n" : ""}${end}` : ""), truncation: cut.truncated ? cut : undefined };
+    return { text: (cut.content || "(no output)") + note + (end ? `\n\n${end}` : ""), truncation: cut.truncated ? cut : undefined };
   };
+  onUpdate?.(content(""));
   let exitCode;
   try {
     ({ exitCode } = await (operations ?? createLocalBashOperations({ shellPath })).exec(context.command, context.cwd, { onData, signal, timeout, env: context.env }));
