@@ -4,16 +4,37 @@ import * as path from "node:path";
 import { createInterface } from "node:readline";
 import { pathToFileURL } from "node:url";
 
+/** "hook" and "tool" are loaded by pi 0.31.1, with its own modules. */
+const KIND = process.env.SUBJECT_KIND ?? "extension";
+const isOld = KIND !== "extension";
 const pi = (file) => import(pathToFileURL(path.join(process.env.PI_PACKAGE, "dist", file)).href);
-const tui = await import(pathToFileURL(path.join(process.env.PI_PACKAGE, "../pi-tui/dist/index.js")).href);
-const { loadExtensions } = await pi("core/extensions/loader.js");
-const { KeybindingsManager } = await pi("core/keybindings.js");
+const tui = await import(process.env.PI_TUI);
+const { loadExtensions } = isOld ? {} : await pi("core/extensions/loader.js");
 const themes = await pi("modes/interactive/theme/theme.js");
-const { parseFrontmatter: _ } = await pi("index.js");
-
 themes.initTheme("dark", false);
-const keybindings = new KeybindingsManager();
-tui.setKeybindings(keybindings);
+let keybindings;
+if (!isOld) {
+  const { KeybindingsManager } = await pi("core/keybindings.js");
+  keybindings = new KeybindingsManager();
+  tui.setKeybindings(keybindings);
+}
+
+/** A hook or a custom tool of 0.31 in the shape that the verbs below expect. */
+async function loadOld(file) {
+  const none = { handlers: new Map(), commands: new Map(), tools: new Map(), shortcuts: new Map(), flags: new Map(), messageRenderers: new Map() };
+  if (KIND === "hook") {
+    const { loadHooks } = await pi("core/hooks/loader.js");
+    const { hooks: [hook], errors } = await loadHooks([file], process.cwd());
+    hook?.setSendMessageHandler((message, triggerTurn) => (log("sendMessage", message.customType, message.content, triggerTurn ?? false), append({ type: "custom_message", ...message })));
+    hook?.setAppendEntryHandler((customType, data) => (log("appendEntry", customType, data ?? null), append({ type: "custom", customType, data })));
+    return { errors, extensions: [{ ...none, ...hook }], runtime: {} };
+  }
+  const { loadCustomTools } = await pi("core/custom-tools/loader.js");
+  const { tools, errors, setUIContext } = await loadCustomTools([file], process.cwd(), []);
+  setUIContext(ui, true);
+  const adapted = tools.map(({ tool }) => [tool.name, { definition: { ...tool, execute: (id, params, signal, onUpdate, ctx) => tool.execute(id, params, onUpdate, ctx, signal) } }]);
+  return { errors, extensions: [{ ...none, tools: new Map(adapted), onSession: tools[0]?.tool.onSession }], runtime: { flagValues: new Map() } };
+}
 
 const state = { log: [], entries: [], answers: {}, shown: [], active: ["read", "bash", "edit", "write"], name: undefined, editor: "", model: undefined, idle: true };
 const log = (what, ...values) => void state.log.push([what, ...values]);
@@ -73,10 +94,11 @@ const ui = {
   theme: themes.theme, getAllThemes: () => [], getTheme: () => undefined,
   setTheme: (theme) => (log("setTheme", theme.name ?? theme), { success: true }),
   getToolsExpanded: () => false, setToolsExpanded: (expanded) => log("setToolsExpanded", expanded),
-  custom: (factory, { overlay, overlayOptions, onHandle } = {}) => new Promise((resolve, reject) => {
+  custom: (made, { overlay, overlayOptions, onHandle } = {}) => new Promise((resolve, reject) => {
     const entry = { options: overlay ? (typeof overlayOptions === "function" ? overlayOptions() : overlayOptions) : undefined };
     let over = false;
     const done = (value) => { if (!over) { over = true; remove(entry); resolve(value); } };
+    const factory = isOld ? (a, b, c, d) => made(a, b, d) : made;
     Promise.resolve().then(() => factory(screen, themes.theme, keybindings, done)).then((component) => {
       if (over) return component?.dispose?.();
       entry.component = component;
@@ -87,10 +109,10 @@ const ui = {
   }),
 };
 function plain(text) {
-  return typeof text === "string" ? tui.stripTerminalSequences(text) : text;
+  return typeof text === "string" ? text.replace(/\x1b\[[\d;:]*m|\x1b\]8;[^\x07\x1b]*(?:\x07|\x1b\\)/g, "") : text;
 }
 
-const model = { provider: "test", id: "m1", name: "m1", api: "anthropic-messages", contextWindow: 200000, maxTokens: 8000, input: ["text"], reasoning: false, cost: { input: 1, output: 1, cacheRead: 0, cacheWrite: 0 } };
+const model = { provider: "test", id: "m1", name: "m1", api: "anthropic-messages", baseUrl: process.env.MODEL_URL, contextWindow: 200000, maxTokens: 8000, input: ["text"], reasoning: false, cost: { input: 1, output: 1, cacheRead: 0, cacheWrite: 0 } };
 const usage = { input: 1, output: 1, cacheRead: 0, cacheWrite: 0, totalTokens: 2, cost: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, total: 0 } };
 const said = (text) => ({ role: "assistant", content: [{ type: "text", text }], api: model.api, provider: "test", model: "m1", usage, stopReason: "stop", timestamp: 0 });
 const complete = async (_model, context) => (log("model", context.messages.map(({ role }) => role)), said(answer("model") ?? "An answer."));
@@ -101,7 +123,7 @@ const sessionManager = {
 };
 const context = {
   ui, mode: "tui", hasUI: true, cwd: process.cwd(), sessionManager, model, scopedModels: [], thinkingLevel: "off", signal: undefined,
-  modelRegistry: { find: () => model, getAll: () => [model], getAvailable: () => [model], hasConfiguredAuth: () => true, complete, getApiKeyAndHeaders: async () => ({ ok: true, apiKey: "k", headers: {} }), getApiKey: async () => "k" },
+  modelRegistry: { find: () => model, getAll: () => [model], getAvailable: () => [model], hasConfiguredAuth: () => true, complete, getApiKeyAndHeaders: async () => ({ ok: true, apiKey: "k", headers: {} }), getApiKey: async ({ provider }) => (provider === "test" ? "k" : undefined) },
   isIdle: () => state.idle, isProjectTrusted: () => true, abort: () => log("abort"), hasPendingMessages: () => false, shutdown: () => log("shutdown"),
   getContextUsage: () => ({ tokens: 1000, contextWindow: 200000, percent: 0.5 }), compact: (options) => (log("compact", options?.customInstructions ?? null), void Promise.resolve({}).then(options?.onComplete)), getSystemPrompt: () => "Be helpful.",
   getSystemPromptOptions: () => ({}), waitForIdle: async () => {}, reload: async () => log("reload"),
@@ -119,7 +141,7 @@ async function untilShown(work) {
   for (let turn = 0; turn < 400 && !over && state.shown.length <= before; turn += 1) await new Promise((resolve) => setTimeout(resolve, 5));
   if (over) return settled;
   pending.set("work", settled);
-  return { shown: true };
+  return { ok: null, shown: true };
 }
 
 const rows = (width) => {
@@ -133,7 +155,7 @@ const does = {
   async load({ file, scenario }) {
     Object.assign(state, { answers: scenario.answers ?? {}, editor: scenario.editor ?? "" });
     for (const entry of scenario.entries ?? []) append(entry);
-    const result = await loadExtensions([file], process.cwd());
+    const result = isOld ? await loadOld(file) : await loadExtensions([file], process.cwd());
     if (result.errors.length) return { error: result.errors[0].error };
     [extension] = result.extensions;
     for (const [name, value] of Object.entries(scenario.flags ?? {})) result.runtime.flagValues.set(name, value);
@@ -199,6 +221,7 @@ const does = {
     result: (result && tool(name).renderResult?.(result, { expanded, isPartial }, themes.theme, renderContext(args, { expanded, isPartial, isError })).render(width)) ?? null,
   }),
   complete: async ({ lines, line, column }) => (await state.completer?.getSuggestions(lines, line, column, { signal: new AbortController().signal })) ?? null,
+  session: async ({ reason }) => void (await extension.onSession?.({ reason, previousSessionFile: undefined }, context)),
   set: ({ values }) => (Object.assign(state, values), null),
   log: () => state.log.splice(0),
 };

@@ -2,7 +2,8 @@
 import { spawn } from "node:child_process";
 import { createInterface } from "node:readline";
 import * as path from "node:path";
-import { HERE, piPackage } from "../lib/places.mjs";
+import { pathToFileURL } from "node:url";
+import { HERE, MODULES, piPackage } from "../lib/places.mjs";
 import { Owner } from "./owner.mjs";
 
 const SGR = /\x1b\[[\d;:]*m|\x1b\]8;[^\x07\x1b]*(?:\x07|\x1b\\)/g;
@@ -16,8 +17,11 @@ export class PiSubject {
   #waiting = new Map();
   #next = 1;
 
-  constructor(node, { cwd, env }) {
-    this.#child = spawn(node, [path.join(HERE, "extensions/pi-subject.mjs")], { cwd, env: { ...env, PI_PACKAGE: piPackage() }, stdio: ["pipe", "pipe", "pipe"] });
+  constructor(node, { cwd, env, kind = "extension" }) {
+    this.kind = kind;
+    const packages = kind === "extension" ? [piPackage(), path.join(piPackage(), "../pi-tui")] : [path.join(MODULES, "pi-0.31"), path.join(MODULES, "@mariozechner/pi-tui")];
+    const where = { PI_PACKAGE: packages[0], PI_TUI: pathToFileURL(path.join(packages[1], "dist/index.js")).href, SUBJECT_KIND: kind };
+    this.#child = spawn(node, [path.join(HERE, "extensions/pi-subject.mjs")], { cwd, env: { ...env, ...where }, stdio: ["pipe", "pipe", "pipe"] });
     this.stderr = "";
     this.#child.stderr.on("data", (data) => (this.stderr += data));
     createInterface({ input: this.#child.stdout }).on("line", (line) => {
@@ -39,7 +43,7 @@ export class PiSubject {
 
   load = (file, scenario) => this.#do("load", { file, scenario });
   described = () => this.#do("described");
-  event = (payload) => this.#do("event", { payload });
+  event = async (payload) => said(await this.#do("event", { payload }), this.kind);
   command = (name, args = "") => this.#do("command", { name, args });
   shortcut = (key) => this.#do("shortcut", { key });
   completions = (name, prefix) => this.#do("completions", { name, prefix });
@@ -47,6 +51,7 @@ export class PiSubject {
   keys = (data) => this.#do("keys", { data });
   finish = () => this.#do("finish");
   set = (values) => this.#do("set", { values });
+  session = (reason) => this.#do("session", { reason });
   rows = async (width = 60) => bare(await this.#do("rows", { width }));
   lasting = async (name, width = 60) => bare(await this.#do("lasting", { name, width }));
   lastingInput = (name, data) => this.#do("lastingInput", { name, data });
@@ -64,10 +69,20 @@ export class PiSubject {
   }
 }
 
-const said = (text) => ({
+/** Handlers of a hook are others in number: one event of today is several of then. */
+const said = (results, kind) => (kind === "hook" ? results.filter(({ ok }) => ok !== null) : results);
+
+const answered = (text) => ({
   ...{ role: "assistant", content: [{ type: "text", text }], api: "anthropic-messages", provider: "test", model: "m1", stopReason: "stop", timestamp: 0 },
   usage: { input: 1, output: 1, cacheRead: 0, cacheWrite: 0, totalTokens: 2, cost: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, total: 0 } },
 });
+
+/** An event of 0.31 as offshoot sends it. */
+function today(event) {
+  const names = { session_switch: ["session_start", event.reason], session_branch: ["session_start", "fork"], session_before_branch: ["session_before_fork"], session_start: ["session_start", "startup"], session_shutdown: ["session_shutdown", "quit"] };
+  const [type, reason] = names[event.type] ?? [event.type];
+  return { ...event, type, ...(reason ? { reason } : {}) };
+}
 
 /** offshoot's host with an owner in JavaScript. */
 export class HostSubject {
@@ -95,8 +110,8 @@ export class HostSubject {
         "ui.input": ({ title, placeholder }) => question("input", placeholder === undefined ? [title] : [title, placeholder], null),
         "ui.editor": ({ title, prefill }) => question("editor", prefill === undefined ? [title] : [title, prefill], null),
         "ui.custom": ({ component, overlay, options }) => new Promise((resolve) => this.#shown.push({ component, options: overlay ? options : undefined, resolve })),
-        "models.stream": ({ context }) => (this.#log.push(["model", context.messages.map(({ role }) => role)]), said(this.#answers.model?.shift() ?? "An answer.")),
-        "models.getApiKey": () => ({ apiKey: "k", headers: {} }),
+        "models.stream": ({ context }) => (this.#log.push(["model", context.messages.map(({ role }) => role)]), answered(this.#answers.model?.shift() ?? "An answer.")),
+        "models.getApiKey": ({ provider }) => (provider === "test" ? { apiKey: "k", headers: {} } : null),
         "ctx.newSession": async ({ parentSession, hasSetup, hasWithSession }, owner, { id }) => {
           this.#log.push(["newSession", Boolean(parentSession)]);
           if (hasSetup) await owner.invoke("setup", { of: id });
@@ -122,7 +137,7 @@ export class HostSubject {
     return {
       "ctx.isIdle": () => this.idle ?? true,
       "ctx.getModel": () => model,
-      "models.find": () => model,
+      "models.find": ({ provider, id }) => (this.kind === "hook" ? { ...model, provider, id } : model),
       "models.getAll": () => [model],
       "models.getAvailable": () => [model],
       "pi.sendMessage": ({ message, options }) => (note("sendMessage", message.customType, message.content, options.triggerTurn ?? false), owner().append({ type: "custom_message", ...message })),
@@ -194,9 +209,12 @@ export class HostSubject {
     };
   }
 
-  async event(payload) {
-    const results = await this.#owner.event(payload);
-    return results.map(({ ok, error, input }) => (error ? { error: error.message } : { ok, ...(input ? { input } : {}) }));
+  /** What a custom tool of 0.31 hears of the session. */
+  session = async (reason) => void (await this.event({ start: { type: "session_start", reason: "startup" }, switch: { type: "session_start", reason: "new" }, branch: { type: "session_start", reason: "fork" }, shutdown: { type: "session_shutdown", reason: "quit" } }[reason]));
+
+  async event(given) {
+    const results = await this.#owner.event(this.kind === "hook" ? today(given) : given);
+    return said(results.map(({ ok, error, input }) => (error ? { error: error.message } : { ok, ...(input ? { input } : {}) })), this.kind);
   }
 
   async #untilShown(result) {
@@ -206,7 +224,7 @@ export class HostSubject {
     for (let turn = 0; turn < 400 && !over && this.#shown.length <= before; turn += 1) await new Promise((resolve) => setTimeout(resolve, 5));
     if (over) return settled;
     this.#pending = settled;
-    return { shown: true };
+    return { ok: null, shown: true };
   }
 
   command = (name, args = "") => this.#untilShown(this.#owner.invoke("command", { ext: 0, name, args }));

@@ -155,3 +155,6 @@ export const TABLE = {
   "working-indicator": { run: async (s) => [await s.event(start), ...(await commands(["working-indicator", ""], ["working-indicator", "dot"], ["working-indicator", "none"], ["working-indicator", "pulse"], ["working-indicator", "what"], ["working-indicator", "reset"])(s))] },
   "working-message-test": { run: events(start) },
 };
+
+/** For the table of 0.31. */
+export const helpers = { events, talk, git, toolFrames, text, turnStart, turnEnd };

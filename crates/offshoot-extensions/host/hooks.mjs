@@ -35,10 +35,13 @@ function on(api, event, handler) {
 }
 
 /** `pi` for a hook. */
-export function hookApi(api) {
+export function hookApi(api, instance) {
+  /** Until a session is there, these did nothing. */
+  const later = (act) => (...args) => (instance.state === "loading" ? undefined : act(...args));
   return Object.assign(Object.create(api), {
     on: (event, handler) => on(api, event, handler),
-    sendMessage: (message, options) => api.sendMessage(message, typeof options === "boolean" ? { triggerTurn: options } : options),
+    sendMessage: later((message, options) => api.sendMessage(message, typeof options === "boolean" ? { triggerTurn: options } : options)),
+    appendEntry: later(api.appendEntry),
     registerCommand: (name, { handler, ...options }) => api.registerCommand(name, { ...options, handler: (args, context) => handler(args, oldContext(context)) }),
     /** An earlier name of the same. */
     registerCustomMessageRenderer: api.registerMessageRenderer,
