@@ -161,7 +161,7 @@ function load(url, context, next) {
     const source = fs.readFileSync(file, "utf8");
     if (/(^|\n)\s*(import|export)\b/.test(source)) return { format: "module", source: asModule(source, file), shortCircuit: true };
   }
-  if (file.endsWith(".json") && context.importAttributes?.type !== "json") {
+  if (file.endsWith(".json") && context.conditions?.includes("import") && context.importAttributes?.type !== "json") {
     return { format: "module", source: `export default ${fs.readFileSync(file, "utf8")}`, shortCircuit: true };
   }
   return next(url, context);
