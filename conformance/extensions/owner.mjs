@@ -68,7 +68,9 @@ export class Owner {
 
   start(kind, members) {
     const id = this.next;
-    return { id, result: this.invoke(kind, members) };
+    const result = this.invoke(kind, members);
+    result.catch(() => {});
+    return { id, result };
   }
 
   async ping() {

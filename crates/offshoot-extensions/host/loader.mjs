@@ -24,12 +24,21 @@ export async function factoryOf(file) {
   return factory;
 }
 
-/** An error as it is reported: its message, its stack, and the first place in it that is not ours. */
+/** An error as it is reported: its message, its stack, and the first place in it that is not ours. Whatever was thrown, this does not throw. */
 export function problem(error) {
+  try {
+    return described(error);
+  } catch {
+    return { message: "an error that cannot be read" };
+  }
+}
+
+function described(error) {
   const isError = error instanceof Error || typeof error?.message === "string";
-  const message = isError ? String(error.message) : String(error);
+  const message = isError ? `${error.message}` : `${String(error)} was thrown`;
   const stack = isError && typeof error.stack === "string" ? error.stack.replaceAll(/\?generation=\d+/g, "").replaceAll("file://", "") : undefined;
-  const place = stack?.split("\n").map((line) => /(\/[^\s():]+):(\d+)(?::\d+)?\)?$/.exec(line)).find((match) => match && !match[1].startsWith(HOST));
+  const places = stack?.split("\n").map((line) => /(\/[^\s():]+):(\d+)(?::\d+)?\)?$/.exec(line)) ?? [];
+  const place = places.find((match) => match && !match[1].startsWith(HOST));
   return { message, stack, ...(place ? { file: decodeURI(place[1]), line: Number(place[2]) } : {}) };
 }
 

@@ -1,0 +1,239 @@
+// The host of extensions alone, with an owner in JavaScript: loading, modules, the names of pi, calls, and code that misbehaves.
+//   node --test extension-host.test.mjs
+import assert from "node:assert/strict";
+import * as fs from "node:fs";
+import * as path from "node:path";
+import { after, test } from "node:test";
+import { table } from "./extensions/names.mjs";
+import { Owner } from "./extensions/owner.mjs";
+import { node } from "./extensions/places.mjs";
+import { MODULES, REPOSITORY, temporaryFolder } from "./lib/places.mjs";
+
+const NODE = node();
+const folder = temporaryFolder("extension-host");
+after(() => fs.rmSync(folder, { recursive: true, force: true }));
+let count = 0;
+
+/** An owner in a folder of its own with these files; the extensions are those that end in `.ts` and lie at its top. */
+async function loaded(files, options = {}, init = {}) {
+  const cwd = path.join(folder, String((count += 1)));
+  for (const [name, text] of Object.entries(files)) {
+    fs.mkdirSync(path.dirname(path.join(cwd, name)), { recursive: true });
+    fs.writeFileSync(path.join(cwd, name), text);
+  }
+  const owner = new Owner(NODE, { cwd, ...options });
+  const { kind = "extension", paths = Object.keys(files).filter((name) => /^[^/]+\.ts$/.test(name)) } = options;
+  const ready = await owner.load(paths.map((name) => ({ path: path.join(cwd, name), kind })), init);
+  return { owner, ready, cwd };
+}
+const ext = (body, imports = "") => `${imports}\nexport default function (pi) {\n${body}\n}\n`;
+const errors = (ready) => ready.extensions.map(({ error }) => error?.message ?? null);
+
+test("types, enumerations, imports of types and names of CommonJS need no build step", async () => {
+  const { owner, ready } = await loaded({
+    "a.ts": `import { helper, type Shape } from "./parts/helper.js";\nimport { Other } from "./parts/types";\nimport data from "./parts/data.json";\nimport * as sub from "./parts/sub";\nenum Level { low, high }\nclass Box { constructor(private readonly size: number) {} get twice(): number { return this.size * 2; } }\nexport default async function (pi: any) {\n  const shape: Shape & Other = { name: "s" };\n  const { basename } = require("node:path");\n  pi.registerCommand("say", { handler: async (_: string, ctx: any) => ctx.ui.notify([helper(shape), Level[1], new Box(2).twice, basename(__filename), data.n, sub.deep].join(" ")) });\n}\n`,
+    "parts/helper.ts": `export interface Shape { name: string }\nexport const helper = (shape: Shape) => shape.name;\n`,
+    "parts/types.ts": "export interface Other { more?: string }\n",
+    "parts/data.json": '{"n":7}',
+    "parts/sub/index.ts": 'export const deep = "deep" as const;\n',
+  });
+  assert.deepEqual(errors(ready), [null]);
+  await owner.invoke("command", { ext: 0, name: "say", args: "" });
+  assert.equal(owner.notes.at(-1).message, "s high 4 a.ts 7 deep");
+  await owner.end();
+});
+
+test("a package names its extensions, also below node_modules, and in TypeScript", async () => {
+  const { owner, ready } = await loaded(
+    {
+      "node_modules/pack/package.json": '{"name":"pack","pi":{"extensions":["./one.ts","./two/index.ts"]}}',
+      "node_modules/pack/one.ts": ext('pi.registerCommand("one", { handler: async () => {} });'),
+      "node_modules/pack/two/index.ts": ext('pi.registerCommand("two", { handler: async () => {} });'),
+    },
+    { paths: ["node_modules/pack"] },
+  );
+  assert.deepEqual(ready.extensions[0].commands.map(({ name }) => name), ["one", "two"]);
+  await owner.end();
+});
+
+test("what fails to load is named with its file and line, and the others load", async () => {
+  const { owner, ready, cwd } = await loaded({
+    "a.ts": "const one = 1;\nexport default function () {\n  throw new Error('no');\n}\n",
+    "b.ts": "export default 3;\n",
+    "c.ts": "export default function () {\n  const x = ;\n}\n",
+    "d.ts": 'import { nothing } from "./missing";\nexport default function () { nothing(); }\n',
+    "e.ts": ext('pi.on("tool_call", () => {});'),
+  });
+  const [a, b, c, d, e] = ready.extensions.map(({ error }) => error);
+  assert.deepEqual([a.message, a.file, a.line], ["no", path.join(cwd, "a.ts"), 3]);
+  assert.match(b.message, /b\.ts has no default export that is a function/);
+  assert.match(`${c.message}\n${c.stack}`, /c\.ts/);
+  assert.match(d.message, /missing/);
+  assert.equal(e, null);
+  await owner.end();
+});
+
+test("values of pi's modules come from offshoot where there is no pi, and what it lacks throws when it is used", async () => {
+  const names = table([MODULES]).modules;
+  const all = (module) => names[module].map((name) => `${name} as ${module.replaceAll(/\W/g, "_")}_${name}`).join(", ");
+  const { owner, ready } = await loaded({
+    "a.ts": ext(
+      'pi.registerCommand("use", { handler: async (_, ctx) => { ctx.ui.notify(String(b.visibleWidth("日本"))); new c.InteractiveMode(); } });\npi.b = [a, b, c, d, e, f].length;',
+      `import * as a from "@earendil-works/pi-ai";\nimport * as b from "@earendil-works/pi-tui";\nimport * as c from "@mariozechner/pi-coding-agent";\nimport * as d from "@earendil-works/pi-agent-core";\nimport * as e from "typebox";\nimport * as f from "@sinclair/typebox";`,
+    ),
+    "b.ts": ext("pi.all = [pi_tui_Text, pi_coding_agent_main, pi_agent_core_Agent, pi_ai_uuidv7];", ["pi-tui", "pi-coding-agent", "pi-agent-core", "pi-ai"].map((module) => `import { ${all(module)} } from "@earendil-works/${module}";`).join("\n")),
+  });
+  assert.deepEqual([errors(ready), ready.modules], [[null, null], "offshoot"]);
+  const { error } = await owner.invoke("command", { ext: 0, name: "use", args: "" });
+  assert.equal(owner.notes.find(({ method }) => method === "ui.notify").message, "4");
+  assert.match(error.message, /InteractiveMode of pi-coding-agent is not in offshoot/);
+  await owner.end();
+});
+
+test("nothing of pi is looked for as long as only types are imported", async () => {
+  const { owner, ready } = await loaded({ "a.ts": `import type { ExtensionAPI } from "@earendil-works/pi-coding-agent";\nimport { Theme } from "@earendil-works/pi-coding-agent";\nexport default (pi: ExtensionAPI, theme?: Theme) => {};\n` });
+  assert.deepEqual([errors(ready), ready.modules], [[null], null]);
+  await owner.end();
+});
+
+test("where the user has pi, its packages are used, in one instance", async () => {
+  const files = { "a.ts": ext('pi.registerCommand("is", { handler: async (_, ctx) => ctx.ui.notify(String(Text === Other && new DynamicBorder().render(3)[0].includes("───"))) });', 'import { Text } from "@earendil-works/pi-tui";\nimport { Text as Other } from "@mariozechner/pi-tui";\nimport { DynamicBorder } from "@earendil-works/pi-coding-agent";') };
+  const { owner, ready } = await loaded(files, {}, { piPackages: [MODULES] });
+  assert.deepEqual([errors(ready), ready.modules], [[null], "pi"]);
+  await owner.invoke("command", { ext: 0, name: "is", args: "" });
+  assert.equal(owner.notes.find(({ method }) => method === "ui.notify").message, "true");
+  await owner.end();
+});
+
+test("the names are those of pi's types: none is missing, none is ours alone", () => {
+  const ours = JSON.parse(fs.readFileSync(path.join(REPOSITORY, "crates/offshoot-extensions/host/names.json"), "utf8"));
+  const theirs = table([MODULES]);
+  for (const [part, members] of [...Object.entries(theirs.interfaces).map(([name, list]) => [ours.interfaces[name], list]), ...Object.entries(theirs.modules).map(([name, list]) => [ours.modules[name], list])]) {
+    assert.deepEqual(members.filter((name) => !part.includes(name)), []);
+  }
+  assert.deepEqual(theirs.events.filter((name) => !ours.events.includes(name)), []);
+});
+
+test("pi and ctx have every name of pi; those without a body throw and are listed", async () => {
+  const names = JSON.parse(fs.readFileSync(path.join(REPOSITORY, "crates/offshoot-extensions/host/names.json"), "utf8")).interfaces;
+  const { owner } = await loaded({
+    "a.ts": ext('pi.registerCommand("names", { handler: async (_, ctx) => ctx.ui.notify(JSON.stringify({ ExtensionAPI: Object.keys(pi), ExtensionCommandContext: Object.keys(ctx), ExtensionUIContext: Object.keys(ctx.ui), ReadonlySessionManager: Object.keys(ctx.sessionManager), ModelRegistry: Object.keys(ctx.modelRegistry) })) });\npi.registerCommand("stub", { handler: async () => pi.registerVirtualModel({}) });'),
+  });
+  await owner.invoke("command", { ext: 0, name: "names", args: "" });
+  for (const [name, has] of Object.entries(JSON.parse(owner.notes.at(-1).message))) assert.deepEqual(names[name].filter((each) => !has.includes(each)), [], name);
+  const { error } = await owner.invoke("command", { ext: 0, name: "stub", args: "" });
+  assert.match(error.message, /ExtensionAPI\.registerVirtualModel of pi is not in offshoot yet/);
+  await owner.end();
+});
+
+test("a synchronous call is answered while an event waits, and sees what was appended before it", async () => {
+  const { owner } = await loaded(
+    { "a.ts": ext('pi.on("tool_call", async (event, ctx) => {\n  pi.appendEntry("mine", { n: 1 });\n  const before = ctx.sessionManager.getEntries().length;\n  const yes = await ctx.ui.confirm("t", "m");\n  pi.appendEntry("mine", { n: 2 });\n  event.input.command = "changed";\n  return { block: yes, reason: `${before} ${ctx.sessionManager.getEntries().length}` };\n});') },
+    { answers: { "ui.confirm": true } },
+  );
+  const [answer] = await owner.event({ type: "tool_call", toolName: "bash", toolCallId: "c", input: { command: "x" } });
+  assert.deepEqual([answer.ok, answer.input], [{ block: true, reason: "1 2" }, { command: "changed" }]);
+  await owner.end();
+});
+
+test("a context handler that changes nothing sends nothing back", async () => {
+  const { owner } = await loaded({ "a.ts": ext('pi.on("context", (event) => { if (event.messages.length === 1) event.messages.push({ role: "user", content: "more", timestamp: 1 }); });') });
+  const message = { role: "user", content: 'a "quoted" text\u2028', timestamp: 1.5 };
+  const [same] = await owner.event({ type: "context", messages: [message, message] });
+  const [changed] = await owner.event({ type: "context", messages: [message] });
+  assert.deepEqual([same.ok, changed.ok.messages.length], [null, 2]);
+  await owner.end();
+});
+
+test("after another load the old pi and ctx throw, modules are fresh, and flags are kept", async () => {
+  const { owner, cwd } = await loaded({ "a.ts": ext('let old = globalThis.kept; globalThis.kept ??= { pi };\npi.registerFlag("f", { type: "string", default: "d" });\npi.on("session_start", (_, ctx) => { if (globalThis.kept.ctx) { try { globalThis.kept.ctx.isIdle(); } catch (error) { ctx.ui.notify(error.message); } try { globalThis.kept.pi.getSessionName(); } catch (error) { ctx.ui.notify(`pi: ${error.message}`); } } globalThis.kept.ctx ??= ctx; ctx.ui.notify(`v1 ${pi.getFlag("f")}`); });') });
+  await owner.event({ type: "session_start", reason: "startup" });
+  fs.writeFileSync(path.join(cwd, "a.ts"), fs.readFileSync(path.join(cwd, "a.ts"), "utf8").replace("v1", "v2"));
+  await owner.load([path.join(cwd, "a.ts")], { reason: "reload", flags: { f: "given" } });
+  await owner.event({ type: "session_start", reason: "reload" });
+  const said = owner.notes.map(({ message }) => message);
+  assert.match(said[1], /belongs to a session or a load that is over/);
+  assert.match(said[2], /^pi: /);
+  assert.deepEqual([said[0], said[3]], ["v1 d", "v2 given"]);
+  await owner.end();
+});
+
+test("a hook of 0.31 keeps its state when another session comes, and hears of it by its old name", async () => {
+  const { owner, cwd } = await loaded({ "a.ts": ext('let n = 0;\nfor (const name of ["session_start", "session_switch", "session_branch", "session_shutdown"]) pi.on(name, (event, ctx) => ctx.ui.notify(`${event.type} ${(n += 1)} ${ctx.hasQueuedMessages()}`));') }, { kind: "hook" });
+  const load = (reason) => owner.load([{ path: path.join(cwd, "a.ts"), kind: "hook" }], { reason });
+  const start = (reason) => owner.event({ type: "session_start", reason });
+  await start("startup");
+  await owner.event({ type: "session_shutdown", reason: "new" });
+  await load("new");
+  await start("new");
+  await load("fork");
+  await start("fork");
+  await load("reload");
+  await start("reload");
+  assert.deepEqual(owner.notes.map(({ message }) => message), ["session_start 1 false", "session_switch 2 false", "session_branch 3 false", "session_start 1 false"]);
+  await owner.end();
+});
+
+test("setup and withSession run while the call is open", async () => {
+  const log = [];
+  const { owner } = await loaded(
+    { "a.ts": ext('pi.registerCommand("new", { handler: async (_, ctx) => { const result = await ctx.newSession({ setup: async (session) => session.appendMessage({ role: "user", content: "hi", timestamp: 1 }), withSession: async (next) => next.ui.notify("in it") }); ctx.ui.notify(JSON.stringify(result)); } });') },
+    {
+      answers: {
+        async "ctx.newSession"({ hasSetup, hasWithSession }, owner, { id }) {
+          log.push([hasSetup, hasWithSession], (await owner.invoke("setup", { of: id })).ok, (await owner.invoke("withSession", { of: id })).ok);
+          return { cancelled: false };
+        },
+      },
+      sync: { "session.appendMessage": ({ message }) => (log.push(message.content), "id") },
+    },
+  );
+  await owner.invoke("command", { ext: 0, name: "new", args: "" });
+  assert.deepEqual(log, ["hi", [true, true], null, null]);
+  assert.deepEqual(owner.notes.map(({ message }) => message), ["in it", '{"cancelled":false}']);
+  await owner.end();
+});
+
+test("an aborted question ends at once, and offshoot is told", async () => {
+  const { owner } = await loaded(
+    { "a.ts": ext('pi.registerCommand("ask", { handler: async (_, ctx) => { const abort = new AbortController(); setTimeout(() => abort.abort(), 20); ctx.ui.notify(String(await ctx.ui.confirm("t", "m", { signal: abort.signal }))); } });') },
+    { answers: { "ui.confirm": () => new Promise(() => {}) } },
+  );
+  await owner.invoke("command", { ext: 0, name: "ask", args: "" });
+  assert.equal(owner.notes.at(-1).message, "false");
+  await owner.end();
+});
+
+/** Code that misbehaves: what it does, and what must be true of the host afterwards. */
+const MISBEHAVIOUR = [
+  ["throws", 'throw new Error("boom");', /boom/],
+  ["throws nothing", "throw undefined;", /undefined/],
+  ["throws what cannot be read", "throw { get message() { throw 1; } };", /./],
+  ["returns what has no JSON", "const a = {}; a.a = a; return a;", /JSON/],
+  ["returns a string of 1 GB", 'return { block: true, reason: "x".repeat(2 ** 28) + "y".repeat(2 ** 28) };', /characters|string/],
+  ["changes prototypes", 'Array.prototype.map = () => { throw new Error("map"); }; JSON.parse = () => 1; JSON.stringify = () => "no"; Promise.prototype.then = undefined;', null],
+  ["writes to standard output", 'process.stdout.write("{\\"t\\":\\"ready\\"}\\n".repeat(100)); console.log("{}"); console.error("x");', null],
+  ["rejects and nobody looks", "Promise.reject(new Error('lost')); setTimeout(() => { throw new Error('later'); }, 1);", null],
+  ["floods", "for (let n = 0; n < 20000; n += 1) ctx.ui.setStatus('k', `${n}`);", null],
+  ["leaks timers", "setInterval(() => {}, 1000);", null],
+];
+for (const [what, code, expected] of MISBEHAVIOUR) {
+  test(`an extension that ${what} leaves the host working`, async () => {
+    const { owner } = await loaded({ "a.ts": ext(`let done = false;\npi.on("tool_call", async (event, ctx) => { if (done) return { block: true, reason: "works" }; done = true; ${code} });`) });
+    const [first] = await owner.event({ type: "tool_call", toolName: "bash", toolCallId: "c", input: {} });
+    if (expected) assert.match(first.error.message, expected);
+    await owner.ping();
+    const [second] = await owner.event({ type: "tool_call", toolName: "bash", toolCallId: "c", input: {} });
+    assert.deepEqual(second.ok, { block: true, reason: "works" });
+    assert.equal(await owner.end(), 0);
+  });
+}
+
+test("rows carry text, styles and links, and no sequence that does something", async () => {
+  const { owner } = await loaded({ "a.ts": ext('pi.registerCommand("show", { handler: (_, ctx) => ctx.ui.custom(() => ({ render: () => ["\\x1b[31mred\\x1b[0m\\x1b[2J\\x1b]0;title\\x07 \\x1b]8;;http://x\\x07link\\x1b]8;;\\x07 a\\tb\\x07\\x9b5n", "ab\\x1b_pi:c\\x07c\\nsecond"], invalidate() {} })) });') }, { answers: { "ui.custom": () => new Promise(() => {}) } });
+  owner.start("command", { ext: 0, name: "show", args: "" });
+  while (!owner.asked.length) await owner.ping();
+  const { ok } = await owner.invoke("component.render", { component: owner.asked[0].component, width: 40 });
+  assert.deepEqual(ok, { rows: ["\x1b[31mred\x1b[0m \x1b]8;;http://x\x07link\x1b]8;;\x07 a   b", "abc", "second"], cursor: { row: 1, column: 2 } });
+  await owner.end();
+});

@@ -1,0 +1,140 @@
+// One extension under one whole program over RPC: a script of prompts, commands and answers, and what came of it: questions and notes to the
+// person, entries, requests to the model, failures.
+import { execFileSync } from "node:child_process";
+import * as fs from "node:fs";
+import * as path from "node:path";
+import { RpcPeer } from "../lib/rpc.mjs";
+import { modelServer } from "./model-server.mjs";
+
+const SGR = /\x1b\[[\d;:]*m|\x1b\]8;[^\x07\x1b]*(?:\x07|\x1b\\)/g;
+const plain = (value) => (typeof value === "string" ? value.replace(SGR, "") : Array.isArray(value) ? value.map(plain) : value);
+const KNOWN = { contextWindow: 200000, maxTokens: 8000, reasoning: false, input: ["text"], cost: { input: 1, output: 1, cacheRead: 0, cacheWrite: 0 } };
+
+/** Clients answer these; the other methods only tell something. */
+const QUESTIONS = { select: (value) => ({ value }), input: (value) => ({ value }), editor: (value) => ({ value }), confirm: (confirmed) => ({ confirmed }) };
+
+/** A home with the model, a working folder, the scenario's files and programs; `agent` is the folder of settings of the program. */
+export function prepare(folder, scenario, agent, url) {
+  const at = (...names) => path.join(folder, ...names);
+  for (const name of ["work", "bin", "extension", agent]) fs.mkdirSync(at(name), { recursive: true });
+  const models = ["m1", "m2"].map((id) => ({ id, name: id, ...KNOWN }));
+  fs.writeFileSync(at(agent, "models.json"), JSON.stringify({ providers: { test: { baseUrl: url, api: "anthropic-messages", apiKey: "k", models } } }));
+  for (const [file, content] of Object.entries(scenario.files ?? {})) {
+    const target = file.startsWith("/") ? file : at("work", file);
+    fs.mkdirSync(path.dirname(target), { recursive: true });
+    fs.writeFileSync(target, content);
+  }
+  for (const [program, script] of Object.entries(scenario.programs ?? {})) fs.writeFileSync(at("bin", program), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
+  const env = { PATH: `${at("bin")}:${process.env.PATH}`, HOME: at(), OFFSHOOT_HOME: at("data"), TZ: "UTC", LANG: "C.UTF-8", ...scenario.env };
+  if (scenario.shell) execFileSync("bash", ["-c", scenario.shell], { cwd: at("work"), env: { ...process.env, HOME: at() }, stdio: "ignore" });
+  return { cwd: at("work"), env };
+}
+
+/** What an entry says, without ids and times. */
+function entry({ type, customType, message, content, data, details, display, label, name, summary, fromHook }) {
+  const text = (value) => (typeof value === "string" ? value : value?.map((part) => part.text ?? `(${part.type}${part.name ? ` ${part.name} ${JSON.stringify(part.arguments)}` : ""})`).join(""));
+  if (type === "message") return message.role === "system" ? undefined : { role: message.role, text: text(message.content) ?? message.command, ...(message.role === "toolResult" ? { isError: message.isError, details: message.details ?? null } : {}), ...(message.output === undefined ? {} : { output: message.output }) };
+  if (type === "custom_message") return { type, customType, text: text(content), display, details: details ?? null };
+  if (type === "custom") return { type, customType, data: data ?? null };
+  if (type === "label") return { type, label: label ?? null };
+  if (type === "session_info") return { type, name };
+  if (type === "compaction") return { type, summary, fromHook: fromHook ?? false };
+  return undefined;
+}
+
+/** What a request asks, without the prompt and the tools that each program has of its own. */
+function request({ body }, scenario, own) {
+  const text = (content) => (typeof content === "string" ? content : content.map((part) => part.text ?? `(${part.type} ${part.name ?? ""}${part.content ? text(part.content) : ""})`).join("|"));
+  const system = typeof body.system === "string" ? body.system : (body.system ?? []).map((part) => part.text).join("\n");
+  return {
+    messages: body.messages.map(({ role, content }) => `${role}: ${text(content)}`),
+    tools: (body.tools ?? []).map(({ name }) => name).filter((name) => !own.has(name)).sort(),
+    ...(scenario.system ? { system: scenario.system.map((part) => system.includes(part)) } : {}),
+  };
+}
+
+const BUILT_IN = new Set(["read", "bash", "edit", "write", "grep", "find", "ls"]);
+
+export class RpcRun {
+  constructor({ file, args, place, server, scenario }) {
+    Object.assign(this, { server, scenario, place });
+    this.peer = new RpcPeer(file, [...args, "--mode", "rpc", "--provider", "test", "--model", "m1"], place);
+    this.answers = structuredClone(scenario.answers ?? {});
+    this.said = [];
+    this.#answer();
+  }
+
+  async #answer() {
+    for (let at = 0; ; at += 1) {
+      const record = await this.peer.until((_, index) => index === 0, at).catch(() => undefined);
+      if (!record) return;
+      if (record.type === "extension_ui_request") this.#question(record);
+    }
+  }
+
+  #question({ id, type, ...record }) {
+    this.said.push(Object.fromEntries(Object.entries(record).map(([name, value]) => [name, plain(value)])));
+    const make = QUESTIONS[record.method];
+    if (!make) return;
+    const value = this.answers[record.method]?.shift();
+    if (value === "never") return;
+    this.peer.line(JSON.stringify({ type: "extension_ui_response", id, ...(value === undefined ? { cancelled: true } : make(value)) }));
+  }
+
+  at = (script) => execFileSync("bash", ["-c", script], { cwd: this.place.cwd, env: this.place.env, encoding: "utf8" });
+  ask = (command) => this.peer.ask(command);
+  /** A prompt until all is done; a command of an extension until it has answered. */
+  async prompt(message, more = {}) {
+    const from = this.peer.records.length;
+    const accepted = await this.peer.ask({ type: "prompt", message, ...more });
+    const started = accepted.success && accepted.data?.disposition !== "handled" && this.#runs(from, message);
+    if (started) await this.peer.until((record) => record.type === "agent_settled", from);
+    return accepted.success;
+  }
+
+  #runs = (from, message) => !message.startsWith("/") || this.peer.records.slice(from).some(({ type }) => type === "agent_start");
+  settled = (from = 0) => this.peer.until((record) => record.type === "agent_settled", from);
+  get mark() {
+    return this.peer.records.length;
+  }
+
+  /** Waits until a note of the extension is there. */
+  said_ = (isWanted) => this.peer.until((record) => record.type === "extension_ui_request" && isWanted(record));
+
+  async facts(results) {
+    const entries = (await this.ask({ type: "get_entries" }).catch(() => null))?.data?.entries ?? [];
+    const commands = (await this.ask({ type: "get_commands" }).catch(() => null))?.data?.commands ?? [];
+    const code = await this.peer.end();
+    return {
+      results,
+      code,
+      said: this.said,
+      failures: this.peer.records.filter(({ type }) => type === "extension_error").map(({ event, error }) => ({ event, error })),
+      entries: entries.map(entry).filter(Boolean),
+      requests: this.server.requests.map((each) => request(each, this.scenario, BUILT_IN)),
+      commands: commands.filter(({ source }) => source === "extension").filter(({ name }) => name !== "llama").map(({ name, description }) => ({ name, description })),
+    };
+  }
+}
+
+/** The facts of one program; `start` gives its file and first arguments. */
+export async function runRpc(folder, { start, agent, extension, scenario, flag = "-e" }) {
+  const server = await modelServer(scenario.replies ?? [{ say: [{ text: "Done." }] }]);
+  const place = prepare(folder, scenario, agent, server.url);
+  const source = path.join(folder, "extension", path.basename(extension));
+  fs.cpSync(extension, source, { recursive: true });
+  scenario.install?.(path.join(folder, "extension"));
+  const args = [...start.args, flag, source, ...(scenario.args ?? [])];
+  const run = new RpcRun({ file: start.file, args, place, server, scenario });
+  const limit = setTimeout(() => run.peer.child.kill("SIGKILL"), 40_000);
+  try {
+    const results = await scenario.script(run);
+    return JSON.parse(JSON.stringify(await run.facts(results)).replaceAll(folder, "DIR").replaceAll(/\b1[78]\d{11}\b/g, "0"));
+  } catch (error) {
+    return { error: `${error.message}\n${run.peer.stderr}` };
+  } finally {
+    clearTimeout(limit);
+    run.peer.child.kill("SIGKILL");
+    await server.end();
+  }
+}
