@@ -5,6 +5,7 @@ import * as fs from "node:fs";
 import * as path from "node:path";
 import { RpcPeer } from "../lib/rpc.mjs";
 import { modelServer } from "./model-server.mjs";
+import { node } from "./places.mjs";
 
 const SGR = /\x1b\[[\d;:]*m|\x1b\]8;[^\x07\x1b]*(?:\x07|\x1b\\)/g;
 const plain = (value) => (typeof value === "string" ? value.replace(SGR, "") : Array.isArray(value) ? value.map(plain) : value);
@@ -25,15 +26,19 @@ export function prepare(folder, scenario, agent, url) {
     fs.writeFileSync(target, content);
   }
   for (const [program, script] of Object.entries(scenario.programs ?? {})) fs.writeFileSync(at("bin", program), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
-  const env = { PATH: `${at("bin")}:${process.env.PATH}`, HOME: at(), OFFSHOOT_HOME: at("data"), TZ: "UTC", LANG: "C.UTF-8", ...scenario.env };
+  const env = { PATH: [at("bin"), path.dirname(node()), process.env.PATH].join(":"), HOME: at(), OFFSHOOT_HOME: at("data"), TZ: "UTC", LANG: "C.UTF-8", ...(process.env.PI_NODE ? { PI_NODE: process.env.PI_NODE } : {}), ...scenario.env };
   if (scenario.shell) execFileSync("bash", ["-c", scenario.shell], { cwd: at("work"), env: { ...process.env, HOME: at() }, stdio: "ignore" });
   return { cwd: at("work"), env };
 }
 
+const BUILT_IN = new Set(["read", "bash", "edit", "write", "grep", "find", "ls"]);
+/** The words of the built-in tools are each program's own. */
+const own = (text) => text?.replace(/(Successfully wrote|wrote \d+ bytes) to/, "wrote to");
+
 /** What an entry says, without ids and times. */
 function entry({ type, customType, message, content, data, details, display, label, name, summary, fromHook }) {
   const text = (value) => (typeof value === "string" ? value : value?.map((part) => part.text ?? `(${part.type}${part.name ? ` ${part.name} ${JSON.stringify(part.arguments)}` : ""})`).join(""));
-  if (type === "message") return message.role === "system" ? undefined : { role: message.role, text: text(message.content) ?? message.command, ...(message.role === "toolResult" ? { isError: message.isError, details: message.details ?? null } : {}), ...(message.output === undefined ? {} : { output: message.output }) };
+  if (type === "message") return message.role === "system" ? undefined : { role: message.role, text: own(text(message.content)) ?? message.command, ...(message.role === "toolResult" ? { isError: message.isError, details: BUILT_IN.has(message.toolName) ? null : (message.details ?? null) } : {}), ...(message.output === undefined ? {} : { output: message.output }) };
   if (type === "custom_message") return { type, customType, text: text(content), display, details: details ?? null };
   if (type === "custom") return { type, customType, data: data ?? null };
   if (type === "label") return { type, label: label ?? null };
@@ -43,17 +48,15 @@ function entry({ type, customType, message, content, data, details, display, lab
 }
 
 /** What a request asks, without the prompt and the tools that each program has of its own. */
-function request({ body }, scenario, own) {
+function request({ body }, scenario) {
   const text = (content) => (typeof content === "string" ? content : content.map((part) => part.text ?? `(${part.type} ${part.name ?? ""}${part.content ? text(part.content) : ""})`).join("|"));
   const system = typeof body.system === "string" ? body.system : (body.system ?? []).map((part) => part.text).join("\n");
   return {
-    messages: body.messages.map(({ role, content }) => `${role}: ${text(content)}`),
-    tools: (body.tools ?? []).map(({ name }) => name).filter((name) => !own.has(name)).sort(),
+    messages: body.messages.map(({ role, content }) => `${role}: ${own(text(content))}`),
+    tools: (body.tools ?? []).map(({ name }) => name).filter((name) => !BUILT_IN.has(name)).sort(),
     ...(scenario.system ? { system: scenario.system.map((part) => system.includes(part)) } : {}),
   };
 }
-
-const BUILT_IN = new Set(["read", "bash", "edit", "write", "grep", "find", "ls"]);
 
 export class RpcRun {
   constructor({ file, args, place, server, scenario }) {
@@ -73,7 +76,9 @@ export class RpcRun {
   }
 
   #question({ id, type, ...record }) {
-    this.said.push(Object.fromEntries(Object.entries(record).map(([name, value]) => [name, plain(value)])));
+    // pi brings an extension of its own.
+    const options = record.options?.filter((option) => !option.startsWith("/llama"));
+    this.said.push(Object.fromEntries(Object.entries({ ...record, ...(options ? { options } : {}) }).map(([name, value]) => [name, plain(value)])));
     const make = QUESTIONS[record.method];
     if (!make) return;
     const value = this.answers[record.method]?.shift();
@@ -87,12 +92,17 @@ export class RpcRun {
   async prompt(message, more = {}) {
     const from = this.peer.records.length;
     const accepted = await this.peer.ask({ type: "prompt", message, ...more });
-    const started = accepted.success && accepted.data?.disposition !== "handled" && this.#runs(from, message);
-    if (started) await this.peer.until((record) => record.type === "agent_settled", from);
+    if (accepted.success && (await this.#runs(from))) await this.peer.until((record) => record.type === "agent_settled", from);
     return accepted.success;
   }
 
-  #runs = (from, message) => !message.startsWith("/") || this.peer.records.slice(from).some(({ type }) => type === "agent_start");
+  /** Whether a run began: commands and messages that an extension takes begin none. */
+  async #runs(from) {
+    const began = this.peer.until((record) => record.type === "agent_start", from).then(() => true, () => false);
+    const limit = new Promise((resolve) => setTimeout(resolve, 700, false));
+    return Promise.race([began, limit]);
+  }
+
   settled = (from = 0) => this.peer.until((record) => record.type === "agent_settled", from);
   get mark() {
     return this.peer.records.length;
@@ -108,10 +118,10 @@ export class RpcRun {
     return {
       results,
       code,
-      said: this.said,
+      said: this.scenario.said?.(this.said) ?? this.said,
       failures: this.peer.records.filter(({ type }) => type === "extension_error").map(({ event, error }) => ({ event, error })),
       entries: entries.map(entry).filter(Boolean),
-      requests: this.server.requests.map((each) => request(each, this.scenario, BUILT_IN)),
+      requests: this.server.requests.map((each) => request(each, this.scenario)),
       commands: commands.filter(({ source }) => source === "extension").filter(({ name }) => name !== "llama").map(({ name, description }) => ({ name, description })),
     };
   }
@@ -129,7 +139,7 @@ export async function runRpc(folder, { start, agent, extension, scenario, flag =
   const limit = setTimeout(() => run.peer.child.kill("SIGKILL"), 40_000);
   try {
     const results = await scenario.script(run);
-    return JSON.parse(JSON.stringify(await run.facts(results)).replaceAll(folder, "DIR").replaceAll(/\b1[78]\d{11}\b/g, "0"));
+    return JSON.parse(JSON.stringify(await run.facts(results)).replaceAll(folder, "DIR").replaceAll(/\b1[78]\d{11}\b/g, "0").replaceAll(/Fork from entry [0-9a-f]{8}/g, "Fork from entry X"));
   } catch (error) {
     return { error: `${error.message}\n${run.peer.stderr}` };
   } finally {

@@ -170,9 +170,9 @@ export class HostSubject {
     if (params.component !== undefined && params.component !== null && name.startsWith("set")) {
       push(name, "component");
       this.#lasting[name] = params.component;
-    } else if (name === "notify") push("notify", params.message, params.type);
+    } else if (name === "notify") push("notify", params.message, params.type ?? "info");
     else if (name === "setStatus") push("setStatus", params.key, plain(params.text));
-    else if (name === "setWidget") push("setWidget", params.key, params.lines?.map(plain) ?? null, params.placement);
+    else if (name === "setWidget") push("setWidget", params.key, params.lines?.map(plain) ?? null, params.placement ?? "aboveEditor");
     else if (["setFooter", "setHeader", "setEditorComponent"].includes(name)) push(name, "default");
     else if (name === "setWorkingIndicator") push(name, params.options ? { ...params.options, frames: params.options.frames?.map(plain) } : null);
     else if (["setTitle", "setWorkingMessage", "setWorkingVisible", "setHiddenThinkingLabel", "setToolsExpanded"].includes(name)) push(name, Object.values(params)[0]);

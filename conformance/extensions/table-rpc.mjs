@@ -55,9 +55,9 @@ export const RPC = {
   snake: { script: prompt("/snake") },
   "status-line": { replies: [bash("true"), say("Done.")], script: prompt("one") },
   "structured-output": { replies: [call("structured_output", { headline: "H", summary: "S", actionItems: ["a"] }), say("never sent")], script: prompt("one") },
-  "system-prompt-header": { script: async (run) => [await run.prompt("one"), (run.said = run.said.map((each) => ({ ...each, statusText: each.statusText?.replace(/\d+/, "N") }))).length] },
+  "system-prompt-header": { said: (said) => said.map((each) => ({ ...each, statusText: each.statusText?.replace(/\d+/, "N") })), script: prompt("one") },
   "timed-confirm": { answers: { confirm: [true], select: ["Option B"] }, script: prompt("/timed", "/timed-select") },
-  "titlebar-spinner": { script: async (run) => [await run.prompt("one"), (run.said = [...new Map(run.said.map((each) => [each.title?.replace(/^\S+ /u, ""), { title: each.title?.replace(/^[\u2800-\u28ff] /u, "") }])).values()]).length > 0] },
+  "titlebar-spinner": { said: (said) => [...new Set(said.map(({ title }) => title.replace(/^[\u2800-\u28ff] /u, "")))].sort(), script: prompt("one") },
   todo: { replies: [call("todo", { action: "add", text: "new" }), call("todo", { action: "list" }, "c2"), say("Done.")], script: prompt("one", "/todos") },
   "tool-override": { files: { "a.txt": "one\ntwo\n", ".env": "S=1" }, replies: [call("read", { path: "a.txt" }), call("read", { path: ".env" }, "c2"), say("Done.")], script: prompt("one") },
   tools: { script: prompt("/tools", "one") },
@@ -67,7 +67,7 @@ export const RPC = {
   "working-indicator": { script: prompt("/working-indicator dot") },
 };
 
-/** Hooks of 0.31.1 over RPC, beside pi 0.31.1. Its clients have no `get_entries`: what counts is what was asked, and the requests. */
+/** Hooks of 0.31.1 over RPC, beside their successors in pi 0.87.1, which say the same. */
 export const RPC_HOOKS = {
   "auto-commit-on-exit": RPC["auto-commit-on-exit"],
   "permission-gate": RPC["permission-gate"],

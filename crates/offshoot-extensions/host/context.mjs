@@ -11,7 +11,7 @@ export function createContexts(instance, api, host) {
   const check = () => instance.assertActive();
   const ui = createUi(host, check);
   const sessionManager = readableSession(check);
-  const registry = modelRegistry(api, check);
+  const registry = modelRegistry(api, instance.providers, check);
   const context = {
     ui,
     ...{ mode: host.mode, hasUI: host.hasUI, sessionManager, modelRegistry: registry },

@@ -35,8 +35,8 @@ async function keyOf(model) {
   return found ? { ok: true, ...found } : { ok: false, error: `there is no key for ${model.provider}` };
 }
 
-/** `api` registers providers for the extension that asks. */
-export function modelRegistry(api, check) {
+/** `api` registers providers for the extension that asks, `providers` are those that it has registered. */
+export function modelRegistry(api, providers, check) {
   const all = () => ask("models.getAll");
   return named(
     "ModelRegistry",
@@ -62,7 +62,14 @@ export function modelRegistry(api, check) {
       complete,
       registerProvider: (...args) => api.registerProvider(...args),
       unregisterProvider: (name) => api.unregisterProvider(name),
-      getRegisteredProviderIds: () => api.providerIds?.() ?? [],
+      getProvider: () => undefined,
+      async getProviderAuth(provider) {
+        const model = all().find((known) => known.provider === provider);
+        return model && ((await call("models.getApiKey", key(model))) ?? undefined);
+      },
+      getRegisteredProviderConfig: (name) => providers.get(name),
+      getRegisteredNativeProvider: () => undefined,
+      getRegisteredProviderIds: () => [...providers.keys()],
     },
     check,
   );

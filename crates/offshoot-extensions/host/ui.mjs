@@ -49,14 +49,14 @@ export function createUi(host, check) {
       confirm: (title, message, dialog) => question(host, "ui.confirm", { title, message }, dialog, false),
       input: (title, placeholder, dialog) => question(host, "ui.input", { title, placeholder }, dialog, undefined),
       editor: (title, prefill) => question(host, "ui.editor", { title, prefill }, {}, undefined),
-      notify: (message, type = "info") => tell("notify", { message, type }),
+      notify: (message, type) => tell("notify", { message, type }),
       setStatus: (key, text) => tell("setStatus", { key, text: text ?? null }),
       setTitle: (title) => tell("setTitle", { title }),
       setWorkingMessage: (message) => show("setWorkingMessage", { message: message ?? null }),
       setWorkingVisible: (visible) => show("setWorkingVisible", { visible }),
       setWorkingIndicator: (options) => show("setWorkingIndicator", { options: options ?? null }),
       setHiddenThinkingLabel: (label) => show("setHiddenThinkingLabel", { label: label ?? null }),
-      setWidget(key, content, { placement = "aboveEditor" } = {}) {
+      setWidget(key, content, { placement } = {}) {
         if (typeof content !== "function") {
           replaceLasting(`widget:${key}`);
           return tell("setWidget", { key, lines: content ?? null, placement });
