@@ -18,10 +18,11 @@ for (const row of ROWS.filter(isWanted)) {
   results.push({ ...row, ...found });
   for (const [part, list] of Object.entries(found)) if (list?.length) console.log(`✗ ${row.kind} ${row.name}, ${part}\n    ${list.join("\n    ").slice(0, 1500)}`);
 }
+const versions = JSON.parse(fs.readFileSync(new URL("./packages/package.json", import.meta.url), "utf8")).dependencies;
 const packages = [];
 for (const entry of values.packages || values.write ? PACKAGES.filter(isWanted) : []) {
   const list = await usePackage(entry, folder);
-  packages.push({ ...entry, list });
+  packages.push({ ...entry, list, version: versions[entry.name] });
   if (list.length) console.log(`✗ package ${entry.name}\n    ${list.join("\n    ").slice(0, 1500)}`);
 }
 const holds = ({ host, program: whole }) => !host?.length && !whole?.length;
@@ -30,6 +31,6 @@ for (const kind of ["hook", "tool", "extension"]) {
   if (rows.length) console.log(`${kind}: ${rows.filter(holds).length} of ${rows.length}; in the whole program ${rows.filter(({ program: whole }) => whole && !whole.length).length} of ${rows.filter(({ program: whole }) => whole).length}`);
 }
 if (packages.length) console.log(`packages: ${packages.filter(({ list }) => !list.length).length} of ${packages.length}`);
-if (values.write) fs.writeFileSync(values.write, page(results, packages));
+if (values.write) fs.writeFileSync(values.write, await page(results, packages));
 fs.rmSync(folder, { recursive: true, force: true });
 process.exit(0);

@@ -6,8 +6,8 @@ const KEY = "turns";
 /** What the current branch has cost. */
 function cost(ctx: ExtensionContext): number {
   return ctx.sessionManager.getBranch().reduce((sum, entry) => {
-    const isAnswer = entry.type === "message" && entry.message.role === "assistant";
-    return isAnswer ? sum + (entry.message.usage?.cost?.total ?? 0) : sum;
+    if (entry.type !== "message" || entry.message.role !== "assistant") return sum;
+    return sum + entry.message.usage.cost.total;
   }, 0);
 }
 
