@@ -237,3 +237,13 @@ test("rows carry text, styles and links, and no sequence that does something", a
   assert.deepEqual(ok, { rows: ["\x1b[31mred\x1b[0m \x1b]8;;http://x\x07link\x1b]8;;\x07 a   b", "abc", "second"], cursor: { row: 1, column: 2 } });
   await owner.end();
 });
+
+test("the messages of a long conversation are read when a handler looks at them", async () => {
+  const messages = Array.from({ length: 100 }, (_, at) => ({ role: "user", content: `${"text ".repeat(300)}é😀 ${at}`, timestamp: at }));
+  const look = (code) => ext(`pi.on("context", (event) => { ${code} });`);
+  const { owner, ready } = await loaded({ "a.ts": look(""), "b.ts": look("event.messages.length;"), "c.ts": look("event.messages.push(event.messages[3]);"), "d.ts": look("event.messages = event.messages.slice(2);"), "e.ts": look("return { messages: [...event.messages].reverse() };") });
+  assert.deepEqual(errors(ready), [null, null, null, null, null]);
+  const answers = (await owner.event({ type: "context", messages })).map(({ ok }) => ok?.messages.length ?? null);
+  assert.deepEqual(answers, [null, null, 101, 98, 100]);
+  await owner.end();
+});

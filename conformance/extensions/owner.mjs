@@ -42,7 +42,7 @@ export class Owner {
   #request(record, key = this.next++) {
     return new Promise((resolve, reject) => {
       this.waiting.set(key, { resolve, reject });
-      this.send(record.t === "init" ? record : { ...record, id: key });
+      this.send(record.t === "init" ? record : { t: record.t, id: key, ...record });
     });
   }
 

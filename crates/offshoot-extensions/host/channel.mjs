@@ -2,6 +2,7 @@
 // Extensions share this process, so everything it calls is taken before the first of them is loaded.
 import * as fs from "node:fs";
 import { Socket } from "node:net";
+import { largeEvent } from "./large.mjs";
 
 const { parse, stringify } = JSON;
 const { readSync, writeSync } = fs;
@@ -46,9 +47,15 @@ export function receive(take, end) {
     let start = 0;
     for (let at = data.indexOf(10); at >= 0; at = data.indexOf(10, start)) {
       parts.push(data.subarray(start, at));
-      const line = (parts.length === 1 ? parts[0] : concat(parts)).toString("utf8");
+      const bytes = parts.length === 1 ? parts[0] : concat(parts);
       parts = [];
       start = at + 1;
+      const large = largeEvent(bytes);
+      if (large) {
+        take(large, "");
+        continue;
+      }
+      const line = bytes.toString("utf8");
       take(parse(line), line);
     }
     if (start < data.length) parts.push(data.subarray(start));

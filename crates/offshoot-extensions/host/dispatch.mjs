@@ -1,6 +1,7 @@
 // One event or one invocation: finds the function of the extension, runs it with its context, and says what came of it.
 import { closureOf, currentDispatch, within } from "./calls.mjs";
 import { invocations as components } from "./components.mjs";
+import { isUnread, sentText } from "./large.mjs";
 import { problem } from "./loader.mjs";
 import { invocations as providers } from "./providers.mjs";
 import { invocations as renderings } from "./renderings.mjs";
@@ -25,9 +26,9 @@ async function event(load, { handler, payload }, line, { abort }) {
   const changeable = CHANGEABLE[payload.type];
   const value = await found.handler(payload, context);
   const ok = payload.type === "user_bash" ? keepOperations(value) : (value ?? null);
-  if (!changeable) return { ok };
+  if (!changeable || (isUnread(payload) && !ok?.messages)) return { ok: changeable ? null : ok };
   const changed = payload[changeable];
-  const isAsSent = line.includes(stringify(changed));
+  const isAsSent = (sentText(payload) ?? line).includes(stringify(changed));
   if (changeable === "messages") return { ok: ok?.messages ? ok : isAsSent ? null : { messages: changed } };
   return isAsSent ? { ok } : { ok, [changeable]: changed };
 }
