@@ -27,6 +27,8 @@ type Result<T> = std::result::Result<T, AgentError>;
 #[derive(Clone)]
 pub struct AgentSession {
     inner: Arc<Inner>,
+    /// A handler of an extension must not wait until handlers are done.
+    is_extensions: bool,
 }
 
 struct Inner {
@@ -36,7 +38,7 @@ struct Inner {
     session: WriterHandle,
 }
 
-/// An agent that ends without regard to this.
+/// An agent that ends without regard to this, for its extensions.
 #[derive(Clone)]
 pub struct WeakAgentSession(Weak<Inner>);
 
@@ -44,7 +46,7 @@ impl WeakAgentSession {
     /// The agent, if it has not ended.
     #[must_use]
     pub fn get(&self) -> Option<AgentSession> {
-        self.0.upgrade().map(|inner| AgentSession { inner })
+        self.0.upgrade().map(|inner| AgentSession { inner, is_extensions: true })
     }
 }
 
@@ -82,7 +84,7 @@ impl AgentSession {
         let (extensions, handle) = (setup.extensions.clone(), writer.handle().clone());
         let (driver, to) = Driver::new(setup, writer, (recorded, opening));
         let driver = std::sync::Mutex::new(Some(tokio::spawn(driver.run())));
-        Ok(Self { inner: Arc::new(Inner { to, driver, extensions, session: handle }) })
+        Ok(Self { inner: Arc::new(Inner { to, driver, extensions, session: handle }), is_extensions: false })
     }
 
     /// The same agent for those who must not keep it from ending.
@@ -113,7 +115,9 @@ impl AgentSession {
             Command::FollowUp(said) => self.say(extensions.as_ref(), said, Command::FollowUp).await,
             Command::Abort => {
                 extensions.stop();
-                self.send(Command::Abort).await
+                let reply = self.send(Command::Abort).await;
+                self.heard(extensions.as_ref()).await;
+                reply
             }
             Command::NewSession { .. } => self.leave(extensions.as_ref(), Leaving::New, command).await,
             Command::SwitchSession(ref file) => {
@@ -128,7 +132,23 @@ impl AgentSession {
                 let leaving = Leaving::Fork { entry: leaf.unwrap_or_default(), is_before: false };
                 self.leave(extensions.as_ref(), leaving, command).await
             }
+            Command::WaitForIdle
+            | Command::Compact { .. }
+            | Command::NavigateTree(_)
+            | Command::BringBack(_)
+            | Command::Bash { .. } => {
+                let reply = self.send(command).await;
+                self.heard(extensions.as_ref()).await;
+                reply
+            }
             other => self.send(other).await,
+        }
+    }
+
+    /// Waits until those who listen have heard of all that has happened.
+    async fn heard(&self, extensions: &dyn Extensions) {
+        if !self.is_extensions {
+            extensions.dealt_with().await;
         }
     }
 
@@ -139,6 +159,9 @@ impl AgentSession {
         said: UserPrompt,
         command: impl Fn(UserPrompt) -> Command,
     ) -> Result<Reply> {
+        if matches!(command(UserPrompt::default()), Command::Prompt(_)) {
+            self.heard(extensions).await;
+        }
         if extensions.command(said.text.clone()).await.is_some() {
             return Ok(Reply::Handled);
         }

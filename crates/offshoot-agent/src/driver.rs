@@ -7,6 +7,7 @@ mod outbox;
 mod replace;
 mod commands;
 mod summaries;
+mod asked_summaries;
 mod bring_back;
 mod jobs;
 mod approvals;

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use crate::event::Event;
 use crate::message::{Block, CustomMessage};
-use crate::provider::ThinkingLevel;
+use crate::provider::{Model, ThinkingLevel};
 use crate::tool::{BashRun, ToolOutcome};
 use crate::turn::Call;
 
@@ -55,6 +55,9 @@ pub struct RunStart {
     pub prompt: String,
     pub images: Vec<Block>,
     pub system: String,
+    /// Names of those that the model gets.
+    pub tools: Vec<String>,
+    pub cwd: PathBuf,
 }
 
 /// What is added to a run.
@@ -159,8 +162,8 @@ pub enum Happening {
         is_given: bool,
     },
     ModelSelected {
-        before: (String, String),
-        now: (String, String),
+        before: Arc<Model>,
+        now: Arc<Model>,
         source: &'static str,
     },
     ThinkingSelected {
@@ -174,8 +177,9 @@ pub trait Extensions: Send + Sync {
     /// Whether anybody may have an answer to a question; also `true` before that is known.
     fn answers(&self, question: Question) -> bool;
 
-    /// Tells an event, after all that was told before. Does not wait.
-    fn tell(&self, event: &Arc<Event>);
+    /// Tells an event, after all that was told before. Does not wait; `then` runs when the handlers are done, which is when others
+    /// may hear of it.
+    fn tell(&self, event: &Arc<Event>, then: Box<dyn FnOnce() + Send>);
 
     /// The same for what is no event.
     fn tell_happening(&self, happening: Happening);

@@ -93,6 +93,8 @@ pub struct ToolOutcome {
     /// For people and renderers, in pi's shape.
     pub details: Option<Value>,
     pub is_error: bool,
+    /// The run ends with it, if every call of the answer says so.
+    pub ends_run: bool,
     /// Why the sandbox may have stopped the call, as a clause.
     pub sandbox_refusal: Option<Box<str>>,
 }

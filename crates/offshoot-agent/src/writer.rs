@@ -106,6 +106,12 @@ impl OwnedSession {
         }
     }
 
+    /// The line of the leaf.
+    pub(crate) fn leaf_line(&self) -> Option<String> {
+        let session = &self.session;
+        session.leaf().and_then(|leaf| session.entry(leaf).ok()).map(|entry| entry.line().to_owned())
+    }
+
     pub(crate) fn leaf_entry(&self) -> Option<Event> {
         let session = &self.session;
         let line = session.leaf().and_then(|leaf| session.entry(leaf).ok()).map(|entry| entry.line().to_owned())?;

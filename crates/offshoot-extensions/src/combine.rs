@@ -106,11 +106,13 @@ impl Runner {
     /// All messages are added; each handler sees the system prompt as the ones before have left it.
     pub(crate) async fn before_run(&mut self, start: RunStart) -> RunAdditions {
         let mut additions = RunAdditions::default();
-        let mut system = start.system;
+        let (mut system, mut sections) = (start.system, Map::new());
         for listener in self.listeners("before_agent_start") {
             let payload = json!({
                 "type": "before_agent_start", "prompt": start.prompt, "images": start.images, "systemPrompt": system,
-                "systemPromptOptions": {}
+                "systemPromptOptions": {
+                    "sections": sections, "selectedTools": start.tools, "cwd": start.cwd, "skills": [], "contextFiles": []
+                }
             });
             let event = "before_agent_start";
             let Some(answer) = self.answer(&listener, event, payload.to_string().into()).await else { continue };
@@ -119,6 +121,15 @@ impl Runner {
                     Ok(message) => additions.messages.push(message),
                     Err(why) => self.report(&listener, event, &Failure::new(format!("its message is not one: {why}"))),
                 }
+            }
+            if let Some(changed) = answer.ok["systemPromptOptions"]["sections"].as_object() {
+                // The host sends what it was given and what was added.
+                for (name, text) in changed.iter().filter(|(name, text)| sections.get(*name) != Some(*text)) {
+                    let text = text.as_str().unwrap_or_default();
+                    system = format!("{system}\n\n<{name}>\n{text}\n</{name}>");
+                    additions.system = Some(system.clone());
+                }
+                sections.clone_from(changed);
             }
             if let Some(text) = answer.ok["systemPromptAppend"].as_str() {
                 system = format!("{system}\n\n{text}");

@@ -175,6 +175,9 @@ pub struct HandlerAnswer {
     pub input: Option<Value>,
 }
 
+/// The member of a call's parameters that has the call's own id: functions that came with the call are run by it.
+pub const CALL: &str = "$call";
+
 /// Answers what foreign code asks. Called from any thread.
 pub trait Services: Send + Sync {
     /// An answer at once, as JSON: the session, and the state of the agent. Called where it may block.

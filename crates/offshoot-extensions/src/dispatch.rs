@@ -16,6 +16,7 @@ use offshoot_agent::tool::{BashRun, ToolOutcome};
 use offshoot_agent::turn::Call;
 use offshoot_session::clock::Clock;
 use serde_json::{Value, json};
+use tokio::sync::mpsc::error::SendError;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::sync::oneshot;
 
@@ -28,7 +29,7 @@ use crate::shared::Shared;
 type Work = Box<dyn for<'a> FnOnce(&'a mut Runner) -> HostFuture<'a, ()> + Send>;
 
 enum Item {
-    Event(Arc<Event>),
+    Event(Arc<Event>, Box<dyn FnOnce() + Send>),
     Happening(Box<Happening>),
     /// The user's stop ends it.
     Question(Work),
@@ -58,9 +59,13 @@ impl ExtensionSet {
         clock: Arc<dyn Clock + Sync>,
     ) -> Self {
         let (queue, items) = unbounded_channel();
-        let shared = Arc::new(Shared::new(program));
+        let (reloads, wanted) = unbounded_channel();
+        let all = hosts.iter().map(|(host, _)| host.clone()).collect();
+        let shared = Arc::new(Shared::new(program, all, reloads));
         let state = PayloadState::default();
-        let runner = Runner { shared: shared.clone(), hosts, clock, state, has_restarted: false, is_lost: false };
+        let shared_too = shared.clone();
+        let runner =
+            Runner { shared: shared_too, hosts, clock, state, has_restarted: false, is_lost: false, reloads: wanted };
         Self { shared, queue, idle: Mutex::new(Some((runner, items))) }
     }
 
@@ -75,14 +80,7 @@ impl ExtensionSet {
 
     /// Loads everything again.
     pub async fn reload(&self) {
-        self.step(|runner| {
-            Box::pin(async move {
-                runner.leave("reload", None).await;
-                runner.has_restarted = false;
-                runner.begin("reload", None).await;
-            })
-        })
-        .await;
+        self.shared.reload().await;
     }
 
     /// Waits until the extensions are loaded.
@@ -157,8 +155,10 @@ impl ExtensionSet {
     }
 
     fn put(&self, item: Item) {
-        // After the end nobody asks.
-        drop(self.queue.send(item));
+        // After the end nobody asks; others still hear of what happens.
+        if let Err(SendError(Item::Event(_, then))) = self.queue.send(item) {
+            then();
+        }
     }
 }
 
@@ -179,23 +179,40 @@ fn answering<T: Send + 'static>(
 
 async fn run(mut runner: Runner, mut items: UnboundedReceiver<Item>) {
     let shared = runner.shared.clone();
-    runner.load("startup").await;
+    tokio::select! {
+        () = shared.stopped() => {}
+        () = runner.load("startup") => {}
+    }
+    runner.give_up_loading();
     tokio::select! {
         () = shared.stopped() => {}
         () = runner.tell("session_start", json!({"type": "session_start", "reason": "startup"})) => {}
     }
     runner.recover().await;
-    while let Some(item) = items.recv().await {
+    loop {
+        let item = tokio::select! {
+            item = items.recv() => item,
+            Some(done) = runner.reloads.recv() => {
+                runner.reload().await;
+                // The asker may have gone.
+                let _ = done.send(());
+                continue;
+            }
+        };
+        let Some(item) = item else { return };
         match item {
             Item::Step(work) => work(&mut runner).await,
             Item::Question(work) => tokio::select! {
                 () = shared.stopped() => {}
                 () = work(&mut runner) => {}
             },
-            Item::Event(event) => tokio::select! {
-                () = shared.stopped() => {}
-                () = runner.event(&event) => {}
-            },
+            Item::Event(event, then) => {
+                tokio::select! {
+                    () = shared.stopped() => {}
+                    () = runner.event(&event) => {}
+                }
+                then();
+            }
             Item::Happening(happening) => tokio::select! {
                 () = shared.stopped() => {}
                 () = runner.happening(*happening) => {}
@@ -222,8 +239,8 @@ impl Extensions for ExtensionSet {
         !*self.shared.is_loaded.borrow() || self.shared.registry().listens(event_of(question))
     }
 
-    fn tell(&self, event: &Arc<Event>) {
-        self.put(Item::Event(event.clone()));
+    fn tell(&self, event: &Arc<Event>, then: Box<dyn FnOnce() + Send>) {
+        self.put(Item::Event(event.clone(), then));
     }
 
     fn tell_happening(&self, happening: Happening) {

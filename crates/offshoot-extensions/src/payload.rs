@@ -5,6 +5,7 @@ use std::sync::Arc;
 use offshoot_agent::event::Event;
 use offshoot_agent::extensions::Happening;
 use offshoot_agent::message::Message;
+use offshoot_agent::provider::Model;
 use serde_json::{Value, json};
 
 /// What events do not say themselves.
@@ -127,14 +128,25 @@ pub(crate) fn of_happening(happening: Happening) -> (&'static str, Value) {
             ("session_tree", value)
         }
         Happening::ModelSelected { before, now, source } => {
-            let model = |(provider, id): (String, String)| json!({"provider": provider, "id": id});
-            let value =
-                json!({"type": "model_select", "model": model(now), "previousModel": model(before), "source": source});
-            ("model_select", value)
+            let payload = json!({"type": "model_select", "model": model(&now), "previousModel": model(&before), "source": source});
+            ("model_select", payload)
         }
         Happening::ThinkingSelected { before, now } => {
             let (before, now) = (before.as_str(), now.as_str());
             ("thinking_level_select", json!({"type": "thinking_level_select", "level": now, "previousLevel": before}))
         }
     }
+}
+
+/// A model in pi's shape.
+pub(crate) fn model(model: &Model) -> Value {
+    let price = model.price;
+    json!({
+        "id": model.id, "name": model.name, "api": model.api, "provider": model.provider, "baseUrl": model.base_url,
+        "reasoning": model.reasoning, "input": if model.images { json!(["text", "image"]) } else { json!(["text"]) },
+        "cost": {
+            "input": price.input, "output": price.output, "cacheRead": price.cache_read, "cacheWrite": price.cache_write
+        },
+        "contextWindow": model.context_window, "maxTokens": model.max_tokens
+    })
 }

@@ -9,6 +9,8 @@ use offshoot_agent::extensions::Happening;
 use offshoot_session::clock::Clock;
 use serde_json::json;
 use tokio::runtime::Handle;
+use tokio::sync::mpsc::UnboundedReceiver;
+use tokio::sync::oneshot;
 
 use crate::contract::{Failure, HandlerAnswer, Host, LoadRequest, Loaded};
 use crate::payload::{self, PayloadState};
@@ -25,6 +27,7 @@ pub(crate) struct Runner {
     pub(crate) has_restarted: bool,
     /// A handler has just found its host gone.
     pub(crate) is_lost: bool,
+    pub(crate) reloads: UnboundedReceiver<oneshot::Sender<()>>,
 }
 
 impl Runner {
@@ -81,11 +84,27 @@ impl Runner {
     /// Loads everything, gives the agent the tools, and begins the session for the extensions.
     pub(crate) async fn begin(&mut self, reason: &'static str, previous: Option<std::path::PathBuf>) {
         self.load(reason).await;
+        self.shared.prepare_session().await;
         let mut payload = json!({"type": "session_start", "reason": reason});
         if let Some(previous) = previous {
             payload["previousSessionFile"] = json!(previous);
         }
         self.tell("session_start", payload).await;
+    }
+
+    pub(crate) async fn reload(&mut self) {
+        self.leave("reload", None).await;
+        self.has_restarted = false;
+        self.begin("reload", None).await;
+    }
+
+    /// After a loading that the user stopped: without extensions.
+    pub(crate) fn give_up_loading(&self) {
+        if !*self.shared.is_loaded.borrow() {
+            let failure = Failure::new("the user stopped the loading");
+            self.shared.report("", "load", &failure);
+            self.shared.is_loaded.send_replace(true);
+        }
     }
 
     pub(crate) async fn load(&mut self, reason: &'static str) {

@@ -13,7 +13,8 @@ use serde_json::{Value, json};
 use tokio::runtime::Handle;
 use tokio::sync::mpsc::UnboundedSender;
 
-use crate::contract::{HostFuture, Loaded, Services};
+use crate::contract::{CALL, HostFuture, Loaded, Services};
+use crate::payload::model;
 use crate::session_calls;
 use crate::shared::Shared;
 
@@ -239,7 +240,22 @@ impl Services for AgentServices {
                     let text = |name: &str| params.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
                     Ok(shared.program.key(text("provider"), text("id")).await)
                 }
-                Some(("ctx", name)) => command(&agent()?, name, &params).await,
+                Some(("ctx", "reload")) => {
+                    shared.reload().await;
+                    Ok(Value::Null)
+                }
+                Some(("ctx", name)) => {
+                    let is = |name: &str| params.get(name).and_then(Value::as_bool) == Some(true);
+                    let call = params.get(CALL).and_then(Value::as_u64);
+                    shared.prepare_with(call.filter(|_| is("hasSetup")));
+                    let answer = command(&agent()?, name, &params).await;
+                    shared.prepare_with(None);
+                    let is_open = answer.as_ref().is_ok_and(|answer| answer["cancelled"] == json!(false));
+                    if let Some(call) = call.filter(|_| is_open && is("hasWithSession")) {
+                        shared.call_back("withSession", call).await;
+                    }
+                    answer
+                }
                 _ => Err(unknown(&method)),
             }
         })
@@ -330,17 +346,4 @@ async fn bring_back(agent: &AgentSession, what: offshoot_agent::turn::BringBack)
     let done = agent.bring_back(what).await.map_err(|error| error.to_string())?;
     let leaf = agent.read(|session| session.leaf_id().map(EntryId::as_str).map(str::to_owned)).await;
     Ok(json!({"said": done.said, "warning": done.warning, "leafId": leaf.ok().flatten()}))
-}
-
-/// A model in pi's shape.
-pub(crate) fn model(model: &Model) -> Value {
-    let price = model.price;
-    json!({
-        "id": model.id, "name": model.name, "api": model.api, "provider": model.provider, "baseUrl": model.base_url,
-        "reasoning": model.reasoning, "input": if model.images { json!(["text", "image"]) } else { json!(["text"]) },
-        "cost": {
-            "input": price.input, "output": price.output, "cacheRead": price.cache_read, "cacheWrite": price.cache_write
-        },
-        "contextWindow": model.context_window, "maxTokens": model.max_tokens
-    })
 }

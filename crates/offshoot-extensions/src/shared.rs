@@ -7,9 +7,10 @@ use offshoot_agent::command::{Command, ToolList};
 use offshoot_agent::tool::Tool;
 use serde_json::{Value, json};
 use tokio::runtime::Handle;
-use tokio::sync::watch;
+use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
+use tokio::sync::{oneshot, watch};
 
-use crate::contract::{Failure, Loaded};
+use crate::contract::{Failure, Host, Loaded};
 use crate::program::{ExtensionFailure, Program};
 use crate::registry::Registry;
 use crate::tool::ExtensionTool;
@@ -22,16 +23,61 @@ pub(crate) struct Shared {
     pub(crate) is_loaded: watch::Sender<bool>,
     /// Counts the user's stops.
     stops: watch::Sender<u64>,
+    /// Asked by extensions themselves: everything is loaded again.
+    reloads: UnboundedSender<oneshot::Sender<()>>,
+    pub(crate) hosts: Vec<Arc<dyn Host>>,
+    /// The call of a host whose function prepares the next session.
+    setup: Mutex<Option<u64>>,
 }
 
 impl Shared {
-    pub(crate) fn new(program: Arc<dyn Program>) -> Self {
+    pub(crate) fn new(
+        program: Arc<dyn Program>,
+        hosts: Vec<Arc<dyn Host>>,
+        reloads: UnboundedSender<oneshot::Sender<()>>,
+    ) -> Self {
         Self {
             registry: Mutex::default(),
             program,
             agent: OnceLock::new(),
             is_loaded: watch::Sender::new(false),
             stops: watch::Sender::new(0),
+            reloads,
+            hosts,
+            setup: Mutex::default(),
+        }
+    }
+
+    /// Ends when everything was loaded again.
+    pub(crate) async fn reload(&self) {
+        let (done, is_done) = oneshot::channel();
+        drop(self.reloads.send(done));
+        drop(is_done.await);
+    }
+
+    fn setup(&self) -> MutexGuard<'_, Option<u64>> {
+        self.setup.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn prepare_with(&self, call: Option<u64>) {
+        *self.setup() = call;
+    }
+
+    /// Lets a function that an extension gave for it prepare the new session.
+    pub(crate) async fn prepare_session(&self) {
+        let call = self.setup().take();
+        if let Some(call) = call {
+            self.call_back("setup", call).await;
+        }
+    }
+
+    /// Runs a function that came with a call of a host.
+    pub(crate) async fn call_back(&self, kind: &'static str, call: u64) {
+        let what = json!({"kind": kind, "of": call});
+        for host in &self.hosts {
+            if let Err(failure) = host.invoke(what.clone(), unbounded_channel().0).await {
+                self.report("", kind, &failure);
+            }
         }
     }
 

@@ -83,7 +83,8 @@ pub(crate) fn outcome(value: Value) -> ToolOutcome {
     };
     let details = object.remove("details").filter(|details| !details.is_null());
     let is_error = object.get("isError").and_then(Value::as_bool).unwrap_or(false);
-    ToolOutcome { content, details, is_error, ..ToolOutcome::default() }
+    let ends_run = object.get("terminate").and_then(Value::as_bool).unwrap_or(false);
+    ToolOutcome { content, details, is_error, ends_run, ..ToolOutcome::default() }
 }
 
 fn block(value: &Value) -> Block {

@@ -8,6 +8,7 @@ use super::{Driver, DriverInput, Waiter, Waiting, Written};
 use crate::command::{Command, Reply, Standing, ToolList, UserPrompt, joined};
 use crate::error::AgentError;
 use crate::event::{Event, Reason};
+use crate::extensions::Happening;
 use crate::key_redactor::KeyRedactor;
 use crate::message::{Message, UserMessage};
 use crate::resources::ExpandError;
@@ -143,7 +144,7 @@ impl Driver {
             Command::Inject { message, delivery } => self.inject(message, delivery, reply),
             Command::InjectUser { content, delivery } => self.inject_user(content, delivery, reply),
             Command::AppendEntry { custom_type, data } => self.append_entry(custom_type, data, reply),
-            Command::SetExtensionTools(tools) => self.set(reply, |driver| driver.register_tools(tools)),
+            Command::SetExtensionTools(tools) => self.set(reply, |driver| driver.register_tools(&tools)),
             Command::SetActiveTools(names) => self.set(reply, |driver| driver.activate_tools(&names)),
             Command::ClearQueue => {
                 let (steering, follow_up) = self.state.queued();
@@ -242,13 +243,22 @@ impl Driver {
     }
 
     fn reset(&mut self, change: impl FnOnce(&mut Setup)) {
-        let before = self.setup.thinking();
+        let (before, model) = (self.setup.thinking(), self.setup.model.clone());
         change(&mut self.setup);
         self.configure();
         self.record_settings();
         let level = self.setup.thinking();
         if level != before {
             self.outbox.tell(Event::ThinkingLevelChanged { level: level.as_str().to_owned() });
+        }
+        if let Some(extensions) = &self.setup.extensions {
+            let now = self.setup.model.clone();
+            if (&now.provider, &now.id) != (&model.provider, &model.id) {
+                extensions.tell_happening(Happening::ModelSelected { before: model, now, source: "set" });
+            }
+            if level != before {
+                extensions.tell_happening(Happening::ThinkingSelected { before, now: level });
+            }
         }
     }
 

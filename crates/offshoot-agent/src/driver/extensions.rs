@@ -29,7 +29,13 @@ impl Driver {
             }
             Content::Text(_) => Vec::new(),
         };
-        self.run_start = Some(RunStart { prompt: message.text(), images, system: self.setup.system_text() });
+        self.run_start = Some(RunStart {
+            prompt: message.text(),
+            images,
+            system: self.setup.system_text(),
+            tools: self.setup.tools.iter().map(|tool| tool.name().to_owned()).collect(),
+            cwd: self.setup.tool_context.cwd.clone(),
+        });
         self.run_system = None;
         let waiting = std::mem::take(&mut self.with_next_prompt);
         self.step(TurnInput::Prompt(std::iter::once(message.into()).chain(waiting).collect()));

@@ -3,7 +3,7 @@
 
 use offshoot_session::branch_summary::{self, BranchPlan, Instructions};
 use offshoot_session::compact::{self, Plan, Planned};
-use offshoot_session::compose::NewEntry;
+use offshoot_session::compose::{NewBranchSummary, NewEntry};
 use offshoot_session::entry::{Source as _, text_of};
 use offshoot_session::error::Error;
 use offshoot_session::id::EntryId;
@@ -13,11 +13,13 @@ use offshoot_session::session::Session;
 use offshoot_session::summariser::{Drafted, Extractive};
 use std::sync::Arc;
 
+use super::asked_summaries::{self, about_compaction, about_move, given_compaction};
 use super::bring_back::{self, Limits, ReadyBringBack};
 use super::summaries::{JobResources, drafted_branch, ended, summarise, without_model};
 use super::{Driver, DriverInput, Recorded};
 use crate::error::AgentError;
-use crate::event::{CompactionResult, Event, RawJson};
+use crate::event::{CompactionResult, Event, RawJson, Reason};
+use crate::extensions::{GivenSummary, Happening, SummaryVerdict};
 use crate::summarise::Listener;
 use crate::turn::{Job, JobDraft, JobResult, Navigated, Navigation, Ticket, TurnInput};
 use crate::words::in_words;
@@ -29,8 +31,8 @@ pub(crate) struct ReadyJob {
 }
 
 enum JobWork {
-    Compaction { plan: Box<Plan>, drafted: Drafted },
-    Navigation { navigation: Box<Navigation>, summary: Option<(Box<BranchPlan>, Drafted)> },
+    Compaction { plan: Box<Plan>, drafted: Drafted, given: Option<GivenSummary>, reason: Reason },
+    Navigation { navigation: Box<Navigation>, summary: Option<Drafted>, is_given: bool },
     BringBack(ReadyBringBack),
 }
 
@@ -38,6 +40,8 @@ pub(crate) struct Committed {
     result: JobResult,
     /// Of a move: its event, and the model and thinking level at the new leaf.
     moved: Option<(Event, Recorded)>,
+    /// For extensions.
+    told: Option<Happening>,
 }
 
 impl Driver {
@@ -60,9 +64,9 @@ impl Driver {
         let limits = Limits { budget, window: self.setup.model.context_window };
         self.spawn(async move {
             let ready = match job {
-                Job::Compaction { instructions, .. } => {
+                Job::Compaction { instructions, reason } => {
                     let begins = || drop(own.send(DriverInput::Machine(TurnInput::Planned { ticket })));
-                    compaction(&resources, settings, instructions, begins).await
+                    compaction(&resources, settings, (instructions, reason), begins).await
                 }
                 Job::Navigation(navigation) => walk(&resources, navigation, budget).await,
                 Job::BringBack(what) => bring_back::plan(&resources, what, limits)
@@ -96,12 +100,15 @@ impl Driver {
 
     pub(super) fn committed(&mut self, ticket: Ticket, result: Result<Committed, AgentError>) {
         match result {
-            Ok(Committed { result, moved }) => {
+            Ok(Committed { result, moved, told }) => {
                 if let Some((event, recorded)) = moved {
                     // The next prompt records a missing model or thinking level.
                     self.recorded = recorded;
                     self.outbox.tell(event);
                     self.restore_tools();
+                }
+                if let (Some(extensions), Some(told)) = (&self.setup.extensions, told) {
+                    extensions.tell_happening(told);
                 }
                 self.step(TurnInput::Committed { ticket, result });
             }
@@ -113,12 +120,16 @@ impl Driver {
 async fn compaction(
     resources: &JobResources,
     settings: compact::Settings,
-    instructions: Option<String>,
+    (instructions, reason): (Option<String>, Reason),
     begins: impl Fn(),
 ) -> Result<ReadyJob, JobDraft> {
     let plan = resources.handle.ask(move |owned| plan(owned.session(), &settings)).await;
     let plan = plan.unwrap_or_else(|| Err(ended()))?;
     begins();
+    if let SummaryVerdict::Given(given) = about_compaction(resources, &plan, instructions.as_deref(), reason).await? {
+        let drafted = asked_summaries::drafted(&given);
+        return Ok(ReadyJob { what: JobWork::Compaction { plan, drafted, given: Some(given), reason }, warning: None });
+    }
     let requests = plan.requests(instructions.as_deref());
     let by_model = summarise(resources, requests).await;
     let by_model = by_model.and_then(|(answers, name)| plan.summary(&answers, name).map_err(|error| in_words(&error)));
@@ -130,7 +141,7 @@ async fn compaction(
             (without_model(by_rule, &why)?, Some(why))
         }
     };
-    Ok(ReadyJob { what: JobWork::Compaction { plan, drafted }, warning })
+    Ok(ReadyJob { what: JobWork::Compaction { plan, drafted, given: None, reason }, warning })
 }
 
 fn plan(session: &Session, settings: &compact::Settings) -> Result<Box<Plan>, JobDraft> {
@@ -142,12 +153,27 @@ fn plan(session: &Session, settings: &compact::Settings) -> Result<Box<Plan>, Jo
     }
 }
 
-async fn walk(resources: &JobResources, navigation: Box<Navigation>, budget: u64) -> Result<ReadyJob, JobDraft> {
+async fn walk(resources: &JobResources, mut navigation: Box<Navigation>, budget: u64) -> Result<ReadyJob, JobDraft> {
+    match about_move(resources, &navigation, budget).await? {
+        SummaryVerdict::Given(given) if navigation.summarize => {
+            let summary = Some(asked_summaries::drafted(&given));
+            return Ok(ReadyJob { what: JobWork::Navigation { navigation, summary, is_given: true }, warning: None });
+        }
+        SummaryVerdict::Instructed { instructions, replace, label } => {
+            navigation.instructions = instructions.or(navigation.instructions);
+            navigation.replace_instructions = replace.unwrap_or(navigation.replace_instructions);
+            navigation.label = label.or(navigation.label);
+        }
+        SummaryVerdict::Usual | SummaryVerdict::Cancelled | SummaryVerdict::Given(_) => {}
+    }
     let target = navigation.target.clone();
     let wants = navigation.summarize;
     let planned = resources.handle.ask(move |owned| plan_walk(owned.session(), &target, wants, budget)).await;
     let Some(plan) = planned.unwrap_or_else(|| Err(ended()))? else {
-        return Ok(ReadyJob { what: JobWork::Navigation { navigation, summary: None }, warning: None });
+        return Ok(ReadyJob {
+            what: JobWork::Navigation { navigation, summary: None, is_given: false },
+            warning: None,
+        });
     };
     let instructions = match (&navigation.instructions, navigation.replace_instructions) {
         (None, _) => Instructions::Plain,
@@ -155,7 +181,7 @@ async fn walk(resources: &JobResources, navigation: Box<Navigation>, budget: u64
         (Some(text), true) => Instructions::Instead(text),
     };
     let (drafted, warning) = drafted_branch(resources, &plan, instructions).await?;
-    Ok(ReadyJob { what: JobWork::Navigation { navigation, summary: Some((plan, drafted)) }, warning })
+    Ok(ReadyJob { what: JobWork::Navigation { navigation, summary: Some(drafted), is_given: false }, warning })
 }
 
 fn plan_walk(session: &Session, target: &str, wants: bool, budget: u64) -> Result<Option<Box<BranchPlan>>, JobDraft> {
@@ -170,9 +196,19 @@ fn plan_walk(session: &Session, target: &str, wants: bool, budget: u64) -> Resul
 
 fn write(owned: &mut OwnedSession, ready: ReadyJob) -> Result<Committed, AgentError> {
     match ready.what {
-        JobWork::Compaction { plan, drafted } => {
-            let entry = plan.entry(&drafted, owned.session().dialect());
+        JobWork::Compaction { plan, drafted, given, reason } => {
+            let (session, dialect) = (owned.session(), owned.session().dialect());
+            let entry = match &given {
+                Some(given) => given_compaction(session, &plan, given, dialect)?,
+                None => plan.entry(&drafted, dialect),
+            };
             owned.append(&[entry])?;
+            let told = owned.leaf_line().map(|entry| Happening::Compacted {
+                entry,
+                is_given: given.is_some(),
+                reason: reason.as_str(),
+                will_retry: reason == Reason::Overflow,
+            });
             let result = CompactionResult {
                 first_kept_entry_id: plan.first_kept_id.as_str().to_owned(),
                 tokens_before: plan.tokens_before,
@@ -182,9 +218,11 @@ fn write(owned: &mut OwnedSession, ready: ReadyJob) -> Result<Committed, AgentEr
                 details: RawJson(drafted.details),
                 usage: drafted.usage.map(RawJson),
             };
-            Ok(Committed { result: JobResult::Compaction(Arc::new(result)), moved: None })
+            Ok(Committed { result: JobResult::Compaction(Arc::new(result)), moved: None, told })
         }
-        JobWork::Navigation { navigation, summary } => go(owned, &navigation, summary, ready.warning),
+        JobWork::Navigation { navigation, summary, is_given } => {
+            go(owned, &navigation, (summary, is_given), ready.warning)
+        }
         JobWork::BringBack(what) => {
             let before = owned.session().leaf_id().map(|leaf| leaf.as_str().to_owned());
             let is_below = what.is_below();
@@ -192,7 +230,7 @@ fn write(owned: &mut OwnedSession, ready: ReadyJob) -> Result<Committed, AgentEr
             let said = Some(said);
             let navigated = Navigated { said, warning: ready.warning, has_moved, ..Navigated::default() };
             let moved = has_moved.then(|| moved(owned.session(), before.filter(|_| is_below)));
-            Ok(Committed { result: JobResult::Navigation(navigated), moved })
+            Ok(Committed { result: JobResult::Navigation(navigated), moved, told: None })
         }
     }
 }
@@ -200,18 +238,20 @@ fn write(owned: &mut OwnedSession, ready: ReadyJob) -> Result<Committed, AgentEr
 fn go(
     owned: &mut OwnedSession,
     navigation: &Navigation,
-    summary: Option<(Box<BranchPlan>, Drafted)>,
+    (summary, is_given): (Option<Drafted>, bool),
     warning: Option<String>,
 ) -> Result<Committed, AgentError> {
     let session = owned.session();
+    let old = session.leaf_id().map(|leaf| leaf.as_str().to_owned());
     let ix = session.find(&navigation.target)?;
     let is_there = session.leaf() == Some(ix);
     let (leaf, editor_text) = if is_there || navigation.is_behind { (Some(ix), None) } else { place(session, ix)? };
     let summary = owned.write(|session| {
         let id = leaf.and_then(|leaf| session.tree().node(leaf).id().cloned());
         match summary {
-            Some((_, drafted)) => {
-                session.branch_with_summary(id.as_ref().map(EntryId::as_str), &drafted.branch_summary()).map(Some)
+            Some(drafted) => {
+                let new = NewBranchSummary { from_hook: Some(is_given), ..drafted.branch_summary() };
+                session.branch_with_summary(id.as_ref().map(EntryId::as_str), &new).map(Some)
             }
             None if is_there => Ok(None),
             None => match leaf {
@@ -224,13 +264,16 @@ fn go(
             },
         }
     })?;
+    let new = owned.session().leaf_id().map(|leaf| leaf.as_str().to_owned());
+    let told = Happening::Moved { old, new, summary: summary.as_ref().and_then(|_| owned.leaf_line()), is_given };
     if let Some(label) = &navigation.label {
         let target = summary.as_ref().map_or(navigation.target.as_str(), EntryId::as_str);
         owned.append(&[NewEntry::label(target, Some(label))])?;
     }
     let summary = summary.map(|id| id.as_str().to_owned());
     let navigated = Navigated { editor_text, summary, warning, has_moved: true, ..Navigated::default() };
-    Ok(Committed { result: JobResult::Navigation(navigated), moved: Some(moved(owned.session(), None)) })
+    let moved = Some(moved(owned.session(), None));
+    Ok(Committed { result: JobResult::Navigation(navigated), moved, told: Some(told) })
 }
 
 fn moved(session: &Session, grown_from: Option<String>) -> (Event, Recorded) {

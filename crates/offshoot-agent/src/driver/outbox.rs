@@ -92,9 +92,16 @@ impl Outbox {
         }
     }
 
-    /// Extensions first, as in pi.
+    /// Front ends hear of it when the extensions have dealt with it, as in pi.
     fn deliver(&mut self, event: &Arc<Event>) {
-        self.extensions.iter().for_each(|extensions| extensions.tell(event));
-        self.subscribers.retain(|subscriber| subscriber.send(event.clone()).is_ok());
+        self.subscribers.retain(|subscriber| !subscriber.is_closed());
+        match &self.extensions {
+            None => self.subscribers.retain(|subscriber| subscriber.send(event.clone()).is_ok()),
+            Some(extensions) => {
+                let (subscribers, news) = (self.subscribers.clone(), event.clone());
+                let then = move || subscribers.iter().for_each(|subscriber| drop(subscriber.send(news.clone())));
+                extensions.tell(event, Box::new(then));
+            }
+        }
     }
 }

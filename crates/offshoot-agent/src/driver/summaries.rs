@@ -6,6 +6,7 @@ use offshoot_session::summariser::{Answer, Drafted, Extractive, Request};
 use std::sync::Arc;
 
 use crate::error::AgentError;
+use crate::extensions::{Extensions, Question};
 use crate::model::Access;
 use crate::provider::Provider;
 use crate::setup::Setup;
@@ -22,6 +23,10 @@ pub(super) struct JobResources {
 }
 
 impl JobResources {
+    pub(super) fn extensions(&self, question: Question) -> Option<Arc<dyn Extensions>> {
+        self.setup.extensions.clone().filter(|extensions| extensions.answers(question))
+    }
+
     /// The summariser; a model's retries are reported to the listener.
     async fn summariser(&self) -> Result<Arc<dyn Summarise>, String> {
         let setup = &self.setup;

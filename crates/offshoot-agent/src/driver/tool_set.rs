@@ -44,7 +44,7 @@ impl ToolSet {
 }
 
 impl Driver {
-    pub(super) fn register_tools(&mut self, tools: ToolList) {
+    pub(super) fn register_tools(&mut self, tools: &ToolList) {
         self.tool_set.registered = tools.0.to_vec();
         self.use_tools();
     }

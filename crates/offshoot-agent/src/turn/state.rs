@@ -169,11 +169,18 @@ pub(super) struct Slot {
     pub(super) status: Status,
 }
 
+/// Whether the run ends with a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum EndsRun {
+    Yes,
+    No,
+}
+
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Status {
     Waiting,
     Running,
-    Ended(Arc<ToolResultMessage>),
+    Ended(Arc<ToolResultMessage>, EndsRun),
 }
 
 impl TurnState {
@@ -191,7 +198,7 @@ impl TurnState {
     pub(crate) fn calls_after(&self, index: usize) -> usize {
         match &self.phase {
             Phase::Working(work) => {
-                work.slots.iter().skip(index + 1).filter(|slot| !matches!(slot.status, Status::Ended(_))).count()
+                work.slots.iter().skip(index + 1).filter(|slot| !matches!(slot.status, Status::Ended(..))).count()
             }
             _ => 0,
         }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use offshoot_session::clock::Millis;
 
 use super::effect::{Call, Effect, Record, Settled};
-use super::state::{Phase, Slot, Status, TurnState, Work};
+use super::state::{EndsRun, Phase, Slot, Status, TurnState, Work};
 use super::transition::{cancel, end_run, next_turn, settle, started_and_ended, turn_end};
 use crate::event::Event;
 use crate::message::{AssistantMessage, Block, Message, StopReason, ToolResultMessage};
@@ -92,8 +92,8 @@ pub(super) fn all_stopped(state: &mut TurnState, answer: Arc<AssistantMessage>, 
 fn stop_rest(state: &mut TurnState, mut work: Work, at: Millis, out: &mut Vec<Effect>) {
     for index in 0..work.slots.len() {
         let Some(slot) = work.slots.get_mut(index) else { continue };
-        if !matches!(slot.status, Status::Ended(_)) {
-            slot.status = Status::Ended(result(&slot.call, ToolOutcome::stopped(None), at));
+        if !matches!(slot.status, Status::Ended(..)) {
+            slot.status = Status::Ended(result(&slot.call, ToolOutcome::stopped(None), at), EndsRun::No);
         }
     }
     append_ended(state, &mut work, out);
@@ -106,8 +106,14 @@ fn stop_rest(state: &mut TurnState, mut work: Work, at: Millis, out: &mut Vec<Ef
 pub(super) fn proceed(state: &mut TurnState, mut work: Work, out: &mut Vec<Effect>) {
     append_ended(state, &mut work, out);
     if work.appended == work.slots.len() {
+        let ends_run = work.slots.iter().all(|slot| matches!(slot.status, Status::Ended(_, EndsRun::Yes)));
         turn_end(work.answer, Vec::from_iter(work.slots.into_iter().filter_map(into_result)), out);
-        next_turn(state, true, out);
+        if ends_run {
+            end_run(state, false, out);
+            settle(state, Settled::Done, out);
+        } else {
+            next_turn(state, true, out);
+        }
         return;
     }
     while let Some(index) = startable(state, &work) {
@@ -145,9 +151,10 @@ impl Work {
 
     fn finish(&mut self, index: usize, outcome: ToolOutcome, at: Millis, out: &mut Vec<Effect>) {
         let Some(slot) = self.slots.get_mut(index) else { return };
+        let ends_run = if outcome.ends_run { EndsRun::Yes } else { EndsRun::No };
         let message = result(&slot.call, outcome, at);
         out.push(Effect::Emit(end_event(&message)));
-        slot.status = Status::Ended(message);
+        slot.status = Status::Ended(message, ends_run);
     }
 }
 
@@ -162,7 +169,7 @@ fn end_event(message: &Arc<ToolResultMessage>) -> Event {
 
 /// Writes the results that are next in the order of the calls.
 fn append_ended(state: &mut TurnState, work: &mut Work, out: &mut Vec<Effect>) {
-    while let Some(Slot { status: Status::Ended(result), .. }) = work.slots.get(work.appended) {
+    while let Some(Slot { status: Status::Ended(result, _), .. }) = work.slots.get(work.appended) {
         let message = Message::ToolResult(Arc::clone(result));
         work.appended += 1;
         state.messages.push(message.clone());
@@ -173,7 +180,7 @@ fn append_ended(state: &mut TurnState, work: &mut Work, out: &mut Vec<Effect>) {
 
 fn into_result(slot: Slot) -> Option<Arc<ToolResultMessage>> {
     match slot.status {
-        Status::Ended(result) => Some(result),
+        Status::Ended(result, _) => Some(result),
         Status::Waiting | Status::Running => None,
     }
 }

@@ -19,7 +19,7 @@ use tokio::sync::oneshot;
 use tokio::task::AbortHandle;
 
 use super::lines;
-use crate::contract::{Failure, LoadRequest, Loaded, Services};
+use crate::contract::{CALL, Failure, LoadRequest, Loaded, Services};
 
 /// How much of what extensions print is kept.
 const PRINTED: usize = 64 << 10;
@@ -259,7 +259,11 @@ impl Child {
         let Some(id) = line["id"].as_u64() else { return };
         let method = line["method"].as_str().unwrap_or_default().to_owned();
         let (progress, mut steps) = unbounded_channel();
-        let answering = self.services.later(method, line["params"].take(), progress);
+        let mut params = line["params"].take();
+        if let Some(params) = params.as_object_mut() {
+            params.insert(CALL.to_owned(), json!(id));
+        }
+        let answering = self.services.later(method, params, progress);
         let this = Arc::downgrade(self);
         let task = runtime.spawn(async move {
             tokio::pin!(answering);
