@@ -36,6 +36,8 @@ struct Inner {
     driver: std::sync::Mutex<Option<JoinHandle<()>>>,
     extensions: Option<Arc<dyn Extensions>>,
     session: WriterHandle,
+    /// Held by what is said until it has reached the agent.
+    saying: tokio::sync::Mutex<()>,
 }
 
 /// An agent that ends without regard to this, for its extensions.
@@ -84,7 +86,10 @@ impl AgentSession {
         let (extensions, handle) = (setup.extensions.clone(), writer.handle().clone());
         let (driver, to) = Driver::new(setup, writer, (recorded, opening));
         let driver = std::sync::Mutex::new(Some(tokio::spawn(driver.run())));
-        Ok(Self { inner: Arc::new(Inner { to, driver, extensions, session: handle }), is_extensions: false })
+        Ok(Self {
+            inner: Arc::new(Inner { to, driver, extensions, session: handle, saying: tokio::sync::Mutex::default() }),
+            is_extensions: false,
+        })
     }
 
     /// The same agent for those who must not keep it from ending.
@@ -152,36 +157,46 @@ impl AgentSession {
         }
     }
 
-    /// Extensions get what is said first. During a run a prompt is only looked at for a command: it is refused.
+    /// Extensions get what is said first. During a run a prompt is only looked at for a command: it is refused. What is said
+    /// reaches the agent in the order in which it was said, except for commands of extensions.
     async fn say(
         &self,
         extensions: &dyn Extensions,
         said: UserPrompt,
         command: impl Fn(UserPrompt) -> Command,
     ) -> Result<Reply> {
-        if matches!(command(UserPrompt::default()), Command::Prompt(_)) {
-            self.heard(extensions).await;
-        }
-        if extensions.command(said.text.clone()).await.is_some() {
-            return Ok(Reply::Handled);
-        }
         let while_streaming = match command(UserPrompt::default()) {
             Command::Steer(_) => Some("steer"),
             Command::FollowUp(_) => Some("followUp"),
             _ => None,
         };
-        let is_busy = matches!(self.send(Command::Inspect).await?, Reply::Standing(now) if now.is_streaming);
-        if is_busy && while_streaming.is_none() {
-            return self.send(command(said)).await;
-        }
-        let UserPrompt { before, text, images } = said;
-        let while_streaming = while_streaming.filter(|_| is_busy);
-        match extensions.said(Said { text, images, while_streaming }).await {
-            SaidVerdict::Continue(Said { text, images, .. }) => {
-                self.send(command(UserPrompt { before, text, images })).await
+        if said.text.starts_with('/') {
+            if while_streaming.is_none() {
+                self.heard(extensions).await;
             }
-            SaidVerdict::Handled => Ok(Reply::Handled),
+            if extensions.command(said.text.clone()).await.is_some() {
+                return Ok(Reply::Handled);
+            }
         }
+        let in_order = self.inner.saying.lock().await;
+        if while_streaming.is_none() {
+            self.heard(extensions).await;
+        }
+        let is_busy = matches!(self.send(Command::Inspect).await?, Reply::Standing(now) if now.is_streaming);
+        let replied = if is_busy && while_streaming.is_none() {
+            self.post(command(said))?
+        } else {
+            let UserPrompt { before, text, images } = said;
+            let while_streaming = while_streaming.filter(|_| is_busy);
+            match extensions.said(Said { text, images, while_streaming }).await {
+                SaidVerdict::Continue(Said { text, images, .. }) => {
+                    self.post(command(UserPrompt { before, text, images }))?
+                }
+                SaidVerdict::Handled => return Ok(Reply::Handled),
+            }
+        };
+        drop(in_order);
+        replied.await.map_err(|_| AgentError::Ended)?
     }
 
     /// Opens another session, if extensions allow it; they hear of the end of this one and the start of the other.
@@ -203,9 +218,13 @@ impl AgentSession {
     }
 
     async fn send(&self, command: Command) -> Result<Reply> {
+        self.post(command)?.await.map_err(|_| AgentError::Ended)?
+    }
+
+    fn post(&self, command: Command) -> Result<oneshot::Receiver<Result<Reply>>> {
         let (reply, replied) = oneshot::channel();
         self.inner.to.send(DriverInput::Asked(command, reply)).map_err(|_| AgentError::Ended)?;
-        replied.await.map_err(|_| AgentError::Ended)?
+        Ok(replied)
     }
 
     /// Sends a prompt. Returns when nothing continues by itself: tools, retries, compactions and queued messages

@@ -77,7 +77,7 @@ fn a_projects_extension_runs_only_as_the_user_has_allowed_it() {
     let folder = talk.world.work().join(".pi/extensions");
     std::fs::create_dir_all(&folder).unwrap();
     let mark = talk.world.work().join("ran");
-    let text = format!("import fs from \"node:fs\"; fs.appendFileSync({:?}, \"x\"); {WITHOUT_HANDLER}", mark);
+    let text = format!("import fs from \"node:fs\"; fs.appendFileSync({mark:?}, \"x\"); {WITHOUT_HANDLER}");
     std::fs::write(folder.join("a.ts"), &text).unwrap();
     let ran = || std::fs::read_to_string(&mark).unwrap_or_default().len();
     let said = run(&talk, &["-p", "hi"]);
@@ -170,4 +170,73 @@ fn no_misbehaviour_loses_an_entry() {
         }
     }
     assert_eq!(wrong, [""; 0], "{}", wrong.join("\n\n"));
+}
+
+/// What a client of RPC reads that sends each line after the response to the one before.
+fn rpc(talk: &Talk, file: &str, lines: &[Value]) -> Vec<Value> {
+    use std::io::{BufRead as _, BufReader, Write as _};
+    use std::process::Stdio;
+    let mut command = command(talk, &["--mode", "rpc", "--session", file]);
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let mut input = child.stdin.take().unwrap();
+    let mut output = BufReader::new(child.stdout.take().unwrap()).lines();
+    let mut read = Vec::new();
+    for line in lines {
+        writeln!(input, "{line}").unwrap();
+        loop {
+            let record: Value = serde_json::from_str(&output.next().unwrap().unwrap()).unwrap();
+            read.push(record.clone());
+            if record["type"] == "response" && record["id"] == line["id"] {
+                break;
+            }
+        }
+    }
+    drop(input);
+    read.extend(output.map(|line| serde_json::from_str(&line.unwrap()).unwrap()));
+    assert!(child.wait().unwrap().success());
+    read
+}
+
+const SUMMARIES: &str = r#"
+export default function (pi) {
+  pi.on("session_before_compact", (event) => {
+    const kept = event.preparation.firstKeptEntryId;
+    const said = event.preparation.messagesToSummarize.length;
+    return { compaction: { summary: `${said} messages, ${event.branchEntries.length} entries`, firstKeptEntryId: kept, tokensBefore: 7 } };
+  });
+  pi.on("session_compact", (event) => { pi.appendEntry("compacted", { by: event.fromExtension, was: event.compactionEntry.type }); });
+  pi.on("session_before_tree", (event) => event.preparation.label === "no" ? { cancel: true } : undefined);
+  pi.on("session_tree", (event) => { pi.appendEntry("moved", { from: event.oldLeafId !== event.newLeafId }); });
+}
+"#;
+
+#[test]
+fn an_extension_writes_the_summary_and_stops_a_move() {
+    let long = "x".repeat(90_000);
+    let talk = Talk::new(["One.", "Two."].map(Reply::text));
+    extension(&talk, "summaries.js", SUMMARIES);
+    run(&talk, &["-p", "first", "--then", &long]);
+    let first = talk.lines().iter().find(|line| line["message"]["role"] == "user").unwrap()["id"].clone();
+    let file = talk.files()[0].display().to_string();
+    let read = rpc(
+        &talk,
+        &file,
+        &[
+            json!({"id": 2, "type": "compact"}),
+            json!({"id": 3, "type": "navigate_tree", "targetId": first, "label": "no"}),
+            json!({"id": 4, "type": "navigate_tree", "targetId": first}),
+        ],
+    );
+    let lines = talk.lines();
+    let compaction = lines.iter().find(|line| line["type"] == "compaction").unwrap_or_else(|| panic!("{read:?}"));
+    assert_eq!(compaction["summary"], "2 messages, 6 entries");
+    assert_eq!((&compaction["fromHook"], &compaction["tokensBefore"]), (&json!(true), &json!(7)));
+    let data = |kind: &str| {
+        lines.iter().filter(|line| line["customType"] == kind).map(|line| line["data"].clone()).collect::<Vec<_>>()
+    };
+    assert_eq!(data("compacted"), [json!({"by": true, "was": "compaction"})]);
+    assert_eq!(data("moved"), [json!({"from": true})], "the move that was stopped is none");
+    let answer = |id: u64| read.iter().find(|line| line["id"] == id && line["type"] == "response").unwrap();
+    assert_eq!(answer(3)["success"], false);
+    assert_eq!(answer(4)["success"], true);
 }
