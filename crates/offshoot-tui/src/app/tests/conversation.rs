@@ -181,8 +181,9 @@ fn the_row_of_a_summary_says_on_a_narrow_screen_how_long_it_takes_and_how_it_is_
             update(model, Msg::Now(10_000));
             update(model, Msg::Now(85_000));
         });
-        let row = screen.lines().find(|row| row.contains(" stops it"));
-        assert!(row.is_some_and(|row| row.contains(" · 1 min 15 s … escape stops it")), "{screen}");
+        let end =
+            if columns == 40 { "summarising · 1 min 15 s … escape" } else { " · 1 min 15 s … escape stops it" };
+        assert!(screen.lines().any(|row| row.trim_end().ends_with(end)), "{screen}");
     }
 }
 
@@ -195,6 +196,27 @@ fn the_row_of_a_tool_names_it_on_a_narrow_screen() {
         update(model, Msg::Now(35_000));
     });
     assert!(screen.lines().any(|row| row.trim_end().ends_with(" bash · 25 s … escape stops it")), "{screen}");
+}
+
+/// Regression: the name of a wait was cut within a word, "m1 is answe · 3 s".
+#[test]
+fn the_row_of_a_model_has_whole_words_on_a_narrow_screen() {
+    let table: [(fn(&mut Model), &str); 3] = [
+        (
+            |model| streaming(model, "What is it?", "Let me think.", "It is one or tw"),
+            " answering · 25 s … escape stops it",
+        ),
+        (|model| heard(model, Event::AgentStart), " waiting · 25 s … escape stops it"),
+        (|model| calls(model, &["grep", "bash", "ls"]), " grep and 2 more · 25 s … escape"),
+    ];
+    for (tell, end) in table {
+        let screen = terminal((40, 20), &|model| {
+            tell(model);
+            update(model, Msg::Now(10_000));
+            update(model, Msg::Now(35_000));
+        });
+        assert!(screen.lines().any(|row| row.trim_end().ends_with(end)), "{screen}");
+    }
 }
 
 /// Regression: it said that the agent is at work, whatever was awaited.

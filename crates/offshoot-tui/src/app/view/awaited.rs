@@ -5,7 +5,7 @@ use ratatui::text::Line;
 use crate::app::model::{Model, SPINNER_STEP};
 use crate::conversation::LiveAnswer;
 use crate::keymap::Action;
-use crate::text::{ELLIPSIS, clean, fit, width};
+use crate::text::{clean, fit, width};
 use crate::theme::Token;
 use offshoot_session::transcript::ItemPart;
 
@@ -17,21 +17,24 @@ const CALM_SECONDS: u64 = 10;
 /// The rows for the work under way.
 pub(super) fn lines(model: &Model) -> Vec<Line<'static>> {
     let hint = model.wishes.keymap.hint(Action::Interrupt).unwrap_or_default();
-    let stops = format!(" … {hint} stops it");
     let mark = spinner(model);
-    let room = usize::from(model.size.width).saturating_sub(2 + width(mark) + width(&stops));
-    let more = [progress(model), elapsed(model)];
+    let room = usize::from(model.size.width).saturating_sub(2 + width(mark));
+    let time = elapsed(model);
+    let ends = [
+        format!("{time}{} … {hint} stops it", come(model)),
+        format!("{time} … {hint} stops it"),
+        format!("{time} … {hint}"),
+    ];
     let shell = model.conversation.has_shell().then(|| "running the command".to_owned());
     let job = model.conversation.job().map(str::to_owned);
     let said = shell.into_iter().chain(job.or_else(|| model.is_working.then(|| turn(model))));
     let line = |what: String| {
-        // The time stays on a narrow screen, and so does the name of a tool.
-        let fits = |what: &str, more: &str| width(what) + width(more) <= room;
-        let more = more.iter().find(|more| fits(&what, more)).unwrap_or(&more[1]);
-        let brief = what.strip_prefix("running ").filter(|_| !fits(&what, more)).unwrap_or(&what);
-        let what = fit(brief, room.saturating_sub(width(more)));
-        let row = format!("  {mark}{}{more}{stops}", what.trim_end_matches(ELLIPSIS).trim_end());
-        Line::styled(row, model.wishes.theme.style(Token::Muted))
+        // A narrow screen leaves out the tokens, then the longer name, then what the key does. The time stays.
+        let [all, timed, least] = &ends;
+        let rows = [(&*what, all), (&*what, timed), (brief(&what), timed), (brief(&what), least)];
+        let (what, end) = rows.into_iter().find(|(what, end)| width(what) + width(end) <= room).unwrap_or(rows[3]);
+        let what = fit(what, room.saturating_sub(width(end)));
+        Line::styled(format!("  {mark}{what}{end}"), model.wishes.theme.style(Token::Muted))
     };
     let mut lines: Vec<_> = said.map(line).collect();
     if !lines.is_empty() {
@@ -43,6 +46,16 @@ pub(super) fn lines(model: &Model) -> Vec<Line<'static>> {
 /// The duration and the tokens of the work under way, such as ` · 12 s · 40 tokens`.
 pub(super) fn progress(model: &Model) -> String {
     elapsed(model) + &come(model)
+}
+
+/// The short name of a wait. The status line names the model, the block above names what runs.
+fn brief(what: &str) -> &str {
+    let first = what.split([' ', ':']).next().unwrap_or(what);
+    match first {
+        _ if what.ends_with(" is answering") => "answering",
+        "waiting" | "summarising" => first,
+        _ => what.strip_prefix("running ").unwrap_or(what),
+    }
 }
 
 /// The state of the agent's turn: a question, a retry, the tools, or the model.
