@@ -21,7 +21,7 @@ async function event(load, { handler, payload }, line, { abort }) {
   if (!found) return { ok: null };
   const { instance } = found;
   instance.assertActive();
-  if (WITH_SIGNAL.has(payload.type)) payload.signal = abort.signal;
+  restore(payload, abort.signal);
   const context = payload.type === "project_trust" ? instance.contexts.trust : instance.contexts.event;
   const changeable = CHANGEABLE[payload.type];
   const value = await found.handler(payload, context);
@@ -30,7 +30,16 @@ async function event(load, { handler, payload }, line, { abort }) {
   const changed = payload[changeable];
   const isAsSent = (sentText(payload) ?? line).includes(stringify(changed));
   if (changeable === "messages") return { ok: ok?.messages ? ok : isAsSent ? null : { messages: changed } };
-  return isAsSent ? { ok } : { ok, [changeable]: changed };
+  if (isAsSent) return { ok };
+  return payload.type === "tool_call" ? { ok, input: changed } : { ok: { ...ok, [changeable]: changed } };
+}
+
+/** What cannot be written as JSON: a signal, and the sets of files of a summary. */
+function restore(payload, signal) {
+  if (!WITH_SIGNAL.has(payload.type)) return;
+  payload.signal = signal;
+  const { fileOps } = payload.preparation ?? {};
+  for (const name of Object.keys(fileOps ?? {})) if (Array.isArray(fileOps[name])) fileOps[name] = new Set(fileOps[name]);
 }
 
 const invocations = {

@@ -44,7 +44,8 @@ const takes = {
   callProgress: answered,
   cancel: ({ id }) => dispatchers.cancel(id),
   flags: ({ values }) => load?.setFlags(values),
-  ping: ({ id }) => send({ t: "pong", id }),
+  // After what the lines before it set going: an answer is then with whoever waited for it.
+  ping: ({ id }) => void setImmediate(send, { t: "pong", id }),
   shutdown: () => exit(0),
 };
 

@@ -51,9 +51,12 @@ impl Tool for ExtensionTool {
         Some(&self.path)
     }
 
-    fn run(&self, arguments: Value, _place: Arc<ToolContext>, partial: UnboundedSender<ToolOutcome>) -> Running {
+    fn run(&self, arguments: Value, place: Arc<ToolContext>, partial: UnboundedSender<ToolOutcome>) -> Running {
         let host = self.host.clone();
-        let what = json!({"kind": "tool", "ext": self.extension, "name": self.info.name, "params": arguments});
+        let what = json!({
+            "kind": "tool", "ext": self.extension, "name": self.info.name, "toolCallId": place.call_id,
+            "params": arguments
+        });
         Box::pin(async move {
             let (progress, mut steps) = unbounded_channel();
             let ending = host.invoke(what, progress);

@@ -4,7 +4,7 @@ use std::io;
 use std::sync::Arc;
 
 use offshoot_agent::agent_session::AgentSession;
-use offshoot_agent::command::{Command, Standing};
+use offshoot_agent::command::{Command, Reply, Standing};
 use offshoot_agent::event::Event;
 use offshoot_agent::{Approver, Setup};
 use offshoot_session::session::Session;
@@ -91,6 +91,7 @@ async fn serve(app: &App, args: &Args, session: Session, mut setup: Setup) -> Re
 /// Ends with the input, a signal, or the client.
 async fn relay(server: &Arc<RpcServer>, mut lines: Receiver<Line>, told: &mut Told, stops: &mut Stops) -> Result<()> {
     let mut news: Vec<Arc<Event>> = Vec::new();
+    let mut is_ending = false;
     loop {
         let has_room = server.queue.has_room();
         tokio::select! {
@@ -100,8 +101,12 @@ async fn relay(server: &Arc<RpcServer>, mut lines: Receiver<Line>, told: &mut To
                 if count == 0 {
                     return Ok(());
                 }
+                let has_settled = news.iter().any(|event| matches!(**event, Event::AgentSettled { .. }));
                 news.drain(..).for_each(|event| pass_on(server, &event));
                 server.queue.wake();
+                if is_ending && has_settled {
+                    return Ok(());
+                }
             }
             Some(response) = told.responses.recv() => response.write(),
             () = server.queue.written() => {
@@ -109,7 +114,13 @@ async fn relay(server: &Arc<RpcServer>, mut lines: Receiver<Line>, told: &mut To
                     return gone(&error);
                 }
             }
-            () = server.front.shutdown.notified() => return Ok(()),
+            // What the agent has begun, it finishes.
+            () = server.front.shutdown.notified() => {
+                if is_idle(server).await {
+                    return Ok(());
+                }
+                is_ending = true;
+            }
             line = lines.recv(), if has_room => match line {
                 Some(Ok(line)) => take(server, line).await,
                 Some(Err(error)) => return Err(CommandError::io("read the commands", &error)),
@@ -135,6 +146,13 @@ async fn relay(server: &Arc<RpcServer>, mut lines: Receiver<Line>, told: &mut To
         }
     }
     Ok(())
+}
+
+async fn is_idle(server: &Arc<RpcServer>) -> bool {
+    match server.agent.ask(Command::Inspect).await {
+        Ok(Reply::Standing(standing)) => !standing.is_streaming,
+        _ => true,
+    }
 }
 
 /// A client that goes ends the program in good order.
