@@ -14,8 +14,9 @@ use crate::driver::{Driver, DriverInput, Recorded, leave_foreign_turn};
 use crate::error::AgentError;
 use crate::event::{BashResult, CompactionResult, Event};
 use crate::extensions::{Extensions, Leaving, Said, SaidVerdict};
-use crate::provider::{Model, ThinkingLevel};
-use crate::setup::{Approver, Setup};
+use crate::model::Access;
+use crate::provider::{Deltas, Model, Provider, Request, ThinkingLevel};
+use crate::setup::{Approver, KeySource, Setup};
 use crate::stats::{SessionStats, stats};
 use crate::turn::{BringBack, Navigated, Navigation, Settled};
 use crate::writer::{OwnedSession, Writer, WriterHandle};
@@ -36,6 +37,8 @@ struct Inner {
     driver: std::sync::Mutex<Option<JoinHandle<()>>>,
     extensions: Option<Arc<dyn Extensions>>,
     session: WriterHandle,
+    provider: Arc<dyn Provider>,
+    keys: Arc<dyn KeySource>,
     /// Held by what is said until it has reached the agent.
     saying: tokio::sync::Mutex<()>,
 }
@@ -83,11 +86,20 @@ impl AgentSession {
         let opening = leave_foreign_turn(&mut session);
         let recorded = Recorded::of(&session);
         let writer = Writer::start(session)?;
-        let (extensions, handle) = (setup.extensions.clone(), writer.handle().clone());
+        let (extensions, handle, keys) = (setup.extensions.clone(), writer.handle().clone(), setup.keys.clone());
         let (driver, to) = Driver::new(setup, writer, (recorded, opening));
+        let provider = driver.provider();
         let driver = std::sync::Mutex::new(Some(tokio::spawn(driver.run())));
         Ok(Self {
-            inner: Arc::new(Inner { to, driver, extensions, session: handle, saying: tokio::sync::Mutex::default() }),
+            inner: Arc::new(Inner {
+                to,
+                driver,
+                extensions,
+                session: handle,
+                provider,
+                keys,
+                saying: tokio::sync::Mutex::default(),
+            }),
             is_extensions: false,
         })
     }
@@ -274,6 +286,15 @@ impl AgentSession {
     /// Stops what is running without ending the wait for extensions, and does not wait for the end.
     pub async fn abort_run(&self) {
         drop(self.send(Command::Abort).await);
+    }
+
+    /// Sends a request of its own beside the conversation, with the key of its model. Counts towards the limits of the run.
+    ///
+    /// # Errors
+    /// There is no key for the model.
+    pub async fn stream(&self, request: Request) -> Result<Deltas> {
+        let Access { model, key } = self.inner.keys.access(&request.model).await?;
+        Ok(self.inner.provider.stream(Request { model, key, ..request }))
     }
 
     /// Returns when nothing is running.

@@ -440,7 +440,7 @@ impl Driver {
         self.spawn(listen(Box::pin(deltas), room, (ticket, self.answer.clone())));
     }
 
-    fn provider(&self) -> Arc<dyn Provider> {
+    pub(crate) fn provider(&self) -> Arc<dyn Provider> {
         let metered = MeteredProvider { provider: self.setup.provider.clone(), spending: self.spending.clone() };
         Arc::new(GuardedProvider { provider: Arc::new(metered), keys: self.setup.keys.clone() })
     }

@@ -13,6 +13,7 @@ use offshoot_extensions::node::{NodeHost, NodeOptions, NodeSearch};
 use offshoot_extensions::program::Program;
 use offshoot_session::clock::SystemClock;
 use offshoot_settings::{Layers, Settings};
+use serde_json::{Map, Value};
 
 use crate::app::App;
 use crate::config;
@@ -27,7 +28,7 @@ const PATIENCE: std::time::Duration = std::time::Duration::from_secs(30);
 /// The set that runs these extensions; `None` without one. Nothing is started yet.
 pub(crate) fn set(
     app: &App,
-    sources: Vec<Source>,
+    (sources, flags): (Vec<Source>, Map<String, Value>),
     layers: &Layers,
     cwd: &Path,
     program: Arc<dyn Program>,
@@ -47,7 +48,7 @@ pub(crate) fn set(
         agent_dir: environment.data.clone(),
         mode: program.mode(),
         has_ui: program.has_ui(),
-        flags: serde_json::Map::new(),
+        flags,
         reason: "startup",
         extensions: sources,
         launcher: config::own_program(),

@@ -13,6 +13,7 @@ mod payload;
 mod tool;
 mod shared;
 mod session_calls;
+mod complete;
 mod services;
 mod runner;
 mod combine;

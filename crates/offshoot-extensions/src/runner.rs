@@ -98,6 +98,20 @@ impl Runner {
         self.begin("reload", None).await;
     }
 
+    /// An option of the command line that no extension has registered is a mistake.
+    fn report_unclaimed(&self) {
+        let claimed: Vec<String> = {
+            let registry = self.shared.registry();
+            let flags = registry.extensions.iter().flat_map(|extension| &extension.loaded.flags);
+            flags.map(|flag| flag.name.clone()).collect()
+        };
+        for (_, request) in &self.hosts {
+            for name in request.flags.keys().filter(|name| !claimed.contains(name)) {
+                self.shared.report("", "load", &Failure::new(format!("there is no option --{name}")));
+            }
+        }
+    }
+
     /// After a loading that the user stopped: without extensions.
     pub(crate) fn give_up_loading(&self) {
         if !*self.shared.is_loaded.borrow() {
@@ -139,6 +153,7 @@ impl Runner {
             early.into_iter().for_each(|added| registry.add(added));
             registry.lost = lost;
         }
+        self.report_unclaimed();
         self.is_lost = false;
         let tools = self.shared.tools();
         if let Some(agent) = self.shared.agent() {

@@ -13,6 +13,7 @@ use serde_json::{Value, json};
 use tokio::runtime::Handle;
 use tokio::sync::mpsc::UnboundedSender;
 
+use crate::complete;
 use crate::contract::{CALL, HostFuture, Loaded, Services};
 use crate::payload::model;
 use crate::session_calls;
@@ -219,7 +220,7 @@ impl Services for AgentServices {
         &self,
         method: String,
         params: Value,
-        _progress: UnboundedSender<Value>,
+        progress: UnboundedSender<Value>,
     ) -> HostFuture<'static, Result<Value, String>> {
         let shared = self.shared();
         Box::pin(async move {
@@ -235,6 +236,14 @@ impl Services for AgentServices {
                     let Some(found) = found else { return Ok(json!(false)) };
                     agent()?.set_model(found).await.map_err(|error| error.to_string())?;
                     Ok(json!(true))
+                }
+                Some(("models", "stream")) => {
+                    let text = |name: &str| params.get(name).and_then(Value::as_str).unwrap_or_default();
+                    let (provider, id) = (text("provider"), text("id"));
+                    let all = shared.program.models(false);
+                    let found = all.into_iter().find(|model| model.provider == provider && model.id == id);
+                    let model = found.ok_or_else(|| format!("there is no model {provider}/{id}"))?;
+                    complete::stream(&agent()?, model, &params, progress).await
                 }
                 Some(("models", "getApiKey")) => {
                     let text = |name: &str| params.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();

@@ -243,6 +243,10 @@ pub(crate) struct Args {
     #[arg(long, value_name = "PATH", hide = true)]
     pub(crate) hook: Vec<PathBuf>,
 
+    /// Options that are not offshoot's, for extensions.
+    #[arg(skip)]
+    pub(crate) extension_flags: Vec<(String, Option<String>)>,
+
     /// Run no extensions but those of --extension
     #[arg(long)]
     pub(crate) no_extensions: bool,

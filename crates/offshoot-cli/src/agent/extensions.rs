@@ -5,6 +5,7 @@ use std::sync::Arc;
 use offshoot_agent::Setup;
 use offshoot_extensions::ExtensionSet;
 use offshoot_session::session::Session;
+use serde_json::Value;
 
 use super::Args;
 use crate::app::App;
@@ -28,6 +29,12 @@ pub(crate) fn found(app: &App, args: &Args, session: &Session) -> Result<FoundEx
     Ok(extensions::find(app, &wishes(args), &layers, &cwd, &brought))
 }
 
+/// An option without a value is on.
+fn flags(args: &Args) -> serde_json::Map<String, Value> {
+    let value = |value: &Option<String>| value.as_ref().map_or(Value::Bool(true), |text| Value::String(text.clone()));
+    args.extension_flags.iter().map(|(name, given)| (name.clone(), value(given))).collect()
+}
+
 /// Gives the setup the extensions of the session's folder; `None` if there are none.
 pub(crate) fn extend(
     app: &App,
@@ -44,7 +51,7 @@ pub(crate) fn extend(
         return Ok(None);
     }
     let quiet = App { ui: app.ui.quiet(), ..app.clone() };
-    let set = extensions::set(app, found.sources, &quiet.layers(session)?, &cwd, program);
+    let set = extensions::set(app, (found.sources, flags(args)), &quiet.layers(session)?, &cwd, program);
     if let Some(set) = &set {
         setup.extensions = Some(Arc::clone(set) as Arc<dyn offshoot_agent::extensions::Extensions>);
     }

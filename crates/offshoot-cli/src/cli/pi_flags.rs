@@ -19,6 +19,9 @@ const FLAGS: &[(&str, &str)] = &[
     ("-v", "--version"),
 ];
 
+/// Names and values.
+pub(super) type ExtensionFlags = Vec<(String, Option<String>)>;
+
 /// The arguments of a conversation in offshoot's spelling. Values of options, what follows `--`, and the arguments of a
 /// command are left alone.
 pub(super) fn translated(all: &clap::Command, arguments: &[OsString]) -> Vec<OsString> {
@@ -61,6 +64,51 @@ fn takes_value(all: &clap::Command, option: &str) -> bool {
         (None, None) => false,
     };
     all.get_arguments().find(is_it).is_some_and(|argument| argument.get_action().takes_values())
+}
+
+/// The arguments without the long options that nobody knows, and these with their values, as pi keeps them for extensions: only
+/// where the command line names an extension, which may bring them.
+pub(super) fn extension_flags(all: &clap::Command, arguments: &[OsString]) -> (Vec<OsString>, ExtensionFlags) {
+    let names_extension = |word: &&OsString| {
+        let word = word.to_str().unwrap_or_default();
+        ["-e", "--extension", "--hook"].contains(&word)
+            || word.starts_with("--extension=")
+            || word.starts_with("--hook=")
+    };
+    let before_dashes = arguments.iter().take_while(|word| *word != "--");
+    if before_dashes.clone().find(names_extension).is_none() {
+        return (arguments.to_vec(), Vec::new());
+    }
+    let (mut kept, mut flags) = (Vec::new(), Vec::new());
+    let mut words = arguments.iter().peekable();
+    while let Some(word) = words.next() {
+        let text = word.to_str().unwrap_or_default();
+        if text == "--" {
+            kept.push(word.clone());
+            break;
+        }
+        let long = text.strip_prefix("--").filter(|long| !long.is_empty());
+        let (name, value) = match long.map(|long| long.split_once('=').unwrap_or((long, ""))) {
+            Some((name, value)) if !is_known(all, name) => (name, Some(value).filter(|value| !value.is_empty())),
+            _ => {
+                kept.push(word.clone());
+                if takes_value(all, text) {
+                    kept.extend(words.next().cloned());
+                }
+                continue;
+            }
+        };
+        let is_value = |next: &&OsString| next.to_str().is_some_and(|next| !next.starts_with(['-', '@']));
+        let next = if text.contains('=') { None } else { words.next_if(is_value) };
+        let value = value.or_else(|| next.and_then(|next| next.to_str())).map(str::to_owned);
+        flags.push((name.to_owned(), value));
+    }
+    kept.extend(words.cloned());
+    (kept, flags)
+}
+
+fn is_known(all: &clap::Command, name: &str) -> bool {
+    ["help", "version"].contains(&name) || all.get_arguments().any(|argument| argument.get_long() == Some(name))
 }
 
 /// An option of pi that is a command here, with the words after it. Only as the first word: behind a prompt nobody could tell

@@ -10,7 +10,7 @@ use clap::parser::ValueSource;
 use clap::{ArgMatches, CommandFactory as _, FromArgMatches as _, Parser, Subcommand as _};
 use offshoot_settings::nearest::nearest;
 
-use super::pi_flags::translated;
+use super::pi_flags::{extension_flags, translated};
 use super::{Command, Global, help};
 
 use crate::agent;
@@ -79,8 +79,10 @@ pub(super) fn read(
         let name = matches.subcommand_name().unwrap_or_default();
         return Ok(CommandLine { global, task: command(&matches, name)? });
     }
-    match without_commands(arguments) {
-        Ok(Conversation { global, agent }) => {
+    let (known, flags) = extension_flags(&all, arguments);
+    match without_commands(&known) {
+        Ok(Conversation { global, mut agent }) => {
+            agent.extension_flags = flags;
             let marked = if seen.is_after_dashes || agent.print { Marked::Yes } else { Marked::No };
             Ok(CommandLine { global, task: checked(agent, marked) })
         }

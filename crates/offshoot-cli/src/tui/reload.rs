@@ -41,6 +41,9 @@ pub(super) async fn reload(context: &JobContext, agent: &AgentSession) -> Result
         .ask(Command::Reload(ReloadedSetup(Arc::new(setup))))
         .await
         .map_err(|error| CommandError::new(FailureKind::Failed, error.to_string()))?;
+    if let Some(extensions) = &context.extensions {
+        extensions.reload().await;
+    }
     let Wishes { keymap, themes, settings, .. } = wishes;
     let called = choices::called(&resources, &settings);
     context.tell(Msg::Reloaded(Box::new(Reloaded { keymap, themes, settings, called })));

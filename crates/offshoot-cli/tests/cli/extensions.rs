@@ -240,3 +240,20 @@ fn an_extension_writes_the_summary_and_stops_a_move() {
     assert_eq!(answer(3)["success"], false);
     assert_eq!(answer(4)["success"], true);
 }
+
+#[test]
+fn an_option_of_an_extension_reaches_it() {
+    let talk = Talk::new([]);
+    let text = r#"
+export default function (pi) {
+  pi.registerFlag("plan", { type: "boolean", default: false });
+  pi.registerFlag("preset", { type: "string" });
+  pi.registerCommand("tell", { handler: async () => { pi.appendEntry("flags", [pi.getFlag("plan"), pi.getFlag("preset")]); } });
+}
+"#;
+    talk.world.write("flags.js", text);
+    let said = run(&talk, &["-e", "flags.js", "--plan", "--preset", "fast", "--preste=x", "-p", "/tell"]);
+    assert!(said.contains("there is no option --preste"), "{said}");
+    let lines = talk.lines();
+    assert_eq!(lines.iter().find(|line| line["customType"] == "flags").unwrap()["data"], json!([true, "fast"]));
+}
