@@ -1,0 +1,84 @@
+//! An extension in Rust: `/prune CALL` replaces the result of a call by a short note in what the model gets, on this branch and those
+//! that grow from it. The session keeps the result.
+
+use std::sync::{Arc, Mutex};
+
+use offshoot_extensions::contract::{
+    CommandInfo, Failure, Handler, HandlerAnswer, HandlerId, Host, HostFuture, LoadRequest, Loaded, Services,
+};
+use serde_json::{Value, json};
+use tokio::sync::mpsc::UnboundedSender;
+
+const RULE: &str = "tool-result-pruning";
+
+/// The extension, which is its own host.
+#[derive(Default)]
+pub(crate) struct Prune {
+    services: Mutex<Option<Arc<dyn Services>>>,
+}
+
+impl Prune {
+    /// The session may only be asked where it may block.
+    async fn ask(&self, method: &'static str, params: Value) -> Result<Value, Failure> {
+        let services = self.services.lock().ok().and_then(|services| services.clone());
+        let services = services.ok_or_else(|| Failure::new("not loaded"))?;
+        let asked = tokio::task::spawn_blocking(move || services.now(method, params)).await;
+        let text = asked.map_err(|error| Failure::new(error.to_string()))?.map_err(Failure::new)?;
+        serde_json::from_str(&text).map_err(|error| Failure::new(error.to_string()))
+    }
+
+    async fn pruned(&self, payload: Arc<str>) -> Result<HandlerAnswer, Failure> {
+        let branch = self.ask("session.getBranch", json!({})).await?;
+        let branch = branch.as_array().cloned().unwrap_or_default();
+        let ours = branch.iter().filter(|entry| entry["customType"] == RULE);
+        let rules = ours.flat_map(|entry| entry["data"]["rules"].as_array().into_iter().flatten());
+        let calls: Vec<&Value> = rules.map(|rule| &rule["toolResultId"]).collect();
+        let mut event: Value = serde_json::from_str(&payload).map_err(|error| Failure::new(error.to_string()))?;
+        let mut is_changed = false;
+        for message in event["messages"].as_array_mut().into_iter().flatten() {
+            if message["role"] == "toolResult" && calls.contains(&&message["toolCallId"]) {
+                message["content"] = json!([{"type": "text", "text": "[pruned by the user]"}]);
+                is_changed = true;
+            }
+        }
+        let ok = if is_changed { json!({"messages": event["messages"]}) } else { Value::Null };
+        Ok(HandlerAnswer { ok, input: None })
+    }
+}
+
+impl Host for Prune {
+    fn name(&self) -> &'static str {
+        "native"
+    }
+
+    fn load(&self, _: LoadRequest, services: Arc<dyn Services>) -> HostFuture<'_, Result<Vec<Loaded>, Failure>> {
+        if let Ok(mut known) = self.services.lock() {
+            *known = Some(services);
+        }
+        let handlers = vec![Handler { id: 1, event: "context".to_owned() }];
+        let description = Some("leave a tool's result out of what the model gets".to_owned());
+        let commands = vec![CommandInfo { name: "prune".to_owned(), description, has_completions: false }];
+        Box::pin(std::future::ready(Ok(vec![Loaded { handlers, commands, ..Loaded::default() }])))
+    }
+
+    fn handle(&self, _: HandlerId, payload: Arc<str>) -> HostFuture<'_, Result<HandlerAnswer, Failure>> {
+        Box::pin(self.pruned(payload))
+    }
+
+    fn invoke(&self, what: Value, _: UnboundedSender<Value>) -> HostFuture<'_, Result<Value, Failure>> {
+        Box::pin(async move {
+            let data = json!({"rules": [{"toolResultId": what["args"], "strategy": "remove"}]});
+            self.ask("pi.appendEntry", json!({"customType": RULE, "data": data})).await
+        })
+    }
+
+    fn close(&self) -> HostFuture<'_, ()> {
+        Box::pin(std::future::ready(()))
+    }
+}
+
+/// A program gives it to [`offshoot_extensions::ExtensionSet::new`].
+#[allow(dead_code, reason = "the tests take the file as a module")]
+fn main() {
+    let _host: Arc<dyn Host> = Arc::new(Prune::default());
+}

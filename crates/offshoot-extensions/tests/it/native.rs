@@ -1,0 +1,115 @@
+//! An extension in Rust, by the same contract as the others.
+
+use std::sync::Arc;
+
+use offshoot_agent::agent_session::AgentSession;
+use offshoot_agent::provider::{Api, Http, Model};
+use offshoot_agent::testing::script::Reply;
+use offshoot_agent::testing::server::Server;
+use offshoot_agent::tool::{Shell, select};
+use offshoot_agent::{Approver, Setup};
+use offshoot_extensions::ExtensionSet;
+use offshoot_extensions::contract::{ExtensionKind, HostFuture, LoadRequest, Origin, Source};
+use offshoot_extensions::program::{ExtensionFailure, Program};
+use offshoot_session::clock::SystemClock;
+use offshoot_session::entry::Source as _;
+use offshoot_session::session::{NewSession, Options, Session};
+use serde_json::{Value, json};
+
+use crate::prune::Prune;
+
+/// Nobody is there.
+struct Nobody;
+
+impl Program for Nobody {
+    fn mode(&self) -> &'static str {
+        "print"
+    }
+    fn has_ui(&self) -> bool {
+        false
+    }
+    fn ask_user(&self, _: String, _: Value) -> HostFuture<'static, Value> {
+        Box::pin(std::future::ready(Value::Null))
+    }
+    fn tell_user(&self, _: &str, _: Value) {}
+    fn look(&self, _: &str, _: &Value) -> Value {
+        Value::Null
+    }
+    fn failed(&self, failure: &ExtensionFailure) {
+        panic!("{failure:?}");
+    }
+    fn models(&self, _: bool) -> Vec<Arc<Model>> {
+        Vec::new()
+    }
+    fn key(&self, _: String, _: String) -> HostFuture<'static, Value> {
+        Box::pin(std::future::ready(Value::Null))
+    }
+    fn resource_commands(&self) -> Vec<Value> {
+        Vec::new()
+    }
+    fn shutdown(&self) {}
+}
+
+fn request() -> LoadRequest {
+    let source = Source { path: "prune.rs".into(), kind: ExtensionKind::Extension, origin: Origin::Flag };
+    LoadRequest {
+        version: "0",
+        cwd: "/".into(),
+        agent_dir: None,
+        mode: "print",
+        has_ui: false,
+        flags: serde_json::Map::new(),
+        reason: "startup",
+        extensions: vec![source],
+        launcher: None,
+        pi_packages: Vec::new(),
+    }
+}
+
+#[tokio::test]
+async fn a_pruned_result_is_not_sent_and_stays_in_the_session() {
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::write(dir.path().join("a.txt"), "a long text").unwrap();
+    let call = Reply::call("read", "c1", json!({"path": "a.txt"}));
+    let server = Server::start([call, Reply::text("Read."), Reply::text("Pruned."), Reply::text("Back.")]).unwrap();
+    let api = Api::Anthropic;
+    let model = Model {
+        id: "m".to_owned(),
+        api: "anthropic-messages".to_owned(),
+        provider: "test".to_owned(),
+        base_url: server.base_url(api),
+        ..Model::default()
+    };
+    let set = Arc::new(ExtensionSet::new(
+        vec![(Arc::new(Prune::default()), request())],
+        Arc::new(Nobody),
+        Arc::new(SystemClock),
+    ));
+    let mut setup =
+        Setup::new(Arc::new(Http::new(Arc::new(SystemClock))), Arc::new(model), dir.path(), Approver::Nobody);
+    setup.tools = select("read", &Shell::default()).unwrap();
+    setup.extensions = Some(set.clone());
+    let session = Session::in_memory(&NewSession::default(), Options::default()).unwrap();
+    let agent = AgentSession::start(session, setup).unwrap();
+    set.start(&agent);
+    agent.prompt("read a.txt").await.unwrap();
+    let result = agent.read(|session| {
+        let is_result = |ix: &_| session.tree().node(*ix).role() == Some(offshoot_session::kind::Role::ToolResult);
+        let found = session.tree().entries().find(is_result).unwrap();
+        session.tree().node(found).id().unwrap().as_str().to_owned()
+    });
+    let result = result.await.unwrap();
+    agent.prompt("/prune c1").await.unwrap();
+    agent.prompt("and now?").await.unwrap();
+    let sent = |at: usize| server.seen()[at].json()["messages"].to_string();
+    assert!(sent(1).contains("a long text"));
+    assert!(!sent(2).contains("a long text") && sent(2).contains("[pruned by the user]"), "{}", sent(2));
+    let kept = agent
+        .read(|session| session.tree().entries().any(|ix| session.entry(ix).unwrap().line().contains("a long text")));
+    assert!(kept.await.unwrap());
+    // Before the rule it does not hold.
+    agent.navigate_tree(offshoot_agent::turn::Navigation { target: result, ..Default::default() }).await.unwrap();
+    agent.prompt("elsewhere").await.unwrap();
+    assert!(sent(3).contains("a long text"), "{}", sent(3));
+    agent.close().await;
+}
