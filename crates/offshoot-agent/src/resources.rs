@@ -7,6 +7,7 @@ mod skill;
 mod patterns;
 mod places;
 mod system_texts;
+mod search;
 
 use std::collections::BTreeMap;
 use std::io;
@@ -17,6 +18,7 @@ use offshoot_session::medium::read_regular_text;
 
 pub use patterns::{chosen, is_pattern};
 pub use places::{PackageFiles, ResourceLists, ResourcePlaces, skill_files, template_files};
+pub use search::SharedResources;
 pub use skill::Skill;
 pub use system_texts::{SystemTexts, TypedTexts};
 pub use template::PromptTemplate;

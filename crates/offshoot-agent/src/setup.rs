@@ -14,7 +14,7 @@ use crate::approval::{Permissions, Rule};
 use crate::extensions::Extensions;
 use crate::model::{Access, KeyError, Keys, Models};
 use crate::provider::{Model, Provider, Secret, ThinkingLevel};
-use crate::resources::Resources;
+use crate::resources::SharedResources;
 use crate::sessions::{InMemory, Sessions};
 use crate::spending::RunLimits;
 use crate::stored_prompt::{PromptStorage, ToolSets};
@@ -121,7 +121,7 @@ pub struct Setup {
     pub thinking: ThinkingLevel,
     pub system: SystemPrompt,
     /// What a prompt may call.
-    pub resources: Arc<Resources>,
+    pub resources: SharedResources,
     pub tools: Vec<Arc<dyn Tool>>,
     /// Tools that belong to branches; `None`: they are not stored, and the same on all branches.
     pub tool_sets: Option<ToolSets>,
@@ -210,7 +210,7 @@ impl Setup {
             model,
             thinking: ThinkingLevel::Off,
             system: SystemPrompt::Fixed(String::new()),
-            resources: Arc::default(),
+            resources: SharedResources::default(),
             tools: Vec::new(),
             tool_sets: None,
             prompt_storage: PromptStorage::default(),

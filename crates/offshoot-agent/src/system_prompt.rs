@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::context_files::ContextFile;
-use crate::resources::Resources;
+use crate::resources::SharedResources;
 use crate::tool::Tool;
 
 const TEMPLATE: &str = include_str!("system_prompt.md");
@@ -33,7 +33,7 @@ pub struct PromptParts {
     /// As `2026-01-31`.
     pub date: String,
     pub cwd: PathBuf,
-    pub resources: Arc<Resources>,
+    pub resources: SharedResources,
     /// What commands may do.
     pub sandbox: Option<String>,
 }
@@ -153,7 +153,7 @@ mod tests {
 
     fn parts() -> PromptParts {
         PromptParts {
-            resources: Arc::default(),
+            resources: SharedResources::default(),
             context: Vec::new(),
             custom: None,
             append: None,

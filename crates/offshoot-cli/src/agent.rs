@@ -48,6 +48,7 @@ pub(crate) fn run(app: &App, args: &Args, form: PrintForm) -> Result<()> {
     let mode = if form == PrintForm::Events { "json" } else { "print" };
     let front = NoFront { app: app.clone(), mode };
     let extensions = extend(app, args, &session, &mut setup, Arc::new(front))?;
+    setup.resources.troubles().iter().for_each(|trouble| app.ui.warning(trouble));
     set_name(app, args, &mut session)?;
     // One thread: the agent mostly waits for the model and its tools, and more threads would start more slowly.
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();

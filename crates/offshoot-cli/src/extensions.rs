@@ -72,7 +72,7 @@ fn pi_packages(app: &App) -> Vec<std::path::PathBuf> {
 pub(crate) fn program(
     app: &App,
     key: Option<String>,
-    resources: Arc<offshoot_agent::resources::Resources>,
+    resources: offshoot_agent::resources::SharedResources,
     cwd: &Path,
     front: Arc<dyn ExtensionFront>,
 ) -> Arc<dyn Program> {

@@ -29,18 +29,20 @@ mod pi_question;
 mod program;
 
 use std::sync::Arc;
-use std::sync::mpsc::channel;
+use std::sync::mpsc::{Sender, channel};
 
 use offshoot_agent::approval::ApprovalMode;
 use offshoot_agent::command::{Command, UserPrompt};
+use offshoot_agent::resources::SharedResources;
 use offshoot_agent::{Approver, Setup};
 use offshoot_session::session::Session;
 use offshoot_session::transcript::Level;
+use offshoot_settings::Settings;
 use offshoot_tui::app::cmd::ProgramTask;
 use offshoot_tui::app::model::Model;
 use offshoot_tui::app::msg::Msg;
 use offshoot_tui::app::run::{Inbox, Program as _, run as run_front_end};
-use offshoot_tui::editor::{Editor, History};
+use offshoot_tui::editor::{Editor, History, Offers};
 
 use crate::agent::{self, Args, UserRules};
 use crate::app::App;
@@ -106,7 +108,8 @@ fn converse(
     let settings = wishes.settings.clone();
     let mut model = Model::new(wishes, editor, &draft);
     model.approval = setup.permissions.mode;
-    model.editor.offer(|offers| offers.set_called(choices::called(&setup.resources, &settings)));
+    model.editor.offer(Offers::expect_called);
+    offer_called(setup.resources.clone(), settings, sender.clone())?;
     let told = sender.clone();
     // The front end may have ended.
     let session_list = SessionListWorker::start(&app, move |answer| drop(told.send(Msg::Sessions(answer))))?;
@@ -133,6 +136,17 @@ fn converse(
     let model = ran.map_err(|error| CommandError::io("use the terminal", &error))?;
     goodbye(&app, &model);
     Ok(())
+}
+
+/// Tells the front end which skills and templates there are, and what is wrong with them, when they are found.
+fn offer_called(resources: SharedResources, settings: Settings, news: Sender<Msg>) -> Result<()> {
+    let telling = std::thread::Builder::new().name("offers".to_owned()).spawn(move || {
+        // The front end may have ended.
+        drop(news.send(Msg::Called(choices::called(&resources, &settings))));
+        let notice = |trouble: &String| drop(news.send(Msg::Notice(Level::Warning, trouble.clone())));
+        resources.troubles().iter().for_each(notice);
+    });
+    telling.map(drop).map_err(|error| CommandError::io("look for skills and prompt templates", &error))
 }
 
 fn goodbye(app: &App, model: &Model) {

@@ -85,6 +85,8 @@ pub struct Editor {
     /// Without commands, files and history.
     is_plain: bool,
     dequeue_hint: Option<String>,
+    /// Whether the text is submitted once the skills and templates are there.
+    awaits_called: bool,
 }
 
 impl Default for Editor {
@@ -104,6 +106,7 @@ impl Default for Editor {
             border: Token::BorderMuted,
             is_plain: false,
             dequeue_hint: Keymap::default().hint(Action::Dequeue),
+            awaits_called: false,
         }
     }
 }
@@ -416,6 +419,10 @@ impl Editor {
             {
                 Sent::Prompt(text.clone())
             }
+            Err(_) if self.completion.offers.expects_called => {
+                self.awaits_called = true;
+                return EditorOutcome::Moved;
+            }
             Err(mistake) => return EditorOutcome::Mistake(mistake.with_called(self.completion.offers.called())),
         };
         if !self.is_plain {
@@ -427,8 +434,15 @@ impl Editor {
         EditorOutcome::Submit(Submission { what, text })
     }
 
+    /// Takes the skills and templates, and submits a text that waited for them.
+    pub fn set_called(&mut self, called: Vec<Choice>) -> EditorOutcome {
+        self.offer(|offers| offers.set_called(called));
+        if std::mem::take(&mut self.awaits_called) { self.submit() } else { EditorOutcome::Moved }
+    }
+
     /// After a change of the text.
     fn changed(&mut self) {
+        self.awaits_called = false;
         self.goal = None;
         self.settle();
         if !self.is_plain {

@@ -46,7 +46,7 @@ pub(crate) fn extend(
     let found = found(app, args, session)?;
     found.troubles.iter().for_each(|trouble| app.ui.warning(trouble));
     let cwd = app.folder_of(session);
-    let program = extensions::program(app, args.api_key.clone(), Arc::clone(&setup.resources), &cwd, front);
+    let program = extensions::program(app, args.api_key.clone(), setup.resources.clone(), &cwd, front);
     if found.sources.is_empty() {
         return Ok(None);
     }

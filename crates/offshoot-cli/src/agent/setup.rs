@@ -6,7 +6,7 @@ use std::sync::Arc;
 use offshoot_agent::context_files::{self, Links};
 use offshoot_agent::model::{Keys, Models};
 use offshoot_agent::provider::{Http, Model, Secret};
-use offshoot_agent::resources::{ResourceLists, ResourcePlaces, Resources, SystemTexts, TypedTexts, of_project};
+use offshoot_agent::resources::{ResourceLists, ResourcePlaces, SharedResources, SystemTexts, TypedTexts, of_project};
 use offshoot_agent::sandbox::Sandbox;
 use offshoot_agent::sessions::Sessions;
 use offshoot_agent::stored_prompt::{StoredPrompt, ToolSets};
@@ -59,7 +59,6 @@ pub(crate) fn setup(app: &App, args: &Args, session: &Session, approver: Approve
     let sandbox = confine::sandbox(app, args, &user.sandbox, &cwd)?;
     let tools = branch_tools(app, args, session, &tool_sets)?;
     let date = to_iso(app.now());
-    let resources = Arc::new(resources);
     let prompt = PromptParts {
         context,
         custom: texts.replacing,
@@ -127,17 +126,14 @@ fn usable_settings<T>(app: &App, layers: &Layers, choose: impl Fn(&Settings) -> 
     Ok((users, chosen))
 }
 
-/// Skills, prompt templates and texts of the system prompt. What is odd about them, and what an untrusted project has, is
-/// reported.
-fn resources(app: &App, args: &Args, layers: &Layers, cwd: &Path, is_trusted: bool) -> (Resources, SystemTexts) {
+/// Begins to look for skills and prompt templates, and reads the texts of the system prompt. What is odd about these, and what
+/// an untrusted project has, is reported.
+fn resources(app: &App, args: &Args, layers: &Layers, cwd: &Path, is_trusted: bool) -> (SharedResources, SystemTexts) {
     let absolute = |paths: &[PathBuf]| paths.iter().map(|path| app.environment.cwd.join(path)).collect();
     let lists = |scope: Scope| {
         let of = |key: &str| layers.listed(key).into_iter().find(|(of, _)| *of == scope).map(|(_, words)| words);
         ResourceLists { templates: of("prompts").unwrap_or_default(), skills: of("skills").unwrap_or_default() }
     };
-    let brought =
-        if args.no_skills && args.no_prompt_templates { Brought::default() } else { brought(app, layers, cwd) };
-    brought.troubles.iter().for_each(|trouble| app.ui.warning(trouble));
     let places = ResourcePlaces {
         templates: absolute(&args.prompt_template),
         skills: absolute(&args.skill),
@@ -150,13 +146,11 @@ fn resources(app: &App, args: &Args, layers: &Layers, cwd: &Path, is_trusted: bo
         user_lists: lists(Scope::Global),
         pi: pi_folder(&app.environment).map(Path::to_path_buf),
         pi_lists: ResourceLists { templates: layers.listed_by_pi("prompts"), skills: layers.listed_by_pi("skills") },
-        packages: brought.packages,
+        packages: Vec::new(),
     };
-    let (found, mut troubles) = places.find();
     let typed =
         TypedTexts { cwd: &app.environment.cwd, replacing: &args.system_prompt, added: &args.append_system_prompt };
-    let (texts, odd) = SystemTexts::find(&places, typed);
-    troubles.extend(odd);
+    let (texts, troubles) = SystemTexts::find(&places, typed);
     troubles.iter().for_each(|trouble| app.ui.warning(&trouble.to_string()));
     if !is_trusted && app.trust != RunTrust::EveryFolder(false) {
         for folder in of_project(cwd, app.environment.home.as_deref()) {
@@ -164,7 +158,15 @@ fn resources(app: &App, args: &Args, layers: &Layers, cwd: &Path, is_trusted: bo
             app.ui.warning(&format!("{folder} is not used: this folder is not trusted; --trust uses it this once"));
         }
     }
-    (found, texts)
+    let is_off = args.no_skills && args.no_prompt_templates;
+    let (app, layers, cwd) = (app.clone(), layers.clone(), cwd.to_path_buf());
+    let search = SharedResources::search(move || {
+        let brought = if is_off { Brought::default() } else { brought(&app, &layers, &cwd) };
+        let (found, troubles) = ResourcePlaces { packages: brought.packages, ..places }.find();
+        let troubles = troubles.iter().map(ToString::to_string);
+        (found, brought.troubles.into_iter().chain(troubles).collect())
+    });
+    (search, texts)
 }
 
 /// Where offshoot, pi and oh-my-pi keep keys and tokens, and the variables of keys that the settings do not name.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use offshoot_agent::model::Access;
 use offshoot_agent::provider::{Model, Secret};
-use offshoot_agent::resources::{Resource, ResourceScope, Resources};
+use offshoot_agent::resources::{Resource, ResourceScope, SharedResources};
 use offshoot_extensions::contract::HostFuture;
 use offshoot_extensions::program::{ExtensionFailure, Program};
 use serde_json::{Map, Value, json};
@@ -73,7 +73,7 @@ pub(crate) struct ExtensionProgram {
     pub(crate) app: App,
     /// Of the command line.
     pub(crate) key: Option<String>,
-    pub(crate) resources: Arc<Resources>,
+    pub(crate) resources: SharedResources,
     pub(crate) cwd: PathBuf,
     pub(crate) front: Arc<dyn ExtensionFront>,
 }

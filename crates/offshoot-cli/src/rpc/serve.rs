@@ -56,7 +56,9 @@ async fn serve(app: &App, args: &Args, session: Session, mut setup: Setup) -> Re
     let ui = app.ui.clone();
     let writer = queue.start(move || ui.raw()).map_err(failed)?;
     let lines = read_lines().map_err(failed)?;
-    let resources = Arc::clone(&setup.resources);
+    let resources = setup.resources.clone();
+    let (warned, ui) = (resources.clone(), app.ui.clone());
+    let warning = tokio::task::spawn_blocking(move || warned.troubles().iter().for_each(|one| ui.warning(one)));
     let rules = UserRules(app.settings_files(&app.folder_of(&session)));
     let agent = AgentSession::start(session, setup).map_err(failed)?;
     extensions.iter().for_each(|extensions| extensions.start(&agent));
@@ -80,6 +82,7 @@ async fn serve(app: &App, args: &Args, session: Session, mut setup: Setup) -> Re
     finish(&server, agent, &mut told, &mut stops).await;
     drop((server, told));
     queue.end();
+    drop(warning.await);
     // A client that reads slowly gets everything; a signal ends the wait.
     tokio::select! {
         _ = tokio::task::spawn_blocking(move || drop(writer.join())) => {}

@@ -7,7 +7,7 @@ use offshoot_agent::Approver;
 use offshoot_agent::RuleStore;
 use offshoot_agent::agent_session::AgentSession;
 use offshoot_agent::event::Event;
-use offshoot_agent::resources::Resources;
+use offshoot_agent::resources::SharedResources;
 use offshoot_extensions::ExtensionSet;
 use offshoot_session::session::Session;
 use tokio::sync::mpsc::UnboundedSender;
@@ -32,7 +32,7 @@ pub(super) struct RpcServer {
     pub(super) responses: UnboundedSender<Response>,
     /// Each response that the end of the input waits for holds one.
     pub(super) owed: Arc<()>,
-    pub(super) resources: Arc<Resources>,
+    pub(super) resources: SharedResources,
     pub(super) extensions: Option<Arc<ExtensionSet>>,
     pub(super) front: Arc<RpcFront>,
     /// The command line.

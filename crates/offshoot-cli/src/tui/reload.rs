@@ -36,7 +36,7 @@ pub(super) async fn reload(context: &JobContext, agent: &AgentSession) -> Result
         Ok((setup, wishes(&app, &args, &files, session.cwd().unwrap_or_default())?))
     });
     let (setup, wishes) = read.await?;
-    let resources = Arc::clone(&setup.resources);
+    let resources = setup.resources.clone();
     agent
         .ask(Command::Reload(ReloadedSetup(Arc::new(setup))))
         .await
@@ -48,7 +48,10 @@ pub(super) async fn reload(context: &JobContext, agent: &AgentSession) -> Result
     let called = choices::called(&resources, &settings);
     context.tell(Msg::Reloaded(Box::new(Reloaded { keymap, themes, settings, called })));
     let warnings = std::mem::take(&mut *warnings.lock().unwrap_or_else(PoisonError::into_inner));
-    warnings.into_iter().for_each(|warning| context.notice(Level::Warning, warning));
+    warnings
+        .into_iter()
+        .chain(resources.troubles().iter().cloned())
+        .for_each(|warning| context.notice(Level::Warning, warning));
     let skills = counted(resources.skills.len(), "skill", "skills");
     let templates = counted(resources.templates.len(), "template", "templates");
     context.notice(Level::Info, format!("read again: settings, keys, themes, {skills}, {templates}"));

@@ -51,6 +51,8 @@ pub enum Msg {
     Source(String),
     /// What differs in the files of the branches to two entries, or why that cannot be read.
     Patches(String, String, Result<Vec<FilePatch>, String>),
+    /// The skills and templates that may be called.
+    Called(Vec<editor::Choice>),
     /// What was read anew.
     Reloaded(Box<Reloaded>),
     /// Whether the folder is trusted, in words, and what each answer means, in the order of

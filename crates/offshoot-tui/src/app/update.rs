@@ -60,6 +60,7 @@ pub fn update(model: &mut Model, msg: Msg) -> Vec<Cmd> {
         }
         Msg::Forecast(wish, words) => overlay::forecast(model, wish, words),
         Msg::Source(words) => overlay::source(model, &words),
+        Msg::Called(called) => keys::called(model, called),
         Msg::Reloaded(reloaded) => settings::reloaded(model, *reloaded),
         Msg::Trust(standing, answers) => overlay::trust(model, &standing, answers),
         Msg::Patches(first, second, patches) => overlay::patches(model, [&first, &second], patches),

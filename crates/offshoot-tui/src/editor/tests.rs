@@ -95,6 +95,25 @@ fn a_mistyped_command_stays() {
     assert_eq!(editor.draft(), "/tere");
 }
 
+/// Whoever types faster than the templates are found is neither refused nor sends the words as they are.
+#[test]
+fn a_call_waits_until_it_is_known_what_can_be_called() {
+    let waiting = || {
+        let mut editor = with("/rev a.rs");
+        editor.offer(Offers::expect_called);
+        assert_eq!(press(&mut editor, "enter"), EditorOutcome::Moved);
+        assert_eq!(editor.draft(), "/rev a.rs");
+        editor
+    };
+    let found = || vec![Choice::new("rev")];
+    let outcome = waiting().set_called(found());
+    assert!(matches!(outcome, EditorOutcome::Submit(Submission { what: Sent::Prompt(_), .. })), "{outcome:?}");
+    assert!(matches!(waiting().set_called(Vec::new()), EditorOutcome::Mistake(_)));
+    let mut changed = waiting();
+    press(&mut changed, "x");
+    assert_eq!(changed.set_called(found()), EditorOutcome::Moved, "the text is another");
+}
+
 #[test]
 fn alt_enter_says_it_later() {
     let outcome = press(&mut with("then this"), "alt+enter");

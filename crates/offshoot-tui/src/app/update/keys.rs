@@ -8,7 +8,7 @@ use super::{approval, commands, end};
 use crate::app::cmd::{Cmd, ProgramTask, Purpose, ScreenTask};
 use crate::app::model::{Model, Overlay};
 use crate::app::view;
-use crate::editor::{EditorOutcome, Offers, Sent, Submission};
+use crate::editor::{Choice, EditorOutcome, Offers, Sent, Submission};
 use crate::keymap::Action;
 use crate::slash::Argument;
 use offshoot_settings::DoubleEscape;
@@ -60,6 +60,12 @@ pub(super) fn written(model: &mut Model, text: Option<String>) -> Vec<Cmd> {
     let Some(text) = text else { return Vec::new() };
     model.editor.replace(text.trim_end());
     vec![ProgramTask::SaveDraft(model.editor.draft()).into()]
+}
+
+/// Takes the skills and templates that may be called.
+pub(super) fn called(model: &mut Model, called: Vec<Choice>) -> Vec<Cmd> {
+    let outcome = model.editor.set_called(called);
+    apply(model, outcome)
 }
 
 fn apply(model: &mut Model, outcome: EditorOutcome) -> Vec<Cmd> {

@@ -34,6 +34,7 @@ pub struct Offers {
     commands: Vec<Choice>,
     /// Skills and templates, which are called as commands are.
     called: Vec<Choice>,
+    pub(crate) expects_called: bool,
     files: Vec<String>,
     lists: Vec<(Argument, Vec<Choice>)>,
 }
@@ -54,6 +55,7 @@ impl Default for Offers {
         Self {
             commands: COMMANDS.iter().map(command).collect(),
             called: Vec::new(),
+            expects_called: false,
             files: Vec::new(),
             lists: vec![(Argument::Thinking, levels), (Argument::Approval, modes)],
         }
@@ -74,6 +76,12 @@ impl Offers {
     pub fn set_called(&mut self, mut called: Vec<Choice>) {
         called.retain(|choice| crate::slash::find(&choice.insert).is_none());
         self.called = called;
+        self.expects_called = false;
+    }
+
+    /// Skills and templates are still looked for: a text that may call one waits.
+    pub fn expect_called(&mut self) {
+        self.expects_called = true;
     }
 
     /// The names of skills and templates.
