@@ -58,6 +58,11 @@ pub(crate) fn clippy(_: &mut Scene) -> Result<StepOutcome> {
 
 /// With every feature, so that no test is left out.
 pub(crate) fn tests(scene: &mut Scene) -> Result<StepOutcome> {
+    if scene.no_peers || run::first_line("npm", &["--version"]).is_none() {
+        scene.note("without npm's Node.js the tests of extensions use the one on the path, if it is new enough");
+    } else {
+        install_peers(&env::root().join("conformance/extensions"))?;
+    }
     let mut command = if run::first_line(&env::cargo(), &["nextest", "--version"]).is_some() {
         cargo::command(&[
             "nextest",

