@@ -7,7 +7,7 @@ use std::os::unix::process::CommandExt as _;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::mpsc::{Sender, channel};
+use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
@@ -21,11 +21,17 @@ use tokio::task::AbortHandle;
 use super::lines;
 use crate::contract::{CALL, Failure, LoadRequest, Loaded, Services};
 
+/// A pipe takes 64 KiB: so many lines of this length fit, with pings.
+const SHORT: usize = 4 << 10;
+const FEW: usize = 8;
 /// How much of what extensions print is kept.
 const PRINTED: usize = 64 << 10;
 
 pub(super) struct Child {
     to: Sender<String>,
+    pipe: Arc<Mutex<PipeWriter>>,
+    /// Lines that the thread has not written yet.
+    queued: Arc<AtomicU64>,
     process: Mutex<Option<std::process::Child>>,
     state: Mutex<State>,
     ended: Condvar,
@@ -92,8 +98,12 @@ impl Child {
         // The other ends of the pipes are the process's alone.
         drop(command);
         let (to, outgoing) = channel();
+        let (pipe, queued) = (Arc::new(Mutex::new(lines_out)), Arc::new(AtomicU64::new(0)));
+        let (pipe_of_thread, queue_of_thread) = (pipe.clone(), queued.clone());
         let child = Arc::new(Self {
             to,
+            pipe,
+            queued,
             process: Mutex::new(Some(process)),
             state: Mutex::default(),
             ended: Condvar::new(),
@@ -104,7 +114,7 @@ impl Child {
         });
         let runtime = Handle::current();
         let thread = |name: &str| std::thread::Builder::new().name(name.to_owned());
-        thread("extensions-out").spawn(move || write_lines(&outgoing, lines_out))?;
+        thread("extensions-out").spawn(move || write_lines(&outgoing, &pipe_of_thread, &queue_of_thread))?;
         let this = Arc::downgrade(&child);
         thread("extensions-in").spawn(move || read_lines(&this, results_in, &runtime))?;
         let this = Arc::downgrade(&child);
@@ -124,8 +134,23 @@ impl Child {
     }
 
     fn send(&self, line: String) {
+        self.queued.fetch_add(1, Ordering::AcqRel);
         // The thread ends with the pipe.
         drop(self.to.send(line));
+    }
+
+    /// Sends a short line without the thread, which saves a switch of threads. So few of them wait for an answer that they fit
+    /// into the pipe even if the process reads none of them.
+    fn send_now(&self, mut line: String, waiting: usize) {
+        let is_safe = line.len() < SHORT && waiting <= FEW && self.queued.load(Ordering::Acquire) == 0;
+        match self.pipe.try_lock() {
+            Ok(mut pipe) if is_safe => {
+                line.push('\n');
+                // The reader finds out that the process is gone.
+                drop(pipe.write_all(line.as_bytes()));
+            }
+            Ok(_) | Err(_) => self.send(line),
+        }
     }
 
     pub(super) async fn load(&self, line: String) -> Result<Vec<Loaded>, Failure> {
@@ -149,12 +174,16 @@ impl Child {
             return Err(Failure::new(format!("more than {} MiB are not sent to an extension", lines::LONGEST >> 20)));
         }
         let (answer, answered) = oneshot::channel();
-        self.state().waiting.insert(id, Waiting { answer, progress });
+        let waiting = {
+            let mut state = self.state();
+            state.waiting.insert(id, Waiting { answer, progress });
+            state.waiting.len()
+        };
         let mut asking = Asking { child: self, id, is_answered: false };
         if self.is_gone() {
             return Err(self.failure());
         }
-        self.send(line);
+        self.send_now(line, waiting);
         let answer = answered.await.unwrap_or_else(|_| Err(self.failure()));
         asking.is_answered = true;
         answer
@@ -322,10 +351,12 @@ fn failure_of(error: &Value) -> Failure {
     }
 }
 
-fn write_lines(outgoing: &std::sync::mpsc::Receiver<String>, mut pipe: PipeWriter) {
+fn write_lines(outgoing: &Receiver<String>, pipe: &Mutex<PipeWriter>, queued: &AtomicU64) {
     while let Ok(mut line) = outgoing.recv() {
         line.push('\n');
-        if pipe.write_all(line.as_bytes()).is_err() {
+        let written = pipe.lock().unwrap_or_else(PoisonError::into_inner).write_all(line.as_bytes());
+        queued.fetch_sub(1, Ordering::AcqRel);
+        if written.is_err() {
             return;
         }
     }
