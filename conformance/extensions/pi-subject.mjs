@@ -184,7 +184,7 @@ const does = {
       if (/before_(compact|tree)$/.test(payload.type)) given.signal = new AbortController().signal;
       try {
         const value = await handler(given, context);
-        results.push({ ok: value ?? null, ...(payload.type === "tool_call" && JSON.stringify(given.input) !== JSON.stringify(payload.input) ? { input: given.input } : {}) });
+        results.push({ ok: value ?? null, ...(payload.type === "tool_call" && JSON.stringify(given.input) !== JSON.stringify(payload.input) ? { input: given.input } : {}), ...(payload.systemPromptOptions && JSON.stringify(given.systemPromptOptions) !== JSON.stringify(payload.systemPromptOptions) ? { options: given.systemPromptOptions } : {}) });
       } catch (error) {
         results.push({ error: error.message });
       }

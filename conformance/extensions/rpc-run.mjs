@@ -33,7 +33,8 @@ export function prepare(folder, scenario, agent, url) {
 
 const BUILT_IN = new Set(["read", "bash", "edit", "write", "grep", "find", "ls"]);
 /** The words of the built-in tools are each program's own. */
-const own = (text) => text?.replace(/(Successfully wrote|wrote \d+ bytes) to/, "wrote to");
+const own = (text) =>
+  text?.replace(/(Successfully wrote|wrote \d+ bytes?) to/, "wrote to").replace(/(Successfully replaced 1 block\(s\)|made 1 replacement) in ([^ )]*\w)\.?/, "replaced in $2");
 
 /** What an entry says, without ids and times. */
 function entry({ type, customType, message, content, data, details, display, label, name, summary, fromHook }) {

@@ -69,6 +69,13 @@ export class PiSubject {
   }
 }
 
+/** The prompt's options that a handler changed come within its answer. */
+function withoutOptions(ok) {
+  if (!ok?.systemPromptOptions) return { ok };
+  const { systemPromptOptions: options, ...rest } = ok;
+  return { ok: Object.keys(rest).length ? rest : null, options };
+}
+
 /** Handlers of a hook are others in number: one event of today is several of then. */
 const said = (results, kind) => (kind === "hook" ? results.filter(({ ok }) => ok !== null) : results);
 
@@ -214,7 +221,7 @@ export class HostSubject {
 
   async event(given) {
     const results = await this.#owner.event(this.kind === "hook" ? today(given) : given);
-    return said(results.map(({ ok, error, input }) => (error ? { error: error.message } : { ok, ...(input ? { input } : {}) })), this.kind);
+    return said(results.map(({ ok, error, input }) => (error ? { error: error.message } : { ...withoutOptions(ok), ...(input ? { input } : {}) })), this.kind);
   }
 
   async #untilShown(result) {

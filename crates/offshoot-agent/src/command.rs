@@ -9,7 +9,7 @@ use crate::event::{BashResult, CompactionResult};
 use crate::message::{Block, Content, CustomMessage};
 use crate::provider::{Model, ThinkingLevel};
 use crate::setup::{ReloadedSetup, Rules};
-use crate::tool::Tool;
+use crate::tool::{Tool, ToolContext};
 use crate::turn::{BringBack, Navigated, Navigation, QueueMode, Settled};
 
 /// See the methods of [`crate::agent_session::AgentSession`].
@@ -83,6 +83,8 @@ pub enum Command {
     Approve { id: u64, decision: ApprovalDecision, message: Option<String> },
     /// From the next call on.
     SetApproval(ApprovalMode),
+    /// A tool of offshoot's own by its name, for an extension that wraps it.
+    BuiltIn(String),
     /// Returns the agent's state.
     Inspect,
 }
@@ -134,6 +136,21 @@ impl fmt::Debug for ToolList {
 impl PartialEq for ToolList {
     fn eq(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+/// A tool of offshoot's own, and where it works.
+#[derive(Debug, Clone)]
+#[expect(missing_docs, reason = "the names say what they are")]
+pub struct BuiltInTool {
+    /// Only this one.
+    pub tool: ToolList,
+    pub place: Arc<ToolContext>,
+}
+
+impl PartialEq for BuiltInTool {
+    fn eq(&self, other: &Self) -> bool {
+        self.tool == other.tool && Arc::ptr_eq(&self.place, &other.place)
     }
 }
 
@@ -191,6 +208,8 @@ pub enum Reply {
     Done,
     /// An extension dealt with it: the model does not get it.
     Handled,
+    /// `None`: there is no such tool.
+    BuiltIn(Option<BuiltInTool>),
     /// The id of the new entry.
     Entry(String),
     Settled(Settled),

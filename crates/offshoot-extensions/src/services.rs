@@ -4,14 +4,15 @@ use std::sync::mpsc::sync_channel;
 use std::sync::{Arc, Weak};
 
 use offshoot_agent::agent_session::AgentSession;
-use offshoot_agent::command::{Command, Delivery, Reply, Standing};
+use offshoot_agent::command::{BuiltInTool, Command, Delivery, Reply, Standing};
 use offshoot_agent::message::{Content, CustomMessage};
 use offshoot_agent::provider::{Model, ThinkingLevel};
+use offshoot_agent::tool::{ToolContext, ToolOutcome};
 use offshoot_agent::turn::Navigation;
 use offshoot_session::id::EntryId;
 use serde_json::{Value, json};
 use tokio::runtime::Handle;
-use tokio::sync::mpsc::UnboundedSender;
+use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 
 use crate::complete;
 use crate::contract::{CALL, HostFuture, Loaded, Services};
@@ -245,6 +246,7 @@ impl Services for AgentServices {
                     let model = found.ok_or_else(|| format!("there is no model {provider}/{id}"))?;
                     complete::stream(&agent()?, model, &params, progress).await
                 }
+                Some(("tools", "run")) => run_built_in(&agent()?, &params, progress).await,
                 Some(("models", "getApiKey")) => {
                     let text = |name: &str| params.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
                     Ok(shared.program.key(text("provider"), text("id")).await)
@@ -290,6 +292,35 @@ impl Services for AgentServices {
             shared.replaced(loaded, &self.runtime);
         }
     }
+}
+
+/// Runs one of offshoot's own tools for an extension that wraps it.
+async fn run_built_in(agent: &AgentSession, params: &Value, progress: UnboundedSender<Value>) -> Result<Value, String> {
+    let name = params.get("name").and_then(Value::as_str).unwrap_or_default().to_owned();
+    let unknown = || format!("offshoot has no tool {name}");
+    let found = agent.ask(Command::BuiltIn(name.clone())).await.map_err(|error| error.to_string())?;
+    let Reply::BuiltIn(Some(BuiltInTool { tool, place })) = found else { return Err(unknown()) };
+    let tool = tool.0.first().cloned().ok_or_else(unknown)?;
+    let mut place = ToolContext::clone(&place);
+    if let Some(cwd) = params.get("cwd").and_then(Value::as_str) {
+        place.cwd = cwd.into();
+    }
+    place.call_id = params.get("toolCallId").and_then(Value::as_str).unwrap_or_default().to_owned();
+    let (partial, mut steps) = unbounded_channel();
+    let running = tool.run(params.get("params").cloned().unwrap_or_default(), Arc::new(place), partial);
+    tokio::pin!(running);
+    loop {
+        tokio::select! {
+            biased;
+            // Nobody may be listening any more.
+            Some(step) = steps.recv() => drop(progress.send(shape(&step))),
+            ended = &mut running => return Ok(shape(&ended)),
+        }
+    }
+}
+
+fn shape(outcome: &ToolOutcome) -> Value {
+    json!({"content": outcome.content, "details": outcome.details, "isError": outcome.is_error})
 }
 
 fn unknown(method: &str) -> String {

@@ -198,7 +198,8 @@ impl Conversation {
             | Reply::Compacted(_)
             | Reply::Session(_)
             | Reply::Thinking(_)
-            | Reply::Standing(_) => {}
+            | Reply::Standing(_)
+            | Reply::BuiltIn(_) => {}
         }
     }
 

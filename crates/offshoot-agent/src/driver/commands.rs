@@ -62,6 +62,7 @@ fn while_busy(command: &Command) -> WhileBusy {
         | Command::SetSystemPrompt(_)
         | Command::Approve { .. }
         | Command::SetApproval(_)
+        | Command::BuiltIn(_)
         | Command::Inspect => WhileBusy::Begins,
     }
 }
@@ -202,6 +203,7 @@ impl Driver {
             }),
             Command::Approve { id, decision, message } => self.approve(id, decision, message, reply),
             Command::SetApproval(mode) => self.set_approval(mode, reply),
+            Command::BuiltIn(name) => answer(reply, Reply::BuiltIn(self.built_in(&name))),
             Command::Inspect => answer(reply, Reply::Standing(Box::new(self.standing()))),
         }
     }

@@ -37,6 +37,11 @@ impl ToolSet {
         tools.iter().map(own).chain(self.registered.iter().filter(is_free).cloned()).collect()
     }
 
+    /// A tool without extensions.
+    pub(super) fn built_in(&self, name: &str) -> Option<Arc<dyn Tool>> {
+        self.available.iter().find(|tool| tool.name() == name).cloned()
+    }
+
     /// Every tool that can be turned on.
     pub(super) fn all(&self) -> Vec<Arc<dyn Tool>> {
         self.with_registered(&self.available)

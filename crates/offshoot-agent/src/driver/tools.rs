@@ -7,6 +7,7 @@ use tokio::sync::oneshot;
 
 use super::approvals::{Asker, CallPlace};
 use super::{Driver, DriverInput};
+use crate::command::{BuiltInTool, ToolList};
 use crate::extensions::{CallVerdict, Extensions, Question};
 use crate::message::Block;
 use crate::tool::{Tool, ToolContext, ToolOutcome};
@@ -16,6 +17,14 @@ use crate::turn::{Call, Ticket, TurnInput};
 const OUTSIDE: &str = "[the user let this run once outside the sandbox]";
 
 impl Driver {
+    /// A built-in tool, also where an extension's has its name, with what a call of the model would have.
+    pub(super) fn built_in(&self, name: &str) -> Option<BuiltInTool> {
+        let tool = self.tool_set.built_in(name)?;
+        let mut place = self.setup.tool_context.clone();
+        place.keys.secrets = self.redactor.keys();
+        Some(BuiltInTool { tool: ToolList(Arc::new([tool])), place: Arc::new(place) })
+    }
+
     pub(super) fn run_tool(&mut self, ticket: Ticket, index: usize, call: Call) {
         let own = self.own.clone();
         let clock = self.setup.clock.clone();

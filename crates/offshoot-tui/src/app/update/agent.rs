@@ -105,7 +105,9 @@ fn replied(model: &mut Model, command: &Command, reply: Reply) -> Vec<Cmd> {
             }
             Vec::new()
         }
-        Reply::Entry(_) | Reply::Settled(_) | Reply::Compacted(_) | Reply::Standing(_) => Vec::new(),
+        Reply::Entry(_) | Reply::Settled(_) | Reply::Compacted(_) | Reply::Standing(_) | Reply::BuiltIn(_) => {
+            Vec::new()
+        }
     }
 }
 
@@ -150,7 +152,8 @@ fn done(model: &mut Model, command: &Command) -> Vec<Cmd> {
         | Command::SetSystemPrompt(_)
         | Command::Reload(_)
         | Command::Approve { .. }
-        | Command::Inspect => Vec::new(),
+        | Command::Inspect
+        | Command::BuiltIn(_) => Vec::new(),
     }
 }
 
@@ -218,7 +221,8 @@ fn refused(model: &mut Model, command: &Command, error: &AgentError) -> Vec<Cmd>
         | Command::SetSystemPrompt(_)
         | Command::Reload(_)
         | Command::SetApproval(_)
-        | Command::Inspect => {}
+        | Command::Inspect
+        | Command::BuiltIn(_) => {}
     }
     let why = match error {
         AgentError::NoAccess(why) => format!("{why}; /model shows who can be asked"),
