@@ -88,6 +88,29 @@ pub struct Model {
     pub headers: Vec<(String, Secret)>,
     /// Whether the key is also sent as `Authorization: Bearer`, beside the wire format's own place.
     pub auth_header: bool,
+    /// The user's thinking tokens of each level, for models that take a number.
+    pub budgets: ThinkingBudgets,
+}
+
+/// Tokens of thinking by level; `None`: the usual number. The highest counts for all above it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the names say what they are")]
+pub struct ThinkingBudgets {
+    pub minimal: Option<u64>,
+    pub low: Option<u64>,
+    pub medium: Option<u64>,
+    pub high: Option<u64>,
+}
+
+impl ThinkingBudgets {
+    pub(crate) fn of(&self, level: ThinkingLevel) -> Option<u64> {
+        match level {
+            ThinkingLevel::Off | ThinkingLevel::Minimal => self.minimal,
+            ThinkingLevel::Low => self.low,
+            ThinkingLevel::Medium => self.medium,
+            ThinkingLevel::High | ThinkingLevel::XHigh | ThinkingLevel::Max => self.high,
+        }
+    }
 }
 
 /// Differences of an endpoint from others of its wire format. `None` is guessed from provider and address.

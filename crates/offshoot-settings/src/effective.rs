@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use offshoot_agent::approval::{ApprovalMode, Permissions, Rule};
-use offshoot_agent::provider::{AnswerLimits, HttpOptions, ThinkingLevel};
+use offshoot_agent::provider::{AnswerLimits, HttpOptions, ThinkingBudgets, ThinkingLevel};
 use offshoot_agent::sandbox::{SandboxMode, SandboxNetwork};
 use offshoot_agent::stored_prompt::PromptStorage;
 use offshoot_agent::turn::{QueueMode, Retry};
@@ -25,9 +25,13 @@ impl Layers {
     }
 
     fn number(&self, key: &str) -> u64 {
+        self.optional_number(key).unwrap_or(0)
+    }
+
+    fn optional_number(&self, key: &str) -> Option<u64> {
         match self.of(key) {
-            Some(Value::Number(number)) => number,
-            _ => 0,
+            Some(Value::Number(number)) => Some(number),
+            _ => None,
         }
     }
 
@@ -327,6 +331,12 @@ impl From<&Layers> for Settings {
                 silence: Some(layers.number("httpIdleTimeoutMs")).filter(|ms| *ms > 0).map(Duration::from_millis),
                 proxy: layers.text("httpProxy"),
                 sends_images: !layers.flag("images.blockImages"),
+                budgets: ThinkingBudgets {
+                    minimal: layers.optional_number("thinkingBudgets.minimal"),
+                    low: layers.optional_number("thinkingBudgets.low"),
+                    medium: layers.optional_number("thinkingBudgets.medium"),
+                    high: layers.optional_number("thinkingBudgets.high"),
+                },
             },
             pi_folder: match layers.text("piFolder").as_deref() {
                 Some("on") => PiFolder::On,

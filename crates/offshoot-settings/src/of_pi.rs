@@ -9,6 +9,7 @@ pub(crate) const SILENT: &[&str] = &[
     "showHardwareCursor",
     "terminal.clearOnShrink",
     "terminal.hyperlinks",
+    "images.autoResize",
     "markdown",
     "showCacheMissNotices",
     "collapseChangelog",
@@ -20,9 +21,7 @@ pub(crate) const SILENT: &[&str] = &[
 
 /// Other pi settings without a meaning here, each a whole name or an object with all its members. They cause a warning.
 pub(crate) const OF_PI: &[&str] = &[
-    "thinkingBudgets",
     "cacheWarming",
-    "images.autoResize",
     "transport",
     "websocketConnectTimeoutMs",
     "retry.provider.timeoutMs",
@@ -36,6 +35,7 @@ pub(crate) const FROM_PI: &[&str] = &[
     "defaultModel",
     "defaultThinkingLevel",
     "modelThinkingLevels",
+    "thinkingBudgets.",
     "enabledModels",
     "theme",
     "hideThinkingBlock",

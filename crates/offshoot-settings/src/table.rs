@@ -140,6 +140,10 @@ pub const SETTINGS: &[Setting] = &[
     ),
     setting_row("images.blockImages", Model, SettingKind::Flag, Some("false"), "send the model no pictures"),
     setting_row("hideThinkingBlock", Model, SettingKind::Flag, Some("false"), "fold thinking in the transcript"),
+    setting_row("thinkingBudgets.minimal", Model, from(1024), None, "tokens of thinking at this level, for models that take a number; by default 1024"),
+    setting_row("thinkingBudgets.low", Model, from(1024), None, "the same; by default 2048"),
+    setting_row("thinkingBudgets.medium", Model, from(1024), None, "the same; by default 8192"),
+    setting_row("thinkingBudgets.high", Model, from(1024), None, "the same, also for the levels above; by default 16384"),
     setting_row(
         "steeringMode",
         Interaction,

@@ -88,7 +88,7 @@ fn thinking(request: &Request, limit: &mut u64) -> Map<String, Value> {
         let config = json!({"effort": effort(model, model.clamp(request.thinking))});
         return decoding::object([("thinking", Some(thinking)), ("output_config", Some(config))]);
     }
-    let wanted = budget(request.thinking);
+    let wanted = model.budgets.of(request.thinking).unwrap_or_else(|| budget(request.thinking));
     if request.max_tokens.is_some() {
         *limit = limit.saturating_add(wanted).min(model.max_tokens.max(*limit));
     }

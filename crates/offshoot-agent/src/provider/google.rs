@@ -53,7 +53,10 @@ fn thinking(model: &Model, level: ThinkingLevel) -> Option<Value> {
         });
     }
     Some(if wanted && on {
-        json!({"includeThoughts": true, "thinkingBudget": budget(&model.id, level)})
+        {
+            let own = model.budgets.of(level).and_then(|tokens| i64::try_from(tokens).ok());
+            json!({"includeThoughts": true, "thinkingBudget": own.unwrap_or_else(|| budget(&model.id, level))})
+        }
     } else {
         json!({"thinkingBudget": 0})
     })

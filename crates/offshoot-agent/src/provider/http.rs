@@ -14,7 +14,7 @@ use tokio::time::{Instant, timeout_at};
 
 use super::classify::AnswerTrouble;
 use super::wire::{Outgoing, Reader};
-use super::{Answer, AnswerLimits, Delta, Deltas, Model, Provider, Request, retry_after};
+use super::{Answer, AnswerLimits, Delta, Deltas, Model, Provider, Request, ThinkingBudgets, retry_after};
 use crate::words::in_words;
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(30);
@@ -32,11 +32,18 @@ pub struct HttpOptions {
     pub proxy: Option<String>,
     /// Whether models get pictures. Without them, a text says that a picture was left out.
     pub sends_images: bool,
+    /// The user's thinking tokens of each level.
+    pub budgets: ThinkingBudgets,
 }
 
 impl Default for HttpOptions {
     fn default() -> Self {
-        Self { silence: Some(Duration::from_secs(600)), proxy: None, sends_images: true }
+        Self {
+            silence: Some(Duration::from_secs(600)),
+            proxy: None,
+            sends_images: true,
+            budgets: ThinkingBudgets::default(),
+        }
     }
 }
 
@@ -114,8 +121,10 @@ fn is_local(url: &str) -> bool {
 
 impl Provider for Http {
     fn stream(&self, mut request: Request) -> Deltas {
-        if !self.options.sends_images {
-            request.model = Arc::new(Model { images: false, ..Model::clone(&request.model) });
+        let HttpOptions { sends_images, budgets, .. } = self.options;
+        if !sends_images || budgets != ThinkingBudgets::default() {
+            let images = request.model.images && sends_images;
+            request.model = Arc::new(Model { images, budgets, ..Model::clone(&request.model) });
         }
         let answer =
             Answering { http: self.clone(), state: StreamState::Before(request), queue: Vec::new().into_iter() };

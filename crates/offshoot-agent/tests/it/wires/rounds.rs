@@ -1,7 +1,9 @@
 //! Conversations that go back: signatures byte for byte, results after their calls, other models' turns converted.
 
 use offshoot_agent::message::{AssistantMessage, Content, StopReason, UserMessage};
-use offshoot_agent::provider::{Api, Compat, Levels, Model, Outgoing, ThinkingLevel, problems};
+use offshoot_agent::provider::{
+    Api, Compat, Levels, Model, Outgoing, Request, ThinkingBudgets, ThinkingLevel, problems,
+};
 use offshoot_agent::testing::script::{Reply, Say};
 use offshoot_agent::testing::server::Server;
 use serde_json::json;
@@ -153,6 +155,18 @@ fn pictures_go_to_models_that_see_and_become_words_for_others() {
         assert_eq!(seen[1].body.matches("(image omitted: model does not support images)").count(), 1, "{api:?}");
         assert_eq!(seen[1].body.matches("(tool image omitted: model does not support images)").count(), 2, "{api:?}");
     }
+}
+
+#[test]
+fn the_user_says_how_many_tokens_a_level_is() {
+    let server = Server::start([Reply::text("x"), Reply::text("x")]).unwrap();
+    let budgets = ThinkingBudgets { medium: Some(1500), high: Some(3000), ..ThinkingBudgets::default() };
+    let model = Model { budgets, ..model(Api::Anthropic, &server.base_url(Api::Anthropic)) };
+    for thinking in [ThinkingLevel::High, ThinkingLevel::Low] {
+        ask(Request { thinking, ..request(model.clone(), vec![user("x")]) });
+    }
+    let sent: Vec<_> = server.seen().iter().map(|seen| seen.json()["thinking"]["budget_tokens"].clone()).collect();
+    assert_eq!(sent, [json!(3000), json!(2048)]);
 }
 
 #[test]

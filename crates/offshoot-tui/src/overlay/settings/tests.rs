@@ -154,6 +154,10 @@ fn screens_of_the_settings() {
       enabledModels                   automatic                            default
       images.blockImages              false                                default
       hideThinkingBlock               false                                default
+      thinkingBudgets.minimal         automatic                            default
+      thinkingBudgets.low             automatic                            default
+      thinkingBudgets.medium          automatic                            default
+      thinkingBudgets.high            automatic                            default
     Interaction
       steeringMode                    all                                  project
       followUpMode                    one-at-a-time                        default
@@ -161,10 +165,6 @@ fn screens_of_the_settings() {
       doubleEscapeAction              tree                                 default
       treeFilterMode                  default                              default
       treeLayout                      trunk                                default
-      autocompleteMaxVisible          5                                    default
-      enableSkillCommands             true                                 default
-    Skills, templates, themes, packages
-      packages                        automatic                            default
     the provider used at the start
     not set · a text
     enter change · esc done · tab other file · del take out
@@ -179,7 +179,7 @@ fn screens_of_the_settings() {
     › enabledModels                 automa…
       images.blockImages            false
       hideThinkingBlock             false
-    Interaction
+      thinkingBudgets.minimal       automa…
     the models between which ctrl+p changes…
     not set · a list of texts
     enter change · esc done · tab other file
