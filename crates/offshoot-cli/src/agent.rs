@@ -28,7 +28,7 @@ use crate::error::{CommandError, FailureKind, Result};
 use crate::extensions::NoFront;
 pub(crate) use approval::UserRules;
 pub(crate) use args::{AgentOutput, Args, PrintForm, RpcVersion};
-pub(crate) use extensions::{extend, found};
+pub(crate) use extensions::{AllPackages, extend, found};
 pub(crate) use input::prompts;
 pub(crate) use open::{check_folder, open, set_name};
 use print::Printer;

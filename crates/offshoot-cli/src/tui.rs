@@ -49,7 +49,6 @@ use crate::app::App;
 use crate::error::{CommandError, Result};
 use draft_files::DraftFiles;
 use drafts::DraftWriter;
-use extension_front::TuiFront;
 use job_context::JobContext;
 use program::Program;
 use session_list::SessionListWorker;
@@ -86,12 +85,11 @@ pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
 fn converse(
     app: &App,
     args: &Args,
-    (session, mut setup): (Session, Setup),
+    (session, setup): (Session, Setup),
     (said, signals): (Vec<UserPrompt>, Option<Signals>),
 ) -> Result<()> {
     // Unbounded: while the user's editor has the terminal nobody reads, and the agent continues.
     let (sender, receiver) = channel();
-    let extensions = agent::extend(app, args, &session, &mut setup, Arc::new(TuiFront(sender.clone())))?;
     // Before the front end changes the terminal.
     let signals = signals.map_or_else(Signals::listen, Ok)?;
     signals.connect(sender.clone());
@@ -121,7 +119,8 @@ fn converse(
     let args = Arc::new(args.clone());
     let session_list = Arc::new(session_list);
     let scope = Arc::default();
-    let context = JobContext { app: app.clone(), news: sender.clone(), drafts, session_list, args, scope, extensions };
+    let (news, extensions) = (sender.clone(), None);
+    let context = JobContext { app: app.clone(), news, drafts, session_list, args, scope, extensions };
     let (watch, notice) = hangup::hangup();
     let mut program = Program::start(context, session, setup, notice)?;
     program.take(ProgramTask::Look);

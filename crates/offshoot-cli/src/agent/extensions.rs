@@ -5,6 +5,7 @@ use std::sync::Arc;
 use offshoot_agent::Setup;
 use offshoot_extensions::ExtensionSet;
 use offshoot_session::session::Session;
+use offshoot_settings::Scope;
 use serde_json::Value;
 
 use super::Args;
@@ -18,14 +19,23 @@ pub(crate) fn wishes(args: &Args) -> ExtensionWishes {
     ExtensionWishes { named: args.extension.clone(), hooks: args.hook.clone(), finds: !args.no_extensions }
 }
 
+/// Whether the user's packages are looked through too: this takes its time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum AllPackages {
+    Yes,
+    OnlyIfTheProjectHasSome,
+}
+
 /// The extensions of a session's folder.
-pub(crate) fn found(app: &App, args: &Args, session: &Session) -> Result<FoundExtensions> {
+pub(crate) fn found(app: &App, args: &Args, session: &Session, all: AllPackages) -> Result<FoundExtensions> {
     // What is odd about the settings is reported where they are read first.
     let quiet = App { ui: app.ui.quiet(), ..app.clone() };
     let layers = quiet.layers(session)?;
     let cwd = app.folder_of(session);
-    let has_packages = !args.no_extensions && !layers.listed("packages").is_empty();
-    let brought = if has_packages { brought(&quiet, &layers, &cwd) } else { Brought::default() };
+    let lists_packages =
+        layers.listed("packages").iter().any(|(scope, _)| all == AllPackages::Yes || *scope == Scope::Project);
+    let brought =
+        if lists_packages && !args.no_extensions { brought(&quiet, &layers, &cwd) } else { Brought::default() };
     Ok(extensions::find(app, &wishes(args), &layers, &cwd, &brought))
 }
 
@@ -43,7 +53,7 @@ pub(crate) fn extend(
     setup: &mut Setup,
     front: Arc<dyn ExtensionFront>,
 ) -> Result<Option<Arc<ExtensionSet>>> {
-    let found = found(app, args, session)?;
+    let found = found(app, args, session, AllPackages::Yes)?;
     found.troubles.iter().for_each(|trouble| app.ui.warning(trouble));
     let cwd = app.folder_of(session);
     let program = extensions::program(app, args.api_key.clone(), setup.resources.clone(), &cwd, front);

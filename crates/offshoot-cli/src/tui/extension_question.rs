@@ -3,14 +3,14 @@
 use offshoot_session::session::Session;
 use offshoot_session::text::clean_lines;
 
-use crate::agent::{Args, found};
+use crate::agent::{AllPackages, Args, found};
 use crate::app::App;
 use crate::error::{CommandError, Result};
 use crate::extensions::KnownExtensions;
 
 /// Asks about extensions that are new or have changed, and remembers a yes. The answer does not stop the start.
 pub(super) fn ask(app: &App, args: &Args, session: &Session) -> Result<()> {
-    let found = found(app, args, session)?;
+    let found = found(app, args, session, AllPackages::OnlyIfTheProjectHasSome)?;
     let Some(data) = app.environment.data.as_deref().filter(|_| !found.unknown.is_empty()) else {
         return Ok(());
     };

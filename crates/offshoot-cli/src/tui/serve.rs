@@ -2,36 +2,50 @@
 //! them.
 
 use std::io;
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 use offshoot_agent::Setup;
 use offshoot_agent::agent_session::AgentSession;
 use offshoot_agent::event::Event;
 use offshoot_agent::message::Message;
+use offshoot_agent::resources::SharedResources;
+use offshoot_extensions::ExtensionSet;
 use offshoot_session::session::Session;
 use offshoot_session::transcript::Level;
+use offshoot_settings::Settings;
 use offshoot_tui::app::cmd::ProgramTask;
 use offshoot_tui::app::msg::Msg;
+use offshoot_tui::editor::Choice;
+use serde_json::Value;
 use tokio::sync::mpsc::UnboundedReceiver;
 
+use super::extension_front::TuiFront;
 use super::hangup::HangupNotice;
 use super::job_context::{JobContext, ask};
 use super::{actions, bring_back, choices, clipboard, files, reload, session_facts, settings, snapshots};
+use crate::agent;
+use crate::app::App;
 
 /// The interval of checks for other programs' entries.
 const WATCH: Duration = Duration::from_secs(2);
 
 /// Runs tasks and sends events until the end.
 pub(super) async fn serve(
-    context: JobContext,
+    mut context: JobContext,
     session: Session,
-    setup: Setup,
+    mut setup: Setup,
     mut wanted: UnboundedReceiver<ProgramTask>,
     mut hangup: HangupNotice,
 ) -> io::Result<()> {
+    // The screen is there: it does not wait for extensions.
+    let settings = extend(&mut context, &session, &mut setup);
+    let resources = setup.resources.clone();
     let agent = AgentSession::start(session, setup)?;
-    context.extensions.iter().for_each(|extensions| extensions.start(&agent));
+    if let Some(extensions) = context.extensions.clone() {
+        extensions.start(&agent);
+        drop(tokio::spawn(offer_commands(context.clone(), extensions, resources, settings)));
+    }
     let mut events = agent.subscribe();
     let mut watch = tokio::time::interval(WATCH);
     let told = session_facts::LastWarning::default();
@@ -54,6 +68,40 @@ pub(super) async fn serve(
     }
     agent.close().await;
     Ok(())
+}
+
+/// Finds the extensions. What is odd about them becomes a notice.
+fn extend(context: &mut JobContext, session: &Session, setup: &mut Setup) -> Settings {
+    let (ui, warnings) = context.app.ui.collecting();
+    let app = App { ui, ..context.app.clone() };
+    let front = Arc::new(TuiFront(context.news.clone()));
+    match agent::extend(&app, &context.args, session, setup, front) {
+        Ok(extensions) => context.extensions = extensions,
+        Err(error) => context.notice(Level::Error, error.with_hints_on_one_line()),
+    }
+    let warnings = std::mem::take(&mut *warnings.lock().unwrap_or_else(PoisonError::into_inner));
+    warnings.into_iter().for_each(|warning| context.notice(Level::Warning, warning));
+    let quiet = App { ui: context.app.ui.quiet(), ..context.app.clone() };
+    quiet.layers(session).map(|layers| Settings::from(&layers)).unwrap_or_default()
+}
+
+/// Offers the commands of extensions beside skills and templates, when they are loaded.
+async fn offer_commands(
+    context: JobContext,
+    extensions: Arc<ExtensionSet>,
+    resources: SharedResources,
+    settings: Settings,
+) {
+    extensions.loaded().await;
+    let command = |command: &Value| {
+        let text = |name: &str| command[name].as_str().unwrap_or_default().to_owned();
+        Choice::new(text("name")).with(format!("{} (extension)", text("description")))
+    };
+    let mut offered: Vec<Choice> = extensions.commands().iter().map(command).collect();
+    // The search for skills and templates may not have ended.
+    let found = tokio::task::spawn_blocking(move || choices::called(&resources, &settings)).await;
+    offered.extend(found.unwrap_or_default());
+    context.tell(Msg::Called(offered));
 }
 
 /// Passes an event on; after the opening of another session also its last entries, before later events.
