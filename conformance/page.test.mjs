@@ -7,6 +7,7 @@ import * as fs from "node:fs";
 import * as path from "node:path";
 import { pathToFileURL } from "node:url";
 import { after, test } from "node:test";
+import { inflateRawSync } from "node:zlib";
 import { ompFiles } from "./corpus/hand-omp.mjs";
 import { piFiles } from "./corpus/hand-pi.mjs";
 import { oddFiles } from "./corpus/odd.mjs";
@@ -14,7 +15,8 @@ import { randomFiles } from "./corpus/random.mjs";
 import { ALL } from "./lib/sample.mjs";
 import { REPOSITORY, library, sealedEnvironment, temporaryFolder } from "./lib/places.mjs";
 import { hostileSessions } from "./robustness/hostile.mjs";
-import { documentOf } from "./robustness/pages.mjs";
+import { documentOf, settled } from "./robustness/pages.mjs";
+import { PICTURE, richSession } from "./page/session.mjs";
 
 const program = path.resolve(process.env.OFFSHOOT_BIN ?? "OFFSHOOT_BIN is not set");
 /** A Chromium of the system, driven by playwright-core; null says why not. */
@@ -53,7 +55,8 @@ async function opened(body, ...words) {
   const files = exported(body, ...words);
   const page = await documentOf(files.html);
   assert.deepEqual(page.errors, []);
-  return { ...files, ...page, $: (selector) => page.document.querySelector(selector), all: (selector) => Array.from(page.document.querySelectorAll(selector)) };
+  const [pressed, moved] = [(key) => page.document.dispatchEvent(new page.dom.window.KeyboardEvent("keydown", { key, bubbles: true })), () => settled(page.document)];
+  return { ...files, ...page, pressed, moved, $: (selector) => page.document.querySelector(selector), all: (selector) => Array.from(page.document.querySelectorAll(selector)) };
 }
 
 /** The page of a session, or nothing if the session has no entries: then no page is made, and the error says so. */
@@ -72,7 +75,7 @@ function rowsOf({ document, dom, $ }) {
     for (const row of document.querySelectorAll(".row")) {
       const part = (name) => row.querySelector(`.${name}`)?.textContent ?? "";
       const label = row.querySelector(".label") ? `[${part("label")}] ` : "";
-      const said = part("lines") + part("dot").trim().replace("•", "• ") + label + part("text") + part("about");
+      const said = part("lines") + part("dot").trim().replace("•", "• ") + part("mark-of") + label + part("text") + part("about");
       rows.set(Number.parseInt(row.style.top, 10), withoutAge(said));
     }
   }
@@ -91,8 +94,8 @@ function treeOf(file, filter, ...more) {
 
 /** The bytes that the download gives. */
 function downloadOf({ document }) {
-  const blocks = document.querySelectorAll("script.s");
-  return Buffer.concat(Array.from(blocks, (block) => Buffer.from(block.textContent, "base64")));
+  const bytes = (block) => (block.dataset.p === undefined ? inflateRawSync(Buffer.from(block.textContent, "base64")) : Buffer.from(block.textContent));
+  return Buffer.concat(Array.from(document.querySelectorAll("script.s"), bytes));
 }
 
 // Of the odd ones without those of 150,000 entries: jsdom takes minutes for them.
@@ -143,12 +146,16 @@ test("the download is what the other export writes", async () => {
 
 test("a row shows its branch up to the newest entry, a link leads there, Escape goes back", async () => {
   const page = await opened(fs.readFileSync(SAMPLE));
-  const words = () => page.$("#talk").textContent;
+  // What is said, without the ways to other branches.
+  const words = () => page.all("#talk article").map((turn) => turn.textContent).join("\n");
   const at = (words) => page.all(".row").find((row) => row.textContent.includes(words));
   assert.match(words(), /The standard library has it/);
   assert.doesNotMatch(words(), /A dependency or 40 lines/);
 
+  assert.equal(page.$("#reset").hidden, true);
   at("I will count matches").click();
+  await page.moved();
+  assert.equal(page.$("#reset").hidden, false, "on another branch a button leads back");
   assert.match(words(), /A dependency or 40 lines/, "the whole other branch");
   assert.doesNotMatch(words(), /The standard library has it/);
   assert.match(page.$("#where").textContent, /another branch/);
@@ -156,17 +163,31 @@ test("a row shows its branch up to the newest entry, a link leads there, Escape 
   assert.equal(page.all(".row.active").length, 1);
   assert.match(page.$(".row.active").textContent, /I will count matches/);
 
-  page.$("#talk article:nth-of-type(2) .copy").click();
+  const drawn = page.$("#talk").firstChild;
+  page.all("#talk .copy").findLast((button) => button.textContent === "Link").click();
   assert.match(page.dom.window.location.hash, /^#leafId=\w+&targetId=\w+$/);
+  assert.equal(page.$("#talk").firstChild, drawn, "copying a link draws nothing again");
 
-  page.document.dispatchEvent(new page.dom.window.KeyboardEvent("keydown", { key: "Escape" }));
+  page.$("#reset").click();
+  await page.moved();
   assert.match(words(), /The standard library has it/);
   assert.doesNotMatch(page.$("#where").textContent, /another branch/);
+  page.dom.window.history.back();
+  await new Promise((resolve) => page.dom.window.addEventListener("popstate", () => setImmediate(resolve), { once: true }));
+  await page.moved();
+  assert.match(words(), /A dependency or 40 lines/, "back leads to the place before");
+  page.pressed("Escape");
+  await page.moved();
+  assert.match(words(), /The standard library has it/);
 
   const other = JSON.parse(fs.readFileSync(SAMPLE, "utf8").split("\n").find((line) => line.includes("A dependency or 40 lines"))).id;
   page.dom.window.location.hash = `#leafId=${other}&targetId=${other}`;
   await new Promise((resolve) => page.dom.window.addEventListener("hashchange", () => setImmediate(resolve), { once: true }));
+  await page.moved();
   assert.match(words(), /A dependency or 40 lines/);
+  page.dom.window.location.hash = "#targetId=nowhere";
+  await new Promise((resolve) => page.dom.window.addEventListener("hashchange", () => setImmediate(resolve), { once: true }));
+  assert.match(page.$("#said").textContent, /no entry nowhere/);
   page.close();
 });
 
@@ -188,7 +209,7 @@ test("what is typed filters rows by every word; thinking and output fold", async
   assert.ok(page.all("details.thinking").length > 0 && page.all("details.thinking").every((box) => !box.open));
   page.$("#thinking").click();
   assert.ok(page.all("details.thinking").every((box) => box.open));
-  page.document.dispatchEvent(new page.dom.window.KeyboardEvent("keydown", { key: "o" }));
+  page.pressed("o");
   assert.ok(page.all(".result details.long").length > 0 && page.all(".result details.long").every((box) => box.open));
   assert.equal(page.$("#output").getAttribute("aria-pressed"), "true");
   page.close();
@@ -235,11 +256,14 @@ test("a long conversation is drawn a stretch at a time, and any entry can be rea
   const turns = () => page.all("#talk article").map((turn) => turn.textContent.match(/words (\d+)/)[1]);
   assert.deepEqual([turns().at(0), turns().at(-1)], ["0", "199"]);
   page.$(".rest button").click();
+  await page.moved();
   assert.deepEqual([turns().at(0), turns().at(-1)], ["0", "399"]);
-  page.document.dispatchEvent(new page.dom.window.KeyboardEvent("keydown", { key: "Escape" }));
+  page.pressed("Escape");
+  await page.moved();
   assert.deepEqual([turns().at(0), turns().at(-1)], ["1300", "1499"]);
   page.dom.window.location.hash = "#targetId=m700";
   await new Promise((resolve) => page.dom.window.addEventListener("hashchange", () => setImmediate(resolve), { once: true }));
+  await page.moved();
   assert.deepEqual([turns().at(0), turns().at(-1)], ["600", "799"]);
   assert.match(page.$(".lit").textContent, /words 700/);
   page.close();
@@ -263,6 +287,9 @@ test("a path and a subtree are pages of their own", async () => {
   below.close();
 });
 
+/** When a page has shown what it opens. Its policy lets nobody evaluate text. */
+const idle = (page) => page.locator('main[aria-busy="false"]').waitFor({ state: "attached" });
+
 /** A page of Chromium, and everything that went wrong on it; `go` opens another file in it, and forgets what went wrong. */
 async function inChromium(file, viewport = { width: 1200, height: 800 }) {
   const context = await browser.newContext({ viewport });
@@ -275,7 +302,7 @@ async function inChromium(file, viewport = { width: 1200, height: 800 }) {
   const go = async (file) => {
     wrong.length = 0;
     await page.goto(pathToFileURL(file).href);
-    await page.waitForFunction("document.querySelector('#status').textContent !== ''");
+    await idle(page);
   };
   await go(file);
   return { page, wrong, context, go };
@@ -286,7 +313,8 @@ test("in Chromium nothing of a hostile session runs, and the policy has nothing 
   const { page, wrong, context, go } = await inChromium(exported(fs.readFileSync(SAMPLE)).page);
   for (const { name, text } of cases) {
     await go(exported(text).page);
-    await page.evaluate("for (const button of document.querySelectorAll('button:not(#download), summary')) button.click()");
+    await page.evaluate("for (const button of document.querySelectorAll('button:not(#download, #print), summary')) button.click()");
+    await idle(page);
     assert.deepEqual(await page.evaluate("window.live"), [], name);
     // A picture that is none is an error of the picture, not of the page.
     assert.deepEqual(wrong.filter((line) => !line.includes("net::ERR_INVALID_URL")), [], name);
@@ -299,6 +327,15 @@ test("in Chromium the page draws, folds its tree away on a narrow screen, and gi
   const { page, wrong, context } = await inChromium(file);
   const box = await page.locator("#side").boundingBox();
   assert.deepEqual([box.x, box.width], [0, 504]);
+  await page.locator("#edge").press("ArrowRight");
+  assert.equal((await page.locator("#side").boundingBox()).width, 528, "44 hundredths of 1200");
+  await page.click("#menu");
+  assert.equal(await page.locator("#side").isVisible(), false, "the tree goes away on a wide screen, too");
+  await page.reload();
+  await idle(page);
+  assert.equal(await page.locator("#side").isVisible(), false, "which the next page remembers");
+  await page.click("#menu");
+  assert.equal((await page.locator("#side").boundingBox()).width, 528);
   const [download] = await Promise.all([page.waitForEvent("download"), page.click("#download")]);
   assert.equal(fs.readFileSync(await download.path(), "utf8"), fs.readFileSync(SAMPLE, "utf8"));
   await page.setViewportSize({ width: 400, height: 800 });
@@ -307,6 +344,7 @@ test("in Chromium the page draws, folds its tree away on a narrow screen, and gi
   await page.click("#menu");
   assert.equal(await isSeen(), true);
   await page.click(".row >> text=I will count matches");
+  await idle(page);
   assert.equal(await page.evaluate("document.body.classList.contains('side')"), false);
   assert.match(await page.textContent("#talk"), /A dependency or 40 lines/);
   assert.equal(await page.evaluate("document.documentElement.scrollWidth <= 400"), true, "nothing is wider than the screen");

@@ -19,10 +19,20 @@ export async function documentOf(html) {
     pretendToBeVisual: true,
     virtualConsole,
     // What browsers have and jsdom lacks.
-    beforeParse: (window) => Object.assign(window, { TextDecoder, TextEncoder, matchMedia: () => ({ matches: false, addEventListener() {} }), scrollTo() {}, scrollBy() {} }),
+    beforeParse: (window) => Object.assign(window, { TextDecoder, TextEncoder, DecompressionStream, print() {}, matchMedia: () => ({ matches: false, addEventListener() {} }), scrollTo() {}, scrollBy() {} }),
   });
   if (dom.window.document.readyState !== "complete") await new Promise((resolve) => dom.window.addEventListener("load", resolve));
+  await settled(dom.window.document);
   return { dom, document: dom.window.document, errors, close: () => dom.window.close() };
+}
+
+/** When a page has shown what it opens: offshoot's says so in `aria-busy`, other pages show all at once. */
+export async function settled(document) {
+  for (let look = 0; look < 2000; look++) {
+    if (document.querySelector("main")?.getAttribute("aria-busy") !== "true") return;
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+  throw new Error("the page stays busy");
 }
 
 const vendored = (name) => fs.readFileSync(path.join(piPackage(), `dist/core/export-html/vendor/${name}.min.js`), "utf8");
@@ -30,7 +40,7 @@ const vendored = (name) => fs.readFileSync(path.join(piPackage(), `dist/core/exp
 /** Presses everything that can be pressed, once: filters, foldings, links of messages. */
 function press(document) {
   for (const button of document.querySelectorAll("button, .filter-btn, [data-filter], summary")) {
-    if (button.id !== "download") button.click();
+    if (button.id !== "download" && button.id !== "print") button.click();
   }
   for (const all of document.querySelectorAll('[data-filter="all"]')) all.click();
 }
@@ -48,6 +58,7 @@ async function look(html) {
   const before = liveIn(page.document);
   const said = wordsOf(page.document);
   press(page.document);
+  await settled(page.document);
   const after = liveIn(page.document);
   const text = said + wordsOf(page.document);
   page.close();

@@ -1,6 +1,6 @@
 //! What the page needs of an entry besides its line: its parsed Markdown, and images that are stored elsewhere.
 //!
-//! One JSON object, or nothing: `{"md":[…],"blobs":{hash: base64}}`. `md` has one item for each text, in the order in
+//! One JSON object, or nothing: `{"md":[…],"blobs":[{"hash":…,"data":…}]}`. `md` has one item for each text, in the order in
 //! which the script reads them; 0 means plain text.
 
 use base64::Engine as _;
@@ -26,8 +26,9 @@ pub(crate) fn of(source: &dyn Source, entry: &Entry) -> Option<String> {
         object = object.raw("md", format_args!("[{}]", items.join(",")));
     }
     if !blobs.is_empty() {
-        let blobs = blobs.iter().fold(Object::new(), |all, (hash, data)| all.str(hash, data));
-        object = object.raw("blobs", blobs.finish());
+        let blob = |(hash, data): &(String, String)| Object::new().str("hash", hash).str("data", data).finish();
+        let blobs: Vec<String> = blobs.iter().map(blob).collect();
+        object = object.raw("blobs", format_args!("[{}]", blobs.join(",")));
     }
     Some(object.finish())
 }

@@ -6,9 +6,13 @@
 
 #![warn(missing_docs)]
 
+mod limits;
 mod totals;
 mod markdown;
 mod beside;
+mod pictures;
+mod block;
+mod press;
 mod streams;
 mod picked;
 mod row;
@@ -24,9 +28,13 @@ use offshoot_session::session::{Abridged, Session, SessionPart};
 use offshoot_session::transcript::Item;
 
 use picked::Picked;
+use press::Press;
 use row::{PageEntry, TreeRows};
-use streams::{BLOCK, Stream};
+use streams::Stream;
 use totals::Totals;
+
+pub use limits::{LeftOut, Limits};
+pub use shell::PageColours;
 
 /// The content of a page and how it is written.
 #[derive(Debug, Clone, Default)]
@@ -37,6 +45,10 @@ pub struct Options {
     pub home: Option<String>,
     /// Makes plain words of the model's markdown for tree rows; without it they show markdown as written.
     pub plain: Option<fn(&str) -> String>,
+    /// What is too large for the page.
+    pub limits: Limits,
+    /// The user's own colours of pages.
+    pub colours: PageColours,
 }
 
 /// Why a page is not finished.
@@ -54,70 +66,106 @@ pub enum Error {
 ///
 /// # Errors
 /// The session cannot be read, or `out` cannot be written.
-pub fn render(session: &Session, options: &Options, out: &mut impl Write) -> Result<(), Error> {
+pub fn render(session: &Session, options: &Options, out: &mut impl Write) -> Result<LeftOut, Error> {
     let picked = Picked::new(session, options.part);
     let title = shell::title(session)?;
-    out.write_all(shell::head(&title).as_bytes())?;
+    out.write_all(shell::head(&title, &options.colours).as_bytes())?;
     let (home, plain) = (options.home.as_deref(), options.plain);
     let setup = OutlineSetup { layout: TreeLayout::Trunk, filter: Filter::All, home, plain };
-    let shown = Abridged::new(session);
+    let shown = Abridged::within(session, options.limits.line);
     let outline = Outline::new(&shown, picked.leaf, setup)?;
     let rows = TreeRows::new(&shown, outline)?;
-    let mut page = Page::new(session, options.part, &picked, rows, out);
-    if !page.is_verbatim {
-        page.lines.push(session.header_line().as_bytes(), page.out)?;
-        page.lines.push(b"\n", page.out)?;
-    }
     let mut totals = Totals::default();
-    for ix in &picked.entries {
-        let entry = shown.entry(*ix)?;
-        totals.add(&shown, &entry);
-        page.entry(&entry)?;
-    }
-    page.rest()?;
-    page.lines.finish(page.out)?;
-    page.beside.finish(page.out)?;
-    page.index.finish(page.out)?;
+    let left_out = std::thread::scope(|scope| {
+        let press = Press::new(scope, out);
+        let mut page = Page::new(&shown, session, options, &picked, &rows, press);
+        page.begin()?;
+        for ix in &picked.entries {
+            let entry = shown.entry(*ix)?;
+            totals.add(&shown, &entry);
+            page.entry(&entry)?;
+        }
+        page.finish()
+    })?;
     let end = match session.interruption()? {
         Some(Item::Notice(_, words)) if options.part == SessionPart::Everything => words,
         _ => String::new(),
     };
     let meta = Object::new()
-        .raw("block", BLOCK)
         .raw("entries", picked.entries.len())
         .raw("leaf", picked.leaf.map_or(-1, |leaf| picked.place(leaf)))
         .raw("labels", format_args!("{:?}", picked.labels(session)))
+        .str("session", session.id())
         .str("end", &end)
         .str("name", &shell::file_name(session));
-    let card = shell::Card { session, title: &title, totals: &totals, part: options.part, picked: &picked };
+    let card = shell::Card { session, title: &title, totals: &totals, part: options.part, picked: &picked, left_out };
     out.write_all(shell::tail(&card, &meta.finish()).as_bytes())?;
-    Ok(out.flush()?)
+    out.flush()?;
+    Ok(left_out)
 }
 
-struct Page<'a, W> {
+struct Page<'a> {
     session: &'a Session,
-    shown: Abridged<'a>,
+    shown: &'a Abridged<'a>,
     picked: &'a Picked,
-    rows: TreeRows,
-    out: &'a mut W,
+    rows: &'a TreeRows,
+    limits: Limits,
+    press: Press<'a>,
     /// The session's lines, which the download writes to a file.
     lines: Stream,
     beside: Stream,
     index: Stream,
+    /// Where the last entry's line ended.
+    line_end: u64,
     /// Whether `lines` is the whole file byte for byte, with lines that are not entries.
     is_verbatim: bool,
     copied: u64,
+    left_out: LeftOut,
 }
 
 /// The most bytes copied at once between two entries.
 const PIECE: u64 = 1 << 20;
+/// A limit on pictures counts shorter ones, too, but not a few letters.
+const A_FEW_LETTERS: usize = 64;
 
-impl<'a, W: Write> Page<'a, W> {
-    fn new(session: &'a Session, part: SessionPart, picked: &'a Picked, rows: TreeRows, out: &'a mut W) -> Self {
+impl<'a> Page<'a> {
+    fn new(
+        shown: &'a Abridged<'a>,
+        session: &'a Session,
+        options: &Options,
+        picked: &'a Picked,
+        rows: &'a TreeRows,
+        press: Press<'a>,
+    ) -> Self {
         let is_verbatim =
-            part == SessionPart::Everything && session.version() >= CURRENT_VERSION && session.raw_length() > 0;
+            options.part == SessionPart::Everything && session.version() >= CURRENT_VERSION && session.raw_length() > 0;
         let [lines, beside, index] = ["s", "x", "i"].map(Stream::new);
-        Self { session, shown: Abridged::new(session), picked, rows, out, lines, beside, index, is_verbatim, copied: 0 }
+        let (limits, left_out) = (options.limits, LeftOut::default());
+        let (line_end, copied) = (0, 0);
+        Self {
+            session,
+            shown,
+            picked,
+            rows,
+            limits,
+            press,
+            lines,
+            beside,
+            index,
+            line_end,
+            is_verbatim,
+            copied,
+            left_out,
+        }
+    }
+
+    /// Writes the header if the lines are not the file's bytes.
+    fn begin(&mut self) -> Result<(), Error> {
+        if !self.is_verbatim {
+            self.lines.push(self.session.header_line().as_bytes(), &mut self.press)?;
+            self.lines.push(b"\n", &mut self.press)?;
+        }
+        Ok(())
     }
 
     fn entry(&mut self, entry: &Entry) -> Result<(), Error> {
@@ -126,21 +174,51 @@ impl<'a, W: Write> Page<'a, W> {
             self.copy_to(self.session.tree().node(entry.ix).offset())?;
             self.copied += self.session.tree().node(entry.ix).length();
         }
-        let beside = beside::of(self.session, entry).unwrap_or_default();
+        if self.shown.leaves_out(entry.ix) {
+            self.left_out.lines += 1;
+            self.left_out.bytes += self.session.tree().node(entry.ix).length();
+        }
+        let (start, gap) = (self.lines.length(), self.lines.length() - self.line_end);
+        Self::push(&line, (&mut self.lines, &mut self.press), self.limits.picture, &mut self.left_out)?;
+        self.line_end = self.lines.length();
+        if !self.is_verbatim {
+            self.lines.push(b"\n", &mut self.press)?;
+        }
+        self.lines.end_item(&mut self.press)?;
+        let (beside_start, beside) = (self.beside.length(), beside::of(self.session, entry).unwrap_or_default());
+        Self::push(beside.as_bytes(), (&mut self.beside, &mut self.press), self.limits.picture, &mut self.left_out)?;
         let row = PageEntry {
             parent: self.picked.parent(self.session, entry.ix),
-            line: self.lines.span(line.len()),
-            beside: self.beside.span(beside.len()),
+            line: (gap, self.line_end - start),
+            beside: self.beside.length() - beside_start,
         };
-        let row = row.json(&self.shown, entry, &self.rows)?;
-        self.lines.push(&line, self.out)?;
-        if !self.is_verbatim {
-            self.lines.push(b"\n", self.out)?;
+        self.beside.end_item(&mut self.press)?;
+        let row = row.json(self.shown, entry, self.rows)?;
+        self.index.push(row.as_bytes(), &mut self.press)?;
+        self.index.push(b",\n", &mut self.press)?;
+        Ok(self.index.end_item(&mut self.press)?)
+    }
+
+    /// Adds bytes to a stream, their pictures in blocks of their own or not at all.
+    fn push(
+        bytes: &[u8],
+        (stream, press): (&mut Stream, &mut Press<'_>),
+        limit: Option<usize>,
+        left_out: &mut LeftOut,
+    ) -> Result<(), Error> {
+        let mut from = 0;
+        for range in pictures::base64_in(bytes, limit.map(|_| A_FEW_LETTERS)) {
+            let data = bytes.get(range.clone()).unwrap_or_default();
+            stream.push(bytes.get(from..range.start).unwrap_or_default(), press)?;
+            if limit.is_some_and(|limit| data.len() > limit) {
+                left_out.pictures += 1;
+                left_out.bytes += data.len() as u64;
+            } else {
+                stream.push_base64(data, press)?;
+            }
+            from = range.end;
         }
-        self.beside.push(beside.as_bytes(), self.out)?;
-        self.index.push(row.as_bytes(), self.out)?;
-        self.index.push(b"\n", self.out)?;
-        Ok(())
+        Ok(stream.push(bytes.get(from..).unwrap_or_default(), press)?)
     }
 
     /// The line as version 3 writes it. A line that is the same in the file keeps its bytes, even if they are not
@@ -162,22 +240,25 @@ impl<'a, W: Write> Page<'a, W> {
         while self.copied < offset {
             let length = (offset - self.copied).min(PIECE);
             let bytes = self.session.raw_bytes(self.copied, usize::try_from(length).unwrap_or(0))?;
-            self.lines.push(&bytes, self.out)?;
+            self.lines.push(&bytes, &mut self.press)?;
             self.copied += length;
         }
         Ok(())
     }
 
-    /// Copies everything after the last entry; the download ends with a line feed.
-    fn rest(&mut self) -> Result<(), Error> {
-        let end = self.session.raw_length();
-        if !self.is_verbatim {
-            return Ok(());
+    /// Copies everything after the last entry, so that the download ends with a line feed, and writes all blocks.
+    fn finish(mut self) -> Result<LeftOut, Error> {
+        if self.is_verbatim {
+            let end = self.session.raw_length();
+            self.copy_to(end)?;
+            if self.session.raw_bytes(end - 1, 1)? != b"\n" {
+                self.lines.push(b"\n", &mut self.press)?;
+            }
         }
-        self.copy_to(end)?;
-        if self.session.raw_bytes(end - 1, 1)? != b"\n" {
-            self.lines.push(b"\n", self.out)?;
+        for stream in [&mut self.lines, &mut self.beside, &mut self.index] {
+            stream.finish(&mut self.press)?;
         }
-        Ok(())
+        self.press.finish()?;
+        Ok(self.left_out)
     }
 }

@@ -4,7 +4,7 @@
 //! address, and only web and mail addresses become links. Nesting ends at [`DEEPEST`].
 
 use offshoot_session::json::quote;
-use pulldown_cmark::{CodeBlockKind, CowStr, Event, Options, Parser, Tag};
+use pulldown_cmark::{Alignment, CodeBlockKind, CowStr, Event, Options, Parser, Tag};
 
 /// Longer texts are shown as plain text.
 const LONGEST: usize = 1 << 20;
@@ -34,6 +34,29 @@ struct Built {
     open: Vec<Close>,
     shown: usize,
     is_rich: bool,
+    table: Table,
+}
+
+/// Where in a table the next cell is. A table holds no other.
+#[derive(Default)]
+struct Table {
+    alignments: Vec<Alignment>,
+    is_head: bool,
+    column: usize,
+}
+
+impl Table {
+    /// The operation of the next cell.
+    fn cell(&mut self) -> String {
+        let name = if self.is_head { "th" } else { "td" };
+        let alignment = self.alignments.get(self.column);
+        self.column += 1;
+        match alignment {
+            Some(Alignment::Center) => format!("\"{name}\",\"center\""),
+            Some(Alignment::Right) => format!("\"{name}\",\"right\""),
+            Some(Alignment::Left | Alignment::None) | None => format!("\"{name}\""),
+        }
+    }
 }
 
 enum Close {
@@ -78,10 +101,19 @@ impl Built {
             Tag::List(None) => plain("ul"),
             Tag::List(Some(start)) => Some(format!("\"ol\",{}", start.min(1_000_000_000))),
             Tag::Item => plain("li"),
-            Tag::Table(_) => plain("table"),
-            Tag::TableHead => plain("thead"),
-            Tag::TableRow => plain("tr"),
-            Tag::TableCell => plain("td"),
+            Tag::Table(alignments) => {
+                self.table = Table { alignments, ..Table::default() };
+                plain("table")
+            }
+            Tag::TableHead => {
+                self.table.is_head = true;
+                plain("thead")
+            }
+            Tag::TableRow => {
+                self.table = Table { alignments: std::mem::take(&mut self.table.alignments), ..Table::default() };
+                plain("tr")
+            }
+            Tag::TableCell => Some(self.table.cell()),
             Tag::Emphasis => plain("em"),
             Tag::Strong => plain("strong"),
             Tag::Strikethrough => plain("s"),
@@ -171,7 +203,11 @@ mod tests {
             ("3. a\n4. b", r#"[["ol",3],["li"],"a",0,["li"],"b",0,0]"#),
             ("- [x] a", r#"[["ul"],["li"],"☑ a",0,0]"#),
             ("```rust\nlet a;\n```", r#"[["pre","rust"],"let a;\n",0]"#),
-            ("|a|\n|-|\n|b|", r#"[["table"],["thead"],["td"],"a",0,0,["tr"],["td"],"b",0,0,0]"#),
+            ("|a|\n|-|\n|b|", r#"[["table"],["thead"],["th"],"a",0,0,["tr"],["td"],"b",0,0,0]"#),
+            (
+                "|a|b|\n|-:|:-:|\n|c|d|",
+                r#"[["table"],["thead"],["th","right"],"a",0,["th","center"],"b",0,0,["tr"],["td","right"],"c",0,["td","center"],"d",0,0,0]"#,
+            ),
             ("a\n\n---", r#"[["p"],"a",0,["hr"]]"#),
         ] {
             assert_eq!(operations(text).as_deref(), Some(wanted), "{text}");

@@ -14,6 +14,7 @@ use offshoot_session::error::{Diagnostic, Result, Severity};
 use offshoot_session::session::{Session, SessionPart};
 use offshoot_session::text::{counted, grouped, one_line};
 
+use crate::limits::LeftOut;
 use crate::picked::Picked;
 use crate::totals::Totals;
 
@@ -22,8 +23,13 @@ const SCRIPT: &str = concat!(
     "(() => {\n\"use strict\";\n",
     include_str!("assets/data.js"),
     include_str!("assets/tree.js"),
+    include_str!("assets/colour.js"),
+    include_str!("assets/diff.js"),
     include_str!("assets/entry.js"),
+    include_str!("assets/search.js"),
+    include_str!("assets/story.js"),
     include_str!("assets/page.js"),
+    include_str!("assets/hands.js"),
     "})();\n"
 );
 
@@ -41,13 +47,39 @@ pub(crate) fn file_name(session: &Session) -> String {
     one_line(&name.unwrap_or_else(|| format!("{}.jsonl", session.id())), 200)
 }
 
+/// Colours of the page that a user's theme sets, as red, green and blue.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the names say it")]
+pub struct PageColours {
+    pub page: Option<[u8; 3]>,
+    pub card: Option<[u8; 3]>,
+    /// Of notes.
+    pub info: Option<[u8; 3]>,
+}
+
+impl PageColours {
+    /// The colours as a rule, with light or dark text as they need it; the reader's choice of a theme comes first.
+    fn rule(&self) -> String {
+        let colours = [("--page", self.page), ("--card", self.card), ("--lit", self.info)];
+        let set: String = colours
+            .iter()
+            .filter_map(|(name, colour)| colour.map(|[r, g, b]| format!("{name}:#{r:02x}{g:02x}{b:02x};")))
+            .collect();
+        let Some([r, g, b]) = colours.iter().find_map(|(_, colour)| *colour) else { return String::new() };
+        let is_dark = 299 * u32::from(r) + 587 * u32::from(g) + 114 * u32::from(b) < 128_000;
+        let scheme = if is_dark { "dark" } else { "light" };
+        format!("@media screen{{:root:not([data-theme]){{{set}color-scheme:{scheme}}}}}\n")
+    }
+}
+
 /// Everything before the session's blocks.
-pub(crate) fn head(title: &str) -> String {
+pub(crate) fn head(title: &str, colours: &PageColours) -> String {
+    let style = [STYLE, &colours.rule()].concat();
     let policy = format!(
         "default-src 'none'; script-src '{}'; style-src '{}'; img-src data:; base-uri 'none'; form-action 'none'; \
          require-trusted-types-for 'script'; trusted-types 'none'",
         hash(SCRIPT),
-        hash(STYLE)
+        hash(&style)
     );
     let page = html! {
         (DOCTYPE)
@@ -59,7 +91,7 @@ pub(crate) fn head(title: &str) -> String {
             meta name="referrer" content="no-referrer";
             meta name="generator" content="offshoot";
             title { (title) }
-            style { (PreEscaped(STYLE)) }
+            style { (PreEscaped(style)) }
         }
         (frame())
     };
@@ -70,26 +102,51 @@ pub(crate) fn head(title: &str) -> String {
 fn frame() -> Markup {
     html! {
         header id="bar" {
-            button id="menu" type="button" aria-label="Tree" aria-expanded="false" aria-controls="side" { "☰" }
+            button id="menu" type="button" aria-label="Tree" aria-expanded="false" aria-controls="side" title="Show or hide the tree (b)" { "☰" }
+            button id="reset" type="button" title="Back to the end of the current branch (Escape)" hidden { "↩ Current branch" }
             span id="where" {}
             span class="gap" {}
-            button id="thinking" type="button" title="Show or hide what the model thought (t)" aria-pressed="false" { "Thinking" }
-            button id="output" type="button" title="Show or hide what tools answered (o)" aria-pressed="false" { "Tool output" }
-            button id="download" type="button" title="The session as a file: its lines as they stand" { "Download" span class="wide" { " .jsonl" } }
+            button id="more" type="button" aria-label="More" aria-expanded="false" aria-controls="tools" { "⋯" }
+            div id="tools" role="group" aria-label="View" { (tools()) }
         }
-        nav id="side" aria-label="Tree" {
-            input id="search" type="search" placeholder="Search the tree" autocomplete="off" spellcheck="false";
-            div id="filters" role="group" aria-label="Filter" {}
-            button id="open" type="button" title="Open or fold all branches and runs of tool calls" aria-pressed="false" { "Open all" }
-            div id="rows" role="tree" tabindex="0" aria-label="Entries" { div id="tall" {} }
-            p id="status" role="status" {}
-        }
+        (side())
+        div id="edge" role="separator" tabindex="0" aria-orientation="vertical" aria-controls="side" aria-label="Width of the tree" aria-valuemin="10" aria-valuemax="80" aria-valuenow="42" {}
         div id="veil" {}
-        main {
+        main aria-busy="true" {
             noscript { p class="note" { "This page carries a session and a script that shows it. Allow scripts for this file: the page connects to nothing." } }
             div id="talk" {}
         }
-        div id="zoom" hidden {}
+        dialog id="zoom" aria-label="Picture" {}
+        dialog id="sheet" aria-labelledby="sheet-title" {}
+        p id="said" role="status" {}
+    }
+}
+
+fn tools() -> Markup {
+    html! {
+        button id="thinking" type="button" title="Show or hide what the model thought (t)" aria-pressed="false" { "Thinking" }
+        button id="output" type="button" title="Show or hide what tools answered (o)" aria-pressed="false" { "Tool output" }
+        button id="theme" type="button" title="Light, dark, or as the system is set" { "Theme" }
+        button id="print" type="button" title="Print the branch that is shown, with everything open" { "Print" }
+        button id="download" type="button" title="Save the session file" { "Download" span class="wide" { " .jsonl" } }
+        button id="keys" type="button" title="Keys (?)" aria-label="Keys" { "?" }
+    }
+}
+
+fn side() -> Markup {
+    html! {
+        nav id="side" aria-label="Tree" {
+            div id="find" {
+                input id="search" type="search" placeholder="Search the session" aria-label="Search the session" autocomplete="off" spellcheck="false";
+                button id="previous" type="button" aria-label="Previous match" title="Previous match (N)" disabled { "↑" }
+                button id="next" type="button" aria-label="Next match" title="Next match (n)" disabled { "↓" }
+            }
+            p id="hits" role="status" {}
+            div id="filters" role="group" aria-label="Filter" {}
+            button id="open" type="button" title="Open or fold all branches and runs of tool calls" aria-pressed="false" { "Open all" }
+            div id="rows" role="tree" tabindex="0" aria-label="Entries" { div id="tall" role="presentation" {} }
+            p id="status" role="status" {}
+        }
     }
 }
 
@@ -99,6 +156,7 @@ pub(crate) struct Card<'a> {
     pub(crate) totals: &'a Totals,
     pub(crate) part: SessionPart,
     pub(crate) picked: &'a Picked,
+    pub(crate) left_out: LeftOut,
 }
 
 /// Everything after the session's blocks; `meta` is JSON.
@@ -117,18 +175,23 @@ impl Card<'_> {
         html! {
             section id="card" aria-label="Session" {
                 h1 { (self.title) }
-                dl {
-                    (fact("Session", session.id()))
-                    @if let Some(started) = session.header().timestamp() { (fact("Started", &moment(started))) }
-                    @if let Some(last) = totals.last { (fact("Last entry", &moment(&to_iso(last)))) }
-                    @if let Some(cwd) = session.cwd() { (fact("Folder", cwd)) }
-                    (fact("Models", &named(&totals.models)))
-                    (fact("Messages", &self.messages()))
-                    (fact("Tree", &self.shape()))
-                    (fact("Tokens", &tokens(totals)))
-                    (fact("Cost", &format!("${:.3}", totals.cost)))
+                div id="story" {}
+                details id="facts" {
+                    summary { "Session, models, tokens" }
+                    dl {
+                        (fact("Session", session.id()))
+                        @if let Some(started) = session.header().timestamp() { (fact("Started", &moment(started))) }
+                        @if let Some(last) = totals.last { (fact("Last entry", &moment(&to_iso(last)))) }
+                        @if let Some(cwd) = session.cwd() { (fact("Folder", cwd)) }
+                        (fact("Models", &named(&totals.models)))
+                        (fact("Messages", &self.messages()))
+                        (fact("Tree", &self.shape()))
+                        (fact("Tokens", &tokens(totals)))
+                        (fact("Cost", &format!("${:.3}", totals.cost)))
+                    }
                 }
                 @if let Some(part) = self.part() { p class="note" { (part) } }
+                @if let Some(words) = self.left_out.words() { p class="note" { (words) } }
                 (notes(session.diagnostics()))
             }
         }
@@ -260,7 +323,6 @@ mod tests {
             "import(",
             "setAttribute(\"on",
             "srcdoc",
-            "localStorage",
             "cookie",
         ];
         for word in banned {

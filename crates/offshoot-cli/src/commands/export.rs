@@ -211,9 +211,10 @@ fn page(app: &App, session: &Session, args: &Args) -> Result<()> {
         part: part(app, session, args)?,
         home: app.environment.home.as_ref().map(|home| home.to_string_lossy().into_owned()),
         plain: Some(offshoot_tui::markdown::plain_row),
+        ..offshoot_html::Options::default()
     };
     output(app, args, |mut out| match offshoot_html::render(session, &options, &mut out) {
-        Ok(()) => Ok(()),
+        Ok(_) => Ok(()),
         Err(offshoot_html::Error::Read(error)) => Err(error.into()),
         Err(offshoot_html::Error::Write(error)) => Err(not_written(args, error)),
     })?;

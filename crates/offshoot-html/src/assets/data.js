@@ -1,4 +1,4 @@
-// The session that the page carries: streams of bytes in blocks of base64, found by place. Builds elements from text only.
+// The session that the page carries: streams of bytes in compressed blocks, found by place. Builds elements from text only.
 
 const byId = (id) => document.getElementById(id);
 
@@ -12,49 +12,96 @@ function bytesOf(base64) {
 
 const META = JSON.parse(new TextDecoder().decode(bytesOf(byId("meta").textContent)));
 
-/** One stream: blocks of META.block bytes, the last one shorter. A few stay decoded. */
+/** What stands in a line in the place of a picture: no session can say it. */
+const HOLE = `picture ${Array.from(crypto.getRandomValues(new Uint32Array(4)), (part) => part.toString(36)).join("")} `;
+/** Open blocks that are kept. */
+const KEPT = 64;
+
+/** A compressed block; its length is known, so that no block grows beyond it. */
+async function inflated(base64, length) {
+  const opened = new DecompressionStream("deflate-raw");
+  const writer = opened.writable.getWriter();
+  writer.write(bytesOf(base64)).catch(() => {});
+  writer.close().catch(() => {});
+  const reader = opened.readable.getReader();
+  const out = new Uint8Array(length);
+  let at = 0;
+  for (let part = await reader.read(); !part.done; part = await reader.read()) {
+    if (at + part.value.length > length) throw new Error("the page is damaged");
+    out.set(part.value, at);
+    at += part.value.length;
+  }
+  if (at < length) throw new Error("the page is cut off");
+  return out;
+}
+
+/** One stream of bytes in blocks. A block with `data-p` is base64 as it is; the others are compressed. */
 class Stream {
   constructor(name) {
-    this.blocks = document.querySelectorAll(`script.${name}`);
+    this.blocks = [];
     this.kept = new Map();
+    let start = 0;
+    for (const element of document.querySelectorAll(`script.${name}`)) {
+      const length = Number(element.dataset.n);
+      this.blocks.push({ element, start, length, isPicture: element.dataset.p !== undefined });
+      start += length;
+    }
   }
 
+  open(at) {
+    return inflated(this.blocks[at].element.textContent, this.blocks[at].length);
+  }
+
+  /** A promise of a block's bytes. */
   block(at) {
-    let bytes = this.kept.get(at);
-    if (!bytes) {
-      bytes = bytesOf(this.blocks[at].textContent);
-      if (this.kept.size > 7) this.kept.delete(this.kept.keys().next().value);
-      this.kept.set(at, bytes);
-    }
+    const bytes = this.kept.get(at) ?? this.open(at);
+    this.kept.delete(at);
+    this.kept.set(at, bytes);
+    if (this.kept.size > KEPT) this.kept.delete(this.kept.keys().next().value);
     return bytes;
   }
 
-  text(start, length) {
-    const out = new Uint8Array(length);
-    for (let done = 0; done < length; ) {
-      const bytes = this.block(Math.floor((start + done) / META.block));
-      const from = (start + done) % META.block;
-      const part = bytes.subarray(from, Math.min(bytes.length, from + length - done));
-      if (part.length === 0) throw new Error("the page is cut off");
-      out.set(part, done);
-      done += part.length;
+  /** The number of the block at a position. */
+  find(place) {
+    let [low, high] = [0, this.blocks.length - 1];
+    while (low < high) {
+      const middle = (low + high + 1) >> 1;
+      if (this.blocks[middle].start <= place) low = middle;
+      else high = middle - 1;
     }
-    return new TextDecoder().decode(out);
+    return low;
   }
 
-  /** Every line of the stream, one after the other. */
-  *lines() {
+  /** Begins to open the blocks of a range. */
+  prepare(start, length) {
+    for (let at = this.find(start); at < this.blocks.length && this.blocks[at].start < start + length; at++) if (!this.blocks[at].isPicture) this.block(at).catch(() => {});
+  }
+
+  /** The text of a range, with HOLE and a number for each picture. */
+  async text(start, length) {
     const decoder = new TextDecoder();
-    let rest = "";
-    for (let at = 0; at < this.blocks.length; at++) {
-      const lines = (rest + decoder.decode(bytesOf(this.blocks[at].textContent), { stream: true })).split("\n");
-      rest = lines.pop();
-      yield* lines;
+    let text = "";
+    let here = start;
+    for (let at = this.find(start); here < start + length; at++) {
+      const block = this.blocks[at];
+      if (!block) throw new Error("the page is cut off");
+      const end = Math.min(start + length, block.start + block.length);
+      if (block.isPicture) text += decoder.decode() + HOLE + at;
+      else text += decoder.decode((await this.block(at)).subarray(here - block.start, end - block.start), { stream: true });
+      here = end;
     }
+    return text + decoder.decode();
   }
 
-  blob() {
-    const parts = Array.from(this.blocks, (block) => bytesOf(block.textContent));
+  /** The base64 that a HOLE stands for; null if the text is none. */
+  picture(text) {
+    const block = text.startsWith(HOLE) ? this.blocks[Number(text.slice(HOLE.length))] : undefined;
+    return block ? block.element.textContent : null;
+  }
+
+  async blob() {
+    const parts = [];
+    for (let at = 0; at < this.blocks.length; at++) parts.push(this.blocks[at].isPicture ? this.blocks[at].element.textContent : await this.open(at));
     return new Blob(parts, { type: "application/x-ndjson" });
   }
 }
@@ -112,3 +159,35 @@ function minute(time) {
   if (typeof time !== "number" || !(Math.abs(time) < 8.64e15)) return "";
   return new Date(time).toISOString().slice(0, 16).replace("T", " ");
 }
+
+const counted = (count, one, many = `${one}s`) => `${count.toLocaleString("en")} ${count === 1 ? one : many}`;
+const dollars = (cost) => `$${cost >= 100 ? cost.toFixed(0) : cost >= 0.1 || cost === 0 ? cost.toFixed(2) : cost.toFixed(3)}`;
+const thousands = (count) => (count < 1000 ? String(count) : count < 1e6 ? `${Math.round(count / 1000)}k` : `${(count / 1e6).toFixed(1)}M`);
+
+/** A stretch of time in one or two words. */
+function lasting(ms) {
+  if (!(ms >= 0)) return "";
+  const seconds = Math.round(ms / 1000);
+  if (seconds < 60) return `${seconds} s`;
+  if (seconds < 3600) return `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
+  return seconds < 86400 ? `${Math.floor(seconds / 3600)} h ${Math.floor((seconds % 3600) / 60)} min` : `${Math.floor(seconds / 86400)} d`;
+}
+
+/** What a reader chose for all pages: width, theme, whether the tree is shown. Nothing else is kept. */
+const choices = {
+  read() {
+    try {
+      const found = JSON.parse(localStorage.getItem("offshoot-page") ?? "{}");
+      return isObject(found) ? found : {};
+    } catch {
+      return {};
+    }
+  },
+  keep(more) {
+    try {
+      localStorage.setItem("offshoot-page", JSON.stringify({ ...this.read(), ...more }));
+    } catch {
+      // A page in a frame or a private window keeps nothing.
+    }
+  },
+};

@@ -2,16 +2,18 @@
 // number, what is no picture is words. Nothing here makes HTML from text.
 
 const PICTURES = ["image/png", "image/jpeg", "image/gif", "image/webp"];
-const BLOCKS = ["p", "h1", "h2", "h3", "h4", "h5", "h6", "blockquote", "ul", "ol", "li", "pre", "table", "thead", "tr", "td", "em", "strong", "s"];
+const BLOCKS = ["p", "h1", "h2", "h3", "h4", "h5", "h6", "blockquote", "ul", "ol", "li", "pre", "table", "thead", "tr", "td", "th", "em", "strong", "s"];
 const PREVIEW = { output: 10, prose: 400 };
+/** Longer text opens in steps of this many characters. */
 const LONGEST = 1 << 20;
 const QUIET = 5;
 
-/** What an entry says: its line, and what stands beside it. */
-function read(node) {
-  const line = LINES.text(node.start, node.length);
-  const beside = node.besideLength > 0 ? JSON.parse(BESIDE.text(node.besideStart, node.besideLength)) : {};
-  return { line, entry: JSON.parse(line), prose: listOf(beside.md).values(), blobs: beside.blobs ?? {}, isQuiet: node.who === QUIET };
+/** What an entry says: its line, and what the page has beside it. */
+async function read(node) {
+  const line = await LINES.text(node.start, node.length);
+  const beside = node.besideLength > 0 ? JSON.parse(await BESIDE.text(node.besideStart, node.besideLength)) : {};
+  const blobs = new Map(listOf(beside.blobs).map((blob) => [blob.hash, blob.data]));
+  return { entry: JSON.parse(line), prose: listOf(beside.md), blobs, isQuiet: node.who === QUIET };
 }
 
 /** Operations of Markdown as elements. */
@@ -19,9 +21,14 @@ function rich(operations) {
   const top = el("div", "prose");
   let here = top;
   for (const operation of operations) {
-    if (operation === 0) here = here === top ? top : here.parentNode;
-    else if (typeof operation === "string") here.append(document.createTextNode(plain(operation)));
-    else {
+    if (operation === 0) {
+      const closed = here;
+      here = here === top ? top : here.parentNode;
+      if (closed.localName === "pre") codeBlock(closed);
+    } else if (typeof operation === "string") {
+      if (here.closest("pre, a")) here.append(document.createTextNode(plain(operation)));
+      else here.append(...withLinks(plain(operation)));
+    } else {
       const [name, value] = operation;
       if (name === "code") here.append(el("code", "", value));
       else if (name === "hr") here.append(el("hr"));
@@ -29,12 +36,39 @@ function rich(operations) {
         const inner = name === "a" ? link(value) : el(BLOCKS.includes(name) ? name : "span");
         if (name === "pre" && value) inner.dataset.language = oneLine(value, 30);
         if (name === "ol" && Number.isInteger(value)) inner.start = value;
+        if ((name === "td" || name === "th") && ["center", "right"].includes(value)) inner.classList.add(value);
         here.append(inner);
         here = inner;
       }
     }
   }
+  for (const table of top.querySelectorAll("table")) table.tabIndex = 0;
   return top;
+}
+
+/** Text with its web addresses as links. */
+function withLinks(text) {
+  const parts = text.split(/(https?:\/\/[^\s<>"'`\u0000-\u0020]+[^\s<>"'`.,:;!?)\]}*_])/);
+  return parts.map((part, at) => {
+    if (at % 2 === 0) return document.createTextNode(part);
+    const made = link(part);
+    made.append(document.createTextNode(part));
+    return made;
+  });
+}
+
+/** A block of code with its language, its colours and a way to copy it. */
+function codeBlock(block) {
+  const code = block.textContent;
+  const { language } = block.dataset;
+  block.tabIndex = 0;
+  block.setAttribute("role", "group");
+  block.setAttribute("aria-label", language ? `Code, ${nameOf(language)}` : "Code");
+  if (language && languageOf(language)) inColours((block.replaceChildren(), block), code, language);
+  const head = el("div", "code-head", el("span", "language", language ? nameOf(language) : ""), copyButton("Copy code", () => code));
+  const box = el("div", "code-box", head);
+  block.replaceWith(box);
+  box.append(block);
 }
 
 function link(address) {
@@ -53,17 +87,34 @@ function link(address) {
   return element;
 }
 
-/** Text as it stands; of long text the first lines, the rest when somebody opens it. */
-function literal(text, className, lines) {
-  const all = plain(text.slice(0, LONGEST)).replace(/\s+$/, "");
-  const cut = text.length > LONGEST ? `… ${text.length - LONGEST} more characters are in the download` : "";
-  const rows = all.split("\n");
-  if (rows.length <= lines && all.length < 8000 && !cut) return all === "" ? null : el("pre", className, all);
-  const preview = rows.slice(0, lines).join("\n").slice(0, 8000);
-  const summary = el("summary", "", el("pre", className, preview), el("span", "more", rows.length > lines ? `${rows.length - lines} more lines` : "show all"));
+/** A block of text that may be wider or higher than its place: the keyboard can scroll it. */
+function block(className, text, paint) {
+  const made = paint(el("pre", className), text);
+  made.tabIndex = 0;
+  made.setAttribute("role", "group");
+  made.setAttribute("aria-label", className.includes("given") ? "Input" : "Output");
+  return made;
+}
+
+/** Text as it is; of long text the first lines, the rest when somebody opens it. `paint` fills an element with text. */
+function literal(given, className, lines, paint = fill) {
+  const text = given.replace(/\s+$/, "");
+  if (plain(text) === "") return null;
+  const rows = text.slice(0, LONGEST).split("\n");
+  if (rows.length <= lines && text.length < 8000) return block(className, text, paint);
+  const hidden = text.length > LONGEST ? counted(text.length, "character") : counted(rows.length - lines, "more line");
+  const preview = paint(el("pre", className), rows.slice(0, lines).join("\n").slice(0, 8000));
+  const summary = el("summary", "", preview, el("span", "more", rows.length > lines ? hidden : "show all"));
   const box = el("details", "long", summary);
+  const grow = (from) => {
+    box.append(block(className, text.slice(from, from + LONGEST), paint));
+    const left = text.length - from - LONGEST;
+    if (left <= 0) return;
+    const more = button("more", counted(left, "more character"), () => (more.remove(), grow(from + LONGEST)));
+    box.append(more);
+  };
   box.addEventListener("toggle", () => {
-    if (box.open && box.children.length === 1) box.append(el("pre", className, all, cut && `\n${cut}`));
+    if (box.open && box.children.length === 1) grow(0);
   });
   return box;
 }
@@ -71,23 +122,41 @@ function literal(text, className, lines) {
 function prose(text, operations) {
   if (Array.isArray(operations)) return rich(operations);
   if (text.trim() === "") return null;
-  return text.length > LONGEST || text.split("\n", PREVIEW.prose + 1).length > PREVIEW.prose ? literal(text, "words", PREVIEW.prose) : el("div", "prose words", text.trim());
+  if (text.length > LONGEST || text.split("\n", PREVIEW.prose + 1).length > PREVIEW.prose) return literal(text, "words", PREVIEW.prose);
+  const box = el("div", "prose words");
+  box.append(...withLinks(plain(text.trim())));
+  return box;
+}
+
+/** Loads pictures that come into view; where nothing watches, at once. */
+const watcher = "IntersectionObserver" in window ? new IntersectionObserver((seen) => seen.filter((one) => one.isIntersecting).forEach((one) => (watcher.unobserve(one.target), load(one.target))), { rootMargin: "400px" }) : null;
+/** The base64 of each picture that is drawn but not loaded. */
+const unloaded = new WeakMap();
+
+function load(image) {
+  image.src = unloaded.get(image)?.() ?? "";
+  unloaded.delete(image);
 }
 
 function picture(block, blobs) {
   const type = said(block.mimeType).toLowerCase();
   const given = typeof block.data === "string" ? block.data : "";
   const reference = given.startsWith("blob:sha256:") ? given.slice(12) : null;
-  const data = reference !== null && Object.hasOwn(blobs, reference) ? blobs[reference] : given;
-  if (!PICTURES.includes(type) || data === "" || !/^[A-Za-z0-9+/]+={0,2}$/.test(data.slice(0, 64).concat(data.slice(-64)))) {
-    return el("p", "aside", `[picture: ${oneLine(block.mimeType, 60) || "no type"}${reference ? ", not in this page" : ""}]`);
+  const named = (text, stream) => (text?.startsWith(HOLE) ? () => stream.picture(text) : () => text);
+  const data = reference === null ? named(given, LINES) : named(blobs.get(reference) ?? "", BESIDE);
+  const start = data() ?? "";
+  if (!PICTURES.includes(type) || start === "" || !/^[A-Za-z0-9+/]+={0,2}$/.test(start.slice(0, 64).concat(start.slice(-64)))) {
+    return el("p", "aside", `[picture: ${oneLine(block.mimeType, 60) || "no type"}${start === "" ? ", not in this page" : ""}]`);
   }
   const image = el("img", "picture");
-  image.src = `data:${type};base64,${data}`;
-  image.alt = "picture";
-  image.loading = "lazy";
-  image.addEventListener("click", () => zoom(image));
-  return image;
+  image.alt = "";
+  unloaded.set(image, () => `data:${type};base64,${data()}`);
+  if (watcher) watcher.observe(image);
+  else load(image);
+  const box = button("frame", "", () => zoom(image));
+  box.setAttribute("aria-label", `Picture, ${type.slice(6).toUpperCase()}, ${Math.ceil((start.length * 3) / 4000)} kB: enlarge`);
+  box.append(image);
+  return box;
 }
 
 /** The blocks of a message's content, each by `text(words)` or as what it is. */
@@ -119,74 +188,118 @@ function range(from, count) {
   return isCount(count) ? `:${start}-${start + count - 1}` : `:${start}`;
 }
 
+/** Everything a call was given but what is shown elsewhere, as `name: value`. */
+function others(given, ...known) {
+  const rest = Object.entries(given).filter(([name, value]) => !known.includes(name) && value !== undefined);
+  if (rest.length === 0) return null;
+  const lines = rest.slice(0, 100).map(([name, value]) => `${oneLine(name, 60)}: ${said(value)}`);
+  if (rest.length > 100) lines.push(`… ${rest.length - 100} more`);
+  const isShort = lines.every((line) => line.length < 60 && !line.includes("\n"));
+  return isShort ? el("span", "others", lines.join(" · ")) : literal(lines.join("\n"), "given", PREVIEW.output);
+}
+
+/** The pairs of old and new text of an edit, by the names that tools use. */
+function editsOf(given) {
+  const pair = (one) => (isObject(one) ? [one.oldText ?? one.old_string ?? one.old_text, one.newText ?? one.new_string ?? one.new_text] : [undefined, undefined]);
+  const pairs = [pair(given), ...listOf(given.edits).slice(0, 200).map(pair)];
+  return pairs.filter(([old, now]) => typeof old === "string" || typeof now === "string").map((one) => one.map((text) => (typeof text === "string" ? text : "")));
+}
+
+/** What an edit asked for, as one diff. */
+function askedDiff(given) {
+  const lines = editsOf(given).flatMap(([old, now], at) => [...(at > 0 ? [{ sign: " ", text: "⋯" }] : []), ...difference(old, now)]);
+  return lines.length > 0 ? diffBox(lines) : null;
+}
+
 /** A call as a line and what else it was given. */
 function call(block) {
   const given = isObject(block.arguments) ? block.arguments : {};
   const name = oneLine(block.name, 60) || "tool";
-  const at = () => oneLine(given.path ?? given.file_path, 300);
+  const path = () => oneLine(given.path ?? given.file_path, 300);
   const box = el("div", "call");
-  const head = (...words) => box.append(el("div", "head", el("b", "", name), " ", ...words));
-  const more = (value, lines = PREVIEW.output) => box.append(literal(said(value), "given", lines) ?? "");
+  const head = (...words) => box.append(el("div", "head", el("b", "", name), " ", ...words.filter(Boolean)));
+  const more = (value, lines = PREVIEW.output, paint = fill) => box.append(literal(said(value), "given", lines, paint) ?? "");
+  const rest = (...known) => box.append(others(given, ...known) ?? "");
   switch (block.name) {
     case "bash":
       head();
-      more(`$ ${said(given.command)}`, 5);
+      more(`$ ${said(given.command)}`, 5, (element, text) => inColours(element, plain(text), "sh"));
+      rest("command");
       break;
     case "read":
-      head(el("code", "", at() + range(given.offset, given.limit)));
+      head(el("code", "", path() + range(given.offset, given.limit)));
+      rest("path", "file_path", "offset", "limit");
       break;
     case "write":
-      head(el("code", "", at()), ` ${said(given.content).split("\n").length} lines`);
-      more(given.content);
+      head(el("code", "", path()), ` ${counted(said(given.content).split("\n").length, "line")}`);
+      more(given.content, PREVIEW.output, (element, text) => inColours(element, plain(text), endingOf(path())));
+      rest("path", "file_path", "content");
       break;
-    case "edit":
-      head(el("code", "", at()));
+    case "edit": {
+      head(el("code", "", path()));
+      const asked = askedDiff(given);
+      if (asked) box.append(el("div", "asked", asked));
+      rest("path", "file_path", ...(asked ? ["oldText", "newText", "old_string", "new_string", "old_text", "new_text", "edits"] : []));
       break;
+    }
     case "grep":
     case "find":
-      head(el("code", "", oneLine(given.pattern, 200) || "(no pattern)"), " in ", el("code", "", at() || "."));
+      head(el("code", "", oneLine(given.pattern, 200) || "(no pattern)"), " in ", el("code", "", path() || "."));
+      rest("pattern", "path", "file_path");
       break;
     case "ls":
-      head(el("code", "", at() || "."));
+      head(el("code", "", path() || "."));
+      rest("path", "file_path");
       break;
     default:
       head();
-      more(block.arguments);
+      if (isObject(block.arguments) && !Array.isArray(block.arguments)) rest();
+      else more(block.arguments);
   }
   if (typeof block.id === "string") box.dataset.call = block.id;
+  if (block.name === "read") [box.dataset.path, box.dataset.from] = [path(), String(Number.isSafeInteger(given.offset) && given.offset > 0 ? given.offset : 1)];
   return box;
 }
 
-function diff(text) {
-  const box = el("pre", "output diff");
-  for (const line of plain(text).split("\n").slice(0, 2000)) {
-    const sort = line.startsWith("+") ? "added" : line.startsWith("-") ? "removed" : "";
-    box.append(el("span", sort, `${line}\n`));
-  }
-  return box;
+/** Code of a file with the numbers of its lines. */
+function numbered(path, from) {
+  return (element, text) => {
+    const words = plain(text).replace(/\n$/, "");
+    const count = words.split("\n").length;
+    const numbers = el("span", "numbers", Array.from({ length: count }, (_, at) => from + at).join("\n"));
+    numbers.setAttribute("aria-hidden", "true");
+    element.classList.add("numbered");
+    element.append(numbers, inColours(el("code", ""), words, endingOf(path)));
+    return element;
+  };
 }
 
-/** What a tool answered. */
-function result(message, blobs) {
+/** What a tool answered; `call` is the element of the call, if it is drawn. */
+function result(message, blobs, call) {
   const failed = message.isError === true;
   const box = el("div", failed ? "result failed" : "result");
   const changes = isObject(message.details) && typeof message.details.diff === "string" ? message.details.diff : null;
-  if (changes !== null && !failed) box.append(diff(changes));
-  else for (const part of content(message.content, blobs, (text) => literal(text, "output", PREVIEW.output))) if (part) box.append(part);
+  const isRead = message.toolName === "read" && call?.dataset.path !== undefined && !failed;
+  const paint = isRead ? numbered(call.dataset.path, Number(call.dataset.from)) : asTerminal;
+  if (changes !== null && !failed) {
+    call?.querySelector(".asked")?.remove();
+    box.append(diffBox(readDiff(changes)));
+  } else for (const part of content(message.content, blobs, (text) => literal(text, "output", PREVIEW.output, paint))) if (part) box.append(part);
   if (failed) box.prepend(el("p", "trouble", "failed"));
   return box;
 }
 
 function execution(message, sign, input) {
   const box = el("div", "call", el("div", "head", el("b", "", sign === "$" ? "bash" : "python"), " run by the user"));
-  box.append(literal(`${sign} ${said(input)}`, "given", 5) ?? "");
-  const output = literal(said(message.output), "output", PREVIEW.output);
+  box.append(literal(`${sign} ${said(input)}`, "given", 5, (element, text) => inColours(element, plain(text), sign === "$" ? "sh" : "py")) ?? "");
+  const output = literal(said(message.output), "output", PREVIEW.output, asTerminal);
   if (output) box.append(el("div", "result", output));
   const ends = [];
   if (message.cancelled === true) ends.push("cancelled");
   if (message.exitCode !== undefined && message.exitCode !== null && message.exitCode !== 0) ends.push(`exit code ${oneLine(message.exitCode, 40)}`);
   if (message.truncated === true) ends.push("output cut");
   if (message.excludeFromContext === true) ends.push("not shown to the model");
+  box.classList.add(message.cancelled === true || Number(message.exitCode) > 0 ? "bad" : "good");
   if (ends.length > 0) box.append(el("p", "trouble", ends.join(", ")));
   return box;
 }
@@ -198,7 +311,7 @@ function troubles(message) {
   return message.stopReason === "error" || error ? el("p", "trouble", `Error: ${error || "unknown"}`) : null;
 }
 
-const thousands = (value) => (typeof value === "number" && Number.isFinite(value) ? `${Math.round(value / 1000)}k tokens before` : "");
+const tokensBefore = (value) => (typeof value === "number" && Number.isFinite(value) ? `${Math.round(value / 1000)}k tokens before` : "");
 
 /** The branch of a summary in its words: its goal, or else its first line after the sentence that introduces it. */
 function branchOf(summary) {
@@ -215,20 +328,64 @@ function folded(title, beside, text, operations) {
   return { sort: "mark", title: "", parts: [box] };
 }
 
-/** An entry as {sort, title, beside, parts}; nothing for bookkeeping that nobody reads. */
-function turn({ entry, prose: operations, blobs, isQuiet }) {
+/** A system prompt and its tools, folded. */
+function system(title, prompt, sections, tools) {
+  const box = el("details", "mark", el("summary", "", el("b", "", title), ` ${counted(tools.length, "tool")}`));
+  box.append(literal(prompt, "words", 30) ?? "");
+  for (const [name, text] of isObject(sections) ? Object.entries(sections).slice(0, 100) : []) box.append(el("p", "aside", el("b", "", oneLine(name, 80))), literal(said(text), "words", 30) ?? "");
+  for (const tool of tools.slice(0, 500)) {
+    const about = isObject(tool) ? oneLine(tool.description, 400) : "";
+    box.append(el("p", "tool-line", el("code", "", oneLine(isObject(tool) ? tool.name : tool, 80)), about ? ` ${about}` : ""));
+  }
+  return { sort: "mark", title: "", parts: [box] };
+}
+
+/** An entry as {sort, title, beside, parts, sources, words}; nothing for bookkeeping that nobody reads. `callOf` finds the
+ * element of a call by its id. */
+function turn(read, callOf) {
+  const made = elementsOf(read, callOf);
+  if (made) [made.sources, made.words] = [sourcesOf(read.entry), () => wordsOf(read.entry)];
+  return made;
+}
+
+/** Where a copy or a summary comes from, as [words, id]. */
+function sourcesOf(entry) {
+  if (!isObject(entry)) return [];
+  const from = entry.pickedFrom;
+  const merged = isObject(entry.details) && isObject(entry.details.merged) ? entry.details.merged : null;
+  const found = [];
+  if (typeof from === "string") found.push(["copied from", from]);
+  else if (isObject(from)) found.push([`copied from session ${oneLine(from.session, 40)},`, from.session === META.session || from.session === undefined ? said(from.id) : "", said(from.id)]);
+  if (merged) found.push(["merged:", said(merged.tip)]);
+  else if (entry.type === "branch_summary" && typeof entry.fromId === "string" && entry.fromId !== "root") found.push(["summary of", entry.fromId]);
+  return found;
+}
+
+/** What a person or the model says in an entry, as it was written. */
+function wordsOf(entry) {
+  if (!isObject(entry)) return "";
+  const message = isObject(entry.message) ? entry.message : entry;
+  if (typeof message.summary === "string") return message.summary;
+  if (message.role === "bashExecution") return `$ ${said(message.command)}\n${said(message.output)}`;
+  if (typeof message.content === "string") return message.content;
+  return listOf(message.content).filter((block) => isObject(block) && block.type === "text").map((block) => said(block.text)).join("\n\n");
+}
+
+function elementsOf({ entry, prose: list, blobs, isQuiet }, callOf) {
+  const operations = list.values();
   const nextProse = (text) => prose(text, operations.next().value);
   const aside = (...words) => ({ sort: "aside", title: "", parts: [el("p", "aside", ...words)] });
+  if (isObject(entry) && entry.type === "session_init") return system("System prompt", said(entry.systemPrompt), undefined, listOf(entry.tools));
   if (isQuiet) return null;
   if (!isObject(entry)) return aside("[no entry]");
   switch (entry.type) {
     case "message":
-      return isObject(entry.message) ? spoken(entry.message, nextProse, operations, blobs) : aside("[empty message]");
+      return isObject(entry.message) ? spoken(entry.message, nextProse, operations, blobs, callOf) : aside("[empty message]");
     case "custom_message":
       if (entry.display === false) return null;
       return { sort: "mark", title: oneLine(entry.customType, 60), parts: content(entry.content, blobs, nextProse) };
     case "compaction":
-      return folded("Compaction", thousands(entry.tokensBefore), said(entry.summary), operations.next().value);
+      return folded("Compaction", tokensBefore(entry.tokensBefore), said(entry.summary), operations.next().value);
     case "branch_summary":
       return folded("Branch summary", branchOf(said(entry.summary)), said(entry.summary), operations.next().value);
     case "model_change":
@@ -246,7 +403,7 @@ function turn({ entry, prose: operations, blobs, isQuiet }) {
   }
 }
 
-function spoken(message, nextProse, operations, blobs) {
+function spoken(message, nextProse, operations, blobs, callOf) {
   const parts = () => content(message.content, blobs, nextProse);
   switch (message.role) {
     case "user":
@@ -254,7 +411,10 @@ function spoken(message, nextProse, operations, blobs) {
     case "assistant":
       return { sort: "assistant", title: "Assistant", beside: oneLine(message.model, 80), parts: [...parts(), troubles(message)] };
     case "toolResult":
-      return { sort: "tool", title: oneLine(message.toolName, 60) || "tool", answers: message.toolCallId, parts: [result(message, blobs)] };
+      return { sort: "tool", title: oneLine(message.toolName, 60) || "tool", answers: message.toolCallId, failed: message.isError === true, parts: [result(message, blobs, callOf(message.toolCallId))] };
+    case "system":
+    case "developer":
+      return system(message.role === "system" ? "System prompt" : "Developer message", typeof message.content === "string" ? message.content : wordsOf({ message }), message.sections, listOf(message.toolsAdded));
     case "bashExecution":
       return { sort: "tool", title: "", parts: [execution(message, "$", message.command)] };
     case "pythonExecution":
@@ -262,7 +422,7 @@ function spoken(message, nextProse, operations, blobs) {
     case "branchSummary":
       return folded("Branch summary", "", said(message.summary), operations.next().value);
     case "compactionSummary":
-      return folded("Compaction", thousands(message.tokensBefore), said(message.summary), operations.next().value);
+      return folded("Compaction", tokensBefore(message.tokensBefore), said(message.summary), operations.next().value);
     case "fileMention":
       return { sort: "mark", title: "Files", parts: listOf(message.files).map((file) => (isObject(file) ? el("div", "call", el("div", "head", el("code", "", oneLine(file.path, 300))), literal(said(file.content), "given", PREVIEW.output)) : null)) };
     case "custom":

@@ -8,18 +8,30 @@ const LEVELS = 8;
 /** The most calls of a run that are named, and the most entries in which last words are looked for. */
 const [NAMED, LOOKED_AT] = [64, 32];
 
+/** Entries whose text has what is searched for. */
+let searched = new Set();
 const nodes = [];
 const placeOf = new Map();
 let roots = [];
 /** Every node in display order, and by rank there: the parent's rank, the rank after the last descendant, sums. */
-const order = { nodes: [], ranks: [], parents: [], ends: [], onPath: new Set(), open: -1 };
+const order = { nodes: [], ranks: [], parents: [], ends: [], costs: [0], entries: [0], onPath: new Set(), open: -1 };
 
-function readNodes() {
-  for (const line of new Stream("i").lines()) {
-    const [parent, who, bits, time, id, label, text, start, length, besideStart, besideLength, cost, said] = JSON.parse(line);
-    const words = said === 1 ? text.slice(text.indexOf(": ") + 2) : said || "";
-    nodes.push({ at: nodes.length, parent, who, bits, time, id, label, text, start, length, besideStart, besideLength, cost, words, children: [], found: null });
-    placeOf.set(id, nodes.length - 1);
+async function readNodes() {
+  const stream = new Stream("i");
+  let [lines, beside] = [0, 0];
+  for (let block = 0; block < stream.blocks.length; ) {
+    // A row that is longer than a block has several.
+    const decoder = new TextDecoder();
+    let text = "";
+    do text += decoder.decode(await stream.open(block++), { stream: true }); while (!text.endsWith(",\n") && block < stream.blocks.length);
+    const rows = JSON.parse(`[${text.slice(0, -2)}]`);
+    for (const [parent, who, bits, time, id, label, text, gap, length, besideLength, cost, said, tokens, files, mark] of rows) {
+      const words = said === 1 ? text.slice(text.indexOf(": ") + 2) : said || "";
+      nodes.push({ at: nodes.length, parent, who, bits, time, id, label, text, mark: mark || "", start: lines + gap, length, besideStart: beside, besideLength, cost, words, tokens, files: files || [], children: [], found: null });
+      placeOf.set(id, nodes.length - 1);
+      lines += gap + length;
+      beside += besideLength;
+    }
   }
   for (const node of nodes) (node.parent < 0 ? roots : nodes[node.parent].children).push(node.at);
   for (const node of nodes) if (node.children.length > 1) node.children = byTime(node.children);
@@ -49,8 +61,8 @@ function newestBelow(at) {
 }
 
 function matches(node, words) {
-  if (words.length === 0) return true;
-  node.found ??= `${node.label || ""} ${node.text}`.toLowerCase();
+  if (words.length === 0 || searched.has(node.at)) return true;
+  node.found ??= `${node.mark} ${node.label || ""} ${node.text}`.toLowerCase();
   return words.every((word) => node.found.includes(word));
 }
 
@@ -73,6 +85,17 @@ function arrange(open) {
     const parent = order.parents[rank];
     if (parent >= 0) order.ends[parent] = Math.max(order.ends[parent], order.ends[rank]);
   }
+  [order.costs, order.entries] = [[0], [0]];
+  for (const at of order.nodes) {
+    order.costs.push(order.costs.at(-1) + nodes[at].cost);
+    order.entries.push(order.entries.at(-1) + (nodes[at].bits & MARKER ? 0 : 1));
+  }
+}
+
+/** What is at and below an entry: how many entries, and dollars. */
+function within(at) {
+  const [from, to] = [order.ranks[at], order.ends[order.ranks[at]]];
+  return { entries: order.entries[to] - order.entries[from], cost: order.costs[to] - order.costs[from] };
 }
 
 /** Every node, parents first. */
@@ -136,6 +159,18 @@ class Rows {
       while (rank < end) this.nearest[rank++] = row;
     }
     this.all.forEach((row, at) => (row.prefix = prefix(row, at, this.tail)));
+    this.countSets();
+  }
+
+  /** Which of how many rows a row is among those of its branch that are shown. */
+  countSets() {
+    const open = [];
+    for (const row of this.all) {
+      open.length = Math.min(open.length, row.level + 1);
+      while (open.length <= row.level) open.push({ count: 0 });
+      row.set = open[row.level];
+      row.place = ++row.set.count;
+    }
   }
 
   push(rank, parent) {

@@ -2,9 +2,12 @@
 
 #![allow(clippy::unwrap_used, clippy::disallowed_methods, reason = "tests prepare their own files")]
 
+use std::io::Read as _;
+
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use offshoot_html::{Error, Options, render};
+use flate2::read::DeflateDecoder;
+use offshoot_html::{Error, LeftOut, Limits, Options, PageColours, render};
 use offshoot_session::entry::Source as _;
 use offshoot_session::session::{self, Session, SessionPart};
 use sha2::{Digest as _, Sha256};
@@ -21,11 +24,25 @@ fn page(session: &Session, part: SessionPart) -> String {
     String::from_utf8(out).unwrap()
 }
 
-/// Decodes one stream of the page.
+/// The bytes of one stream of the page.
+fn bytes(page: &str, class: &str) -> Vec<u8> {
+    let start = format!("<script type=\"application/octet-stream\" class=\"{class}\" data-n=\"");
+    let mut out = Vec::new();
+    for block in page.split(&start).skip(1) {
+        let (head, inner) = block.split("</script>").next().unwrap().split_once('>').unwrap();
+        let before = out.len();
+        if head.ends_with(" data-p") {
+            out.extend_from_slice(inner.as_bytes());
+        } else {
+            DeflateDecoder::new(&STANDARD.decode(inner).unwrap()[..]).read_to_end(&mut out).unwrap();
+        }
+        assert_eq!(head.split('"').next().unwrap(), (out.len() - before).to_string(), "the length of a block");
+    }
+    out
+}
+
 fn stream(page: &str, class: &str) -> String {
-    let start = format!("<script type=\"application/octet-stream\" class=\"{class}\">");
-    let blocks = page.split(&start).skip(1).map(|block| block.split("</script>").next().unwrap());
-    String::from_utf8(blocks.flat_map(|block| STANDARD.decode(block).unwrap()).collect()).unwrap()
+    String::from_utf8(bytes(page, class)).unwrap()
 }
 
 fn between<'a>(text: &'a str, start: &str, end: &str) -> &'a str {
@@ -118,8 +135,77 @@ fn bytes_that_are_no_utf8_reach_the_download_as_they_are() {
     let file = folder.path().join("s.jsonl");
     std::fs::write(&file, [&header[..], &line[..]].concat()).unwrap();
     let page = page(&Session::open(&file, session::Options::default()).unwrap(), SessionPart::Everything);
-    let block = between(&page, "class=\"s\">", "</script>");
-    assert_eq!(STANDARD.decode(block).unwrap(), [&header[..], &line[..]].concat());
+    assert_eq!(bytes(&page, "s"), [&header[..], &line[..]].concat());
+}
+
+const HEADER: &str = "{\"type\":\"session\",\"version\":3,\"id\":\"s\",\"timestamp\":\"t\",\"cwd\":\"/w\"}\n";
+
+fn with_picture(data: &str) -> String {
+    let picture = format!(r#"{{"type":"image","mimeType":"image/png","data":"{data}"}}"#);
+    format!(
+        "{HEADER}{{\"type\":\"message\",\"id\":\"a\",\"parentId\":null,\"timestamp\":\"t\",\"message\":{{\"role\":\"user\",\"content\":[{picture}]}}}}\n"
+    )
+}
+
+#[test]
+fn a_picture_is_carried_as_it_is_and_its_bytes_are_in_the_download() {
+    let data = "iVBOR+/9".repeat(2000);
+    let page = page(&session(&with_picture(&data)), SessionPart::Everything);
+    assert!(page.contains(&format!(" data-p>{data}</script>")));
+    assert_eq!(stream(&page, "s"), with_picture(&data));
+}
+
+#[test]
+fn long_texts_are_less_than_half_as_long_on_the_page() {
+    let empty = page(&session(HEADER), SessionPart::Everything).len();
+    let words = ["tree", "leaf", "branch", "entry", "label", "the", "of", "session", "3f2a", "fn main()", "let x = 5;"];
+    let mut seed = 7_u64;
+    let line = |at: u64| {
+        let text: Vec<&str> = (0..40)
+            .map(|_| {
+                seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+                words[(seed >> 33) as usize % words.len()]
+            })
+            .collect();
+        let parent = if at == 0 { "null".to_owned() } else { format!("\"e{}\"", at - 1) };
+        format!(
+            "{{\"type\":\"message\",\"id\":\"e{at}\",\"parentId\":{parent},\"timestamp\":\"t\",\"message\":{{\"role\":\"user\",\"content\":\"{}\"}}}}\n",
+            text.join(" ")
+        )
+    };
+    let text = format!("{HEADER}{}", (0..3000).map(line).collect::<String>());
+    let page = page(&session(&text), SessionPart::Everything);
+    assert!((page.len() - empty) * 2 < text.len(), "{} of {}", page.len() - empty, text.len());
+}
+
+#[test]
+fn limits_leave_out_pictures_and_lines_and_count_them() {
+    let data = "iVBOR+/9".repeat(2000);
+    let session = session(&with_picture(&data));
+    let limited = |limits: Limits| {
+        let mut out = Vec::new();
+        let left_out = render(&session, &Options { limits, ..Options::default() }, &mut out).unwrap();
+        (left_out, String::from_utf8(out).unwrap())
+    };
+    let (left_out, page) = limited(Limits { picture: Some(0), line: None });
+    assert_eq!(left_out, LeftOut { pictures: 1, lines: 0, bytes: 16_000 });
+    assert_eq!(stream(&page, "s"), with_picture(""));
+    assert!(page.contains("The page leaves out 1 picture (16 kB)."));
+    let (left_out, page) = limited(Limits { picture: None, line: Some(1000) });
+    assert_eq!((left_out.lines, left_out.pictures), (1, 0));
+    assert!(stream(&page, "s").contains("are not shown here") && !page.contains(&data));
+    assert_eq!(limited(Limits { picture: Some(16_000), line: Some(20_000) }).0, LeftOut::default());
+}
+
+#[test]
+fn a_users_colours_are_rules_of_the_style_that_the_policy_names() {
+    let colours = PageColours { page: Some([20, 21, 22]), card: Some([30, 31, 255]), info: None };
+    let mut out = Vec::new();
+    render(&session(SAMPLE), &Options { colours, ..Options::default() }, &mut out).unwrap();
+    let page = String::from_utf8(out).unwrap();
+    let style = between(&page, "<style>", "</style>");
+    assert!(style.contains("--page:#141516;--card:#1e1fff;color-scheme:dark}}"), "{}", &style[style.len() - 200..]);
+    assert!(page.contains(&STANDARD.encode(Sha256::digest(style))));
 }
 
 #[test]

@@ -26,7 +26,12 @@ pub struct Abridged<'a> {
 impl<'a> Abridged<'a> {
     /// A view of the session.
     pub fn new(session: &'a Session) -> Self {
-        Self { session, longest: LONGEST }
+        Self::within(session, None)
+    }
+
+    /// A view in which lines of more than `longest` bytes are left out; `None` and larger limits are 64 MiB.
+    pub fn within(session: &'a Session, longest: Option<u64>) -> Self {
+        Self { session, longest: longest.map_or(LONGEST, |longest| longest.min(LONGEST)) }
     }
 
     /// Whether the entry's line is too long.
@@ -63,7 +68,10 @@ impl<'a> Abridged<'a> {
             Some(file) => file.display().to_string(),
             None => self.session.id().to_owned(),
         };
-        let size = format!("{} MB are not shown here", node.length() / 1_000_000);
+        let size = match node.length() {
+            length @ ..1_000_000 => format!("{} kB are not shown here", length.div_ceil(1000)),
+            length => format!("{} MB are not shown here", length / 1_000_000),
+        };
         match node.id() {
             Some(id) => format!("[{size}: offshoot entry {} {} prints them]", shell_word(&session), id.as_str()),
             None => format!("[{size}: they are line {} of {session}]", node.line()),
@@ -135,7 +143,7 @@ mod tests {
         let shown: Vec<String> = items(&short, &path).map(|item| format!("{:?}", item.unwrap().1)).collect();
         assert_eq!(shown.len(), bodies.len(), "{shown:#?}");
         for (at, item) in shown.iter().enumerate() {
-            let command = format!("[0 MB are not shown here: offshoot entry '{}' {at} prints them]", file.display());
+            let command = format!("[1 kB are not shown here: offshoot entry '{}' {at} prints them]", file.display());
             assert!(item.contains(&command) && !item.contains("word"), "{item}");
         }
         let whole = Abridged::new(&session);

@@ -1,0 +1,233 @@
+// What happened, at a glance: what was asked, what was dropped, which files changed, what it cost; the ways that leave an
+// entry; two branches side by side. Draws into the card, the conversation and a sheet; reads nodes only, but for patches.
+
+/** Rows that a list shows before it is opened. */
+const SOME = 6;
+/** The most rows of a list. */
+const ALL_ROWS = 2000;
+const SVG = "http://www.w3.org/2000/svg";
+
+/** The first words of an entry, without who says them. */
+const firstWords = (at, most = 140) => oneLine(nodes[at].words || nodes[at].text.replace(/^(?:user|assistant): /, ""), most) || "(nothing)";
+
+/** A list whose first rows are shown, and a button for the rest. */
+function someOf(rows, draw, some = SOME) {
+  const list = el("ul", "rows-of");
+  const add = (from, to) => list.append(...rows.slice(from, to).map((row) => el("li", "", draw(row))));
+  add(0, some);
+  if (rows.length > some) {
+    const more = button("more", `all ${rows.length}`, () => {
+      more.parentNode.remove();
+      add(some, ALL_ROWS);
+      if (rows.length > ALL_ROWS) list.append(el("li", "aside", `and ${rows.length - ALL_ROWS} more in the tree`));
+    });
+    list.append(el("li", "", more));
+  }
+  return list;
+}
+
+/** A row that goes to an entry. */
+function wayTo(at, ...children) {
+  const made = button("way", "", () => choose(at));
+  made.append(...children.filter(Boolean).map((child) => (child instanceof Node ? child : document.createTextNode(plain(child)))));
+  return made;
+}
+
+/** One part of the story: a line that says it, and more when it is opened. */
+function chapter(name, figure, line, inside) {
+  const box = el("details", `chapter ${name.toLowerCase()}`, el("summary", "", el("b", "", name), " ", el("span", "figure", figure), line ? el("span", "line", line) : ""));
+  // What nobody opens is not drawn.
+  box.addEventListener("toggle", () => box.open && box.children.length === 1 && box.append(...inside()));
+  return box;
+}
+
+/** The children of an entry that lead somewhere. */
+const waysOf = (at) => (at < 0 ? roots : nodes[at].children).filter((child) => !(nodes[child].bits & MARKER) || nodes[child].children.length > 0);
+
+/** The branches that leave a path, the dearest first. */
+function droppedFrom(path) {
+  const dropped = [];
+  for (const at of [-1, ...path.slice(0, -1)]) {
+    const ways = waysOf(at);
+    if (ways.length > 1 || (ways.length === 1 && !state.onPath.has(ways[0]))) for (const way of ways) if (!state.onPath.has(way)) dropped.push({ at: way, ...within(way) });
+  }
+  const said = dropped.filter(({ entries }) => entries > 0);
+  return said.sort((a, b) => b.cost - a.cost || b.entries - a.entries || a.at - b.at);
+}
+
+/** What people call a branch: its first request, or what it begins with. */
+function nameOfBranch(at) {
+  let here = at;
+  for (let step = 0; step < LOOKED_AT && nodes[here].who !== 0; step++) {
+    const ways = waysOf(here);
+    if (ways.length !== 1) break;
+    here = ways[0];
+  }
+  return nodes[here].who === 0 ? firstWords(here) : firstWords(at);
+}
+
+const endOf = (at) => lastWords(newestBelow(at), at);
+
+/** Files by path with how often they were read and changed, and where they changed first. */
+function filesOf(path) {
+  const files = new Map();
+  for (const at of path) {
+    for (const [name, isChange] of nodes[at].files) {
+      const file = files.get(name) ?? { name, reads: 0, changes: 0, first: -1 };
+      if (isChange) [file.changes, file.first] = [file.changes + 1, file.first < 0 ? at : file.first];
+      else file.reads += 1;
+      files.set(name, file);
+    }
+  }
+  return [...files.values()];
+}
+
+const sum = (path, value) => path.reduce((total, at) => total + value(nodes[at]), 0);
+const times = (count) => `${count}×`;
+const baseName = (path) => path.slice(path.lastIndexOf("/") + 1) || path;
+
+/** Tells what happened on a path. */
+function tell(path) {
+  const asked = path.filter((at) => nodes[at].who === 0);
+  const dropped = droppedFrom(path);
+  const files = filesOf(path).filter(({ changes }) => changes > 0).sort((a, b) => b.changes - a.changes || (a.name < b.name ? -1 : 1));
+  const cost = sum(path, (node) => node.cost);
+  const whole = order.costs.at(-1);
+  const peak = path.reduce((most, at) => Math.max(most, nodes[at].tokens), 0);
+  const droppedCost = dropped.reduce((total, one) => total + one.cost, 0);
+  byId("story").replaceChildren(
+    chapter("Asked", counted(asked.length, "request"), asked.length > 0 ? `“${firstWords(asked[0])}”` : "", () => [someOf(asked, (at) => wayTo(at, firstWords(at, 240), el("span", "when", minute(nodes[at].time))))]),
+    chapter("Dropped", dropped.length > 0 ? `${counted(dropped.length, "branch", "branches")}, ${dollars(droppedCost)}` : "nothing", dropped.length > 0 ? `“${nameOfBranch(dropped[0].at)}” ${endOf(dropped[0].at) && `→ ${endOf(dropped[0].at)}`}` : "", () => [someOf(dropped, ({ at, entries, cost }) => wayTo(at, nameOfBranch(at), el("span", "when", ` ${counted(entries, "entry", "entries")}, ${dollars(cost)} ${endOf(at)}`)))]),
+    chapter("Files", files.length > 0 ? `${files.length} changed` : "none changed", files.slice(0, 4).map(({ name, changes }) => `${baseName(name)} ${times(changes)}`).join(", "), () => [someOf(files, ({ name, changes, reads, first }) => wayTo(first, el("code", "", name), el("span", "when", ` changed ${times(changes)}${reads > 0 ? `, read ${times(reads)}` : ""}`)), 12)]),
+    chapter("Cost", dollars(whole), `this branch ${dollars(cost)}${peak > 0 ? `, context up to ${thousands(peak)} tokens` : ""}`, () => [costs(path, cost, whole, dropped.length)]),
+  );
+}
+
+function costs(path, cost, whole, count) {
+  const box = el("div", "", el("p", "aside", `The whole session ${dollars(whole)}; the branch that is shown ${dollars(cost)}; ${counted(count, "other branch", "other branches")} ${dollars(Math.max(0, whole - cost))}.`));
+  const chart = chartOf(path);
+  if (chart) box.append(chart);
+  const compactions = path.filter((at) => nodes[at].text.startsWith("[compaction"));
+  if (compactions.length > 0) box.append(el("p", "aside", counted(compactions.length, "compaction")), someOf(compactions, (at) => wayTo(at, nodes[at].text, el("span", "when", minute(nodes[at].time)))));
+  return box;
+}
+
+function shape(name, attributes) {
+  const made = document.createElementNS(SVG, name);
+  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, String(value));
+  return made;
+}
+
+/** The context and the cost over a path; a click goes to the entry below the pointer. */
+function chartOf(path) {
+  const points = path.map((at, place) => ({ at, place })).filter(({ at }) => nodes[at].tokens > 0);
+  if (points.length < 2) return null;
+  const [width, height] = [600, 120];
+  const top = points.reduce((most, { at }) => Math.max(most, nodes[at].tokens), 1);
+  const whole = sum(path, (node) => node.cost) || 1;
+  const x = (place) => Math.round((place / Math.max(1, path.length - 1)) * width * 10) / 10;
+  const y = (part) => Math.round((height - 4 - part * (height - 12)) * 10) / 10;
+  // One point for each half pixel is enough: the highest.
+  const columns = new Map();
+  let spent = 0;
+  let before = 0;
+  for (const { at, place } of points) {
+    for (; before <= place; before++) spent += nodes[path[before]].cost;
+    const column = Math.floor(x(place) * 2);
+    const known = columns.get(column);
+    columns.set(column, { x: x(place), tokens: Math.max(known?.tokens ?? 0, nodes[at].tokens), spent });
+  }
+  const shown = [...columns.values()];
+  const line = (of) => shown.map((point, at) => `${at === 0 ? "M" : "L"}${point.x} ${of(point)}`).join("");
+  const chart = shape("svg", { viewBox: `0 0 ${width} ${height}`, class: "chart", role: "img", "aria-label": `Context up to ${thousands(top)} tokens, ${dollars(whole)} in the end`, preserveAspectRatio: "none" });
+  const context = line((point) => y(point.tokens / top));
+  chart.append(shape("path", { class: "area", d: `${context}L${shown.at(-1).x} ${height}L${shown[0].x} ${height}Z` }), shape("path", { class: "context", d: context }), shape("path", { class: "spent", d: line((point) => y(point.spent / whole)) }));
+  path.forEach((at, place) => {
+    if (nodes[at].text.startsWith("[compaction")) chart.append(shape("line", { class: "cut", x1: x(place), x2: x(place), y1: 0, y2: height }));
+  });
+  chart.addEventListener("click", (event) => {
+    const box = chart.getBoundingClientRect();
+    const place = Math.round(((event.clientX - box.left) / Math.max(1, box.width)) * (path.length - 1));
+    choose(path[Math.min(path.length - 1, Math.max(0, place))]);
+  });
+  return el("figure", "", chart, el("figcaption", "", el("span", "is-context", `context, up to ${thousands(top)} tokens`), el("span", "is-spent", `cost, ${dollars(whole)} in the end`), el("span", "is-cut", "compaction")));
+}
+
+// Branches.
+
+/** The branches that leave an entry of the path, with a way to each; nothing if there is one only. */
+function waysFrom(at) {
+  const ways = waysOf(at);
+  if (ways.length < 2) return null;
+  const here = ways.findIndex((way) => state.onPath.has(way));
+  const step = (by) => {
+    const made = button("", by < 0 ? "‹" : "›", () => choose(ways[here + by]));
+    made.setAttribute("aria-label", by < 0 ? "Previous branch" : "Next branch");
+    made.disabled = ways[here + by] === undefined;
+    return made;
+  };
+  const before = sum(pathTo(at), (node) => node.cost);
+  const row = (way) => {
+    const { entries, cost } = within(way);
+    const isHere = state.onPath.has(way);
+    const made = el("div", isHere ? "branch here" : "branch", wayTo(way, nameOfBranch(way), el("span", "when", ` ${counted(entries, "entry", "entries")} · own ${dollars(cost)}, whole ${dollars(before + cost)} ${endOf(way)}`)));
+    if (isHere) made.firstChild.setAttribute("aria-current", "true");
+    else made.append(button("compare", "Compare", () => compare(way)));
+    return made;
+  };
+  const box = el("nav", "ways", el("div", "ways-head", el("b", "", here < 0 ? counted(ways.length, "branch", "branches") : `Branch ${here + 1} of ${ways.length}`), step(-1), step(1)), someOf(ways, row, 5));
+  box.setAttribute("aria-label", "Branches from here");
+  box.dataset.fork = at;
+  return box;
+}
+
+/** The entries of two paths after the last one that both have. */
+function sidesOf(left, right) {
+  const [a, b] = [pathTo(left), pathTo(right)];
+  let shared = 0;
+  while (shared < a.length && shared < b.length && a[shared] === b[shared]) shared++;
+  return { base: a[shared - 1] ?? -1, sides: [a.slice(shared), b.slice(shared)], before: sum(a.slice(0, shared), (node) => node.cost) };
+}
+
+/** Puts the branch that is shown and another one side by side. */
+function compare(other) {
+  const { base, sides, before } = sidesOf(state.leaf, newestBelow(other));
+  const columns = sides.map((side, at) => {
+    const said = side.filter((place) => !(nodes[place].bits & MARKER));
+    const timed = said.map((place) => nodes[place].time).filter((time) => time !== null);
+    const own = sum(side, (node) => node.cost);
+    const files = filesOf(side).sort((a, b) => b.changes - a.changes || (a.name < b.name ? -1 : 1));
+    const facts = [
+      `${counted(said.length, "entry", "entries")}, ${counted(side.filter((place) => nodes[place].who === 0).length, "request")}`,
+      `own ${dollars(own)}, whole ${dollars(before + own)}`,
+      timed.length > 1 ? lasting(timed.reduce((a, b) => Math.max(a, b)) - timed.reduce((a, b) => Math.min(a, b))) : "",
+    ];
+    const column = el("section", "side-of", el("h3", "", at === 0 ? "Shown" : "Other"), side.length > 0 ? wayTo(side[0], nameOfBranch(side[0])) : el("p", "aside", "ends where they part"));
+    column.append(el("p", "", facts.filter(Boolean).join(" · ")));
+    if (side.length > 0) column.append(el("p", "last", lastWords(side.at(-1), base) || "no words"));
+    column.append(el("h4", "", "Files"), files.length > 0 ? someOf(files, (file) => el("span", "", el("code", "", file.name), ` changed ${times(file.changes)}, read ${times(file.reads)}`), 12) : el("p", "aside", "none"));
+    const patches = button("", "Show patches", async () => patches.replaceWith(await patchesOf(side)));
+    if (files.some(({ changes }) => changes > 0)) column.append(patches);
+    return column;
+  });
+  openSheet("Two branches", el("p", "aside", base < 0 ? "They share no entry." : `They part after “${firstWords(base)}”.`), el("div", "sides", ...columns));
+}
+
+/** What the calls of a branch ask to change, in order, with their results unknown. */
+async function patchesOf(side) {
+  const box = el("div", "patches");
+  let left = 200;
+  for (const at of side) {
+    if (!nodes[at].files.some(([, isChange]) => isChange)) continue;
+    const { entry } = await read(nodes[at]);
+    for (const block of listOf(entry.message?.content)) {
+      if (!isObject(block) || !isObject(block.arguments) || !["edit", "write"].includes(block.name)) continue;
+      if (left-- === 0) return box.append(el("p", "aside", "Further changes are in the conversation.")), box;
+      const content = said(block.arguments.content);
+      const lines = block.name === "write" ? diffBox(difference("", content)) : askedDiff(block.arguments);
+      box.append(el("p", "", el("code", "", oneLine(block.arguments.path ?? block.arguments.file_path, 300)), " ", placeLink(nodes[at].id, nodes[at].id)));
+      if (lines) box.append(lines);
+    }
+  }
+  return box;
+}
