@@ -109,7 +109,7 @@ fn what_is_typed_while_pop_summarises_is_said_after_it() {
     // The status line may name the branch by these words.
     assert_eq!(screen.matches("› and on we go").count(), 1, "{screen}");
     assert!(!screen.contains("teering:"), "{screen}");
-    assert!(screen.contains("≡ branch summary  of “To learn something.”  (ctrl+o)\n"), "{screen}");
+    assert!(screen.contains("≡ branch summary  of “To learn something.”  (ctrl+o opens)\n"), "{screen}");
     let asked = asked(&talk);
     assert!(asked.contains("To learn something.") && asked.contains("and on we go"), "{asked}");
     assert!(!asked.contains("The second answer."), "{asked}");

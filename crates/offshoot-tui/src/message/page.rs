@@ -87,7 +87,7 @@ impl<'a> Page<'a> {
     }
 
     pub(super) fn hint(&mut self, what: &str, key: &str) {
-        let how = if key.is_empty() { String::new() } else { format!(" ({})", text::clean(key)) };
+        let how = if key.is_empty() { String::new() } else { format!(" ({} opens)", text::clean(key)) };
         let row = flow::cut(&[Span::styled(format!("… {what}{how}"), self.style(Token::Muted))], self.room());
         self.rows([row]);
     }

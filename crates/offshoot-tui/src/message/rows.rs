@@ -227,7 +227,7 @@ fn summary_rows(page: &mut Page<'_>, summary: &Summary) {
     let is_open = page.fold(0, page.folds.tools);
     let key = &page.look.habits.expand_key;
     let has_key = !is_open && !summary.text.trim().is_empty() && !key.is_empty();
-    let key = if has_key { format!("  ({})", text::clean(key)) } else { String::new() };
+    let key = if has_key { format!("  ({} opens)", text::clean(key)) } else { String::new() };
     let room = page.room().saturating_sub(text::width(summary.label) + 2 + text::width(&key));
     let mut title = vec![Span::styled(summary.label, label.add_modifier(Modifier::BOLD))];
     let beside = match &summary.of {
@@ -241,6 +241,9 @@ fn summary_rows(page: &mut Page<'_>, summary: &Summary) {
         }
     };
     title.extend(beside.map(|beside| Span::styled(format!("  {beside}"), about)));
+    let taken = title.iter().map(|span| text::width(&span.content)).sum::<usize>();
+    let short = key.replace(" opens", "");
+    let key = if taken + text::width(&key) <= page.room() { key } else { short };
     title.push(Span::styled(key, page.style(Token::Muted)));
     page.marked("≡ ", label, flow::words(&title, page.room()));
     if is_open {

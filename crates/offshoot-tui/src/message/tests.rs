@@ -132,7 +132,7 @@ fn commands_show_the_end_of_what_they_printed() {
     insta::assert_snapshot!(shown(&message, &[&gives(&printed)], 50), @"
 
     • $ cargo test -p pager  at most 30 s
-      … 7 earlier lines (ctrl+o)
+      … 7 earlier lines (ctrl+o opens)
       test 8 ... ok
       test 9 ... ok
       test 10 ... ok
@@ -158,7 +158,7 @@ fn commands_show_the_end_of_what_they_printed() {
       line
       line
       line
-      … 5 more lines (ctrl+o)
+      … 5 more lines (ctrl+o opens)
     ");
 }
 
@@ -197,7 +197,7 @@ fn files_that_are_read_and_written() {
       line 8
       line 9
       line 10
-      … 4 more lines (ctrl+o)
+      … 4 more lines (ctrl+o opens)
     ");
 }
 
@@ -248,7 +248,7 @@ fn searches_and_unknown_tools() {
       src/a.rs:8: x
       src/a.rs:9: x
       src/a.rs:10: x
-      … 3 more lines (ctrl+o)
+      … 3 more lines (ctrl+o opens)
     ");
     insta::assert_snapshot!(shown(&call("ls", "{}"), &[&gives("a\nb/")], 50), @"
 
@@ -337,7 +337,7 @@ fn marks_and_messages_of_extensions() {
     ");
     insta::assert_snapshot!(of(r#"{"type":"branch_summary","fromId":"abcd1234","summary":"tried x"}"#), @"
 
-    ≡ branch summary  of “tried x”  (ctrl+o)
+    ≡ branch summary  of “tried x”  (ctrl+o opens)
     ");
     let note = r#"{"type":"custom_message","customType":"todo","content":"**one** thing","display":true}"#;
     insta::assert_snapshot!(of(note), @"

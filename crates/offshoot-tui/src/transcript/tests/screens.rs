@@ -94,7 +94,7 @@ fn at_80_by_24() {
     ! $ git diff --stat
        src/pager.rs | 2 +-
 
-    ≡ compaction  48,120 tokens summarised  (ctrl+o)
+    ≡ compaction  48,120 tokens summarised  (ctrl+o opens)
 
     › Thanks! 谢谢 🙏
     ");
@@ -125,7 +125,7 @@ fn at_40_by_12() {
       13   }
 
     ✗ $ cargo test -p pager
-      … 2 earlier lines (ctrl+o)
+      … 2 earlier lines (ctrl+o opens)
       test last ... FAILED
 
     ~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~
