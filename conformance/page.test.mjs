@@ -352,6 +352,64 @@ test("in Chromium the page draws, folds its tree away on a narrow screen, and gi
   await context.close();
 });
 
+test("in Chromium the page tells what happened, and every place can be reached by a click", { skip: missing }, async () => {
+  const { text, ids } = richSession();
+  const { page, wrong, context } = await inChromium(exported(text).page, { width: 390, height: 844 });
+  const lines = await page.locator(".chapter > summary").allTextContents();
+  assert.match(lines[0], /Asked 3 requests“The upload to the archive fails/);
+  assert.match(lines[1], /Dropped 1 branch, \$0\.069“Try fixed pauses\.” → “Fixed pauses make the test time out/);
+  assert.match(lines[2], /Files 4 changed.*send\.rs 1×/);
+  assert.match(lines[3], /Cost \$0\.35this branch \$0\.28, context up to 32k tokens/);
+  const end = await page.locator("#card").evaluate((card) => card.getBoundingClientRect().bottom);
+  assert.ok(end < 844, `all of it is on the first screen of a telephone: ${end}`);
+
+  // Edits show what they change, whatever their result says, and calls all that they were given.
+  const call = (words) => page.locator(".call", { hasText: words });
+  assert.deepEqual(await call("src/store.rs").locator(".diff > *").allTextContents(), ["-fn put(&self)\n", "+fn put(&mut self)\n"]);
+  assert.match(await call("src/store.rs").getAttribute("class"), /bad/);
+  assert.equal(await call("src/main.rs").locator(".added").count() > 0, true);
+  assert.deepEqual(await call("src/archive/send.rs").locator(".added .word").allTextContents(), ["LIMIT"]);
+  assert.match(await call("send\\(").first().textContent(), /glob: \*\.rs · ignoreCase: true · limit: 20/);
+  assert.deepEqual(await page.locator(".numbered .k-keyword").first().textContent(), "use");
+  assert.equal(await page.locator(".code-head .language").first().textContent(), "Rust");
+  assert.match(await page.locator("#talk table tbody td, #talk table tr td").nth(1).getAttribute("class"), /right/);
+  assert.match(await call("cargo test archive").first().textContent(), /41 s/);
+  assert.equal(await page.locator('.turn.user a[href="https://example.com/runbook"]').count(), 1, "a bare address is a link");
+
+  // A picture loads when it comes into view, and opens by keyboard.
+  const picture = page.locator(".frame");
+  await picture.scrollIntoViewIfNeeded();
+  await page.locator("img.picture[src]").waitFor();
+  assert.equal(await page.locator("img.picture").getAttribute("src"), `data:image/png;base64,${PICTURE.data}`);
+  await picture.press("Enter");
+  assert.equal(await page.locator("#zoom[open] img").count(), 1);
+  await page.keyboard.press("Escape");
+
+  // Branches: one beside the other, then to it, then back by touch alone.
+  await page.click(".compare");
+  assert.match(await page.textContent("#sheet"), /Shown.*own \$0\.16.*Other.*Try fixed pauses.*own \$0\.069/s);
+  await page.click("#sheet .close");
+  await page.click(".ways .way >> text=Try fixed pauses");
+  await idle(page);
+  await page.locator("#talk >> text=needs longer than a second").first().waitFor();
+  await page.locator("#reset").click();
+  await page.locator("#reset").waitFor({ state: "hidden" });
+  await idle(page);
+  await page.locator(".source .place").first().click();
+  assert.match(page.url(), new RegExp(`targetId=${ids.droppedEnd}`), "a copy leads to its source");
+
+  // The search covers what tools answered.
+  await page.keyboard.press("Escape");
+  await page.keyboard.press("/");
+  await page.keyboard.type("case_17");
+  await page.locator("#hits >> text=1 entry").waitFor();
+  await page.keyboard.press("Enter");
+  await page.locator("#hits >> text=1 of 1").waitFor({ state: "attached" });
+  assert.match(page.url(), new RegExp(`targetId=${ids.run}`));
+  assert.deepEqual(wrong, []);
+  await context.close();
+});
+
 test("in Chromium every row shows 40 columns of its own text, however deep it is", { skip: missing }, async () => {
   // Each branch of a pair of equal halves is one level deeper.
   const halves = Array.from({ length: 1 << 11 }, (_, at) => said(`e${at}`, at === 0 ? null : `e${Math.floor(at / 2)}`, "user", `${"words ".repeat(12)}${at}`));

@@ -110,7 +110,6 @@ fn frame() -> Markup {
             div id="tools" role="group" aria-label="View" { (tools()) }
         }
         (side())
-        div id="edge" role="separator" tabindex="0" aria-orientation="vertical" aria-controls="side" aria-label="Width of the tree" aria-valuemin="10" aria-valuemax="80" aria-valuenow="42" {}
         div id="veil" {}
         main aria-busy="true" {
             noscript { p class="note" { "This page carries a session and a script that shows it. Allow scripts for this file: the page connects to nothing." } }
@@ -146,6 +145,7 @@ fn side() -> Markup {
             button id="open" type="button" title="Open or fold all branches and runs of tool calls" aria-pressed="false" { "Open all" }
             div id="rows" role="tree" tabindex="0" aria-label="Entries" { div id="tall" role="presentation" {} }
             p id="status" role="status" {}
+            div id="edge" role="separator" tabindex="0" aria-orientation="vertical" aria-controls="side" aria-label="Width of the tree" aria-valuemin="10" aria-valuemax="80" aria-valuenow="42" {}
         }
     }
 }

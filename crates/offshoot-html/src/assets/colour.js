@@ -81,8 +81,9 @@ function inColours(element, code, language) {
 // Terminals.
 
 const SIXTEEN = ["#3b3f45", "#c0332b", "#2f8f46", "#a87900", "#2f6fd0", "#9b4bb0", "#128a93", "#b9bcc0", "#7b8087", "#e0483e", "#3fae5a", "#c99a12", "#4d8df0", "#b868cf", "#24a8b2", "#e8e9ea"].map(rgbOf);
+/** The grounds on which output is hardest to read: in light themes the page, in dark ones the card. */
 const LIGHT = [250, 249, 246];
-const DARK = [29, 31, 33];
+const DARK = [35, 37, 39];
 
 function rgbOf(text) {
   return [1, 3, 5].map((at) => Number.parseInt(text.slice(at, at + 2), 16));
