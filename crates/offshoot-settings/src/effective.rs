@@ -327,17 +327,7 @@ impl From<&Layers> for Settings {
                 max_delay_ms: layers.number("retry.maxAgentDelayMs"),
                 max_asked_ms: Some(layers.number("retry.provider.maxRetryDelayMs")).filter(|ms| *ms > 0),
             },
-            http: HttpOptions {
-                silence: Some(layers.number("httpIdleTimeoutMs")).filter(|ms| *ms > 0).map(Duration::from_millis),
-                proxy: layers.text("httpProxy"),
-                sends_images: !layers.flag("images.blockImages"),
-                budgets: ThinkingBudgets {
-                    minimal: layers.optional_number("thinkingBudgets.minimal"),
-                    low: layers.optional_number("thinkingBudgets.low"),
-                    medium: layers.optional_number("thinkingBudgets.medium"),
-                    high: layers.optional_number("thinkingBudgets.high"),
-                },
-            },
+            http: http_options(layers),
             pi_folder: match layers.text("piFolder").as_deref() {
                 Some("on") => PiFolder::On,
                 Some("off") => PiFolder::Off,
@@ -366,6 +356,20 @@ impl From<&Layers> for Settings {
                 is_required: layers.flag("sandbox.required"),
             },
         }
+    }
+}
+
+fn http_options(layers: &Layers) -> HttpOptions {
+    HttpOptions {
+        silence: Some(layers.number("httpIdleTimeoutMs")).filter(|ms| *ms > 0).map(Duration::from_millis),
+        proxy: layers.text("httpProxy"),
+        sends_images: !layers.flag("images.blockImages"),
+        budgets: ThinkingBudgets {
+            minimal: layers.optional_number("thinkingBudgets.minimal"),
+            low: layers.optional_number("thinkingBudgets.low"),
+            medium: layers.optional_number("thinkingBudgets.medium"),
+            high: layers.optional_number("thinkingBudgets.high"),
+        },
     }
 }
 
