@@ -329,4 +329,18 @@ mod tests {
             assert!(!SCRIPT.contains(word), "{word}");
         }
     }
+
+    #[test]
+    fn the_script_keeps_three_choices_of_its_reader_and_nothing_of_the_session() {
+        let kept: Vec<&str> = SCRIPT
+            .split("choices.keep({ ")
+            .skip(1)
+            .map(|rest| rest.split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default())
+            .collect();
+        assert_eq!(kept, ["isAway", "width", "width", "theme"]);
+        assert_eq!(SCRIPT.matches("localStorage").count(), 2, "one place reads and one writes");
+        for word in ["sessionStorage", "indexedDB", "caches."] {
+            assert!(!SCRIPT.contains(word), "{word}");
+        }
+    }
 }
