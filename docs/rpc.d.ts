@@ -515,6 +515,28 @@ export type Message =
        * Milliseconds since 1970.
        */
       timestamp: number;
+    }
+  | {
+      role: "custom";
+      /**
+       * Names its kind; renderers go by it.
+       */
+      customType: string;
+      content: Content;
+      /**
+       * Whether people see it.
+       */
+      display: boolean;
+      /**
+       * For renderers; the model does not see it.
+       */
+      details?: {
+        [k: string]: unknown;
+      };
+      /**
+       * Milliseconds since 1970.
+       */
+      timestamp: number;
     };
 export type Content = string | Block[];
 export type Block =
@@ -696,7 +718,7 @@ export type UiRequest1 =
 /**
  * What became of a message.
  */
-export type Disposition = "started" | "queued";
+export type Disposition = "started" | "queued" | "handled";
 
 export interface RpcLines {
   /**
@@ -886,7 +908,7 @@ export interface QueueData {
   followUp: string[];
 }
 /**
- * Nothing can refuse a new session yet.
+ * Whether an extension did not allow it.
  */
 export interface CancelledData {
   cancelled: boolean;
