@@ -120,8 +120,8 @@ export const DIFFERENCES = [
     peer: "pi",
     aspect: "bytes",
     files: ["second-header", "blank-lines", "garbage-between-lines"],
-    reason: "a fork copies every line behind the header; pi drops those that are no entries",
-    documented: "a fork copies every line behind the header",
+    reason: "a fork copies every line after the header; pi drops those that are no entries",
+    documented: "a fork copies every line after the header",
   },
   {
     peer: "pi",

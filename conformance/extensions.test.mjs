@@ -1,11 +1,12 @@
 // Hooks, custom tools and extensions that were written for pi, as they are: a fixed third of the tables, or all with CONFORMANCE_ALL=1.
 //   OFFSHOOT_BIN=… node --test extensions.test.mjs
 import assert from "node:assert/strict";
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawnSync } from "node:child_process";
 import * as fs from "node:fs";
 import * as path from "node:path";
 import { after, test } from "node:test";
 import { examples, install, oldExamples } from "./extensions/places.mjs";
+import { drawn, SCREENS } from "./extensions/terminal.mjs";
 import { isInThird, OPEN, ROWS, verdict } from "./extensions/verdicts.mjs";
 import { MODULES, REPOSITORY, temporaryFolder } from "./lib/places.mjs";
 
@@ -20,7 +21,17 @@ for (const row of chosen) {
   test(`${row.kind} ${row.name} does under offshoot what it does under pi`, { concurrency: true }, async () => {
     const parts = OPEN.includes(row.name) ? ["host"] : ["host", "program"];
     const { host, program: whole } = await verdict(row, folder, { program, parts });
-    assert.deepEqual([host, whole ?? []], [[], []]);
+    assert.deepEqual([host ?? [], whole ?? []], [[], []]);
+  });
+}
+
+const hasTmux = spawnSync("tmux", ["-V"]).status === 0;
+const screens = process.env.CONFORMANCE_ALL ? SCREENS : SCREENS.filter((_, at) => at % 3 === 2);
+for (const row of screens) {
+  test(`extension ${row.name} draws in offshoot's terminal what it draws in pi's`, { skip: hasTmux ? false : "tmux is not installed" }, async () => {
+    const { pi, offshoot } = await drawn(row, folder, program);
+    assert.ok(pi.length >= row.enough, `pi drew ${JSON.stringify(pi)}`);
+    assert.deepEqual(offshoot, pi);
   });
 }
 

@@ -1,11 +1,9 @@
 // Pages in a browser's document: what they show is what the commands show, and what a person presses does what it says.
-// jsdom runs everything; a real Chromium, where there is one, also keeps the page's policy and draws it.
+// In jsdom; `page-browser.test.mjs` opens pages in a real browser.
 //   OFFSHOOT_BIN=../target/release/offshoot node --test page.test.mjs
 import assert from "node:assert/strict";
-import { execFileSync } from "node:child_process";
 import * as fs from "node:fs";
 import * as path from "node:path";
-import { pathToFileURL } from "node:url";
 import { after, test } from "node:test";
 import { inflateRawSync } from "node:zlib";
 import { ompFiles } from "./corpus/hand-omp.mjs";
@@ -13,47 +11,17 @@ import { piFiles } from "./corpus/hand-pi.mjs";
 import { oddFiles } from "./corpus/odd.mjs";
 import { randomFiles } from "./corpus/random.mjs";
 import { ALL } from "./lib/sample.mjs";
-import { REPOSITORY, library, sealedEnvironment, temporaryFolder } from "./lib/places.mjs";
-import { hostileSessions } from "./robustness/hostile.mjs";
+import { REPOSITORY } from "./lib/places.mjs";
 import { documentOf, settled } from "./robustness/pages.mjs";
-import { PICTURE, richSession } from "./page/session.mjs";
+import { exported, forget, offshoot } from "./page/export.mjs";
 
-const program = path.resolve(process.env.OFFSHOOT_BIN ?? "OFFSHOOT_BIN is not set");
-/** A Chromium of the system, driven by playwright-core; null says why not. */
-async function chromium() {
-  const playwright = await library("playwright-core");
-  const found = [process.env.CHROMIUM_BIN, "/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"].find((file) => file && fs.existsSync(file));
-  if (!playwright || !found) return null;
-  return (playwright.chromium ?? playwright.default.chromium).launch({ executablePath: found, args: ["--no-sandbox"] });
-}
-
-const browser = await chromium();
-const missing = browser ? false : "no Chromium is installed (CHROMIUM_BIN, /usr/bin/chromium)";
-if (missing) console.error(`NOTE: ${missing}: pages were NOT opened in a real browser, only in jsdom`);
-
-const folder = temporaryFolder("page");
-after(async () => {
-  await browser?.close();
-  fs.rmSync(folder, { recursive: true, force: true });
-});
-const offshoot = (...words) => execFileSync(program, words, { encoding: "utf8", env: { ...process.env, ...sealedEnvironment(folder) }, cwd: folder, stdio: ["ignore", "pipe", "pipe"], maxBuffer: 1 << 28 });
+after(forget);
 
 const FILTERS = ["default", "no-tools", "user-only", "labeled-only", "all"];
 const SAMPLE = path.join(REPOSITORY, "examples/sample-session.jsonl");
-let made = 0;
-
-/** Exports a session and opens the page. */
-function exported(body, ...words) {
-  const [file, page] = ["jsonl", "html"].map((ending) => path.join(folder, `${made}.${ending}`));
-  made += 1;
-  fs.writeFileSync(file, body);
-  offshoot("export", file, "-o", page, ...words);
-  return { file, page, html: fs.readFileSync(page, "utf8") };
-}
-
 async function opened(body, ...words) {
   const files = exported(body, ...words);
-  const page = await documentOf(files.html);
+  const page = await documentOf(fs.readFileSync(files.page, "utf8"));
   assert.deepEqual(page.errors, []);
   const [pressed, moved] = [(key) => page.document.dispatchEvent(new page.dom.window.KeyboardEvent("keydown", { key, bubbles: true })), () => settled(page.document)];
   return { ...files, ...page, pressed, moved, $: (selector) => page.document.querySelector(selector), all: (selector) => Array.from(page.document.querySelectorAll(selector)) };
@@ -285,153 +253,4 @@ test("a path and a subtree are pages of their own", async () => {
   assert.match(below.$("#card .note").textContent, /dd3760b2 and what is below it: 13 of 28 entries/);
   path_.close();
   below.close();
-});
-
-/** When a page has shown what it opens. Its policy lets nobody evaluate text. */
-const idle = (page) => page.locator('main[aria-busy="false"]').waitFor({ state: "attached" });
-
-/** A page of Chromium, and everything that went wrong on it; `go` opens another file in it, and forgets what went wrong. */
-async function inChromium(file, viewport = { width: 1200, height: 800 }) {
-  const context = await browser.newContext({ viewport });
-  const page = await context.newPage();
-  const wrong = [];
-  page.on("console", (message) => wrong.push(message.text()));
-  page.on("pageerror", (error) => wrong.push(error.message));
-  page.on("request", (request) => /^(file|data|blob):/.test(request.url()) || wrong.push(`asks for ${request.url()}`));
-  await page.addInitScript("window.live = []; window.pwn = (n) => window.live.push(n);");
-  const go = async (file) => {
-    wrong.length = 0;
-    await page.goto(pathToFileURL(file).href);
-    await idle(page);
-  };
-  await go(file);
-  return { page, wrong, context, go };
-}
-
-test("in Chromium nothing of a hostile session runs, and the policy has nothing to forbid", { skip: missing }, async () => {
-  const { cases } = hostileSessions();
-  const { page, wrong, context, go } = await inChromium(exported(fs.readFileSync(SAMPLE)).page);
-  for (const { name, text } of cases) {
-    await go(exported(text).page);
-    await page.evaluate("for (const button of document.querySelectorAll('button:not(#download, #print), summary')) button.click()");
-    await idle(page);
-    assert.deepEqual(await page.evaluate("window.live"), [], name);
-    // A picture that is none is an error of the picture, not of the page.
-    assert.deepEqual(wrong.filter((line) => !line.includes("net::ERR_INVALID_URL")), [], name);
-  }
-  await context.close();
-});
-
-test("in Chromium the page draws, folds its tree away on a narrow screen, and gives the session back", { skip: missing }, async () => {
-  const { page: file } = exported(fs.readFileSync(SAMPLE));
-  const { page, wrong, context } = await inChromium(file);
-  const box = await page.locator("#side").boundingBox();
-  assert.deepEqual([box.x, box.width], [0, 504]);
-  await page.locator("#edge").press("ArrowRight");
-  assert.equal((await page.locator("#side").boundingBox()).width, 528, "44 hundredths of 1200");
-  await page.click("#menu");
-  assert.equal(await page.locator("#side").isVisible(), false, "the tree goes away on a wide screen, too");
-  await page.reload();
-  await idle(page);
-  assert.equal(await page.locator("#side").isVisible(), false, "which the next page remembers");
-  await page.click("#menu");
-  assert.equal((await page.locator("#side").boundingBox()).width, 528);
-  const [download] = await Promise.all([page.waitForEvent("download"), page.click("#download")]);
-  assert.equal(fs.readFileSync(await download.path(), "utf8"), fs.readFileSync(SAMPLE, "utf8"));
-  await page.setViewportSize({ width: 400, height: 800 });
-  const isSeen = () => page.locator("#side").evaluate((side) => getComputedStyle(side).visibility === "visible");
-  assert.equal(await isSeen(), false);
-  await page.click("#menu");
-  assert.equal(await isSeen(), true);
-  await page.click(".row >> text=I will count matches");
-  await idle(page);
-  assert.equal(await page.evaluate("document.body.classList.contains('side')"), false);
-  assert.match(await page.textContent("#talk"), /A dependency or 40 lines/);
-  assert.equal(await page.evaluate("document.documentElement.scrollWidth <= 400"), true, "nothing is wider than the screen");
-  assert.deepEqual(wrong, []);
-  await context.close();
-});
-
-test("in Chromium the page tells what happened, and every place can be reached by a click", { skip: missing }, async () => {
-  const { text, ids } = richSession();
-  const { page, wrong, context } = await inChromium(exported(text).page, { width: 390, height: 844 });
-  const lines = await page.locator(".chapter > summary").allTextContents();
-  assert.match(lines[0], /Asked 3 requests“The upload to the archive fails/);
-  assert.match(lines[1], /Dropped 1 branch, \$0\.069“Try fixed pauses\.” → “Fixed pauses make the test time out/);
-  assert.match(lines[2], /Files 4 changed.*send\.rs 1×/);
-  assert.match(lines[3], /Cost \$0\.35this branch \$0\.28, context up to 32k tokens/);
-  const end = await page.locator("#card").evaluate((card) => card.getBoundingClientRect().bottom);
-  assert.ok(end < 844, `all of it is on the first screen of a telephone: ${end}`);
-
-  // Edits show what they change, whatever their result says, and calls all that they were given.
-  const call = (words) => page.locator(".call", { hasText: words });
-  assert.deepEqual(await call("src/store.rs").locator(".diff > *").allTextContents(), ["-fn put(&self)\n", "+fn put(&mut self)\n"]);
-  assert.match(await call("src/store.rs").getAttribute("class"), /bad/);
-  assert.equal(await call("src/main.rs").locator(".added").count() > 0, true);
-  assert.deepEqual(await call("src/archive/send.rs").locator(".added .word").allTextContents(), ["LIMIT"]);
-  assert.match(await call("send\\(").first().textContent(), /glob: \*\.rs · ignoreCase: true · limit: 20/);
-  assert.deepEqual(await page.locator(".numbered .k-keyword").first().textContent(), "use");
-  assert.equal(await page.locator(".code-head .language").first().textContent(), "Rust");
-  assert.match(await page.locator("#talk table tbody td, #talk table tr td").nth(1).getAttribute("class"), /right/);
-  assert.match(await call("cargo test archive").first().textContent(), /41 s/);
-  assert.equal(await page.locator('.turn.user a[href="https://example.com/runbook"]').count(), 1, "a bare address is a link");
-
-  // A picture loads when it comes into view, and opens by keyboard.
-  const picture = page.locator(".frame");
-  await picture.scrollIntoViewIfNeeded();
-  await page.locator("img.picture[src]").waitFor();
-  assert.equal(await page.locator("img.picture").getAttribute("src"), `data:image/png;base64,${PICTURE.data}`);
-  await picture.press("Enter");
-  assert.equal(await page.locator("#zoom[open] img").count(), 1);
-  await page.keyboard.press("Escape");
-
-  // Branches: one beside the other, then to it, then back by touch alone.
-  await page.click(".compare");
-  assert.match(await page.textContent("#sheet"), /Shown.*own \$0\.16.*Other.*Try fixed pauses.*own \$0\.069/s);
-  await page.click("#sheet .close");
-  await page.click(".ways .way >> text=Try fixed pauses");
-  await idle(page);
-  await page.locator("#talk >> text=needs longer than a second").first().waitFor();
-  await page.locator("#reset").click();
-  await page.locator("#reset").waitFor({ state: "hidden" });
-  await idle(page);
-  await page.locator(".source .place").first().click();
-  assert.match(page.url(), new RegExp(`targetId=${ids.droppedEnd}`), "a copy leads to its source");
-
-  // The search covers what tools answered.
-  await page.keyboard.press("Escape");
-  await page.keyboard.press("/");
-  await page.keyboard.type("case_17");
-  await page.locator("#hits >> text=1 entry").waitFor();
-  await page.keyboard.press("Enter");
-  await page.locator("#hits >> text=1 of 1").waitFor({ state: "attached" });
-  assert.match(page.url(), new RegExp(`targetId=${ids.run}`));
-  assert.deepEqual(wrong, []);
-  await context.close();
-});
-
-test("in Chromium every row shows 40 columns of its own text, however deep it is", { skip: missing }, async () => {
-  // Each branch of a pair of equal halves is one level deeper.
-  const halves = Array.from({ length: 1 << 11 }, (_, at) => said(`e${at}`, at === 0 ? null : `e${Math.floor(at / 2)}`, "user", `${"words ".repeat(12)}${at}`));
-  const { page, wrong, context } = await inChromium(exported(lines(halves)).page);
-  await page.click("#open");
-  const seen = await page.evaluate(() => {
-    const [rows, measure] = [document.querySelector("#rows"), document.createElement("span")];
-    measure.textContent = "0".repeat(100);
-    rows.append(measure);
-    const column = measure.getBoundingClientRect().width / 100;
-    measure.remove();
-    const least = [];
-    for (let from = 0; from < rows.scrollHeight; from += 40 * 24) {
-      rows.scrollTop = from;
-      rows.dispatchEvent(new Event("scroll"));
-      const edge = rows.getBoundingClientRect().left + rows.clientWidth;
-      for (const text of rows.querySelectorAll(".text")) least.push((Math.min(edge, text.getBoundingClientRect().right) - text.getBoundingClientRect().left) / column);
-    }
-    // Browsers place text by fractions of a pixel.
-    return { rows: least.length, least: Math.round(Math.min(...least) * 100) / 100 };
-  });
-  assert.ok(seen.rows >= 2048 && seen.least >= 40, JSON.stringify(seen));
-  assert.deepEqual(wrong, []);
-  await context.close();
 });

@@ -920,7 +920,7 @@ export interface StateData {
   model: ModelData;
   thinkingLevel: string;
   /**
-   * Whether a run goes on.
+   * Whether a run is under way.
    */
   isStreaming: boolean;
   /**

@@ -1,6 +1,9 @@
 // The names of pi's extension interface, read from the types of its packages: members of interfaces and values of modules.
 //   node extensions/names.mjs NODE_MODULES [NODE_MODULES_OF_A_NEWER_PI] > ../crates/offshoot-extensions/host/names.json
+//   node extensions/names.mjs --pack 1.5.2 > extensions/names-1.5.2.json
+import { execFileSync, spawnSync } from "node:child_process";
 import * as fs from "node:fs";
+import * as os from "node:os";
 import * as path from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -93,4 +96,31 @@ export function table(folders) {
   }), { interfaces: {}, modules: {}, events: [] });
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) console.log(JSON.stringify(table(process.argv.slice(2)), null, 1));
+/** The names of a version that npm has, without what it depends on: not all of that can be installed. */
+function packed(version) {
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), "names-"));
+  try {
+    for (const name of new Set(Object.values(MODULES).map(([owner]) => owner))) {
+      const at = path.join(folder, SCOPE, name);
+      fs.mkdirSync(at, { recursive: true });
+      const { status, stdout } = spawnSync("npm", ["pack", "--json", `${SCOPE}/${name}@${version}`], { cwd: folder, encoding: "utf8" });
+      if (status !== 0 && name !== "pi-coding-agent") {
+        console.error(`npm has no ${SCOPE}/${name}@${version}: its names are left out`);
+        continue;
+      }
+      const [{ filename }] = JSON.parse(stdout);
+      execFileSync("tar", ["xzf", path.join(folder, path.basename(filename)), "-C", at, "--strip-components=1"]);
+    }
+    return table([folder]);
+  } finally {
+    fs.rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** One line for each list: the file is kept, and its changes are read. */
+const lines = (names) => `{\n${Object.entries(names).map(([part, of]) => `"${part}":${Array.isArray(of) ? JSON.stringify(of) : `{\n${Object.entries(of).map(([name, list]) => ` "${name}":${JSON.stringify(list)}`).join(",\n")}\n}`}`).join(",\n")}\n}`;
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const [first, version] = process.argv.slice(2);
+  console.log(first === "--pack" ? lines(packed(version)) : JSON.stringify(table(process.argv.slice(2)), null, 1));
+}

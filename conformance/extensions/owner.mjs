@@ -22,7 +22,7 @@ export class Owner {
   constructor(node, { cwd, mode = "tui", hasUI = mode === "tui" || mode === "rpc", answers = {}, sync = {}, env } = {}) {
     Object.assign(this, { cwd, mode, hasUI, answers, notes: [], asked: [], progress: [], entries: [], name: undefined, stderr: "", next: 1, waiting: new Map() });
     this.sync = { ...this.#session(), ...sync };
-    this.child = spawn(node, [HOST], { cwd, env, stdio: ["ignore", "ignore", "pipe", "pipe", "pipe", "pipe", "pipe"] });
+    this.child = spawn(node, [HOST], { cwd, env, stdio: ["ignore", "ignore", "pipe", "pipe", "pipe", "pipe", "pipe", "pipe"] });
     const [, , errors, this_to, from_host, answersTo, calls] = this.child.stdio;
     this.to = this_to;
     this.answersTo = answersTo;
@@ -57,9 +57,16 @@ export class Owner {
   async event(payload) {
     const results = [];
     for (const { handlers } of this.extensions) {
-      for (const { id, event } of handlers) if (event === payload.type) results.push(await this.#request({ t: "event", handler: id, payload, ctx: {} }));
+      for (const { id, event } of handlers) if (event === payload.type) results.push(await this.#request({ t: "event", handler: id, payload: this.#sent(payload), ctx: {} }));
     }
     return results;
+  }
+
+  /** A long conversation stays with its owner until a handler looks at it. */
+  #sent(payload) {
+    if (payload.type !== "context" || JSON.stringify(payload).length < 65536) return payload;
+    this.sync["host.payload"] = () => payload;
+    return { type: payload.type, held: true };
   }
 
   invoke(kind, members) {
@@ -87,6 +94,8 @@ export class Owner {
     if (record.t === "result" || record.t === "pong") return this.#settle(record.id, record);
     if (record.t === "progress") return this.progress.push(record);
     if (record.t === "note") {
+      // A load begins; no extension said that.
+      if (record.method === "ui.reset") return undefined;
       this.notes.push({ method: record.method, ...record.params });
       return this.onNote?.(record);
     }
@@ -99,6 +108,12 @@ export class Owner {
     } catch (error) {
       this.send({ t: "answer", id: record.id, error: { message: error.message } });
     }
+  }
+
+  /** A synchronous call that needs no answer is a note to those who watch. */
+  #noted(method, params) {
+    this.notes.push({ method, ...params });
+    this.onNote?.({ t: "note", method, params });
   }
 
   #settle(key, record) {
@@ -159,7 +174,9 @@ export class Owner {
       "models.getAll": () => [],
       "models.getAvailable": () => [],
       "ui.getEditorText": () => this.editorText ?? "",
+      ...Object.fromEntries(["ui.setEditorText", "ui.pasteToEditor", "ui.setToolsExpanded"].map((method) => [method, (params) => this.#noted(method, params)])),
       "ui.getToolsExpanded": () => false,
+      "ui.editor": () => ({ text: this.editorText ?? "", history: [], actions: [] }),
       "ui.getAllThemes": () => [],
       "ui.getTheme": () => undefined,
       "ui.setTheme": () => ({ success: true }),

@@ -15,7 +15,17 @@ const count = (results, kind) => {
   return `${all.filter(holds).length} of ${all.length}`;
 };
 
-export async function page(results, packages) {
+function probes(results) {
+  const lines = results.filter(({ kind }) => kind === "probe").map((row) => `| ${row.name} | ${row.about} | ${cell(row.program)} | ${first(row) ?? ""} |`);
+  return ["| | uses | program | remarks |", "|---|---|---|---|", ...lines].join("\n");
+}
+
+function misbehaviour(bad) {
+  const lines = bad.map(({ does, so, without, with: has, lost, wrong }) => `| ${does} | ${wrong.length ? `fails: ${wrong[0]}` : so} | ${without} | ${has} | ${lost} |`);
+  return ["| an extension | offshoot | entries without it | with it | lost |", "|---|---|---|---|---|", ...lines].join("\n");
+}
+
+export async function page(results, packages, bad) {
   const lacking = await stubsOf();
   const shipped = await shippedNames();
   return `# Extensions of pi under offshoot
@@ -26,7 +36,8 @@ as npm has it, unchanged, and eight published packages. CI runs a fixed third of
 - **Host**: the extension under pi's own loader with pi's components, and under offshoot's host with the modules that offshoot ships. The same script of events, commands, keys and answers must lead to the same
   results, rows, questions, notes and entries.
 - **Program**: the extension within the whole of pi 0.87.1 and the whole of offshoot over RPC, with the same model. Questions, notes, entries, requests to the model, failures and the exit code must be equal. A hook
-  of 0.31.1 is compared with its successor in 0.87.1, because 0.31 asked nobody over RPC. Extensions that only draw have no such script.
+  of 0.31.1 is compared with its successor in 0.87.1, because 0.31 asked nobody over RPC. Custom tools of 0.31.1, and
+  hooks that only draw, have no such script.
 
 Words for the model that belong to a built-in tool, colours, folders and times may differ.
 
@@ -35,7 +46,9 @@ Words for the model that belong to a built-in tool, colours, folders and times m
 | hooks of 0.31.1 | ${count(results, "hook")} |
 | custom tools of 0.31.1 | ${count(results, "tool")} |
 | extensions of 0.87.1 | ${count(results, "extension")} |
+| extensions of our own | ${count(results, "probe")} |
 | published packages | ${packages.filter(({ list }) => !list.length).length} of ${packages.length} |
+| extensions that misbehave, without a loss | ${bad.filter(({ wrong }) => !wrong.length).length} of ${bad.length} |
 
 ## Hooks of pi 0.31.1
 
@@ -48,6 +61,19 @@ ${rows(results, "tool")}
 ## Extensions of pi 0.87.1
 
 ${rows(results, "extension")}
+
+## Extensions of our own
+
+They use what no example of pi uses, within the whole of pi and of offshoot.
+
+${probes(results)}
+
+## Extensions that misbehave
+
+Each does its harm while two prompts are answered, the first with a call of \`bash\`, in the whole program. Entries are those of the session's file, with models and thinking levels; an extension may add some of its own, and where a call does not run or a
+person stops, the model may be asked less often. Lost is what was said, by a person or the model, and is not in the file. In every row the second prompt is answered.
+
+${misbehaviour(bad)}
 
 ## Published packages
 

@@ -27,7 +27,7 @@ function prepare(folder, source, row) {
     fs.writeFileSync(at("extension/node_modules", packageName, "index.js"), code);
     fs.writeFileSync(at("extension/node_modules", packageName, "package.json"), JSON.stringify({ name: packageName, version: "1.0.0", type: "module", exports: "./index.js" }));
   }
-  const env = { PATH: `${at("bin")}:${process.env.PATH}`, HOME: at("home"), TZ: "UTC", LANG: "C.UTF-8", NODE_OPTIONS: `--import ${path.join(EXTENSIONS, "seed.mjs")}`, ...row.env };
+  const env = { PATH: `${at("bin")}:${process.env.PATH}`, HOME: at("home"), TZ: "UTC", LANG: "C.UTF-8", NODE_OPTIONS: `--import ${path.join(EXTENSIONS, "seed.mjs")}`, ...(row.isWithoutTicks && { OFFSHOOT_WITHOUT_TICKS: "1" }), ...row.env };
   const cwd = at("work");
   if (row.shell) execFileSync("bash", ["-c", row.shell], { cwd, env, stdio: "ignore" });
   const index = path.join(file, "index.ts");

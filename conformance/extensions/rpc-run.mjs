@@ -5,7 +5,7 @@ import * as fs from "node:fs";
 import * as path from "node:path";
 import { RpcPeer } from "../lib/rpc.mjs";
 import { modelServer } from "./model-server.mjs";
-import { node } from "./places.mjs";
+import { installed, node } from "./places.mjs";
 
 const SGR = /\x1b\[[\d;:]*m|\x1b\]8;[^\x07\x1b]*(?:\x07|\x1b\\)/g;
 const plain = (value) => (typeof value === "string" ? value.replace(SGR, "") : Array.isArray(value) ? value.map(plain) : value);
@@ -26,7 +26,7 @@ export function prepare(folder, scenario, agent, url) {
     fs.writeFileSync(target, content);
   }
   for (const [program, script] of Object.entries(scenario.programs ?? {})) fs.writeFileSync(at("bin", program), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
-  const env = { PATH: [at("bin"), path.dirname(node()), process.env.PATH].join(":"), HOME: at(), OFFSHOOT_HOME: at("data"), TZ: "UTC", LANG: "C.UTF-8", ...(process.env.PI_NODE ? { PI_NODE: process.env.PI_NODE } : {}), ...scenario.env };
+  const env = { PATH: [at("bin"), path.dirname(node()), process.env.PATH].join(":"), HOME: at(), OFFSHOOT_HOME: at("data"), TZ: "UTC", LANG: "C.UTF-8", ...(process.env.PI_NODE ? { PI_NODE: process.env.PI_NODE } : {}), ...(typeof scenario.env === "function" ? scenario.env({ url }) : scenario.env) };
   if (scenario.shell) execFileSync("bash", ["-c", scenario.shell], { cwd: at("work"), env: { ...process.env, HOME: at() }, stdio: "ignore" });
   return { cwd: at("work"), env };
 }
@@ -62,7 +62,7 @@ function request({ body }, scenario) {
 export class RpcRun {
   constructor({ file, args, place, server, scenario }) {
     Object.assign(this, { server, scenario, place });
-    this.peer = new RpcPeer(file, [...args, "--mode", "rpc", "--provider", "test", "--model", "m1"], place);
+    this.peer = new RpcPeer(file, [...args, "--mode", "rpc", "--provider", scenario.model?.[0] ?? "test", "--model", scenario.model?.[1] ?? "m1"], place);
     this.answers = structuredClone(scenario.answers ?? {});
     this.said = [];
     this.#answer();
@@ -121,11 +121,22 @@ export class RpcRun {
       code,
       said: this.scenario.said?.(this.said) ?? this.said,
       failures: this.peer.records.filter(({ type }) => type === "extension_error").map(({ event, error }) => ({ event, error })),
-      entries: entries.map(entry).filter(Boolean),
+      entries: entries.map(entry).filter(Boolean).map(this.scenario.entries ?? ((each) => each)),
       requests: this.server.requests.map((each) => request(each, this.scenario)),
       commands: commands.filter(({ source }) => source === "extension").filter(({ name }) => name !== "llama").map(({ name, description }) => ({ name, description })),
     };
   }
+}
+
+/** What an extension imports: stand-ins, and packages from npm. */
+function installModules(folder, { module = {}, packages = [] }) {
+  for (const [name, text] of Object.entries(module)) {
+    const at = path.join(folder, "node_modules", name);
+    fs.mkdirSync(at, { recursive: true });
+    fs.writeFileSync(path.join(at, "package.json"), JSON.stringify({ name, type: "module", main: "index.js", exports: "./index.js" }));
+    fs.writeFileSync(path.join(at, "index.js"), text);
+  }
+  for (const name of packages) fs.cpSync(installed(name), path.join(folder, "node_modules", name), { recursive: true });
 }
 
 /** The facts of one program; `start` gives its file and first arguments. */
@@ -134,8 +145,8 @@ export async function runRpc(folder, { start, agent, extension, scenario, flag =
   const place = prepare(folder, scenario, agent, server.url);
   const source = path.join(folder, "extension", path.basename(extension));
   fs.cpSync(extension, source, { recursive: true });
-  scenario.install?.(path.join(folder, "extension"));
-  const args = [...start.args, flag, source, ...(scenario.args ?? [])];
+  installModules(path.join(folder, "extension"), scenario);
+  const args = [...start.args, flag, path.join(source, scenario.entry ?? ""), ...(scenario.args ?? [])];
   const run = new RpcRun({ file: start.file, args, place, server, scenario });
   const limit = setTimeout(() => run.peer.child.kill("SIGKILL"), 40_000);
   try {

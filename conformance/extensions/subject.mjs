@@ -190,7 +190,7 @@ export class HostSubject {
     else if (method === "component.done") {
       const at = this.#shown.findIndex(({ component }) => component === params.component);
       if (at >= 0) this.#shown.splice(at, 1)[0].resolve(null);
-    } else if (name === "addAutocompleteProvider") this.completer = params.provider;
+    } else if (name === "addAutocompleteProvider") this.completes = true;
     else if (method === "error") push("error", params.message);
   }
 
@@ -239,7 +239,9 @@ export class HostSubject {
   completions = async (name, prefix) => (await this.#owner.invoke("completions", { ext: 0, name, prefix })).ok;
   async tool(name, params) {
     const before = this.#owner.progress.length;
-    const outcome = await this.#untilShown(this.#owner.invoke("tool", { ext: 0, name, toolCallId: "c1", params }));
+    const prepared = await this.#owner.invoke("prepareArguments", { ext: 0, name, args: params });
+    const run = () => this.#owner.invoke("tool", { ext: 0, name, toolCallId: "c1", params: prepared.ok });
+    const outcome = await this.#untilShown(prepared.error ? Promise.resolve(prepared) : run());
     return outcome.shown ? outcome : { ...outcome, updates: this.#owner.progress.length > before };
   }
 
@@ -252,7 +254,7 @@ export class HostSubject {
   rows = async (width = 60) => (this.#shown.length ? this.#rendered(this.#shown.at(-1).component, width) : null);
   lasting = async (name, width = 60) => (this.#lasting[name] ? this.#rendered(this.#lasting[name], width) : null);
   lastingInput = async (name, data) => void (await this.#owner.invoke("component.input", { component: this.#lasting[name], data }));
-  complete = async (lines, cursorLine, cursorCol) => (this.completer ? (await this.#owner.invoke("autocomplete", { provider: this.completer, lines, cursorLine, cursorCol })).ok : null);
+  complete = async (lines, cursorLine, cursorCol) => (this.completes ? (await this.#owner.invoke("autocomplete", { lines, cursorLine, cursorCol })).ok : null);
   async keys(data) {
     const top = this.#shown.at(-1);
     if (top) await this.#owner.invoke("component.input", { component: top.component, data });

@@ -20,6 +20,9 @@ pub async fn send(request: &Request) -> Result<Response, Error> {
 }
 `;
 
+/** The id of an entry by its number. */
+export const idOf = (number) => (0xa1000000 + number * 0x010203).toString(16).slice(0, 8);
+
 /** Writes entries one after the other; `at` goes back to an earlier one. */
 class Writer {
   entries = [];
@@ -29,7 +32,7 @@ class Writer {
 
   push(type, more, seconds = 7) {
     this.clock += seconds * 1000;
-    const id = (0xa1000000 + this.entries.length * 0x010203).toString(16).slice(0, 8);
+    const id = idOf(this.entries.length);
     this.entries.push({ type, id, parentId: this.leaf, timestamp: new Date(this.clock).toISOString(), ...more });
     this.leaf = id;
     return id;
@@ -55,7 +58,13 @@ class Writer {
     const { words: _, content, ...rest } = more;
     return this.said("toolResult", content ?? [{ type: "text", text }], { toolCallId: id, toolName: name, isError: false, ...rest }, seconds);
   }
+
+  text() {
+    return [HEADER, ...this.entries].map((entry) => `${JSON.stringify(entry)}\n`).join("");
+  }
 }
+
+const HEADER = { type: "session", version: 3, id: "0199f0a0-0000-7000-8000-0000000000aa", timestamp: "2026-01-05T08:59:00.000Z", cwd: "/home/u/archive" };
 
 /** The lines of the session, and ids by name. */
 export function richSession() {
@@ -97,6 +106,51 @@ export function richSession() {
   ids.bash = w.push("message", { message: { role: "bashExecution", command: "git diff --stat", output: " src/archive/send.rs | 2 +-\n src/main.rs | 3 ++-\n", exitCode: 0, cancelled: false, truncated: false, timestamp: w.clock } });
   ids.last = w.user("Thank you. Write the changelog line, too.");
   ids.leaf = w.answer([{ type: "text", text: "Added to `CHANGELOG.md`: *Uploads that meet a busy server are retried.*" }]);
-  const header = { type: "session", version: 3, id: "0199f0a0-0000-7000-8000-0000000000aa", timestamp: "2026-01-05T08:59:00.000Z", cwd: "/home/u/archive" };
-  return { text: [header, ...w.entries].map((entry) => `${JSON.stringify(entry)}\n`).join(""), ids };
+  return { text: w.text(), ids };
 }
+
+/** A long session for one purpose each, as text. */
+export const LONG = {
+  /** `count` messages, of which every third is an answer with a thought. */
+  talk(count) {
+    const w = new Writer();
+    for (let at = 0; at < count; at++) {
+      if (at % 3 === 2) w.answer([{ type: "thinking", thinking: `thought ${at}` }, { type: "text", text: `words ${at}` }]);
+      else w.user(`words ${at}`);
+    }
+    return w.text();
+  },
+
+  /** An edit whose diff has `count` lines, and another that was asked for and failed. */
+  diff(count) {
+    const w = new Writer();
+    w.user("Change everything.");
+    const changed = Array.from({ length: count }, (_, at) => `${at % 2 ? "+" : "-"}${String(at).padStart(5)} line ${at} of the file`);
+    w.call("edit", { path: "long.txt", oldText: "a", newText: "b" }, "Edited", { details: { diff: changed.join("\n") } });
+    const text = (word) => Array.from({ length: count }, (_, at) => `${word} ${at}`).join("\n");
+    w.call("edit", { path: "failed.txt", oldText: text("old"), newText: text("new") }, "not found", { isError: true });
+    return w.text();
+  },
+
+  /** Code of `size` characters, and a little of the same. */
+  code(size) {
+    const w = new Writer();
+    const line = "let value = 12; // words\n";
+    w.user("Write code.");
+    w.answer([{ type: "text", text: `\`\`\`rust\n${line.repeat(Math.ceil(size / line.length))}\`\`\`\n\nand\n\n\`\`\`rust\n${line}\`\`\`\n` }]);
+    return w.text();
+  },
+
+  /** Equal halves: each branch of a pair is one level deeper; `count` entries. */
+  halves(count) {
+    const entry = (at) => ({ type: "message", id: `e${at}`, parentId: at === 0 ? null : `e${Math.floor(at / 2)}`, timestamp: "2026-01-05T09:00:00.000Z", message: { role: "user", content: `${"words ".repeat(12)}${at}` } });
+    return [HEADER, ...Array.from({ length: count }, (_, at) => entry(at))].map((line) => `${JSON.stringify(line)}\n`).join("");
+  },
+
+  /** `count` pictures, one to a message. */
+  pictures(count, data) {
+    const w = new Writer();
+    for (let at = 0; at < count; at++) w.user(`picture ${at}`, { type: "image", mimeType: "image/png", data });
+    return w.text();
+  },
+};

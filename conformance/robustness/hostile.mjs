@@ -1,5 +1,6 @@
 // Sessions that try to get into a page: a payload in every field of every entry type, of the types that fields have and of
-// wrong ones. Pure. Each payload carries the number of its field, so that whoever finds it live knows where it came from.
+// wrong ones, in two tongues; in code of every language, colours, diffs, addresses, sources, names of files. Pure. Each payload
+// carries the number of its field, so that whoever finds it live knows where it came from.
 import { PROJECT } from "../lib/places.mjs";
 
 const stamp = (second) => new Date(Date.UTC(2026, 0, 1) + second * 1000).toISOString();
@@ -7,22 +8,47 @@ const stamp = (second) => new Date(Date.UTC(2026, 0, 1) + second * 1000).toISOSt
 export const LAST_WORDS = "the last words";
 const ENVELOPE = { id: "b", parentId: "a", timestamp: stamp(2) };
 
+/** How a payload is written: with its number. */
+const TONGUES = [
+  // Ends text, attributes in either quote, and a tag; then an element of its own.
+  (n) => `${n}'"onfocus=pwn(${n}) x=><img src=x onerror=pwn(${n})>`,
+  // Ends what holds plain text; then frames, drawings, addresses, a terminal's link and colour, templates of programs.
+  (n) => `</script></style></title></textarea></noscript>--><svg onload=pwn(${n})><iframe srcdoc="<script>parent.pwn(${n})</script>"></iframe><a href="javascript:pwn(${n})">a</a>\u001b]8;;javascript:pwn(${n})\u0007b\u001b]8;;\u0007\u001b[38;2;1;2;3;url(javascript:pwn(${n}))mc\u001b[0m{{constructor.constructor('pwn(${n})')()}}\${pwn(${n})}`,
+];
+
 /** Names of fields by number; a payload's number is its place here. */
 class Fields {
   names = [];
+  /** Numbers of texts that are nothing but addresses. */
+  addressed = [];
 
-  /** Ends text, attributes in either quote, and a tag; then an element of its own. */
-  payload(name) {
-    const n = this.names.push(name) - 1;
-    return `${n}'"onfocus=pwn(${n}) x=><img src=x onerror=pwn(${n})>`;
+  payload(name, tongue = this.tongue) {
+    return TONGUES[tongue](this.names.push(name) - 1);
   }
 
   /** Addresses that run, in every way Markdown writes a link. */
   links(name) {
     const n = this.names.push(name) - 1;
+    this.addressed.push(n);
     const addresses = [`javascript:pwn(${n})`, `JaVaScRiPt:pwn(${n})`, `java\tscript:pwn(${n})`, `\u0001javascript:pwn(${n})`, `&#106;avascript:pwn(${n})`, `data:text/html,<b onclick=pwn(${n})>`, `vbscript:pwn(${n})`];
     const quoted = `[q](https://x.y/"onfocus=pwn(${n})x=") ![q](https://x.y/'onfocus=pwn(${n})) [t](https://x.y "\\"onfocus=pwn(${n}) x=")`;
     return [...addresses.map((to) => `[a](${to}) [b](<${to}>) ![c](${to}) <${to}>`), `[r][ref]\n\n[ref]: ${addresses[0]}\n`, quoted, `\`\`\`js" onfocus=pwn(${n}) x="\ncode\n\`\`\``].join("\n\n");
+  }
+
+  /** Addresses that are spelt so that readers of addresses disagree, and addresses that stand alone in a text. */
+  addresses(name) {
+    const n = this.names.push(name) - 1;
+    this.addressed.push(n);
+    const spelt = [`javascript&colon;pwn(${n})`, `java&#10;script:pwn(${n})`, `java%0ascript:pwn(${n})`, `\u00a0javascript:pwn(${n})`, `feed:javascript:pwn(${n})`, `view-source:javascript:pwn(${n})`, `blob:javascript:pwn(${n})`, `data:image/svg+xml,<svg onload=pwn(${n})>`, `data:text/html;base64,PHNjcmlwdD5wd24oKTwvc2NyaXB0Pg==#pwn(${n})`, `about:blank#pwn(${n})`, `filesystem:pwn(${n})`, `file:///etc/passwd?pwn(${n})`, `//evil.invalid/pwn(${n})`, `\\\\evil.invalid\\pwn(${n})`, `ws://evil.invalid/pwn(${n})`, `intent://x#Intent;S.pwn(${n});end`];
+    const alone = [`https://x.y/"onfocus=pwn(${n})`, `https://x.y/'><img/src=x/onerror=pwn(${n})>`, `https://javascript:pwn(${n})@x.y/`, `http://[::1]:99999/pwn(${n})`, `javascript://x.y/%0apwn(${n})`, `https://x.y/\u202eexe.gpj?pwn(${n})`, `www.x.y/pwn(${n})`];
+    return [...spelt.map((to) => `[a](${to}) ![b](${to}) [c][d${n}]\n\n[d${n}]: <${to}> "'onfocus=pwn(${n})"`), ...alone, `<${alone[0]}>`, `[${"[".repeat(200)}](javascript:pwn(${n}))`].join("\n\n");
+  }
+
+  /** Code of one language, with a payload as words, string, comment and name. */
+  code(language) {
+    const [a, b] = [this.payload(`code, ${language}`, 0), this.payload(`code, ${language}, second tongue`, 1)];
+    const inner = b.replaceAll("\n", " ");
+    return `\`\`\`${language}\n${a}\nlet x = "${inner}"; // ${inner}\n# ${inner}\n/* ${inner} */ <!-- ${inner} --> '${inner}' function ${a}() {}\n\`\`\``;
   }
 }
 
@@ -104,7 +130,12 @@ const ENTRIES = {
   "envelope of wrong types": { type: "message", id: [0], parentId: { 0: 0 }, timestamp: [0], message: { role: "user", content: "x" } },
 };
 
-/** {cases: [{name, text}], names}: sessions of a few lines, one for each shape, and the names of all fields. */
+const LANGUAGES = ["", "c", "cs", "css", "go", "html", "java", "js", "json", "lua", "md", "php", "py", "rb", "rust", "sh", "sql", "swift", "toml", "xml", "constructor", "__proto__", "toString"];
+/** Names that programs may give to what a call was asked to change. */
+const EDITS = { oldText: 0, newText: 0, old_string: 0, new_string: 0, old_text: 0, new_text: 0 };
+
+/** {cases: [{name, text}], names, addressed}: sessions of a few lines, one for each shape, in both tongues; the names of all
+ * fields; the numbers of those that are texts full of addresses. */
 export function hostileSessions() {
   const fields = new Fields();
   const header = { type: "session", version: 3, id: "0199f0a0-0000-7000-8000-00000000000a", timestamp: stamp(0), cwd: PROJECT };
@@ -113,23 +144,32 @@ export function hostileSessions() {
   const session = (name, entries, head = header) => ({ name, text: [head, ...entries].map((line) => JSON.stringify(line)).join("\n") + "\n" });
   const message = (id, parentId, second, said) => ({ type: "message", id, parentId, timestamp: stamp(second), message: said });
   const cases = [];
-  for (const [name, shape] of Object.entries(MESSAGES)) {
-    cases.push(session(name, [first, { type: "message", ...ENVELOPE, message: filled(fields, name, shape) }, last("b")]));
-  }
-  for (const [name, shape] of Object.entries(ENTRIES)) {
-    const entry = { ...ENVELOPE, ...filled(fields, name, shape) };
-    cases.push(session(name, [first, entry, last(typeof entry.id === "string" ? entry.id : "a")]));
-  }
-  for (const tool of TOOLS) {
-    for (const [sort, shape] of [["text", ARGUMENTS], ["wrong types", WRONG]]) {
-      const name = `${tool} call, ${sort}`;
-      cases.push(session(name, [first, message("b", "a", 2, calling(tool, filled(fields, name, shape))), message("c", "b", 3, filled(fields, `${name}, result`, result({ toolName: tool, details: { diff: 0 }, content: [{ type: "text", text: 0 }] }))), last("c")]));
+  for (fields.tongue = 0; fields.tongue < TONGUES.length; fields.tongue++) {
+    const named = (name) => (fields.tongue === 0 ? name : `${name}, second tongue`);
+    for (const [name, shape] of Object.entries(MESSAGES)) {
+      cases.push(session(named(name), [first, { type: "message", ...ENVELOPE, message: filled(fields, named(name), shape) }, last("b")]));
     }
+    for (const [name, shape] of Object.entries(ENTRIES)) {
+      const entry = { ...ENVELOPE, ...filled(fields, named(name), shape) };
+      cases.push(session(named(name), [first, entry, last(typeof entry.id === "string" ? entry.id : "a")]));
+    }
+    for (const tool of TOOLS) {
+      for (const [sort, shape] of [["text", ARGUMENTS], ["wrong types", WRONG]]) {
+        const name = named(`${tool} call, ${sort}`);
+        cases.push(session(name, [first, message("b", "a", 2, calling(tool, filled(fields, name, shape))), message("c", "b", 3, filled(fields, `${name}, result`, result({ toolName: tool, details: { diff: 0 }, content: [{ type: "text", text: 0 }] }))), last("c")]));
+      }
+    }
+    const head = filled(fields, named("header"), { id: 0, timestamp: 0, cwd: 0, parentSession: 0, provider: 0, modelId: 0, thinkingLevel: 0, branchedFrom: 0, title: 0 });
+    cases.push(session(named("read call, offset alone"), [first, message("b", "a", 2, calling("read", { path: "x", offset: fields.payload(named("read call, offset alone")) })), last("b")]));
+    cases.push(session(named("header"), [first, last("a")], { ...header, ...head }));
+    cases.push(session(named("sources"), [first, { ...message("b", "a", 2, { role: "user", content: "copied" }), pickedFrom: filled(fields, named("pickedFrom"), { session: 0, id: 0 }) }, { type: "branch_summary", id: "c", parentId: "b", timestamp: stamp(3), fromId: fields.payload(named("fromId")), summary: "x", details: filled(fields, named("merged"), { merged: { base: 0, tip: 0 }, readFiles: [0], modifiedFiles: [0] }) }, { ...message("d", "c", 4, { role: "user", content: "copied" }), pickedFrom: fields.payload(named("pickedFrom, text")) }, last("d")]));
+    cases.push(session(named("diffs"), [first, message("b", "a", 2, calling("edit", { path: "x", edits: [filled(fields, named("edits"), EDITS), filled(fields, named("edits again"), EDITS)], ...filled(fields, named("edit"), EDITS) })), message("c", "b", 3, result({ toolName: "edit", details: { diff: ["-", "+", " ", "- 12 ", "+ 12 ", "@@ "].map((sign) => `${sign}${fields.payload(named(`diff, ${sign}`))}`).join("\n") } })), last("c")]));
+    const colours = ["31", "38;5;9", "38;2;9;9;9", "38:2::9:9:9", "38;5", "38;2;999;-1;1e9", "1;2;3;4;7;9", "0".repeat(2000), "38;2;1;2"].map((codes) => `\u001b[${codes}m${fields.payload(named(`colour ${codes.slice(0, 20)}`))}\u001b[0m\r${codes.slice(0, 5)}`);
+    cases.push(session(named("colours"), [first, message("b", "a", 2, calling("bash", { command: "x" })), message("c", "b", 3, result({ toolName: "bash", content: [{ type: "text", text: colours.join("\n") }] })), last("c")]));
+    // Two branches: each is named by its words, and the tree has a row for each.
+    cases.push(session(named("branches"), [first, message("b", "a", 2, { role: "user", content: fields.payload(named("branch")) }), message("c", "b", 3, answer({ content: [{ type: "text", text: fields.payload(named("branch, answer")) }] })), message("d", "a", 4, { role: "user", content: fields.payload(named("other branch")) }), { type: "label", id: "e", parentId: "d", timestamp: stamp(5), targetId: "b", label: fields.payload(named("branch, label")) }, last("e")]));
   }
-  const head = filled(fields, "header", { id: 0, timestamp: 0, cwd: 0, parentSession: 0, provider: 0, modelId: 0, thinkingLevel: 0, branchedFrom: 0, title: 0 });
-  cases.push(session("read call, offset alone", [first, message("b", "a", 2, calling("read", { path: "x", offset: fields.payload("read call, offset alone") })), last("b")]));
-  cases.push(session("header", [first, last("a")], { ...header, ...head }));
-  const links = ["user", "assistant", "custom", "branchSummary", "compaction"].map((name) => [name, fields.links(`links, ${name}`)]);
+  for (const language of LANGUAGES) cases.push(session(`code, ${language || "none"}`, [first, message("b", "a", 2, answer({ content: [{ type: "text", text: fields.code(language) }, { type: "toolCall", id: "c1", name: "write", arguments: { path: `x.${language}`, content: fields.code(language) } }] })), last("b")]));
   const said = {
     user: (text) => message("b", "a", 2, { role: "user", content: text }),
     assistant: (text) => message("b", "a", 2, answer({ content: [{ type: "text", text }, { type: "thinking", thinking: text }] })),
@@ -137,14 +177,20 @@ export function hostileSessions() {
     branchSummary: (text) => ({ type: "branch_summary", ...ENVELOPE, fromId: "a", summary: text }),
     compaction: (text) => ({ type: "compaction", ...ENVELOPE, summary: text, firstKeptEntryId: "a", tokensBefore: 1 }),
   };
-  for (const [name, text] of links) cases.push(session(`links, ${name}`, [first, said[name](text), last("b")]));
-  return { cases, names: fields.names };
+  for (const [name, entry] of Object.entries(said)) {
+    cases.push(session(`links, ${name}`, [first, entry(fields.links(`links, ${name}`)), last("b")]));
+    cases.push(session(`addresses, ${name}`, [first, entry(fields.addresses(`addresses, ${name}`)), last("b")]));
+  }
+  return { cases, names: fields.names, addressed: fields.addressed };
 }
+
+/** A name of a file, words for a search and an address that try the same; each with a number of its own. */
+export const HOSTILE_WORDS = { file: TONGUES[0](1).replaceAll("/", ""), search: TONGUES[0](2), searchAgain: TONGUES[1](3), leaf: TONGUES[0](4), target: TONGUES[1](5) };
 
 /** What of the payloads is live in a document, by number: as elements or handlers, and as addresses. */
 export function liveIn(document) {
   const found = { fields: new Set(), links: new Set() };
-  const numbers = (text) => Array.from(text.matchAll(/pwn\((\d+)\)/g), (match) => Number(match[1]));
+  const numbers = (text) => Array.from(text.matchAll(/pwn\((\d+)/g), (match) => Number(match[1]));
   const roots = [document, ...Array.from(document.querySelectorAll("template"), (template) => template.content)];
   for (const element of roots.flatMap((root) => Array.from(root.querySelectorAll("*")))) {
     for (const { name, value } of element.attributes) {

@@ -53,7 +53,7 @@ function wordsOf(document) {
 }
 
 /** What is live on a page, before and after everything was pressed, and what it says. */
-async function look(html) {
+export async function look(html) {
   const page = await documentOf(html);
   const before = liveIn(page.document);
   const said = wordsOf(page.document);
@@ -72,7 +72,7 @@ export const hostilePages = {
   name: "hostile session exported to HTML",
   async run(subject, folder) {
     if ((await library("jsdom")) === null) return { good: null, text: "NOT RUN: jsdom is not installed (`npm ci --ignore-scripts` in conformance/)" };
-    const { cases, names } = hostileSessions();
+    const { cases, names, addressed } = hostileSessions();
     const [fields, links, shown, policies] = [new Set(), new Set(), new Set(), new Set()];
     const [refused, silent] = [[], []];
     for (const [at, { name, text }] of cases.entries()) {
@@ -88,17 +88,18 @@ export const hostilePages = {
       policies.add(/<meta http-equiv="Content-Security-Policy"/i.test(html));
       const seen = await look(html);
       for (const n of seen.fields) fields.add(n);
-      for (const n of seen.links) links.add(n);
+      // Where a text is not made of addresses, a link is a field that became an element.
+      for (const n of seen.links) (addressed.includes(n) ? links : fields).add(n);
       for (const [n] of seen.text.matchAll(/(?<=pwn\()\d+(?=\))/g)) shown.add(Number(n));
       if (!seen.text.includes(LAST_WORDS)) silent.push(`${name} (${seen.errors[0] ?? "no error"})`);
     }
     const some = (list) => (list.length > 3 ? `${list.slice(0, 3).join("; ")}; …` : list.join("; "));
     const named = (set) => (set.size > 0 ? `: ${some([...set].map((n) => names[n]))}` : "");
-    const parts = [`${fields.size} of ${names.length} fields LIVE${named(fields)}`, `${links.size} of 5 texts with LIVE links`, `${shown.size} fields shown as text`];
+    const parts = [`${fields.size} of ${names.length} fields LIVE${named(fields)}`, `${links.size} of ${addressed.length} texts with LIVE links`, `${shown.size} fields shown as text`];
     if (refused.length > 0) parts.push(`${refused.length} of ${cases.length} sessions REFUSED: ${some(refused)}`);
     if (silent.length > 0) parts.push(`${silent.length} of ${cases.length} pages do not show the conversation: ${some(silent)}`);
     parts.push(policies.has(false) ? "no content security policy" : "a content security policy");
     const isGood = fields.size === 0 && links.size === 0 && refused.length === 0 && silent.length === 0 && !policies.has(false);
-    return { good: isGood, text: parts.join("; ").replace("0 of 5 texts with LIVE links", "no live links").replace(/^0 of (\d+) fields LIVE/, "0 of $1 fields live") };
+    return { good: isGood, text: parts.join("; ").replace(/\b0 of \d+ texts with LIVE links/, "no live links").replace(/^0 of (\d+) fields LIVE/, "0 of $1 fields live") };
   },
 };

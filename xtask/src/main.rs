@@ -1,5 +1,6 @@
 //! The repository's own tools, run as `cargo xtask NAME`. Nothing in `crates/` may depend on this package.
 
+mod again;
 mod tally;
 mod tokens;
 mod repo;

@@ -10,7 +10,7 @@ use anyhow::{Context as _, Result, bail};
 use xtask::{cargo, env, out, run};
 
 use crate::tally::Tally;
-use crate::{dist, fuzz, repo, tidy};
+use crate::{again, dist, fuzz, repo, tidy};
 
 pub(crate) struct Scene {
     no_peers: bool,
@@ -33,12 +33,39 @@ impl Scene {
         self.notes.push(what.to_owned());
     }
 
+    /// Runs tests, and notes those that passed only at the second try.
     fn count(&mut self, command: &mut Command) -> Result<()> {
         let answer = run::tee(command)?;
         let tally = Tally::read(&answer.said);
         self.tally.add(tally);
         if !answer.ok {
             bail!("`{}` failed ({tally})", run::shown(command));
+        }
+        for name in again::flaky_in_nextest(&answer.said) {
+            self.note(&format!("FLAKY: {name} failed, and passed at the second try"));
+        }
+        Ok(())
+    }
+
+    /// Runs node's test files, and the few that failed once more, one at a time.
+    fn count_files(&mut self, files: &[String], command_for: impl Fn(&[String], usize) -> Command) -> Result<()> {
+        // By itself node leaves one processor idle, which is half of two.
+        let at_once = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+        let mut command = command_for(files, at_once);
+        let answer = run::tee(&mut command)?;
+        let first = Tally::read(&answer.said);
+        let failed = again::failed_in_node(&answer.said, files);
+        let mut second: Vec<String> = failed.iter().map(|test| test.file.clone()).collect();
+        second.dedup();
+        let is_worth_it = !second.is_empty() && second.len() <= again::MOST_FILES;
+        let passes = answer.ok || is_worth_it && run::tee(&mut command_for(&second, 1))?.ok;
+        if !passes {
+            self.tally.add(first);
+            bail!("`{}` failed ({first})", run::shown(&command));
+        }
+        self.tally.add(Tally { passed: first.passed + first.failed, failed: 0 });
+        for test in failed {
+            self.note(&format!("FLAKY: the test at {}:{} failed, and passed at the second try", test.file, test.line));
         }
         Ok(())
     }
@@ -144,26 +171,24 @@ pub(crate) fn conformance(scene: &mut Scene) -> Result<StepOutcome> {
     ))?;
     let built = cargo::target_folder()?.join(cargo::TESTS);
     let examples = built.join("examples");
-    let mut command = Command::new("node");
-    // By itself node leaves one processor idle, which is half of two.
-    let at_once = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-    command.args(["--test", "--test-reporter=spec", &format!("--test-concurrency={at_once}")]);
-    command.args(node_tests()?).current_dir(env::root());
-    for (name, program) in [
+    let programs = [
         ("OFFSHOOT_BIN", built.join("offshoot")),
         ("OFFSHOOT_TOOL_BIN", examples.join("tool")),
         ("OFFSHOOT_LOOPBACK_BIN", examples.join("loopback")),
         ("OFFSHOOT_REQUEST_BIN", examples.join("request")),
         ("OFFSHOOT_SESSIONS_BIN", examples.join("sessions")),
         ("OFFSHOOT_TREE_BIN", examples.join("tree")),
-    ] {
-        if !program.is_file() {
-            bail!("no binary at {}", program.display());
-        }
-        command.env(name, program);
+    ];
+    if let Some((_, program)) = programs.iter().find(|(_, program)| !program.is_file()) {
+        bail!("no binary at {}", program.display());
     }
     let before = scene.tally.passed;
-    scene.count(&mut command)?;
+    scene.count_files(&node_tests()?, |files, at_once| {
+        let mut command = Command::new("node");
+        command.args(["--test", "--test-reporter=spec", &format!("--test-concurrency={at_once}")]);
+        command.args(files).current_dir(env::root()).envs(programs.clone());
+        command
+    })?;
     if scene.tally.passed == before { bail!("not one conformance test ran") } else { Ok(StepOutcome::Done) }
 }
 
@@ -211,6 +236,29 @@ mod tests {
     fn conformance_is_left_out_only_on_request_and_says_so() {
         let Ok(StepOutcome::Skipped(why)) = conformance(&mut Scene::new(true)) else { unreachable!("not skipped") };
         assert!(why.contains("--no-peers"));
+    }
+
+    /// What node prints of the file `a.test.mjs`, with the exit code.
+    fn answered(count: &str, code: u8) -> Command {
+        let mut command = Command::new("sh");
+        command.args(["-c", &format!("printf 'test at a.test.mjs:3:1\\nℹ {count}\\n'; exit {code}")]);
+        command
+    }
+
+    #[test]
+    fn a_file_that_passes_at_the_second_try_is_noted_and_one_that_does_not_fails() {
+        let runs = std::cell::Cell::new(0);
+        let files = ["a.test.mjs".to_owned()];
+        let mut scene = Scene::new(false);
+        let flaky = |_: &[String], _| {
+            runs.set(runs.get() + 1);
+            if runs.get() == 1 { answered("fail 1", 1) } else { answered("pass 1", 0) }
+        };
+        scene.count_files(&files, flaky).unwrap();
+        assert_eq!((scene.tally.to_string().as_str(), runs.get()), ("1 passed, 0 failed", 2));
+        assert_eq!(scene.notes, ["FLAKY: the test at a.test.mjs:3 failed, and passed at the second try"]);
+        assert!(scene.count_files(&files, |_, _| answered("fail 1", 1)).is_err());
+        assert_eq!(scene.tally.failed, 1);
     }
 
     #[test]

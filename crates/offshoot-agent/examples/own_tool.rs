@@ -1,4 +1,4 @@
-//! A tool of your own: what the model is told of it, and what it does.
+//! A tool of your own: its description for the model, and its code.
 //!
 //! ```text
 //! cargo run -p offshoot-agent --example own_tool

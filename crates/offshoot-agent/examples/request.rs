@@ -72,6 +72,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             max_tokens: None,
             key: None,
             session_id: line.session_id,
+            hooks: Default::default(),
         };
         println!("{}", Outgoing::new(&request)?.body);
     }

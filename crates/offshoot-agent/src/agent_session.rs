@@ -14,9 +14,10 @@ use crate::driver::{Driver, DriverInput, Recorded, leave_foreign_turn};
 use crate::error::AgentError;
 use crate::event::{BashResult, CompactionResult, Event};
 use crate::extensions::{Extensions, Leaving, Said, SaidVerdict};
+use crate::key_source::KeySource;
 use crate::model::Access;
 use crate::provider::{Deltas, Model, Provider, Request, ThinkingLevel};
-use crate::setup::{Approver, KeySource, Setup};
+use crate::setup::{Approver, Setup};
 use crate::stats::{SessionStats, stats};
 use crate::turn::{BringBack, Navigated, Navigation, Settled};
 use crate::writer::{OwnedSession, Writer, WriterHandle};
@@ -110,6 +111,12 @@ impl AgentSession {
         WeakAgentSession(Arc::downgrade(&self.inner))
     }
 
+    /// The extensions, if there are any.
+    #[must_use]
+    pub fn extensions(&self) -> Option<Arc<dyn Extensions>> {
+        self.inner.extensions.clone()
+    }
+
     /// The thread that owns the session, for those who read it without the agent's loop.
     #[must_use]
     pub fn session_thread(&self) -> WriterHandle {
@@ -142,6 +149,10 @@ impl AgentSession {
             }
             Command::Fork { ref entry } => {
                 let leaving = Leaving::Fork { entry: entry.clone(), is_before: true };
+                self.leave(extensions.as_ref(), leaving, command).await
+            }
+            Command::ForkAt { ref entry } => {
+                let leaving = Leaving::Fork { entry: entry.clone(), is_before: false };
                 self.leave(extensions.as_ref(), leaving, command).await
             }
             Command::Clone => {
@@ -379,6 +390,14 @@ impl AgentSession {
     /// The entry is not a user message.
     pub async fn fork(&self, entry: impl Into<String>) -> Result<Forked> {
         self.other(Command::Fork { entry: entry.into() }).await
+    }
+
+    /// Starts a session with the path up to an entry.
+    ///
+    /// # Errors
+    /// The entry does not exist, or an extension refuses.
+    pub async fn fork_at(&self, entry: impl Into<String>) -> Result<Forked> {
+        self.other(Command::ForkAt { entry: entry.into() }).await
     }
 
     /// Starts a session with the path to the leaf.

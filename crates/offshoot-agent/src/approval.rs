@@ -13,8 +13,8 @@ pub use rule::Rule;
 
 use crate::tool::Tier;
 
-/// How much runs without a question.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+/// How much runs without a question, in the order of strictness.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub enum ApprovalMode {
     /// Everything but the critical commands.
     #[default]
@@ -59,7 +59,7 @@ pub enum ApprovalDecision {
     AllowAlways,
     /// This call again, outside the sandbox.
     OnceUnsandboxed,
-    /// The model is told that the user did not allow it.
+    /// The tool's result says that the user did not allow it.
     Reject,
 }
 

@@ -6,8 +6,10 @@ use std::sync::Arc;
 
 use crate::approval::{ApprovalDecision, ApprovalMode};
 use crate::event::{BashResult, CompactionResult};
+use crate::limits::Limits;
 use crate::message::{Block, Content, CustomMessage};
 use crate::provider::{Model, ThinkingLevel};
+use crate::resources::SharedResources;
 use crate::setup::{ReloadedSetup, Rules};
 use crate::tool::{Tool, ToolContext};
 use crate::turn::{BringBack, Navigated, Navigation, QueueMode, Settled};
@@ -54,6 +56,8 @@ pub enum Command {
     SwitchSession(PathBuf),
     /// A session with the path before a user message.
     Fork { entry: String },
+    /// Starts a session with the path up to this entry.
+    ForkAt { entry: String },
     /// A session with the path to the leaf.
     Clone,
     /// From the next request on.
@@ -76,6 +80,8 @@ pub enum Command {
     SetRules(Box<Rules>),
     /// From the next request on.
     SetSystemPrompt(String),
+    /// Replaces the skills and prompt templates, from the next prompt on.
+    SetResources(SharedResources),
     /// Replaces what the start has read of settings, keys and resources; refused during a run. The model, the thinking
     /// level, the approval mode and the allowed calls of this run stay.
     Reload(ReloadedSetup),
@@ -191,6 +197,8 @@ pub struct Standing {
     /// Queued for when the agent would stop.
     pub follow_up: Vec<String>,
     pub system: String,
+    /// The skills and prompt templates of the session's folder. Reading them may wait for their search.
+    pub resources: SharedResources,
     /// All that there are.
     pub tools: ToolList,
     /// The names of those that the model gets.
@@ -198,6 +206,9 @@ pub struct Standing {
     pub steering_mode: QueueMode,
     pub follow_up_mode: QueueMode,
     pub auto_compaction: bool,
+    pub approval: ApprovalMode,
+    /// Of agents that extensions start.
+    pub limits: Limits,
     /// Tokens of the window that a branch summary leaves free.
     pub branch_reserve: u64,
 }

@@ -15,11 +15,13 @@ mod tool_set;
 mod tools;
 mod shell;
 mod extensions;
+mod requests;
+mod reviews;
+mod boundaries;
 
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use futures_util::StreamExt as _;
 use offshoot_session::compact::Settings;
 use offshoot_session::compose::NewEntry;
 use offshoot_session::json::Json;
@@ -31,22 +33,21 @@ use crate::command::{Command, Reply};
 use crate::error::AgentError;
 use crate::event::Event;
 use crate::extensions::{Question, RunAdditions, RunStart};
-use crate::guarded::GuardedProvider;
 use crate::key_redactor::KeyRedactor;
 use crate::message::Message;
-use crate::model::Access;
-use crate::provider::{Delta, Deltas, Provider, Request, is_cut_short, is_silent_overflow};
-use crate::request::{self, Built, Frame};
+use crate::provider::{Delta, Request};
+use crate::request::{self, Built};
 use crate::setup::{Approver, Setup};
-use crate::spending::{MeteredProvider, Spending};
+use crate::spending::Spending;
 use crate::tool::bash::{BashRun, Printed};
 use crate::turn::{Effect, JobDraft, JobResult, Record, Settled, Ticket, TurnConfig, TurnInput, TurnState, step};
 use crate::writer::{OwnedSession, Writer};
 use approvals::{ApprovalInput, Approvals, CallPlace};
 use jobs::ReadyJob;
-use outbox::Outbox;
+use outbox::{Announcement, Outbox};
 use replace::Replaced;
 pub(crate) use replace::{Recorded, leave_foreign_turn};
+use reviews::Review;
 use tool_set::ToolSet;
 
 pub(crate) enum DriverInput {
@@ -94,6 +95,12 @@ pub(crate) enum DriverInput {
         result: Result<(String, Option<Event>), AgentError>,
         reply: Waiter,
     },
+    /// Extensions have seen messages that wait to be recorded.
+    Reviewed(Vec<Message>),
+    /// All of a turn or a run is in the file.
+    EndRecorded(Box<boundaries::RecordedEnd>),
+    /// Extensions have added to the end of a turn or a run.
+    Bounded(Box<boundaries::Bounded>),
     Printed(Printed),
     Ran(Result<BashRun, String>),
     Approval(ApprovalInput),
@@ -173,6 +180,7 @@ pub(crate) struct Driver {
     run_system: Option<String>,
     /// Messages of extensions that wait for the next prompt.
     with_next_prompt: Vec<Message>,
+    review: Option<Review>,
 }
 
 impl Driver {
@@ -220,6 +228,7 @@ impl Driver {
             run_start: None,
             run_system: None,
             with_next_prompt: Vec::new(),
+            review: None,
         };
         driver.configure();
         (driver, own)
@@ -244,7 +253,8 @@ impl Driver {
 
     /// Whether nothing is running, and all announced entries are in the file.
     fn is_at_rest(&self) -> bool {
-        self.state.is_idle() && self.bash.is_none() && !self.is_replacing && self.outbox.is_quiet()
+        let is_waiting = self.review.is_some() || self.is_replacing;
+        self.state.is_idle() && self.bash.is_none() && !is_waiting && self.outbox.is_quiet()
     }
 
     /// The front end is gone: nothing new starts.
@@ -283,6 +293,9 @@ impl Driver {
             DriverInput::Replaced { result, reply } => self.replaced(*result, reply),
             DriverInput::Changed { result, reply, with } => self.changed(result, reply, with),
             DriverInput::Added { result, reply } => self.added(result, reply),
+            DriverInput::Reviewed(messages) => self.reviewed(&messages),
+            DriverInput::EndRecorded(end) => self.end_recorded(*end),
+            DriverInput::Bounded(bounded) => self.bounded(*bounded),
             DriverInput::Printed(printed) => self.printed(printed),
             DriverInput::Ran(run) => self.ran(run),
             DriverInput::Approval(input) => self.approval(input),
@@ -292,15 +305,22 @@ impl Driver {
     }
 
     fn step(&mut self, input: TurnInput) {
+        if let (Some(extensions), false) = (&self.setup.extensions, matches!(input, TurnInput::Delta { .. })) {
+            self.state.config.asks_at_turn_end = extensions.answers(Question::TurnEnd);
+            self.state.config.asks_before_settling = extensions.answers(Question::BeforeSettling);
+        }
         for effect in step(&mut self.state, input) {
             self.execute(effect);
         }
     }
 
     fn execute(&mut self, effect: Effect) {
+        let Some(effect) = self.unless_held(effect) else { return };
         match effect {
-            Effect::Emit(event) => self.outbox.tell(event),
-            Effect::Append { records, then, ticket } => self.append(&records, then, ticket),
+            Effect::Emit(event) => self.emit(event),
+            Effect::Append { records, then, ticket } => self.append(records, then, ticket),
+            Effect::CloseTurn { ticket, answer, results } => self.close_turn(ticket, answer, results),
+            Effect::BeforeSettle { ticket, outcome } => self.before_settle(ticket, outcome),
             Effect::OmitAnswer => self.write(Vec::new(), None, OwnedSession::omit_answer),
             Effect::Admit { ticket } => self.admit(ticket),
             Effect::Refuse(error) => self.refuse(&error),
@@ -317,7 +337,7 @@ impl Driver {
     }
 
     /// Sends entries to the writer. A prompt adds what its branch lacks: model, thinking level, tools, system prompt.
-    fn append(&mut self, records: &[Record], then: Vec<Event>, ticket: Option<Ticket>) {
+    fn record(&mut self, records: &[Record], then: impl Into<Announcement>, ticket: Option<Ticket>) {
         let is_said = records.iter().any(Record::is_said);
         let settings = if is_said { self.prompt_settings() } else { Ok(Vec::new()) };
         let composed: Result<Vec<NewEntry>, AgentError> = records.iter().map(compose).collect();
@@ -333,12 +353,12 @@ impl Driver {
     /// Runs a write on the writer's thread; emits `then` and the write's own event once it is durable.
     fn write(
         &mut self,
-        then: Vec<Event>,
+        then: impl Into<Announcement>,
         ticket: Option<Ticket>,
         work: impl FnOnce(&mut OwnedSession) -> Written + Send + 'static,
     ) {
         let own = self.own.clone();
-        self.outbox.after_write(then);
+        self.outbox.after_write(then.into());
         self.writer.handle().send(move |owned| {
             let result = work(owned);
             drop(own.send(DriverInput::Written { result, notices: owned.take_notices(), ticket }));
@@ -363,86 +383,6 @@ impl Driver {
                 }
             }
         }
-    }
-
-    /// Checks whether there is a key for the model. A key command's output stays cached for the request.
-    fn admit(&mut self, ticket: Ticket) {
-        let (own, keys, model) = (self.own.clone(), self.setup.keys.clone(), self.setup.model.clone());
-        let extensions = self.extensions_for(Question::BeforeRun);
-        let start = self.run_start.take().filter(|_| extensions.is_some());
-        self.spawn(async move {
-            let input = match keys.access(&model).await {
-                Ok(_) => {
-                    let additions = match (extensions, start) {
-                        (Some(extensions), Some(start)) => extensions.before_run(start).await,
-                        _ => RunAdditions::default(),
-                    };
-                    DriverInput::Admitted { ticket, additions: Box::new(additions) }
-                }
-                Err(error) => DriverInput::Machine(TurnInput::NotAdmitted { ticket, error: error.into() }),
-            };
-            drop(own.send(input));
-        });
-    }
-
-    fn build(&mut self, ticket: Ticket) {
-        match self.extensions_for(Question::Context) {
-            Some(_) => self.read_context(ticket),
-            None => self.build_with(ticket, None),
-        }
-    }
-
-    /// Builds the request. Extensions first change the messages, if there are any to change.
-    fn build_with(&mut self, ticket: Ticket, messages: Option<Vec<String>>) {
-        let (own, handle, keys) = (self.own.clone(), self.writer.handle().clone(), self.setup.keys.clone());
-        let (model, thinking) = (self.setup.model.clone(), self.setup.thinking());
-        let system = self.run_system.clone().unwrap_or_else(|| self.setup.system_text());
-        let tools = self.setup.tools.iter().map(|tool| tool.spec()).collect();
-        let extensions = self.setup.extensions.clone();
-        self.spawn(async move {
-            let messages = match (messages, extensions) {
-                (Some(messages), Some(extensions)) => extensions.context(messages).await,
-                _ => None,
-            };
-            let access = keys.access(&model).await;
-            handle.send(move |owned| {
-                let frame = access.map(|Access { model, key }| Frame { model, thinking, system, tools, key });
-                let built = frame.map_err(AgentError::from).and_then(|frame| match messages {
-                    Some(messages) => request::build_from(owned.session(), frame, messages),
-                    None => request::build(owned.session(), frame),
-                });
-                drop(own.send(DriverInput::Built { ticket, built: Box::new(built) }));
-            });
-        });
-    }
-
-    fn request_built(&mut self, ticket: Ticket, built: Result<Built, AgentError>) {
-        let allowed = built.and_then(|built| {
-            self.spending.check_turn(&built.request.model, built.tokens)?;
-            Ok(built)
-        });
-        match allowed {
-            Ok(Built { request, tokens, .. }) => {
-                let blank = Box::new(request.model.blank_answer(self.setup.clock.now()));
-                self.redactor = KeyRedactor::of(self.setup.keys.as_ref(), request.key.clone());
-                self.built = Some(request);
-                self.step(TurnInput::Built { ticket, tokens, blank });
-            }
-            Err(error) => self.step(TurnInput::BuildFailed { ticket, error }),
-        }
-    }
-
-    fn send(&mut self, ticket: Ticket) {
-        let Some(request) = self.built.take() else { return };
-        let room = (request.model.context_window, request.max_tokens.unwrap_or(request.model.max_tokens));
-        let spending = self.spending.clone();
-        let deltas = self.provider().stream(request).inspect(move |delta| spending.answered(delta));
-        self.spawn(listen(Box::pin(deltas), room, (ticket, self.answer.clone())));
-    }
-
-    pub(crate) fn provider(&self) -> Arc<dyn Provider> {
-        let metered = MeteredProvider { provider: self.setup.provider.clone(), spending: self.spending.clone() };
-        Arc::new(GuardedProvider { provider: Arc::new(metered), keys: self.setup.keys.clone() })
     }
 
     fn wait(&mut self, ticket: Ticket, ms: u64) {
@@ -512,6 +452,8 @@ impl Driver {
             steering: setup.steering,
             follow_up: setup.follow_up,
             one_tool_at_a_time: !setup.parallel_tools,
+            asks_at_turn_end: self.state.config.asks_at_turn_end,
+            asks_before_settling: self.state.config.asks_before_settling,
             sequential: setup
                 .tools
                 .iter()
@@ -539,27 +481,6 @@ fn compose(record: &Record) -> Result<NewEntry, AgentError> {
             let json = result.to_json();
             let json = Json::parse(&json).map_err(|error| format!("could not write a command: {error}"))?;
             Ok(NewEntry::message(json)?)
-        }
-    }
-}
-
-/// Passes deltas on until the answer is complete or nobody listens.
-async fn listen(mut deltas: Deltas, (window, limit): (u64, u64), (ticket, answer_to): (Ticket, Sender<AnswerDelta>)) {
-    while let Some(mut delta) = std::future::poll_fn(|context| deltas.as_mut().poll_next(context)).await {
-        let is_last = matches!(delta, Delta::Done(_));
-        if let Delta::Done(answer) = &mut delta
-            && answer.failure.is_none()
-            && (is_silent_overflow(&answer.message, window) || is_cut_short(&answer.message, limit))
-        {
-            answer.failure = Some(crate::provider::Failure {
-                status: None,
-                is_transient: false,
-                is_overflow: true,
-                retry_after: None,
-            });
-        }
-        if answer_to.send((ticket, delta)).await.is_err() || is_last {
-            return;
         }
     }
 }

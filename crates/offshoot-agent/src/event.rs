@@ -222,7 +222,7 @@ pub enum Event {
         grown_from: Option<String>,
     },
     /// The agent ends: nothing runs, everything is in the file, and no event follows. It comes exactly once, however the
-    /// program is asked to end. In pi only extensions are told.
+    /// program is asked to end. In pi only extensions get this event.
     SessionShutdown {
         /// `quit`.
         reason: &'static str,

@@ -1,4 +1,4 @@
-//! The interface to other people's code: what it is asked before the agent acts, and what it is told.
+//! The interface to other people's code: the questions that it answers before the agent acts, and the events that it gets.
 //!
 //! Knows no host and no language. The order of handlers, and what several of them together decide, is the implementor's.
 //! Every question is a future: dropping it ends the wait, so a stop by the user always does.
@@ -7,9 +7,14 @@ use std::path::PathBuf;
 use std::pin::Pin;
 use std::sync::Arc;
 
+use serde_json::Value;
+use tokio::sync::mpsc::UnboundedSender;
+
 use crate::event::Event;
-use crate::message::{Block, CustomMessage};
-use crate::provider::{Model, ThinkingLevel};
+use crate::key_source::KeySource;
+use crate::limits::Limits;
+use crate::message::{Block, CustomMessage, Message};
+use crate::provider::{HeaderChange, Model, Provider, Secret, ThinkingLevel};
 use crate::tool::{BashRun, ToolOutcome};
 use crate::turn::Call;
 
@@ -27,6 +32,12 @@ pub enum Question {
     BeforeShell,
     BeforeCompaction,
     BeforeMove,
+    BeforeHeaders,
+    BeforeBody,
+    AfterResponse,
+    MessageEnd,
+    TurnEnd,
+    BeforeSettling,
 }
 
 /// What somebody says to the model.
@@ -39,7 +50,7 @@ pub struct Said {
     pub while_streaming: Option<&'static str>,
 }
 
-/// What becomes of what was said.
+/// The fate of an input.
 #[derive(Debug, Clone, PartialEq)]
 pub enum SaidVerdict {
     /// The model gets it, perhaps in other words.
@@ -151,8 +162,10 @@ pub enum Happening {
     },
     CompactionFailed {
         reason: &'static str,
-        error: String,
+        /// Missing if it was stopped.
+        error: Option<String>,
         is_aborted: bool,
+        will_retry: bool,
     },
     /// The leaf moved in the tree.
     Moved {
@@ -172,16 +185,68 @@ pub enum Happening {
     },
 }
 
+/// What becomes of a command of the user.
+pub enum ShellVerdict {
+    /// It runs.
+    Usual,
+    /// It does not run; this is its result.
+    Given(BashRun),
+    /// Something else runs it.
+    Elsewhere(Arc<dyn ShellOperations>),
+}
+
+/// Runs commands of the user in another place.
+pub trait ShellOperations: Send + Sync {
+    /// Ends with the exit code. The output goes to `printed`. Dropping this stops the command.
+    fn run(
+        &self,
+        command: String,
+        cwd: PathBuf,
+        printed: UnboundedSender<String>,
+    ) -> Asked<'_, Result<Option<i32>, String>>;
+}
+
+/// A turn that has ended.
+#[derive(Debug, Clone, PartialEq)]
+#[expect(missing_docs, reason = "the names say what they are")]
+pub struct EndedTurn {
+    pub message: Message,
+    /// In the order of the calls.
+    pub results: Vec<Message>,
+    pub message_id: Option<String>,
+    pub result_ids: Vec<String>,
+    /// `completed`, `error` or `aborted`.
+    pub outcome: &'static str,
+}
+
+/// What is added to the end of a turn or a run.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct EndAdditions {
+    /// Entries without ids, as JSON objects.
+    pub entries: Vec<Value>,
+    /// Whether the model is asked again.
+    pub continues: bool,
+}
+
 /// Other people's code.
 pub trait Extensions: Send + Sync {
+    /// The provider of a run's requests: an extension's if it streams the model itself, else `usual`.
+    fn provider(&self, usual: Arc<dyn Provider>) -> Arc<dyn Provider>;
+
+    /// The keys of a run: the usual ones, and those of providers that a person signs in to through an extension.
+    fn keys(&self, usual: Arc<dyn KeySource>) -> Arc<dyn KeySource>;
+
     /// Whether anybody may have an answer to a question; also `true` before that is known.
     fn answers(&self, question: Question) -> bool;
 
-    /// Tells an event, after all that was told before. Does not wait; `then` runs when the handlers are done, which is when others
+    /// Passes an event on, after all earlier ones. Does not wait; `then` runs when the handlers are done, which is when others
     /// may hear of it.
     fn tell(&self, event: &Arc<Event>, then: Box<dyn FnOnce() + Send>);
 
-    /// The same for what is no event.
+    /// Runs `then` after all earlier events; for an event that handlers have already had.
+    fn pass(&self, then: Box<dyn FnOnce() + Send>);
+
+    /// Reports a happening that is not an event, as [`Extensions::tell`] reports events.
     fn tell_happening(&self, happening: Happening);
 
     /// Runs the command that a text calls, to its end; `None` if it calls none.
@@ -202,8 +267,29 @@ pub trait Extensions: Send + Sync {
     /// After a call has run.
     fn after_call(&self, call: Call, outcome: ToolOutcome) -> Asked<'_, ToolOutcome>;
 
-    /// Before a command of the user. A result means that it does not run.
-    fn before_shell(&self, command: String, exclude: bool, cwd: PathBuf) -> Asked<'_, Option<BashRun>>;
+    /// Before a request is sent: the headers of its model; those to send instead. `None` if they stay.
+    fn before_headers(&self, headers: Vec<(String, Secret)>) -> Asked<'_, Option<Vec<HeaderChange>>>;
+
+    /// Before a request is sent: its body as JSON; that to send instead. `None` if it stays.
+    fn before_body(&self, body: String) -> Asked<'_, Option<String>>;
+
+    /// A response has begun.
+    fn after_response(&self, status: u16, headers: Vec<(String, String)>) -> Asked<'_, ()>;
+
+    /// Before a message is recorded; that to record instead, of the same role. `is_new` if its start was not an event yet.
+    fn message_end(&self, message: Message, is_new: bool) -> Asked<'_, Message>;
+
+    /// All of a turn is recorded.
+    fn turn_end(&self, turn: EndedTurn) -> Asked<'_, EndAdditions>;
+
+    /// Before a run settles. The outcome is that of its last turn.
+    fn before_settling(&self, outcome: &'static str) -> Asked<'_, EndAdditions>;
+
+    /// What an extension asked for cannot be done.
+    fn refused(&self, event: &'static str, why: String);
+
+    /// Before a command of the user.
+    fn before_shell(&self, command: String, exclude: bool, cwd: PathBuf) -> Asked<'_, ShellVerdict>;
 
     /// Before another session is opened; `false` if this one stays.
     fn may_leave(&self, leaving: Leaving) -> Asked<'_, bool>;
@@ -220,8 +306,11 @@ pub trait Extensions: Send + Sync {
     /// Before the leaf moves in the tree.
     fn before_move(&self, question: SummaryQuestion) -> Asked<'_, SummaryVerdict>;
 
-    /// Waits until all that was told has been dealt with.
+    /// Waits until the handlers of all earlier events have ended.
     fn dealt_with(&self) -> Asked<'_, ()>;
+
+    /// What agents that extensions start may do at most, from now on.
+    fn limit(&self, limits: Limits);
 
     /// The user stops what is running: no handler is waited for any longer.
     fn stop(&self);

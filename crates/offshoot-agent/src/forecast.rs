@@ -7,6 +7,7 @@ use offshoot_session::entry::Source;
 use offshoot_session::error::Result;
 use offshoot_session::forecast::{AskedModel, CacheReach, CacheRule, Forecast, NextRequest, forecast};
 use offshoot_session::header::Dialect;
+use offshoot_session::json::Object;
 use offshoot_session::text::{in_short, noun};
 use offshoot_session::tokens::estimate_summary;
 use offshoot_session::tree::NodeIx;
@@ -39,6 +40,21 @@ impl RequestForecast {
             cost_now: model.request_cost(tokens.fresh_tokens(), tokens.cached_tokens.unwrap_or(0)),
             cost_later: model.request_cost(tokens.context_tokens, 0),
         }
+    }
+
+    /// As programs get it.
+    pub fn to_json(&self) -> String {
+        let number = |number: Option<f64>| number.map_or("null".to_owned(), |number| number.to_string());
+        let count = |count: Option<i64>| count.map_or("null".to_owned(), |count| count.to_string());
+        let tokens = &self.tokens;
+        Object::new()
+            .raw("contextTokens", tokens.context_tokens)
+            .raw("cachedTokens", count(tokens.cached_tokens.map(u64::cast_signed)))
+            .raw("freshTokens", tokens.fresh_tokens())
+            .raw("cacheExpiresInMs", count(tokens.cache_expires_in_ms))
+            .raw("costNow", number(self.cost_now))
+            .raw("costLater", number(self.cost_later))
+            .finish()
     }
 
     /// Such as `41k tokens, 34k still cached (3 min) · next prompt ≈ $0.03, later ≈ $0.13`.

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use futures_util::StreamExt as _;
 
 use crate::key_redactor::{AnswerRedactor, KeyRedactor};
+use crate::key_source::KeySource;
 use crate::provider::{Delta, Deltas, Provider, Request};
-use crate::setup::KeySource;
 
 /// No known key reaches the provider but in a header, and no text of an answer contains one.
 #[expect(missing_docs, reason = "the names say what they are")]

@@ -7,9 +7,9 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
+use crate::key_source::KeySource;
 use crate::message::{Block, Content, Message};
 use crate::provider::{Request, Secret, Secrets};
-use crate::setup::KeySource;
 use crate::tool::ToolOutcome;
 pub(crate) use answer::AnswerRedactor;
 

@@ -21,6 +21,7 @@ mod responses;
 mod completions;
 mod google;
 mod wire;
+mod hooks;
 mod http;
 
 use std::pin::Pin;
@@ -33,7 +34,9 @@ use serde_json::Value;
 use crate::message::{AssistantMessage, Message, StopReason, Usage};
 
 pub use classify::{is_cut_short, is_silent_overflow};
-pub use http::{Http, HttpOptions};
+pub use draft::{answer_of, failed_answer};
+pub use hooks::{HeaderChange, Hooked, Hooks, RequestHooks};
+pub use http::{Http, HttpOptions, Resend};
 pub use level::{Levels, ThinkingLevel};
 pub use limits::AnswerLimits;
 pub use problems::problems;
@@ -177,6 +180,7 @@ pub struct Request {
     pub key: Option<Secret>,
     /// Identifies the conversation to the provider's cache.
     pub session_id: Option<String>,
+    pub hooks: Hooks,
 }
 
 /// A step of a streaming answer. `index` is the index of its block.

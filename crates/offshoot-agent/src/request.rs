@@ -18,7 +18,7 @@ use serde_json::{Map, Value, json};
 
 use crate::error::AgentError;
 use crate::message::{Block, Content, Message};
-use crate::provider::{Model, Request, Secret, ThinkingLevel, ToolSpec, problems};
+use crate::provider::{Hooks, Model, Request, Secret, ThinkingLevel, ToolSpec, problems};
 
 /// The parts of a request that are not in the session.
 #[derive(Debug, Clone)]
@@ -29,6 +29,14 @@ pub struct Frame {
     pub system: String,
     pub tools: Vec<ToolSpec>,
     pub key: Option<Secret>,
+}
+
+impl Frame {
+    fn into_request(self, session: &Session, messages: Vec<Message>) -> Request {
+        let Self { model, thinking, system, tools, key } = self;
+        let session_id = Some(session.id().to_owned());
+        Request { model, system, messages, tools, thinking, max_tokens: None, key, session_id, hooks: Hooks::default() }
+    }
 }
 
 /// A request, with diagnostics of its conversion.
@@ -59,9 +67,7 @@ pub fn build(session: &Session, frame: Frame) -> Result<Built, AgentError> {
     let (rest, diagnostics) = converter.finish();
     take(rest, &mut messages)?;
     check(&messages)?;
-    let Frame { model, thinking, system, tools, key } = frame;
-    let session_id = Some(session.id().to_owned());
-    let request = Request { model, system, messages, tools, thinking, max_tokens: None, key, session_id };
+    let request = frame.into_request(session, messages);
     let tokens = gauge.tokens(&request);
     Ok(Built { request, tokens, diagnostics })
 }
@@ -94,9 +100,7 @@ pub fn build_from(session: &Session, frame: Frame, messages: Vec<String>) -> Res
     let (rest, diagnostics) = converter.finish();
     take(rest, &mut converted)?;
     check(&converted)?;
-    let Frame { model, thinking, system, tools, key } = frame;
-    let session_id = Some(session.id().to_owned());
-    let request = Request { model, system, messages: converted, tools, thinking, max_tokens: None, key, session_id };
+    let request = frame.into_request(session, converted);
     let tokens = sum + frame_tokens(&request);
     Ok(Built { request, tokens, diagnostics })
 }

@@ -18,7 +18,7 @@ use offshoot_session::medium::read_regular_text;
 
 pub use patterns::{chosen, is_pattern};
 pub use places::{PackageFiles, ResourceLists, ResourcePlaces, skill_files, template_files};
-pub use search::SharedResources;
+pub use search::{AddedPaths, SharedResources};
 pub use skill::Skill;
 pub use system_texts::{SystemTexts, TypedTexts};
 pub use template::PromptTemplate;
@@ -130,7 +130,7 @@ impl Resources {
         }
     }
 
-    /// What the model is told of the skills that it may open itself, with the tool of this name; `None` without one.
+    /// The part of the system prompt that lists the skills, which the model opens with the tool of this name; `None` without skills.
     pub fn for_model(&self, reader: &str) -> Option<String> {
         let told: Vec<String> = self.skills.iter().filter(|skill| !skill.is_for_person_only).map(Skill::told).collect();
         (!told.is_empty()).then(|| {

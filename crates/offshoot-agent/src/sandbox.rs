@@ -14,7 +14,8 @@ use std::sync::Arc;
 pub use policy::{Helper, Layers, SandboxPolicy};
 pub use state::{Confinement, SandboxState};
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+/// In the order of strictness.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 #[expect(missing_docs, reason = "the names say what they are")]
 pub enum SandboxMode {
     #[default]
@@ -142,7 +143,7 @@ impl Sandbox {
         Err(format!("{} is not changed: the sandbox lets you write only {}", real.display(), self.places(&policy)))
     }
 
-    /// What the user is told at the start.
+    /// The notice for the user at the start.
     pub fn told(&self) -> String {
         let what = match (self.wishes.mode, self.wishes.network) {
             (SandboxMode::ReadOnly, SandboxNetwork::Off) => "commands write no file of yours and have no network",
@@ -159,7 +160,7 @@ impl Sandbox {
         }
     }
 
-    /// What the model is told in the system prompt.
+    /// The paragraph of the system prompt for the model.
     pub fn for_model(&self) -> String {
         let network = match self.wishes.network {
             SandboxNetwork::Off => " and have no network",

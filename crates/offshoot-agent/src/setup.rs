@@ -1,20 +1,22 @@
-//! The parts of an agent, except for its session, and the interface to keys. Builds nothing itself.
+//! The parts of an agent, except for its session. Builds nothing itself.
 
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::PathBuf;
-use std::pin::Pin;
 use std::sync::Arc;
 
 use offshoot_session::branch_summary;
 use offshoot_session::clock::{Clock, SystemClock};
 use offshoot_session::compact;
+use offshoot_session::session::Session;
 
 use crate::approval::{Permissions, Rule};
 use crate::extensions::Extensions;
-use crate::model::{Access, KeyError, Keys, Models};
+use crate::key_source::KeySource;
+use crate::limits::Limits;
 use crate::provider::{Model, Provider, Secret, ThinkingLevel};
 use crate::resources::SharedResources;
+use crate::sandbox::SandboxNetwork;
 use crate::sessions::{InMemory, Sessions};
 use crate::spending::RunLimits;
 use crate::stored_prompt::{PromptStorage, ToolSets};
@@ -23,45 +25,6 @@ use crate::system_prompt::SystemPrompt;
 use crate::tool::bash::Shell;
 use crate::tool::{KeyGuard, OutputFolder, Tool, ToolContext};
 use crate::turn::{QueueMode, Retry};
-
-/// Dropping this stops a command that prints the key.
-pub type Accessing<'a> = Pin<Box<dyn Future<Output = Result<Access, KeyError>> + Send + 'a>>;
-
-/// The source of keys, asked before every request, so that an expired key can be replaced.
-pub trait KeySource: Send + Sync {
-    /// The key and headers for a model. Fails if a required key is missing.
-    fn access<'a>(&'a self, model: &'a Arc<Model>) -> Accessing<'a>;
-
-    /// The provider refused its key: a cached one is outdated.
-    fn refused(&self, _provider: &str) {}
-
-    /// Every key that is known without running a command: none of them may be in a tool's output.
-    fn known(&self) -> Vec<Secret> {
-        Vec::new()
-    }
-}
-
-/// The same key, or none, for every model.
-impl KeySource for Option<Secret> {
-    fn access<'a>(&'a self, model: &'a Arc<Model>) -> Accessing<'a> {
-        let access = Access { model: model.clone(), key: self.clone() };
-        Box::pin(std::future::ready(Ok(access)))
-    }
-}
-
-impl KeySource for (Arc<Models>, Keys) {
-    fn access<'a>(&'a self, model: &'a Arc<Model>) -> Accessing<'a> {
-        Box::pin(self.1.access(&self.0, model))
-    }
-
-    fn refused(&self, provider: &str) {
-        self.1.forget(provider);
-    }
-
-    fn known(&self) -> Vec<Secret> {
-        self.1.known(&self.0)
-    }
-}
 
 /// Who answers when a call needs approval. There is no default: everybody who starts an agent decides.
 #[derive(Clone)]
@@ -77,6 +40,15 @@ pub enum Approver {
 pub trait RuleStore: Send + Sync {
     /// Lets the calls that the rule matches run from now on. Fails with the reason.
     fn allow(&self, rule: &Rule) -> Result<(), String>;
+}
+
+/// Reads the setup anew when a session of another folder is opened. Called on the thread that owns the session.
+pub trait SetupSource: Send + Sync {
+    /// The setup of the session's folder, and what is odd about it, in words.
+    ///
+    /// # Errors
+    /// Why there is none, in words.
+    fn read(&self, session: &Session) -> Result<(ReloadedSetup, Vec<String>), String>;
 }
 
 /// The settings that may change while the agent runs.
@@ -147,6 +119,8 @@ pub struct Setup {
     pub follow_up: QueueMode,
     pub limits: RunLimits,
     pub sessions: Arc<dyn Sessions>,
+    /// `None`: the setup is the same in all folders.
+    pub source: Option<Arc<dyn SetupSource>>,
     /// Other people's code, if there is any.
     pub extensions: Option<Arc<dyn Extensions>>,
     pub clock: Arc<dyn Clock + Sync>,
@@ -169,10 +143,36 @@ impl Setup {
         let (model, thinking, summariser) = (Arc::clone(&self.model), self.thinking, self.summariser.take());
         let (approver, clock, limits) = (self.approver.clone(), Arc::clone(&self.clock), self.limits);
         let extensions = self.extensions.take();
-        *self = Self { model, thinking, summariser, approver, clock, limits, extensions, ..new };
+        *self = Self { model, thinking, summariser, approver, clock, limits, ..new };
+        extensions.into_iter().for_each(|extensions| self.extend(extensions));
         self.tool_context = ToolContext { outputs, session_env, images, ..self.tool_context.clone() };
         self.permissions.mode = mode;
         self.tools = tools.unwrap_or_else(|| std::mem::take(&mut self.tools));
+    }
+
+    /// Other people's code, with the providers and the keys that it has of its own.
+    pub fn extend(&mut self, extensions: Arc<dyn Extensions>) {
+        self.provider = extensions.provider(Arc::clone(&self.provider));
+        self.keys = extensions.keys(Arc::clone(&self.keys));
+        self.extensions = Some(extensions);
+    }
+
+    /// Takes other skills and templates, for prompts and for the system prompt.
+    pub(crate) fn use_resources(&mut self, resources: SharedResources) {
+        if let SystemPrompt::Parts(parts) = &mut self.system {
+            Arc::make_mut(parts).resources = resources.clone();
+        }
+        self.resources = resources;
+    }
+
+    /// What an agent that extensions start may do at most.
+    pub fn limits(&self) -> Limits {
+        let sandbox = self.tool_context.sandbox.as_ref().map(|sandbox| &sandbox.wishes);
+        Limits {
+            approval: self.permissions.mode,
+            sandbox: sandbox.map(|wishes| wishes.mode).unwrap_or_default(),
+            network: sandbox.map(|wishes| wishes.network).unwrap_or(SandboxNetwork::On),
+        }
     }
 
     /// The system prompt for the tools in effect.
@@ -228,6 +228,7 @@ impl Setup {
             follow_up: QueueMode::default(),
             limits: RunLimits::default(),
             sessions: Arc::new(InMemory),
+            source: None,
             extensions: None,
             clock: Arc::new(SystemClock),
         }

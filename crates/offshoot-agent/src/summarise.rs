@@ -9,7 +9,7 @@ use std::time::Duration;
 use offshoot_session::summariser::{Answer, Request as Wanted};
 
 use crate::message::{AssistantMessage, Block, StopReason, UserMessage, text_of};
-use crate::provider::{Answer as Answered, Delta, Model, Provider, Request, Secret, ThinkingLevel};
+use crate::provider::{Answer as Answered, Delta, Hooks, Model, Provider, Request, Secret, ThinkingLevel};
 use crate::turn::{Retry, Trying};
 
 /// Dropping this stops the summariser.
@@ -88,6 +88,7 @@ impl ModelSummariser {
             }),
             key: self.key.clone(),
             session_id: None,
+            hooks: Hooks::default(),
         };
         let mut deltas = self.provider.stream(request);
         let (mut characters, mut reported) = (0, 0);

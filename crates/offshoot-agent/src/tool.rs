@@ -130,6 +130,9 @@ impl ToolOutcome {
 /// drop, is kept in the result.
 pub type Running = Pin<Box<dyn Future<Output = ToolOutcome> + Send>>;
 
+/// The arguments of a call as it runs, or its result if they do not fit the tool.
+pub type Prepared = Pin<Box<dyn Future<Output = Result<Value, ToolOutcome>> + Send>>;
+
 /// A tool. Arguments that do not fit its schema give a failed outcome, never a panic. Needs a tokio runtime with timers
 /// and I/O.
 pub trait Tool: Send + Sync {
@@ -157,6 +160,11 @@ pub trait Tool: Send + Sync {
     /// The extension that brought the tool; `None` for one that is built in.
     fn provider(&self) -> Option<&str> {
         None
+    }
+
+    /// The arguments with which a call is judged and runs, from those that the model wrote.
+    fn prepare(&self, arguments: Value) -> Prepared {
+        Box::pin(std::future::ready(Ok(arguments)))
     }
 
     /// The change that a call would make to a file, as numbered lines; `None`: it makes none, or it cannot be foretold. Called

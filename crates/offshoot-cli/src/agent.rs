@@ -7,6 +7,7 @@ mod approval;
 mod confine;
 mod setup;
 mod extensions;
+mod trust_event;
 mod print;
 mod stops;
 
@@ -25,44 +26,61 @@ use tokio::sync::mpsc::UnboundedReceiver;
 
 use crate::app::App;
 use crate::error::{CommandError, FailureKind, Result};
-use crate::extensions::NoFront;
+use crate::extensions::{NO_EXTENSION, NoFront, asks_for_list};
 pub(crate) use approval::UserRules;
 pub(crate) use args::{AgentOutput, Args, PrintForm, RpcVersion};
-pub(crate) use extensions::{AllPackages, extend, found};
+pub(crate) use extensions::{AllPackages, check_extensions, extend, found};
+use extensions::{check_loaded, names_extensions};
 pub(crate) use input::prompts;
 pub(crate) use open::{check_folder, open, set_name};
 use print::Printer;
 pub(crate) use print::failure;
 pub(crate) use setup::setup;
 pub(crate) use stops::{Stop, Stops};
+pub(crate) use trust_event::{TrustPerson, decided_by_extensions};
 
 pub(crate) fn run(app: &App, args: &Args, form: PrintForm) -> Result<()> {
     let mut session = open(app, args)?;
     check_folder(app, args, &session)?;
-    let said = prompts(app, args, session.cwd())?;
+    check_extensions(app, args)?;
+    let mode = if form == PrintForm::Events { "json" } else { "print" };
+    let app = &decided_by_extensions(app, args, &session, TrustPerson::Nobody(mode))?;
+    let mut said = prompts(app, args, session.cwd())?;
     if said.is_empty() {
         let error = CommandError::usage("there is nothing to say to the model");
         return Err(error.hint("`offshoot -p PROMPT`, `offshoot -p @FILE`, or pipe something in"));
     }
     let mut setup = setup(app, args, &session, Approver::Nobody)?;
-    let mode = if form == PrintForm::Events { "json" } else { "print" };
     let front = NoFront { app: app.clone(), mode };
     let extensions = extend(app, args, &session, &mut setup, Arc::new(front))?;
+    if extensions.is_none() {
+        said.retain(|said| !answers_list(app, said));
+    }
     setup.resources.troubles().iter().for_each(|trouble| app.ui.warning(trouble));
     set_name(app, args, &mut session)?;
     // One thread: the agent mostly waits for the model and its tools, and more threads would start more slowly.
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|error| CommandError::io("start the agent", &error))?;
-    let ended = runtime.block_on(work((session, extensions), setup, (said, args.max_time), Printer::new(app, form)));
+    let talk = Talk { said, required: extensions.clone().filter(|_| names_extensions(args)) };
+    let ended = runtime.block_on(work((session, extensions), setup, (talk, args.max_time), Printer::new(app, form)));
     // A second interrupt does not wait for running tools.
     runtime.shutdown_background();
     ended
 }
 
+/// Without an extension nobody else says that there is none.
+fn answers_list(app: &App, said: &UserPrompt) -> bool {
+    let asks = asks_for_list(&said.text);
+    if asks {
+        app.ui.note(NO_EXTENSION);
+    }
+    asks
+}
+
 async fn work(
     (session, extensions): (Session, Option<Arc<ExtensionSet>>),
     setup: offshoot_agent::Setup,
-    (said, limit): (Vec<UserPrompt>, Option<Duration>),
+    (talk, limit): (Talk, Option<Duration>),
     mut printer: Printer<'_>,
 ) -> Result<()> {
     printer.begin(&session, setup.tool_context.sandbox.as_ref())?;
@@ -75,7 +93,7 @@ async fn work(
         AgentError::LimitReached(why)
     });
     let mut events = agent.subscribe();
-    let settled = match relay(&agent, said, (&mut stops, time_up), (&mut events, &mut printer)).await {
+    let settled = match relay(&agent, talk, (&mut stops, time_up), (&mut events, &mut printer)).await {
         Ok(Some(settled)) => printer.end(&settled).map(|()| settled),
         // A second signal does not wait for running tools.
         Ok(None) => return Err(stopped()),
@@ -94,11 +112,11 @@ type Talked = std::result::Result<Settled, AgentError>;
 /// Prints the events of a conversation until it has settled; `None` after a second signal.
 async fn relay(
     agent: &AgentSession,
-    said: Vec<UserPrompt>,
+    talk: Talk,
     (stops, time_up): (&mut Stops, Option<AgentError>),
     (events, printer): (&mut UnboundedReceiver<Arc<Event>>, &mut Printer<'_>),
 ) -> Result<Option<Talked>> {
-    let talking = talk(agent.clone(), said);
+    let talking = talk.run(agent.clone());
     tokio::pin!(talking);
     let mut news = Vec::new();
     let mut is_stopping = false;
@@ -136,20 +154,31 @@ async fn relay(
     }))
 }
 
-/// What was told and is not taken yet.
+/// Events that are not taken yet.
 fn told(events: &mut UnboundedReceiver<Arc<Event>>) -> Vec<Arc<Event>> {
     std::iter::from_fn(|| events.try_recv().ok()).collect()
 }
 
-async fn talk(agent: AgentSession, said: Vec<UserPrompt>) -> Talked {
-    let mut settled = Settled::Done;
-    for said in said {
-        settled = agent.prompt(said).await?;
-        if settled != Settled::Done {
-            break;
+/// The prompts of a run, and the extensions without which none is sent.
+struct Talk {
+    said: Vec<UserPrompt>,
+    required: Option<Arc<ExtensionSet>>,
+}
+
+impl Talk {
+    async fn run(self, agent: AgentSession) -> Talked {
+        if let Some(extensions) = &self.required {
+            check_loaded(extensions).await?;
         }
+        let mut settled = Settled::Done;
+        for said in self.said {
+            settled = agent.prompt(said).await?;
+            if settled != Settled::Done {
+                break;
+            }
+        }
+        Ok(settled)
     }
-    Ok(settled)
 }
 
 fn outcome(settled: Talked) -> Result<()> {

@@ -19,6 +19,7 @@ use offshoot_settings::{Layers, Settings};
 use crate::config::Environment;
 use crate::config::settings::SettingsFiles;
 use crate::error::{CommandError, FailureKind, Result};
+use crate::registered::Registered;
 use crate::trust::{RunTrust, Trust};
 use crate::ui::Ui;
 pub(crate) use offshoot_session::text::shell_word as quoted;
@@ -39,6 +40,8 @@ pub(crate) struct App {
     pub(crate) durability: Durability,
     pub(crate) spill_policy: SpillPolicy,
     pub(crate) trust: RunTrust,
+    /// By extensions.
+    pub(crate) registered: Registered,
 }
 
 impl App {

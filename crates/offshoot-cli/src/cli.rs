@@ -11,6 +11,7 @@ use std::process::ExitCode;
 
 use clap::Subcommand;
 use offshoot_session::session::{Durability, SpillPolicy};
+use offshoot_session::text::clean_lines;
 
 use crate::app::App;
 use crate::commands::{
@@ -21,6 +22,8 @@ use crate::commands::{
 use crate::config::Environment;
 use crate::config::settings::session_dir;
 use crate::error::{CommandError, FailureKind, Result};
+use crate::known_flags::KnownFlags;
+use crate::registered::Registered;
 use crate::trust::RunTrust;
 use crate::ui::{self, ColorWhen, Ui};
 use crate::{agent, api, rpc, sandbox, tui};
@@ -190,10 +193,11 @@ pub(crate) fn run(arguments: &[OsString]) -> ExitCode {
         return sandbox::run(rest.iter().cloned());
     }
     let mut environment = Environment::read();
-    let line = match read::read(arguments, environment.session.as_deref(), ui::is_interactive()) {
+    let flags = KnownFlags::read(&environment);
+    let line = match read::read(arguments, environment.session.as_deref(), ui::is_interactive(), &flags) {
         Ok(line) => line,
         Err(error) => {
-            return refused(arguments, &error);
+            return refused(arguments, &error, &flags);
         }
     };
     environment.cache = environment.cache.filter(|_| !line.global.no_index);
@@ -206,7 +210,8 @@ pub(crate) fn run(arguments: &[OsString]) -> ExitCode {
         Some(folder) => (Some(folder), "--session-dir"),
         None => (session_dir(&environment), "sessionDir"),
     };
-    let app = App { ui, environment, session_dir, session_dir_by, durability: level, spill_policy, trust };
+    let registered = Registered::default();
+    let app = App { ui, environment, session_dir, session_dir_by, durability: level, spill_policy, trust, registered };
     let ran = match durability {
         Ok(_) => line.task.and_then(|task| match task {
             Task::Command(command) => command.run(&app),
@@ -225,20 +230,41 @@ pub(crate) fn run(arguments: &[OsString]) -> ExitCode {
 }
 
 /// Prints help, the version, or what is wrong with the command line.
-fn refused(arguments: &[OsString], error: &clap::Error) -> ExitCode {
+fn refused(arguments: &[OsString], error: &clap::Error, flags: &KnownFlags) -> ExitCode {
     let ui = Ui::new(&Environment::read(), ColorWhen::Auto, false);
     if error.use_stderr() {
         let text = error.to_string();
         let first = text.lines().next().unwrap_or_default();
         tell_programs(&ui, arguments, &CommandError::usage(first.trim_start_matches("error: ")));
     }
-    match error.print().map_err(CommandError::from) {
+    let is_of_all = arguments.get(1).is_none_or(|word| word.to_str().is_some_and(|word| word.starts_with('-')));
+    let printed = error.print().map_err(CommandError::from).and_then(|()| match error.kind() {
+        clap::error::ErrorKind::DisplayHelp if is_of_all => print_flags(&ui, flags),
+        _ => Ok(()),
+    });
+    match printed {
         Err(failed) if failed.kind != FailureKind::ClosedPipe => {
             ui.error(&failed);
             ExitCode::from(failed.kind.code())
         }
         _ => ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2)),
     }
+}
+
+/// The options of extensions, after the others.
+fn print_flags(ui: &Ui, flags: &KnownFlags) -> Result<()> {
+    let mut out = ui.raw();
+    for (number, (path, flag)) in flags.all().enumerate() {
+        if number == 0 {
+            writeln!(out, "\nOptions of extensions:")?;
+        }
+        let value = if flag.kind == "boolean" { "" } else { " <VALUE>" };
+        let path = path.file_name().unwrap_or_default().to_string_lossy();
+        let name = format!("--{}{value}", flag.name);
+        writeln!(out, "  {name:<24} {} ({path})", clean_lines(&flag.description))?;
+    }
+    out.finish()?;
+    Ok(())
 }
 
 /// A program that asked for JSON gets it for every failure.

@@ -4,6 +4,7 @@
 
 pub(crate) mod settings;
 pub(crate) mod trust_file;
+pub(crate) mod auth_file;
 pub(crate) mod keys;
 pub(crate) mod themes;
 
@@ -57,6 +58,8 @@ pub(crate) struct Environment {
     pub(crate) node: Option<PathBuf>,
     /// The folders of `PATH`.
     pub(crate) path: Vec<PathBuf>,
+    /// `OFFSHOOT_LIMITS`: what this agent may do at most, if an extension of another one has started it.
+    pub(crate) limits: Option<String>,
     /// `OFFSHOOT_EXTENSION_PATIENCE`, in seconds: how long an extension may work without yielding.
     pub(crate) extension_patience: Option<Duration>,
 }
@@ -126,6 +129,7 @@ impl Environment {
             columns: text("COLUMNS").and_then(|columns| columns.parse().ok()),
             now: text("OFFSHOOT_NOW").and_then(|now| parse_iso(&now)),
             node: env("PI_NODE").map(PathBuf::from),
+            limits: text("OFFSHOOT_LIMITS"),
             extension_patience: text("OFFSHOOT_EXTENSION_PATIENCE").and_then(|text| seconds(&text)),
             path: env("PATH").map(|path| std::env::split_paths(&path).collect()).unwrap_or_default(),
             home,

@@ -2,6 +2,8 @@
 
 mod known;
 mod find;
+mod trust_listeners;
+mod listing;
 mod program;
 
 use std::path::Path;
@@ -17,9 +19,13 @@ use serde_json::{Map, Value};
 
 use crate::app::App;
 use crate::config;
-pub(crate) use find::{ExtensionWishes, FoundExtensions, find};
+pub(crate) use find::{ExtensionWishes, FoundExtensions, find, wrongly_named};
 pub(crate) use known::KnownExtensions;
-use program::ExtensionProgram;
+pub(crate) use listing::{NO_EXTENSION, asks_for_list, listing};
+pub(crate) use program::{AwaitedModel, ProgramModels};
+use program::{ExtensionProgram, FindAgain};
+pub(crate) use trust_listeners::TrustListeners;
+
 pub(crate) use program::{ExtensionFront, NoFront, unheard};
 
 /// How long an extension may work without yielding.
@@ -36,25 +42,41 @@ pub(crate) fn set(
     if sources.is_empty() {
         return None;
     }
+    let request = request(app, (sources, flags), cwd, (program.mode(), program.has_ui()));
+    let host = node_host(app, layers, cwd);
+    Some(Arc::new(ExtensionSet::new(vec![(host, request)], program, Arc::new(SystemClock))))
+}
+
+/// The process that runs extensions of these settings. Nothing is started yet.
+pub(crate) fn node_host(app: &App, layers: &Layers, cwd: &Path) -> Arc<dyn Host> {
     let environment = &app.environment;
     let named = Settings::from(layers).node.map(|node| environment.cwd.join(node));
     let search = NodeSearch { named: environment.node.clone().or(named), path: environment.path.clone() };
     let cache = environment.cache.clone().unwrap_or_else(|| cwd.join(".offshoot-cache"));
     let patience = environment.extension_patience.unwrap_or(PATIENCE);
-    let host: Arc<dyn Host> = Arc::new(NodeHost::new(NodeOptions { search, cache, patience }));
-    let request = LoadRequest {
+    Arc::new(NodeHost::new(NodeOptions { search, cache, patience }))
+}
+
+/// What the process needs to load extensions, in a mode with or without a person.
+pub(crate) fn request(
+    app: &App,
+    (extensions, flags): (Vec<Source>, Map<String, Value>),
+    cwd: &Path,
+    (mode, has_ui): (&'static str, bool),
+) -> LoadRequest {
+    LoadRequest {
         version: env!("CARGO_PKG_VERSION"),
         cwd: cwd.to_path_buf(),
-        agent_dir: environment.data.clone(),
-        mode: program.mode(),
-        has_ui: program.has_ui(),
+        agent_dir: app.environment.data.clone(),
+        mode,
+        has_ui,
         flags,
         reason: "startup",
-        extensions: sources,
+        extensions,
         launcher: config::own_program(),
+        limits: String::new(),
         pi_packages: pi_packages(app),
-    };
-    Some(Arc::new(ExtensionSet::new(vec![(host, request)], program, Arc::new(SystemClock))))
+    }
 }
 
 /// Folders in which pi's own packages may be installed: beside the first `pi` on the path, and in pi's folder.
@@ -71,11 +93,10 @@ fn pi_packages(app: &App) -> Vec<std::path::PathBuf> {
 /// The program that answers extensions on behalf of a front end.
 pub(crate) fn program(
     app: &App,
-    key: Option<String>,
-    resources: offshoot_agent::resources::SharedResources,
-    cwd: &Path,
+    models: ProgramModels,
+    (cwd, find): (&Path, FindAgain),
     front: Arc<dyn ExtensionFront>,
 ) -> Arc<dyn Program> {
     let app = App { ui: app.ui.quiet(), ..app.clone() };
-    Arc::new(ExtensionProgram { app, key, resources, cwd: cwd.to_path_buf(), front })
+    Arc::new(ExtensionProgram { app, models, find, cwd: cwd.to_path_buf(), front })
 }

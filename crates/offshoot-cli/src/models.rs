@@ -1,16 +1,19 @@
 //! Chooses the model that a run asks, from models and keys in the user's files. Asks no model.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use offshoot_agent::model::{FoundModel, Keys, Models, ScopedModel, Trouble, UnknownModel, scope};
 use offshoot_agent::provider::{Model, Secret, ThinkingLevel};
 use offshoot_session::clock::SystemClock;
+use offshoot_session::entry::Source as _;
 use offshoot_session::json::Json;
 use offshoot_session::session::Session;
 use offshoot_settings::Settings;
 
 use crate::app::App;
 use crate::config;
+use crate::config::auth_file::AuthFile;
 use crate::config::settings::pi_folder;
 use crate::error::{CommandError, FailureKind, Result};
 
@@ -75,6 +78,8 @@ pub(crate) struct ChosenModel {
 pub(crate) struct ModelTable {
     pub(crate) models: Arc<Models>,
     pub(crate) keys: Keys,
+    /// The providers that a person signs in to, and whether somebody is.
+    sign_ins: BTreeMap<String, bool>,
 }
 
 impl ModelTable {
@@ -94,7 +99,11 @@ impl ModelTable {
             (models, keys) = (more, stored);
             troubles.extend(odd.into_iter().chain(found));
         }
-        (Self { models: Arc::new(models), keys }, troubles)
+        app.registered.add_to(&mut models);
+        let auth = home.map(AuthFile::of);
+        let is_in = |name: &String| auth.as_ref().is_some_and(|auth| auth.credentials(name).is_some());
+        let sign_ins = app.registered.sign_ins().into_iter().map(|name| (name.clone(), is_in(&name))).collect();
+        (Self { models: Arc::new(models), keys, sign_ins }, troubles)
     }
 
     pub(crate) fn load(app: &App) -> Self {
@@ -116,9 +125,12 @@ impl ModelTable {
         Self { keys: self.keys.with(key.map(Secret::new)), ..self }
     }
 
-    /// Whether the model's provider has a key, or needs none.
+    /// Whether the model's provider has a key or a sign-in, or needs none.
     pub(crate) fn can_ask(&self, model: &Model) -> bool {
-        self.keys.can_ask(&self.models, model)
+        match self.sign_ins.get(&model.provider) {
+            Some(is_in) => *is_in || self.keys.source(&self.models, &model.provider).is_some(),
+            None => self.keys.can_ask(&self.models, model),
+        }
     }
 
     pub(crate) fn usable(&self) -> Vec<Arc<Model>> {
@@ -230,13 +242,16 @@ fn no_key() -> CommandError {
 }
 
 /// The last model and thinking level of a session that has entries.
-fn recorded(session: &Session) -> (Option<(String, String)>, Option<ThinkingLevel>) {
-    let Some(context) = session.leaf().and_then(|_| session.context().ok()) else { return (None, None) };
+pub(crate) fn recorded(session: &Session) -> (Option<(String, String)>, Option<ThinkingLevel>) {
+    let Some(leaf) = session.leaf() else { return (None, None) };
+    let Ok(context) = session.context() else { return (None, None) };
     let model = context.model.as_deref().and_then(|json| {
         let json = Json::parse(json).ok()?;
         Some((json.str("provider")?.into_owned(), json.str("modelId")?.into_owned()))
     });
-    let level =
-        context.thinking_level.as_deref().and_then(|json| ThinkingLevel::parse(&Json::parse(json).ok()?.as_str()?));
+    // A context without such an entry is "off" too, but nobody chose that.
+    let is_chosen = session.tree().thinking_level_change(leaf).is_some();
+    let level = context.thinking_level.as_deref().filter(|_| is_chosen);
+    let level = level.and_then(|json| ThinkingLevel::parse(&Json::parse(json).ok()?.as_str()?));
     (model, level)
 }

@@ -59,15 +59,5 @@ pub(crate) fn with_forecast(object: Object, forecast: Option<&RequestForecast>) 
 }
 
 pub(crate) fn json(forecast: &RequestForecast) -> String {
-    let number = |number: Option<f64>| number.map_or("null".to_owned(), |number| number.to_string());
-    let count = |count: Option<i64>| count.map_or("null".to_owned(), |count| count.to_string());
-    let tokens = &forecast.tokens;
-    Object::new()
-        .raw("contextTokens", tokens.context_tokens)
-        .raw("cachedTokens", count(tokens.cached_tokens.map(u64::cast_signed)))
-        .raw("freshTokens", tokens.fresh_tokens())
-        .raw("cacheExpiresInMs", count(tokens.cache_expires_in_ms))
-        .raw("costNow", number(forecast.cost_now))
-        .raw("costLater", number(forecast.cost_later))
-        .finish()
+    forecast.to_json()
 }

@@ -3,6 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
+use offshoot_agent::resources::of_project;
 use offshoot_settings::{ProjectTrust, Settings};
 
 use crate::config::settings::SettingsFiles;
@@ -15,8 +16,14 @@ pub(crate) enum RunTrust {
     Undecided,
     /// `--trust` or `--no-trust`.
     EveryFolder(bool),
-    /// The user was asked about this folder, given by its real path.
-    Asked(PathBuf, bool),
+    /// The user was asked about a folder, or an extension has decided.
+    Decided {
+        /// Its real path.
+        folder: PathBuf,
+        is_trusted: bool,
+        /// The answer that was kept then.
+        stored: Option<bool>,
+    },
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,6 +34,15 @@ pub(crate) enum Trust {
     Unasked,
 }
 
+/// Names in a project's folders of offshoot and pi that count only in trusted folders, beside those of resources.
+const GUARDED: [&str; 5] = ["settings.json", "extensions", "hooks", "tools", "themes"];
+
+/// Whether a folder has files that count only if it is trusted.
+pub(crate) fn has_trusted_files(folder: &Path, home: Option<&Path>) -> bool {
+    let bases = [".offshoot", ".pi"].map(|base| folder.join(base));
+    bases.iter().any(|base| GUARDED.iter().any(|name| base.join(name).exists())) || !of_project(folder, home).is_empty()
+}
+
 impl RunTrust {
     /// Whether a folder is trusted, and why the stored answers cannot be read, if so. `data` is the data folder.
     pub(crate) fn of(&self, data: Option<&Path>, folder: &Path) -> (Trust, Option<String>) {
@@ -34,11 +50,11 @@ impl RunTrust {
         match self {
             Self::EveryFolder(is_trusted) => return (decided(*is_trusted), None),
             // An answer that was kept since is the newer one.
-            Self::Asked(asked, is_trusted) if *asked == real(folder) => {
+            Self::Decided { folder: asked, is_trusted, stored } if *asked == real(folder) => {
                 let kept = data.and_then(|data| TrustFile::of(data).answer(folder).ok().flatten());
-                return (decided(kept.unwrap_or(*is_trusted)), None);
+                return (decided(kept.filter(|_| kept != *stored).unwrap_or(*is_trusted)), None);
             }
-            Self::Asked(..) | Self::Undecided => {}
+            Self::Decided { .. } | Self::Undecided => {}
         }
         let Some(data) = data else { return (Trust::Unasked, None) };
         match TrustFile::of(data).answer(folder) {

@@ -10,18 +10,28 @@ mod draft_files;
 mod drafts;
 mod session_list;
 mod pick;
+mod extension_notices;
+mod extension_dialogs;
+mod extension_streams;
+mod extension_themes;
+mod extension_front;
+mod one_thread;
 mod job_context;
 mod choices;
 mod clipboard;
 mod files;
 mod git_branch;
+mod extension_drawing;
+mod extension_history;
 mod session_facts;
+mod branch_list;
 mod snapshots;
 mod settings;
 mod actions;
 mod bring_back;
 mod reload;
-mod extension_front;
+mod extension_writing;
+mod extension_tasks;
 mod serve;
 mod trust_question;
 mod extension_question;
@@ -29,27 +39,26 @@ mod pi_question;
 mod program;
 
 use std::sync::Arc;
-use std::sync::mpsc::{Sender, channel};
+use std::sync::mpsc::channel;
 
 use offshoot_agent::approval::ApprovalMode;
 use offshoot_agent::command::{Command, UserPrompt};
-use offshoot_agent::resources::SharedResources;
 use offshoot_agent::{Approver, Setup};
 use offshoot_session::session::Session;
 use offshoot_session::transcript::Level;
-use offshoot_settings::Settings;
 use offshoot_tui::app::cmd::ProgramTask;
 use offshoot_tui::app::model::Model;
 use offshoot_tui::app::msg::Msg;
 use offshoot_tui::app::run::{Inbox, Program as _, run as run_front_end};
 use offshoot_tui::editor::{Editor, History, Offers};
 
-use crate::agent::{self, Args, UserRules};
+use crate::agent::{self, Args, TrustPerson, UserRules};
 use crate::app::App;
 use crate::error::{CommandError, Result};
 use draft_files::DraftFiles;
 use drafts::DraftWriter;
 use job_context::JobContext;
+use one_thread::OneThread;
 use program::Program;
 use session_list::SessionListWorker;
 use signals::Signals;
@@ -71,6 +80,8 @@ pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
         (agent::open(app, args)?, None)
     };
     agent::check_folder(app, args, &session)?;
+    agent::check_extensions(app, args)?;
+    let app = &agent::decided_by_extensions(app, args, &session, TrustPerson::AtTheTerminal)?;
     let app = &trust_question::decided(app, &app.folder_of(&session))?;
     pi_question::ask(app)?;
     let said = agent::prompts(app, args, session.cwd())?;
@@ -103,11 +114,9 @@ fn converse(
     // A prompt of the command line is sent at once; the draft is kept for another time.
     let draft = if said.is_empty() { files.take_left() } else { String::new() };
     let app = App { ui: app.ui.quiet(), ..app.clone() };
-    let settings = wishes.settings.clone();
     let mut model = Model::new(wishes, editor, &draft);
     model.approval = setup.permissions.mode;
     model.editor.offer(Offers::expect_called);
-    offer_called(setup.resources.clone(), settings, sender.clone())?;
     let told = sender.clone();
     // The front end may have ended.
     let session_list = SessionListWorker::start(&app, move |answer| drop(told.send(Msg::Sessions(answer))))?;
@@ -119,8 +128,18 @@ fn converse(
     let args = Arc::new(args.clone());
     let session_list = Arc::new(session_list);
     let scope = Arc::default();
-    let (news, extensions) = (sender.clone(), None);
-    let context = JobContext { app: app.clone(), news, drafts, session_list, args, scope, extensions };
+    let news = sender.clone();
+    let context = JobContext {
+        app: app.clone(),
+        news,
+        drafts,
+        session_list,
+        args,
+        scope,
+        forecasts: OneThread::default(),
+        extensions: None,
+        desk: None,
+    };
     let (watch, notice) = hangup::hangup();
     let mut program = Program::start(context, session, setup, notice)?;
     program.take(ProgramTask::Look);
@@ -135,17 +154,6 @@ fn converse(
     let model = ran.map_err(|error| CommandError::io("use the terminal", &error))?;
     goodbye(&app, &model);
     Ok(())
-}
-
-/// Tells the front end which skills and templates there are, and what is wrong with them, when they are found.
-fn offer_called(resources: SharedResources, settings: Settings, news: Sender<Msg>) -> Result<()> {
-    let telling = std::thread::Builder::new().name("offers".to_owned()).spawn(move || {
-        // The front end may have ended.
-        drop(news.send(Msg::Called(choices::called(&resources, &settings))));
-        let notice = |trouble: &String| drop(news.send(Msg::Notice(Level::Warning, trouble.clone())));
-        resources.troubles().iter().for_each(notice);
-    });
-    telling.map(drop).map_err(|error| CommandError::io("look for skills and prompt templates", &error))
 }
 
 fn goodbye(app: &App, model: &Model) {

@@ -17,7 +17,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use anstream::{AutoStream, ColorChoice};
+use anstyle::Style;
 use offshoot_session::text::clean_lines;
+use offshoot_tui::text::width;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use crate::config::Environment;
@@ -169,18 +171,25 @@ impl Ui {
     }
 
     pub(crate) fn note(&self, text: &str) {
-        self.say(&[format!("{NOTE}note:{NOTE:#} {}", clean_lines(text))]);
+        self.labelled("note", NOTE, text);
     }
 
     pub(crate) fn warning(&self, text: &str) {
         if let Some(warnings) = &self.warnings {
             return warnings.lock().unwrap_or_else(PoisonError::into_inner).push(text.to_owned());
         }
-        self.say(&[format!("{WARNING}warning:{WARNING:#} {}", clean_lines(text))]);
+        self.labelled("warning", WARNING, text);
     }
 
     pub(crate) fn hint(&self, text: &str) {
         self.say(&[format!("{HINT}hint:{HINT:#} {}", clean_lines(text))]);
+    }
+
+    /// A word in its colour, and a text. On a terminal its rows break between words.
+    fn labelled(&self, label: &str, style: Style, text: &str) {
+        let columns = terminal_size::terminal_size_of(io::stderr()).map(|(width, _)| usize::from(width.0));
+        let text = wrapped(&clean_lines(text), width(label) + 2, columns.unwrap_or(usize::MAX));
+        self.say(&[format!("{style}{label}:{style:#} {text}")]);
     }
 
     /// A closed stderr silences notes, nothing more.
@@ -196,6 +205,31 @@ impl Ui {
     pub(crate) fn progress(&self, what: &'static str) -> Progress {
         Progress::new(what, io::stderr().is_terminal() && !self.is_quiet)
     }
+}
+
+/// The text in rows that break between words, the first one after `used` columns. A word that is longer than a row is left to
+/// the terminal, so that it can be copied.
+fn wrapped(text: &str, mut used: usize, columns: usize) -> String {
+    let mut rows = String::new();
+    for (at, line) in text.split('\n').enumerate() {
+        if at > 0 {
+            rows.push('\n');
+            used = 0;
+        }
+        for (at, word) in line.split(' ').enumerate() {
+            let wide = width(word);
+            let gap = usize::from(at > 0);
+            if used + gap + wide > columns && used > 0 && wide > 0 {
+                rows.push('\n');
+                used = wide;
+            } else {
+                rows.push_str(if at > 0 { " " } else { "" });
+                used += gap + wide;
+            }
+            rows.push_str(word);
+        }
+    }
+    rows
 }
 
 /// Whether both input and output are a terminal.
@@ -266,5 +300,22 @@ impl Drop for Output {
             drop(out.take());
             drop(child.wait());
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// `(approval: auto)` was broken within its first word on a terminal of 40 columns.
+    #[test]
+    fn rows_break_between_words() {
+        let told = "the calls run unasked (approval: auto); see /a/path/that/is/longer/than/a/row/of/it\nand more";
+        assert_eq!(
+            wrapped(told, 6, 30),
+            "the calls run unasked\n(approval: auto); see\n/a/path/that/is/longer/than/a/row/of/it\nand more"
+        );
+        assert_eq!(wrapped(told, 6, usize::MAX), told);
+        assert_eq!(wrapped("", 6, 3), "");
     }
 }

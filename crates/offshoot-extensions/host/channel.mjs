@@ -2,7 +2,6 @@
 // Extensions share this process, so everything it calls is taken before the first of them is loaded.
 import * as fs from "node:fs";
 import { Socket } from "node:net";
-import { largeEvent } from "./large.mjs";
 
 const { parse, stringify } = JSON;
 const { readSync, writeSync } = fs;
@@ -50,11 +49,6 @@ export function receive(take, end) {
       const bytes = parts.length === 1 ? parts[0] : concat(parts);
       parts = [];
       start = at + 1;
-      const large = largeEvent(bytes);
-      if (large) {
-        take(large, "");
-        continue;
-      }
       const line = bytes.toString("utf8");
       take(parse(line), line);
     }
@@ -86,12 +80,23 @@ function readLine() {
   }
 }
 
-/** A synchronous call to the owner of the session. Throws what the owner refuses. */
-export function ask(method, params = {}) {
-  const id = nextCall++;
-  writeAll(6, encode({ id, method, params }));
-  const answer = parse(readLine());
-  if (answer.id !== id) throw new Error(`an answer to call ${answer.id} came for call ${id}`);
-  if (answer.error) throw new Error(answer.error.message);
-  return answer.ok ?? undefined;
+/** A synchronous call to the owner of the session: what its answer says, and its text. Throws what the owner refuses. */
+export function askWithText(method, params = {}) {
+  const text = answerOf(method, params);
+  return { ok: opened(text), text };
+}
+
+/** The same without the text. */
+export const ask = (method, params = {}) => opened(answerOf(method, params)) ?? undefined;
+
+function answerOf(method, params) {
+  writeAll(6, encode({ id: nextCall++, method, params }));
+  return readLine();
+}
+
+function opened(text) {
+  const { id, ok, error } = parse(text);
+  if (id !== nextCall - 1) throw new Error(`an answer to call ${id} came for call ${nextCall - 1}`);
+  if (error) throw new Error(error.message);
+  return ok;
 }

@@ -3,8 +3,11 @@ import { ask } from "./channel.mjs";
 import { call, note } from "./calls.mjs";
 import { ship } from "./rows.mjs";
 
-const mounted = new Map();
+const all = new Map();
 let nextComponent = 1;
+
+/** What is known of a component on the screen. */
+export const mounted = (id) => all.get(id);
 
 /** The size of the part of the screen that was rendered last. */
 const size = { columns: 80, rows: 24 };
@@ -17,34 +20,34 @@ export function resize({ width, height }) {
 /** A component on the screen; `report` gets what it throws. */
 function mount(entry) {
   const id = nextComponent++;
-  mounted.set(id, { id, ...entry });
+  all.set(id, { id, ...entry });
   return id;
 }
 
 /** Gives it the component once its factory has made it. */
 export function place(id, component) {
-  const entry = mounted.get(id);
+  const entry = all.get(id);
   if (!entry) return component?.dispose?.();
   entry.component = component;
   invalidate(id);
 }
 
 export function unmount(id) {
-  const entry = mounted.get(id);
-  if (!mounted.delete(id)) return;
+  const entry = all.get(id);
+  if (!all.delete(id)) return;
   entry.component?.dispose?.();
 }
 
 /** Several wishes to be rendered in one turn of the loop are one. */
 const wishes = new Set();
 function invalidate(id) {
-  if (wishes.size === 0) setImmediate(() => [...wishes].forEach((each) => wishes.delete(each) && mounted.has(each) && note("component.invalidate", { component: each })));
+  if (wishes.size === 0) setImmediate(() => [...wishes].forEach((each) => wishes.delete(each) && all.has(each) && note("component.invalidate", { component: each })));
   wishes.add(id);
 }
 
 /** The terminal and the screen as a factory gets them: enough to ask for a frame, to open overlays and to know the size. */
 function tuiFor(id) {
-  const entry = () => mounted.get(id);
+  const entry = () => all.get(id);
   const terminal = {
     get columns() {
       return size.columns;
@@ -86,13 +89,13 @@ function tuiFor(id) {
   return tui;
 }
 
-const lastOverlay = () => [...mounted.values()].reverse().find(({ handle }) => handle && !handle.isHidden());
+const lastOverlay = () => [...all.values()].reverse().find(({ handle }) => handle && !handle.isHidden());
 
 const plainOptions = (options) => JSON.parse(JSON.stringify((typeof options === "function" ? options() : options) ?? {}));
 
 /** What an overlay's owner may do with it. */
 function handleOf(id, close) {
-  const entry = () => mounted.get(id);
+  const entry = () => all.get(id);
   const tell = (change) => entry() && note("component.overlay", { component: id, ...change });
   return {
     hide: close,
@@ -116,9 +119,9 @@ function showOverlay(component, options) {
     note("component.done", { component: id });
   };
   const id = mount({ component, visible: options?.visible });
-  mounted.get(id).handle = handleOf(id, close);
+  all.get(id).handle = handleOf(id, close);
   call("ui.custom", { component: id, overlay: true, options: plainOptions(options) }).then(() => unmount(id), () => unmount(id));
-  return mounted.get(id).handle;
+  return all.get(id).handle;
 }
 
 /** `ui.custom`: shows what the factory makes until it calls `done`; the value is what it gave. */
@@ -134,15 +137,15 @@ export function custom(factory, { overlay = false, overlayOptions, onHandle } = 
     };
     const id = mount({ visible: typeof overlayOptions === "object" ? overlayOptions.visible : undefined });
     const done = (value) => finish(resolve, value);
-    if (overlay) mounted.get(id).handle = handleOf(id, () => done(undefined));
+    if (overlay) all.get(id).handle = handleOf(id, () => done(undefined));
     Promise.resolve()
       .then(() => factory(tuiFor(id), theme, keybindings(), done))
       .then((component) => {
         if (isOver) return component?.dispose?.();
-        mounted.get(id).component = component;
-        mounted.get(id).focused = true;
+        all.get(id).component = component;
+        all.get(id).focused = true;
         if (component && "focused" in component) component.focused = true;
-        if (overlay) onHandle?.(mounted.get(id).handle);
+        if (overlay) onHandle?.(all.get(id).handle);
         return call("ui.custom", { component: id, overlay, options: plainOptions(overlayOptions) }).then(() => finish(resolve, undefined));
       })
       .catch((error) => finish(reject, error));
@@ -153,27 +156,30 @@ export function custom(factory, { overlay = false, overlayOptions, onHandle } = 
 export function mountLasting(make, args = () => []) {
   const id = mount({});
   const component = make(tuiFor(id), ...args());
-  mounted.get(id).component = component;
+  all.get(id).component = component;
   return { id, component };
 }
 
 const get = (id) => {
-  const entry = mounted.get(id);
+  const entry = all.get(id);
   if (!entry?.component) throw new Error(`there is no component ${id}`);
   return entry;
 };
 
 /** What offshoot asks of components, by the kind of its `invoke`. */
 export const invocations = {
-  "component.render"({ component, width, height }) {
-    resize({ width, height });
+  "component.render"({ component, width, height, screenWidth = width }) {
+    resize({ width: screenWidth, height });
     const entry = get(component);
-    if (entry.visible && !entry.visible(width, size.rows)) return { rows: [], hidden: true };
+    if (entry.visible && !entry.visible(screenWidth, size.rows)) return { rows: [], hidden: true };
     return ship(entry.component.render(width), width);
   },
   "component.input"({ component, data }) {
+    // A key may be on its way while a component goes.
+    if (!all.get(component)?.component) return { isGone: true };
     const entry = get(component);
     (entry.focus ?? entry.component).handleInput?.(data);
+    entry.afterInput?.();
     return {};
   },
   "component.focus"({ component, focused }) {
@@ -190,14 +196,14 @@ export const invocations = {
     unmount(component);
     return {};
   },
-  "editor.text": ({ component }) => get(component).component.getText(),
-  "editor.setText"({ component, text }) {
-    get(component).component.setText(text);
-    return {};
-  },
 };
+
+/** Other colours: what components keep of the old ones goes. */
+export function invalidateAll() {
+  for (const { component } of all.values()) component?.invalidate?.();
+}
 
 /** Everything of a load that is over. */
 export function unmountAll() {
-  for (const id of [...mounted.keys()]) unmount(id);
+  for (const id of [...all.keys()]) unmount(id);
 }

@@ -69,7 +69,7 @@ export function createContexts(instance, api, host) {
     event: named("ExtensionContext", context, check),
     command: named("ExtensionCommandContext", descriptors(context, control), check),
     replaced: named("ReplacedSessionContext", descriptors(context, control, replacement), check),
-    trust: { cwd: host.cwd, mode: host.mode, hasUI: host.hasUI, ui },
+    trust: { cwd: host.cwd, mode: host.mode, hasUI: host.hasUI, ui: { select: ui.select, confirm: ui.confirm, input: ui.input, notify: (message, type) => note("ui.notify", { message, type }) } },
   };
 }
 

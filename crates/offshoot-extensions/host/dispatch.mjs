@@ -1,23 +1,36 @@
 // One event or one invocation: finds the function of the extension, runs it with its context, and says what came of it.
+import { preparedArguments } from "./arguments.mjs";
 import { closureOf, currentDispatch, within } from "./calls.mjs";
-import { invocations as components } from "./components.mjs";
-import { isUnread, sentText } from "./large.mjs";
+import { invocations as completers } from "./completers.mjs";
+import { invalidateAll, invocations as components } from "./components.mjs";
+import { invocations as editors } from "./editor.mjs";
+import { isUnread, payloadOf, sentText } from "./large.mjs";
 import { problem } from "./loader.mjs";
 import { invocations as providers } from "./providers.mjs";
 import { invocations as renderings } from "./renderings.mjs";
 import { writableSession } from "./session.mjs";
-import { send } from "./channel.mjs";
-import { completers, inputListeners } from "./ui.mjs";
+import { ask, send } from "./channel.mjs";
+import { setTheme, themeFrom } from "./theme.mjs";
 import { invocations as operations, keepOperations } from "./operations.mjs";
 
 const { stringify } = JSON;
 
 /** Members of events that a handler changes in place, by the event's type. */
-const CHANGEABLE = { tool_call: "input", before_provider_headers: "headers", before_agent_start: "systemPromptOptions", context: "messages", context_with_system: "messages" };
+const CHANGEABLE = {
+  tool_call: "input",
+  before_provider_headers: "headers",
+  before_provider_request: "payload",
+  before_agent_start: "systemPromptOptions",
+  message_end: "message",
+  context: "messages",
+  context_with_system: "messages",
+};
 const WITH_SIGNAL = new Set(["session_before_compact", "session_before_tree"]);
+const BOUNDARIES = new Set(["turn_end", "agent_before_settle"]);
 
-async function event(load, { handler, payload }, line, { abort }) {
-  const found = load.handler(handler);
+async function event(load, record, line, { abort }) {
+  const payload = payloadOf(record);
+  const found = load.handler(record.handler);
   if (!found) return { ok: null };
   const { instance } = found;
   instance.assertActive();
@@ -29,13 +42,26 @@ async function event(load, { handler, payload }, line, { abort }) {
   if (!changeable || (isUnread(payload) && !ok?.messages)) return { ok: changeable ? null : ok };
   const changed = payload[changeable];
   const isAsSent = (sentText(payload) ?? line).includes(stringify(changed));
-  if (changeable === "messages") return { ok: ok?.messages ? ok : isAsSent ? null : { messages: changed } };
-  if (isAsSent) return { ok };
-  return payload.type === "tool_call" ? { ok, input: changed } : { ok: { ...ok, [changeable]: changed } };
+  return merged(payload.type, ok, isAsSent ? undefined : changed);
 }
 
-/** What cannot be written as JSON: a signal, and the sets of files of a summary. */
+/** What a handler returned, with what it changed in place. */
+function merged(type, ok, changed) {
+  if (type === "before_provider_request") return { ok: ok ?? changed ?? null };
+  if (type === "context" || type === "context_with_system") return { ok: ok?.messages ? ok : changed ? { messages: changed } : null };
+  if (changed === undefined) return { ok };
+  if (type === "message_end") return { ok: ok?.message ? ok : { message: changed } };
+  return type === "tool_call" ? { ok, input: changed } : { ok: { ...ok, [CHANGEABLE[type]]: changed } };
+}
+
+/** What cannot be written as JSON: a signal, the sets of files of a summary, and the context, which is read when a handler looks at it. */
 function restore(payload, signal) {
+  if (BOUNDARIES.has(payload.type) && !("context" in payload)) {
+    const { entries } = payload;
+    const get = () => ask("ctx.boundaryContext", { entries });
+    // Not enumerable: a copy of the event does not read the session.
+    Object.defineProperty(payload, "context", { configurable: true, get });
+  }
   if (!WITH_SIGNAL.has(payload.type)) return;
   payload.signal = signal;
   const { fileOps } = payload.preparation ?? {};
@@ -47,6 +73,14 @@ const invocations = {
   ...renderings,
   ...providers,
   ...operations,
+  ...completers,
+  ...editors,
+  /** The terminal has other colours now. */
+  theme(load, { theme }) {
+    setTheme(themeFrom(theme));
+    invalidateAll();
+    return null;
+  },
   async command(load, { ext, name, args }) {
     const instance = load.instance(ext);
     await required(instance.commands, name, "command").handler(args ?? "", instance.contexts.command);
@@ -58,13 +92,12 @@ const invocations = {
     await required(instance.shortcuts, key, "shortcut").handler(instance.contexts.event);
     return null;
   },
-  prepareArguments: (load, { ext, name, args }) => required(load.instance(ext).tools, name, "tool").prepareArguments(args),
+  prepareArguments: (load, { ext, name, args }) => preparedArguments(required(load.instance(ext).tools, name, "tool"), args),
   async tool(load, { id, ext, name, toolCallId, params }, { abort }) {
     const instance = load.instance(ext);
     const tool = required(instance.tools, name, "tool");
     const update = (partial) => send({ t: "progress", id, update: partial });
-    const given = tool.prepareArguments ? tool.prepareArguments(params) : params;
-    return tool.execute(toolCallId, given, abort.signal, update, instance.contexts.event);
+    return tool.execute(toolCallId, params, abort.signal, update, instance.contexts.event);
   },
   async setup(load, { of }) {
     await closureOf(of, "setup")(writableSession());
@@ -76,20 +109,6 @@ const invocations = {
     if (!owner) throw new Error("the extension that asked for another session did not load in it");
     await closureOf(of, "withSession")(owner.contexts.replaced);
     return null;
-  },
-  async autocomplete(load, { provider, lines, cursorLine, cursorCol, force }, { abort }) {
-    return (await required(completers, provider, "completions").getSuggestions(lines, cursorLine, cursorCol, { signal: abort.signal, force })) ?? null;
-  },
-  "autocomplete.apply": (load, { provider, lines, cursorLine, cursorCol, item, prefix }) =>
-    required(completers, provider, "completions").applyCompletion(lines, cursorLine, cursorCol, item, prefix),
-  terminalInput(load, { data }) {
-    let text = data;
-    for (const listener of [...inputListeners]) {
-      const answer = listener(text);
-      if (answer?.consume) return { consume: true };
-      if (answer?.data !== undefined) text = answer.data;
-    }
-    return text === data ? {} : { data: text };
   },
 };
 

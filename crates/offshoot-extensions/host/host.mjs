@@ -2,9 +2,10 @@
 import { answered } from "./calls.mjs";
 import { LONGEST_LINE, receive, send } from "./channel.mjs";
 import { dispatchers } from "./dispatch.mjs";
-import { Load } from "./load.mjs";
+import { limit, Load } from "./load.mjs";
 import { problem } from "./loader.mjs";
 import { install } from "./resolve.mjs";
+import { watchOwner } from "./watch.mjs";
 
 process.removeAllListeners("warning");
 process.setSourceMapsEnabled(true);
@@ -18,6 +19,7 @@ let loading = Promise.resolve();
 const outside = (event) => (error) => send({ t: "note", method: "error", params: { ext: null, event, ...problem(error) } });
 process.on("uncaughtException", outside("uncaught exception"));
 process.on("unhandledRejection", outside("unhandled rejection"));
+watchOwner(outside("watch"));
 
 async function init(record) {
   const before = load;
@@ -43,6 +45,7 @@ const takes = {
   answer: answered,
   callProgress: answered,
   cancel: ({ id }) => dispatchers.cancel(id),
+  limits: ({ limits }) => limit(limits),
   flags: ({ values }) => load?.setFlags(values),
   // After what the lines before it set going: an answer is then with whoever waited for it.
   ping: ({ id }) => void setImmediate(send, { t: "pong", id }),

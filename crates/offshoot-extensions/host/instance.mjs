@@ -53,7 +53,6 @@ export function describeTool(tool) {
   const { name, label, description, parameters, promptSnippet, promptGuidelines, executionMode, renderShell } = tool;
   return {
     ...{ name, label: label ?? name, description, parameters, promptSnippet, promptGuidelines, executionMode, renderShell },
-    hasPrepareArguments: typeof tool.prepareArguments === "function",
     hasRenderCall: typeof tool.renderCall === "function",
     hasRenderResult: typeof tool.renderResult === "function",
   };

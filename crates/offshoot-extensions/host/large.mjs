@@ -1,37 +1,28 @@
-// The event `context` of a long conversation: its messages are read only when a handler looks at them.
-// A handler that does not, costs a copy through a pipe, not two megabytes of JSON.
+// The event `context` of a long conversation: its messages stay with offshoot until a handler looks at them.
+// A handler that does not costs one short line, not two megabytes of JSON.
+import { askWithText } from "./channel.mjs";
 
-const { parse } = JSON;
-const START = /^\{"t":"event","id":(\d+),"handler":(\d+),"payload":\{"type":"(context|context_with_system)","messages":/;
-const END = '},"ctx":{}}';
-const LARGE = 64 * 1024;
+/** The payload as a handler gets it; that of every other event is the one that came. */
+export const payloadOf = ({ id, payload }) => (payload.held ? new HeldMessages(payload.type, id) : payload);
 
-/** The event as `receive` passes it on; undefined for every other line. */
-export function largeEvent(bytes) {
-  if (bytes.length < LARGE) return undefined;
-  const start = START.exec(bytes.toString("latin1", 0, 200));
-  if (!start || bytes.toString("latin1", bytes.length - END.length) !== END) return undefined;
-  const [head, id, handler, type] = start;
-  return { t: "event", id: Number(id), handler: Number(handler), payload: new LazyMessages(type, bytes.subarray(head.length, bytes.length - END.length)) };
-}
-
-/** `{type, messages}`; `sent` is the text of the messages once they were looked at. */
-class LazyMessages {
-  #bytes;
+/** `{type, messages}`; `sent` is the text with the messages once they were looked at. */
+class HeldMessages {
+  #event;
   #messages;
   #isRead = false;
 
-  constructor(type, bytes) {
+  constructor(type, event) {
     this.type = type;
-    this.#bytes = bytes;
+    this.#event = event;
     Object.defineProperty(this, "sent", { value: undefined, writable: true, enumerable: false });
     Object.defineProperty(this, "messages", { enumerable: true, get: () => this.#read(), set: (messages) => this.#set(messages) });
   }
 
   #read() {
     if (!this.#isRead) {
-      this.sent = this.#bytes.toString("utf8");
-      this.#set(parse(this.sent));
+      const { ok, text } = askWithText("host.payload", { event: this.#event });
+      this.sent = text;
+      this.#set(ok.messages);
     }
     return this.#messages;
   }
@@ -48,5 +39,5 @@ class LazyMessages {
 }
 
 /** Whether nothing can have changed. */
-export const isUnread = (payload) => payload instanceof LazyMessages && !payload.wasRead;
-export const sentText = (payload) => (payload instanceof LazyMessages ? (payload.sent ?? "") : undefined);
+export const isUnread = (payload) => payload instanceof HeldMessages && !payload.wasRead;
+export const sentText = (payload) => (payload instanceof HeldMessages ? (payload.sent ?? "") : undefined);

@@ -1,6 +1,9 @@
 // One load of all extensions: it lives until the next `init`. Modules are imported afresh, those of 0.31 only after a reload.
 import * as path from "node:path";
+import { fileURLToPath } from "node:url";
 import { createApi, report } from "./api.mjs";
+import { note } from "./calls.mjs";
+import { ask } from "./channel.mjs";
 import { Bus } from "./bus.mjs";
 import { unmountAll } from "./components.mjs";
 import { createContexts } from "./context.mjs";
@@ -12,6 +15,14 @@ import { moduleSource, newGeneration, preparePi } from "./resolve.mjs";
 import { forgetRenderings } from "./renderings.mjs";
 import { editorTheme, setTheme, themeFrom } from "./theme.mjs";
 import { forgetLasting } from "./ui.mjs";
+
+/** Extensions run `process.argv[1]` to start another pi. */
+const LAUNCHER = fileURLToPath(new URL("./launcher.mjs", import.meta.url));
+
+/** Other agents that extensions start may do no more than this one. */
+export function limit(limits) {
+  if (limits) process.env.OFFSHOOT_LIMITS = limits;
+}
 
 export class Load {
   instances = [];
@@ -25,8 +36,11 @@ export class Load {
     unmountAll();
     forgetLasting();
     forgetRenderings();
-    setTheme(themeFrom(init.theme));
-    process.argv[1] = init.launcher ?? process.argv[1];
+    if (init.mode === "tui" && init.hasUI) note("ui.reset", {});
+    setTheme(themeFrom(init.theme ?? colours(init)));
+    if (init.launcher) process.env.OFFSHOOT_LAUNCHED = init.launcher;
+    limit(init.limits);
+    process.argv[1] = LAUNCHER;
     if (init.cwd) process.chdir(init.cwd);
     const own = init.extensions.map((extension) => folderOf(extension.path));
     newGeneration({ modules: init.piPackages ?? [], own });
@@ -106,6 +120,15 @@ export class Load {
       if (found) return { instance, ...found };
     }
     return null;
+  }
+}
+
+/** The colours of the terminal; none elsewhere. */
+function colours({ mode, hasUI }) {
+  try {
+    return mode === "tui" && hasUI ? ask("ui.getTheme", {}) : undefined;
+  } catch {
+    return undefined;
   }
 }
 

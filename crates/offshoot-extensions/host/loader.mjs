@@ -24,7 +24,7 @@ export async function factoryOf(file) {
   return factory;
 }
 
-/** An error as it is reported: its message, its stack, and the first place in it that is not ours. Whatever was thrown, this does not throw. */
+/** An error as it is reported: its message, its stack without offshoot's and Node.js's own functions, and the first place in it. Whatever was thrown, this does not throw. */
 export function problem(error) {
   try {
     return described(error);
@@ -37,9 +37,9 @@ function described(error) {
   const isError = error instanceof Error || typeof error?.message === "string";
   const message = isError ? `${error.message}` : `${String(error)} was thrown`;
   const stack = isError && typeof error.stack === "string" ? error.stack.replaceAll(/\?generation=\d+/g, "").replaceAll("file://", "") : undefined;
-  const places = stack?.split("\n").map((line) => /(\/[^\s():]+):(\d+)(?::\d+)?\)?$/.exec(line)) ?? [];
-  const place = places.find((match) => match && !match[1].startsWith(HOST));
-  return { message, stack, ...(place ? { file: decodeURI(place[1]), line: Number(place[2]) } : {}) };
+  const lines = stack?.split("\n").filter((line) => !/^ +at /.test(line) || !(line.includes(HOST) || /\(node:|at node:/.test(line)));
+  const place = lines?.map((line) => /(\/[^\s():]+):(\d+)(?::\d+)?\)?$/.exec(line)).find((match) => match && !match[1].startsWith(HOST));
+  return { message, stack: lines?.join("\n"), ...(place ? { file: decodeURI(place[1]), line: Number(place[2]) } : {}) };
 }
 
 const HOST = path.dirname(fileURLToPath(import.meta.url)) + path.sep;

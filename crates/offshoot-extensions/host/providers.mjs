@@ -21,12 +21,19 @@ const signIn = (provider, signal) => ({
 
 export const invocations = {
   async "provider.stream"(load, record, { abort }) {
-    const { id, model, context, options } = record;
-    const events = await providerOf(load, record).streamSimple(model, context, { ...options, signal: abort.signal, onPayload: (payload) => payload, onResponse() {} });
+    const { id, model, context, options, isHooked } = record;
+    const hooks = {
+      onPayload: async (payload) => (isHooked ? ((await call("provider.payload", { payload })) ?? undefined) : undefined),
+      onResponse: async ({ status, headers }) => (isHooked ? void (await call("provider.response", { status, headers })) : undefined),
+    };
+    const given = Object.fromEntries(Object.entries(options).filter(([, value]) => value !== null));
+    const events = await providerOf(load, record).streamSimple(model, context, { ...given, ...hooks, signal: abort.signal });
     let last;
-    for await (const event of events) {
-      if (event.type === "done" || event.type === "error") last = event.message ?? event.error;
-      send({ t: "progress", id, update: event });
+    for await (const { partial, message, error, ...event } of events) {
+      if (event.type === "done" || event.type === "error") last = message ?? error;
+      // The answer so far is the sum of the steps; only the name of a call is nowhere else.
+      const started = event.type === "toolcall_start" ? partial?.content?.[event.contentIndex] : undefined;
+      send({ t: "progress", id, update: started ? { ...event, id: started.id, toolName: started.name } : event });
     }
     return last ?? (await events.result());
   },
@@ -34,5 +41,9 @@ export const invocations = {
   "provider.refreshToken": (load, record, { abort }) => providerOf(load, record).oauth.refreshToken(record.credentials, abort.signal),
   "provider.getApiKey": (load, record) => providerOf(load, record).oauth.getApiKey(record.credentials),
   "provider.modifyModels": (load, record) => providerOf(load, record).oauth.modifyModels?.(record.models, record.credentials) ?? record.models,
-  "provider.refreshModels": (load, record, { abort }) => providerOf(load, record).refreshModels({ signal: abort.signal, publish() {} }),
+  /** What an extension wants to keep of its list is not kept: the list is read anew. */
+  "provider.refreshModels"(load, record, { abort }) {
+    const publish = async ({ update }) => (update?.(), true);
+    return providerOf(load, record).refreshModels({ signal: abort.signal, publish, allowNetwork: true, force: false, credential: record.credential ?? undefined });
+  },
 };

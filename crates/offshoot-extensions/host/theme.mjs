@@ -53,6 +53,11 @@ export class Theme {
     return `\x1b[${sgr(this.#bg[colour], "bg", this.#mode)}m`;
   }
 
+  /** The colours by their names, as offshoot reads them. */
+  described() {
+    return { name: this.name, fg: this.#fg, bg: this.#bg };
+  }
+
   getColorMode() {
     return this.#mode;
   }
@@ -77,6 +82,8 @@ export function themeFrom(data) {
   if (!data?.fg) return new Theme();
   return new Theme({ ...FALLBACK, ...data.fg }, { ...FALLBACK_BG, ...data.bg }, data.mode ?? "truecolor", { name: data.name });
 }
+
+export const described = (theme) => theme.described();
 
 /** The one in use. It changes in place, so that components which keep it follow. */
 let current = new Theme();

@@ -1,15 +1,12 @@
 // `ctx.ui` in the terminal, over RPC and in print mode: what a mode has not, answers as it does in pi.
 import { ask } from "./channel.mjs";
 import { call, note } from "./calls.mjs";
+import { addCompleter, addListener, forgetCompleters } from "./completers.mjs";
 import { custom, mountLasting, unmount } from "./components.mjs";
+import { editorFactory, editorText, forgetEditor, paste, setEditor, setText } from "./editor.mjs";
+import { forgetKeys } from "./keybindings.mjs";
 import { named } from "./named.mjs";
-import { Theme, theme, themeFrom } from "./theme.mjs";
-
-/** Completions and listeners that offshoot calls by number. */
-export const completers = new Map();
-export const inputListeners = new Set();
-let nextCompleter = 1;
-let editorFactory;
+import { described, Theme, theme, themeFrom } from "./theme.mjs";
 
 /** An open question: `fallback` where its signal or its mode ends it. */
 async function question(host, method, params, { signal, timeout } = {}, fallback) {
@@ -33,9 +30,9 @@ function replaceLasting(name, make, args) {
 
 export function forgetLasting() {
   lasting.clear();
-  completers.clear();
-  inputListeners.clear();
-  editorFactory = undefined;
+  forgetCompleters();
+  forgetEditor();
+  forgetKeys();
 }
 
 export function createUi(host, check) {
@@ -70,29 +67,18 @@ export function createUi(host, check) {
         if (isTerminal) show("setHeader", { component: replaceLasting("header", factory, () => [theme])?.id ?? null });
       },
       setEditorComponent(factory) {
-        if (!isTerminal) return;
-        editorFactory = factory;
-        const editor = replaceLasting("editor", factory, () => [host.editorTheme(), host.keybindings()]);
-        if (editor) editor.component.onSubmit = (text) => note("editor.submit", { component: editor.id, text });
-        show("setEditorComponent", { component: editor?.id ?? null });
+        if (isTerminal) setEditor(factory, host.keybindings());
       },
-      getEditorComponent: () => editorFactory,
+      getEditorComponent: () => editorFactory(),
       custom: async (factory, options) => (isTerminal ? custom(factory, options, { theme, keybindings: host.keybindings }) : undefined),
-      onTerminalInput(handler) {
-        if (!isTerminal) return () => {};
-        inputListeners.add(handler);
-        if (inputListeners.size === 1) note("ui.terminalInput", { on: true });
-        return () => void (inputListeners.delete(handler) && inputListeners.size === 0 && note("ui.terminalInput", { on: false }));
-      },
+      onTerminalInput: (listener) => (isTerminal ? addListener(listener) : () => {}),
       addAutocompleteProvider(factory) {
-        if (!isTerminal) return;
-        const id = nextCompleter++;
-        completers.set(id, factory(builtinCompletions(id)));
-        note("ui.addAutocompleteProvider", { provider: id });
+        if (isTerminal) addCompleter(factory);
       },
-      pasteToEditor: (text) => tell(isTerminal ? "pasteToEditor" : "setEditorText", { text }),
-      setEditorText: (text) => tell("setEditorText", { text }),
-      getEditorText: () => (isTerminal ? (ask("ui.getEditorText") ?? "") : ""),
+      // Synchronous in the terminal: what reads the editor next sees it.
+      pasteToEditor: (text) => (isTerminal ? void (paste(text) || ask("ui.pasteToEditor", { text })) : tell("setEditorText", { text })),
+      setEditorText: (text) => (isTerminal ? void (setText(text) || ask("ui.setEditorText", { text })) : tell("setEditorText", { text })),
+      getEditorText: () => (isTerminal ? (editorText() ?? ask("ui.getEditorText") ?? "") : ""),
       theme,
       getAllThemes: () => (isTerminal ? ask("ui.getAllThemes") : []),
       getTheme(name) {
@@ -101,10 +87,10 @@ export function createUi(host, check) {
       },
       setTheme(next) {
         if (!isTerminal) return { success: false, error: "the theme can be changed in the terminal only" };
-        return ask("ui.setTheme", { name: next instanceof Theme || typeof next === "object" ? next.name : next });
+        return ask("ui.setTheme", next instanceof Theme ? described(next) : { name: next?.name ?? next });
       },
       getToolsExpanded: () => (isTerminal ? ask("ui.getToolsExpanded") === true : false),
-      setToolsExpanded: (expanded) => show("setToolsExpanded", { expanded }),
+      setToolsExpanded: (expanded) => void (isTerminal && ask("ui.setToolsExpanded", { expanded })),
     },
     check,
   );
@@ -118,19 +104,5 @@ function footerData() {
     getExtensionStatuses: () => new Map(Object.entries(data().statuses ?? {})),
     getAvailableProviderCount: () => data().availableProviderCount ?? 0,
     onBranchChange: () => () => {},
-  };
-}
-
-/** offshoot's own completions, which a provider may stack upon: offshoot merges them itself, so here there are none. */
-function builtinCompletions() {
-  return {
-    getSuggestions: async () => null,
-    applyCompletion(lines, cursorLine, cursorCol, item, prefix) {
-      const line = lines[cursorLine] ?? "";
-      const start = cursorCol - prefix.length;
-      const changed = lines.with(cursorLine, line.slice(0, start) + item.value + line.slice(cursorCol));
-      return { lines: changed, cursorLine, cursorCol: start + item.value.length };
-    },
-    shouldTriggerFileCompletion: () => true,
   };
 }

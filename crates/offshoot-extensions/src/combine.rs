@@ -4,14 +4,18 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use offshoot_agent::extensions::{
-    CallVerdict, GivenSummary, Leaving, RunAdditions, RunStart, Said, SaidVerdict, SummaryQuestion, SummaryVerdict,
+    Asked, CallVerdict, EndAdditions, EndedTurn, GivenSummary, Leaving, RunAdditions, RunStart, Said, SaidVerdict,
+    ShellOperations, ShellVerdict, SummaryQuestion, SummaryVerdict,
 };
-use offshoot_agent::message::{Block, CustomMessage};
+use offshoot_agent::message::{Block, CustomMessage, Message};
+use offshoot_agent::provider::{HeaderChange, Secret};
+use offshoot_agent::resources::AddedPaths;
 use offshoot_agent::tool::{BashRun, ToolOutcome};
 use offshoot_agent::turn::Call;
 use serde_json::{Map, Value, json};
+use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 
-use crate::contract::{Failure, HandlerAnswer};
+use crate::contract::{Failure, HandlerAnswer, Host};
 use crate::registry::Listener;
 use crate::runner::Runner;
 use crate::tool::outcome;
@@ -84,23 +88,21 @@ impl Runner {
 
     /// `None` if no handler changed the messages.
     pub(crate) async fn context(&mut self, messages: Vec<String>) -> Option<Vec<String>> {
-        let mut list = format!("[{}]", messages.join(","));
-        let mut is_changed = false;
+        let mut payload: Arc<str> = format!(r#"{{"type":"context","messages":[{}]}}"#, messages.join(",")).into();
+        let mut last: Option<Vec<Value>> = None;
         for listener in self.listeners("context") {
-            let payload = format!(r#"{{"type":"context","messages":{list}}}"#);
-            let Some(answer) = self.answer(&listener, "context", payload.into()).await else { continue };
+            let Some(answer) = self.answer(&listener, "context", payload.clone()).await else { continue };
             if let Some(Value::Array(changed)) = answer.ok.get("messages") {
                 if let Some(at) = changed.iter().position(|message| !message["role"].is_string()) {
                     let why = Failure::new(format!("message {at} of its answer has no role"));
                     self.report(&listener, "context", &why);
                     continue;
                 }
-                list = Value::Array(changed.clone()).to_string();
-                is_changed = true;
+                payload = json!({"type": "context", "messages": changed}).to_string().into();
+                last = Some(changed.clone());
             }
         }
-        let changed: Vec<Value> = if is_changed { serde_json::from_str(&list).ok()? } else { return None };
-        Some(changed.iter().map(Value::to_string).collect())
+        last.map(|changed| changed.iter().map(Value::to_string).collect())
     }
 
     /// All messages are added; each handler sees the system prompt as the ones before have left it.
@@ -168,13 +170,18 @@ impl Runner {
         SaidVerdict::Continue(said)
     }
 
-    pub(crate) async fn before_shell(&mut self, command: &str, exclude: bool, cwd: PathBuf) -> Option<BashRun> {
+    /// The first handler with an answer is the last.
+    pub(crate) async fn before_shell(&mut self, command: &str, exclude: bool, cwd: PathBuf) -> ShellVerdict {
         for listener in self.listeners("user_bash") {
             let payload =
                 json!({"type": "user_bash", "command": command, "excludeFromContext": exclude, "cwd": cwd.clone()});
             let Some(answer) = self.answer(&listener, "user_bash", payload.to_string().into()).await else { continue };
+            if let Some(handle) = answer.ok["operations"]["handle"].as_u64() {
+                let host = listener.host.clone();
+                return ShellVerdict::Elsewhere(Arc::new(HostOperations { host, handle }));
+            }
             let Some(result) = answer.ok.get("result").filter(|result| result.is_object()) else { continue };
-            return Some(BashRun {
+            return ShellVerdict::Given(BashRun {
                 output: result["output"].as_str().unwrap_or_default().to_owned(),
                 exit_code: result["exitCode"].as_i64().and_then(|code| i32::try_from(code).ok()),
                 cancelled: result["cancelled"].as_bool().unwrap_or(false),
@@ -183,7 +190,105 @@ impl Runner {
                 duration_ms: None,
             });
         }
-        None
+        ShellVerdict::Usual
+    }
+
+    /// Each handler sees what the ones before made of the headers. One with the value null is not sent.
+    pub(crate) async fn before_headers(&mut self, headers: Vec<(String, Secret)>) -> Option<Vec<HeaderChange>> {
+        let value = |value: &Secret| json!(value.expose());
+        let mut map: Map<String, Value> = headers.iter().map(|(name, text)| (name.clone(), value(text))).collect();
+        let mut is_changed = false;
+        for listener in self.listeners("before_provider_headers") {
+            let payload = json!({"type": "before_provider_headers", "headers": map}).to_string();
+            let answer = self.answer(&listener, "before_provider_headers", payload.into()).await;
+            if let Some(Value::Object(changed)) =
+                answer.and_then(|mut answer| answer.ok.get_mut("headers").map(Value::take))
+            {
+                map = changed;
+                is_changed = true;
+            }
+        }
+        let change = |(name, value): (String, Value)| match value {
+            Value::Null => (name, None),
+            Value::String(text) => (name, Some(Secret::new(text))),
+            other => (name, Some(Secret::new(other.to_string()))),
+        };
+        is_changed.then(|| map.into_iter().map(change).collect())
+    }
+
+    /// Each handler sees the body as the ones before have left it.
+    pub(crate) async fn before_body(&mut self, body: String) -> Option<String> {
+        let mut changed: Option<String> = None;
+        for listener in self.listeners("before_provider_request") {
+            let now = changed.as_ref().unwrap_or(&body);
+            let payload = format!(r#"{{"type":"before_provider_request","payload":{now}}}"#);
+            let answer = self.answer(&listener, "before_provider_request", payload.into()).await;
+            if let Some(answer) = answer.filter(|answer| answer.ok.is_object()) {
+                changed = Some(answer.ok.to_string());
+            }
+        }
+        changed
+    }
+
+    pub(crate) async fn after_response(&mut self, status: u16, headers: Vec<(String, String)>) {
+        let headers: Map<String, Value> = headers.into_iter().map(|(name, value)| (name, json!(value))).collect();
+        let payload = json!({"type": "after_provider_response", "status": status, "headers": headers});
+        self.tell("after_provider_response", payload).await;
+    }
+
+    /// Each handler sees the message as the ones before have left it. Its role stays.
+    pub(crate) async fn message_end(&mut self, mut message: Message, is_new: bool) -> Message {
+        let as_json = |message: &Message| serde_json::to_value(message).unwrap_or_default();
+        if is_new {
+            self.tell("message_start", json!({"type": "message_start", "message": as_json(&message)})).await;
+        }
+        for listener in self.listeners("message_end") {
+            let now = as_json(&message);
+            let payload = json!({"type": "message_end", "message": now}).to_string();
+            let Some(answer) = self.answer(&listener, "message_end", payload.into()).await else { continue };
+            let Some(given) = answer.ok.get("message").filter(|given| given.is_object()) else { continue };
+            let replaced = match given["role"] == now["role"] {
+                true => {
+                    serde_json::from_value(given.clone()).map_err(|error| format!("its message is not one: {error}"))
+                }
+                false => Err("message_end handlers must return a message with the same role".to_owned()),
+            };
+            match replaced {
+                Ok(replaced) => message = replaced,
+                Err(why) => self.report(&listener, "message_end", &Failure::new(why)),
+            }
+        }
+        message
+    }
+
+    pub(crate) async fn turn_end(&mut self, turn: EndedTurn) -> EndAdditions {
+        let index = self.state.end_turn();
+        let payload = json!({
+            "type": "turn_end", "turnIndex": index, "message": turn.message, "toolResults": turn.results,
+            "messageEntryId": turn.message_id, "toolResultEntryIds": turn.result_ids, "outcome": turn.outcome
+        });
+        self.boundary("turn_end", payload).await
+    }
+
+    pub(crate) async fn before_settling(&mut self, outcome: &'static str) -> EndAdditions {
+        self.boundary("agent_before_settle", json!({"type": "agent_before_settle", "outcome": outcome})).await
+    }
+
+    /// The last answer counts, for entries and for `continue`; each handler sees those of the ones before.
+    async fn boundary(&mut self, event: &'static str, mut payload: Value) -> EndAdditions {
+        let mut additions = EndAdditions::default();
+        for listener in self.listeners(event) {
+            payload["entries"] = json!(additions.entries);
+            payload["continue"] = json!(additions.continues);
+            let Some(answer) = self.answer(&listener, event, payload.to_string().into()).await else { continue };
+            if let Some(entries) = answer.ok.get("entries").and_then(Value::as_array) {
+                additions.entries.clone_from(entries);
+            }
+            if let Some(continues) = answer.ok.get("continue").and_then(Value::as_bool) {
+                additions.continues = continues;
+            }
+        }
+        additions
     }
 
     /// The first handler that says no is the last.
@@ -208,6 +313,24 @@ impl Runner {
             }
         }
         true
+    }
+
+    /// The paths of all handlers, in their order. One that is not absolute begins in the session's folder.
+    pub(crate) async fn discovered(&mut self, reason: &'static str) -> DiscoveredPaths {
+        let cwd = self.hosts.first().map(|(_, request)| request.cwd.clone()).unwrap_or_default();
+        let payload: Arc<str> = json!({"type": "resources_discover", "cwd": cwd, "reason": reason}).to_string().into();
+        let mut found = DiscoveredPaths::default();
+        for listener in self.listeners("resources_discover") {
+            let Some(answer) = self.answer(&listener, "resources_discover", payload.clone()).await else { continue };
+            let paths = |name: &str| {
+                let words = answer.ok.get(name).and_then(Value::as_array).cloned().unwrap_or_default();
+                words.iter().filter_map(Value::as_str).map(|word| cwd.join(word)).collect::<Vec<_>>()
+            };
+            found.paths.skills.extend(paths("skillPaths"));
+            found.paths.templates.extend(paths("promptPaths"));
+            found.themes.extend(paths("themePaths"));
+        }
+        found
     }
 
     /// The last answer counts; a `cancel` at once.
@@ -256,6 +379,45 @@ impl Runner {
             }
         }
         verdict
+    }
+}
+
+/// Files and folders that extensions add.
+#[derive(Default)]
+pub(crate) struct DiscoveredPaths {
+    pub(crate) paths: AddedPaths,
+    pub(crate) themes: Vec<PathBuf>,
+}
+
+/// Operations of a handler's answer, which its host keeps.
+struct HostOperations {
+    host: Arc<dyn Host>,
+    handle: u64,
+}
+
+impl ShellOperations for HostOperations {
+    fn run(
+        &self,
+        command: String,
+        cwd: PathBuf,
+        printed: UnboundedSender<String>,
+    ) -> Asked<'_, Result<Option<i32>, String>> {
+        Box::pin(async move {
+            let what = json!({"kind": "bashOperations.exec", "handle": self.handle, "command": command, "cwd": cwd});
+            let (progress, mut steps) = unbounded_channel();
+            let ending = self.host.invoke(what, progress);
+            tokio::pin!(ending);
+            loop {
+                tokio::select! {
+                    biased;
+                    Some(step) = steps.recv() => drop(printed.send(step["data"].as_str().unwrap_or_default().to_owned())),
+                    ended = &mut ending => {
+                        let code = ended.map_err(|failure| failure.message)?["exitCode"].as_i64();
+                        return Ok(code.and_then(|code| i32::try_from(code).ok()));
+                    }
+                }
+            }
+        })
     }
 }
 

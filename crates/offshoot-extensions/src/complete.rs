@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use offshoot_agent::agent_session::AgentSession;
 use offshoot_agent::message::{Message, StopReason};
-use offshoot_agent::provider::{Delta, Model, Request, ThinkingLevel, ToolSpec};
+use offshoot_agent::provider::{Delta, Hooks, Model, Request, ThinkingLevel, ToolSpec};
 use serde_json::{Value, json};
 use tokio::sync::mpsc::UnboundedSender;
 
@@ -51,6 +51,7 @@ fn request(model: Arc<Model>, context: &Value, options: &Value) -> Result<Reques
         max_tokens: options["maxTokens"].as_u64(),
         key: None,
         session_id: options["sessionId"].as_str().map(str::to_owned),
+        hooks: Hooks::default(),
         model,
     })
 }

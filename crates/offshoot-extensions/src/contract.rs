@@ -1,6 +1,6 @@
 //! The contract with a host: what it loads, what it is asked, and what it may ask in return.
 //!
-//! Events and answers are JSON in pi's shapes. A host runs one handler at a time when it is told to; it decides nothing
+//! Events and answers are JSON in pi's shapes. A host runs the handler that it is asked to run; it decides nothing
 //! about other handlers.
 
 use std::path::PathBuf;
@@ -69,6 +69,8 @@ pub struct LoadRequest {
     pub extensions: Vec<Source>,
     /// A program that takes pi's arguments.
     pub launcher: Option<PathBuf>,
+    /// What agents that extensions start may do at most, for their environment.
+    pub limits: String,
     /// Folders that may have pi's packages.
     pub pi_packages: Vec<PathBuf>,
 }
@@ -206,14 +208,23 @@ pub trait Host: Send + Sync {
     /// Its name in lists.
     fn name(&self) -> &'static str;
 
+    /// Whether what it loaded can be asked. A host in the program's own process always runs.
+    fn is_running(&self) -> bool {
+        true
+    }
+
     /// Loads extensions in place of all that were loaded before. An extension that fails is in the list with its error.
     fn load(&self, request: LoadRequest, services: Arc<dyn Services>) -> HostFuture<'_, Result<Vec<Loaded>, Failure>>;
 
     /// Runs a handler. The payload is JSON.
     fn handle(&self, handler: HandlerId, payload: Arc<str>) -> HostFuture<'_, Result<HandlerAnswer, Failure>>;
 
-    /// Runs a command, a tool or something else that was registered. Steps on the way go to `progress`.
+    /// Runs a command, a tool or something else that was registered. Steps on the way go to `progress`. Before a `tool` runs,
+    /// `prepareArguments` asks for its arguments from those that the model wrote.
     fn invoke(&self, what: Value, progress: UnboundedSender<Value>) -> HostFuture<'_, Result<Value, Failure>>;
+
+    /// Changes what agents that extensions start may do at most. A host that starts none has nothing to do.
+    fn limit(&self, _limits: &str) {}
 
     /// Ends the host in good order, or else after a moment.
     fn close(&self) -> HostFuture<'_, ()>;

@@ -1,4 +1,4 @@
-//! The extensions as the agent knows them: one queue, in which what is told and what is asked keep their order.
+//! The extensions as the agent knows them: one queue keeps events and questions in order.
 //!
 //! A handler that waits makes the queue wait, never the agent's loop. A question whose asker has gone is dropped, and so is
 //! the wait for its handler.
@@ -9,20 +9,25 @@ use std::sync::{Arc, Mutex, PoisonError};
 use offshoot_agent::agent_session::AgentSession;
 use offshoot_agent::event::Event;
 use offshoot_agent::extensions::{
-    Asked, CallVerdict, Extensions, Happening, Leaving, Question, RunAdditions, RunStart, Said, SaidVerdict,
-    SummaryQuestion, SummaryVerdict,
+    Asked, CallVerdict, EndAdditions, EndedTurn, Extensions, Happening, Leaving, Question, RunAdditions, RunStart,
+    Said, SaidVerdict, ShellVerdict, SummaryQuestion, SummaryVerdict,
 };
-use offshoot_agent::tool::{BashRun, ToolOutcome};
+use offshoot_agent::message::Message;
+use offshoot_agent::provider::{HeaderChange, Provider, Secret};
+use offshoot_agent::tool::ToolOutcome;
 use offshoot_agent::turn::Call;
+use offshoot_agent::{KeySource, Limits};
 use offshoot_session::clock::Clock;
 use serde_json::{Value, json};
 use tokio::sync::mpsc::error::SendError;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::sync::oneshot;
 
-use crate::contract::{Host, HostFuture, LoadRequest};
+use crate::contract::{Failure, Host, HostFuture, LoadRequest};
+use crate::keys::RoutedKeys;
 use crate::payload::PayloadState;
 use crate::program::Program;
+use crate::providers::RoutedProvider;
 use crate::runner::Runner;
 use crate::shared::Shared;
 
@@ -30,6 +35,8 @@ type Work = Box<dyn for<'a> FnOnce(&'a mut Runner) -> HostFuture<'a, ()> + Send>
 
 enum Item {
     Event(Arc<Event>, Box<dyn FnOnce() + Send>),
+    /// Handlers have had it.
+    Then(Box<dyn FnOnce() + Send>),
     Happening(Box<Happening>),
     /// The user's stop ends it.
     Question(Work),
@@ -37,9 +44,12 @@ enum Item {
     Step(Work),
 }
 
+/// Lists the extensions, in every mode.
+const LISTING: &str = "extensions";
+
 /// A set of extensions with their hosts.
 pub struct ExtensionSet {
-    shared: Arc<Shared>,
+    pub(crate) shared: Arc<Shared>,
     queue: UnboundedSender<Item>,
     idle: Mutex<Option<(Runner, UnboundedReceiver<Item>)>>,
 }
@@ -61,11 +71,19 @@ impl ExtensionSet {
         let (queue, items) = unbounded_channel();
         let (reloads, wanted) = unbounded_channel();
         let all = hosts.iter().map(|(host, _)| host.clone()).collect();
-        let shared = Arc::new(Shared::new(program, all, reloads));
+        let shared = Arc::new(Shared::new((program, clock.clone()), all, reloads));
         let state = PayloadState::default();
         let shared_too = shared.clone();
-        let runner =
-            Runner { shared: shared_too, hosts, clock, state, has_restarted: false, is_lost: false, reloads: wanted };
+        let runner = Runner {
+            shared: shared_too,
+            hosts,
+            clock,
+            state,
+            resources: None,
+            has_restarted: false,
+            is_lost: false,
+            reloads: wanted,
+        };
         Self { shared, queue, idle: Mutex::new(Some((runner, items))) }
     }
 
@@ -81,6 +99,11 @@ impl ExtensionSet {
     /// Loads everything again.
     pub async fn reload(&self) {
         self.shared.reload().await;
+    }
+
+    /// Waits until the session has begun for the extensions, with what they add to skills and prompt templates.
+    pub async fn begun(&self) {
+        self.shared.begun().await;
     }
 
     /// Waits until the extensions are loaded.
@@ -101,6 +124,7 @@ impl ExtensionSet {
                 "events": loaded.handlers.iter().map(|handler| handler.event.clone()).collect::<Vec<_>>(),
                 "commands": loaded.commands.iter().map(|command| command.name.clone()).collect::<Vec<_>>(),
                 "tools": loaded.tools.iter().map(|tool| tool.name.clone()).collect::<Vec<_>>(),
+                "shortcuts": loaded.shortcuts.iter().map(|shortcut| shortcut["key"].clone()).collect::<Vec<_>>(),
             })
         };
         registry.extensions.iter().map(item).collect()
@@ -112,12 +136,25 @@ impl ExtensionSet {
         self.shared.command_infos()
     }
 
+    /// The providers that `/login` signs in to.
+    #[must_use]
+    pub fn sign_ins(&self) -> Vec<String> {
+        self.shared.sign_ins().into_iter().map(|sign_in| sign_in.provider).collect()
+    }
+
     /// Whether a text calls a command of an extension.
     pub async fn is_command(&self, text: &str) -> bool {
         let Some(called) = text.strip_prefix('/') else { return false };
         self.loaded().await;
         let name = called.split_once(' ').map_or(called, |(name, _)| name);
         self.shared.registry().command(name).is_some()
+            || (["login", "logout"].contains(&name) && !self.shared.sign_ins().is_empty())
+            || self.is_listing(name)
+    }
+
+    /// Whether a name asks for the list of extensions, where the front end has no such command of its own.
+    fn is_listing(&self, name: &str) -> bool {
+        name == LISTING && self.shared.program.mode() != "tui" && self.shared.registry().command(name).is_none()
     }
 
     /// Completions of a command's argument, in pi's shape; `None` if there are none.
@@ -129,6 +166,15 @@ impl ExtensionSet {
         };
         let what = json!({"kind": "completions", "ext": ext, "name": name, "prefix": prefix});
         host.invoke(what, unbounded_channel().0).await.ok()
+    }
+
+    /// Asks the host that draws for rows, gives it keys, and the like.
+    ///
+    /// # Errors
+    /// The extension failed, or the host has ended.
+    pub async fn on_screen(&self, what: Value) -> Result<Value, Failure> {
+        let host = self.shared.hosts.first().ok_or_else(|| Failure::gone("no extension is loaded"))?;
+        host.invoke(what, unbounded_channel().0).await
     }
 
     /// Sends a question through the queue. Without an answer it is the usual one.
@@ -156,7 +202,7 @@ impl ExtensionSet {
 
     fn put(&self, item: Item) {
         // After the end nobody asks; others still hear of what happens.
-        if let Err(SendError(Item::Event(_, then))) = self.queue.send(item) {
+        if let Err(SendError(Item::Event(_, then) | Item::Then(then))) = self.queue.send(item) {
             then();
         }
     }
@@ -186,8 +232,9 @@ async fn run(mut runner: Runner, mut items: UnboundedReceiver<Item>) {
     runner.give_up_loading();
     tokio::select! {
         () = shared.stopped() => {}
-        () = runner.tell("session_start", json!({"type": "session_start", "reason": "startup"})) => {}
+        () = runner.start_session("startup", None) => {}
     }
+    shared.has_begun.send_replace(true);
     runner.recover().await;
     loop {
         let item = tokio::select! {
@@ -213,6 +260,7 @@ async fn run(mut runner: Runner, mut items: UnboundedReceiver<Item>) {
                 }
                 then();
             }
+            Item::Then(then) => then(),
             Item::Happening(happening) => tokio::select! {
                 () = shared.stopped() => {}
                 () = runner.happening(*happening) => {}
@@ -222,25 +270,48 @@ async fn run(mut runner: Runner, mut items: UnboundedReceiver<Item>) {
     }
 }
 
-fn event_of(question: Question) -> &'static str {
+/// The events whose handlers a question concerns.
+fn events_of(question: Question) -> &'static [&'static str] {
     match question {
-        Question::BeforeRun => "before_agent_start",
-        Question::Context => "context",
-        Question::BeforeCall => "tool_call",
-        Question::AfterCall => "tool_result",
-        Question::BeforeShell => "user_bash",
-        Question::BeforeCompaction => "session_before_compact",
-        Question::BeforeMove => "session_before_tree",
+        Question::BeforeRun => &["before_agent_start"],
+        Question::Context => &["context"],
+        Question::BeforeCall => &["tool_call"],
+        Question::AfterCall => &["tool_result"],
+        Question::BeforeShell => &["user_bash"],
+        Question::BeforeCompaction => &["session_before_compact"],
+        Question::BeforeMove => &["session_before_tree"],
+        Question::BeforeHeaders => &["before_provider_headers"],
+        Question::BeforeBody => &["before_provider_request"],
+        Question::AfterResponse => &["after_provider_response"],
+        // What their handlers append comes before the message, as in pi.
+        Question::MessageEnd => &["message_end", "message_start", "turn_start", "agent_start"],
+        Question::TurnEnd => &["turn_end"],
+        // What handlers of a run's end send belongs to what is running.
+        Question::BeforeSettling => &["agent_before_settle", "agent_end"],
     }
 }
 
 impl Extensions for ExtensionSet {
+    fn provider(&self, usual: Arc<dyn Provider>) -> Arc<dyn Provider> {
+        let (shared, clock) = (Arc::downgrade(&self.shared), self.shared.clock.clone());
+        Arc::new(RoutedProvider { usual, shared, clock })
+    }
+
+    fn keys(&self, usual: Arc<dyn KeySource>) -> Arc<dyn KeySource> {
+        Arc::new(RoutedKeys { usual, shared: Arc::downgrade(&self.shared) })
+    }
+
     fn answers(&self, question: Question) -> bool {
-        !*self.shared.is_loaded.borrow() || self.shared.registry().listens(event_of(question))
+        !*self.shared.is_loaded.borrow()
+            || events_of(question).iter().any(|event| self.shared.registry().listens(event))
     }
 
     fn tell(&self, event: &Arc<Event>, then: Box<dyn FnOnce() + Send>) {
         self.put(Item::Event(event.clone(), then));
+    }
+
+    fn pass(&self, then: Box<dyn FnOnce() + Send>) {
+        self.put(Item::Then(then));
     }
 
     fn tell_happening(&self, happening: Happening) {
@@ -252,16 +323,28 @@ impl Extensions for ExtensionSet {
             let called = text.strip_prefix('/')?;
             self.loaded().await;
             let (name, args) = called.split_once(' ').unwrap_or((called, ""));
-            let (host, ext, path) = {
+            if self.is_listing(name) {
+                self.shared.program.tell_user(LISTING, Value::Array(self.list()));
+                return Some(());
+            }
+            if self.shared.sign_in_command(name, args).await.is_some() {
+                return Some(());
+            }
+            let found = || {
                 let registry = self.shared.registry();
                 let (extension, _) = registry.command(name)?;
-                (extension.host.clone(), extension.loaded.id, extension.path())
+                Some((extension.host.clone(), extension.loaded.id, extension.path()))
             };
+            let (host, ..) = found()?;
+            if !host.is_running() {
+                self.step(Runner::after_loss).await;
+            }
+            let (host, ext, path) = found()?;
             let what = json!({"kind": "command", "ext": ext, "name": name, "args": args});
             let (progress, _) = unbounded_channel();
             tokio::select! {
                 biased;
-                // The command goes on by itself.
+                // The command continues by itself.
                 () = self.shared.stopped() => {}
                 done = host.invoke(what, progress) => {
                     if let Err(failure) = done {
@@ -274,7 +357,7 @@ impl Extensions for ExtensionSet {
     }
 
     fn said(&self, said: Said) -> Asked<'_, SaidVerdict> {
-        if *self.shared.is_loaded.borrow() && !self.shared.registry().listens("input") {
+        if *self.shared.has_begun.borrow() && !self.shared.registry().listens("input") {
             return Box::pin(std::future::ready(SaidVerdict::Continue(said)));
         }
         let source = if self.shared.program.mode() == "rpc" { "rpc" } else { "interactive" };
@@ -300,8 +383,38 @@ impl Extensions for ExtensionSet {
         self.question(usual, move |runner| Box::pin(runner.after_call(call, outcome)))
     }
 
-    fn before_shell(&self, command: String, exclude: bool, cwd: PathBuf) -> Asked<'_, Option<BashRun>> {
-        self.question(None, move |runner| Box::pin(async move { runner.before_shell(&command, exclude, cwd).await }))
+    fn before_shell(&self, command: String, exclude: bool, cwd: PathBuf) -> Asked<'_, ShellVerdict> {
+        self.question(ShellVerdict::Usual, move |runner| {
+            Box::pin(async move { runner.before_shell(&command, exclude, cwd).await })
+        })
+    }
+
+    fn before_headers(&self, headers: Vec<(String, Secret)>) -> Asked<'_, Option<Vec<HeaderChange>>> {
+        self.question(None, move |runner| Box::pin(runner.before_headers(headers)))
+    }
+
+    fn before_body(&self, body: String) -> Asked<'_, Option<String>> {
+        self.question(None, move |runner| Box::pin(runner.before_body(body)))
+    }
+
+    fn after_response(&self, status: u16, headers: Vec<(String, String)>) -> Asked<'_, ()> {
+        self.question((), move |runner| Box::pin(runner.after_response(status, headers)))
+    }
+
+    fn message_end(&self, message: Message, is_new: bool) -> Asked<'_, Message> {
+        self.question(message.clone(), move |runner| Box::pin(runner.message_end(message, is_new)))
+    }
+
+    fn turn_end(&self, turn: EndedTurn) -> Asked<'_, EndAdditions> {
+        self.question(EndAdditions::default(), move |runner| Box::pin(runner.turn_end(turn)))
+    }
+
+    fn before_settling(&self, outcome: &'static str) -> Asked<'_, EndAdditions> {
+        self.question(EndAdditions::default(), move |runner| Box::pin(runner.before_settling(outcome)))
+    }
+
+    fn refused(&self, event: &'static str, why: String) {
+        self.shared.report("", event, &Failure::new(why));
     }
 
     fn may_leave(&self, leaving: Leaving) -> Asked<'_, bool> {
@@ -326,6 +439,10 @@ impl Extensions for ExtensionSet {
 
     fn dealt_with(&self) -> Asked<'_, ()> {
         self.question((), |_| Box::pin(std::future::ready(())))
+    }
+
+    fn limit(&self, limits: Limits) {
+        self.shared.hosts.iter().for_each(|host| host.limit(&limits.to_string()));
     }
 
     fn stop(&self) {

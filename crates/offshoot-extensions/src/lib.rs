@@ -8,16 +8,22 @@
 
 pub mod contract;
 pub mod program;
+pub mod unfinished_json;
 mod registry;
 mod payload;
 mod tool;
 mod shared;
 mod session_calls;
 mod complete;
+mod preview;
+mod providers;
+mod sign_in;
+mod keys;
 mod services;
 mod runner;
 mod combine;
 mod dispatch;
+pub mod drawing;
 pub mod node;
 
 pub use dispatch::ExtensionSet;

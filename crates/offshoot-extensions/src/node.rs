@@ -89,6 +89,10 @@ impl Host for NodeHost {
         "node"
     }
 
+    fn is_running(&self) -> bool {
+        self.child().is_some()
+    }
+
     fn load(&self, request: LoadRequest, services: Arc<dyn Services>) -> HostFuture<'_, Result<Vec<Loaded>, Failure>> {
         Box::pin(async move {
             let (options, cwd) = (self.options.search.clone(), request.cwd.clone());
@@ -109,6 +113,7 @@ impl Host for NodeHost {
     fn handle(&self, handler: HandlerId, payload: Arc<str>) -> HostFuture<'_, Result<HandlerAnswer, Failure>> {
         Box::pin(async move {
             let (child, id) = (self.running()?, self.id());
+            let payload = child.hold(id, payload);
             let line = format!(r#"{{"t":"event","id":{id},"handler":{handler},"payload":{payload},"ctx":{{}}}}"#);
             let mut answer = child.ask(id, line, None).await?;
             let input = answer.as_object_mut().and_then(|answer| answer.remove("input"));
@@ -127,6 +132,12 @@ impl Host for NodeHost {
             let mut answer = child.ask(id, line.to_string(), Some(progress)).await?;
             Ok(answer.get_mut("ok").map(Value::take).unwrap_or_default())
         })
+    }
+
+    fn limit(&self, limits: &str) {
+        if let Some(child) = self.child() {
+            child.send(json!({"t": "limits", "limits": limits}).to_string());
+        }
     }
 
     fn close(&self) -> HostFuture<'_, ()> {

@@ -8,12 +8,23 @@ use offshoot_agent::message::Message;
 use offshoot_agent::provider::Model;
 use serde_json::{Value, json};
 
+use crate::unfinished_json::unfinished;
+
 /// What events do not say themselves.
 #[derive(Debug, Default)]
 pub(crate) struct PayloadState {
     turn: u64,
     /// The answer that streams.
     partial: Option<Value>,
+}
+
+impl PayloadState {
+    /// The index of the turn that ends.
+    pub(crate) fn end_turn(&mut self) -> u64 {
+        let index = self.turn;
+        self.turn += 1;
+        index
+    }
 }
 
 /// The name and the JSON of an event; `None` if extensions do not get it.
@@ -28,8 +39,7 @@ pub(crate) fn of_event(state: &mut PayloadState, event: &Arc<Event>, now: i64) -
         Event::TurnStart => json!({"type": kind, "turnIndex": state.turn, "timestamp": now}),
         Event::TurnEnd { .. } => {
             let mut value = value();
-            value["turnIndex"] = json!(state.turn);
-            state.turn += 1;
+            value["turnIndex"] = json!(state.end_turn());
             value
         }
         Event::MessageStart { message } => {
@@ -93,7 +103,15 @@ fn grow(partial: &mut Value, update: &Value) {
         "text_start" if index == content.len() => content.push(json!({"type": "text", "text": ""})),
         "thinking_start" if index == content.len() => content.push(json!({"type": "thinking", "thinking": ""})),
         "toolcall_start" if index == content.len() => {
-            content.push(json!({"type": "toolCall", "id": update["id"], "name": update["toolName"], "arguments": {}}));
+            content.push(json!({"type": "toolCall", "id": update["id"], "name": update["toolName"], "arguments": {}, "partialJson": ""}));
+        }
+        "toolcall_delta" => {
+            if let Some(call) = content.get_mut(index).and_then(Value::as_object_mut) {
+                let known = call.get("partialJson").and_then(Value::as_str).unwrap_or_default();
+                let written = format!("{known}{delta}");
+                call.insert("arguments".to_owned(), unfinished(&written).unwrap_or_else(|| json!({})));
+                call.insert("partialJson".to_owned(), json!(written));
+            }
         }
         "toolcall_end" => {
             if let Some(block) = content.get_mut(index) {
@@ -115,10 +133,16 @@ pub(crate) fn of_happening(happening: Happening) -> (&'static str, Value) {
                 "reason": reason, "willRetry": will_retry
             }),
         ),
-        Happening::CompactionFailed { reason, error, is_aborted } => (
-            "session_compact_failed",
-            json!({"type": "session_compact_failed", "reason": reason, "errorMessage": error, "aborted": is_aborted}),
-        ),
+        Happening::CompactionFailed { reason, error, is_aborted, will_retry } => {
+            let mut value = json!({
+                "type": "session_compact_failed", "reason": reason, "aborted": is_aborted, "willRetry": will_retry,
+                "fromExtension": false
+            });
+            if let Some(error) = error {
+                value["errorMessage"] = json!(error);
+            }
+            ("session_compact_failed", value)
+        }
         Happening::Moved { old, new, summary, is_given } => {
             let mut value = json!({"type": "session_tree", "newLeafId": new, "oldLeafId": old});
             if let Some(summary) = summary {

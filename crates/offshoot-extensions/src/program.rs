@@ -1,11 +1,13 @@
 //! What extensions need of the program around them: a person to ask, and the models that there are.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
-use offshoot_agent::provider::Model;
+use offshoot_agent::provider::{Model, ThinkingLevel};
+use offshoot_agent::resources::Resources;
 use serde_json::Value;
 
-use crate::contract::HostFuture;
+use crate::contract::{HostFuture, Loaded, Source};
 
 /// A handler that failed, for people.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -16,6 +18,20 @@ pub struct ExtensionFailure {
     /// The event, `command:NAME`, `tool:NAME` or `load`.
     pub event: String,
     pub error: String,
+    /// Where it failed, with the error again.
+    pub stack: Option<String>,
+}
+
+/// A provider of models that an extension registered.
+#[derive(Debug, Clone, PartialEq)]
+#[expect(missing_docs, reason = "the names say what they are")]
+pub struct RegisteredProvider {
+    /// The extension's file.
+    pub extension: PathBuf,
+    pub name: String,
+    pub has_sign_in: bool,
+    /// In pi's shape, which is that of a provider in `models.json`.
+    pub config: Value,
 }
 
 /// The program around the extensions. Methods of the user interface have pi's names and JSON as arguments.
@@ -41,11 +57,39 @@ pub trait Program: Send + Sync {
     /// The models: those with a key, or all.
     fn models(&self, only_usable: bool) -> Vec<Arc<Model>>;
 
+    /// Takes the providers of all extensions, in place of those before. What is wrong with one is returned.
+    fn register_providers(&self, providers: Vec<RegisteredProvider>) -> Vec<(PathBuf, String)>;
+
+    /// The files of extensions as they are now, in place of those of the start; `None` if they stay. What may not run is
+    /// reported and left out.
+    fn sources(&self) -> Option<Vec<Source>>;
+
+    /// Takes the files and folders of themes that extensions add, in place of those before.
+    fn use_themes(&self, themes: Vec<PathBuf>);
+
+    /// What was kept when a person signed in to a provider.
+    fn credentials(&self, provider: &str) -> Option<Value>;
+
+    /// Keeps it, in place of what was there; without a value it is forgotten.
+    ///
+    /// # Errors
+    /// It cannot be written.
+    fn keep_credentials(&self, provider: &str, credentials: Option<&Value>) -> Result<(), String>;
+
+    /// Takes what extensions have registered while they were loaded.
+    fn keep_loaded(&self, extensions: Vec<(Source, Loaded)>);
+
+    /// The model that was asked for before its provider was registered, once it is there.
+    fn awaited_model(&self) -> Option<Arc<Model>>;
+
+    /// The models to choose from, if the user has limited them, with the thinking levels that belong to them.
+    fn scoped_models(&self) -> Vec<(Arc<Model>, Option<ThinkingLevel>)>;
+
     /// The key and the headers for a model, as pi's `getApiKeyAndHeaders`.
     fn key(&self, provider: String, id: String) -> HostFuture<'static, Value>;
 
     /// Skills and prompt templates, in pi's shape of commands.
-    fn resource_commands(&self) -> Vec<Value>;
+    fn resource_commands(&self, resources: &Resources) -> Vec<Value>;
 
     /// Ends the program when nothing runs.
     fn shutdown(&self);

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use serde_json::Value;
+
 use crate::contract::{CommandInfo, Failure, Handler, HandlerId, Host, Loaded, Source, ToolInfo};
 
 /// An extension and what it registered.
@@ -65,6 +67,15 @@ impl Registry {
             .flat_map(|extension| extension.loaded.commands.iter().map(move |command| (extension, command)))
     }
 
+    /// The last of a name counts.
+    pub(crate) fn provider(&self, name: &str) -> Option<(&Extension, &Value)> {
+        let mut all = self
+            .extensions
+            .iter()
+            .flat_map(|extension| extension.loaded.providers.iter().map(move |provider| (extension, provider)));
+        all.rfind(|(_, provider)| provider["name"] == name)
+    }
+
     /// The first of a name counts.
     pub(crate) fn tools(&self) -> Vec<(&Extension, &ToolInfo)> {
         let mut tools: Vec<(&Extension, &ToolInfo)> = Vec::new();
@@ -76,6 +87,12 @@ impl Registry {
             }
         }
         tools
+    }
+
+    /// The keys of shortcuts.
+    pub(crate) fn shortcuts(&self) -> Vec<String> {
+        let all = self.extensions.iter().flat_map(|extension| &extension.loaded.shortcuts);
+        all.filter_map(|shortcut| shortcut["key"].as_str().map(str::to_owned)).collect()
     }
 
     /// Adds to what one extension has registered. What has a known name replaces it.
@@ -93,12 +110,15 @@ impl Registry {
         loaded.flags.extend(added.flags);
         loaded.message_renderers.extend(added.message_renderers);
         loaded.entry_renderers.extend(added.entry_renderers);
+        loaded.providers.retain(|known| !added.providers.iter().any(|new| new["name"] == known["name"]));
         loaded.providers.extend(added.providers);
     }
 
-    pub(crate) fn remove(&mut self, extension: usize, handlers: &[HandlerId]) {
-        let found = self.extensions.iter_mut().find(|known| known.loaded.id == extension);
-        found.into_iter().for_each(|found| found.loaded.handlers.retain(|known| !handlers.contains(&known.id)));
+    /// Removes handlers by their ids, and providers by their names.
+    pub(crate) fn remove(&mut self, extension: usize, handlers: &[HandlerId], providers: &[Value]) {
+        let Some(found) = self.extensions.iter_mut().find(|known| known.loaded.id == extension) else { return };
+        found.loaded.handlers.retain(|known| !handlers.contains(&known.id));
+        found.loaded.providers.retain(|known| !providers.contains(&known["name"]));
     }
 
     /// Replaces what one extension has registered.

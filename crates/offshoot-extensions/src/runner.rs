@@ -1,18 +1,20 @@
 //! Runs one handler after another, on behalf of one set of extensions; loads them, and loads them again once if their host
 //! was lost.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use offshoot_agent::command::Command;
 use offshoot_agent::event::Event;
 use offshoot_agent::extensions::Happening;
+use offshoot_agent::resources::SharedResources;
 use offshoot_session::clock::Clock;
 use serde_json::json;
 use tokio::runtime::Handle;
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::sync::oneshot;
 
-use crate::contract::{Failure, HandlerAnswer, Host, LoadRequest, Loaded};
+use crate::contract::{Failure, HandlerAnswer, Host, HostFuture, LoadRequest, Loaded};
 use crate::payload::{self, PayloadState};
 use crate::registry::{Extension, Listener};
 use crate::services::AgentServices;
@@ -23,6 +25,8 @@ pub(crate) struct Runner {
     pub(crate) hosts: Vec<(Arc<dyn Host>, LoadRequest)>,
     pub(crate) clock: Arc<dyn Clock + Sync>,
     pub(crate) state: PayloadState,
+    /// Skills and templates without and with those that extensions have added.
+    pub(crate) resources: Option<(SharedResources, SharedResources)>,
     /// Whether the hosts were started again after a loss.
     pub(crate) has_restarted: bool,
     /// A handler has just found its host gone.
@@ -82,14 +86,42 @@ impl Runner {
     }
 
     /// Loads everything, gives the agent the tools, and begins the session for the extensions.
-    pub(crate) async fn begin(&mut self, reason: &'static str, previous: Option<std::path::PathBuf>) {
+    pub(crate) async fn begin(&mut self, reason: &'static str, previous: Option<PathBuf>) {
         self.load(reason).await;
         self.shared.prepare_session().await;
+        self.start_session(reason, previous).await;
+    }
+
+    /// Tells the extensions of a session, and asks them for resources.
+    pub(crate) async fn start_session(&mut self, reason: &'static str, previous: Option<PathBuf>) {
         let mut payload = json!({"type": "session_start", "reason": reason});
         if let Some(previous) = previous {
             payload["previousSessionFile"] = json!(previous);
         }
         self.tell("session_start", payload).await;
+        self.discover(if reason == "reload" { reason } else { "startup" }).await;
+    }
+
+    /// Asks for files and folders of skills, prompt templates and themes, in place of those before.
+    async fn discover(&mut self, reason: &'static str) {
+        if self.resources.is_none() && self.listeners("resources_discover").is_empty() {
+            return;
+        }
+        let Some(agent) = self.shared.agent() else { return };
+        let found = self.discovered(reason).await;
+        self.shared.program.use_themes(found.themes);
+        let Ok(now) = agent.standing().await.map(|standing| standing.resources) else { return };
+        // What was read anew has none of the old ones.
+        let base = match self.resources.take() {
+            Some((base, extended)) if extended == now => base,
+            Some(_) | None => now,
+        };
+        let extended = base.with(found.paths);
+        drop(agent.ask(Command::SetResources(extended.clone())).await);
+        let read = extended.clone();
+        let troubles = tokio::task::spawn_blocking(move || read.troubles().to_vec()).await.unwrap_or_default();
+        troubles.into_iter().for_each(|why| self.shared.report("", "resources_discover", &Failure::new(why)));
+        self.resources = Some((base, extended));
     }
 
     pub(crate) async fn reload(&mut self) {
@@ -122,11 +154,30 @@ impl Runner {
     }
 
     pub(crate) async fn load(&mut self, reason: &'static str) {
-        let services = Arc::new(AgentServices { shared: Arc::downgrade(&self.shared), runtime: Handle::current() });
+        let services = Arc::new(AgentServices {
+            shared: Arc::downgrade(&self.shared),
+            runtime: Handle::current(),
+            clock: self.clock.clone(),
+        });
         let mut all: Vec<Extension> = Vec::new();
         let mut lost = None;
-        for (host, request) in &self.hosts {
-            let request = LoadRequest { reason, ..request.clone() };
+        // Files that have come, gone or changed since.
+        let program = self.shared.program.clone();
+        let found = if reason == "startup" {
+            None
+        } else {
+            tokio::task::spawn_blocking(move || program.sources()).await.ok().flatten()
+        };
+        let standing = match self.shared.agent() {
+            Some(agent) => agent.standing().await.ok(),
+            None => None,
+        };
+        let limits = standing.map(|standing| standing.limits.to_string()).unwrap_or_default();
+        for (host, request) in &mut self.hosts {
+            if let Some(found) = &found {
+                request.extensions.clone_from(found);
+            }
+            let request = LoadRequest { reason, limits: limits.clone(), ..request.clone() };
             let sources = request.extensions.clone();
             let loaded = match host.load(request, services.clone()).await {
                 Ok(loaded) => loaded,
@@ -154,12 +205,28 @@ impl Runner {
             registry.lost = lost;
         }
         self.report_unclaimed();
+        let pair = |extension: &Extension| (extension.source.clone(), extension.loaded.clone());
+        let loaded = self.shared.registry().extensions.iter().map(pair).collect();
+        self.shared.program.keep_loaded(loaded);
         self.is_lost = false;
+        self.shared.publish_providers();
+        self.shared.change_models().await;
+        let shared = self.shared.clone();
+        drop(tokio::spawn(async move { shared.refresh_models().await }));
         let tools = self.shared.tools();
         if let Some(agent) = self.shared.agent() {
             drop(agent.ask(Command::SetExtensionTools(tools)).await);
+            if let Some(model) = self.shared.program.awaited_model() {
+                drop(agent.ask(Command::SetModel(model)).await);
+            }
         }
         self.shared.is_loaded.send_replace(true);
+    }
+
+    /// Takes the hosts for lost and starts them again, once.
+    pub(crate) fn after_loss(&mut self) -> HostFuture<'_, ()> {
+        self.is_lost = true;
+        Box::pin(self.recover())
     }
 
     /// Starts a lost host again, once.
@@ -175,7 +242,7 @@ impl Runner {
         self.begin("reload", None).await;
     }
 
-    pub(crate) async fn leave(&mut self, reason: &'static str, target: Option<std::path::PathBuf>) {
+    pub(crate) async fn leave(&mut self, reason: &'static str, target: Option<PathBuf>) {
         let mut payload = json!({"type": "session_shutdown", "reason": reason});
         if let Some(target) = target {
             payload["targetSessionFile"] = json!(target);

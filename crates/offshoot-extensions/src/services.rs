@@ -5,10 +5,12 @@ use std::sync::{Arc, Weak};
 
 use offshoot_agent::agent_session::AgentSession;
 use offshoot_agent::command::{BuiltInTool, Command, Delivery, Reply, Standing};
+use offshoot_agent::forecast::{RequestPlace, request_forecast};
 use offshoot_agent::message::{Content, CustomMessage};
 use offshoot_agent::provider::{Model, ThinkingLevel};
 use offshoot_agent::tool::{ToolContext, ToolOutcome};
 use offshoot_agent::turn::Navigation;
+use offshoot_session::clock::{Clock, Millis};
 use offshoot_session::id::EntryId;
 use serde_json::{Value, json};
 use tokio::runtime::Handle;
@@ -17,12 +19,14 @@ use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 use crate::complete;
 use crate::contract::{CALL, HostFuture, Loaded, Services};
 use crate::payload::model;
+use crate::preview::preview;
 use crate::session_calls;
 use crate::shared::Shared;
 
 pub(crate) struct AgentServices {
     pub(crate) shared: Weak<Shared>,
     pub(crate) runtime: Handle,
+    pub(crate) clock: Arc<dyn Clock + Sync>,
 }
 
 const ENDED: &str = "the agent has ended";
@@ -99,9 +103,9 @@ impl AgentServices {
                 self.done(Command::SetActiveTools(names))
             }
             "getCommands" => {
-                let shared = self.shared()?;
+                let (shared, resources) = (self.shared()?, self.standing()?.resources);
                 let mut all = shared.command_infos();
-                all.extend(shared.program.resource_commands());
+                all.extend(shared.program.resource_commands(&resources));
                 Ok(Value::Array(all).to_string())
             }
             "getThinkingLevel" => Ok(json!(self.standing()?.thinking.as_str()).to_string()),
@@ -155,7 +159,7 @@ impl AgentServices {
         self.ask(command).map(|_| "null".to_owned())
     }
 
-    fn ctx(&self, method: &str, _params: &Value) -> Result<String, String> {
+    fn ctx(&self, method: &str, params: &Value) -> Result<String, String> {
         let value = match method {
             "isIdle" => json!(!self.standing()?.is_streaming),
             "hasPendingMessages" => {
@@ -177,12 +181,29 @@ impl AgentServices {
                 let percent = if window == 0 { 0.0 } else { tokens as f64 * 100.0 / window as f64 };
                 json!({"tokens": tokens, "contextWindow": window, "percent": percent})
             }
-            "getScopedModels" => json!([]),
+            "boundaryContext" => return self.boundary_context(params),
+            "getScopedModels" => {
+                let scoped = self.shared()?.program.scoped_models();
+                let one = |(found, level): &(Arc<Model>, Option<ThinkingLevel>)| match level {
+                    Some(level) => json!({"model": model(found), "thinkingLevel": level.as_str()}),
+                    None => json!({"model": model(found)}),
+                };
+                Value::Array(scoped.iter().map(one).collect())
+            }
             "isProjectTrusted" => json!(self.shared()?.program.look("isProjectTrusted", &Value::Null)),
             "getSystemPromptOptions" => json!({}),
             _ => return Err(unknown(&format!("ctx.{method}"))),
         };
         Ok(value.to_string())
+    }
+
+    /// The context at the end of a turn or a run, as drafts would leave it.
+    fn boundary_context(&self, params: &Value) -> Result<String, String> {
+        let entries = self.session("contextEntries", Value::Null)?;
+        let entries = serde_json::from_str(&entries).map_err(|error| error.to_string())?;
+        let drafts = params.get("entries").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+        let Standing { steering, follow_up, .. } = self.standing()?;
+        Ok(preview(entries, drafts, steering.into_iter().chain(follow_up)).to_string())
     }
 
     fn models(&self, method: &str, params: &Value) -> Result<String, String> {
@@ -196,7 +217,10 @@ impl AgentServices {
             "getAvailable" => program.models(true).iter().map(|found| model(found)).collect(),
             "find" => program.models(false).iter().find(|found| is(found)).map_or(Value::Null, |found| model(found)),
             "hasAuth" => json!(program.models(true).iter().any(is)),
-            "isUsingOAuth" => json!(false),
+            "isUsingOAuth" => {
+                let provider = params.get("provider").and_then(Value::as_str).unwrap_or_default();
+                json!(program.credentials(provider).is_some())
+            }
             _ => return Err(unknown(&format!("models.{method}"))),
         };
         Ok(value.to_string())
@@ -223,7 +247,7 @@ impl Services for AgentServices {
         params: Value,
         progress: UnboundedSender<Value>,
     ) -> HostFuture<'static, Result<Value, String>> {
-        let shared = self.shared();
+        let (shared, clock) = (self.shared(), self.clock.clone());
         Box::pin(async move {
             let shared = shared?;
             let agent = || shared.agent().ok_or_else(|| ENDED.to_owned());
@@ -246,11 +270,29 @@ impl Services for AgentServices {
                     let model = found.ok_or_else(|| format!("there is no model {provider}/{id}"))?;
                     complete::stream(&agent()?, model, &params, progress).await
                 }
+                Some(("provider", "payload")) => {
+                    let extensions = agent()?.extensions().ok_or_else(|| ENDED.to_owned())?;
+                    let body = params.get("payload").map(Value::to_string).unwrap_or_default();
+                    let changed = extensions.before_body(body).await;
+                    Ok(changed.and_then(|body| serde_json::from_str(&body).ok()).unwrap_or_default())
+                }
+                Some(("provider", "response")) => {
+                    let extensions = agent()?.extensions().ok_or_else(|| ENDED.to_owned())?;
+                    let status =
+                        params.get("status").and_then(Value::as_u64).and_then(|status| u16::try_from(status).ok());
+                    let headers = params.get("headers").and_then(Value::as_object).cloned().unwrap_or_default();
+                    let text = |value: Value| value.as_str().unwrap_or_default().to_owned();
+                    let headers = headers.into_iter().map(|(name, value)| (name, text(value))).collect();
+                    extensions.after_response(status.unwrap_or_default(), headers).await;
+                    Ok(Value::Null)
+                }
                 Some(("tools", "run")) => run_built_in(&agent()?, &params, progress).await,
                 Some(("models", "getApiKey")) => {
                     let text = |name: &str| params.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
                     Ok(shared.program.key(text("provider"), text("id")).await)
                 }
+                Some(("oauth", step)) => shared.sign_in_step(step, &params).await,
+                Some(("ctx", "forecast")) => forecast(&agent()?, &params, clock.now()).await,
                 Some(("ctx", "reload")) => {
                     shared.reload().await;
                     Ok(Value::Null)
@@ -278,7 +320,7 @@ impl Services for AgentServices {
             Some(("ui", name)) => shared.program.tell_user(name, params),
             Some(("ctx", "abort")) => {
                 if let Some(agent) = shared.agent() {
-                    // The handler that asks for it goes on.
+                    // The handler that asks for it keeps running.
                     drop(self.runtime.spawn(async move { agent.abort_run().await }));
                 }
             }
@@ -292,6 +334,18 @@ impl Services for AgentServices {
             shared.replaced(loaded, &self.runtime);
         }
     }
+}
+
+/// What the next request from an entry, or from the leaf, would cost.
+async fn forecast(agent: &AgentSession, params: &Value, now: Millis) -> Result<Value, String> {
+    let entry = params.get("entryId").and_then(Value::as_str).map(str::to_owned);
+    let model = agent.standing().await.map_err(|error| error.to_string())?.model;
+    let forecast = agent.read(move |session| {
+        let target = entry.map(|entry| session.find(&entry)).transpose()?.or(session.leaf());
+        request_forecast((session, session.dialect()), RequestPlace { target, more_tokens: 0 }, &model, now)
+    });
+    let forecast = forecast.await.map_err(|error| error.to_string())?.map_err(|error| error.to_string())?;
+    serde_json::from_str(&forecast.to_json()).map_err(|error| error.to_string())
 }
 
 /// Runs one of offshoot's own tools for an extension that wraps it.
@@ -348,7 +402,10 @@ async fn command(agent: &AgentSession, method: &str, params: &Value) -> Result<V
         }
         "fork" => {
             let entry = text("entryId").unwrap_or_default();
-            cancelled(agent.fork(entry).await)
+            cancelled(match text("position").as_deref() {
+                Some("at") => agent.fork_at(entry).await,
+                _ => agent.fork(entry).await,
+            })
         }
         "navigateTree" => {
             let is = |name: &str| params.get(name).and_then(Value::as_bool).unwrap_or(false);

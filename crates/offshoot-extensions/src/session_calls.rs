@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use offshoot_agent::writer::OwnedSession;
-use offshoot_session::compose::{NewBranchSummary, NewEntry};
+use offshoot_session::compose::{NewBranchSummary, NewCompaction, NewEntry};
 use offshoot_session::entry::Source as _;
 use offshoot_session::header::Dialect;
 use offshoot_session::id::EntryId;
@@ -52,6 +52,7 @@ pub(crate) fn read(session: &Session, method: &str, params: &Value) -> Option<An
             Ok(name) => text(name.as_deref().or(session.title())),
             Err(error) => Err(error.to_string()),
         },
+        "contextEntries" => context_entries(session).map_err(|error| error.to_string()),
         "buildSessionContext" => session
             .context()
             .map_err(|error| error.to_string())
@@ -118,6 +119,7 @@ fn composed(method: &str, params: &Value, dialect: Dialect) -> Option<Composed> 
                     .map_err(|error| error.to_string())
             })
         }
+        "appendCompaction" => Ok(compaction(params, dialect)),
         "appendSessionInfo" => Ok(NewEntry::session_info(text("name"))),
         "appendLabelChange" => Ok(NewEntry::label(text("targetId"), params.get("label").and_then(Value::as_str))),
         "branch" | "resetLeaf" | "branchWithSummary" => return Some(Ok(None)),
@@ -126,12 +128,44 @@ fn composed(method: &str, params: &Value, dialect: Dialect) -> Option<Composed> 
     Some(entry.map(Some))
 }
 
+fn compaction(params: &Value, dialect: Dialect) -> NewEntry {
+    let text = |name: &str| params.get(name).and_then(Value::as_str);
+    let json = |name: &str| params.get(name).filter(|value| !value.is_null()).map(Value::to_string);
+    let (details, usage) = (json("details"), json("usage"));
+    NewEntry::compaction(
+        &NewCompaction {
+            summary: text("summary").unwrap_or_default(),
+            first_kept: text("firstKeptEntryId"),
+            tokens_before: params.get("tokensBefore").and_then(Value::as_u64).unwrap_or_default(),
+            details: details.as_deref().and_then(|json| Json::parse(json).ok()),
+            from_hook: params.get("fromHook").and_then(Value::as_bool),
+            usage: usage.as_deref().and_then(|json| Json::parse(json).ok()),
+            ..NewCompaction::default()
+        },
+        dialect,
+    )
+}
+
 fn with_json(
     text: Option<&str>,
     make: impl FnOnce(Option<Json<'_>>) -> Result<NewEntry, String>,
 ) -> Result<NewEntry, String> {
     let json = text.map(Json::parse).transpose().map_err(|error| error.to_string())?;
     make(json)
+}
+
+/// The entries of the context, each with its message as the model gets it.
+fn context_entries(session: &Session) -> offshoot_session::error::Result<String> {
+    let mut out = String::from("[");
+    for message in session.context()?.messages(session) {
+        let message = message?;
+        let source = message.entry.as_ref().and_then(|id| session.tree().find(id.as_str()));
+        let source = one(session, source).unwrap_or_else(|_| "null".to_owned());
+        let comma = if out.len() > 1 { "," } else { "" };
+        out.push_str(&format!(r#"{comma}{{"sourceEntry":{source},"messages":[{}]}}"#, message.json));
+    }
+    out.push(']');
+    Ok(out)
 }
 
 fn one(session: &Session, ix: Option<NodeIx>) -> Answer {

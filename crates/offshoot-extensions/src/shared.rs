@@ -5,45 +5,54 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use offshoot_agent::agent_session::{AgentSession, WeakAgentSession};
 use offshoot_agent::command::{Command, ToolList};
 use offshoot_agent::tool::Tool;
+use offshoot_session::clock::Clock;
 use serde_json::{Value, json};
 use tokio::runtime::Handle;
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 use tokio::sync::{oneshot, watch};
 
 use crate::contract::{Failure, Host, Loaded};
-use crate::program::{ExtensionFailure, Program};
+use crate::program::{ExtensionFailure, Program, RegisteredProvider};
 use crate::registry::Registry;
 use crate::tool::ExtensionTool;
 
 pub(crate) struct Shared {
     registry: Mutex<Registry>,
     pub(crate) program: Arc<dyn Program>,
+    pub(crate) clock: Arc<dyn Clock + Sync>,
     agent: OnceLock<WeakAgentSession>,
     /// Whether the extensions are loaded, at least once.
     pub(crate) is_loaded: watch::Sender<bool>,
+    /// Whether the first session has begun for them.
+    pub(crate) has_begun: watch::Sender<bool>,
     /// Counts the user's stops.
     stops: watch::Sender<u64>,
     /// Asked by extensions themselves: everything is loaded again.
     reloads: UnboundedSender<oneshot::Sender<()>>,
     pub(crate) hosts: Vec<Arc<dyn Host>>,
+    /// Held while credentials are refreshed.
+    pub(crate) refreshing: tokio::sync::Mutex<()>,
     /// The call of a host whose function prepares the next session.
     setup: Mutex<Option<u64>>,
 }
 
 impl Shared {
     pub(crate) fn new(
-        program: Arc<dyn Program>,
+        (program, clock): (Arc<dyn Program>, Arc<dyn Clock + Sync>),
         hosts: Vec<Arc<dyn Host>>,
         reloads: UnboundedSender<oneshot::Sender<()>>,
     ) -> Self {
         Self {
             registry: Mutex::default(),
             program,
+            clock,
             agent: OnceLock::new(),
             is_loaded: watch::Sender::new(false),
+            has_begun: watch::Sender::new(false),
             stops: watch::Sender::new(0),
             reloads,
             hosts,
+            refreshing: tokio::sync::Mutex::default(),
             setup: Mutex::default(),
         }
     }
@@ -76,6 +85,7 @@ impl Shared {
         let what = json!({"kind": kind, "of": call});
         for host in &self.hosts {
             if let Err(failure) = host.invoke(what.clone(), unbounded_channel().0).await {
+                let failure = Failure { message: format!("{kind} failed: {}", failure.message), ..failure };
                 self.report("", kind, &failure);
             }
         }
@@ -112,12 +122,14 @@ impl Shared {
         drop(is_loaded.wait_for(|is| *is).await);
     }
 
+    pub(crate) async fn begun(&self) {
+        let mut has_begun = self.has_begun.subscribe();
+        drop(has_begun.wait_for(|has| *has).await);
+    }
+
     pub(crate) fn report(&self, path: &str, event: &str, failure: &Failure) {
-        let error = match &failure.stack {
-            Some(stack) if stack.contains(&failure.message) => stack.clone(),
-            _ => failure.message.clone(),
-        };
-        self.program.failed(&ExtensionFailure { path: path.to_owned(), event: event.to_owned(), error });
+        let (error, stack) = (failure.message.clone(), failure.stack.clone());
+        self.program.failed(&ExtensionFailure { path: path.to_owned(), event: event.to_owned(), error, stack });
     }
 
     /// In pi's shape.
@@ -131,10 +143,14 @@ impl Shared {
             };
             let origin =
                 if extension.source.origin == crate::contract::Origin::Package { "package" } else { "top-level" };
-            json!({
-                "name": command.name, "description": command.description, "source": "extension",
+            let mut value = json!({
+                "name": command.name, "source": "extension",
                 "sourceInfo": {"path": extension.path(), "source": "extension", "scope": scope, "origin": origin}
-            })
+            });
+            if let Some(description) = &command.description {
+                value["description"] = json!(description);
+            }
+            value
         };
         registry.commands().map(info).collect()
     }
@@ -148,6 +164,25 @@ impl Shared {
             .map(|(extension, info)| Arc::new(ExtensionTool::new(extension, info)) as Arc<dyn Tool>)
             .collect();
         ToolList(tools.into())
+    }
+
+    /// Tells the program which providers there are, in the order in which they count.
+    pub(crate) fn publish_providers(&self) {
+        let registry = self.registry();
+        let of = |extension: &crate::registry::Extension| {
+            let path = extension.source.path.clone();
+            extension.loaded.providers.clone().into_iter().map(move |described| RegisteredProvider {
+                extension: path.clone(),
+                name: described["name"].as_str().unwrap_or_default().to_owned(),
+                has_sign_in: described["oauth"].is_object(),
+                config: described["config"].clone(),
+            })
+        };
+        let all: Vec<RegisteredProvider> = registry.extensions.iter().flat_map(of).collect();
+        drop(registry);
+        for (extension, why) in self.program.register_providers(all) {
+            self.report(&extension.display().to_string(), "register_provider", &Failure::new(why));
+        }
     }
 
     fn publish_tools(&self, runtime: &Handle) {
@@ -165,8 +200,16 @@ impl Shared {
             params["id"] = ext;
         }
         let added: Loaded = serde_json::from_value(params).map_err(|error| error.to_string())?;
-        let has_tools = !added.tools.is_empty();
+        let (has_tools, has_providers) = (!added.tools.is_empty(), !added.providers.is_empty());
+        let has_shortcuts = !added.shortcuts.is_empty();
         self.registry().add(added);
+        if has_shortcuts {
+            let keys = self.registry().shortcuts();
+            self.program.tell_user("shortcuts", json!({"keys": keys}));
+        }
+        if has_providers {
+            self.publish_providers();
+        }
         if has_tools && *self.is_loaded.borrow() {
             self.publish_tools(runtime);
         }
@@ -179,7 +222,11 @@ impl Shared {
         let ids = params.get("handlers").and_then(Value::as_array).cloned().unwrap_or_default();
         let ids: Vec<u64> = ids.iter().filter_map(Value::as_u64).collect();
         if let Some(ext) = ext {
-            self.registry().remove(ext, &ids);
+            let providers = params.get("providers").and_then(Value::as_array).cloned().unwrap_or_default();
+            self.registry().remove(ext, &ids, &providers);
+            if !providers.is_empty() {
+                self.publish_providers();
+            }
         }
         Ok("{}".to_owned())
     }

@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use offshoot_agent::message::Block;
 use offshoot_agent::provider::ToolSpec;
-use offshoot_agent::tool::{Running, Tool, ToolContext, ToolOutcome};
+use offshoot_agent::tool::{Prepared, Running, Tool, ToolContext, ToolOutcome};
 use serde_json::{Value, json};
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 
-use crate::contract::{Host, ToolInfo};
+use crate::contract::{Failure, Host, ToolInfo};
 use crate::registry::Extension;
 
 pub(crate) struct ExtensionTool {
@@ -51,6 +51,14 @@ impl Tool for ExtensionTool {
         Some(&self.path)
     }
 
+    /// By the tool's own function, then by its schema.
+    fn prepare(&self, arguments: Value) -> Prepared {
+        let what =
+            json!({"kind": "prepareArguments", "ext": self.extension, "name": self.info.name, "args": arguments});
+        let host = self.host.clone();
+        Box::pin(async move { host.invoke(what, unbounded_channel().0).await.map_err(failed) })
+    }
+
     fn run(&self, arguments: Value, place: Arc<ToolContext>, partial: UnboundedSender<ToolOutcome>) -> Running {
         let host = self.host.clone();
         let what = json!({
@@ -67,12 +75,17 @@ impl Tool for ExtensionTool {
                     Some(step) = steps.recv() => drop(partial.send(outcome(step))),
                     ended = &mut ending => return match ended {
                         Ok(result) => outcome(result),
-                        Err(failure) => ToolOutcome::failed(failure.message),
+                        Err(failure) => failed(failure),
                     },
                 }
             }
         })
     }
+}
+
+/// pi stores empty details with a failed call.
+fn failed(failure: Failure) -> ToolOutcome {
+    ToolOutcome { details: Some(json!({})), ..ToolOutcome::failed(failure.message) }
 }
 
 /// What a tool of an extension gives back. A content that is no list of blocks is shown as it is.

@@ -3,6 +3,8 @@
 //! One JSON object, or nothing: `{"md":[…],"blobs":[{"hash":…,"data":…}]}`. `md` has one item for each text, in the order in
 //! which the script reads them; 0 means plain text.
 
+use std::borrow::Cow;
+
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
@@ -35,22 +37,19 @@ pub(crate) fn of(source: &dyn Source, entry: &Entry) -> Option<String> {
 
 /// The texts of an entry that are Markdown, in order.
 fn prose(entry: &Entry) -> Vec<String> {
-    let summary = |json: Json<'_>| json.str("summary").map(std::borrow::Cow::into_owned).into_iter().collect();
+    let summary = |json: Option<Json<'_>>| json.and_then(Json::as_str).map(Cow::into_owned).into_iter().collect();
     match (entry.kind, entry.role) {
-        (Kind::Message, Some(role)) => {
-            let Some(message) = entry.message() else { return Vec::new() };
-            match role {
-                Role::User | Role::Assistant | Role::System | Role::Developer | Role::Custom | Role::HookMessage => {
-                    texts(message.get("content"))
-                }
-                Role::BranchSummary | Role::CompactionSummary => summary(message),
-                Role::ToolResult | Role::BashExecution | Role::PythonExecution | Role::FileMention | Role::Unknown => {
-                    Vec::new()
-                }
+        (Kind::Message, Some(role)) => match role {
+            Role::User | Role::Assistant | Role::System | Role::Developer | Role::Custom | Role::HookMessage => {
+                texts(entry.of_message("content"))
             }
-        }
+            Role::BranchSummary | Role::CompactionSummary => summary(entry.of_message("summary")),
+            Role::ToolResult | Role::BashExecution | Role::PythonExecution | Role::FileMention | Role::Unknown => {
+                Vec::new()
+            }
+        },
         (Kind::CustomMessage, _) => texts(entry.get("content")),
-        (Kind::Compaction | Kind::BranchSummary, _) => summary(entry.json()),
+        (Kind::Compaction | Kind::BranchSummary, _) => summary(entry.get("summary")),
         _ => Vec::new(),
     }
 }
@@ -69,10 +68,10 @@ fn pictures(source: &dyn Source, entry: &Entry) -> Vec<(String, String)> {
     if entry.kind != Kind::Message || !entry.line().contains("blob:sha256:") {
         return Vec::new();
     }
-    let content = entry.message().and_then(|message| message.get("content"));
+    let content = entry.of_message("content");
     let blocks = content.filter(|content| content.kind() == JsonKind::Array).map(Json::items).into_iter().flatten();
     let mut found: Vec<(String, String)> = Vec::new();
-    for data in blocks.filter_map(|block| block.str("data").map(std::borrow::Cow::into_owned)) {
+    for data in blocks.filter_map(|block| block.str("data").map(Cow::into_owned)) {
         let Some(hash) = blobs::reference(&data).filter(|hash| found.iter().all(|(known, _)| known != hash)) else {
             continue;
         };

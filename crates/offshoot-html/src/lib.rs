@@ -11,30 +11,31 @@ mod totals;
 mod markdown;
 mod beside;
 mod pictures;
+mod clip;
 mod block;
-mod press;
 mod streams;
 mod picked;
 mod row;
+mod batch;
+mod press;
 mod shell;
 
 use std::io::{self, Write};
 
-use offshoot_session::entry::{Entry, Source as _};
-use offshoot_session::header::CURRENT_VERSION;
 use offshoot_session::json::Object;
-use offshoot_session::outline::{Filter, Outline, OutlineSetup, TreeLayout};
+use offshoot_session::outline::RowTexts;
 use offshoot_session::session::{Abridged, Session, SessionPart};
 use offshoot_session::transcript::Item;
 
+use batch::Maker;
 use picked::Picked;
-use press::Press;
-use row::{PageEntry, TreeRows};
+use press::{Part, Press};
+use row::TreeRows;
 use streams::Stream;
 use totals::Totals;
 
 pub use limits::{LeftOut, Limits};
-pub use shell::PageColours;
+pub use shell::{PageColours, PageThemes};
 
 /// The content of a page and how it is written.
 #[derive(Debug, Clone, Default)]
@@ -48,7 +49,7 @@ pub struct Options {
     /// What is too large for the page.
     pub limits: Limits,
     /// The user's own colours of pages.
-    pub colours: PageColours,
+    pub themes: PageThemes,
 }
 
 /// Why a page is not finished.
@@ -69,24 +70,11 @@ pub enum Error {
 pub fn render(session: &Session, options: &Options, out: &mut impl Write) -> Result<LeftOut, Error> {
     let picked = Picked::new(session, options.part);
     let title = shell::title(session)?;
-    out.write_all(shell::head(&title, &options.colours).as_bytes())?;
-    let (home, plain) = (options.home.as_deref(), options.plain);
-    let setup = OutlineSetup { layout: TreeLayout::Trunk, filter: Filter::All, home, plain };
+    out.write_all(shell::head(&title, &options.themes).as_bytes())?;
     let shown = Abridged::within(session, options.limits.line);
-    let outline = Outline::new(&shown, picked.leaf, setup)?;
-    let rows = TreeRows::new(&shown, outline)?;
-    let mut totals = Totals::default();
-    let left_out = std::thread::scope(|scope| {
-        let press = Press::new(scope, out);
-        let mut page = Page::new(&shown, session, options, &picked, &rows, press);
-        page.begin()?;
-        for ix in &picked.entries {
-            let entry = shown.entry(*ix)?;
-            totals.add(&shown, &entry);
-            page.entry(&entry)?;
-        }
-        page.finish()
-    })?;
+    let rows = TreeRows::new(&shown, RowTexts::new(options.home.as_deref(), options.plain), &picked)?;
+    let maker = Maker { session, shown: &shown, picked: &picked, rows: &rows, options };
+    let (totals, left_out) = std::thread::scope(|scope| write_blocks(maker, Press::new(scope, maker), out))?;
     let end = match session.interruption()? {
         Some(Item::Notice(_, words)) if options.part == SessionPart::Everything => words,
         _ => String::new(),
@@ -98,167 +86,61 @@ pub fn render(session: &Session, options: &Options, out: &mut impl Write) -> Res
         .str("session", session.id())
         .str("end", &end)
         .str("name", &shell::file_name(session));
-    let card = shell::Card { session, title: &title, totals: &totals, part: options.part, picked: &picked, left_out };
+    let card = shell::Card {
+        session,
+        title: &title,
+        totals: &totals,
+        part: options.part,
+        picked: &picked,
+        left_out: &left_out,
+    };
     out.write_all(shell::tail(&card, &meta.finish()).as_bytes())?;
     out.flush()?;
     Ok(left_out)
 }
 
-struct Page<'a> {
-    session: &'a Session,
-    shown: &'a Abridged<'a>,
-    picked: &'a Picked,
-    rows: &'a TreeRows,
-    limits: Limits,
-    press: Press<'a>,
-    /// The session's lines, which the download writes to a file.
-    lines: Stream,
+/// Writes the three streams: the session's lines, what belongs to them, the index.
+fn write_blocks(maker: Maker<'_>, mut press: Press, out: &mut impl Write) -> Result<(Totals, LeftOut), Error> {
+    let mut page = Page { beside: Stream::new("x"), index: Stream::new("i"), ..Page::default() };
+    for batch in maker.batches() {
+        while press.is_full(batch.bytes) {
+            page.write_next(&mut press, out)?;
+        }
+        press.add_batch(batch)?;
+    }
+    while page.write_next(&mut press, out)? {}
+    page.beside.finish(&mut press)?;
+    page.index.finish(&mut press)?;
+    while page.write_next(&mut press, out)? {}
+    Ok((page.totals, page.left_out))
+}
+
+#[derive(Debug, Default)]
+struct Page {
     beside: Stream,
     index: Stream,
-    /// Where the last entry's line ended.
-    line_end: u64,
-    /// Whether `lines` is the whole file byte for byte, with lines that are not entries.
-    is_verbatim: bool,
-    copied: u64,
+    totals: Totals,
     left_out: LeftOut,
 }
 
-/// The most bytes copied at once between two entries.
-const PIECE: u64 = 1 << 20;
-/// A limit on pictures counts shorter ones, too, but not a few letters.
-const A_FEW_LETTERS: usize = 64;
-
-impl<'a> Page<'a> {
-    fn new(
-        shown: &'a Abridged<'a>,
-        session: &'a Session,
-        options: &Options,
-        picked: &'a Picked,
-        rows: &'a TreeRows,
-        press: Press<'a>,
-    ) -> Self {
-        let is_verbatim =
-            options.part == SessionPart::Everything && session.version() >= CURRENT_VERSION && session.raw_length() > 0;
-        let [lines, beside, index] = ["s", "x", "i"].map(Stream::new);
-        let (limits, left_out) = (options.limits, LeftOut::default());
-        let (line_end, copied) = (0, 0);
-        Self {
-            session,
-            shown,
-            picked,
-            rows,
-            limits,
-            press,
-            lines,
-            beside,
-            index,
-            line_end,
-            is_verbatim,
-            copied,
-            left_out,
-        }
-    }
-
-    /// Writes the header if the lines are not the file's bytes.
-    fn begin(&mut self) -> Result<(), Error> {
-        if !self.is_verbatim {
-            self.lines.push(self.session.header_line().as_bytes(), &mut self.press)?;
-            self.lines.push(b"\n", &mut self.press)?;
-        }
-        Ok(())
-    }
-
-    fn entry(&mut self, entry: &Entry) -> Result<(), Error> {
-        let line = self.line(entry)?;
-        if self.is_verbatim {
-            self.copy_to(self.session.tree().node(entry.ix).offset())?;
-            self.copied += self.session.tree().node(entry.ix).length();
-        }
-        if self.shown.leaves_out(entry.ix) {
-            self.left_out.lines += 1;
-            self.left_out.bytes += self.session.tree().node(entry.ix).length();
-        }
-        let (start, gap) = (self.lines.length(), self.lines.length() - self.line_end);
-        Self::push(&line, (&mut self.lines, &mut self.press), self.limits.picture, &mut self.left_out)?;
-        self.line_end = self.lines.length();
-        if !self.is_verbatim {
-            self.lines.push(b"\n", &mut self.press)?;
-        }
-        self.lines.end_item(&mut self.press)?;
-        let (beside_start, beside) = (self.beside.length(), beside::of(self.session, entry).unwrap_or_default());
-        Self::push(beside.as_bytes(), (&mut self.beside, &mut self.press), self.limits.picture, &mut self.left_out)?;
-        let row = PageEntry {
-            parent: self.picked.parent(self.session, entry.ix),
-            line: (gap, self.line_end - start),
-            beside: self.beside.length() - beside_start,
-        };
-        self.beside.end_item(&mut self.press)?;
-        let row = row.json(self.shown, entry, self.rows)?;
-        self.index.push(row.as_bytes(), &mut self.press)?;
-        self.index.push(b",\n", &mut self.press)?;
-        Ok(self.index.end_item(&mut self.press)?)
-    }
-
-    /// Adds bytes to a stream, their pictures in blocks of their own or not at all.
-    fn push(
-        bytes: &[u8],
-        (stream, press): (&mut Stream, &mut Press<'_>),
-        limit: Option<usize>,
-        left_out: &mut LeftOut,
-    ) -> Result<(), Error> {
-        let mut from = 0;
-        for range in pictures::base64_in(bytes, limit.map(|_| A_FEW_LETTERS)) {
-            let data = bytes.get(range.clone()).unwrap_or_default();
-            stream.push(bytes.get(from..range.start).unwrap_or_default(), press)?;
-            if limit.is_some_and(|limit| data.len() > limit) {
-                left_out.pictures += 1;
-                left_out.bytes += data.len() as u64;
-            } else {
-                stream.push_base64(data, press)?;
-            }
-            from = range.end;
-        }
-        Ok(stream.push(bytes.get(from..).unwrap_or_default(), press)?)
-    }
-
-    /// The line as version 3 writes it. A line that is the same in the file keeps its bytes, even if they are not
-    /// UTF-8.
-    fn line(&self, entry: &Entry) -> Result<Vec<u8>, Error> {
-        if self.shown.leaves_out(entry.ix) {
-            return Ok(entry.line().as_bytes().to_vec());
-        }
-        let is_odd = entry.line().contains(char::REPLACEMENT_CHARACTER);
-        let raw = self.session.raw_span(entry.ix);
-        if raw.is_some_and(|(_, length)| is_odd || length != entry.line().len() as u64) {
-            return Ok(self.session.raw_line(entry.ix)?);
-        }
-        Ok(entry.line().as_bytes().to_vec())
-    }
-
-    /// Copies the bytes up to `offset` that are not copied yet: the header, lines that are not entries, line feeds.
-    fn copy_to(&mut self, offset: u64) -> Result<(), Error> {
-        while self.copied < offset {
-            let length = (offset - self.copied).min(PIECE);
-            let bytes = self.session.raw_bytes(self.copied, usize::try_from(length).unwrap_or(0))?;
-            self.lines.push(&bytes, &mut self.press)?;
-            self.copied += length;
-        }
-        Ok(())
-    }
-
-    /// Copies everything after the last entry, so that the download ends with a line feed, and writes all blocks.
-    fn finish(mut self) -> Result<LeftOut, Error> {
-        if self.is_verbatim {
-            let end = self.session.raw_length();
-            self.copy_to(end)?;
-            if self.session.raw_bytes(end - 1, 1)? != b"\n" {
-                self.lines.push(b"\n", &mut self.press)?;
+impl Page {
+    /// Writes the oldest part. Returns whether there was one.
+    fn write_next(&mut self, press: &mut Press, out: &mut impl Write) -> Result<bool, Error> {
+        let Some(part) = press.next() else { return Ok(false) };
+        match part? {
+            Part::Element(element) => out.write_all(&element)?,
+            Part::Batch(made) => {
+                out.write_all(&made.elements)?;
+                for block in &made.beside {
+                    self.beside.push_block(block, press)?;
+                }
+                self.beside.end_item(press)?;
+                self.index.push(made.index.as_bytes(), press)?;
+                self.index.end_item(press)?;
+                self.totals.merge(made.totals);
+                self.left_out.merge(made.left_out);
             }
         }
-        for stream in [&mut self.lines, &mut self.beside, &mut self.index] {
-            stream.finish(&mut self.press)?;
-        }
-        self.press.finish()?;
-        Ok(self.left_out)
+        Ok(true)
     }
 }

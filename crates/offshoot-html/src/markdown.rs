@@ -3,13 +3,17 @@
 //! The script knows a closed list of elements; everything else is text. Raw HTML becomes text, an image a link to its
 //! address, and only web and mail addresses become links. Nesting ends at [`DEEPEST`].
 
-use offshoot_session::json::quote;
+use std::borrow::Cow;
+
+use offshoot_session::json::{push_quoted, quote};
 use pulldown_cmark::{Alignment, CodeBlockKind, CowStr, Event, Options, Parser, Tag};
 
 /// Longer texts are shown as plain text.
 const LONGEST: usize = 1 << 20;
 
 const DEEPEST: usize = 24;
+
+const PARAGRAPH: &str = "\"p\"";
 
 /// The operations as a JSON array: `["name", attribute]` opens an element, a string is text, 0 closes. Void elements
 /// and code spans close themselves. `None` if the text needs no elements.
@@ -23,12 +27,14 @@ pub(crate) fn operations(text: &str) -> Option<String> {
         built.event(event);
     }
     built.flush();
-    built.is_rich.then(|| format!("[{}]", built.out.join(",")))
+    built.out.push(']');
+    built.is_rich.then_some(built.out)
 }
 
 #[derive(Default)]
 struct Built {
-    out: Vec<String>,
+    /// The array, without its end.
+    out: String,
     text: String,
     /// How to close each open element.
     open: Vec<Close>,
@@ -89,34 +95,34 @@ impl Built {
     }
 
     fn start(&mut self, tag: Tag<'_>) {
-        let plain = |name: &str| Some(format!("\"{name}\""));
+        let plain = |name: &'static str| Some(Cow::Borrowed(name));
         let opening = match tag {
-            Tag::Paragraph => plain("p"),
-            Tag::Heading { level, .. } => plain(&level.to_string()),
-            Tag::BlockQuote(_) => plain("blockquote"),
+            Tag::Paragraph => plain(PARAGRAPH),
+            Tag::Heading { level, .. } => Some(Cow::Owned(format!("\"{level}\""))),
+            Tag::BlockQuote(_) => plain("\"blockquote\""),
             Tag::CodeBlock(CodeBlockKind::Fenced(language)) if !language.is_empty() => {
-                Some(format!("\"pre\",{}", quote(&language)))
+                Some(Cow::Owned(format!("\"pre\",{}", quote(&language))))
             }
-            Tag::CodeBlock(_) | Tag::HtmlBlock | Tag::MetadataBlock(_) => plain("pre"),
-            Tag::List(None) => plain("ul"),
-            Tag::List(Some(start)) => Some(format!("\"ol\",{}", start.min(1_000_000_000))),
-            Tag::Item => plain("li"),
+            Tag::CodeBlock(_) | Tag::HtmlBlock | Tag::MetadataBlock(_) => plain("\"pre\""),
+            Tag::List(None) => plain("\"ul\""),
+            Tag::List(Some(start)) => Some(Cow::Owned(format!("\"ol\",{}", start.min(1_000_000_000)))),
+            Tag::Item => plain("\"li\""),
             Tag::Table(alignments) => {
                 self.table = Table { alignments, ..Table::default() };
-                plain("table")
+                plain("\"table\"")
             }
             Tag::TableHead => {
                 self.table.is_head = true;
-                plain("thead")
+                plain("\"thead\"")
             }
             Tag::TableRow => {
                 self.table = Table { alignments: std::mem::take(&mut self.table.alignments), ..Table::default() };
-                plain("tr")
+                plain("\"tr\"")
             }
-            Tag::TableCell => Some(self.table.cell()),
-            Tag::Emphasis => plain("em"),
-            Tag::Strong => plain("strong"),
-            Tag::Strikethrough => plain("s"),
+            Tag::TableCell => Some(Cow::Owned(self.table.cell())),
+            Tag::Emphasis => plain("\"em\""),
+            Tag::Strong => plain("\"strong\""),
+            Tag::Strikethrough => plain("\"s\""),
             Tag::Link { dest_url, .. } => return self.link(&dest_url, "a"),
             Tag::Image { dest_url, .. } => return self.link(&dest_url, "image"),
             Tag::FootnoteDefinition(_)
@@ -135,7 +141,7 @@ impl Built {
             self.text.push_str("🖼 ");
         }
         match safe(address) {
-            Some(address) => self.open(Some(format!("\"a\",{}", quote(&address)))),
+            Some(address) => self.open(Some(Cow::Owned(format!("\"a\",{}", quote(&address))))),
             None => {
                 let words = if address.is_empty() { String::new() } else { format!(" ({address})") };
                 self.open.push(Close::Words(words));
@@ -143,11 +149,11 @@ impl Built {
         }
     }
 
-    fn open(&mut self, opening: Option<String>) {
+    fn open(&mut self, opening: Option<Cow<'static, str>>) {
         let Some(opening) = opening.filter(|_| self.shown < DEEPEST) else { return self.open.push(Close::Nothing) };
         self.flush();
-        self.is_rich |= opening != "\"p\"" || !self.out.is_empty();
-        self.out.push(format!("[{opening}]"));
+        self.is_rich |= opening != PARAGRAPH || !self.out.is_empty();
+        self.element(&opening);
         self.open.push(Close::Element);
         self.shown += 1;
     }
@@ -156,7 +162,8 @@ impl Built {
         match self.open.pop() {
             Some(Close::Element) => {
                 self.flush();
-                self.out.push("0".to_owned());
+                self.next();
+                self.out.push('0');
                 self.shown -= 1;
             }
             Some(Close::Words(words)) => self.text.push_str(&words),
@@ -167,12 +174,24 @@ impl Built {
     fn single(&mut self, element: &str) {
         self.flush();
         self.is_rich = true;
-        self.out.push(format!("[{element}]"));
+        self.element(element);
+    }
+
+    fn element(&mut self, element: &str) {
+        self.next();
+        self.out.extend(["[", element, "]"]);
+    }
+
+    /// Begins the next operation.
+    fn next(&mut self) {
+        self.out.push(if self.out.is_empty() { '[' } else { ',' });
     }
 
     fn flush(&mut self) {
         if !self.text.is_empty() {
-            self.out.push(quote(&std::mem::take(&mut self.text)));
+            self.next();
+            push_quoted(&mut self.out, &self.text);
+            self.text.clear();
         }
     }
 }

@@ -3,22 +3,26 @@
 //! `[parent, who, bits, time, id, label, text, gap, line length, beside length, cost, words, tokens, files, mark]`. Parents
 //! are places on the page or -1. The first bits are filters in the order of [`Filter::NAMES`]. `gap` is the number of bytes
 //! between the previous entry's line and this one. `words` are what the user or the model says there: 1 if `text` has them
-//! after `: `, 0 if the entry says nothing. `files` are `[path, 1 if changed]` for each call, or 0; `mark` says where a copy or
+//! after `: ` (or as many of them as fit, where no note quotes them), `[rest]` if it has their beginning and `…`, 0 if the
+//! entry says nothing. `files` are `[path, 1 if changed]` for each call, or 0; `mark` says where a copy or
 //! a merge comes from.
 
-use std::sync::Arc;
+use std::collections::HashSet;
+use std::fmt::Write as _;
 
 use offshoot_session::entry::{Entry, Source};
 use offshoot_session::error::Result;
-use offshoot_session::facts::Facts;
 use offshoot_session::id::EntryId;
-use offshoot_session::json::quote;
+use offshoot_session::json::{Json, JsonKind, quote};
 use offshoot_session::kind::{Kind, KindClass, Role};
-use offshoot_session::outline::{Filter, Folds, Outline, Scope, Sums};
+use offshoot_session::outline::{Filter, RowFacts, RowTexts};
 use offshoot_session::provenance;
+use offshoot_session::stats;
 use offshoot_session::text::one_line;
-use offshoot_session::transcript::call_blocks;
-use offshoot_session::tree::NodeIx;
+use offshoot_session::transcript::calls;
+use offshoot_session::tree::{NodeIx, Tree};
+
+use crate::picked::Picked;
 
 /// The most calls of an answer whose files are named, and the longest path.
 const MOST_CALLS: usize = 200;
@@ -38,86 +42,131 @@ pub(crate) struct PageEntry {
 }
 
 impl PageEntry {
-    pub(crate) fn json(&self, session: &dyn Source, entry: &Entry, rows: &TreeRows) -> Result<String> {
+    pub(crate) fn write(&self, session: &dyn Source, entry: &Entry, rows: &TreeRows, out: &mut String) -> Result<()> {
         let node = session.tree().node(entry.ix);
         let time = node.time().map_or("null".to_owned(), |time| time.to_string());
         let id = quote(node.id().map_or("", EntryId::as_str));
         let label =
             node.id().and_then(|id| session.tree().label(id)).map_or("0".to_owned(), |label| quote(&label.text));
-        let (bits, cost) = (rows.bits(session, entry.ix), rows.cost(entry.ix));
-        let text = rows.outline.text(session, entry.ix)?;
-        let said = match rows.outline.words(entry) {
-            None => "0".to_owned(),
-            Some(said) if text.split_once(": ").is_some_and(|(_, rest)| rest == said) => "1".to_owned(),
-            Some(said) => quote(&said),
+        let facts = RowFacts::of(session.tree(), entry, rows.open);
+        let bits = rows.bits(session.tree(), entry.ix, &facts);
+        if entry.role == Some(Role::Assistant) {
+            rows.texts.remember(entry);
+        }
+        let text = rows.texts.text(session, entry)?;
+        let said = match rows.said_in_row(entry, &text) {
+            true => "1".to_owned(),
+            false => said(rows.texts.words(entry), &text),
         };
-        let (tokens, files) = (rows.tokens(entry), files(entry));
+        let cost = facts.usage.map_or(0.0, |usage| usage.cost);
+        let cost = if cost.is_finite() { cost } else { 0.0 };
+        // The tokens of the context that the model answered to, with the answer.
+        let tokens = facts.usage.filter(|_| entry.role == Some(Role::Assistant)).map_or(0, |usage| usage.total);
+        let files = files(entry);
         let mark = provenance::mark(session, entry.ix)?.map_or("0".to_owned(), |mark| quote(&mark));
         let ((gap, length), beside) = (self.line, self.beside);
         let (parent, who, text) = (self.parent, who(entry), quote(&text));
-        Ok(format!(
+        let _always_ok = write!(
+            out,
             "[{parent},{who},{bits},{time},{id},{label},{text},{gap},{length},{beside},{cost},{said},{tokens},{files},{mark}]"
-        ))
+        );
+        Ok(())
     }
 }
 
-/// What the tree's rows show of all entries.
+/// What a row needs to know of other entries.
 pub(crate) struct TreeRows {
-    outline: Outline,
-    sums: Sums,
-    facts: Option<Arc<Facts>>,
-    /// Which filters show which entries, by index in the tree.
-    shown: Vec<u8>,
+    texts: RowTexts,
+    open: Option<NodeIx>,
+    /// The last entry of every branch, in file order.
+    tips: Vec<NodeIx>,
+    labelled: HashSet<NodeIx>,
+    /// Which entries' words may be the last ones of a branch, by index in the tree.
+    ends: Vec<bool>,
 }
 
 impl TreeRows {
-    pub(crate) fn new(session: &dyn Source, mut outline: Outline) -> Result<Self> {
+    pub(crate) fn new(session: &dyn Source, texts: RowTexts, picked: &Picked) -> Result<Self> {
         let tree = session.tree();
-        let sums = Sums::new(session, &outline)?;
-        let mut shown = vec![0; tree.entries().next_back().map_or(0, |last| last.index() + 1)];
-        let open = Folds::everything_open();
-        for (at, (_, filter)) in Filter::NAMES.iter().enumerate() {
-            outline.arrange(tree, Scope { filter: *filter, folds: Some(&open), ..Scope::default() });
-            for ix in (0..outline.len()).filter_map(|row| outline.entry(row)) {
-                if let Some(bits) = shown.get_mut(ix.index()) {
-                    *bits |= 1 << at;
-                }
-            }
-        }
-        Ok(Self { outline, sums, facts: session.facts()?, shown })
+        let open = picked.leaf.and_then(|leaf| tree.skip_leaf_markers(leaf));
+        let labelled = tree.labels().into_iter().filter_map(|(target, _)| tree.find(target.as_str())).collect();
+        let (tips, ends) = (stats::tips(session, open), ends(tree, picked));
+        tree.whole(Self { texts, open, tips, labelled, ends })
     }
 
-    fn bits(&self, session: &dyn Source, ix: NodeIx) -> u8 {
+    /// Whether the row's text has what the model says, cut or not, and nothing needs the words in full.
+    fn said_in_row(&self, entry: &Entry, text: &str) -> bool {
+        entry.kind == Kind::Message
+            && entry.role == Some(Role::Assistant)
+            && !self.ends.get(entry.ix.index()).is_some_and(|is_end| *is_end)
+            && text.contains(": ")
+            && entry.of_message("content").is_some_and(has_one_text)
+    }
+
+    fn bits(&self, tree: &Tree, ix: NodeIx, facts: &RowFacts) -> u8 {
         let bits = [
-            (session.tree().node(ix).is_leaf_marker(), MARKER),
-            (self.outline.joins_runs(ix), JOINS_RUNS),
-            (self.sums.is_tip(ix), TIP),
+            (tree.node(ix).is_leaf_marker(), MARKER),
+            (facts.is_good_result(), JOINS_RUNS),
+            (self.tips.binary_search(&ix).is_ok(), TIP),
         ];
-        let shown = self.shown.get(ix.index()).copied().unwrap_or(0);
-        bits.iter().filter(|(is_set, _)| *is_set).fold(shown, |bits, (_, bit)| bits | bit)
+        let own = bits.iter().filter(|(is_set, _)| *is_set).fold(0, |bits, (_, bit)| bits | bit);
+        let is_shown =
+            |filter| facts.is_shown(filter) && (filter != Filter::LabeledOnly || self.labelled.contains(&ix));
+        let filters = (0..).zip(Filter::NAMES).filter(|(_, (_, filter))| is_shown(*filter));
+        filters.fold(own, |bits, (at, _)| bits | 1 << at)
     }
+}
 
-    /// The tokens of the context that the model answered to, with the answer.
-    fn tokens(&self, entry: &Entry) -> u64 {
-        if entry.role != Some(Role::Assistant) {
-            0
-        } else {
-            self.facts.as_ref().map_or(0, |facts| facts.usage(entry.ix).0)
+/// Which entries end a branch, or have no words of the user below them in one, by index in the tree. The model may speak below
+/// them: only its lines could tell.
+fn ends(tree: &Tree, picked: &Picked) -> Vec<bool> {
+    const HAS_CHILD: u8 = 1;
+    const ENDS: u8 = 2;
+    let mut known = vec![0_u8; picked.entries.last().map_or(0, |last| last.index() + 1)];
+    for ix in picked.entries.iter().rev() {
+        let Some(own) = known.get_mut(ix.index()) else { continue };
+        *own |= if *own & HAS_CHILD == 0 { ENDS } else { 0 };
+        let is_end = *own & ENDS != 0;
+        let speaks = tree.node(*ix).role() == Some(Role::User);
+        if let Some(above) = tree.parent(*ix).and_then(|parent| known.get_mut(parent.index())) {
+            *above |= if is_end && !speaks { HAS_CHILD | ENDS } else { HAS_CHILD };
         }
     }
+    known.iter().map(|known| known & ENDS != 0).collect()
+}
 
-    /// Dollars.
-    fn cost(&self, ix: NodeIx) -> f64 {
-        let cost = self.facts.as_ref().map_or(0.0, |facts| facts.usage(ix).1);
-        if cost.is_finite() { cost } else { 0.0 }
+/// Whether content is one text that is not blank, without a copy of it.
+fn has_one_text(content: Json<'_>) -> bool {
+    let says = |text: Json<'_>| {
+        let begin = text.text().trim_start_matches('"').trim_start();
+        text.kind() == JsonKind::String && !begin.is_empty() && !begin.starts_with(['"', '\\'])
+    };
+    if content.kind() != JsonKind::Array {
+        return says(content);
     }
+    let is_text = |block: &Json<'_>| block.str("type").is_some_and(|kind| kind == "text");
+    let mut texts = content.items().filter(is_text);
+    let is_said = texts.next().and_then(|block| block.get("text")).is_some_and(says);
+    is_said && texts.next().is_none()
+}
+
+/// An entry's words, without what its row's text says of them.
+fn said(words: Option<String>, text: &str) -> String {
+    let Some(words) = words else { return "0".to_owned() };
+    let Some((_, shown)) = text.split_once(": ") else { return quote(&words) };
+    if words == shown {
+        return "1".to_owned();
+    }
+    let rest = shown.strip_suffix('…').and_then(|shown| words.strip_prefix(shown));
+    rest.map_or_else(|| quote(&words), |rest| format!("[{}]", quote(rest)))
 }
 
 /// The files that an answer's calls read and change, in order.
 fn files(entry: &Entry) -> String {
-    let message = entry.message().filter(|_| entry.role == Some(Role::Assistant));
-    let calls = message.into_iter().flat_map(call_blocks).take(MOST_CALLS);
-    let files = calls.filter_map(|call| {
+    if entry.role != Some(Role::Assistant) {
+        return "0".to_owned();
+    }
+    let files = calls(entry).take(MOST_CALLS).filter_map(|call| {
         let is_change = match call.str("name").as_deref() {
             Some("read") => 0,
             Some("write" | "edit") => 1,
@@ -143,5 +192,24 @@ fn who(entry: &Entry) -> u8 {
             KindClass::Setting => 4,
             KindClass::State | KindClass::Bookkeeping => 5,
         },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_written_once() {
+        for (words, text, expected) in [
+            (None, "user: a", "0"),
+            (Some("a b"), "user: a b", "1"),
+            (Some("a b c"), "user: a b…", r#"[" c"]"#),
+            (Some("a …"), "user: a …", "1"),
+            (Some("a b"), "user: a c…", r#""a b""#),
+            (Some("a"), "[tool]", r#""a""#),
+        ] {
+            assert_eq!(said(words.map(str::to_owned), text), expected, "{words:?} in {text}");
+        }
     }
 }

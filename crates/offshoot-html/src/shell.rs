@@ -39,7 +39,12 @@ const NAMED: usize = 20;
 pub(crate) fn title(session: &Session) -> Result<String> {
     let name = session.name()?.or_else(|| session.title().map(str::to_owned));
     let name = name.map(|name| one_line(&name, 200)).filter(|name| !name.is_empty());
-    Ok(name.unwrap_or_else(|| format!("Session {}", one_line(session.id(), 60))))
+    Ok(name.unwrap_or_else(|| format!("Session {}", short(session.id()))))
+}
+
+/// As much of an id as tells sessions apart at a glance; the page has the whole one among its facts.
+fn short(id: &str) -> String {
+    one_line(id.split('-').next().filter(|part| part.len() >= 8).unwrap_or(id), 60)
 }
 
 pub(crate) fn file_name(session: &Session) -> String {
@@ -58,23 +63,57 @@ pub struct PageColours {
 }
 
 impl PageColours {
-    /// The colours as a rule, with light or dark text as they need it; the reader's choice of a theme comes first.
-    fn rule(&self) -> String {
+    /// The colours as declarations, with light or dark text as they need it.
+    fn declarations(&self) -> Option<String> {
         let colours = [("--page", self.page), ("--card", self.card), ("--lit", self.info)];
         let set: String = colours
             .iter()
             .filter_map(|(name, colour)| colour.map(|[r, g, b]| format!("{name}:#{r:02x}{g:02x}{b:02x};")))
             .collect();
-        let Some([r, g, b]) = colours.iter().find_map(|(_, colour)| *colour) else { return String::new() };
+        let [r, g, b] = colours.iter().find_map(|(_, colour)| *colour)?;
         let is_dark = 299 * u32::from(r) + 587 * u32::from(g) + 114 * u32::from(b) < 128_000;
         let scheme = if is_dark { "dark" } else { "light" };
-        format!("@media screen{{:root:not([data-theme]){{{set}color-scheme:{scheme}}}}}\n")
+        Some(format!("{{{set}color-scheme:{scheme}}}"))
+    }
+}
+
+/// A user's colours for readers whose system is light, and for those whose system is dark. Often both are the same.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the names say it")]
+pub struct PageThemes {
+    pub light: PageColours,
+    pub dark: PageColours,
+}
+
+impl PageThemes {
+    /// The same colours for everybody.
+    #[must_use]
+    pub fn one(colours: PageColours) -> Self {
+        Self { light: colours, dark: colours }
+    }
+
+    /// The colours as rules. A reader who chooses light or dark gets that theme of a pair, and the page's own colours instead
+    /// of a single theme.
+    fn rules(&self) -> String {
+        if self.light == self.dark {
+            let set = self.light.declarations();
+            return set.map_or(String::new(), |set| format!("@media screen{{:root:not([data-theme]){set}}}\n"));
+        }
+        let pair = [("light", self.light), ("dark", self.dark)];
+        let rules = pair.iter().filter_map(|(name, colours)| {
+            let set = colours.declarations()?;
+            let chosen = format!("@media screen{{:root[data-theme=\"{name}\"]{set}}}\n");
+            let preferred =
+                format!("@media screen and (prefers-color-scheme:{name}){{:root:not([data-theme]){set}}}\n");
+            Some(chosen + &preferred)
+        });
+        rules.collect()
     }
 }
 
 /// Everything before the session's blocks.
-pub(crate) fn head(title: &str, colours: &PageColours) -> String {
-    let style = [STYLE, &colours.rule()].concat();
+pub(crate) fn head(title: &str, themes: &PageThemes) -> String {
+    let style = [STYLE, &themes.rules()].concat();
     let policy = format!(
         "default-src 'none'; script-src '{}'; style-src '{}'; img-src data:; base-uri 'none'; form-action 'none'; \
          require-trusted-types-for 'script'; trusted-types 'none'",
@@ -141,8 +180,10 @@ fn side() -> Markup {
                 button id="next" type="button" aria-label="Next match" title="Next match (n)" disabled { "↓" }
             }
             p id="hits" role="status" {}
-            div id="filters" role="group" aria-label="Filter" {}
-            button id="open" type="button" title="Open or fold all branches and runs of tool calls" aria-pressed="false" { "Open all" }
+            div id="views" {
+                div id="filters" role="group" aria-label="Filter" {}
+                button id="open" type="button" title="Open or fold all branches and runs of tool calls" aria-pressed="false" { "Open all" }
+            }
             div id="rows" role="tree" tabindex="0" aria-label="Entries" { div id="tall" role="presentation" {} }
             p id="status" role="status" {}
             div id="edge" role="separator" tabindex="0" aria-orientation="vertical" aria-controls="side" aria-label="Width of the tree" aria-valuemin="10" aria-valuemax="80" aria-valuenow="42" {}
@@ -156,7 +197,7 @@ pub(crate) struct Card<'a> {
     pub(crate) totals: &'a Totals,
     pub(crate) part: SessionPart,
     pub(crate) picked: &'a Picked,
-    pub(crate) left_out: LeftOut,
+    pub(crate) left_out: &'a LeftOut,
 }
 
 /// Everything after the session's blocks; `meta` is JSON.
@@ -175,6 +216,7 @@ impl Card<'_> {
         html! {
             section id="card" aria-label="Session" {
                 h1 { (self.title) }
+                p id="when" { (self.setting()) }
                 div id="story" {}
                 details id="facts" {
                     summary { "Session, models, tokens" }
@@ -195,6 +237,27 @@ impl Card<'_> {
                 (notes(session.diagnostics()))
             }
         }
+    }
+
+    /// When, where and with which models, in one line.
+    fn setting(&self) -> String {
+        let (session, totals) = (self.session, self.totals);
+        let started = session.header().timestamp().map(moment);
+        let last = totals.last.map(|last| moment(&to_iso(last)));
+        let time = match (started, last) {
+            (Some(from), Some(to)) if from.get(..10) == to.get(..10) && from != to => {
+                format!("{} to {}", from.trim_end_matches(" UTC"), to.get(11..).unwrap_or_default())
+            }
+            (Some(from), Some(to)) if from != to => format!("{} to {to}", from.trim_end_matches(" UTC")),
+            (from, to) => from.or(to).unwrap_or_default(),
+        };
+        let folder = session.cwd().map(|cwd| one_line(cwd, 60)).unwrap_or_default();
+        let models = match totals.models.split_at_checked(2) {
+            Some((first, rest)) if !rest.is_empty() => format!("{}, and {} more", first.join(", "), rest.len()),
+            _ => totals.models.join(", "),
+        };
+        let parts = [time, folder, one_line(&models, 120)];
+        parts.iter().filter(|part| !part.is_empty()).map(String::as_str).collect::<Vec<_>>().join(" · ")
     }
 
     fn messages(&self) -> String {

@@ -6,7 +6,7 @@ use offshoot_session::json::Json;
 use offshoot_session::kind::{Kind, Role};
 use offshoot_session::text::one_line;
 use offshoot_session::tokens::Usage;
-use offshoot_session::transcript::call_blocks;
+use offshoot_session::transcript::calls;
 
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Totals {
@@ -38,16 +38,15 @@ impl Totals {
         self.last = self.last.max(node.time());
         self.compactions += u64::from(entry.kind == Kind::Compaction);
         self.summaries += u64::from(entry.kind == Kind::BranchSummary);
-        let message = entry.message();
         if entry.kind == Kind::Message {
             match entry.role {
                 Some(Role::User) => self.user += 1,
-                Some(Role::Assistant) => self.answer(message),
+                Some(Role::Assistant) => self.answer(entry),
                 Some(Role::ToolResult) => self.results += 1,
                 _ => self.other += 1,
             }
         }
-        let usage = message.map_or_else(|| entry.get("usage"), |message| message.get("usage"));
+        let usage = if entry.message().is_some() { entry.of_message("usage") } else { entry.get("usage") };
         if let Some(usage) = usage.filter(|usage| !usage.is_null()).map(Usage::read) {
             self.input = self.input.saturating_add(usage.input);
             self.output = self.output.saturating_add(usage.output);
@@ -57,15 +56,43 @@ impl Totals {
         }
     }
 
-    fn answer(&mut self, message: Option<Json<'_>>) {
+    fn answer(&mut self, entry: &Entry) {
         self.assistant += 1;
-        let Some(message) = message else { return };
-        self.calls += call_blocks(message).count() as u64;
-        let Some(model) = message.str("model") else { return };
-        let provider = message.str("provider").map(|provider| format!("{provider}/")).unwrap_or_default();
+        self.calls += calls(entry).count() as u64;
+        let member = |name: &str| entry.of_message(name).and_then(Json::as_str);
+        let Some(model) = member("model") else { return };
+        let provider = member("provider").map(|provider| format!("{provider}/")).unwrap_or_default();
         let model = one_line(&format!("{provider}{model}"), 80);
         if !self.models.contains(&model) {
             self.models.push(model);
+        }
+    }
+
+    /// Adds the totals of later entries.
+    pub(crate) fn merge(&mut self, later: Self) {
+        let counts = [
+            (&mut self.entries, later.entries),
+            (&mut self.user, later.user),
+            (&mut self.assistant, later.assistant),
+            (&mut self.results, later.results),
+            (&mut self.other, later.other),
+            (&mut self.calls, later.calls),
+            (&mut self.compactions, later.compactions),
+            (&mut self.summaries, later.summaries),
+            (&mut self.input, later.input),
+            (&mut self.output, later.output),
+            (&mut self.cache_read, later.cache_read),
+            (&mut self.cache_write, later.cache_write),
+        ];
+        for (sum, more) in counts {
+            *sum = sum.saturating_add(more);
+        }
+        self.cost += later.cost;
+        self.last = self.last.max(later.last);
+        for model in later.models {
+            if !self.models.contains(&model) {
+                self.models.push(model);
+            }
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Unpacks the archive of an npm package: files only, below its folder, within the limits.
 
 use std::fs::{self, File};
-use std::io::{self, Read as _, Write as _};
+use std::io::{self, Read, Write as _};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Component, Path, PathBuf};
 
@@ -16,6 +16,9 @@ use crate::error::{PackageError, Result};
 
 /// A larger archive is not read.
 pub(crate) const MOST_PACKED: u64 = 64 << 20;
+
+/// How much of an unpacked archive is read: the headers of files take room too.
+const LONGEST: u64 = MOST_BYTES + (MOST_FILES as u64) * 1024;
 
 /// An archive as the registry has it.
 pub(crate) struct Packed {
@@ -39,20 +42,26 @@ pub(crate) fn integrity(bytes: &[u8]) -> String {
     format!("sha512-{}", STANDARD.encode(Sha512::digest(bytes)))
 }
 
+/// Refuses an archive with more than `most` files. It may still be written: what cannot be read yet is not judged.
+pub(crate) fn check_count(package: &str, archive: impl Read, most: usize) -> Result<()> {
+    let mut archive = Archive::new(GzDecoder::new(archive).take(LONGEST));
+    let Ok(entries) = archive.entries() else { return Ok(()) };
+    let readable = entries.take_while(std::result::Result::is_ok).take(most + 1).count();
+    if readable > most { Err(PackageError::crowded(package, most)) } else { Ok(()) }
+}
+
 /// Unpacks an archive into a folder that exists. The first folder of each name is left out, as npm does.
 pub(crate) fn unpack(package: &str, bytes: &[u8], into: &Path) -> Result<()> {
     let refused = |why: String| PackageError::refused(package, why);
     let broken = |error: io::Error| PackageError::refused(package, format!("its archive cannot be read: {error}"));
-    // The headers of files take room too.
-    let limit = MOST_BYTES + (MOST_FILES as u64) * 1024;
-    let mut archive = Archive::new(GzDecoder::new(bytes).take(limit));
+    let mut archive = Archive::new(GzDecoder::new(bytes).take(LONGEST));
     let (mut files, mut left) = (0, MOST_BYTES);
     for entry in archive.entries().map_err(broken)? {
         let mut entry = entry.map_err(broken)?;
         let path = entry.path().map_err(broken)?.into_owned();
         files += 1;
         if files > MOST_FILES {
-            return Err(refused(format!("it has more than {MOST_FILES} files")));
+            return Err(PackageError::crowded(package, MOST_FILES));
         }
         match entry.header().entry_type() {
             EntryType::Regular | EntryType::Continuous => {}
@@ -66,8 +75,7 @@ pub(crate) fn unpack(package: &str, bytes: &[u8], into: &Path) -> Result<()> {
         let is_program = entry.header().mode().is_ok_and(|mode| mode & 0o100 != 0);
         let mut file = File::create_new(&place).map_err(|error| PackageError::io("create", &place, error))?;
         let written = io::copy(&mut entry.by_ref().take(left + 1), &mut file).map_err(broken)?;
-        left =
-            left.checked_sub(written).ok_or_else(|| refused(format!("it is larger than {} MiB", MOST_BYTES >> 20)))?;
+        left = left.checked_sub(written).ok_or_else(|| PackageError::large(package, MOST_BYTES))?;
         let mode = if is_program { 0o755 } else { 0o644 };
         file.set_permissions(fs::Permissions::from_mode(mode))
             .map_err(|error| PackageError::io("write", &place, error))?;
@@ -129,6 +137,26 @@ mod tests {
         unpack("npm:x", &bytes, folder.path()).unwrap();
         assert_eq!(std::fs::read_to_string(folder.path().join("skills/a/SKILL.md")).unwrap(), "hi");
         assert!(integrity(&bytes).starts_with("sha512-"));
+    }
+
+    #[test]
+    fn an_archive_is_counted_while_it_is_written() {
+        let bytes = packed(|archive| {
+            for number in 0..30 {
+                let text = vec![number; 512];
+                archive.append(&header(EntryType::Regular, &format!("package/{number}"), 512), &text[..]).unwrap();
+            }
+        });
+        check_count("npm:x", &bytes[..], 30).unwrap();
+        let told = check_count("npm:x", &bytes[..], 29).unwrap_err().to_string();
+        assert!(
+            told.starts_with("npm:x is refused: it has more than 29 files, the most that a package may have"),
+            "{told}"
+        );
+        let half = &bytes[..bytes.len() / 2];
+        check_count("npm:x", half, 29).unwrap();
+        assert!(check_count("npm:x", half, 2).is_err(), "the rest is not needed");
+        check_count("npm:x", &b"not gzip"[..], 0).unwrap();
     }
 
     #[test]

@@ -112,10 +112,10 @@ pub fn check(root: &Path, what: &str) -> Result<()> {
             files += 1;
             bytes += if meta.is_file() { meta.len() } else { 0 };
             if files > MOST_FILES {
-                return Err(PackageError::refused(what, format!("it has more than {MOST_FILES} files")));
+                return Err(PackageError::crowded(what, MOST_FILES));
             }
             if bytes > MOST_BYTES {
-                return Err(PackageError::refused(what, format!("it is larger than {} MiB", MOST_BYTES >> 20)));
+                return Err(PackageError::large(what, MOST_BYTES));
             }
             let shown = path.strip_prefix(&real).unwrap_or(&path).display();
             if meta.is_symlink() {

@@ -30,6 +30,29 @@ impl PackageError {
         Self::Refused { package: package.to_owned(), why: why.into() }
     }
 
+    /// A package with more files than packages may have.
+    pub(crate) fn crowded(package: &str, most: usize) -> Self {
+        Self::refused(
+            package,
+            format!(
+                "it has more than {most} files, the most that a package may have; unpack it yourself and name what you need of it \
+                 in the settings skills, prompts and themes"
+            ),
+        )
+    }
+
+    /// A package that takes more room than packages may.
+    pub(crate) fn large(package: &str, most: u64) -> Self {
+        Self::refused(
+            package,
+            format!(
+                "it is larger than {} MiB, the most that a package may be; unpack it yourself and name what you need of it in \
+                 the settings skills, prompts and themes",
+                most >> 20
+            ),
+        )
+    }
+
     pub(crate) fn fetch(package: &str, why: impl Into<String>) -> Self {
         Self::Fetch { package: package.to_owned(), why: why.into() }
     }

@@ -1,14 +1,15 @@
 //! npm: fetches a package's archive, and the packages that a package needs. The archive is unpacked here, not by npm.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use offshoot_session::medium::read_regular;
 use serde_json::{Value, json};
 
 use crate::archive::{self, MOST_PACKED, Packed};
+use crate::contents::MOST_FILES;
 use crate::error::{PackageError, Result};
 use crate::manifest::Manifest;
-use crate::run::{exists, run};
+use crate::run::{exists, run_watched};
 use crate::{contents, registry};
 
 /// How packages are fetched from npm.
@@ -31,16 +32,27 @@ impl NpmOptions {
     }
 
     fn run(&self, package: &str, arguments: &[&str], folder: &Path) -> Result<String> {
+        self.run_watched(package, arguments, folder, &mut || Ok(()))
+    }
+
+    fn run_watched(
+        &self,
+        package: &str,
+        arguments: &[&str],
+        folder: &Path,
+        watch: &mut dyn FnMut() -> Result<()>,
+    ) -> Result<String> {
         let (program, first) = self.program();
         let all: Vec<&str> = first.iter().map(String::as_str).chain(arguments.iter().copied()).collect();
-        run(package, program, &all, folder)
+        run_watched(package, program, &all, folder, watch)
     }
 
     /// The archive of a package, checked against its integrity.
     pub(crate) fn fetch(&self, name: &str, wanted: Option<&str>, scratch: &Path) -> Result<Packed> {
         let package = format!("npm:{name}");
         let packed = if self.exists() {
-            self.pack(&package, name, wanted, scratch)?
+            let spec = wanted.map_or_else(|| name.to_owned(), |wanted| format!("{name}@{wanted}"));
+            self.pack((&package, &spec), scratch, MOST_FILES)?
         } else {
             registry::fetch(&package, name, wanted, self.registry.as_deref())?
         };
@@ -55,11 +67,21 @@ impl NpmOptions {
         ))
     }
 
-    fn pack(&self, package: &str, name: &str, wanted: Option<&str>, scratch: &Path) -> Result<Packed> {
+    fn pack(&self, (package, spec): (&str, &str), scratch: &Path, most_files: usize) -> Result<Packed> {
         let failed = |why: &str| PackageError::fetch(package, format!("npm pack {why}"));
-        let spec = wanted.map_or_else(|| name.to_owned(), |wanted| format!("{name}@{wanted}"));
-        let said =
-            self.run(package, &["pack", "--json", "--ignore-scripts", "--loglevel=error", "--", &spec], scratch)?;
+        let arguments = ["pack", "--json", "--ignore-scripts", "--loglevel=error", "--", spec];
+        // npm first writes the archive, and then lists its files, which takes minutes if there are very many.
+        let mut counted = 0;
+        let said = self.run_watched(package, &arguments, scratch, &mut || {
+            let Some(file) = archive_in(scratch) else { return Ok(()) };
+            let size = file.metadata().map_or(0, |meta| meta.len());
+            if size == counted {
+                return Ok(());
+            }
+            counted = size;
+            let open = std::fs::File::open(&file).map_err(|error| PackageError::io("read", &file, error))?;
+            archive::check_count(package, open, most_files)
+        })?;
         let json: Value = serde_json::from_str(&said).map_err(|_| failed("printed no JSON"))?;
         // A later npm prints an object by name.
         let about =
@@ -69,12 +91,7 @@ impl NpmOptions {
         let (Some(version), Some(integrity)) = (version, integrity) else {
             return Err(failed("named no version and integrity"));
         };
-        let archives = std::fs::read_dir(scratch).map_err(|error| PackageError::io("read", scratch, error))?;
-        let mut archives = archives
-            .flatten()
-            .map(|entry| entry.path())
-            .filter(|path| path.extension().is_some_and(|end| end == "tgz"));
-        let file = archives.next().ok_or_else(|| failed("wrote no archive"))?;
+        let file = archive_in(scratch).ok_or_else(|| failed("wrote no archive"))?;
         let archive = read_regular(&file, MOST_PACKED).map_err(|error| PackageError::io("read", &file, error))?;
         std::fs::remove_file(&file).map_err(|error| PackageError::io("remove", &file, error))?;
         Ok(Packed { version, integrity, archive })
@@ -113,5 +130,44 @@ impl NpmOptions {
             contents::check(folder, package)?;
         }
         Ok(())
+    }
+}
+
+/// The archive that npm has written, or is writing.
+fn archive_in(folder: &Path) -> Option<PathBuf> {
+    let mut files = std::fs::read_dir(folder).ok()?.flatten().map(|entry| entry.path());
+    files.find(|path| path.extension().is_some_and(|end| end == "tgz"))
+}
+
+#[cfg(test)]
+#[allow(clippy::disallowed_methods, reason = "tests prepare their own files")]
+mod tests {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    use flate2::Compression;
+    use flate2::write::GzEncoder;
+
+    use super::*;
+
+    /// npm printed a list of a million files for minutes, and the refusal was that the list is no JSON.
+    #[test]
+    fn a_package_with_too_many_files_is_refused_while_npm_still_works() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut builder = tar::Builder::new(GzEncoder::new(Vec::new(), Compression::fast()));
+        for number in 0..30 {
+            let mut header = tar::Header::new_gnu();
+            header.set_size(0);
+            builder.append_data(&mut header, format!("package/{number}"), &b""[..]).unwrap();
+        }
+        let packed = folder.path().join("packed");
+        std::fs::write(&packed, builder.into_inner().unwrap().finish().unwrap()).unwrap();
+        let npm = folder.path().join("npm");
+        std::fs::write(&npm, format!("#!/bin/sh\ncp {} x-1.0.0.tgz\nexec tail -f /dev/null\n", packed.display()))
+            .unwrap();
+        std::fs::set_permissions(&npm, std::fs::Permissions::from_mode(0o755)).unwrap();
+        let options = NpmOptions { command: vec![npm.display().to_string()], registry: None };
+        let scratch = tempfile::tempdir().unwrap();
+        let Err(error) = options.pack(("npm:x", "x"), scratch.path(), 20) else { panic!("it has 30 files") };
+        assert!(error.to_string().starts_with("npm:x is refused: it has more than 20 files"), "{error}");
     }
 }

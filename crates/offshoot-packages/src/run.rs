@@ -3,7 +3,7 @@
 use std::ffi::OsStr;
 use std::io::Read as _;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use crate::error::{PackageError, Result};
@@ -11,7 +11,8 @@ use crate::error::{PackageError, Result};
 /// A package that takes longer to fetch is given up.
 const LONGEST: Duration = Duration::from_secs(600);
 const PAUSE: Duration = Duration::from_millis(20);
-const MOST_SAID: u64 = 1 << 20;
+/// npm lists the files of a package.
+const MOST_SAID: u64 = 16 << 20;
 const SHOWN: usize = 600;
 
 /// Whether a program is there.
@@ -27,6 +28,17 @@ pub(crate) fn exists(program: &str) -> bool {
 
 /// Runs a program in a folder and returns what it printed. `package` names the package in an error.
 pub(crate) fn run<S: AsRef<OsStr>>(package: &str, program: &str, arguments: &[S], folder: &Path) -> Result<String> {
+    run_watched(package, program, arguments, folder, &mut || Ok(()))
+}
+
+/// The same, and ends the program with the first error of `watch`, which is called again and again.
+pub(crate) fn run_watched<S: AsRef<OsStr>>(
+    package: &str,
+    program: &str,
+    arguments: &[S],
+    folder: &Path,
+    watch: &mut dyn FnMut() -> Result<()>,
+) -> Result<String> {
     let failed = |why: String| PackageError::fetch(package, why);
     let mut command = Command::new(program);
     command.args(arguments).current_dir(folder).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -50,12 +62,15 @@ pub(crate) fn run<S: AsRef<OsStr>>(package: &str, program: &str, arguments: &[S]
         match child.try_wait() {
             Ok(Some(status)) => break status,
             Ok(None) if waited < LONGEST => {
+                if let Err(error) = watch() {
+                    end(&mut child);
+                    return Err(error);
+                }
                 std::thread::sleep(PAUSE);
                 waited += PAUSE;
             }
             Ok(None) | Err(_) => {
-                drop(child.kill());
-                drop(child.wait());
+                end(&mut child);
                 return Err(failed(format!("{program} took longer than {} seconds", LONGEST.as_secs())));
             }
         }
@@ -67,4 +82,10 @@ pub(crate) fn run<S: AsRef<OsStr>>(package: &str, program: &str, arguments: &[S]
     let said = if err.trim().is_empty() { out } else { err };
     let said: String = said.trim().chars().take(SHOWN).collect();
     Err(failed(format!("{program} failed: {said}")))
+}
+
+/// It may have ended by itself.
+fn end(child: &mut Child) {
+    drop(child.kill());
+    drop(child.wait());
 }

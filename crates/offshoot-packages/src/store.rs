@@ -6,6 +6,7 @@ use std::io::Write as _;
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 
+use offshoot_session::text::{counted, noun};
 use tempfile::TempDir;
 
 use crate::contents::{self, Contents};
@@ -144,8 +145,9 @@ impl PackageStore {
         contents::check(&root, &what)?;
         let contents = Contents::of(&root)?;
         if contents.dependencies > 0 && !self.npm.exists() {
-            let why =
-                format!("it depends on {} other packages, and npm is not there to install them", contents.dependencies);
+            let others = counted(contents.dependencies, "other package", "other packages");
+            let them = noun(contents.dependencies, "it", "them");
+            let why = format!("it depends on {others}, and npm is not there to install {them}");
             return Err(PackageError::refused(&what, why));
         }
         Ok(Fetched { source: source.clone(), contents, locked: Some(locked), scratch: Some(scratch), root })

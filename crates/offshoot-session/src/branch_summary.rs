@@ -14,7 +14,8 @@ use crate::json::Object;
 use crate::kind::{Kind, Role};
 use crate::summariser::{Answer, Drafted, Purpose, Request, SYSTEM_PROMPT, Summariser, said};
 use crate::tokens::{estimate, estimate_summary};
-use crate::tree::NodeIx;
+use crate::tree::reader::NodeReader;
+use crate::tree::{Node, NodeIx};
 
 const BRANCH: &str = include_str!("compact/prompts/branch.md");
 const MERGE: &str = include_str!("compact/prompts/merge.md");
@@ -133,7 +134,8 @@ fn left_behind(source: &dyn Source, from: Option<NodeIx>, target: Option<NodeIx>
     let Some(from) = from else { return (None, Vec::new()) };
     let tree = source.tree();
     let ancestor = target.and_then(|target| tree.common_ancestor(from, target));
-    let mut entries: Vec<NodeIx> = tree.ancestors(from).take_while(|ix| Some(*ix) != ancestor).collect();
+    let nodes = NodeReader::new(tree);
+    let mut entries: Vec<NodeIx> = nodes.ancestors(from).take_while(|ix| Some(*ix) != ancestor).collect();
     entries.reverse();
     (ancestor, entries)
 }
@@ -142,7 +144,8 @@ impl BranchPlan {
     /// The plan with messages and files.
     fn filled(mut self, source: &dyn Source, budget: u64) -> Result<Self> {
         let mut files = Files::default();
-        for ix in self.entries.iter().filter(|ix| source.tree().node(**ix).kind() == Kind::BranchSummary) {
+        let nodes = NodeReader::new(source.tree());
+        for ix in self.entries.iter().filter(|ix| nodes.look(**ix, Node::kind) == Kind::BranchSummary) {
             files.take_summary(source.entry(*ix)?.json());
         }
         self.take_newest(source, budget, &mut files)?;
@@ -154,8 +157,9 @@ impl BranchPlan {
     /// taken, because it replaces much.
     fn take_newest(&mut self, source: &dyn Source, budget: u64, files: &mut Files) -> Result<()> {
         let mut is_full = false;
+        let nodes = NodeReader::new(source.tree());
         for ix in self.entries.iter().rev() {
-            if !may_speak(source, *ix) {
+            if !nodes.look(*ix, may_speak) {
                 continue;
             }
             if is_full {
@@ -246,8 +250,7 @@ impl BranchPlan {
 }
 
 /// Whether an entry may have a message. Results do not count: their calls suffice.
-fn may_speak(source: &dyn Source, ix: NodeIx) -> bool {
-    let node = source.tree().node(ix);
+fn may_speak(node: &Node) -> bool {
     match node.kind() {
         Kind::Message => node.role() != Some(Role::ToolResult),
         Kind::CustomMessage | Kind::BranchSummary | Kind::Compaction => true,

@@ -25,7 +25,7 @@ impl Clock for SystemClock {
     }
 }
 
-/// A clock that stands still.
+/// A clock that shows a fixed time.
 #[derive(Debug, Clone, Copy)]
 pub struct FixedClock(pub Millis);
 

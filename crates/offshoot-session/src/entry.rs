@@ -9,7 +9,7 @@ use crate::clock::{Millis, parse_iso};
 use crate::error::Result;
 use crate::facts::Facts;
 use crate::id::EntryId;
-use crate::json::{Json, JsonKind, Object, SyntaxError, validate_members};
+use crate::json::{Json, JsonKind, Level, Object, SyntaxError, validate_levels};
 use crate::kind::{Kind, Role};
 use crate::tree::{NodeIx, Tree};
 
@@ -25,15 +25,48 @@ pub struct Entry {
     pub role: Option<Role>,
     line: String,
     damage: Option<SyntaxError>,
-    message: Message,
+    members: Option<Members>,
 }
 
-/// The place of the message in the line, found while the line was checked.
+/// Where the members of the line's object and of its message are, found while the line was checked. There is none for a
+/// line with more than [`MOST_MEMBERS`] of them, or with escapes in their names: those are searched for when needed.
 #[derive(Debug, Clone)]
-enum Message {
-    At(Option<Range<usize>>),
-    /// A member's name is escaped, so the message is searched for when needed.
-    Unknown,
+struct Members(Vec<Member>);
+
+/// Members that are kept of a line.
+const MOST_MEMBERS: usize = 48;
+
+#[derive(Debug, Clone)]
+struct Member {
+    level: Level,
+    name: Range<usize>,
+    value: Range<usize>,
+}
+
+impl Members {
+    /// Of a line, which it checks.
+    fn find(line: &str) -> (Option<Self>, Option<SyntaxError>) {
+        let (mut found, mut is_plain) = (Vec::with_capacity(MOST_MEMBERS / 2), true);
+        let span = |part: &[u8]| {
+            let start = part.as_ptr() as usize - line.as_ptr() as usize;
+            start..start + part.len()
+        };
+        let checked = validate_levels(line.as_bytes(), b"message", |level, name, value| {
+            is_plain &= found.len() < MOST_MEMBERS && !name.contains(&b'\\');
+            if is_plain {
+                found.push(Member { level, name: span(name), value: span(value) });
+            }
+        });
+        (is_plain.then_some(Self(found)), checked.err())
+    }
+
+    /// The last member of this name at or after a byte of the line.
+    fn get<'a>(&self, line: &'a str, (level, from): (Level, usize), name: &str) -> Option<Json<'a>> {
+        let is_it = |member: &&Member| {
+            member.level == level && member.value.start >= from && line.get(member.name.clone()) == Some(name)
+        };
+        self.0.iter().rev().find(is_it).and_then(|member| line.get(member.value.clone())).map(Json::trusted)
+    }
 }
 
 #[expect(missing_docs, reason = "the name says it")]
@@ -41,17 +74,8 @@ impl Entry {
     /// Combines a node with its line, and checks the line once.
     pub fn new(tree: &Tree, ix: NodeIx, line: String) -> Self {
         let node = tree.node(ix);
-        let (mut message, mut is_plain) = (None, true);
-        let damage = validate_members(line.as_bytes(), |name, value| {
-            is_plain &= !name.contains(&b'\\');
-            if name == b"message" {
-                let start = value.as_ptr() as usize - line.as_ptr() as usize;
-                message = Some(start..start + value.len());
-            }
-        })
-        .err();
-        let message = if is_plain { Message::At(message) } else { Message::Unknown };
-        Self { ix, id: node.id().cloned(), kind: node.kind(), role: node.role(), line, damage, message }
+        let (members, damage) = Members::find(&line);
+        Self { ix, id: node.id().cloned(), kind: node.kind(), role: node.role(), line, damage, members }
     }
 
     /// The line, without line feed.
@@ -84,21 +108,29 @@ impl Entry {
 
     /// A member of the entry's object.
     pub fn get(&self, name: &str) -> Option<Json<'_>> {
-        self.json().get(name)
+        match &self.members {
+            _ if self.damage.is_some() => None,
+            Some(members) => members.get(&self.line, (Level::Own, 0), name),
+            None => self.json().get(name),
+        }
     }
 
     pub fn str(&self, name: &str) -> Option<Cow<'_, str>> {
-        self.json().str(name)
+        self.get(name)?.as_str()
     }
 
     /// The message of a message entry.
     pub fn message(&self) -> Option<Json<'_>> {
-        let message = match &self.message {
-            _ if self.damage.is_some() => None,
-            Message::At(span) => span.clone().and_then(|span| self.line.get(span)).map(Json::trusted),
-            Message::Unknown => self.get("message"),
-        };
-        message.filter(|message| !message.is_null())
+        self.get("message").filter(|message| !message.is_null())
+    }
+
+    /// A member of the message, without a walk over the message.
+    pub fn of_message(&self, name: &str) -> Option<Json<'_>> {
+        let message = self.message()?;
+        match &self.members {
+            Some(members) => members.get(&self.line, (Level::Within, message.span_in(&self.line).start), name),
+            None => message.get(name),
+        }
     }
 
     /// The timestamp as JavaScript's `new Date(timestamp).getTime()` returns it; `None` for NaN.
@@ -167,4 +199,41 @@ pub fn text_of(content: Json<'_>, separator: &str) -> String {
     let blocks = content.items().filter(|block| block.str("type").is_some_and(|kind| kind == "text"));
     let texts: Vec<_> = blocks.map(|block| block.str("text").unwrap_or_default().into_owned()).collect();
     texts.join(separator)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::session::{Options, Session};
+
+    #[test]
+    fn members_are_those_that_a_walk_finds() {
+        let many: String = (0..100).map(|at| format!(r#""m{at}":{at},"#)).collect();
+        let messages = [
+            r#""message":{"role":"user","content":[{"usage":1}],"usage":{"a":2},"usage":3}"#.to_owned(),
+            r#""message":{"content":1},"message":{"usage":2}"#.to_owned(),
+            r#""message":{"content":1,"usage":2},"message":[{"content":3}]"#.to_owned(),
+            r#""message":{"content":1},"message":null"#.to_owned(),
+            r#""message":{"cont\u0065nt":1,"usage":2}"#.to_owned(),
+            r#""mess\u0061ge":{"content":1},"usage":2"#.to_owned(),
+            format!(r#"{many}"message":{{{many}"content":4}}"#),
+            r#""message":"text""#.to_owned(),
+            r#""message":{}"#.to_owned(),
+            r#""content":{"message":{"content":1}}"#.to_owned(),
+            r#""message":{"content":1},"message":{"content":2"#.to_owned(),
+        ];
+        for message in messages {
+            let line = format!(r#"{{"type":"message","id":"a","parentId":null,{message}}}"#);
+            let text = format!("{{\"type\":\"session\",\"version\":3,\"id\":\"s\"}}\n{line}\n");
+            let session = Session::from_text(&text, Options::default()).unwrap();
+            let Some(ix) = session.tree().entries().next() else { continue };
+            let entry = session.entry(ix).unwrap();
+            let (json, walked) = (entry.json(), entry.json().get("message").filter(|message| !message.is_null()));
+            assert_eq!(entry.message(), walked, "{line}");
+            for name in ["content", "usage", "role", "m0", "m99", "message", "id"] {
+                assert_eq!(entry.get(name), json.get(name), "{name} of {line}");
+                assert_eq!(entry.of_message(name), walked.and_then(|message| message.get(name)), "{name} in {line}");
+            }
+        }
+    }
 }

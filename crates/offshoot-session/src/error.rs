@@ -62,7 +62,7 @@ pub enum Error {
     #[error("{}: {why}", path.display())]
     Conflict { path: PathBuf, why: Conflict },
     /// Another program holds the lock and did not release it in time. Nothing was attempted; a retry is safe.
-    #[error("{} is locked: {} did not release it within {} s", path.display(), named(by), waited.as_secs_f32().ceil())]
+    #[error("{} is locked: {} did not release it within {} s", path.display(), named(by), waited.as_secs().max(1))]
     Locked {
         path: PathBuf,
         /// The processes that hold the lock, as far as the system reports them.

@@ -264,7 +264,7 @@ mod tests {
         assert_eq!(at(&session, &leaf, 1, CacheReach::CommonStart).1, None);
     }
 
-    /// The model counts its tokens, but never told of a cache.
+    /// The model counts its tokens, but never reported a cache.
     #[test]
     fn what_is_never_reported_is_not_guessed() {
         let mut session = session();

@@ -10,13 +10,32 @@ use crate::facts::{Facts, Reported};
 use crate::json::{Json, JsonKind};
 use crate::kind::{Kind, Role};
 use crate::tokens::Usage;
+use crate::tree::NodeIx;
 use crate::tree::reader::NodeReader;
-use crate::tree::{Node, NodeIx};
 
 /// Below this number of entries one thread is as fast.
 const MANY: usize = 4096;
 /// How many entries are read through one view.
 const VIEWED: usize = 4096;
+
+/// The facts about one entry.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct EntryFacts {
+    pub(crate) usage: Option<Usage>,
+    /// A turn of the model that only calls tools.
+    pub(crate) is_silent: bool,
+    /// The result of a tool call that failed.
+    pub(crate) has_failed: bool,
+}
+
+impl EntryFacts {
+    pub(crate) fn of(entry: &Entry) -> Self {
+        if !may_say_something(entry.kind, entry.role) {
+            return Self::default();
+        }
+        Self { usage: reported(entry), is_silent: is_silent_turn(entry), has_failed: has_failed(entry) }
+    }
+}
 
 pub(crate) fn of(source: &dyn Source) -> Result<Arc<Facts>> {
     match source.facts()? {
@@ -32,7 +51,7 @@ pub(crate) fn read(source: &dyn Source, mut known: Facts) -> Result<Facts> {
     let mut all = Vec::new();
     for ix in nodes.entries_from(known.count) {
         nodes.look(ix, |node| {
-            all.extend(may_say_something(node).then_some(ix));
+            all.extend(may_say_something(node.kind(), node.role()).then_some(ix));
             known.totals.entries += u64::from(!node.is_leaf_marker());
             known.totals.messages += u64::from(node.kind() == Kind::Message);
         });
@@ -71,22 +90,23 @@ fn read_part(source: &dyn Source, entries: &[NodeIx]) -> Result<Facts> {
         }
         let entry = view.as_deref().unwrap_or(source).entry(*ix)?;
         let place = ix.index() as u32;
-        if let Some(usage) = reported(&entry) {
+        let found = EntryFacts::of(&entry);
+        if let Some(usage) = found.usage {
             facts.reported.push(Reported { entry: place, tokens: usage.total, cost: usage.cost });
         }
-        if is_silent_turn(&entry) {
+        if found.is_silent {
             facts.silent.push(place);
         }
-        if has_failed(&entry) {
+        if found.has_failed {
             facts.failed.push(place);
         }
     }
     Ok(facts)
 }
 
-fn may_say_something(node: &Node) -> bool {
-    match node.kind() {
-        Kind::Message => matches!(node.role(), Some(Role::Assistant | Role::ToolResult)),
+fn may_say_something(kind: Kind, role: Option<Role>) -> bool {
+    match kind {
+        Kind::Message => matches!(role, Some(Role::Assistant | Role::ToolResult)),
         Kind::Compaction | Kind::BranchSummary | Kind::Usage | Kind::ModelUsage => true,
         _ => false,
     }
@@ -94,7 +114,7 @@ fn may_say_something(node: &Node) -> bool {
 
 fn reported(entry: &Entry) -> Option<Usage> {
     let usage = match entry.kind {
-        Kind::Message => entry.message()?.get("usage"),
+        Kind::Message => entry.of_message("usage"),
         _ => entry.get("usage"),
     };
     usage.filter(|usage| !usage.is_null()).map(Usage::read)
@@ -102,9 +122,11 @@ fn reported(entry: &Entry) -> Option<Usage> {
 
 /// A turn of the model that only calls tools.
 fn is_silent_turn(entry: &Entry) -> bool {
-    let Some(message) = entry.message().filter(|_| entry.role == Some(Role::Assistant)) else { return false };
-    let ended_well = matches!(message.str("stopReason").as_deref(), None | Some("stop" | "toolUse"));
-    ended_well && !message.get("content").is_some_and(has_words)
+    if entry.role != Some(Role::Assistant) || entry.message().is_none() {
+        return false;
+    }
+    let reason = entry.of_message("stopReason").and_then(Json::as_str);
+    matches!(reason.as_deref(), None | Some("stop" | "toolUse")) && !entry.of_message("content").is_some_and(has_words)
 }
 
 /// Whether the content has text, without a copy of it: it may be long.
@@ -122,8 +144,7 @@ fn has_words(content: Json<'_>) -> bool {
 }
 
 fn has_failed(entry: &Entry) -> bool {
-    let message = entry.message().filter(|_| entry.role == Some(Role::ToolResult));
-    message.and_then(|message| message.get("isError")).and_then(Json::as_bool) == Some(true)
+    entry.role == Some(Role::ToolResult) && entry.of_message("isError").and_then(Json::as_bool) == Some(true)
 }
 
 #[cfg(test)]

@@ -12,9 +12,9 @@ use memchr::memchr_iter;
 
 pub use stringify::stringify;
 pub(crate) use stringify::{js_members, js_number};
-pub(crate) use validate::validate_members;
+pub(crate) use validate::{Level, validate_levels, validate_members};
 pub use validate::{SyntaxError, validate};
-pub use write::{Object, quote};
+pub use write::{Object, push_quoted, quote};
 
 /// One JSON value as text.
 ///

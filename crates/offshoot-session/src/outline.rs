@@ -9,6 +9,8 @@ mod pi_rows;
 mod trunk_rows;
 mod drawing;
 mod row;
+mod row_texts;
+mod row_facts;
 mod near;
 mod sums;
 mod note;
@@ -19,9 +21,7 @@ use std::ops::Range;
 
 use crate::entry::{Entry, Source};
 use crate::error::Result;
-use crate::kind::{Kind, Role};
 use crate::provenance;
-use crate::stats;
 use crate::text::one_line;
 use crate::tree::{NodeIx, Tree};
 
@@ -30,7 +30,8 @@ pub use folds::Folds;
 pub use note::{BranchNote, FittedNote};
 use order::Order;
 use pi_rows::PiRows;
-use row::Calls;
+pub use row_facts::RowFacts;
+pub use row_texts::RowTexts;
 pub use sums::{BranchSums, Sums};
 use trunk_rows::{TrunkRows, TrunkScope};
 pub use words::words;
@@ -152,8 +153,7 @@ pub struct Outline {
     shown: Vec<bool>,
     open: Option<NodeIx>,
     selected: Option<usize>,
-    calls: Calls,
-    plain: Option<fn(&str) -> String>,
+    texts: RowTexts,
     filter: Filter,
     /// Whether only rows near the open entry are laid out; see [`Outline::near`].
     is_part: bool,
@@ -168,9 +168,8 @@ impl Outline {
     pub fn new(source: &dyn Source, leaf: Option<NodeIx>, setup: OutlineSetup<'_>) -> Result<Self> {
         let open = leaf.and_then(|leaf| source.tree().skip_leaf_markers(leaf));
         let order = Order::new(source, open, setup.layout)?;
-        let calls = Calls::new(setup.home);
-        let (layout, plain) = (setup.layout, setup.plain);
-        let mut outline = Self { layout, order, open, calls, plain, ..Self::default() };
+        let texts = RowTexts::new(setup.home, setup.plain);
+        let mut outline = Self { layout: setup.layout, order, open, texts, ..Self::default() };
         outline.arrange(source.tree(), Scope { filter: setup.filter, ..Scope::default() });
         source.tree().whole(outline)
     }
@@ -179,7 +178,7 @@ impl Outline {
     /// its tool.
     #[must_use]
     pub fn reading_near(mut self) -> Self {
-        self.calls.reads_near_only();
+        self.texts.read_near_only();
         self
     }
 
@@ -331,11 +330,6 @@ impl Outline {
         self.drawing.run(at)
     }
 
-    /// Whether an entry is the result of a tool call that did not fail: it may share a row with those around it.
-    pub fn joins_runs(&self, ix: NodeIx) -> bool {
-        self.order.place(ix).is_some_and(|place| self.order.is_good_result(place))
-    }
-
     /// Whether a row is the first of an open run of tool calls.
     pub fn is_run_open(&self, at: usize) -> bool {
         self.drawing.is_run_open(at)
@@ -392,12 +386,12 @@ impl Outline {
     pub fn row_text(&self, source: &dyn Source, at: usize) -> Result<String> {
         if let Some(run) = self.run(at) {
             let shown = run.filter(|place| self.shown.get(*place) == Some(&true));
-            return row::run(source, shown.filter_map(|place| self.entry_at(place)), &self.calls);
+            return row::run(source, shown.filter_map(|place| self.entry_at(place)), self.texts.calls());
         }
         let Some(ix) = self.entry(at) else { return Ok(String::new()) };
         match self.layout {
             TreeLayout::Trunk => self.text(source, ix),
-            TreeLayout::Pi => row::text(source, ix, &self.calls),
+            TreeLayout::Pi => row::text(source, &source.entry(ix)?, self.texts.calls()),
         }
     }
 
@@ -406,29 +400,12 @@ impl Outline {
     /// # Errors
     /// The medium cannot be read.
     pub fn text(&self, source: &dyn Source, ix: NodeIx) -> Result<String> {
-        let node = source.tree().node(ix);
-        if node.kind() == Kind::BranchSummary
-            && let Some(named) = self.words(&source.entry(ix)?)
-        {
-            return Ok(format!("[branch summary]: {named}"));
-        }
-        let text = row::text(source, ix, &self.calls)?;
-        Ok(match text.split_once(": ").filter(|_| node.role() == Some(Role::Assistant)) {
-            Some((who, said)) => format!("{who}: {}", self.in_plain_words(said.to_owned())),
-            None => text,
-        })
+        self.texts.text(source, &source.entry(ix)?)
     }
 
-    /// The words of the user or the model in an entry, on one line without markdown.
-    pub fn words(&self, entry: &Entry) -> Option<String> {
-        stats::words(entry).map(|said| self.in_plain_words(said))
-    }
-
-    fn in_plain_words(&self, said: String) -> String {
-        match self.plain {
-            Some(plain) => plain(&said),
-            None => said,
-        }
+    /// See [`RowTexts::words`].
+    fn words(&self, entry: &Entry) -> Option<String> {
+        self.texts.words(entry)
     }
 
     /// A row, counted from the top; `None` after the last one. The peers' layout indents at most 64 levels.
@@ -471,9 +448,9 @@ impl Outline {
 /// # Errors
 /// The medium cannot be read.
 pub fn entry_text(source: &dyn Source, ix: NodeIx) -> Result<String> {
-    let mut calls = Calls::default();
-    calls.reads_near_only();
-    row::text(source, ix, &calls)
+    let mut texts = RowTexts::default();
+    texts.read_near_only();
+    row::text(source, &source.entry(ix)?, texts.calls())
 }
 
 #[cfg(test)]

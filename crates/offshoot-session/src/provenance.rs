@@ -82,7 +82,7 @@ impl Origin {
         }
     }
 
-    /// The entry that a copy was made of, or the last one that a merge stands for; `None` for other entries.
+    /// The entry that a copy was made of, or the last entry that a merge summarises; `None` for other entries.
     pub fn of_copy_or_merge(entry: &Entry) -> Option<Self> {
         let merged = || Merged::of(entry).map(|Merged { tip, session, .. }| Self { session, id: tip });
         Self::of(entry).or_else(merged)

@@ -288,7 +288,7 @@ impl Session {
         Ok(name.filter(|name| !name.is_empty()))
     }
 
-    /// Whether this is the session's name already; an empty text stands for none.
+    /// Whether this is the session's name already; an empty text means no name.
     ///
     /// # Errors
     /// The file cannot be read.

@@ -103,8 +103,9 @@ struct Tip {
     is_leaf: bool,
 }
 
-/// The last entry of every branch, in file order. Reads pages in file order and keeps none in memory.
-pub(crate) fn tips(source: &dyn Source, open: Option<NodeIx>) -> Vec<NodeIx> {
+/// The last entry of every branch, in file order; `open` is the session's leaf. Reads pages in file order and keeps none in
+/// memory.
+pub fn tips(source: &dyn Source, open: Option<NodeIx>) -> Vec<NodeIx> {
     let tree = source.tree();
     let nodes = &NodeReader::new(tree);
     let open = open.and_then(|ix| above_tail(nodes, ix));
@@ -296,7 +297,7 @@ pub fn last_request(source: &dyn Source, leaf: NodeIx) -> Result<Option<String>>
 /// The words of the user or the model in an entry, on one line.
 pub fn words(entry: &Entry) -> Option<String> {
     let said = match (entry.kind, entry.role) {
-        (Kind::Message, Some(Role::User | Role::Assistant)) => text_of(entry.message()?.get("content")?, " "),
+        (Kind::Message, Some(Role::User | Role::Assistant)) => text_of(entry.of_message("content")?, " "),
         (Kind::BranchSummary | Kind::Compaction, _) => summary_words(&entry.str("summary")?)?.to_owned(),
         (Kind::CustomMessage, _) => entry.get("content").map(|content: Json<'_>| text_of(content, " "))?,
         _ => return None,

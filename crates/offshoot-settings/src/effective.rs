@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use offshoot_agent::approval::{ApprovalMode, Permissions, Rule};
-use offshoot_agent::provider::{AnswerLimits, HttpOptions, ThinkingBudgets, ThinkingLevel};
+use offshoot_agent::provider::{AnswerLimits, HttpOptions, Resend, ThinkingBudgets, ThinkingLevel};
 use offshoot_agent::sandbox::{SandboxMode, SandboxNetwork};
 use offshoot_agent::stored_prompt::PromptStorage;
 use offshoot_agent::turn::{QueueMode, Retry};
@@ -12,7 +12,8 @@ use offshoot_session::compact;
 use offshoot_session::outline::{Filter, TreeLayout};
 
 use crate::layer::Layers;
-use crate::table::{Scope, find};
+use crate::setting::Scope;
+use crate::table::find;
 use crate::value::Value;
 
 impl Layers {
@@ -54,6 +55,16 @@ impl Layers {
             enabled: self.flag("compaction.enabled"),
             reserve_tokens: self.number("compaction.reserveTokens"),
             keep_recent_tokens: self.number("compaction.keepRecentTokens"),
+        }
+    }
+
+    /// Whether pi's own folder counts, without reading all other settings.
+    #[must_use]
+    pub fn pi_folder(&self) -> PiFolder {
+        match self.text("piFolder").as_deref() {
+            Some("on") => PiFolder::On,
+            Some("off") => PiFolder::Off,
+            _ => PiFolder::Ask,
         }
     }
 
@@ -325,14 +336,10 @@ impl From<&Layers> for Settings {
                 max_retries: narrow("retry.maxRetries"),
                 base_delay_ms: layers.number("retry.baseDelayMs"),
                 max_delay_ms: layers.number("retry.maxAgentDelayMs"),
-                max_asked_ms: Some(layers.number("retry.provider.maxRetryDelayMs")).filter(|ms| *ms > 0),
+                max_asked_ms: longest_asked(layers),
             },
             http: http_options(layers),
-            pi_folder: match layers.text("piFolder").as_deref() {
-                Some("on") => PiFolder::On,
-                Some("off") => PiFolder::Off,
-                _ => PiFolder::Ask,
-            },
+            pi_folder: layers.pi_folder(),
             node: layers.text("node"),
             npm: layers.texts("npmCommand").unwrap_or_default(),
             answer_limits: AnswerLimits {
@@ -359,9 +366,19 @@ impl From<&Layers> for Settings {
     }
 }
 
+/// In milliseconds.
+fn longest_asked(layers: &Layers) -> Option<u64> {
+    Some(layers.number("retry.provider.maxRetryDelayMs")).filter(|ms| *ms > 0)
+}
+
 fn http_options(layers: &Layers) -> HttpOptions {
     HttpOptions {
         silence: Some(layers.number("httpIdleTimeoutMs")).filter(|ms| *ms > 0).map(Duration::from_millis),
+        response: layers.optional_number("retry.provider.timeoutMs").map(Duration::from_millis),
+        resend: Resend {
+            most: u32::try_from(layers.number("retry.provider.maxRetries")).unwrap_or(u32::MAX),
+            longest_wait: longest_asked(layers),
+        },
         proxy: layers.text("httpProxy"),
         sends_images: !layers.flag("images.blockImages"),
         budgets: ThinkingBudgets {

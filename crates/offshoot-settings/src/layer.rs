@@ -6,7 +6,8 @@ use crate::comments::blanked;
 use crate::diagnostic::{ConfigDiagnostic, TextPosition};
 use crate::nearest::nearest;
 use crate::of_pi::{OF_PI, SILENT, is_taken_from_pi};
-use crate::table::{InProjects, SETTINGS, Scope, Setting, find};
+use crate::setting::{InProjects, Scope, Setting};
+use crate::table::{SETTINGS, find};
 use crate::value::Value;
 
 /// The settings of one file.

@@ -20,13 +20,7 @@ pub(crate) const SILENT: &[&str] = &[
 ];
 
 /// Other pi settings without a meaning here, each a whole name or an object with all its members. They cause a warning.
-pub(crate) const OF_PI: &[&str] = &[
-    "cacheWarming",
-    "transport",
-    "websocketConnectTimeoutMs",
-    "retry.provider.timeoutMs",
-    "retry.provider.maxRetries",
-];
+pub(crate) const OF_PI: &[&str] = &["cacheWarming", "transport", "websocketConnectTimeoutMs"];
 
 /// What is taken from pi's own settings file, each a whole name or the start of one. Nothing that names a program, a proxy or a
 /// folder, and nothing about trust.

@@ -1,113 +1,8 @@
 //! The table of settings, under pi's names where pi has the setting. A test keeps `docs/settings.md` equal to it.
 
-use offshoot_session::json::Json;
-
-use crate::value::{SAFE, SettingKind, Value};
-
-/// The file of a setting. The project's file wins over the global one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Scope {
-    Global,
-    Project,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Section {
-    Model,
-    Interaction,
-    Tools,
-    Context,
-    Display,
-    Retries,
-    Shell,
-    Safety,
-    Resources,
-}
-
-impl Section {
-    #[must_use]
-    pub fn title(self) -> &'static str {
-        match self {
-            Self::Model => "Model and thinking",
-            Self::Interaction => "Interaction",
-            Self::Tools => "Tools",
-            Self::Context => "Sessions and context",
-            Self::Display => "Terminal and display",
-            Self::Retries => "Retries and limits",
-            Self::Shell => "Shell",
-            Self::Safety => "Safety",
-            Self::Resources => "Skills, templates, themes, packages",
-        }
-    }
-}
-
-/// What a project's file may do with a setting.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum InProjects {
-    Set,
-    /// Make it stricter. The choices are listed from the loosest to the strictest, and `true` is stricter than `false`.
-    Tighten,
-    /// Nothing: it could run a program of the project's choice.
-    Nothing,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Setting {
-    /// The name, with a dot between an object and its member.
-    pub key: &'static str,
-    pub section: Section,
-    pub kind: SettingKind,
-    /// The default as JSON; `None` if offshoot decides by itself.
-    pub usual: Option<&'static str>,
-    pub in_projects: InProjects,
-    pub says: &'static str,
-}
-
-impl Setting {
-    #[must_use]
-    pub fn default(&self) -> Option<Value> {
-        self.usual.and_then(|json| self.kind.read(Json::parse(json).ok()?).ok())
-    }
-
-    #[must_use]
-    pub fn may_stand_in(&self, scope: Scope) -> bool {
-        scope == Scope::Global || self.in_projects != InProjects::Nothing
-    }
-
-    const fn global_only(self) -> Self {
-        Self { in_projects: InProjects::Nothing, ..self }
-    }
-
-    const fn tightened_by_projects(self) -> Self {
-        Self { in_projects: InProjects::Tighten, ..self }
-    }
-
-    /// Whether a project's file cannot mean anything by this value.
-    pub(crate) fn is_too_loose(&self, scope: Scope, value: &Value) -> bool {
-        (scope, self.in_projects) == (Scope::Project, InProjects::Tighten) && self.strictness(value) == 0
-    }
-
-    /// How strict a value of a setting is that projects may tighten.
-    pub(crate) fn strictness(&self, value: &Value) -> usize {
-        match (self.kind, value) {
-            (SettingKind::Choice(names), Value::Text(text)) => {
-                names.iter().position(|name| name == text).unwrap_or_default()
-            }
-            (_, Value::Flag(true)) => 1,
-            _ => 0,
-        }
-    }
-}
-
-const fn setting_row(
-    key: &'static str,
-    section: Section,
-    kind: SettingKind,
-    usual: Option<&'static str>,
-    says: &'static str,
-) -> Setting {
-    Setting { key, section, kind, usual, in_projects: InProjects::Set, says }
-}
+use crate::setting::Section::{Context, Display, Interaction, Model, Resources, Retries, Safety, Shell, Tools};
+use crate::setting::{Setting, setting_row};
+use crate::value::{SAFE, SettingKind};
 
 const fn from(least: u64) -> SettingKind {
     SettingKind::Number { least, greatest: SAFE }
@@ -116,8 +11,6 @@ const fn from(least: u64) -> SettingKind {
 const QUEUE: SettingKind = SettingKind::Choice(&["one-at-a-time", "all"]);
 const LEVELS: SettingKind = SettingKind::Choice(&["off", "minimal", "low", "medium", "high", "xhigh", "max"]);
 const FILTERS: SettingKind = SettingKind::Choice(&["default", "no-tools", "user-only", "labeled-only", "all"]);
-
-use Section::{Context, Display, Interaction, Model, Resources, Retries, Safety, Shell, Tools};
 
 /// All settings, in display order.
 pub const SETTINGS: &[Setting] = &[
@@ -243,7 +136,7 @@ pub const SETTINGS: &[Setting] = &[
         Resources,
         SettingKind::Choice(&["ask", "on", "off"]),
         Some("\"ask\""),
-        "whether keys, models, prompts, skills, themes and settings of pi's own folder count behind yours; the first start that finds one asks",
+        "whether keys, models, prompts, skills, themes and settings of pi's own folder count after yours; the first start that finds one asks",
     )
     .global_only(),
     setting_row("themes", Resources, SettingKind::Texts, None, "more files and folders of themes; files add up"),
@@ -432,6 +325,20 @@ pub const SETTINGS: &[Setting] = &[
         "the longest wait that a server may ask for, in milliseconds: after a longer one the request is not sent again; 0 for any",
     ),
     setting_row(
+        "retry.provider.timeoutMs",
+        Retries,
+        from(1),
+        None,
+        "milliseconds until an answer must begin, else the request has failed; by default httpIdleTimeoutMs",
+    ),
+    setting_row(
+        "retry.provider.maxRetries",
+        Retries,
+        SettingKind::Number { least: 0, greatest: 1000 },
+        Some("0"),
+        "how often a request is sent again before retry.maxRetries counts, after 0.5 s, 1 s and so on up to 8 s",
+    ),
+    setting_row(
         "httpIdleTimeoutMs",
         Retries,
         from(0),
@@ -538,6 +445,7 @@ pub fn find(key: &str) -> Option<&'static Setting> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::setting::{InProjects, Section};
 
     #[test]
     fn names_are_unique_and_defaults_are_values() {

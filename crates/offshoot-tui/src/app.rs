@@ -3,6 +3,8 @@
 //! One loop ([`run::run`]) takes messages and lets [`update::update`] change the model. It runs the commands or hands
 //! them to the surrounding program, and draws. Everything except the loop and the screen is pure.
 
+pub mod overlay_place;
+pub mod extension;
 pub mod cmd;
 pub mod live;
 pub mod page;

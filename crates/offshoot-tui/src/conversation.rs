@@ -24,7 +24,7 @@ pub use block::ConversationBlock;
 use shell::RunningShell;
 
 use crate::message::item_of_live;
-use offshoot_session::transcript::{Item, ItemShape, Level, ToolResult, error_words};
+use offshoot_session::transcript::{Item, ItemPart, ItemShape, Level, ToolResult, error_words};
 
 /// The minimum number of finished blocks to keep.
 const KEPT: usize = 200;
@@ -203,7 +203,7 @@ impl Conversation {
         }
     }
 
-    /// Adds what is said of a move after the blocks of the place that it leads to, in whichever order both come.
+    /// Adds the notice of a move after the blocks of its target, in whichever order both arrive.
     fn move_ended(&mut self, navigated: &Navigated) {
         let Navigated { aborted, warning, said, has_moved, .. } = navigated;
         let stopped = aborted.then(|| (Level::Info, "the summary was stopped; nothing has changed".to_owned()));
@@ -448,6 +448,12 @@ impl Conversation {
         if let Some(item) = Item::of_line(line).filter(Item::is_conversation) {
             self.add_recorded(item, entries_before);
         }
+    }
+
+    /// Adds a block that is named by its text: an extension drew its rows.
+    pub(crate) fn add_note(&mut self, label: String, text: String) {
+        self.version += 1;
+        self.add_recorded(Item::Note { label, parts: vec![ItemPart::Text(text)] }, None);
     }
 
     /// Adds a recorded item. If the answer under way is complete, the item waits for the next answer or the end of the

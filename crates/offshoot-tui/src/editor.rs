@@ -9,6 +9,7 @@ mod history;
 mod layout;
 mod view;
 mod words;
+mod foreign;
 pub(crate) mod buffer;
 
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
@@ -18,7 +19,7 @@ use crate::slash::{self, Argument, Mistake, SlashCommand};
 use crate::theme::Token;
 use buffer::{Did, EditBuffer, Reach, Way};
 use complete::Completion;
-pub use complete::{Choice, Offers};
+pub use complete::{Choice, Offers, Suggestions};
 pub use history::History;
 use layout::Layout;
 
@@ -34,6 +35,8 @@ pub enum EditorOutcome {
     Submit(Submission),
     /// A message was queued for when the agent is done; the editor is empty.
     FollowUp(Submission),
+    /// A completion of an extension was chosen, by its place in the list.
+    Taken(usize),
     /// An invalid command; its text stays.
     Mistake(Mistake),
     /// The external editor should open with this text; [`Editor::replace`] takes the result.
@@ -168,6 +171,12 @@ impl Editor {
         self.completion.is_open()
     }
 
+    /// Whether the text is sent once the skills, templates and commands of extensions are known.
+    #[must_use]
+    pub fn awaits_called(&self) -> bool {
+        self.awaits_called
+    }
+
     /// The text, with the full pastes.
     #[must_use]
     pub fn draft(&self) -> String {
@@ -242,10 +251,13 @@ impl Editor {
             }
             Action::SelectConfirm => return self.confirm(),
             Action::Tab if self.is_plain => return None,
-            Action::Tab if self.completion.is_open() => {
-                self.take();
-                EditorOutcome::Edited
-            }
+            Action::Tab if self.completion.is_open() => match self.completion.take_foreign() {
+                Some(taken) => EditorOutcome::Taken(taken),
+                None => {
+                    self.take();
+                    EditorOutcome::Edited
+                }
+            },
             Action::Tab => {
                 self.completion.ask(self.buffer.text(), self.buffer.cursor());
                 EditorOutcome::Moved
@@ -381,6 +393,9 @@ impl Editor {
     fn confirm(&mut self) -> Option<EditorOutcome> {
         if !self.completion.is_open() {
             return None;
+        }
+        if let Some(taken) = self.completion.take_foreign() {
+            return Some(EditorOutcome::Taken(taken));
         }
         if self.completion.is_typed() {
             return Some(self.submit());

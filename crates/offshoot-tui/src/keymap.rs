@@ -4,11 +4,13 @@
 
 mod action;
 mod key;
+mod bytes;
 mod file;
 
 use ratatui::crossterm::event::{KeyEvent, KeyEventKind};
 
 pub use action::{Action, Group};
+pub use bytes::{bytes, keys};
 pub use key::{Key, KeyError};
 use offshoot_settings::diagnostic::ConfigDiagnostic;
 

@@ -1,6 +1,7 @@
 //! Renders transcript items as rows. Knows no file, no tree and no scrolling; `offshoot_session::transcript` decides
 //! what an item is.
 
+mod drawn;
 mod pictures;
 mod preview;
 mod page;
@@ -21,6 +22,7 @@ use ratatui::text::{Line, Span};
 use crate::image::{About, CellSize};
 use crate::markdown::Sheet;
 use crate::theme::{Theme, Token};
+pub use drawn::{DrawnByExtensions, DrawnCall, Foldable};
 pub use pictures::PictureFacts;
 pub(crate) use pictures::decoded;
 
@@ -49,6 +51,10 @@ pub struct Habits {
     /// The key that unfolds tools and summaries, such as `ctrl+o`.
     pub expand_key: String,
     pub thinking_key: String,
+    /// Shown instead of the first words of a folded thought; foreign.
+    pub thinking_label: Option<String>,
+    /// What extensions drew.
+    pub drawn: Arc<DrawnByExtensions>,
     /// `None` shows placeholders.
     pub picture_size: Option<PictureSize>,
     pub pictures: PictureFacts,
@@ -138,6 +144,11 @@ pub struct AnswerContext<'a> {
 }
 
 impl<'a> RowRenderer<'a> {
+    /// Whether an extension has drawn this message.
+    pub(crate) fn has_drawn(&self, item: &Item) -> bool {
+        matches!(item, Item::Note { label, parts } if self.habits.drawn.note(label, parts).is_some())
+    }
+
     /// The rows of an item with an empty row above; none if it has nothing to show.
     #[must_use]
     pub fn rows(&self, item: &Item, folds: Folds<'_>, beside: AnswerContext<'_>) -> RenderedRows {

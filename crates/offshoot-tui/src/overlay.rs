@@ -6,6 +6,7 @@ pub mod fork;
 pub mod line;
 pub mod help;
 pub mod pick;
+pub mod dialog;
 pub mod model_scope;
 pub mod sessions;
 pub mod settings;

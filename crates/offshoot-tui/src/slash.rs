@@ -58,6 +58,8 @@ pub enum SlashCommand {
     Settings,
     /// Reads settings, keys, skills, templates and themes anew.
     Reload,
+    /// Lists the extensions of this run.
+    Extensions,
     /// Chooses the models that a key changes between.
     ScopedModels,
     /// Asks whether this folder is trusted.
@@ -84,13 +86,15 @@ pub enum Argument {
     Label,
     File,
     Text,
+    /// Of a command of an extension, which knows its values.
+    Called,
 }
 
 impl Argument {
     /// Whether values that are in no list are allowed.
     pub(crate) fn is_open(self) -> bool {
         match self {
-            Self::Entry | Self::Session | Self::Label | Self::File | Self::Text => true,
+            Self::Entry | Self::Session | Self::Label | Self::File | Self::Text | Self::Called => true,
             Self::Model | Self::Thinking | Self::Approval => false,
         }
     }
@@ -162,7 +166,8 @@ pub const COMMANDS: &[Spec] = &[
     spec("import", "<path>", Some(Argument::File), "take a session file into the store and open it"),
     spec("copy", "", None, "copy the last answer"),
     spec("settings", "", None, "see and change the settings"),
-    spec("reload", "", None, "read settings, keys, skills, templates and themes again"),
+    spec("extensions", "", None, "list the extensions, and what is wrong with them"),
+    spec("reload", "", None, "read settings, keys, skills, templates, themes and extensions again"),
     spec("trust", "", None, "choose whether this folder's settings, skills and templates count"),
     Spec { aliases: &["hotkeys"], ..spec("help", "", None, "show commands and keys") },
     spec("quit", "", None, "leave"),

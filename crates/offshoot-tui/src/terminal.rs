@@ -41,7 +41,7 @@ pub struct Capabilities {
     pub rewraps: bool,
     /// Whether it has the letters of a spinner, and draws often enough for one.
     pub animates: bool,
-    /// Whether it moves its cursor as it is told. `TERM=dumb` says that it does not.
+    /// Whether it obeys cursor movement. `TERM=dumb` says that it does not.
     pub moves_cursor: bool,
 }
 

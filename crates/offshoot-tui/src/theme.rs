@@ -8,8 +8,12 @@ mod background;
 mod pair;
 mod token;
 mod read;
+mod foreign;
+
+use std::sync::LazyLock;
 
 use ratatui::style::{Modifier, Style};
+use serde_json::json;
 
 use crate::terminal::ColourDepth;
 use colour::Colour;
@@ -30,6 +34,15 @@ pub struct Theme {
     styles: [Style; Token::COUNT],
 }
 
+/// Colours of exported pages as red, green and blue; `None` is the page's own.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct PageTheme {
+    pub page: Option<[u8; 3]>,
+    pub card: Option<[u8; 3]>,
+    /// Of notes.
+    pub info: Option<[u8; 3]>,
+}
+
 impl Default for Theme {
     fn default() -> Self {
         Self::dark()
@@ -40,13 +53,15 @@ impl Theme {
     /// For dark terminals, in true colour.
     #[must_use]
     pub fn dark() -> Self {
-        Self::built_in("dark", DARK)
+        static THEME: LazyLock<Theme> = LazyLock::new(|| Theme::built_in("dark", DARK));
+        THEME.clone()
     }
 
     /// For light terminals, in true colour.
     #[must_use]
     pub fn light() -> Self {
-        Self::built_in("light", LIGHT)
+        static THEME: LazyLock<Theme> = LazyLock::new(|| Theme::built_in("light", LIGHT));
+        THEME.clone()
     }
 
     /// A test reads both, so the fallback is never used.
@@ -63,6 +78,15 @@ impl Theme {
     /// The file is not JSON or not of the form: all errors, each with line and column.
     pub fn read(text: &str, file: &str) -> Result<(Self, Vec<Problem>), ThemeError> {
         read::read(text, file)
+    }
+
+    /// Reads the colours of pages in a theme file, its member `export`; the other members need not be there. Returns
+    /// warnings too.
+    ///
+    /// # Errors
+    /// The file is not JSON, has no such colours, or one is wrong: all errors, each with line and column.
+    pub fn read_page(text: &str, file: &str) -> Result<(PageTheme, Vec<Problem>), ThemeError> {
+        read::read_page(text, file)
     }
 
     fn of(name: String, colours: [Colour; Token::COUNT]) -> Self {
@@ -91,6 +115,23 @@ impl Theme {
     #[must_use]
     pub fn depth(&self) -> ColourDepth {
         self.depth
+    }
+
+    /// The colours as extensions get them: by the names of tokens, `#rrggbb`, a number of the 256, or empty for the
+    /// terminal's own.
+    #[must_use]
+    pub fn described(&self) -> serde_json::Value {
+        let colour = |colour: &Colour| match colour {
+            Colour::Default => json!(""),
+            Colour::Index(index) => json!(index),
+            Colour::Rgb(red, green, blue) => json!(format!("#{red:02x}{green:02x}{blue:02x}")),
+        };
+        let of = |is_ground: bool| {
+            let tokens = Token::ALL.iter().zip(&self.colours).filter(|(token, _)| token.is_background() == is_ground);
+            tokens.map(|(token, own)| (token.name().to_owned(), colour(own))).collect::<serde_json::Map<_, _>>()
+        };
+        let mode = if self.depth == ColourDepth::TrueColor { "truecolor" } else { "256color" };
+        json!({"name": self.name, "fg": of(false), "bg": of(true), "mode": mode})
     }
 
     /// The style of a token: a background if its name ends in `Bg`, else a text colour.

@@ -269,14 +269,24 @@ fn keys(terminal: &mut Terminal, taken: &mut RoundFigures, what: &'static str, k
     let mut idle = 0;
     for key in keys.iter().cycle().take(KEYS) {
         terminal.settle(PAUSE)?;
-        let seen = terminal.key(key, what, |_| true)?;
-        taken.time(what, seen.took);
-        idle += usize::from(!seen.is_new);
+        match terminal.key_that_changes(key, without_forecast)? {
+            Some(seen) => taken.time(what, seen.took),
+            None => idle += 1,
+        }
     }
     if idle * 10 > KEYS {
         bail!("{what}: {idle} of {KEYS} keys changed nothing on the screen, which shows:\n{}", terminal.screen());
     }
     Ok(())
+}
+
+/// The screen without the tree's forecast, which follows the place, such as `(3/9)`, and arrives later than its frame.
+fn without_forecast(screen: &str) -> String {
+    let kept = screen.lines().map(|line| match line.split_once(')') {
+        Some((place, _)) if place.trim_start().starts_with('(') && place.contains('/') => place,
+        _ => line,
+    });
+    kept.fold(String::new(), |all, line| all + line + "\n")
 }
 
 fn open_tree(terminal: &mut Terminal, taken: &mut RoundFigures, what: &'static str) -> Result<()> {
@@ -346,6 +356,14 @@ mod tests {
         assert!(searches(screen, TREE_SEARCH, "par") && !searches(screen, TREE_SEARCH, "pa"));
         assert!(searches(screen, LIST_SEARCH, "parser") && !searches(screen, LIST_SEARCH, "parse"));
         assert!(searches("  Type to search:", TREE_SEARCH, "") && !searches(screen, TREE_SEARCH, ""));
+    }
+
+    #[test]
+    fn a_forecast_is_no_effect_of_a_key() {
+        let kept = without_forecast;
+        assert_eq!(kept("› a (b)\n  (3/9)"), kept("› a (b)\n  (3/9)  5 tokens"));
+        assert_ne!(kept("› a (b)\n  (3/9)"), kept("› a (c)\n  (3/9)"));
+        assert_ne!(kept("  (3/9)"), kept("  (4/9)"));
     }
 
     #[test]

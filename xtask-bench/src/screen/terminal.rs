@@ -21,6 +21,8 @@ const END: &[u8] = b"\x1b[?2026l";
 const WHERE: &[u8] = b"\x1b[6n";
 /// Time-out of a frame.
 const PATIENCE: Duration = Duration::from_secs(60);
+/// Time-out of a key's frame, after which the key is taken to change nothing.
+const IDLE: Duration = Duration::from_millis(500);
 /// Time-out of the program's exit.
 const LAST: Duration = Duration::from_secs(5);
 const MOMENT: Duration = Duration::from_millis(10);
@@ -47,8 +49,6 @@ struct Piece {
 pub(super) struct KeyTiming {
     pub(super) at: Instant,
     pub(super) took: Duration,
-    /// Whether the frame differs from the one before the key.
-    pub(super) is_new: bool,
 }
 
 impl Terminal {
@@ -75,26 +75,64 @@ impl Terminal {
 
     /// Types keys and waits for the first matching frame after them.
     pub(super) fn key(&mut self, keys: &str, what: &str, is_so: impl Fn(&str) -> bool) -> Result<KeyTiming> {
-        while let Ok(piece) = self.output.try_recv() {
-            self.take(&piece)?;
-        }
-        let before = self.screen();
+        let at = self.type_now(keys)?;
+        Ok(KeyTiming { at, took: self.until(what, is_so)?.duration_since(at) })
+    }
+
+    /// Types a key and waits for the first frame whose content, as `content` reads it, differs from the one before. A
+    /// frame that earlier work draws late is not the key's. `None` if the key changes nothing.
+    pub(super) fn key_that_changes<T: PartialEq>(
+        &mut self,
+        key: &str,
+        content: impl Fn(&str) -> T,
+    ) -> Result<Option<KeyTiming>> {
+        self.key_that_changes_within(IDLE, key, content)
+    }
+
+    fn key_that_changes_within<T: PartialEq>(
+        &mut self,
+        patience: Duration,
+        key: &str,
+        content: impl Fn(&str) -> T,
+    ) -> Result<Option<KeyTiming>> {
+        self.take_waiting()?;
+        let before = content(&self.screen());
+        let at = self.type_now(key)?;
+        let seen = self.until_within(patience, |screen| content(screen) != before)?;
+        Ok(seen.map(|seen| KeyTiming { at, took: seen.duration_since(at) }))
+    }
+
+    /// Types keys. The frames before them count no more.
+    fn type_now(&mut self, keys: &str) -> Result<Instant> {
+        self.take_waiting()?;
         let typed = Instant::now();
         self.send(keys)?;
         self.last = None;
-        let seen = self.until(what, is_so)?;
-        Ok(KeyTiming { at: typed, took: seen.duration_since(typed), is_new: self.screen() != before })
+        Ok(typed)
+    }
+
+    fn take_waiting(&mut self) -> Result<()> {
+        while let Ok(piece) = self.output.try_recv() {
+            self.take(&piece)?;
+        }
+        Ok(())
     }
 
     /// When the first matching frame came: the one on the screen, unless it precedes the last key, or a later one.
     pub(super) fn until(&mut self, what: &str, is_so: impl Fn(&str) -> bool) -> Result<Instant> {
+        match self.until_within(PATIENCE, is_so)? {
+            Some(at) => Ok(at),
+            None => bail!("waited in vain for {what}; the screen shows:\n{}", self.screen()),
+        }
+    }
+
+    /// As [`Terminal::until`]; `None` if no frame matches before one takes longer than `patience`.
+    fn until_within(&mut self, patience: Duration, is_so: impl Fn(&str) -> bool) -> Result<Option<Instant>> {
         loop {
             if let Some(at) = self.last.filter(|_| is_so(&self.screen())) {
-                return Ok(at);
+                return Ok(Some(at));
             }
-            let Ok(piece) = self.output.recv_timeout(PATIENCE) else {
-                bail!("waited in vain for {what}; the screen shows:\n{}", self.screen());
-            };
+            let Ok(piece) = self.output.recv_timeout(patience) else { return Ok(None) };
             self.take(&piece)?;
         }
     }
@@ -280,8 +318,25 @@ mod tests {
             r"stty -echo -icanon min 1; printf 'a\033[6n'; head -c 6 >/dev/null; printf b; {end}; head -c 1 >/dev/null; printf c; {end}; cat"
         ));
         terminal.first("the answer", |screen| screen == "ab").unwrap();
-        let seen = terminal.key("x", "the next picture", |_| true).unwrap();
-        assert!(seen.is_new && terminal.screen() == "abc" && terminal.peak_mib().unwrap() > 0.1);
+        terminal.key("x", "the next picture", |_| true).unwrap();
+        assert!(terminal.screen() == "abc" && terminal.peak_mib().unwrap() > 0.1);
+        terminal.end().unwrap();
+    }
+
+    /// Regression: a frame that the work of the key before drew late was taken for the key's own.
+    #[test]
+    fn a_late_frame_is_not_the_key_s() {
+        let end = r"printf '\033[?2026l'";
+        let key = "head -c 1 >/dev/null";
+        let script = format!(
+            "stty -echo -icanon min 1; printf a; {end}; {key}; printf ,; {end}; printf b; {end}; {key}; {end}; cat"
+        );
+        let mut terminal = shell(&script);
+        terminal.first("a picture", |_| true).unwrap();
+        let letters = |screen: &str| screen.replace(',', "");
+        assert!(terminal.key_that_changes_within(PATIENCE, "x", letters).unwrap().is_some());
+        assert_eq!(terminal.screen(), "a,b");
+        assert!(terminal.key_that_changes("x", letters).unwrap().is_none());
         terminal.end().unwrap();
     }
 

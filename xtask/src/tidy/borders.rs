@@ -15,6 +15,7 @@ const ALLOWED: &[&str] = &[
     "crates/offshoot-agent/examples/",
     "crates/offshoot-cli/src/config.rs",
     "crates/offshoot-cli/src/ui.rs",
+    "crates/offshoot-extensions/examples/",
     "crates/offshoot-session/examples/",
     "crates/offshoot-session/src/clock.rs",
     "crates/offshoot-session/src/id.rs",

@@ -354,6 +354,7 @@ impl Driver {
     /// Open questions are decided again.
     pub(super) fn set_approval(&mut self, mode: ApprovalMode, reply: Waiter) {
         self.setup.permissions.mode = mode;
+        self.limit_extensions();
         answer(reply, Reply::Done);
         let permissions = self.permissions();
         let open = std::mem::take(&mut self.approvals.questions);

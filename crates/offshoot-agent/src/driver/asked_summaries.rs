@@ -137,7 +137,7 @@ fn moving(session: &Session, navigation: &Navigation, budget: u64) -> Option<Sum
 
 fn entries(session: &Session, entries: &[NodeIx]) -> String {
     let mut out = Vec::new();
-    // An entry that cannot be read is told of where it is used.
+    // An entry that cannot be read is reported where it is used.
     drop(write_entries(&mut out, session, entries));
     String::from_utf8(out).unwrap_or_default()
 }

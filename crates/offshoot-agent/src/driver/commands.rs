@@ -35,9 +35,11 @@ fn while_busy(command: &Command) -> WhileBusy {
         Command::Reload(_) => WhileBusy::Refused("the agent is at work: reload when it has finished"),
         Command::BringBack(_) => WhileBusy::Refused("the agent is at work: stop it before bringing something back"),
         Command::Compact { .. } => WhileBusy::StopsTurn,
-        Command::NewSession { .. } | Command::SwitchSession(_) | Command::Fork { .. } | Command::Clone => {
-            WhileBusy::StopsAll
-        }
+        Command::NewSession { .. }
+        | Command::SwitchSession(_)
+        | Command::Fork { .. }
+        | Command::ForkAt { .. }
+        | Command::Clone => WhileBusy::StopsAll,
         Command::Abort
         | Command::WaitForIdle
         | Command::Steer(_)
@@ -47,6 +49,7 @@ fn while_busy(command: &Command) -> WhileBusy {
         | Command::AppendEntry { .. }
         | Command::SetExtensionTools(_)
         | Command::SetActiveTools(_)
+        | Command::SetResources(_)
         | Command::ClearQueue
         | Command::Bash { .. }
         | Command::AbortBash
@@ -169,6 +172,7 @@ impl Driver {
             Command::NewSession { parent } => self.replace(NextSession::Fresh { parent }, reply),
             Command::SwitchSession(file) => self.replace(NextSession::Stored(file), reply),
             Command::Fork { entry } => self.replace(NextSession::Before(entry), reply),
+            Command::ForkAt { entry } => self.replace(NextSession::At(entry), reply),
             Command::Clone => self.replace(NextSession::Copy, reply),
             Command::Bash { command, exclude_from_context } => self.run_bash(command, exclude_from_context, reply),
             Command::AbortBash => {
@@ -194,17 +198,29 @@ impl Driver {
                 driver.setup.follow(*rules);
             }),
             Command::SetSystemPrompt(prompt) => self.set(reply, |driver| driver.setup.system = prompt.into()),
-            Command::Reload(ReloadedSetup(new)) => self.set(reply, |driver| {
-                driver.auto_compaction = new.compaction.enabled;
-                driver.setup.reload(Setup::clone(&new));
-                driver.tool_set.set_base(&driver.setup);
-                driver.use_tools();
-                driver.redactor = KeyRedactor::of(driver.setup.keys.as_ref(), None);
-            }),
+            Command::SetResources(resources) => self.set(reply, |driver| driver.setup.use_resources(resources)),
+            Command::Reload(ReloadedSetup(new)) => self.set(reply, |driver| driver.reload(&new)),
             Command::Approve { id, decision, message } => self.approve(id, decision, message, reply),
             Command::SetApproval(mode) => self.set_approval(mode, reply),
             Command::BuiltIn(name) => answer(reply, Reply::BuiltIn(self.built_in(&name))),
             Command::Inspect => answer(reply, Reply::Standing(Box::new(self.standing()))),
+        }
+    }
+
+    /// Takes a setup that was read anew.
+    pub(super) fn reload(&mut self, new: &Setup) {
+        self.auto_compaction = new.compaction.enabled;
+        self.setup.reload(new.clone());
+        self.tool_set.set_base(&self.setup);
+        self.use_tools();
+        self.redactor = KeyRedactor::of(self.setup.keys.as_ref(), None);
+        self.limit_extensions();
+    }
+
+    /// Agents that extensions start may do no more than this one.
+    pub(super) fn limit_extensions(&self) {
+        if let Some(extensions) = &self.setup.extensions {
+            extensions.limit(self.setup.limits());
         }
     }
 
@@ -274,11 +290,14 @@ impl Driver {
             steering,
             follow_up,
             system: self.run_system.clone().unwrap_or_else(|| self.setup.system_text()),
+            resources: self.setup.resources.clone(),
             tools: ToolList(self.tool_set.all().into()),
             active_tools: self.setup.tools.iter().map(|tool| tool.name().to_owned()).collect(),
             steering_mode: self.setup.steering,
             follow_up_mode: self.setup.follow_up,
             auto_compaction: self.auto_compaction,
+            approval: self.setup.permissions.mode,
+            limits: self.setup.limits(),
             branch_reserve: self.setup.branch_reserve,
         }
     }
@@ -310,7 +329,7 @@ impl Driver {
             return;
         }
         let own = self.own.clone();
-        self.outbox.after_write(Vec::new());
+        self.outbox.after_write(Vec::new().into());
         self.writer.handle().send(move |owned| {
             let result = owned.append(&entries).map(|_| None);
             drop(own.send(DriverInput::Written { result, notices: owned.take_notices(), ticket: None }));

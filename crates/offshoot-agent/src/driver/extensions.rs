@@ -107,7 +107,7 @@ impl Driver {
         }
     }
 
-    /// The messages come back through the loop: the events of their entries are told first.
+    /// The messages come back through the loop: the events of their entries come first.
     pub(super) fn read_context(&mut self, ticket: Ticket) {
         let own = self.own.clone();
         self.writer.handle().send(move |owned| {

@@ -57,7 +57,7 @@ impl Driver {
         let listener: Listener = Arc::new(move |state| {
             drop(trying.send(DriverInput::Machine(TurnInput::Trying { ticket, trying: state })));
         });
-        let (handle, setup, provider) = (self.writer.handle().clone(), self.setup.clone(), self.provider());
+        let (handle, setup, provider) = (self.writer.handle().clone(), self.setup.clone(), self.summary_provider());
         let resources = JobResources { handle, setup, provider, listener };
         let settings = self.setup.compaction();
         let budget = branch_summary::budget(self.setup.model.context_window, self.setup.branch_reserve);

@@ -13,10 +13,24 @@ use crate::extensions::Extensions;
 
 pub(super) type Answers = Vec<(Waiter, Result<Reply, AgentError>)>;
 
+/// The events of a write.
+#[derive(Default)]
+pub(super) struct Announcement {
+    pub(super) events: Vec<Event>,
+    /// Whether extensions have had them before the write.
+    pub(super) is_told: bool,
+}
+
+impl From<Vec<Event>> for Announcement {
+    fn from(events: Vec<Event>) -> Self {
+        Self { events, is_told: false }
+    }
+}
+
 enum Out {
     Event(Arc<Event>),
     /// Emitted once the oldest running write is durable.
-    Write(Vec<Event>),
+    Write(Announcement),
     Answers(Answers),
 }
 
@@ -53,14 +67,16 @@ impl Outbox {
     }
 
     /// Queues the events that announce a write.
-    pub(super) fn after_write(&mut self, then: Vec<Event>) {
+    pub(super) fn after_write(&mut self, then: Announcement) {
         self.queue.push_back(Out::Write(then));
     }
 
     /// The oldest write is durable and caused `event`. Returns the replies that are due.
     pub(super) fn written(&mut self, event: Option<Event>, notices: Vec<Event>) -> Vec<Answers> {
-        if let Some(Out::Write(then)) = self.queue.pop_front() {
-            then.into_iter().chain(event).chain(notices).for_each(|event| self.deliver(&Arc::new(event)));
+        if let Some(Out::Write(Announcement { events, is_told })) = self.queue.pop_front() {
+            let (known, new) = if is_told { (events, Vec::new()) } else { (Vec::new(), events) };
+            known.into_iter().for_each(|event| self.pass(&Arc::new(event)));
+            new.into_iter().chain(event).chain(notices).for_each(|event| self.deliver(&Arc::new(event)));
         }
         self.drain()
     }
@@ -94,14 +110,25 @@ impl Outbox {
 
     /// Front ends hear of it when the extensions have dealt with it, as in pi.
     fn deliver(&mut self, event: &Arc<Event>) {
-        self.subscribers.retain(|subscriber| !subscriber.is_closed());
+        let then = self.announcing(event);
         match &self.extensions {
-            None => self.subscribers.retain(|subscriber| subscriber.send(event.clone()).is_ok()),
-            Some(extensions) => {
-                let (subscribers, news) = (self.subscribers.clone(), event.clone());
-                let then = move || subscribers.iter().for_each(|subscriber| drop(subscriber.send(news.clone())));
-                extensions.tell(event, Box::new(then));
-            }
+            None => then(),
+            Some(extensions) => extensions.tell(event, Box::new(then)),
         }
+    }
+
+    /// Emits an event that extensions have already had, after all events before it.
+    pub(super) fn pass(&mut self, event: &Arc<Event>) {
+        let then = self.announcing(event);
+        match &self.extensions {
+            None => then(),
+            Some(extensions) => extensions.pass(Box::new(then)),
+        }
+    }
+
+    fn announcing(&mut self, event: &Arc<Event>) -> impl FnOnce() + Send + 'static {
+        self.subscribers.retain(|subscriber| !subscriber.is_closed());
+        let (subscribers, news) = (self.subscribers.clone(), event.clone());
+        move || subscribers.iter().for_each(|subscriber| drop(subscriber.send(news.clone())))
     }
 }

@@ -16,6 +16,7 @@ use crate::error::AgentError;
 use crate::event::Event;
 use crate::provider::{ThinkingLevel, ToolSpec};
 use crate::sessions::Sessions;
+use crate::setup::{ReloadedSetup, SetupSource};
 use crate::stored_prompt::{PromptStorage, StoredPrompt};
 use crate::writer::OwnedSession;
 
@@ -40,8 +41,9 @@ impl Recorded {
             let json = Json::parse(json).ok()?;
             Some((json.str("provider")?.into_owned(), json.str("modelId")?.into_owned()))
         });
-        // A context without such an entry is "off" too.
-        let thinking = context.thinking_level.as_deref().filter(|_| has_entries);
+        // A context without such an entry is "off" too, but nobody chose that.
+        let is_chosen = session.leaf().is_some_and(|leaf| session.tree().thinking_level_change(leaf).is_some());
+        let thinking = context.thinking_level.as_deref().filter(|_| is_chosen);
         let thinking = thinking.and_then(|json| Json::parse(json).ok()?.as_str().map(std::borrow::Cow::into_owned));
         let thinking = thinking.and_then(|level| ThinkingLevel::parse(&level));
         Self { model, thinking, prompt, ..blank }
@@ -54,6 +56,8 @@ pub(crate) struct Replaced {
     leaf_id: Option<String>,
     recorded: Recorded,
     cwd: Option<String>,
+    /// Of the session's folder, if that is another one.
+    setup: Option<Result<(ReloadedSetup, Vec<String>), String>>,
     notice: Option<Event>,
 }
 
@@ -64,16 +68,18 @@ pub(super) enum NextSession {
     Stored(PathBuf),
     /// A new session with the path before a user message.
     Before(String),
+    /// A new session with the path up to an entry.
+    At(String),
     Copy,
 }
 
 impl Driver {
     pub(super) fn replace(&mut self, other: NextSession, reply: Waiter) {
         self.is_replacing = true;
-        let sessions = self.setup.sessions.clone();
+        let (sessions, source) = (self.setup.sessions.clone(), self.setup.source.clone());
         let own = self.own.clone();
         self.writer.handle().send(move |owned| {
-            let result = Box::new(replace(owned, sessions.as_ref(), &other));
+            let result = Box::new(replace(owned, sessions.as_ref(), source.as_deref(), &other));
             drop(own.send(DriverInput::Replaced { result, reply }));
         });
     }
@@ -81,9 +87,10 @@ impl Driver {
     pub(super) fn replaced(&mut self, result: Result<Replaced, AgentError>, reply: Waiter) {
         self.is_replacing = false;
         let answer = result.map(|replaced| {
-            let Replaced { forked, reason, leaf_id, recorded, cwd, notice } = replaced;
+            let Replaced { forked, reason, leaf_id, recorded, cwd, setup, notice } = replaced;
             self.recorded = recorded;
             self.is_broken = false;
+            let odd = self.take_folder_setup(setup);
             if let Some(cwd) = cwd.filter(|cwd| !cwd.is_empty()) {
                 self.setup.tool_context.cwd = cwd.into();
             }
@@ -92,10 +99,27 @@ impl Driver {
             let session_id = forked.session_id.clone();
             self.outbox.tell(Event::SessionChanged { reason, session_id, session_file, leaf_id, grown_from: None });
             self.restore();
-            notice.into_iter().for_each(|notice| self.outbox.tell(notice));
+            let odd = odd.into_iter().map(|message| Event::Notice { code: "folder", message, entry_id: None });
+            notice.into_iter().chain(odd).for_each(|notice| self.outbox.tell(notice));
             Reply::Session(forked)
         });
         drop(reply.send(answer));
+    }
+
+    /// Takes the prompt, the resources, the permissions and the sandbox of another folder. The approval mode can only become
+    /// stricter. Returns what is odd, in words.
+    fn take_folder_setup(&mut self, setup: Option<Result<(ReloadedSetup, Vec<String>), String>>) -> Vec<String> {
+        match setup {
+            None => Vec::new(),
+            Some(Ok((ReloadedSetup(new), odd))) => {
+                let mode = self.setup.permissions.mode.max(new.permissions.mode);
+                self.reload(&new);
+                self.setup.permissions.mode = mode;
+                self.limit_extensions();
+                odd
+            }
+            Some(Err(why)) => vec![format!("the settings of the session's folder are not used: {why}")],
+        }
     }
 
     /// Switches to the session's model and thinking level, if they are available.
@@ -167,11 +191,18 @@ pub(crate) fn leave_foreign_turn(session: &mut Session) -> Option<Event> {
     session.leave_foreign_turn().ok().flatten().as_ref().map(Event::notice)
 }
 
-fn replace(owned: &mut OwnedSession, sessions: &dyn Sessions, other: &NextSession) -> Result<Replaced, AgentError> {
+fn replace(
+    owned: &mut OwnedSession,
+    sessions: &dyn Sessions,
+    source: Option<&dyn SetupSource>,
+    other: &NextSession,
+) -> Result<Replaced, AgentError> {
+    let before = owned.session().cwd().map(str::to_owned);
     let (session, text, reason) = match other {
         NextSession::Fresh { parent } => (Some(fresh(owned.session(), sessions, parent.as_deref())?), None, "new"),
         NextSession::Stored(file) => (Some(opened(sessions, file)?), None, "resume"),
         NextSession::Copy => (copied(owned, sessions, None)?, None, "fork"),
+        NextSession::At(entry) => (copied(owned, sessions, Some(entry))?, None, "fork"),
         NextSession::Before(entry) => {
             let (before, text) = before_message(owned.session(), entry)?;
             let session = match before {
@@ -194,7 +225,8 @@ fn replace(owned: &mut OwnedSession, sessions: &dyn Sessions, other: &NextSessio
     let recorded = Recorded::of(session);
     let cwd = session.cwd().map(str::to_owned);
     let leaf_id = session.leaf_id().map(|leaf| leaf.as_str().to_owned());
-    Ok(Replaced { forked, reason, leaf_id, recorded, cwd, notice })
+    let setup = source.filter(|_| cwd != before).map(|source| source.read(session));
+    Ok(Replaced { forked, reason, leaf_id, recorded, cwd, setup, notice })
 }
 
 /// A new session of the same folder; in memory if this one is.

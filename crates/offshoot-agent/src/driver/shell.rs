@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use tokio::sync::mpsc::unbounded_channel;
 use tokio::sync::oneshot;
 
 use super::commands::refuse;
@@ -9,7 +10,7 @@ use super::{Driver, DriverInput, UserCommand, Waiter};
 use crate::command::Reply;
 use crate::error::AgentError;
 use crate::event::{BashResult, Event};
-use crate::extensions::Question;
+use crate::extensions::{Question, ShellVerdict};
 use crate::key_redactor::KeyRedactor;
 use crate::tool::bash::{self, BashRun, Printed};
 use crate::tool::{KeyGuard, ToolContext};
@@ -35,22 +36,29 @@ impl Driver {
                 Ok(()) = &mut stopped => None,
                 access = keys.access(&model) => Some(access),
             };
-            let given = match (&access, extensions) {
+            let verdict = match (&access, extensions) {
                 (Some(_), Some(extensions)) => tokio::select! {
                     biased;
-                    Ok(()) = &mut stopped => Some(BashRun::stopped()),
-                    given = extensions.before_shell(command.clone(), exclude, place.cwd.clone()) => given,
+                    Ok(()) = &mut stopped => ShellVerdict::Given(BashRun::stopped()),
+                    verdict = extensions.before_shell(command.clone(), exclude, place.cwd.clone()) => verdict,
                 },
-                _ => None,
+                _ => ShellVerdict::Usual,
             };
-            let run = match (given, access) {
-                (Some(given), _) => Ok(given),
-                (None, None) => Ok(BashRun::stopped()),
-                (None, Some(access)) => {
+            let run = match (verdict, access) {
+                (ShellVerdict::Given(given), _) => Ok(given),
+                (ShellVerdict::Usual | ShellVerdict::Elsewhere(_), None) => Ok(BashRun::stopped()),
+                (verdict, Some(access)) => {
                     let secrets = access.map_or(last, |access| KeyRedactor::of(keys.as_ref(), access.key).keys());
                     // The user's own commands get all variables.
                     let place = ToolContext { keys: KeyGuard { secrets, ..KeyGuard::default() }, ..place };
-                    bash::run(&command, &shell, &place, stopped, show).await
+                    if let ShellVerdict::Elsewhere(operations) = verdict {
+                        let (printed, pieces) = unbounded_channel();
+                        let command = shell.command(&command);
+                        let running = operations.run(command, place.cwd.clone(), printed);
+                        bash::run_elsewhere(running, pieces, &place, stopped, show).await
+                    } else {
+                        bash::run(&command, &shell, &place, stopped, show).await
+                    }
                 }
             };
             drop(own.send(DriverInput::Ran(run)));
@@ -71,7 +79,7 @@ impl Driver {
     /// The reply follows the command's events and its entry.
     pub(super) fn ran(&mut self, run: Result<BashRun, String>) {
         let answer = match run {
-            Ok(run) => self.record(run).map(|(reply, result)| (reply, Ok(Reply::Ran(result)))),
+            Ok(run) => self.record_command(run).map(|(reply, result)| (reply, Ok(Reply::Ran(result)))),
             Err(why) => self.bash.take().map(|bash| (bash.reply, Err(AgentError::Failed(why)))),
         };
         let ended = self.outbox.settle(answer.into_iter().collect());
@@ -79,7 +87,7 @@ impl Driver {
     }
 
     /// Sends the ended command's message to the session; returns the caller and the result.
-    fn record(&mut self, run: BashRun) -> Option<(Waiter, Arc<BashResult>)> {
+    fn record_command(&mut self, run: BashRun) -> Option<(Waiter, Arc<BashResult>)> {
         let UserCommand { command, exclude, reply, .. } = self.bash.take()?;
         let timestamp = self.setup.clock.now();
         let result = Arc::new(BashResult { command, run, timestamp, exclude_from_context: exclude });

@@ -110,6 +110,11 @@ async fn judge(
             _ = before => {}
         }
     }
+    call.arguments = tokio::select! {
+        biased;
+        _ = &mut *stop => return Err(ToolOutcome::stopped(None)),
+        prepared = tool.prepare(call.arguments) => prepared?,
+    };
     if let Some(extensions) = extensions {
         let verdict = tokio::select! {
             biased;

@@ -77,6 +77,9 @@ pub enum KeyError {
     /// A file names a variable that is not set.
     #[error("the {what} of {provider} is the variable {name}, which is not set")]
     Unset { what: String, provider: String, name: String },
+    /// A person signs in to the provider, and has not, or no longer is.
+    #[error("you are not signed in to {provider}{why}; /login {provider} signs in")]
+    SignIn { provider: String, why: String },
     /// The command that prints the key failed.
     #[error("the command for the {what} of {provider} failed: {why}")]
     Command { what: String, provider: String, why: String },

@@ -117,6 +117,16 @@ impl Models {
         self.keys.iter().any(|(_, key)| value::is_literal(key.expose()) && key.is_telling())
     }
 
+    /// Adds a provider that a program registers, in the shape of one in `models.json`. If it names models, they replace those
+    /// that the provider had. `path` is for messages.
+    pub fn register(&mut self, path: &Path, name: &str, provider: &serde_json::Value) -> Vec<Trouble> {
+        if provider["models"].as_array().is_some_and(|models| !models.is_empty()) {
+            self.list.retain(|model| model.provider != name);
+        }
+        self.keys.retain(|(known, _)| known != name || provider.get("apiKey").is_none());
+        self.read(path, &serde_json::json!({"providers": {name: provider}}).to_string())
+    }
+
     /// Adds the models in the text of a `models.json`; `path` is for messages.
     pub fn read(&mut self, path: &Path, text: &str) -> Vec<Trouble> {
         let mut troubles = Vec::new();

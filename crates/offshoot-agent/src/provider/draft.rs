@@ -23,6 +23,21 @@ struct DraftPart {
     is_open: bool,
 }
 
+/// An answer that came from elsewhere than a wire format; the words of a failed one decide what follows.
+pub fn answer_of(message: AssistantMessage) -> Answer {
+    let text = message.error_message.clone().unwrap_or_default();
+    let is_failed = message.stop_reason == StopReason::Error;
+    let failure = is_failed.then(|| AnswerTrouble { text, ..AnswerTrouble::default() }.failure());
+    Answer { message, failure }
+}
+
+/// An answer that failed before anything of it came.
+pub fn failed_answer(model: &Model, timestamp: i64, why: String) -> Answer {
+    let message =
+        AssistantMessage { stop_reason: StopReason::Error, error_message: Some(why), ..model.blank_answer(timestamp) };
+    answer_of(message)
+}
+
 impl AnswerDraft {
     pub(super) fn new(model: Arc<Model>, timestamp: i64) -> Self {
         let message = AssistantMessage { stop_reason: StopReason::Error, ..model.blank_answer(timestamp) };

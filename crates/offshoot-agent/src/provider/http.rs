@@ -18,6 +18,8 @@ use super::{Answer, AnswerLimits, Delta, Deltas, Model, Provider, Request, Think
 use crate::words::in_words;
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(30);
+/// Before a request is sent again, in milliseconds: doubled each time, up to 8 s.
+const FIRST_WAIT: u64 = 500;
 const NEVER: Duration = Duration::from_secs(365 * 24 * 3600);
 const MAX_ERROR_TEXT: usize = 4000;
 const MAX_ERROR_BODY: usize = 256 << 10;
@@ -27,6 +29,10 @@ const MAX_ERROR_BODY: usize = 256 << 10;
 pub struct HttpOptions {
     /// How long a server may send nothing; `None` for ever. Some models think for minutes without sending anything.
     pub silence: Option<Duration>,
+    /// How long a server may take until its answer begins; `None`: as [`Self::silence`] says.
+    pub response: Option<Duration>,
+    /// Requests that fail before their answer begins are sent again.
+    pub resend: Resend,
     /// The URL of a proxy for servers that are not on this machine; `None`: the proxy of `HTTPS_PROXY` and `HTTP_PROXY`,
     /// if they are set.
     pub proxy: Option<String>,
@@ -40,10 +46,38 @@ impl Default for HttpOptions {
     fn default() -> Self {
         Self {
             silence: Some(Duration::from_secs(600)),
+            response: None,
+            resend: Resend::default(),
             proxy: None,
             sends_images: true,
             budgets: ThinkingBudgets::default(),
         }
+    }
+}
+
+/// How often a request is sent again before the agent hears of the failure, and the longest wait that a server may ask for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Resend {
+    /// Times, not counting the first.
+    pub most: u32,
+    /// In milliseconds; `None` for any.
+    pub longest_wait: Option<u64>,
+}
+
+impl Default for Resend {
+    fn default() -> Self {
+        Self { most: 0, longest_wait: Some(60_000) }
+    }
+}
+
+impl Resend {
+    /// The wait before the request is sent again; `None`: the agent decides.
+    fn wait(self, sent: u32, trouble: &AnswerTrouble) -> Option<Duration> {
+        let failure = trouble.failure();
+        let is_worth_it = sent <= self.most && failure.is_transient;
+        let wait = failure.retry_after.unwrap_or_else(|| FIRST_WAIT << (sent - 1).min(4));
+        let is_short = self.longest_wait.is_none_or(|longest| wait <= longest);
+        (is_worth_it && is_short).then(|| Duration::from_millis(wait))
     }
 }
 
@@ -173,16 +207,21 @@ impl Answering {
 
     async fn send(&mut self, request: &Request) -> Vec<Delta> {
         let now = self.http.clock.now();
-        let mask = Mask::of(request);
-        let (outgoing, mut reader) = match (Outgoing::new(request), Reader::new(request, now)) {
+        let mut mask = Mask::of(request);
+        let (mut outgoing, mut reader) = match (Outgoing::new(request), Reader::new(request, now)) {
             (Ok(outgoing), Ok(reader)) => (outgoing, reader),
             (Err(error), _) | (_, Err(error)) => return refused(&request.model, error.to_string(), now),
         };
+        request.hooks.change(&request.model.headers, &mut outgoing).await;
+        mask.add(&outgoing.headers);
         let limits = self.http.limits;
         // A limit beyond the clock's end is none.
         let deadline = Instant::now().checked_add(limits.time).unwrap_or_else(|| Instant::now() + NEVER);
         match timeout_at(deadline, self.post(&outgoing, now)).await.unwrap_or_else(|_| Err(limits.late())) {
             Ok(response) => {
+                let before = Instant::now();
+                request.hooks.received(response.status().as_u16(), texts(response.headers())).await;
+                let deadline = deadline.checked_add(before.elapsed()).unwrap_or(deadline);
                 let deltas = reader.start();
                 let received = ReceivedResponse { response, reader, mask, bytes: 0, deadline };
                 self.state = StreamState::Within(Box::new(received));
@@ -193,6 +232,28 @@ impl Answering {
     }
 
     async fn post(&self, outgoing: &Outgoing, now: i64) -> Result<Response, AnswerTrouble> {
+        let HttpOptions { response, resend, .. } = self.http.options;
+        let mut sent = 1;
+        loop {
+            let posted = match response {
+                None => self.post_once(outgoing, now).await,
+                Some(longest) => {
+                    tokio::time::timeout(longest, self.post_once(outgoing, now)).await.unwrap_or_else(|_| {
+                        let after = format!("after {} ms the server had not begun to answer", longest.as_millis());
+                        Err(AnswerTrouble::lost(format!(
+                            "{after} (the setting retry.provider.timeoutMs changes the limit)"
+                        )))
+                    })
+                }
+            };
+            let Err(trouble) = &posted else { return posted };
+            let Some(wait) = resend.wait(sent, trouble) else { return posted };
+            tokio::time::sleep(wait).await;
+            sent += 1;
+        }
+    }
+
+    async fn post_once(&self, outgoing: &Outgoing, now: i64) -> Result<Response, AnswerTrouble> {
         let client = self.http.client(&outgoing.url)?;
         let post = client.post(&outgoing.url).headers(headers(outgoing)?).body(outgoing.body.clone());
         let response = post.send().await.map_err(|error| unreachable(&outgoing.url, error))?;
@@ -241,6 +302,10 @@ fn headers(outgoing: &Outgoing) -> Result<HeaderMap, AnswerTrouble> {
     Ok(map)
 }
 
+fn texts(headers: &HeaderMap) -> impl Iterator<Item = (String, String)> {
+    headers.iter().map(|(name, value)| (name.to_string(), String::from_utf8_lossy(value.as_bytes()).into_owned()))
+}
+
 fn unreachable(url: &str, error: reqwest::Error) -> AnswerTrouble {
     let is_lost = !error.is_builder();
     let error = error.without_url();
@@ -285,15 +350,20 @@ struct Mask(Vec<super::Secret>);
 
 impl Mask {
     fn of(request: &Request) -> Self {
+        let mut mask = Self(request.key.iter().cloned().collect());
+        mask.add(&request.model.headers);
+        mask
+    }
+
+    fn add(&mut self, headers: &[(String, super::Secret)]) {
         let telling = ["auth", "key", "token", "secret", "cookie"];
         let is_telling = |name: &str| telling.iter().any(|part| name.to_ascii_lowercase().contains(part));
-        let headers = request.model.headers.iter().filter(|(name, _)| is_telling(name));
-        // A server may echo a header with or without the word before the key.
-        let headers = headers.flat_map(|(_, value)| {
-            let bare = value.expose().rsplit(' ').next().unwrap_or_default();
-            [value.clone(), super::Secret::new(bare)]
-        });
-        Self(request.key.iter().cloned().chain(headers).collect())
+        for (_, value) in headers.iter().filter(|(name, _)| is_telling(name)) {
+            // A server may echo a header with or without the word before the key.
+            let bare = super::Secret::new(value.expose().rsplit(' ').next().unwrap_or_default());
+            let new = [value.clone(), bare].into_iter().filter(|secret| !self.0.contains(secret)).collect::<Vec<_>>();
+            self.0.extend(new);
+        }
     }
 
     fn all(&self, mut deltas: Vec<Delta>) -> Vec<Delta> {
@@ -315,6 +385,26 @@ impl Mask {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_request_is_sent_again_only_where_that_may_help() {
+        let busy = AnswerTrouble { status: Some(503), ..AnswerTrouble::default() };
+        let asking = |ms| AnswerTrouble { retry_after: Some(ms), ..busy.clone() };
+        let resend = Resend { most: 7, longest_wait: Some(60_000) };
+        let waits: Vec<_> = (1..=8).map(|sent| resend.wait(sent, &busy).map(|wait| wait.as_millis())).collect();
+        let expected = [500, 1000, 2000, 4000, 8000, 8000, 8000].map(Some);
+        assert_eq!(waits[..7], expected);
+        assert_eq!(waits[7], None, "as often as it is allowed");
+        assert_eq!(resend.wait(1, &asking(60_000)), Some(Duration::from_secs(60)));
+        assert_eq!(resend.wait(1, &asking(60_001)), None, "the agent reports so long a wait");
+        assert_eq!(
+            Resend { longest_wait: None, ..resend }.wait(1, &asking(60_001)),
+            Some(Duration::from_millis(60_001))
+        );
+        assert_eq!(resend.wait(1, &AnswerTrouble { status: Some(401), ..busy.clone() }), None);
+        assert_eq!(resend.wait(1, &AnswerTrouble { may_retry: Some(false), ..busy.clone() }), None);
+        assert_eq!(Resend::default().wait(1, &busy), None);
+    }
 
     #[test]
     fn only_plain_addresses_on_this_machine_are_local() {

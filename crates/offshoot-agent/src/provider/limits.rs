@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use offshoot_session::text::counted;
+
 use super::classify::AnswerTrouble;
 
 /// Beyond one of these an answer fails with what was received so far. It is not retried.
@@ -24,20 +26,43 @@ impl Default for AnswerLimits {
 impl AnswerLimits {
     pub(super) fn check(&self, bytes: u64, blocks: usize) -> Result<(), AnswerTrouble> {
         if bytes > self.bytes {
-            return Err(beyond(&format!("is longer than {} bytes", self.bytes), "answer.maxBytes"));
+            return Err(beyond(&format!("is longer than {}", counted(self.bytes, "byte", "bytes")), "answer.maxBytes"));
         }
         if blocks > self.blocks {
-            return Err(beyond(&format!("has more than {} blocks", self.blocks), "answer.maxBlocks"));
+            return Err(beyond(
+                &format!("has more than {}", counted(self.blocks, "block", "blocks")),
+                "answer.maxBlocks",
+            ));
         }
         Ok(())
     }
 
     pub(super) fn late(&self) -> AnswerTrouble {
-        beyond(&format!("took longer than {} seconds", self.time.as_secs()), "answer.maxSeconds")
+        let time = counted(self.time.as_secs(), "second", "seconds");
+        beyond(&format!("took longer than {time}"), "answer.maxSeconds")
     }
 }
 
 fn beyond(what: &str, setting: &str) -> AnswerTrouble {
     let text = format!("the answer {what}: the rest was not read (the setting {setting} changes the limit)");
     AnswerTrouble { text, ..AnswerTrouble::default() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn limits_of_one_have_singular_nouns() {
+        let limits = AnswerLimits { bytes: 1, blocks: 1, time: Duration::from_secs(1) };
+        let told = [limits.check(2, 0).unwrap_err(), limits.check(0, 2).unwrap_err(), limits.late()];
+        let begins = [
+            "the answer is longer than 1 byte:",
+            "the answer has more than 1 block:",
+            "the answer took longer than 1 second:",
+        ];
+        for (trouble, begin) in told.iter().zip(begins) {
+            assert!(trouble.text.starts_with(begin), "{}", trouble.text);
+        }
+    }
 }

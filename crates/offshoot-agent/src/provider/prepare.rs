@@ -99,7 +99,7 @@ impl Maker<'_> {
         }
     }
 
-    /// An id that is unique in the request: calls with the same id could not be told apart.
+    /// An id that is unique in the request: calls with the same id could not be distinguished.
     fn unique(&mut self, id: &str) -> String {
         let mut candidate = if id.is_empty() { "call" } else { id }.to_owned();
         let mut count = 2;

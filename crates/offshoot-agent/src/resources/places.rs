@@ -98,7 +98,7 @@ impl ResourcePlaces {
         let skills = self.all_skills(&mut troubles);
         let templates = first_of_each(templates, |template| &template.about, &mut troubles);
         let skills = first_of_each(skills, |skill| &skill.about, &mut troubles);
-        // What stands behind is not in the way.
+        // Later folders do not matter.
         let is_behind = |path: &Path| self.pi.as_ref().is_some_and(|pi| path.starts_with(pi));
         troubles.retain(|trouble| match trouble {
             ResourceTrouble::Collision { winner, loser, .. } => is_behind(winner) || !is_behind(loser),

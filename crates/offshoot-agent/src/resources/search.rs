@@ -1,13 +1,22 @@
 //! Resources that are looked for on a thread of their own while the program starts. Whoever needs them waits.
 
 use std::ops::Deref;
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::thread::{Builder, JoinHandle};
 
-use super::Resources;
+use super::{ResourcePlaces, Resources, first_of_each};
 
 /// What was found, and what is wrong with it, in words.
 type Found = (Resources, Vec<String>);
+
+/// Files and folders of prompt templates and skills that are named after the start.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the names say what they are")]
+pub struct AddedPaths {
+    pub templates: Vec<PathBuf>,
+    pub skills: Vec<PathBuf>,
+}
 
 /// Resources that may still be looked for. Reading them waits for the end of the search; clones share it.
 #[derive(Debug, Clone, Default)]
@@ -32,6 +41,22 @@ impl SharedResources {
         Self(Arc::new(ResourceSearch { found, search: Mutex::new(search) }))
     }
 
+    /// These, and after them those of files and folders that were named later.
+    #[must_use]
+    pub fn with(&self, added: AddedPaths) -> Self {
+        let before = self.clone();
+        Self::search(move || {
+            let AddedPaths { templates, skills } = added;
+            let (more, mut troubles) = ResourcePlaces { templates, skills, ..ResourcePlaces::default() }.find();
+            let Resources { mut templates, mut skills } = Resources::clone(&before);
+            templates.extend(more.templates);
+            skills.extend(more.skills);
+            let templates = first_of_each(templates, |template| &template.about, &mut troubles);
+            let skills = first_of_each(skills, |skill| &skill.about, &mut troubles);
+            (Resources { templates, skills }, troubles.iter().map(ToString::to_string).collect())
+        })
+    }
+
     /// What is wrong with the files, in words.
     pub fn troubles(&self) -> &[String] {
         &self.found().1
@@ -51,6 +76,13 @@ impl Deref for SharedResources {
 
     fn deref(&self) -> &Resources {
         &self.found().0
+    }
+}
+
+/// Two are equal if they share a search.
+impl PartialEq for SharedResources {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
     }
 }
 

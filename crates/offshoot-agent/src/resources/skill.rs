@@ -12,7 +12,7 @@ const LONGEST_DESCRIPTION: usize = 1024;
 #[expect(missing_docs, reason = "the names say what they are")]
 pub struct Skill {
     pub about: Resource,
-    /// The model is not told of it; `/skill:name` works.
+    /// The system prompt does not list it; `/skill:name` works.
     pub is_for_person_only: bool,
 }
 

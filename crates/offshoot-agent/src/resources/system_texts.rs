@@ -28,7 +28,7 @@ pub struct SystemTexts {
 }
 
 impl SystemTexts {
-    /// Texts of the command line are joined, and no file is looked for beside them: an empty one stands for none.
+    /// Texts of the command line are joined, and no file is looked for beside them: an empty one means none.
     pub fn find(places: &ResourcePlaces, typed: TypedTexts<'_>) -> (Self, Vec<ResourceTrouble>) {
         let mut troubles = Vec::new();
         let mut text = |typed_texts: &[String], name: &str| match typed_texts {

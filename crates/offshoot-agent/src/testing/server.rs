@@ -6,7 +6,7 @@
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use super::check::{self, Issued};
 use super::render::{Number, render};
@@ -29,6 +29,7 @@ struct Inner {
     meter: Option<Meter>,
     is_closed: bool,
     streams: Vec<TcpStream>,
+    arrived: Arc<Condvar>,
 }
 
 /// Ends when dropped.
@@ -93,6 +94,15 @@ impl Server {
 
     pub fn seen(&self) -> Vec<Seen> {
         lock(&self.inner).seen.clone()
+    }
+
+    /// Blocks until so many requests have arrived.
+    pub fn wait_for(&self, requests: usize) {
+        let mut inner = lock(&self.inner);
+        let arrived = Arc::clone(&inner.arrived);
+        while inner.seen.len() < requests {
+            inner = arrived.wait(inner).unwrap_or_else(PoisonError::into_inner);
+        }
     }
 
     /// Problems of requests and of the script.
@@ -190,6 +200,7 @@ fn answer(inner: &Mutex<Inner>, seen: Seen) -> (String, Reply) {
         }
     };
     inner.seen.push(seen);
+    inner.arrived.notify_all();
     (body, reply)
 }
 

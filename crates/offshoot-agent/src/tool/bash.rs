@@ -9,7 +9,7 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
-use tokio::sync::mpsc::UnboundedSender;
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender};
 use tokio::sync::oneshot;
 use tokio::time::Instant;
 
@@ -35,6 +35,9 @@ struct BashInput {
     #[serde(default, deserialize_with = "args::number")]
     timeout: Option<f64>,
 }
+
+/// How often the output of a command that something else runs is shown.
+const ELSEWHERE_TICK: Duration = Duration::from_millis(100);
 
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[expect(missing_docs, reason = "the names say what they are")]
@@ -63,7 +66,8 @@ impl Shell {
         [self.env.as_slice(), &place.session_env].concat()
     }
 
-    fn command(&self, command: &str) -> String {
+    /// With the line before it.
+    pub(crate) fn command(&self, command: &str) -> String {
         self.prefix.as_ref().map_or_else(|| command.to_owned(), |prefix| format!("{prefix}\n{command}"))
     }
 }
@@ -344,49 +348,109 @@ pub async fn run(
         errors: Errors::Shown,
         timeout: None,
     };
-    let (mut decoder, mut sanitizer, mut output) = (Utf8::default(), Sanitizer::default(), Output::new(&place.outputs));
-    let mut recent = Recent::default();
-    let mut hide = Hide::new(place.keys.secrets.clone());
-    let began = Instant::now();
+    let mut printed = UserOutput::new(place);
     let end = {
         let running = process::run(job, |news| match news {
-            News::Piece(bytes) => {
-                let text = sanitizer.push(&decoder.push(&hide.push(bytes)));
-                output.push(text.as_bytes());
-                recent.push(&text);
-            }
-            News::Tick => recent.take().into_iter().for_each(&mut show),
+            News::Piece(bytes) => printed.push(bytes),
+            News::Tick => printed.recent.take().into_iter().for_each(&mut show),
         });
-        // A dropped sender stops nothing.
-        let stopped = async {
-            if stop.await.is_err() {
-                std::future::pending::<()>().await;
-            }
-        };
         tokio::select! {
             biased;
-            () = stopped => None,
+            () = stopped(stop) => None,
             end = running => Some(end),
         }
     };
-    let rest = decoder.push(&hide.finish()) + &decoder.finish();
-    let rest = sanitizer.push(&rest) + &sanitizer.finish();
-    output.push(rest.as_bytes());
-    recent.push(&rest);
-    recent.take().into_iter().for_each(&mut show);
-    output.finish();
     let exit_code = match end.transpose() {
         Err(error) => return Err(cannot_run(&program, &place.cwd, &error)),
         Ok(Some(End::Exited(code) | End::Lingers(code))) => Some(code),
         Ok(Some(End::TimedOut) | None) => None,
     };
-    let shown = output.snapshot();
-    Ok(BashRun {
-        output: shown.truncation.content,
-        exit_code,
-        cancelled: exit_code.is_none(),
-        truncated: shown.truncation.truncated,
-        full_output_path: shown.path,
-        duration_ms: long(began),
-    })
+    Ok(printed.end(exit_code, exit_code.is_none(), show))
+}
+
+/// A user's command that something else runs: `running` ends with its exit code, `pieces` are its output. Otherwise the same as
+/// [`run`].
+///
+/// # Errors
+/// Those of `running`.
+pub async fn run_elsewhere(
+    running: impl Future<Output = Result<Option<i32>, String>>,
+    mut pieces: UnboundedReceiver<String>,
+    place: &ToolContext,
+    stop: oneshot::Receiver<()>,
+    mut show: impl FnMut(Printed),
+) -> Result<BashRun, String> {
+    let mut printed = UserOutput::new(place);
+    let mut ticks = tokio::time::interval(ELSEWHERE_TICK);
+    tokio::pin!(running);
+    let stop = stopped(stop);
+    tokio::pin!(stop);
+    let end = loop {
+        tokio::select! {
+            biased;
+            () = &mut stop => break None,
+            Some(piece) = pieces.recv() => printed.push(piece.as_bytes()),
+            end = &mut running => break Some(end?),
+            _ = ticks.tick() => printed.recent.take().into_iter().for_each(&mut show),
+        }
+    };
+    // What came at once with the end.
+    while let Ok(piece) = pieces.try_recv() {
+        printed.push(piece.as_bytes());
+    }
+    Ok(printed.end(end.flatten(), end.is_none(), show))
+}
+
+/// A dropped sender stops nothing.
+async fn stopped(stop: oneshot::Receiver<()>) {
+    if stop.await.is_err() {
+        std::future::pending::<()>().await;
+    }
+}
+
+/// The output of a user's command so far.
+struct UserOutput {
+    decoder: Utf8,
+    sanitizer: Sanitizer,
+    output: Output,
+    recent: Recent,
+    hide: Hide,
+    began: Instant,
+}
+
+impl UserOutput {
+    fn new(place: &ToolContext) -> Self {
+        Self {
+            decoder: Utf8::default(),
+            sanitizer: Sanitizer::default(),
+            output: Output::new(&place.outputs),
+            recent: Recent::default(),
+            hide: Hide::new(place.keys.secrets.clone()),
+            began: Instant::now(),
+        }
+    }
+
+    fn push(&mut self, bytes: &[u8]) {
+        let text = self.sanitizer.push(&self.decoder.push(&self.hide.push(bytes)));
+        self.output.push(text.as_bytes());
+        self.recent.push(&text);
+    }
+
+    fn end(mut self, exit_code: Option<i32>, cancelled: bool, show: impl FnMut(Printed)) -> BashRun {
+        let rest = self.decoder.push(&self.hide.finish()) + &self.decoder.finish();
+        let rest = self.sanitizer.push(&rest) + &self.sanitizer.finish();
+        self.output.push(rest.as_bytes());
+        self.recent.push(&rest);
+        self.recent.take().into_iter().for_each(show);
+        self.output.finish();
+        let shown = self.output.snapshot();
+        BashRun {
+            output: shown.truncation.content,
+            exit_code,
+            cancelled,
+            truncated: shown.truncation.truncated,
+            full_output_path: shown.path,
+            duration_ms: long(self.began),
+        }
+    }
 }

@@ -30,7 +30,7 @@ struct EditInput {
 struct EditPair {
     /// What is there now, character by character, with just enough around it to be there only once.
     old_text: String,
-    /// What shall be there instead.
+    /// The replacement.
     new_text: String,
 }
 

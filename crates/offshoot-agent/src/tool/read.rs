@@ -21,7 +21,7 @@ use super::{Running, Tier, Tool, ToolContext, ToolOutcome, args, paths, picture}
 use crate::provider::ToolSpec;
 
 /// Shows a text file or a picture (PNG, JPEG, GIF, WebP). Of a text, at most 2000 lines or 50 KB are shown at once,
-/// whichever comes first; a note at the end tells the offset to go on with.
+/// whichever comes first; a note at the end names the next offset.
 #[derive(Debug, Deserialize, JsonSchema)]
 struct ReadInput {
     /// The file: absolute, or relative to the working folder.

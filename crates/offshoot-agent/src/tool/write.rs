@@ -18,7 +18,7 @@ use crate::provider::ToolSpec;
 struct WriteInput {
     /// The file: absolute, or relative to the working folder.
     path: String,
-    /// All that the file shall hold.
+    /// The whole new content of the file.
     content: String,
 }
 

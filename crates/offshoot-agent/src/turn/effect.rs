@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::error::AgentError;
 use crate::event::{BashResult, CompactionResult, Event, Reason};
-use crate::message::{AssistantMessage, Message};
+use crate::message::{AssistantMessage, Message, ToolResultMessage};
 use crate::provider::Delta;
 use crate::tool::ToolOutcome;
 
@@ -177,6 +177,10 @@ pub enum TurnInput {
     Delta { ticket: Ticket, delta: Delta },
     /// The append with this ticket is in the file.
     Recorded { ticket: Ticket },
+    /// The turn's end was recorded; `continues` if extensions ask for another turn.
+    TurnClosed { ticket: Ticket, continues: bool },
+    /// The run may settle; `continues` if extensions ask for another run.
+    MaySettle { ticket: Ticket, continues: bool },
     /// The session cannot be written.
     WriteFailed { error: AgentError },
     /// A running tool's outcome so far.
@@ -216,6 +220,10 @@ pub enum Effect {
     Emit(Event),
     /// Appends records; when they are in the file, emits `then` and replies [`TurnInput::Recorded`] if there is a ticket.
     Append { records: Vec<Record>, then: Vec<Event>, ticket: Option<Ticket> },
+    /// Lets extensions add to a turn's end, emits it, and replies [`TurnInput::TurnClosed`].
+    CloseTurn { ticket: Ticket, answer: Arc<AssistantMessage>, results: Vec<Arc<ToolResultMessage>> },
+    /// Lets extensions add to a run's end, and replies [`TurnInput::MaySettle`].
+    BeforeSettle { ticket: Ticket, outcome: &'static str },
     /// Hides the last answer from the model; it stays in the file.
     OmitAnswer,
     /// Checks for the model's key before a prompt is recorded.

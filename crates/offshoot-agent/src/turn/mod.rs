@@ -7,6 +7,7 @@ mod effect;
 mod state;
 mod transition;
 mod jobs;
+mod ending;
 mod work;
 mod answer;
 mod step;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use offshoot_session::clock::Millis;
 
-use super::effect::{Call, Job, JobResult, Ticket};
+use super::effect::{Call, Job, JobResult, Settled, Ticket};
 use crate::error::AgentError;
 use crate::event::BashResult;
 use crate::message::{AssistantMessage, Block, Message, StopReason, ToolResultMessage};
@@ -68,6 +68,10 @@ pub struct TurnConfig {
     pub one_tool_at_a_time: bool,
     /// Tools that have this effect on an answer that calls them.
     pub sequential: BTreeSet<String>,
+    /// Whether extensions may add to the end of a turn.
+    pub asks_at_turn_end: bool,
+    /// Whether extensions may add to the end of a run.
+    pub asks_before_settling: bool,
 }
 
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -105,6 +109,10 @@ pub(super) enum Phase {
         work: Work,
         at: Millis,
     },
+    /// Extensions may add to the end of a turn.
+    Closing(AfterTurn),
+    /// Extensions may add to the end of a run.
+    Settling(Settled),
     Waiting,
     Drafting(RunningJob),
     Committing(Commit),
@@ -122,6 +130,28 @@ impl Recording {
     pub(super) fn stopped(self, at: Millis) -> Self {
         Self { aborted: Some(at), ..self }
     }
+}
+
+/// What follows the end of a turn.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum AfterTurn {
+    Aborted,
+    /// An answer without calls.
+    Answered {
+        tokens: u64,
+        is_cut_off: bool,
+        is_overflow: bool,
+    },
+    /// A failed answer, with its error message.
+    Failed {
+        said: String,
+        failure: Option<Failure>,
+        is_aborted: bool,
+    },
+    /// The results of calls; whether every call ends the run.
+    Worked {
+        ends_run: bool,
+    },
 }
 
 /// A job being written.
@@ -207,6 +237,36 @@ impl TurnState {
     /// Whether the request of this ticket is being built.
     pub(crate) fn is_building(&self, ticket: Ticket) -> bool {
         self.ticket == ticket && matches!(self.phase, Phase::Building)
+    }
+
+    /// Whether messages wait to be sent.
+    pub(crate) fn has_queue(&self) -> bool {
+        !(self.steering.is_empty() && self.follow_up.is_empty())
+    }
+
+    /// Puts another message in the place of one that is about to be recorded.
+    pub(crate) fn replace_message(&mut self, before: &Message, now: &Message) {
+        for message in self.messages.iter_mut().filter(|message| *message == before) {
+            message.clone_from(now);
+        }
+        match (&mut self.phase, before, now) {
+            (Phase::Recording(answer), Message::Assistant(_), Message::Assistant(now)) => {
+                answer.message = Arc::clone(now);
+            }
+            (
+                Phase::Working(work) | Phase::Stopping { work, .. },
+                Message::ToolResult(before),
+                Message::ToolResult(now),
+            ) => {
+                for slot in &mut work.slots {
+                    match &mut slot.status {
+                        Status::Ended(result, _) if result == before => *result = Arc::clone(now),
+                        Status::Waiting | Status::Running | Status::Ended(..) => {}
+                    }
+                }
+            }
+            _ => {}
+        }
     }
 
     /// Whether a compaction or a move is running.

@@ -3,8 +3,11 @@
 use offshoot_session::clock::Millis;
 
 use super::effect::{Effect, Job, Record, Settled, TurnInput};
-use super::state::{AfterJob, Partial, Phase, TurnState};
-use super::transition::{again, begin, cancel, end_run, flush_bash, queue_update, settle, side_job, started_and_ended};
+use super::ending::after_turn;
+use super::state::{AfterJob, AfterTurn, Partial, Phase, TurnState};
+use super::transition::{
+    again, begin, cancel, end_run, flush_bash, may_settle, queue_update, settle, side_job, started_and_ended,
+};
 use super::{answer, jobs, work};
 use crate::error::AgentError;
 use crate::event::{Event, Reason};
@@ -73,7 +76,9 @@ fn ticket_of(input: &TurnInput) -> Option<u64> {
         | TurnInput::Planned { ticket }
         | TurnInput::Trying { ticket, .. }
         | TurnInput::Drafted { ticket, .. }
-        | TurnInput::Committed { ticket, .. } => Some(*ticket),
+        | TurnInput::Committed { ticket, .. }
+        | TurnInput::TurnClosed { ticket, .. }
+        | TurnInput::MaySettle { ticket, .. } => Some(*ticket),
         TurnInput::Prompt(_)
         | TurnInput::Steer(_)
         | TurnInput::FollowUp(_)
@@ -113,6 +118,8 @@ fn in_phase(state: &mut TurnState, input: TurnInput, out: &mut Vec<Effect>) {
             work.end(call, outcome, at, out);
             work::stopped(state, work, stopped, out);
         }
+        (Phase::Closing(next), TurnInput::TurnClosed { continues, .. }) => after_turn(state, next, continues, out),
+        (Phase::Settling(how), TurnInput::MaySettle { continues, .. }) => may_settle(state, how, continues, out),
         (Phase::Waiting, TurnInput::Elapsed { .. }) => again(state, out),
         (Phase::Drafting(side), TurnInput::Planned { .. }) => jobs::planned(state, side, out),
         (Phase::Drafting(side), TurnInput::Trying { trying, .. }) => jobs::trying(state, side, trying, out),
@@ -142,7 +149,9 @@ fn in_phase(state: &mut TurnState, input: TurnInput, out: &mut Vec<Effect>) {
             | TurnInput::Planned { .. }
             | TurnInput::Trying { .. }
             | TurnInput::Drafted { .. }
-            | TurnInput::Committed { .. },
+            | TurnInput::Committed { .. }
+            | TurnInput::TurnClosed { .. }
+            | TurnInput::MaySettle { .. },
         ) => state.phase = phase,
     }
 }
@@ -164,6 +173,9 @@ fn abort(state: &mut TurnState, phase: Phase, at: Millis, out: &mut Vec<Effect>)
         // The answer is being written: the run stops once it is in the file.
         Phase::Recording(answer) => state.phase = Phase::Recording(answer.stopped(at)),
         Phase::Working(work) => work::stop(state, work, at, out),
+        // Its end is being recorded: the run stops after it.
+        Phase::Closing(_) => state.phase = Phase::Closing(AfterTurn::Aborted),
+        Phase::Settling(_) => state.phase = Phase::Settling(Settled::Aborted),
         Phase::Stopping { .. } => state.phase = phase,
         Phase::Waiting => {
             cancel(state, out);

@@ -2,6 +2,7 @@
 
 mod answers;
 mod every;
+mod endings;
 mod queue;
 mod retries;
 mod room;
@@ -105,6 +106,16 @@ impl Run {
     fn committed(&mut self) -> &mut Self {
         let ticket = self.ticket();
         self.put(TurnInput::Committed { ticket, result: compacted() })
+    }
+
+    fn closed(&mut self, continues: bool) -> &mut Self {
+        let ticket = self.ticket();
+        self.put(TurnInput::TurnClosed { ticket, continues })
+    }
+
+    fn may_settle(&mut self, continues: bool) -> &mut Self {
+        let ticket = self.ticket();
+        self.put(TurnInput::MaySettle { ticket, continues })
     }
 
     fn abort(&mut self) -> &mut Self {
@@ -275,6 +286,8 @@ fn effect(effect: &Effect) -> String {
         Effect::Refuse(why) => format!("REFUSE {why}"),
         Effect::Settle { how: Settled::Failed(why), .. } => format!("SETTLE Failed({:?})", why.to_string()),
         Effect::Settle { how: Settled::Broken(why), .. } => format!("SETTLE Broken({:?})", why.to_string()),
+        Effect::CloseTurn { .. } => "CLOSE TURN".to_owned(),
+        Effect::BeforeSettle { outcome, .. } => format!("BEFORE SETTLING {outcome}"),
         Effect::Settle { how, .. } => format!("SETTLE {how:?}"),
     }
 }

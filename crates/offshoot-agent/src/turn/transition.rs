@@ -1,12 +1,10 @@
 //! Steps shared by several transitions. Knows no particular phase.
 
-use std::collections::VecDeque;
-use std::sync::Arc;
-
 use super::effect::{Effect, Job, Record, Settled};
 use super::state::{AfterJob, Phase, QueueMode, RunningJob, TurnState};
 use crate::event::{Event, Reason};
-use crate::message::{AssistantMessage, Message, ToolResultMessage};
+use crate::message::Message;
+use std::collections::VecDeque;
 
 pub(super) fn begin(state: &mut TurnState, messages: Vec<Message>, out: &mut Vec<Effect>) {
     state.ticket += 1;
@@ -82,8 +80,28 @@ pub(super) fn end_run(state: &mut TurnState, will_retry: bool, out: &mut Vec<Eff
     out.push(Effect::Emit(Event::AgentEnd { messages, will_retry }));
 }
 
-/// Settles, unless queued messages start another run.
+/// Settles, unless queued messages start another run. Extensions may add to the end of a run, but not to that of a job.
 pub(super) fn settle(state: &mut TurnState, how: Settled, out: &mut Vec<Effect>) {
+    let outcome = match &how {
+        Settled::Done => "completed",
+        Settled::Failed(_) => "error",
+        Settled::Aborted => "aborted",
+        Settled::Broken(_) => return settle_now(state, how, out),
+    };
+    if state.config.asks_before_settling && state.job_end.is_none() {
+        out.push(Effect::BeforeSettle { ticket: state.ticket, outcome });
+        state.phase = Phase::Settling(how);
+    } else {
+        settle_now(state, how, out);
+    }
+}
+
+/// Extensions have added what they add.
+pub(super) fn may_settle(state: &mut TurnState, how: Settled, continues: bool, out: &mut Vec<Effect>) {
+    if continues && how != Settled::Aborted { again(state, out) } else { settle_now(state, how, out) }
+}
+
+fn settle_now(state: &mut TurnState, how: Settled, out: &mut Vec<Effect>) {
     flush_bash(state, out);
     state.phase = Phase::Idle;
     state.squeezed = false;
@@ -133,12 +151,4 @@ pub(super) fn begun(side: &mut RunningJob, out: &mut Vec<Effect>) {
     if !std::mem::replace(&mut side.is_told, true) {
         out.push(Effect::Emit(Event::CompactionStart { reason: *reason }));
     }
-}
-
-pub(super) fn turn_end(
-    answer: Arc<AssistantMessage>,
-    tool_results: Vec<Arc<ToolResultMessage>>,
-    out: &mut Vec<Effect>,
-) {
-    out.push(Effect::Emit(Event::TurnEnd { message: Message::Assistant(answer), tool_results }));
 }

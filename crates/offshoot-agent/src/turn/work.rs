@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use offshoot_session::clock::Millis;
 
-use super::effect::{Call, Effect, Record, Settled};
-use super::state::{EndsRun, Phase, Slot, Status, TurnState, Work};
-use super::transition::{cancel, end_run, next_turn, settle, started_and_ended, turn_end};
+use super::effect::{Call, Effect, Record};
+use super::ending::close_turn;
+use super::state::{AfterTurn, EndsRun, Phase, Slot, Status, TurnState, Work};
+use super::transition::{cancel, started_and_ended};
 use crate::event::Event;
 use crate::message::{AssistantMessage, Block, Message, StopReason, ToolResultMessage};
 use crate::tool::ToolOutcome;
@@ -97,9 +98,8 @@ fn stop_rest(state: &mut TurnState, mut work: Work, at: Millis, out: &mut Vec<Ef
         }
     }
     append_ended(state, &mut work, out);
-    turn_end(work.answer, Vec::from_iter(work.slots.into_iter().filter_map(into_result)), out);
-    end_run(state, false, out);
-    settle(state, Settled::Aborted, out);
+    let results = Vec::from_iter(work.slots.into_iter().filter_map(into_result));
+    close_turn(state, (work.answer, results), AfterTurn::Aborted, out);
 }
 
 /// Writes results, starts tools that may run, or ends the turn.
@@ -107,14 +107,8 @@ pub(super) fn proceed(state: &mut TurnState, mut work: Work, out: &mut Vec<Effec
     append_ended(state, &mut work, out);
     if work.appended == work.slots.len() {
         let ends_run = work.slots.iter().all(|slot| matches!(slot.status, Status::Ended(_, EndsRun::Yes)));
-        turn_end(work.answer, Vec::from_iter(work.slots.into_iter().filter_map(into_result)), out);
-        if ends_run {
-            end_run(state, false, out);
-            settle(state, Settled::Done, out);
-        } else {
-            next_turn(state, true, out);
-        }
-        return;
+        let results = Vec::from_iter(work.slots.into_iter().filter_map(into_result));
+        return close_turn(state, (work.answer, results), AfterTurn::Worked { ends_run }, out);
     }
     while let Some(index) = startable(state, &work) {
         started(&work, index, out);

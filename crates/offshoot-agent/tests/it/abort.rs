@@ -122,7 +122,7 @@ fn there_may_be_nothing_to_stop() {
     });
 }
 
-/// The disk fills up in the middle: nothing is told that is not in the file, and it is said aloud.
+/// The disk fills up in the middle: every announced entry is in the file, and the failure is reported.
 #[test]
 fn a_session_that_cannot_be_written_stops_the_agent() {
     run(async {

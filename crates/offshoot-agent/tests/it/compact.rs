@@ -152,7 +152,7 @@ fn an_answer_that_was_cut_short_in_a_small_session_stays() {
     });
 }
 
-/// omp's files have no word for an answer that is left out: as in omp the session goes on below what stands before it.
+/// omp's files have no word for an answer that is left out: as in omp the session continues below the entry before it.
 #[test]
 fn in_omps_files_what_was_cut_short_becomes_a_branch_of_its_own() {
     run(async {

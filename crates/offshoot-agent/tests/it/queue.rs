@@ -103,7 +103,7 @@ fn what_a_command_of_the_user_prints_is_told_while_it_runs() {
         let gate = world.path("gate");
         tokio::task::spawn_blocking(move || std::fs::write(gate, "the end").unwrap()).await.unwrap();
         let ran = running.await.unwrap().unwrap();
-        // The rest is told before the answer, and what was told is what is recorded.
+        // The other events come before the answer, and the file has exactly what they announced.
         while let Ok(event) = events.0.try_recv() {
             if let Event::BashExecutionUpdate { delta, omitted: 0 } = &*event {
                 told.push_str(delta);

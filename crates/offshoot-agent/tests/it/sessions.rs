@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use offshoot_agent::approval::ApprovalMode;
 use offshoot_agent::command::Command;
 use offshoot_agent::error::AgentError;
 use offshoot_agent::event::Event;
@@ -11,7 +12,7 @@ use offshoot_agent::provider::{Model, Secret, ThinkingLevel};
 use offshoot_agent::testing::script::{Gate, Reply};
 use offshoot_agent::testing::server::KEY;
 use offshoot_agent::turn::{Navigation, Settled};
-use offshoot_agent::{Accessing, Setup};
+use offshoot_agent::{Accessing, ReloadedSetup, Setup, SetupSource};
 use offshoot_session::compose::NewEntry;
 use offshoot_session::entry::Source as _;
 use offshoot_session::error::Error;
@@ -74,6 +75,51 @@ fn new_open_fork_and_clone() {
             Some(2),
             "the event names the entry above the prompt and the answer that followed"
         );
+        world.no_problems();
+    });
+}
+
+/// The setup of another folder.
+struct OtherFolder(Setup);
+
+impl SetupSource for OtherFolder {
+    fn read(&self, session: &Session) -> Result<(ReloadedSetup, Vec<String>), String> {
+        let system = format!("You are in {}.", session.cwd().unwrap());
+        let setup = Setup { system: system.into(), ..self.0.clone() };
+        Ok((ReloadedSetup(Arc::new(setup)), vec!["its settings are odd".to_owned()]))
+    }
+}
+
+/// The prompt named the folder, the rules and the skills of the previous session until `/reload`.
+#[test]
+fn a_session_of_another_folder_has_the_prompt_and_the_rules_of_its_folder() {
+    run(async {
+        let world = World::new(["one", "two", "three"].map(Reply::text));
+        let other = world.path("other");
+        std::fs::create_dir(&other).unwrap();
+        let new = NewSession { cwd: other.to_str().unwrap(), ..NewSession::default() };
+        let mut there = Session::create(&new, Options::default(), |_, _| world.path("sessions/there.jsonl")).unwrap();
+        let earlier = Json::parse(r#"{"role":"user","content":"earlier","timestamp":1}"#).unwrap();
+        there.append(&NewEntry::message(earlier).unwrap()).unwrap();
+        drop(there);
+        let mut strict = world.setup();
+        strict.permissions.mode = ApprovalMode::Edits;
+        let setup = Setup { source: Some(Arc::new(OtherFolder(strict))), ..world.setup() };
+        let (agent, mut events) = world.start_with(world.session(), setup);
+        let system = || world.server.seen().pop().unwrap().json()["system"].to_string();
+        agent.prompt("first").await.unwrap();
+        assert!(system().contains("You are a test."), "{}", system());
+        agent.new_session(None).await.unwrap();
+        agent.prompt("new").await.unwrap();
+        assert!(system().contains("You are a test."), "the folder is the same: {}", system());
+        agent.switch_session(world.path("sessions/there.jsonl")).await.unwrap();
+        let told = events.until(|event| matches!(event, Event::Notice { code: "folder", .. })).await;
+        assert!(matches!(told.as_ref(), Event::Notice { message, .. } if message == "its settings are odd"));
+        assert_eq!(agent.standing().await.unwrap().approval, ApprovalMode::Edits);
+        agent.prompt("there").await.unwrap();
+        assert!(system().contains(&format!("You are in {}.", other.display())), "{}", system());
+        let ran = agent.bash("pwd -P", false).await.unwrap();
+        assert_eq!(ran.run.output.trim(), other.canonicalize().unwrap().to_str().unwrap());
         world.no_problems();
     });
 }
@@ -190,7 +236,7 @@ fn what_could_not_be_written_is_no_end() {
     });
 }
 
-/// What another program appended is read, and told once it turns out to stand beside what is said here.
+/// Entries of another program are read, and reported once they are on another branch than ours.
 #[test]
 fn what_others_append_is_read_on() {
     run(async {

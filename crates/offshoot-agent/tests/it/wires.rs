@@ -13,7 +13,7 @@ use std::sync::Arc;
 use futures_util::StreamExt as _;
 use offshoot_agent::message::{AssistantMessage, Block, Content, Message, ToolResultMessage, UserMessage};
 use offshoot_agent::provider::{
-    Answer, Api, Delta, Http, Model, Price, Provider as _, Request, Secret, ThinkingLevel, ToolSpec, problems,
+    Answer, Api, Delta, Hooks, Http, Model, Price, Provider as _, Request, Secret, ThinkingLevel, ToolSpec, problems,
 };
 use offshoot_agent::testing::script::Reply;
 use offshoot_agent::testing::server::{KEY, Server};
@@ -60,6 +60,7 @@ pub(crate) fn request(model: Model, messages: Vec<Message>) -> Request {
         max_tokens: None,
         key: Some(Secret::new(KEY)),
         session_id: Some("session-1".to_owned()),
+        hooks: Hooks::default(),
     }
 }
 

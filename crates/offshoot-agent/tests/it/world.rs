@@ -95,7 +95,7 @@ impl World {
         text.lines().map(str::to_owned).collect()
     }
 
-    /// The entries of the only session file, told in a few words each.
+    /// The entries of the only session file, in a few words each.
     pub(crate) fn entries(&self) -> String {
         self.lines().iter().skip(1).map(|line| entry(line)).collect::<Vec<_>>().join("\n")
     }
@@ -167,7 +167,7 @@ pub(crate) fn message(message: &Message) -> String {
     }
 }
 
-/// What was told.
+/// The events so far.
 pub(crate) struct Events(pub(crate) UnboundedReceiver<Arc<Event>>);
 
 impl Events {

@@ -4,8 +4,9 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
 
+use offshoot_agent::Limits;
 use offshoot_agent::sandbox::{
-    Confinement, Helper, Layers, Sandbox, SandboxMode, SandboxPolicy, SandboxState, SandboxWishes,
+    Confinement, Helper, Layers, Sandbox, SandboxMode, SandboxNetwork, SandboxPolicy, SandboxState, SandboxWishes,
 };
 use offshoot_settings::SandboxSettings;
 
@@ -16,6 +17,11 @@ use crate::error::{CommandError, Result};
 
 /// This program, even after its file was replaced.
 const SELF: &str = "/proc/self/exe";
+
+/// What an agent may do at most that an extension of another one has started; without one everything.
+pub(super) fn limits(app: &App) -> Limits {
+    app.environment.limits.as_deref().map(Limits::parse).unwrap_or_default()
+}
 
 /// `None` if no sandbox is wanted.
 pub(super) fn sandbox(app: &App, args: &Args, settings: &SandboxSettings, cwd: &Path) -> Result<Option<Sandbox>> {
@@ -43,9 +49,12 @@ fn wishes(app: &App, args: &Args, settings: &SandboxSettings) -> SandboxWishes {
         (Some(rest), Some(home)) if rest.is_empty() || rest.starts_with('/') => home.join(rest.trim_start_matches('/')),
         _ => PathBuf::from(path),
     };
+    let limits = limits(app);
+    let (mode, network) =
+        (args.sandbox.map_or(settings.mode, Into::into), args.sandbox_network.map_or(settings.network, Network::into));
     SandboxWishes {
-        mode: args.sandbox.map_or(settings.mode, Into::into),
-        network: args.sandbox_network.map_or(settings.network, Network::into),
+        mode: mode.max(limits.sandbox),
+        network: if limits.network == SandboxNetwork::Off { limits.network } else { network },
         writable: settings.writable.iter().map(expand).collect(),
         is_required: settings.is_required,
     }

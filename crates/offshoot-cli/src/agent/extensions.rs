@@ -3,20 +3,48 @@
 use std::sync::Arc;
 
 use offshoot_agent::Setup;
+use offshoot_agent::error::AgentError;
 use offshoot_extensions::ExtensionSet;
+use offshoot_extensions::contract::Origin;
 use offshoot_session::session::Session;
-use offshoot_settings::Scope;
-use serde_json::Value;
+use offshoot_settings::{Scope, Settings};
+use serde_json::{Value, json};
 
 use super::Args;
+use super::setup::{choose_again, is_awaited};
 use crate::app::App;
-use crate::error::Result;
-use crate::extensions::{self, ExtensionFront, ExtensionWishes, FoundExtensions};
+use crate::error::{CommandError, FailureKind, Result};
+use crate::extensions::{self, AwaitedModel, ExtensionFront, ExtensionWishes, FoundExtensions, ProgramModels};
+use crate::models::{ModelTable, recorded};
 use crate::packages::{Brought, brought};
 
 /// What the arguments say of extensions.
 pub(crate) fn wishes(args: &Args) -> ExtensionWishes {
     ExtensionWishes { named: args.extension.clone(), hooks: args.hook.clone(), finds: !args.no_extensions }
+}
+
+/// Fails if a path of the command line is no extension.
+pub(crate) fn check_extensions(app: &App, args: &Args) -> Result<()> {
+    match extensions::wrongly_named(app, &wishes(args)) {
+        None => Ok(()),
+        Some(wrong) => Err(CommandError::new(FailureKind::NotFound, wrong).hint(
+            "`-e` and `--hook` name a script, or a folder with an index.ts or a package.json that lists scripts",
+        )),
+    }
+}
+
+pub(super) fn names_extensions(args: &Args) -> bool {
+    !args.extension.is_empty() || !args.hook.is_empty()
+}
+
+/// Fails if an extension of the command line could not be loaded: who asks for a gate does not work without it.
+pub(super) async fn check_loaded(extensions: &ExtensionSet) -> std::result::Result<(), AgentError> {
+    extensions.loaded().await;
+    let is_wrong = |one: &Value| one["origin"] == json!(Origin::Flag) && !one["error"].is_null();
+    match extensions.list().iter().any(is_wrong) {
+        true => Err(AgentError::Failed("nothing was sent: an extension of the command line did not load".to_owned())),
+        false => Ok(()),
+    }
 }
 
 /// Whether the user's packages are looked through too: this takes its time.
@@ -39,6 +67,18 @@ pub(crate) fn found(app: &App, args: &Args, session: &Session, all: AllPackages)
     Ok(extensions::find(app, &wishes(args), &layers, &cwd, &brought))
 }
 
+/// A model of the command line, or of the session, whose provider an extension may register.
+fn awaited(app: &App, args: &Args, session: &Session, setup: &Setup) -> Option<AwaitedModel> {
+    let typed = &args.model;
+    if is_awaited(&setup.model) {
+        return Some(AwaitedModel { provider: typed.provider.clone(), name: typed.model.clone() });
+    }
+    let is_typed = typed.provider.is_some() || typed.model.is_some();
+    let (provider, id) = recorded(session).0.filter(|_| !is_typed)?;
+    let is_known = ModelTable::read(app).0.models.get(&provider, &id).is_some();
+    (!is_known).then_some(AwaitedModel { provider: Some(provider), name: Some(id) })
+}
+
 /// An option without a value is on.
 fn flags(args: &Args) -> serde_json::Map<String, Value> {
     let value = |value: &Option<String>| value.as_ref().map_or(Value::Bool(true), |text| Value::String(text.clone()));
@@ -56,14 +96,38 @@ pub(crate) fn extend(
     let found = found(app, args, session, AllPackages::Yes)?;
     found.troubles.iter().for_each(|trouble| app.ui.warning(trouble));
     let cwd = app.folder_of(session);
-    let program = extensions::program(app, args.api_key.clone(), setup.resources.clone(), &cwd, front);
+    if let Some((name, _)) = args.extension_flags.first().filter(|_| found.sources.is_empty()) {
+        return Err(
+            CommandError::usage(format!("there is no option --{name}")).hint("`offshoot --help` lists the options")
+        );
+    }
     if found.sources.is_empty() {
-        return Ok(None);
+        return match is_awaited(&setup.model) {
+            // Fails with what is wrong.
+            true => choose_again(app, args, session).map(|()| None),
+            false => Ok(None),
+        };
     }
     let quiet = App { ui: app.ui.quiet(), ..app.clone() };
-    let set = extensions::set(app, (found.sources, flags(args)), &quiet.layers(session)?, &cwd, program);
+    let layers = quiet.layers(session)?;
+    let models = ProgramModels {
+        key: args.api_key.clone(),
+        awaited: awaited(app, args, session, setup),
+        scope: args.scope(&Settings::from(&layers)),
+    };
+    let again = {
+        let (app, args, cwd) = (quiet.clone(), args.clone(), cwd.clone());
+        move || {
+            // Settings that cannot be read name no extensions.
+            let layers = app.settings_files(&cwd).load().map(|(layers, _)| layers).unwrap_or_default();
+            let brought = if args.no_extensions { Brought::default() } else { brought(&app, &layers, &cwd) };
+            extensions::find(&app, &wishes(&args), &layers, &cwd, &brought)
+        }
+    };
+    let program = extensions::program(app, models, (&cwd, Box::new(again)), front);
+    let set = extensions::set(app, (found.sources, flags(args)), &layers, &cwd, program);
     if let Some(set) = &set {
-        setup.extensions = Some(Arc::clone(set) as Arc<dyn offshoot_agent::extensions::Extensions>);
+        setup.extend(Arc::clone(set) as Arc<dyn offshoot_agent::extensions::Extensions>);
     }
     Ok(set)
 }

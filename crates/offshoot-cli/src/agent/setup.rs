@@ -1,7 +1,7 @@
 //! The agent's setup: model, keys, tools, prompt and settings, from the command line, the session and the user's files.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError};
 
 use offshoot_agent::context_files::{self, Links};
 use offshoot_agent::model::{Keys, Models};
@@ -12,7 +12,7 @@ use offshoot_agent::sessions::Sessions;
 use offshoot_agent::stored_prompt::{StoredPrompt, ToolSets};
 use offshoot_agent::system_prompt::{PromptParts, SystemPrompt};
 use offshoot_agent::tool::{self, KeyGuard, OutputFolder, Shell, Tool, ToolContext};
-use offshoot_agent::{Accessing, Approver, KeySource, RunLimits, Setup};
+use offshoot_agent::{Accessing, Approver, KeySource, ReloadedSetup, RunLimits, Setup, SetupSource};
 use offshoot_session::clock::{SystemClock, to_iso};
 use offshoot_session::error::{Invalid, Result as Read};
 use offshoot_session::session::{NewSession, Session};
@@ -24,8 +24,8 @@ use super::args::AgentOutput;
 use super::{Args, confine};
 use crate::app::App;
 use crate::config::settings::pi_folder;
-use crate::error::{CommandError, Result};
-use crate::models::{ChosenModel, ModelTable, ModelWishes, WithoutKey};
+use crate::error::{CommandError, FailureKind, Result};
+use crate::models::{ChosenModel, ModelArgs, ModelTable, ModelWishes, WithoutKey};
 use crate::packages::{Brought, brought};
 use crate::trust::{RunTrust, Trust};
 
@@ -41,7 +41,11 @@ pub(crate) fn setup(app: &App, args: &Args, session: &Session, approver: Approve
     let choose = |user: &Settings| {
         let scope = args.scope(user);
         let wishes = ModelWishes { typed: &args.model, session, settings: user, scope: &scope, without_key };
-        Ok((table.choose(app, &wishes)?, tool_sets(args, user)?))
+        let chosen = match table.choose(app, &wishes) {
+            Err(error) if error.kind == FailureKind::NotFound && may_be_registered(args) => awaited_model(args, user),
+            chosen => chosen?,
+        };
+        Ok((chosen, tool_sets(args, user)?))
     };
     let layers = app.layers(session)?;
     let (user, (ChosenModel { model, thinking }, tool_sets)) = usable_settings(app, &layers, choose)?;
@@ -98,6 +102,7 @@ pub(crate) fn setup(app: &App, args: &Args, session: &Session, approver: Approve
     setup.permissions = permissions(app, args, &layers)?;
     let project = Project { folder: &setup.tool_context.cwd, troubles: &troubles, approver: &setup.approver };
     setup.permissions.mode = start_mode(app, args, setup.permissions.mode, &project);
+    setup.permissions.mode = setup.permissions.mode.max(confine::limits(app).approval);
     setup.permissions.confines_commands = setup.tool_context.sandbox.as_ref().is_some_and(Sandbox::is_whole);
     setup.shell = shell;
     setup.retry = user.retry;
@@ -109,7 +114,37 @@ pub(crate) fn setup(app: &App, args: &Args, session: &Session, approver: Approve
     setup.follow_up = user.follow_up;
     setup.limits = RunLimits { turns: args.max_turns, cost: args.max_cost };
     setup.sessions = Arc::new(sessions);
+    setup.source =
+        Some(Arc::new(FolderSetups { app: app.clone(), args: args.clone(), approver: setup.approver.clone() }));
     Ok(setup)
+}
+
+/// Whether an extension may register a model that is not known.
+fn may_be_registered(args: &Args) -> bool {
+    let is_typed = args.model.model.is_some() || args.model.provider.is_some();
+    is_typed && !(args.no_extensions && args.extension.is_empty() && args.hook.is_empty())
+}
+
+/// Stands for a model whose provider an extension has to register. It can be asked nothing.
+fn awaited_model(args: &Args, user: &Settings) -> ChosenModel {
+    let ModelArgs { provider, model, thinking } = args.model.clone();
+    let (id, provider) = (model.unwrap_or_default(), provider.unwrap_or_default());
+    let model = Model { name: id.clone(), id, provider, ..Model::default() };
+    ChosenModel { model, thinking: thinking.unwrap_or(user.thinking) }
+}
+
+/// Whether a model is a placeholder until an extension registers it.
+pub(crate) fn is_awaited(model: &Model) -> bool {
+    model.api.is_empty()
+}
+
+/// Fails as the choice of a model that no extension can register.
+pub(crate) fn choose_again(app: &App, args: &Args, session: &Session) -> Result<()> {
+    let settings = Settings::from(&app.layers(session)?);
+    let scope = args.scope(&settings);
+    let without_key = WithoutKey::Refuse;
+    let wishes = ModelWishes { typed: &args.model, session, settings: &settings, scope: &scope, without_key };
+    ModelTable::read(app).0.with_key(args.api_key.as_deref()).choose(app, &wishes).map(drop)
 }
 
 /// The settings, and what is chosen by them. A project whose settings name a model or a tool that does not exist must not
@@ -250,14 +285,15 @@ impl KeySource for ReloadingKeys {
     fn access<'a>(&'a self, model: &'a Arc<Model>) -> Accessing<'a> {
         Box::pin(async move {
             let first = self.first.access(model).await;
-            if first.is_ok() {
+            // The key of a provider that an extension has registered is not among the first.
+            if first.is_ok() && self.first.0.get(&model.provider, &model.id).is_some() {
                 return first;
             }
             let app = self.app.clone();
             let Ok((table, _)) = tokio::task::spawn_blocking(move || ModelTable::read(&app)).await else {
                 return first;
             };
-            let ModelTable { models, keys } = table.with_key(self.key.as_deref());
+            let ModelTable { models, keys, .. } = table.with_key(self.key.as_deref());
             keys.remembering_with(&self.first.1).access(&models, model).await
         })
     }
@@ -268,6 +304,23 @@ impl KeySource for ReloadingKeys {
 
     fn known(&self) -> Vec<Secret> {
         self.first.known()
+    }
+}
+
+/// Reads the setup again for a session of another folder. Nobody is asked about trust.
+struct FolderSetups {
+    app: App,
+    args: Args,
+    approver: Approver,
+}
+
+impl SetupSource for FolderSetups {
+    fn read(&self, session: &Session) -> std::result::Result<(ReloadedSetup, Vec<String>), String> {
+        let (ui, warnings) = self.app.ui.collecting();
+        let app = App { ui, ..self.app.clone() };
+        let setup = setup(&app, &self.args, session, self.approver.clone()).map_err(|error| error.on_one_line())?;
+        let warnings = std::mem::take(&mut *warnings.lock().unwrap_or_else(PoisonError::into_inner));
+        Ok((ReloadedSetup(Arc::new(setup)), warnings))
     }
 }
 

@@ -3,6 +3,8 @@
 use std::ffi::OsString;
 use std::path::Path;
 
+use crate::known_flags::KnownFlags;
+
 /// Two-letter flags, which a parser would take for one letter and its value, and other names of what is here too.
 const FLAGS: &[(&str, &str)] = &[
     ("-a", "--trust"),
@@ -66,9 +68,13 @@ fn takes_value(all: &clap::Command, option: &str) -> bool {
     all.get_arguments().find(is_it).is_some_and(|argument| argument.get_action().takes_values())
 }
 
-/// The arguments without the long options that nobody knows, and these with their values, as pi keeps them for extensions: only
-/// where the command line names an extension, which may bring them.
-pub(super) fn extension_flags(all: &clap::Command, arguments: &[OsString]) -> (Vec<OsString>, ExtensionFlags) {
+/// The arguments without the options of extensions, and these with their values. Every long option that offshoot does not know
+/// may be one if the command line names an extension, or if one has not been loaded yet; else only those of the known.
+pub(super) fn extension_flags(
+    all: &clap::Command,
+    arguments: &[OsString],
+    extensions: &KnownFlags,
+) -> (Vec<OsString>, ExtensionFlags) {
     let names_extension = |word: &&OsString| {
         let word = word.to_str().unwrap_or_default();
         ["-e", "--extension", "--hook"].contains(&word)
@@ -76,9 +82,8 @@ pub(super) fn extension_flags(all: &clap::Command, arguments: &[OsString]) -> (V
             || word.starts_with("--hook=")
     };
     let before_dashes = arguments.iter().take_while(|word| *word != "--");
-    if before_dashes.clone().find(names_extension).is_none() {
-        return (arguments.to_vec(), Vec::new());
-    }
+    let may_be_any = extensions.may_be_new || before_dashes.clone().any(|word| names_extension(&word));
+    let is_flag = |name: &str| !is_known(all, name) && (may_be_any || extensions.get(name).is_some());
     let (mut kept, mut flags) = (Vec::new(), Vec::new());
     let mut words = arguments.iter().peekable();
     while let Some(word) = words.next() {
@@ -89,7 +94,7 @@ pub(super) fn extension_flags(all: &clap::Command, arguments: &[OsString]) -> (V
         }
         let long = text.strip_prefix("--").filter(|long| !long.is_empty());
         let (name, value) = match long.map(|long| long.split_once('=').unwrap_or((long, ""))) {
-            Some((name, value)) if !is_known(all, name) => (name, Some(value).filter(|value| !value.is_empty())),
+            Some((name, value)) if is_flag(name) => (name, Some(value).filter(|value| !value.is_empty())),
             _ => {
                 kept.push(word.clone());
                 if takes_value(all, text) {
@@ -99,7 +104,8 @@ pub(super) fn extension_flags(all: &clap::Command, arguments: &[OsString]) -> (V
             }
         };
         let is_value = |next: &&OsString| next.to_str().is_some_and(|next| !next.starts_with(['-', '@']));
-        let next = if text.contains('=') { None } else { words.next_if(is_value) };
+        let is_switch = extensions.get(name).is_some_and(|flag| flag.kind == "boolean");
+        let next = if is_switch || text.contains('=') { None } else { words.next_if(is_value) };
         let value = value.or_else(|| next.and_then(|next| next.to_str())).map(str::to_owned);
         flags.push((name.to_owned(), value));
     }

@@ -15,6 +15,7 @@ use super::{Command, Global, help};
 
 use crate::agent;
 use crate::error::{CommandError, Result};
+use crate::known_flags::KnownFlags;
 use crate::select::is_path;
 
 /// The command line without its commands.
@@ -62,6 +63,7 @@ pub(super) fn read(
     arguments: &[OsString],
     session: Option<&str>,
     is_terminal: bool,
+    extensions: &KnownFlags,
 ) -> std::result::Result<CommandLine, clap::Error> {
     // Without a terminal a bare `offshoot` cannot start a conversation: it shows its help.
     let all = command_line();
@@ -79,7 +81,7 @@ pub(super) fn read(
         let name = matches.subcommand_name().unwrap_or_default();
         return Ok(CommandLine { global, task: command(&matches, name)? });
     }
-    let (known, flags) = extension_flags(&all, arguments);
+    let (known, flags) = extension_flags(&all, arguments, extensions);
     match without_commands(&known) {
         Ok(Conversation { global, mut agent }) => {
             agent.extension_flags = flags;
@@ -192,6 +194,7 @@ const MEANT: &[(&str, &str)] = &[
     ("continue", "offshoot -c"),
     ("del", "offshoot trash SESSION"),
     ("delete", "offshoot trash SESSION"),
+    ("extensions", "offshoot`, then `/extensions"),
     ("latest", "offshoot show latest"),
     ("new", "offshoot"),
     ("resume", "offshoot -r"),
@@ -218,12 +221,15 @@ fn instead(word: &str, next: &str) -> String {
     let names: Vec<&str> =
         command_line.get_subcommands().flat_map(clap::Command::get_name_and_visible_aliases).collect();
     let plain = word.trim_start_matches('/');
-    if let Some((_, meant)) = MEANT.iter().find(|(known, _)| *known == plain) {
+    let meant = |word: &str| MEANT.iter().find(|(known, _)| *known == word).map(|(_, meant)| *meant);
+    if let Some(meant) = meant(plain) {
         return format!("did you mean `{meant}`?");
     }
     let file = crate::app::quoted(word);
-    match nearest(plain, names.iter().copied().chain(["help"])) {
-        Some(name) => format!("did you mean `offshoot {name}`?"),
+    let known = names.iter().copied().chain(["help"]).chain(MEANT.iter().map(|(known, _)| *known));
+    match nearest(plain, known) {
+        Some(name) => meant(name)
+            .map_or_else(|| format!("did you mean `offshoot {name}`?"), |meant| format!("did you mean `{meant}`?")),
         None if is_path(word) && names.contains(&next) => format!("did you mean `offshoot {next} {file}`?"),
         None if is_path(word) => {
             format!("`offshoot show {file}` reads a session file, `--session {file}` continues it")

@@ -206,7 +206,7 @@ fn print_report(out: &mut dyn Write, report: &Report) -> Result<()> {
     writeln!(out, "\nthe summary lacks, of what went:")?;
     for finding in report.findings.iter().filter(|finding| finding.missing > 0) {
         let Finding { sort, said, missing, listed } = finding;
-        writeln!(out, "  {}", Painted(BOLD, &format!("{missing} of {said} {}", sort.plural())))?;
+        writeln!(out, "  {}", Painted(BOLD, &format!("{missing} of {said} {}", sort.noun(*said))))?;
         for one in listed {
             let times = if one.times > 1 { format!("  ({} times)", one.times) } else { String::new() };
             writeln!(out, "    {}{}", one_line(&one.text, 200), Painted(DIM, &times))?;

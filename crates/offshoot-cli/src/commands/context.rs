@@ -1,6 +1,6 @@
 //! `offshoot context`: the messages that the model would see.
 
-use std::io::Write as _;
+use std::io::Write;
 
 use offshoot_session::context::{Context, Message};
 use offshoot_session::entry::Source;
@@ -126,21 +126,26 @@ impl<'a> Messages<'a> {
 
 fn json(app: &App, source: &Messages<'_>) -> Result<()> {
     let mut out = app.ui.raw();
-    if !source.llm {
+    if source.llm {
+        write_as_sent(source.session, source.context, &mut out)?;
+    } else {
         source.context.write_json(source.session, &mut out)?;
         out.write_all(b"\n")?;
-        return Ok(out.finish()?);
     }
+    Ok(out.finish()?)
+}
+
+/// Writes a context with messages as a model takes them, as one line of JSON.
+pub(super) fn write_as_sent(session: &Session, context: &Context, out: &mut dyn Write) -> Result<()> {
     out.write_all(b"{\"messages\":[")?;
     let mut separator = "";
-    source.each(|message| {
+    Messages { session, context, llm: true, is_json: true }.each(|message| {
         write!(out, "{separator}{}", message.json)?;
         separator = ",";
         Ok(())
     })?;
-    let level = source.context.thinking_level.as_deref().unwrap_or("null");
-    writeln!(out, "],\"thinkingLevel\":{level},\"model\":{}}}", model(source.context))?;
-    Ok(out.finish()?)
+    let level = context.thinking_level.as_deref().unwrap_or("null");
+    Ok(writeln!(out, "],\"thinkingLevel\":{level},\"model\":{}}}", model(context))?)
 }
 
 /// The model in pi's form, also if oh-my-pi names it by role.

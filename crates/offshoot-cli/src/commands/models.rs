@@ -49,7 +49,7 @@ Examples:
   offshoot models --json | jq -r '.[] | select(.usable) | .provider + \"/\" + .id'";
 
 pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
-    let (ModelTable { models, keys }, troubles) = ModelTable::read(app);
+    let (ModelTable { models, keys, .. }, troubles) = ModelTable::read(app);
     let words: Vec<String> =
         args.search.iter().flat_map(|word| word.split_whitespace()).map(str::to_lowercase).collect();
     let wanted = |model: &&Model| {

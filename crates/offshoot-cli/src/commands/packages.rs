@@ -143,7 +143,7 @@ pub(crate) fn described(name: &str, contents: &Contents, runs_scripts: bool) -> 
     for kind in ResourceKind::ALL {
         let files = contents.of_kind(kind);
         if !files.is_empty() {
-            let note = if kind == ResourceKind::Extension { ", which do not run here yet" } else { "" };
+            let note = if kind == ResourceKind::Extension { ", programs with your rights" } else { "" };
             let names: Vec<String> = files.iter().map(|file| called(kind, file)).collect();
             lines.push(format!("  {}{note}: {}", kind.name(), names.join(", ")));
         }

@@ -34,9 +34,9 @@ pub(crate) fn of_pi(pi: &Path) -> Layer {
 
 /// pi's own folder, if the user's settings say that it counts.
 pub(crate) fn pi_folder(environment: &Environment) -> Option<&Path> {
-    let pi = environment.pi.as_deref().filter(|pi| environment.data.as_deref() != Some(*pi))?;
+    let pi = environment.pi.as_deref().filter(|pi| environment.data.as_deref() != Some(*pi) && pi.is_dir())?;
     let files = SettingsFiles { project: None, ..SettingsFiles::of(environment.data.as_deref(), &environment.cwd) };
-    let is_on = files.load().is_ok_and(|(layers, _)| Settings::from(&layers).pi_folder == PiFolder::On);
+    let is_on = files.load().is_ok_and(|(layers, _)| layers.pi_folder() == PiFolder::On);
     is_on.then_some(pi)
 }
 
@@ -92,7 +92,7 @@ impl SettingsFiles {
         troubles.extend(more);
         troubles.extend(self.refusal.clone());
         let mut layers = Layers { global, project, ..Layers::default() };
-        if let Some(pi) = self.pi.as_ref().filter(|_| Settings::from(&layers).pi_folder == PiFolder::On) {
+        if let Some(pi) = self.pi.as_ref().filter(|_| layers.pi_folder() == PiFolder::On) {
             layers.pi = of_pi(pi);
         }
         Ok((layers, troubles))

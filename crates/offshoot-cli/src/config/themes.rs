@@ -4,7 +4,8 @@
 use std::path::{Path, PathBuf};
 
 use offshoot_session::json::Json;
-use offshoot_tui::theme::{Theme, Themes};
+use offshoot_session::text::one_line;
+use offshoot_tui::theme::{PageTheme, Theme, Themes};
 
 use crate::error::{CommandError, FailureKind, Result};
 
@@ -48,11 +49,17 @@ pub(crate) fn named(files: &dyn Fn() -> ThemeFiles, setting: Option<&str>) -> Re
 
 /// The names of all themes, the built-in ones first.
 pub(crate) fn names(files: &[PathBuf]) -> Vec<String> {
-    let mut own: Vec<String> = files.iter().map(|file| own_name(file).unwrap_or_else(|| stem(file))).collect();
-    own.retain(|name| !name.is_empty() && !BUILT_IN.contains(&name.as_str()));
+    listed(files).into_iter().map(|(name, _)| name).collect()
+}
+
+/// The same with the files of those that are not built in.
+pub(crate) fn listed(files: &[PathBuf]) -> Vec<(String, Option<&Path>)> {
+    let named = |file: &'_ PathBuf| own_name(file).unwrap_or_else(|| stem(file));
+    let mut own: Vec<_> = files.iter().map(|file| (named(file), Some(file.as_path()))).collect();
+    own.retain(|(name, _)| !name.is_empty() && !BUILT_IN.contains(&name.as_str()));
     own.sort();
-    own.dedup();
-    BUILT_IN.iter().map(|name| (*name).to_owned()).chain(own).collect()
+    own.dedup_by(|one, other| one.0 == other.0);
+    BUILT_IN.iter().map(|name| ((*name).to_owned(), None)).chain(own).collect()
 }
 
 fn one(files: &dyn Fn() -> ThemeFiles, name: &str) -> Result<(Theme, Vec<String>)> {
@@ -63,10 +70,22 @@ fn one(files: &dyn Fn() -> ThemeFiles, name: &str) -> Result<(Theme, Vec<String>
     }
 }
 
+/// The file of the theme of this name, if it says something of pages.
+pub(crate) fn page_file<'a>(files: &'a [PathBuf], name: &str) -> Option<&'a PathBuf> {
+    let file = file_of(files, name)?;
+    let text = super::settings::text(file).ok()?;
+    Json::parse(&text).ok()?.get("export").map(|_| file)
+}
+
 /// The file of this name, else the one that names itself so, as in pi.
-fn load(files: &[PathBuf], name: &str) -> Result<(Theme, Vec<String>)> {
+fn file_of<'a>(files: &'a [PathBuf], name: &str) -> Option<&'a PathBuf> {
     let named = files.iter().find(|file| stem(file) == name);
-    let named = named.or_else(|| files.iter().find(|file| own_name(file).as_deref() == Some(name)));
+    named.or_else(|| files.iter().find(|file| own_name(file).as_deref() == Some(name)))
+}
+
+/// The theme of this name.
+fn load(files: &[PathBuf], name: &str) -> Result<(Theme, Vec<String>)> {
+    let named = file_of(files, name);
     let text = named.map(|path| super::settings::text(path)).transpose()?.unwrap_or_default();
     let Some(path) = named.filter(|_| !text.is_empty()) else {
         return Err(CommandError::new(FailureKind::NotFound, format!("there is no theme {name:?}"))
@@ -77,6 +96,18 @@ fn load(files: &[PathBuf], name: &str) -> Result<(Theme, Vec<String>)> {
         CommandError::new(FailureKind::Damaged, error.to_string()).hint("correct the file, or choose another theme")
     })?;
     Ok((theme, problems.iter().map(ToString::to_string).collect()))
+}
+
+/// The colours of pages in a theme file, and warnings about it.
+pub(crate) fn of_page(path: &Path) -> Result<(PageTheme, Vec<String>)> {
+    let file = one_line(&path.to_string_lossy(), 4096);
+    let text = super::settings::text(path)?;
+    if text.is_empty() {
+        return Err(CommandError::new(FailureKind::NotFound, format!("there is no theme in {file}")));
+    }
+    let (theme, problems) = Theme::read_page(&text, &file)
+        .map_err(|error| CommandError::new(FailureKind::Damaged, error.to_string()).hint("correct the file"))?;
+    Ok((theme, problems.iter().map(|problem| format!("{file}, {problem}")).collect()))
 }
 
 fn stem(file: &Path) -> String {

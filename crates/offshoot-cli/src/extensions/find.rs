@@ -79,6 +79,20 @@ pub(crate) fn find(
     found
 }
 
+/// Why a path of the command line is no extension; the first of them.
+pub(crate) fn wrongly_named(app: &App, wishes: &ExtensionWishes) -> Option<String> {
+    let environment = &app.environment;
+    wishes.named.iter().chain(&wishes.hooks).find_map(|path| {
+        let mut found = FoundExtensions::default();
+        let path: PathBuf = environment.cwd.join(home_of(path, environment.home.as_deref())).components().collect();
+        found.add_named(&path, ExtensionKind::Extension, Origin::Flag);
+        match found.sources.is_empty() {
+            true => Some(found.troubles.pop().unwrap_or_else(|| format!("{} has no extension", path.display()))),
+            false => None,
+        }
+    })
+}
+
 fn places(app: &App, layers: &Layers, cwd: &Path) -> Vec<Place> {
     let environment = &app.environment;
     let place = |path: PathBuf, kind, origin, scope| Place { path, kind, origin, scope };

@@ -1,16 +1,21 @@
-//! What extensions are told of the program: models and keys from the user's files, the rest by the front end.
+//! What extensions can ask of the program: models and keys from the user's files, the rest by the front end.
 
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use offshoot_agent::model::Access;
-use offshoot_agent::provider::{Model, Secret};
-use offshoot_agent::resources::{Resource, ResourceScope, SharedResources};
-use offshoot_extensions::contract::HostFuture;
-use offshoot_extensions::program::{ExtensionFailure, Program};
+use offshoot_agent::provider::{Model, Secret, ThinkingLevel};
+use offshoot_agent::resources::{Resource, ResourceScope, Resources};
+use offshoot_extensions::contract::{FlagInfo, HostFuture, Loaded, Source};
+use offshoot_extensions::program::{ExtensionFailure, Program, RegisteredProvider};
 use serde_json::{Map, Value, json};
 
+use super::find::FoundExtensions;
+use super::listing::listing;
+use super::trust_listeners::TrustListeners;
 use crate::app::App;
+use crate::config::auth_file::AuthFile;
+use crate::known_flags::{KnownFlag, KnownFlags};
 use crate::models::ModelTable;
 use crate::trust::Trust;
 
@@ -55,32 +60,60 @@ impl ExtensionFront for NoFront {
         Box::pin(std::future::ready(unheard(&method)))
     }
 
-    fn tell(&self, _method: &str, _params: Value) {}
+    fn tell(&self, method: &str, params: Value) {
+        if let ("extensions", Some(extensions)) = (method, params.as_array()) {
+            self.app.ui.note(listing(&self.app.environment, extensions).join("\n").trim_end());
+        }
+    }
 
     fn look(&self, method: &str, _params: &Value) -> Value {
         if method == "getEditorText" { json!("") } else { Value::Null }
     }
 
     fn failed(&self, failure: &ExtensionFailure) {
-        let ExtensionFailure { path, event, error } = failure;
-        self.app.ui.warning(&format!("the extension {path} failed at {event}: {error}"));
+        let ExtensionFailure { path, event, error, stack } = failure;
+        let error = stack.as_ref().filter(|stack| stack.contains(error)).unwrap_or(error);
+        self.app.ui.warning(&match path.as_str() {
+            "" => error.clone(),
+            path => format!("the extension {path} failed at {event}: {error}"),
+        });
     }
 
     fn shutdown(&self) {}
 }
 
-pub(crate) struct ExtensionProgram {
-    pub(crate) app: App,
+/// A model that was asked for and is not known before its provider is registered.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct AwaitedModel {
+    pub(crate) provider: Option<String>,
+    /// The provider's default without one.
+    pub(crate) name: Option<String>,
+}
+
+/// What the run says about models.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct ProgramModels {
     /// Of the command line.
     pub(crate) key: Option<String>,
-    pub(crate) resources: SharedResources,
+    pub(crate) awaited: Option<AwaitedModel>,
+    /// Patterns; empty for all models.
+    pub(crate) scope: Vec<String>,
+}
+
+/// Looks for the files of extensions again.
+pub(crate) type FindAgain = Box<dyn Fn() -> FoundExtensions + Send + Sync>;
+
+pub(crate) struct ExtensionProgram {
+    pub(crate) app: App,
+    pub(crate) models: ProgramModels,
+    pub(crate) find: FindAgain,
     pub(crate) cwd: PathBuf,
     pub(crate) front: Arc<dyn ExtensionFront>,
 }
 
 impl ExtensionProgram {
     fn table(&self) -> ModelTable {
-        ModelTable::read(&self.app).0.with_key(self.key.as_deref())
+        ModelTable::read(&self.app).0.with_key(self.models.key.as_deref())
     }
 }
 
@@ -117,8 +150,71 @@ impl Program for ExtensionProgram {
         if only_usable { table.usable() } else { table.models.all().iter().cloned().map(Arc::new).collect() }
     }
 
+    fn register_providers(&self, providers: Vec<RegisteredProvider>) -> Vec<(PathBuf, String)> {
+        self.app.registered.replace_providers(providers)
+    }
+
+    /// The project's have to be those that the user has allowed, also after the start.
+    fn sources(&self) -> Option<Vec<Source>> {
+        let FoundExtensions { sources, troubles, .. } = (self.find)();
+        for error in troubles {
+            self.front.failed(&ExtensionFailure { path: String::new(), event: "load".to_owned(), error, stack: None });
+        }
+        Some(sources)
+    }
+
+    fn use_themes(&self, themes: Vec<PathBuf>) {
+        self.app.registered.replace_themes(themes);
+    }
+
+    fn credentials(&self, provider: &str) -> Option<Value> {
+        self.app.environment.data.as_deref().and_then(|data| AuthFile::of(data).credentials(provider))
+    }
+
+    fn keep_credentials(&self, provider: &str, credentials: Option<&Value>) -> Result<(), String> {
+        let data = self.app.environment.data.as_deref().ok_or("there is no data folder to keep a sign-in in")?;
+        AuthFile::of(data).keep(provider, credentials)
+    }
+
+    fn keep_loaded(&self, extensions: Vec<(Source, Loaded)>) {
+        TrustListeners::keep(&self.app.environment, &extensions);
+        let one = |flag: FlagInfo| KnownFlag {
+            name: flag.name,
+            description: flag.description.unwrap_or_default(),
+            kind: flag.r#type,
+        };
+        let flags = |(source, loaded): (Source, Loaded)| (source.path, loaded.flags.into_iter().map(one).collect());
+        KnownFlags::keep(&self.app.environment, extensions.into_iter().map(flags).collect());
+    }
+
+    fn awaited_model(&self) -> Option<Arc<Model>> {
+        let AwaitedModel { provider, name } = self.models.awaited.as_ref()?;
+        let table = self.table();
+        let found = match (name, provider) {
+            (Some(name), _) => {
+                table.find(provider.as_deref(), name).map(|found| found.model).map_err(|error| error.to_string())
+            }
+            (None, Some(provider)) => {
+                table.models.default_of(provider).cloned().ok_or_else(|| format!("there is no provider {provider}"))
+            }
+            (None, None) => return None,
+        };
+        let missing = |error| {
+            self.front.failed(&ExtensionFailure { path: String::new(), event: "load".to_owned(), error, stack: None });
+        };
+        found.map_err(missing).ok().map(Arc::new)
+    }
+
+    fn scoped_models(&self) -> Vec<(Arc<Model>, Option<ThinkingLevel>)> {
+        if self.models.scope.iter().all(|pattern| pattern.trim().is_empty()) {
+            return Vec::new();
+        }
+        let (scoped, _) = self.table().scope(&self.models.scope);
+        scoped.into_iter().map(|scoped| (scoped.model, scoped.level)).collect()
+    }
+
     fn key(&self, provider: String, id: String) -> HostFuture<'static, Value> {
-        let (app, key) = (self.app.clone(), self.key.clone());
+        let (app, key) = (self.app.clone(), self.models.key.clone());
         Box::pin(async move {
             let read = move || ModelTable::read(&app).0.with_key(key.as_deref());
             let Ok(table) = tokio::task::spawn_blocking(read).await else { return Value::Null };
@@ -134,10 +230,10 @@ impl Program for ExtensionProgram {
         })
     }
 
-    fn resource_commands(&self) -> Vec<Value> {
-        let templates = self.resources.templates.iter();
+    fn resource_commands(&self, resources: &Resources) -> Vec<Value> {
+        let templates = resources.templates.iter();
         let templates = templates.map(|template| called(&template.about, "prompt", &template.about.name));
-        let skills = self.resources.skills.iter();
+        let skills = resources.skills.iter();
         let skills = skills.map(|skill| called(&skill.about, "skill", &format!("skill:{}", skill.about.name)));
         templates.chain(skills).collect()
     }

@@ -33,9 +33,14 @@ struct SessionState {
 }
 
 /// The commands of extensions, then templates and skills.
-pub(super) fn commands(server: &RpcServer) -> Answered {
+pub(super) async fn commands(server: &RpcServer) -> Answered {
+    if let Some(extensions) = &server.extensions {
+        // They add commands, templates and skills.
+        extensions.begun().await;
+    }
+    let resources = server.agent.standing().await?.resources;
     let mut commands = server.extensions.as_ref().map(|set| set.commands()).unwrap_or_default();
-    let found = serde_json::to_value(CommandsData::new(&server.resources))?;
+    let found = serde_json::to_value(CommandsData::new(&resources))?;
     commands.extend(found["commands"].as_array().cloned().unwrap_or_default());
     Ok(RpcData::Json(serde_json::json!({"commands": commands}).to_string()))
 }

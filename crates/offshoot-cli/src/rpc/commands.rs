@@ -75,7 +75,7 @@ async fn answer(server: &RpcServer, command: RpcCommand, responder: &Responder) 
         RpcCommand::GetTree => answers::tree(server).await,
         RpcCommand::GetLastAssistantText => answers::last_answer(server).await,
         RpcCommand::SetSessionName { name } => actions::set_name(server, &name).await,
-        RpcCommand::GetCommands => answers::commands(server),
+        RpcCommand::GetCommands => answers::commands(server).await,
         RpcCommand::GetSchema => RpcData::of(&schema::schema()),
         RpcCommand::ListSessions { all } => answers::sessions(server, all).await,
         RpcCommand::GetBranches => answers::all_branches(server).await,
@@ -117,7 +117,7 @@ async fn done(server: &RpcServer, command: Command) -> Answered {
     server.agent.ask(command).await.map(nothing).map_err(Into::into)
 }
 
-/// What it prints is told under its id meanwhile.
+/// Meanwhile its output is sent with its id.
 async fn bash(server: &RpcServer, command: String, exclude: bool, responder: &Responder) -> Answered {
     let is_first = {
         let mut client = server.client();

@@ -12,11 +12,13 @@ use tokio::sync::{Notify, oneshot};
 use super::record_queue::RecordQueue;
 use super::request::UiResponse;
 use crate::agent::RpcVersion;
-use crate::extensions::ExtensionFront;
+use crate::config::Environment;
+use crate::extensions::{ExtensionFront, listing};
 
 /// Questions of extensions to the client. The client always gets them, as in pi.
 pub(super) struct RpcFront {
     queue: RecordQueue,
+    environment: Environment,
     open: Mutex<HashMap<String, oneshot::Sender<UiResponse>>>,
     next: std::sync::atomic::AtomicU64,
     /// Ends the program's loop.
@@ -27,8 +29,9 @@ pub(super) struct RpcFront {
 pub(super) struct SharedFront(pub(super) Arc<RpcFront>);
 
 impl RpcFront {
-    pub(super) fn new(queue: RecordQueue) -> Self {
-        Self { queue, open: Mutex::default(), next: std::sync::atomic::AtomicU64::new(0), shutdown: Notify::new() }
+    pub(super) fn new(queue: RecordQueue, environment: Environment) -> Self {
+        let next = std::sync::atomic::AtomicU64::new(0);
+        Self { queue, environment, open: Mutex::default(), next, shutdown: Notify::new() }
     }
 
     fn open(&self) -> std::sync::MutexGuard<'_, HashMap<String, oneshot::Sender<UiResponse>>> {
@@ -127,6 +130,14 @@ impl ExtensionFront for SharedFront {
     }
 
     fn tell(&self, method: &str, params: Value) {
+        let (method, params) = match (method, params.as_array()) {
+            // `/extensions`
+            ("extensions", Some(extensions)) => {
+                let lines = listing(&self.0.environment, extensions);
+                ("notify", json!({"message": lines.join("\n").trim_end()}))
+            }
+            _ => (method, params),
+        };
         if let Some((name, members)) = members(method, &params) {
             self.0.send(&self.0.id(), name, members);
         }
@@ -137,10 +148,11 @@ impl ExtensionFront for SharedFront {
     }
 
     fn failed(&self, failure: &ExtensionFailure) {
-        let ExtensionFailure { path, event, error } = failure;
+        let ExtensionFailure { path, event, error, .. } = failure;
         let record = match self.0.queue.version() {
             RpcVersion::V031 => json!({"type": "hook_error", "hookPath": path, "event": event, "error": error}),
             RpcVersion::V087 => {
+                let event = if event.starts_with("command:") { "command" } else { event };
                 json!({"type": "extension_error", "extensionPath": path, "event": event, "error": error})
             }
         };

@@ -425,7 +425,7 @@ mod tests {
         })
     }
 
-    /// What a client reads that was behind until everything had been told.
+    /// The records of a client that reads only after the last event.
     fn read(queue: &RecordQueue) -> String {
         queue.end();
         let mut out = Vec::new();

@@ -133,7 +133,7 @@ impl From<QueueMode> for QueueModeData {
 pub(super) struct StateData<'a> {
     pub(super) model: ModelData<'a>,
     pub(super) thinking_level: &'static str,
-    /// Whether a run goes on.
+    /// Whether a run is under way.
     pub(super) is_streaming: bool,
     /// Whether a compaction or another summary is written.
     pub(super) is_compacting: bool,

@@ -112,7 +112,7 @@ impl Responder {
         self.id.as_deref().map(Arc::from)
     }
 
-    /// Responds after the events that were told until now.
+    /// Responds after the events so far.
     pub(super) fn send(self, answer: Answered) {
         let to = self.to.clone();
         if let Err(unsent) = to.send(Response { responder: self, answer }) {

@@ -109,7 +109,7 @@ pub(super) fn schema() -> Value {
     })
 }
 
-/// A member that may be missing is not `null` besides, and a reference stands alone: generators make better types of that.
+/// A member that may be missing is never `null` too, and a reference has no siblings: generators make better types of that.
 fn simplify(schema: &mut Value) {
     match schema {
         Value::Object(members) => {

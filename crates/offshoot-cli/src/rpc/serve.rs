@@ -16,7 +16,7 @@ use super::request::RpcRequest;
 use super::responder::{Responder, Response, RpcFailure, refuse_line};
 use super::server::RpcServer;
 use super::{approvals, commands, ui_request};
-use crate::agent::{self, Args, Stop, Stops, UserRules};
+use crate::agent::{self, Args, Stop, Stops, TrustPerson, UserRules};
 use crate::app::App;
 use crate::error::{CommandError, Result};
 use crate::lines::{InputLine, LONGEST_LINE, next_line};
@@ -36,6 +36,8 @@ pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
     }
     let mut session = agent::open(app, args)?;
     agent::check_folder(app, args, &session)?;
+    agent::check_extensions(app, args)?;
+    let app = &agent::decided_by_extensions(app, args, &session, TrustPerson::Nobody("rpc"))?;
     let setup = agent::setup(app, args, &session, Approver::Nobody)?;
     agent::set_name(app, args, &mut session)?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
@@ -51,13 +53,12 @@ async fn serve(app: &App, args: &Args, session: Session, mut setup: Setup) -> Re
     let mut stops = Stops::listen(args.max_time).map_err(failed)?;
     let folder = app.output_folder();
     let queue = RecordQueue::new(args.rpc_version.unwrap_or_default(), folder);
-    let front = Arc::new(RpcFront::new(queue.clone()));
+    let front = Arc::new(RpcFront::new(queue.clone(), app.environment.clone()));
     let extensions = agent::extend(app, args, &session, &mut setup, Arc::new(SharedFront(Arc::clone(&front))))?;
     let ui = app.ui.clone();
     let writer = queue.start(move || ui.raw()).map_err(failed)?;
     let lines = read_lines().map_err(failed)?;
-    let resources = setup.resources.clone();
-    let (warned, ui) = (resources.clone(), app.ui.clone());
+    let (warned, ui) = (setup.resources.clone(), app.ui.clone());
     let warning = tokio::task::spawn_blocking(move || warned.troubles().iter().for_each(|one| ui.warning(one)));
     let rules = UserRules(app.settings_files(&app.folder_of(&session)));
     let agent = AgentSession::start(session, setup).map_err(failed)?;
@@ -69,7 +70,6 @@ async fn serve(app: &App, args: &Args, session: Session, mut setup: Setup) -> Re
         queue: queue.clone(),
         responses,
         owed: Arc::default(),
-        resources,
         extensions,
         front,
         args: Arc::new(args.clone()),
@@ -178,7 +178,7 @@ fn pass_on(server: &Arc<RpcServer>, event: &Arc<Event>) {
     }
 }
 
-/// Starts a command. The next one is read when this one has told the agent what it wants, so they keep their order.
+/// Starts a command. The next one is read once the agent has this one, so they keep their order.
 async fn take(server: &Arc<RpcServer>, line: InputLine) {
     let line = match line {
         InputLine::Whole(line) if line.iter().all(u8::is_ascii_whitespace) => return,
@@ -206,7 +206,7 @@ async fn take(server: &Arc<RpcServer>, line: InputLine) {
     tokio::task::yield_now().await;
 }
 
-/// Stops what runs, so that calls have their results, and passes on what is still told.
+/// Stops what runs, so that calls have their results, and passes the last events on.
 async fn finish(server: &Arc<RpcServer>, agent: AgentSession, told: &mut Told, stops: &mut Stops) {
     let stopping = async {
         // The agent may have ended, or nothing may run.

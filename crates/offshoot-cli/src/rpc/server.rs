@@ -1,4 +1,4 @@
-//! What the commands of a client share: the agent, the queue to the client, and what the client asked to be told.
+//! What the commands of a client share: the agent, the queue to the client, and the events that the client subscribed to.
 
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -7,7 +7,6 @@ use offshoot_agent::Approver;
 use offshoot_agent::RuleStore;
 use offshoot_agent::agent_session::AgentSession;
 use offshoot_agent::event::Event;
-use offshoot_agent::resources::SharedResources;
 use offshoot_extensions::ExtensionSet;
 use offshoot_session::session::Session;
 use tokio::sync::mpsc::UnboundedSender;
@@ -32,7 +31,6 @@ pub(super) struct RpcServer {
     pub(super) responses: UnboundedSender<Response>,
     /// Each response that the end of the input waits for holds one.
     pub(super) owed: Arc<()>,
-    pub(super) resources: SharedResources,
     pub(super) extensions: Option<Arc<ExtensionSet>>,
     pub(super) front: Arc<RpcFront>,
     /// The command line.
@@ -81,8 +79,11 @@ impl RpcServer {
         }
     }
 
-    /// Reads the models and keys again.
+    /// Reads the models and keys again. Those of extensions are among them.
     pub(super) async fn models(&self) -> std::result::Result<ModelTable, RpcFailure> {
+        if let Some(extensions) = &self.extensions {
+            extensions.loaded().await;
+        }
         let key = self.args.api_key.clone();
         self.blocking(move |app| Ok(ModelTable::read(app).0.with_key(key.as_deref()))).await
     }
@@ -95,7 +96,7 @@ impl RpcServer {
         Ok(self.agent.read(move |session| look(&app, session)).await??)
     }
 
-    /// What the client wants to be told from now on.
+    /// The events that the client gets from now on.
     pub(super) fn subscribe(
         &self,
         events: Option<Vec<String>>,

@@ -1,13 +1,18 @@
 //! Prompts, and the messages that wait for a turn.
 
+use std::sync::Arc;
+
 use offshoot_agent::command::{Command, Reply, UserPrompt};
 use offshoot_agent::error::AgentError;
 use offshoot_agent::message::Block;
+use serde_json::Value;
 use tokio::sync::oneshot;
 
+use super::extension_front::SharedFront;
 use super::request::StreamingBehavior;
 use super::responder::{Answered, Responder, RpcData, RpcFailure};
 use super::server::{HANDLED, QUEUED, RpcServer, STARTED};
+use crate::extensions::{ExtensionFront as _, asks_for_list};
 
 /// What the client says to the model.
 pub(super) fn said(message: String, images: Option<Vec<Block>>) -> Result<UserPrompt, RpcFailure> {
@@ -34,6 +39,10 @@ pub(super) async fn prompt(
         let done = server.agent.ask(Command::Prompt(said)).await;
         return responder.send(done.map_err(Into::into).and_then(|_| RpcData::of(&HANDLED)));
     }
+    if server.extensions.is_none() && asks_for_list(&said.text) {
+        SharedFront(Arc::clone(&server.front)).tell("extensions", Value::Array(Vec::new()));
+        return responder.send(RpcData::of(&HANDLED));
+    }
     let only_one = server.prompting.lock().await;
     let (accepted, is_accepted) = oneshot::channel();
     server.client().prompt = Some((responder, accepted));
@@ -42,7 +51,7 @@ pub(super) async fn prompt(
     let settled = tokio::select! {
         biased;
         settled = &mut talking => settled,
-        // The response is sent. The run goes on without anybody who waits for its end.
+        // The response is sent. The run continues, and nobody waits for its end.
         _ = is_accepted => return,
     };
     let Some((responder, _)) = server.client().prompt.take() else { return };

@@ -1,4 +1,4 @@
-//! The records of pi 0.31, for its clients: an update has the whole answer so far, and what came later is not told.
+//! The records of pi 0.31, for its clients: an update has the whole answer so far, and later kinds of events are left out.
 
 use std::sync::Arc;
 

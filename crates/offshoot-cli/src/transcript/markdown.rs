@@ -1,4 +1,4 @@
-//! Items as a Markdown document: a heading each, tool output in fences. Stored text is kept, but control characters are
+//! Items as a Markdown document: a heading each, tool output in fences, long output folded. Stored text is kept, but control characters are
 //! spelt out, so the file is safe to `cat`.
 
 use std::io::{self, Write};
@@ -7,6 +7,9 @@ use offshoot_session::text::spell_out;
 use offshoot_session::transcript::Item;
 
 use super::{ItemHeading, ItemWords, Voice, say};
+
+/// Longer output is folded.
+const FOLDED: usize = 20;
 
 pub(crate) fn write(out: &mut dyn Write, item: &Item, id: &str, label: Option<&str>) -> io::Result<()> {
     let heading = ItemHeading::of(item);
@@ -45,7 +48,13 @@ impl ItemWords for Document<'_> {
     }
 
     fn output(&mut self, text: &str) -> io::Result<()> {
-        fenced(self.out, text)
+        let lines = text.lines().count();
+        if lines <= FOLDED {
+            return fenced(self.out, text);
+        }
+        writeln!(self.out, "<details><summary>{lines} lines</summary>\n")?;
+        fenced(self.out, text)?;
+        writeln!(self.out, "</details>\n")
     }
 
     fn block(&mut self, kind: &str) -> io::Result<()> {
@@ -91,6 +100,19 @@ mod tests {
         let mut out = Vec::new();
         fenced(&mut out, "a\n````\nb").unwrap();
         assert_eq!(String::from_utf8(out).unwrap(), "`````\na\n````\nb\n`````\n\n");
+    }
+
+    #[test]
+    fn long_output_is_folded() {
+        let document = |lines: usize| {
+            let mut out = Vec::new();
+            Document { out: &mut out }.output(&"a\n".repeat(lines)).unwrap();
+            String::from_utf8(out).unwrap()
+        };
+        assert!(!document(FOLDED).contains("<details>"));
+        let long = document(FOLDED + 1);
+        assert!(long.starts_with("<details><summary>21 lines</summary>\n\n```\na\n"), "{long}");
+        assert!(long.ends_with("a\n```\n\n</details>\n\n"), "{long}");
     }
 
     #[test]

@@ -120,7 +120,7 @@ async fn forecast_words(context: &JobContext, agent: &AgentSession, wish: Foreca
         Ok(SessionToPlan { snapshot: session.snapshot()?, id, ancestors, dialect: session.dialect() })
     });
     let (taken, now) = (taken.await?, context.app.now());
-    blocking(move || {
+    let work = move || {
         let SessionToPlan { snapshot, id, ancestors, dialect } = taken;
         let Some(ix) = snapshot.tree().find(&wish.entry) else { return Ok(ForecastWords::default()) };
         let place = RequestPlace { target: Some(ix), more_tokens: 0 };
@@ -135,8 +135,8 @@ async fn forecast_words(context: &JobContext, agent: &AgentSession, wish: Foreca
         };
         let bring = bring.unwrap_or_else(|error| Some(error.to_string()));
         Ok(ForecastWords { request: Some([forecast.words(), forecast.brief_words()]), summary, bring })
-    })
-    .await
+    };
+    context.forecasts.run(work).await
 }
 
 /// Says where the original of a copy or a merge is that this session does not have.

@@ -2,12 +2,14 @@
 //! time.
 
 use std::collections::HashSet;
+use std::path::Path;
 use std::sync::Arc;
 
 use offshoot_agent::agent_session::AgentSession;
 use offshoot_agent::model::ScopedModel;
 use offshoot_agent::provider::Model;
 use offshoot_agent::resources::{Resource, ResourceScope, Resources};
+use offshoot_extensions::ExtensionSet;
 use offshoot_session::entry::Source as _;
 use offshoot_session::error::Error;
 use offshoot_session::id::EntryId;
@@ -21,6 +23,7 @@ use offshoot_tui::editor::Choice;
 use offshoot_tui::markdown::plain;
 use offshoot_tui::overlay::model_scope::ScopeRow;
 use offshoot_tui::slash::Argument;
+use serde_json::Value;
 
 use super::job_context::JobContext;
 use crate::app::App;
@@ -28,6 +31,8 @@ use crate::error::CommandError;
 
 /// The width of a branch's last words.
 const WORDS: usize = 80;
+/// More values of an extension are not offered.
+const MOST: usize = 1_000;
 
 /// Templates and skills, with where they come from.
 pub(super) fn called(resources: &Resources, settings: &Settings) -> Vec<Choice> {
@@ -52,6 +57,39 @@ pub(super) fn called(resources: &Resources, settings: &Settings) -> Vec<Choice> 
     templates.chain(skills).collect()
 }
 
+/// The same with the commands of extensions, which are first.
+pub(super) fn with_commands(called: Vec<Choice>, extensions: &ExtensionSet) -> Vec<Choice> {
+    let command = |command: &Value| {
+        let text = |name: &str| command[name].as_str().unwrap_or_default().to_owned();
+        let path = command["sourceInfo"]["path"].as_str().map(Path::new);
+        let file = path.and_then(Path::file_name).unwrap_or_default().to_string_lossy();
+        let words = [text("description"), format!("({file})")];
+        Choice::new(text("name")).with(words.join(" ").trim())
+    };
+    let sign_ins = extensions.sign_ins();
+    let sign_in = |name: &str, says: &str| Choice::new(name).with(format!("{says} {}", sign_ins.join(", ")));
+    let sign_in = [("login", "Signs in to"), ("logout", "Signs out of")].map(|(name, says)| sign_in(name, says));
+    let sign_in = sign_in.into_iter().filter(|_| !sign_ins.is_empty());
+    extensions.commands().iter().map(command).chain(sign_in).chain(called).collect()
+}
+
+/// The values that an extension's command offers for its argument.
+pub(super) async fn of_extension(context: &JobContext, name: &str) {
+    let Some(extensions) = &context.extensions else { return };
+    let offered = extensions.completions(name, "").await.unwrap_or_default();
+    let choice = |offer: &Value| {
+        let text = |name: &str| offer[name].as_str().map(str::to_owned);
+        let insert = text("value")?;
+        Some(Choice {
+            label: text("label").unwrap_or_else(|| insert.clone()),
+            detail: text("description").unwrap_or_default(),
+            insert,
+        })
+    };
+    let choices = offered.as_array().into_iter().flatten().take(MOST).filter_map(choice).collect();
+    context.tell(Msg::Choices(Argument::Called, choices));
+}
+
 pub(super) async fn find(context: &JobContext, agent: &AgentSession, argument: Argument) {
     let found = match argument {
         Argument::Model => {
@@ -69,7 +107,12 @@ pub(super) async fn find(context: &JobContext, agent: &AgentSession, argument: A
             Err(_) => return,
         },
         // The front end knows these, or nobody does.
-        Argument::Session | Argument::Thinking | Argument::Approval | Argument::File | Argument::Text => return,
+        Argument::Session
+        | Argument::Thinking
+        | Argument::Approval
+        | Argument::File
+        | Argument::Text
+        | Argument::Called => return,
     };
     match found {
         Ok(choices) => context.tell(Msg::Choices(argument, choices)),

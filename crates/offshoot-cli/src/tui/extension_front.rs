@@ -1,23 +1,357 @@
-//! What extensions show in the terminal.
+//! What extensions show in the terminal and ask there. It bounds what they send and passes it to the front end: of what
+//! is shown only the newest, and of notices only as many as a person could read.
 
-use std::sync::mpsc::Sender;
+use std::collections::{HashMap, VecDeque};
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, AtomicUsize, Ordering};
+use std::sync::mpsc::{Sender, SyncSender, sync_channel};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
-use offshoot_extensions::contract::HostFuture;
+use offshoot_extensions::contract::{Failure, HostFuture};
 use offshoot_extensions::program::ExtensionFailure;
+use offshoot_session::clock::Millis;
+use offshoot_session::text::counted;
 use offshoot_session::transcript::Level;
+use offshoot_tui::app::extension::{
+    ComponentId, ExtensionAnswer, ExtensionLook, ExtensionMsg, ExtensionScreen, ExtensionWidget, WidgetContent,
+};
 use offshoot_tui::app::msg::Msg;
+use offshoot_tui::keymap::Action;
 use serde_json::{Value, json};
+use tokio::runtime::Handle;
+use tokio::task::AbortHandle;
 
+use super::extension_dialogs::ExtensionDialogs;
+use super::extension_notices::ExtensionNotices;
+use super::extension_streams::StreamingCalls;
+use super::extension_themes::ThemeShelf;
 use crate::extensions::{ExtensionFront, unheard};
 
-/// Sends what is shown to the front end.
-pub(super) struct TuiFront(pub(super) Sender<Msg>);
+/// How long changes are collected before the front end gets them.
+const TOGETHER: Duration = Duration::from_millis(16);
+/// How long an extension waits for the front end, which may have given the terminal to another program.
+const LOOKING: Duration = Duration::from_secs(1);
+const MAX_STATUSES: usize = 64;
+const MAX_WIDGETS: usize = 32;
+/// As in pi.
+const MAX_LINES: usize = 10;
+/// Calls whose last drawing is kept.
+const MAX_CALLS: usize = 100;
+const MAX_FRAMES: usize = 64;
+/// Longer keys, texts and lines are cut.
+const MAX_BYTES: usize = 4 << 10;
+/// At these a word begins that is completed, as in pi.
+const TRIGGERS: [char; 2] = ['@', '#'];
+const MAX_TRIGGERS: usize = 32;
+/// A longer text does not fit an editor.
+const MAX_WRITTEN: usize = 4 << 20;
+/// So many bytes a message counts for beside its text.
+const BYTES_OF_A_MESSAGE: usize = 4 << 10;
 
-impl TuiFront {
-    fn notice(&self, level: Level, text: String) {
-        // The front end may have ended.
-        drop(self.0.send(Msg::Notice(level, text)));
+/// The front end of the terminal, for extensions.
+pub(super) struct TuiFront(pub(super) Arc<ExtensionDesk>);
+
+/// What is shown, and who waits for an answer.
+pub(super) struct ExtensionDesk {
+    news: Sender<Msg>,
+    runtime: Handle,
+    shown: Mutex<Shown>,
+    pub(super) dialogs: ExtensionDialogs,
+    looks: Mutex<HashMap<u64, SyncSender<Value>>>,
+    notices: Arc<ExtensionNotices>,
+    next: AtomicU64,
+    /// Whether the process of the extensions has ended, and the user has heard of it.
+    is_gone: AtomicBool,
+    /// Until when no extension is asked to draw.
+    drawing_after: AtomicI64,
+    calls: Mutex<VecDeque<DrawnCall>>,
+    streams: Mutex<StreamingCalls>,
+    themes: ThemeShelf,
+    written: WritingBudget,
+    /// The completion that is being looked for.
+    completing: Mutex<Option<AbortHandle>>,
+}
+
+#[derive(Default)]
+struct Shown {
+    screen: ExtensionScreen,
+    /// Whether it has changed since the front end got it.
+    is_changed: bool,
+    /// Components that would draw other rows.
+    invalid: Vec<ComponentId>,
+    /// Calls that would be drawn otherwise, by their ids.
+    stale_calls: Vec<String>,
+    /// Whether the front end will get it.
+    is_announced: bool,
+}
+
+/// Counts the bytes for the editor until they are many.
+#[derive(Default)]
+struct WritingBudget(AtomicUsize);
+
+impl WritingBudget {
+    /// Whether the front end must take the texts before another one is sent. Then the count begins anew.
+    fn spend(&self, bytes: usize) -> bool {
+        let bytes = bytes + BYTES_OF_A_MESSAGE;
+        let is_much = self.0.fetch_add(bytes, Ordering::Relaxed) + bytes > MAX_WRITTEN;
+        if is_much {
+            self.0.store(0, Ordering::Relaxed);
+        }
+        is_much
     }
+}
+
+/// A call that an extension draws.
+#[derive(Clone)]
+pub(super) struct DrawnCall {
+    pub(super) id: String,
+    pub(super) tool: String,
+    /// Of the request to the extension, but for the width.
+    pub(super) members: Value,
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn bounded(text: &str, most: usize) -> String {
+    text.get(..text.floor_char_boundary(most)).unwrap_or_default().to_owned()
+}
+
+fn text_of(params: &Value, name: &str) -> Option<String> {
+    params[name].as_str().map(|text| bounded(text, MAX_BYTES))
+}
+
+impl ExtensionDesk {
+    pub(super) fn new(news: Sender<Msg>, runtime: Handle, themes: ThemeShelf) -> Arc<Self> {
+        Arc::new(Self {
+            dialogs: ExtensionDialogs::new(news.clone()),
+            notices: ExtensionNotices::new(news.clone(), runtime.clone()),
+            news,
+            runtime,
+            shown: Mutex::default(),
+            looks: Mutex::default(),
+            next: AtomicU64::new(1),
+            is_gone: AtomicBool::new(false),
+            drawing_after: AtomicI64::new(0),
+            calls: Mutex::default(),
+            streams: Mutex::default(),
+            themes,
+            written: WritingBudget::default(),
+            completing: Mutex::default(),
+        })
+    }
+
+    /// Ends the search for completions before this one.
+    pub(super) fn completes(&self, search: AbortHandle) {
+        lock(&self.completing).replace(search).into_iter().for_each(|before| before.abort());
+    }
+
+    /// Another folder's themes count.
+    pub(super) fn follow(&self, folder: std::path::PathBuf) {
+        self.themes.follow(folder);
+    }
+
+    /// The editor of an extension has lost its place.
+    pub(super) fn leave_editor(self: &Arc<Self>, component: ComponentId) {
+        self.change(|screen| screen.editor = screen.editor.filter(|editor| *editor != component));
+    }
+
+    /// The front end may have ended.
+    pub(super) fn send(&self, message: ExtensionMsg) {
+        drop(self.news.send(Msg::Extension(message)));
+    }
+
+    pub(super) fn number(&self) -> u64 {
+        self.next.fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// Changes what is shown. The front end gets it soon, together with what changes until then.
+    fn change(self: &Arc<Self>, change: impl FnOnce(&mut ExtensionScreen)) {
+        self.announce(|shown| {
+            change(&mut shown.screen);
+            shown.is_changed = true;
+        });
+    }
+
+    /// Gives the front end what has changed until now, in one order even if two threads do it.
+    fn hand_over(&self) {
+        let mut shown = lock(&self.shown);
+        shown.is_announced = false;
+        let stale = std::mem::take(&mut shown.stale_calls);
+        if !stale.is_empty() {
+            self.send(ExtensionMsg::StaleCalls(stale));
+        }
+        if std::mem::take(&mut shown.is_changed) {
+            self.send(ExtensionMsg::Screen(Box::new(shown.screen.clone())));
+        }
+        let invalid = std::mem::take(&mut shown.invalid);
+        if !invalid.is_empty() {
+            self.send(ExtensionMsg::Invalid(invalid));
+        }
+    }
+
+    fn announce(self: &Arc<Self>, change: impl FnOnce(&mut Shown)) {
+        let mut shown = lock(&self.shown);
+        change(&mut shown);
+        if std::mem::replace(&mut shown.is_announced, true) {
+            return;
+        }
+        drop(shown);
+        let desk = Arc::clone(self);
+        drop(self.runtime.spawn(async move {
+            tokio::time::sleep(TOGETHER).await;
+            desk.hand_over();
+        }));
+    }
+
+    fn notice(&self, level: Level, text: &str) {
+        self.notices.pass(level, text);
+    }
+
+    /// An extension failed at a key or a drawing. If its process has ended, nothing of it stays on the screen.
+    pub(super) fn failed_on_screen(self: &Arc<Self>, at: &str, failure: &Failure) {
+        if failure.is_gone {
+            if self.is_gone.swap(true, Ordering::Relaxed) {
+                return;
+            }
+            self.clear();
+        }
+        self.notice(Level::Warning, &format!("an extension failed at {at}: {}", failure.message));
+    }
+
+    /// Whether nothing is drawn for now.
+    pub(super) fn pauses_drawing(&self, now: Millis) -> bool {
+        now < self.drawing_after.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn pause_drawing(&self, until: Millis) {
+        self.drawing_after.store(until, Ordering::Relaxed);
+    }
+
+    /// Keeps how a call is drawn: it may be drawn again, and its result comes without its arguments.
+    pub(super) fn keep_call(&self, call: DrawnCall) {
+        let mut kept = lock(&self.calls);
+        kept.retain(|known| known.id != call.id);
+        if kept.len() >= MAX_CALLS {
+            kept.pop_front();
+        }
+        kept.push_back(call);
+    }
+
+    /// The calls of the answer that streams.
+    pub(super) fn streams(&self) -> MutexGuard<'_, StreamingCalls> {
+        lock(&self.streams)
+    }
+
+    pub(super) fn call(&self, id: &str) -> Option<DrawnCall> {
+        lock(&self.calls).iter().find(|known| known.id == id).cloned()
+    }
+
+    /// Gives the extension what it wanted to read.
+    pub(super) fn seen(&self, id: u64, value: Value) {
+        if let Some(looked) = lock(&self.looks).remove(&id) {
+            drop(looked.try_send(value));
+        }
+    }
+
+    fn look_at(&self, what: ExtensionLook) -> Value {
+        let (id, (answer, answered)) = (self.number(), sync_channel(1));
+        lock(&self.looks).insert(id, answer);
+        self.send(ExtensionMsg::Look(id, what));
+        let seen = answered.recv_timeout(LOOKING);
+        lock(&self.looks).remove(&id);
+        seen.unwrap_or_default()
+    }
+
+    /// Gives a text to the editor. An extension that writes faster than the front end takes it has to wait.
+    fn write(&self, message: impl FnOnce(String) -> ExtensionMsg, text: String) {
+        let is_much = self.written.spend(text.len());
+        self.send(message(text));
+        if is_much {
+            // It has taken all that came before when it answers.
+            self.look_at(ExtensionLook::ToolsExpanded);
+        }
+    }
+
+    /// The process of the extensions loads them anew.
+    fn reset(self: &Arc<Self>) {
+        self.is_gone.store(false, Ordering::Relaxed);
+        self.clear();
+    }
+
+    fn clear(self: &Arc<Self>) {
+        self.change(|screen| *screen = ExtensionScreen::default());
+        self.send(ExtensionMsg::Listens(false));
+        self.send(ExtensionMsg::Completes(Vec::new()));
+    }
+}
+
+/// What an editor in place of offshoot's tells of itself.
+fn of_editor(method: &str, params: &Value) -> Option<ExtensionMsg> {
+    let component = params["component"].as_u64()?;
+    let text = || bounded(params["text"].as_str().unwrap_or_default(), MAX_WRITTEN);
+    Some(match method {
+        "editor.changed" => {
+            let cursor = params["cursor"].as_u64().and_then(|cursor| usize::try_from(cursor).ok());
+            ExtensionMsg::EditorChanged(component, text(), cursor)
+        }
+        "editor.submit" => ExtensionMsg::EditorSubmitted(component, text()),
+        "editor.action" => {
+            ExtensionMsg::EditorAction(component, Action::parse(params["action"].as_str().unwrap_or_default())?)
+        }
+        _ => return None,
+    })
+}
+
+fn triggers(params: &Value) -> Vec<char> {
+    let own = params["triggers"].as_array().into_iter().flatten().filter_map(|one| one.as_str()?.chars().next());
+    TRIGGERS.into_iter().chain(own.take(MAX_TRIGGERS)).collect()
+}
+
+fn widget(key: String, params: &Value) -> Option<ExtensionWidget> {
+    let content = match &params["lines"] {
+        Value::Array(lines) => {
+            let text = |line: &Value| bounded(line.as_str().unwrap_or_default(), MAX_BYTES);
+            let mut shown: Vec<String> = lines.iter().take(MAX_LINES).map(text).collect();
+            if lines.len() > MAX_LINES {
+                shown.push(format!("… {}", counted(lines.len() - MAX_LINES, "more line", "more lines")));
+            }
+            WidgetContent::Lines(shown)
+        }
+        _ => WidgetContent::Component(params["component"].as_u64()?),
+    };
+    Some(ExtensionWidget { key, is_below: params["placement"] == "belowEditor", content })
+}
+
+fn set_widget(screen: &mut ExtensionScreen, params: &Value) {
+    let key = text_of(params, "key").unwrap_or_default();
+    let at = screen.widgets.iter().position(|widget| widget.key == key);
+    match (widget(key, params), at) {
+        (Some(new), Some(at)) => drop(screen.widgets.get_mut(at).map(|old| std::mem::replace(old, new))),
+        (Some(new), None) if screen.widgets.len() < MAX_WIDGETS => screen.widgets.push(new),
+        (None, Some(at)) => drop(screen.widgets.remove(at)),
+        (Some(_) | None, None) => {}
+    }
+}
+
+fn set_status(screen: &mut ExtensionScreen, params: &Value) {
+    let Some(key) = text_of(params, "key") else { return };
+    match text_of(params, "text").filter(|text| !text.is_empty()) {
+        Some(text) if screen.statuses.len() < MAX_STATUSES || screen.statuses.contains_key(&key) => {
+            screen.statuses.insert(key, text);
+        }
+        Some(_) => {}
+        None => drop(screen.statuses.remove(&key)),
+    }
+}
+
+fn set_indicator(screen: &mut ExtensionScreen, options: &Value) {
+    let frames = options["frames"].as_array();
+    let frames = frames.map(|frames| frames.iter().filter_map(Value::as_str).take(MAX_FRAMES));
+    screen.work.frames = frames.map(|frames| frames.map(|frame| bounded(frame, 200)).collect());
+    let step = options["intervalMs"].as_u64().and_then(|step| u32::try_from(step).ok());
+    screen.work.step = step.unwrap_or(100);
 }
 
 impl ExtensionFront for TuiFront {
@@ -26,33 +360,157 @@ impl ExtensionFront for TuiFront {
     }
 
     fn has_ui(&self) -> bool {
-        false
+        true
     }
 
-    fn ask(&self, method: String, _params: Value) -> HostFuture<'static, Value> {
-        Box::pin(std::future::ready(unheard(&method)))
+    fn ask(&self, method: String, params: Value) -> HostFuture<'static, Value> {
+        let desk = Arc::clone(&self.0);
+        Box::pin(async move {
+            if method == "custom" {
+                desk.dialogs.show(&params).await;
+                return Value::Null;
+            }
+            match desk.dialogs.ask(&method, &params).await {
+                ExtensionAnswer::Nothing => unheard(&method),
+                ExtensionAnswer::Text(text) => json!(text),
+                ExtensionAnswer::Confirmed(yes) => json!(yes),
+            }
+        })
     }
 
     fn tell(&self, method: &str, params: Value) {
-        if method == "notify" {
-            let level = match params["type"].as_str() {
-                Some("error") => Level::Error,
-                Some("warning") => Level::Warning,
-                _ => Level::Info,
-            };
-            self.notice(level, params["message"].as_str().unwrap_or_default().to_owned());
+        let desk = &self.0;
+        match method {
+            "notify" => {
+                let level = match params["type"].as_str() {
+                    Some("error") => Level::Error,
+                    Some("warning") => Level::Warning,
+                    _ => Level::Info,
+                };
+                desk.notice(level, params["message"].as_str().unwrap_or_default());
+            }
+            // Something failed that nobody waited for.
+            "error" => {
+                let why = params["message"].as_str().unwrap_or_default();
+                let event = params["event"].as_str().unwrap_or_default();
+                desk.notice(Level::Warning, &format!("an extension failed ({event}): {why}"));
+            }
+            "setStatus" => desk.change(|screen| set_status(screen, &params)),
+            "setWidget" => desk.change(|screen| set_widget(screen, &params)),
+            "setFooter" => desk.change(|screen| screen.footer = params["component"].as_u64()),
+            "setHeader" => desk.change(|screen| screen.header = params["component"].as_u64()),
+            "setEditorComponent" => desk.change(|screen| screen.editor = params["component"].as_u64()),
+            "editor.changed" | "editor.submit" | "editor.action" => {
+                of_editor(method, &params).into_iter().for_each(|message| desk.send(message));
+            }
+            "terminalInput" => desk.send(ExtensionMsg::Listens(params["on"] == true)),
+            "addAutocompleteProvider" => desk.send(ExtensionMsg::Completes(triggers(&params))),
+            "setTitle" => desk.send(ExtensionMsg::Title(text_of(&params, "title").unwrap_or_default())),
+            "setWorkingMessage" => desk.change(|screen| screen.work.message = text_of(&params, "message")),
+            "setWorkingVisible" => desk.change(|screen| screen.work.is_hidden = params["visible"] == false),
+            "setWorkingIndicator" => desk.change(|screen| set_indicator(screen, &params["options"])),
+            // An answer is printed once: the label must be there before the next one.
+            "setHiddenThinkingLabel" => {
+                desk.change(|screen| screen.thinking_label = text_of(&params, "label"));
+                desk.hand_over();
+            }
+            "reset" => desk.reset(),
+            "component.invalidate" => {
+                let component = params["component"].as_u64();
+                desk.announce(|shown| shown.invalid.extend(component.filter(|one| !shown.invalid.contains(one))));
+            }
+            "toolRender.invalidate" => {
+                let call = text_of(&params, "toolCallId");
+                desk.announce(|shown| {
+                    let is_new =
+                        |call: &String| !shown.stale_calls.contains(call) && shown.stale_calls.len() < MAX_CALLS;
+                    let call = call.filter(is_new);
+                    shown.stale_calls.extend(call);
+                });
+            }
+            "shortcuts" => {
+                let keys = params["keys"].as_array().into_iter().flatten();
+                let keys = keys.filter_map(Value::as_str).map(str::to_owned).collect();
+                desk.send(ExtensionMsg::Shortcuts(keys));
+            }
+            "component.done" => {
+                params["component"].as_u64().into_iter().for_each(|component| desk.dialogs.done(component));
+            }
+            "component.overlay" => {
+                let Some(component) = params["component"].as_u64() else { return };
+                let hidden = params["hidden"].as_bool().map(|is| ExtensionMsg::HideComponent(component, is));
+                let focused = params["focused"].as_bool().map(|is| ExtensionMsg::FocusComponent(component, is));
+                hidden.into_iter().chain(focused).for_each(|message| desk.send(message));
+            }
+            _ => {}
         }
     }
 
-    fn look(&self, method: &str, _params: &Value) -> Value {
-        if method == "getEditorText" { json!("") } else { Value::Null }
+    fn look(&self, method: &str, params: &Value) -> Value {
+        let desk = &self.0;
+        let text = || bounded(params["text"].as_str().unwrap_or_default(), MAX_WRITTEN);
+        match method {
+            "getEditorText" => return desk.look_at(ExtensionLook::EditorText),
+            "getToolsExpanded" => return desk.look_at(ExtensionLook::ToolsExpanded),
+            "getTheme" => match params["name"].as_str() {
+                None => return desk.look_at(ExtensionLook::Theme),
+                Some(name) => return desk.themes.colours(name),
+            },
+            "getAllThemes" => return desk.themes.all(),
+            "setTheme" => {
+                let (answer, message) = desk.themes.choose(params);
+                message.into_iter().for_each(|message| desk.send(message));
+                return answer;
+            }
+            "editor" => return desk.look_at(ExtensionLook::Editor),
+            "keys" => return desk.look_at(ExtensionLook::Keys),
+            "footerData" => {
+                let statuses = lock(&desk.shown).screen.statuses.clone();
+                return json!({"gitBranch": desk.look_at(ExtensionLook::GitBranch), "statuses": statuses});
+            }
+            // Here and not among the notes: what reads the editor next must see it.
+            "setEditorText" => desk.write(ExtensionMsg::SetEditor, text()),
+            "pasteToEditor" => desk.write(ExtensionMsg::PasteToEditor, text()),
+            "setToolsExpanded" => desk.send(ExtensionMsg::SetToolsExpanded(params["expanded"] == true)),
+            _ => {}
+        }
+        Value::Null
     }
 
     fn failed(&self, failure: &ExtensionFailure) {
-        let ExtensionFailure { path, event, error } = failure;
+        let ExtensionFailure { path, event, error, .. } = failure;
         let first = error.lines().next().unwrap_or_default();
-        self.notice(Level::Warning, format!("the extension {path} failed at {event}: {first}"));
+        let words = match path.as_str() {
+            "" => first.to_owned(),
+            path => format!("the extension {path} failed at {event}: {first}"),
+        };
+        self.0.notice(Level::Warning, &words);
     }
 
-    fn shutdown(&self) {}
+    fn shutdown(&self) {
+        self.0.send(ExtensionMsg::Shutdown);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Many small texts, and a few large ones.
+    #[test]
+    fn a_flood_of_texts_for_the_editor_waits_for_the_front_end() {
+        for bytes in [0, 100_000, MAX_WRITTEN] {
+            let budget = WritingBudget::default();
+            let unread: Vec<usize> = (0..10_000)
+                .map(|_| budget.spend(bytes))
+                .collect::<Vec<_>>()
+                .split(|waits| *waits)
+                .map(<[bool]>::len)
+                .collect();
+            let most = unread.into_iter().max().unwrap_or_default() * bytes;
+            assert!(most <= MAX_WRITTEN, "{most} bytes wait");
+        }
+        let budget = WritingBudget::default();
+        assert!((0..2_000).any(|_| budget.spend(0)), "messages without a text count too");
+    }
 }

@@ -1,4 +1,4 @@
-//! Watches for a terminal that disappears: the agent stops and writes what it has, the front end is told, and a program
+//! Watches for a terminal that disappears: the agent stops and writes what it has, the front end is informed, and a program
 //! that does not react is ended.
 //!
 //! The signal is not enough: a read from a missing terminal may block forever, and the terminal can disappear before
@@ -46,7 +46,7 @@ impl HangupWatch {
         let thread = std::thread::Builder::new().name("hangup".to_owned());
         let watch = move || {
             if wait().is_ok() {
-                // Both may have ended. The agent is told here, because the front end may never read the message.
+                // Both may have ended. The agent is stopped here, because the front end may never read the message.
                 drop(to.send(Msg::End));
                 let _ = self.to_agent.send(());
                 let _ = self.agent_ended.recv_timeout(AGENT_GRACE);

@@ -13,6 +13,8 @@ use offshoot_settings::Settings;
 use offshoot_tui::app::msg::Msg;
 
 use super::drafts::DraftWriter;
+use super::extension_front::ExtensionDesk;
+use super::one_thread::OneThread;
 use super::session_list::SessionListWorker;
 use crate::agent::Args;
 use crate::app::App;
@@ -29,7 +31,11 @@ pub(super) struct JobContext {
     pub(super) args: Arc<Args>,
     /// The models that a key changes between, if the user chose them in this session.
     pub(super) scope: Arc<Mutex<Option<Vec<String>>>>,
+    /// What works out forecasts.
+    pub(super) forecasts: OneThread,
     pub(super) extensions: Option<Arc<ExtensionSet>>,
+    /// Where the extensions show and ask.
+    pub(super) desk: Option<Arc<ExtensionDesk>>,
 }
 
 impl JobContext {

@@ -1,7 +1,7 @@
 //! The question whether pi's own folder counts, asked once, before the front end takes the terminal.
 
 use offshoot_session::text::clean_lines;
-use offshoot_settings::{PiFolder, Scope, Settings, Value};
+use offshoot_settings::{PiFolder, Scope, Value};
 
 use crate::app::App;
 use crate::commands::doctor::pi_standing;
@@ -12,7 +12,7 @@ use crate::error::{CommandError, Result};
 pub(super) fn ask(app: &App) -> Result<()> {
     let files = SettingsFiles::of(app.environment.data.as_deref(), &app.environment.cwd);
     let files = files.without_project(None);
-    if Settings::from(&files.load()?.0).pi_folder != PiFolder::Ask {
+    if files.load()?.0.pi_folder() != PiFolder::Ask {
         return Ok(());
     }
     let Some((path, counts)) = pi_standing(app).filter(|(_, counts)| !counts.is_empty()) else { return Ok(()) };
@@ -21,7 +21,7 @@ pub(super) fn ask(app: &App) -> Result<()> {
     lines.extend(counts.iter().map(|what| format!("  {what}")));
     lines.extend([
         String::new(),
-        "offshoot can use them behind its own. It never writes there.".to_owned(),
+        "offshoot can use them after its own. It never writes there.".to_owned(),
         "The setting piFolder (/settings) changes the answer.".to_owned(),
         String::new(),
     ]);

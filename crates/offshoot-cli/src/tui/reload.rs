@@ -5,13 +5,17 @@ use std::sync::{Arc, PoisonError};
 
 use offshoot_agent::agent_session::AgentSession;
 use offshoot_agent::command::Command;
+use offshoot_agent::resources::Resources;
 use offshoot_agent::{Approver, ReloadedSetup};
 use offshoot_session::session::Session;
 use offshoot_session::text::counted;
 use offshoot_session::transcript::Level;
+use offshoot_settings::Settings;
 use offshoot_tui::app::cmd::TrustAnswer;
+use offshoot_tui::app::extension::ExtensionMsg;
 use offshoot_tui::app::model::Wishes;
 use offshoot_tui::app::msg::{Msg, Reloaded};
+use offshoot_tui::editor::Choice;
 
 use super::actions::read;
 use super::choices;
@@ -44,8 +48,10 @@ pub(super) async fn reload(context: &JobContext, agent: &AgentSession) -> Result
     if let Some(extensions) = &context.extensions {
         extensions.reload().await;
     }
+    // With those that extensions add.
+    let resources = agent.standing().await.map_or(resources, |standing| standing.resources);
     let Wishes { keymap, themes, settings, .. } = wishes;
-    let called = choices::called(&resources, &settings);
+    let called = called(context, &resources, &settings);
     context.tell(Msg::Reloaded(Box::new(Reloaded { keymap, themes, settings, called })));
     let warnings = std::mem::take(&mut *warnings.lock().unwrap_or_else(PoisonError::into_inner));
     warnings
@@ -55,6 +61,35 @@ pub(super) async fn reload(context: &JobContext, agent: &AgentSession) -> Result
     let skills = counted(resources.skills.len(), "skill", "skills");
     let templates = counted(resources.templates.len(), "template", "templates");
     context.notice(Level::Info, format!("read again: settings, keys, themes, {skills}, {templates}"));
+    Ok(())
+}
+
+/// Skills, templates and commands of extensions.
+fn called(context: &JobContext, resources: &Resources, settings: &Settings) -> Vec<Choice> {
+    let called = choices::called(resources, settings);
+    match &context.extensions {
+        Some(extensions) => {
+            context.tell(Msg::Extension(ExtensionMsg::Shortcuts(extensions.shortcuts())));
+            choices::with_commands(called, extensions)
+        }
+        None => called,
+    }
+}
+
+/// Takes what the front end has of the settings of the session's folder, which was not the one before. The agent has taken the
+/// rest.
+pub(super) async fn follow_folder(context: &JobContext, agent: &AgentSession) -> Result<()> {
+    let (app, args) = (context.app.clone(), Arc::clone(&context.args));
+    let app = App { ui: app.ui.quiet(), ..app };
+    let read = read(agent, move |session: &Session| {
+        let files = app.settings_files(&app.folder_of(session));
+        let approver = Approver::FrontEnd(Arc::new(UserRules(files.clone())));
+        let resources = agent::setup(&app, &args, session, approver)?.resources;
+        Ok((resources, wishes(&app, &args, &files, session.cwd().unwrap_or_default())?))
+    });
+    let (resources, Wishes { keymap, themes, settings, .. }) = read.await?;
+    let called = called(context, &resources, &settings);
+    context.tell(Msg::Reloaded(Box::new(Reloaded { keymap, themes, settings, called })));
     Ok(())
 }
 

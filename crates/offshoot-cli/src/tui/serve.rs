@@ -2,28 +2,34 @@
 //! them.
 
 use std::io;
+use std::path::PathBuf;
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 use offshoot_agent::Setup;
 use offshoot_agent::agent_session::AgentSession;
+use offshoot_agent::command::Command;
 use offshoot_agent::event::Event;
 use offshoot_agent::message::Message;
 use offshoot_agent::resources::SharedResources;
-use offshoot_extensions::ExtensionSet;
 use offshoot_session::session::Session;
 use offshoot_session::transcript::Level;
 use offshoot_settings::Settings;
 use offshoot_tui::app::cmd::ProgramTask;
-use offshoot_tui::app::msg::Msg;
-use offshoot_tui::editor::Choice;
-use serde_json::Value;
+use offshoot_tui::app::extension::ExtensionMsg;
+use offshoot_tui::app::msg::{Completeness, Msg};
+use tokio::runtime::Handle;
 use tokio::sync::mpsc::UnboundedReceiver;
+use tokio::sync::watch;
 
-use super::extension_front::TuiFront;
+use super::extension_front::{ExtensionDesk, TuiFront};
+use super::extension_themes::ThemeShelf;
 use super::hangup::HangupNotice;
 use super::job_context::{JobContext, ask};
-use super::{actions, bring_back, choices, clipboard, files, reload, session_facts, settings, snapshots};
+use super::{
+    actions, branch_list, bring_back, choices, clipboard, extension_drawing, extension_tasks, files, reload,
+    session_facts, settings, snapshots,
+};
 use crate::agent;
 use crate::app::App;
 
@@ -41,27 +47,32 @@ pub(super) async fn serve(
     // The screen is there: it does not wait for extensions.
     let settings = extend(&mut context, &session, &mut setup);
     let resources = setup.resources.clone();
+    let mut folder = context.app.folder_of(&session);
     let agent = AgentSession::start(session, setup)?;
-    if let Some(extensions) = context.extensions.clone() {
-        extensions.start(&agent);
-        drop(tokio::spawn(offer_commands(context.clone(), extensions, resources, settings)));
-    }
+    context.extensions.iter().for_each(|extensions| extensions.start(&agent));
+    drop(tokio::spawn(offer_called(context.clone(), agent.clone(), resources, settings)));
     let mut events = agent.subscribe();
     let mut watch = tokio::time::interval(WATCH);
     let told = session_facts::LastWarning::default();
+    let mut model_changes = ModelChanges::default();
     session_facts::open(&context, &agent, "", session_facts::Leaves::default()).await;
     loop {
         tokio::select! {
             biased;
             Ok(()) = &mut hangup.heard => break,
             event = events.recv() => match event {
-                Some(event) => heard(&context, &agent, event).await,
+                Some(event) => heard(&context, &agent, &mut folder, event).await,
                 None => break,
             },
             task = wanted.recv() => match task {
                 None => break,
+                Some(ProgramTask::Extension(task)) => extension_tasks::take(&context, task),
                 Some(ProgramTask::SaveDraft(text)) => context.drafts.save(text),
-                Some(task) => drop(tokio::spawn(act(context.clone(), agent.clone(), task))),
+                Some(task) => {
+                    let turn = model_changes.turn_of(&task);
+                    let act = act(context.clone(), agent.clone(), task);
+                    drop(tokio::spawn(turn.run(act)));
+                }
             },
             _ = watch.tick() => drop(tokio::spawn(session_facts::watch(context.clone(), agent.clone(), told.clone()))),
         }
@@ -70,11 +81,56 @@ pub(super) async fn serve(
     Ok(())
 }
 
+/// The order of model changes, and of prompts after them. Other tasks run beside each other.
+#[derive(Default)]
+struct ModelChanges(Option<watch::Receiver<()>>);
+
+/// What a task waits for, and what waits for it.
+#[derive(Default)]
+struct TaskTurn {
+    before: Option<watch::Receiver<()>>,
+    /// Dropped when the task is done.
+    is_running: Option<watch::Sender<()>>,
+}
+
+impl ModelChanges {
+    fn turn_of(&mut self, task: &ProgramTask) -> TaskTurn {
+        match task {
+            ProgramTask::UseModel(_) | ProgramTask::NextModel { .. } => {
+                let (running, done) = watch::channel(());
+                TaskTurn { before: self.0.replace(done), is_running: Some(running) }
+            }
+            ProgramTask::Ask(command) if is_prompt(command) => {
+                TaskTurn { before: self.0.clone(), ..TaskTurn::default() }
+            }
+            _ => TaskTurn::default(),
+        }
+    }
+}
+
+fn is_prompt(command: &Command) -> bool {
+    matches!(command, Command::Prompt(_) | Command::Steer(_) | Command::FollowUp(_))
+}
+
+impl TaskTurn {
+    async fn run(self, task: impl Future<Output = ()>) {
+        if let Some(mut before) = self.before {
+            // It ends with an error: nothing is ever sent.
+            drop(before.changed().await);
+        }
+        task.await;
+        drop(self.is_running);
+    }
+}
+
 /// Finds the extensions. What is odd about them becomes a notice.
 fn extend(context: &mut JobContext, session: &Session, setup: &mut Setup) -> Settings {
     let (ui, warnings) = context.app.ui.collecting();
     let app = App { ui, ..context.app.clone() };
-    let front = Arc::new(TuiFront(context.news.clone()));
+    let themes = ThemeShelf::new(&context.app, &context.args, context.app.folder_of(session));
+    let desk = ExtensionDesk::new(context.news.clone(), Handle::current(), themes);
+    context.desk = Some(desk.clone());
+    let front = Arc::new(TuiFront(desk));
     match agent::extend(&app, &context.args, session, setup, front) {
         Ok(extensions) => context.extensions = extensions,
         Err(error) => context.notice(Level::Error, error.with_hints_on_one_line()),
@@ -85,27 +141,26 @@ fn extend(context: &mut JobContext, session: &Session, setup: &mut Setup) -> Set
     quiet.layers(session).map(|layers| Settings::from(&layers)).unwrap_or_default()
 }
 
-/// Offers the commands of extensions beside skills and templates, when they are loaded.
-async fn offer_commands(
-    context: JobContext,
-    extensions: Arc<ExtensionSet>,
-    resources: SharedResources,
-    settings: Settings,
-) {
-    extensions.loaded().await;
-    let command = |command: &Value| {
-        let text = |name: &str| command[name].as_str().unwrap_or_default().to_owned();
-        Choice::new(text("name")).with(format!("{} (extension)", text("description")))
-    };
-    let mut offered: Vec<Choice> = extensions.commands().iter().map(command).collect();
-    // The search for skills and templates may not have ended.
-    let found = tokio::task::spawn_blocking(move || choices::called(&resources, &settings)).await;
-    offered.extend(found.unwrap_or_default());
-    context.tell(Msg::Called(offered));
+/// Offers skills and templates when they are found, and the commands of extensions when they are loaded.
+async fn offer_called(context: JobContext, agent: AgentSession, resources: SharedResources, settings: Settings) {
+    let settings_of_skills = settings.clone();
+    let search = move || (choices::called(&resources, &settings), resources.troubles().to_vec());
+    // A search that panicked has found nothing.
+    let (mut called, troubles) = tokio::task::spawn_blocking(search).await.unwrap_or_default();
+    if let Some(extensions) = &context.extensions {
+        context.tell(Msg::Called(called.clone(), Completeness::SoFar));
+        extensions.begun().await;
+        let added = agent.standing().await.map(|standing| standing.resources);
+        let added = added.ok().map(|resources| choices::called(&resources, &settings_of_skills));
+        called = choices::with_commands(added.unwrap_or(called), extensions);
+        context.tell(Msg::Extension(ExtensionMsg::Shortcuts(extensions.shortcuts())));
+    }
+    context.tell(Msg::Called(called, Completeness::Whole));
+    troubles.into_iter().for_each(|trouble| context.notice(Level::Warning, trouble));
 }
 
 /// Passes an event on; after the opening of another session also its last entries, before later events.
-async fn heard(context: &JobContext, agent: &AgentSession, event: Arc<Event>) {
+async fn heard(context: &JobContext, agent: &AgentSession, folder: &mut PathBuf, event: Arc<Event>) {
     let changed = match event.as_ref() {
         Event::SessionChanged { reason, leaf_id, grown_from, .. } => {
             Some((*reason, session_facts::Leaves { leaf: leaf_id.clone(), grown_from: grown_from.clone() }))
@@ -115,9 +170,25 @@ async fn heard(context: &JobContext, agent: &AgentSession, event: Arc<Event>) {
     if changed.is_some() || matches!(event.as_ref(), Event::MessageEnd { message: Message::User(_) }) {
         session_facts::own_draft(context, agent).await;
     }
+    extension_drawing::draw(context, &event).await;
     context.tell(Msg::Agent(event));
     if let Some((reason, leaves)) = changed {
         session_facts::open(context, agent, reason, leaves).await;
+        follow(context, agent, folder).await;
+    }
+}
+
+/// Uses the settings of the session's folder if it is not the one before.
+async fn follow(context: &JobContext, agent: &AgentSession, folder: &mut PathBuf) {
+    let app = context.app.clone();
+    // The agent may have ended.
+    let Ok(now) = agent.read(move |session: &Session| app.folder_of(session)).await else { return };
+    if std::mem::replace(folder, now.clone()) == now {
+        return;
+    }
+    context.desk.iter().for_each(|desk| desk.follow(now.clone()));
+    if let Err(error) = reload::follow_folder(context, agent).await {
+        context.notice(Level::Error, error.with_hints_on_one_line());
     }
 }
 
@@ -127,7 +198,7 @@ async fn act(context: JobContext, agent: AgentSession, task: ProgramTask) {
         ProgramTask::Ask(command) => return ask(&context, &agent, *command).await,
         ProgramTask::Look => return session_facts::look(&context, &agent).await,
         ProgramTask::Snapshot(purpose) => return snapshots::snapshot(&context, &agent, purpose).await,
-        ProgramTask::Branches => return session_facts::branches(&context, &agent).await,
+        ProgramTask::Branches => return branch_list::send(&context, &agent).await,
         ProgramTask::Describe => return session_facts::describe(&context, &agent).await,
         ProgramTask::Paste => return clipboard::paste(&context).await,
         ProgramTask::Choices(argument) => return choices::find(&context, &agent, argument).await,
@@ -140,8 +211,8 @@ async fn act(context: JobContext, agent: AgentSession, task: ProgramTask) {
         ProgramTask::Models => choices::models(&context).await,
         ProgramTask::ModelScope => choices::model_scope(&context, &agent).await,
         ProgramTask::UseScope(names) => return context.use_scope(names),
-        // The loop saves drafts, in order.
-        ProgramTask::SaveDraft(_) => Ok(()),
+        // The loop does these, in order.
+        ProgramTask::SaveDraft(_) | ProgramTask::Extension(_) => Ok(()),
         ProgramTask::UseModel(name) => actions::use_model(&context, &agent, &name).await,
         ProgramTask::NextModel { is_forward } => actions::next_model(&context, &agent, is_forward).await,
         ProgramTask::Named(action, entry) => actions::named(&context, &agent, action, entry).await,

@@ -11,25 +11,23 @@ use offshoot_session::clock::{Millis, ago};
 use offshoot_session::context;
 use offshoot_session::entry::Source as _;
 use offshoot_session::error::{Error, Severity};
-use offshoot_session::id::EntryId;
 use offshoot_session::kind::{Kind, Role};
 use offshoot_session::session::Session;
 use offshoot_session::stats;
-use offshoot_session::text::{counted, one_line};
+use offshoot_session::text::counted;
 use offshoot_session::tokens::estimate;
 use offshoot_session::transcript::{Item, Level, ToolResult};
 use offshoot_session::tree::NodeIx;
 use offshoot_tui::app::msg::{Diverged, GROWN, Looked, ModelAccess, Msg, Opened, Persistence};
 use offshoot_tui::conversation::ConversationBlock;
 use offshoot_tui::markdown::plain;
-use offshoot_tui::overlay::pick::Choice;
 use offshoot_tui::transcript::PathLength;
 
 use super::draft_files::DraftKey;
+use super::extension_history;
 use super::git_branch;
 use super::job_context::JobContext;
 use crate::app::{App, quoted};
-use crate::ui::when;
 
 /// The width of the last words that name a branch.
 const NAMED: usize = 80;
@@ -46,16 +44,25 @@ pub(super) struct Leaves {
 /// Sends the last entries on the path to the leaf, without entries that later events are about. Without a reason it is the
 /// start: the leaf is the current one.
 pub(super) async fn open(context: &JobContext, agent: &AgentSession, reason: &'static str, leaves: Leaves) {
-    let read = agent.read(move |session| match reason {
-        "" => opened(session, reason, (session.leaf(), None)),
-        _ => {
-            let find = |id: Option<String>| id.and_then(|id| session.tree().find(&id));
-            opened(session, reason, (find(leaves.leaf), find(leaves.grown_from)))
-        }
+    let has_extensions = context.extensions.is_some();
+    let read = agent.read(move |session| {
+        let find = |id: Option<String>| id.and_then(|id| session.tree().find(&id));
+        let (leaf, grown_from) = match reason {
+            "" => (session.leaf(), None),
+            _ => (find(leaves.leaf), find(leaves.grown_from)),
+        };
+        let (opened, odd) = opened(session, reason, (leaf, grown_from), has_extensions)?;
+        let lines = if has_extensions { extension_history::lines(session, leaf, TAIL) } else { Vec::new() };
+        Ok::<_, Error>((opened, odd, lines))
     });
-    let read = read.await;
+    let (read, start) = match reason {
+        "" => tokio::join!(read, start(context, agent)),
+        _ => (read.await, None),
+    };
     match read {
-        Ok(Ok((opened, odd))) => {
+        Ok(Ok((opened, odd, lines))) => {
+            let held = extension_history::hold(context, lines);
+            let opened = Opened { start, held, ..opened };
             if reason != "tree" && !reason.is_empty() {
                 odd.into_iter().for_each(|told| context.notice(Level::Warning, told));
             }
@@ -66,16 +73,28 @@ pub(super) async fn open(context: &JobContext, agent: &AgentSession, reason: &'s
     }
 }
 
+/// What the rows at the start name.
+async fn start(context: &JobContext, agent: &AgentSession) -> Option<Box<Looked>> {
+    let standing = agent.standing().await.ok()?;
+    let app = context.app.clone();
+    let cwd = agent.read(move |session| app.environment.short(session.cwd().unwrap_or_default())).await.ok()?;
+    let access = access(context, &standing.model).await;
+    let git_branch = git_branch::find(context, agent).await;
+    let (model, thinking) = (Some(standing.model), Some(standing.thinking));
+    Some(Box::new(Looked { cwd, git_branch, model, thinking, access, ..Looked::default() }))
+}
+
 fn opened(
     session: &Session,
     reason: &'static str,
     (leaf, grown_from): (Option<NodeIx>, Option<NodeIx>),
+    has_extensions: bool,
 ) -> Result<(Opened, Vec<String>), Error> {
     let tree = session.tree();
     let grown = grown_from
         .filter(|from| leaf.into_iter().flat_map(|leaf| tree.ancestors(leaf)).take(TAIL).any(|ix| ix == *from));
     let reason = if grown.is_some() { GROWN } else { reason };
-    let (mut tail, above) = tail(session, leaf, grown)?;
+    let (mut tail, above) = tail(session, leaf, grown, has_extensions)?;
     if leaf == session.leaf() {
         tail.extend(session.interruption()?.map(ConversationBlock::new));
     }
@@ -83,7 +102,15 @@ fn opened(
     let odd = session.diagnostics().iter().filter(|told| told.severity() >= Severity::Warning).take(5);
     let odd = odd.map(|told| told.message.clone()).collect();
     Ok((
-        Opened { reason, id: session.id().to_owned(), tail, hidden: length.groups_above, entries: length.entries },
+        Opened {
+            reason,
+            id: session.id().to_owned(),
+            tail,
+            hidden: length.groups_above,
+            entries: length.entries,
+            held: None,
+            start: None,
+        },
         odd,
     ))
 }
@@ -93,6 +120,7 @@ fn tail(
     session: &Session,
     leaf: Option<NodeIx>,
     below: Option<NodeIx>,
+    has_extensions: bool,
 ) -> Result<(Vec<ConversationBlock>, Option<NodeIx>), Error> {
     let tree = session.tree();
     let Some(leaf) = leaf else { return Ok((Vec::new(), None)) };
@@ -102,7 +130,12 @@ fn tail(
     let mut blocks: Vec<ConversationBlock> = Vec::new();
     let mut is_first = above.is_some();
     for ix in entries {
-        let Some(item) = Item::of_entry(&session.entry(ix)?).filter(Item::is_conversation) else { continue };
+        let entry = session.entry(ix)?;
+        let Some(item) = Item::of_entry(&entry).filter(Item::is_conversation) else {
+            let block = if has_extensions { extension_history::drawn_entry(entry.line()) } else { None };
+            blocks.extend(block);
+            continue;
+        };
         match item {
             // Its call is not among the shown entries.
             Item::Result(_) if is_first => above = Some(ix),
@@ -245,6 +278,7 @@ fn seen(app: &App, session: &Session, standing: &Standing) -> Result<Looked, Err
         git_branch: None,
         access: ModelAccess::Ready,
         thinking: Some(standing.thinking),
+        approval: Some(standing.approval),
         tokens: tokens(session)?,
         cost: overview.totals.cost,
         branch: Some(branch).filter(|branch| !branch.is_empty()),
@@ -267,35 +301,6 @@ fn newer(session: &Session, now: Millis) -> Option<Diverged> {
     let said = stats::last_request(session, work).ok().flatten().map(|said| format!(": “{}”", plain(&said, NAMED)));
     let when = node.time().map(|time| format!(", {}", ago(time, now))).unwrap_or_default();
     Some(Diverged { entry, message: format!("newer work{}{when}", said.unwrap_or_default()) })
-}
-
-/// Sends the branches, for the user to choose from.
-pub(super) async fn branches(context: &JobContext, agent: &AgentSession) {
-    let now = context.app.now();
-    let listed = agent.read(move |session| {
-        let mut branches = stats::branches(session, session.leaf())?;
-        branches.sort_by_key(|branch| std::cmp::Reverse(branch.time));
-        let shown = branches.iter().filter_map(|branch| {
-            let id = session.tree().node(branch.leaf).id().map(EntryId::as_str)?;
-            let words = plain(&branch.last_words, NAMED);
-            let label = branch.label.as_ref().map(|label| format!("[{}] ", one_line(label, 40))).unwrap_or_default();
-            let age = branch.time.map_or_else(|| "?".to_owned(), |time| when::ago(time, now));
-            let detail = format!(
-                "{id} · {}/{} · ${:.2} · {age}",
-                branch.own.entries,
-                counted(branch.whole.entries, "entry", "entries"),
-                branch.whole.cost
-            );
-            let choice = Choice { label: format!("{label}{words}"), detail, is_current: branch.is_open };
-            Some((id.to_owned(), choice))
-        });
-        Ok::<_, Error>(shown.collect::<Vec<_>>())
-    });
-    match listed.await {
-        Ok(Ok(branches)) => context.tell(Msg::Branches(branches)),
-        Ok(Err(error)) => context.notice(Level::Error, format!("the branches cannot be listed: {error}")),
-        Err(error) => context.notice(Level::Error, error.to_string()),
-    }
 }
 
 /// Sends the session's counts and cost.

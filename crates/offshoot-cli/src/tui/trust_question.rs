@@ -16,7 +16,15 @@ use crate::trust::{RunTrust, Trust};
 /// The program with the user's decision about a folder. Asks only if the folder has files that need a decision, and
 /// nobody has decided.
 pub(super) fn decided(app: &App, folder: &Path) -> Result<App> {
-    let asked = |is_trusted: bool| App { trust: RunTrust::Asked(real(folder), is_trusted), ..app.clone() };
+    if matches!(app.trust, RunTrust::Decided { .. }) {
+        return Ok(app.clone());
+    }
+    let stored =
+        |app: &App| app.environment.data.as_deref().and_then(|data| TrustFile::of(data).answer(folder).ok()?);
+    let asked = |is_trusted: bool| {
+        let trust = RunTrust::Decided { folder: real(folder), is_trusted, stored: stored(app) };
+        App { trust, ..app.clone() }
+    };
     match app.trust_of(folder) {
         (Trust::Given, _) => return Ok(app.clone()),
         (Trust::Refused, _) => return Ok(asked(false)),
@@ -82,6 +90,10 @@ fn effects(app: &App, folder: &Path) -> Vec<String> {
             _ => "has prompt templates",
         };
         format!("{} {kind}", app.environment.short(&place.display().to_string()))
+    }));
+    let extensions = [".offshoot", ".pi"].map(|base| folder.join(base).join("extensions"));
+    effects.extend(extensions.iter().filter(|place| place.exists()).map(|place| {
+        format!("{} has extensions, which are asked about next", app.environment.short(&place.display().to_string()))
     }));
     effects
 }

@@ -465,9 +465,7 @@ fn a_prompt_beside_one_that_another_program_is_answering() {
     talk.run(&["-p", "begin with this"]);
     let mut first = talk.command(&["-c", "-p", "the first asks"]);
     let first = first.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    while talk.server.seen().len() < 2 {
-        std::thread::yield_now();
-    }
+    talk.server.wait_for(2);
     let check = talk.run(&["check", "latest", "--json"]);
     assert!(check.contains("unanswered-prompt"), "{check}");
     let second = talk.command(&["-c", "-p", "the second asks"]).output().unwrap();
@@ -502,9 +500,7 @@ fn a_prompt_after_a_program_that_was_killed_while_it_answered() {
     talk.run(&["-p", "begin with this"]);
     let mut first = talk.command(&["-c", "-p", "the first asks"]);
     let mut first = first.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-    while talk.server.seen().len() < 2 {
-        std::thread::yield_now();
-    }
+    talk.server.wait_for(2);
     let events = talk.command(&["-c", "--mode", "json", "the second asks"]).output().unwrap();
     let events = String::from_utf8(events.stdout).unwrap();
     let notice: Value = serde_json::from_str(events.lines().nth(1).unwrap()).unwrap();

@@ -66,7 +66,7 @@ fn killed_at_any_moment() {
             assert!(check.status.code() != Some(4), "{}", String::from_utf8_lossy(&check.stdout));
         }
     }
-    // The last word: after all that the session goes on.
+    // After all that the session continues.
     talk.server.add(script(ROUNDS));
     assert!(talk.run(&["-p", "--session", name, "well?"]).starts_with("This was round"));
     println!(

@@ -4,6 +4,7 @@ use offshoot_agent::testing::script::Reply;
 use serde_json::Value;
 
 use crate::agent::Talk;
+use crate::world::{message, text};
 
 fn talk(replies: usize) -> Talk {
     Talk::new(std::iter::repeat_n(Reply::text("Yes."), replies))
@@ -64,4 +65,22 @@ fn a_name_is_not_written_when_the_start_fails() {
     let failed = talk.run(&["-n", "tea", "--tools", "nope", "-p", "x"]);
     assert!(failed.contains("nope"), "{failed}");
     assert!(talk.files().is_empty());
+}
+
+/// A session of a program that records no thinking level gets the usual one, as in pi, not "off".
+#[test]
+fn a_session_without_a_thinking_level_has_the_usual_one() {
+    let talk = talk(2);
+    let cwd = talk.world.work().display().to_string();
+    let path = talk.world.write("other.jsonl", text("other", &cwd, &[&message("aaaa1111", None, 1, "user", "hello")]));
+    for prompt in ["one", "two"] {
+        assert_eq!(talk.run(&["--session", "other.jsonl", "-p", prompt]).trim(), "Yes.");
+    }
+    let levels: Vec<String> = std::fs::read_to_string(path)
+        .unwrap()
+        .lines()
+        .filter_map(|line| serde_json::from_str::<Value>(line).unwrap()["thinkingLevel"].as_str().map(str::to_owned))
+        .collect();
+    assert_eq!(levels, ["medium"]);
+    talk.no_problems();
 }

@@ -148,9 +148,7 @@ fn a_session_that_changes_while_its_merge_is_summarised_keeps_its_own_end() {
     let merge = |at: usize, change: &dyn Fn()| {
         let mut command = talk.command(&["merge", "s.jsonl", "bbbb1111", "--provider", "test"]);
         let merging = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-        while talk.server.seen().len() <= at {
-            std::thread::yield_now();
-        }
+        talk.server.wait_for(at + 1);
         change();
         gates[at].open();
         talk.world.shown(&merging.wait_with_output().unwrap())

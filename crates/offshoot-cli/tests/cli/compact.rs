@@ -99,7 +99,7 @@ fn the_summary_takes_the_place_of_what_goes_and_the_report_says_what_it_lacks() 
     the summary lacks, of what went:
       1 of 3 paths
         src/lexer.rs
-      1 of 1 identifiers
+      1 of 1 identifier
         reads_twice
     [stderr]
     note: without a model the summary is put together by rule: the instructions were not used

@@ -16,7 +16,7 @@ pub(crate) fn entry(size: usize) -> String {
     format!("{{\"type\":\"message\",\"message\":{{\"role\":\"user\",\"content\":\"{said}\"}}}}\n")
 }
 
-/// A command inside a line of bash, which stands where `"$@"` is.
+/// A command inside a line of bash, which replaces `"$@"`.
 pub(crate) fn in_bash(inner: &Command, line: &str) -> Command {
     let mut bash = Command::new("bash");
     bash.args(["-c", line, "bash"]).arg(inner.get_program()).args(inner.get_args());

@@ -53,6 +53,18 @@ fn a_transcript_in_markdown() {
     let world = World::with_sample();
     world.run("export sample.jsonl -o t.md --at 5f06");
     assert_snapshot!(world.read("t.md"), @r#"
+    ---
+    title: "word count off by the blanks"
+    session: "019bbbd8-3100-7c42-9d1a-6f20b7e4a581"
+    folder: "/home/ada/wordcount"
+    started: "2026-01-14T08:40:00.000Z"
+    last: "2026-01-14T08:40:47.030Z"
+    entry: "5f06b8d1"
+    entries: 5
+    tokens: 1936
+    cost: 0.0070
+    ---
+
     # word count off by the blanks
 
     *model: anthropic/claude-sonnet-4-5*
@@ -86,6 +98,136 @@ fn a_transcript_in_markdown() {
 }
 
 #[test]
+fn a_context_as_it_is_sent() {
+    let world = World::with_sample();
+    for at in ["", " --at 5f06"] {
+        world.run(&format!("export sample.jsonl -o c{}.json{at}", at.len()));
+        let sent = world.run(&format!("context sample.jsonl --llm{at}"));
+        assert_eq!(world.read(&format!("c{}.json", at.len())).trim_end(), sent.trim_end());
+    }
+    assert_snapshot!(world.run("export sample.jsonl -o d.json --subtree 1b9d"), @"
+    [stderr]
+    error: a context has no branches: --subtree needs a .jsonl or .html file
+    hint: --at ENTRY writes the context up to an entry
+    [exit code 2]
+    ");
+}
+
+#[test]
+fn pictures_are_left_out_of_a_page_and_counted() {
+    let world = World::new();
+    let (small, large) = ("iVBO".repeat(2000), "iVBO".repeat(20_000));
+    let picture = |data: &str| format!(r#"{{"type":"image","mimeType":"image/png","data":"{data}"}}"#);
+    let said = message("aaaa1111", None, 10, "user", "q")
+        .replace(r#"[{"type":"text","text":"q"}]"#, &format!("[{},{}]", picture(&small), picture(&large)));
+    assert!(said.contains("image/png"), "{said}");
+    world.write("s.jsonl", text("s", "/w", &[&said]));
+    assert_snapshot!(world.run("export s.jsonl -o whole.html"), @"");
+    assert_snapshot!(world.run("export s.jsonl -o small.html --max-inline 6k"), @"
+    [stderr]
+    warning: the page leaves out 1 picture (80 kB), of the entry aaaa1111
+    ");
+    assert_snapshot!(world.run("export s.jsonl -o none.html --no-images"), @"
+    [stderr]
+    warning: the page leaves out 2 pictures (88 kB), of the entry aaaa1111
+    ");
+    let has = |page: &str, data: &str| world.read(page).contains(data);
+    assert_eq!(["whole.html", "small.html", "none.html"].map(|page| has(page, &small)), [true, true, false]);
+    assert_eq!(["whole.html", "small.html", "none.html"].map(|page| has(page, &large)), [true, false, false]);
+    assert_snapshot!(world.run("export s.jsonl -o x.html --max-inline 6q"), @r#"
+    [stderr]
+    error: invalid value '6q' for '--max-inline <SIZE>': "q" is not a unit: use k, M or G
+
+    For more information, try '--help'.
+    [exit code 2]
+    "#);
+    assert_snapshot!(world.run("export s.jsonl -o x.md --no-images"), @"
+    [stderr]
+    error: --no-images is for pages: it needs a .html file
+    [exit code 2]
+    ");
+    assert_snapshot!(world.run("export s.jsonl -o x.jsonl --max-inline 6k"), @"
+    [stderr]
+    error: --max-inline is for pages: it needs a .html file
+    [exit code 2]
+    ");
+}
+
+#[test]
+fn ends_of_long_texts_are_left_out_of_a_page_and_named() {
+    let world = World::new();
+    let long = format!("begins {}", "words ".repeat(2000));
+    world.write("s.jsonl", text("s", "/w", &[&message("aaaa1111", None, 10, "user", &long)]));
+    assert_snapshot!(world.run("export s.jsonl -o whole.html --max-inline 20k"), @"");
+    assert_snapshot!(world.run("export s.jsonl -o small.html --max-inline 2k"), @"
+    [stderr]
+    warning: the page leaves out 1 end of a long text (12 kB), of the entry aaaa1111
+    ");
+    assert_snapshot!(world.run("export s.jsonl -o none.html --no-images"), @"");
+}
+
+#[test]
+fn the_theme_of_the_settings_colours_a_page() {
+    let world = World::with_sample();
+    let data = world.home().join(".local/share/offshoot");
+    std::fs::create_dir_all(data.join("themes")).unwrap();
+    let write = |name: &str, text: &str| std::fs::write(data.join(name), text).unwrap();
+    write("themes/night.json", r##"{"export": {"pageBg": "#102030"}}"##);
+    write("themes/plain.json", r##"{"colors": {}}"##);
+    write("themes/wrong.json", r##"{"export": {"pageBg": "</style>"}}"##);
+    for theme in ["night", "plain", "dark", "nobody", "light/dark"] {
+        write("settings.json", &format!(r#"{{"theme": "{theme}"}}"#));
+        assert_eq!(world.run(&format!("export sample.jsonl -o {}.html", theme.replace('/', "-"))), "", "{theme}");
+    }
+    let is_set = |page: &str| world.read(page).contains("--page:#102030;");
+    assert_eq!(["night.html", "plain.html", "dark.html"].map(is_set), [true, false, false]);
+    write("themes/day.json", r##"{"export": {"cardBg": "#f0f1f2"}}"##);
+    write("settings.json", r#"{"theme": "day / night"}"#);
+    assert_eq!(world.run("export sample.jsonl -o pair.html"), "");
+    let pair = world.read("pair.html");
+    for (name, set) in
+        [("light", "{--card:#f0f1f2;color-scheme:light}"), ("dark", "{--page:#102030;color-scheme:dark}")]
+    {
+        assert!(pair.contains(&format!("(prefers-color-scheme:{name}){{:root:not([data-theme]){set}}}")), "{name}");
+        assert!(pair.contains(&format!(":root[data-theme=\"{name}\"]{set}")), "{name}");
+    }
+    write("settings.json", r#"{"theme": "light/night"}"#);
+    assert_eq!(world.run("export sample.jsonl -o half.html"), "");
+    assert_eq!(world.read("half.html").matches("--page:#102030").count(), 2, "only for dark");
+    write("settings.json", r#"{"theme": "wrong"}"#);
+    assert_snapshot!(world.run("export sample.jsonl -o wrong.html"), @r#"
+    [stderr]
+    warning: cannot read the theme [HOME]/.local/share/offshoot/themes/wrong.json: line 1, column 23: there is no variable `</style>`: write a `#rrggbb`, a number from 0 to 255, "" or a name from `vars`; correct the file
+    "#);
+}
+
+#[test]
+fn a_theme_file_colours_a_page() {
+    let world = World::with_sample();
+    world.write(
+        "mine.json",
+        r##"{"vars": {"night": "#102030"}, "export": {"pageBg": "night", "infoBg": 231, "x": 1}}"##,
+    );
+    assert_snapshot!(world.run("export sample.jsonl -o page.html --theme mine.json"), @"
+    [stderr]
+    warning: mine.json, line 1, column 82: there is no colour `x` of pages: it is not looked at
+    ");
+    assert!(world.read("page.html").contains("{--page:#102030;--lit:#ffffff;color-scheme:dark}"));
+    world.write("wrong.json", r##"{"export": {"pageBg": "</style>"}}"##);
+    assert_snapshot!(world.run("export sample.jsonl -o x.html --theme wrong.json"), @r#"
+    [stderr]
+    error: cannot read the theme wrong.json: line 1, column 23: there is no variable `</style>`: write a `#rrggbb`, a number from 0 to 255, "" or a name from `vars`
+    hint: correct the file
+    [exit code 4]
+    "#);
+    assert_snapshot!(world.run("export sample.jsonl -o x.html --theme nowhere.json"), @r#"
+    [stderr]
+    error: there is no theme in nowhere.json
+    [exit code 3]
+    "#);
+}
+
+#[test]
 fn a_page_to_read_in_a_browser() {
     let world = World::with_sample();
     assert_snapshot!(world.run("export sample.jsonl -o page.html"), @"");
@@ -113,16 +255,19 @@ fn nothing_is_written_over() {
     assert_snapshot!(world.run("export sample.jsonl -o there.jsonl"), @"
     [stderr]
     error: there.jsonl: the file exists already
+    hint: an export replaces no file: choose another name, or remove the file first
     [exit code 5]
     ");
     assert_snapshot!(world.run("export sample.jsonl -o there.md"), @"
     [stderr]
     error: there.md: the file exists already
+    hint: an export replaces no file: choose another name, or remove the file first
     [exit code 5]
     ");
     assert_snapshot!(world.run("export sample.jsonl -o there.html"), @"
     [stderr]
     error: there.html: the file exists already
+    hint: an export replaces no file: choose another name, or remove the file first
     [exit code 5]
     ");
     assert_eq!(world.read("there.jsonl") + &world.read("there.md") + &world.read("there.html"), "mineminemine");
@@ -135,7 +280,7 @@ fn other_endings_are_refused() {
     assert_snapshot!(world.run("export sample.jsonl -o page.pdf"), @"
     [stderr]
     error: the name page.pdf does not say the format
-    hint: end the name with .jsonl for a session file, .html for a page, or .md for a transcript
+    hint: end the name with .jsonl for a session file, .html for a page, .md for a transcript, or .json for the context
     hint: --format sets the format for any name
     [exit code 2]
     ");
@@ -184,7 +329,7 @@ fn standard_output_takes_what_a_file_takes() {
     assert_snapshot!(world.run("export sample.jsonl -o -"), @"
     [stderr]
     error: standard output has no ending that says what is written
-    hint: --format jsonl, --format html or --format md says it
+    hint: --format jsonl, html, md or json says it
     [exit code 2]
     ");
 }

@@ -7,8 +7,9 @@ use insta::assert_snapshot;
 use offshoot_agent::testing::script::Reply;
 use serde_json::{Value, json};
 
-use crate::agent::Talk;
+use crate::agent::{Talk, until_ended};
 use crate::crashes::say;
+use crate::rpc_client::RpcClient;
 
 /// A Node.js that runs extensions: npm's, which the tests install, else the one on the path if it is new enough.
 pub(crate) fn node() -> Option<PathBuf> {
@@ -27,7 +28,7 @@ pub(crate) fn node() -> Option<PathBuf> {
 }
 
 /// Says so where there is none.
-fn has_node() -> bool {
+pub(crate) fn has_node() -> bool {
     let has = node().is_some();
     if !has {
         say("NOT TESTED: extensions: there is no Node.js 22.19 or newer");
@@ -35,19 +36,19 @@ fn has_node() -> bool {
     has
 }
 
-fn extension(talk: &Talk, name: &str, text: &str) {
+pub(crate) fn extension(talk: &Talk, name: &str, text: &str) {
     let path = talk.world.home().join(".local/share/offshoot/extensions").join(name);
     std::fs::create_dir_all(path.parent().unwrap()).unwrap();
     std::fs::write(path, text).unwrap();
 }
 
-fn command(talk: &Talk, arguments: &[&str]) -> Command {
+pub(crate) fn command(talk: &Talk, arguments: &[&str]) -> Command {
     let mut command = talk.command(arguments);
     command.env("PI_NODE", node().unwrap());
     command
 }
 
-fn run(talk: &Talk, arguments: &[&str]) -> String {
+pub(crate) fn run(talk: &Talk, arguments: &[&str]) -> String {
     talk.world.shown(&command(talk, arguments).output().unwrap())
 }
 
@@ -121,6 +122,67 @@ fn a_projects_extension_runs_only_as_the_user_has_allowed_it() {
     assert_eq!(ran(), 1);
 }
 
+/// The extension may be a gate: nothing runs without it.
+#[test]
+fn nothing_is_sent_without_an_extension_of_the_command_line() {
+    if !has_node() {
+        return;
+    }
+    let talk = Talk::new([Reply::text("Hello.")]);
+    let file = |name: &str, text: &str| std::fs::write(talk.world.work().join(name), text).unwrap();
+    file("broken.ts", "export default function (pi) { pi.on(");
+    file("throws.ts", "export default function (pi) { throw new Error(\"boom\") }");
+    file("works.ts", "export default function (pi) {}");
+    std::fs::create_dir(talk.world.work().join("empty")).unwrap();
+    for (name, code, says) in [
+        ("missing.ts", 3, "there is no extension"),
+        ("empty", 3, "empty has no extension"),
+        ("broken.ts", 1, "SyntaxError [ERR_INVALID_TYPESCRIPT_SYNTAX]"),
+        ("throws.ts", 1, "failed at load: Error: boom\n    at default ([WORK]/throws.ts:1:38)\n"),
+    ] {
+        let output = command(&talk, &["-e", name, "-p", "hi"]).output().unwrap();
+        let said = talk.world.shown(&output);
+        assert_eq!(output.status.code(), Some(code), "{name}: {said}");
+        assert!(said.contains(says) && !said.contains("Hello."), "{name}: {said}");
+        assert!(!said.contains("node:"), "{name}: {said}");
+    }
+    assert!(run(&talk, &["-e", "works.ts", "-p", "hi"]).contains("Hello."));
+}
+
+/// `tool_call` sees the arguments with which the tool runs.
+#[test]
+fn arguments_of_an_extensions_tool_fit_its_schema() {
+    if !has_node() {
+        return;
+    }
+    let call = |id, arguments| Reply::call("repeat", id, arguments);
+    let replies = [call("c1", json!({"text": 7, "times": "3"})), call("c2", json!({"times": 2})), Reply::text("Done.")];
+    let talk = Talk::new(replies);
+    extension(
+        &talk,
+        "repeat.ts",
+        r#"export default (pi) => {
+          let judged;
+          pi.on("tool_call", (event) => { judged = JSON.stringify(event.input); });
+          pi.registerTool({
+            name: "repeat", label: "Repeat", description: "repeats",
+            parameters: { type: "object", required: ["text", "times"], properties: { text: { type: "string" }, times: { type: "integer" } } },
+            execute: async (id, { text, times }) => ({ content: [{ type: "text", text: `${text.repeat(times)} ${judged}` }], details: {} }),
+          });
+        };"#,
+    );
+    run(&talk, &["-p", "go"]);
+    let lines = talk.lines();
+    let results = lines.iter().filter(|line| line["message"]["role"] == "toolResult");
+    let texts: Vec<_> = results.map(|line| line["message"]["content"][0]["text"].as_str().unwrap()).collect();
+    assert_eq!(texts[0], r#"777 {"text":"7","times":3}"#);
+    assert!(
+        texts[1].starts_with("the arguments of repeat do not fit its schema:\n  - arguments: must have text\n"),
+        "{}",
+        texts[1]
+    );
+}
+
 #[test]
 fn an_extension_that_fails_at_a_call_blocks_it() {
     if !has_node() {
@@ -142,7 +204,7 @@ fn an_extension_that_fails_at_a_call_blocks_it() {
     assert!(text.starts_with("not run: the extension ") && text.ends_with("gate.ts failed at this call: oh"), "{text}");
 }
 
-/// Each does its harm in a handler of an event that every prompt has; afterwards the conversation goes on, and everything
+/// Each does its harm in a handler of an event that every prompt has; afterwards the conversation continues, and everything
 /// that was said is in the file.
 const MISBEHAVIOUR: &[(&str, &str)] = &[
     ("throws", "pi.on(\"turn_start\", () => { throw new Error(\"oh\"); });"),
@@ -186,7 +248,7 @@ fn no_misbehaviour_loses_an_entry() {
     }
     let mut wrong = Vec::new();
     for (name, body) in MISBEHAVIOUR {
-        let talk = Talk::new(["One.", "Two.", "Three.", "Four."].map(Reply::text));
+        let talk = Talk::new(["One.", "Two.", "Three.", "Four.", "Five."].map(Reply::text));
         extension(&talk, "bad.js", &format!("export default function (pi) {{ {body} }}"));
         let mut command = command(&talk, &["-p", "first", "--then", "second"]);
         let output = command.env("OFFSHOOT_EXTENSION_PATIENCE", "0.4").output().unwrap();
@@ -197,11 +259,43 @@ fn no_misbehaviour_loses_an_entry() {
             other => other.as_str().unwrap_or_default().to_owned(),
         };
         let messages: Vec<String> = lines.iter().filter(|line| line["type"] == "message").map(text).collect();
-        if messages != ["first", "One.", "second", "Two."] || !output.status.success() {
+        // What a handler of a run's end sends is answered before the run settles, as in pi.
+        let expected: &[&str] = match *name {
+            "speaks again and again" => &["first", "One.", "Two.", "Three.", "Four.", "second", "Five."],
+            _ => &["first", "One.", "second", "Two."],
+        };
+        if messages != expected || !output.status.success() {
             wrong.push(format!("{name}: {messages:?}\n{said}"));
         }
     }
     assert_eq!(wrong, [""; 0], "{}", wrong.join("\n\n"));
+}
+
+/// A loop that never yields keeps the process from noticing that nobody waits any more: one was found at 100 % of a processor.
+#[test]
+fn a_process_whose_extension_runs_on_ends_with_a_program_that_was_killed() {
+    if !has_node() {
+        return;
+    }
+    let talk = Talk::new([Reply::text("One.")]);
+    let mark = talk.world.work().join("pid");
+    let text = format!(
+        "import fs from \"node:fs\"; export default (pi) => {{ pi.on(\"context\", () => {{ fs.writeFileSync({mark:?}, `${{process.pid}}\\n`); for (;;) {{}} }}); }}"
+    );
+    extension(&talk, "bad.js", &text);
+    let mut program = command(&talk, &["-p", "hi"]).stdout(std::process::Stdio::null()).spawn().unwrap();
+    let since = std::time::Instant::now();
+    let pid = loop {
+        let pid = std::fs::read_to_string(&mark).unwrap_or_default();
+        if pid.ends_with('\n') {
+            break pid;
+        }
+        assert!(since.elapsed() < std::time::Duration::from_secs(60), "the handler does not run");
+        std::thread::yield_now();
+    };
+    program.kill().unwrap();
+    program.wait().unwrap();
+    until_ended(&pid);
 }
 
 /// What a client of RPC reads that sends each line after the response to the one before.
@@ -294,4 +388,134 @@ export default function (pi) {
     assert!(said.contains("there is no option --preste"), "{said}");
     let lines = talk.lines();
     assert_eq!(lines.iter().find(|line| line["customType"] == "flags").unwrap()["data"], json!([true, "fast"]));
+}
+
+const TELLS: &str = r#"
+export default function (pi) {
+  pi.registerFlag("plan", { type: "boolean", description: "plans only", default: false });
+  pi.registerCommand("tell", { handler: async () => { pi.appendEntry("flags", [pi.getFlag("plan")]); } });
+}
+"#;
+
+/// The command line is read before any extension is loaded.
+#[test]
+fn an_option_of_an_extension_that_only_settings_name_reaches_it() {
+    if !has_node() {
+        return;
+    }
+    let talk = Talk::new([]);
+    talk.world.write("mine/flags.js", TELLS);
+    talk.data("settings.json", &json!({"extensions": [talk.world.work().join("mine/flags.js")]}));
+    for told in [true, false] {
+        let words: &[&str] = if told { &["--plan", "-p", "/tell"] } else { &["-p", "/tell"] };
+        let said = run(&talk, &[&["--session", "s.jsonl"], words].concat());
+        assert!(!said.contains("--plan"), "{said}");
+    }
+    let flags: Vec<Value> = talk
+        .lines()
+        .into_iter()
+        .filter(|line| line["customType"] == "flags")
+        .map(|line| line["data"].clone())
+        .collect();
+    assert_eq!(flags, [json!([true]), json!([false])]);
+    let said = run(&talk, &["--pln", "-p", "/tell"]);
+    assert!(said.contains("unexpected argument '--pln'"), "{said}");
+}
+
+const STARTS: &str = r#"
+export default function (pi) {
+  pi.registerCommand("start", { handler: async () => {
+    const { code } = await pi.exec(process.execPath, [process.argv[1], "--no-extensions", "--approval", "auto", "-p", "run it"]);
+    pi.appendEntry("ended", { code });
+  } });
+}
+"#;
+
+/// What the user did not allow the agent, an extension cannot give to another one.
+#[test]
+fn an_agent_that_an_extension_starts_may_do_no_more_than_the_one_that_it_is_in() {
+    if !has_node() {
+        return;
+    }
+    for (mode, runs) in [("read-only", false), ("auto", true)] {
+        let call = Reply::call("bash", "c1", json!({"command": "touch ran"}));
+        let talk = Talk::new([call, Reply::text("Done.")]);
+        extension(&talk, "starts.js", STARTS);
+        let said = run(&talk, &["--approval", mode, "-p", "/start"]);
+        assert_eq!(talk.server.seen().len(), 2, "the other agent ran to its end: {said}");
+        assert_eq!(talk.world.work().join("ran").exists(), runs, "{mode}: {said}");
+    }
+}
+
+const OVERRIDES: &str = r#"
+export default function (pi) {
+  for (const name of ["bash", "weigh"]) {
+    pi.registerTool({ name, description: name, parameters: { type: "object", properties: {} }, async execute() { return { content: [{ type: "text", text: "done" }] }; } });
+  }
+}
+"#;
+
+/// A tool of the same name may do anything: who answers has to know whose it is.
+#[test]
+fn a_question_says_whose_tool_is_asked_about() {
+    if !has_node() {
+        return;
+    }
+    let call = |name: &str, id: &str| Reply::call(name, id, json!({"command": "ls"}));
+    let talk = Talk::new([call("bash", "c1"), call("weigh", "c2"), Reply::text("Done.")]);
+    extension(&talk, "overrides.js", OVERRIDES);
+    let mut client = RpcClient::of(command(&talk, &["--mode", "rpc"]), &["--approval", "ask"]);
+    client.ask(json!({"type": "subscribe", "approvals": true}));
+    client.ask(json!({"type": "prompt", "message": "go"}));
+    for said in ["bash is not the built-in tool but one of the extension ", "weigh is a tool of the extension "] {
+        let question = client.event("approval_request");
+        let reason = question["reason"].as_str().unwrap_or_default();
+        assert!(reason.contains(said) && reason.ends_with("overrides.js"), "{question}");
+        client.ask(json!({"type": "approve", "requestId": question["id"], "decision": "allow_once"}));
+    }
+    client.event("agent_settled");
+    client.end();
+    let done = talk.lines().iter().filter(|line| line["message"]["content"][0]["text"] == "done").count();
+    assert_eq!(done, 2);
+}
+
+/// What `/extensions` answers in print mode and over RPC.
+fn listings(talk: &Talk) -> [String; 2] {
+    use std::io::Write as _;
+    use std::process::Stdio;
+    let command = |arguments: &[&str]| {
+        let mut command = talk.command(arguments);
+        command.envs(node().map(|node| ("PI_NODE", node)));
+        command
+    };
+    let printed = talk.world.shown(&command(&["-p", "/extensions"]).output().unwrap());
+    let mut rpc = command(&["--mode", "rpc"]);
+    let mut child = rpc.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let mut input = child.stdin.take().unwrap();
+    let mut output = std::io::BufReader::new(child.stdout.take().unwrap());
+    input.write_all(b"{\"id\":\"1\",\"type\":\"prompt\",\"message\":\"/extensions\"}\n").unwrap();
+    let notice = crate::agent::until(&mut output, |record| record["method"] == "notify");
+    let answer = crate::agent::until(&mut output, |record| record["type"] == "response");
+    assert_eq!(answer["success"], true, "{answer}");
+    drop(input);
+    child.wait().unwrap();
+    [printed, notice["message"].as_str().unwrap().to_owned()]
+}
+
+/// It costs no request.
+#[test]
+fn extensions_are_listed_in_print_mode_and_over_rpc() {
+    let talk = Talk::new([]);
+    for none in listings(&talk) {
+        assert!(none.contains("no extension is loaded"), "{none}");
+    }
+    if !has_node() {
+        return;
+    }
+    extension(&talk, "gate.ts", GATE);
+    for listed in listings(&talk) {
+        assert!(listed.contains("extensions/gate.ts"), "{listed}");
+        assert!(listed.contains("extension of your folder · node") && listed.contains("commands: /mark"), "{listed}");
+    }
+    talk.no_problems();
 }

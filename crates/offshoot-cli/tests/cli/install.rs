@@ -75,7 +75,7 @@ fn a_hostile_package_is_refused() {
     shop.registry.publish("deps", "1.0.0", &[("package.json", &needing)]);
     for (source, why) in [
         ("npm:out", "which is not in it"),
-        ("npm:deps", "npm is not there to install them"),
+        ("npm:deps", "it depends on 1 other package, and npm is not there to install it"),
         ("npm:gone", "404"),
         ("npm:@team/kit@^1", "a range needs npm"),
         ("npm:../x", "npm names a package"),

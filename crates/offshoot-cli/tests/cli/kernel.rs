@@ -65,7 +65,7 @@ fn appends_under(injections: &[String]) -> Ended {
     assert!(kept.iter().all(|id| ids(&file).contains(id)), "{injections:?}: an entry that was kept is lost");
     works_again(&world, &file);
     assert_eq!(damaged_lines(&world, &file), 0, "{injections:?}");
-    // Header, question, and the entry of the run that works again; a failed sync may leave an entry that nobody was told of.
+    // Header, question, and the entry of the run that works again; a failed sync may leave an entry that was never announced.
     let beyond = count(&file) - given.len() - kept.len() - 3;
     assert!(beyond <= 1, "{injections:?}: {beyond} lines too many");
     Ended { output, kept: kept.len() }

@@ -108,7 +108,7 @@ fn it_counts_only_after_the_user_said_so_and_is_never_written() {
         "the key of its auth.json, by its own variable"
     );
 
-    // What is wrong with its files is told; what it names to be run is not taken.
+    // Errors in its files are reported; commands that it names are not run.
     let told = talk.run(&["-p", "/deep"]);
     assert!(talk.server.seen().pop().unwrap().body.contains("Deep."));
     for part in ["broken.md:2", "skills/no/SKILL.md", "the key of openai is the name of a variable"] {

@@ -156,7 +156,7 @@ fn a_signal_between_the_list_and_the_conversation_is_not_lost() {
     }
 }
 
-/// While the list goes: wherever the program is, it is told. The signal comes at another place each time.
+/// While the list goes: wherever the program is, it notices. The signal comes at another place each time.
 #[test]
 fn a_signal_at_the_end_of_the_list_is_not_lost() {
     for _ in 0..10 {

@@ -1,105 +1,21 @@
 //! `--mode rpc`: another program drives the agent by lines of JSON.
 
 use std::collections::BTreeMap;
-use std::io::{BufRead as _, BufReader, Write as _};
-use std::process::{Child, ChildStdin, ChildStdout, Stdio};
+use std::io::{BufRead as _, Write as _};
+use std::process::Stdio;
 
 use insta::assert_snapshot;
 use offshoot_agent::testing::script::{Gate, Reply};
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::Signal;
 use serde_json::{Value, json};
 
 use crate::agent::Talk;
-
-/// A client of one process.
-struct Client {
-    child: Child,
-    to: Option<ChildStdin>,
-    from: BufReader<ChildStdout>,
-    asked: u32,
-    /// Records that came while a response was awaited.
-    passed: Vec<Value>,
-}
-
-impl Client {
-    fn start(talk: &Talk, arguments: &[&str]) -> Self {
-        let mut command = talk.command(&["--mode", "rpc"]);
-        let mut child = command.args(arguments).stdin(Stdio::piped()).spawn().unwrap();
-        let (to, from) = (child.stdin.take(), BufReader::new(child.stdout.take().unwrap()));
-        Self { child, to, from, asked: 0, passed: Vec::new() }
-    }
-
-    fn line(&mut self, line: &str) {
-        let to = self.to.as_mut().unwrap();
-        to.write_all(format!("{line}\n").as_bytes()).unwrap();
-    }
-
-    fn send(&mut self, command: &Value) {
-        self.line(&command.to_string());
-    }
-
-    fn record(&mut self) -> Option<Value> {
-        let mut line = String::new();
-        let read = self.from.read_line(&mut line).unwrap();
-        (read > 0).then(|| serde_json::from_str(&line).unwrap())
-    }
-
-    /// The next record that is wanted; the others are kept.
-    fn until(&mut self, is_wanted: impl Fn(&Value) -> bool) -> Value {
-        loop {
-            let Some(record) = self.record() else { panic!("the program has ended") };
-            if is_wanted(&record) {
-                return record;
-            }
-            self.passed.push(record);
-        }
-    }
-
-    fn event(&mut self, kind: &str) -> Value {
-        self.until(|record| record["type"] == kind)
-    }
-
-    /// The response to a command; its data, or its error as text.
-    fn ask(&mut self, mut command: Value) -> Value {
-        self.asked += 1;
-        let id = json!(format!("r{}", self.asked));
-        command["id"] = id.clone();
-        self.send(&command);
-        let response = self.until(|record| record["type"] == "response" && record["id"] == id);
-        assert_eq!(response["command"], command["type"]);
-        match response["success"] == true {
-            true => response["data"].clone(),
-            false => response["error"].clone(),
-        }
-    }
-
-    fn prompt(&mut self, message: &str) {
-        assert_eq!(self.ask(json!({"type": "prompt", "message": message})), json!({"disposition": "started"}));
-    }
-
-    /// Closes the input; everything that still comes, and the exit code.
-    fn end(mut self) -> (Vec<Value>, Option<i32>) {
-        self.to = None;
-        self.rest()
-    }
-
-    fn rest(mut self) -> (Vec<Value>, Option<i32>) {
-        let mut all = std::mem::take(&mut self.passed);
-        while let Some(record) = self.record() {
-            all.push(record);
-        }
-        (all, self.child.wait().unwrap().code())
-    }
-
-    fn signal(&self, signal: Signal) {
-        kill_process(Pid::from_child(&self.child), signal).unwrap();
-    }
-}
+use crate::rpc_client::RpcClient;
 
 #[test]
 fn a_prompt_is_accepted_then_told_and_the_end_of_the_input_ends_the_program() {
     let talk = Talk::new([Reply::text("Forty-two.")]);
-    let mut client = Client::start(&talk, &[]);
+    let mut client = RpcClient::start(&talk, &[]);
     client.prompt("what is it?");
     client.event("agent_settled");
     let kinds: Vec<String> = client.passed.iter().map(|record| record["type"].as_str().unwrap().to_owned()).collect();
@@ -116,7 +32,7 @@ fn a_prompt_is_accepted_then_told_and_the_end_of_the_input_ends_the_program() {
 #[test]
 fn every_line_has_one_response() {
     let talk = Talk::new([]);
-    let mut client = Client::start(&talk, &[]);
+    let mut client = RpcClient::start(&talk, &[]);
     for line in ["garbage", "5", "[]", r#"{"type":7}"#, "{}", "\u{feff}{}", r#"{"id":1,"type":"nonsense"}"#, "", "  "] {
         client.line(line);
     }
@@ -149,7 +65,7 @@ fn every_line_has_one_response() {
 #[test]
 fn a_line_that_is_too_long_is_refused_and_the_next_one_counts() {
     let talk = Talk::new([]);
-    let mut client = Client::start(&talk, &[]);
+    let mut client = RpcClient::start(&talk, &[]);
     let piece = vec![b'x'; 1 << 20];
     let to = client.to.as_mut().unwrap();
     (0..128).for_each(|_| to.write_all(&piece).unwrap());
@@ -162,7 +78,7 @@ fn a_line_that_is_too_long_is_refused_and_the_next_one_counts() {
 fn many_commands_at_once_are_answered_in_order() {
     const MANY: usize = 10_000;
     let talk = Talk::new([]);
-    let mut client = Client::start(&talk, &[]);
+    let mut client = RpcClient::start(&talk, &[]);
     let mut to = client.to.take().unwrap();
     let writer = std::thread::spawn(move || {
         for n in 0..MANY {
@@ -184,7 +100,7 @@ fn a_message_during_a_turn_is_queued_or_refused() {
         Reply::text("Second."),
         Reply::text("Third."),
     ]);
-    let mut client = Client::start(&talk, &[]);
+    let mut client = RpcClient::start(&talk, &[]);
     client.prompt("one");
     let why = client.ask(json!({"type": "prompt", "message": "two"}));
     assert!(why.as_str().unwrap().contains("streamingBehavior"), "{why}");
@@ -215,11 +131,11 @@ fn a_prompt_without_a_key_is_refused_once_and_nothing_is_written() {
     assert!(talk.files().is_empty());
 }
 
-/// The user's own command: its output is told under the command's id.
+/// The user's own command: its output is sent with the command's id.
 #[test]
 fn a_shell_command_prints_under_its_id() {
     let talk = Talk::new([]);
-    let mut client = Client::start(&talk, &[]);
+    let mut client = RpcClient::start(&talk, &[]);
     let ran = client.ask(json!({"type": "bash", "command": "echo one; exit 3"}));
     assert_eq!(ran, json!({"output": "one\n", "exitCode": 3, "cancelled": false, "truncated": false}));
     let printed = client.passed.iter().find(|record| record["type"] == "bash_execution_update").unwrap();
@@ -229,7 +145,7 @@ fn a_shell_command_prints_under_its_id() {
 #[test]
 fn the_model_the_level_and_the_name_are_changed() {
     let talk = Talk::new([]);
-    let mut client = Client::start(&talk, &[]);
+    let mut client = RpcClient::start(&talk, &[]);
     let refused = client.ask(json!({"type": "set_model", "provider": "test", "modelId": "none"}));
     assert!(refused.as_str().unwrap().contains("test/none"), "{refused}");
     assert_eq!(client.ask(json!({"type": "set_model", "provider": "test", "modelId": "m1"}))["id"], "m1");
@@ -248,7 +164,7 @@ fn the_model_the_level_and_the_name_are_changed() {
 #[test]
 fn a_client_moves_in_the_tree_and_brings_work_back() {
     let talk = Talk::new(["One.", "Two.", "Else."].map(Reply::text));
-    let mut client = Client::start(&talk, &[]);
+    let mut client = RpcClient::start(&talk, &[]);
     client.prompt("first");
     client.event("agent_settled");
     client.prompt("second");
@@ -280,7 +196,7 @@ fn a_client_moves_in_the_tree_and_brings_work_back() {
 #[test]
 fn sessions_follow_one_another() {
     let talk = Talk::new(["One.", "Two."].map(Reply::text));
-    let mut client = Client::start(&talk, &[]);
+    let mut client = RpcClient::start(&talk, &[]);
     client.prompt("first");
     client.event("agent_settled");
     let first = client.ask(json!({"type": "get_state"}));
@@ -306,6 +222,36 @@ fn sessions_follow_one_another() {
     assert!(std::fs::metadata(page["path"].as_str().unwrap()).unwrap().len() > 1000);
 }
 
+/// The prompt named the folder of the session before, and had its rules.
+#[test]
+fn a_session_of_another_folder_has_that_folders_prompt() {
+    let talk = Talk::new(["There.", "Here.", "There again."].map(Reply::text));
+    talk.world.write("AGENTS.md", "The rule of this folder.");
+    let other = talk.world.home().join("other");
+    std::fs::create_dir_all(&other).unwrap();
+    std::fs::write(other.join("AGENTS.md"), "The rule of the other.").unwrap();
+    std::fs::create_dir_all(other.join(".pi/prompts")).unwrap();
+    std::fs::write(other.join(".pi/prompts/wonder.md"), "What of $1?").unwrap();
+    let ran = talk.command(&["-p", "there"]).current_dir(&other).output().unwrap();
+    assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
+    let mut client = RpcClient::start(&talk, &["--trust"]);
+    let names = |client: &mut RpcClient| client.ask(json!({"type": "get_commands"}))["commands"].to_string();
+    assert!(!names(&mut client).contains("wonder"));
+    client.prompt("here");
+    client.event("agent_settled");
+    let of_other = |part: &str| talk.server.seen().pop().unwrap().json().to_string().contains(part);
+    assert!(of_other("The rule of this folder.") && !of_other("The rule of the other."));
+    let sessions = client.ask(json!({"type": "list_sessions", "all": true}))["sessions"].clone();
+    let file = sessions.as_array().unwrap().iter().find(|one| one["cwd"] == other.to_str().unwrap());
+    let file = file.unwrap_or_else(|| panic!("{sessions}"))["path"].clone();
+    client.ask(json!({"type": "switch_session", "sessionPath": file}));
+    assert!(names(&mut client).contains("wonder"));
+    client.prompt("there again");
+    client.event("agent_settled");
+    assert!(!of_other("The rule of this folder.") && of_other("The rule of the other."));
+    assert!(of_other(other.to_str().unwrap()));
+}
+
 fn critical() -> Talk {
     Talk::new([
         Reply::call("bash", "c1", json!({"command": "git push --force"})),
@@ -324,7 +270,7 @@ fn result_of(talk: &Talk, call: &str) -> String {
 #[test]
 fn a_client_that_cannot_be_asked_gets_a_refusal() {
     let talk = critical();
-    let mut client = Client::start(&talk, &[]);
+    let mut client = RpcClient::start(&talk, &[]);
     client.prompt("push");
     client.event("agent_settled");
     assert!(result_of(&talk, "c1").contains("nobody can be asked"), "{}", result_of(&talk, "c1"));
@@ -336,7 +282,7 @@ fn a_client_that_cannot_be_asked_gets_a_refusal() {
 #[test]
 fn a_client_answers_approval_questions() {
     let talk = critical();
-    let mut client = Client::start(&talk, &[]);
+    let mut client = RpcClient::start(&talk, &[]);
     client.ask(json!({"type": "subscribe", "approvals": true}));
     client.prompt("push");
     let question = client.event("approval_request");
@@ -353,7 +299,7 @@ fn a_client_answers_approval_questions() {
 #[test]
 fn a_client_with_an_interface_is_asked_in_words() {
     let talk = critical();
-    let mut client = Client::start(&talk, &[]);
+    let mut client = RpcClient::start(&talk, &[]);
     client.ask(json!({"type": "subscribe", "ui": true}));
     client.prompt("push");
     let question = client.event("extension_ui_request");
@@ -383,7 +329,7 @@ fn a_client_with_an_interface_is_shown_what_happens() {
     let write = json!({"path": "a.txt", "content": "new\n"});
     let talk = Talk::new([Reply::call("write", "c1", write), Reply::text("Done.")]);
     talk.world.write("a.txt", "old\n");
-    let mut client = Client::start(&talk, &["--approval", "ask"]);
+    let mut client = RpcClient::start(&talk, &["--approval", "ask"]);
     client.ask(json!({"type": "subscribe", "ui": true, "events": []}));
     client.ask(json!({"type": "set_session_name", "name": "mine"}));
     client.prompt("change it");
@@ -409,7 +355,7 @@ fn a_client_with_an_interface_is_shown_what_happens() {
 #[test]
 fn a_client_is_told_what_it_subscribed_to() {
     let talk = Talk::new([Reply::text("One.")]);
-    let mut client = Client::start(&talk, &[]);
+    let mut client = RpcClient::start(&talk, &[]);
     client.ask(json!({"type": "subscribe", "events": ["message_end", "agent_settled"]}));
     client.prompt("hello");
     client.event("agent_settled");
@@ -423,7 +369,7 @@ fn every_end_keeps_the_results_of_running_tools() {
     let mut ends = BTreeMap::new();
     for how in ["end of input", "SIGTERM", "SIGINT", "SIGHUP", "nobody reads"] {
         let talk = Talk::new([Reply::call("bash", "c1", json!({"command": "echo begun; exec sleep 600"}))]);
-        let mut client = Client::start(&talk, &[]);
+        let mut client = RpcClient::start(&talk, &[]);
         client.prompt("wait");
         client.until(|record| record["type"] == "tool_execution_update");
         match how {
@@ -434,7 +380,7 @@ fn every_end_keeps_the_results_of_running_tools() {
         }
         let (told, code) = match how {
             "nobody reads" => {
-                let Client { mut child, mut to, from, .. } = client;
+                let RpcClient { mut child, mut to, from, .. } = client;
                 drop(from);
                 // The next record finds nobody.
                 to.as_mut().unwrap().write_all(b"{\"type\":\"get_state\"}\n").unwrap();
@@ -460,41 +406,11 @@ fn every_end_keeps_the_results_of_running_tools() {
     assert_eq!(ends, BTreeMap::from(expected));
 }
 
-/// A client that does not read makes the program neither wait nor forget.
-#[test]
-fn a_slow_client_gets_every_record_that_is_not_a_partial_one() {
-    let words = "word ".repeat(200_000);
-    let talk = Talk::new([Reply { piece: 16, ..Reply::text(&words) }, Reply::text("Two.")]);
-    let mut client = Client::start(&talk, &[]);
-    client.send(&json!({"type": "prompt", "message": "much"}));
-    client.send(&json!({"type": "follow_up", "message": "more"}));
-    // Nothing is read until the session has both answers.
-    while talk.server.seen().len() < 2 {
-        std::thread::yield_now();
-    }
-    let mut settled = 0;
-    let (mut told, mut deltas) = (String::new(), 0);
-    while settled == 0 {
-        let record = client.record().unwrap();
-        settled += usize::from(record["type"] == "agent_settled");
-        if let Some(delta) = record["assistantMessageEvent"]["delta"].as_str() {
-            deltas += 1;
-            told.push_str(delta);
-        }
-        if record["type"] == "message_end" {
-            client.passed.push(record);
-        }
-    }
-    assert_eq!(client.passed.len(), 4);
-    assert!(told == format!("{words}Two."), "{} of {} bytes", told.len(), words.len() + 4);
-    assert!(deltas < 40_000, "{deltas} deltas of 62,500");
-}
-
 /// Between tries the client's status line says when the next one is.
 #[test]
 fn a_client_with_an_interface_is_told_of_retries_and_failures() {
     let talk = Talk::new([Reply::error(529, "overloaded"), Reply::text("Yes.")]);
-    let mut client = Client::start(&talk, &[]);
+    let mut client = RpcClient::start(&talk, &[]);
     client.ask(json!({"type": "subscribe", "ui": true}));
     client.prompt("go");
     let waiting = client.until(|record| record["method"] == "setStatus");
@@ -502,35 +418,6 @@ fn a_client_with_an_interface_is_told_of_retries_and_failures() {
     assert!(waiting["statusText"].as_str().unwrap().ends_with("(1 of 3)"), "{waiting}");
     assert_eq!(client.until(|record| record["method"] == "setStatus").get("statusText"), None);
     client.event("agent_settled");
-}
-
-/// A client that reads nothing for many turns costs a file, not memory, and gets every record later.
-#[cfg(target_os = "linux")]
-#[test]
-fn records_for_a_client_that_does_not_read_wait_in_a_file() {
-    const CALLS: usize = 300;
-    let call = |n: usize| Reply::call("bash", &format!("c{n}"), json!({"command": format!("echo {n}")}));
-    let talk = Talk::new((0..CALLS).map(call).chain([Reply::text("Done.")]));
-    let mut client = Client::start(&talk, &["--rpc-version", "0.31"]);
-    client.send(&json!({"type": "prompt", "message": "go"}));
-    // The pipe is full long before the last answer is asked for.
-    while talk.server.seen().len() <= CALLS {
-        std::thread::yield_now();
-    }
-    let files = std::fs::read_dir(format!("/proc/{}/fd", client.child.id())).unwrap();
-    let open = files.filter_map(|file| std::fs::read_link(file.ok()?.path()).ok());
-    let waiting = open
-        .filter(|file| file.to_string_lossy().contains("/output/") && file.to_string_lossy().ends_with("(deleted)"));
-    assert_eq!(waiting.count(), 1);
-    client.event("agent_end");
-    let ends: Vec<String> = client
-        .passed
-        .iter()
-        .filter(|record| record["type"] == "tool_execution_end")
-        .map(|record| record["result"]["content"][0]["text"].as_str().unwrap().trim().to_owned())
-        .collect();
-    assert_eq!(ends, (0..CALLS).map(|n| n.to_string()).collect::<Vec<_>>());
-    client.end();
 }
 
 #[test]
@@ -584,7 +471,7 @@ fn the_example_clients_print_an_answer_while_it_comes() {
     }
 }
 
-/// `kill -9` at any moment: whatever an event announced is in the file, and the next client goes on from it.
+/// `kill -9` at any moment: whatever an event announced is in the file, and the next client continues from it.
 #[test]
 fn killed_at_any_moment_nothing_announced_is_lost() {
     const ROUNDS: usize = 24;
@@ -597,7 +484,7 @@ fn killed_at_any_moment_nothing_announced_is_lost() {
             Reply::call("write", &format!("w{round}"), json!({"path": "n.txt", "content": round.to_string()})),
             Reply { piece: 3, ..Reply::text(&format!("This was round {round}. {}", "And so on. ".repeat(8))) },
         ]);
-        let mut client = Client::start(&talk, &["--session", name]);
+        let mut client = RpcClient::start(&talk, &["--session", name]);
         client.send(&json!({"type": "prompt", "message": format!("round {round}")}));
         let mut seen = Vec::new();
         while seen.len() < round * 4 {

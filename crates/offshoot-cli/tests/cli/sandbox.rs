@@ -1,4 +1,4 @@
-//! `--sandbox`: what the model's commands and file tools may do, what people and models are told, and a system that does not
+//! `--sandbox`: what the model's commands and file tools may do, the notices for people and models, and a system that does not
 //! enforce all of it.
 
 use std::path::PathBuf;

@@ -88,7 +88,9 @@ fn a_key_changes_between_the_models_of_the_scope() {
     terminal.until_text("big/m3 • thinking low");
     ask(&mut terminal, 1);
     terminal.send("\x10");
-    terminal.until_text("m1 • thinking off");
+    // The row at the start names the first model, too.
+    let is_first = |row: &str| row.starts_with("~/work") && row.ends_with("m1 • thinking off");
+    terminal.until("the first model", |screen| screen.lines().any(is_first));
     ask(&mut terminal, 2);
     // The second of the scope goes, the last model comes: at once, for this session only.
     terminal.send("/scoped-models\r");
@@ -103,6 +105,23 @@ fn a_key_changes_between_the_models_of_the_scope() {
     let kept = talk.world.home().join(".local/share/offshoot/settings.json");
     assert!(std::fs::read_to_string(kept).unwrap().contains(r#"["test/m1:off", "test/m2"]"#));
     assert_eq!(asked(&talk), "m1 big/m3:2048 m1 m2");
+    terminal.send("\x04");
+    assert!(terminal.ended());
+    talk.no_problems();
+}
+
+/// Regression: the prompt was sent beside the change, and often before it.
+#[test]
+fn a_prompt_that_follows_the_key_at_once_is_for_the_new_model() {
+    let replies = (0..6).map(|number| Reply::text(&format!("Answer {number}.")));
+    let talk = three_models(replies, &json!({"enabledModels": ["m1:off", "m2:off"]}));
+    let mut terminal = Terminal::offshoot(&talk, &["say 0"], (80, 24));
+    terminal.until_text("Answer 0.").until_idle();
+    for (number, keys) in ["\x10", "\x10", "\x10", "\x10", "\x10\x10"].iter().enumerate() {
+        terminal.send(&format!("{keys}say {number}\r"));
+        terminal.until_text(&format!("Answer {}.", number + 1)).until_idle();
+    }
+    assert_eq!(asked(&talk), "m1 m2 m1 m2 m1 m1");
     terminal.send("\x04");
     assert!(terminal.ended());
     talk.no_problems();

@@ -249,7 +249,7 @@ impl Terminal {
         self
     }
 
-    /// Where the cursor stands: the row with what is in it, and the column.
+    /// Where the cursor is: the row with what is in it, and the column.
     pub(crate) fn cursor(&self) -> (String, u16) {
         let (row, column) = self.position();
         let text = self.emulator.screen().line(row).map(avt::Line::text).unwrap_or_default();

@@ -11,18 +11,18 @@ use crate::agent::Talk;
 use crate::terminal::Terminal;
 
 /// A folder whose settings leave the model without tools.
-fn project(replies: usize) -> Talk {
+pub(crate) fn project(replies: usize) -> Talk {
     let talk = Talk::new((0..replies).map(|_| Reply::text("Yes.")));
     talk.world.write(".offshoot/settings.json", r#"{"defaultTools": []}"#);
     talk
 }
 
 /// Whether the last request was made by the project's settings.
-fn had_effect(talk: &Talk) -> bool {
+pub(crate) fn had_effect(talk: &Talk) -> bool {
     talk.server.seen().last().unwrap().json().get("tools").is_none()
 }
 
-fn answer(talk: &Talk, is_trusted: bool) {
+pub(crate) fn answer(talk: &Talk, is_trusted: bool) {
     let work = talk.world.work().canonicalize().unwrap();
     talk.data("trust.json", &json!({work.to_str().unwrap(): is_trusted}));
 }

@@ -11,7 +11,7 @@ fn a_question_is_answered() {
     let talk = Talk::new([Reply::text("Forty-two.")]);
     talk.was_started_before();
     let mut terminal = Terminal::offshoot(&talk, &[], (80, 24));
-    terminal.until_text("m1");
+    terminal.until_text("0% of 200k");
     assert_snapshot!(terminal.screen(), @"
     offshoot 0.1.0 · m1 • thinking medium · ~/work
     ? help · / commands · @ files · ! shell · escape stops · ctrl+d leaves
@@ -172,7 +172,7 @@ fn keys_are_those_of_the_users_file() {
     assert!(terminal.ended());
 }
 
-/// Also one that has not answered yet where its cursor stands, so that the program waits for that.
+/// Also one that has not answered yet where its cursor is, so that the program waits for that.
 #[test]
 fn a_terminal_that_goes_away_ends_the_program() {
     let talk = Talk::new([]);

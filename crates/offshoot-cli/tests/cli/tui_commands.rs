@@ -39,7 +39,8 @@ fn id_of(talk: &Talk, text: &str) -> String {
 fn exports_in_each_ending() {
     let (talk, mut terminal) = talked(&[]);
     let branch = id_of(&talk, "The first answer.");
-    for (name, begins) in [("a page.html", "<!"), ("copy.jsonl", "{\"type\":\"session\""), ("notes.md", "#")] {
+    for (name, begins) in [("a page.html", "<!"), ("copy.jsonl", "{\"type\":\"session\""), ("notes.md", "---\ntitle: ")]
+    {
         terminal.send(&format!("/export \"{name}\"\r"));
         terminal.until_text(&format!("written to ~/work/{name}"));
         let written = talk.world.read(name);
@@ -153,7 +154,7 @@ fn imports_of_pi_of_omp_and_of_nothing() {
     terminal.until_text("empty");
     terminal.send("/import none.jsonl\r");
     terminal.until_text("No such file or directory");
-    // One of another machine goes on here, as a copy.
+    // One of another machine continues here, as a copy.
     terminal.send("/import gone.jsonl\r");
     terminal.until_text("/no/such/folder is not there").until_text("› asked far away?");
     leave(terminal, &talk);
@@ -170,7 +171,7 @@ fn sessions_begun_from_this_one() {
     terminal.until_text("a new session, begun from the other").until_idle().send("more\r");
     terminal.until_text("Of the clone.").until_idle();
     assert!(asked(&talk).contains("second question"));
-    // Chosen from a list: the session begins before it, and it stands in the editor.
+    // Chosen from a list: the session begins before it, and its text is in the editor.
     terminal.send("/branch\r");
     terminal.until("the messages", |screen| {
         screen.contains("first question") && screen.contains("more") && screen.starts_with("Fork")
@@ -236,7 +237,7 @@ fn popped_with_a_summary_by_the_model_and_without_one() {
     terminal.until_text("≡ branch summary").send("!\r");
     terminal.until_text("Once more.").until_idle();
     assert!(asked(&talk).contains("What the second was about.") && asked(&talk).contains("second question!"));
-    // The model says nothing more: the summary is put together without it, and that is told.
+    // The model says nothing more: the summary is put together without it, and a notice says so.
     let first = id_of(&talk, "The first answer.");
     terminal.send(&format!("/pop {first}\r"));
     terminal.until_text("put together without a model").until_text("≡ branch summary");

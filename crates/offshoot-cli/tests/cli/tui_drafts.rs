@@ -18,7 +18,7 @@ fn drafts(talk: &Talk) -> Vec<String> {
     files.filter_map(|file| fs::read_to_string(file.ok()?.path()).ok()).collect()
 }
 
-/// The names of the files of drafts, without the part that stands for the program.
+/// The names of the files of drafts, without the part that names the program.
 fn drafted(talk: &Talk) -> Vec<String> {
     let files = fs::read_dir(folder(talk)).into_iter().flatten();
     let names = files.filter_map(|file| file.ok()?.file_name().into_string().ok());

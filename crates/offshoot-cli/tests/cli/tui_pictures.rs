@@ -1,4 +1,4 @@
-//! Pictures on the terminal: where it understands them they stand in the conversation, elsewhere they are named.
+//! Pictures on the terminal: where it understands them they are in the conversation, elsewhere they are named.
 
 use offshoot_agent::testing::script::Reply;
 use serde_json::json;
@@ -8,7 +8,7 @@ use crate::terminal::Terminal;
 
 /// A red square of 60 by 60 pixels.
 pub(crate) const RED: &[u8] = include_bytes!("red.png");
-/// How kitty is told to show it: in six columns and three rows.
+/// The command that makes kitty show it: in six columns and three rows.
 const SHOWN: &str = "\u{1b}_Ga=T,f=100,c=6,r=3,C=1,q=2,m=0;";
 const SIXEL: &str = "\u{1b}P";
 const FORGOTTEN: &str = "\u{1b}_Ga=d,d=A,q=2\u{1b}\\";
@@ -136,7 +136,7 @@ fn other_terminals_are_told_in_their_own_way() {
     }
 }
 
-/// A terminal that is taken for another is told by the settings, which count for what comes.
+/// The settings correct a wrong guess about the terminal, from then on.
 #[test]
 fn the_user_says_how_pictures_are_sent() {
     let talk = talk();

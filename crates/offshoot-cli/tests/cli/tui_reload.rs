@@ -64,7 +64,7 @@ fn what_was_written_since_the_start_counts_after_a_reload() {
     leave(terminal, &talk);
 }
 
-/// What a broken file costs is told, and everything stays as it was.
+/// A broken file is reported, and nothing changes.
 #[test]
 fn a_reload_that_cannot_read_the_settings_changes_nothing() {
     let talk = Talk::new([Reply::text("Hello."), Reply::text("Again.")]);

@@ -122,14 +122,14 @@ fn hostile_answers_stay_in_their_place() {
     assert!(terminal.ended());
 }
 
-/// A command that prints four lines and goes on for ever.
+/// A command that prints four lines and never ends.
 const COUNTS: &str = "for n in 1 2 3 4; do echo line $n; done; sleep 1000";
 
 fn shows_four_lines(screen: &str) -> bool {
     (1..=4).all(|n| screen.lines().any(|row| row.trim() == format!("line {n}")))
 }
 
-/// Escape after four printed lines: they stay on the screen, in the file and in what the model is told.
+/// Escape after four printed lines: they stay on the screen, in the file and in the result for the model.
 #[test]
 fn a_stopped_tool_keeps_its_output() {
     let talk = Talk::new([Reply::call("bash", "c1", json!({"command": COUNTS})), Reply::text("Four lines, then.")]);

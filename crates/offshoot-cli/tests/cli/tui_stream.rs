@@ -50,6 +50,21 @@ fn a_long_answer_scrolls_while_it_comes_and_is_resumed_as_it_was() {
     }
 }
 
+/// The paragraph that was not finished was wiped with the editor.
+#[test]
+fn what_came_of_an_answer_stays_on_the_screen_when_the_user_leaves() {
+    let text = format!("A paragraph that is finished.\n\nThe second one has begun and {}", "goes on ".repeat(200));
+    let talk = Talk::new([Reply { then: Then::Hang, cut: Some(3000), ..Reply::text(&text) }]);
+    let mut terminal = Terminal::offshoot(&talk, &["tell me"], (80, 24));
+    terminal.until_text("The second one has begun").until_text(" stops it").send("\x03\x03");
+    assert!(terminal.ended());
+    let whole = terminal.whole();
+    for row in ["\n  A paragraph that is finished.\n\n", "\n  The second one has begun and"] {
+        assert_eq!(whole.matches(row).count(), 1, "{row:?}: {whole}");
+    }
+    assert!(!whole.contains("───"), "the editor is gone: {whole}");
+}
+
 /// What was folded until now and is longer than the screen is all there when it is opened, below what stood above it.
 #[test]
 fn thoughts_that_are_opened_while_they_come_are_all_there() {

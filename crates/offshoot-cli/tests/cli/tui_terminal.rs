@@ -47,7 +47,7 @@ fn others_stop_it_as_the_key_does() {
     talk.no_problems();
 }
 
-/// Nobody can prepare for this one: when the program goes on it takes the terminal back.
+/// Nobody can prepare for this one: when the program continues it takes the terminal back.
 #[test]
 fn a_stop_that_cannot_be_seen_is_mended() {
     let talk = Talk::new([]);
@@ -250,7 +250,7 @@ fn without_a_key_the_prompt_stays_in_the_editor() {
     talk.no_problems();
 }
 
-/// Who has no key sees the next step, and goes on as soon as there is one.
+/// Who has no key sees the next step, and continues as soon as there is one.
 #[test]
 fn a_newcomer_without_a_key_is_told_what_to_do() {
     let talk = Talk::new([Reply::text("Welcome.")]);

@@ -93,13 +93,20 @@ impl Tmux<'_> {
     }
 
     /// Waits until this size is drawn: what the shell said is there, and one editor without the rules of another.
-    fn resize(&self, (columns, rows): (u16, u16), is_so: impl Fn(&str) -> bool) {
-        self.resize_window((columns, rows));
-        let rule = "─".repeat(columns.into());
-        // tmux shows a frame while it is written: what is left of another size must go, and may be there for a moment.
-        let is_drawn = |text: &str| text.lines().filter(|row| row.starts_with("───")).eq([&rule, &rule]);
-        let text = self.until("the other size", |text| is_drawn(text) && is_so(text));
+    fn resize(&self, size: (u16, u16), is_so: impl Fn(&str) -> bool) {
+        self.resize_window(size);
+        let text = self.until_drawn(is_so);
         assert!(text.contains("\nbefore offshoot\n"), "{text}");
+    }
+
+    /// Waits until the window's size is drawn. tmux shows a frame while it is written: what is left of another size must go,
+    /// and may be there for a moment.
+    fn until_drawn(&self, is_so: impl Fn(&str) -> bool) -> String {
+        let columns = self.run(&["display-message", "-p", "#{window_width}"]).stdout;
+        let columns: usize = String::from_utf8(columns).unwrap().trim().parse().unwrap();
+        let rule = "─".repeat(columns);
+        let is_drawn = |text: &str| text.lines().filter(|row| row.starts_with("───")).eq([&rule, &rule]);
+        self.until("the other size", |text| is_drawn(text) && is_so(text))
     }
 }
 
@@ -156,6 +163,64 @@ fn a_narrower_tmux_has_no_blank_row_below_a_coloured_one() {
     tmux.resize((40, 24), |text| text.contains("An answer."));
     let rows = String::from_utf8(tmux.run(&["capture-pane", "-p", "-S", "-"]).stdout).unwrap();
     assert!(rows.contains("\n› tell me all\n\n  An answer.\n"), "{rows}");
+}
+
+/// The words of the answer, each row of it: what is indented between the prompt and the editor, without the row of the work.
+fn answer_words(text: &str) -> String {
+    let answer = text.split_once("\n› tell me all").map_or("", |(_, answer)| answer);
+    let rows = answer.lines().take_while(|row| !row.starts_with("───"));
+    let rows = rows.filter(|row| row.starts_with("  ") && !row.contains(" … "));
+    rows.flat_map(str::split_whitespace).collect::<Vec<_>>().join(" ")
+}
+
+/// How many paragraphs the text has from the first on, whole and in order, and what it has after them.
+fn whole_paragraphs<'a>(mut text: &'a str, all: &[String]) -> (usize, &'a str) {
+    let mut count = 0;
+    while let Some(rest) = all.get(count).and_then(|paragraph| text.strip_prefix(paragraph.trim_end())) {
+        (count, text) = (count + 1, rest.trim_start());
+    }
+    (count, text)
+}
+
+/// Looks after each piece of a paced answer, hundreds in all, while the window changes its size. What is above the last two
+/// paragraphs is whole in every look. The last two may be between two frames: they must become whole before the next piece.
+#[test]
+fn every_look_at_a_paced_answer_has_each_paragraph_once() {
+    let pace = Gate::new();
+    let talk = Talk::new([Reply { chunk: 60, pace: Some(pace.clone()), ..Reply::text(&paragraphs(1..=40)) }]);
+    let Some(tmux) = Tmux::start(&talk) else { return };
+    tmux.ask();
+    let all: Vec<_> = (1..=40).map(|at| paragraphs(at..=at)).collect();
+    let mut sizes = [(40, 24), (80, 12), (60, 40), (200, 24), (40, 8), (80, 24)].into_iter().cycle();
+    let (mut looks, mut most) = (0, 0);
+    while most < all.len() {
+        pace.step();
+        let text = tmux.text();
+        let words = answer_words(&text);
+        let (found, rest) = whole_paragraphs(&words, &all);
+        assert!(found + 2 >= most, "look {looks} has {found} of {most}, then {rest:?}:\n{text}");
+        assert!(rest.matches("Paragraph").count() <= 2, "look {looks} has {rest:?} after {found}:\n{text}");
+        assert!(text.contains("\nbefore offshoot\n"), "look {looks}:\n{text}");
+        let is_right = |text: &str| {
+            let words = answer_words(text);
+            let (found, rest) = whole_paragraphs(&words, &all);
+            // A low window has no room for the first rows of a paragraph that is not finished.
+            found >= most && all.get(found).map_or("", String::as_str).contains(rest)
+        };
+        // The program hears of each other size late. From then on pieces come in at that size.
+        let text = match looks % 80 {
+            0 => {
+                tmux.resize_window(sizes.next().unwrap());
+                tmux.until("whole paragraphs", is_right)
+            }
+            8 => tmux.until_drawn(is_right),
+            _ => tmux.until("whole paragraphs", is_right),
+        };
+        most = whole_paragraphs(&answer_words(&text), &all).0;
+        looks += 1;
+        assert!(looks < 5_000, "the answer does not end:\n{text}");
+    }
+    say(&format!("looks at a paced answer in tmux: {looks}"));
 }
 
 /// The same while answers come in: as many paragraphs as are printed are there once, in their order.

@@ -252,7 +252,7 @@ fn waiting_for_a_model_is_stopped_and_the_conversation_goes_on() {
     let mut terminal = Terminal::offshoot(&talk, &["chat", "hello"], (80, 24));
     terminal.until_text("retry in 60 s").send("\x1b");
     terminal.until("the end", |screen| screen.contains("stopped by the user") && !screen.contains("retry in"));
-    // What the model does not take is told in its words.
+    // The notice names what the model does not support.
     terminal.send("odd words\r");
     terminal.until_text("✗ error: 400 too odd").until_idle().send("even words\r");
     terminal.until_text("Here I am.").until_idle();

@@ -1,4 +1,4 @@
-//! A home of its own for each test, with a clock that stands still, and what a command did there as text.
+//! A home of its own for each test, with a clock that shows a fixed time, and what a command did there as text.
 
 use std::collections::BTreeMap;
 use std::fs;

@@ -1,4 +1,4 @@
-//! Several programs at one session, with the real one: who stands beside whom, who holds the lock, and how durable it is.
+//! Several programs at one session, with the real one: whose branches lie side by side, who holds the lock, and how durable it is.
 
 use std::fs::{self, File};
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
@@ -62,7 +62,7 @@ pub(crate) fn holder(world: &World) -> Option<Child> {
     Some(child)
 }
 
-/// A holder that stands still blocks nobody for ever, and is named; one that was killed blocks nobody.
+/// A stopped holder blocks nobody for ever, and is named; one that was killed blocks nobody.
 #[test]
 fn a_stopped_holder_is_named_and_a_killed_one_is_gone() {
     let world = world();

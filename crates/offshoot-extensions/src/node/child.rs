@@ -24,6 +24,9 @@ use crate::contract::{CALL, Failure, LoadRequest, Loaded, Services};
 /// A pipe takes 64 KiB: so many lines of this length fit, with pings.
 const SHORT: usize = 4 << 10;
 const FEW: usize = 8;
+/// A context that is not sent before somebody looks at it has this many bytes.
+const HELD: usize = 64 << 10;
+const CONTEXT: &str = r#"{"type":"context","messages":"#;
 /// How much of what extensions print is kept.
 const PRINTED: usize = 64 << 10;
 
@@ -36,10 +39,14 @@ pub(super) struct Child {
     state: Mutex<State>,
     ended: Condvar,
     is_gone: AtomicBool,
+    /// Payloads that the process has not been sent: it asks for them when a handler looks at them.
+    held: Mutex<HashMap<u64, Arc<str>>>,
     /// Pings without an answer.
     silence: AtomicU64,
     /// Calls of the process that block it: it cannot answer pings meanwhile.
     blocked: AtomicU64,
+    #[expect(dead_code, reason = "its end, also by a kill of this program, ends the process")]
+    life: PipeWriter,
     services: Arc<dyn Services>,
 }
 
@@ -81,6 +88,7 @@ impl Child {
         let (answers_in, answers_out) = io::pipe()?;
         let (calls_in, calls_out) = io::pipe()?;
         let (printed_in, printed_out) = io::pipe()?;
+        let (life_in, life) = io::pipe()?;
         let mapping = |parent_fd: OwnedFd, child_fd| FdMapping { parent_fd, child_fd };
         let mut command = Command::new(node);
         command.arg(folder.join("host.mjs")).stdin(Stdio::null());
@@ -92,6 +100,7 @@ impl Child {
             mapping(results_out.into(), 4),
             mapping(answers_in.into(), 5),
             mapping(calls_out.into(), 6),
+            mapping(life_in.into(), 7),
         ];
         command.fd_mappings(fds).map_err(|_| io::Error::other("two pipes have one number"))?;
         let process = command.spawn()?;
@@ -108,8 +117,10 @@ impl Child {
             state: Mutex::default(),
             ended: Condvar::new(),
             is_gone: AtomicBool::new(false),
+            held: Mutex::default(),
             silence: AtomicU64::new(0),
             blocked: AtomicU64::new(0),
+            life,
             services: services.clone(),
         });
         let runtime = Handle::current();
@@ -133,7 +144,7 @@ impl Child {
         self.is_gone.load(Ordering::Acquire)
     }
 
-    fn send(&self, line: String) {
+    pub(super) fn send(&self, line: String) {
         self.queued.fetch_add(1, Ordering::AcqRel);
         // The thread ends with the pipe.
         drop(self.to.send(line));
@@ -187,6 +198,25 @@ impl Child {
         let answer = answered.await.unwrap_or_else(|_| Err(self.failure()));
         asking.is_answered = true;
         answer
+    }
+
+    fn held(&self) -> MutexGuard<'_, HashMap<u64, Arc<str>>> {
+        self.held.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The payload of an event as it is sent. A long conversation stays here.
+    pub(super) fn hold(&self, id: u64, payload: Arc<str>) -> Arc<str> {
+        if payload.len() < HELD || !payload.starts_with(CONTEXT) {
+            return payload;
+        }
+        self.held().insert(id, payload);
+        r#"{"type":"context","held":true}"#.into()
+    }
+
+    /// The payload of an event that is under way.
+    fn held_payload(&self, params: &Value) -> Result<String, String> {
+        let found = params["event"].as_u64().and_then(|id| self.held().get(&id).cloned());
+        found.map(|payload| payload.to_string()).ok_or_else(|| "the event is over: its messages are gone".to_owned())
     }
 
     fn failure(&self) -> Failure {
@@ -337,8 +367,11 @@ struct Asking<'a> {
 
 impl Drop for Asking<'_> {
     fn drop(&mut self) {
+        self.child.held().remove(&self.id);
         if !self.is_answered {
             self.child.state().waiting.remove(&self.id);
+            // A process that runs on is noticed even if nobody asks again.
+            self.child.silence.fetch_max(1, Ordering::AcqRel);
             self.child.send(json!({"t": "cancel", "id": self.id}).to_string());
         }
     }
@@ -386,7 +419,12 @@ fn serve_calls(child: &Weak<Child>, pipe: PipeReader, mut answers: PipeWriter) {
         child.blocked.fetch_add(1, Ordering::AcqRel);
         let mut call: Value = serde_json::from_slice(&line).unwrap_or_default();
         let (id, method) = (call["id"].take(), call["method"].as_str().unwrap_or_default().to_owned());
-        let answer = match child.services.now(&method, call["params"].take()) {
+        let params = call["params"].take();
+        let answer = match method.as_str() {
+            "host.payload" => child.held_payload(&params),
+            method => child.services.now(method, params),
+        };
+        let answer = match answer {
             Ok(ok) => format!("{{\"id\":{id},\"ok\":{ok}}}\n"),
             Err(message) => format!("{{\"id\":{id},\"error\":{{\"message\":{}}}}}\n", json!(message)),
         };
@@ -413,7 +451,8 @@ fn keep_printed(child: &Weak<Child>, mut pipe: PipeReader) {
     }
 }
 
-/// Ends a process that works on without yielding. While it waits for us, or for nothing, nothing is counted.
+/// Ends a process that works on without yielding. Nothing is counted while it waits for us, nor while nobody waits for it and it has
+/// answered every ping.
 async fn watch(child: Weak<Child>, patience: Duration) {
     let step = (patience / 8).max(Duration::from_millis(20));
     let most = u64::try_from(patience.as_millis() / step.as_millis().max(1)).unwrap_or(8);
@@ -428,7 +467,8 @@ async fn watch(child: Weak<Child>, patience: Duration) {
             let state = child.state();
             !state.waiting.is_empty() || state.ready.is_some()
         };
-        if !is_waited_for || child.blocked.load(Ordering::Acquire) > 0 {
+        let is_silent = child.silence.load(Ordering::Acquire) > 0;
+        if !(is_waited_for || is_silent) || child.blocked.load(Ordering::Acquire) > 0 {
             child.silence.store(0, Ordering::Release);
             continue;
         }

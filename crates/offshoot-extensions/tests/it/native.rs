@@ -9,46 +9,14 @@ use offshoot_agent::testing::server::Server;
 use offshoot_agent::tool::{Shell, select};
 use offshoot_agent::{Approver, Setup};
 use offshoot_extensions::ExtensionSet;
-use offshoot_extensions::contract::{ExtensionKind, HostFuture, LoadRequest, Origin, Source};
-use offshoot_extensions::program::{ExtensionFailure, Program};
+use offshoot_extensions::contract::{ExtensionKind, LoadRequest, Origin, Source};
 use offshoot_session::clock::SystemClock;
 use offshoot_session::entry::Source as _;
 use offshoot_session::session::{NewSession, Options, Session};
-use serde_json::{Value, json};
+use serde_json::json;
 
+use crate::nobody::Nobody;
 use crate::prune::Prune;
-
-/// Nobody is there.
-struct Nobody;
-
-impl Program for Nobody {
-    fn mode(&self) -> &'static str {
-        "print"
-    }
-    fn has_ui(&self) -> bool {
-        false
-    }
-    fn ask_user(&self, _: String, _: Value) -> HostFuture<'static, Value> {
-        Box::pin(std::future::ready(Value::Null))
-    }
-    fn tell_user(&self, _: &str, _: Value) {}
-    fn look(&self, _: &str, _: &Value) -> Value {
-        Value::Null
-    }
-    fn failed(&self, failure: &ExtensionFailure) {
-        panic!("{failure:?}");
-    }
-    fn models(&self, _: bool) -> Vec<Arc<Model>> {
-        Vec::new()
-    }
-    fn key(&self, _: String, _: String) -> HostFuture<'static, Value> {
-        Box::pin(std::future::ready(Value::Null))
-    }
-    fn resource_commands(&self) -> Vec<Value> {
-        Vec::new()
-    }
-    fn shutdown(&self) {}
-}
 
 fn request() -> LoadRequest {
     let source = Source { path: "prune.rs".into(), kind: ExtensionKind::Extension, origin: Origin::Flag };
@@ -62,6 +30,7 @@ fn request() -> LoadRequest {
         reason: "startup",
         extensions: vec![source],
         launcher: None,
+        limits: String::new(),
         pi_packages: Vec::new(),
     }
 }

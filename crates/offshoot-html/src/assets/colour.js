@@ -35,13 +35,13 @@ const STRINGS = {
 };
 const REST = /(?<number>\b(?:0[xob][\da-f_]+|\d[\d_]*(?:\.\d+)?(?:e[+-]?\d+)?)\w*)|(?<word>[A-Za-z_$][\w$]*)(?<call>(?=!?\())?/;
 const HTML = /(?<comment><!-{2}[^]*?(?:-->|$))|(?<keyword><\/?[A-Za-z][\w:-]*|\/?>)|(?<string>"[^"]*"?|'[^'\n]*')/g;
-const CSS = /(?<comment>\/\*[^]*?(?:\*\/|$))|(?<string>"[^"\n]*"?|'[^'\n]*'?)|(?<number>#[\da-f]{3,8}\b|-?\d+(?:\.\d+)?[a-z%]*)|(?<keyword>@[\w-]+)|(?<type>[.#][\w-]+)/gi;
+const STYLES = /(?<comment>\/\*[^]*?(?:\*\/|$))|(?<string>"[^"\n]*"?|'[^'\n]*'?)|(?<number>#[\da-f]{3,8}\b|-?\d+(?:\.\d+)?[a-z%]*)|(?<keyword>@[\w-]+)|(?<type>[.#][\w-]+)/gi;
 
 /** A language by the word after a fence or the ending of a file: its rule and its words; undefined if it is not known. */
 function languageOf(name) {
   const key = said(name).toLowerCase().split(/[\s,{]/)[0];
   const known = Object.hasOwn(ALSO, key) ? ALSO[key] : key;
-  if (known === "html" || known === "css") return { rule: known === "html" ? HTML : CSS, words: new Set() };
+  if (known === "html" || known === "css") return { rule: known === "html" ? HTML : STYLES, words: new Set() };
   if (!Object.hasOwn(WORDS, known)) return undefined;
   const comment = ["py", "rb", "sh", "toml"].includes(known) ? HASH : ["sql", "lua"].includes(known) ? DASHES : SLASHES;
   const parts = [comment, Object.hasOwn(STRINGS, known) ? STRINGS[known] : QUOTED, REST];

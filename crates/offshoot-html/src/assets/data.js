@@ -155,6 +155,19 @@ function button(className, text, run) {
   return element;
 }
 
+const fillers = new WeakMap();
+
+/** A fold that is filled once, when it is opened or printed. */
+function filledLater(box, fill) {
+  let isFilled = false;
+  fillers.set(box, () => {
+    if (!isFilled) fill();
+    isFilled = true;
+  });
+  box.addEventListener("toggle", () => box.open && fillers.get(box)());
+  return box;
+}
+
 function minute(time) {
   if (typeof time !== "number" || !(Math.abs(time) < 8.64e15)) return "";
   return new Date(time).toISOString().slice(0, 16).replace("T", " ");

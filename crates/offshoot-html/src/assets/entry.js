@@ -113,10 +113,7 @@ function literal(given, className, lines, paint = fill) {
     const more = button("more", counted(left, "more character"), () => (more.remove(), grow(from + LONGEST)));
     box.append(more);
   };
-  box.addEventListener("toggle", () => {
-    if (box.open && box.children.length === 1) grow(0);
-  });
-  return box;
+  return filledLater(box, () => grow(0));
 }
 
 function prose(text, operations) {
@@ -174,8 +171,9 @@ function content(value, blobs, text) {
 }
 
 function thinking(text) {
-  if (text.trim() === "") return null;
-  const box = el("details", "thinking", el("summary", "", "Thinking"), el("div", "words", text.trim().slice(0, LONGEST)));
+  const words = text.trim();
+  if (words === "") return null;
+  const box = el("details", "thinking", el("summary", "", "Thinking"), words.length > LONGEST ? literal(words, "words", PREVIEW.prose) : el("div", "words", words));
   box.open = shown.thinking;
   return box;
 }
@@ -319,7 +317,7 @@ function branchOf(summary) {
   const goal = lines.findIndex((line) => /^#[# ]*goal[ :]*$/i.test(line));
   const lead = lines.slice(0, 3).findIndex((line) => line.endsWith(":") && !/^[#*-]/.test(line));
   const words = goal < 0 ? lines.slice(lead + 1).find((line) => !line.startsWith("#")) : lines[goal + 1];
-  return words === undefined || /^#|^\(none/.test(words) ? "" : `of “${oneLine(words, 120)}”`;
+  return words === undefined || /^#|^\(none/.test(words) ? "" : `of “${oneLine(words.replace(/\*\*|__|`/g, ""), 120)}”`;
 }
 
 function folded(title, beside, text, operations) {

@@ -34,7 +34,7 @@ async function reset() {
 /** Goes where the address says: `leafId` names the path, `targetId` the entry on it; after `?` or `#`. */
 async function follow() {
   const words = new URLSearchParams(location.hash.slice(1) || location.search);
-  const [target, leaf] = ["targetId", "leafId"].map((name) => placeOf.get(words.get(name)) ?? -1);
+  const [target, leaf] = ["targetId", "leafId"].map((name) => (words.has(name) ? (placeOf.get(words.get(name)) ?? -1) : -1));
   const unknown = ["leafId", "targetId"].map((name) => words.get(name)).filter((id) => id !== null && !placeOf.has(id));
   if (unknown.length > 0) announce(`This page has no entry ${unknown.map((id) => oneLine(id, 40)).join(" and none ")}.`);
   if (target < 0 && leaf < 0) return false;
@@ -47,13 +47,24 @@ async function follow() {
   return true;
 }
 
-/** The address names the entry at the top of the screen, so that reloading leads there. */
+let scrolled = 0;
+
+/** Looks where the reader is once the page rests. */
+function rememberSoon() {
+  clearTimeout(scrolled);
+  scrolled = setTimeout(remember, 250);
+}
+
+/** The address names the entry at the top of the screen, so that reloading leads there; where the page went by itself it names the entry that was chosen. */
 function remember() {
-  if (state.leaf < 0 || document.querySelector("main").getAttribute("aria-busy") === "true" || window.scrollY < 50) return;
+  if (document.querySelector("main").getAttribute("aria-busy") === "true") return rememberSoon();
+  if (state.leaf < 0 || window.scrollY < 50 || Math.abs(window.scrollY - state.scrolledTo) < 2) return;
   const top = Array.from(byId("talk").querySelectorAll("article")).find((box) => box.getBoundingClientRect().bottom > 70);
   if (!top) return;
   const at = Number(top.dataset.at);
-  if (state.onPath.has(at)) history.replaceState(null, "", addressOf(state.leaf, at));
+  if (!state.onPath.has(at)) return;
+  state.scrolledTo = -1;
+  history.replaceState(null, "", addressOf(state.leaf, at));
 }
 
 /** The first or the last entry of the path. */
@@ -91,7 +102,9 @@ function search(query) {
   if (query === "") reveal(state.target < 0 ? state.leaf : state.target);
   sayHits();
   lightUp();
-  if (query.trim().length > 1) wait = setTimeout(() => searchAll(query), 250);
+  if (query.trim().length < 2) return;
+  byId("hits").textContent = "…";
+  wait = setTimeout(() => searchAll(query), 250);
 }
 
 async function searchAll(query) {
@@ -251,19 +264,36 @@ function showKeys() {
   openSheet("Keys", list);
 }
 
-/** Entries that are printed at most; the page says how many are left. */
-const PRINTED = 5000;
+/** Entries that are printed at most; the print says how many are left. */
+const PRINTED = 20_000;
+
+/** Opens every fold, and gives back how to close those that were closed. */
+function unfold() {
+  const closed = Array.from(document.querySelectorAll("main details:not([open])"));
+  for (const box of closed) {
+    fillers.get(box)?.();
+    box.open = true;
+  }
+  return () => closed.forEach((box) => (box.open = false));
+}
 
 async function printAll() {
   announce("Preparing to print …");
   const before = [state.from, state.to];
   [state.from, state.to] = [Math.max(0, state.path.length - PRINTED), state.path.length];
   if (!(await drawTalk())) return;
-  for (const box of document.querySelectorAll("main details")) box.open = true;
+  const fold = unfold();
+  // Long diffs and long output open step by step: here all steps.
+  for (let step = 0; step < PRINTED; step++) {
+    const more = document.querySelector("#talk :is(.diff, .long) > button.more");
+    if (!more) break;
+    more.click();
+  }
   for (const image of document.querySelectorAll("#talk img.picture")) if (!image.src) load(image);
   await Promise.all(Array.from(document.images, (image) => image.decode?.().catch(() => {})));
   announce("");
   window.print?.();
+  fold();
   [state.from, state.to] = before;
   await drawTalk();
 }
@@ -368,14 +398,10 @@ function listen() {
   window.addEventListener("popstate", follow);
   window.addEventListener("hashchange", follow);
   window.addEventListener("resize", drawRows);
-  window.addEventListener("beforeprint", () => {
-    for (const box of document.querySelectorAll("main details")) box.open = true;
-  });
-  let scrolled = 0;
-  window.addEventListener("scroll", () => {
-    clearTimeout(scrolled);
-    scrolled = setTimeout(remember, 250);
-  }, { passive: true });
+  let fold = () => {};
+  window.addEventListener("beforeprint", () => (fold = unfold()));
+  window.addEventListener("afterprint", () => fold());
+  window.addEventListener("scroll", rememberSoon, { passive: true });
   listenToEdge();
 }
 

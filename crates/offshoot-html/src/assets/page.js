@@ -6,7 +6,7 @@ const STRETCH = 200;
 const COLUMN = 7.3;
 
 const shown = { thinking: false, output: false };
-const state = { filter: "default", query: "", open: META.leaf, leaf: META.leaf, target: -1, path: [], from: 0, to: 0, rows: [], places: new Map(), onPath: new Set(), folds: new Folds(), narrowFolds: new Folds(true), drawing: 0 };
+const state = { filter: "default", query: "", open: META.leaf, leaf: META.leaf, target: -1, path: [], from: 0, to: 0, rows: [], places: new Map(), calls: new Map(), drawn: 0, onPath: new Set(), folds: new Folds(), narrowFolds: new Folds(true), drawing: 0, scrolledTo: 0 };
 
 // The tree.
 
@@ -27,7 +27,7 @@ const room = () => Math.floor((byId("rows").clientHeight || 900) / ROW);
 
 /** Opens every branch if all rows then fit. */
 function openIfItFits() {
-  if (layout(state.filter, "", new Folds(true)).length <= room()) state.folds = new Folds(true);
+  if (layout(state.filter, "", new Folds(true), room()).length <= room()) state.folds = new Folds(true);
 }
 
 /** Opens the branches in which an entry is folded away. */
@@ -61,9 +61,22 @@ function drawRows() {
   const active = nearestRow(state.target < 0 ? state.leaf : state.target);
   const drawn = [];
   for (let at = from; at < to; at++) drawn.push(drawRow(state.rows[at], at, at === active));
-  byId("tall").replaceChildren(...drawn);
+  keepSame(byId("tall"), drawn);
   if (active >= from && active < to) box.setAttribute("aria-activedescendant", `row-${state.rows[active].at}`);
   else box.removeAttribute("aria-activedescendant");
+}
+
+/** Puts the drawn rows into the box, and keeps those there that are the same: a press that began on one ends on it. */
+function keepSame(box, drawn) {
+  const old = new Map(Array.from(box.children, (row) => [row.id, row]));
+  const rows = drawn.map((row) => (old.get(row.id)?.isEqualNode(row) ? old.get(row.id) : row));
+  const kept = new Set(rows);
+  for (const row of old.values()) if (!kept.has(row)) row.remove();
+  let next = box.firstElementChild;
+  for (const row of rows) {
+    if (row === next) next = next.nextElementSibling;
+    else box.insertBefore(row, next);
+  }
 }
 
 function drawRow(drawn, place, isActive) {
@@ -126,18 +139,35 @@ async function show(leaf, target) {
   state.from = Math.max(0, state.to - STRETCH);
   byId("reset").hidden = leaf === state.open;
   const count = state.path.filter((place) => !(nodes[place].bits & MARKER)).length;
-  byId("where").textContent = leaf < 0 ? "" : `${counted(count, "entry", "entries")} to ${nodes[leaf].id}${leaf === state.open ? "" : " (another branch)"}`;
+  byId("where").textContent = leaf < 0 ? "" : `${counted(count, "entry", "entries")}${leaf === state.open ? "" : ", another branch"}`;
   revealRow(target < 0 ? leaf : target);
   await drawTalk();
 }
 
-/** Opens what the entries of the stretch say, and draws them, unless something else is to be shown by then. */
-async function drawTalk() {
+/** Draws the stretch, unless something else is to be shown by then; `isMore` if what is drawn stays, and more comes after it. */
+async function drawTalk(isMore = false) {
   const number = ++state.drawing;
   document.querySelector("main").setAttribute("aria-busy", "true");
-  const places = state.path.slice(state.from, state.to);
+  byId("talk").classList.toggle("grows", isMore);
+  if (!isMore) [state.calls, state.drawn] = [new Map(), state.from];
+  const drawn = await drawEntries(state.path.slice(state.drawn, state.to), state.calls, number);
+  if (!drawn) return false;
+  state.drawn = state.to;
+  if (state.from > 0 && !isMore) drawn.unshift(rest("earlier", state.from, () => widen(STRETCH, 0)));
+  if (state.to < state.path.length) drawn.push(rest("later", state.path.length - state.to, () => widen(0, STRETCH)));
+  else if (state.leaf === state.open && META.end) drawn.push(el("p", "trouble", META.end));
+  if (state.path.length === 0) drawn.push(el("p", "note", "Nothing has been said in this session."));
+  if (isMore) byId("talk").lastElementChild.replaceWith(...drawn);
+  else byId("talk").replaceChildren(...drawn);
+  for (const box of byId("talk").querySelectorAll(".result details.long")) box.open ||= shown.output;
+  lightUp();
+  document.querySelector("main").setAttribute("aria-busy", "false");
+  return true;
+}
+
+/** Opens what entries say, and makes elements of it; null if something else is to be drawn by then. */
+async function drawEntries(places, calls, number) {
   for (const at of places) LINES.prepare(nodes[at].start, nodes[at].length);
-  const calls = new Map();
   const drawn = [];
   for (const at of places) {
     let said;
@@ -146,32 +176,32 @@ async function drawTalk() {
     } catch (error) {
       said = { error };
     }
-    if (number !== state.drawing) return false;
+    if (number !== state.drawing) return null;
     const made = draw(at, said, calls);
     if (made) drawn.push(made);
     const ways = waysFrom(at);
     if (ways) drawn.push(ways);
+    if (ways) calls.speaker = undefined;
   }
-  if (state.from > 0) drawn.unshift(rest("earlier", state.from, () => widen(STRETCH, 0)));
-  if (state.to < state.path.length) drawn.push(rest("later", state.path.length - state.to, () => widen(0, STRETCH)));
-  else if (state.leaf === state.open && META.end) drawn.push(el("p", "trouble", META.end));
-  if (state.path.length === 0) drawn.push(el("p", "note", "Nothing has been said in this session."));
-  byId("talk").replaceChildren(...drawn);
-  for (const box of byId("talk").querySelectorAll(".result details.long")) box.open = shown.output;
-  lightUp();
-  document.querySelector("main").setAttribute("aria-busy", "false");
-  return true;
+  return drawn;
 }
 
+/** Draws the next stretch when its button comes near. */
+const nearer = "IntersectionObserver" in window ? new IntersectionObserver((seen) => seen.filter((one) => one.isIntersecting).forEach((one) => one.target.click()), { rootMargin: "1000px" }) : null;
+
 function rest(which, count, run) {
-  return el("p", "rest", button("", `Show ${Math.min(count, STRETCH)} ${which} entries`, run), ` of ${count}`);
+  const more = button("", `Show ${Math.min(count, STRETCH)} ${which} entries`, run);
+  if (which === "later") nearer?.observe(more);
+  return el("p", "rest", more, ` of ${counted(count, "entry", "entries")}`);
 }
 
 async function widen(before, after) {
+  // Something else is about to be drawn in the place of this.
+  if (document.querySelector("main").getAttribute("aria-busy") === "true") return;
   const height = document.documentElement.scrollHeight;
   state.from = Math.max(0, state.from - before);
   state.to = Math.min(state.path.length, state.to + after);
-  if ((await drawTalk()) && before > 0) window.scrollBy(0, document.documentElement.scrollHeight - height);
+  if ((await drawTalk(before === 0)) && before > 0) window.scrollBy(0, document.documentElement.scrollHeight - height);
 }
 
 /** An entry of the path; results go into the calls that they answer. What cannot be shown says so. */
@@ -186,6 +216,8 @@ function draw(at, read, calls) {
   }
   if (!said) return null;
   const parts = said.parts.filter(Boolean);
+  // One model that calls one tool after the other is named once.
+  if (said.sort === "assistant" && said.beside === calls.speaker && parts.every((part) => part.classList.contains("call"))) said.title = said.beside = "";
   const call = typeof said.answers === "string" ? calls.get(said.answers) : undefined;
   if (call) {
     const time = lasting(node.time - call.time);
@@ -195,7 +227,9 @@ function draw(at, read, calls) {
     return null;
   }
   if (parts.length === 0) return null;
+  if (said.sort !== "tool") calls.speaker = said.sort === "assistant" ? said.beside || calls.speaker : undefined;
   const box = el("article", `turn ${said.sort}${said.title ? "" : " bare"}`);
+  if (!said.title && said.sort === "assistant") box.setAttribute("aria-label", "Assistant");
   box.append(headOf(at, said), ...parts);
   box.dataset.at = at;
   for (const made of box.querySelectorAll("[data-call]")) calls.set(made.dataset.call, { box: made, time: node.time });
@@ -204,14 +238,16 @@ function draw(at, read, calls) {
 
 function headOf(at, said) {
   const node = nodes[at];
-  const head = el("header", "", el("b", "", said.title), el("span", "beside", said.beside ?? ""));
+  const head = el("header", "");
+  if (said.title) head.append(el("b", "", said.title));
+  if (said.beside) head.append(el("span", "beside", said.beside));
   if (node.label) head.append(el("span", "label", oneLine(node.label, 80)));
   for (const [words, id, name] of said.sources ?? []) head.append(el("span", "source", `⇠ ${words} `, placeLink(id, name ?? id)));
   head.append(el("span", "gap"));
-  if (node.cost > 0) head.append(el("span", "cost", dollars(node.cost)));
-  head.append(el("time", "", minute(node.time)));
   if (said.words && said.title) head.append(copyButton("Copy", said.words));
   head.append(copyLink(at));
+  if (node.cost > 0) head.append(el("span", "cost", dollars(node.cost)));
+  head.append(el("time", "", minute(node.time)));
   return head;
 }
 
@@ -275,6 +311,9 @@ function scrollTo(target) {
   const element = drawn.get(here)?.closest(".call, article") ?? byId("talk").lastElementChild;
   if (!element) return;
   element.scrollIntoView?.({ block: target === state.leaf && nodes[target].children.length === 0 && state.target < 0 ? "end" : "start" });
+  state.scrolledTo = window.scrollY;
+  for (const one of document.querySelectorAll(".lit")) one.classList.remove("lit");
+  // Once its style is computed without the class, the class begins the animation again.
+  void element.offsetWidth;
   element.classList.add("lit");
-  setTimeout(() => element.classList.remove("lit"), 2000);
 }

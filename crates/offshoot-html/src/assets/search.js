@@ -93,7 +93,7 @@ async function searchedText(node) {
 
 /** Marks the words of the search in what is drawn, without changing it. */
 function lightUp() {
-  if (!("highlights" in CSS)) return;
+  if (!window.CSS?.highlights) return;
   CSS.highlights.delete("found");
   const words = wordsIn(state.query).filter((word) => word.length > 1);
   if (words.length === 0) return;

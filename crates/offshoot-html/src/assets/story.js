@@ -33,12 +33,11 @@ function wayTo(at, ...children) {
   return made;
 }
 
-/** One part of the story: a line that says it, and more when it is opened. */
-function chapter(name, figure, line, inside) {
-  const box = el("details", `chapter ${name.toLowerCase()}`, el("summary", "", el("b", "", name), " ", el("span", "figure", figure), line ? el("span", "line", line) : ""));
-  // What nobody opens is not drawn.
-  box.addEventListener("toggle", () => box.open && box.children.length === 1 && box.append(...inside()));
-  return box;
+/** One part of the story: lines that say it, and more when it is opened. */
+function chapter(name, figure, lines, inside) {
+  const said = lines.filter(Boolean).map((line) => el("span", "line", line));
+  const box = el("details", `chapter ${name.toLowerCase()}`, el("summary", "", el("b", "", name), " ", el("span", "figure", figure), ...said));
+  return filledLater(box, () => box.append(...inside()));
 }
 
 /** The children of an entry that lead somewhere. */
@@ -55,15 +54,19 @@ function droppedFrom(path) {
   return said.sort((a, b) => b.cost - a.cost || b.entries - a.entries || a.at - b.at);
 }
 
-/** What people call a branch: its first request, or what it begins with. */
+/** What people call a branch: its first request, or the first that is said in it. Its last words do not name it. */
 function nameOfBranch(at) {
+  const end = newestBelow(at);
+  let named = at;
   let here = at;
-  for (let step = 0; step < LOOKED_AT && nodes[here].who !== 0; step++) {
+  for (let step = 0; step < LOOKED_AT; step++) {
+    if (nodes[here].who === 0 && here !== end) return firstWords(here);
+    if (nodes[named].who > 1 && nodes[here].who < 2) named = here;
     const ways = waysOf(here);
     if (ways.length !== 1) break;
     here = ways[0];
   }
-  return nodes[here].who === 0 ? firstWords(here) : firstWords(at);
+  return firstWords(named);
 }
 
 const endOf = (at) => lastWords(newestBelow(at), at);
@@ -84,6 +87,8 @@ function filesOf(path) {
 
 const sum = (path, value) => path.reduce((total, at) => total + value(nodes[at]), 0);
 const times = (count) => `${count}×`;
+/** How often a file was changed and read. */
+const used = ({ changes, reads }) => [changes > 0 && `changed ${times(changes)}`, reads > 0 && `read ${times(reads)}`].filter(Boolean).join(", ");
 const baseName = (path) => path.slice(path.lastIndexOf("/") + 1) || path;
 
 /** Tells what happened on a path. */
@@ -96,11 +101,21 @@ function tell(path) {
   const peak = path.reduce((most, at) => Math.max(most, nodes[at].tokens), 0);
   const droppedCost = dropped.reduce((total, one) => total + one.cost, 0);
   byId("story").replaceChildren(
-    chapter("Asked", counted(asked.length, "request"), asked.length > 0 ? `“${firstWords(asked[0])}”` : "", () => [someOf(asked, (at) => wayTo(at, firstWords(at, 240), el("span", "when", minute(nodes[at].time))))]),
-    chapter("Dropped", dropped.length > 0 ? `${counted(dropped.length, "branch", "branches")}, ${dollars(droppedCost)}` : "nothing", dropped.length > 0 ? `“${nameOfBranch(dropped[0].at)}” ${endOf(dropped[0].at) && `→ ${endOf(dropped[0].at)}`}` : "", () => [someOf(dropped, ({ at, entries, cost }) => wayTo(at, nameOfBranch(at), el("span", "when", ` ${counted(entries, "entry", "entries")}, ${dollars(cost)} ${endOf(at)}`)))]),
-    chapter("Files", files.length > 0 ? `${files.length} changed` : "none changed", files.slice(0, 4).map(({ name, changes }) => `${baseName(name)} ${times(changes)}`).join(", "), () => [someOf(files, ({ name, changes, reads, first }) => wayTo(first, el("code", "", name), el("span", "when", ` changed ${times(changes)}${reads > 0 ? `, read ${times(reads)}` : ""}`)), 12)]),
-    chapter("Cost", dollars(whole), `this branch ${dollars(cost)}${peak > 0 ? `, context up to ${thousands(peak)} tokens` : ""}`, () => [costs(path, cost, whole, dropped.length)]),
+    chapter("Asked", counted(asked.length, "request"), [asked.length > 0 && `“${firstWords(asked[0])}”`, asked.length > 1 && `last: “${firstWords(asked.at(-1))}”`], () => [someOf(asked, (at) => wayTo(at, firstWords(at, 240), el("span", "when", minute(nodes[at].time))))]),
+    chapter("Dropped", dropped.length > 0 ? `${counted(dropped.length, "branch", "branches")}, ${dollars(droppedCost)}` : "nothing", [dropped.length > 0 && `“${nameOfBranch(dropped[0].at)}”`, dropped.length > 0 && endOf(dropped[0].at) && `→ ${endOf(dropped[0].at)}`], () => [someOf(dropped, ({ at, entries, cost }) => wayTo(at, nameOfBranch(at), el("span", "when", ` ${counted(entries, "entry", "entries")}, ${dollars(cost)} ${endOf(at)}`)))]),
+    chapter("Files", files.length > 0 ? `${files.length} changed` : "none changed", [files.slice(0, 4).map(({ name, changes }) => `${baseName(name)} ${times(changes)}`).join(", ")], () => [someOf(files, (file) => fileRow(path, file), 12)]),
+    chapter("Cost", dollars(whole), [`this branch ${dollars(cost)}${peak > 0 ? `, context up to ${thousands(peak)} tokens` : ""}`], () => [costs(path, cost, whole, dropped.length)]),
   );
+}
+
+/** A file with a way to its first change, and a sheet of all of them. */
+function fileRow(path, { name, changes, reads, first }) {
+  const all = button("changes", "Changes", async () => {
+    const patches = await patchesOf(path, name);
+    openSheet(baseName(name), el("p", "aside", `${name} ${used({ changes, reads })}`), patches);
+  });
+  all.setAttribute("aria-label", `Changes of ${oneLine(name, 120)}`);
+  return el("div", "branch file", wayTo(first, el("code", "", name), el("span", "when", used({ changes, reads }))), all);
 }
 
 function costs(path, cost, whole, count) {
@@ -204,8 +219,11 @@ function compare(other) {
     ];
     const column = el("section", "side-of", el("h3", "", at === 0 ? "Shown" : "Other"), side.length > 0 ? wayTo(side[0], nameOfBranch(side[0])) : el("p", "aside", "ends where they part"));
     column.append(el("p", "", facts.filter(Boolean).join(" · ")));
+    const models = el("p", "models");
+    modelsOf(side).then((found) => models.append(found));
+    column.append(models);
     if (side.length > 0) column.append(el("p", "last", lastWords(side.at(-1), base) || "no words"));
-    column.append(el("h4", "", "Files"), files.length > 0 ? someOf(files, (file) => el("span", "", el("code", "", file.name), ` changed ${times(file.changes)}, read ${times(file.reads)}`), 12) : el("p", "aside", "none"));
+    column.append(el("h4", "", "Files"), files.length > 0 ? someOf(files, (file) => el("span", "", el("code", "", file.name), ` ${used(file)}`), 12) : el("p", "aside", "none"));
     const patches = button("", "Show patches", async () => patches.replaceWith(await patchesOf(side)));
     if (files.some(({ changes }) => changes > 0)) column.append(patches);
     return column;
@@ -213,19 +231,36 @@ function compare(other) {
   openSheet("Two branches", el("p", "aside", base < 0 ? "They share no entry." : `They part after “${firstWords(base)}”.`), el("div", "sides", ...columns));
 }
 
-/** What the calls of a branch ask to change, in order, with their results unknown. */
-async function patchesOf(side) {
+/** The most answers of a branch whose model is looked up. */
+const ASKED_MODELS = 40;
+
+/** The models that answered on a branch, in the order of their first answers. */
+async function modelsOf(side) {
+  const answers = side.filter((at) => nodes[at].tokens > 0 || nodes[at].text.startsWith("assistant: "));
+  const step = Math.max(1, answers.length / ASKED_MODELS);
+  const models = new Set();
+  for (let place = 0; place < answers.length; place += step) {
+    const { entry } = await read(nodes[answers[Math.floor(place)]]).catch(() => ({}));
+    if (entry?.message?.model !== undefined) models.add(oneLine(entry.message.model, 80));
+  }
+  return [...models].slice(0, 6).join(", ") + (models.size > 6 ? `, and ${models.size - 6} more` : "");
+}
+
+/** What the calls of a branch ask to change, in order, with their results unknown; of one file, if it is named. */
+async function patchesOf(side, name) {
   const box = el("div", "patches");
   let left = 200;
   for (const at of side) {
-    if (!nodes[at].files.some(([, isChange]) => isChange)) continue;
+    if (!nodes[at].files.some(([file, isChange]) => isChange && (name === undefined || file === name))) continue;
     const { entry } = await read(nodes[at]);
     for (const block of listOf(entry.message?.content)) {
       if (!isObject(block) || !isObject(block.arguments) || !["edit", "write"].includes(block.name)) continue;
+      const file = said(block.arguments.path ?? block.arguments.file_path);
+      if (name !== undefined && oneLine(file, 300) !== name) continue;
       if (left-- === 0) return box.append(el("p", "aside", "Further changes are in the conversation.")), box;
       const content = said(block.arguments.content);
       const lines = block.name === "write" ? diffBox(difference("", content)) : askedDiff(block.arguments);
-      box.append(el("p", "", el("code", "", oneLine(block.arguments.path ?? block.arguments.file_path, 300)), " ", placeLink(nodes[at].id, nodes[at].id)));
+      box.append(el("p", "", el("code", "", oneLine(file, 300)), " ", placeLink(nodes[at].id, nodes[at].id)));
       if (lines) box.append(lines);
     }
   }

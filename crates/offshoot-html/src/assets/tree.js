@@ -11,10 +11,52 @@ const [NAMED, LOOKED_AT] = [64, 32];
 /** Entries whose text has what is searched for. */
 let searched = new Set();
 const nodes = [];
-const placeOf = new Map();
+/** Places by id, once somebody asks for one. */
+const placeOf = {
+  places: null,
+  get(id) {
+    this.places ??= new Map(nodes.map((node) => [node.id, node.at]));
+    return this.places.get(id);
+  },
+  has(id) {
+    return this.get(id) !== undefined;
+  },
+};
 let roots = [];
 /** Every node in display order, and by rank there: the parent's rank, the rank after the last descendant, sums. */
 const order = { nodes: [], ranks: [], parents: [], ends: [], costs: [0], entries: [0], onPath: new Set(), open: -1 };
+
+/** What a row's text says after who says it. */
+const afterName = (text) => text.slice(text.indexOf(": ") + 2);
+const NONE = Object.freeze([]);
+
+/** An entry of the tree, from its row of the index. A page has hundreds of thousands: each keeps little that is its own. */
+class Entry {
+  constructor(at, row, start, besideStart) {
+    [this.at, this.start, this.besideStart] = [at, start, besideStart];
+    this.parent = row[0];
+    this.who = row[1];
+    this.bits = row[2];
+    this.time = row[3];
+    this.id = row[4];
+    this.label = row[5];
+    this.text = row[6];
+    this.length = row[8];
+    this.besideLength = row[9];
+    this.cost = row[10];
+    this.said = row[11];
+    this.tokens = row[12];
+    this.files = row[13] || NONE;
+    this.mark = row[14] || "";
+    this.children = NONE;
+    this.found = null;
+  }
+
+  get words() {
+    if (this.said === 1) return afterName(this.text);
+    return Array.isArray(this.said) ? afterName(this.text).slice(0, -1) + this.said[0] : this.said || "";
+  }
+}
 
 async function readNodes() {
   const stream = new Stream("i");
@@ -24,16 +66,18 @@ async function readNodes() {
     const decoder = new TextDecoder();
     let text = "";
     do text += decoder.decode(await stream.open(block++), { stream: true }); while (!text.endsWith(",\n") && block < stream.blocks.length);
-    const rows = JSON.parse(`[${text.slice(0, -2)}]`);
-    for (const [parent, who, bits, time, id, label, text, gap, length, besideLength, cost, said, tokens, files, mark] of rows) {
-      const words = said === 1 ? text.slice(text.indexOf(": ") + 2) : said || "";
-      nodes.push({ at: nodes.length, parent, who, bits, time, id, label, text, mark: mark || "", start: lines + gap, length, besideStart: beside, besideLength, cost, words, tokens, files: files || [], children: [], found: null });
-      placeOf.set(id, nodes.length - 1);
+    for (const row of JSON.parse(`[${text.slice(0, -2)}]`)) {
+      const [gap, length] = [row[7], row[8]];
+      nodes.push(new Entry(nodes.length, row, lines + gap, beside));
       lines += gap + length;
-      beside += besideLength;
+      beside += row[9];
     }
   }
-  for (const node of nodes) (node.parent < 0 ? roots : nodes[node.parent].children).push(node.at);
+  for (const node of nodes) {
+    if (node.parent < 0) roots.push(node.at);
+    else if (nodes[node.parent].children === NONE) nodes[node.parent].children = [node.at];
+    else nodes[node.parent].children.push(node.at);
+  }
   for (const node of nodes) if (node.children.length > 1) node.children = byTime(node.children);
 }
 
@@ -133,8 +177,8 @@ class Folds {
 
 const isNarrow = (filter, query) => filter === "labeled-only" || query.trim() !== "";
 
-/** The rows of a filter and a search, from the top. */
-function layout(filter, query, folds) {
+/** The rows of a filter and a search, from the top; with `most`, no further than needed to see that there are more. */
+function layout(filter, query, folds, most = Infinity) {
   const bit = 1 << FILTERS.indexOf(filter);
   const words = query.toLowerCase().split(/\s+/).filter(Boolean);
   const isShown = order.nodes.map((at) => (nodes[at].bits & bit) !== 0 && matches(nodes[at], words));
@@ -142,7 +186,7 @@ function layout(filter, query, folds) {
   for (const shown of isShown) counts.push(counts.at(-1) + Number(shown));
   let end = order.open < 0 ? -1 : order.ranks[order.open];
   while (end >= 0 && !isShown[end]) end = order.parents[end];
-  const rows = new Rows({ isShown, counts, folds, hasRuns: filter === "default" && words.length === 0, endOfTrunk: end });
+  const rows = new Rows({ isShown, counts, folds, hasRuns: filter === "default" && words.length === 0, endOfTrunk: end, most });
   return rows.all;
 }
 
@@ -150,7 +194,7 @@ function layout(filter, query, folds) {
 class Rows {
   constructor(scope) {
     Object.assign(this, scope, { all: [], nearest: [], tail: Infinity, openRunEnd: 0 });
-    for (let rank = 0; rank < order.nodes.length; ) {
+    for (let rank = 0; rank < order.nodes.length && this.all.length <= this.most; ) {
       const parent = order.parents[rank] < 0 ? -1 : this.nearest[order.parents[rank]];
       const isShown = this.isShown[rank];
       if (isShown) this.push(rank, parent);

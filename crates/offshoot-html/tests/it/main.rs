@@ -2,12 +2,10 @@
 
 #![allow(clippy::unwrap_used, clippy::disallowed_methods, reason = "tests prepare their own files")]
 
-use std::io::Read as _;
-
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use flate2::read::DeflateDecoder;
-use offshoot_html::{Error, LeftOut, Limits, Options, PageColours, render};
+use libdeflater::Decompressor;
+use offshoot_html::{Error, LeftOut, Limits, Options, PageColours, PageThemes, render};
 use offshoot_session::entry::Source as _;
 use offshoot_session::session::{self, Session, SessionPart};
 use sha2::{Digest as _, Sha256};
@@ -34,7 +32,11 @@ fn bytes(page: &str, class: &str) -> Vec<u8> {
         if head.ends_with(" data-p") {
             out.extend_from_slice(inner.as_bytes());
         } else {
-            DeflateDecoder::new(&STANDARD.decode(inner).unwrap()[..]).read_to_end(&mut out).unwrap();
+            let length: usize = head.split('"').next().unwrap().parse().unwrap();
+            out.resize(before + length, 0);
+            let packed = STANDARD.decode(inner).unwrap();
+            let opened = Decompressor::new().deflate_decompress(&packed, &mut out[before..]).unwrap();
+            out.truncate(before + opened);
         }
         assert_eq!(head.split('"').next().unwrap(), (out.len() - before).to_string(), "the length of a block");
     }
@@ -187,21 +189,57 @@ fn limits_leave_out_pictures_and_lines_and_count_them() {
         let left_out = render(&session, &Options { limits, ..Options::default() }, &mut out).unwrap();
         (left_out, String::from_utf8(out).unwrap())
     };
-    let (left_out, page) = limited(Limits { picture: Some(0), line: None });
-    assert_eq!(left_out, LeftOut { pictures: 1, lines: 0, bytes: 16_000 });
+    let (left_out, page) = limited(Limits { picture: Some(0), ..Limits::default() });
+    assert_eq!((left_out.pictures, left_out.lines, left_out.bytes, left_out.entries), (1, 0, 16_000, 1));
     assert_eq!(stream(&page, "s"), with_picture(""));
-    assert!(page.contains("The page leaves out 1 picture (16 kB)."));
-    let (left_out, page) = limited(Limits { picture: None, line: Some(1000) });
+    assert!(page.contains(&format!("The page leaves out 1 picture (16 kB), of the entry {}.", left_out.named[0])));
+    let (left_out, page) = limited(Limits { line: Some(1000), ..Limits::default() });
     assert_eq!((left_out.lines, left_out.pictures), (1, 0));
     assert!(stream(&page, "s").contains("are not shown here") && !page.contains(&data));
-    assert_eq!(limited(Limits { picture: Some(16_000), line: Some(20_000) }).0, LeftOut::default());
+    let (picture, line, text) = (Some(16_000), Some(20_000), Some(1000));
+    assert_eq!(limited(Limits { picture, line, text }).0, LeftOut::default());
+}
+
+#[test]
+fn words_are_whole_where_a_branch_ends() {
+    let long = "word ".repeat(60);
+    let entry = |id: &str, parent: &str, role: &str| {
+        format!(
+            "{{\"type\":\"message\",\"id\":\"{id}\",\"parentId\":{parent},\"timestamp\":\"t\",\"message\":{{\"role\":\"{role}\",\"stopReason\":\"stop\",\"content\":[{{\"type\":\"text\",\"text\":\"{long}\"}}]}}}}\n"
+        )
+    };
+    let lines = [
+        entry("a", "null", "user"),
+        entry("b", "\"a\"", "assistant"),
+        entry("c", "\"b\"", "user"),
+        entry("d", "\"c\"", "assistant"),
+        entry("e", "\"d\"", "assistant"),
+    ];
+    let result =
+        r#"{"type":"message","id":"f","parentId":"e","timestamp":"t","message":{"role":"toolResult","content":[]}}"#;
+    let page = page(&session(&format!("{HEADER}{}{result}\n", lines.concat())), SessionPart::Everything);
+    let index = stream(&page, "i");
+    let words: Vec<&str> = index
+        .lines()
+        .map(|row| {
+            if row.contains(",1,0,0,0],") {
+                "as the row"
+            } else if row.contains(",[\"") {
+                "whole"
+            } else {
+                "none"
+            }
+        })
+        .collect();
+    assert_eq!(words, ["whole", "as the row", "whole", "whole", "whole", "none"], "{index}");
 }
 
 #[test]
 fn a_users_colours_are_rules_of_the_style_that_the_policy_names() {
     let colours = PageColours { page: Some([20, 21, 22]), card: Some([30, 31, 255]), info: None };
     let mut out = Vec::new();
-    render(&session(SAMPLE), &Options { colours, ..Options::default() }, &mut out).unwrap();
+    let themes = PageThemes::one(colours);
+    render(&session(SAMPLE), &Options { themes, ..Options::default() }, &mut out).unwrap();
     let page = String::from_utf8(out).unwrap();
     let style = between(&page, "<style>", "</style>");
     assert!(style.contains("--page:#141516;--card:#1e1fff;color-scheme:dark}}"), "{}", &style[style.len() - 200..]);

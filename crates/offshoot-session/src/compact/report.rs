@@ -42,6 +42,18 @@ impl Sort {
         }
     }
 
+    /// The word for this many: `path` for one.
+    pub fn noun(self, count: usize) -> &'static str {
+        match self {
+            _ if count != 1 => self.plural(),
+            Self::Rule => "rule",
+            Self::Path => "path",
+            Self::Address => "address",
+            Self::Identifier => "identifier",
+            Self::Number => "number",
+        }
+    }
+
     /// The most things of this sort to list.
     fn most(self) -> usize {
         match self {

@@ -14,7 +14,7 @@ pub enum Conflict {
     #[error("the session has not been written yet")]
     NotWritten,
     #[error(
-        "another program deleted the file; while this one runs, `recreate` can write it anew; open the session again"
+        "another program deleted the file; a program that still has the session open can write it anew with `recreate`"
     )]
     Deleted,
     #[error(

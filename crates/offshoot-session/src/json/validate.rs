@@ -36,9 +36,33 @@ pub(crate) fn validate_members<'a>(
     bytes: &'a [u8],
     mut each: impl FnMut(&'a [u8], &'a [u8]),
 ) -> Result<(), SyntaxError> {
+    validate_levels(bytes, b"", |level, name, value| {
+        if level == Level::Own {
+            each(name, value);
+        }
+    })
+}
+
+/// Where a member is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Level {
+    /// In the outermost object.
+    Own,
+    /// In the object that is the value of the member `within` there.
+    Within,
+}
+
+/// [`validate_members`] that also passes on the members of one member, before it.
+pub(crate) fn validate_levels<'a>(
+    bytes: &'a [u8],
+    within: &[u8],
+    mut each: impl FnMut(Level, &'a [u8], &'a [u8]),
+) -> Result<(), SyntaxError> {
     // Strings are checked byte by byte only in lines with control bytes, which are rare. One pass finds those.
     let strings_are_clean = !bytes.chunks(64).any(|chunk| chunk.iter().fold(false, |any, b| any | (*b < 0x20)));
     let mut member: Option<(&[u8], usize)> = None; // the outermost object's current member: name, start of its value
+    let mut inner: Option<(&[u8], usize)> = None; // the same in the object within
+    let is_within = |member: Option<(&[u8], usize)>| member.is_some_and(|(name, _)| name == within);
     let mut open: Vec<bool> = Vec::new(); // for each open container, whether it is an object
     let mut at = skip_space(bytes, 0);
     loop {
@@ -50,8 +74,10 @@ pub(crate) fn validate_members<'a>(
                 } else {
                     open.push(true);
                     at = member_name(bytes, inside, strings_are_clean)?;
-                    if open.len() == 1 {
-                        member = Some((name_before(bytes, inside), at));
+                    match open.len() {
+                        1 => member = Some((name_before(bytes, inside), at)),
+                        2 if is_within(member) => inner = Some((name_before(bytes, inside), at)),
+                        _ => {}
                     }
                     continue;
                 }
@@ -75,10 +101,15 @@ pub(crate) fn validate_members<'a>(
         };
         // After a value: close the containers that end here, then continue with the next value.
         loop {
+            if open.len() == 2
+                && let Some((name, start)) = inner.take()
+            {
+                each(Level::Within, name, &bytes[start..at]);
+            }
             if open.len() == 1
                 && let Some((name, start)) = member.take()
             {
-                each(name, &bytes[start..at]);
+                each(Level::Own, name, &bytes[start..at]);
             }
             at = skip_space(bytes, at);
             let Some(is_object) = open.last().copied() else {
@@ -88,8 +119,10 @@ pub(crate) fn validate_members<'a>(
                 (Some(b','), true) => {
                     let name = skip_space(bytes, at + 1);
                     at = member_name(bytes, name, strings_are_clean)?;
-                    if open.len() == 1 {
-                        member = Some((name_before(bytes, name), at));
+                    match open.len() {
+                        1 => member = Some((name_before(bytes, name), at)),
+                        2 if is_within(member) => inner = Some((name_before(bytes, name), at)),
+                        _ => {}
                     }
                     break;
                 }
@@ -219,6 +252,25 @@ mod tests {
         let mut count = 0;
         validate_members(br#"[{"a":1}]"#, |_, _| count += 1).unwrap();
         assert_eq!(count, 0, "an array has no members");
+    }
+
+    #[test]
+    fn members_of_one_member_are_handed_out_before_it() {
+        let mut members = Vec::new();
+        let text = br#"{"a":{"x":1},"m":{"x":{"y":[{"z":1}]},"u":[1] , "v" : "w"},"m":[{"x":1}],"m":{},"b":2}"#;
+        validate_levels(text, b"m", |level, name, value| members.push((level, name, value))).unwrap();
+        let (own, within) = (Level::Own, Level::Within);
+        let expected: [(Level, &[u8], &[u8]); 8] = [
+            (own, b"a", br#"{"x":1}"#),
+            (within, b"x", br#"{"y":[{"z":1}]}"#),
+            (within, b"u", b"[1]"),
+            (within, b"v", br#""w""#),
+            (own, b"m", br#"{"x":{"y":[{"z":1}]},"u":[1] , "v" : "w"}"#),
+            (own, b"m", br#"[{"x":1}]"#),
+            (own, b"m", b"{}"),
+            (own, b"b", b"2"),
+        ];
+        assert_eq!(members, expected);
     }
 
     #[test]

@@ -6,6 +6,7 @@ use super::Json;
 
 /// Most objects are not longer.
 const USUAL: usize = 512;
+const CHUNK: usize = 32;
 
 /// A compact JSON object under construction; members keep the order in which they are added.
 #[derive(Debug, Clone, Default)]
@@ -91,10 +92,12 @@ pub fn quote(text: &str) -> String {
     out
 }
 
-fn push_quoted(out: &mut String, text: &str) {
+/// Appends a string as JSON.
+pub fn push_quoted(out: &mut String, text: &str) {
+    out.reserve(text.len() + 2);
     out.push('"');
     let mut rest = text;
-    while let Some(at) = rest.bytes().position(|byte| byte < b' ' || matches!(byte, b'"' | b'\\')) {
+    while let Some(at) = first_escaped(rest.as_bytes()) {
         let (plain, odd) = rest.split_at(at);
         out.push_str(plain);
         match odd.as_bytes()[0] {
@@ -112,6 +115,14 @@ fn push_quoted(out: &mut String, text: &str) {
     }
     out.push_str(rest);
     out.push('"');
+}
+
+/// Where the first byte is that a string must escape. Compilers compare whole chunks at once.
+fn first_escaped(bytes: &[u8]) -> Option<usize> {
+    let is_escaped = |byte: &u8| *byte < b' ' || matches!(byte, b'"' | b'\\');
+    let is_plain = |chunk: &&[u8]| !chunk.iter().fold(false, |any, byte| any | is_escaped(byte));
+    let plain = bytes.chunks_exact(CHUNK).take_while(is_plain).count() * CHUNK;
+    bytes.get(plain..)?.iter().position(is_escaped).map(|at| plain + at)
 }
 
 #[cfg(test)]

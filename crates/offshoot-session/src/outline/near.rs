@@ -4,8 +4,7 @@
 use std::collections::HashSet;
 
 use super::order::Order;
-use super::row::Calls;
-use super::{Filter, Outline, OutlineSetup, Scope, TreeLayout};
+use super::{Filter, Outline, OutlineSetup, RowTexts, Scope, TreeLayout};
 use crate::entry::Source;
 use crate::error::Result;
 use crate::tree::{NodeIx, Tree};
@@ -41,8 +40,8 @@ impl Outline {
             let is_whole_path = path.len() < length;
             path.reverse();
             let Some(order) = Order::near(source, &path, setup.filter, MOST)? else { break };
-            let (calls, plain) = (Calls::new(setup.home), setup.plain);
-            let mut outline = Self { order, open: Some(open), calls, plain, is_part: true, ..Self::default() };
+            let texts = RowTexts::new(setup.home, setup.plain);
+            let mut outline = Self { order, open: Some(open), texts, is_part: true, ..Self::default() };
             outline.layout = setup.layout;
             outline.arrange(tree, Scope { filter: setup.filter, ..Scope::default() });
             if outline.nearest(open).is_some_and(|row| row > rows) {

@@ -17,12 +17,12 @@ use crate::tree::{Node, NodeIx, Tree};
 
 pub(super) const NONE: u32 = u32::MAX;
 
-const HIDDEN: u8 = 1;
+pub(super) const HIDDEN: u8 = 1;
 const BOOKKEEPING: u8 = 2;
 const TOOL_RESULT: u8 = 4;
 const USER: u8 = 8;
 const ON_PATH: u8 = 16;
-const FAILED: u8 = 32;
+pub(super) const FAILED: u8 = 32;
 
 /// The entries of a tree by place in display order.
 #[derive(Debug, Clone, Default)]
@@ -141,7 +141,7 @@ impl Order {
 
     /// Whether an entry is the result of a successful tool call.
     pub(super) fn is_good_result(&self, place: u32) -> bool {
-        self.has(place, TOOL_RESULT) && !self.has(place, FAILED)
+        self.classes.get(place as usize).is_some_and(|class| is_good_result(*class))
     }
 
     /// Whether a filter shows each entry, by place.
@@ -222,8 +222,12 @@ impl SiblingOrder<'_> {
     }
 }
 
+pub(super) fn is_good_result(class: u8) -> bool {
+    class & (TOOL_RESULT | FAILED) == TOOL_RESULT
+}
+
 /// Whether a filter shows an entry with these bits. Which entries have a label, they do not say.
-fn shows(class: u8, filter: Filter) -> bool {
+pub(super) fn shows(class: u8, filter: Filter) -> bool {
     match filter {
         Filter::All | Filter::LabeledOnly => class & HIDDEN == 0,
         Filter::Default => class & (HIDDEN | BOOKKEEPING) == 0,
@@ -269,7 +273,7 @@ fn ends(parents: &[u32]) -> Vec<u32> {
 }
 
 /// What filters need of an envelope, as bits.
-fn class(node: &Node, is_on_path: bool) -> u8 {
+pub(super) fn class(node: &Node, is_on_path: bool) -> u8 {
     let is_hidden = node.is_leaf_marker() || node.kind() == Kind::Usage;
     let is_bookkeeping = node.kind().class() != KindClass::Conversation;
     let bits = [

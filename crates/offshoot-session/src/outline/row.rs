@@ -1,14 +1,14 @@
 //! The text of an entry's row.
 
-use std::collections::HashMap;
-use std::sync::OnceLock;
+use std::collections::{HashMap, VecDeque};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use crate::entry::{Entry, Source, text_of};
 use crate::error::Result;
 use crate::json::{Json, stringify};
 use crate::kind::{Kind, Role};
 use crate::text::one_line;
-use crate::transcript::{call_blocks, context_edit, error_words, line_range, value_text};
+use crate::transcript::{calls, context_edit, error_words, line_range, value_text};
 use crate::tree::NodeIx;
 
 const MAX: usize = 200;
@@ -16,11 +16,46 @@ const MAX: usize = 200;
 /// How many entries above a result its call is searched. It usually directly precedes the result, or is far away.
 const NEAR: usize = 64;
 
+/// How many turns are remembered: the results of a turn usually follow it.
+const REMEMBERED: usize = 16;
+/// A turn with more calls is read for each of its results.
+const MOST_CALLS: usize = 64;
+
+/// The calls of a turn by id, as their results' rows show them.
+pub(super) type TurnCalls = Arc<Vec<(String, String)>>;
+
+/// The last turns that were read.
+#[derive(Debug, Default)]
+struct Recent(Mutex<VecDeque<(NodeIx, TurnCalls)>>);
+
+impl Clone for Recent {
+    fn clone(&self) -> Self {
+        Self::default()
+    }
+}
+
+impl Recent {
+    fn get(&self, turn: NodeIx) -> Option<TurnCalls> {
+        let recent = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        recent.iter().find(|(known, _)| *known == turn).map(|(_, calls)| Arc::clone(calls))
+    }
+
+    fn put(&self, turn: NodeIx, calls: &TurnCalls) {
+        if calls.len() > MOST_CALLS {
+            return;
+        }
+        let mut recent = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        recent.truncate(REMEMBERED - 1);
+        recent.push_front((turn, Arc::clone(calls)));
+    }
+}
+
 /// Tool calls as their results' rows show them.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Calls {
     home: Option<String>,
     is_near_only: bool,
+    recent: Recent,
     /// The text of every call by id, read only for a result whose call is not near.
     all: OnceLock<HashMap<String, String>>,
 }
@@ -40,14 +75,9 @@ impl Calls {
         let tree = source.tree();
         let is_turn = |at: &NodeIx| tree.node(*at).role() == Some(Role::Assistant);
         for turn in tree.ancestors(ix).skip(1).take(NEAR).filter(is_turn) {
-            let mut found = None;
-            self.take(&source.entry(turn)?, |known, row| {
-                if known == id {
-                    found = Some(row);
-                }
-            });
-            if found.is_some() {
-                return Ok(found);
+            let calls = self.of_turn(source, turn)?;
+            if let Some((_, row)) = calls.iter().rev().find(|(known, _)| known == id) {
+                return Ok(Some(row.clone()));
             }
         }
         if self.is_near_only {
@@ -63,10 +93,25 @@ impl Calls {
         Ok(self.all.get().and_then(|all| all.get(id)).cloned())
     }
 
+    fn of_turn(&self, source: &dyn Source, turn: NodeIx) -> Result<TurnCalls> {
+        if let Some(calls) = self.recent.get(turn) {
+            return Ok(calls);
+        }
+        Ok(self.remember(&source.entry(turn)?))
+    }
+
+    /// Reads the calls of a turn, so that the rows of its results need not read it.
+    pub(super) fn remember(&self, turn: &Entry) -> TurnCalls {
+        let mut calls = Vec::new();
+        self.take(turn, |id, row| calls.push((id, one_line(&row, MAX))));
+        let calls = Arc::new(calls);
+        self.recent.put(turn.ix, &calls);
+        calls
+    }
+
     /// Passes on the calls of an assistant's turn: id and text.
     fn take(&self, entry: &Entry, mut take: impl FnMut(String, String)) {
-        let Some(message) = entry.message() else { return };
-        for block in call_blocks(message) {
+        for block in calls(entry) {
             let (Some(name), Some(id)) = (block.str("name"), block.str("id")) else { continue };
             take(id.into_owned(), self.call(&name, block.get("arguments")));
         }
@@ -121,7 +166,7 @@ const NAMED: usize = 64;
 pub(super) fn run(source: &dyn Source, mut results: impl Iterator<Item = NodeIx>, calls: &Calls) -> Result<String> {
     let mut tools: Vec<(String, String, usize)> = Vec::new();
     for ix in results.by_ref().take(NAMED) {
-        let row = text(source, ix, calls)?;
+        let row = text(source, &source.entry(ix)?, calls)?;
         let said = row.strip_prefix('[').and_then(|row| row.strip_suffix(']')).unwrap_or(&row);
         let name = said.split_once(": ").map_or(said, |(name, _)| name);
         match tools.iter_mut().find(|(known, ..)| known == name) {
@@ -138,8 +183,7 @@ pub(super) fn run(source: &dyn Source, mut results: impl Iterator<Item = NodeIx>
     Ok(one_line(&format!("[{}]", said.join(", ")), MAX))
 }
 
-pub(super) fn text(source: &dyn Source, ix: NodeIx, calls: &Calls) -> Result<String> {
-    let entry = &source.entry(ix)?;
+pub(super) fn text(source: &dyn Source, entry: &Entry, calls: &Calls) -> Result<String> {
     if entry.damage().is_some() {
         return Ok("[damaged entry]".to_owned());
     }
@@ -179,9 +223,11 @@ pub(super) fn text(source: &dyn Source, ix: NodeIx, calls: &Calls) -> Result<Str
 }
 
 fn message(source: &dyn Source, entry: &Entry, calls: &Calls) -> Result<String> {
-    let Some(message) = entry.message() else { return Ok("[empty message]".to_owned()) };
-    let member = |name: &str| message.get(name).and_then(value_text);
-    let said = || message.get("content").map(|content| text_of(content, "")).unwrap_or_default();
+    if entry.message().is_none() {
+        return Ok("[empty message]".to_owned());
+    }
+    let member = |name: &str| entry.of_message(name).and_then(value_text);
+    let said = || entry.of_message("content").map(|content| text_of(content, "")).unwrap_or_default();
     Ok(match entry.role.unwrap_or(Role::Unknown) {
         Role::User => format!("user: {}", said()),
         Role::Assistant => {

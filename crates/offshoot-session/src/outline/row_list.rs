@@ -2,7 +2,7 @@
 
 use super::order::NONE;
 
-/// A row that stands for an entry.
+/// A row of an entry.
 pub(super) trait PlacedRow {
     /// The entry's place in the order.
     fn place(&self) -> u32;

@@ -97,7 +97,7 @@ impl Sums {
     }
 
     /// Whether a branch ends at an entry.
-    pub fn is_tip(&self, ix: NodeIx) -> bool {
+    fn is_tip(&self, ix: NodeIx) -> bool {
         self.tips.binary_search(&ix).is_ok()
     }
 

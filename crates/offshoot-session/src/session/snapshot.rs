@@ -157,6 +157,8 @@ mod tests {
             session.append(&said("a")).unwrap();
             let one = session.snapshot().unwrap();
             let first = session.leaf();
+            let node = |source: &dyn Source| std::ptr::from_ref(source.tree().node(first.unwrap()));
+            assert_eq!(node(&one), node(&session), "no copy");
             assert_eq!(totals(&session).unwrap().entries, 1);
             session.append(&said("b")).unwrap();
             let two = session.snapshot().unwrap();

@@ -46,7 +46,7 @@ struct ForeignTurn {
 
 impl Session {
     /// Tells other processes that a prompt below the leaf is about to be answered, until [`Session::end_turn`] or the end of
-    /// this process. Without a folder for that ([`Options::turns`](super::Options::turns)), a file or locks nobody is told.
+    /// this process. Without a folder for that ([`Options::turns`](super::Options::turns)), a file or locks nobody is warned.
     pub fn begin_turn(&mut self) {
         let Some(stem) = self.turn_stem() else { return };
         let Ok((answered, _)) = self.answered() else { return };

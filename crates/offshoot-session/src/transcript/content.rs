@@ -14,6 +14,11 @@ pub fn call_blocks(message: Json<'_>) -> impl Iterator<Item = Json<'_>> {
     message.get("content").into_iter().flat_map(|content| blocks(content, "toolCall"))
 }
 
+/// [`call_blocks`] of an entry's message.
+pub fn calls(entry: &Entry) -> impl Iterator<Item = Json<'_>> {
+    entry.of_message("content").into_iter().flat_map(|content| blocks(content, "toolCall"))
+}
+
 /// A string's content, or another value's JSON; `None` for `null`.
 pub fn value_text(value: Json<'_>) -> Option<String> {
     match value.kind() {

@@ -1,7 +1,8 @@
 //! The nodes of a tree: in memory, or in pages of a side index that are read on demand.
 //!
 //! Pages are read once and kept, so that nodes can be borrowed. A tree over an index therefore has in memory what was
-//! walked, not the whole file. Clones share pages. Knows no files: pages come through a trait.
+//! walked, not the whole file. Clones share pages and nodes until one of them changes. Knows no files: pages come through a
+//! trait.
 
 use std::fmt;
 use std::ops::Index;
@@ -44,7 +45,7 @@ pub(crate) trait Pages: Send + Sync + fmt::Debug {
 #[derive(Debug, Clone, Default)]
 pub(super) struct Nodes {
     paged: Option<Paged>,
-    fresh: Vec<Node>,
+    fresh: Arc<Vec<Node>>,
 }
 
 #[derive(Debug, Clone)]
@@ -71,7 +72,7 @@ impl Nodes {
     pub(super) fn over(pages: Arc<dyn Pages>) -> Self {
         let count = pages.count();
         let read = std::iter::repeat_with(OnceLock::new).take(count.div_ceil(PAGE)).collect();
-        Self { paged: Some(Paged { pages, count, read }), fresh: Vec::new() }
+        Self { paged: Some(Paged { pages, count, read }), fresh: Arc::default() }
     }
 
     /// How many nodes are in pages; the following ones are in memory.
@@ -94,15 +95,23 @@ impl Nodes {
     }
 
     pub(super) fn fresh_mut(&mut self) -> &mut [Node] {
-        &mut self.fresh
+        self.fresh_vec()
+    }
+
+    /// The nodes in memory, apart from those of other clones.
+    fn fresh_vec(&mut self) -> &mut Vec<Node> {
+        Arc::make_mut(&mut self.fresh)
     }
 
     pub(super) fn change(&mut self, at: u32, change: impl FnOnce(&mut Node)) {
         let at = at as usize;
         match &mut self.paged {
-            None => change(&mut self.fresh[at]),
+            None => change(&mut self.fresh_mut()[at]),
             Some(paged) if at < paged.count => paged.change(at, change),
-            Some(paged) => change(&mut self.fresh[at - paged.count]),
+            Some(paged) => {
+                let at = at - paged.count;
+                change(&mut self.fresh_mut()[at]);
+            }
         }
     }
 
@@ -135,7 +144,7 @@ impl Nodes {
     }
 
     pub(super) fn push(&mut self, node: Node) {
-        self.fresh.push(node);
+        self.fresh_vec().push(node);
     }
 }
 

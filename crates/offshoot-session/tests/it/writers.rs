@@ -175,7 +175,7 @@ fn a_turn_that_nobody_holds_counts_for_nothing() {
     assert!(!file.exists());
 }
 
-/// Only the file is known, written by whatever program. `*` marks what must be told.
+/// Only the file is known, written by whatever program. `*` marks what must be reported.
 #[test]
 fn opening_tells_alternating_branches_from_ordinary_ones() {
     let leaf = r#"{"type":"custom","customType":"offshoot.leaf"}"#;

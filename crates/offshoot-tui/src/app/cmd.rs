@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use offshoot_agent::command::Command;
 
+use super::extension::ExtensionTask;
 use crate::overlay::sessions::Request;
 use crate::overlay::tree::ForecastWish;
 use crate::slash::{Argument, LabelRequest};
@@ -42,6 +43,8 @@ impl From<ProgramTask> for Cmd {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ScreenTask {
     Copy(String),
+    /// Name the terminal's window.
+    Title(String),
     Edit(String),
     /// Suspend the program and give the terminal to the shell.
     Suspend,
@@ -129,6 +132,7 @@ pub enum ProgramTask {
     /// Save the draft in the editor, so that it survives a crash. An empty draft removes the saved one.
     SaveDraft(String),
     Remember(String),
+    Extension(ExtensionTask),
     /// Read the clipboard; answered with [`super::msg::Msg::Clipboard`].
     Paste,
 }

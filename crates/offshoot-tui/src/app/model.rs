@@ -9,6 +9,7 @@ use offshoot_session::clock::Millis;
 use offshoot_session::transcript::Level;
 use ratatui::layout::Size;
 
+use super::extension::{AskedQuestion, Extensions, OpenComponent};
 use super::live::Live;
 use super::msg::Looked;
 use super::page::Page;
@@ -18,6 +19,7 @@ use crate::editor::Editor;
 use crate::image::CellSize;
 use crate::keymap::Keymap;
 use crate::message::{Habits, PictureSize};
+use crate::overlay::dialog::Dialog;
 use crate::overlay::fork::{ForkSelector, ForkUse};
 use crate::overlay::help::Help;
 use crate::overlay::model_scope::ModelScopeList;
@@ -31,6 +33,8 @@ use offshoot_settings::{ImageProtocol, Settings};
 
 /// How long one frame of the spinner is shown, in milliseconds.
 pub(crate) const SPINNER_STEP: Millis = 120;
+/// How soon keys that wait for an extension are looked at again, in milliseconds.
+const HELD_STEP: u64 = 100;
 /// How often the elapsed seconds are updated without a spinner, in milliseconds.
 const STILL_STEP: u64 = 500;
 
@@ -112,11 +116,16 @@ pub struct Model {
     pub live: Live,
     pub overlay: Option<Overlay>,
     pub looked: Looked,
+    /// What the rows at the start name, once it is known.
+    pub start: Option<Box<Looked>>,
     /// The ids and names of the sessions that were opened, the latest last.
     pub visited: Vec<(String, Option<String>)>,
     /// Until when another resize of the terminal is expected.
     pub resizes_until: Millis,
+    /// A prompt or a run is under way.
     pub is_working: bool,
+    /// A run is under way. A command of an extension is none, but may begin one.
+    pub is_in_run: bool,
     pub retry_at: Option<Millis>,
     /// The start of the current wait.
     pub awaited_since: Option<Millis>,
@@ -136,6 +145,7 @@ pub struct Model {
     pub approval: ApprovalMode,
     /// The question whether a call may run.
     pub question: Option<Question>,
+    pub extensions: Extensions,
 }
 
 /// A question whether a call may run.
@@ -208,14 +218,26 @@ impl Model {
         self.now < self.resizes_until
     }
 
+    /// Whether something takes the whole screen.
+    #[must_use]
+    pub fn is_covered(&self) -> bool {
+        self.overlay.as_ref().is_some_and(Overlay::is_full) || self.extensions.overlays().next().is_some()
+    }
+
     /// The milliseconds until the rows change without a message; `None` if they do not change.
     #[must_use]
     pub fn next_look(&self) -> Option<u64> {
-        if self.is_under_way() && self.wishes.is_moving() {
+        let counts_down = matches!(&self.overlay, Some(Overlay::Dialog(dialog, _)) if dialog.counts_down());
+        let usual = if self.is_under_way() && self.wishes.is_moving() {
             Some(SPINNER_STEP.cast_unsigned())
         } else {
-            (self.is_under_way() || self.is_resizing()).then_some(STILL_STEP)
-        }
+            (self.is_under_way() || self.is_resizing() || counts_down).then_some(STILL_STEP)
+        };
+        // A question that waits for the end of the typing.
+        let patience = self.overlay.is_none().then(|| self.extensions.patience(self.now)).flatten();
+        // Keys that extensions have not answered for.
+        let held = (!self.extensions.listening.held.is_empty()).then_some(HELD_STEP);
+        patience.map(Millis::cast_unsigned).into_iter().chain(usual).chain(held).min()
     }
 
     /// Names the summary that begins, unless other work is under way: the agent will refuse it.
@@ -269,13 +291,17 @@ pub enum Overlay {
     Page(Page),
     Pick(Box<Pick>, Picking),
     ModelScope(Box<ModelScopeList>),
+    /// A component of an extension.
+    Component(OpenComponent),
+    /// A question of an extension.
+    Dialog(Box<Dialog>, Box<AskedQuestion>),
 }
 
 impl Overlay {
     /// Whether the overlay takes the whole screen.
     #[must_use]
     pub fn is_full(&self) -> bool {
-        !matches!(self, Self::Pick(..) | Self::ModelScope(_))
+        !matches!(self, Self::Pick(..) | Self::ModelScope(_) | Self::Dialog(..) | Self::Component(_))
     }
 }
 

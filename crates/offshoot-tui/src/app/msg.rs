@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use offshoot_agent::approval::ApprovalMode;
 use offshoot_agent::branch_files::FilePatch;
 use offshoot_agent::command::{Command, Reply};
 use offshoot_agent::error::AgentError;
@@ -15,6 +16,7 @@ use ratatui::crossterm::event::KeyEvent;
 use ratatui::layout::Size;
 
 use super::cmd::Purpose;
+use super::extension::ExtensionMsg;
 use crate::conversation::ConversationBlock;
 use crate::editor;
 use crate::image::CellSize;
@@ -51,8 +53,8 @@ pub enum Msg {
     Source(String),
     /// What differs in the files of the branches to two entries, or why that cannot be read.
     Patches(String, String, Result<Vec<FilePatch>, String>),
-    /// The skills and templates that may be called.
-    Called(Vec<editor::Choice>),
+    /// The skills, templates and commands of extensions that may be called.
+    Called(Vec<editor::Choice>, Completeness),
     /// What was read anew.
     Reloaded(Box<Reloaded>),
     /// Whether the folder is trusted, in words, and what each answer means, in the order of
@@ -83,6 +85,7 @@ pub enum Msg {
     /// The text from the user's editor; `None` if it is unchanged.
     Written(Option<String>),
     Notice(Level, String),
+    Extension(ExtensionMsg),
     /// The system asks the program to suspend.
     Suspend,
     /// The program continues after a stop.
@@ -91,9 +94,9 @@ pub enum Msg {
 }
 
 impl Msg {
-    /// Whether the drawing may wait for more messages of this kind. They come in bursts.
-    pub(super) fn can_wait(&self) -> bool {
-        matches!(self, Self::Agent(_) | Self::Resized(_) | Self::Sessions(_) | Self::Files(_))
+    /// Whether messages of this kind come in bursts.
+    pub(super) fn comes_in_bursts(&self) -> bool {
+        matches!(self, Self::Agent(_) | Self::Extension(_) | Self::Resized(_) | Self::Sessions(_) | Self::Files(_))
     }
 }
 
@@ -116,6 +119,18 @@ pub struct Opened {
     pub tail: Vec<ConversationBlock>,
     pub hidden: usize,
     pub entries: usize,
+    /// Names the wait for extensions, which draw some of the blocks.
+    pub held: Option<u64>,
+    /// What the rows at the start name: folder, git branch, model and thinking level. At the start only.
+    pub start: Option<Box<Looked>>,
+}
+
+/// Whether more of a list may follow.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the names say what they are")]
+pub enum Completeness {
+    Whole,
+    SoFar,
 }
 
 /// Where the session's entries are stored.
@@ -165,6 +180,7 @@ pub struct Looked {
     pub model: Option<Arc<Model>>,
     pub access: ModelAccess,
     pub thinking: Option<ThinkingLevel>,
+    pub approval: Option<ApprovalMode>,
     /// The estimated number of tokens in the context.
     pub tokens: u64,
     /// The total cost in US dollars.

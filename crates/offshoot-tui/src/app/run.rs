@@ -19,7 +19,7 @@ use super::model::{Model, Overlay};
 use super::msg::Msg;
 use super::pictures::Pictures;
 use super::screen::Screen;
-use super::update::{expect_resizes, update};
+use super::update::{can_wait, changes_screen, expect_resizes, update};
 use super::view;
 use crate::image;
 
@@ -83,10 +83,13 @@ pub fn run(
         was_stopped: false,
         is_covered: false,
         shows_work: false,
+        has_title: false,
         pictures: Pictures::default(),
         shown: Vec::new(),
     };
-    let ran = hands.work(&mut model, inbox).and_then(|()| hands.tell_work(false));
+    let ran = hands.work(&mut model, inbox).and_then(|()| hands.tell_work(false)).and_then(|()| hands.restore_title());
+    let rest = view::rest(&mut model);
+    screen.print(&rest, &[]);
     let closed = screen.close();
     if model.is_choosing {
         // Another front end follows and needs the keys.
@@ -129,6 +132,13 @@ fn left(begun: Millis, now: Millis) -> Option<Duration> {
     (left > 0).then(|| Duration::from_millis(left))
 }
 
+/// What messages did to the screen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum ScreenState {
+    AsBefore,
+    Changed,
+}
+
 /// Runs the commands of the front end.
 struct Hands<'a> {
     screen: &'a mut Screen<Box<dyn Write>>,
@@ -146,6 +156,8 @@ struct Hands<'a> {
     /// Whether something has taken the whole screen since the last printing.
     is_covered: bool,
     shows_work: bool,
+    /// Whether the window's own title is put aside.
+    has_title: bool,
     pictures: Pictures,
     shown: Vec<(Rect, Arc<str>)>,
 }
@@ -155,39 +167,44 @@ impl Hands<'_> {
         self.draw(model)?;
         while !model.is_ending {
             let Some(first) = next(model, inbox) else { return Ok(()) };
-            self.together(model, inbox, first)?;
-            self.draw(model)?;
+            if self.together(model, inbox, first)? == ScreenState::Changed {
+                self.draw(model)?;
+            }
         }
         Ok(())
     }
 
     /// Applies a message and the messages that follow soon, for one drawing. The effect of a key is drawn at once.
     /// Neither a long answer nor a long search delays the drawing.
-    fn together(&mut self, model: &mut Model, inbox: &Inbox, first: Msg) -> io::Result<()> {
+    fn together(&mut self, model: &mut Model, inbox: &Inbox, first: Msg) -> io::Result<ScreenState> {
         let begun = self.program.now();
-        let (mut next, mut can_wait) = (Some(first), true);
+        let mut state = ScreenState::AsBefore;
+        let (mut next, mut is_burst) = (Some(first), true);
         while let Some(msg) = next {
             if matches!(msg, Msg::Resized(_)) {
                 update(model, Msg::Cell(tty::cell()));
             }
             update(model, Msg::Now(self.program.now()));
-            can_wait &= msg.can_wait();
+            is_burst &= can_wait(model, &msg);
+            if changes_screen(model, &msg) {
+                state = ScreenState::Changed;
+            }
             let is_idle = matches!(msg, Msg::Idle);
             for cmd in update(model, msg) {
                 self.act(model, cmd)?;
             }
             let left = left(begun, self.program.now()).filter(|_| !model.is_ending);
-            next = left.and_then(|left| match can_wait {
+            next = left.and_then(|left| match is_burst {
                 true => inbox.receiver.recv_timeout(left).ok(),
                 false => inbox.receiver.try_recv().ok().or((is_idle && model.has_work()).then_some(Msg::Idle)),
             });
         }
-        Ok(())
+        Ok(state)
     }
 
     fn draw(&mut self, model: &mut Model) -> io::Result<()> {
         self.tell_work(model.wishes.settings.shows_progress && model.is_working)?;
-        if model.overlay.as_ref().is_some_and(Overlay::is_full) {
+        if model.is_covered() {
             self.is_covered = true;
             self.screen.resize_full(model.size);
             self.keys.resume_reading();
@@ -272,6 +289,7 @@ impl Hands<'_> {
                 self.keys.expect();
                 self.guard.send(tty::AskBackground)
             }
+            ScreenTask::Title(title) => self.set_title(&title),
             ScreenTask::Copy(text) => self.screen.put(tty::Clipboard(&text)),
         }
     }
@@ -282,6 +300,18 @@ impl Hands<'_> {
             return Ok(());
         }
         self.screen.put(tty::Progress(is_working))
+    }
+
+    /// Names the window. Its own title comes back at the end.
+    fn set_title(&mut self, title: &str) -> io::Result<()> {
+        if !std::mem::replace(&mut self.has_title, true) {
+            self.screen.put(tty::Title::Save)?;
+        }
+        self.screen.put(tty::Title::Set(title))
+    }
+
+    fn restore_title(&mut self) -> io::Result<()> {
+        if std::mem::take(&mut self.has_title) { self.screen.put(tty::Title::Restore) } else { Ok(()) }
     }
 
     fn suspend(&mut self, model: &mut Model) -> io::Result<()> {
@@ -346,12 +376,49 @@ impl Hands<'_> {
 
 #[cfg(test)]
 mod tests {
+    use offshoot_session::list::SessionInfo;
+
     use super::*;
+    use crate::overlay::sessions::{Answer, Listed, Origin, Scope, Sessions, Setting};
 
     #[test]
     fn a_drawing_is_put_off_only_so_long() {
         assert_eq!(left(1000, 1000), Some(Duration::from_millis(33)));
         assert_eq!(left(1000, 1032), Some(Duration::from_millis(1)));
         assert_eq!((left(1000, 1033), left(1000, 5000), left(1000, 10)), (None, None, None));
+    }
+
+    fn sessions(count: usize) -> Msg {
+        let listed = |at: usize| Listed {
+            info: SessionInfo {
+                path: format!("/s/{at}.jsonl").into(),
+                id: at.to_string(),
+                cwd: String::new(),
+                name: None,
+                parent_session_path: None,
+                created: None,
+                modified: None,
+                message_count: 1,
+                tokens: 0,
+                cost: 0.0,
+                first_message: "why?".to_owned(),
+                all_messages_text: None,
+            },
+            real: format!("/s/{at}.jsonl").into(),
+            parent: None,
+            origin: Origin::Own,
+        };
+        Msg::Sessions(Answer::Listed(Scope::Folder, (0..count).map(listed).collect()))
+    }
+
+    /// Regression: the first sessions of a list were drawn 33 ms after they were there.
+    #[test]
+    fn the_first_sessions_are_drawn_at_once() {
+        let selector = Sessions::new(Setting::default());
+        let mut model =
+            Model { overlay: Some(Overlay::Sessions(Box::new(selector))), is_choosing: true, ..Model::default() };
+        assert!(!can_wait(&model, &sessions(2)));
+        update(&mut model, sessions(2));
+        assert!(can_wait(&model, &sessions(4)) && !can_wait(&model, &Msg::Idle));
     }
 }

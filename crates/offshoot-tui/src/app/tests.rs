@@ -157,7 +157,10 @@ fn block(message: &str, results: &[&str]) -> ConversationBlock {
         Item::Result(result) => Arc::new(result),
         other => panic!("{other:?}"),
     };
-    ConversationBlock { item: item(message), results: results.iter().map(result).collect::<Vec<Arc<ToolResult>>>() }
+    ConversationBlock {
+        results: results.iter().map(result).collect::<Vec<Arc<ToolResult>>>(),
+        ..ConversationBlock::new(item(message))
+    }
 }
 
 fn opened(model: &mut Model, tail: Vec<ConversationBlock>) {

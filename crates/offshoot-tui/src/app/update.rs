@@ -7,7 +7,11 @@ mod opened;
 mod approval;
 mod agent;
 mod commands;
+mod suggestions;
 mod keys;
+mod foreign_editor;
+mod extension;
+mod listening;
 #[cfg(test)]
 mod tests;
 
@@ -15,6 +19,7 @@ use offshoot_session::clock::Millis;
 use ratatui::layout::Size;
 
 use super::cmd::{Cmd, ProgramTask, ScreenTask};
+use super::extension::ExtensionMsg;
 use super::model::{Model, Overlay};
 use super::msg::Msg;
 
@@ -28,6 +33,26 @@ const RESIZES_TOGETHER: Millis = 400;
 
 /// Applies a message to the model, and returns the commands.
 pub fn update(model: &mut Model, msg: Msg) -> Vec<Cmd> {
+    let is_clock = matches!(msg, Msg::Now(_));
+    let mut cmds = match listening::held(model, msg) {
+        Ok(msg) => apply(model, msg),
+        Err(cmds) => cmds,
+    };
+    if is_clock {
+        // Another message follows.
+        return cmds;
+    }
+    cmds.extend(listening::released(model));
+    extension::choose_overlay(model);
+    // Before a prompt: a command of an extension may write into the editor.
+    cmds.splice(..0, foreign_editor::told(model));
+    cmds.extend(extension::dressed(model));
+    cmds.extend(extension::render(model));
+    cmds.extend(extension::end_if_wanted(model));
+    cmds
+}
+
+fn apply(model: &mut Model, msg: Msg) -> Vec<Cmd> {
     match msg {
         Msg::Now(now) => {
             model.now = now;
@@ -39,10 +64,19 @@ pub fn update(model: &mut Model, msg: Msg) -> Vec<Cmd> {
             Vec::new()
         }
         Msg::Idle => overlay::idle(model),
+        Msg::Key(key) if matches!(model.overlay, Some(Overlay::Dialog(..))) => extension::dialog_key(model, key),
+        Msg::Key(key) if matches!(model.overlay, Some(Overlay::Component(_))) => extension::component_key(model, key),
         Msg::Key(key) if model.overlay.is_some() => overlay::key(model, key),
-        Msg::Key(key) => approval::key(model, key).unwrap_or_else(|| keys::key(model, key)),
+        Msg::Key(key) => {
+            let taken = approval::key(model, key).or_else(|| extension::shortcut(model, key));
+            let taken = taken.or_else(|| foreign_editor::key(model, key));
+            taken.unwrap_or_else(|| keys::key(model, key))
+        }
+        Msg::Paste(text) if matches!(model.overlay, Some(Overlay::Component(_))) => {
+            extension::component_paste(model, &text)
+        }
         Msg::Paste(text) if model.overlay.is_some() => overlay::paste(model, &text),
-        Msg::Paste(text) => keys::paste(model, &text),
+        Msg::Paste(text) => foreign_editor::paste(model, &text).unwrap_or_else(|| keys::paste(model, &text)),
         Msg::Clipboard(text) => update(model, Msg::Paste(text)),
         Msg::Resized(size) => resized(model, size),
         Msg::Focus(_) => Vec::new(),
@@ -60,13 +94,14 @@ pub fn update(model: &mut Model, msg: Msg) -> Vec<Cmd> {
         }
         Msg::Forecast(wish, words) => overlay::forecast(model, wish, words),
         Msg::Source(words) => overlay::source(model, &words),
-        Msg::Called(called) => keys::called(model, called),
+        Msg::Called(called, completeness) => keys::called(model, called, completeness),
         Msg::Reloaded(reloaded) => settings::reloaded(model, *reloaded),
         Msg::Trust(standing, answers) => overlay::trust(model, &standing, answers),
         Msg::Patches(first, second, patches) => overlay::patches(model, [&first, &second], patches),
         Msg::Answered(command, result) => agent::answered(model, &command, result),
         Msg::Looked(looked) => {
             opened::looked(model, *looked);
+            model.extensions.invalidate_all();
             Vec::new()
         }
         Msg::Opened(opened) => opened::opened(model, opened),
@@ -92,8 +127,24 @@ pub fn update(model: &mut Model, msg: Msg) -> Vec<Cmd> {
             model.notice(level, text);
             Vec::new()
         }
+        Msg::Extension(ExtensionMsg::NotTaken(component, data)) => listening::typed_anew(model, component, &data),
+        Msg::Extension(ExtensionMsg::Heard(id, heard)) => listening::heard(model, id, heard),
+        Msg::Extension(message) => extension::message(model, message),
         Msg::Suspend => vec![ScreenTask::Suspend.into()],
         Msg::End => end(model),
+    }
+}
+
+/// Whether a message may change what is on the screen. Skills and templates are shown only while a command is typed.
+pub(super) fn changes_screen(model: &Model, msg: &Msg) -> bool {
+    !matches!(msg, Msg::Called(..)) || !model.editor.is_empty()
+}
+
+/// Whether the drawing may wait for more messages. The first rows of an empty list are awaited: they are drawn at once.
+pub(super) fn can_wait(model: &Model, msg: &Msg) -> bool {
+    match (msg, &model.overlay) {
+        (Msg::Sessions(answer), Some(Overlay::Sessions(sessions))) => !sessions.awaits(answer),
+        _ => msg.comes_in_bursts(),
     }
 }
 
@@ -112,6 +163,7 @@ fn resized(model: &mut Model, size: Size) -> Vec<Cmd> {
     match &mut model.overlay {
         Some(Overlay::Tree(tree)) => tree.resize(size.width, size.height),
         Some(Overlay::Help(help)) => help.resize(size),
+        Some(Overlay::Dialog(dialog, _)) => dialog.resize(size),
         Some(
             Overlay::Sessions(_)
             | Overlay::Fork(..)
@@ -119,7 +171,8 @@ fn resized(model: &mut Model, size: Size) -> Vec<Cmd> {
             | Overlay::Settings(_)
             | Overlay::Page(_)
             | Overlay::Pick(..)
-            | Overlay::ModelScope(_),
+            | Overlay::ModelScope(_)
+            | Overlay::Component(_),
         )
         | None => {}
     }

@@ -1,5 +1,6 @@
 //! The view: functions from the model to lines and cells. They are pure, except for cached layouts.
 
+mod extension;
 mod status;
 mod start;
 mod awaited;
@@ -14,6 +15,7 @@ use ratatui::text::Line;
 pub use approval::question_rows;
 pub use reader::folded_block;
 
+use super::live::Live;
 use super::model::{Model, Overlay, Wishes};
 use super::screen::{RegionCursor, RegionRows};
 use crate::message::{Folds, RenderedRows, RowRenderer};
@@ -25,6 +27,8 @@ pub struct Bottom {
     /// So many of the live rows belong to the conversation.
     head: usize,
     middle: u16,
+    /// Below the editor.
+    below: Vec<Line<'static>>,
     status: Vec<Line<'static>>,
     /// Whether rows change without a key.
     is_under_way: bool,
@@ -33,10 +37,17 @@ pub struct Bottom {
 /// The finished rows that were not printed. Marks them as printed.
 pub fn print(model: &mut Model) -> RenderedRows {
     let mut laid = RenderedRows { lines: start::finished(model), ..RenderedRows::default() };
+    laid.lines.extend(extension::header(model));
     let (look, folds) = look(&model.wishes, model.size, model.folds);
     laid.append(model.live.print(&model.conversation, &look, folds));
     model.conversation.forget(model.live.next());
     laid
+}
+
+/// The rows of the conversation that would still have changed. The terminal keeps them at the end of the program.
+pub fn rest(model: &mut Model) -> Vec<Line<'static>> {
+    let (look, folds) = look(&model.wishes, model.size, model.folds);
+    model.live.rows(&model.conversation, &look, folds, usize::MAX)
 }
 
 fn look(wishes: &Wishes, size: Size, (thinking, tools): (bool, bool)) -> (RowRenderer<'_>, Folds<'static>) {
@@ -48,7 +59,8 @@ fn look(wishes: &Wishes, size: Size, (thinking, tools): (bool, bool)) -> (RowRen
 pub fn bottom(model: &mut Model) -> Bottom {
     let size = model.size;
     let status = status::lines(model);
-    let below = u16::try_from(status.len()).unwrap_or(1);
+    let under = extension::widgets(model, true);
+    let below = u16::try_from(status.len() + under.len()).unwrap_or(1);
     let middle = middle(model, below);
     let (look, folds) = look(&model.wishes, size, model.folds);
     let mut live = model.live.rows(&model.conversation, &look, folds, usize::from(size.height));
@@ -61,25 +73,39 @@ pub fn bottom(model: &mut Model) -> Bottom {
     if !live.is_empty() || !model.conversation.is_empty() || model.live.has_start {
         live.push(Line::default());
     }
+    live.extend(extension::widgets(model, false));
     let room = usize::from(size.height.saturating_sub(middle).saturating_sub(below));
     let hidden = live.len().saturating_sub(room);
     let is_under_way = model.is_under_way() || model.is_resizing();
-    Bottom { live: live.split_off(hidden), head: head.saturating_sub(hidden), middle, status, is_under_way }
+    Bottom {
+        live: live.split_off(hidden),
+        head: head.saturating_sub(hidden),
+        middle,
+        below: under,
+        status,
+        is_under_way,
+    }
 }
 
-/// The rows of the editor, or of what stands in its place.
+/// The rows of the editor, or of what replaces it.
 fn middle(model: &Model, below: u16) -> u16 {
     let middle = match &model.overlay {
         Some(Overlay::Pick(pick, _)) => pick.height(model.size.width),
         Some(Overlay::ModelScope(list)) => list.height(model.size.width),
-        _ => model.editor.height(),
+        Some(Overlay::Dialog(dialog, _)) => dialog.height(model.size.width),
+        Some(Overlay::Component(open)) if open.place.is_none() => extension::height(model, *open),
+        _ => match model.extensions.editor() {
+            Some(editor) => extension::editor_height(model, editor),
+            None => model.editor.height(),
+        },
     };
     middle.min(model.size.height.saturating_sub(below).saturating_sub(1)).max(1)
 }
 
 /// The rows above the editor, without the blank one before it.
 fn room_above(model: &Model) -> usize {
-    let below = u16::try_from(status::lines(model).len()).unwrap_or(1);
+    let below = status::lines(model).len() + extension::widgets(model, true).len();
+    let below = u16::try_from(below + extension::widgets(model, false).len()).unwrap_or(1);
     let taken = middle(model, below).saturating_add(below).saturating_add(1);
     usize::from(model.size.height.saturating_sub(taken))
 }
@@ -87,7 +113,14 @@ fn room_above(model: &Model) -> usize {
 impl Bottom {
     /// Draws as many rows as the terminal has room for, with the text cursor.
     pub fn draw(&self, model: &Model) -> RegionRows<Buffer> {
-        let rows = u16::try_from(self.live.len() + self.status.len()).unwrap_or(u16::MAX).saturating_add(self.middle);
+        let (rows, cursor) = self.drawn(model);
+        RegionRows { rows, cursor: RegionCursor::new(cursor, self.is_under_way), head: self.head }
+    }
+
+    fn drawn(&self, model: &Model) -> (Buffer, Option<Position>) {
+        let rows = u16::try_from(self.live.len() + self.below.len() + self.status.len())
+            .unwrap_or(u16::MAX)
+            .saturating_add(self.middle);
         let area = Rect::new(0, 0, model.size.width, rows.min(model.size.height.max(1)));
         let mut buffer = Buffer::empty(area);
         let mut cursor = None;
@@ -101,34 +134,77 @@ impl Bottom {
         match &model.overlay {
             Some(Overlay::Pick(pick, _)) => pick.view(theme, middle, &mut buffer),
             Some(Overlay::ModelScope(list)) => list.view(theme, middle, &mut buffer),
-            _ => {
-                model.editor.view(theme, middle, &mut buffer);
-                cursor = model.editor.cursor(middle);
-                if let Some(cursor) = cursor {
-                    let row = Rect { y: cursor.y, height: 1, ..model.editor.padded(middle) };
-                    if let Some(hint) = start::placeholder(model, row.width) {
-                        draw(&hint, row, &mut buffer);
-                    }
-                }
+            Some(Overlay::Component(open)) if open.place.is_none() => {
+                cursor = extension::view(model, *open, middle, &mut buffer);
             }
+            Some(Overlay::Dialog(dialog, _)) => {
+                dialog.view(&model.wishes.keymap, theme, (middle, model.now), &mut buffer);
+                cursor = dialog.cursor(theme, middle, model.now);
+            }
+            _ => cursor = self::editor(model, middle, &mut buffer),
         }
-        for (line, row) in self.status.iter().zip(below.rows()) {
+        for (line, row) in self.below.iter().chain(&self.status).zip(below.rows()) {
             draw(line, row, &mut buffer);
         }
-        RegionRows { rows: buffer, cursor: RegionCursor::new(cursor, self.is_under_way), head: self.head }
+        (buffer, cursor)
     }
+}
+
+/// Draws the editor, offshoot's or an extension's. The place of its cursor.
+fn editor(model: &Model, middle: Rect, buf: &mut Buffer) -> Option<Position> {
+    if let Some(editor) = model.extensions.editor() {
+        return extension::editor_view(model, editor, middle, buf);
+    }
+    model.editor.view(&model.wishes.theme, middle, buf);
+    let cursor = model.editor.cursor(middle)?;
+    let row = Rect { y: cursor.y, height: 1, ..model.editor.padded(middle) };
+    if let Some(hint) = start::placeholder(model, row.width) {
+        draw(&hint, row, buf);
+    }
+    Some(cursor)
 }
 
 /// Lays out the overlay that takes the whole screen.
 pub fn prepare_full(model: &mut Model) {
-    if let Some(Overlay::Transcript(pager)) = &mut model.overlay {
-        pager.lay_out(&model.conversation, &model.wishes.theme, model.size);
+    match &mut model.overlay {
+        Some(Overlay::Transcript(pager)) => pager.lay_out(&model.conversation, &model.wishes.theme, model.size),
+        Some(overlay) if overlay.is_full() => {}
+        _ => model.extensions.beneath = Some(beneath(model)),
     }
+}
+
+/// The screen under overlays of extensions: the end of the conversation, and the live rows.
+fn beneath(model: &mut Model) -> (Buffer, Option<Position>) {
+    let area = Rect::new(0, 0, model.size.width, model.size.height);
+    let bottom = bottom(model);
+    let (drawn, cursor) = bottom.drawn(model);
+    let head = u16::try_from(bottom.head).unwrap_or(u16::MAX).min(drawn.area.height);
+    let live = drawn.area.height - head;
+    let (look, folds) = look(&model.wishes, model.size, model.folds);
+    let chat = Live::last_rows(&model.conversation, &look, folds, usize::from(area.height.saturating_sub(live)));
+    let mut buf = Buffer::empty(area);
+    for (line, row) in chat.iter().zip(area.rows()) {
+        draw(line, row, &mut buf);
+    }
+    let top = u16::try_from(chat.len()).unwrap_or(u16::MAX);
+    let moved = |at: Position| Some(Position { y: (at.y + top).checked_sub(head)?, ..at });
+    for from in drawn.area.positions().filter(|at| at.y >= head) {
+        if let (Some(cell), Some(to)) = (drawn.cell(from), moved(from).and_then(|to| buf.cell_mut(to))) {
+            *to = cell.clone();
+        }
+    }
+    (buf, cursor.and_then(moved))
 }
 
 /// Draws the overlay that takes the whole screen.
 pub fn full(model: &Model, frame: &mut Frame<'_>) {
     let area = frame.area();
+    if !model.overlay.as_ref().is_some_and(Overlay::is_full) {
+        if let Some(cursor) = extension::overlays(model, area, frame.buffer_mut()) {
+            frame.set_cursor_position(cursor);
+        }
+        return;
+    }
     if let Some(cursor) = overlay(model, area, frame.buffer_mut()) {
         frame.set_cursor_position(cursor);
     }
@@ -149,6 +225,8 @@ fn overlay(model: &Model, area: Rect, buf: &mut Buffer) -> Option<Position> {
         Overlay::Page(page) => page.view(keymap, theme, area, buf),
         Overlay::Pick(pick, _) => pick.view(theme, area, buf),
         Overlay::ModelScope(list) => list.view(theme, area, buf),
+        Overlay::Dialog(dialog, _) => dialog.view(keymap, theme, (area, model.now), buf),
+        Overlay::Component(open) => return extension::view(model, *open, area, buf),
     }
     None
 }

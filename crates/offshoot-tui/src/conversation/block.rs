@@ -10,16 +10,28 @@ use offshoot_session::transcript::{Item, ItemPart, ToolResult};
 pub struct ConversationBlock {
     pub item: Item,
     pub results: Vec<Arc<ToolResult>>,
+    /// Whether it has no rows but those that an extension draws.
+    pub is_drawn_only: bool,
 }
 
 impl ConversationBlock {
     #[must_use]
     pub fn new(item: Item) -> Self {
-        Self { item, results: Vec::new() }
+        Self { item, results: Vec::new(), is_drawn_only: false }
+    }
+
+    /// An entry of an extension, named by its id.
+    #[must_use]
+    pub fn drawn_only(label: String, id: String) -> Self {
+        let item = Item::Note { label, parts: vec![ItemPart::Text(id)] };
+        Self { is_drawn_only: true, ..Self::new(item) }
     }
 
     #[must_use]
     pub fn rows(&self, look: &RowRenderer<'_>, folds: Folds<'_>) -> RenderedRows {
+        if self.is_drawn_only && !look.has_drawn(&self.item) {
+            return RenderedRows::default();
+        }
         look.rows(&self.item, folds, AnswerContext { results: &self.results, is_live: false, texts: None })
     }
 

@@ -122,6 +122,12 @@ impl EditBuffer {
         self.cursor = self.text.len();
     }
 
+    /// Takes another text, which has undo steps of its own elsewhere.
+    pub(crate) fn reset_to(&mut self, text: &str, cursor: Option<usize>) {
+        *self = Self { text: harmless(text), ..Self::default() };
+        self.go_to(cursor.unwrap_or(self.text.len()));
+    }
+
     /// Removes the text and its undo steps: it was sent or discarded.
     pub(crate) fn reset(&mut self) {
         let kills = std::mem::take(&mut self.kills);

@@ -4,11 +4,13 @@
 mod token;
 mod offers;
 mod view;
+mod foreign;
 
 use std::ops::Range;
 
 use crate::fuzzy;
 use crate::slash::{self, Argument};
+pub use foreign::Suggestions;
 pub use offers::{Choice, Offers};
 use token::{Of, Token};
 
@@ -64,7 +66,9 @@ impl Completion {
             self.dismissed = None;
         }
         self.wanted = token.filter(|_| self.dismissed.is_none());
-        self.popup = self.wanted.clone().and_then(|token| self.matching(token));
+        if !self.keeps_foreign(text, cursor) {
+            self.popup = self.wanted.clone().and_then(|token| self.matching(token));
+        }
     }
 
     /// The user asked to complete a path at the cursor.
@@ -77,6 +81,9 @@ impl Completion {
 
     /// The choices changed: an open list is updated and keeps its selection.
     pub(super) fn refresh(&mut self) {
+        if self.is_foreign() {
+            return;
+        }
         let selected = self.popup.as_ref().and_then(|popup| popup.matches.get(popup.selected).copied());
         let is_chosen = self.popup.as_ref().is_some_and(|popup| popup.is_chosen);
         self.popup = self.wanted.clone().and_then(|token| self.matching(token));
@@ -115,11 +122,14 @@ impl Completion {
     }
 
     /// Whether the typed text should be sent whatever the list contains: an argument that is omitted, complete, or
-    /// allowed to be unknown; false if the user selected a row.
+    /// allowed to be unknown, or the whole name of a skill, a template or an extension's command; false if the user
+    /// selected a row.
     pub(super) fn is_typed(&self) -> bool {
         let Some(popup) = self.popup.as_ref().filter(|popup| !popup.is_chosen) else { return false };
-        let Of::Argument(argument) = popup.token.of else { return false };
         let query = popup.token.query.as_str();
+        let Of::Argument(argument) = popup.token.of else {
+            return popup.token.of == Of::Command && self.offers.is_called(query);
+        };
         let is_query =
             |at: &usize| self.offers.choice(popup.token.of, *at).is_some_and(|choice| choice.insert == query);
         query.is_empty() || argument.is_open() || popup.matches.iter().any(is_query)
@@ -147,7 +157,7 @@ impl Completion {
         let mut ranked = fuzzy::filter(names, &token.query);
         let meant = match token.of {
             Of::Command => slash::position(&token.query),
-            Of::Argument(_) | Of::File { .. } => None,
+            Of::Argument(_) | Of::File { .. } | Of::Foreign => None,
         };
         // An exact name comes first.
         if let Some(at) = meant.and_then(|meant| ranked.iter().position(|at| *at == meant)) {
@@ -173,6 +183,7 @@ mod tests {
         let files = ["src/main.rs", "src/keymap/file.rs", "docs/a file.md", "README.md"];
         completion.offers.add_files(files.map(str::to_owned));
         completion.offers.set(Argument::Model, vec![Choice::new("anthropic/opus"), Choice::new("openai/gpt")]);
+        completion.offers.add_called(vec![Choice::new("greet")]);
         completion
     }
 
@@ -193,6 +204,7 @@ mod tests {
             ("/swi", "/switch |"),
             ("/fork", "/fork |!"),
             ("/branch", "/fork |!"),
+            ("/gre", "/greet |!"),
             ("/model gp", "/model openai/gpt|!"),
             ("/thinking hi", "/thinking high|!"),
             ("/nothing", "-"),

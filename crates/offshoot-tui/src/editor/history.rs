@@ -46,6 +46,10 @@ impl History {
         true
     }
 
+    pub(super) fn prompts(&self) -> &[String] {
+        &self.prompts
+    }
+
     pub(super) fn is_walked(&self) -> bool {
         self.back.is_some()
     }

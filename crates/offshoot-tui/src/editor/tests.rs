@@ -344,7 +344,7 @@ fn screens_of_completion() {
       tree      walk the tree of this session
       branches  list the branches of this session
       switch    <entry>  continue after an entry
-      (1/31)
+      (1/32)
     ");
     write(&mut editor, "br");
     press(&mut editor, "down");

@@ -24,6 +24,19 @@ impl Editor {
         queue + 2 * border + text + popup
     }
 
+    /// The rows of waiting messages above an editor in this one's place, and those of completions below it.
+    #[must_use]
+    pub fn rows_around(&self) -> (u16, u16) {
+        let Parts { queue, popup, .. } = self.parts(u16::MAX);
+        (queue, popup)
+    }
+
+    /// Draws these rows around another editor.
+    pub fn view_around(&self, theme: &Theme, (above, below): (Rect, Rect), buf: &mut Buffer) {
+        self.view_queue(theme, above.intersection(buf.area), buf);
+        self.completion.view(theme, self.padded(below.intersection(buf.area)), buf);
+    }
+
     /// The position of the terminal's cursor when the editor is drawn on `area`; `None` if there is no room.
     #[must_use]
     pub fn cursor(&self, area: Rect) -> Option<Position> {

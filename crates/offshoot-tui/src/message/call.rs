@@ -53,8 +53,20 @@ pub(super) fn rows(page: &mut Page<'_>, part: usize, call: &Call, result: Option
     let is_open = page.fold(part, page.folds.tools);
     let arguments = Json::parse(&call.arguments).ok().filter(|json| json.kind() == JsonKind::Object);
     let shown = ShownCall { call, arguments, result, state, is_open };
-    title(page, &shown);
+    let drawn = page.look.habits.drawn.clone();
+    let drawn = drawn.call(&call.id).map(|drawn| drawn.form(is_open));
+    match drawn.and_then(|drawn| drawn.call.as_ref()) {
+        Some(rows) => {
+            let (mark, style) = mark(page, state);
+            page.foreign(mark, style, rows);
+        }
+        None => title(page, &shown),
+    }
     match call.name.as_str() {
+        _ if drawn.is_some_and(|drawn| drawn.result.is_some()) => {
+            let rows = drawn.and_then(|drawn| drawn.result.as_deref()).unwrap_or_default();
+            page.foreign("  ", Style::new(), rows);
+        }
         "bash" => bash(page, &shown),
         "read" => read(page, &shown),
         "write" => write(page, &shown),
@@ -83,6 +95,17 @@ fn block(page: &mut Page<'_>, state: CallState) {
         CallState::Done => Token::ToolSuccessBg,
         CallState::Failed => Token::ToolErrorBg,
     }));
+}
+
+/// The mark of a call, with its style.
+fn mark(page: &Page<'_>, state: CallState) -> (&'static str, Style) {
+    let (mark, token) = match state {
+        CallState::Runs => ("◦ ", Token::Muted),
+        CallState::Done => ("• ", Token::Success),
+        CallState::Failed => ("✗ ", Token::Error),
+        CallState::Lost => ("◦ ", Token::Warning),
+    };
+    (mark, page.style(token))
 }
 
 fn title(page: &mut Page<'_>, shown: &ShownCall<'_>) {
@@ -130,19 +153,13 @@ fn title(page: &mut Page<'_>, shown: &ShownCall<'_>) {
         }
     }
     row.retain(|span| !span.content.is_empty());
-    let (mark, token) = match shown.state {
-        CallState::Runs => ("◦ ", Token::Muted),
-        CallState::Done => ("• ", Token::Success),
-        CallState::Failed => ("✗ ", Token::Error),
-        CallState::Lost => ("◦ ", Token::Warning),
-    };
+    let (mark, style) = mark(page, shown.state);
     let mut rows = flow::words(&row, page.room());
     let is_long = rows.len() > COMMAND_ROWS && !shown.is_open;
     let hidden = rows.len().saturating_sub(COMMAND_ROWS);
     if is_long {
         rows.truncate(COMMAND_ROWS);
     }
-    let style = page.style(token);
     page.marked(mark, style, rows);
     if is_long {
         more(page, hidden, false);

@@ -74,6 +74,13 @@ impl<'a> Page<'a> {
         self.laid.lines.extend(lines);
     }
 
+    /// Foreign rows, perhaps with styles, with a mark before the first one.
+    pub(super) fn foreign(&mut self, mark: &str, style: Style, rows: &[String]) {
+        let (theme, room) = (self.look.theme, self.room());
+        let rows = rows.iter().map(|row| text::truncate_line(&theme.foreign_line(row), room, "").spans);
+        self.marked(mark, style, rows.collect::<Vec<_>>());
+    }
+
     pub(super) fn rows(&mut self, rows: impl IntoIterator<Item = SpanRow>) {
         self.marked("  ", Style::new(), rows);
     }

@@ -192,7 +192,10 @@ fn thinking(
         return;
     }
     let shown = one_line(first.trim_start_matches(['#', '*', ' ']), page.room().saturating_mul(2));
-    let shown = shown.replace("**", "");
+    let shown = match &page.look.habits.thinking_label {
+        Some(label) => one_line(label, page.room().saturating_mul(2)),
+        None => shown.replace("**", ""),
+    };
     let is_more = thoughts.len() > 1 || first.contains('\n') || text::width(&shown) > page.room();
     let key = Some(&page.look.habits.thinking_key).filter(|key| is_more && !key.is_empty());
     let hint = key.map(|key| format!(" ({})", text::clean(key))).filter(|hint| text::width(hint) < page.room() / 2);
@@ -253,6 +256,13 @@ fn summary_rows(page: &mut Page<'_>, summary: &Summary) {
 }
 
 fn note(page: &mut Page<'_>, label: &str, parts: &[ItemPart]) {
+    let drawn = page.look.habits.drawn.clone();
+    if let Some(drawn) = drawn.note(label, parts) {
+        page.block(Style::new());
+        let is_open = page.fold(0, page.folds.tools);
+        page.foreign("  ", Style::new(), drawn.form(is_open));
+        return;
+    }
     page.block(page.style(Token::CustomMessageBg));
     let style = page.style(Token::CustomMessageLabel);
     let title = Span::styled(one_line(label, 200), style.add_modifier(Modifier::BOLD));

@@ -286,15 +286,15 @@ mod tests {
         Help  type to search · esc leave
         >
                             settings
+          /extensions       list the extensions,
+                            and what is wrong
+                            with them
           /reload           read settings, keys,
-                            skills, templates
-                            and themes again
+                            skills, templates,
+                            themes and
+                            extensions again
           /trust            choose whether this
                             folder's settings,
-                            skills and templates
-                            count
-          /help             show commands and
-                            keys
         ");
         help.paste("undo");
         insta::assert_snapshot!(screen(&mut help, 80, 5), @"

@@ -21,7 +21,18 @@ pub struct Choice {
     pub is_current: bool,
 }
 
+/// What separates the parts of a detail. The last ones go first where there is no room.
+pub const DETAILS: &str = " · ";
+/// The blank columns before details.
+const GAP: usize = 2;
+/// Labels count no further when the columns of details are chosen.
+const WIDEST: usize = 500;
+
 impl Choice {
+    fn mark(&self) -> &'static str {
+        if self.is_current { " ✓" } else { "" }
+    }
+
     /// A choice with only a label.
     #[must_use]
     pub fn new(label: impl Into<String>) -> Self {
@@ -153,8 +164,14 @@ impl Pick {
     /// The number of rows that show everything at this width.
     #[must_use]
     pub fn height(&self, columns: u16) -> u16 {
-        let rows = 1 + self.text_lines(columns).len() + usize::from(self.line.is_some()) + self.choices.len();
+        let rows =
+            self.title_rows() + self.text_lines(columns).len() + usize::from(self.line.is_some()) + self.choices.len();
         u16::try_from(rows).unwrap_or(u16::MAX)
+    }
+
+    /// What contains the list may show a title of its own.
+    fn title_rows(&self) -> usize {
+        usize::from(!self.title.is_empty())
     }
 
     fn text_lines(&self, columns: u16) -> Vec<Line<'static>> {
@@ -165,12 +182,14 @@ impl Pick {
     pub fn view(&self, theme: &Theme, area: Rect, buf: &mut Buffer) {
         let columns = usize::from(area.width);
         let mut rows = area.rows();
-        if let Some(row) = rows.next() {
+        if !self.title.is_empty()
+            && let Some(row) = rows.next()
+        {
             let title = text::fit(&self.title, columns).into_owned();
             text::draw(&Line::styled(title, theme.style(Token::Accent).add_modifier(Modifier::BOLD)), row, buf);
         }
         // The choices take precedence: a long text is cut to leave room for some of them.
-        let kept = 1 + usize::from(self.line.is_some()) + self.choices.len().min(3);
+        let kept = self.title_rows() + usize::from(self.line.is_some()) + self.choices.len().min(3);
         let spare = usize::from(area.height).saturating_sub(kept);
         for line in self.text_lines(area.width).into_iter().take(spare) {
             if let Some(row) = rows.next() {
@@ -187,8 +206,9 @@ impl Pick {
         let is_cut = self.shown.len() > rows.len();
         let height = if is_cut { rows.len().saturating_sub(1) } else { rows.len() };
         let first = self.cursor.saturating_sub(height / 2).min(self.shown.len().saturating_sub(height));
+        let room = self.detail_room(columns);
         for (place, row) in (first..self.shown.len()).zip(rows.iter().take(height)) {
-            text::draw(&self.row(theme, place, columns), *row, buf);
+            text::draw(&self.row(theme, place, (columns, room)), *row, buf);
         }
         if let (Some(row), true) = (rows.last(), is_cut) {
             let place = format!("  ({}/{})", self.cursor + 1, self.shown.len());
@@ -196,16 +216,25 @@ impl Pick {
         }
     }
 
-    fn row(&self, theme: &Theme, place: usize, columns: usize) -> Line<'static> {
+    /// The columns for details: all that the labels leave, and half of the row if the labels are long.
+    fn detail_room(&self, columns: usize) -> usize {
+        let shown = || self.shown.iter().filter_map(|at| self.choices.get(*at));
+        let widest = |width: fn(&Choice) -> usize| shown().map(width).max().unwrap_or(0);
+        let room = columns.saturating_sub(2 + GAP);
+        let labels = widest(|choice| text::width(&text::fit(&choice.label, WIDEST)) + text::width(choice.mark()));
+        room.saturating_sub(labels).max(room / 2)
+    }
+
+    fn row(&self, theme: &Theme, place: usize, (columns, detail_room): (usize, usize)) -> Line<'static> {
         let is_chosen = place == self.cursor;
         let nothing = Choice::default();
         let choice = self.shown.get(place).and_then(|at| self.choices.get(*at)).unwrap_or(&nothing);
-        let mark = if choice.is_current { " ✓" } else { "" };
+        let mark = choice.mark();
+        let detail = whole_details(&choice.detail, detail_room);
+        let taken = if detail.is_empty() { 0 } else { text::width(&detail) + GAP };
         let room = columns.saturating_sub(2 + text::width(mark));
-        let label = text::fit(&choice.label, room).into_owned();
-        let room = room.saturating_sub(text::width(&label) + 2);
-        let detail = text::fit(&choice.detail, room).into_owned();
-        let gap = room.saturating_sub(text::width(&detail)) + 2;
+        let label = text::fit(&choice.label, room.saturating_sub(taken)).into_owned();
+        let gap = room.saturating_sub(text::width(&label) + text::width(&detail));
         let style = theme.style(if is_chosen { Token::Accent } else { Token::Text });
         let line = Line::from(vec![
             Span::styled(if is_chosen { "› " } else { "  " }, theme.style(Token::Accent)),
@@ -216,6 +245,18 @@ impl Pick {
         ]);
         if is_chosen { line.style(theme.style(Token::SelectedBg)) } else { line }
     }
+}
+
+/// The details that fit, without the last ones; a single one is cut.
+fn whole_details(detail: &str, room: usize) -> String {
+    let clean = text::clean(detail);
+    let mut kept = clean.as_ref();
+    while text::width(kept) > room
+        && let Some((fewer, _)) = kept.rsplit_once(DETAILS)
+    {
+        kept = fewer;
+    }
+    text::fit(kept, room).into_owned()
 }
 
 #[cfg(test)]

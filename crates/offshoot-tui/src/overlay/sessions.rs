@@ -24,7 +24,7 @@ use crate::overlay::line::{LineInput, Typed};
 use list::{Filling, Kept, List, SessionListRow};
 pub use list::{Listed, Names, Origin, Sort};
 pub use protocol::{Answer, Preview, Request, Scope, SessionsOutcome, Speaker, Utterance};
-use search::Query;
+use search::{Query, TextHits};
 
 /// The context of a new selector.
 #[derive(Debug, Clone, Default)]
@@ -147,6 +147,23 @@ impl Sessions {
             Answer::Renamed(file, result) => self.renamed(&file, result),
             Answer::Trashed(file, result) => self.trashed(&file, result),
             Answer::Restored(file, result) => self.restored(&file, result),
+        }
+    }
+
+    /// Whether the list is empty, and this answer brings the first rows.
+    pub(crate) fn awaits(&self, answer: &Answer) -> bool {
+        match answer {
+            Answer::Listed(scope, sessions) => *scope == self.scope && self.list().len() == 0 && !sessions.is_empty(),
+            Answer::Judged(search, judged) => {
+                let has_hits = |(_, hits): &(PathBuf, TextHits)| hits.snippet.is_some();
+                *search == self.search && self.list().shown().is_empty() && judged.iter().any(has_hits)
+            }
+            Answer::Progress(..)
+            | Answer::Done(..)
+            | Answer::Preview(..)
+            | Answer::Renamed(..)
+            | Answer::Trashed(..)
+            | Answer::Restored(..) => false,
         }
     }
 

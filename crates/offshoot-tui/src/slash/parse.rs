@@ -26,7 +26,7 @@ fn meant(suggestion: &Option<String>) -> String {
     suggestion.as_ref().map_or_else(|| ".".to_owned(), |name| format!(": did you mean /{name}?"))
 }
 
-/// The commands of pi that offshoot does not have, and what stands for them.
+/// The commands of pi that offshoot does not have, and what replaces them.
 const OF_PI: [(&str, &str); 5] = [
     ("login", "a key comes from a variable, `auth.json` or --api-key: see `offshoot models`"),
     ("logout", "remove the key from `auth.json`, or the variable"),
@@ -129,6 +129,7 @@ fn command(spec: &'static Spec, arguments: &str) -> Result<SlashCommand, Mistake
         "copy" => SlashCommand::Copy,
         "settings" => SlashCommand::Settings,
         "reload" => SlashCommand::Reload,
+        "extensions" => SlashCommand::Extensions,
         "trust" => SlashCommand::Trust,
         "scoped-models" => SlashCommand::ScopedModels,
         "help" => SlashCommand::Help,

@@ -113,11 +113,17 @@ fn first_beyond(text: &str, columns: usize) -> Option<usize> {
     if text.len() <= columns && text.is_ascii() {
         return None;
     }
-    let mut room = columns;
-    for (at, grapheme) in text.grapheme_indices(true) {
+    // Printable ASCII has a column each. What follows it may belong to its last character.
+    let plain = text.bytes().take(columns.saturating_add(1)).take_while(|byte| matches!(byte, b' '..=b'~')).count();
+    if plain > columns {
+        return Some(columns);
+    }
+    let skipped = plain.saturating_sub(1);
+    let mut room = columns - skipped;
+    for (at, grapheme) in text[skipped..].grapheme_indices(true) {
         match room.checked_sub(of_grapheme(grapheme)) {
             Some(left) => room = left,
-            None => return Some(at),
+            None => return Some(skipped + at),
         }
     }
     None

@@ -16,7 +16,7 @@ pub fn wrap<'a>(line: impl Into<Line<'a>>, columns: usize) -> Vec<Line<'static>>
 /// The rows of a line, laid out on request; counting them allocates nothing.
 ///
 /// Rows break at spaces, which are dropped there, and on either side of a wide character. A word wider than a row
-/// starts its own row and is broken between graphemes. A grapheme wider than a row is shown as `…`. Leading spaces
+/// starts its own row and is broken after a `/` in the second half of the row, or else between graphemes. A grapheme wider than a row is shown as `…`. Leading spaces
 /// stay, unless they fill the row. An empty line is one empty row; with 0 columns there is no row.
 #[must_use]
 pub fn rows<'a>(line: &'a Line<'a>, columns: usize) -> WrappedRows<'a> {
@@ -55,6 +55,8 @@ struct Filling {
     inked: bool,
     before: Option<BreakClass>,
     may_break: Option<(WrapPosition, WrapPosition)>,
+    /// Where a path that is wider than the row is broken.
+    after_slash: Option<WrapPosition>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -68,7 +70,7 @@ enum BreakClass {
 
 impl Filling {
     fn new(from: WrapPosition) -> Self {
-        Self { from, fits: from, columns: 0, inked: false, before: None, may_break: None }
+        Self { from, fits: from, columns: 0, inked: false, before: None, may_break: None, after_slash: None }
     }
 
     fn note_break(&mut self, kind: BreakClass, at: WrapPosition, after: WrapPosition) {
@@ -100,8 +102,12 @@ impl<'a> Iterator for WrappedRows<'a> {
             } else if row.columns.saturating_add(columns) <= self.columns {
                 row.columns += columns;
                 row.inked = true;
+                if grapheme == "/" && row.columns * 2 > self.columns {
+                    row.after_slash = Some(after);
+                }
             } else if row.inked {
-                let (to, resume) = row.may_break.unwrap_or((at, at));
+                let within = row.after_slash.unwrap_or(at);
+                let (to, resume) = row.may_break.unwrap_or((within, within));
                 self.next = Some(resume);
                 return Some(self.row(row.from, to));
             } else {
@@ -217,6 +223,9 @@ mod tests {
             ("        indented", 10, vec!["        in", "dented"]),
             ("        indented", 8, vec!["indented"]),
             ("abcd      ", 4, vec!["abcd"]),
+            ("~/notes/of/today.md is new", 11, vec!["~/notes/of/", "today.md is", "new"]),
+            ("see ~/notes/today.md", 12, vec!["see", "~/notes/", "today.md"]),
+            ("a/bcdefghijklmn", 8, vec!["a/bcdefg", "hijklmn"]),
             ("          ", 4, vec!["    "]),
             ("a\u{a0}b c", 3, vec!["a\u{a0}b", "c"]),
         ] {

@@ -41,6 +41,15 @@ impl Colour {
         Some(Self::Rgb(part(0)?, part(2)?, part(4)?))
     }
 
+    /// Red, green and blue; `None` for the default.
+    pub(super) fn rgb(self) -> Option<[u8; 3]> {
+        match self {
+            Self::Default => None,
+            Self::Index(index) => Some(rgb_of_index(index)),
+            Self::Rgb(red, green, blue) => Some([red, green, blue]),
+        }
+    }
+
     /// The nearest colour; without colours the terminal's default.
     pub(super) fn at(self, depth: ColourDepth) -> Color {
         match (self, depth) {

@@ -7,7 +7,7 @@ use offshoot_session::text::counted;
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
-use super::{Colour, Theme, Token};
+use super::{Colour, PageTheme, Theme, Token};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Problem {
@@ -36,14 +36,26 @@ pub struct ThemeError {
 const MEMBERS: [&str; 5] = ["$schema", "name", "vars", "colors", "export"];
 
 pub(super) fn read(text: &str, file: &str) -> Result<(Theme, Vec<Problem>), ThemeError> {
+    read_with(text, file, Reader::theme)
+}
+
+pub(super) fn read_page(text: &str, file: &str) -> Result<(PageTheme, Vec<Problem>), ThemeError> {
+    read_with(text, file, Reader::page)
+}
+
+fn read_with<'a, T>(
+    text: &'a str,
+    file: &str,
+    take: impl FnOnce(&mut Reader<'a>) -> Option<T>,
+) -> Result<(T, Vec<Problem>), ThemeError> {
     let mut reader = Reader { text, wrong: Vec::new(), odd: Vec::new() };
-    let theme = reader.theme();
+    let taken = take(&mut reader);
     let in_order = |mut problems: Vec<Problem>| {
         problems.sort_by_key(|problem| (problem.line, problem.column));
         problems
     };
-    match theme {
-        Some(theme) if reader.wrong.is_empty() => Ok((theme, in_order(reader.odd))),
+    match taken {
+        Some(taken) if reader.wrong.is_empty() => Ok((taken, in_order(reader.odd))),
         _ => Err(ThemeError { file: file.to_owned(), problems: in_order(reader.wrong) }),
     }
 }
@@ -63,21 +75,7 @@ struct Members<'a>(Vec<(String, ThemeValue<'a>)>);
 
 impl<'a> Reader<'a> {
     fn theme(&mut self) -> Option<Theme> {
-        let top = match serde_json::from_str::<Members<'a>>(self.text) {
-            Ok(members) => self.once(members, "member"),
-            Err(error) => {
-                let (line, column) = (error.line().max(1), error.column().max(1));
-                let what = error.to_string();
-                let what = what.split(" at line ").next().unwrap_or_default();
-                self.wrong.push(Problem { line, column, message: format!("this is not a JSON object: {what}") });
-                return None;
-            }
-        };
-        for (name, value) in &top {
-            if !MEMBERS.contains(&name.as_str()) {
-                self.odd(*value, format!("`{name}` is not a member of a theme: it is not looked at"));
-            }
-        }
+        let top = self.top()?;
         let member = |name: &str| top.iter().find(|(found, _)| found == name).map(|(_, value)| *value);
         let name = self.name(member("name"));
         let vars = self.object(member("vars"), "vars", "variable");
@@ -94,6 +92,50 @@ impl<'a> Reader<'a> {
         }
         let colours = self.colours(colours, &vars, member("colors"))?;
         Some(Theme::of(name?, colours))
+    }
+
+    fn page(&mut self) -> Option<PageTheme> {
+        let top = self.top()?;
+        let member = |name: &str| top.iter().find(|(found, _)| found == name).map(|(_, value)| *value);
+        let vars: HashMap<_, _> = self.object(member("vars"), "vars", "variable").into_iter().collect();
+        let Some(given) = member("export") else {
+            self.wrong_at_end("`export` is missing: give it `pageBg`, `cardBg` or `infoBg`".to_owned());
+            return None;
+        };
+        let mut page = PageTheme::default();
+        for (name, value) in self.object(Some(given), "export", "colour") {
+            let place = match name.as_str() {
+                "pageBg" => &mut page.page,
+                "cardBg" => &mut page.card,
+                "infoBg" => &mut page.info,
+                _ => {
+                    self.odd(value, format!("there is no colour `{name}` of pages: it is not looked at"));
+                    continue;
+                }
+            };
+            *place = self.colour(value, &vars)?.rgb();
+        }
+        Some(page)
+    }
+
+    /// The members of the file.
+    fn top(&mut self) -> Option<Vec<(String, ThemeValue<'a>)>> {
+        let top = match serde_json::from_str::<Members<'a>>(self.text) {
+            Ok(members) => self.once(members, "member"),
+            Err(error) => {
+                let (line, column) = (error.line().max(1), error.column().max(1));
+                let what = error.to_string();
+                let what = what.split(" at line ").next().unwrap_or_default();
+                self.wrong.push(Problem { line, column, message: format!("this is not a JSON object: {what}") });
+                return None;
+            }
+        };
+        for (name, value) in &top {
+            if !MEMBERS.contains(&name.as_str()) {
+                self.odd(*value, format!("`{name}` is not a member of a theme: it is not looked at"));
+            }
+        }
+        Some(top)
     }
 
     fn name(&mut self, value: Option<ThemeValue<'a>>) -> Option<String> {

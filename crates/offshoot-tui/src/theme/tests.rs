@@ -105,6 +105,26 @@ fn what_does_no_harm_is_told_and_passed_over() {
 }
 
 #[test]
+fn the_colours_of_pages_need_no_other_colours() {
+    let read = |text: &str| Theme::read_page(text, "mine.json");
+    let text =
+        r##"{"vars": {"a": "b", "b": "#102030"}, "export": {"pageBg": "a", "cardBg": 231, "infoBg": "", "x": 1}}"##;
+    let (page, problems) = read(text).unwrap();
+    assert_eq!(page, PageTheme { page: Some([16, 32, 48]), card: Some([255; 3]), info: None });
+    let problems: Vec<_> = problems.iter().map(ToString::to_string).collect();
+    assert_eq!(problems, ["line 1, column 98: there is no colour `x` of pages: it is not looked at"]);
+    for (text, wrong) in [
+        ("[]", "this is not a JSON object"),
+        (DARK, "`export` is missing"),
+        (r##"{"export": {"pageBg": "#12"}}"##, "is no colour"),
+        (r#"{"export": {"pageBg": "</style>"}}"#, "there is no variable"),
+        (r#"{"export": 7}"#, "`export` must be an object"),
+    ] {
+        assert!(read(text).unwrap_err().to_string().contains(wrong), "{text}");
+    }
+}
+
+#[test]
 fn all_forms_of_a_colour_are_read() {
     let text = dark_with(|file| {
         file["vars"] = json!({ "one": "two", "two": "three", "three": "#010203", "leaf": 39 });

@@ -30,47 +30,60 @@ fn every_input_in_every_state() {
             TurnInput::Trying { ticket, trying: Trying::Started },
             TurnInput::Drafted { ticket, draft: JobDraft::Ready { warning: None } },
             TurnInput::Committed { ticket, result: compacted() },
+            TurnInput::TurnClosed { ticket, continues: true },
+            TurnInput::MaySettle { ticket, continues: true },
             TurnInput::WriteFailed { error: AgentError::Ended },
             TurnInput::Abort { at: 3 },
         ]
     };
-    let states: [fn() -> Run; 10] = [
-        Run::new,
-        || {
+    let asked = || TurnConfig { asks_at_turn_end: true, asks_before_settling: true, ..TurnConfig::default() };
+    let states: [&dyn Fn() -> Run; 12] = [
+        &Run::new,
+        &|| {
             let mut run = Run::new();
             run.put(TurnInput::Prompt(vec![user("go")]));
             run
         },
-        || {
+        &|| {
             let mut run = Run::new();
             run.prompt("go");
             run
         },
-        Run::streaming,
-        || {
+        &Run::streaming,
+        &|| {
             let mut run = Run::streaming();
             run.delta(Delta::Done(Box::new(Answer { message: said("x"), failure: None })));
             run
         },
-        || Run::working(&["bash", "read"]),
-        || {
+        &|| Run::working(&["bash", "read"]),
+        &|| {
             let mut run = Run::working(&["bash", "read"]);
             run.abort();
             run
         },
-        || {
+        &|| {
             let mut run = Run::streaming();
             run.answered(error("busy"), transient(None));
             run
         },
-        || {
+        &|| {
             let mut run = Run::new();
             run.put(TurnInput::Do(Job::Compaction { reason: Reason::Manual, instructions: None }));
             run
         },
-        || {
+        &|| {
             let mut run = Run::new();
             run.put(walk()).drafted(JobDraft::Ready { warning: None });
+            run
+        },
+        &|| {
+            let mut run = Run::with(asked());
+            run.prompt("go").built(10).answered(said("x"), None);
+            run
+        },
+        &|| {
+            let mut run = Run::with(asked());
+            run.prompt("go").built(10).answered(said("x"), None).closed(false);
             run
         },
     ];
@@ -85,6 +98,7 @@ fn every_input_in_every_state() {
             run.ended(0, "stopped").ended(1, "stopped");
             run.recorded();
             run.committed();
+            run.closed(false).may_settle(false);
             assert!(run.state.is_idle(), "{named}: {:?}", run.state);
             let told = run.said();
             let (started, settled) = (told.matches("agent_start").count(), told.matches("SETTLE").count());

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use futures_util::StreamExt as _;
 use offshoot_agent::message::StopReason;
-use offshoot_agent::provider::{AnswerLimits, Api, Delta, Failure, Provider as _};
+use offshoot_agent::provider::{AnswerLimits, Api, Delta, Failure, HttpOptions, Provider as _, Request, Resend};
 use offshoot_agent::testing::script::{Gate, Reply, Say, Then};
 use offshoot_agent::testing::server::Server;
 
@@ -109,6 +109,44 @@ fn deltas_come_while_the_answer_is_still_being_made_and_dropping_ends_it() {
         });
         gate.open();
     }
+}
+
+fn last_with(options: HttpOptions, asked: Request) -> offshoot_agent::provider::Answer {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    match runtime.block_on(http().with_options(options).stream(asked).collect::<Vec<_>>()).pop() {
+        Some(Delta::Done(answer)) => *answer,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn a_request_is_sent_again_as_often_as_the_user_says() {
+    let busy = || Reply::error(503, "busy").header("retry-after-ms", "1");
+    for (most, status) in [(0, Some(503)), (1, Some(503)), (2, None)] {
+        let server = Server::start([busy(), busy(), Reply::text("here")]).unwrap();
+        let resend = Resend { most, longest_wait: Some(1) };
+        let asked = request(model(Api::Anthropic, &server.base_url(Api::Anthropic)), vec![user("x")]);
+        let answer = last_with(HttpOptions { resend, ..HttpOptions::default() }, asked);
+        assert_eq!(answer.failure.and_then(|failure| failure.status), status, "{most}");
+        let seen = server.seen();
+        assert_eq!(seen.len() as u32, most + 1);
+        assert!(seen.iter().all(|one| one.body == seen[0].body));
+        assert_eq!(server.problems(), [""; 0]);
+    }
+}
+
+#[test]
+fn a_server_that_does_not_begin_to_answer_is_given_up() {
+    let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let base = format!("http://{}", silent.local_addr().unwrap());
+    let response = Some(Duration::from_millis(20));
+    let answer = last_with(
+        HttpOptions { response, ..HttpOptions::default() },
+        request(model(Api::Anthropic, &base), vec![user("x")]),
+    );
+    let text = answer.message.error_message.unwrap();
+    assert!(text.starts_with("after 20 ms the server had not begun to answer (the setting retry."), "{text}");
+    assert!(answer.failure.unwrap().is_transient, "the agent tries it again");
 }
 
 /// Each limit ends an answer that would not end by itself. What was received before is kept.

@@ -144,7 +144,7 @@ fn rest_text(out: &mut dyn Write, rest: &Rest) -> io::Result<()> {
     }
     if let Some(pi) = &rest.pi {
         let state = match pi.state {
-            "on" => "counts behind offshoot's own",
+            "on" => "counts after offshoot's own",
             "off" => "does not count",
             _ => "does not count yet: the first conversation asks",
         };

@@ -10,8 +10,8 @@ use offshoot_session::transcript::Item;
 
 use super::Args;
 use crate::app::App;
-use crate::commands::export::check_free;
 use crate::error::{CommandError, FailureKind, Result};
+use crate::new_file::check_free;
 use crate::select::is_path;
 use crate::spills::{Spill, spills};
 use crate::transcript::first_words;

@@ -50,6 +50,7 @@ impl World {
             durability,
             spill_policy,
             trust: RunTrust::default(),
+            registered: Default::default(),
         };
         let (sender, answers) = channel();
         let sender = Mutex::new(sender);

@@ -29,7 +29,7 @@ fn the_document_names_every_method_with_its_arguments() {
     assert_eq!(documented, discovered(&mut Api::start(folder.path())));
 }
 
-/// What differs between two runs: ids, times and paths. Each stands for the same thing throughout.
+/// What differs between two runs: ids, times and paths. Each has the same meaning throughout.
 #[derive(Default)]
 struct Bindings(BTreeMap<String, String>);
 

@@ -45,7 +45,7 @@ fn after_trouble(api: &mut Api, folder: &Path) {
     assert_eq!(string(&items(&entries)[1], "parentId"), first);
     let error = api.error("open", r#"{"path":"trouble.jsonl","durability":"most"}"#);
     assert!(error.contains("use os, data or full"), "{error}");
-    // Another number stands for another program: each is told of the other's entry beside its own.
+    // Each number is a program: each is warned about the other's branch.
     let other = api.opened("open", r#"{"path":"trouble.jsonl"}"#);
     say(api, &other, HI);
     let told = api.result("appendMessage", &format!(r#"{{"session":{session},"message":{YO}}}"#));

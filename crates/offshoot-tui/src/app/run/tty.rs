@@ -147,6 +147,24 @@ impl Command for Progress {
     }
 }
 
+/// The title of the terminal's window (OSC 2), and the stack on which it is put aside (XTWINOPS).
+pub(super) enum Title<'a> {
+    Save,
+    /// A text without control characters.
+    Set(&'a str),
+    Restore,
+}
+
+impl Command for Title<'_> {
+    fn write_ansi(&self, out: &mut impl std::fmt::Write) -> std::fmt::Result {
+        match self {
+            Self::Save => out.write_str("\x1b[22;2t"),
+            Self::Set(title) => write!(out, "\x1b]2;{title}\x1b\\"),
+            Self::Restore => out.write_str("\x1b[23;2t"),
+        }
+    }
+}
+
 /// Sends a text to the clipboard (OSC 52).
 pub(super) struct Clipboard<'a>(pub(super) &'a str);
 

@@ -129,7 +129,7 @@ impl Play {
     }
 }
 
-/// Any resizes between two drawings, however late the program is told.
+/// Any resizes between two drawings, however late the program notices.
 #[test]
 fn no_size_costs_a_row_or_doubles_one() {
     let mut looked = 0;

@@ -115,6 +115,8 @@ fn table() -> Vec<(&'static str, Tell<'static>)> {
                     tail: talk().split_off(3),
                     hidden: 12,
                     entries: 16,
+                    held: None,
+                    start: None,
                 }),
             );
         }),

@@ -6,8 +6,10 @@ use serde_json::json;
 
 use super::*;
 use crate::app::cmd::Purpose;
+use crate::app::extension::AskedQuestion;
 use crate::app::model::Picking;
 use crate::app::msg::ListedModel;
+use crate::overlay::dialog::{Dialog, DialogKind};
 use crate::overlay::pick::{Choice, Pick};
 use crate::overlay::settings::Files;
 use crate::testing::working;
@@ -36,8 +38,8 @@ fn branches(model: &mut Model) {
         (leaf.to_owned(), Choice { label: label.to_owned(), detail: detail.to_owned(), is_current })
     };
     let branches = vec![
-        branch("g", "Slices of the text, then.", "4 entries · 2 min ago", true),
-        branch("e", "[arena] Twice as fast. The arena holds all tokens.", "2 entries · 5 min ago", false),
+        branch("g", "Slices of the text, then.", "2 min ago · $0.30 · 4 entries", true),
+        branch("e", "[arena] Twice as fast. The arena holds all tokens.", "5 min ago · $0.02 · 2 entries", false),
     ];
     update(model, Msg::Branches(branches));
 }
@@ -215,4 +217,26 @@ fn a_question_can_be_answered_in_every_size() {
             }
         }
     }
+}
+
+/// The keys go to the question of the extension, which is below. The draft is there again after both.
+#[test]
+fn an_approval_waits_for_a_question_of_an_extension() {
+    let (mut shown, mut after) = (String::new(), String::new());
+    for is_answered in [false, true] {
+        let screen = terminal((60, 24), &|model| {
+            write(model, "a draft");
+            may_bash_run(model);
+            let kind = DialogKind::Choice(vec!["red".to_owned(), "green".to_owned()]);
+            let asked = AskedQuestion { id: 7, title: "Which colour?".to_owned(), kind, timeout: None };
+            let dialog = Dialog::new(&asked.title, asked.kind.clone(), None, model.size);
+            model.overlay = Some(Overlay::Dialog(Box::new(dialog), Box::new(asked)));
+            if is_answered {
+                press(model, "enter");
+            }
+        });
+        *(if is_answered { &mut after } else { &mut shown }) = screen;
+    }
+    assert!(shown.contains("waits until the question below is answered") && !shown.contains("tab answers"), "{shown}");
+    assert!(after.contains("tab answers") && after.contains("\na draft"), "{after}");
 }

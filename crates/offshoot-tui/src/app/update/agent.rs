@@ -16,9 +16,13 @@ use offshoot_session::transcript::Level;
 
 pub(super) fn event(model: &mut Model, event: &Event) -> Vec<Cmd> {
     model.conversation.apply(event);
+    if matches!(event, Event::MessageEnd { .. } | Event::TurnEnd { .. } | Event::AgentStart) {
+        model.extensions.invalidate_all();
+    }
     match event {
         Event::AgentStart => {
-            model.is_working = true;
+            (model.is_working, model.is_in_run) = (true, true);
+            model.extensions.called = None;
             model.retry_at = None;
         }
         Event::AutoRetryStart { delay_ms, .. } | Event::SummarizationRetryScheduled { delay_ms, .. } => {
@@ -27,7 +31,7 @@ pub(super) fn event(model: &mut Model, event: &Event) -> Vec<Cmd> {
         }
         Event::SummarizationRetryAttemptStart { .. } | Event::SummarizationRetryFinished => model.retry_at = None,
         Event::AgentSettled { .. } => {
-            model.is_working = false;
+            (model.is_working, model.is_in_run) = (false, false);
             model.retry_at = None;
             return vec![ProgramTask::Look.into()];
         }
@@ -98,10 +102,11 @@ fn replied(model: &mut Model, command: &Command, reply: Reply) -> Vec<Cmd> {
             Vec::new()
         }
         Reply::Done => done(model, command),
-        // No run begins.
+        // The prompt begins no run. An extension's command may have begun one, and so may a message sent meanwhile.
         Reply::Handled => {
             if matches!(command, Command::Prompt(_)) {
-                model.is_working = false;
+                model.is_working = model.is_in_run;
+                model.extensions.called = None;
             }
             Vec::new()
         }
@@ -141,6 +146,7 @@ fn done(model: &mut Model, command: &Command) -> Vec<Cmd> {
         | Command::NewSession { .. }
         | Command::SwitchSession(_)
         | Command::Fork { .. }
+        | Command::ForkAt { .. }
         | Command::Clone
         | Command::SetThinkingLevel(_)
         | Command::SetName(_)
@@ -150,6 +156,7 @@ fn done(model: &mut Model, command: &Command) -> Vec<Cmd> {
         | Command::SetAutoRetry(_)
         | Command::SetRules(_)
         | Command::SetSystemPrompt(_)
+        | Command::SetResources(_)
         | Command::Reload(_)
         | Command::Approve { .. }
         | Command::Inspect
@@ -181,7 +188,8 @@ fn refused(model: &mut Model, command: &Command, error: &AgentError) -> Vec<Cmd>
         }
         // A message that was not sent is not lost. One for a turn does not end it.
         Command::Prompt(said) => {
-            model.is_working = false;
+            model.is_working = model.is_in_run;
+            model.extensions.called = None;
             restore(model, said);
         }
         Command::Steer(said) | Command::FollowUp(said) => restore(model, said),
@@ -191,7 +199,7 @@ fn refused(model: &mut Model, command: &Command, error: &AgentError) -> Vec<Cmd>
             }
             model.editor.restore(&[format!("!{command}")]);
         }
-        // Other work goes on, and its row stays.
+        // Other work continues, and its row stays.
         Command::NavigateTree(_) | Command::BringBack(_) if matches!(error, AgentError::Busy(_)) => {}
         Command::NavigateTree(_) | Command::BringBack(_) => model.conversation.set_job(None),
         // The event has reported it, or the question is gone.
@@ -203,6 +211,7 @@ fn refused(model: &mut Model, command: &Command, error: &AgentError) -> Vec<Cmd>
         | Command::NewSession { .. }
         | Command::SwitchSession(_)
         | Command::Fork { .. }
+        | Command::ForkAt { .. }
         | Command::Clone
         | Command::SetModel(_)
         | Command::Inject { .. }
@@ -219,6 +228,7 @@ fn refused(model: &mut Model, command: &Command, error: &AgentError) -> Vec<Cmd>
         | Command::SetAutoRetry(_)
         | Command::SetRules(_)
         | Command::SetSystemPrompt(_)
+        | Command::SetResources(_)
         | Command::Reload(_)
         | Command::SetApproval(_)
         | Command::Inspect
@@ -234,7 +244,7 @@ fn refused(model: &mut Model, command: &Command, error: &AgentError) -> Vec<Cmd>
     vec![ProgramTask::SaveDraft(model.editor.draft()).into()]
 }
 
-/// The editor takes words only, so lost pictures are told of.
+/// The editor takes words only, so lost pictures are reported.
 fn restore(model: &mut Model, said: &UserPrompt) {
     model.editor.restore(&[said.with_files()]);
     if !said.images.is_empty() {

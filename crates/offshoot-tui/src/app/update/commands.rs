@@ -6,6 +6,7 @@ use offshoot_agent::turn::BringBack;
 
 use super::{approval, end};
 use crate::app::cmd::{Cmd, EntryAction, ProgramTask, Purpose, ScreenTask};
+use crate::app::extension::ExtensionTask;
 use crate::app::model::{Model, Overlay, Picking};
 use crate::conversation::ConversationBlock;
 use crate::overlay::help::Help;
@@ -52,6 +53,7 @@ pub(super) fn run(model: &mut Model, command: SlashCommand) -> Vec<Cmd> {
         SlashCommand::Copy => copy(model),
         SlashCommand::Settings => vec![ProgramTask::Settings.into()],
         SlashCommand::Reload => vec![ProgramTask::Reload.into()],
+        SlashCommand::Extensions => vec![ProgramTask::Extension(ExtensionTask::List).into()],
         SlashCommand::ScopedModels => vec![ProgramTask::ModelScope.into()],
         SlashCommand::Trust => vec![ProgramTask::Trust.into()],
         SlashCommand::Help => help(model),

@@ -4,12 +4,14 @@ use offshoot_agent::command::Command;
 use offshoot_session::transcript::Level;
 use ratatui::crossterm::event::KeyEvent;
 
-use super::{approval, commands, end};
+use super::{approval, commands, end, suggestions};
 use crate::app::cmd::{Cmd, ProgramTask, Purpose, ScreenTask};
+use crate::app::extension::ExtensionTask;
 use crate::app::model::{Model, Overlay};
+use crate::app::msg::Completeness;
 use crate::app::view;
 use crate::editor::{Choice, EditorOutcome, Offers, Sent, Submission};
-use crate::keymap::Action;
+use crate::keymap::{Action, Context};
 use crate::slash::Argument;
 use offshoot_settings::DoubleEscape;
 
@@ -18,14 +20,45 @@ const DOUBLE: i64 = 500;
 
 pub(super) fn key(model: &mut Model, key: KeyEvent) -> Vec<Cmd> {
     let wanted = model.editor.wants();
+    let before = suggestions::place(model);
     let outcome = model.editor.key(&model.wishes.keymap, key);
     let is_escape = matches!(outcome, EditorOutcome::Act(Action::Interrupt));
+    let is_moved = outcome == EditorOutcome::Moved;
     if !is_escape && outcome != EditorOutcome::Ignored {
         model.escaped = None;
     }
     let mut cmds = apply(model, outcome);
     if model.editor.wants() != wanted {
         cmds.extend(complete(model));
+    }
+    if before.is_some() {
+        let is_tab = model.wishes.keymap.actions(Context::Editor, key).contains(&Action::Tab);
+        if suggestions::place(model) != before || (is_tab && is_moved) {
+            cmds.extend(suggestions::ask(model, is_tab));
+        }
+    }
+    cmds
+}
+
+/// Does what the editor in place of offshoot's leaves to the program.
+pub(super) fn perform(model: &mut Model, action: Action) -> Vec<Cmd> {
+    let outcome = model.editor.perform(action);
+    if action != Action::Interrupt {
+        model.escaped = None;
+    }
+    apply(model, outcome)
+}
+
+/// The text of the editor in place of offshoot's has changed.
+pub(super) fn followed(model: &mut Model, text: &str, cursor: Option<usize>) -> Vec<Cmd> {
+    let (wanted, before) = (model.editor.wants(), suggestions::place(model));
+    model.editor.follow(text, cursor);
+    let mut cmds = apply(model, EditorOutcome::Edited);
+    if model.editor.wants() != wanted {
+        cmds.extend(complete(model));
+    }
+    if before.is_some() && suggestions::place(model) != before {
+        cmds.extend(suggestions::ask(model, false));
     }
     cmds
 }
@@ -41,6 +74,12 @@ fn complete(model: &mut Model) -> Option<Cmd> {
             model.editor.offer(|offers| offers.set(argument, Vec::new()));
             Some(ProgramTask::Choices(argument).into())
         }
+        Argument::Called => {
+            model.editor.offer(|offers| offers.set(Argument::Called, Vec::new()));
+            let draft = model.editor.draft();
+            let name = draft.trim_start_matches('/').split(' ').next()?;
+            Some(ProgramTask::Extension(ExtensionTask::Complete(name.to_owned())).into())
+        }
         // These choices are known, or there are none.
         Argument::Thinking | Argument::Approval | Argument::Session | Argument::Text => None,
     }
@@ -53,9 +92,16 @@ pub(super) fn paste(model: &mut Model, text: &str) -> Vec<Cmd> {
 
 /// Takes the text from the user's editor.
 pub(super) fn written(model: &mut Model, text: Option<String>) -> Vec<Cmd> {
-    if let Some(Overlay::Tree(tree)) = &mut model.overlay {
-        tree.written(text.as_deref());
-        return Vec::new();
+    match &mut model.overlay {
+        Some(Overlay::Tree(tree)) => {
+            tree.written(text.as_deref());
+            return Vec::new();
+        }
+        Some(Overlay::Dialog(dialog, _)) => {
+            dialog.written(text.as_deref());
+            return Vec::new();
+        }
+        _ => {}
     }
     let Some(text) = text else { return Vec::new() };
     model.editor.replace(text.trim_end());
@@ -63,7 +109,11 @@ pub(super) fn written(model: &mut Model, text: Option<String>) -> Vec<Cmd> {
 }
 
 /// Takes the skills and templates that may be called.
-pub(super) fn called(model: &mut Model, called: Vec<Choice>) -> Vec<Cmd> {
+pub(super) fn called(model: &mut Model, called: Vec<Choice>, completeness: Completeness) -> Vec<Cmd> {
+    if completeness == Completeness::SoFar {
+        model.editor.offer(|offers| offers.add_called(called));
+        return Vec::new();
+    }
     let outcome = model.editor.set_called(called);
     apply(model, outcome)
 }
@@ -71,7 +121,10 @@ pub(super) fn called(model: &mut Model, called: Vec<Choice>) -> Vec<Cmd> {
 fn apply(model: &mut Model, outcome: EditorOutcome) -> Vec<Cmd> {
     match outcome {
         EditorOutcome::Ignored | EditorOutcome::Moved => Vec::new(),
-        EditorOutcome::Edited => vec![ProgramTask::SaveDraft(model.editor.draft()).into()],
+        EditorOutcome::Edited => {
+            model.extensions.typed_at = (!model.editor.is_empty()).then_some(model.now);
+            vec![ProgramTask::SaveDraft(model.editor.draft()).into()]
+        }
         EditorOutcome::Submit(submission) => submitted(model, submission, false),
         EditorOutcome::FollowUp(submission) => submitted(model, submission, true),
         EditorOutcome::Mistake(mistake) => {
@@ -79,17 +132,20 @@ fn apply(model: &mut Model, outcome: EditorOutcome) -> Vec<Cmd> {
             Vec::new()
         }
         EditorOutcome::External(text) => vec![ScreenTask::Edit(text).into()],
+        EditorOutcome::Taken(at) => suggestions::take(model, at),
         EditorOutcome::Act(action) => act(model, action),
     }
 }
 
 fn submitted(model: &mut Model, submission: Submission, is_follow_up: bool) -> Vec<Cmd> {
     let mut cmds = vec![ProgramTask::SaveDraft(String::new()).into(), ProgramTask::Remember(submission.text).into()];
+    model.extensions.typed_at = None;
     let is_busy = model.is_working || model.conversation.job().is_some();
     match submission.what {
         Sent::Prompt(text) => cmds.push(Cmd::ask(match (is_busy, is_follow_up) {
             (false, _) => {
                 model.is_working = true;
+                model.extensions.called = called_command(&text);
                 Command::Prompt(text.into())
             }
             (true, false) => Command::Steer(text.into()),
@@ -102,6 +158,11 @@ fn submitted(model: &mut Model, submission: Submission, is_follow_up: bool) -> V
         Sent::Command(command) => cmds.extend(commands::run(model, command)),
     }
     cmds
+}
+
+/// The name of the command that a text calls, with its slash.
+fn called_command(text: &str) -> Option<String> {
+    text.starts_with('/').then(|| text.split_whitespace().next().unwrap_or_default().to_owned())
 }
 
 /// Applies an action of the front end.

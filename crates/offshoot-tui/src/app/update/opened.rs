@@ -10,9 +10,10 @@ use offshoot_session::text::counted;
 use offshoot_session::transcript::Level;
 
 /// Shows the last blocks of the place. The terminal keeps the rows above.
-pub(super) fn opened(model: &mut Model, opened: Opened) -> Vec<Cmd> {
+pub(super) fn opened(model: &mut Model, mut opened: Opened) -> Vec<Cmd> {
     model.conversation.leave_place();
-    model.is_working = false;
+    (model.is_working, model.is_in_run) = (false, false);
+    model.start = opened.start.take();
     if let Some(what) = separator(&opened) {
         model.notice(Level::Info, what);
     }
@@ -22,6 +23,7 @@ pub(super) fn opened(model: &mut Model, opened: Opened) -> Vec<Cmd> {
         let them = if opened.hidden == 1 { "it" } else { "them" };
         model.notice(Level::Info, format!("{messages}: {key} shows {them}"));
     }
+    model.live.hold(opened.held);
     model.conversation.open_place(opened.tail, opened.entries);
     if [GROWN, "tree"].contains(&opened.reason) {
         model.conversation.arrive();
@@ -46,6 +48,8 @@ fn separator(opened: &Opened) -> Option<String> {
 
 /// Updates the state of the session and of the model.
 pub(super) fn looked(model: &mut Model, looked: Looked) {
+    // A session of another folder may have a stricter one.
+    model.approval = looked.approval.unwrap_or(model.approval);
     model.looked = looked;
     border(model);
     let levels = model.looked.model.as_ref().map(|answers| answers.levels()).unwrap_or_default();

@@ -75,6 +75,8 @@ pub(super) fn key(model: &mut Model, key: KeyEvent) -> Vec<Cmd> {
             let outcome = list.key(&model.wishes.keymap, key);
             scope_outcome(model, outcome)
         }
+        // Its keys are taken before.
+        Overlay::Dialog(..) | Overlay::Component(_) => Vec::new(),
         Overlay::Pick(pick, picking) => {
             let (outcome, picking) = (pick.key(&model.wishes.keymap, key), picking.clone());
             picked(model, outcome, &picking)
@@ -99,8 +101,9 @@ pub(super) fn paste(model: &mut Model, text: &str) -> Vec<Cmd> {
         Some(Overlay::Pick(pick, _)) => pick.paste(text),
         Some(Overlay::ModelScope(list)) => list.paste(text),
         Some(Overlay::Help(help)) => help.paste(text),
+        Some(Overlay::Dialog(dialog, _)) => dialog.paste(text),
         Some(Overlay::Settings(list)) => list.paste(text),
-        Some(Overlay::Fork(..) | Overlay::Transcript(_) | Overlay::Page(_)) | None => {}
+        Some(Overlay::Fork(..) | Overlay::Transcript(_) | Overlay::Page(_) | Overlay::Component(_)) | None => {}
     }
     Vec::new()
 }

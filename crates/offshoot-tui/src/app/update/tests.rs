@@ -11,15 +11,17 @@ use offshoot_agent::model::KeyError;
 use offshoot_agent::provider::{Model as LanguageModel, ThinkingLevel};
 use offshoot_agent::turn::{Navigated, Navigation};
 use offshoot_session::session::{Options, Session};
+use offshoot_session::transcript::{Item, ItemPart};
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use ratatui::layout::Size;
 use ratatui::{Terminal, TerminalOptions, Viewport};
 
-use super::update;
+use super::{changes_screen, update};
 use crate::app::cmd::{Cmd, ProgramTask, Purpose, ScreenTask};
 use crate::app::model::{Model, Overlay};
-use crate::app::msg::{Diverged, Looked, Msg, Persistence};
+use crate::app::msg::{Completeness, Diverged, Looked, Msg, Opened, Persistence};
 use crate::app::view;
+use crate::conversation::ConversationBlock;
 use crate::editor::Choice;
 use crate::slash::Argument;
 
@@ -54,6 +56,21 @@ fn typed(model: &mut Model, text: &str) -> Vec<Cmd> {
     cmds.into_iter()
         .filter(|cmd| !matches!(cmd, Cmd::Program(ProgramTask::SaveDraft(_) | ProgramTask::Remember(_))))
         .collect()
+}
+
+/// At the start skills and templates are found after the first frame. They cost one more.
+#[test]
+fn skills_that_are_found_change_the_screen_only_while_a_command_is_typed() {
+    let found = || Msg::Called(vec![Choice::new("review"), Choice::new("skill:count")], Completeness::Whole);
+    let mut model = model(80, 24);
+    // The rows of the start are printed once.
+    screen(&mut model);
+    let before = screen(&mut model);
+    assert!(!changes_screen(&model, &found()) && changes_screen(&model, &Msg::Idle));
+    update(&mut model, found());
+    assert_eq!(screen(&mut model), before);
+    press(&mut model, KeyCode::Char('/'), KeyModifiers::NONE);
+    assert!(changes_screen(&model, &found()));
 }
 
 /// A key returns before a long tree is completely searched. Regression: the rest was never searched.
@@ -197,6 +214,28 @@ fn levels_are_those_of_the_model_and_sessions_those_that_were_open() {
     → the pager  aaaa
       bbbb
     ");
+}
+
+/// An opened session began with its last words, and nothing said what it was.
+#[test]
+fn an_opened_session_begins_with_the_rows_of_the_start() {
+    let mut model = Model::default();
+    update(&mut model, Msg::Resized(Size::new(80, 24)));
+    let earlier = ConversationBlock::new(Item::User(vec![ItemPart::Text("Earlier words.".to_owned())]));
+    let start = Looked { cwd: "~/work".to_owned(), git_branch: Some("main".to_owned()), ..Looked::default() };
+    let opened = Opened { tail: vec![earlier.clone()], start: Some(Box::new(start)), ..Opened::default() };
+    update(&mut model, Msg::Opened(opened));
+    let rows =
+        |model: &mut Model| view::print(model).lines.iter().map(|row| row.to_string() + "\n").collect::<String>();
+    assert_snapshot!(rows(&mut model), @"
+    offshoot 0.1.0 · ~/work (main)
+    ? help · / commands · @ files · ! shell · escape stops · ctrl+d leaves
+
+    › Earlier words.
+    ");
+    let resumed = Opened { reason: "resume", tail: vec![earlier], ..Opened::default() };
+    update(&mut model, Msg::Opened(resumed));
+    assert!(!rows(&mut model).contains("offshoot"), "once");
 }
 
 #[test]
@@ -452,6 +491,21 @@ fn a_refused_message_for_a_turn_does_not_end_it() {
     update(&mut model, Msg::Answered(Box::new(Command::Steer("more".into())), refused));
     assert!(model.is_working);
     assert_eq!(model.editor.draft(), "more");
+}
+
+/// A command of an extension may begin a run, and so may a message that was sent while the command ran.
+#[test]
+fn a_command_that_ends_does_not_end_the_run_that_it_began() {
+    let mut model = model(80, 24);
+    let command = || Box::new(Command::Prompt("/ask".into()));
+    update(&mut model, Msg::Agent(Arc::new(Event::AgentStart)));
+    update(&mut model, Msg::Answered(command(), Ok(Reply::Handled)));
+    assert!(model.is_working);
+    update(&mut model, Msg::Agent(Arc::new(Event::AgentSettled { aborted: false })));
+    assert!(!model.is_working);
+    model.is_working = true;
+    update(&mut model, Msg::Answered(command(), Ok(Reply::Handled)));
+    assert!(!model.is_working);
 }
 
 #[test]

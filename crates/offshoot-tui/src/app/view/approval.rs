@@ -1,9 +1,10 @@
 //! The rows of the question whether a call may run. Long lines are wrapped: nothing of a call is hidden at the right edge.
 
 use offshoot_agent::approval::ApprovalDecision;
+use offshoot_session::text::counted;
 use ratatui::text::Line;
 
-use crate::app::model::{Model, Question, QuestionStage};
+use crate::app::model::{Model, Overlay, Question, QuestionStage};
 use crate::keymap::Action;
 use crate::text::{clean, wrap};
 use crate::theme::Token;
@@ -130,7 +131,11 @@ fn call(model: &Model, question: &Question) -> Vec<Line<'static>> {
         text.lines().take(LINES).flat_map(|line| rows(model, &format!("  {line}"), token(line))).collect();
     let omitted = text.lines().count().saturating_sub(LINES);
     if omitted > 0 {
-        shown.extend(rows(model, &format!("  … and {omitted} more lines that are not shown"), Token::Warning));
+        shown.extend(rows(
+            model,
+            &format!("  … and {}, not shown", counted(omitted, "more line", "more lines")),
+            Token::Warning,
+        ));
     }
     shown
 }
@@ -139,6 +144,9 @@ fn keys(model: &Model, question: &Question) -> Vec<String> {
     let hint = |action| model.wishes.keymap.hint(action).unwrap_or_default();
     let (answer, leave) = (hint(Action::AnswerQuestion), hint(Action::Interrupt));
     match (question.stage, &question.rule) {
+        (QuestionStage::Shown, _) if matches!(model.overlay, Some(Overlay::Dialog(..))) => {
+            vec!["waits until the question below is answered".to_owned()]
+        }
         (QuestionStage::Shown, _) => vec![format!("{answer} answers · typing goes to the text below")],
         (QuestionStage::Answering, Some(rule)) => vec![
             "y allow · n refuse · t refuse and say why".to_owned(),

@@ -1,32 +1,48 @@
 //! The row for the work under way: its name, its duration, its tokens, and the key that stops it.
 
-use ratatui::text::Line;
+use ratatui::text::{Line, Span};
 
-use crate::app::model::{Model, SPINNER_STEP};
+use crate::app::model::{Model, Overlay, SPINNER_STEP};
 use crate::conversation::LiveAnswer;
 use crate::keymap::Action;
-use crate::text::{clean, fit, width};
+use crate::text::{ELLIPSIS, clean, fit, joined, line_width, truncate_line, width};
 use crate::theme::Token;
+use offshoot_session::clock::Millis;
+use offshoot_session::text::one_line;
 use offshoot_session::transcript::ItemPart;
 
 const SPINNER: [&str; 10] = ["⠋ ", "⠙ ", "⠹ ", "⠸ ", "⠼ ", "⠴ ", "⠦ ", "⠧ ", "⠇ ", "⠏ "];
 
 /// With reduced motion, seconds are shown in steps of this many.
 const CALM_SECONDS: u64 = 10;
+/// The columns of a frame of an extension.
+const FRAME: usize = 12;
+
+/// The longest message of an extension.
+const LONGEST: usize = 200;
 
 /// The rows for the work under way.
 pub(super) fn lines(model: &Model) -> Vec<Line<'static>> {
     let hint = model.wishes.keymap.hint(Action::Interrupt).unwrap_or_default();
     let mark = spinner(model);
-    let room = usize::from(model.size.width).saturating_sub(2 + width(mark));
+    let room = usize::from(model.size.width).saturating_sub(2 + line_width(&mark));
     let time = elapsed(model);
+    if matches!(model.overlay, Some(Overlay::Component(_))) {
+        return component_lines(model);
+    }
     let ends = [
         format!("{time}{} … {hint} stops it", come(model)),
         format!("{time} … {hint} stops it"),
         format!("{time} … {hint}"),
     ];
+    let work = &model.extensions.screen.work;
+    if work.is_hidden {
+        return Vec::new();
+    }
     let shell = model.conversation.has_shell().then(|| "running the command".to_owned());
     let job = model.conversation.job().map(str::to_owned);
+    let loads = model.editor.awaits_called().then(|| "loading extensions and skills".to_owned());
+    let shell = shell.or(loads);
     let said = shell.into_iter().chain(job.or_else(|| model.is_working.then(|| turn(model))));
     let line = |what: String| {
         // A narrow screen leaves out the tokens, then the longer name, then what the key does. The time stays.
@@ -34,13 +50,24 @@ pub(super) fn lines(model: &Model) -> Vec<Line<'static>> {
         let rows = [(&*what, all), (&*what, timed), (brief(&what), timed), (brief(&what), least)];
         let (what, end) = rows.into_iter().find(|(what, end)| width(what) + width(end) <= room).unwrap_or(rows[3]);
         let what = fit(what, room.saturating_sub(width(end)));
-        Line::styled(format!("  {mark}{what}{end}"), model.wishes.theme.style(Token::Muted))
+        let style = model.wishes.theme.style(Token::Muted);
+        let mut spans = vec![Span::raw("  ")];
+        spans.extend(mark.spans.iter().cloned());
+        spans.push(Span::raw(format!("{what}{end}")));
+        Line::from(spans).style(style)
     };
     let mut lines: Vec<_> = said.map(line).collect();
     if !lines.is_empty() {
         lines.insert(0, Line::default());
     }
     lines
+}
+
+/// An extension has the keys: what stops it is known here, whatever it draws.
+fn component_lines(model: &Model) -> Vec<Line<'static>> {
+    let columns = usize::from(model.size.width).saturating_sub(2);
+    let words = joined(&["an extension has the keys", "ctrl+c twice closes it"], columns);
+    vec![Line::default(), Line::styled(format!("  {words}"), model.wishes.theme.style(Token::Muted))]
 }
 
 /// The duration and the tokens of the work under way, such as ` · 12 s · 40 tokens`.
@@ -60,11 +87,17 @@ fn brief(what: &str) -> &str {
 
 /// The state of the agent's turn: a question, a retry, the tools, or the model.
 fn turn(model: &Model) -> String {
-    if model.question.is_some() {
+    if model.question.is_some() || matches!(model.overlay, Some(Overlay::Dialog(..))) {
         return "waiting for your answer".to_owned();
     }
     if let Some(retry) = retry(model) {
         return retry;
+    }
+    if let Some(message) = &model.extensions.screen.work.message {
+        return one_line(message, LONGEST);
+    }
+    if let Some(called) = &model.extensions.called {
+        return format!("running {}", one_line(called, LONGEST));
     }
     let name = model.looked.model.as_ref().map_or("the model".into(), |answers| clean(&answers.id));
     let Some(answer) = model.conversation.answer() else { return format!("waiting for {name}") };
@@ -89,10 +122,20 @@ fn retry(model: &Model) -> Option<String> {
     })
 }
 
-/// The current frame of the spinner. It depends only on the clock.
-fn spinner(model: &Model) -> &'static str {
+/// The current frame of the spinner. It depends only on the clock. An extension may have frames of its own.
+fn spinner(model: &Model) -> Line<'static> {
+    let work = &model.extensions.screen.work;
+    if let Some(frames) = &work.frames {
+        let step = Millis::from(work.step.max(1));
+        let count = if model.wishes.is_moving() { frames.len() } else { frames.len().min(1) };
+        let at = usize::try_from(model.now / step).unwrap_or(0) % count.max(1);
+        let Some(frame) = frames.get(at) else { return Line::default() };
+        let mut line = truncate_line(&model.wishes.theme.foreign_line(frame), FRAME, ELLIPSIS);
+        line.push_span(" ");
+        return line;
+    }
     let at = usize::try_from(model.now / SPINNER_STEP).unwrap_or(0) % SPINNER.len();
-    SPINNER.get(at).filter(|_| model.wishes.is_moving()).copied().unwrap_or_default()
+    Line::from(SPINNER.get(at).filter(|_| model.wishes.is_moving()).copied().unwrap_or_default())
 }
 
 /// The number of tokens of the streaming answer or summary. With reduced motion there is none: a screen reader would read

@@ -1,4 +1,4 @@
-//! The start screen of an empty conversation: the program, the first keys, and the hint in the empty editor. The rows
+//! The start screen: the program, the first keys, and the hint in the empty editor. The rows
 //! are printed as soon as the model and the folder are known: a terminal that gets narrower may push rows into its
 //! scrollback, where nothing can redraw them.
 
@@ -6,33 +6,41 @@ use ratatui::text::Line;
 
 use super::status;
 use crate::app::model::Model;
-use crate::app::msg::ModelAccess;
+use crate::app::msg::{Looked, ModelAccess};
 use crate::keymap::Action;
 use crate::text::{joined, width};
 use crate::theme::Token;
 
 /// The rows, once they no longer change. Marks them as printed.
 pub(super) fn finished(model: &mut Model) -> Vec<Line<'static>> {
-    let rows = if model.looked.cwd.is_empty() { Vec::new() } else { unfinished(model) };
-    model.live.has_start |= !rows.is_empty();
+    let rows = if facts(model).cwd.is_empty() { Vec::new() } else { unfinished(model) };
+    // They never come below a conversation.
+    model.live.has_start |= !rows.is_empty() || !model.conversation.is_empty();
     rows
 }
 
 /// One row with the program, the model and the folder, and one row with keys, while they are not printed.
 pub(super) fn unfinished(model: &Model) -> Vec<Line<'static>> {
-    if model.live.has_start || !model.conversation.is_empty() || model.wishes.settings.is_quiet {
+    let is_late = !model.conversation.is_empty() && model.start.is_none();
+    if model.live.has_start || is_late || model.wishes.settings.is_quiet {
         return Vec::new();
     }
+    let facts = facts(model);
     let columns = usize::from(model.size.width);
     let name = concat!("offshoot ", env!("CARGO_PKG_VERSION")).to_owned();
-    let folder = Some(status::folder(model)).filter(|folder| !folder.is_empty());
-    let what: Vec<String> = [Some(name), status::answering(model), folder].into_iter().flatten().collect();
+    let folder = Some(status::folder(facts)).filter(|folder| !folder.is_empty());
+    let what: Vec<String> = [Some(name), status::answering(facts), folder].into_iter().flatten().collect();
     let what: Vec<&str> = what.iter().map(String::as_str).collect();
     let theme = &model.wishes.theme;
     vec![
         Line::styled(joined(&what, columns), theme.style(Token::Muted)),
         Line::styled(keys(model, columns), theme.style(Token::Dim)),
     ]
+}
+
+/// What is known of the session, or of its start while nothing else is.
+fn facts(model: &Model) -> &Looked {
+    model.start.as_deref().unwrap_or(&model.looked)
 }
 
 fn keys(model: &Model, columns: usize) -> String {

@@ -4,8 +4,9 @@
 use offshoot_agent::approval::ApprovalMode;
 use ratatui::text::{Line, Span};
 
+use super::extension;
 use crate::app::model::Model;
-use crate::app::msg::{ModelAccess, Persistence};
+use crate::app::msg::{Looked, ModelAccess, Persistence};
 use crate::keymap::Action;
 use crate::text::{clean, fit, in_short, truncate_middle, width};
 use crate::theme::Token;
@@ -34,7 +35,7 @@ struct Form {
 const NEVER: u8 = u8::MAX;
 
 pub(super) fn lines(model: &Model) -> Vec<Line<'static>> {
-    let mut lines = vec![status(model)];
+    let mut lines = extension::footer(model).unwrap_or_else(|| vec![status(model)]);
     if let Some(diverged) = &model.looked.diverged {
         let key = model.wishes.keymap.hint(Action::GoToDiverged);
         let go = key.map_or(format!("/switch {}", diverged.entry), |key| key);
@@ -42,22 +43,26 @@ pub(super) fn lines(model: &Model) -> Vec<Line<'static>> {
         let text = format!("{} ({go})", fit(&clean(&diverged.message), room));
         lines.push(Line::styled(text, model.wishes.theme.style(Token::Warning)));
     }
+    // A footer of an extension shows them itself.
+    if model.extensions.screen.footer.is_none() {
+        lines.extend(extension::statuses(model));
+    }
     lines
 }
 
 /// The folder, with its checked-out git branch.
-pub(super) fn folder(model: &Model) -> String {
-    format!("{}{}", clean(&model.looked.cwd), git_branch(model))
+pub(super) fn folder(looked: &Looked) -> String {
+    format!("{}{}", clean(&looked.cwd), git_branch(looked))
 }
 
-fn git_branch(model: &Model) -> String {
-    model.looked.git_branch.as_ref().map(|branch| format!(" ({})", fit(branch, NAME))).unwrap_or_default()
+fn git_branch(looked: &Looked) -> String {
+    looked.git_branch.as_ref().map(|branch| format!(" ({})", fit(branch, NAME))).unwrap_or_default()
 }
 
 /// The model and its thinking level.
-pub(super) fn answering(model: &Model) -> Option<String> {
-    let answers = model.looked.model.as_ref().filter(|_| model.looked.access == ModelAccess::Ready)?;
-    let thinking = model.looked.thinking.filter(|_| answers.reasoning);
+pub(super) fn answering(looked: &Looked) -> Option<String> {
+    let answers = looked.model.as_ref().filter(|_| looked.access == ModelAccess::Ready)?;
+    let thinking = looked.thinking.filter(|_| answers.reasoning);
     let thinking = thinking.map(|level| format!(" • thinking {}", level.as_str())).unwrap_or_default();
     Some(format!("{}{thinking}", clean(&answers.id)))
 }
@@ -121,7 +126,7 @@ fn pieces(model: &Model) -> Vec<Piece> {
     }
     if !looked.cwd.is_empty() {
         let short = truncate_middle(&clean(&looked.cwd), NAME).into_owned();
-        let forms = [(2, folder(model)), (9, format!("{short}{}", git_branch(model))), (11, short)];
+        let forms = [(2, folder(looked)), (9, format!("{short}{}", git_branch(looked))), (11, short)];
         pieces.push(Piece::new(Token::Dim, forms));
     }
     pieces.extend(looked.name.as_ref().map(|name| Piece::new(Token::Dim, [(5, fit(name, NAME))])));
@@ -162,7 +167,7 @@ fn answers(model: &Model) -> Option<Piece> {
     let id = clean(&model.looked.model.as_ref()?.id);
     Some(match model.looked.access {
         ModelAccess::Ready => {
-            let long = answering(model).unwrap_or_default();
+            let long = answering(&model.looked).unwrap_or_default();
             let short = long.replace("• thinking ", "• ");
             Piece::new(Token::Muted, [(1, long), (10, short), (NEVER, id.into_owned())])
         }

@@ -36,6 +36,8 @@ pub struct Offers {
     called: Vec<Choice>,
     pub(crate) expects_called: bool,
     files: Vec<String>,
+    /// Of an extension, for the token at the cursor.
+    pub(super) foreign: Vec<Choice>,
     lists: Vec<(Argument, Vec<Choice>)>,
 }
 
@@ -57,6 +59,7 @@ impl Default for Offers {
             called: Vec::new(),
             expects_called: false,
             files: Vec::new(),
+            foreign: Vec::new(),
             lists: vec![(Argument::Thinking, levels), (Argument::Approval, modes)],
         }
     }
@@ -72,11 +75,16 @@ impl Offers {
         self.files.clear();
     }
 
-    /// Skills and templates, as they are typed after the `/`. A command of the same name wins.
-    pub fn set_called(&mut self, mut called: Vec<Choice>) {
+    /// Skills, templates and commands of extensions, as they are typed after the `/`. A command of the same name wins.
+    pub fn set_called(&mut self, called: Vec<Choice>) {
+        self.add_called(called);
+        self.expects_called = false;
+    }
+
+    /// The same, while more are looked for.
+    pub fn add_called(&mut self, mut called: Vec<Choice>) {
         called.retain(|choice| crate::slash::find(&choice.insert).is_none());
         self.called = called;
-        self.expects_called = false;
     }
 
     /// Skills and templates are still looked for: a text that may call one waits.
@@ -111,6 +119,7 @@ impl Offers {
             Of::Command => self.commands.len() + self.called.len(),
             Of::File { .. } | Of::Argument(Argument::File) => self.files.len(),
             Of::Argument(argument) => self.list(argument).len(),
+            Of::Foreign => self.foreign.len(),
         }
     }
 
@@ -119,6 +128,7 @@ impl Offers {
         match of {
             Of::Command => self.command(at).map(|choice| choice.label.as_str().into()),
             Of::File { .. } | Of::Argument(Argument::File) => self.files.get(at).map(|file| file.as_str().into()),
+            Of::Foreign => self.foreign.get(at).map(|choice| choice.label.as_str().into()),
             Of::Argument(argument) => self.list(argument).get(at).map(|choice| match choice.detail.is_empty() {
                 true => choice.label.as_str().into(),
                 false => format!("{} {}", choice.label, choice.detail).into(),
@@ -131,6 +141,7 @@ impl Offers {
             Of::Command => self.command(at).cloned(),
             Of::File { .. } | Of::Argument(Argument::File) => self.files.get(at).map(Choice::new),
             Of::Argument(argument) => self.list(argument).get(at).cloned(),
+            Of::Foreign => self.foreign.get(at).cloned(),
         }
     }
 }

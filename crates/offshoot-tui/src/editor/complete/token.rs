@@ -13,6 +13,8 @@ pub(super) enum Of {
         /// After an `@`.
         at: bool,
     },
+    /// What an extension offers.
+    Foreign,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -25,7 +27,7 @@ pub(super) struct Token {
 impl Of {
     pub(super) fn argument(self) -> Option<Argument> {
         match self {
-            Self::Command => None,
+            Self::Command | Self::Foreign => None,
             Self::Argument(argument) => Some(argument),
             Self::File { .. } => Some(Argument::File),
         }
@@ -43,16 +45,17 @@ impl Of {
             }
             Self::File { at: true } => format!("@{} ", quoted(insert)),
             Self::File { at: false } | Self::Argument(Argument::File | Argument::Entry) => quoted(insert),
-            Self::Argument(_) => insert.to_owned(),
+            Self::Argument(_) | Self::Foreign => insert.to_owned(),
         }
     }
 
     /// Whether the text is now a complete command.
     pub(super) fn is_command_done(self, insert: &str) -> bool {
         match self {
-            Self::Command => slash::find(insert).is_some_and(|spec| !spec.needs_argument()),
+            // Skills, templates and commands of extensions run at once, as in pi.
+            Self::Command => slash::find(insert).is_none_or(|spec| !spec.needs_argument()),
             Self::Argument(argument) => !argument.is_open(),
-            Self::File { .. } => false,
+            Self::File { .. } | Self::Foreign => false,
         }
     }
 }
@@ -68,7 +71,7 @@ pub(super) fn at(text: &str, cursor: usize) -> Option<Token> {
             None if rest.contains('/') => None,
             None => Some(Token { of: Of::Command, range: 0..cursor, query: rest.to_owned() }),
             Some((name, argument)) => {
-                let of = slash::find(&name.to_lowercase())?.argument?;
+                let of = slash::find(&name.to_lowercase()).map_or(Some(Argument::Called), |spec| spec.argument)?;
                 let start = cursor - argument.trim_start().len();
                 let query = argument.trim_start().trim_start_matches('"').to_owned();
                 Some(Token { of: Of::Argument(of), range: start..cursor, query })

@@ -78,6 +78,7 @@ impl Question {
             | EditorOutcome::Moved
             | EditorOutcome::Edited
             | EditorOutcome::Mistake(_)
+            | EditorOutcome::Taken(_)
             | EditorOutcome::Act(_) => Answer::Open,
         }
     }

@@ -323,3 +323,15 @@ fn colours_say_what_a_session_is() {
         assert_eq!(colour_of("the same by"), colour(Token::Text));
     }
 }
+
+#[test]
+fn the_first_rows_of_an_empty_list_are_awaited() {
+    let some = |from| Answer::Listed(Scope::Folder, WORLD.iter().skip(from).map(listed).collect());
+    let mut sessions = empty();
+    assert!(!sessions.awaits(&Answer::Progress(Scope::Folder, 0, Some(7))));
+    assert!(!sessions.awaits(&Answer::Listed(Scope::Folder, Vec::new())));
+    assert!(!sessions.awaits(&Answer::Listed(Scope::All, WORLD.iter().map(listed).collect())), "another scope's");
+    assert!(sessions.awaits(&some(4)));
+    sessions.take(some(4));
+    assert!(!sessions.awaits(&some(0)));
+}

@@ -172,3 +172,20 @@ fn words_are_shown_without_markdown() {
         assert!(wide(&sessions).contains(&format!("› {shown} ")), "{}", wide(&sessions));
     }
 }
+
+#[test]
+fn the_first_hits_of_a_search_are_awaited() {
+    let mut sessions = filled();
+    write(&mut sessions, "qq");
+    let number = sessions.requests().into_iter().find_map(|request| match request {
+        Request::Search { search, .. } => Some(search),
+        _ => None,
+    });
+    let judged = |number, id, snippet| Answer::Judged(number, vec![(file(id), found(snippet))]);
+    let number = number.unwrap();
+    assert!(!sessions.awaits(&judged(number, "01a", "")));
+    assert!(!sessions.awaits(&judged(number - 1, "01a", "a qq")), "an earlier search");
+    assert!(sessions.awaits(&judged(number, "01a", "a qq")));
+    sessions.take(judged(number, "01a", "a qq"));
+    assert!(!sessions.awaits(&judged(number, "02b", "a qq")));
+}

@@ -1,0 +1,214 @@
+//! The end of a turn or of a run, to which extensions may add entries, and after which they may ask for more.
+
+use std::sync::Arc;
+
+use offshoot_session::compose::{NewCompaction, NewEntry};
+use offshoot_session::context;
+use offshoot_session::entry::Source as _;
+use offshoot_session::id::EntryId;
+use offshoot_session::json::Json;
+use offshoot_session::kind::Role;
+use offshoot_session::session::Session;
+use serde_json::Value;
+
+use super::{Driver, DriverInput};
+use crate::error::AgentError;
+use crate::event::Event;
+use crate::extensions::{EndAdditions, EndedTurn};
+use crate::message::{AssistantMessage, Message, StopReason, ToolResultMessage};
+use crate::turn::{Ticket, TurnInput};
+use crate::words::in_words;
+use crate::writer::OwnedSession;
+
+/// A turn or a run that is in the file up to its end.
+pub(crate) struct RecordedEnd {
+    ticket: Ticket,
+    ended: Ended,
+    /// Emitted when extensions have added what they add.
+    event: Option<Event>,
+}
+
+enum Ended {
+    Turn(EndedTurn),
+    /// The outcome.
+    Run(&'static str),
+}
+
+/// What extensions have added, in the file.
+pub(crate) struct Bounded {
+    end: RecordedEnd,
+    written: Result<Vec<Event>, AgentError>,
+    continues: bool,
+    trouble: Option<String>,
+}
+
+impl Ended {
+    fn name(&self) -> &'static str {
+        match self {
+            Self::Turn(_) => "turn_end",
+            Self::Run(_) => "agent_before_settle",
+        }
+    }
+}
+
+impl Driver {
+    /// Everything before it is in the file, and its events have been sent, when the session's thread has come to it.
+    pub(super) fn close_turn(
+        &mut self,
+        ticket: Ticket,
+        answer: Arc<AssistantMessage>,
+        results: Vec<Arc<ToolResultMessage>>,
+    ) {
+        let own = self.own.clone();
+        self.writer.handle().send(move |owned| {
+            let (message_id, result_ids) = ids(owned.session());
+            let outcome = match answer.stop_reason {
+                StopReason::Aborted => "aborted",
+                StopReason::Error => "error",
+                _ => "completed",
+            };
+            let message = Message::Assistant(answer);
+            let as_messages = results.iter().cloned().map(Message::ToolResult).collect();
+            let turn = EndedTurn { message: message.clone(), results: as_messages, message_id, result_ids, outcome };
+            let event = Some(Event::TurnEnd { message, tool_results: results });
+            let end = RecordedEnd { ticket, ended: Ended::Turn(turn), event };
+            drop(own.send(DriverInput::EndRecorded(Box::new(end))));
+        });
+    }
+
+    pub(super) fn before_settle(&mut self, ticket: Ticket, outcome: &'static str) {
+        let own = self.own.clone();
+        self.writer.handle().send(move |_| {
+            let end = RecordedEnd { ticket, ended: Ended::Run(outcome), event: None };
+            drop(own.send(DriverInput::EndRecorded(Box::new(end))));
+        });
+    }
+
+    pub(super) fn end_recorded(&mut self, end: RecordedEnd) {
+        let (own, handle, extensions) = (self.own.clone(), self.writer.handle().clone(), self.setup.extensions.clone());
+        let has_queue = self.state.has_queue();
+        drop(tokio::spawn(async move {
+            let additions = match (&end.ended, extensions) {
+                (Ended::Turn(turn), Some(extensions)) => extensions.turn_end(turn.clone()).await,
+                (Ended::Run(outcome), Some(extensions)) => extensions.before_settling(outcome).await,
+                (_, None) => EndAdditions::default(),
+            };
+            handle.send(move |owned| {
+                let EndAdditions { entries, continues } = additions;
+                let composed =
+                    entries.iter().map(|draft| compose(owned.session(), draft)).collect::<Result<Vec<_>, _>>();
+                let (entries, trouble) = match composed {
+                    Ok(entries) => (entries, None),
+                    Err(why) => (Vec::new(), Some(format!("its entries are not written: {why}"))),
+                };
+                let written = write(owned, entries);
+                let can_continue = has_queue || !continues || ends_with_a_question(owned.session());
+                let nothing = || format!("{} requested continuation without runnable model context", end.ended.name());
+                let trouble = trouble.or_else(|| (!can_continue).then(nothing));
+                let continues = continues && can_continue;
+                let bounded = Bounded { end, written, continues, trouble };
+                drop(own.send(DriverInput::Bounded(Box::new(bounded))));
+            });
+        }));
+    }
+
+    pub(super) fn bounded(&mut self, bounded: Bounded) {
+        let Bounded { end: RecordedEnd { ticket, ended, event }, written, continues, trouble } = bounded;
+        if let (Some(extensions), Some(why)) = (&self.setup.extensions, trouble) {
+            extensions.refused(ended.name(), why);
+        }
+        match written {
+            Ok(events) => events.into_iter().for_each(|event| self.outbox.tell(event)),
+            Err(error) => return self.step(TurnInput::WriteFailed { error }),
+        }
+        event.into_iter().for_each(|event| self.outbox.pass(&Arc::new(event)));
+        self.step(match ended {
+            Ended::Turn(_) => TurnInput::TurnClosed { ticket, continues },
+            Ended::Run(_) => TurnInput::MaySettle { ticket, continues },
+        });
+    }
+}
+
+/// The ids of the last answer, and of the results of its calls.
+fn ids(session: &Session) -> (Option<String>, Vec<String>) {
+    let tree = session.tree();
+    let (mut answer, mut results) = (None, Vec::new());
+    for ix in session.leaf().into_iter().flat_map(|leaf| tree.ancestors(leaf)) {
+        let id = tree.node(ix).id().map(|id| id.as_str().to_owned());
+        match tree.node(ix).role() {
+            Some(Role::Assistant) => {
+                answer = id;
+                break;
+            }
+            Some(Role::ToolResult) => results.extend(id),
+            Some(Role::User) => break,
+            _ => {}
+        }
+    }
+    results.reverse();
+    (answer, results)
+}
+
+/// Whether the model has something to answer.
+fn ends_with_a_question(session: &Session) -> bool {
+    let Ok(context) = session.context() else { return false };
+    let last = context.messages(session).filter_map(Result::ok).filter(|message| message.role != Role::System).last();
+    last.is_some_and(|message: context::Message| message.role != Role::Assistant)
+}
+
+/// All of them, or none.
+fn write(owned: &mut OwnedSession, entries: Vec<NewEntry>) -> Result<Vec<Event>, AgentError> {
+    let mut events = Vec::new();
+    for entry in entries {
+        owned.append(&[entry])?;
+        events.extend(owned.leaf_entry());
+    }
+    Ok(events)
+}
+
+/// An entry that an extension has drafted.
+fn compose(session: &Session, draft: &Value) -> Result<NewEntry, String> {
+    let text = |name: &str| draft[name].as_str().unwrap_or_default();
+    let json = |name: &str| draft.get(name).filter(|value| !value.is_null()).map(Value::to_string);
+    let kind = text("type");
+    let (data, content, details, usage) = (json("data"), json("content"), json("details"), json("usage"));
+    match kind {
+        "custom" => Ok(NewEntry::custom(text("customType"), parsed(&data))),
+        "custom_message" => {
+            let content = parsed(&content).ok_or("a custom_message has a content")?;
+            let display = draft["display"].as_bool().unwrap_or(true);
+            NewEntry::custom_message(text("customType"), content, display, parsed(&details))
+                .map_err(|error| in_words(&error))
+        }
+        "context_edit" => {
+            let target = session.find(text("targetId")).map_err(|error| in_words(&error))?;
+            let node = session.tree().node(target);
+            let id = node.id().map(EntryId::as_str).unwrap_or_default();
+            let replacement = draft["replacement"].to_string();
+            let replacement = Json::parse(&replacement).map_err(|error| error.to_string())?;
+            NewEntry::context_edit(id, node.role(), replacement).map_err(|error| in_words(&error))
+        }
+        "compaction" => {
+            let first_kept = draft["firstKeptEntryId"].as_str();
+            if let Some(id) = first_kept {
+                session.find(id).map_err(|error| in_words(&error))?;
+            }
+            let tokens = offshoot_session::context::tokens(session, session.leaf(), session.dialect());
+            let new = NewCompaction {
+                summary: text("summary"),
+                first_kept,
+                tokens_before: tokens.unwrap_or_default(),
+                details: parsed(&details),
+                from_hook: Some(true),
+                usage: parsed(&usage),
+                ..NewCompaction::default()
+            };
+            Ok(NewEntry::compaction(&new, session.dialect()))
+        }
+        other => Err(format!("{other:?} is none of custom, custom_message, context_edit, compaction")),
+    }
+}
+
+fn parsed(json: &Option<String>) -> Option<Json<'_>> {
+    json.as_deref().and_then(|text| Json::parse(text).ok())
+}

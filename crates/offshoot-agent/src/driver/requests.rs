@@ -1,0 +1,128 @@
+//! Requests of a turn: the check for a key, the context with what extensions change of it, and the answer's stream.
+
+use std::sync::Arc;
+
+use futures_util::StreamExt as _;
+use tokio::sync::mpsc::Sender;
+
+use super::{AnswerDelta, Driver, DriverInput};
+use crate::error::AgentError;
+use crate::extensions::{Question, RunAdditions};
+use crate::guarded::GuardedProvider;
+use crate::key_redactor::KeyRedactor;
+use crate::model::Access;
+use crate::provider::{Delta, Deltas, Provider, is_cut_short, is_silent_overflow};
+use crate::request::{self, Built, Frame};
+use crate::request_hooks::{HookedProvider, RequestKind, hooks};
+use crate::spending::MeteredProvider;
+use crate::turn::{Ticket, TurnInput};
+
+impl Driver {
+    /// Checks whether there is a key for the model. A key command's output stays cached for the request.
+    pub(super) fn admit(&mut self, ticket: Ticket) {
+        let (own, keys, model) = (self.own.clone(), self.setup.keys.clone(), self.setup.model.clone());
+        let extensions = self.extensions_for(Question::BeforeRun);
+        let start = self.run_start.take().filter(|_| extensions.is_some());
+        self.spawn(async move {
+            let input = match keys.access(&model).await {
+                Ok(_) => {
+                    let additions = match (extensions, start) {
+                        (Some(extensions), Some(start)) => extensions.before_run(start).await,
+                        _ => RunAdditions::default(),
+                    };
+                    DriverInput::Admitted { ticket, additions: Box::new(additions) }
+                }
+                Err(error) => DriverInput::Machine(TurnInput::NotAdmitted { ticket, error: error.into() }),
+            };
+            drop(own.send(input));
+        });
+    }
+
+    pub(super) fn build(&mut self, ticket: Ticket) {
+        match self.extensions_for(Question::Context) {
+            Some(_) => self.read_context(ticket),
+            None => self.build_with(ticket, None),
+        }
+    }
+
+    /// Builds the request. Extensions first change the messages, if there are any to change.
+    pub(super) fn build_with(&mut self, ticket: Ticket, messages: Option<Vec<String>>) {
+        let (own, handle, keys) = (self.own.clone(), self.writer.handle().clone(), self.setup.keys.clone());
+        let (model, thinking) = (self.setup.model.clone(), self.setup.thinking());
+        let system = self.run_system.clone().unwrap_or_else(|| self.setup.system_text());
+        let tools = self.setup.tools.iter().map(|tool| tool.spec()).collect();
+        let extensions = self.setup.extensions.clone();
+        self.spawn(async move {
+            let messages = match (messages, extensions) {
+                (Some(messages), Some(extensions)) => extensions.context(messages).await,
+                _ => None,
+            };
+            let access = keys.access(&model).await;
+            handle.send(move |owned| {
+                let frame = access.map(|Access { model, key }| Frame { model, thinking, system, tools, key });
+                let built = frame.map_err(AgentError::from).and_then(|frame| match messages {
+                    Some(messages) => request::build_from(owned.session(), frame, messages),
+                    None => request::build(owned.session(), frame),
+                });
+                drop(own.send(DriverInput::Built { ticket, built: Box::new(built) }));
+            });
+        });
+    }
+
+    pub(super) fn request_built(&mut self, ticket: Ticket, built: Result<Built, AgentError>) {
+        let allowed = built.and_then(|built| {
+            self.spending.check_turn(&built.request.model, built.tokens)?;
+            Ok(built)
+        });
+        match allowed {
+            Ok(Built { request, tokens, .. }) => {
+                let blank = Box::new(request.model.blank_answer(self.setup.clock.now()));
+                self.redactor = KeyRedactor::of(self.setup.keys.as_ref(), request.key.clone());
+                self.built = Some(request);
+                self.step(TurnInput::Built { ticket, tokens, blank });
+            }
+            Err(error) => self.step(TurnInput::BuildFailed { ticket, error }),
+        }
+    }
+
+    pub(super) fn send(&mut self, ticket: Ticket) {
+        let Some(mut request) = self.built.take() else { return };
+        request.hooks = hooks(self.setup.extensions.as_ref(), RequestKind::Turn);
+        let room = (request.model.context_window, request.max_tokens.unwrap_or(request.model.max_tokens));
+        let spending = self.spending.clone();
+        let deltas = self.provider().stream(request).inspect(move |delta| spending.answered(delta));
+        self.spawn(listen(Box::pin(deltas), room, (ticket, self.answer.clone())));
+    }
+
+    /// For summaries.
+    pub(super) fn summary_provider(&self) -> Arc<dyn Provider> {
+        let hooks = hooks(self.setup.extensions.as_ref(), RequestKind::Summary);
+        Arc::new(HookedProvider { provider: self.provider(), hooks })
+    }
+
+    pub(crate) fn provider(&self) -> Arc<dyn Provider> {
+        let metered = MeteredProvider { provider: self.setup.provider.clone(), spending: self.spending.clone() };
+        Arc::new(GuardedProvider { provider: Arc::new(metered), keys: self.setup.keys.clone() })
+    }
+}
+
+/// Passes deltas on until the answer is complete or nobody listens.
+async fn listen(mut deltas: Deltas, (window, limit): (u64, u64), (ticket, answer_to): (Ticket, Sender<AnswerDelta>)) {
+    while let Some(mut delta) = std::future::poll_fn(|context| deltas.as_mut().poll_next(context)).await {
+        let is_last = matches!(delta, Delta::Done(_));
+        if let Delta::Done(answer) = &mut delta
+            && answer.failure.is_none()
+            && (is_silent_overflow(&answer.message, window) || is_cut_short(&answer.message, limit))
+        {
+            answer.failure = Some(crate::provider::Failure {
+                status: None,
+                is_transient: false,
+                is_overflow: true,
+                retry_after: None,
+            });
+        }
+        if answer_to.send((ticket, delta)).await.is_err() || is_last {
+            return;
+        }
+    }
+}

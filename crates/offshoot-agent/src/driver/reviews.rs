@@ -1,0 +1,121 @@
+//! Messages that extensions may replace before they are recorded. What the turn does next waits for their answer, in order.
+
+use std::collections::VecDeque;
+
+use super::outbox::Announcement;
+use super::{Driver, DriverInput};
+use crate::event::Event;
+use crate::extensions::{Happening, Question};
+use crate::message::Message;
+use crate::turn::{Effect, Record, Ticket};
+
+/// Records that wait, and what waits for them.
+pub(super) struct Review {
+    records: Vec<Record>,
+    then: Vec<Event>,
+    ticket: Option<Ticket>,
+    held: VecDeque<Effect>,
+}
+
+impl Driver {
+    /// The effect, unless it has to wait for a review.
+    pub(super) fn unless_held(&mut self, effect: Effect) -> Option<Effect> {
+        match &mut self.review {
+            Some(review) => {
+                review.held.push_back(effect);
+                None
+            }
+            None => Some(effect),
+        }
+    }
+
+    /// Records messages; extensions that want to, get them before. A message that an extension adds between two runs is not
+    /// shown to them, as in pi.
+    pub(super) fn append(&mut self, records: Vec<Record>, then: Vec<Event>, ticket: Option<Ticket>) {
+        let extensions = self.extensions_for(Question::MessageEnd).filter(|_| !self.state.is_idle());
+        let messages: Vec<Message> = records.iter().filter_map(message).collect();
+        let Some(extensions) = extensions.filter(|_| !messages.is_empty()) else {
+            return self.record(&records, then, ticket);
+        };
+        let is_new = then.iter().any(|event| matches!(event, Event::MessageStart { .. }));
+        self.review = Some(Review { records, then, ticket, held: VecDeque::new() });
+        let own = self.own.clone();
+        // Not a task of the turn: what was said is recorded even if the turn is stopped.
+        drop(tokio::spawn(async move {
+            let mut reviewed = Vec::with_capacity(messages.len());
+            for message in messages {
+                reviewed.push(extensions.message_end(message, is_new).await);
+            }
+            drop(own.send(DriverInput::Reviewed(reviewed)));
+        }));
+    }
+
+    pub(super) fn reviewed(&mut self, reviewed: &[Message]) {
+        let Some(Review { mut records, mut then, ticket, mut held }) = self.review.take() else { return };
+        let before: Vec<Message> = records.iter().filter_map(message).collect();
+        for (before, now) in before.iter().zip(reviewed).filter(|(before, now)| before != now) {
+            self.state.replace_message(before, now);
+            let is_it = |record: &&mut Record| matches!(record, Record::Message(message) if message == before);
+            records.iter_mut().filter(is_it).for_each(|record| *record = Record::Message(now.clone()));
+            then.iter_mut().for_each(|event| replace(event, before, now));
+            for effect in &mut held {
+                match effect {
+                    Effect::Emit(event) => replace(event, before, now),
+                    Effect::CloseTurn { results, .. } => {
+                        if let (Message::ToolResult(before), Message::ToolResult(now)) = (before, now) {
+                            results
+                                .iter_mut()
+                                .filter(|result| *result == before)
+                                .for_each(|result| result.clone_from(now));
+                        }
+                    }
+                    _ => {}
+                }
+            }
+        }
+        self.record(&records, Announcement { events: then, is_told: true }, ticket);
+        held.into_iter().for_each(|effect| self.execute(effect));
+    }
+
+    /// Emits an event. Extensions also hear of a compaction that failed.
+    pub(super) fn emit(&mut self, event: Event) {
+        if let (Some(extensions), Event::CompactionEnd { reason, result: None, aborted, will_retry, error_message }) =
+            (&self.setup.extensions, &event)
+        {
+            extensions.tell_happening(Happening::CompactionFailed {
+                reason: reason.as_str(),
+                error: error_message.clone().filter(|_| !aborted),
+                is_aborted: *aborted,
+                will_retry: *will_retry,
+            });
+        }
+        self.outbox.tell(event);
+    }
+}
+
+fn message(record: &Record) -> Option<Message> {
+    match record {
+        Record::Message(message) => Some(message.clone()),
+        Record::Bash(_) => None,
+    }
+}
+
+/// Puts another message in the place of one that an event announces.
+fn replace(event: &mut Event, before: &Message, now: &Message) {
+    let put = |message: &mut Message| {
+        if message == before {
+            message.clone_from(now);
+        }
+    };
+    match event {
+        Event::MessageEnd { message } => put(message),
+        Event::AgentEnd { messages, .. } => messages.iter_mut().for_each(put),
+        Event::TurnEnd { message, tool_results } => {
+            put(message);
+            if let (Message::ToolResult(before), Message::ToolResult(now)) = (before, now) {
+                tool_results.iter_mut().filter(|result| *result == before).for_each(|result| result.clone_from(now));
+            }
+        }
+        _ => {}
+    }
+}

@@ -1,0 +1,130 @@
+//! The end of a turn, and what follows it: the next turn, a retry, a compaction, or the end of the run.
+
+use std::sync::Arc;
+
+use super::effect::{Effect, Job, Settled};
+use super::state::{AfterJob, AfterTurn, Phase, TurnState};
+use super::transition::{end_run, next_turn, settle, side_job};
+use crate::error::AgentError;
+use crate::event::{Event, Reason};
+use crate::message::{AssistantMessage, Message, ToolResultMessage};
+use crate::provider::Failure;
+
+/// Ends a turn. What follows waits for extensions, if they may add to it.
+pub(super) fn close_turn(
+    state: &mut TurnState,
+    (answer, results): (Arc<AssistantMessage>, Vec<Arc<ToolResultMessage>>),
+    next: AfterTurn,
+    out: &mut Vec<Effect>,
+) {
+    if state.config.asks_at_turn_end {
+        out.push(Effect::CloseTurn { ticket: state.ticket, answer, results });
+        state.phase = Phase::Closing(next);
+    } else {
+        out.push(Effect::Emit(Event::TurnEnd { message: Message::Assistant(answer), tool_results: results }));
+        after_turn(state, next, false, out);
+    }
+}
+
+/// The turn has ended. An extension may have asked for another one.
+pub(super) fn after_turn(state: &mut TurnState, next: AfterTurn, continues: bool, out: &mut Vec<Effect>) {
+    match next {
+        AfterTurn::Aborted => {
+            end_run(state, false, out);
+            settle(state, Settled::Aborted, out);
+        }
+        AfterTurn::Worked { ends_run: true } if !continues => {
+            end_run(state, false, out);
+            settle(state, Settled::Done, out);
+        }
+        AfterTurn::Worked { .. } => drop(next_turn(state, true, out)),
+        AfterTurn::Answered { .. } if next_turn(state, continues, out) => {}
+        answered @ AfterTurn::Answered { .. } => after_answer(state, &answered, out),
+        AfterTurn::Failed { said, failure, is_aborted } => after_failure(state, said, failure, is_aborted, out),
+    }
+}
+
+fn after_answer(state: &mut TurnState, answered: &AfterTurn, out: &mut Vec<Effect>) {
+    let AfterTurn::Answered { tokens, is_cut_off, is_overflow } = *answered else { return };
+    end_run(state, false, out);
+    if is_overflow && is_cut_off && state.config.recover_overflow {
+        if state.recovered {
+            let why = "the answer was cut short again after room had been made once";
+            gave_up(why, out);
+            return settle(state, Settled::Done, out);
+        }
+        return make_room(state, None, out);
+    }
+    finish(state, tokens, is_overflow, out);
+}
+
+/// There was no room for the answer: it is omitted, the context compacted and the request sent again.
+fn make_room(state: &mut TurnState, said: Option<String>, out: &mut Vec<Effect>) {
+    state.recovered = true;
+    out.push(Effect::OmitAnswer);
+    let job = Job::Compaction { reason: Reason::Overflow, instructions: None };
+    side_job(state, job, AfterJob::Again(said), out);
+}
+
+/// A compaction for this input was not enough.
+fn gave_up(why: &str, out: &mut Vec<Effect>) {
+    out.push(Effect::Emit(Event::CompactionEnd {
+        reason: Reason::Overflow,
+        result: None,
+        aborted: false,
+        will_retry: false,
+        error_message: Some(why.to_owned()),
+    }));
+}
+
+/// Ends the run. A full context is compacted now, not when the user waits for the next answer.
+fn finish(state: &mut TurnState, tokens: u64, is_overflow: bool, out: &mut Vec<Effect>) {
+    let is_full = state.config.compact_above.is_some_and(|limit| tokens > limit);
+    if is_full || (is_overflow && state.config.recover_overflow) {
+        let reason = if is_overflow { Reason::Overflow } else { Reason::Threshold };
+        return side_job(state, Job::Compaction { reason, instructions: None }, AfterJob::Settle, out);
+    }
+    settle(state, Settled::Done, out);
+}
+
+/// Retry, compact or give up.
+fn after_failure(
+    state: &mut TurnState,
+    said: String,
+    failure: Option<Failure>,
+    is_aborted: bool,
+    out: &mut Vec<Effect>,
+) {
+    let failure = failure.filter(|_| !is_aborted);
+    let is_overflow = failure.as_ref().is_some_and(|failure| failure.is_overflow);
+    if let Some(delay_ms) = failure.and_then(|failure| state.config.retry.wait(state.attempt, &failure)) {
+        return retry(state, said, delay_ms, out);
+    }
+    end_run(state, false, out);
+    if state.attempt > 0 {
+        let attempt = std::mem::take(&mut state.attempt);
+        let final_error = Some(said.clone());
+        out.push(Effect::Emit(Event::AutoRetryEnd { success: false, attempt, final_error }));
+    }
+    if is_overflow && state.config.recover_overflow {
+        if !state.recovered {
+            return make_room(state, Some(said), out);
+        }
+        gave_up(
+            "the context is still too long after it was compacted once: shorten it, or take a model with more room",
+            out,
+        );
+    }
+    settle(state, if is_aborted { Settled::Aborted } else { Settled::Failed(AgentError::Failed(said)) }, out);
+}
+
+fn retry(state: &mut TurnState, error_message: String, delay_ms: u64, out: &mut Vec<Effect>) {
+    let rules = state.config.retry;
+    state.attempt += 1;
+    end_run(state, true, out);
+    let (attempt, max_attempts) = (state.attempt, rules.max_retries);
+    out.push(Effect::Emit(Event::AutoRetryStart { attempt, max_attempts, delay_ms, error_message }));
+    out.push(Effect::OmitAnswer);
+    out.push(Effect::Wait { ticket: state.ticket, ms: delay_ms });
+    state.phase = Phase::Waiting;
+}

@@ -1,0 +1,34 @@
+//! Where themes are looked for: in the files of the settings, the data folder and packages.
+
+use std::path::Path;
+
+use offshoot_agent::resources::is_pattern;
+use offshoot_packages::source::absolute;
+use offshoot_settings::{Layers, Scope};
+
+use crate::app::App;
+use crate::config::settings::pi_folder;
+use crate::config::themes::{self, ThemeFiles};
+use crate::packages::brought;
+
+/// The files of themes, in the order of precedence: the user's, those that settings list, those of
+/// packages, and those that extensions add.
+pub(crate) fn theme_files(app: &App, layers: &Layers, folder: &Path) -> ThemeFiles {
+    let own = app.environment.data.iter().map(|data| data.join("themes"));
+    let home = app.environment.home.as_deref();
+    let base = |scope| match scope {
+        Scope::Project => folder.join(".offshoot"),
+        Scope::Global => app.environment.data.clone().unwrap_or_default(),
+    };
+    let listed = layers.listed("themes").into_iter().flat_map(|(scope, words)| {
+        let paths = words.into_iter().filter(|word| !is_pattern(word));
+        paths.map(|word| absolute(&word, &base(scope), home)).collect::<Vec<_>>()
+    });
+    let pi = pi_folder(&app.environment);
+    let by_pi = pi.into_iter().flat_map(|pi| {
+        let words = layers.listed_by_pi("themes").into_iter().filter(|word| !is_pattern(word));
+        std::iter::once(pi.join("themes")).chain(words.map(|word| absolute(&word, pi, home)).collect::<Vec<_>>())
+    });
+    let brought = brought(app, layers, folder).themes.into_iter().chain(app.registered.themes());
+    themes::files_of(own.chain(listed).chain(by_pi).chain(brought))
+}

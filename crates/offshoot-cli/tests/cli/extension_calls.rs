@@ -1,0 +1,92 @@
+//! What commands of extensions do with the session: forecasts, picks, merges, forks, and sessions that they prepare.
+
+use offshoot_agent::testing::script::Reply;
+use serde_json::{Value, json};
+
+use crate::agent::Talk;
+use crate::extensions::{extension, has_node, run};
+
+/// Each command writes what it got; after another session `pi` is over.
+const CALLS: &str = r#"
+import * as fs from "node:fs";
+const did = (value) => fs.appendFileSync("did", JSON.stringify(value) + "\n");
+const kinds = (ctx) => ctx.sessionManager.getBranch().filter(({ type }) => /^(message|custom_message|compaction|branch_summary)$/.test(type)).map(({ type }) => type);
+export default function (pi) {
+  const find = (ctx, text) => ctx.sessionManager.getEntries().find((entry) => entry.type === "message" && JSON.stringify(entry.message.content).includes(text)).id;
+  const command = (name, handler) => pi.registerCommand(name, { handler });
+  command("back", async (args, ctx) => did((await ctx.navigateTree(find(ctx, args))).cancelled));
+  command("forecast", async (args, ctx) => did([await ctx.forecast(), await ctx.forecast(find(ctx, args))]));
+  command("pick", async (args, ctx) => did(await ctx.pick(args.split(" ").map((text) => find(ctx, text)))));
+  command("merge", async (args, ctx) => did([(await ctx.merge(find(ctx, args))).said, kinds(ctx)]));
+  command("at", async (args, ctx) => {
+    const id = find(ctx, args);
+    const withSession = async (next) => did([next.sessionManager.getBranch().filter(({ type }) => type === "message").at(-1).message.content[0].text, kinds(next)]);
+    await ctx.fork(id, { position: "at", withSession });
+    try { ctx.isIdle(); } catch (error) { did(error.message.slice(0, 60)); }
+  });
+  command("prepared", (args, ctx) => ctx.newSession({
+    setup: async (session) => {
+      session.appendMessage({ role: "user", content: "the old words", timestamp: 1 });
+      const kept = session.appendMessage({ role: "user", content: "the kept words", timestamp: 2 });
+      session.appendCompaction("what was before", kept, 100);
+    },
+    withSession: async (next) => { did(kinds(next)); await next.sendUserMessage("go on"); },
+  }));
+}
+"#;
+
+fn did(talk: &Talk) -> Vec<Value> {
+    let text = std::fs::read_to_string(talk.world.work().join("did")).unwrap_or_default();
+    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+#[test]
+fn a_command_forecasts_picks_and_merges() {
+    if !has_node() {
+        return;
+    }
+    let talk = Talk::new(["One.", "Two.", "Three.", "What the third one did."].map(Reply::text));
+    extension(&talk, "calls.js", CALLS);
+    let said =
+        ["second", "/back second", "third", "/forecast first", "/pick second Two.", "/back second", "/merge Three."];
+    let mut words = vec!["-p", "first"];
+    words.extend(said.iter().flat_map(|said| ["--then", said]));
+    let printed = run(&talk, &words);
+    let did = did(&talk);
+    let [back, forecast, picked, _, merged] = did.as_slice() else { panic!("{did:?} {printed}") };
+    assert_eq!(back, false);
+    let tokens = |at: usize| forecast[at]["contextTokens"].as_u64().unwrap_or_else(|| panic!("{forecast}"));
+    assert!(tokens(0) > tokens(1) && tokens(1) > 0, "{forecast}");
+    assert!(picked["said"].as_str().is_some_and(|said| said.contains('2')), "{picked}");
+    let lines = talk.lines();
+    let copies = lines.iter().filter(|line| line["pickedFrom"].is_object() || line["pickedFrom"].is_string());
+    assert_eq!(copies.count(), 2, "the message and its answer");
+    assert_eq!(merged[1], json!(["message", "message", "branch_summary"]), "{merged}");
+    let summary = lines.iter().find(|line| line["type"] == "branch_summary").unwrap();
+    assert!(summary["summary"].as_str().unwrap().contains("What the third one did."), "{summary}");
+    talk.no_problems();
+}
+
+#[test]
+fn a_command_forks_at_an_entry_and_prepares_a_session() {
+    if !has_node() {
+        return;
+    }
+    let talk = Talk::new(["One.", "Two.", "Three."].map(Reply::text));
+    extension(&talk, "calls.js", CALLS);
+    let printed = run(&talk, &["-p", "first", "--then", "second", "--then", "/at One.", "--then", "/prepared"]);
+    let did = did(&talk);
+    let [forked, stale, prepared] = did.as_slice() else { panic!("{did:?} {printed}") };
+    assert_eq!(*forked, json!(["One.", ["message", "message"]]), "the entry itself is the last of the copy");
+    assert!(
+        stale.as_str().unwrap().starts_with("this pi or ctx belongs to a session or a load that is over"),
+        "{stale}"
+    );
+    assert_eq!(*prepared, json!(["message", "message", "compaction"]));
+    assert_eq!(talk.files().len(), 3);
+    let seen = talk.server.seen();
+    let last = seen.last().unwrap().body.clone();
+    let has = |text: &str| last.contains(text);
+    assert!(has("what was before") && has("the kept words") && has("go on") && !has("the old words"), "{last}");
+    talk.no_problems();
+}

@@ -1,0 +1,47 @@
+//! Keys of providers that a person signs in to through an extension, over the usual ones.
+
+use std::sync::{Arc, Weak};
+
+use offshoot_agent::model::{Access, KeyError};
+use offshoot_agent::provider::{Model, Secret};
+use offshoot_agent::{Accessing, KeySource};
+
+use crate::shared::Shared;
+
+pub(crate) struct RoutedKeys {
+    pub(crate) usual: Arc<dyn KeySource>,
+    pub(crate) shared: Weak<Shared>,
+}
+
+impl KeySource for RoutedKeys {
+    fn access<'a>(&'a self, model: &'a Arc<Model>) -> Accessing<'a> {
+        Box::pin(async move {
+            let usual = self.usual.access(model).await;
+            let provider = &model.provider;
+            let found = self.shared.upgrade().and_then(|shared| Some((shared.sign_in(provider)?, shared)));
+            let Some((sign_in, shared)) = found else { return usual };
+            match shared.signed_in_key(&sign_in).await {
+                Ok(Some(key)) => {
+                    let model = usual.map_or_else(|_| Arc::clone(model), |access| access.model);
+                    Ok(Access { model, key: Some(key) })
+                }
+                Ok(None) => match usual {
+                    Ok(Access { key: None, .. }) | Err(_) => {
+                        Err(KeyError::SignIn { provider: provider.clone(), why: String::new() })
+                    }
+                    with_key => with_key,
+                },
+                Err(why) => Err(KeyError::SignIn { provider: provider.clone(), why: format!(" any more: {why}") }),
+            }
+        })
+    }
+
+    fn refused(&self, provider: &str) {
+        self.usual.refused(provider);
+    }
+
+    fn known(&self) -> Vec<Secret> {
+        let signed_in = self.shared.upgrade().map(|shared| shared.signed_in_secrets()).unwrap_or_default();
+        self.usual.known().into_iter().chain(signed_in).collect()
+    }
+}
