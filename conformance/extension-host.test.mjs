@@ -7,6 +7,7 @@ import { after, test } from "node:test";
 import { table } from "./extensions/names.mjs";
 import { Owner } from "./extensions/owner.mjs";
 import { node } from "./extensions/places.mjs";
+import { stubsOf } from "./extensions/stubs.mjs";
 import { MODULES, REPOSITORY, temporaryFolder } from "./lib/places.mjs";
 
 const NODE = node();
@@ -207,6 +208,88 @@ test("an aborted question ends at once, and offshoot is told", async () => {
   );
   await owner.invoke("command", { ext: 0, name: "ask", args: "" });
   assert.equal(owner.notes.at(-1).message, "false");
+  await owner.end();
+});
+
+test("the names that throw are those of the documents", async () => {
+  const page = fs.readFileSync(path.join(REPOSITORY, "docs/extensions.md"), "utf8");
+  const section = page.slice(page.indexOf("## What is not there"), page.indexOf("## When something is wrong"));
+  const listed = [...section.matchAll(/^- `(\w+)`: (.*)$/gm)].map(([, name, names]) => [name, [...names.matchAll(/`(\w+)`/g)].map(([, each]) => each)]);
+  assert.deepEqual(listed, (await stubsOf()).filter(([, names]) => names.length > 0));
+});
+
+test("a provider that was made as pi makes them answers with its own key, and signs in with its own words", async () => {
+  const own = ext(
+    `const model = { id: "n1", name: "N 1", api: "own", provider: "own", reasoning: false, input: ["text"], cost: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 }, contextWindow: 10, maxTokens: 5 };
+  const streamSimple = (model, context, { apiKey, headers }) => { const stream = createAssistantMessageEventStream(); const message = { role: "assistant", content: [{ type: "text", text: [model.baseUrl, apiKey, headers.a].join(" ") }] }; stream.push({ type: "done", reason: "stop", message }); stream.end(message); return stream; };
+  const apiKey = { name: "Own key", resolve: async ({ ctx }) => ({ auth: { apiKey: await ctx.env("PATH") ? "of the environment" : "" } }) };
+  pi.registerProvider({ id: "own", name: "Own", baseUrl: "http://own", auth: { apiKey }, getModels: () => [model], streamSimple });
+  const oauth = { name: "Signed", login: async ({ prompt, notify }) => { notify({ type: "auth_url", url: "http://sign" }); return { type: "oauth", access: await prompt({ type: "manual_code", message: "code" }), refresh: "r", expires: 1 }; }, refresh: async ({ access }) => ({ access: access + "+", refresh: "s", expires: 2 }), toAuth: async ({ access }) => ({ apiKey: access, baseUrl: "http://other" }) };
+  pi.registerProvider({ id: "signed", name: "Signed", auth: { oauth }, getModels: () => [model], streamSimple });
+  pi.registerCommand("names", { handler: async (_, ctx) => ctx.ui.notify(JSON.stringify([ctx.modelRegistry.getProviderDisplayName("own"), ctx.modelRegistry.getProvider("own").id, ctx.modelRegistry.getRegisteredNativeProvider("own").name, ctx.modelRegistry.getRegisteredProviderConfig("own") ?? null])) });`,
+    'import { createAssistantMessageEventStream } from "@earendil-works/pi-ai";',
+  );
+  const { owner, ready } = await loaded({ "a.ts": own }, { answers: { "oauth.prompt": "given" } });
+  assert.deepEqual(errors(ready), [null]);
+  const [plain, signed] = ready.extensions[0].providers;
+  assert.deepEqual([plain.name, plain.config.apiKey, plain.config.models[0].baseUrl, plain.hasStream, signed.oauth.name, signed.config.apiKey], ["own", "extension", "http://own", true, "Signed", undefined]);
+  const of = (provider, members) => owner.invoke("provider.stream", { ext: 0, provider, model: plain.config.models[0], context: { messages: [] }, options: { headers: { a: "b" }, ...members } });
+  assert.equal((await of("own", { apiKey: "extension" })).ok.content[0].text, "http://own of the environment b");
+  const { ok: kept } = await owner.invoke("provider.login", { ext: 0, provider: "signed" });
+  assert.deepEqual([kept.access, owner.asked.map(({ method }) => method)], ["given", ["oauth.auth", "oauth.prompt"]]);
+  const { ok: fresh } = await owner.invoke("provider.refreshToken", { ext: 0, provider: "signed", credentials: kept });
+  const { ok: key } = await owner.invoke("provider.getApiKey", { ext: 0, provider: "signed", credentials: fresh });
+  assert.equal((await of("signed", { apiKey: key })).ok.content[0].text, "http://other given+ b");
+  await owner.invoke("command", { ext: 0, name: "names", args: "" });
+  assert.equal(owner.notes.at(-1).message, '["Own","own","Own",null]');
+  await owner.end();
+});
+
+test("a question of a sign-in goes when the code has come by itself", async () => {
+  const { owner } = await loaded(
+    { "a.ts": ext('pi.registerProvider("p", { oauth: { name: "P", login: async ({ onManualCodeInput }) => { void onManualCodeInput(); return { access: "a", refresh: "r", expires: 1 }; } } });') },
+    { answers: { "oauth.prompt": () => new Promise(() => {}) } },
+  );
+  const { ok } = await owner.invoke("provider.login", { ext: 0, provider: "p" });
+  await owner.ping();
+  assert.deepEqual([ok.access, owner.cancelled.length], ["a", 1]);
+  await owner.end();
+});
+
+test("models of one kind, and of one provider", async () => {
+  const models = [{ provider: "a", id: "1" }, { provider: "b", id: "2" }];
+  const { owner } = await loaded(
+    { "a.ts": ext('pi.registerCommand("m", { handler: async (_, { ui, modelRegistry: r }) => ui.notify(JSON.stringify([r.getModelsOfType("chat").length, r.getModelsOfType("chat", "b"), r.getModelsOfType("image"), r.findOfType("chat", "a", "1"), r.getModelOfType("image", "a", "1") ?? null, await r.getAvailableOfType("chat", "a")])) });') },
+    { sync: { "models.getAll": () => models, "models.getAvailable": () => models.slice(1), "models.find": ({ id }) => models.find((model) => model.id === id) } },
+  );
+  await owner.invoke("command", { ext: 0, name: "m", args: "" });
+  assert.deepEqual(JSON.parse(owner.notes.at(-1).message), [2, [models[1]], [], models[0], null, []]);
+  await owner.end();
+});
+
+test("a footer hears of another branch, and an overlay knows its place and the keys", async () => {
+  let gitBranch = "main";
+  const { owner } = await loaded(
+    {
+      "a.ts": ext(`pi.on("session_start", (_, ctx) => ctx.ui.setFooter((tui, theme, data) => { let heard = 0; data.onBranchChange(() => (heard += 1)); return { render: () => [data.getGitBranch() + " " + heard], invalidate() {} }; }));
+  let handle; let heard = "";
+  pi.registerCommand("over", { handler: async (_, ctx) => { void ctx.ui.custom((tui) => { const off = tui.addInputListener((data) => { heard += data; off(); }); return { render: () => ["x"], invalidate() {} }; }, { overlay: true, onHandle: (given) => (handle = given) }); } });
+  pi.registerCommand("where", { handler: async (_, ctx) => ctx.ui.notify(JSON.stringify([handle.getBounds() ?? null, heard])) });`),
+    },
+    { answers: { "ui.custom": () => new Promise(() => {}) }, sync: { "ui.footerData": () => ({ gitBranch, statuses: {} }) } },
+  );
+  await owner.event({ type: "session_start", reason: "startup" });
+  const { component } = owner.notes.find(({ method }) => method === "ui.setFooter");
+  const rows = async () => (await owner.invoke("component.render", { component, width: 40 })).ok.rows;
+  assert.deepEqual([await rows(), await rows()], [["main 0"], ["main 0"]]);
+  gitBranch = "other";
+  assert.deepEqual(await rows(), ["other 1"]);
+  await owner.invoke("command", { ext: 0, name: "over", args: "" });
+  while (!owner.asked.length) await owner.ping();
+  await owner.invoke("component.placed", { component: owner.asked[0].component, row: 2, col: 3, width: 4, height: 1 });
+  for (const data of ["a", "b"]) await owner.invoke("terminalInput", { data });
+  await owner.invoke("command", { ext: 0, name: "where", args: "" });
+  assert.equal(owner.notes.at(-1).message, '[{"row":2,"col":3,"width":4,"height":1},"a"]');
   await owner.end();
 });
 

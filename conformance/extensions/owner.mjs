@@ -20,7 +20,7 @@ function lines(stream, take) {
 
 export class Owner {
   constructor(node, { cwd, mode = "tui", hasUI = mode === "tui" || mode === "rpc", answers = {}, sync = {}, env } = {}) {
-    Object.assign(this, { cwd, mode, hasUI, answers, notes: [], asked: [], progress: [], entries: [], name: undefined, stderr: "", next: 1, waiting: new Map() });
+    Object.assign(this, { cwd, mode, hasUI, answers, notes: [], asked: [], progress: [], cancelled: [], entries: [], name: undefined, stderr: "", next: 1, waiting: new Map() });
     this.sync = { ...this.#session(), ...sync };
     this.child = spawn(node, [HOST], { cwd, env, stdio: ["ignore", "ignore", "pipe", "pipe", "pipe", "pipe", "pipe", "pipe"] });
     const [, , errors, this_to, from_host, answersTo, calls] = this.child.stdio;
@@ -99,6 +99,7 @@ export class Owner {
       this.notes.push({ method: record.method, ...record.params });
       return this.onNote?.(record);
     }
+    if (record.t === "cancelCall") return this.cancelled.push(record.id);
     if (record.t !== "call") return undefined;
     this.asked.push({ method: record.method, ...record.params });
     const answer = this.answers[record.method];

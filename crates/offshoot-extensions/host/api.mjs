@@ -4,6 +4,7 @@ import { call } from "./calls.mjs";
 import { exec } from "./exec.mjs";
 import { describeCommand, describeProvider, describeTool } from "./instance.mjs";
 import { named } from "./named.mjs";
+import { described } from "./native.mjs";
 
 /** `host` has what all extensions of a load share: flags, the event bus, the working folder. */
 export function createApi(instance, host) {
@@ -62,9 +63,10 @@ export function createApi(instance, host) {
         tell({ markdownTransformer: true });
       },
       registerProvider(first, config) {
-        const [name, described] = typeof first === "string" ? [first, config] : [first.id ?? first.name, first];
-        instance.providers.set(name, described);
-        tell({ providers: [describeProvider(name, described)] });
+        const [name, provider] = typeof first === "string" ? [first, config] : [first.id, described(first)];
+        if (!provider) throw new Error(`the provider ${name} has no configuration`);
+        instance.providers.set(name, provider);
+        tell({ providers: [describeProvider(name, provider)] });
       },
       unregisterProvider(name) {
         if (instance.providers.delete(name)) gone({ providers: [name] });

@@ -36,7 +36,11 @@ export function addCompleter(factory) {
 export function addListener(listener) {
   listeners.add(listener);
   if (listeners.size === 1) note("ui.terminalInput", { on: true });
-  return () => void (listeners.delete(listener) && listeners.size === 0 && note("ui.terminalInput", { on: false }));
+  return () => removeListener(listener);
+}
+
+export function removeListener(listener) {
+  if (listeners.delete(listener) && listeners.size === 0) note("ui.terminalInput", { on: false });
 }
 
 export const invocations = {

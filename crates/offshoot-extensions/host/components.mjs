@@ -1,6 +1,7 @@
 // Components of extensions that are on offshoot's screen: they live here, offshoot asks for rows and passes keys.
 import { ask } from "./channel.mjs";
 import { call, note } from "./calls.mjs";
+import { addListener, removeListener } from "./completers.mjs";
 import { ship } from "./rows.mjs";
 
 const all = new Map();
@@ -56,7 +57,9 @@ function tuiFor(id) {
       return size.rows;
     },
     kittyProtocolActive: false,
-    ...Object.fromEntries(["write", "moveBy", "hideCursor", "showCursor", "clearLine", "clearFromCursor", "clearScreen", "setTitle", "setProgress"].map((name) => [name, () => {}])),
+    setTitle: (title) => note("ui.setTitle", { title }),
+    // The terminal is offshoot's: what goes past it would be lost or spoil the screen.
+    ...Object.fromEntries(["write", "moveBy", "hideCursor", "showCursor", "clearLine", "clearFromCursor", "clearScreen", "setProgress"].map((name) => [name, () => {}])),
   };
   const tui = {
     mode: "regular",
@@ -74,8 +77,8 @@ function tuiFor(id) {
     hasOverlay: () => Boolean(lastOverlay()),
     start: () => void ask("ui.resume"),
     stop: () => void ask("ui.suspend"),
-    addInputListener: () => () => {},
-    removeInputListener() {},
+    addInputListener: addListener,
+    removeInputListener: removeListener,
     getShowHardwareCursor: () => false,
     setShowHardwareCursor() {},
     getClearOnShrink: () => false,
@@ -108,7 +111,7 @@ function handleOf(id, close) {
     focus: () => tell({ focused: true }),
     unfocus: () => tell({ focused: false }),
     isFocused: () => Boolean(entry()?.focused),
-    getBounds: () => entry()?.bounds,
+    getBounds: () => (entry()?.hidden ? undefined : entry()?.bounds),
   };
 }
 
@@ -153,8 +156,8 @@ export function custom(factory, { overlay = false, overlayOptions, onHandle } = 
 }
 
 /** A widget, footer, header or editor: there until it is replaced. Its id, for offshoot. */
-export function mountLasting(make, args = () => []) {
-  const id = mount({});
+export function mountLasting(make, args = () => [], beforeRender = undefined) {
+  const id = mount({ beforeRender });
   const component = make(tuiFor(id), ...args());
   all.get(id).component = component;
   return { id, component };
@@ -171,6 +174,7 @@ export const invocations = {
   "component.render"({ component, width, height, screenWidth = width }) {
     resize({ width: screenWidth, height });
     const entry = get(component);
+    entry.beforeRender?.();
     if (entry.visible && !entry.visible(screenWidth, size.rows)) return { rows: [], hidden: true };
     return ship(entry.component.render(width), width);
   },
@@ -190,6 +194,12 @@ export const invocations = {
   },
   "component.invalidate"({ component }) {
     get(component).component.invalidate?.();
+    return {};
+  },
+  /** Where its rows are on the screen. */
+  "component.placed"({ component, row, col, width, height }) {
+    const entry = all.get(component);
+    if (entry) entry.bounds = { row, col, width, height };
     return {};
   },
   "component.dispose"({ component }) {

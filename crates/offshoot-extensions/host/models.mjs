@@ -2,6 +2,7 @@
 import { ask } from "./channel.mjs";
 import { call } from "./calls.mjs";
 import { named } from "./named.mjs";
+import { nativeOf } from "./native.mjs";
 import { AssistantStream } from "./stream.mjs";
 
 const key = ({ provider, id }) => ({ provider, id });
@@ -35,6 +36,20 @@ async function keyOf(model) {
   return found ? { ok: true, ...found } : { ok: false, error: `there is no key for ${model.provider}` };
 }
 
+const ofProvider = (models, provider) => (provider === undefined ? models : models.filter((model) => model.provider === provider));
+const nameOf = (config) => config?.name ?? config?.oauth?.name;
+
+/** A provider as pi's: its models, and requests to them through offshoot. It has what offshoot knows of it. */
+function viewOf(id, models, config) {
+  if (models.length === 0) return undefined;
+  const name = nameOf(config) ?? id;
+  const resolve = async () => {
+    const found = await call("models.getApiKey", key(models[0]));
+    return found ? { auth: found } : undefined;
+  };
+  return { id, name, baseUrl: models[0].baseUrl, auth: { apiKey: { name, resolve } }, getModels: () => models, stream, streamSimple: stream };
+}
+
 /** `api` registers providers for the extension that asks, `providers` are those that it has registered. */
 export function modelRegistry(api, providers, check) {
   const all = () => ask("models.getAll");
@@ -54,7 +69,7 @@ export function modelRegistry(api, providers, check) {
         return model && (await call("models.getApiKey", key(model)))?.apiKey;
       },
       getProviderAuthStatus: (provider) => ({ configured: ask("models.getAvailable").some((model) => model.provider === provider) }),
-      getProviderDisplayName: (provider) => provider,
+      getProviderDisplayName: (provider) => nameOf(providers.get(provider)) ?? provider,
       isUsingOAuth: (model) => ask("models.isUsingOAuth", key(model)) === true,
       refresh: async () => ({ models: all(), errors: [] }),
       stream,
@@ -62,13 +77,18 @@ export function modelRegistry(api, providers, check) {
       complete,
       registerProvider: (...args) => api.registerProvider(...args),
       unregisterProvider: (name) => api.unregisterProvider(name),
-      getProvider: () => undefined,
+      getProvider: (provider) => nativeOf(providers.get(provider)) ?? viewOf(provider, all().filter((model) => model.provider === provider), providers.get(provider)),
       async getProviderAuth(provider) {
         const model = all().find((known) => known.provider === provider);
         return model && ((await call("models.getApiKey", key(model))) ?? undefined);
       },
-      getRegisteredProviderConfig: (name) => providers.get(name),
-      getRegisteredNativeProvider: () => undefined,
+      getRegisteredProviderConfig: (name) => (nativeOf(providers.get(name)) ? undefined : providers.get(name)),
+      getRegisteredNativeProvider: (name) => nativeOf(providers.get(name)),
+      // Models that answer with other things than words are not in offshoot: `classify` and `generateImages` throw.
+      findOfType: (type, provider, id) => (type === "chat" ? ask("models.find", { provider, id }) : undefined),
+      getModelOfType: (type, provider, id) => (type === "chat" ? ask("models.find", { provider, id }) : undefined),
+      getModelsOfType: (type, provider) => ofProvider(type === "chat" ? all() : [], provider),
+      getAvailableOfType: async (type, provider) => ofProvider(type === "chat" ? ask("models.getAvailable") : [], provider),
       getRegisteredProviderIds: () => [...providers.keys()],
     },
     check,

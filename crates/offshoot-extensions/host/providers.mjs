@@ -8,16 +8,20 @@ function providerOf(load, { ext, provider }) {
   return config;
 }
 
-/** Questions of a sign-in, asked through offshoot. */
-const signIn = (provider, signal) => ({
-  signal,
-  onAuth: (info) => void call("oauth.auth", { provider, ...info }),
-  onDeviceCode: (info) => void call("oauth.deviceCode", { provider, ...info }),
-  onPrompt: (prompt) => call("oauth.prompt", { provider, ...prompt }, { signal }),
-  onManualCodeInput: () => call("oauth.prompt", { provider, message: "paste the code or the address here" }, { signal }),
-  onSelect: (prompt) => call("oauth.select", { provider, ...prompt }, { signal }),
-  onProgress: (message) => void call("oauth.progress", { provider, message }),
-});
+/** Questions of a sign-in, asked through offshoot. They go when it is `over`: a code may come by itself while a person is asked for it. */
+function signIn(provider, signal, over) {
+  const asked = (method, { signal: own, ...prompt }) =>
+    call(method, { provider, ...prompt }, { signal: AbortSignal.any([signal, over, own].filter(Boolean)) });
+  return {
+    signal,
+    onAuth: (info) => void call("oauth.auth", { provider, ...info }),
+    onDeviceCode: (info) => void call("oauth.deviceCode", { provider, ...info }),
+    onPrompt: (prompt) => asked("oauth.prompt", prompt),
+    onManualCodeInput: () => asked("oauth.prompt", { message: "paste the code or the address here" }),
+    onSelect: (prompt) => asked("oauth.select", prompt),
+    onProgress: (message) => void call("oauth.progress", { provider, message }),
+  };
+}
 
 export const invocations = {
   async "provider.stream"(load, record, { abort }) {
@@ -37,7 +41,14 @@ export const invocations = {
     }
     return last ?? (await events.result());
   },
-  "provider.login": (load, record, { abort }) => providerOf(load, record).oauth.login(signIn(record.provider, abort.signal)),
+  async "provider.login"(load, record, { abort }) {
+    const over = new AbortController();
+    try {
+      return await providerOf(load, record).oauth.login(signIn(record.provider, abort.signal, over.signal));
+    } finally {
+      over.abort();
+    }
+  },
   "provider.refreshToken": (load, record, { abort }) => providerOf(load, record).oauth.refreshToken(record.credentials, abort.signal),
   "provider.getApiKey": (load, record) => providerOf(load, record).oauth.getApiKey(record.credentials),
   "provider.modifyModels": (load, record) => providerOf(load, record).oauth.modifyModels?.(record.models, record.credentials) ?? record.models,

@@ -19,11 +19,11 @@ async function question(host, method, params, { signal, timeout } = {}, fallback
 
 /** A component that stays: what was there under the same name goes. */
 const lasting = new Map();
-function replaceLasting(name, make, args) {
+function replaceLasting(name, make, args, beforeRender) {
   if (lasting.has(name)) unmount(lasting.get(name));
   lasting.delete(name);
   if (!make) return null;
-  const { id, component } = mountLasting(make, args);
+  const { id, component } = mountLasting(make, args, beforeRender);
   lasting.set(name, id);
   return { id, component };
 }
@@ -61,7 +61,9 @@ export function createUi(host, check) {
         if (isTerminal) tell("setWidget", { key, component: replaceLasting(`widget:${key}`, content, () => [theme]).id, placement });
       },
       setFooter(factory) {
-        if (isTerminal) show("setFooter", { component: replaceLasting("footer", factory, () => [theme, footerData()])?.id ?? null });
+        if (!isTerminal) return;
+        const { data, looks } = footerData();
+        show("setFooter", { component: replaceLasting("footer", factory, () => [theme, data], looks)?.id ?? null });
       },
       setHeader(factory) {
         if (isTerminal) show("setHeader", { component: replaceLasting("header", factory, () => [theme])?.id ?? null });
@@ -96,13 +98,25 @@ export function createUi(host, check) {
   );
 }
 
-/** What a footer shows besides its own: read when it is drawn. */
+/** What a footer shows besides its own: read when it is drawn. `looks` tells it of another branch before it is drawn anew. */
 function footerData() {
-  const data = () => ask("ui.footerData") ?? {};
-  return {
-    getGitBranch: () => data().gitBranch ?? null,
-    getExtensionStatuses: () => new Map(Object.entries(data().statuses ?? {})),
-    getAvailableProviderCount: () => data().availableProviderCount ?? 0,
-    onBranchChange: () => () => {},
+  const read = () => ask("ui.footerData") ?? {};
+  const listeners = new Set();
+  let branch;
+  const data = {
+    getGitBranch: () => (branch = read().gitBranch ?? null),
+    getExtensionStatuses: () => new Map(Object.entries(read().statuses ?? {})),
+    getAvailableProviderCount: () => new Set(ask("models.getAvailable").map(({ provider }) => provider)).size,
+    onBranchChange(listener) {
+      branch = read().gitBranch ?? null;
+      listeners.add(listener);
+      return () => void listeners.delete(listener);
+    },
   };
+  const looks = () => {
+    if (listeners.size === 0) return;
+    const before = branch;
+    if (data.getGitBranch() !== before) for (const listener of [...listeners]) listener();
+  };
+  return { data, looks };
 }

@@ -19,6 +19,7 @@ mod preview;
 mod providers;
 mod sign_in;
 mod keys;
+mod prompt_options;
 mod services;
 mod runner;
 mod combine;

@@ -6,7 +6,7 @@ use std::sync::{Arc, Weak};
 use offshoot_agent::agent_session::AgentSession;
 use offshoot_agent::command::{BuiltInTool, Command, Delivery, Reply, Standing};
 use offshoot_agent::forecast::{RequestPlace, request_forecast};
-use offshoot_agent::message::{Content, CustomMessage};
+use offshoot_agent::message::{Block, Content, CustomMessage};
 use offshoot_agent::provider::{Model, ThinkingLevel};
 use offshoot_agent::tool::{ToolContext, ToolOutcome};
 use offshoot_agent::turn::Navigation;
@@ -20,6 +20,7 @@ use crate::complete;
 use crate::contract::{CALL, HostFuture, Loaded, Services};
 use crate::payload::model;
 use crate::preview::preview;
+use crate::prompt_options::system_prompt_options;
 use crate::session_calls;
 use crate::shared::Shared;
 
@@ -135,12 +136,19 @@ impl AgentServices {
         self.done(Command::Inject { message, delivery })
     }
 
-    /// Always begins a turn. Neither commands nor templates are looked for.
+    /// Always begins a turn. Commands, skills and templates are looked for where the extension wants it.
     fn send_user_message(&self, params: &Value) -> Result<String, String> {
         let content = params.get("content").cloned().unwrap_or_default();
-        let content: Content = serde_json::from_value(content)
+        let mut content: Content = serde_json::from_value(content)
             .map_err(|error| format!("sendUserMessage: the content is neither a text nor a list of blocks: {error}"))?;
-        let behind = params.get("options").and_then(|options| options.get("deliverAs")).and_then(Value::as_str);
+        let options = &params["options"];
+        if options["expandPromptTemplates"] == json!(true) {
+            match self.expanded(content)? {
+                Some(expanded) => content = expanded,
+                None => return Ok("null".to_owned()),
+            }
+        }
+        let behind = options["deliverAs"].as_str();
         let is_streaming = self.standing()?.is_streaming;
         let delivery = match behind {
             Some("followUp") => Delivery::FollowUp,
@@ -153,6 +161,36 @@ impl AgentServices {
             None => Delivery::Steer,
         };
         self.done(Command::InjectUser { content, delivery })
+    }
+
+    /// What a text stands for that calls a skill or a template; `None` if it has called an extension's command.
+    fn expanded(&self, content: Content) -> Result<Option<Content>, String> {
+        let typed = match &content {
+            Content::Text(text) => Some(text.clone()),
+            Content::Blocks(blocks) => blocks.iter().find_map(|block| match block {
+                Block::Text { text, .. } => Some(text.clone()),
+                _ => None,
+            }),
+        };
+        let Some(typed) = typed.filter(|typed| typed.starts_with('/')) else { return Ok(Some(content)) };
+        let name = typed.trim_start_matches('/').split(char::is_whitespace).next().unwrap_or_default();
+        if self.shared()?.registry().command(name).is_some() {
+            let extensions = self.agent()?.extensions().ok_or_else(|| ENDED.to_owned())?;
+            // The handler that sends it goes on.
+            drop(self.runtime.spawn(async move { extensions.command(typed).await }));
+            return Ok(None);
+        }
+        let expanded = self.standing()?.resources.expand(&typed).map_err(|error| error.to_string())?;
+        Ok(Some(match (content, expanded) {
+            (content, None) => content,
+            (Content::Text(_), Some(text)) => Content::Text(text),
+            (Content::Blocks(mut blocks), Some(text)) => {
+                if let Some(first) = blocks.iter_mut().find(|block| matches!(block, Block::Text { .. })) {
+                    *first = Block::text(text);
+                }
+                Content::Blocks(blocks)
+            }
+        }))
     }
 
     fn done(&self, command: Command) -> Result<String, String> {
@@ -191,7 +229,7 @@ impl AgentServices {
                 Value::Array(scoped.iter().map(one).collect())
             }
             "isProjectTrusted" => json!(self.shared()?.program.look("isProjectTrusted", &Value::Null)),
-            "getSystemPromptOptions" => json!({}),
+            "getSystemPromptOptions" => system_prompt_options(&self.standing()?, &self.session("getCwd", Value::Null)?),
             _ => return Err(unknown(&format!("ctx.{method}"))),
         };
         Ok(value.to_string())

@@ -54,6 +54,16 @@ pub(super) fn take(context: &JobContext, task: ExtensionTask) {
                 drop(tokio::spawn(render((desk, extensions), (component, columns), what)));
             }
         }
+        ExtensionTask::Placed(component, area) => {
+            if let Some(extensions) = context.extensions.clone() {
+                let what = json!({
+                    "kind": "component.placed", "component": component, "row": area.y, "col": area.x,
+                    "width": area.width, "height": area.height
+                });
+                // A component that is gone has no place.
+                drop(tokio::spawn(async move { drop(extensions.on_screen(what).await) }));
+            }
+        }
         ExtensionTask::Input(component, data) => {
             if let Some(extensions) = context.extensions.clone() {
                 // Spawned in order, and each is sent at once: keys stay in order.
@@ -92,6 +102,7 @@ fn write(writing: Writing, task: ExtensionTask) {
         | ExtensionTask::Complete(_)
         | ExtensionTask::Shortcut(_)
         | ExtensionTask::Render { .. }
+        | ExtensionTask::Placed(..)
         | ExtensionTask::Input(..) => {}
     }
 }

@@ -90,3 +90,66 @@ fn a_command_forks_at_an_entry_and_prepares_a_session() {
     assert!(has("what was before") && has("the kept words") && has("go on") && !has("the old words"), "{last}");
     talk.no_problems();
 }
+
+const PROMPTS: &str = r#"
+import * as fs from "node:fs";
+export default function (pi) {
+  pi.registerTool({ name: "weigh", description: "weighs", promptSnippet: "weighs things", promptGuidelines: ["Weigh twice."], parameters: { type: "object", properties: {} }, async execute() {} });
+  pi.registerCommand("options", { handler: async (_, ctx) => {
+    const { cwd, selectedTools, toolSnippets, toolGuidelines, skills } = ctx.getSystemPromptOptions();
+    fs.writeFileSync("did", JSON.stringify([cwd === ctx.cwd, selectedTools.includes("weigh"), toolSnippets.weigh, toolGuidelines.weigh, skills.map(({ name }) => name)]) + "\n");
+  } });
+  pi.registerCommand("send", { handler: async (args, ctx) => {
+    pi.sendUserMessage(args, { expandPromptTemplates: true });
+    await ctx.waitForIdle();
+  } });
+  pi.registerCommand("plain", { handler: async (args, ctx) => {
+    pi.sendUserMessage(args);
+    await ctx.waitForIdle();
+  } });
+}
+"#;
+
+#[test]
+fn a_command_reads_what_the_prompt_is_made_of_and_sends_templates() {
+    if !has_node() {
+        return;
+    }
+    let talk = Talk::new(["One.", "Two."].map(Reply::text));
+    extension(&talk, "prompts.js", PROMPTS);
+    let data = talk.world.home().join(".local/share/offshoot");
+    let write = |name: &str, text: &str| {
+        std::fs::create_dir_all(data.join(name).parent().unwrap()).unwrap();
+        std::fs::write(data.join(name), text).unwrap();
+    };
+    write("prompts/greet.md", "Say hello to $1.");
+    write("skills/knots/SKILL.md", "---\nname: knots\ndescription: Ties knots.\n---\nTie it.\n");
+    let printed = run(&talk, &["-p", "/options", "--then", "/send /greet Ada", "--then", "/plain /greet Ada"]);
+    assert_eq!(did(&talk), [json!([true, true, "weighs things", ["Weigh twice."], ["knots"]])], "{printed}");
+    let lines = talk.lines();
+    let said: Vec<&Value> = lines.iter().filter(|line| line["message"]["role"] == "user").collect();
+    let texts: Vec<&Value> = said.iter().map(|line| &line["message"]["content"]).collect();
+    let texts: Vec<&str> =
+        texts.iter().filter_map(|content| content.as_str().or(content[0]["text"].as_str())).collect();
+    assert_eq!(texts, ["Say hello to Ada.", "/greet Ada"]);
+    talk.no_problems();
+}
+
+/// The command that is sent runs beside the one that sends it.
+#[test]
+fn a_command_sends_another_command() {
+    if !has_node() {
+        return;
+    }
+    let talk = Talk::new([Reply::text("One.")]);
+    let again = "pi.registerCommand(\"again\", { handler: async () => pi.sendUserMessage(\"/options\", { expandPromptTemplates: true }) });";
+    extension(
+        &talk,
+        "prompts.js",
+        &PROMPTS.replace("pi.registerCommand(\"send\"", &format!("{again}\n  pi.registerCommand(\"send\"")),
+    );
+    let printed = run(&talk, &["-p", "/again", "--then", "hi"]);
+    assert_eq!(did(&talk).len(), 1, "{printed}");
+    assert_eq!(talk.server.seen().len(), 1, "the model is not asked for it");
+    talk.no_problems();
+}

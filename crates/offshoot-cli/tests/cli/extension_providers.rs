@@ -132,3 +132,36 @@ fn a_sessions_model_of_an_extension_is_used_at_the_next_start() {
     assert_eq!(models, [json!("o1"), json!("o1")]);
     talk.no_problems();
 }
+
+/// As a library makes them: a whole provider instead of its description.
+const WHOLE: &str = r#"
+import { createAssistantMessageEventStream } from "@earendil-works/pi-ai";
+export default function (pi) {
+  const limits = { reasoning: false, input: ["text"], cost: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 }, contextWindow: 9000, maxTokens: 100 };
+  pi.registerProvider({
+    id: "whole", name: "Whole", baseUrl: "http://127.0.0.1:1",
+    auth: { apiKey: { name: "Whole key", resolve: async ({ ctx }) => ({ auth: { apiKey: await ctx.env("WHOLE_KEY") } }) } },
+    getModels: () => [{ id: "w1", name: "w1", provider: "whole", api: "whole-api", ...limits }],
+    streamSimple(model, context, { apiKey }) {
+      const stream = createAssistantMessageEventStream();
+      const usage = { input: 1, output: 1, cacheRead: 0, cacheWrite: 0, totalTokens: 2, cost: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, total: 0 } };
+      const message = { role: "assistant", content: [{ type: "text", text: `${model.id} with ${apiKey.length} letters` }], api: model.api, provider: model.provider, model: model.id, usage, stopReason: "stop", timestamp: 1 };
+      stream.push({ type: "done", reason: "stop", message });
+      stream.end(message);
+      return stream;
+    },
+  });
+}
+"#;
+
+#[test]
+fn a_whole_provider_answers_with_the_key_that_it_finds_itself() {
+    if !has_node() {
+        return;
+    }
+    let talk = Talk::new([]);
+    extension(&talk, "whole.js", WHOLE);
+    let mut command = command(&talk, &["--model", "whole/w1", "-p", "hi"]);
+    let said = talk.world.shown(&command.env("WHOLE_KEY", "seven77").output().unwrap());
+    assert!(said.contains("w1 with 7 letters"), "{said}");
+}

@@ -424,9 +424,10 @@ fn an_option_of_an_extension_that_only_settings_name_reaches_it() {
 
 const STARTS: &str = r#"
 export default function (pi) {
-  pi.registerCommand("start", { handler: async () => {
+  pi.registerCommand("start", { handler: async (_, ctx) => {
     const { code } = await pi.exec(process.execPath, [process.argv[1], "--no-extensions", "--approval", "auto", "-p", "run it"]);
     pi.appendEntry("ended", { code });
+    ctx.ui.notify("ended");
   } });
 }
 "#;
@@ -444,6 +445,27 @@ fn an_agent_that_an_extension_starts_may_do_no_more_than_the_one_that_it_is_in()
         let said = run(&talk, &["--approval", mode, "-p", "/start"]);
         assert_eq!(talk.server.seen().len(), 2, "the other agent ran to its end: {said}");
         assert_eq!(talk.world.work().join("ran").exists(), runs, "{mode}: {said}");
+    }
+}
+
+/// As `/approval` does in the terminal.
+#[test]
+fn an_agent_that_an_extension_starts_follows_another_approval_mode() {
+    if !has_node() {
+        return;
+    }
+    for (first, then, runs) in [("auto", "read-only", false), ("read-only", "auto", true)] {
+        let call = Reply::call("bash", "c1", json!({"command": "touch ran"}));
+        let talk = Talk::new([call, Reply::text("Done.")]);
+        extension(&talk, "starts.js", STARTS);
+        let mut client = RpcClient::of(command(&talk, &["--mode", "rpc"]), &["--approval", first]);
+        client.ask(json!({"type": "get_commands"}));
+        client.ask(json!({"type": "set_approval", "mode": then}));
+        client.send(&json!({"id": "s", "type": "prompt", "message": "/start"}));
+        client.until(|record| record["message"] == "ended");
+        client.end();
+        assert_eq!(talk.server.seen().len(), 2, "the other agent ran to its end");
+        assert_eq!(talk.world.work().join("ran").exists(), runs, "{first}, then {then}");
     }
 }
 

@@ -165,7 +165,8 @@ export default function (pi) {
   pi.registerCommand("over", {
     handler: async (text, ctx) => {
       const overlayOptions = text ? JSON.parse(text) : undefined;
-      const key = await ctx.ui.custom((tui, theme, keys, done) => box(tui, done), { overlay: true, overlayOptions });
+      let handle;
+      const key = await ctx.ui.custom((tui, theme, keys, done) => box(tui, (key) => done([key, ...Object.values(handle.getBounds())].join(" "))), { overlay: true, overlayOptions, onHandle: (given) => (handle = given) });
       ctx.ui.notify(`closed with ${key}`);
     },
   });
@@ -180,15 +181,15 @@ fn an_overlay_is_above_the_conversation() {
     terminal.until_text("m1").send("a question\r");
     terminal.until_text("Words of the model.").until_idle();
     let places = [
-        ("", "|60 of 60", 9, 0),
-        (r#"{"anchor":"top-right","width":20,"margin":1}"#, "|20 of 60", 2, 39),
-        (r#"{"anchor":"bottom-left","width":"50%"}"#, "|30 of 60", 18, 0),
+        ("", "|60 of 60", 9, 0, "x 8 0 60 3"),
+        (r#"{"anchor":"top-right","width":20,"margin":1}"#, "|20 of 60", 2, 39, "x 1 39 20 3"),
+        (r#"{"anchor":"bottom-left","width":"50%"}"#, "|30 of 60", 18, 0, "x 17 0 30 3"),
     ];
-    for (nth, (options, seen, row, column)) in places.into_iter().enumerate() {
+    for (options, seen, row, column, bounds) in places {
         terminal.send(&format!("/over {options}\r"));
         let is_there = |screen: &str| screen.lines().nth(row).and_then(|row| row.find(seen)) == Some(column);
         terminal.until(seen, |screen| is_there(screen) && screen.contains("Words of the model.")).send("x");
-        terminal.until("its end", |screen| screen.matches("closed with x").count() == nth + 1).until_gone("|top");
+        terminal.until_text(&format!("closed with {bounds}")).until_gone("|top");
     }
     assert_eq!(terminal.whole().matches("Words of the model.").count(), 1, "{}", terminal.whole());
     leave(terminal, &talk);

@@ -9,7 +9,7 @@ use offshoot_session::clock::Millis;
 
 use ratatui::buffer::Buffer;
 use ratatui::crossterm::event::KeyEvent;
-use ratatui::layout::{Position, Size};
+use ratatui::layout::{Position, Rect, Size};
 
 use super::overlay_place::OverlayPlace;
 use crate::editor::Choice;
@@ -224,6 +224,8 @@ pub enum ExtensionTask {
         /// Of the terminal.
         screen: Size,
     },
+    /// Where the rows of an overlay are on the screen.
+    Placed(ComponentId, Rect),
     /// Bytes of a terminal; answered with [`ExtensionMsg::Handled`].
     Input(ComponentId, String),
     /// Another text for the editor in place of offshoot's, with so many characters after the cursor.
@@ -286,6 +288,8 @@ pub struct ShownComponent {
     pub drawn: ComponentRows,
     /// The width of these rows.
     pub columns: u16,
+    /// The last place of an overlay.
+    area: Option<Rect>,
     /// Whether it would draw other rows now.
     is_stale: bool,
     is_asked: bool,
@@ -423,11 +427,18 @@ impl Extensions {
         wanted
     }
 
-    /// Takes the rows of a component.
-    pub fn rendered(&mut self, component: ComponentId, columns: u16, drawn: ComponentRows) {
-        if let Some(shown) = self.components.get_mut(&component) {
-            (shown.drawn, shown.columns, shown.is_asked) = (drawn, columns, false);
-        }
+    /// Takes the rows of a component. The place of an overlay on a terminal of this size, if it has another one now.
+    pub fn rendered(
+        &mut self,
+        component: ComponentId,
+        (columns, screen): (u16, Size),
+        drawn: ComponentRows,
+    ) -> Option<Rect> {
+        let shown = self.components.get_mut(&component)?;
+        (shown.drawn, shown.columns, shown.is_asked) = (drawn, columns, false);
+        let place = self.open.iter().find(|open| open.component == component)?.place?;
+        let area = place.area(shown.drawn.rows.len(), screen);
+        (shown.area.replace(area) != Some(area)).then_some(area)
     }
 
     /// Something has happened of which components may draw something.

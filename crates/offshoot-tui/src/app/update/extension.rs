@@ -67,7 +67,8 @@ pub(super) fn message(model: &mut Model, message: ExtensionMsg) -> Vec<Cmd> {
         ExtensionMsg::Rendered(component, columns, drawn) => {
             let drawn =
                 drawn.unwrap_or_else(|why| ComponentRows { rows: vec![format!("(not drawn: {why})")], cursor: None });
-            model.extensions.rendered(component, columns, drawn);
+            let placed = model.extensions.rendered(component, (columns, model.size), drawn);
+            return placed.map(|area| task(ExtensionTask::Placed(component, area))).unwrap_or_default();
         }
         ExtensionMsg::DrawnNote { custom_type, text, rows } => drawn(model).keep_note(&custom_type, &text, rows),
         ExtensionMsg::DrawnEntry { custom_type, id, rows } => {
