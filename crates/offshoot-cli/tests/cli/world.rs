@@ -100,7 +100,7 @@ impl World {
         let words = words(line);
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
         let output = self.command(&words).output().unwrap();
-        assert!(output.status.success(), "{line}: {}", String::from_utf8_lossy(&output.stderr));
+        assert!(output.status.success(), "{line}: {}: {}", output.status, String::from_utf8_lossy(&output.stderr));
         String::from_utf8(output.stdout).unwrap()
     }
 
