@@ -6,7 +6,7 @@ use offshoot_agent::message::Usage;
 use offshoot_agent::testing::script::{Gate, Reply};
 
 use crate::agent::Talk;
-use crate::terminal::Terminal;
+use crate::terminal::{Terminal, conversation};
 use crate::world::{message, text};
 
 /// Two questions and their answers on the screen; more replies may follow.
@@ -310,6 +310,29 @@ fn models_and_how_much_they_think() {
     leave(terminal, &talk);
     let kinds: Vec<_> = talk.lines().iter().map(|line| line["type"].as_str().unwrap().to_owned()).collect();
     assert!(kinds.iter().filter(|kind| *kind == "model_change").count() >= 3, "{kinds:?}");
+}
+
+/// Regression: a long list took the place of the editor and pushed the conversation off the screen, which was blank after it.
+#[test]
+fn a_long_list_gives_the_screen_back() {
+    let (talk, mut terminal) = talked(&[]);
+    let mut models: serde_json::Value =
+        serde_json::from_str(&fs::read_to_string(talk.world.home().join(".local/share/offshoot/models.json")).unwrap())
+            .unwrap();
+    let list = models["providers"]["test"]["models"].as_array_mut().unwrap();
+    list.extend(
+        (0..30).map(|at| serde_json::json!({"id": format!("more-{at}"), "contextWindow": 1000, "maxTokens": 100})),
+    );
+    talk.data("models.json", &models);
+    let before = conversation(&terminal.screen());
+    assert!(before.contains(&"› first question".to_owned()), "{before:?}");
+    for (command, title) in [("/model", "Which model answers"), ("/scoped-models", "Scoped models")] {
+        terminal.send(&format!("{command}\r"));
+        terminal.until_text(title).until_text("  (1/").send("\x1b");
+        terminal.until_gone(title);
+        assert_eq!(conversation(&terminal.screen()), before, "{command}");
+    }
+    leave(terminal, &talk);
 }
 
 #[test]

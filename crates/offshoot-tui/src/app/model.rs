@@ -298,10 +298,23 @@ pub enum Overlay {
 }
 
 impl Overlay {
-    /// Whether the overlay takes the whole screen.
+    /// Whether the overlay takes the whole screen. A long list does: in the editor's place it would push the conversation
+    /// into the scrollback.
     #[must_use]
     pub fn is_full(&self) -> bool {
-        !matches!(self, Self::Pick(..) | Self::ModelScope(_) | Self::Dialog(..) | Self::Component(_))
+        match self {
+            Self::Pick(pick, _) => pick.is_long(),
+            Self::ModelScope(list) => list.is_long(),
+            Self::Dialog(dialog, _) => dialog.is_long(),
+            Self::Component(_) => false,
+            Self::Tree(_)
+            | Self::Sessions(_)
+            | Self::Fork(..)
+            | Self::Transcript(_)
+            | Self::Help(_)
+            | Self::Settings(_)
+            | Self::Page(_) => true,
+        }
     }
 }
 

@@ -196,6 +196,12 @@ impl Dialog {
         head.saturating_add(self.body_height(columns)).saturating_add(1)
     }
 
+    /// Whether there are more options than a small list has.
+    #[must_use]
+    pub fn is_long(&self) -> bool {
+        matches!(&self.body, Body::Choice(pick) if pick.is_long())
+    }
+
     fn body_height(&self, columns: u16) -> u16 {
         match &self.body {
             Body::Choice(pick) | Body::Confirmation(pick) => pick.height(columns),

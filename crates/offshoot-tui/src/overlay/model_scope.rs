@@ -134,6 +134,12 @@ impl ModelScopeList {
         self.pick.height(columns)
     }
 
+    /// Whether the list is long.
+    #[must_use]
+    pub fn is_long(&self) -> bool {
+        self.pick.is_long()
+    }
+
     /// Draws the list over the whole area.
     pub fn view(&self, theme: &Theme, area: Rect, buf: &mut Buffer) {
         self.pick.view(theme, area, buf);

@@ -62,6 +62,8 @@ pub struct Pick {
     cursor: usize,
 }
 
+/// The most choices of a list that is not long.
+const FEW: usize = 8;
 /// The number of rows that a page key moves.
 const PAGE: usize = 10;
 
@@ -167,6 +169,12 @@ impl Pick {
         let rows =
             self.title_rows() + self.text_lines(columns).len() + usize::from(self.line.is_some()) + self.choices.len();
         u16::try_from(rows).unwrap_or(u16::MAX)
+    }
+
+    /// Whether there are more choices than a small list has, whatever the search shows.
+    #[must_use]
+    pub fn is_long(&self) -> bool {
+        self.choices.len() > FEW
     }
 
     /// What contains the list may show a title of its own.
