@@ -1,12 +1,15 @@
-//! The branches of the session, for the user to choose from: their last words, age, cost and entries in columns.
+//! The branches of the session, for the user to choose from: their last words, age, cost and entries in columns. Branches
+//! with the same last words also show how they begin.
 
 use std::cmp::Reverse;
+use std::collections::HashMap;
 
 use offshoot_agent::agent_session::AgentSession;
 use offshoot_session::clock::{Millis, ago};
 use offshoot_session::entry::Source as _;
 use offshoot_session::error::Error;
 use offshoot_session::id::EntryId;
+use offshoot_session::kind::Role;
 use offshoot_session::session::Session;
 use offshoot_session::stats::{self, Branch};
 use offshoot_session::text::{counted, one_line};
@@ -19,7 +22,9 @@ use super::job_context::JobContext;
 
 /// The longest words of a branch.
 const LONGEST: usize = 200;
-/// The longest label.
+/// How many entries are looked at for words above a branch.
+const NEAR: usize = 64;
+/// The longest label, and the longest words that a branch begins with.
 const LABEL: usize = 40;
 
 /// Sends the branches, the newest first.
@@ -37,13 +42,64 @@ fn read(session: &Session, now: Millis) -> Result<Vec<(String, Choice)>, Error> 
     let mut branches = stats::branches(session, session.leaf())?;
     branches.sort_by_key(|branch| Reverse(branch.time));
     let details = details(&branches, now);
-    let row = |(branch, detail): (&Branch, String)| {
+    let mut names: Vec<String> = branches.iter().map(|branch| plain(&branch.last_words, LONGEST)).collect();
+    tell_apart(&branches, &mut names, |branch| first_request(session, branch))?;
+    tell_apart(&branches, &mut names, |branch| words_before(session, branch))?;
+    let row = |((branch, name), detail): ((&Branch, String), String)| {
         let id = session.tree().node(branch.leaf).id().map(EntryId::as_str)?;
         let label = branch.label.as_ref().map(|label| format!("[{}] ", one_line(label, LABEL))).unwrap_or_default();
-        let label = label + &plain(&branch.last_words, LONGEST);
-        Some((id.to_owned(), Choice { label, detail, is_current: branch.is_open }))
+        Some((id.to_owned(), Choice { label: label + &name, detail, is_current: branch.is_open }))
     };
-    Ok(branches.iter().zip(details).filter_map(row).collect())
+    Ok(branches.iter().zip(names).zip(details).filter_map(row).collect())
+}
+
+/// Puts other words before the names that begin alike, where these words differ.
+fn tell_apart(
+    branches: &[Branch],
+    names: &mut [String],
+    words: impl Fn(&Branch) -> Result<Option<String>, Error>,
+) -> Result<(), Error> {
+    let mut alike: HashMap<String, Vec<usize>> = HashMap::new();
+    for (at, name) in names.iter().enumerate() {
+        alike.entry(name.chars().take(LABEL).collect()).or_default().push(at);
+    }
+    for group in alike.into_values().filter(|group| group.len() > 1) {
+        let before = |at: &usize| match branches.get(*at) {
+            Some(branch) => Ok((*at, plain(&words(branch)?.unwrap_or_default(), LABEL))),
+            None => Ok((*at, String::new())),
+        };
+        let before: Vec<(usize, String)> = group.iter().map(before).collect::<Result<_, Error>>()?;
+        if before.iter().all(|(_, words)| before.first().is_some_and(|(_, first)| first == words)) {
+            continue;
+        }
+        for (at, words) in before.into_iter().filter(|(_, words)| !words.is_empty()) {
+            if let Some(name) = names.get_mut(at).filter(|name| **name != words) {
+                *name = format!("{words} … {name}");
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The first words of the user on the branch's own part, or the last ones above it.
+fn first_request(session: &Session, branch: &Branch) -> Result<Option<String>, Error> {
+    let tree = session.tree();
+    let own = tree.ancestors(branch.leaf).take_while(|ix| Some(*ix) != branch.forks_from);
+    match own.filter(|ix| tree.node(*ix).role() == Some(Role::User)).last() {
+        Some(first) => Ok(stats::words(&session.entry(first)?)),
+        None => branch.forks_from.map_or(Ok(None), |fork| stats::last_request(session, fork)),
+    }
+}
+
+/// The last words before the branch leaves the others.
+fn words_before(session: &Session, branch: &Branch) -> Result<Option<String>, Error> {
+    let above = branch.forks_from.into_iter().flat_map(|fork| session.tree().ancestors(fork));
+    for ix in above.take(NEAR) {
+        if let Some(words) = stats::words(&session.entry(ix)?) {
+            return Ok(Some(words));
+        }
+    }
+    Ok(None)
 }
 
 /// The age, the cost and the number of entries of each branch's own part, in columns.
@@ -110,5 +166,23 @@ mod tests {
             ]
         );
         assert_eq!(listed(&long[..1]), ["aaaaaaa1 why? | 20 min ago · 1 entry"]);
+    }
+
+    /// Regression: branches that end with the same words had the same row.
+    #[test]
+    fn branches_with_the_same_last_words_show_how_they_begin() {
+        let lines = vec![
+            message("aaaaaaa1", "null", 0, "why?", 0.0),
+            message("aaaaaaa2", "\"aaaaaaa1\"", 1, "Because.", 1.0),
+            message("aaaaaaa3", "\"aaaaaaa2\"", 2, "fix the build", 0.0),
+            message("aaaaaaa4", "\"aaaaaaa3\"", 3, "Done.", 1.0),
+            message("aaaaaaa5", "\"aaaaaaa2\"", 4, "write **tests**", 0.0),
+            message("aaaaaaa6", "\"aaaaaaa5\"", 5, "Done.", 1.0),
+            // The same request at another place.
+            message("aaaaaaa7", "\"aaaaaaa1\"", 6, "write **tests**", 0.0),
+            message("aaaaaaa8", "\"aaaaaaa7\"", 7, "Done.", 1.0),
+        ];
+        let names: Vec<_> = listed(&lines).iter().map(|row| row[9..].split(" | ").next().unwrap().to_owned()).collect();
+        assert_eq!(names, ["why? … write tests … Done.", "Because. … write tests … Done.", "fix the build … Done."]);
     }
 }
