@@ -359,7 +359,7 @@ pub(crate) fn conversation(screen: &str) -> Vec<String> {
     let is_start = |row: &str| row.starts_with("offshoot 0.") || row.starts_with("? help");
     let is_own =
         |row: &&str| row.starts_with("hint:") || row.starts_with("· ") || row.contains("alt+t shows") || is_start(row);
-    let end = screen.find("\n────").unwrap_or(screen.len());
+    let end = screen.find("\n─ ").into_iter().chain(screen.find("\n────")).min().unwrap_or(screen.len());
     let rows = screen[..end].lines().filter(|row| !row.is_empty() && !is_own(row));
     rows.map(str::to_owned).collect()
 }

@@ -44,7 +44,7 @@ fn the_row_of_the_work_looks_as_extensions_want_it() {
         terminal.send(&format!("question {nth}\r"));
         terminal.until_text(&format!("› question {nth}"));
         terminal.until(set, |screen| match seen {
-            "" => !screen.contains("stops it\n"),
+            "" => !screen.contains("stops it"),
             "⠋ " => screen.contains("⠋ waiting for m1") || screen.contains("⠋ m1 is answering"),
             seen => screen.contains(seen),
         });

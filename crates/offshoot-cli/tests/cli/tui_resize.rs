@@ -31,9 +31,14 @@ fn found(terminal: &Terminal) -> Vec<usize> {
 }
 
 fn is_drawn_for(screen: &str, columns: u16) -> bool {
-    let rule = "─".repeat(columns.into());
     let mut rows = screen.lines().rev().skip(1);
-    rows.next() == Some(&rule) && rows.nth(1) == Some(&rule)
+    let mut is_border = |at| rows.nth(at).is_some_and(|row| is_border(row, columns.into()));
+    is_border(0) && is_border(1)
+}
+
+/// Whether a row is a border of the editor: a rule, in which the work under way may be named.
+fn is_border(row: &str, columns: usize) -> bool {
+    row.starts_with('─') && row.ends_with('─') && row.chars().count() == columns
 }
 
 /// A shell that has said something before it runs offshoot.

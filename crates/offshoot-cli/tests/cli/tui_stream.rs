@@ -118,3 +118,31 @@ fn tools_between_texts_are_printed_as_they_end() {
     assert!(terminal.ended());
     talk.no_problems();
 }
+
+/// Regression: the row of the work under way left blank rows above the editor when it went.
+#[test]
+fn after_a_turn_on_a_full_screen_one_blank_row_is_above_the_editor() {
+    let gate = Gate::new();
+    let slow = |reply: Reply| Reply { gate: Some((0, gate.clone())), ..reply };
+    let talk = Talk::new([
+        slow(Reply::text(&long())),
+        slow(Reply::text("Short.")),
+        slow(Reply::call("bash", "c1", json!({"command": "seq 3"}))),
+        slow(Reply::text("Counted.")),
+    ]);
+    let mut terminal = Terminal::offshoot(&talk, &[], (80, 24));
+    for (turn, (requests, last)) in [(1, "39 │ x"), (1, "Short."), (2, "Counted.")].iter().enumerate() {
+        terminal.until_text("m1").send(&format!("question {turn}\r"));
+        for _ in 0..*requests {
+            terminal.until_text("waiting for m1 … escape stops it");
+            gate.step();
+        }
+        terminal.until_text(last).until_idle();
+        let screen = terminal.screen();
+        let rows: Vec<_> = screen.lines().rev().collect();
+        assert!(rows[3].starts_with("────") && rows[4].is_empty() && !rows[5].is_empty(), "turn {turn}: {screen}");
+    }
+    terminal.send("\x04");
+    assert!(terminal.ended());
+    talk.no_problems();
+}

@@ -104,8 +104,10 @@ impl Tmux<'_> {
     fn until_drawn(&self, is_so: impl Fn(&str) -> bool) -> String {
         let columns = self.run(&["display-message", "-p", "#{window_width}"]).stdout;
         let columns: usize = String::from_utf8(columns).unwrap().trim().parse().unwrap();
-        let rule = "─".repeat(columns);
-        let is_drawn = |text: &str| text.lines().filter(|row| row.starts_with("───")).eq([&rule, &rule]);
+        let is_drawn = |text: &str| {
+            let rows: Vec<_> = text.lines().filter(|row| row.starts_with('─')).collect();
+            rows.len() == 2 && rows.iter().all(|row| row.ends_with('─') && row.chars().count() == columns)
+        };
         self.until("the other size", |text| is_drawn(text) && is_so(text))
     }
 }
@@ -165,12 +167,11 @@ fn a_narrower_tmux_has_no_blank_row_below_a_coloured_one() {
     assert!(rows.contains("\n› tell me all\n\n  An answer.\n"), "{rows}");
 }
 
-/// The words of the answer, each row of it: what is indented between the prompt and the editor, without the row of the work.
+/// The words of the answer, each row of it: what is indented between the prompt and the editor.
 fn answer_words(text: &str) -> String {
     let answer = text.split_once("\n› tell me all").map_or("", |(_, answer)| answer);
-    let rows = answer.lines().take_while(|row| !row.starts_with("───"));
-    let rows = rows.filter(|row| row.starts_with("  ") && !row.contains(" … "));
-    rows.flat_map(str::split_whitespace).collect::<Vec<_>>().join(" ")
+    let rows = answer.lines().take_while(|row| !row.starts_with('─'));
+    rows.filter(|row| row.starts_with("  ")).flat_map(str::split_whitespace).collect::<Vec<_>>().join(" ")
 }
 
 /// How many paragraphs the text has from the first on, whole and in order, and what it has after them.

@@ -50,8 +50,8 @@ fn what_a_command_prints_is_seen_while_it_runs() {
         screen.contains("! $ mkfifo gate; seq 30; cat gate  not sent to the model\n")
             && screen.contains("10 earlier lines")
             && screen.contains("\n  11\n")
-            && screen.contains("\n  30\n\n  ")
-            && screen.contains(" running the command … escape stops it\n")
+            && screen.contains("\n  30\n\n─ ")
+            && screen.contains(" running the command … escape stops it ─")
     });
     // Who reads the gate is the command: it ends when this is read.
     fs::write(&gate, "the end of it\n").unwrap();

@@ -87,6 +87,11 @@ pub fn bottom(model: &mut Model) -> Bottom {
     }
 }
 
+/// Whether nothing replaces the editor.
+fn shows_editor(model: &Model) -> bool {
+    model.overlay.is_none() && model.extensions.editor().is_none()
+}
+
 /// The rows of the editor, or of what replaces it.
 fn middle(model: &Model, below: u16) -> u16 {
     let middle = match &model.overlay {
@@ -155,7 +160,8 @@ fn editor(model: &Model, middle: Rect, buf: &mut Buffer) -> Option<Position> {
     if let Some(editor) = model.extensions.editor() {
         return extension::editor_view(model, editor, middle, buf);
     }
-    model.editor.view(&model.wishes.theme, middle, buf);
+    let title = awaited::title(model);
+    model.editor.view_titled(&model.wishes.theme, (middle, title.as_ref()), buf);
     let cursor = model.editor.cursor(middle)?;
     let row = Rect { y: cursor.y, height: 1, ..model.editor.padded(middle) };
     if let Some(hint) = start::placeholder(model, row.width) {

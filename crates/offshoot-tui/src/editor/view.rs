@@ -2,12 +2,16 @@
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Margin, Position, Rect};
+use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
 use super::Editor;
 use super::layout::Layout;
-use crate::text::{draw, fit, width};
+use crate::text::{ELLIPSIS, draw, fit, line_width, truncate_line, width};
 use crate::theme::{Theme, Token};
+
+/// What is before a title in a border.
+const TITLE_EDGE: &str = "─ ";
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Parts {
@@ -50,6 +54,17 @@ impl Editor {
     }
 
     pub fn view(&self, theme: &Theme, area: Rect, buf: &mut Buffer) {
+        self.view_titled(theme, (area, None), buf);
+    }
+
+    /// The columns for a title in the upper border.
+    #[must_use]
+    pub fn title_room(columns: u16) -> usize {
+        usize::from(columns).saturating_sub(2 * width(TITLE_EDGE))
+    }
+
+    /// Draws the editor, with a title in its upper border.
+    pub fn view_titled(&self, theme: &Theme, (area, title): (Rect, Option<&Line<'_>>), buf: &mut Buffer) {
         let area = area.intersection(buf.area);
         if area.is_empty() {
             return;
@@ -69,9 +84,9 @@ impl Editor {
         if parts.border > 0 {
             let hidden = self.layout.len().saturating_sub(first + shown);
             let token = if self.is_bash() { Token::BashMode } else { self.border };
-            for (arrow, hidden, row) in [('↑', first, above), ('↓', hidden, below)] {
-                draw(&Line::styled(border(arrow, hidden, usize::from(row.width)), theme.style(token)), row, buf);
-            }
+            let style = theme.style(token);
+            draw(&titled(title, ('↑', first), (usize::from(above.width), style)), above, buf);
+            draw(&titled(None, ('↓', hidden), (usize::from(below.width), style)), below, buf);
         }
         self.completion.view(theme, self.padded(next(parts.popup)), buf);
     }
@@ -168,6 +183,17 @@ impl Editor {
             draw(&Line::from(spans), row, buf);
         }
     }
+}
+
+/// A border with a title, and with the number of hidden rows where there is room.
+fn titled(title: Option<&Line<'_>>, (arrow, hidden): (char, usize), (columns, style): (usize, Style)) -> Line<'static> {
+    let Some(title) = title else { return Line::styled(border(arrow, hidden, columns), style) };
+    let title = truncate_line(title, columns.saturating_sub(2 * width(TITLE_EDGE)), ELLIPSIS);
+    let rest = columns.saturating_sub(width(TITLE_EDGE) + line_width(&title) + 1);
+    let mut spans = vec![Span::styled(TITLE_EDGE, style)];
+    spans.extend(title.spans.into_iter().map(|span| Span { style: title.style.patch(span.style), ..span }));
+    spans.push(Span::styled(format!(" {}", border(arrow, hidden, rest)), style));
+    Line::from(spans)
 }
 
 fn border(arrow: char, hidden: usize, columns: usize) -> String {

@@ -1,9 +1,12 @@
-//! The row for the work under way: its name, its duration, its tokens, and the key that stops it.
+//! The work under way: its name, its duration, its tokens, and the key that stops it. It is named in the editor's upper
+//! border, so the rows at the bottom do not move when it begins and ends.
 
 use ratatui::text::{Line, Span};
 
+use super::shows_editor;
 use crate::app::model::{Model, Overlay, SPINNER_STEP};
 use crate::conversation::LiveAnswer;
+use crate::editor::Editor;
 use crate::keymap::Action;
 use crate::text::{ELLIPSIS, clean, fit, joined, line_width, truncate_line, width};
 use crate::theme::Token;
@@ -21,15 +24,35 @@ const FRAME: usize = 12;
 /// The longest message of an extension.
 const LONGEST: usize = 200;
 
-/// The rows for the work under way.
+/// The rows above the editor for the work under way: what the editor's border does not name.
 pub(super) fn lines(model: &Model) -> Vec<Line<'static>> {
-    let hint = model.wishes.keymap.hint(Action::Interrupt).unwrap_or_default();
-    let mark = spinner(model);
-    let room = usize::from(model.size.width).saturating_sub(2 + line_width(&mark));
-    let time = elapsed(model);
     if matches!(model.overlay, Some(Overlay::Component(_))) {
         return component_lines(model);
     }
+    let mut lines = works(model);
+    if shows_editor(model) {
+        lines.pop();
+    }
+    for line in &mut lines {
+        line.spans.insert(0, Span::raw("  "));
+    }
+    if !lines.is_empty() {
+        lines.insert(0, Line::default());
+    }
+    lines
+}
+
+/// The work under way that the editor's border names.
+pub(super) fn title(model: &Model) -> Option<Line<'static>> {
+    works(model).pop().filter(|_| shows_editor(model))
+}
+
+/// A line for each work under way.
+fn works(model: &Model) -> Vec<Line<'static>> {
+    let hint = model.wishes.keymap.hint(Action::Interrupt).unwrap_or_default();
+    let mark = spinner(model);
+    let room = Editor::title_room(model.size.width).saturating_sub(line_width(&mark));
+    let time = elapsed(model);
     let ends = [
         format!("{time}{} … {hint} stops it", come(model)),
         format!("{time} … {hint} stops it"),
@@ -50,17 +73,11 @@ pub(super) fn lines(model: &Model) -> Vec<Line<'static>> {
         let rows = [(&*what, all), (&*what, timed), (brief(&what), timed), (brief(&what), least)];
         let (what, end) = rows.into_iter().find(|(what, end)| width(what) + width(end) <= room).unwrap_or(rows[3]);
         let what = fit(what, room.saturating_sub(width(end)));
-        let style = model.wishes.theme.style(Token::Muted);
-        let mut spans = vec![Span::raw("  ")];
-        spans.extend(mark.spans.iter().cloned());
+        let mut spans = mark.spans.clone();
         spans.push(Span::raw(format!("{what}{end}")));
-        Line::from(spans).style(style)
+        Line::from(spans).style(model.wishes.theme.style(Token::Muted))
     };
-    let mut lines: Vec<_> = said.map(line).collect();
-    if !lines.is_empty() {
-        lines.insert(0, Line::default());
-    }
-    lines
+    said.map(line).collect()
 }
 
 /// An extension has the keys: what stops it is known here, whatever it draws.
