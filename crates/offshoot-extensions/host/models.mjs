@@ -63,10 +63,10 @@ export function modelRegistry(api, providers, check) {
       getError: () => undefined,
       getApiKeyAndHeaders: keyOf,
       /** 0.31 asked with a model. */
-      getApiKey: async (model) => (await call("models.getApiKey", key(model)))?.apiKey,
+      getApiKey: async (model) => (await call("models.getApiKey", key(model)))?.apiKey ?? undefined,
       async getApiKeyForProvider(provider) {
         const model = all().find((known) => known.provider === provider);
-        return model && (await call("models.getApiKey", key(model)))?.apiKey;
+        return (model && (await call("models.getApiKey", key(model)))?.apiKey) ?? undefined;
       },
       getProviderAuthStatus: (provider) => ({ configured: ask("models.getAvailable").some((model) => model.provider === provider) }),
       getProviderDisplayName: (provider) => nameOf(providers.get(provider)) ?? provider,

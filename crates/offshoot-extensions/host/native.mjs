@@ -30,15 +30,20 @@ export function described(provider) {
   const { id, name, baseUrl, headers, auth } = provider;
   const { apiKey, oauth } = auth ?? {};
   const models = () => provider.getModels().map((model) => ({ ...model, baseUrl: model.baseUrl ?? baseUrl }));
+  /** What the sign-in gives to requests. */
+  let signedIn;
   const signIn = oauth && {
     name: oauth.name,
     isSubscription: oauth.isSubscription,
     login: (callbacks) => oauth.login(interaction(callbacks)),
     refreshToken: (credentials, signal) => oauth.refresh({ type: "oauth", ...credentials }, signal),
-    getApiKey: (credentials) => JSON.stringify(credentials),
+    async getApiKey(credentials) {
+      signedIn = await oauth.toAuth({ type: "oauth", ...credentials });
+      return signedIn.apiKey;
+    },
   };
   const request = async (signal, given) => {
-    if (oauth && given?.startsWith("{")) return oauth.toAuth({ type: "oauth", ...JSON.parse(given) });
+    if (signedIn && given === signedIn.apiKey) return signedIn;
     const found = await apiKey?.resolve({ ctx: context, signal });
     if (!found) throw new Error(`there is no key for ${name}`);
     return found.auth;

@@ -18,8 +18,11 @@ impl KeySource for RoutedKeys {
         Box::pin(async move {
             let usual = self.usual.access(model).await;
             let provider = &model.provider;
-            let found = self.shared.upgrade().and_then(|shared| Some((shared.sign_in(provider)?, shared)));
-            let Some((sign_in, shared)) = found else { return usual };
+            let Some(shared) = self.shared.upgrade() else { return usual };
+            let Some(sign_in) = shared.sign_in(provider) else {
+                // Its address and its headers may be those of what is gone.
+                return if shared.has_lost(model) { Err(KeyError::Gone { provider: provider.clone() }) } else { usual };
+            };
             match shared.signed_in_key(&sign_in).await {
                 Ok(Some(key)) => {
                     let model = usual.map_or_else(|_| Arc::clone(model), |access| access.model);

@@ -327,7 +327,7 @@ impl Services for AgentServices {
                 Some(("tools", "run")) => run_built_in(&agent()?, &params, progress).await,
                 Some(("models", "getApiKey")) => {
                     let text = |name: &str| params.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
-                    Ok(shared.program.key(text("provider"), text("id")).await)
+                    shared.key(text("provider"), text("id")).await
                 }
                 Some(("oauth", step)) => shared.sign_in_step(step, &params).await,
                 Some(("ctx", "forecast")) => forecast(&agent()?, &params, clock.now()).await,

@@ -1,9 +1,11 @@
 //! What the parts of an extension set share: what is registered, the agent, and the signal that ends waits.
 
+use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use offshoot_agent::agent_session::{AgentSession, WeakAgentSession};
 use offshoot_agent::command::{Command, ToolList};
+use offshoot_agent::provider::Model;
 use offshoot_agent::tool::Tool;
 use offshoot_session::clock::Clock;
 use serde_json::{Value, json};
@@ -30,6 +32,8 @@ pub(crate) struct Shared {
     /// Asked by extensions themselves: everything is loaded again.
     reloads: UnboundedSender<oneshot::Sender<()>>,
     pub(crate) hosts: Vec<Arc<dyn Host>>,
+    /// The names of all providers that extensions have registered, also of those that they have taken away.
+    known_providers: Mutex<BTreeSet<String>>,
     /// Held while credentials are refreshed.
     pub(crate) refreshing: tokio::sync::Mutex<()>,
     /// The call of a host whose function prepares the next session.
@@ -52,6 +56,7 @@ impl Shared {
             stops: watch::Sender::new(0),
             reloads,
             hosts,
+            known_providers: Mutex::default(),
             refreshing: tokio::sync::Mutex::default(),
             setup: Mutex::default(),
         }
@@ -166,6 +171,23 @@ impl Shared {
         ToolList(tools.into())
     }
 
+    fn providers_once(&self) -> MutexGuard<'_, BTreeSet<String>> {
+        self.known_providers.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The names of all providers that extensions have registered.
+    pub(crate) fn known_providers(&self) -> BTreeSet<String> {
+        self.providers_once().clone()
+    }
+
+    /// Whether the model's provider was an extension's, which has taken it away with the model.
+    pub(crate) fn has_lost(&self, model: &Model) -> bool {
+        let is_it = |known: &Arc<Model>| known.provider == model.provider && known.id == model.id;
+        self.providers_once().contains(&model.provider)
+            && self.registry().provider(&model.provider).is_none()
+            && !self.program.models(false).iter().any(is_it)
+    }
+
     /// Tells the program which providers there are, in the order in which they count.
     pub(crate) fn publish_providers(&self) {
         let registry = self.registry();
@@ -180,6 +202,7 @@ impl Shared {
         };
         let all: Vec<RegisteredProvider> = registry.extensions.iter().flat_map(of).collect();
         drop(registry);
+        self.providers_once().extend(all.iter().map(|provider| provider.name.clone()));
         for (extension, why) in self.program.register_providers(all) {
             self.report(&extension.display().to_string(), "register_provider", &Failure::new(why));
         }

@@ -78,9 +78,9 @@ impl Shared {
         self.sign_ins().into_iter().find(|sign_in| sign_in.provider == provider)
     }
 
-    /// The secrets of all that a person is signed in to.
+    /// The secrets of all that a person is signed in to, also of a provider that its extension has taken away.
     pub(crate) fn signed_in_secrets(&self) -> Vec<Secret> {
-        let kept = self.sign_ins().into_iter().filter_map(|sign_in| self.program.credentials(&sign_in.provider));
+        let kept = self.known_providers().into_iter().filter_map(|provider| self.program.credentials(&provider));
         let secrets = |kept: Value| SECRETS.map(|name| kept[name].as_str().map(Secret::new));
         kept.flat_map(secrets).flatten().collect()
     }
@@ -91,6 +91,20 @@ impl Shared {
         let key = sign_in.ask("provider.getApiKey", json!({"credentials": credentials})).await;
         let key = key.map_err(|failure| failure.message)?;
         Ok(key.as_str().map(Secret::new))
+    }
+
+    /// The key and the headers for a model, in pi's shape; null if there is none.
+    pub(crate) async fn key(&self, provider: String, id: String) -> Result<Value, String> {
+        let sign_in = self.sign_in(&provider);
+        let mut found = self.program.key(provider, id).await;
+        let signed_in = match &sign_in {
+            Some(sign_in) => self.signed_in_key(sign_in).await?,
+            None => None,
+        };
+        if let Some(key) = signed_in {
+            found["apiKey"] = json!(key.expose());
+        }
+        Ok(found)
     }
 
     async fn fresh_credentials(&self, sign_in: &SignIn) -> Result<Option<Value>, String> {

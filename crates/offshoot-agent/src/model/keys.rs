@@ -48,6 +48,14 @@ pub struct Keys {
     commands: KeyCommands,
     /// Secrets that no model needs.
     others: Vec<Secret>,
+    /// What sign-ins have left in the files.
+    tokens: Vec<Secret>,
+}
+
+/// What an `auth.json` has.
+struct AuthEntries {
+    keys: Vec<(String, Secret)>,
+    tokens: Vec<Secret>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -80,6 +88,9 @@ pub enum KeyError {
     /// A person signs in to the provider, and has not, or no longer is.
     #[error("you are not signed in to {provider}{why}; /login {provider} signs in")]
     SignIn { provider: String, why: String },
+    /// An extension registered the provider, and has taken it away.
+    #[error("there is no provider {provider} any more; /model chooses another model")]
+    Gone { provider: String },
     /// The command that prints the key failed.
     #[error("the command for the {what} of {provider} failed: {why}")]
     Command { what: String, provider: String, why: String },
@@ -99,7 +110,14 @@ struct Credential {
 impl Keys {
     /// Keys from the environment only. The clock limits how long output of commands is cached.
     pub fn new(env: Env, clock: Arc<dyn Clock>) -> Self {
-        Self { explicit: None, stored: Vec::new(), env, commands: KeyCommands::new(clock), others: Vec::new() }
+        Self {
+            explicit: None,
+            stored: Vec::new(),
+            env,
+            commands: KeyCommands::new(clock),
+            others: Vec::new(),
+            tokens: Vec::new(),
+        }
     }
 
     /// Shares the cache of command output.
@@ -127,8 +145,9 @@ impl Keys {
     pub fn load(mut self, home: &Path) -> (Self, Vec<Trouble>) {
         let path = home.join("auth.json");
         match read(&path) {
-            Ok(stored) => {
-                self.stored = stored;
+            Ok(AuthEntries { keys, tokens }) => {
+                self.stored = keys;
+                self.tokens.extend(tokens);
                 (self, Vec::new())
             }
             Err(None) => (self, Vec::new()),
@@ -145,7 +164,8 @@ impl Keys {
             Ok(found) => found,
             Err(trouble) => return (self, trouble.into_iter().collect()),
         };
-        let new = found.into_iter().filter(|(name, _)| self.stored(name).is_none()).collect::<Vec<_>>();
+        self.tokens.extend(found.tokens);
+        let new = found.keys.into_iter().filter(|(name, _)| self.stored(name).is_none()).collect::<Vec<_>>();
         let odd = new.iter().filter(|(_, key)| value::is_name(key.expose()) && (self.env)(key.expose()).is_some());
         let troubles = odd.map(|(name, _)| Trouble {
             path: path.clone(),
@@ -180,14 +200,14 @@ impl Keys {
         self
     }
 
-    /// Every key that is known without running a command: the caller's, those of the files and of the environment, and
-    /// what commands printed before.
+    /// Every key that is known without running a command: the caller's, those of the files with what sign-ins have left there,
+    /// those of the environment, and what commands printed before.
     pub fn known(&self, models: &Models) -> Vec<Secret> {
         let named = self.named(models).filter(|key| value::command(key.expose()).is_none());
         let resolved = named.filter_map(|key| value::resolve(key.expose(), &*self.env).ok());
         let variables = self.variables(models).into_iter().filter_map(|name| (self.env)(&name));
         let texts = resolved.chain(variables).flat_map(with_bare_key).map(Secret::new);
-        let others = self.explicit.iter().chain(&self.others).cloned();
+        let others = self.explicit.iter().chain(&self.others).chain(&self.tokens).cloned();
         others.chain(texts).chain(self.commands.remembered_keys()).collect()
     }
 
@@ -285,7 +305,7 @@ fn of_credential(key: String, env: &BTreeMap<String, String>) -> String {
     }
 }
 
-fn read(path: &Path) -> Result<Vec<(String, Secret)>, Option<Trouble>> {
+fn read(path: &Path) -> Result<AuthEntries, Option<Trouble>> {
     let trouble = |line: Option<usize>, what: String| Some(Trouble { path: path.to_path_buf(), line, what });
     let text = match read_regular_text(path, LIMIT) {
         Ok(text) => text,
@@ -299,12 +319,15 @@ fn read(path: &Path) -> Result<Vec<(String, Secret)>, Option<Trouble>> {
     // A parser's message may include part of the text, which may be a key.
     let credentials: serde_json::Map<String, serde_json::Value> = serde_json::from_str(&text)
         .map_err(|error| trouble(Some(error.line()), "is not a JSON object of providers".to_owned()))?;
+    let is_of_sign_in = |value: &&serde_json::Value| value["type"] == "oauth";
+    let token = |value: &serde_json::Value| ["access", "refresh"].map(|name| value[name].as_str().map(Secret::new));
+    let tokens = credentials.values().filter(is_of_sign_in).flat_map(token).flatten().collect();
     let key = |(name, value): (String, serde_json::Value)| {
         let credential: Credential = serde_json::from_value(value).ok()?;
         let key = credential.key.filter(|key| credential.kind == "api_key" && !key.trim().is_empty())?;
         Some((name, Secret::new(of_credential(key, &credential.env))))
     };
-    Ok(credentials.into_iter().filter_map(key).collect())
+    Ok(AuthEntries { tokens, keys: credentials.into_iter().filter_map(key).collect() })
 }
 
 #[cfg(test)]
@@ -390,6 +413,19 @@ mod tests {
         let said = "there is no key for openai; set OPENAI_API_KEY, or put it into auth.json or models.json";
         assert_eq!(key(&none, "openai").unwrap_err(), said);
         assert_eq!(key(&none, "google").unwrap_err(), "the key of google is the variable MY_GOOGLE, which is not set");
+    }
+
+    /// Whoever signed in: the extension that knows what they mean may not be loaded.
+    #[test]
+    fn what_sign_ins_have_left_is_known_and_is_no_key() {
+        let home = auth(r#"{"corp": {"type": "oauth", "access": "acc", "refresh": "ref", "expires": 1}}"#, 0o600);
+        let pis = auth(r#"{"anthropic": {"type": "oauth", "access": "pi-acc", "refresh": "pi-ref"}}"#, 0o600);
+        let keys = keys(&[]).load(home.path()).0.behind(pis.path()).0;
+        let known: Vec<String> = keys.known(&models()).iter().map(|key| key.expose().to_owned()).collect();
+        for token in ["acc", "ref", "pi-acc", "pi-ref"] {
+            assert!(known.iter().any(|known| known == token), "{token}");
+        }
+        assert!(keys.source(&models(), "anthropic").is_none());
     }
 
     #[test]

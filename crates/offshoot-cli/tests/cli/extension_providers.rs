@@ -39,6 +39,8 @@ export default async function (pi) {
       getApiKey: ({ access }) => `key-of-${access}`,
     },
   });
+  pi.registerCommand("tell", { handler: async (_, { ui, modelRegistry }) => ui.notify(`it is ${(await modelRegistry.getApiKeyForProvider("corp"))?.slice(-9)}`) });
+  pi.registerCommand("less", { handler: async (_, { ui }) => (pi.unregisterProvider("corp"), ui.notify("it is gone")) });
 }
 "#;
 
@@ -104,6 +106,43 @@ fn a_person_signs_in_to_a_provider_of_an_extension_and_out_again() {
     let refused = client.ask(json!({"type": "prompt", "message": "again"}));
     assert_eq!(refused, "you are not signed in to corp; /login corp signs in");
     client.end();
+}
+
+/// The tokens are known to nobody but the extension and `auth.json`. A model that its extension has taken away is asked no more.
+#[test]
+fn tokens_are_masked_and_nothing_is_sent_to_a_provider_that_was_taken_away() {
+    if !has_node() {
+        return;
+    }
+    let token = "access-2-of-refresh-1";
+    let says = Reply::call("bash", "c1", json!({"command": "cat given"}));
+    let talk = Talk::new([says, Reply::text(&format!("I saw {token}."))]);
+    let auth = corp(&talk);
+    talk.world.write("given", token);
+    let mut client = RpcClient::of(command(&talk, &["--mode", "rpc"]), &["--approval", "auto"]);
+    client.ask(json!({"type": "get_commands"}));
+    client.send(&json!({"id": "l", "type": "prompt", "message": "/login"}));
+    answer(&mut client, &json!({"value": "me"}));
+    client.until(|record| record["message"] == "signed in to Corp Cloud");
+    client.send(&json!({"id": "t", "type": "prompt", "message": "/tell"}));
+    client.until(|record| record["message"] == "it is refresh-1");
+    client.ask(json!({"type": "set_model", "provider": "corp", "modelId": "c1"}));
+    client.ask(json!({"type": "prompt", "message": "hi"}));
+    client.event("agent_settled");
+    client.send(&json!({"id": "g", "type": "prompt", "message": "/less"}));
+    client.until(|record| record["message"] == "it is gone");
+    let refused = client.ask(json!({"type": "prompt", "message": "again"}));
+    assert_eq!(refused, "there is no provider corp any more; /model chooses another model");
+    client.ask(json!({"type": "bash", "command": "cat given"}));
+    let shown = format!("{:?}", client.passed);
+    client.end();
+    assert_eq!(talk.server.seen().len(), 2);
+    let stored = format!("{:?}", talk.lines());
+    assert!(std::fs::read_to_string(&auth).unwrap().contains(token), "the sign-in stays");
+    for (what, text) in [("shown", &shown), ("stored", &stored)] {
+        assert!(!text.contains(token), "{what}: {text}");
+        assert!(text.contains("[key hidden by offshoot]"), "{what}: {text}");
+    }
 }
 
 const OWN: &str = r#"
