@@ -219,10 +219,14 @@ fn format(args: &Args) -> Result<ExportFormat> {
         Some("html" | "htm") => Ok(ExportFormat::Html),
         Some("md") => Ok(ExportFormat::Md),
         Some("json") => Ok(ExportFormat::Json),
-        _ => Err(CommandError::usage(format!("the name {} does not say the format", file.display()))
+        _ => Err(CommandError::usage(format!("the name {} does not say the format", file_name(file).display()))
             .hint("end the name with .jsonl for a session file, .html for a page, .md for a transcript, or .json for the context")
             .hint("--format sets the format for any name")),
     }
+}
+
+fn file_name(file: &Path) -> &Path {
+    file.file_name().map_or(file, Path::new)
 }
 
 /// The extension of a page that shows a whole session.

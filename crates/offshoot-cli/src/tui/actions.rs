@@ -52,10 +52,14 @@ pub(super) async fn next_model(context: &JobContext, agent: &AgentSession, is_fo
     Ok(())
 }
 
+/// An error with what helps here, not in the shell.
+fn in_terminal(error: CommandError, hint: &str) -> CommandError {
+    CommandError { hints: vec![hint.to_owned()], ..error }
+}
+
 /// The entry that the user named. What does not exist is looked for here, not in the shell.
 pub(super) fn find(app: &App, session: &Session, given: &str) -> Result<NodeIx> {
-    let elsewhere = |error: CommandError| CommandError { hints: vec!["/tree shows them".to_owned()], ..error };
-    select::entry(app, session, given).map_err(elsewhere)
+    select::entry(app, session, given).map_err(|error| in_terminal(error, "/tree shows them"))
 }
 
 pub(super) fn id_of(session: &Session, ix: NodeIx) -> Result<String> {
@@ -110,7 +114,8 @@ async fn leave(context: &JobContext, agent: &AgentSession, target: String) {
 
 pub(super) async fn resume(context: &JobContext, agent: &AgentSession, given: String) -> Result<()> {
     let app = context.app.clone();
-    let file = blocking(move || app.file(&given)).await?;
+    let found = blocking(move || app.file(&given)).await;
+    let file = found.map_err(|error| in_terminal(error, "/resume lists them"))?;
     open(context, agent, file).await
 }
 
@@ -191,7 +196,12 @@ pub(super) async fn export_session(
     let output = cwd.join(expanded(&context.app, &name));
     let app = context.app.clone();
     let shown = app.environment.short(&output.display().to_string());
-    blocking(move || export::write(&app, &file, output, at)).await?;
+    let written = blocking(move || export::write(&app, &file, output, at)).await;
+    // An option of the shell's command does not help here.
+    written.map_err(|error| CommandError {
+        hints: error.hints.into_iter().filter(|hint| !hint.starts_with("--")).collect(),
+        ..error
+    })?;
     context.notice(Level::Info, format!("written to {shown}"));
     Ok(())
 }

@@ -237,7 +237,7 @@ fn the_mode_is_switched_by_a_command() {
     let talk = asking("touch made");
     let mut terminal = Terminal::offshoot(&talk, &[], (80, 24));
     terminal.until_text("m1").send("/approval aks\r");
-    terminal.until_text("\"aks\" is no approval mode: there are auto, edits, ask and read-only");
+    terminal.until_text("\"aks\" is not an approval mode; the modes are auto, edits, ask and read-only");
     terminal.send("\x03/approval ed");
     terminal.until_text("edits").send("\t\r");
     terminal.until_text("approval: edits").send("\x1ba");

@@ -48,7 +48,8 @@ fn exports_in_each_ending() {
     }
     assert!(talk.world.read("notes.md").contains("The second answer."));
     terminal.send("/export notes.odt\r");
-    terminal.until_text("✗ the name ");
+    terminal.until_text("✗ the name notes.odt does not say the format");
+    assert!(!terminal.screen().contains("--format"), "{}", terminal.screen());
     terminal.send("/export no/such/folder.md\r");
     terminal.until_text("no/such does not exist");
     terminal.send(&format!("/export-branch {branch} branch.md\r"));
@@ -306,7 +307,7 @@ fn models_and_how_much_they_think() {
     terminal.until_text("How much the model thinks").send("low");
     terminal.until("the level", |screen| screen.contains("› low")).send("\r");
     terminal.until_text("m1 • thinking low").send("/thinking much\r");
-    terminal.until_text("is no thinking level");
+    terminal.until_text("is not a thinking level");
     leave(terminal, &talk);
     let kinds: Vec<_> = talk.lines().iter().map(|line| line["type"].as_str().unwrap().to_owned()).collect();
     assert!(kinds.iter().filter(|kind| *kind == "model_change").count() >= 3, "{kinds:?}");
@@ -356,7 +357,7 @@ fn names_figures_new_sessions_and_back() {
     terminal.send(&format!("/resume {}\r", &id[..30]));
     terminal.until_text(&format!("session {id}")).until_text("the milk");
     terminal.send("/resume 'no such'\r");
-    terminal.until_text("no such").send("/resume\r");
+    terminal.until_text("no such'\"; /resume lists them").send("/resume\r");
     terminal.until_text("(1/2)").send("\x1b");
     terminal.until("the editor", |screen| !screen.contains("(1/2)")).send("/nmae x\r");
     terminal.until_text("did you mean /name?").until("the words again", |screen| screen.contains("\n/nmae x\n"));

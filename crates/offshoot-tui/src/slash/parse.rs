@@ -14,16 +14,23 @@ pub enum Mistake {
     OfPi { name: String, instead: &'static str },
     #[error("/{} needs an argument: {}", .0.name, .0.typed())]
     Missing(&'static Spec),
-    #[error("/{} takes no {given:?}: {}", .spec.name, .spec.typed())]
-    TooMuch { spec: &'static Spec, given: String },
-    #[error("{0:?} is no thinking level: there are off, minimal, low, medium, high, xhigh and max")]
+    #[error("{}", too_much(.spec))]
+    TooMuch { spec: &'static Spec },
+    #[error("{0:?} is not a thinking level; the levels are off, minimal, low, medium, high, xhigh and max")]
     Level(String),
-    #[error("{0:?} is no approval mode: there are auto, edits, ask and read-only")]
+    #[error("{0:?} is not an approval mode; the modes are auto, edits, ask and read-only")]
     Mode(String),
 }
 
 fn meant(suggestion: &Option<String>) -> String {
     suggestion.as_ref().map_or_else(|| ".".to_owned(), |name| format!(": did you mean /{name}?"))
+}
+
+fn too_much(spec: &Spec) -> String {
+    match spec.argument {
+        None => format!("/{} takes no argument", spec.name),
+        Some(_) => format!("that is too much for /{}: {}", spec.name, spec.typed()),
+    }
 }
 
 /// The commands of pi that offshoot does not have, and what replaces them.
@@ -75,7 +82,7 @@ pub fn parse(text: &str) -> Option<Result<SlashCommand, Mistake>> {
 fn command(spec: &'static Spec, arguments: &str) -> Result<SlashCommand, Mistake> {
     let given = (!arguments.is_empty()).then(|| arguments.to_owned());
     if spec.argument.is_none() && !arguments.is_empty() {
-        return Err(Mistake::TooMuch { spec, given: arguments.to_owned() });
+        return Err(Mistake::TooMuch { spec });
     }
     let entry = || unquoted(given.as_deref());
     Ok(match spec.name {
@@ -102,7 +109,7 @@ fn command(spec: &'static Spec, arguments: &str) -> Result<SlashCommand, Mistake
             [] => return Err(Mistake::Missing(spec)),
             [one] => SlashCommand::Compare(one.clone(), None),
             [one, other] => SlashCommand::Compare(one.clone(), Some(other.clone())),
-            _ => return Err(Mistake::TooMuch { spec, given: arguments.to_owned() }),
+            _ => return Err(Mistake::TooMuch { spec }),
         },
         "undo" => SlashCommand::Undo,
         "uncompact" => SlashCommand::Uncompact,
@@ -220,17 +227,17 @@ mod tests {
             ("/merge a1 mind the tests", "Merge { entry: \"a1\", instructions: Some(\"mind the tests\") }"),
             ("/compare a1", "Compare(\"a1\", None)"),
             ("/compare \"the fix\" b2", "Compare(\"the fix\", Some(\"b2\"))"),
-            ("/compare a b c", "/compare takes no \"a b c\": /compare <entry> [entry]"),
-            ("/undo 2", "/undo takes no \"2\": /undo"),
+            ("/compare a b c", "that is too much for /compare: /compare <entry> [entry]"),
+            ("/undo 2", "/undo takes no argument"),
             ("/label", "Label(Show)"),
             ("/label here", "Label(Set(\"here\"))"),
             ("/label --clear", "Label(Clear)"),
             ("/import \"\"", "/import needs an argument: /import <path>"),
             ("/switch", "/switch needs an argument: /switch <entry>"),
-            ("/tree all", "/tree takes no \"all\": /tree"),
+            ("/tree all", "/tree takes no argument"),
             (
                 "/thinking much",
-                "\"much\" is no thinking level: there are off, minimal, low, medium, high, xhigh and max",
+                "\"much\" is not a thinking level; the levels are off, minimal, low, medium, high, xhigh and max",
             ),
         ];
         for (text, expected) in cases {

@@ -77,6 +77,9 @@ pub(super) fn resume(model: &mut Model) -> Vec<Cmd> {
 
 /// Puts the name into the editor for editing.
 fn ask_name(model: &mut Model) -> Vec<Cmd> {
+    if model.looked.name.is_none() {
+        model.notice(Level::Info, "the session has no name: type it after /name");
+    }
     model.editor.replace(&format!("/name {}", model.looked.name.clone().unwrap_or_default()));
     Vec::new()
 }
