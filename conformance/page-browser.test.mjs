@@ -56,7 +56,7 @@ test("in Chromium the page tells what happened, and every place can be reached b
   const lines = await page.locator(".chapter > summary").allTextContents();
   assert.match(lines[0], /Asked 3 requests“The upload to the archive fails.*last: “Thank you\. Write the changelog/);
   assert.match(lines[1], /Dropped 1 branch, \$0\.069“Try fixed pauses\.”→ “Fixed pauses make the test time out/);
-  assert.match(lines[2], /Files 4 changed.*send\.rs 1×/);
+  assert.match(lines[2], /Files 3 changed.*send\.rs 1×/);
   assert.match(lines[3], /Cost \$0\.35this branch \$0\.28, context up to 32k tokens/);
   const end = await page.locator("#card").evaluate((card) => card.getBoundingClientRect().bottom);
   assert.ok(end < 844, `all of it is on the first screen of a telephone: ${end}`);
@@ -66,6 +66,11 @@ test("in Chromium the page tells what happened, and every place can be reached b
   await page.click('button[aria-label="Changes of src/main.rs"]');
   assert.match(await page.textContent("#sheet"), /src\/main\.rs changed 1×/);
   assert.deepEqual(await page.locator("#sheet .diff .added").allTextContents(), ['+send(&request).await.context("upload")?;\n', "+use anyhow::Context as _;\n"]);
+  await page.click("#sheet .close");
+  const failed = page.locator(".file", { hasText: "src/store.rs" });
+  assert.match(await failed.textContent(), /failed 1×/, "an edit that failed is named, and not counted");
+  await failed.locator(".changes").click();
+  assert.match(await page.textContent("#sheet"), /src\/store\.rs failed 1×.* failed-fn put\(&self\)/s);
   await page.click("#sheet .close");
 
   // Edits show what they change, whatever their result says, and calls all that they were given.

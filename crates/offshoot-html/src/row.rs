@@ -4,14 +4,15 @@
 //! are places on the page or -1. The first bits are filters in the order of [`Filter::NAMES`]. `gap` is the number of bytes
 //! between the previous entry's line and this one. `words` are what the user or the model says there: 1 if `text` has them
 //! after `: ` (or as many of them as fit, where no note quotes them), `[rest]` if it has their beginning and `…`, 0 if the
-//! entry says nothing. `files` are `[path, 1 if changed]` for each call, or 0; `mark` says where a copy or
-//! a merge comes from.
+//! entry says nothing. `files` are `[path, 1 if changed]` for each call, or 0; a result that failed has those of its call
+//! plus 2. `mark` says where a copy or a merge comes from.
 
 use std::collections::HashSet;
 use std::fmt::Write as _;
 
 use offshoot_session::entry::{Entry, Source};
 use offshoot_session::error::Result;
+use offshoot_session::files::FileCall;
 use offshoot_session::id::EntryId;
 use offshoot_session::json::{Json, JsonKind, quote};
 use offshoot_session::kind::{Kind, KindClass, Role};
@@ -27,6 +28,9 @@ use crate::picked::Picked;
 /// The most calls of an answer whose files are named, and the longest path.
 const MOST_CALLS: usize = 200;
 const LONGEST_PATH: usize = 300;
+
+/// Added to what a call would have done to a file.
+const FAILED: u8 = 2;
 
 const MARKER: u8 = 1 << 5;
 /// The entry may share a row with other results of tool calls.
@@ -62,7 +66,7 @@ impl PageEntry {
         let cost = if cost.is_finite() { cost } else { 0.0 };
         // The tokens of the context that the model answered to, with the answer.
         let tokens = facts.usage.filter(|_| entry.role == Some(Role::Assistant)).map_or(0, |usage| usage.total);
-        let files = files(entry);
+        let files = rows.files(session, entry, &facts)?;
         let mark = provenance::mark(session, entry.ix)?.map_or("0".to_owned(), |mark| quote(&mark));
         let ((gap, length), beside) = (self.line, self.beside);
         let (parent, who, text) = (self.parent, who(entry), quote(&text));
@@ -101,6 +105,23 @@ impl TreeRows {
             && !self.ends.get(entry.ix.index()).is_some_and(|is_end| *is_end)
             && text.contains(": ")
             && entry.of_message("content").is_some_and(has_one_text)
+    }
+
+    /// The files that an answer's calls read and change, in order, or the one that a failed call did not.
+    fn files(&self, session: &dyn Source, entry: &Entry, facts: &RowFacts) -> Result<String> {
+        let pair = |FileCall { path, is_change }: FileCall<'_>, failed: u8| {
+            format!("[{},{}]", quote(&one_line(&path, LONGEST_PATH)), u8::from(is_change) + failed)
+        };
+        let files: Vec<String> = match entry.role {
+            Some(Role::Assistant) => {
+                calls(entry).take(MOST_CALLS).filter_map(FileCall::of).map(|file| pair(file, 0)).collect()
+            }
+            Some(Role::ToolResult) if facts.has_failed() => {
+                self.texts.file_of(session, entry)?.map(|file| pair(file, FAILED)).into_iter().collect()
+            }
+            _ => Vec::new(),
+        };
+        Ok(if files.is_empty() { "0".to_owned() } else { format!("[{}]", files.join(",")) })
     }
 
     fn bits(&self, tree: &Tree, ix: NodeIx, facts: &RowFacts) -> u8 {
@@ -159,24 +180,6 @@ fn said(words: Option<String>, text: &str) -> String {
     }
     let rest = shown.strip_suffix('…').and_then(|shown| words.strip_prefix(shown));
     rest.map_or_else(|| quote(&words), |rest| format!("[{}]", quote(rest)))
-}
-
-/// The files that an answer's calls read and change, in order.
-fn files(entry: &Entry) -> String {
-    if entry.role != Some(Role::Assistant) {
-        return "0".to_owned();
-    }
-    let files = calls(entry).take(MOST_CALLS).filter_map(|call| {
-        let is_change = match call.str("name").as_deref() {
-            Some("read") => 0,
-            Some("write" | "edit") => 1,
-            _ => return None,
-        };
-        let path = call.get("arguments")?.str("path").filter(|path| !path.is_empty())?;
-        Some(format!("[{},{is_change}]", quote(&one_line(&path, LONGEST_PATH))))
-    });
-    let files: Vec<String> = files.collect();
-    if files.is_empty() { "0".to_owned() } else { format!("[{}]", files.join(",")) }
 }
 
 /// The class of a row, which chooses its colour: 0 user, 1 model, 2 tool, 3 other conversation entry, 4 setting or

@@ -1,6 +1,7 @@
 //! The files that a conversation read and changed, which compactions and branch summaries list. Knows the tools `read`,
 //! `write` and `edit` by their `path`, and the `details` of earlier summaries.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use crate::entry::is_truthy;
@@ -12,6 +13,33 @@ use crate::transcript::call_blocks;
 pub struct Files {
     read: BTreeMap<String, usize>,
     modified: BTreeMap<String, usize>,
+}
+
+/// The file that a tool call reads or changes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the names say it")]
+pub struct FileCall<'a> {
+    pub path: Cow<'a, str>,
+    pub is_change: bool,
+}
+
+impl<'a> FileCall<'a> {
+    /// `None` for calls of other tools and calls without a path.
+    pub fn of(call: Json<'a>) -> Option<Self> {
+        let is_change = match call.str("name")?.as_ref() {
+            "read" => false,
+            "write" | "edit" => true,
+            _ => return None,
+        };
+        let path = call.get("arguments")?.str("path").filter(|path| !path.is_empty())?;
+        Some(Self { path, is_change })
+    }
+
+    /// The same without a view of the call.
+    #[must_use]
+    pub fn into_owned(self) -> FileCall<'static> {
+        FileCall { path: Cow::Owned(self.path.into_owned()), is_change: self.is_change }
+    }
 }
 
 /// How often a conversation read and changed a file.
@@ -36,14 +64,9 @@ pub struct FileLists {
 impl Files {
     /// Adds the tool calls of an assistant message.
     pub fn take_calls(&mut self, message: Json<'_>) {
-        for block in call_blocks(message) {
-            let path = block.get("arguments").and_then(|arguments| arguments.str("path"));
-            let Some(path) = path.filter(|path| !path.is_empty()) else { continue };
-            match block.str("name").as_deref() {
-                Some("read") => *self.read.entry(path.into_owned()).or_default() += 1,
-                Some("write" | "edit") => *self.modified.entry(path.into_owned()).or_default() += 1,
-                _ => {}
-            }
+        for FileCall { path, is_change } in call_blocks(message).filter_map(FileCall::of) {
+            let files = if is_change { &mut self.modified } else { &mut self.read };
+            *files.entry(path.into_owned()).or_default() += 1;
         }
     }
 

@@ -71,31 +71,42 @@ function nameOfBranch(at) {
 
 const endOf = (at) => lastWords(newestBelow(at), at);
 
-/** Files by path with how often they were read and changed, and where they changed first. */
+/** What the index says of a call's file: it is read or changed, or the call to do so failed. */
+const [READ, CHANGED, READ_FAILED, CHANGE_FAILED] = [0, 1, 2, 3];
+
+/** Files by path with how often they were read, changed and not changed, and where they were to change first. */
 function filesOf(path) {
   const files = new Map();
   for (const at of path) {
-    for (const [name, isChange] of nodes[at].files) {
-      const file = files.get(name) ?? { name, reads: 0, changes: 0, first: -1 };
-      if (isChange) [file.changes, file.first] = [file.changes + 1, file.first < 0 ? at : file.first];
-      else file.reads += 1;
+    for (const [name, what] of nodes[at].files) {
+      const file = files.get(name) ?? { name, reads: 0, changed: [], failures: [] };
+      if (what === READ) file.reads += 1;
+      else if (what === CHANGED) file.changed.push(at);
+      else if (what === READ_FAILED && file.reads > 0) file.reads -= 1;
+      // A result follows its call: the last one is the one that failed.
+      else if (what === CHANGE_FAILED && file.changed.length > 0) file.failures.push(file.changed.pop());
       files.set(name, file);
     }
   }
-  return [...files.values()];
+  const counted = [...files.values()].map(({ name, reads, changed, failures }) => ({ name, reads, changes: changed.length, failures: failures.length, first: changed[0] ?? failures[0] ?? -1 }));
+  return counted.filter(({ reads, changes, failures }) => reads + changes + failures > 0).sort((a, b) => b.changes - a.changes || b.failures - a.failures || (a.name < b.name ? -1 : 1));
 }
+
+/** Whether a call asked to change the file. */
+const isTouched = ({ changes, failures }) => changes + failures > 0;
 
 const sum = (path, value) => path.reduce((total, at) => total + value(nodes[at]), 0);
 const times = (count) => `${count}×`;
-/** How often a file was changed and read. */
-const used = ({ changes, reads }) => [changes > 0 && `changed ${times(changes)}`, reads > 0 && `read ${times(reads)}`].filter(Boolean).join(", ");
+/** How often a file was changed and read, and how often a change failed. */
+const used = ({ changes, failures, reads }) => [changes > 0 && `changed ${times(changes)}`, failures > 0 && `failed ${times(failures)}`, reads > 0 && `read ${times(reads)}`].filter(Boolean).join(", ");
 const baseName = (path) => path.slice(path.lastIndexOf("/") + 1) || path;
 
 /** Tells what happened on a path. */
 function tell(path) {
   const asked = path.filter((at) => nodes[at].who === 0);
   const dropped = droppedFrom(path);
-  const files = filesOf(path).filter(({ changes }) => changes > 0).sort((a, b) => b.changes - a.changes || (a.name < b.name ? -1 : 1));
+  const files = filesOf(path).filter(isTouched);
+  const changed = files.filter(({ changes }) => changes > 0);
   const cost = sum(path, (node) => node.cost);
   const whole = order.costs.at(-1);
   const peak = path.reduce((most, at) => Math.max(most, nodes[at].tokens), 0);
@@ -103,19 +114,20 @@ function tell(path) {
   byId("story").replaceChildren(
     chapter("Asked", counted(asked.length, "request"), [asked.length > 0 && `“${firstWords(asked[0])}”`, asked.length > 1 && `last: “${firstWords(asked.at(-1))}”`], () => [someOf(asked, (at) => wayTo(at, firstWords(at, 240), el("span", "when", minute(nodes[at].time))))]),
     chapter("Dropped", dropped.length > 0 ? `${counted(dropped.length, "branch", "branches")}, ${dollars(droppedCost)}` : "nothing", [dropped.length > 0 && `“${nameOfBranch(dropped[0].at)}”`, dropped.length > 0 && endOf(dropped[0].at) && `→ ${endOf(dropped[0].at)}`], () => [someOf(dropped, ({ at, entries, cost }) => wayTo(at, nameOfBranch(at), el("span", "when", ` ${counted(entries, "entry", "entries")}, ${dollars(cost)} ${endOf(at)}`)))]),
-    chapter("Files", files.length > 0 ? `${files.length} changed` : "none changed", [files.slice(0, 4).map(({ name, changes }) => `${baseName(name)} ${times(changes)}`).join(", ")], () => [someOf(files, (file) => fileRow(path, file), 12)]),
+    chapter("Files", changed.length > 0 ? `${changed.length} changed` : "none changed", [changed.slice(0, 4).map(({ name, changes }) => `${baseName(name)} ${times(changes)}`).join(", ")], () => [someOf(files, (file) => fileRow(path, file), 12)]),
     chapter("Cost", dollars(whole), [`this branch ${dollars(cost)}${peak > 0 ? `, context up to ${thousands(peak)} tokens` : ""}`], () => [costs(path, cost, whole, dropped.length)]),
   );
 }
 
 /** A file with a way to its first change, and a sheet of all of them. */
-function fileRow(path, { name, changes, reads, first }) {
+function fileRow(path, file) {
+  const { name, first } = file;
   const all = button("changes", "Changes", async () => {
     const patches = await patchesOf(path, name);
-    openSheet(baseName(name), el("p", "aside", `${name} ${used({ changes, reads })}`), patches);
+    openSheet(baseName(name), el("p", "aside", `${name} ${used(file)}`), patches);
   });
   all.setAttribute("aria-label", `Changes of ${oneLine(name, 120)}`);
-  return el("div", "branch file", wayTo(first, el("code", "", name), el("span", "when", used({ changes, reads }))), all);
+  return el("div", "branch file", wayTo(first, el("code", "", name), el("span", "when", used(file))), all);
 }
 
 function costs(path, cost, whole, count) {
@@ -211,7 +223,7 @@ function compare(other) {
     const said = side.filter((place) => !(nodes[place].bits & MARKER));
     const timed = said.map((place) => nodes[place].time).filter((time) => time !== null);
     const own = sum(side, (node) => node.cost);
-    const files = filesOf(side).sort((a, b) => b.changes - a.changes || (a.name < b.name ? -1 : 1));
+    const files = filesOf(side);
     const facts = [
       `${counted(said.length, "entry", "entries")}, ${counted(side.filter((place) => nodes[place].who === 0).length, "request")}`,
       `own ${dollars(own)}, whole ${dollars(before + own)}`,
@@ -225,7 +237,7 @@ function compare(other) {
     if (side.length > 0) column.append(el("p", "last", lastWords(side.at(-1), base) || "no words"));
     column.append(el("h4", "", "Files"), files.length > 0 ? someOf(files, (file) => el("span", "", el("code", "", file.name), ` ${used(file)}`), 12) : el("p", "aside", "none"));
     const patches = button("", "Show patches", async () => patches.replaceWith(await patchesOf(side)));
-    if (files.some(({ changes }) => changes > 0)) column.append(patches);
+    if (files.some(isTouched)) column.append(patches);
     return column;
   });
   openSheet("Two branches", el("p", "aside", base < 0 ? "They share no entry." : `They part after “${firstWords(base)}”.`), el("div", "sides", ...columns));
@@ -246,12 +258,13 @@ async function modelsOf(side) {
   return [...models].slice(0, 6).join(", ") + (models.size > 6 ? `, and ${models.size - 6} more` : "");
 }
 
-/** What the calls of a branch ask to change, in order, with their results unknown; of one file, if it is named. */
+/** What the calls of a branch ask to change, in order, and which of them failed; of one file, if it is named. */
 async function patchesOf(side, name) {
   const box = el("div", "patches");
   let left = 200;
-  for (const at of side) {
-    if (!nodes[at].files.some(([file, isChange]) => isChange && (name === undefined || file === name))) continue;
+  for (const [place, at] of side.entries()) {
+    if (!nodes[at].files.some(([file, what]) => what === CHANGED && (name === undefined || file === name))) continue;
+    const failed = await failuresAfter(side, place);
     const { entry } = await read(nodes[at]);
     for (const block of listOf(entry.message?.content)) {
       if (!isObject(block) || !isObject(block.arguments) || !["edit", "write"].includes(block.name)) continue;
@@ -260,9 +273,20 @@ async function patchesOf(side, name) {
       if (left-- === 0) return box.append(el("p", "aside", "Further changes are in the conversation.")), box;
       const content = said(block.arguments.content);
       const lines = block.name === "write" ? diffBox(difference("", content)) : askedDiff(block.arguments);
-      box.append(el("p", "", el("code", "", oneLine(file, 300)), " ", placeLink(nodes[at].id, nodes[at].id)));
+      box.append(el("p", "", el("code", "", oneLine(file, 300)), " ", placeLink(nodes[at].id, nodes[at].id), failed.has(block.id) ? el("span", "trouble", " failed") : ""));
       if (lines) box.append(lines);
     }
   }
   return box;
+}
+
+/** The ids of the calls of a turn whose results say that a change failed. */
+async function failuresAfter(side, place) {
+  const failed = new Set();
+  for (let next = place + 1; next < side.length && nodes[side[next]].who !== 1; next++) {
+    if (!nodes[side[next]].files.some(([, what]) => what === CHANGE_FAILED)) continue;
+    const { entry } = await read(nodes[side[next]]);
+    failed.add(entry.message?.toolCallId);
+  }
+  return failed;
 }

@@ -22,6 +22,32 @@ fn page(session: &Session, part: SessionPart) -> String {
     String::from_utf8(out).unwrap()
 }
 
+#[test]
+fn the_index_names_files_and_which_changes_failed() {
+    let call = |id: &str, name: &str, path: &str| {
+        format!(r#"{{"type":"toolCall","id":"{id}","name":"{name}","arguments":{{"path":"{path}"}}}}"#)
+    };
+    let calls = [call("1", "edit", "/h/a"), call("2", "write", "/h/b"), call("3", "read", "c"), call("4", "bash", "d")];
+    let turn = format!(r#"{{"role":"assistant","content":[{}]}}"#, calls.join(","));
+    let result = |call: &str, is_error: bool| {
+        format!(r#"{{"role":"toolResult","toolCallId":"{call}","isError":{is_error},"content":[]}}"#)
+    };
+    let messages =
+        [turn, result("1", true), result("2", false), result("3", true), result("4", true), result("5", true)];
+    let mut text = r#"{"type":"session","version":3,"id":"s","cwd":"/"}"#.to_owned();
+    for (at, message) in messages.iter().enumerate() {
+        let parent = if at == 0 { "null".to_owned() } else { format!("\"{}\"", at - 1) };
+        text += &format!("\n{{\"type\":\"message\",\"id\":\"{at}\",\"parentId\":{parent},\"message\":{message}}}");
+    }
+    let options = Options { home: Some("/h".to_owned()), ..Options::default() };
+    let mut out = Vec::new();
+    render(&session(&(text + "\n")), &options, &mut out).unwrap();
+    let index = stream(&String::from_utf8(out).unwrap(), "i");
+    let rows = index.lines().filter_map(|row| row.split_once("[["));
+    let named: Vec<&str> = rows.map(|(_, rest)| rest.split_once("]]").unwrap().0).collect();
+    assert_eq!(named, [r#""/h/a",1],["/h/b",1],["c",0"#, r#""/h/a",3"#, r#""c",2"#], "{index}");
+}
+
 /// The bytes of one stream of the page.
 fn bytes(page: &str, class: &str) -> Vec<u8> {
     let start = format!("<script type=\"application/octet-stream\" class=\"{class}\" data-n=\"");

@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use crate::entry::{Entry, Source, text_of};
 use crate::error::Result;
+use crate::files::FileCall;
 use crate::json::{Json, stringify};
 use crate::kind::{Kind, Role};
 use crate::text::one_line;
@@ -21,8 +22,16 @@ const REMEMBERED: usize = 16;
 /// A turn with more calls is read for each of its results.
 const MOST_CALLS: usize = 64;
 
-/// The calls of a turn by id, as their results' rows show them.
-pub(super) type TurnCalls = Arc<Vec<(String, String)>>;
+/// The calls of a turn that its results may answer.
+pub(super) type TurnCalls = Arc<Vec<TurnCall>>;
+
+/// A call as the rows of its results need it.
+#[derive(Debug)]
+pub(super) struct TurnCall {
+    id: String,
+    row: String,
+    file: Option<FileCall<'static>>,
+}
 
 /// The last turns that were read.
 #[derive(Debug, Default)]
@@ -72,25 +81,44 @@ impl Calls {
 
     /// The row's text for the call that the result at `ix` answers.
     fn of(&self, source: &dyn Source, ix: NodeIx, id: &str) -> Result<Option<String>> {
-        let tree = source.tree();
-        let is_turn = |at: &NodeIx| tree.node(*at).role() == Some(Role::Assistant);
-        for turn in tree.ancestors(ix).skip(1).take(NEAR).filter(is_turn) {
-            let calls = self.of_turn(source, turn)?;
-            if let Some((_, row)) = calls.iter().rev().find(|(known, _)| known == id) {
-                return Ok(Some(row.clone()));
-            }
+        let row = self.near(source, ix, id, |call| call.row.clone())?;
+        if row.is_some() || self.is_near_only {
+            return Ok(row);
         }
-        if self.is_near_only {
-            return Ok(None);
-        }
+        let is_turn = |at: &NodeIx| source.tree().node(*at).role() == Some(Role::Assistant);
         if self.all.get().is_none() {
             let mut all = HashMap::new();
-            for turn in tree.entries().filter(is_turn) {
-                self.take(&source.entry(turn)?, |id, row| drop(all.insert(id, row)));
+            for turn in source.tree().entries().filter(is_turn) {
+                self.take(&source.entry(turn)?, |id, row, _| drop(all.insert(id, row)));
             }
             drop(self.all.set(all));
         }
         Ok(self.all.get().and_then(|all| all.get(id)).cloned())
+    }
+
+    /// The file that the call of a result reads or changes; `None` if the call is not near.
+    pub(super) fn file_of(&self, source: &dyn Source, result: &Entry) -> Result<Option<FileCall<'static>>> {
+        let Some(id) = result.of_message("toolCallId").and_then(value_text) else { return Ok(None) };
+        Ok(self.near(source, result.ix, &id, |call| call.file.clone())?.flatten())
+    }
+
+    /// What `read` takes from the call with this id, if it is not far above the result.
+    fn near<T>(
+        &self,
+        source: &dyn Source,
+        result: NodeIx,
+        id: &str,
+        read: impl FnOnce(&TurnCall) -> T,
+    ) -> Result<Option<T>> {
+        let tree = source.tree();
+        let is_turn = |at: &NodeIx| tree.node(*at).role() == Some(Role::Assistant);
+        for turn in tree.ancestors(result).skip(1).take(NEAR).filter(is_turn) {
+            let calls = self.of_turn(source, turn)?;
+            if let Some(call) = calls.iter().rev().find(|call| call.id == id) {
+                return Ok(Some(read(call)));
+            }
+        }
+        Ok(None)
     }
 
     fn of_turn(&self, source: &dyn Source, turn: NodeIx) -> Result<TurnCalls> {
@@ -103,17 +131,20 @@ impl Calls {
     /// Reads the calls of a turn, so that the rows of its results need not read it.
     pub(super) fn remember(&self, turn: &Entry) -> TurnCalls {
         let mut calls = Vec::new();
-        self.take(turn, |id, row| calls.push((id, one_line(&row, MAX))));
+        self.take(turn, |id, row, block| {
+            let file = FileCall::of(block).map(FileCall::into_owned);
+            calls.push(TurnCall { id, row: one_line(&row, MAX), file });
+        });
         let calls = Arc::new(calls);
         self.recent.put(turn.ix, &calls);
         calls
     }
 
-    /// Passes on the calls of an assistant's turn: id and text.
-    fn take(&self, entry: &Entry, mut take: impl FnMut(String, String)) {
+    /// Passes on the calls of an assistant's turn: id, text and block.
+    fn take(&self, entry: &Entry, mut take: impl FnMut(String, String, Json<'_>)) {
         for block in calls(entry) {
             let (Some(name), Some(id)) = (block.str("name"), block.str("id")) else { continue };
-            take(id.into_owned(), self.call(&name, block.get("arguments")));
+            take(id.into_owned(), self.call(&name, block.get("arguments")), block);
         }
     }
 

@@ -34,6 +34,11 @@ impl RowFacts {
         shows(self.class, filter)
     }
 
+    /// Whether the entry is the result of a tool call that failed.
+    pub fn has_failed(&self) -> bool {
+        self.class & FAILED != 0
+    }
+
     /// Whether the entry is the result of a tool call that did not fail: it may share a row with those around it.
     pub fn is_good_result(&self) -> bool {
         is_good_result(self.class)

@@ -3,6 +3,7 @@
 use super::row::{self, Calls};
 use crate::entry::{Entry, Source};
 use crate::error::Result;
+use crate::files::FileCall;
 use crate::kind::{Kind, Role};
 use crate::stats;
 
@@ -32,6 +33,14 @@ impl RowTexts {
     /// Remembers the calls of a turn that has been read: the rows of its results then need not read it.
     pub fn remember(&self, turn: &Entry) {
         self.calls.remember(turn);
+    }
+
+    /// The file that the call of a result reads or changes; `None` if the call is far above the result.
+    ///
+    /// # Errors
+    /// The medium cannot be read.
+    pub fn file_of(&self, source: &dyn Source, result: &Entry) -> Result<Option<FileCall<'static>>> {
+        self.calls.file_of(source, result)
     }
 
     /// The text of an entry's row: one line, harmless for a screen.
