@@ -276,6 +276,10 @@ test("in Chromium the keys do what their list says", { skip: missing }, async ()
   await page.evaluate("document.activeElement.blur()");
   await moved("Home");
   assert.equal(await page.evaluate("window.scrollY"), 0);
+  await moved("[");
+  assert.equal(await target(page), ids.dropped, "where no branch is above, the first one below is meant");
+  await moved("]");
+  assert.equal(await page.locator("#reset").isHidden(), true);
   await moved("End");
   assert.ok(await ENTRY(page, "Added to CHANGELOG.md").evaluate((one) => one.getBoundingClientRect().bottom <= innerHeight));
   await moved("[");

@@ -74,16 +74,16 @@ async function goToEnd(isFirst) {
   else scrollTo(state.leaf);
 }
 
-/** The next or the previous branch at the nearest entry above with several. */
+/** The next or the previous branch at the nearest entry above with several, else at the first one below. */
 function stepBranch(by) {
-  for (let at = state.target < 0 ? state.leaf : state.target; at >= 0; at = nodes[at].parent) {
-    const ways = waysOf(nodes[at].parent);
-    if (ways.length < 2) continue;
-    const next = ways[ways.indexOf(at) + by];
-    if (next === undefined) return announce(by > 0 ? "This is the newest branch here." : "This is the oldest branch here.");
-    return choose(next);
-  }
-  announce("No entry above has another branch.");
+  const here = state.target < 0 ? state.leaf : state.target;
+  const near = [...pathTo(here).reverse(), ...state.path.slice(state.path.indexOf(here) + 1)];
+  const at = near.find((place) => waysOf(nodes[place].parent).length > 1);
+  if (at === undefined) return announce("No entry of this branch has another one beside it.");
+  const ways = waysOf(nodes[at].parent);
+  const next = ways[ways.indexOf(at) + by];
+  if (next === undefined) return announce(by > 0 ? "This is the newest branch here." : "This is the oldest branch here.");
+  choose(next);
 }
 
 // The search.
