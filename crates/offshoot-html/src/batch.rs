@@ -138,7 +138,8 @@ impl Making<'_, '_> {
     /// Writes an entry; `before` is where the line of the one before it ends in the file.
     fn entry(&mut self, entry: &Entry, before: u64, place: usize) -> Result<(), Error> {
         let Maker { session, shown, picked, rows, options } = self.maker;
-        self.made.totals.add(shown, entry);
+        let facts = rows.facts(session.tree(), entry);
+        self.made.totals.add(shown, entry, facts.usage);
         let node = session.tree().node(entry.ix);
         let gap = if self.maker.is_verbatim() {
             self.copy(before..node.offset())?;
@@ -179,7 +180,7 @@ impl Making<'_, '_> {
             self.made.left_out.name(node.id().map_or("without an id", EntryId::as_str));
         }
         let parent = picked.parent(session, entry.ix);
-        let row = PageEntry { parent, line: (gap, length), beside: self.beside.length() - start };
+        let row = PageEntry { parent, line: (gap, length), beside: self.beside.length() - start, facts };
         row.write(shown, entry, rows, &mut self.made.index)?;
         self.made.index.push_str(",\n");
         Ok(())

@@ -9,7 +9,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
 use offshoot_session::blobs;
-use offshoot_session::entry::{Entry, Source};
+use offshoot_session::entry::{ContentBlock, Entry, Source};
 use offshoot_session::json::{Json, JsonKind, Object};
 use offshoot_session::kind::{Kind, Role};
 
@@ -36,31 +36,36 @@ pub(crate) fn of(source: &dyn Source, entry: &Entry) -> Option<String> {
 }
 
 /// The texts of an entry that are Markdown, in order.
-fn prose(entry: &Entry) -> Vec<String> {
-    let summary = |json: Option<Json<'_>>| json.and_then(Json::as_str).map(Cow::into_owned).into_iter().collect();
+fn prose(entry: &Entry) -> Vec<Cow<'_, str>> {
     match (entry.kind, entry.role) {
         (Kind::Message, Some(role)) => match role {
             Role::User | Role::Assistant | Role::System | Role::Developer | Role::Custom | Role::HookMessage => {
-                texts(entry.of_message("content"))
+                match entry.of_message("content").and_then(Json::as_str) {
+                    Some(text) => vec![text],
+                    None => texts(entry.blocks()),
+                }
             }
-            Role::BranchSummary | Role::CompactionSummary => summary(entry.of_message("summary")),
+            Role::BranchSummary | Role::CompactionSummary => {
+                entry.of_message("summary").and_then(Json::as_str).into_iter().collect()
+            }
             Role::ToolResult | Role::BashExecution | Role::PythonExecution | Role::FileMention | Role::Unknown => {
                 Vec::new()
             }
         },
-        (Kind::CustomMessage, _) => texts(entry.get("content")),
-        (Kind::Compaction | Kind::BranchSummary, _) => summary(entry.get("summary")),
+        (Kind::CustomMessage, _) => match entry.get("content") {
+            Some(content) => match content.as_str() {
+                Some(text) => vec![text],
+                None => texts(content.items().map(ContentBlock::from)),
+            },
+            None => Vec::new(),
+        },
+        (Kind::Compaction | Kind::BranchSummary, _) => entry.str("summary").into_iter().collect(),
         _ => Vec::new(),
     }
 }
 
-fn texts(content: Option<Json<'_>>) -> Vec<String> {
-    let Some(content) = content else { return Vec::new() };
-    if let Some(text) = content.as_str() {
-        return vec![text.into_owned()];
-    }
-    let blocks = content.items().filter(|block| block.str("type").is_some_and(|kind| kind == "text"));
-    blocks.map(|block| block.str("text").unwrap_or_default().into_owned()).collect()
+fn texts<'a>(blocks: impl Iterator<Item = ContentBlock<'a>>) -> Vec<Cow<'a, str>> {
+    blocks.filter(|block| block.is("text")).map(|block| block.str("text").unwrap_or_default()).collect()
 }
 
 /// Images that the line refers to by hash, with their base64.

@@ -14,13 +14,12 @@ use offshoot_session::entry::{Entry, Source};
 use offshoot_session::error::Result;
 use offshoot_session::files::FileCall;
 use offshoot_session::id::EntryId;
-use offshoot_session::json::{Json, JsonKind, quote};
+use offshoot_session::json::{Json, JsonKind, push_quoted, quote};
 use offshoot_session::kind::{Kind, KindClass, Role};
 use offshoot_session::outline::{Filter, RowFacts, RowTexts};
 use offshoot_session::provenance;
 use offshoot_session::stats;
 use offshoot_session::text::one_line;
-use offshoot_session::transcript::calls;
 use offshoot_session::tree::{NodeIx, Tree};
 
 use crate::picked::Picked;
@@ -43,39 +42,62 @@ pub(crate) struct PageEntry {
     pub(crate) line: (u64, u64),
     /// The length of its [`crate::beside`] object.
     pub(crate) beside: u64,
+    pub(crate) facts: RowFacts,
 }
 
 impl PageEntry {
     pub(crate) fn write(&self, session: &dyn Source, entry: &Entry, rows: &TreeRows, out: &mut String) -> Result<()> {
         let node = session.tree().node(entry.ix);
-        let time = node.time().map_or("null".to_owned(), |time| time.to_string());
-        let id = quote(node.id().map_or("", EntryId::as_str));
-        let label =
-            node.id().and_then(|id| session.tree().label(id)).map_or("0".to_owned(), |label| quote(&label.text));
-        let facts = RowFacts::of(session.tree(), entry, rows.open);
+        let facts = self.facts;
         let bits = rows.bits(session.tree(), entry.ix, &facts);
-        if entry.role == Some(Role::Assistant) {
-            rows.texts.remember(entry);
-        }
+        let files = rows.files(session, entry, &facts)?;
         let text = rows.texts.text(session, entry)?;
-        let said = match rows.said_in_row(entry, &text) {
-            true => "1".to_owned(),
-            false => said(rows.texts.words(entry), &text),
-        };
         let cost = facts.usage.map_or(0.0, |usage| usage.cost);
         let cost = if cost.is_finite() { cost } else { 0.0 };
         // The tokens of the context that the model answered to, with the answer.
         let tokens = facts.usage.filter(|_| entry.role == Some(Role::Assistant)).map_or(0, |usage| usage.total);
-        let files = rows.files(session, entry, &facts)?;
-        let mark = provenance::mark(session, entry.ix)?.map_or("0".to_owned(), |mark| quote(&mark));
         let ((gap, length), beside) = (self.line, self.beside);
-        let (parent, who, text) = (self.parent, who(entry), quote(&text));
-        let _always_ok = write!(
-            out,
-            "[{parent},{who},{bits},{time},{id},{label},{text},{gap},{length},{beside},{cost},{said},{tokens},{files},{mark}]"
-        );
+        let _always_ok = write!(out, "[{},{},{bits},", self.parent, who(entry));
+        let _always_ok = match node.time() {
+            Some(time) => write!(out, "{time},"),
+            None => write!(out, "null,"),
+        };
+        push_quoted(out, node.id().map_or("", EntryId::as_str));
+        out.push(',');
+        match node.id().and_then(|id| session.tree().label(id)) {
+            Some(label) => push_quoted(out, &label.text),
+            None => out.push('0'),
+        }
+        out.push(',');
+        push_quoted(out, &text);
+        let _always_ok = write!(out, ",{gap},{length},{beside},{cost},");
+        match rows.said_in_row(entry, &text) {
+            true => out.push('1'),
+            false => out.push_str(&said(rows.texts.words(entry), &text)),
+        }
+        let _always_ok = write!(out, ",{tokens},");
+        push_files(out, &files);
+        out.push(',');
+        match provenance::mark(session, entry.ix)? {
+            Some(mark) => push_quoted(out, &mark),
+            None => out.push('0'),
+        }
+        out.push(']');
         Ok(())
     }
+}
+
+/// Writes `[path, what]` for each file, or 0.
+fn push_files(out: &mut String, files: &[(FileCall<'static>, u8)]) {
+    if files.is_empty() {
+        return out.push('0');
+    }
+    for (at, (FileCall { path, is_change }, failed)) in files.iter().enumerate() {
+        out.push_str(if at == 0 { "[[" } else { ",[" });
+        push_quoted(out, &one_line(path, LONGEST_PATH));
+        let _always_ok = write!(out, ",{}]", u8::from(*is_change) + failed);
+    }
+    out.push(']');
 }
 
 /// What a row needs to know of other entries.
@@ -104,24 +126,27 @@ impl TreeRows {
             && entry.role == Some(Role::Assistant)
             && !self.ends.get(entry.ix.index()).is_some_and(|is_end| *is_end)
             && text.contains(": ")
-            && entry.of_message("content").is_some_and(has_one_text)
+            && has_one_text(entry)
     }
 
-    /// The files that an answer's calls read and change, in order, or the one that a failed call did not.
-    fn files(&self, session: &dyn Source, entry: &Entry, facts: &RowFacts) -> Result<String> {
-        let pair = |FileCall { path, is_change }: FileCall<'_>, failed: u8| {
-            format!("[{},{}]", quote(&one_line(&path, LONGEST_PATH)), u8::from(is_change) + failed)
-        };
-        let files: Vec<String> = match entry.role {
+    /// The facts of an entry that has been read.
+    pub(crate) fn facts(&self, tree: &Tree, entry: &Entry) -> RowFacts {
+        RowFacts::of(tree, entry, self.open)
+    }
+
+    /// The files that an answer's calls read and change, in order, or the one that a failed call did not; each with what is
+    /// added to its number. Remembers the calls, for the rows of their results.
+    fn files(&self, session: &dyn Source, entry: &Entry, facts: &RowFacts) -> Result<Vec<(FileCall<'static>, u8)>> {
+        Ok(match entry.role {
             Some(Role::Assistant) => {
-                calls(entry).take(MOST_CALLS).filter_map(FileCall::of).map(|file| pair(file, 0)).collect()
+                let files = self.texts.remember(entry);
+                files.into_iter().take(MOST_CALLS).map(|file| (file, 0)).collect()
             }
             Some(Role::ToolResult) if facts.has_failed() => {
-                self.texts.file_of(session, entry)?.map(|file| pair(file, FAILED)).into_iter().collect()
+                self.texts.file_of(session, entry)?.map(|file| (file, FAILED)).into_iter().collect()
             }
             _ => Vec::new(),
-        };
-        Ok(if files.is_empty() { "0".to_owned() } else { format!("[{}]", files.join(",")) })
+        })
     }
 
     fn bits(&self, tree: &Tree, ix: NodeIx, facts: &RowFacts) -> u8 {
@@ -156,19 +181,20 @@ fn ends(tree: &Tree, picked: &Picked) -> Vec<bool> {
     known.iter().map(|known| known & ENDS != 0).collect()
 }
 
-/// Whether content is one text that is not blank, without a copy of it.
-fn has_one_text(content: Json<'_>) -> bool {
+/// Whether the message's content is one text that is not blank, without a copy of it.
+fn has_one_text(entry: &Entry) -> bool {
     let says = |text: Json<'_>| {
         let begin = text.text().trim_start_matches('"').trim_start();
         text.kind() == JsonKind::String && !begin.is_empty() && !begin.starts_with(['"', '\\'])
     };
-    if content.kind() != JsonKind::Array {
-        return says(content);
+    match entry.of_message("content") {
+        Some(content) if content.kind() != JsonKind::Array => says(content),
+        _ => {
+            let mut texts = entry.blocks().filter(|block| block.is("text"));
+            let is_said = texts.next().and_then(|block| block.get("text")).is_some_and(says);
+            is_said && texts.next().is_none()
+        }
     }
-    let is_text = |block: &Json<'_>| block.str("type").is_some_and(|kind| kind == "text");
-    let mut texts = content.items().filter(is_text);
-    let is_said = texts.next().and_then(|block| block.get("text")).is_some_and(says);
-    is_said && texts.next().is_none()
 }
 
 /// An entry's words, without what its row's text says of them.

@@ -29,7 +29,8 @@ pub(crate) struct Totals {
 }
 
 impl Totals {
-    pub(crate) fn add(&mut self, source: &dyn Source, entry: &Entry) {
+    /// `known` is the usage of the entry, if it has been read.
+    pub(crate) fn add(&mut self, source: &dyn Source, entry: &Entry, known: Option<Usage>) {
         let node = source.tree().node(entry.ix);
         if node.is_leaf_marker() {
             return;
@@ -46,8 +47,11 @@ impl Totals {
                 _ => self.other += 1,
             }
         }
-        let usage = if entry.message().is_some() { entry.of_message("usage") } else { entry.get("usage") };
-        if let Some(usage) = usage.filter(|usage| !usage.is_null()).map(Usage::read) {
+        let read = || {
+            let usage = if entry.message().is_some() { entry.of_message("usage") } else { entry.get("usage") };
+            usage.filter(|usage| !usage.is_null()).map(Usage::read)
+        };
+        if let Some(usage) = known.or_else(read) {
             self.input = self.input.saturating_add(usage.input);
             self.output = self.output.saturating_add(usage.output);
             self.cache_read = self.cache_read.saturating_add(usage.cache_read);

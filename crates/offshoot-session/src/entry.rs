@@ -9,7 +9,7 @@ use crate::clock::{Millis, parse_iso};
 use crate::error::Result;
 use crate::facts::Facts;
 use crate::id::EntryId;
-use crate::json::{Json, JsonKind, Level, Object, SyntaxError, validate_levels};
+use crate::json::{Below, Items, Json, JsonKind, Level, Object, SyntaxError, validate_levels};
 use crate::kind::{Kind, Role};
 use crate::tree::{NodeIx, Tree};
 
@@ -28,13 +28,21 @@ pub struct Entry {
     members: Option<Members>,
 }
 
-/// Where the members of the line's object and of its message are, found while the line was checked. There is none for a
-/// line with more than [`MOST_MEMBERS`] of them, or with escapes in their names: those are searched for when needed.
+/// Where the members of the line's object, of its message and of the message's content blocks are, found while the line
+/// was checked. There is none for a line with more than [`MOST_MEMBERS`] of them, or with escapes in their names: those
+/// are searched for when needed.
 #[derive(Debug, Clone)]
-struct Members(Vec<Member>);
+struct Members {
+    of_entry: Vec<Member>,
+    /// The members of each block, and then the block.
+    of_blocks: Option<Vec<Member>>,
+}
 
-/// Members that are kept of a line.
+/// Members that are kept of a line, and members and blocks of its content.
 const MOST_MEMBERS: usize = 48;
+const MOST_BLOCK_MEMBERS: usize = 256;
+
+const MESSAGE: Below = Below { within: b"message", list: b"content" };
 
 #[derive(Debug, Clone)]
 struct Member {
@@ -43,29 +51,116 @@ struct Member {
     value: Range<usize>,
 }
 
+impl Member {
+    fn is_named(&self, line: &str, name: &str) -> bool {
+        self.name.len() == name.len() && line.get(self.name.clone()) == Some(name)
+    }
+
+    fn value<'a>(&self, line: &'a str) -> Json<'a> {
+        Json::trusted(line.get(self.value.clone()).unwrap_or_default())
+    }
+}
+
 impl Members {
     /// Of a line, which it checks.
     fn find(line: &str) -> (Option<Self>, Option<SyntaxError>) {
-        let (mut found, mut is_plain) = (Vec::with_capacity(MOST_MEMBERS / 2), true);
+        let (mut of_entry, mut is_plain) = (Vec::with_capacity(MOST_MEMBERS / 3), true);
+        let (mut of_blocks, mut are_plain) = (Vec::new(), true);
         let span = |part: &[u8]| {
-            let start = part.as_ptr() as usize - line.as_ptr() as usize;
+            let start = (part.as_ptr() as usize).saturating_sub(line.as_ptr() as usize);
             start..start + part.len()
         };
-        let checked = validate_levels(line.as_bytes(), b"message", |level, name, value| {
-            is_plain &= found.len() < MOST_MEMBERS && !name.contains(&b'\\');
-            if is_plain {
+        let checked = validate_levels(line.as_bytes(), MESSAGE, |level, name, value| {
+            let (found, is_plain, most) = match level {
+                Level::Own | Level::Within => (&mut of_entry, &mut is_plain, MOST_MEMBERS),
+                Level::Item | Level::Block => (&mut of_blocks, &mut are_plain, MOST_BLOCK_MEMBERS),
+            };
+            *is_plain &= found.len() < most && !name.contains(&b'\\');
+            if *is_plain {
                 found.push(Member { level, name: span(name), value: span(value) });
             }
         });
-        (is_plain.then_some(Self(found)), checked.err())
+        let of_blocks = are_plain.then_some(of_blocks);
+        (is_plain.then_some(Self { of_entry, of_blocks }), checked.err())
     }
 
     /// The last member of this name at or after a byte of the line.
     fn get<'a>(&self, line: &'a str, (level, from): (Level, usize), name: &str) -> Option<Json<'a>> {
-        let is_it = |member: &&Member| {
-            member.level == level && member.value.start >= from && line.get(member.name.clone()) == Some(name)
-        };
-        self.0.iter().rev().find(is_it).and_then(|member| line.get(member.value.clone())).map(Json::trusted)
+        let is_it =
+            |member: &&Member| member.level == level && member.value.start >= from && member.is_named(line, name);
+        self.of_entry.iter().rev().find(is_it).map(|member| member.value(line))
+    }
+
+    /// The blocks of content that begins at a byte of the line.
+    fn blocks<'a>(&'a self, line: &'a str, from: usize) -> Option<Blocks<'a>> {
+        let known = self.of_blocks.as_deref()?;
+        let before = known.iter().take_while(|member| member.value.start < from).count();
+        Some(Blocks::Known { line, rest: known.get(before..).unwrap_or_default() })
+    }
+}
+
+/// An item of a message's content.
+#[derive(Debug, Clone, Copy)]
+pub struct ContentBlock<'a> {
+    json: Json<'a>,
+    /// The line, and where in it the members are; without them they are searched for.
+    known: Option<(&'a str, &'a [Member])>,
+}
+
+impl<'a> ContentBlock<'a> {
+    /// The block as it is written.
+    #[must_use]
+    pub fn json(self) -> Json<'a> {
+        self.json
+    }
+
+    /// A member; the last one if the name is repeated.
+    #[must_use]
+    pub fn get(self, name: &str) -> Option<Json<'a>> {
+        let Some((line, members)) = self.known else { return self.json.get(name) };
+        members.iter().rev().find(|member| member.is_named(line, name)).map(|member| member.value(line))
+    }
+
+    /// The decoded string member with this name.
+    #[must_use]
+    pub fn str(self, name: &str) -> Option<Cow<'a, str>> {
+        self.get(name)?.as_str()
+    }
+
+    /// Whether its type is this one.
+    #[must_use]
+    pub fn is(self, kind: &str) -> bool {
+        self.str("type").is_some_and(|own| own == kind)
+    }
+}
+
+impl<'a> From<Json<'a>> for ContentBlock<'a> {
+    fn from(json: Json<'a>) -> Self {
+        Self { json, known: None }
+    }
+}
+
+/// Iterator over the blocks of a message's content; see [`Entry::blocks`].
+#[derive(Debug, Clone)]
+enum Blocks<'a> {
+    Known { line: &'a str, rest: &'a [Member] },
+    Searched(Option<Items<'a>>),
+}
+
+impl<'a> Iterator for Blocks<'a> {
+    type Item = ContentBlock<'a>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        match self {
+            Self::Known { line, rest } => {
+                let count = rest.iter().position(|member| member.level == Level::Item)?;
+                let (members, after) = rest.split_at_checked(count)?;
+                let (item, after) = after.split_first()?;
+                *rest = after;
+                Some(ContentBlock { json: item.value(line), known: Some((line, members)) })
+            }
+            Self::Searched(items) => items.as_mut()?.next().map(ContentBlock::from),
+        }
     }
 }
 
@@ -131,6 +226,31 @@ impl Entry {
             Some(members) => members.get(&self.line, (Level::Within, message.span_in(&self.line).start), name),
             None => message.get(name),
         }
+    }
+
+    /// The items of the message's content; none if it is a string.
+    pub fn blocks(&self) -> impl Iterator<Item = ContentBlock<'_>> {
+        let Some(content) = self.of_message("content") else { return Blocks::Searched(None) };
+        let known = self.members.as_ref().and_then(|members| {
+            let from = content.span_in(&self.line).start;
+            members.blocks(&self.line, from)
+        });
+        known.unwrap_or_else(|| Blocks::Searched(Some(content.items())))
+    }
+
+    /// The text of the message's content, as [`text_of`] returns it; `None` if it has none.
+    pub fn message_text(&self, separator: &str) -> Option<String> {
+        if let Some(text) = self.of_message("content")?.as_str() {
+            return Some(text.into_owned());
+        }
+        let mut texts =
+            self.blocks().filter(|block| block.is("text")).map(|block| block.str("text").unwrap_or_default());
+        let mut text = texts.next().unwrap_or_default().into_owned();
+        for more in texts {
+            text.push_str(separator);
+            text.push_str(&more);
+        }
+        Some(text)
     }
 
     /// The timestamp as JavaScript's `new Date(timestamp).getTime()` returns it; `None` for NaN.
@@ -219,6 +339,12 @@ mod tests {
             format!(r#"{many}"message":{{{many}"content":4}}"#),
             r#""message":"text""#.to_owned(),
             r#""message":{}"#.to_owned(),
+            r#""message":{"content":[{"type":"text","text":"x"},2,[{"type":"text"}],{},{"type":"text","text":"y","text":"z"}]}"#.to_owned(),
+            r#""message":{"content":[{"type":"text","text":"x"}],"content":[ {"type":"text","text":"y\nz"} ]}"#.to_owned(),
+            r#""message":{"content":[{"type":"text","text":"x"}],"content":"y"}"#.to_owned(),
+            r#""message":{"content":[{"type":"text","text":"x"}]},"message":{"content":{"a":[1]}}"#.to_owned(),
+            r#""message":{"content":[{"type":"text","te\u0078t":"x"},{"a":1}]}"#.to_owned(),
+            format!(r#""message":{{"content":[{{{many}"type":"text"}},{{{many}"text":1}},{{{many}"a":2}}]}}"#),
             r#""content":{"message":{"content":1}}"#.to_owned(),
             r#""message":{"content":1},"message":{"content":2"#.to_owned(),
         ];
@@ -234,6 +360,16 @@ mod tests {
                 assert_eq!(entry.get(name), json.get(name), "{name} of {line}");
                 assert_eq!(entry.of_message(name), walked.and_then(|message| message.get(name)), "{name} in {line}");
             }
+            let content = entry.of_message("content");
+            let items: Vec<Json<'_>> = content.into_iter().flat_map(Json::items).collect();
+            let blocks: Vec<ContentBlock<'_>> = entry.blocks().collect();
+            assert_eq!(blocks.iter().map(|block| block.json()).collect::<Vec<_>>(), items, "{line}");
+            for (block, item) in blocks.iter().zip(items) {
+                for name in ["type", "text", "a", "m99"] {
+                    assert_eq!(block.get(name), item.get(name), "{name} of {item:?} in {line}");
+                }
+            }
+            assert_eq!(entry.message_text("|"), content.map(|content| text_of(content, "|")), "{line}");
         }
     }
 }

@@ -26,13 +26,17 @@ pub struct FileCall<'a> {
 impl<'a> FileCall<'a> {
     /// `None` for calls of other tools and calls without a path.
     pub fn of(call: Json<'a>) -> Option<Self> {
-        let is_change = match call.str("name")?.as_ref() {
+        Self::named(&call.str("name")?, call.get("arguments")?.str("path")?)
+    }
+
+    /// Of a tool's name and the path that it was given.
+    pub(crate) fn named(tool: &str, path: Cow<'a, str>) -> Option<Self> {
+        let is_change = match tool {
             "read" => false,
             "write" | "edit" => true,
             _ => return None,
         };
-        let path = call.get("arguments")?.str("path").filter(|path| !path.is_empty())?;
-        Some(Self { path, is_change })
+        (!path.is_empty()).then_some(Self { path, is_change })
     }
 
     /// The same without a view of the call.

@@ -126,21 +126,23 @@ fn is_silent_turn(entry: &Entry) -> bool {
         return false;
     }
     let reason = entry.of_message("stopReason").and_then(Json::as_str);
-    matches!(reason.as_deref(), None | Some("stop" | "toolUse")) && !entry.of_message("content").is_some_and(has_words)
+    matches!(reason.as_deref(), None | Some("stop" | "toolUse")) && !has_words(entry)
 }
 
-/// Whether the content has text, without a copy of it: it may be long.
-fn has_words(content: Json<'_>) -> bool {
+/// Whether the message's content has text, without a copy of it: it may be long.
+fn has_words(entry: &Entry) -> bool {
     let says = |text: Json<'_>| {
         let begin = text.text().trim_start_matches('"').trim_start();
         !begin.starts_with(['"', '\\']) && !begin.is_empty()
             || text.as_str().is_some_and(|text| !text.trim().is_empty())
     };
-    if content.kind() == JsonKind::String {
-        return says(content);
+    match entry.of_message("content") {
+        Some(content) if content.kind() == JsonKind::String => says(content),
+        _ => {
+            let texts = entry.blocks().filter(|block| block.is("text")).filter_map(|block| block.get("text"));
+            texts.filter(|text| text.kind() == JsonKind::String).any(says)
+        }
     }
-    let texts = content.items().filter(|block| block.str("type").is_some_and(|kind| kind == "text"));
-    texts.filter_map(|block| block.get("text")).any(|text| text.kind() == JsonKind::String && says(text))
 }
 
 fn has_failed(entry: &Entry) -> bool {
@@ -165,7 +167,11 @@ mod tests {
             (r#"[{"type":"text","text":" "},{"type":"toolCall","text":"x"},{"type":"text","text":7}]"#, false),
             ("7", false),
         ] {
-            assert_eq!(has_words(Json::parse(content).unwrap()), expected, "{content}");
+            let line = format!(r#"{{"type":"message","id":"a","message":{{"role":"assistant","content":{content}}}}}"#);
+            let text = format!("{{\"type\":\"session\",\"version\":3,\"id\":\"s\"}}\n{line}\n");
+            let session = Session::from_text(&text, Options::default()).unwrap();
+            let entry = session.entry(session.leaf().unwrap()).unwrap();
+            assert_eq!(has_words(&entry), expected, "{content}");
         }
     }
 

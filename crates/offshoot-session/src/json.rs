@@ -12,7 +12,7 @@ use memchr::memchr_iter;
 
 pub use stringify::stringify;
 pub(crate) use stringify::{js_members, js_number};
-pub(crate) use validate::{Level, validate_levels, validate_members};
+pub(crate) use validate::{Below, Level, validate_levels, validate_members};
 pub use validate::{SyntaxError, validate};
 pub use write::{Object, push_quoted, quote};
 
@@ -226,9 +226,16 @@ pub(crate) fn skip_space(bytes: &[u8], mut at: usize) -> usize {
     at
 }
 
+const SHORT: usize = 16;
+
 /// The end of the string whose opening quote is at `at`.
 pub(crate) fn skip_string(bytes: &[u8], at: usize) -> Option<usize> {
     let inner = bytes.get(at + 1..)?;
+    // Names and most values are shorter than a search needs to begin.
+    let short = inner.iter().take(SHORT).position(|b| matches!(b, b'"' | b'\\'));
+    if let Some(end) = short.filter(|end| inner.get(*end) == Some(&b'"')) {
+        return Some(at + end + 2);
+    }
     let is_escaped = |quote: usize| inner[..quote].iter().rev().take_while(|b| **b == b'\\').count() % 2 == 1;
     let end = memchr_iter(b'"', inner).find(|quote| !is_escaped(*quote))?;
     Some(at + end + 2)

@@ -297,7 +297,7 @@ pub fn last_request(source: &dyn Source, leaf: NodeIx) -> Result<Option<String>>
 /// The words of the user or the model in an entry, on one line.
 pub fn words(entry: &Entry) -> Option<String> {
     let said = match (entry.kind, entry.role) {
-        (Kind::Message, Some(Role::User | Role::Assistant)) => text_of(entry.of_message("content")?, " "),
+        (Kind::Message, Some(Role::User | Role::Assistant)) => entry.message_text(" ")?,
         (Kind::BranchSummary | Kind::Compaction, _) => summary_words(&entry.str("summary")?)?.to_owned(),
         (Kind::CustomMessage, _) => entry.get("content").map(|content: Json<'_>| text_of(content, " "))?,
         _ => return None,

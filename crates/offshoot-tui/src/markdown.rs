@@ -57,6 +57,13 @@ pub fn lines(text: &str, sheet: &Sheet<'_>) -> Vec<Line<'static>> {
 /// A text without markdown, on one line, cut to `columns`.
 #[must_use]
 pub fn plain(text: &str, columns: usize) -> String {
+    if is_plain(text) && text.chars().count() <= columns {
+        return text.split(' ').filter(is_word).collect::<Vec<_>>().join(" ");
+    }
+    parsed_plain(text, columns)
+}
+
+fn parsed_plain(text: &str, columns: usize) -> String {
     let mut words = String::new();
     let seen = text.get(..text.floor_char_boundary(columns.saturating_mul(16).max(1_024))).unwrap_or(text);
     for event in Parser::new_ext(&readable(&spans_for_fences(seen)), options()) {
@@ -68,10 +75,50 @@ pub fn plain(text: &str, columns: usize) -> String {
             _ => {}
         }
     }
-    // Where line feeds were lost, block markers are between the words. In code they are words.
-    let is_word = |word: &&str| !word.chars().all(|c| "#*-=|>`~_+:".contains(c));
     let words = words.split_whitespace().filter(is_word).collect::<Vec<_>>().join(" ");
     text::fit(&text::clean(&words), columns).into_owned()
+}
+
+/// Whether a word is more than a marker of a block, as it is between the words where line feeds were lost. In code such
+/// markers are words.
+fn is_word(word: &&str) -> bool {
+    !word.chars().all(|c| "#*-=|>`~_+:".contains(c))
+}
+
+/// Whether a text is one line whose words Markdown surely leaves as they are: letters and digits, and signs that mean nothing
+/// where they are. Most rows of a tree are so, and need no parser.
+fn is_plain(text: &str) -> bool {
+    let line = text.strip_suffix('…').unwrap_or(text).as_bytes();
+    let is_in_word = |at: usize| line.get(at).is_some_and(u8::is_ascii_alphanumeric);
+    let is_inert = |(at, byte): (usize, &u8)| match byte {
+        b'a'..=b'z'
+        | b'A'..=b'Z'
+        | b'0'..=b'9'
+        | b'-'
+        | b'+'
+        | b'='
+        | b':'
+        | b'.'
+        | b','
+        | b';'
+        | b'?'
+        | b'!'
+        | b'\''
+        | b'"'
+        | b'('
+        | b')'
+        | b'{'
+        | b'}'
+        | b'/'
+        | b'%'
+        | b'$'
+        | b'@' => true,
+        b' ' => at + 1 < text.len() && line.get(at + 1) != Some(&b' '),
+        b'\\' => is_in_word(at + 1),
+        b'_' => is_in_word(at + 1) && at.checked_sub(1).is_some_and(is_in_word),
+        _ => false,
+    };
+    line.first().is_some_and(u8::is_ascii_alphabetic) && line.iter().enumerate().all(is_inert)
 }
 
 /// In a text that lost its line feeds, blocks of code become spans of code, without the name of their language. What is

@@ -36,7 +36,7 @@ pub(crate) fn validate_members<'a>(
     bytes: &'a [u8],
     mut each: impl FnMut(&'a [u8], &'a [u8]),
 ) -> Result<(), SyntaxError> {
-    validate_levels(bytes, b"", |level, name, value| {
+    validate_levels(bytes, Below::default(), |level, name, value| {
         if level == Level::Own {
             each(name, value);
         }
@@ -50,19 +50,36 @@ pub(crate) enum Level {
     Own,
     /// In the object that is the value of the member `within` there.
     Within,
+    /// An item, without a name, of the array that is the value of the member `list` there.
+    Item,
+    /// In an object that is such an item.
+    Block,
 }
 
-/// [`validate_members`] that also passes on the members of one member, before it.
+/// The members whose members and items [`validate_levels`] passes on, too: `within` of the outermost object, and in that
+/// object the array `list`.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Below {
+    pub(crate) within: &'static [u8],
+    pub(crate) list: &'static [u8],
+}
+
+/// A member whose value has begun: its name and where its value starts.
+type Begun<'a> = Option<(&'a [u8], usize)>;
+
+/// [`validate_members`] that also passes on what is in one member, before that member.
 pub(crate) fn validate_levels<'a>(
     bytes: &'a [u8],
-    within: &[u8],
+    below: Below,
     mut each: impl FnMut(Level, &'a [u8], &'a [u8]),
 ) -> Result<(), SyntaxError> {
     // Strings are checked byte by byte only in lines with control bytes, which are rare. One pass finds those.
     let strings_are_clean = !bytes.chunks(64).any(|chunk| chunk.iter().fold(false, |any, b| any | (*b < 0x20)));
-    let mut member: Option<(&[u8], usize)> = None; // the outermost object's current member: name, start of its value
-    let mut inner: Option<(&[u8], usize)> = None; // the same in the object within
-    let is_within = |member: Option<(&[u8], usize)>| member.is_some_and(|(name, _)| name == within);
+    let mut member: Begun<'a> = None; // the outermost object's current member
+    let mut inner: Begun<'a> = None; // that of the object within
+    let mut block: Begun<'a> = None; // that of an object in the list
+    let mut item: Option<usize> = None; // where the list's current item starts
+    let is_named = |member: Begun<'a>, name: &[u8]| member.is_some_and(|(known, _)| known == name);
     let mut open: Vec<bool> = Vec::new(); // for each open container, whether it is an object
     let mut at = skip_space(bytes, 0);
     loop {
@@ -73,10 +90,12 @@ pub(crate) fn validate_levels<'a>(
                     inside + 1
                 } else {
                     open.push(true);
-                    at = member_name(bytes, inside, strings_are_clean)?;
+                    let begun = member_name(bytes, inside, strings_are_clean)?;
+                    at = begun.1;
                     match open.len() {
-                        1 => member = Some((name_before(bytes, inside), at)),
-                        2 if is_within(member) => inner = Some((name_before(bytes, inside), at)),
+                        1 => member = Some(begun),
+                        2 if is_named(member, below.within) => inner = Some(begun),
+                        4 if item.is_some() => block = Some(begun),
                         _ => {}
                     }
                     continue;
@@ -89,6 +108,9 @@ pub(crate) fn validate_levels<'a>(
                 } else {
                     open.push(false);
                     at = inside;
+                    if open.len() == 3 && is_named(inner, below.list) {
+                        item = Some(at);
+                    }
                     continue;
                 }
             }
@@ -101,16 +123,17 @@ pub(crate) fn validate_levels<'a>(
         };
         // After a value: close the containers that end here, then continue with the next value.
         loop {
-            if open.len() == 2
-                && let Some((name, start)) = inner.take()
-            {
-                each(Level::Within, name, &bytes[start..at]);
+            let ended = match open.len() {
+                4 => block.take().map(|(name, start)| (Level::Block, name, start)),
+                3 => item.take().map(|start| (Level::Item, &b""[..], start)),
+                2 => inner.take().map(|(name, start)| (Level::Within, name, start)),
+                1 => member.take().map(|(name, start)| (Level::Own, name, start)),
+                _ => None,
+            };
+            if let Some((level, name, start)) = ended {
+                each(level, name, &bytes[start..at]);
             }
-            if open.len() == 1
-                && let Some((name, start)) = member.take()
-            {
-                each(Level::Own, name, &bytes[start..at]);
-            }
+            let is_in_list = matches!(ended, Some((Level::Item, ..)));
             at = skip_space(bytes, at);
             let Some(is_object) = open.last().copied() else {
                 return if at == bytes.len() { Ok(()) } else { fail(at, "the end of the line").map(drop) };
@@ -118,16 +141,21 @@ pub(crate) fn validate_levels<'a>(
             match (bytes.get(at), is_object) {
                 (Some(b','), true) => {
                     let name = skip_space(bytes, at + 1);
-                    at = member_name(bytes, name, strings_are_clean)?;
+                    let begun = member_name(bytes, name, strings_are_clean)?;
+                    at = begun.1;
                     match open.len() {
-                        1 => member = Some((name_before(bytes, name), at)),
-                        2 if is_within(member) => inner = Some((name_before(bytes, name), at)),
+                        1 => member = Some(begun),
+                        2 if is_named(member, below.within) => inner = Some(begun),
+                        4 if item.is_some() => block = Some(begun),
                         _ => {}
                     }
                     break;
                 }
                 (Some(b','), false) => {
                     at = skip_space(bytes, at + 1);
+                    if is_in_list {
+                        item = Some(at);
+                    }
                     break;
                 }
                 (Some(b'}'), true) | (Some(b']'), false) => {
@@ -141,22 +169,18 @@ pub(crate) fn validate_levels<'a>(
     }
 }
 
-/// The name whose opening quote is at `at`.
-fn name_before(bytes: &[u8], at: usize) -> &[u8] {
-    let end = super::skip_string(bytes, at).unwrap_or(at + 2);
-    bytes.get(at + 1..end - 1).unwrap_or_default()
-}
-
-/// Reads `"name" :` and returns the position of the value.
-fn member_name(bytes: &[u8], at: usize, clean: bool) -> ValidationStep {
-    if bytes.get(at) != Some(&b'"') {
-        return fail(at, "a member name");
+/// Reads `"name" :` and returns the name without quotes and the position of the value.
+fn member_name(bytes: &[u8], start: usize, clean: bool) -> Result<(&[u8], usize), SyntaxError> {
+    let failed = |at, expected| Err(SyntaxError { at, expected });
+    if bytes.get(start) != Some(&b'"') {
+        return failed(start, "a member name");
     }
-    let at = skip_space(bytes, string(bytes, at, clean)?);
+    let end = string(bytes, start, clean)?;
+    let at = skip_space(bytes, end);
     if bytes.get(at) != Some(&b':') {
-        return fail(at, "`:`");
+        return failed(at, "`:`");
     }
-    Ok(skip_space(bytes, at + 1))
+    Ok((bytes.get(start + 1..end - 1).unwrap_or_default(), skip_space(bytes, at + 1)))
 }
 
 fn string(bytes: &[u8], start: usize, clean: bool) -> ValidationStep {
@@ -255,10 +279,11 @@ mod tests {
     }
 
     #[test]
-    fn members_of_one_member_are_handed_out_before_it() {
+    fn what_is_in_one_member_is_handed_out_before_it() {
         let mut members = Vec::new();
+        let below = Below { within: b"m", list: b"l" };
         let text = br#"{"a":{"x":1},"m":{"x":{"y":[{"z":1}]},"u":[1] , "v" : "w"},"m":[{"x":1}],"m":{},"b":2}"#;
-        validate_levels(text, b"m", |level, name, value| members.push((level, name, value))).unwrap();
+        validate_levels(text, below, |level, name, value| members.push((level, name, value))).unwrap();
         let (own, within) = (Level::Own, Level::Within);
         let expected: [(Level, &[u8], &[u8]); 8] = [
             (own, b"a", br#"{"x":1}"#),
@@ -269,6 +294,25 @@ mod tests {
             (own, b"m", br#"[{"x":1}]"#),
             (own, b"m", b"{}"),
             (own, b"b", b"2"),
+        ];
+        assert_eq!(members, expected);
+
+        let mut members = Vec::new();
+        let text = br#"{"l":[{"x":1}],"m":{"l":[ {"x":[{"y":1}],"z":{"l":[0]}} , 2,[{"x":3}],{}],"l":{"x":4},"l":[]}}"#;
+        validate_levels(text, below, |level, name, value| members.push((level, name, value))).unwrap();
+        let (item, block) = (Level::Item, Level::Block);
+        let expected: [(Level, &[u8], &[u8]); 11] = [
+            (own, b"l", br#"[{"x":1}]"#),
+            (block, b"x", br#"[{"y":1}]"#),
+            (block, b"z", br#"{"l":[0]}"#),
+            (item, b"", br#"{"x":[{"y":1}],"z":{"l":[0]}}"#),
+            (item, b"", b"2"),
+            (item, b"", br#"[{"x":3}]"#),
+            (item, b"", b"{}"),
+            (within, b"l", br#"[ {"x":[{"y":1}],"z":{"l":[0]}} , 2,[{"x":3}],{}]"#),
+            (within, b"l", br#"{"x":4}"#),
+            (within, b"l", b"[]"),
+            (own, b"m", br#"{"l":[ {"x":[{"y":1}],"z":{"l":[0]}} , 2,[{"x":3}],{}],"l":{"x":4},"l":[]}"#),
         ];
         assert_eq!(members, expected);
     }

@@ -7,6 +7,7 @@ use super::Json;
 /// Most objects are not longer.
 const USUAL: usize = 512;
 const CHUNK: usize = 32;
+const NEAR: usize = 2 * CHUNK;
 
 /// A compact JSON object under construction; members keep the order in which they are added.
 #[derive(Debug, Clone, Default)]
@@ -117,13 +118,31 @@ pub fn push_quoted(out: &mut String, text: &str) {
     out.push('"');
 }
 
-/// Where the first byte is that a string must escape. Compilers compare whole chunks at once.
+/// Where the first byte is that a string must escape. It is usually near; far ones are found by whole chunks, which
+/// compilers compare at once.
 fn first_escaped(bytes: &[u8]) -> Option<usize> {
     let is_escaped = |byte: &u8| *byte < b' ' || matches!(byte, b'"' | b'\\');
+    if let Some(near) = bytes.iter().take(NEAR).position(|byte| ESCAPED[usize::from(*byte)]) {
+        return Some(near);
+    }
+    let far = bytes.get(NEAR..)?;
     let is_plain = |chunk: &&[u8]| !chunk.iter().fold(false, |any, byte| any | is_escaped(byte));
-    let plain = bytes.chunks_exact(CHUNK).take_while(is_plain).count() * CHUNK;
-    bytes.get(plain..)?.iter().position(is_escaped).map(|at| plain + at)
+    let plain = far.chunks_exact(CHUNK).take_while(is_plain).count() * CHUNK;
+    far.get(plain..)?.iter().position(is_escaped).map(|at| NEAR + plain + at)
 }
+
+/// Which bytes a string must escape.
+const ESCAPED: [bool; 256] = {
+    let mut escaped = [false; 256];
+    let mut byte = 0;
+    while byte < b' ' {
+        escaped[byte as usize] = true;
+        byte += 1;
+    }
+    escaped[b'"' as usize] = true;
+    escaped[b'\\' as usize] = true;
+    escaped
+};
 
 #[cfg(test)]
 mod tests {
@@ -141,6 +160,10 @@ mod tests {
     fn every_character_is_escaped_as_serde_json_does() {
         for at in (0..=char::MAX as u32).filter_map(char::from_u32) {
             let text = format!("a{at}é{at}");
+            assert_eq!(quote(&text), serde_json::Value::from(text).to_string());
+        }
+        for length in (0..200).step_by(7) {
+            let text = format!("{}\n\"{}", "a".repeat(length), "é".repeat(length));
             assert_eq!(quote(&text), serde_json::Value::from(text).to_string());
         }
     }

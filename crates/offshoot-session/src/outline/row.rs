@@ -28,9 +28,10 @@ pub(super) type TurnCalls = Arc<Vec<TurnCall>>;
 /// A call as the rows of its results need it.
 #[derive(Debug)]
 pub(super) struct TurnCall {
+    /// Empty if it has none.
     id: String,
     row: String,
-    file: Option<FileCall<'static>>,
+    pub(super) file: Option<FileCall<'static>>,
 }
 
 /// The last turns that were read.
@@ -89,7 +90,11 @@ impl Calls {
         if self.all.get().is_none() {
             let mut all = HashMap::new();
             for turn in source.tree().entries().filter(is_turn) {
-                self.take(&source.entry(turn)?, |id, row, _| drop(all.insert(id, row)));
+                self.take(&source.entry(turn)?, |call| {
+                    if !call.id.is_empty() {
+                        all.insert(call.id, call.row);
+                    }
+                });
             }
             drop(self.all.set(all));
         }
@@ -112,6 +117,9 @@ impl Calls {
     ) -> Result<Option<T>> {
         let tree = source.tree();
         let is_turn = |at: &NodeIx| tree.node(*at).role() == Some(Role::Assistant);
+        if id.is_empty() {
+            return Ok(None);
+        }
         for turn in tree.ancestors(result).skip(1).take(NEAR).filter(is_turn) {
             let calls = self.of_turn(source, turn)?;
             if let Some(call) = calls.iter().rev().find(|call| call.id == id) {
@@ -131,41 +139,46 @@ impl Calls {
     /// Reads the calls of a turn, so that the rows of its results need not read it.
     pub(super) fn remember(&self, turn: &Entry) -> TurnCalls {
         let mut calls = Vec::new();
-        self.take(turn, |id, row, block| {
-            let file = FileCall::of(block).map(FileCall::into_owned);
-            calls.push(TurnCall { id, row: one_line(&row, MAX), file });
-        });
+        self.take(turn, |call| calls.push(TurnCall { row: one_line(&call.row, MAX), ..call }));
         let calls = Arc::new(calls);
         self.recent.put(turn.ix, &calls);
         calls
     }
 
-    /// Passes on the calls of an assistant's turn: id, text and block.
-    fn take(&self, entry: &Entry, mut take: impl FnMut(String, String, Json<'_>)) {
+    /// Passes on the calls of an assistant's turn.
+    fn take(&self, entry: &Entry, mut take: impl FnMut(TurnCall)) {
         for block in calls(entry) {
-            let (Some(name), Some(id)) = (block.str("name"), block.str("id")) else { continue };
-            take(id.into_owned(), self.call(&name, block.get("arguments")), block);
+            let Some(name) = block.str("name") else { continue };
+            let (id, arguments) = (block.str("id").unwrap_or_default().into_owned(), block.get("arguments"));
+            let given = arguments.and_then(|arguments| arguments.get("path"));
+            let file = given.and_then(Json::as_str).and_then(|path| FileCall::named(&name, path));
+            let row = self.call(&name, arguments, given.and_then(value_text));
+            take(TurnCall { id, row, file: file.map(FileCall::into_owned) });
         }
     }
 
-    fn call(&self, name: &str, arguments: Option<Json<'_>>) -> String {
+    fn call(&self, name: &str, arguments: Option<Json<'_>>, given: Option<String>) -> String {
         let argument = |name: &str| arguments.and_then(|arguments| arguments.get(name)).and_then(value_text);
-        let path = || self.short(&argument("path").or_else(|| argument("file_path")).unwrap_or_default());
-        let within = || self.short(&argument("path").unwrap_or_else(|| ".".to_owned()));
+        let path = |given: Option<String>| self.short(&given.or_else(|| argument("file_path")).unwrap_or_default());
+        let within = |given: Option<String>| self.short(&given.unwrap_or_else(|| ".".to_owned()));
         match name {
             "read" => {
-                format!("[read: {}{}]", path(), line_range(argument("offset").as_deref(), argument("limit").as_deref()))
+                format!(
+                    "[read: {}{}]",
+                    path(given),
+                    line_range(argument("offset").as_deref(), argument("limit").as_deref())
+                )
             }
-            "write" => format!("[write: {}]", path()),
-            "edit" => format!("[edit: {}]", path()),
+            "write" => format!("[write: {}]", path(given)),
+            "edit" => format!("[edit: {}]", path(given)),
             "bash" => {
                 let command = argument("command").unwrap_or_default();
                 let more = if command.encode_utf16().count() > 50 { "..." } else { "" };
                 format!("[bash: {}{more}]", units(&one_line(&command, 200), 50))
             }
-            "grep" => format!("[grep: /{}/ in {}]", argument("pattern").unwrap_or_default(), within()),
-            "find" => format!("[find: {} in {}]", argument("pattern").unwrap_or_default(), within()),
-            "ls" => format!("[ls: {}]", within()),
+            "grep" => format!("[grep: /{}/ in {}]", argument("pattern").unwrap_or_default(), within(given)),
+            "find" => format!("[find: {} in {}]", argument("pattern").unwrap_or_default(), within(given)),
+            "ls" => format!("[ls: {}]", within(given)),
             _ => {
                 let arguments = arguments.map_or_else(|| "{}".to_owned(), stringify);
                 let more = if arguments.encode_utf16().count() > 40 { "..." } else { "" };
@@ -258,7 +271,7 @@ fn message(source: &dyn Source, entry: &Entry, calls: &Calls) -> Result<String> 
         return Ok("[empty message]".to_owned());
     }
     let member = |name: &str| entry.of_message(name).and_then(value_text);
-    let said = || entry.of_message("content").map(|content| text_of(content, "")).unwrap_or_default();
+    let said = || entry.message_text("").unwrap_or_default();
     Ok(match entry.role.unwrap_or(Role::Unknown) {
         Role::User => format!("user: {}", said()),
         Role::Assistant => {

@@ -30,9 +30,10 @@ impl RowTexts {
         &self.calls
     }
 
-    /// Remembers the calls of a turn that has been read: the rows of its results then need not read it.
-    pub fn remember(&self, turn: &Entry) {
-        self.calls.remember(turn);
+    /// Remembers the calls of a turn that has been read: the rows of its results then need not read it. Returns the files
+    /// that they read or change.
+    pub fn remember(&self, turn: &Entry) -> Vec<FileCall<'static>> {
+        self.calls.remember(turn).iter().filter_map(|call| call.file.clone()).collect()
     }
 
     /// The file that the call of a result reads or changes; `None` if the call is far above the result.

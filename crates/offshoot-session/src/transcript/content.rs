@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::entry::Entry;
+use crate::entry::{ContentBlock, Entry};
 use crate::json::{Json, JsonKind};
 
 pub(crate) fn blocks<'a>(content: Json<'a>, kind: &'static str) -> impl Iterator<Item = Json<'a>> + use<'a> {
@@ -15,8 +15,8 @@ pub fn call_blocks(message: Json<'_>) -> impl Iterator<Item = Json<'_>> {
 }
 
 /// [`call_blocks`] of an entry's message.
-pub fn calls(entry: &Entry) -> impl Iterator<Item = Json<'_>> {
-    entry.of_message("content").into_iter().flat_map(|content| blocks(content, "toolCall"))
+pub fn calls(entry: &Entry) -> impl Iterator<Item = ContentBlock<'_>> {
+    entry.blocks().filter(|block| block.is("toolCall"))
 }
 
 /// A string's content, or another value's JSON; `None` for `null`.

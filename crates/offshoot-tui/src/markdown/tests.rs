@@ -216,6 +216,27 @@ fn the_words_alone() {
 }
 
 #[test]
+fn a_text_without_markdown_is_what_the_parser_makes_of_it() {
+    let pieces = [
+        "a", "Word", " ", "  ", "1", ".", ")", "(", "-", "+", "=", ":", "_", "*", "`", "#", ">", "<b>", "&amp;", "[",
+        "]", "!", "~~", "|", "\\", "x = y", "http://", "@", "$", "{", "}", "/", "'", "\"", "…", "é", "\t",
+    ];
+    let (mut seed, mut plain_ones) = (7_u64, 0);
+    for _ in 0..20_000 {
+        let mut text = String::new();
+        for _ in 0..8 {
+            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            // Half of the pieces are words, so that some texts have no markdown.
+            let at = (seed >> 33) as usize;
+            text.push_str(pieces[if at.is_multiple_of(2) { at / 2 % 3 } else { at / 2 % pieces.len() }]);
+        }
+        plain_ones += usize::from(is_plain(&text));
+        assert_eq!(plain(&text, 40), parsed_plain(&text, 40), "{text:?}");
+    }
+    assert!(plain_ones > 500, "{plain_ones} of them need no parser");
+}
+
+#[test]
 fn nothing_steers_the_terminal() {
     for hostile in [
         "\u{1b}[2Jx",
