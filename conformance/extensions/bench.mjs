@@ -1,5 +1,6 @@
 // Figures of the extension host, by command, never in a timed test: processor time, because the machine may be busy, and medians.
-//   node extensions/bench.mjs [ROUNDS]
+//   node extensions/bench.mjs [ROUNDS] [FIGURES]
+// FIGURES is the built example `figures` of offshoot-extensions: with it, offshoot itself is measured in the same rounds.
 import { execFileSync } from "node:child_process";
 import * as fs from "node:fs";
 import * as path from "node:path";
@@ -8,6 +9,7 @@ import { Owner } from "./owner.mjs";
 import { node } from "./places.mjs";
 
 const rounds = Number(process.argv[2] ?? 5);
+const program = process.argv[3];
 const folder = temporaryFolder("bench");
 const median = (list) => [...list].sort((a, b) => a - b)[Math.floor(list.length / 2)];
 /** User and system time of a process and its threads, in ms. */
@@ -59,6 +61,8 @@ for (let round = 0; round < rounds; round++) {
     figures[ofPi].push(performance.now() - from);
   }
   await owner.end();
+  const measured = program ? execFileSync(program, [node(), "1"], { encoding: "utf8" }).trim().split("\n") : [];
+  for (const [, what, ms] of measured.map((line) => /^(.*): ([\d.]+) ms/.exec(line))) (figures[`offshoot: ${what}`] ??= []).push(Number(ms));
   const url = path.join(piPackage(), "dist/index.js");
   const code = `const t = performance.now(), c = process.cpuUsage(); await import(${JSON.stringify(url)}); const { user, system } = process.cpuUsage(c); console.log(JSON.stringify([(user + system) / 1000, performance.now() - t])); process.exit(0);`;
   const [used, took] = JSON.parse(execFileSync(node(), ["--input-type=module", "-e", code], { encoding: "utf8" }));

@@ -4,7 +4,7 @@
 use std::sync::{Arc, Mutex};
 
 use offshoot_extensions::contract::{
-    CommandInfo, Failure, Handler, HandlerAnswer, HandlerId, Host, HostFuture, LoadRequest, Loaded, Services,
+    CommandInfo, Failure, Handler, HandlerAnswer, HandlerId, Host, HostFuture, LoadRequest, Loaded, Payload, Services,
 };
 use serde_json::{Value, json};
 use tokio::sync::mpsc::UnboundedSender;
@@ -61,8 +61,8 @@ impl Host for Prune {
         Box::pin(std::future::ready(Ok(vec![Loaded { handlers, commands, ..Loaded::default() }])))
     }
 
-    fn handle(&self, _: HandlerId, payload: Arc<str>) -> HostFuture<'_, Result<HandlerAnswer, Failure>> {
-        Box::pin(self.pruned(payload))
+    fn handle(&self, _: HandlerId, payload: Payload) -> HostFuture<'_, Result<HandlerAnswer, Failure>> {
+        Box::pin(self.pruned(payload.text()))
     }
 
     fn invoke(&self, what: Value, _: UnboundedSender<Value>) -> HostFuture<'_, Result<Value, Failure>> {

@@ -15,7 +15,7 @@ use offshoot_agent::turn::Call;
 use serde_json::{Map, Value, json};
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 
-use crate::contract::{Failure, HandlerAnswer, Host};
+use crate::contract::{Failure, HandlerAnswer, Host, Payload};
 use crate::registry::Listener;
 use crate::runner::Runner;
 use crate::tool::outcome;
@@ -23,14 +23,14 @@ use crate::tool::outcome;
 impl Runner {
     /// Every handler gets it; what they return has no meaning.
     pub(crate) async fn tell(&mut self, event: &'static str, payload: Value) {
-        let payload: Arc<str> = payload.to_string().into();
+        let payload = Payload::from(payload.to_string());
         for listener in self.listeners(event) {
             self.answer(&listener, event, payload.clone()).await;
         }
     }
 
     /// A handler's answer; `None` if it failed, which is reported.
-    async fn answer(&mut self, listener: &Listener, event: &str, payload: Arc<str>) -> Option<HandlerAnswer> {
+    async fn answer(&mut self, listener: &Listener, event: &str, payload: Payload) -> Option<HandlerAnswer> {
         self.ask(listener, event, payload).await.ok()
     }
 
@@ -88,7 +88,7 @@ impl Runner {
 
     /// `None` if no handler changed the messages.
     pub(crate) async fn context(&mut self, messages: Vec<String>) -> Option<Vec<String>> {
-        let mut payload: Arc<str> = format!(r#"{{"type":"context","messages":[{}]}}"#, messages.join(",")).into();
+        let mut payload = Payload::Messages(messages.into());
         let mut last: Option<Vec<Value>> = None;
         for listener in self.listeners("context") {
             let Some(answer) = self.answer(&listener, "context", payload.clone()).await else { continue };
@@ -305,7 +305,7 @@ impl Runner {
                 ("session_before_fork", payload)
             }
         };
-        let payload: Arc<str> = payload.to_string().into();
+        let payload = Payload::from(payload.to_string());
         for listener in self.listeners(event) {
             let answer = self.answer(&listener, event, payload.clone()).await;
             if answer.is_some_and(|answer| answer.ok["cancel"].as_bool() == Some(true)) {
@@ -318,7 +318,7 @@ impl Runner {
     /// The paths of all handlers, in their order. One that is not absolute begins in the session's folder.
     pub(crate) async fn discovered(&mut self, reason: &'static str) -> DiscoveredPaths {
         let cwd = self.hosts.first().map(|(_, request)| request.cwd.clone()).unwrap_or_default();
-        let payload: Arc<str> = json!({"type": "resources_discover", "cwd": cwd, "reason": reason}).to_string().into();
+        let payload = Payload::from(json!({"type": "resources_discover", "cwd": cwd, "reason": reason}).to_string());
         let mut found = DiscoveredPaths::default();
         for listener in self.listeners("resources_discover") {
             let Some(answer) = self.answer(&listener, "resources_discover", payload.clone()).await else { continue };
@@ -341,7 +341,7 @@ impl Runner {
             r#"{{"type":"session_before_compact","preparation":{},"branchEntries":{},"reason":"{}","willRetry":false{instructions}}}"#,
             question.preparation, question.entries, question.reason
         );
-        let payload: Arc<str> = payload.into();
+        let payload = Payload::from(payload);
         let mut verdict = SummaryVerdict::Usual;
         for listener in self.listeners("session_before_compact") {
             let answer = self.answer(&listener, "session_before_compact", payload.clone()).await;
@@ -358,7 +358,7 @@ impl Runner {
 
     pub(crate) async fn before_move(&mut self, question: SummaryQuestion) -> SummaryVerdict {
         let payload = format!(r#"{{"type":"session_before_tree","preparation":{}}}"#, question.preparation);
-        let payload: Arc<str> = payload.into();
+        let payload = Payload::from(payload);
         let mut verdict = SummaryVerdict::Usual;
         for listener in self.listeners("session_before_tree") {
             let answer = self.answer(&listener, "session_before_tree", payload.clone()).await;

@@ -11,6 +11,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tokio::sync::mpsc::UnboundedSender;
 
+/// How a payload of the event `context` begins.
+const CONTEXT: &str = r#"{"type":"context","messages":"#;
+
 /// Dropping this ends the wait, and the host is asked to give up.
 pub type HostFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
@@ -203,6 +206,41 @@ pub trait Services: Send + Sync {
     fn registered(&self, loaded: Loaded);
 }
 
+/// What a handler gets, as JSON. The messages of a conversation are put together when somebody reads them.
+#[derive(Debug, Clone)]
+#[expect(missing_docs, reason = "the names say what they are")]
+pub enum Payload {
+    Text(Arc<str>),
+    /// Of the event `context`, each as JSON.
+    Messages(Arc<[String]>),
+}
+
+impl Payload {
+    /// All of it.
+    #[must_use]
+    pub fn text(&self) -> Arc<str> {
+        match self {
+            Self::Text(text) => text.clone(),
+            Self::Messages(messages) => format!("{CONTEXT}[{}]}}", messages.join(",")).into(),
+        }
+    }
+
+    /// Whether it is a conversation of at least so many bytes.
+    #[must_use]
+    pub fn is_long_context(&self, bytes: usize) -> bool {
+        match self {
+            Self::Text(text) => text.len() >= bytes && text.starts_with(CONTEXT),
+            Self::Messages(messages) => messages.iter().map(String::len).sum::<usize>() >= bytes,
+        }
+    }
+}
+
+impl From<String> for Payload {
+    fn from(text: String) -> Self {
+        Self::Text(text.into())
+    }
+}
+
 /// Runs extensions.
 pub trait Host: Send + Sync {
     /// Its name in lists.
@@ -216,8 +254,8 @@ pub trait Host: Send + Sync {
     /// Loads extensions in place of all that were loaded before. An extension that fails is in the list with its error.
     fn load(&self, request: LoadRequest, services: Arc<dyn Services>) -> HostFuture<'_, Result<Vec<Loaded>, Failure>>;
 
-    /// Runs a handler. The payload is JSON.
-    fn handle(&self, handler: HandlerId, payload: Arc<str>) -> HostFuture<'_, Result<HandlerAnswer, Failure>>;
+    /// Runs a handler.
+    fn handle(&self, handler: HandlerId, payload: Payload) -> HostFuture<'_, Result<HandlerAnswer, Failure>>;
 
     /// Runs a command, a tool or something else that was registered. Steps on the way go to `progress`. Before a `tool` runs,
     /// `prepareArguments` asks for its arguments from those that the model wrote.

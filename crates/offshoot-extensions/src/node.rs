@@ -16,7 +16,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tokio::sync::mpsc::UnboundedSender;
 
-use crate::contract::{Failure, HandlerAnswer, HandlerId, Host, HostFuture, LoadRequest, Loaded, Services};
+use crate::contract::{Failure, HandlerAnswer, HandlerId, Host, HostFuture, LoadRequest, Loaded, Payload, Services};
 use child::Child;
 pub use find::{NodeSearch, find_node};
 
@@ -110,7 +110,7 @@ impl Host for NodeHost {
         })
     }
 
-    fn handle(&self, handler: HandlerId, payload: Arc<str>) -> HostFuture<'_, Result<HandlerAnswer, Failure>> {
+    fn handle(&self, handler: HandlerId, payload: Payload) -> HostFuture<'_, Result<HandlerAnswer, Failure>> {
         Box::pin(async move {
             let (child, id) = (self.running()?, self.id());
             let payload = child.hold(id, payload);

@@ -14,7 +14,7 @@ use tokio::runtime::Handle;
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::sync::oneshot;
 
-use crate::contract::{Failure, HandlerAnswer, Host, HostFuture, LoadRequest, Loaded};
+use crate::contract::{Failure, HandlerAnswer, Host, HostFuture, LoadRequest, Loaded, Payload};
 use crate::payload::{self, PayloadState};
 use crate::registry::{Extension, Listener};
 use crate::services::AgentServices;
@@ -47,7 +47,7 @@ impl Runner {
         &mut self,
         listener: &Listener,
         event: &str,
-        payload: Arc<str>,
+        payload: Payload,
     ) -> Result<HandlerAnswer, Failure> {
         let answer = listener.host.handle(listener.id, payload).await;
         if let Err(failure) = &answer {

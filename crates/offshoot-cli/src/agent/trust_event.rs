@@ -4,7 +4,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use offshoot_extensions::contract::{ExtensionKind, Host, HostFuture, Loaded, Services, Source};
+use offshoot_extensions::contract::{ExtensionKind, Host, HostFuture, Loaded, Payload, Services, Source};
 use offshoot_session::session::Session;
 use offshoot_session::text::clean_lines;
 use serde_json::{Map, Value, json};
@@ -97,7 +97,7 @@ async fn first_decision(
     (host, folder): (&Arc<dyn Host>, &Path),
     loaded: &[(Source, Loaded)],
 ) -> Option<Decision> {
-    let payload: Arc<str> = json!({"type": EVENT, "cwd": folder}).to_string().into();
+    let payload = Payload::from(json!({"type": EVENT, "cwd": folder}).to_string());
     for (source, loaded) in loaded {
         for handler in loaded.handlers.iter().filter(|handler| handler.event == EVENT) {
             let answer = host.handle(handler.id, payload.clone()).await;

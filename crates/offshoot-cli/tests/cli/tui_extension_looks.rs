@@ -22,8 +22,8 @@ export default function (pi) {
 /// Each is set, seen while the model is asked, and set back.
 const WORK: [(&str, &str, &str); 4] = [
     ("setWorkingMessage \"Thinking hard\"", "⠋ Thinking hard … escape stops it", "setWorkingMessage"),
-    ("setWorkingIndicator {\"frames\":[\"@@\"],\"intervalMs\":50}", "  @@ m1 is answering", "setWorkingIndicator"),
-    ("setWorkingIndicator {\"frames\":[]}", "  m1 is answering …", "setWorkingIndicator"),
+    ("setWorkingIndicator {\"frames\":[\"@@\"],\"intervalMs\":50}", "─ @@ m1 is answering", "setWorkingIndicator"),
+    ("setWorkingIndicator {\"frames\":[]}", "─ m1 is answering …", "setWorkingIndicator"),
     ("setWorkingVisible false", "", "setWorkingVisible true"),
 ];
 

@@ -19,14 +19,13 @@ use tokio::sync::oneshot;
 use tokio::task::AbortHandle;
 
 use super::lines;
-use crate::contract::{CALL, Failure, LoadRequest, Loaded, Services};
+use crate::contract::{CALL, Failure, LoadRequest, Loaded, Payload, Services};
 
 /// A pipe takes 64 KiB: so many lines of this length fit, with pings.
 const SHORT: usize = 4 << 10;
 const FEW: usize = 8;
 /// A context that is not sent before somebody looks at it has this many bytes.
 const HELD: usize = 64 << 10;
-const CONTEXT: &str = r#"{"type":"context","messages":"#;
 /// How much of what extensions print is kept.
 const PRINTED: usize = 64 << 10;
 
@@ -40,7 +39,7 @@ pub(super) struct Child {
     ended: Condvar,
     is_gone: AtomicBool,
     /// Payloads that the process has not been sent: it asks for them when a handler looks at them.
-    held: Mutex<HashMap<u64, Arc<str>>>,
+    held: Mutex<HashMap<u64, Payload>>,
     /// Pings without an answer.
     silence: AtomicU64,
     /// Calls of the process that block it: it cannot answer pings meanwhile.
@@ -200,14 +199,14 @@ impl Child {
         answer
     }
 
-    fn held(&self) -> MutexGuard<'_, HashMap<u64, Arc<str>>> {
+    fn held(&self) -> MutexGuard<'_, HashMap<u64, Payload>> {
         self.held.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The payload of an event as it is sent. A long conversation stays here.
-    pub(super) fn hold(&self, id: u64, payload: Arc<str>) -> Arc<str> {
-        if payload.len() < HELD || !payload.starts_with(CONTEXT) {
-            return payload;
+    pub(super) fn hold(&self, id: u64, payload: Payload) -> Arc<str> {
+        if !payload.is_long_context(HELD) {
+            return payload.text();
         }
         self.held().insert(id, payload);
         r#"{"type":"context","held":true}"#.into()
@@ -216,7 +215,9 @@ impl Child {
     /// The payload of an event that is under way.
     fn held_payload(&self, params: &Value) -> Result<String, String> {
         let found = params["event"].as_u64().and_then(|id| self.held().get(&id).cloned());
-        found.map(|payload| payload.to_string()).ok_or_else(|| "the event is over: its messages are gone".to_owned())
+        found
+            .map(|payload| payload.text().to_string())
+            .ok_or_else(|| "the event is over: its messages are gone".to_owned())
     }
 
     fn failure(&self) -> Failure {
