@@ -263,11 +263,6 @@ impl TreeSelector {
         self.setup.now = now;
     }
 
-    /// The number of terminal rows that the selector wants.
-    pub fn height(&self) -> u16 {
-        Panes::wanted(self.setup.size, self.shows_preview())
-    }
-
     pub fn key(&mut self, key: KeyEvent) -> TreeOutcome {
         self.notice = None;
         let step = TreeAction::of(&self.setup.keymap, key).filter(|_| matches!(self.mode, Mode::Browse));
@@ -426,7 +421,7 @@ impl TreeSelector {
     }
 
     fn page(&self) -> usize {
-        Panes::rows(self.setup.size)
+        Panes::rows(self.setup.size, self.shows_preview())
     }
 
     fn shows_preview(&self) -> bool {

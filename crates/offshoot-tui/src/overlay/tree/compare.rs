@@ -19,7 +19,6 @@ use ratatui::text::Line;
 
 use super::draw::{draw, held, row, rule};
 use super::keys::TreeAction;
-use super::panes::Panes;
 use super::{AT_ONCE, Mode, TreeOutcome, TreeSelector};
 use crate::keymap::{Action, Keymap};
 use crate::markdown::plain;
@@ -183,7 +182,7 @@ impl TreeSelector {
     pub(super) fn compare_key(&mut self, key: KeyEvent) -> TreeOutcome {
         let Mode::Compare(compare) = &mut self.mode else { return TreeOutcome::Stay };
         let (columns, rows) = self.setup.size;
-        let room = usize::from(rows.min(Panes::wanted(self.setup.size, self.setup.shows_preview))).saturating_sub(5);
+        let room = usize::from(rows).saturating_sub(5);
         let page = isize::try_from(room).unwrap_or(isize::MAX);
         let by = match TreeAction::of(&self.setup.keymap, key) {
             Some(TreeAction::Up) => -1,

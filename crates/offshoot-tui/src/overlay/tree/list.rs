@@ -36,7 +36,7 @@ pub(super) struct Limits<'a> {
 impl List {
     /// A list with these options. Branches are open if all rows fit on the screen.
     pub(super) fn new(mut outline: Outline, tree: &Tree, setup: &Setup) -> Self {
-        let room = Panes::rows(setup.size);
+        let room = Panes::rows(setup.size, setup.shows_preview);
         let folds = outline.open_if_it_fits(tree, room);
         let remembered = setup.selected.or_else(|| outline.open());
         let (narrow_folds, filter) = (Folds::all_open(), setup.filter);

@@ -8,8 +8,6 @@ const WIDE: u16 = 100;
 const HIGH: u16 = 16;
 /// The minimum height of a preview below the tree, with its heading.
 const LEAST_PREVIEW: u16 = 3;
-/// The height of the preview if there is room.
-const GOOD_PREVIEW: u16 = 10;
 
 /// The areas. Parts without room are empty.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -25,17 +23,17 @@ pub(super) struct Panes {
 }
 
 impl Panes {
-    /// The number of tree rows on a terminal of this size: half of its rows, and at least five.
-    pub(super) fn rows((_, rows): (u16, u16)) -> usize {
-        usize::from((rows / 2).max(5))
+    /// The number of tree rows on a terminal of this size: half of its rows above a preview, else all that are left.
+    pub(super) fn rows(size: (u16, u16), has_preview: bool) -> usize {
+        usize::from(Self::divided(size, has_preview).0.max(1))
     }
 
-    /// The number of terminal rows that all parts need.
-    pub(super) fn wanted(size: (u16, u16), has_preview: bool) -> u16 {
-        let (columns, rows) = size;
-        let preview = if has_preview && columns < WIDE { GOOD_PREVIEW } else { 0 };
-        let tree = Self::rows(size) as u16;
-        tree.saturating_add(Self::around(columns, rows)).saturating_add(preview).min(rows)
+    /// The rows of the tree and of the preview below it.
+    fn divided((columns, rows): (u16, u16), has_preview: bool) -> (u16, u16) {
+        let rest = rows.saturating_sub(Self::around(columns, rows));
+        let below = rest.saturating_sub(rows / 2);
+        let below = if has_preview && columns < WIDE && below >= LEAST_PREVIEW { below } else { 0 };
+        (rest - below, below)
     }
 
     /// The rows around the tree: title, help, search, status and foot. If there is room, also blank rows and
@@ -44,14 +42,10 @@ impl Panes {
         if rows < HIGH { 5 } else { 6 + help_rows(columns) }
     }
 
-    /// Divides the area. The terminal has `rows` rows.
-    pub(super) fn new(area: Rect, rows: u16, has_preview: bool) -> Self {
+    pub(super) fn new(area: Rect, has_preview: bool) -> Self {
         let is_high = area.height >= HIGH;
         let is_wide = area.width >= WIDE;
-        let rest = area.height.saturating_sub(Self::around(area.width, area.height));
-        let wanted = Self::rows((area.width, rows)) as u16;
-        let below =
-            Some(rest.saturating_sub(wanted)).filter(|below| has_preview && !is_wide && *below >= LEAST_PREVIEW);
+        let (tree, below) = Self::divided((area.width, area.height), has_preview);
         let mut y = area.y;
         let mut next = |height: u16| {
             let part = Rect { y, height: height.min(area.bottom() - y), ..area };
@@ -61,10 +55,10 @@ impl Panes {
         let (title, help) = (next(1), next(if is_high { help_rows(area.width) } else { 1 }));
         let search = next(1);
         next(u16::from(is_high));
-        let mut panes = Self { title, help, search, list: next(rest.min(wanted)), ..Self::default() };
+        let mut panes = Self { title, help, search, list: next(tree), ..Self::default() };
         panes.status = next(1);
         panes.sums = next(u16::from(is_high));
-        panes.preview = next(below.unwrap_or(0));
+        panes.preview = next(below);
         panes.foot = next(1);
         if has_preview && is_wide {
             let right = area.width * 2 / 5;
@@ -77,4 +71,24 @@ impl Panes {
 
 fn help_rows(columns: u16) -> u16 {
     if columns < 70 { 3 } else { 2 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Regression: the tree took half of the terminal where no preview was below it, and the rest was blank.
+    #[test]
+    fn no_row_is_left_over() {
+        for (columns, rows) in [(80, 24), (40, 12), (120, 40), (80, 8), (60, 16), (100, 15)] {
+            for has_preview in [true, false] {
+                let panes = Panes::new(Rect::new(0, 0, columns, rows), has_preview);
+                assert_eq!(panes.foot.bottom(), rows, "{columns}x{rows}: {panes:?}");
+                let list = usize::from(panes.list.height);
+                assert_eq!(list, Panes::rows((columns, rows), has_preview), "{columns}x{rows}");
+            }
+        }
+        assert_eq!(Panes::rows((80, 24), true), 12);
+        assert_eq!(Panes::rows((120, 40), true), 32);
+    }
 }

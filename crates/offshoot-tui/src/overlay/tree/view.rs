@@ -52,7 +52,7 @@ const HELP: [(&[Action], &str); 16] = [
 impl TreeSelector {
     /// Draws the selector. `progress` is the duration and the size of the summary that is being written.
     pub fn view(&self, theme: &Theme, (area, progress): (Rect, &str), buf: &mut Buffer) {
-        let panes = Panes::new(area, self.setup.size.1.max(area.height), self.shows_preview());
+        let panes = Panes::new(area, self.shows_preview());
         let foot = match self.mode {
             Mode::Browse | Mode::Leaving { .. } | Mode::Label(..) => panes.foot,
             Mode::Compare(_) | Mode::Question(..) => row(area, usize::from(area.height).saturating_sub(1)),

@@ -142,6 +142,7 @@ fn a_deep_tree_is_drawn_where_the_cursor_is() {
     ›   │  │  │  │  │  │  │  ├─ • us… ← here
         │  │  │  │  │  │  │  └─ user: main
         │  │  │  │  │  │  └─ user: stub
+        │  │  │  │  │  └─ user: stub
       (400/799)
     ────────────────────────────────────────
     ");
