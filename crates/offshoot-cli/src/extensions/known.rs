@@ -138,6 +138,9 @@ mod tests {
         assert!(!known.has(&first));
         known.keep(std::slice::from_ref(&first)).unwrap();
         assert!(known.has(&first));
+        fs::write(folder.join("a.ts"), "2").unwrap();
+        assert!(!known.has(&ProjectFolder::of(&folder).unwrap()), "one byte, and as many as before");
+        fs::write(folder.join("a.ts"), "1").unwrap();
         // A file that an extension may import counts like the extension.
         fs::write(folder.join("sub/helper.js"), "2").unwrap();
         let second = ProjectFolder::of(&folder).unwrap();

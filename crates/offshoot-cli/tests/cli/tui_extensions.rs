@@ -490,11 +490,11 @@ fn a_projects_extension_that_has_changed_does_not_run_after_reload() {
     terminal.until_text("Run these extensions of the project?").send("y\r");
     terminal.until_text("m1").until_idle().send("/say\r");
     terminal.until_text("allowed words");
-    talk.world.write(".offshoot/extensions/says.js", says("other words"));
+    talk.world.write(".offshoot/extensions/says.js", says("another words"));
     terminal.send("/reload\r");
     terminal.until_text(".offshoot/extensions does not run: it is new, or has changed").until_text("read again");
     terminal.send("\x15/say\r");
     terminal.until_gone("\n/say\n");
-    assert!(!terminal.screen().contains("other words"));
+    assert!(!terminal.screen().contains("another words"));
     leave(terminal, &talk);
 }
