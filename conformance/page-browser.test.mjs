@@ -86,8 +86,17 @@ test("in Chromium the page tells what happened, and every place can be reached b
   assert.match(await call("cargo test archive").first().textContent(), /41 s/);
   assert.equal(await page.locator('.turn.user a[href="https://example.com/runbook"]').count(), 1, "a bare address is a link");
 
+  // Enlarged to 200 %, a table scrolls, and its words stay whole.
+  await page.setViewportSize({ width: 195, height: 422 });
+  assert.ok((await page.locator("#talk th").first().evaluate((cell) => cell.getBoundingClientRect().height)) < 40);
+  assert.equal(await page.evaluate("document.documentElement.scrollWidth <= 195"), true);
+  await page.setViewportSize(PHONE);
+
   // A picture loads when it comes into view, and opens by keyboard.
   const picture = page.locator(".frame");
+  await picture.evaluate((one) => one.click());
+  assert.equal(await page.locator("#zoom img").getAttribute("src"), `data:image/png;base64,${PICTURE.data}`, "also before it is in view");
+  await page.keyboard.press("Escape");
   await picture.scrollIntoViewIfNeeded();
   await page.locator("img.picture[src]").waitFor();
   assert.equal(await page.locator("img.picture").getAttribute("src"), `data:image/png;base64,${PICTURE.data}`);
@@ -340,6 +349,9 @@ test("in Chromium branches are walked, put side by side with models and patches,
   await other.locator(".models", { hasText: "claude-sonnet-4-5" }).waitFor();
   assert.match(await shown.textContent(), /20 entries, 2 requests.*own \$0\.16, whole \$0\.28.*Added to CHANGELOG\.md.*docs\/retry\.md changed 1×/s);
   assert.match(await other.textContent(), /6 entries, 1 request.*own \$0\.069, whole \$0\.18.*Fixed pauses make the test time out.*src\/archive\/send\.rs changed 1×/s);
+  await page.setViewportSize({ width: 800, height: 900 });
+  assert.equal((await shown.boundingBox()).y, (await other.boundingBox()).y, "on a tablet they are side by side, too");
+  await page.setViewportSize(DESK);
   await other.locator("button", { hasText: "Show patches" }).click();
   await other.locator(".diff").waitFor();
   assert.deepEqual(await other.locator(".diff > *").allTextContents(), ["-        wait *= 2; // doubles\n", "+        // The pause stays as it is.\n"]);

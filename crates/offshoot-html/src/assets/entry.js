@@ -130,9 +130,12 @@ const watcher = "IntersectionObserver" in window ? new IntersectionObserver((see
 /** The base64 of each picture that is drawn but not loaded. */
 const unloaded = new WeakMap();
 
+/** Loads a picture, once. */
 function load(image) {
-  image.src = unloaded.get(image)?.() ?? "";
+  const given = unloaded.get(image);
+  if (!given) return;
   unloaded.delete(image);
+  image.src = given() ?? "";
 }
 
 function picture(block, blobs) {

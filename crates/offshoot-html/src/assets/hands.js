@@ -244,6 +244,8 @@ function openDialog(dialog, ...children) {
 }
 
 function zoom(image) {
+  // The keyboard may be quicker than the picture that comes into view.
+  load(image);
   const big = el("img");
   big.src = image.src;
   big.alt = "Picture, enlarged";
@@ -289,7 +291,7 @@ async function printAll() {
     if (!more) break;
     more.click();
   }
-  for (const image of document.querySelectorAll("#talk img.picture")) if (!image.src) load(image);
+  for (const image of document.querySelectorAll("#talk img.picture")) load(image);
   await Promise.all(Array.from(document.images, (image) => image.decode?.().catch(() => {})));
   announce("");
   window.print?.();
