@@ -273,7 +273,7 @@ test("a footer hears of another branch, and an overlay knows its place and the k
     {
       "a.ts": ext(`pi.on("session_start", (_, ctx) => ctx.ui.setFooter((tui, theme, data) => { let heard = 0; data.onBranchChange(() => (heard += 1)); return { render: () => [data.getGitBranch() + " " + heard], invalidate() {} }; }));
   let handle; let heard = "";
-  pi.registerCommand("over", { handler: async (_, ctx) => { void ctx.ui.custom((tui) => { const off = tui.addInputListener((data) => { heard += data; off(); }); return { render: () => ["x"], invalidate() {} }; }, { overlay: true, onHandle: (given) => (handle = given) }); } });
+  pi.registerCommand("over", { handler: async (_, ctx) => { void ctx.ui.custom((tui) => { const off = tui.addInputListener((data) => { heard += data; off(); }); return { width: 30, render: () => ["x"], invalidate() {} }; }, { overlay: true, onHandle: (given) => (handle = given) }); } });
   pi.registerCommand("where", { handler: async (_, ctx) => ctx.ui.notify(JSON.stringify([handle.getBounds() ?? null, heard])) });`),
     },
     { answers: { "ui.custom": () => new Promise(() => {}) }, sync: { "ui.footerData": () => ({ gitBranch, statuses: {} }) } },
@@ -286,6 +286,7 @@ test("a footer hears of another branch, and an overlay knows its place and the k
   assert.deepEqual(await rows(), ["other 1"]);
   await owner.invoke("command", { ext: 0, name: "over", args: "" });
   while (!owner.asked.length) await owner.ping();
+  assert.deepEqual(owner.asked[0].options, { width: 30 });
   await owner.invoke("component.placed", { component: owner.asked[0].component, row: 2, col: 3, width: 4, height: 1 });
   for (const data of ["a", "b"]) await owner.invoke("terminalInput", { data });
   await owner.invoke("command", { ext: 0, name: "where", args: "" });

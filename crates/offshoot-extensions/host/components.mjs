@@ -96,6 +96,9 @@ const lastOverlay = () => [...all.values()].reverse().find(({ handle }) => handl
 
 const plainOptions = (options) => JSON.parse(JSON.stringify((typeof options === "function" ? options() : options) ?? {}));
 
+/** Without options an overlay is as wide as its component says. */
+const ofComponent = (component) => (component?.width ? { width: component.width } : undefined);
+
 /** What an overlay's owner may do with it. */
 function handleOf(id, close) {
   const entry = () => all.get(id);
@@ -149,7 +152,7 @@ export function custom(factory, { overlay = false, overlayOptions, onHandle } = 
         all.get(id).focused = true;
         if (component && "focused" in component) component.focused = true;
         if (overlay) onHandle?.(all.get(id).handle);
-        return call("ui.custom", { component: id, overlay, options: plainOptions(overlayOptions) }).then(() => finish(resolve, undefined));
+        return call("ui.custom", { component: id, overlay, options: plainOptions(overlayOptions ?? ofComponent(component)) }).then(() => finish(resolve, undefined));
       })
       .catch((error) => finish(reject, error));
   });

@@ -71,7 +71,7 @@ async fn draw_growing(context: JobContext, wait: u64) {
 
 /// Sends the rows of an event to the front end, if an extension draws it.
 pub(super) async fn draw(context: &JobContext, event: &Event) {
-    let Some(drawing) = Drawing::of(context) else { return };
+    let Some(drawing) = Drawing::of(context) else { return undraw(context, event) };
     let desk = drawing.desk;
     match event {
         Event::MessageEnd { message: Message::Custom(message) } if message.display => drawing.message(message).await,
@@ -107,6 +107,26 @@ pub(super) async fn draw(context: &JobContext, event: &Event) {
             drawing.call((tool_call_id, tool_name), &args, CallStage::Done(result)).await;
         }
         Event::EntryAppended { entry } => drawing.entry(&entry.0).await,
+        _ => {}
+    }
+}
+
+/// While nothing is drawn: rows of fewer arguments, or of a part of a result, make room for offshoot's own.
+fn undraw(context: &JobContext, event: &Event) {
+    let Some(desk) = &context.desk else { return };
+    let undraw = |id: &String| {
+        if desk.call(id).is_some() {
+            desk.send(ExtensionMsg::DrawnCall(id.clone(), Foldable::default()));
+        }
+    };
+    match event {
+        Event::MessageEnd { message: Message::Assistant(answer) } => {
+            let calls = answer.content.iter();
+            calls
+                .filter_map(|block| if let Block::ToolCall { id, .. } = block { Some(id) } else { None })
+                .for_each(undraw);
+        }
+        Event::ToolExecutionEnd { tool_call_id, .. } => undraw(tool_call_id),
         _ => {}
     }
 }
@@ -259,9 +279,9 @@ impl<'a> Drawing<'a> {
 
     async fn draw_call(&self, call: KeptCall) {
         let id = call.id.clone();
-        if let Some(rows) = self.call_rows(call).await {
-            self.desk.send(ExtensionMsg::DrawnCall(id, rows));
-        }
+        // Rows of fewer arguments would stay.
+        let rows = self.call_rows(call).await.unwrap_or_default();
+        self.desk.send(ExtensionMsg::DrawnCall(id, rows));
     }
 
     async fn call_rows(&self, KeptCall { tool, members, .. }: KeptCall) -> Option<Foldable<DrawnCall>> {

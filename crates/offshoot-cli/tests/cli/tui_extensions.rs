@@ -304,6 +304,34 @@ fn a_call_is_drawn_while_its_arguments_stream() {
     leave(terminal, &talk);
 }
 
+const LATE: &str = r#"
+import { Text } from "@earendil-works/pi-tui";
+export default function (pi) {
+  pi.registerTool({
+    name: "draft", description: "drafts", parameters: { type: "object", properties: {} },
+    async execute() { return { content: [{ type: "text", text: "drafted" }], details: {} }; },
+    renderCall({ head }, theme, { argsComplete }) {
+      for (const until = Date.now() + 900; argsComplete && Date.now() < until;);
+      return new Text(`words about ${head} so far`, 0, 0);
+    },
+  });
+}
+"#;
+
+/// What was drawn with a part of the arguments would stay for ever.
+#[test]
+fn a_call_whose_drawing_comes_too_late_looks_as_usual() {
+    let gate = Gate::new();
+    let call = Reply::call("draft", "c1", json!({"head": "rivers", "text": "word ".repeat(500)}));
+    let talk = Talk::new([Reply { gate: Some((20_000, gate.clone())), ..call }, Reply::text("Drafted.")]);
+    let Some(mut terminal) = terminal(&talk, "late.ts", LATE, (60, 24)) else { return };
+    terminal.until_text("m1").send("draft it\r");
+    terminal.until_text("◦ words about rivers so far");
+    gate.open();
+    terminal.until_text("Drafted.").until_idle().until_gone("words about rivers so far").until_text("• draft");
+    leave(terminal, &talk);
+}
+
 /// A call that runs is drawn again when its extension wants it, and a key that is registered late works.
 #[test]
 fn a_call_is_drawn_again_and_a_late_key_works() {
