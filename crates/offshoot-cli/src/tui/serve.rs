@@ -16,7 +16,7 @@ use offshoot_session::session::Session;
 use offshoot_session::transcript::Level;
 use offshoot_settings::Settings;
 use offshoot_tui::app::cmd::ProgramTask;
-use offshoot_tui::app::extension::ExtensionMsg;
+use offshoot_tui::app::extension::{ExtensionMsg, ExtensionTask};
 use offshoot_tui::app::msg::{Completeness, Msg};
 use tokio::runtime::Handle;
 use tokio::sync::mpsc::UnboundedReceiver;
@@ -61,24 +61,54 @@ pub(super) async fn serve(
             biased;
             Ok(()) = &mut hangup.heard => break,
             event = events.recv() => match event {
-                Some(event) => heard(&context, &agent, &mut folder, event).await,
+                Some(event) => {
+                    let hearing = heard(&context, &agent, &mut folder, event);
+                    let waiting = with_looks(&context, hearing, &mut wanted).await;
+                    waiting.into_iter().for_each(|task| begin(&context, &agent, &mut model_changes, task));
+                }
                 None => break,
             },
             task = wanted.recv() => match task {
+                Some(task) => begin(&context, &agent, &mut model_changes, task),
                 None => break,
-                Some(ProgramTask::Extension(task)) => extension_tasks::take(&context, task),
-                Some(ProgramTask::SaveDraft(text)) => context.drafts.save(text),
-                Some(task) => {
-                    let turn = model_changes.turn_of(&task);
-                    let act = act(context.clone(), agent.clone(), task);
-                    drop(tokio::spawn(turn.run(act)));
-                }
             },
             _ = watch.tick() => drop(tokio::spawn(session_facts::watch(context.clone(), agent.clone(), told.clone()))),
         }
     }
     agent.close().await;
     Ok(())
+}
+
+fn begin(context: &JobContext, agent: &AgentSession, model_changes: &mut ModelChanges, task: ProgramTask) {
+    match task {
+        ProgramTask::Extension(task) => extension_tasks::take(context, task),
+        ProgramTask::SaveDraft(text) => context.drafts.save(text),
+        task => {
+            let turn = model_changes.turn_of(&task);
+            drop(tokio::spawn(turn.run(act(context.clone(), agent.clone(), task))));
+        }
+    }
+}
+
+/// Waits until an event is passed on, for which an extension may have to draw. What an extension wants to read it gets meanwhile:
+/// until then its process stands still. The other tasks wait.
+async fn with_looks(
+    context: &JobContext,
+    hearing: impl Future<Output = ()>,
+    wanted: &mut UnboundedReceiver<ProgramTask>,
+) -> Vec<ProgramTask> {
+    tokio::pin!(hearing);
+    let mut waiting = Vec::new();
+    loop {
+        tokio::select! {
+            biased;
+            () = &mut hearing => return waiting,
+            Some(task) = wanted.recv() => match task {
+                ProgramTask::Extension(task @ ExtensionTask::Seen(..)) => extension_tasks::take(context, task),
+                task => waiting.push(task),
+            },
+        }
+    }
 }
 
 /// The order of model changes, and of prompts after them. Other tasks run beside each other.

@@ -332,6 +332,32 @@ fn a_call_whose_drawing_comes_too_late_looks_as_usual() {
     leave(terminal, &talk);
 }
 
+const OPENS: &str = r#"
+import { Text } from "@earendil-works/pi-tui";
+export default function (pi) {
+  pi.registerTool({
+    name: "ask", description: "asks", parameters: { type: "object", properties: {} },
+    async execute(id, args, signal, update, ctx) {
+      const key = await ctx.ui.custom((tui, theme, keys, done) => ({ render: () => ["which one?"], handleInput: done, invalidate() {} }));
+      return { content: [{ type: "text", text: key }], details: {} };
+    },
+    renderCall: ({ what }) => new Text(`asked about ${what}`, 0, 0),
+    renderResult: (result) => new Text(`it is ${result.content[0].text}`, 0, 0),
+  });
+}
+"#;
+
+/// A component reads the keys of the front end, which waits for the drawing of the call: one waited for the other.
+#[test]
+fn a_call_that_opens_a_component_at_once_is_drawn() {
+    let talk = Talk::new([Reply::call("ask", "c1", json!({"what": "rivers"})), Reply::text("Asked.")]);
+    let Some(mut terminal) = terminal(&talk, "opens.ts", OPENS, (60, 24)) else { return };
+    terminal.until_text("m1").send("ask it\r");
+    terminal.until_text("◦ asked about rivers").until_text("which one?").send("x");
+    terminal.until_text("it is x").until_text("Asked.").until_idle().until_text("• asked about rivers");
+    leave(terminal, &talk);
+}
+
 /// A call that runs is drawn again when its extension wants it, and a key that is registered late works.
 #[test]
 fn a_call_is_drawn_again_and_a_late_key_works() {
