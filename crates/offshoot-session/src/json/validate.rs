@@ -67,6 +67,50 @@ pub(crate) struct Below {
 /// A member whose value has begun: its name and where its value starts.
 type Begun<'a> = Option<(&'a [u8], usize)>;
 
+/// The values that have begun and that [`validate_levels`] passes on when they end. The depth is the number of open
+/// containers.
+#[derive(Default)]
+struct OpenValues<'a> {
+    member: Begun<'a>,
+    inner: Begun<'a>,
+    item: Option<usize>,
+    block: Begun<'a>,
+}
+
+impl<'a> OpenValues<'a> {
+    #[inline]
+    fn begin_member(&mut self, depth: usize, begun: (&'a [u8], usize), below: Below) {
+        match depth {
+            1 => self.member = Some(begun),
+            2 if is_named(self.member, below.within) => self.inner = Some(begun),
+            4 if self.item.is_some() => self.block = Some(begun),
+            _ => {}
+        }
+    }
+
+    #[inline]
+    fn begin_list(&mut self, depth: usize, at: usize, below: Below) {
+        if depth == 3 && is_named(self.inner, below.list) {
+            self.item = Some(at);
+        }
+    }
+
+    #[inline]
+    fn end(&mut self, depth: usize) -> Option<(Level, &'a [u8], usize)> {
+        match depth {
+            4 => self.block.take().map(|(name, start)| (Level::Block, name, start)),
+            3 => self.item.take().map(|start| (Level::Item, &b""[..], start)),
+            2 => self.inner.take().map(|(name, start)| (Level::Within, name, start)),
+            1 => self.member.take().map(|(name, start)| (Level::Own, name, start)),
+            _ => None,
+        }
+    }
+}
+
+fn is_named(member: Begun<'_>, name: &[u8]) -> bool {
+    member.is_some_and(|(known, _)| known == name)
+}
+
 /// [`validate_members`] that also passes on what is in one member, before that member.
 pub(crate) fn validate_levels<'a>(
     bytes: &'a [u8],
@@ -75,11 +119,7 @@ pub(crate) fn validate_levels<'a>(
 ) -> Result<(), SyntaxError> {
     // Strings are checked byte by byte only in lines with control bytes, which are rare. One pass finds those.
     let strings_are_clean = !bytes.chunks(64).any(|chunk| chunk.iter().fold(false, |any, b| any | (*b < 0x20)));
-    let mut member: Begun<'a> = None; // the outermost object's current member
-    let mut inner: Begun<'a> = None; // that of the object within
-    let mut block: Begun<'a> = None; // that of an object in the list
-    let mut item: Option<usize> = None; // where the list's current item starts
-    let is_named = |member: Begun<'a>, name: &[u8]| member.is_some_and(|(known, _)| known == name);
+    let mut values = OpenValues::default();
     let mut open: Vec<bool> = Vec::new(); // for each open container, whether it is an object
     let mut at = skip_space(bytes, 0);
     loop {
@@ -92,12 +132,7 @@ pub(crate) fn validate_levels<'a>(
                     open.push(true);
                     let begun = member_name(bytes, inside, strings_are_clean)?;
                     at = begun.1;
-                    match open.len() {
-                        1 => member = Some(begun),
-                        2 if is_named(member, below.within) => inner = Some(begun),
-                        4 if item.is_some() => block = Some(begun),
-                        _ => {}
-                    }
+                    values.begin_member(open.len(), begun, below);
                     continue;
                 }
             }
@@ -108,9 +143,7 @@ pub(crate) fn validate_levels<'a>(
                 } else {
                     open.push(false);
                     at = inside;
-                    if open.len() == 3 && is_named(inner, below.list) {
-                        item = Some(at);
-                    }
+                    values.begin_list(open.len(), at, below);
                     continue;
                 }
             }
@@ -123,13 +156,7 @@ pub(crate) fn validate_levels<'a>(
         };
         // After a value: close the containers that end here, then continue with the next value.
         loop {
-            let ended = match open.len() {
-                4 => block.take().map(|(name, start)| (Level::Block, name, start)),
-                3 => item.take().map(|start| (Level::Item, &b""[..], start)),
-                2 => inner.take().map(|(name, start)| (Level::Within, name, start)),
-                1 => member.take().map(|(name, start)| (Level::Own, name, start)),
-                _ => None,
-            };
+            let ended = values.end(open.len());
             if let Some((level, name, start)) = ended {
                 each(level, name, &bytes[start..at]);
             }
@@ -143,18 +170,13 @@ pub(crate) fn validate_levels<'a>(
                     let name = skip_space(bytes, at + 1);
                     let begun = member_name(bytes, name, strings_are_clean)?;
                     at = begun.1;
-                    match open.len() {
-                        1 => member = Some(begun),
-                        2 if is_named(member, below.within) => inner = Some(begun),
-                        4 if item.is_some() => block = Some(begun),
-                        _ => {}
-                    }
+                    values.begin_member(open.len(), begun, below);
                     break;
                 }
                 (Some(b','), false) => {
                     at = skip_space(bytes, at + 1);
                     if is_in_list {
-                        item = Some(at);
+                        values.item = Some(at);
                     }
                     break;
                 }
