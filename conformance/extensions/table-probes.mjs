@@ -1,12 +1,6 @@
 // Extensions of our own, one for each part of the interface that no example of pi uses, within pi and within offshoot: the script of each.
 
-const say = (text) => ({ say: [{ text }] });
-const call = (name, given, id = "c1") => ({ say: [{ call: name, id, arguments: given }] });
-const prompt = (...messages) => async (run) => {
-  const results = [];
-  for (const message of messages) results.push(await run.prompt(message));
-  return results;
-};
+import { call, prompt, say } from "./script-parts.mjs";
 
 export const PROBES = {
   requests: { about: "`before_provider_request`, `before_provider_headers`, `after_provider_response`", script: async (run) => {

@@ -1,13 +1,8 @@
 // The example extensions and hooks within the whole program over RPC: the script of each, written before it was run. Questions to the person,
 // notes, entries, requests to the model, failures and the exit code must be those of pi in the same script.
 
-const say = (text) => ({ say: [{ text }] });
-const call = (name, given, id = "c1") => ({ say: [{ call: name, id, arguments: given }] });
-const prompt = (...messages) => async (run) => {
-  const results = [];
-  for (const message of messages) results.push(await run.prompt(message));
-  return results;
-};
+import { call, prompt, say } from "./script-parts.mjs";
+
 const git = "git init -q . && git config user.email a@b.c && git config user.name n && echo one > one.txt && git add -A && git commit -qm first";
 /** The models of one provider. */
 const models = (wanted) => async (run) => (await run.ask({ type: "get_available_models" })).data.models.filter(({ provider }) => provider === wanted).map(({ id, name, api, baseUrl, contextWindow, maxTokens, reasoning, input }) => ({ id, name, api, baseUrl, contextWindow, maxTokens, reasoning, input }));
