@@ -139,7 +139,7 @@ impl Runner {
         };
         for (_, request) in &self.hosts {
             for name in request.flags.keys().filter(|name| !claimed.contains(name)) {
-                self.shared.report("", "load", &Failure::new(format!("there is no option --{name}")));
+                self.shared.report("", "load", &Failure::new(format!("unknown option --{name}")));
             }
         }
     }

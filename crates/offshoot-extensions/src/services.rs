@@ -148,9 +148,9 @@ impl AgentServices {
                 None => return Ok("null".to_owned()),
             }
         }
-        let behind = options["deliverAs"].as_str();
+        let deliver_as = options["deliverAs"].as_str();
         let is_streaming = self.standing()?.is_streaming;
-        let delivery = match behind {
+        let delivery = match deliver_as {
             Some("followUp") => Delivery::FollowUp,
             Some(_) => Delivery::Steer,
             None if is_streaming => {
@@ -163,7 +163,7 @@ impl AgentServices {
         self.done(Command::InjectUser { content, delivery })
     }
 
-    /// What a text stands for that calls a skill or a template; `None` if it has called an extension's command.
+    /// The content with its skill or prompt template expanded. `None` if it was an extension's command, which now runs.
     fn expanded(&self, content: Content) -> Result<Option<Content>, String> {
         let typed = match &content {
             Content::Text(text) => Some(text.clone()),
@@ -176,7 +176,7 @@ impl AgentServices {
         let name = typed.trim_start_matches('/').split(char::is_whitespace).next().unwrap_or_default();
         if self.shared()?.registry().command(name).is_some() {
             let extensions = self.agent()?.extensions().ok_or_else(|| ENDED.to_owned())?;
-            // The handler that sends it goes on.
+            // The handler that sends it does not wait for the command.
             drop(self.runtime.spawn(async move { extensions.command(typed).await }));
             return Ok(None);
         }

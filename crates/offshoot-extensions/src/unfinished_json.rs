@@ -163,7 +163,7 @@ mod tests {
         assert_eq!(unfinished(&"[".repeat(1_000_000)).map(|value| value.is_array()), Some(true));
     }
 
-    /// Nothing panics, and what is told stays told.
+    /// No beginning panics, and a longer one never loses a value of a shorter one.
     #[test]
     fn every_beginning_is_read() {
         let text = r#"{"path": "src/ä.rs", "edits": [{"oldText": "a\n\"b\"", "newText": "\ud83d\ude00"}], "n": [1, -2.5e3, true, null]}"#;

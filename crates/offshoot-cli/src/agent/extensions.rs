@@ -23,7 +23,7 @@ pub(crate) fn wishes(args: &Args) -> ExtensionWishes {
     ExtensionWishes { named: args.extension.clone(), hooks: args.hook.clone(), finds: !args.no_extensions }
 }
 
-/// Fails if a path of the command line is no extension.
+/// Fails if a path on the command line is not an extension.
 pub(crate) fn check_extensions(app: &App, args: &Args) -> Result<()> {
     match extensions::wrongly_named(app, &wishes(args)) {
         None => Ok(()),
@@ -97,9 +97,7 @@ pub(crate) fn extend(
     found.troubles.iter().for_each(|trouble| app.ui.warning(trouble));
     let cwd = app.folder_of(session);
     if let Some((name, _)) = args.extension_flags.first().filter(|_| found.sources.is_empty()) {
-        return Err(
-            CommandError::usage(format!("there is no option --{name}")).hint("`offshoot --help` lists the options")
-        );
+        return Err(CommandError::usage(format!("unknown option --{name}")).hint("`offshoot --help` lists the options"));
     }
     if found.sources.is_empty() {
         return match is_awaited(&setup.model) {

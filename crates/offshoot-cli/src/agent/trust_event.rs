@@ -119,7 +119,7 @@ async fn first_decision(
     None
 }
 
-/// There is no session yet: extensions can only ask and tell the person.
+/// The services before there is a session: extensions can only ask and notify the person.
 struct TrustServices {
     app: App,
     person: TrustPerson,
@@ -167,7 +167,7 @@ impl Services for TrustServices {
     fn registered(&self, _loaded: Loaded) {}
 }
 
-/// The person's answer on a plain terminal. The end of the input, an empty line and what is no answer mean the least.
+/// The person's answer on a plain terminal. The end of the input, an empty line and an invalid answer decline.
 fn asked(app: &App, method: &str, params: &Value) -> Value {
     let text = |name: &str| clean_lines(params[name].as_str().unwrap_or_default()).into_owned();
     let mut lines: Vec<String> = text("title").lines().map(str::to_owned).collect();

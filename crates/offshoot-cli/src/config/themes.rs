@@ -88,7 +88,7 @@ fn load(files: &[PathBuf], name: &str) -> Result<(Theme, Vec<String>)> {
     let named = file_of(files, name);
     let text = named.map(|path| super::settings::text(path)).transpose()?.unwrap_or_default();
     let Some(path) = named.filter(|_| !text.is_empty()) else {
-        return Err(CommandError::new(FailureKind::NotFound, format!("there is no theme {name:?}"))
+        return Err(CommandError::new(FailureKind::NotFound, format!("the theme {name:?} does not exist"))
             .hint("`theme` in settings.json names dark, light or a file of the data folder's themes, without .json"));
     };
     let file = path.display().to_string();
@@ -103,7 +103,7 @@ pub(crate) fn of_page(path: &Path) -> Result<(PageTheme, Vec<String>)> {
     let file = one_line(&path.to_string_lossy(), 4096);
     let text = super::settings::text(path)?;
     if text.is_empty() {
-        return Err(CommandError::new(FailureKind::NotFound, format!("there is no theme in {file}")));
+        return Err(CommandError::new(FailureKind::NotFound, format!("the theme {file} does not exist or is empty")));
     }
     let (theme, problems) = Theme::read_page(&text, &file)
         .map_err(|error| CommandError::new(FailureKind::Damaged, error.to_string()).hint("correct the file"))?;
@@ -154,6 +154,6 @@ mod tests {
         let (themes, _) = named(&Vec::new, None).unwrap();
         assert_eq!((themes.light.name(), themes.dark.name()), ("light", "dark"));
         let error = named(&Vec::new, Some("light/mine")).unwrap_err();
-        assert_eq!(error.message, "there is no theme \"mine\"");
+        assert_eq!(error.message, "the theme \"mine\" does not exist");
     }
 }

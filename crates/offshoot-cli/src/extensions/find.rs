@@ -79,7 +79,7 @@ pub(crate) fn find(
     found
 }
 
-/// Why a path of the command line is no extension; the first of them.
+/// Why the first wrong path on the command line is not an extension.
 pub(crate) fn wrongly_named(app: &App, wishes: &ExtensionWishes) -> Option<String> {
     let environment = &app.environment;
     wishes.named.iter().chain(&wishes.hooks).find_map(|path| {

@@ -90,8 +90,8 @@ fn begin(context: &JobContext, agent: &AgentSession, model_changes: &mut ModelCh
     }
 }
 
-/// Waits until an event is passed on, for which an extension may have to draw. What an extension wants to read it gets meanwhile:
-/// until then its process stands still. The other tasks wait.
+/// Waits until an event is passed on, for which an extension may have to draw. Meanwhile it answers what the extension reads,
+/// because the extension's process is blocked until then. The other tasks wait.
 async fn with_looks(
     context: &JobContext,
     hearing: impl Future<Output = ()>,

@@ -197,7 +197,7 @@ fn the_theme_of_the_settings_colours_a_page() {
     write("settings.json", r#"{"theme": "wrong"}"#);
     assert_snapshot!(world.run("export sample.jsonl -o wrong.html"), @r#"
     [stderr]
-    warning: cannot read the theme [HOME]/.local/share/offshoot/themes/wrong.json: line 1, column 23: there is no variable `</style>`: write a `#rrggbb`, a number from 0 to 255, "" or a name from `vars`; correct the file
+    warning: cannot read the theme [HOME]/.local/share/offshoot/themes/wrong.json: line 1, column 23: the variable `</style>` is not defined: write a `#rrggbb`, a number from 0 to 255, "" or a name from `vars`; correct the file
     "#);
 }
 
@@ -210,19 +210,19 @@ fn a_theme_file_colours_a_page() {
     );
     assert_snapshot!(world.run("export sample.jsonl -o page.html --theme mine.json"), @"
     [stderr]
-    warning: mine.json, line 1, column 82: there is no colour `x` of pages: it is not looked at
+    warning: mine.json, line 1, column 82: pages have no colour `x`; it is ignored
     ");
     assert!(world.read("page.html").contains("{--page:#102030;--lit:#ffffff;color-scheme:dark}"));
     world.write("wrong.json", r##"{"export": {"pageBg": "</style>"}}"##);
     assert_snapshot!(world.run("export sample.jsonl -o x.html --theme wrong.json"), @r#"
     [stderr]
-    error: cannot read the theme wrong.json: line 1, column 23: there is no variable `</style>`: write a `#rrggbb`, a number from 0 to 255, "" or a name from `vars`
+    error: cannot read the theme wrong.json: line 1, column 23: the variable `</style>` is not defined: write a `#rrggbb`, a number from 0 to 255, "" or a name from `vars`
     hint: correct the file
     [exit code 4]
     "#);
     assert_snapshot!(world.run("export sample.jsonl -o x.html --theme nowhere.json"), @r#"
     [stderr]
-    error: there is no theme in nowhere.json
+    error: the theme nowhere.json does not exist or is empty
     [exit code 3]
     "#);
 }

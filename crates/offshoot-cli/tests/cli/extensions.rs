@@ -385,7 +385,7 @@ export default function (pi) {
 "#;
     talk.world.write("flags.js", text);
     let said = run(&talk, &["-e", "flags.js", "--plan", "--preset", "fast", "--preste=x", "-p", "/tell"]);
-    assert!(said.contains("there is no option --preste"), "{said}");
+    assert!(said.contains("unknown option --preste"), "{said}");
     let lines = talk.lines();
     assert_eq!(lines.iter().find(|line| line["customType"] == "flags").unwrap()["data"], json!([true, "fast"]));
 }

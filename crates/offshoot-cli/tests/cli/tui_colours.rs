@@ -77,7 +77,7 @@ fn a_theme_that_is_not_there_is_told_with_its_line() {
     let talk = Talk::new([]);
     talk.data("settings.json", &json!({"theme": "mine"}));
     let mut terminal = terminal(&talk, None, None);
-    terminal.until_text("settings.json:1:10: there is no theme").until_text("m1").send("\x04");
+    terminal.until_text("settings.json:1:10: the theme").until_text("m1").send("\x04");
     assert!(terminal.ended());
 }
 

@@ -21,7 +21,7 @@ pub struct Choice {
     pub is_current: bool,
 }
 
-/// What separates the parts of a detail. The last ones go first where there is no room.
+/// The separator between the parts of a detail. Where there is no room, the last parts are dropped first.
 pub const DETAILS: &str = " · ";
 /// The blank columns before details.
 const GAP: usize = 2;

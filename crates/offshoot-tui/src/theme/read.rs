@@ -109,7 +109,7 @@ impl<'a> Reader<'a> {
                 "cardBg" => &mut page.card,
                 "infoBg" => &mut page.info,
                 _ => {
-                    self.odd(value, format!("there is no colour `{name}` of pages: it is not looked at"));
+                    self.odd(value, format!("pages have no colour `{name}`; it is ignored"));
                     continue;
                 }
             };
@@ -225,7 +225,7 @@ impl<'a> Reader<'a> {
                 Literal::Variable(name) => match vars.get(name.as_str()) {
                     Some(next) => at = *next,
                     None => {
-                        self.wrong(at, format!("there is no variable `{name}`: write a `#rrggbb`, a number from 0 to 255, \"\" or a name from `vars`"));
+                        self.wrong(at, format!("the variable `{name}` is not defined: write a `#rrggbb`, a number from 0 to 255, \"\" or a name from `vars`"));
                         return None;
                     }
                 },
@@ -243,7 +243,7 @@ impl<'a> Reader<'a> {
                 hex if hex.starts_with('#') => {
                     let colour = Colour::of_hex(hex);
                     if colour.is_none() {
-                        self.wrong(value, format!("{raw} is no colour: `#` and six hexadecimal digits"));
+                        self.wrong(value, format!("{raw} is not a colour: write `#` and six hexadecimal digits"));
                     }
                     colour.map(Literal::Colour)
                 }
@@ -253,7 +253,7 @@ impl<'a> Reader<'a> {
         let index = serde_json::from_str::<f64>(raw).ok().filter(|number| number.fract() == 0.0);
         let index = index.and_then(|number| (0..=255).find(|index| f64::from(*index) == number));
         if index.is_none() {
-            self.wrong(value, format!("{} is no colour: a number from 0 to 255, or a string", shortened(raw)));
+            self.wrong(value, format!("{} is not a colour: write a number from 0 to 255, or a string", shortened(raw)));
         }
         index.map(|index| Literal::Colour(Colour::Index(index)))
     }

@@ -76,13 +76,13 @@ fn everything_wrong_is_said_at_once() {
     let problems: Vec<_> = error.problems.iter().map(ToString::to_string).collect();
     insta::assert_snapshot!(problems.join("\n"), @r##"
     line 3, column 11: the name "a/b" holds a `/`, which stands between a light and a dark theme
-    line 5, column 13: "#12345" is no colour: `#` and six hexadecimal digits
+    line 5, column 13: "#12345" is not a colour: write `#` and six hexadecimal digits
     line 6, column 12: the variable "iris" leads back to itself
     line 7, column 13: the variable "sky" leads back to itself
     line 25, column 13: 2 tokens are missing: `border`, `bashMode`
-    line 32, column 14: 256 is no colour: a number from 0 to 255, or a string
-    line 33, column 12: [1] is no colour: a number from 0 to 255, or a string
-    line 36, column 13: there is no variable `nowhere`: write a `#rrggbb`, a number from 0 to 255, "" or a name from `vars`
+    line 32, column 14: 256 is not a colour: write a number from 0 to 255, or a string
+    line 33, column 12: [1] is not a colour: write a number from 0 to 255, or a string
+    line 36, column 13: the variable `nowhere` is not defined: write a `#rrggbb`, a number from 0 to 255, "" or a name from `vars`
     "##);
 }
 
@@ -112,12 +112,12 @@ fn the_colours_of_pages_need_no_other_colours() {
     let (page, problems) = read(text).unwrap();
     assert_eq!(page, PageTheme { page: Some([16, 32, 48]), card: Some([255; 3]), info: None });
     let problems: Vec<_> = problems.iter().map(ToString::to_string).collect();
-    assert_eq!(problems, ["line 1, column 98: there is no colour `x` of pages: it is not looked at"]);
+    assert_eq!(problems, ["line 1, column 98: pages have no colour `x`; it is ignored"]);
     for (text, wrong) in [
         ("[]", "this is not a JSON object"),
         (DARK, "`export` is missing"),
-        (r##"{"export": {"pageBg": "#12"}}"##, "is no colour"),
-        (r#"{"export": {"pageBg": "</style>"}}"#, "there is no variable"),
+        (r##"{"export": {"pageBg": "#12"}}"##, "is not a colour"),
+        (r#"{"export": {"pageBg": "</style>"}}"#, "is not defined"),
         (r#"{"export": 7}"#, "`export` must be an object"),
     ] {
         assert!(read(text).unwrap_err().to_string().contains(wrong), "{text}");

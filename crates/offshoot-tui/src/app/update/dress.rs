@@ -65,7 +65,7 @@ mod tests {
     #[test]
     fn a_theme_that_cannot_be_used_is_told() {
         let mut model = Model::default();
-        update(&mut model, Msg::Themes(Err("there is no theme \"mine\"".to_owned())));
+        update(&mut model, Msg::Themes(Err("the theme \"mine\" does not exist".to_owned())));
         assert_eq!(model.conversation.blocks().count(), 1);
         assert_eq!(model.wishes.theme.name(), "dark");
     }
