@@ -136,6 +136,7 @@ fn converse(
         session_list,
         args,
         scope,
+        looks: Arc::default(),
         forecasts: OneThread::default(),
         extensions: None,
         desk: None,

@@ -31,6 +31,8 @@ pub(super) struct JobContext {
     pub(super) args: Arc<Args>,
     /// The models that a key changes between, if the user chose them in this session.
     pub(super) scope: Arc<Mutex<Option<Vec<String>>>>,
+    /// Held while the session's facts are read: facts that were read later arrive later.
+    pub(super) looks: Arc<tokio::sync::Mutex<()>>,
     /// What works out forecasts.
     pub(super) forecasts: OneThread,
     pub(super) extensions: Option<Arc<ExtensionSet>>,

@@ -167,6 +167,7 @@ pub(super) async fn own_draft(context: &JobContext, agent: &AgentSession) {
 
 /// Sends the session's facts.
 pub(super) async fn look(context: &JobContext, agent: &AgentSession) {
+    let _look = context.looks.lock().await;
     own_draft(context, agent).await;
     let Ok(standing) = agent.standing().await else { return };
     let app = context.app.clone();

@@ -193,7 +193,7 @@ fn themes_have_names_for_extensions_and_they_hear_of_another() {
     terminal.until_text("theme dark").send("/paint light\r");
     terminal.until_text(r#"{"success":true} of dark,light,night"#).until_text("theme light");
     terminal.send("/paint nosuch\r");
-    terminal.until_text(r#""success":false"#).until_text("no theme").send("/known nosuch\r");
+    terminal.until_text(r#""success":false"#).until_text("does not exist").send("/known nosuch\r");
     terminal.until_text("known: undefined").send("/once night\r");
     terminal.until_text("theme night").until_raw("38;2;1;2;3");
     leave(terminal, &talk);

@@ -100,7 +100,7 @@ fn replied(model: &mut Model, command: &Command, reply: Reply) -> Vec<Cmd> {
         }
         Reply::Thinking(level) => {
             model.looked.thinking = Some(level);
-            Vec::new()
+            vec![ProgramTask::Look.into()]
         }
         Reply::Done => done(model, command),
         // The prompt begins no run. An extension's command may have begun one, and so may a message sent meanwhile.
@@ -117,6 +117,7 @@ fn replied(model: &mut Model, command: &Command, reply: Reply) -> Vec<Cmd> {
     }
 }
 
+/// A look that began before a change arrives after it, with the state before it. Therefore each change asks for another look.
 fn done(model: &mut Model, command: &Command) -> Vec<Cmd> {
     match command {
         Command::SetModel(answers) => {
@@ -126,7 +127,7 @@ fn done(model: &mut Model, command: &Command) -> Vec<Cmd> {
         Command::SetLabel { .. } => vec![ProgramTask::Look.into()],
         Command::SetApproval(mode) => {
             model.approval = *mode;
-            Vec::new()
+            vec![ProgramTask::Look.into()]
         }
         Command::Prompt(_)
         | Command::Steer(_)

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use insta::assert_snapshot;
+use offshoot_agent::approval::ApprovalMode;
 use offshoot_agent::command::{Command, Reply, UserPrompt};
 use offshoot_agent::error::AgentError;
 use offshoot_agent::event::{Event, Update};
@@ -510,6 +511,20 @@ fn a_refused_message_for_a_turn_does_not_end_it() {
     update(&mut model, Msg::Answered(Box::new(Command::Steer("more".into())), refused));
     assert!(model.is_working);
     assert_eq!(model.editor.draft(), "more");
+}
+
+/// Regression: the status line showed the approval mode before a change when facts that were read earlier came later.
+#[test]
+fn a_change_of_the_mode_or_level_has_the_facts_read_again() {
+    let mut model = model(80, 24);
+    let changes = [
+        (Command::SetApproval(ApprovalMode::Edits), Reply::Done),
+        (Command::SetThinkingLevel(ThinkingLevel::High), Reply::Thinking(ThinkingLevel::High)),
+    ];
+    for (command, reply) in changes {
+        let cmds = update(&mut model, Msg::Answered(Box::new(command), Ok(reply)));
+        assert_eq!(cmds, [ProgramTask::Look.into()]);
+    }
 }
 
 /// A command of an extension may begin a run, and so may a message that was sent while the command ran.
