@@ -3,6 +3,7 @@
 //! One JSON object per line in: `{"file", "leaf"?, "selected"?, "columns", "rows", "filter"?, "now"?, "keys": ["down", "text:abc"]}`.
 //! `leaf` and `selected` are places among the entries of the file; without `leaf` the file's own counts. `now` is the time
 //! in milliseconds. One array per line out: the rows at the beginning and after each key, each with the line below them as the last one.
+//! The terminal is as high as this selector needs for as many rows as pi shows on one of `rows` rows.
 
 #![expect(clippy::disallowed_methods, reason = "an example is a whole program")]
 
@@ -54,6 +55,11 @@ fn answer(request: &Request) -> Result<Vec<Vec<String>>, Box<dyn Error>> {
         ..Setup::default()
     };
     let mut selector = TreeSelector::new(Arc::new(session), leaf, setup)?;
+    let page = page_of_peers(request.rows);
+    (1..=u16::MAX).find(|rows| {
+        selector.resize(request.columns, *rows);
+        selector.page() >= page
+    });
     let mut answer = vec![seen(&selector, request)];
     for key in &request.keys {
         match key.strip_prefix("text:") {
@@ -70,8 +76,13 @@ fn answer(request: &Request) -> Result<Vec<Vec<String>>, Box<dyn Error>> {
     Ok(answer)
 }
 
+/// The rows of the tree in pi, which keeps half of the terminal free.
+fn page_of_peers(rows: u16) -> usize {
+    usize::from((rows / 2).max(5))
+}
+
 fn seen(selector: &TreeSelector, request: &Request) -> Vec<String> {
-    let lines = selector.lines(&Theme::default(), request.columns.into(), usize::from((request.rows / 2).max(5)));
+    let lines = selector.lines(&Theme::default(), request.columns.into(), page_of_peers(request.rows));
     let mut seen: Vec<String> = lines.iter().map(ToString::to_string).collect();
     if seen.is_empty() {
         seen.push("  No entries found".to_owned());

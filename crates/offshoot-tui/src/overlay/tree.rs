@@ -420,7 +420,8 @@ impl TreeSelector {
         self.notice = Some(words.to_owned());
     }
 
-    fn page(&self) -> usize {
+    /// The number of rows that a page up or down moves by: those of the tree on a terminal of this size.
+    pub fn page(&self) -> usize {
         Panes::rows(self.setup.size, self.shows_preview())
     }
 
