@@ -7,8 +7,8 @@ mod stage;
 mod rounds;
 mod scenes;
 mod scroll;
-mod report;
 mod bars;
+mod report;
 mod beside;
 mod stream;
 
@@ -109,7 +109,7 @@ pub(crate) fn run(args: &[String]) -> Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     }
     let report = measure(&options)?;
-    let text = report.markdown(&bars::table(&report));
+    let text = report.markdown();
     out::say(&text);
     if let Some(path) = &options.write {
         #[expect(clippy::disallowed_methods, reason = "a document of the work tree, kept by git")]

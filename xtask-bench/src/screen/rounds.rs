@@ -53,7 +53,7 @@ impl Round {
 #[derive(Debug, Default)]
 pub(super) struct Figures {
     pub(super) rows: Vec<SceneRow>,
-    pub(super) peaks: Vec<(&'static str, Vec<f64>)>,
+    peaks: Vec<(&'static str, Vec<f64>)>,
 }
 
 impl Figures {
