@@ -1,6 +1,8 @@
 //! A list to pick one choice from: models, thinking levels, themes, yes or no. Typed text narrows it, best match first.
 //! The list does not know what the choices mean.
 
+use std::collections::HashMap;
+
 use ratatui::buffer::Buffer;
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use ratatui::layout::Rect;
@@ -25,8 +27,10 @@ pub struct Choice {
 pub const DETAILS: &str = " · ";
 /// The blank columns before details.
 const GAP: usize = 2;
-/// Labels count no further when the columns of details are chosen.
+/// Labels count no further than to this column.
 const WIDEST: usize = 500;
+/// How often labels that are cut alike are shortened.
+const SHORTENINGS: usize = 3;
 
 impl Choice {
     fn mark(&self) -> &'static str {
@@ -214,9 +218,9 @@ impl Pick {
         let is_cut = self.shown.len() > rows.len();
         let height = if is_cut { rows.len().saturating_sub(1) } else { rows.len() };
         let first = self.cursor.saturating_sub(height / 2).min(self.shown.len().saturating_sub(height));
-        let room = self.detail_room(columns);
-        for (place, row) in (first..self.shown.len()).zip(rows.iter().take(height)) {
-            text::draw(&self.row(theme, place, (columns, room)), *row, buf);
+        let cells = self.cells(columns);
+        for ((place, cells), row) in cells.iter().enumerate().skip(first).zip(rows.iter().take(height)) {
+            text::draw(&self.row(theme, place, (columns, cells)), *row, buf);
         }
         if let (Some(row), true) = (rows.last(), is_cut) {
             let place = format!("  ({}/{})", self.cursor + 1, self.shown.len());
@@ -233,26 +237,85 @@ impl Pick {
         room.saturating_sub(labels).max(room / 2)
     }
 
-    fn row(&self, theme: &Theme, place: usize, (columns, detail_room): (usize, usize)) -> Line<'static> {
+    /// The label and the details of each shown choice, as they fit.
+    fn cells(&self, columns: usize) -> Vec<(String, String)> {
+        let detail_room = self.detail_room(columns);
+        let shown = self.shown.iter().filter_map(|at| self.choices.get(*at));
+        let details: Vec<String> = shown.clone().map(|choice| whole_details(&choice.detail, detail_room)).collect();
+        let room = |(choice, detail): (&Choice, &String)| {
+            let taken = if detail.is_empty() { 0 } else { text::width(detail) + GAP };
+            columns.saturating_sub(2 + text::width(choice.mark()) + taken)
+        };
+        let labels: Vec<(String, usize)> = shown
+            .zip(&details)
+            .map(|pair| (text::fit(&text::clean(&pair.0.label), WIDEST).into_owned(), room(pair)))
+            .collect();
+        distinct(labels).into_iter().zip(details).collect()
+    }
+
+    fn row(&self, theme: &Theme, place: usize, (columns, cells): (usize, &(String, String))) -> Line<'static> {
         let is_chosen = place == self.cursor;
-        let nothing = Choice::default();
-        let choice = self.shown.get(place).and_then(|at| self.choices.get(*at)).unwrap_or(&nothing);
-        let mark = choice.mark();
-        let detail = whole_details(&choice.detail, detail_room);
-        let taken = if detail.is_empty() { 0 } else { text::width(&detail) + GAP };
+        let (label, detail) = cells;
+        let mark = self.shown.get(place).and_then(|at| self.choices.get(*at)).map_or("", Choice::mark);
         let room = columns.saturating_sub(2 + text::width(mark));
-        let label = text::fit(&choice.label, room.saturating_sub(taken)).into_owned();
-        let gap = room.saturating_sub(text::width(&label) + text::width(&detail));
+        let gap = room.saturating_sub(text::width(label) + text::width(detail));
         let style = theme.style(if is_chosen { Token::Accent } else { Token::Text });
         let line = Line::from(vec![
             Span::styled(if is_chosen { "› " } else { "  " }, theme.style(Token::Accent)),
-            Span::styled(label, if is_chosen { style.add_modifier(Modifier::BOLD) } else { style }),
+            Span::styled(label.clone(), if is_chosen { style.add_modifier(Modifier::BOLD) } else { style }),
             Span::styled(mark, theme.style(Token::Success)),
             Span::raw(if detail.is_empty() { String::new() } else { " ".repeat(gap) }),
-            Span::styled(detail, theme.style(Token::Dim)),
+            Span::styled(detail.clone(), theme.style(Token::Dim)),
         ]);
         if is_chosen { line.style(theme.style(Token::SelectedBg)) } else { line }
     }
+}
+
+/// Labels cut to their room. Of labels that would be cut alike, the words are left out that all of them begin with.
+fn distinct(mut labels: Vec<(String, usize)>) -> Vec<String> {
+    for _ in 0..SHORTENINGS {
+        let mut alike: HashMap<String, Vec<usize>> = HashMap::new();
+        for (at, (label, room)) in labels.iter().enumerate().filter(|(_, (label, room))| text::width(label) > *room) {
+            alike.entry(text::fit(label, *room).into_owned()).or_default().push(at);
+        }
+        let mut is_done = true;
+        for group in alike.into_values().filter(|group| group.len() > 1) {
+            let of = |at: &usize| labels.get(*at).map(|(label, _)| label.as_str()).unwrap_or_default();
+            let common = group.iter().map(of).reduce(common_start).map_or(0, str::len);
+            if common == 0 || group.iter().all(|at| of(at).len() == common) {
+                continue;
+            }
+            is_done = false;
+            for at in group {
+                if let Some((label, room)) = labels.get_mut(at) {
+                    *label = without_start(label, common, *room);
+                }
+            }
+        }
+        if is_done {
+            break;
+        }
+    }
+    labels.into_iter().map(|(label, room)| text::fit(&label, room).into_owned()).collect()
+}
+
+fn common_start<'a>(one: &'a str, other: &str) -> &'a str {
+    let same = one.chars().zip(other.chars()).take_while(|(one, other)| one == other);
+    let length = same.map(|(letter, _)| letter.len_utf8()).sum();
+    one.get(..length).unwrap_or_default()
+}
+
+/// The first words of a label, then those from the word that contains this place.
+fn without_start(label: &str, at: usize, room: usize) -> String {
+    let (start, rest) = label.split_at_checked(at).unwrap_or((label, ""));
+    let word = start.rfind(' ').map_or(0, |blank| blank + 1);
+    // A word that is longer than half of the room is cut as well.
+    let word = if text::width(start.get(word..).unwrap_or_default()) > room / 2 { at } else { word };
+    format!(
+        "{} {}{rest}",
+        text::fit(start.get(..word).unwrap_or_default().trim_end(), room / 3),
+        start.get(word..).unwrap_or_default()
+    )
 }
 
 /// The details that fit, without the last ones; a single one is cut.
@@ -327,6 +390,34 @@ mod tests {
         ");
         assert_eq!(press(&mut pick, KeyCode::Enter), PickOutcome::Open);
         assert_eq!(press(&mut pick, KeyCode::Esc), PickOutcome::Cancelled);
+    }
+
+    /// Regression: on a narrow screen labels that begin alike were cut to the same words.
+    #[test]
+    fn labels_that_begin_alike_are_told_apart() {
+        let label = |text: &str| Choice {
+            label: text.to_owned(),
+            detail: "3 min ago · 2 entries".to_owned(),
+            is_current: false,
+        };
+        let start = "Count the words of every file in the folder";
+        let labels = [
+            format!("{start}, with tests"),
+            format!("{start}, in parallel"),
+            format!("{start}, in one thread"),
+            "why?".to_owned(),
+        ];
+        let pick = Pick::new("Branches", labels.iter().map(|text| label(text)).collect());
+        insta::assert_snapshot!(screen(&pick, 40, 6), @"
+        Branches
+        >
+        › Count th… with tests         3 min ago
+          Count th… in parallel        3 min ago
+          Count th… in one thread      3 min ago
+          why?                         3 min ago
+        ");
+        let wide = screen(&pick, 90, 6);
+        assert!(labels.iter().all(|label| wide.contains(label)), "{wide}");
     }
 
     #[test]
