@@ -5,7 +5,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use offshoot_catalogue::Catalogue;
-use offshoot_session::clock::{Clock as _, FixedClock, Millis, SystemClock, Zone};
+use offshoot_session::clock::{Clock as _, FixedClock, Millis, SystemClock};
 use offshoot_session::entry::Source as _;
 use offshoot_session::entry_name::short_ids;
 use offshoot_session::error::{Code, Diagnostic, Severity};
@@ -157,7 +157,6 @@ impl App {
             spill_policy: self.spill_policy,
             durability: self.durability,
             lock_wait: self.lock_wait(),
-            zone: Some(Zone::local()),
             ..Options::default()
         };
         match self.environment.now {

@@ -24,7 +24,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::clock::{Clock, Millis, SystemClock, Zone, to_iso};
+use crate::clock::{Clock, SystemClock};
 use crate::compose::NewEntry;
 use crate::context::{self, Context};
 use crate::entry::{Entry, Source};
@@ -119,8 +119,6 @@ pub struct Options {
     pub spill_policy: SpillPolicy,
     /// The folder in which processes tell each other which prompts they are answering; `None` tells nobody.
     pub turns: Option<PathBuf>,
-    /// The zone of times in messages; `None` writes ISO times in UTC.
-    pub zone: Option<Zone>,
     /// How long an append waits for another program's lock ([`Error::Locked`]).
     pub lock_wait: Duration,
 }
@@ -129,10 +127,6 @@ impl Options {
     fn medium(&self, path: &Path) -> Result<FileMedium> {
         let medium = FileMedium::open(path).map_err(Error::io("open", path))?;
         Ok(medium.with_patience(self.lock_wait))
-    }
-
-    fn moment(&self, time: Millis) -> String {
-        self.zone.as_ref().map_or_else(|| to_iso(time), |zone| zone.minute(time))
     }
 
     fn file(&self, path: &Path) -> Result<Backing> {
@@ -154,7 +148,6 @@ impl Default for Options {
             spill: None,
             spill_policy: SpillPolicy::default(),
             turns: None,
-            zone: None,
             lock_wait: FileMedium::PATIENCE,
         }
     }

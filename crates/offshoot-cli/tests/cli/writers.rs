@@ -39,10 +39,10 @@ fn who_appends_beside_another_program_is_told() {
     assert_snapshot!(world.normalised(&[&first, &other, &second, &third, "", &said, opened].map(|part| part.trim().to_owned()).join("\n")), @r#"
     {"id":"[ID1]"}
     {"id":"[ID1]"}
-    {"id":"[ID2]","diagnostics":[{"code":"diverged","severity":"note","line":4,"offset":410,"entryId":"[ID3]","message":"another program appended 1 entry below [ID1]: a branch beside this one, which ends at [ID3] at 2026-02-01 12:00"}]}
+    {"id":"[ID2]","diagnostics":[{"code":"diverged","severity":"note","line":4,"offset":410,"entryId":"[ID3]","message":"another program appended 1 entry on a branch beside this one: “why?”, now"}]}
     {"id":"[ID4]"}
 
-    note: another program appended 1 entry below [ID1]: a branch beside this one, which ends at [ID3] at 2026-02-01 12:00
+    note: another program appended 1 entry on a branch beside this one: “why?”, now
     hint: `offshoot switch s.jsonl [ID3]` goes there
     "#);
 }

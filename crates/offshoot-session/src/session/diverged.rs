@@ -5,16 +5,20 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::{Options, Session};
+use super::Session;
+use crate::clock::ago;
 use crate::entry::Source as _;
 use crate::error::{Code, Diagnostic};
 use crate::id::EntryId;
 use crate::kind::{Kind, Role};
-use crate::text::counted;
+use crate::stats;
+use crate::text::{counted, one_line};
 use crate::tree::{NodeIx, Tree};
 
 /// How many entries before the open one are searched for concurrent branches.
 const RECENT: usize = 1000;
+/// The most characters of a request that name a branch.
+const NAMED: usize = 40;
 
 /// Branches that other programs began since this session was opened.
 #[derive(Debug, Default)]
@@ -84,9 +88,11 @@ impl Session {
             let is_on_path = |id: &EntryId| tree.find(id.as_str()).is_some_and(|ix| path.contains(&ix));
             if branch.fork.as_ref().is_none_or(is_on_path) && !is_on_path(&branch.tip) {
                 branch.is_reported = true;
-                told.extend(beside(tree, branch, &self.options));
+                told.extend(tree.find(branch.tip.as_str()).map(|tip| (tip, branch.entries)));
             }
         }
+        let told: Vec<Diagnostic> =
+            told.into_iter().filter_map(|(tip, entries)| self.another_branch(tip, entries)).collect();
         told.into_iter().for_each(|diagnostic| self.report(diagnostic));
     }
 
@@ -96,8 +102,7 @@ impl Session {
         let newer = self.newer_work();
         let mut told = Vec::new();
         for (tip, entries) in self.leaf.map(|leaf| interleaved(tree, leaf)).unwrap_or_default() {
-            let when = tree.node(tip).time().map(|time| format!(", the last at {}", self.options.moment(time)));
-            let when = when.unwrap_or_default();
+            let when = self.when(tip).map(|when| format!(", the last {when}")).unwrap_or_default();
             let newer = if newer == Some(tip) { ", and has newer work" } else { "" };
             let what = format!(
                 "({}{when}) grew at the same time as the current one{newer}",
@@ -112,6 +117,19 @@ impl Session {
             .into_iter()
             .filter_map(|(tip, what)| about(tree, tip, |id| format!("the branch that ends at {id} {what}")));
         self.loaded.diagnostics.extend(diagnostics.collect::<Vec<_>>());
+    }
+
+    /// A branch that another program began, by its last request and its age. The command that goes there has the id.
+    fn another_branch(&self, tip: NodeIx, entries: usize) -> Option<Diagnostic> {
+        let said = stats::last_request(self, tip).ok().flatten().map(|said| format!(": “{}”", one_line(&said, NAMED)));
+        let when = self.when(tip).map(|when| format!(", {when}")).unwrap_or_default();
+        let (said, count) = (said.unwrap_or_default(), counted(entries, "entry", "entries"));
+        about(self.tree(), tip, |_| format!("another program appended {count} on a branch beside this one{said}{when}"))
+    }
+
+    /// The age of an entry in words.
+    fn when(&self, ix: NodeIx) -> Option<String> {
+        Some(ago(self.tree().node(ix).time()?, self.options.clock.now()))
     }
 
     /// The newest work at the end of another branch, if it is newer than the open entry. Labels, settings and markers
@@ -139,16 +157,6 @@ impl Session {
 /// Whether losing the entry would be noticed: labels, settings and markers are not work.
 fn is_work(tree: &Tree, ix: NodeIx) -> bool {
     matches!(tree.node(ix).kind(), Kind::Message | Kind::CustomMessage | Kind::Compaction | Kind::BranchSummary)
-}
-
-fn beside(tree: &Tree, branch: &Branch, options: &Options) -> Option<Diagnostic> {
-    let tip = tree.find(branch.tip.as_str())?;
-    let below = branch.fork.as_ref().map_or("at the root".to_owned(), |fork| format!("below {fork}"));
-    let when = tree.node(tip).time().map(|time| format!(" at {}", options.moment(time))).unwrap_or_default();
-    let count = counted(branch.entries, "entry", "entries");
-    about(tree, tip, |tip| {
-        format!("another program appended {count} {below}: a branch beside this one, which ends at {tip}{when}")
-    })
 }
 
 fn about(tree: &Tree, tip: NodeIx, message: impl FnOnce(&EntryId) -> String) -> Option<Diagnostic> {

@@ -65,7 +65,7 @@ fn siblings_of_live_writers_are_named_to_each_and_to_who_opens() {
     let told = two.take_news();
     assert_eq!(diverged(&told), [a1.as_str()]);
     let message = &told[0].message;
-    assert!(message.starts_with("another program appended 1 entry below b: a branch beside this one, which ends at "));
+    assert_eq!(message, "another program appended 1 entry on a branch beside this one: “one, first”, now");
     let a2 = say(&mut one, "user", "one, second");
     assert_eq!(diverged(&one.take_news()), [b1.as_str()]);
     let b2 = say(&mut two, "user", "two, second");
@@ -75,8 +75,8 @@ fn siblings_of_live_writers_are_named_to_each_and_to_who_opens() {
     assert_eq!(again.leaf_id().unwrap().as_str(), b2);
     assert_eq!(diverged(again.diagnostics()), [a2.as_str()], "{:?}", again.diagnostics());
     let message = &again.diagnostics().last().unwrap().message;
-    assert!(message.starts_with(&format!("the branch that ends at {a2} (2 entries, the last at 2026-01-01T00:01:4")));
-    assert!(message.ends_with(") grew at the same time as the current one"), "{message}");
+    assert!(message.starts_with(&format!("the branch that ends at {a2} (2 entries, the last now)")));
+    assert!(message.ends_with(" grew at the same time as the current one"), "{message}");
 }
 
 /// What another program appended and had answered, and one continues from there: one branch.
