@@ -336,6 +336,28 @@ fn a_long_list_gives_the_screen_back() {
     leave(terminal, &talk);
 }
 
+/// Regression: completions, short lists and questions pushed the conversation up, and blank rows were in their place after them.
+#[test]
+fn what_opens_for_a_moment_gives_the_screen_back() {
+    let lines: String = (1..=30).map(|at| format!("Line {at} of the answer.\n\n")).collect();
+    let talk = Talk::new([Reply::text(&lines), Reply::text("The second answer.")]);
+    let mut terminal = Terminal::offshoot(&talk, &["first question"], (80, 24));
+    terminal.until_text("Line 30 of the answer.").until_idle();
+    let before = conversation(&terminal.screen());
+    for (keys, title) in [("/", "  (1/"), ("/thinking\r", "How much the model thinks"), ("/approval\r", "read-only")] {
+        terminal.send(keys);
+        terminal.until_text(title).until_text("Line 30 of the answer.").send("\x1b");
+        terminal.until_gone(title).send("\x15");
+        terminal.until("the conversation", |screen| conversation(screen) == before);
+    }
+    terminal.send("second question\r");
+    terminal.until_text("The second answer.").until_idle();
+    let text = terminal.unwrapped();
+    let said: Vec<&str> = text.lines().filter(|row| row.starts_with("  Line ")).collect();
+    assert_eq!(said.len(), 30, "{text}");
+    leave(terminal, &talk);
+}
+
 #[test]
 fn names_figures_new_sessions_and_back() {
     let (talk, mut terminal) = talked(&["Of the new one."]);

@@ -224,6 +224,18 @@ impl Model {
         self.overlay.as_ref().is_some_and(Overlay::is_full) || self.extensions.overlays().next().is_some()
     }
 
+    /// Whether completions or a short list are open. Where the screen has no room for them, they take all of it and give it back:
+    /// printed rows that scroll away for them would not come back. A terminal without an alternate screen lets them scroll.
+    #[must_use]
+    pub fn has_passing_rows(&self) -> bool {
+        let is_open = match &self.overlay {
+            Some(Overlay::Component(_)) => false,
+            Some(overlay) => !overlay.is_full(),
+            None => self.editor.is_completing(),
+        };
+        is_open && self.wishes.rewraps && self.wishes.is_moving()
+    }
+
     /// The milliseconds until the rows change without a message; `None` if they do not change.
     #[must_use]
     pub fn next_look(&self) -> Option<u64> {

@@ -204,7 +204,7 @@ impl Hands<'_> {
 
     fn draw(&mut self, model: &mut Model) -> io::Result<()> {
         self.tell_work(model.wishes.settings.shows_progress && model.is_working)?;
-        if model.is_covered() {
+        if model.is_covered() || self.lends_screen(model) {
             self.is_covered = true;
             self.screen.resize_full(model.size);
             self.keys.resume_reading();
@@ -223,6 +223,11 @@ impl Hands<'_> {
             self.drawn_at = self.program.now();
         }
         self.screen.send()
+    }
+
+    /// Whether passing rows take the whole screen. They keep it until they go.
+    fn lends_screen(&self, model: &mut Model) -> bool {
+        model.has_passing_rows() && (self.is_covered || !self.screen.has_room(view::bottom(model).height()))
     }
 
     /// Resizes the live rows. Only the terminal knows where they begin now.

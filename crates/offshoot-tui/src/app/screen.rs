@@ -95,6 +95,11 @@ impl<W: Write> Screen<W> {
         self.put_sequence(&paint.take()).map(|()| is_changed)
     }
 
+    /// Whether so many live rows fit without scrolling printed rows away.
+    pub fn has_room(&self, rows: u16) -> bool {
+        self.region.has_room(usize::from(rows), usize::from(self.size().height))
+    }
+
     /// Draws the whole screen. [`Screen::leave_full`] restores the previous content.
     pub fn draw_full(&mut self, view: impl FnOnce(&mut Frame<'_>)) -> io::Result<()> {
         if self.full.is_none() {

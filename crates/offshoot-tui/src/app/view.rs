@@ -116,6 +116,13 @@ fn room_above(model: &Model) -> usize {
 }
 
 impl Bottom {
+    /// The number of rows.
+    #[must_use]
+    pub fn height(&self) -> u16 {
+        let rows = self.live.len() + self.below.len() + self.status.len();
+        u16::try_from(rows).unwrap_or(u16::MAX).saturating_add(self.middle)
+    }
+
     /// Draws as many rows as the terminal has room for, with the text cursor.
     pub fn draw(&self, model: &Model) -> RegionRows<Buffer> {
         let (rows, cursor) = self.drawn(model);
@@ -123,10 +130,7 @@ impl Bottom {
     }
 
     fn drawn(&self, model: &Model) -> (Buffer, Option<Position>) {
-        let rows = u16::try_from(self.live.len() + self.below.len() + self.status.len())
-            .unwrap_or(u16::MAX)
-            .saturating_add(self.middle);
-        let area = Rect::new(0, 0, model.size.width, rows.min(model.size.height.max(1)));
+        let area = Rect::new(0, 0, model.size.width, self.height().min(model.size.height.max(1)));
         let mut buffer = Buffer::empty(area);
         let mut cursor = None;
         let theme = &model.wishes.theme;
@@ -179,7 +183,7 @@ pub fn prepare_full(model: &mut Model) {
     }
 }
 
-/// The screen under overlays of extensions: the end of the conversation, and the live rows.
+/// The screen under overlays of extensions, or with passing rows: the end of the conversation, and the live rows.
 fn beneath(model: &mut Model) -> (Buffer, Option<Position>) {
     let area = Rect::new(0, 0, model.size.width, model.size.height);
     let bottom = bottom(model);

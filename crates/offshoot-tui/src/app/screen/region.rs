@@ -86,6 +86,11 @@ impl Region {
         self.top = usize::from(top);
     }
 
+    /// Whether so many rows fit below the printed ones.
+    pub(super) fn has_room(&self, rows: usize, height: usize) -> bool {
+        rows <= height.saturating_sub(self.top)
+    }
+
     /// Prints finished rows and draws the region below them. Returns whether rows above the cursor changed.
     pub(super) fn draw(
         &mut self,
