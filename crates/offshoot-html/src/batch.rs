@@ -15,7 +15,7 @@ use crate::block::{Block, Packer};
 use crate::clip::clip;
 use crate::limits::LeftOut;
 use crate::picked::Picked;
-use crate::row::{PageEntry, TreeRows};
+use crate::row::{BatchRows, PageEntry, TreeRows};
 use crate::streams::{BLOCK, Sink, Stream};
 use crate::totals::Totals;
 use crate::{Error, Options, beside, pictures};
@@ -24,6 +24,8 @@ use crate::{Error, Options, beside, pictures};
 const REPLACED: &[u8] = "\u{fffd}".as_bytes();
 /// Bytes that are read at once.
 const PIECE: u64 = 1 << 20;
+/// Most entries have fewer bytes beside their line. Buffers that begin small and grow are slow where threads share memory.
+const USUAL_BESIDE: usize = 4096;
 /// A limit on pictures counts shorter ones, too, but not a few letters.
 const A_FEW_LETTERS: usize = 64;
 
@@ -76,12 +78,14 @@ impl<'a> Maker<'a> {
     pub(crate) fn make(self, batch: &Batch, packer: &mut Packer) -> Result<Made, Error> {
         let mut making = Making {
             maker: self,
+            rows: self.rows.of_batch(),
             elements: Elements { packer, out: Vec::with_capacity(BLOCK / 2) },
             lines: Stream::new("s"),
             beside: Stream::new("x"),
+            beside_text: String::with_capacity(USUAL_BESIDE),
             blocks: Vec::new(),
             read: Read { session: self.session, start: 0, bytes: Vec::new() },
-            made: Made::default(),
+            made: Made { index: String::with_capacity(BLOCK / 8), ..Made::default() },
         };
         let before = batch.entries.start.checked_sub(1).and_then(|at| self.picked.entries.get(at));
         let mut end = before.map_or(0, |ix| self.end(*ix));
@@ -116,10 +120,13 @@ impl<'a> Maker<'a> {
 
 struct Making<'a, 'p> {
     maker: Maker<'a>,
+    rows: BatchRows<'a>,
     elements: Elements<'p>,
     /// The session's lines, which the download writes to a file.
     lines: Stream,
     beside: Stream,
+    /// What one entry has beside its line.
+    beside_text: String,
     blocks: Vec<Block>,
     read: Read<'a>,
     made: Made,
@@ -137,8 +144,8 @@ impl Making<'_, '_> {
 
     /// Writes an entry; `before` is where the line of the one before it ends in the file.
     fn entry(&mut self, entry: &Entry, before: u64, place: usize) -> Result<(), Error> {
-        let Maker { session, shown, picked, rows, options } = self.maker;
-        let facts = rows.facts(session.tree(), entry);
+        let Maker { session, shown, picked, options, .. } = self.maker;
+        let facts = self.rows.facts(session.tree(), entry);
         self.made.totals.add(shown, entry, facts.usage);
         let node = session.tree().node(entry.ix);
         let gap = if self.maker.is_verbatim() {
@@ -172,16 +179,18 @@ impl Making<'_, '_> {
         }
         self.lines.end_item(&mut self.elements)?;
         let start = self.beside.length();
-        if let Some(beside) = beside::of(session, entry) {
-            let stream = (&mut self.beside, &mut self.blocks as &mut dyn Sink);
-            push(beside.as_bytes(), stream, options.limits.picture, &mut self.made.left_out)?;
+        self.beside_text.clear();
+        beside::write(session, entry, &mut self.beside_text);
+        let stream = (&mut self.beside, &mut self.blocks as &mut dyn Sink);
+        if !self.beside_text.is_empty() {
+            push(self.beside_text.as_bytes(), stream, options.limits.picture, &mut self.made.left_out)?;
         }
         if self.made.left_out.count() > missing {
             self.made.left_out.name(node.id().map_or("without an id", EntryId::as_str));
         }
         let parent = picked.parent(session, entry.ix);
         let row = PageEntry { parent, line: (gap, length), beside: self.beside.length() - start, facts };
-        row.write(shown, entry, rows, &mut self.made.index)?;
+        row.write(shown, entry, &self.rows, &mut self.made.index)?;
         self.made.index.push_str(",\n");
         Ok(())
     }

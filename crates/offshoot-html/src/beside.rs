@@ -15,57 +15,66 @@ use offshoot_session::kind::{Kind, Role};
 
 use crate::markdown;
 
-pub(crate) fn of(source: &dyn Source, entry: &Entry) -> Option<String> {
-    let prose: Vec<Option<String>> = prose(entry).iter().map(|text| markdown::operations(text)).collect();
+/// Appends the object; nothing if the page needs nothing.
+pub(crate) fn write(source: &dyn Source, entry: &Entry, out: &mut String) {
+    let start = out.len();
+    let mut has_prose = false;
+    out.push_str("{\"md\":[");
+    let empty = out.len();
+    each_prose(entry, |text| {
+        if out.len() > empty {
+            out.push(',');
+        }
+        match markdown::write(text, out) {
+            true => has_prose = true,
+            false => out.push('0'),
+        }
+    });
+    out.push(']');
     let blobs = pictures(source, entry);
-    let has_prose = prose.iter().any(Option::is_some);
-    if !has_prose && blobs.is_empty() {
-        return None;
-    }
-    let mut object = Object::new();
-    if has_prose {
-        let items: Vec<String> = prose.into_iter().map(|item| item.unwrap_or_else(|| "0".to_owned())).collect();
-        object = object.raw("md", format_args!("[{}]", items.join(",")));
+    if !has_prose {
+        out.truncate(start);
+        out.push_str(if blobs.is_empty() { return } else { "{" });
     }
     if !blobs.is_empty() {
         let blob = |(hash, data): &(String, String)| Object::new().str("hash", hash).str("data", data).finish();
         let blobs: Vec<String> = blobs.iter().map(blob).collect();
-        object = object.raw("blobs", format_args!("[{}]", blobs.join(",")));
+        out.push_str(if has_prose { ",\"blobs\":[" } else { "\"blobs\":[" });
+        out.push_str(&blobs.join(","));
+        out.push(']');
     }
-    Some(object.finish())
+    out.push('}');
 }
 
-/// The texts of an entry that are Markdown, in order.
-fn prose(entry: &Entry) -> Vec<Cow<'_, str>> {
+/// Passes on the texts of an entry that are Markdown, in order.
+fn each_prose(entry: &Entry, mut each: impl FnMut(&str)) {
     match (entry.kind, entry.role) {
         (Kind::Message, Some(role)) => match role {
             Role::User | Role::Assistant | Role::System | Role::Developer | Role::Custom | Role::HookMessage => {
                 match entry.of_message("content").and_then(Json::as_str) {
-                    Some(text) => vec![text],
-                    None => texts(entry.blocks()),
+                    Some(text) => each(&text),
+                    None => texts(entry.blocks(), each),
                 }
             }
             Role::BranchSummary | Role::CompactionSummary => {
-                entry.of_message("summary").and_then(Json::as_str).into_iter().collect()
+                entry.of_message("summary").and_then(Json::as_str).iter().for_each(|text| each(text));
             }
-            Role::ToolResult | Role::BashExecution | Role::PythonExecution | Role::FileMention | Role::Unknown => {
-                Vec::new()
+            Role::ToolResult | Role::BashExecution | Role::PythonExecution | Role::FileMention | Role::Unknown => {}
+        },
+        (Kind::CustomMessage, _) => {
+            let content = entry.get("content");
+            match content.and_then(Json::as_str) {
+                Some(text) => each(&text),
+                None => texts(content.into_iter().flat_map(Json::items).map(ContentBlock::from), each),
             }
-        },
-        (Kind::CustomMessage, _) => match entry.get("content") {
-            Some(content) => match content.as_str() {
-                Some(text) => vec![text],
-                None => texts(content.items().map(ContentBlock::from)),
-            },
-            None => Vec::new(),
-        },
-        (Kind::Compaction | Kind::BranchSummary, _) => entry.str("summary").into_iter().collect(),
-        _ => Vec::new(),
+        }
+        (Kind::Compaction | Kind::BranchSummary, _) => entry.str("summary").iter().for_each(|text| each(text)),
+        _ => {}
     }
 }
 
-fn texts<'a>(blocks: impl Iterator<Item = ContentBlock<'a>>) -> Vec<Cow<'a, str>> {
-    blocks.filter(|block| block.is("text")).map(|block| block.str("text").unwrap_or_default()).collect()
+fn texts<'a>(blocks: impl Iterator<Item = ContentBlock<'a>>, mut each: impl FnMut(&str)) {
+    blocks.filter(|block| block.is("text")).for_each(|block| each(&block.str("text").unwrap_or_default()));
 }
 
 /// Images that the line refers to by hash, with their base64.

@@ -96,7 +96,7 @@ impl Sink for Press {
 }
 
 fn run(taken: &Mutex<Receiver<Work>>, maker: Maker<'_>) {
-    let mut packer = Packer::new();
+    let mut packer = Packer::new(maker.session.raw_length());
     loop {
         let work = taken.lock().unwrap_or_else(PoisonError::into_inner).recv();
         let Ok(Work { job, done }) = work else { return };

@@ -46,7 +46,13 @@ pub(crate) struct PageEntry {
 }
 
 impl PageEntry {
-    pub(crate) fn write(&self, session: &dyn Source, entry: &Entry, rows: &TreeRows, out: &mut String) -> Result<()> {
+    pub(crate) fn write(
+        &self,
+        session: &dyn Source,
+        entry: &Entry,
+        rows: &BatchRows<'_>,
+        out: &mut String,
+    ) -> Result<()> {
         let node = session.tree().node(entry.ix);
         let facts = self.facts;
         let bits = rows.bits(session.tree(), entry.ix, &facts);
@@ -120,18 +126,31 @@ impl TreeRows {
         tree.whole(Self { texts, open, tips, labelled, ends })
     }
 
+    /// For the entries of one batch. It remembers calls of its own: threads that free each other's memory wait for each other.
+    pub(crate) fn of_batch(&self) -> BatchRows<'_> {
+        BatchRows { tree: self, texts: self.texts.clone() }
+    }
+}
+
+/// Rows of entries that one thread reads one after the other.
+pub(crate) struct BatchRows<'a> {
+    tree: &'a TreeRows,
+    texts: RowTexts,
+}
+
+impl BatchRows<'_> {
     /// Whether the row's text has what the model says, cut or not, and nothing needs the words in full.
     fn said_in_row(&self, entry: &Entry, text: &str) -> bool {
         entry.kind == Kind::Message
             && entry.role == Some(Role::Assistant)
-            && !self.ends.get(entry.ix.index()).is_some_and(|is_end| *is_end)
+            && !self.tree.ends.get(entry.ix.index()).is_some_and(|is_end| *is_end)
             && text.contains(": ")
             && has_one_text(entry)
     }
 
     /// The facts of an entry that has been read.
     pub(crate) fn facts(&self, tree: &Tree, entry: &Entry) -> RowFacts {
-        RowFacts::of(tree, entry, self.open)
+        RowFacts::of(tree, entry, self.tree.open)
     }
 
     /// The files that an answer's calls read and change, in order, or the one that a failed call did not; each with what is
@@ -153,11 +172,11 @@ impl TreeRows {
         let bits = [
             (tree.node(ix).is_leaf_marker(), MARKER),
             (facts.is_good_result(), JOINS_RUNS),
-            (self.tips.binary_search(&ix).is_ok(), TIP),
+            (self.tree.tips.binary_search(&ix).is_ok(), TIP),
         ];
         let own = bits.iter().filter(|(is_set, _)| *is_set).fold(0, |bits, (_, bit)| bits | bit);
         let is_shown =
-            |filter| facts.is_shown(filter) && (filter != Filter::LabeledOnly || self.labelled.contains(&ix));
+            |filter| facts.is_shown(filter) && (filter != Filter::LabeledOnly || self.tree.labelled.contains(&ix));
         let filters = (0..).zip(Filter::NAMES).filter(|(_, (_, filter))| is_shown(*filter));
         filters.fold(own, |bits, (at, _)| bits | 1 << at)
     }

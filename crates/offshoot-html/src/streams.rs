@@ -105,7 +105,7 @@ mod tests {
     }
 
     fn elements(blocks: &[Block]) -> String {
-        let (mut packer, mut out) = (Packer::new(), Vec::new());
+        let (mut packer, mut out) = (Packer::new(0), Vec::new());
         for block in blocks {
             packer.element(block, &mut out).unwrap();
         }

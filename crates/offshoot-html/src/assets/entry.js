@@ -16,21 +16,30 @@ async function read(node) {
   return { entry: JSON.parse(line), prose: listOf(beside.md), blobs, isQuiet: node.who === QUIET };
 }
 
-/** Operations of Markdown as elements. */
-function rich(operations) {
+/** Operations of Markdown as elements; numbers name stretches of the text, from its beginning on. */
+function rich(text, operations) {
   const top = el("div", "prose");
   let here = top;
+  let at = 0;
+  let words = "";
+  const take = (count) => text.slice(at, (at += count));
+  const say = () => {
+    if (words !== "") here.append(...(here.closest("pre, a") ? [document.createTextNode(plain(words))] : withLinks(plain(words))));
+    words = "";
+  };
   for (const operation of operations) {
-    if (operation === 0) {
+    if (typeof operation === "string") words += operation;
+    else if (operation > 0) words += take(operation);
+    else if (operation < 0) at -= operation;
+    else if (operation === 0) {
+      say();
       const closed = here;
       here = here === top ? top : here.parentNode;
       if (closed.localName === "pre") codeBlock(closed);
-    } else if (typeof operation === "string") {
-      if (here.closest("pre, a")) here.append(document.createTextNode(plain(operation)));
-      else here.append(...withLinks(plain(operation)));
     } else {
+      say();
       const [name, value] = operation;
-      if (name === "code") here.append(el("code", "", value));
+      if (name === "code") here.append(el("code", "", typeof value === "number" ? take(value) : value));
       else if (name === "hr") here.append(el("hr"));
       else {
         const inner = name === "a" ? link(value) : el(BLOCKS.includes(name) ? name : "span");
@@ -42,6 +51,7 @@ function rich(operations) {
       }
     }
   }
+  say();
   for (const table of top.querySelectorAll("table")) table.tabIndex = 0;
   return top;
 }
@@ -117,7 +127,7 @@ function literal(given, className, lines, paint = fill) {
 }
 
 function prose(text, operations) {
-  if (Array.isArray(operations)) return rich(operations);
+  if (Array.isArray(operations)) return rich(text, operations);
   if (text.trim() === "") return null;
   if (text.length > LONGEST || text.split("\n", PREVIEW.prose + 1).length > PREVIEW.prose) return literal(text, "words", PREVIEW.prose);
   const box = el("div", "prose words");

@@ -67,7 +67,7 @@ pub(super) struct Calls {
     is_near_only: bool,
     recent: Recent,
     /// The text of every call by id, read only for a result whose call is not near.
-    all: OnceLock<HashMap<String, String>>,
+    all: Arc<OnceLock<HashMap<String, String>>>,
 }
 
 impl Calls {
