@@ -36,7 +36,7 @@ const openedIfAny = (body) =>
 /** Every row of the tree, whatever fits on the screen: as `tree` prints it, without the cursor. */
 function rowsOf({ document, dom, $ }) {
   const rows = new Map();
-  const count = Number($("#status").textContent.split(" ")[0]);
+  const count = Number($("#status").textContent.split(" ")[0].replaceAll(",", ""));
   for (let from = 0; from === 0 || from < count; from += 45) {
     $("#rows").scrollTop = from * 24;
     $("#rows").dispatchEvent(new dom.window.Event("scroll"));
@@ -190,10 +190,12 @@ const said = (id, parentId, role, content, more = {}) => entry(id, parentId, { t
 
 test("results stand in the calls that they answer, pictures are shown, cleared labels are not", async () => {
   const pixel = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
+  const given = { find: { pattern: "*.rs", path: "src", limit: 7 }, grep: { pattern: "x", path: "src", glob: "*.rs", literal: true }, ls: { path: "src", limit: 9 }, bash: { command: "make", timeout: 60 }, other: { a: { b: 1 } } };
+  const more = Object.entries(given).map(([name, arguments_]) => ({ type: "toolCall", id: name, name, arguments: arguments_ }));
   const page = await opened(
     lines([
       said("a", null, "user", [{ type: "text", text: "# Title\n\nsee [this](https://example.com/x) and [that](javascript:x)" }, { type: "image", mimeType: "image/png", data: pixel }]),
-      said("b", "a", "assistant", [{ type: "toolCall", id: "c1", name: "read", arguments: { path: "src/x.rs", offset: 5, limit: 10 } }, { type: "toolCall", id: "c2", name: "edit", arguments: { path: "y" } }], { stopReason: "toolUse" }),
+      said("b", "a", "assistant", [{ type: "toolCall", id: "c1", name: "read", arguments: { path: "src/x.rs", offset: 5, limit: 10 } }, { type: "toolCall", id: "c2", name: "edit", arguments: { path: "y" } }, ...more], { stopReason: "toolUse" }),
       said("c", "b", "toolResult", [{ type: "text", text: "fn main() {}" }], { toolCallId: "c1", toolName: "read" }),
       said("d", "c", "toolResult", [{ type: "text", text: "ok" }], { toolCallId: "c2", toolName: "edit", details: { diff: "-old\n+new" } }),
       said("e", "d", "assistant", [], { stopReason: "error", errorMessage: "overloaded" }),
@@ -205,6 +207,8 @@ test("results stand in the calls that they answer, pictures are shown, cleared l
     ]),
   );
   const [read, edit] = page.all(".call");
+  const shown = new Map(page.all(".call").map((call) => [call.querySelector("b").textContent, call.textContent]));
+  for (const [name, words] of [["find", /\*\.rs in src.*limit: 7/s], ["grep", /x in src.*glob: \*\.rs.*literal: true/s], ["ls", /src.*limit: 9/s], ["bash", /\$ make.*timeout: 60/s], ["other", /a: \{.*"b": 1/s]]) assert.match(shown.get(name), words);
   assert.match(read.textContent, /src\/x\.rs:5-14.*fn main\(\) \{\}/s);
   assert.equal(edit.querySelector(".added").textContent.trim(), "+new");
   assert.equal(page.$("#talk img").src, `data:image/png;base64,${pixel}`);
@@ -220,7 +224,10 @@ test("results stand in the calls that they answer, pictures are shown, cleared l
 
 test("a long conversation is drawn a stretch at a time, and any entry can be reached", async () => {
   const count = 1500;
-  const page = await opened(lines(Array.from({ length: count }, (_, i) => said(`m${i}`, i ? `m${i - 1}` : null, i % 2 ? "assistant" : "user", `words ${i}`))));
+  const page = await opened(lines(Array.from({ length: count }, (_, i) => said(`m${i}`, i ? `m${i - 1}` : null, i % 2 ? "assistant" : "user", `words ${i}`, i % 2 ? { usage: { cost: { total: 4 } } } : {}))));
+  assert.match(page.$("#story").textContent, /Asked 750 requests.*Cost \$3,000this branch \$3,000/s);
+  assert.match(page.$("#facts").textContent, /1,500 entries.*\$3,000\.000/s);
+  assert.equal(page.$("#status").textContent, "1,500 / 1,500 entries");
   const turns = () => page.all("#talk article").map((turn) => turn.textContent.match(/words (\d+)/)[1]);
   assert.deepEqual([turns().at(0), turns().at(-1)], ["0", "199"]);
   page.$(".rest button").click();

@@ -173,8 +173,10 @@ function minute(time) {
   return new Date(time).toISOString().slice(0, 16).replace("T", " ");
 }
 
-const counted = (count, one, many = `${one}s`) => `${count.toLocaleString("en")} ${count === 1 ? one : many}`;
-const dollars = (cost) => `$${cost >= 100 ? cost.toFixed(0) : cost >= 0.1 || cost === 0 ? cost.toFixed(2) : cost.toFixed(3)}`;
+/** A number with commas between its thousands. */
+const grouped = (count) => count.toLocaleString("en");
+const counted = (count, one, many = `${one}s`) => `${grouped(count)} ${count === 1 ? one : many}`;
+const dollars = (cost) => `$${cost >= 100 ? grouped(Math.round(cost)) : cost >= 0.1 || cost === 0 ? cost.toFixed(2) : cost.toFixed(3)}`;
 const thousands = (count) => (count < 1000 ? String(count) : count < 1e6 ? `${Math.round(count / 1000)}k` : `${(count / 1e6).toFixed(1)}M`);
 
 /** A stretch of time in one or two words. */

@@ -131,8 +131,8 @@ async function searchAll(query) {
 
 function sayHits(part) {
   const { list, here, isDone } = hits;
-  const count = `${list.length}${list.length >= MOST_HITS ? "+" : ""}`;
-  byId("hits").textContent = state.query.trim().length < 2 ? "" : `${here >= 0 ? `${here + 1} of ${count}` : `${count} ${list.length === 1 ? "entry" : "entries"}`} with these words${isDone || part === undefined ? "" : ` … ${Math.round(part * 100)} %`}`;
+  const count = `${grouped(list.length)}${list.length >= MOST_HITS ? "+" : ""}`;
+  byId("hits").textContent = state.query.trim().length < 2 ? "" : `${here >= 0 ? `${grouped(here + 1)} of ${count}` : `${count} ${list.length === 1 ? "entry" : "entries"}`} with these words${isDone || part === undefined ? "" : ` … ${Math.round(part * 100)} %`}`;
   for (const name of ["next", "previous"]) byId(name).disabled = list.length === 0;
 }
 

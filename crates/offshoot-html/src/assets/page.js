@@ -15,7 +15,7 @@ function fillTree() {
   state.places = new Map(state.rows.map((row, place) => [row.at, place]));
   byId("tall").style.height = `${state.rows.length * ROW}px`;
   const total = nodes.filter((node) => !(node.bits & MARKER)).length;
-  byId("status").textContent = `${state.rows.length} / ${total} entries`;
+  byId("status").textContent = `${grouped(state.rows.length)} / ${grouped(total)} entries`;
   for (const filter of byId("filters").children) filter.setAttribute("aria-pressed", String(filter.dataset.filter === state.filter));
   drawRows();
 }

@@ -16,10 +16,10 @@ function someOf(rows, draw, some = SOME) {
   const add = (from, to) => list.append(...rows.slice(from, to).map((row) => el("li", "", draw(row))));
   add(0, some);
   if (rows.length > some) {
-    const more = button("more", `all ${rows.length}`, () => {
+    const more = button("more", `all ${grouped(rows.length)}`, () => {
       more.parentNode.remove();
       add(some, ALL_ROWS);
-      if (rows.length > ALL_ROWS) list.append(el("li", "aside", `and ${rows.length - ALL_ROWS} more in the tree`));
+      if (rows.length > ALL_ROWS) list.append(el("li", "aside", `and ${grouped(rows.length - ALL_ROWS)} more in the tree`));
     });
     list.append(el("li", "", more));
   }
@@ -96,7 +96,7 @@ function filesOf(path) {
 const isTouched = ({ changes, failures }) => changes + failures > 0;
 
 const sum = (path, value) => path.reduce((total, at) => total + value(nodes[at]), 0);
-const times = (count) => `${count}×`;
+const times = (count) => `${grouped(count)}×`;
 /** How often a file was changed and read, and how often a change failed. */
 const used = ({ changes, failures, reads }) => [changes > 0 && `changed ${times(changes)}`, failures > 0 && `failed ${times(failures)}`, reads > 0 && `read ${times(reads)}`].filter(Boolean).join(", ");
 const baseName = (path) => path.slice(path.lastIndexOf("/") + 1) || path;
@@ -114,7 +114,7 @@ function tell(path) {
   byId("story").replaceChildren(
     chapter("Asked", counted(asked.length, "request"), [asked.length > 0 && `“${firstWords(asked[0])}”`, asked.length > 1 && `last: “${firstWords(asked.at(-1))}”`], () => [someOf(asked, (at) => wayTo(at, firstWords(at, 240), el("span", "when", minute(nodes[at].time))))]),
     chapter("Dropped", dropped.length > 0 ? `${counted(dropped.length, "branch", "branches")}, ${dollars(droppedCost)}` : "nothing", [dropped.length > 0 && `“${nameOfBranch(dropped[0].at)}”`, dropped.length > 0 && endOf(dropped[0].at) && `→ ${endOf(dropped[0].at)}`], () => [someOf(dropped, ({ at, entries, cost }) => wayTo(at, nameOfBranch(at), el("span", "when", ` ${counted(entries, "entry", "entries")}, ${dollars(cost)} ${endOf(at)}`)))]),
-    chapter("Files", changed.length > 0 ? `${changed.length} changed` : "none changed", [changed.slice(0, 4).map(({ name, changes }) => `${baseName(name)} ${times(changes)}`).join(", ")], () => [someOf(files, (file) => fileRow(path, file), 12)]),
+    chapter("Files", changed.length > 0 ? `${grouped(changed.length)} changed` : "none changed", [changed.slice(0, 4).map(({ name, changes }) => `${baseName(name)} ${times(changes)}`).join(", ")], () => [someOf(files, (file) => fileRow(path, file), 12)]),
     chapter("Cost", dollars(whole), [`this branch ${dollars(cost)}${peak > 0 ? `, context up to ${thousands(peak)} tokens` : ""}`], () => [costs(path, cost, whole, dropped.length)]),
   );
 }
