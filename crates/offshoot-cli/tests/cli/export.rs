@@ -270,6 +270,13 @@ fn nothing_is_written_over() {
     hint: an export replaces no file: choose another name, or remove the file first
     [exit code 5]
     ");
+    // The file is looked at before any work: the session does not even exist.
+    assert_snapshot!(world.run("export nowhere.jsonl -o there.html"), @"
+    [stderr]
+    error: there.html: the file exists already
+    hint: an export replaces no file: choose another name, or remove the file first
+    [exit code 5]
+    ");
     assert_eq!(world.read("there.jsonl") + &world.read("there.md") + &world.read("there.html"), "mineminemine");
     assert_eq!(world.read("sample.jsonl"), SAMPLE);
 }
