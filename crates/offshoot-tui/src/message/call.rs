@@ -194,11 +194,14 @@ impl ShownCall<'_> {
     }
 
     /// The diff of an edit: from its result, else from its arguments.
+    /// The change that the result names, as that of the built-in tool does.
+    fn told_change(&self) -> Option<String> {
+        let details = self.result.and_then(|result| result.details.as_deref())?;
+        Json::parse(details).ok().and_then(|details| details.str("diff").map(std::borrow::Cow::into_owned))
+    }
+
     fn change(&self) -> Option<String> {
-        if let Some(details) = self.result.and_then(|result| result.details.as_deref())
-            && let Some(told) =
-                Json::parse(details).ok().and_then(|details| details.str("diff").map(std::borrow::Cow::into_owned))
-        {
+        if let Some(told) = self.told_change() {
             return Some(told);
         }
         if self.state == CallState::Failed {
@@ -284,7 +287,8 @@ fn write(page: &mut Page<'_>, shown: &ShownCall<'_>) {
     if failed(page, shown) {
         return;
     }
-    let content = shown.text("content").unwrap_or_default();
+    // A tool of an extension with this name may take other arguments.
+    let Some(content) = shown.text("content") else { return output(page, shown) };
     code(page, &shown.text("path").unwrap_or_default(), &content, shown.keep(Keep::First(FILE_ROWS)));
 }
 
@@ -292,18 +296,26 @@ fn edit(page: &mut Page<'_>, shown: &ShownCall<'_>) {
     if failed(page, shown) {
         return;
     }
-    let Some(change) = shown.change() else { return };
+    let Some(change) = shown.change() else { return output(page, shown) };
     let mut rows = diff::rows(&change, page.look.theme, page.room());
     let hidden = if shown.is_open { 0 } else { rows.len().saturating_sub(DIFF_ROWS) };
     rows.truncate(rows.len() - hidden);
     page.rows(rows);
     more(page, hidden, false);
+    // A tool of an extension with this name says in words what it did.
+    if shown.told_change().is_none() {
+        output(page, shown);
+    }
 }
 
 fn listing(page: &mut Page<'_>, shown: &ShownCall<'_>) {
-    if failed(page, shown) {
-        return;
+    if !failed(page, shown) {
+        output(page, shown);
     }
+}
+
+/// The first rows of the result's text.
+fn output(page: &mut Page<'_>, shown: &ShownCall<'_>) {
     let style = page.style(Token::ToolOutput);
     head(page, &shown.output(), style, shown.keep(Keep::First(LIST_ROWS)));
 }
@@ -314,11 +326,9 @@ fn other(page: &mut Page<'_>, shown: &ShownCall<'_>) {
         let pretty = pretty.and_then(|value| serde_json::to_string_pretty(&value).ok());
         code(page, "arguments.json", &pretty.unwrap_or_else(|| arguments.text().to_owned()), Keep::All);
     }
-    if failed(page, shown) {
-        return;
+    if !failed(page, shown) {
+        output(page, shown);
     }
-    let style = page.style(Token::ToolOutput);
-    head(page, &shown.output(), style, shown.keep(Keep::First(LIST_ROWS)));
 }
 
 fn code(page: &mut Page<'_>, path: &str, text: &str, keep: Keep) {

@@ -231,6 +231,29 @@ fn edits_show_what_changed() {
     ");
 }
 
+/// Story: the text of a tool of an extension with the name `edit` was nowhere.
+#[test]
+fn an_edit_that_names_no_change_shows_its_words() {
+    let message = call("edit", r#"{"path":"a.rs","edits":[{"oldText":"one","newText":"two"}]}"#);
+    insta::assert_snapshot!(shown(&message, &[&gives("not written: a dry run")], 50), @"
+
+    • edit a.rs  +1 -1
+      1 - one
+      1 + two
+      not written: a dry run
+    ");
+    insta::assert_snapshot!(shown(&call("edit", r#"{"path":"a.rs"}"#), &[&gives("asked elsewhere")], 50), @"
+
+    • edit a.rs
+      asked elsewhere
+    ");
+    insta::assert_snapshot!(shown(&call("write", r#"{"path":"a.rs"}"#), &[&gives("asked elsewhere")], 50), @"
+
+    • write a.rs
+      asked elsewhere
+    ");
+}
+
 #[test]
 fn searches_and_unknown_tools() {
     let found: String = (1..=13).map(|n| format!("src/a.rs:{n}: x\n")).collect();
