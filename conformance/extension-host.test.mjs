@@ -294,6 +294,123 @@ test("a footer hears of another branch, and an overlay knows its place and the k
   await owner.end();
 });
 
+test("the context of the session is that of its last compaction, with settings", async () => {
+  const branch = [
+    { type: "message", id: "a", message: { role: "user" } }, { type: "message", id: "b", message: { role: "system" } }, { type: "message", id: "c", message: { role: "user" } },
+    { type: "compaction", id: "d", firstKeptEntryId: "b" }, { type: "model_change", id: "e" }, { type: "message", id: "f", message: { role: "user" } },
+  ];
+  const { owner } = await loaded(
+    { "a.ts": ext('pi.registerCommand("s", { handler: async (_, { ui, sessionManager: s }) => ui.notify(JSON.stringify([s.buildContextEntries().map(({ id }) => id), s.buildSessionProjection(), s.getEntryCount()])) });') },
+    { sync: { "session.getBranch": () => branch, "session.getEntryCount": () => 6, "session.contextEntries": () => ["d", "c", "f"].map((id) => ({ sourceEntry: { id }, messages: [{ of: id }] })), "session.buildSessionContext": () => ({ messages: [], thinkingLevel: "low", model: null }) } },
+  );
+  await owner.invoke("command", { ext: 0, name: "s", args: "" });
+  const [ids, projection, count] = JSON.parse(owner.notes.at(-1).message);
+  assert.deepEqual([ids, count], [["d", "c", "e", "f"], 6]);
+  assert.deepEqual(projection, { entries: ["d", "c", "e", "f"].map((id) => ({ sourceEntry: branch.find((entry) => entry.id === id), messages: id === "e" ? [] : [{ of: id }] })), messages: [{ of: "d" }, { of: "c" }, { of: "f" }], thinkingLevel: "low", model: null });
+  await owner.end();
+});
+
+test("an extension chooses who draws a call, in the order of the extensions", async () => {
+  const draws = (word) => `({ renderCall: (args, theme, { keyText, keyHint }) => ({ render: () => ["${word} " + args.of + " " + keyText("app.interrupt") + keyHint("app.interrupt", "ends").length] }) })`;
+  const { owner, ready } = await loaded(
+    {
+      "a.ts": ext(`pi.registerToolRenderer((name, next) => (name === "bash" ? ${draws("own")} : name === "mine" ? ((r) => r && { renderResult: r.renderResult })(next()) : next()));`),
+      "b.ts": ext(`pi.registerTool({ name: "mine", description: "d", parameters: { type: "object" }, execute: async () => ({ content: [] }), ...${draws("registered")}, renderResult: () => ({ render: () => ["result"] }) });\npi.registerToolRenderer((name, next) => (name === "read" ? ${draws("second")} : next()));`),
+    },
+    { sync: { "ui.keys": () => ({ "app.interrupt": ["escape", "tab"] }) } },
+  );
+  assert.deepEqual(ready.extensions.map(({ hasToolRenderer }) => hasToolRenderer), [true, true]);
+  const draw = async (name) => {
+    const { ok } = await owner.invoke("toolRender", { ext: 0, name, toolCallId: name, args: { of: "x" }, result: { content: [] }, width: 40 });
+    return [ok.call?.rows[0].replace(/\d+$/, "") ?? null, ok.result?.rows[0] ?? null];
+  };
+  assert.deepEqual(await draw("bash"), ["own x escape/tab", null]);
+  assert.deepEqual(await draw("mine"), [null, "result"]);
+  assert.deepEqual(await draw("read"), ["second x escape/tab", null]);
+  assert.deepEqual(await draw("ls"), [null, null]);
+  await owner.end();
+});
+
+test("the text of an answer goes through all transformers, and settings are asked for", async () => {
+  const { owner, ready } = await loaded(
+    {
+      "a.ts": ext('pi.registerMarkdownTransformer((text, { messageType, availableWidth }) => `${text} ${messageType} ${availableWidth}`);\npi.registerCommand("s", { handler: async (_, ctx) => ctx.ui.notify(JSON.stringify(pi.getSettings())) });'),
+      "b.ts": ext("pi.registerMarkdownTransformer((text) => text.toUpperCase());"),
+      "c.ts": ext('pi.registerMarkdownTransformer(() => "never", { messageTypes: ["changelog"] });'),
+    },
+    { sync: { "pi.getSettings": () => ({ theme: "dark" }) } },
+  );
+  assert.deepEqual(ready.extensions.map(({ markdownTransformer }) => markdownTransformer), [true, true, false]);
+  assert.equal((await owner.invoke("markdown", { text: "a", width: 30 })).ok, "A ASSISTANT 30");
+  await owner.invoke("command", { ext: 0, name: "s", args: "" });
+  assert.equal(owner.notes.at(-1).message, '{"theme":"dark"}');
+  await owner.end();
+});
+
+/** Every member of `ctx.ui`: its arguments, what it answers and what it sends, with nobody there, over RPC and in the terminal. */
+const draws = "() => ({ render: () => [], invalidate() {} })";
+const UI = [
+  ["select", '"t", ["one", "two"]', [null], ["two", "ui.select"], ["two", "ui.select"]],
+  ["confirm", '"t", "m"', [false], [true, "ui.confirm"], [true, "ui.confirm"]],
+  ["input", '"t", "p"', [null], ["typed", "ui.input"], ["typed", "ui.input"]],
+  ["editor", '"t", "p"', [null], ["written", "ui.editor"], ["written", "ui.editor"]],
+  ["notify", '"m", "error"', [null], [null, "ui.notify"], [null, "ui.notify"]],
+  ["setStatus", '"k", "v"', [null], [null, "ui.setStatus"], [null, "ui.setStatus"]],
+  ["setTitle", '"t"', [null], [null, "ui.setTitle"], [null, "ui.setTitle"]],
+  ["setWidget", '"k", ["row"]', [null], [null, "ui.setWidget"], [null, "ui.setWidget"]],
+  ["setWidget", `"c", ${draws}`, [null], [null], [null, "ui.setWidget"]],
+  ["setWorkingMessage", '"m"', [null], [null], [null, "ui.setWorkingMessage"]],
+  ["setWorkingVisible", "false", [null], [null], [null, "ui.setWorkingVisible"]],
+  ["setWorkingIndicator", "{ frames: [] }", [null], [null], [null, "ui.setWorkingIndicator"]],
+  ["setHiddenThinkingLabel", '"l"', [null], [null], [null, "ui.setHiddenThinkingLabel"]],
+  ["setFooter", draws, [null], [null], [null, "ui.setFooter"]],
+  ["setHeader", draws, [null], [null], [null, "ui.setHeader"]],
+  ["setEditorComponent", "undefined", [null], [null], [null, "ui.keys", "ui.editor", "ui.setEditorComponent"]],
+  ["getEditorComponent", "", [null], [null], [null]],
+  ["custom", `(tui, theme, keys, done) => (done("done"), { render: () => [], invalidate() {} })`, [null], [null], ["done", "component.done"]],
+  ["addAutocompleteProvider", "(own) => own", [null], [null], [null, "ui.addAutocompleteProvider"]],
+  ["pasteToEditor", '"p"', [null], [null, "ui.setEditorText"], [null, "ui.pasteToEditor"]],
+  ["setEditorText", '"p"', [null], [null, "ui.setEditorText"], [null, "ui.setEditorText"]],
+  ["getEditorText", "", [""], [""], ["draft", "ui.getEditorText"]],
+  ["getAllThemes", "", [[]], [[]], [[{ name: "dark" }], "ui.getAllThemes"]],
+  ["getTheme", '"dark"', [null], [null], [null, "ui.getTheme"]],
+  ["setTheme", '"dark"', ["no"], ["no"], ["yes", "ui.setTheme"]],
+  ["getToolsExpanded", "", [false], [false], [true, "ui.getToolsExpanded"]],
+  ["setToolsExpanded", "true", [null], [null], [null, "ui.setToolsExpanded"]],
+];
+for (const [at, modes] of [["print", "json"], ["rpc"], ["tui"]].entries()) for (const mode of modes) {
+  test(`every member of ctx.ui does in mode ${mode} what its mode has`, async () => {
+    const sent = [];
+    const keep = (method, answer) => [method, () => (sent.push(method), answer)];
+    const sync = Object.fromEntries([keep("ui.getEditorText", "draft"), keep("ui.setEditorText"), keep("ui.pasteToEditor"), keep("ui.getAllThemes", [{ name: "dark" }]), keep("ui.getTheme"), keep("ui.setTheme", { success: true }), keep("ui.getToolsExpanded", true), keep("ui.setToolsExpanded"), keep("ui.editor", {}), keep("ui.keys", {})]);
+    const code = UI.map(([name, args]) => `said(${JSON.stringify(name)}, await ctx.ui.${name}(${args}));`).join("\n");
+    const { owner, ready } = await loaded(
+      { "a.ts": ext(`pi.registerTool({ name: "all", description: "d", parameters: { type: "object" }, execute: async (id, params, signal, update, ctx) => { const said = (name, value) => update([name, name === "setTheme" ? (value.success ? "yes" : "no") : (value ?? null)]);\n${code} return { content: [] }; } });`) },
+      { mode, sync, answers: { "ui.select": "two", "ui.confirm": true, "ui.input": "typed", "ui.editor": "written" } },
+    );
+    assert.deepEqual(errors(ready), [null]);
+    sent.length = 0;
+    owner.onNote = ({ method }) => sent.push(method);
+    const { asked } = owner;
+    owner.asked = { push: (call) => (sent.push(call.method), asked.push(call)) };
+    // They come in the order of what they tell of: by the same pipe as notes, and synchronous calls are answered before.
+    owner.progress = { push: ({ update }) => sent.push(update) };
+    const { error } = await owner.invoke("tool", { ext: 0, name: "all", toolCallId: "c", params: {} });
+    assert.equal(error, undefined);
+    const did = [];
+    let before = [];
+    for (const one of sent) {
+      if (typeof one === "string") before.push(one);
+      else {
+        did.push([...one, ...before]);
+        before = [];
+      }
+    }
+    assert.deepEqual(did, UI.map(([name, , ...columns]) => [name, ...columns[at]]));
+    await owner.end();
+  });
+}
+
 /** Code that misbehaves: what it does, and what must be true of the host afterwards. */
 const MISBEHAVIOUR = [
   ["throws", 'throw new Error("boom");', /boom/],

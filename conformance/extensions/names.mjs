@@ -9,11 +9,11 @@ import { fileURLToPath } from "node:url";
 
 const SCOPE = "@earendil-works";
 const INTERFACES = {
-  "dist/core/extensions/types.d.ts": ["ExtensionAPI", "ExtensionContext", "ExtensionCommandContext", "ReplacedSessionContext", "ExtensionUIContext"],
+  "dist/core/extensions/types.d.ts": ["ExtensionAPI", "ExtensionContext", "ExtensionCommandContext", "ExtensionToolContext", "ReplacedSessionContext", "ExtensionUIContext"],
   "dist/core/model-registry.d.ts": ["ModelRegistry"],
   "dist/core/session-manager.d.ts": ["SessionManager"],
 };
-const PARENTS = { ExtensionCommandContext: ["ExtensionContext"], ReplacedSessionContext: ["ExtensionContext", "ExtensionCommandContext"] };
+const PARENTS = { ExtensionCommandContext: ["ExtensionContext"], ExtensionToolContext: ["ExtensionContext"], ReplacedSessionContext: ["ExtensionContext", "ExtensionCommandContext"] };
 const MODULES = {
   "pi-coding-agent": ["pi-coding-agent", "dist/index.d.ts"],
   "pi-agent-core": ["pi-agent-core", "dist/index.d.ts"],

@@ -25,7 +25,9 @@ async function ask(code) {
 
 /** Per interface, the names that throw. */
 export async function stubsOf() {
-  const stubs = await ask(`(await import(${JSON.stringify(path.join(host, "named.mjs"))})).stubs`);
+  const module = (name) => `(await import(${JSON.stringify(path.join(host, name))}))`;
+  // The manager that \`newSession({setup})\` hands out is made when there is one.
+  const stubs = await ask(`(${module("session.mjs")}.writableSession(), ${module("named.mjs")}.stubs)`);
   const shared = new Set(stubs.ExtensionContext);
   return Object.entries(stubs).map(([name, list]) => [name, name === "ExtensionContext" ? list : list.filter((each) => !shared.has(each))]).sort();
 }

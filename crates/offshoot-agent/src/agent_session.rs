@@ -211,7 +211,7 @@ impl AgentSession {
         } else {
             let UserPrompt { before, text, images } = said;
             let while_streaming = while_streaming.filter(|_| is_busy);
-            match extensions.said(Said { text, images, while_streaming }).await {
+            match extensions.said(Said { text, images, while_streaming, is_of_extension: false }).await {
                 SaidVerdict::Continue(Said { text, images, .. }) => {
                     self.post(command(UserPrompt { before, text, images }))?
                 }

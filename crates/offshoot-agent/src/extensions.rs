@@ -14,7 +14,7 @@ use crate::event::Event;
 use crate::key_source::KeySource;
 use crate::limits::Limits;
 use crate::message::{Block, CustomMessage, Message};
-use crate::provider::{HeaderChange, Model, Provider, Secret, ThinkingLevel};
+use crate::provider::{HeaderChange, Model, Provider, Secret, ThinkingLevel, ToolSpec};
 use crate::tool::{BashRun, ToolOutcome};
 use crate::turn::Call;
 
@@ -48,6 +48,8 @@ pub struct Said {
     pub images: Vec<Block>,
     /// `steer` or `followUp` if it is meant for a run that is under way.
     pub while_streaming: Option<&'static str>,
+    /// Whether an extension says it.
+    pub is_of_extension: bool,
 }
 
 /// The fate of an input.
@@ -80,13 +82,29 @@ pub struct RunAdditions {
     pub system: Option<String>,
 }
 
+/// What a request is made of, before it is converted for a model.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct RequestContext {
+    /// As JSON, without stored system prompts.
+    pub messages: Vec<String>,
+    /// The prompt in effect.
+    pub system: String,
+    /// Those that the model gets.
+    pub tools: Vec<ToolSpec>,
+}
+
 /// What becomes of a call.
 #[derive(Debug, Clone, PartialEq)]
 pub enum CallVerdict {
     /// Perhaps with other arguments.
     Run(Call),
-    /// The model gets the reason.
-    Block(String),
+    /// It does not run.
+    Block {
+        /// For the model.
+        reason: String,
+        /// Whether the run ends with this turn, if all calls of the turn want that.
+        ends_run: bool,
+    },
 }
 
 /// What leaves the open session.
@@ -258,8 +276,8 @@ pub trait Extensions: Send + Sync {
     /// Before a prompt is recorded.
     fn before_run(&self, start: RunStart) -> Asked<'_, RunAdditions>;
 
-    /// Before each request: the messages of the context as JSON. `None` if they stay.
-    fn context(&self, messages: Vec<String>) -> Asked<'_, Option<Vec<String>>>;
+    /// Before each request; what to make it of instead. `None` if it stays.
+    fn context(&self, context: RequestContext) -> Asked<'_, Option<RequestContext>>;
 
     /// Before a call of the model runs, and before somebody is asked about it.
     fn before_call(&self, call: Call) -> Asked<'_, CallVerdict>;

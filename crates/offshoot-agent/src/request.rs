@@ -72,13 +72,16 @@ pub fn build(session: &Session, frame: Frame) -> Result<Built, AgentError> {
     Ok(Built { request, tokens, diagnostics })
 }
 
-/// The messages of the context as JSON, before they are converted for a model.
+/// The messages of the context as JSON, before they are converted for a model. Stored system prompts are not among them.
 ///
 /// # Errors
 /// The session cannot be read.
 pub fn context_messages(session: &Session) -> Result<Vec<String>, AgentError> {
     let context = session.context()?;
-    Ok(context.messages(session).map(|message| message.map(|message| message.json)).collect::<Result<_, _>>()?)
+    let said =
+        |message: &Result<context::Message, _>| message.as_ref().map_or(true, |message| message.role != Role::System);
+    let messages = context.messages(session).filter(said).map(|message| message.map(|message| message.json));
+    Ok(messages.collect::<Result<_, _>>()?)
 }
 
 /// Builds a request of other messages than those of the session: all of it is an estimate.

@@ -4,6 +4,7 @@
 mod hangup;
 mod signals;
 mod stop;
+mod lending;
 mod theme_files;
 mod wishes;
 mod draft_files;
@@ -22,6 +23,7 @@ mod clipboard;
 mod files;
 mod git_branch;
 mod extension_drawing;
+mod extension_texts;
 mod extension_history;
 mod session_facts;
 mod branch_list;
@@ -140,6 +142,7 @@ fn converse(
         forecasts: OneThread::default(),
         extensions: None,
         desk: None,
+        lender: Arc::default(),
     };
     let (watch, notice) = hangup::hangup();
     let mut program = Program::start(context, session, setup, notice)?;

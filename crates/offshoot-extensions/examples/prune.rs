@@ -1,7 +1,7 @@
 //! An extension in Rust: `/prune CALL` replaces the result of a call by a short note in what the model gets, on this branch and those
 //! that grow from it. The session keeps the result.
 
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, OnceLock};
 
 use offshoot_extensions::contract::{
     CommandInfo, Failure, Handler, HandlerAnswer, HandlerId, Host, HostFuture, LoadRequest, Loaded, Payload, Services,
@@ -14,14 +14,13 @@ const RULE: &str = "tool-result-pruning";
 /// The extension, which is its own host.
 #[derive(Default)]
 pub(crate) struct Prune {
-    services: Mutex<Option<Arc<dyn Services>>>,
+    services: OnceLock<Arc<dyn Services>>,
 }
 
 impl Prune {
     /// The session may only be asked where it may block.
     async fn ask(&self, method: &'static str, params: Value) -> Result<Value, Failure> {
-        let services = self.services.lock().ok().and_then(|services| services.clone());
-        let services = services.ok_or_else(|| Failure::new("not loaded"))?;
+        let services = self.services.get().cloned().ok_or_else(|| Failure::new("not loaded"))?;
         let asked = tokio::task::spawn_blocking(move || services.now(method, params)).await;
         let text = asked.map_err(|error| Failure::new(error.to_string()))?.map_err(Failure::new)?;
         serde_json::from_str(&text).map_err(|error| Failure::new(error.to_string()))
@@ -29,8 +28,7 @@ impl Prune {
 
     async fn pruned(&self, payload: Arc<str>) -> Result<HandlerAnswer, Failure> {
         let branch = self.ask("session.getBranch", json!({})).await?;
-        let branch = branch.as_array().cloned().unwrap_or_default();
-        let ours = branch.iter().filter(|entry| entry["customType"] == RULE);
+        let ours = branch.as_array().into_iter().flatten().filter(|entry| entry["customType"] == RULE);
         let rules = ours.flat_map(|entry| entry["data"]["rules"].as_array().into_iter().flatten());
         let calls: Vec<&Value> = rules.map(|rule| &rule["toolResultId"]).collect();
         let mut event: Value = serde_json::from_str(&payload).map_err(|error| Failure::new(error.to_string()))?;
@@ -52,9 +50,8 @@ impl Host for Prune {
     }
 
     fn load(&self, _: LoadRequest, services: Arc<dyn Services>) -> HostFuture<'_, Result<Vec<Loaded>, Failure>> {
-        if let Ok(mut known) = self.services.lock() {
-            *known = Some(services);
-        }
+        // Those of the next load are the same.
+        drop(self.services.set(services));
         let handlers = vec![Handler { id: 1, event: "context".to_owned() }];
         let description = Some("leave a tool's result out of what the model gets".to_owned());
         let commands = vec![CommandInfo { name: "prune".to_owned(), description, has_completions: false }];
@@ -66,10 +63,8 @@ impl Host for Prune {
     }
 
     fn invoke(&self, what: Value, _: UnboundedSender<Value>) -> HostFuture<'_, Result<Value, Failure>> {
-        Box::pin(async move {
-            let data = json!({"rules": [{"toolResultId": what["args"], "strategy": "remove"}]});
-            self.ask("pi.appendEntry", json!({"customType": RULE, "data": data})).await
-        })
+        let data = json!({"rules": [{"toolResultId": what["args"], "strategy": "remove"}]});
+        Box::pin(self.ask("pi.appendEntry", json!({"customType": RULE, "data": data})))
     }
 
     fn close(&self) -> HostFuture<'_, ()> {

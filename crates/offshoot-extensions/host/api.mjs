@@ -58,9 +58,14 @@ export function createApi(instance, host) {
         instance.entryRenderers.set(customType, renderer);
         tell({ entryRenderers: [customType] });
       },
-      registerMarkdownTransformer(transformer) {
-        instance.markdown = transformer;
-        tell({ markdownTransformer: true });
+      registerMarkdownTransformer(transformer, { messageTypes = ["assistant"] } = {}) {
+        // The text of answers is what can be changed.
+        instance.markdown = messageTypes.includes("assistant") ? transformer : null;
+        if (instance.markdown) tell({ markdownTransformer: true });
+      },
+      registerToolRenderer(resolver) {
+        instance.toolRenderers.push(resolver);
+        tell({ hasToolRenderer: true });
       },
       registerProvider(first, config) {
         const [name, provider] = typeof first === "string" ? [first, config] : [first.id, described(first)];
@@ -88,6 +93,7 @@ export function createApi(instance, host) {
       async setModel(model) {
         return (await call("pi.setModel", { provider: model.provider, id: model.id })) === true;
       },
+      getSettings: () => session("pi.getSettings"),
       getThinkingLevel: () => session("pi.getThinkingLevel"),
       setThinkingLevel: (level) => void session("pi.setThinkingLevel", { level }),
       events: host.busOf(instance),

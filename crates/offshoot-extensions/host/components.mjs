@@ -1,8 +1,8 @@
 // Components of extensions that are on offshoot's screen: they live here, offshoot asks for rows and passes keys.
-import { ask } from "./channel.mjs";
 import { call, note } from "./calls.mjs";
 import { addListener, removeListener } from "./completers.mjs";
 import { ship } from "./rows.mjs";
+import { lend, takeBack } from "./terminal.mjs";
 
 const all = new Map();
 let nextComponent = 1;
@@ -75,8 +75,8 @@ function tuiFor(id) {
     showOverlay: (component, options) => showOverlay(component, options),
     hideOverlay: () => lastOverlay()?.handle.hide(),
     hasOverlay: () => Boolean(lastOverlay()),
-    start: () => void ask("ui.resume"),
-    stop: () => void ask("ui.suspend"),
+    start: takeBack,
+    stop: lend,
     addInputListener: addListener,
     removeInputListener: removeListener,
     getShowHardwareCursor: () => false,

@@ -65,8 +65,15 @@ export function createContexts(instance, api, host) {
     },
   };
   const descriptors = (...parts) => Object.defineProperties({}, Object.assign({}, ...parts.map(Object.getOwnPropertyDescriptors)));
+  const tool = {
+    get tools() {
+      const active = ask("pi.getActiveTools");
+      return ask("pi.getAllTools").filter(({ name }) => active.includes(name));
+    },
+  };
   return {
     event: named("ExtensionContext", context, check),
+    tool: named("ExtensionToolContext", descriptors(context, tool), check),
     command: named("ExtensionCommandContext", descriptors(context, control), check),
     replaced: named("ReplacedSessionContext", descriptors(context, control, replacement), check),
     trust: { cwd: host.cwd, mode: host.mode, hasUI: host.hasUI, ui: { select: ui.select, confirm: ui.confirm, input: ui.input, notify: (message, type) => note("ui.notify", { message, type }) } },

@@ -97,7 +97,7 @@ const invocations = {
     const instance = load.instance(ext);
     const tool = required(instance.tools, name, "tool");
     const update = (partial) => send({ t: "progress", id, update: partial });
-    return tool.execute(toolCallId, params, abort.signal, update, instance.contexts.event);
+    return tool.execute(toolCallId, params, abort.signal, update, instance.contexts.tool);
   },
   async setup(load, { of }) {
     await closureOf(of, "setup")(writableSession());

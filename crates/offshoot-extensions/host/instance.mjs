@@ -9,7 +9,7 @@ export class Instance {
 
   constructor({ id, path, kind }) {
     Object.assign(this, { id, path, kind, state: "loading", handlers: new Map(), commands: new Map(), tools: new Map(), shortcuts: new Map() });
-    Object.assign(this, { flags: new Map(), messageRenderers: new Map(), entryRenderers: new Map(), markdown: null, providers: new Map() });
+    Object.assign(this, { flags: new Map(), messageRenderers: new Map(), entryRenderers: new Map(), toolRenderers: [], markdown: null, providers: new Map() });
   }
 
   /** Throws where this load is over: nothing may reach the session that came after it. */
@@ -39,6 +39,7 @@ export class Instance {
       flags: [...this.flags].map(([name, flag]) => ({ name, ...flag })),
       messageRenderers: [...this.messageRenderers.keys()],
       entryRenderers: [...this.entryRenderers.keys()],
+      hasToolRenderer: this.toolRenderers.length > 0,
       markdownTransformer: Boolean(this.markdown),
       providers: [...this.providers].map(([name, config]) => describeProvider(name, config)),
     };

@@ -1,6 +1,7 @@
 // Messages, entries and tool calls as extensions draw them: a component is made, asked for its rows once, and let go.
 import { resize } from "./components.mjs";
 import { note } from "./calls.mjs";
+import { keybindings } from "./keybindings.mjs";
 import { ship } from "./rows.mjs";
 import { theme } from "./theme.mjs";
 
@@ -28,24 +29,41 @@ function stateOf(toolCallId) {
   return drawn.get(toolCallId);
 }
 
+/** The keys of actions, in words. */
+const keyText = (action) => keybindings().getKeys(action).join("/");
+const hints = { keyText, keyHint: (action, words) => theme.fg("dim", keyText(action)) + theme.fg("muted", ` ${words}`) };
+
+/** Who draws the calls of a tool: the resolvers in the order of their extensions, then the extension that has registered the tool. */
+function renderersOf(load, name) {
+  const active = load.instances.filter(({ state }) => state === "active");
+  const resolvers = active.flatMap(({ toolRenderers }) => toolRenderers);
+  const from = (at) => (at < resolvers.length ? resolvers[at](name, () => from(at + 1)) : active.find(({ tools }) => tools.has(name))?.tools.get(name));
+  return from(0);
+}
+
 export const invocations = {
   messageRenderer(load, { ext, customType, message, expanded, outputPad = 1, width }) {
     resize({ width });
-    return rowsOf(renderer(load.instance(ext).messageRenderers, customType)(message, { expanded, outputPad }, theme), width);
+    return rowsOf(renderer(load.instance(ext).messageRenderers, customType)(message, { expanded, outputPad, ...hints }, theme), width);
   },
   entryRenderer(load, { ext, customType, entry, expanded, width }) {
     resize({ width });
-    return rowsOf(renderer(load.instance(ext).entryRenderers, customType)(entry, { expanded }, theme), width);
+    return rowsOf(renderer(load.instance(ext).entryRenderers, customType)(entry, { expanded, ...hints }, theme), width);
   },
-  markdown: (load, { ext, text, context }) => load.instance(ext).markdown(text, context),
+  /** The text of an answer as all transformers leave it, one after another. */
+  markdown(load, { text, width }) {
+    const context = { messageType: "assistant", isStreaming: false, availableWidth: width };
+    const transformers = load.instances.filter(({ state, markdown }) => state === "active" && markdown);
+    return transformers.reduce((changed, { markdown }) => String(markdown(changed, context)), text);
+  },
   toolRender(load, record) {
-    const { ext, name, toolCallId, args, result, isPartial = false, isError = false, expanded = false, width } = record;
+    const { name, toolCallId, args, result, isPartial = false, isError = false, expanded = false, width } = record;
     resize({ width });
-    const tool = renderer(load.instance(ext).tools, name);
+    const tool = renderersOf(load, name) ?? {};
     const kept = stateOf(toolCallId);
     const context = (part) => ({
       ...{ args, toolCallId, state: kept.state, lastComponent: kept[part], cwd: load.init.cwd, isPartial, isError, expanded, showImages: false },
-      ...{ executionStarted: record.executionStarted ?? true, argsComplete: record.argsComplete ?? true, outputPad: 1, durationMs: undefined },
+      ...{ executionStarted: record.executionStarted ?? true, argsComplete: record.argsComplete ?? true, outputPad: 1, durationMs: undefined, ...hints },
       invalidate: () => note("toolRender.invalidate", { toolCallId }),
     });
     if (tool.renderCall) kept.call = tool.renderCall(args, theme, context("call"));

@@ -4,13 +4,30 @@ import { named } from "./named.mjs";
 
 const asks = (method, ...names) => (...args) => ask(`session.${method}`, Object.fromEntries(names.map((name, at) => [name, args[at]])));
 
+/** The branch from its last compaction on: that compaction, what it kept, and what came after it. */
+function contextEntries() {
+  const branch = ask("session.getBranch", {});
+  const at = branch.findLastIndex(({ type }) => type === "compaction");
+  if (at < 0) return branch;
+  const first = branch.findIndex(({ id }) => id === branch[at].firstKeptEntryId);
+  const kept = first < 0 ? [] : branch.slice(first, at).filter(({ message }) => message?.role !== "system");
+  return [branch[at], ...kept, ...branch.slice(at + 1)];
+}
+
 const READING = {
   ...{ getCwd: asks("getCwd"), getSessionDir: asks("getSessionDir"), getSessionId: asks("getSessionId"), getSessionFile: asks("getSessionFile") },
   getLeafId: () => ask("session.getLeafId") ?? null,
   getHeader: () => ask("session.getHeader") ?? null,
   ...{ getLeafEntry: asks("getLeafEntry"), getEntry: asks("getEntry", "id"), getLabel: asks("getLabel", "id"), getBranch: asks("getBranch", "fromId") },
-  ...{ getEntries: asks("getEntries"), getTree: asks("getTree"), getSessionName: asks("getSessionName"), getEntryCount: () => ask("session.getEntries").length },
-  ...{ buildContextEntries: asks("buildContextEntries"), buildSessionProjection: asks("buildSessionProjection") },
+  ...{ getEntries: asks("getEntries"), getTree: asks("getTree"), getSessionName: asks("getSessionName"), getEntryCount: asks("getEntryCount") },
+  buildContextEntries: contextEntries,
+  buildSessionProjection() {
+    const messagesOf = new Map();
+    for (const { sourceEntry, messages } of ask("session.contextEntries")) messagesOf.set(sourceEntry.id, [...(messagesOf.get(sourceEntry.id) ?? []), ...messages]);
+    const entries = contextEntries().map((sourceEntry) => ({ sourceEntry, messages: messagesOf.get(sourceEntry.id) ?? [] }));
+    const { thinkingLevel, model } = ask("session.buildSessionContext");
+    return { entries, messages: entries.flatMap(({ messages }) => messages), thinkingLevel, model };
+  },
 };
 
 const WRITING = {
@@ -23,6 +40,8 @@ const WRITING = {
   appendModelChange: asks("appendModelChange", "provider", "modelId"),
   appendCustomEntry: asks("appendCustomEntry", "customType", "data"),
   appendCustomMessageEntry: asks("appendCustomMessageEntry", "customType", "content", "display", "details"),
+  appendContextEdit: asks("appendContextEdit", "targetId", "replacement"),
+  appendUsage: (kind, provider, model, usage, note) => ask("session.getEntry", { id: ask("session.appendUsage", { kind, provider, model, usage, note }) }),
   appendSessionInfo: asks("appendSessionInfo", "name"),
   appendLabelChange: asks("appendLabelChange", "targetId", "label"),
   appendCompaction: asks("appendCompaction", "summary", "firstKeptEntryId", "tokensBefore", "details", "fromHook", "usage"),

@@ -30,14 +30,14 @@ impl Runner {
     }
 
     /// A handler's answer; `None` if it failed, which is reported.
-    async fn answer(&mut self, listener: &Listener, event: &str, payload: Payload) -> Option<HandlerAnswer> {
+    pub(crate) async fn answer(&mut self, listener: &Listener, event: &str, payload: Payload) -> Option<HandlerAnswer> {
         self.ask(listener, event, payload).await.ok()
     }
 
     /// The first block stops the call. So does a handler that fails: it may be one that guards.
     pub(crate) async fn before_call(&mut self, mut call: Call) -> CallVerdict {
         if let Some(why) = self.lost_judge() {
-            return CallVerdict::Block(why);
+            return CallVerdict::Block { reason: why, ends_run: false };
         }
         for listener in self.listeners("tool_call") {
             let payload = json!({
@@ -47,7 +47,8 @@ impl Runner {
                 Ok(answer) => answer,
                 Err(Failure { message, .. }) => {
                     let path = &listener.path;
-                    return CallVerdict::Block(format!("not run: the extension {path} failed at this call: {message}"));
+                    let reason = format!("not run: the extension {path} failed at this call: {message}");
+                    return CallVerdict::Block { reason, ends_run: false };
                 }
             };
             if let Some(input) = answer.input {
@@ -56,7 +57,8 @@ impl Runner {
             if answer.ok["block"].as_bool() == Some(true) {
                 let reason = answer.ok["reason"].as_str().filter(|reason| !reason.is_empty());
                 let usual = || format!("not run: the extension {} blocked this call", listener.path);
-                return CallVerdict::Block(reason.map_or_else(usual, str::to_owned));
+                let ends_run = answer.ok["terminate"].as_bool() == Some(true);
+                return CallVerdict::Block { reason: reason.map_or_else(usual, str::to_owned), ends_run };
             }
         }
         CallVerdict::Run(call)
@@ -86,32 +88,13 @@ impl Runner {
         result
     }
 
-    /// `None` if no handler changed the messages.
-    pub(crate) async fn context(&mut self, messages: Vec<String>) -> Option<Vec<String>> {
-        let mut payload = Payload::Messages(messages.into());
-        let mut last: Option<Vec<Value>> = None;
-        for listener in self.listeners("context") {
-            let Some(answer) = self.answer(&listener, "context", payload.clone()).await else { continue };
-            if let Some(Value::Array(changed)) = answer.ok.get("messages") {
-                if let Some(at) = changed.iter().position(|message| !message["role"].is_string()) {
-                    let why = Failure::new(format!("message {at} of its answer has no role"));
-                    self.report(&listener, "context", &why);
-                    continue;
-                }
-                payload = json!({"type": "context", "messages": changed}).to_string().into();
-                last = Some(changed.clone());
-            }
-        }
-        last.map(|changed| changed.iter().map(Value::to_string).collect())
-    }
-
     /// All messages are added; each handler sees the system prompt as the ones before have left it.
     pub(crate) async fn before_run(&mut self, start: RunStart) -> RunAdditions {
         let mut additions = RunAdditions::default();
         let (mut system, mut sections) = (start.system, Map::new());
         for listener in self.listeners("before_agent_start") {
             let payload = json!({
-                "type": "before_agent_start", "prompt": start.prompt, "images": start.images, "systemPrompt": system,
+                "type": "before_agent_start", "messageType": "user", "prompt": start.prompt, "images": start.images, "systemPrompt": system,
                 "systemPromptOptions": {
                     "sections": sections, "selectedTools": start.tools, "cwd": start.cwd, "skills": [], "contextFiles": []
                 }

@@ -98,6 +98,10 @@ pub struct Loaded {
     pub flags: Vec<FlagInfo>,
     pub message_renderers: Vec<Value>,
     pub entry_renderers: Vec<Value>,
+    /// Whether it chooses who draws calls, also those of tools that it has not registered.
+    pub has_tool_renderer: bool,
+    /// Whether it changes the text of answers before it is shown.
+    pub markdown_transformer: bool,
     pub providers: Vec<Value>,
 }
 

@@ -9,8 +9,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use offshoot_agent::agent_session::AgentSession;
 use offshoot_agent::event::Event;
 use offshoot_agent::extensions::{
-    Asked, CallVerdict, EndAdditions, EndedTurn, Extensions, Happening, Leaving, Question, RunAdditions, RunStart,
-    Said, SaidVerdict, ShellVerdict, SummaryQuestion, SummaryVerdict,
+    Asked, CallVerdict, EndAdditions, EndedTurn, Extensions, Happening, Leaving, Question, RequestContext,
+    RunAdditions, RunStart, Said, SaidVerdict, ShellVerdict, SummaryQuestion, SummaryVerdict,
 };
 use offshoot_agent::message::Message;
 use offshoot_agent::provider::{HeaderChange, Provider, Secret};
@@ -274,7 +274,7 @@ async fn run(mut runner: Runner, mut items: UnboundedReceiver<Item>) {
 fn events_of(question: Question) -> &'static [&'static str] {
     match question {
         Question::BeforeRun => &["before_agent_start"],
-        Question::Context => &["context"],
+        Question::Context => &["context", "context_with_system"],
         Question::BeforeCall => &["tool_call"],
         Question::AfterCall => &["tool_result"],
         Question::BeforeShell => &["user_bash"],
@@ -360,7 +360,11 @@ impl Extensions for ExtensionSet {
         if *self.shared.has_begun.borrow() && !self.shared.registry().listens("input") {
             return Box::pin(std::future::ready(SaidVerdict::Continue(said)));
         }
-        let source = if self.shared.program.mode() == "rpc" { "rpc" } else { "interactive" };
+        let source = match self.shared.program.mode() {
+            _ if said.is_of_extension => "extension",
+            "rpc" => "rpc",
+            _ => "interactive",
+        };
         let usual = SaidVerdict::Continue(said.clone());
         self.question(usual, move |runner| Box::pin(runner.said(said, source)))
     }
@@ -369,12 +373,13 @@ impl Extensions for ExtensionSet {
         self.question(RunAdditions::default(), move |runner| Box::pin(runner.before_run(start)))
     }
 
-    fn context(&self, messages: Vec<String>) -> Asked<'_, Option<Vec<String>>> {
-        self.question(None, move |runner| Box::pin(runner.context(messages)))
+    fn context(&self, context: RequestContext) -> Asked<'_, Option<RequestContext>> {
+        self.question(None, move |runner| Box::pin(runner.context(context)))
     }
 
     fn before_call(&self, call: Call) -> Asked<'_, CallVerdict> {
-        let usual = CallVerdict::Block("not run: the user stopped the extension that judges this call".to_owned());
+        let reason = "not run: the user stopped the extension that judges this call".to_owned();
+        let usual = CallVerdict::Block { reason, ends_run: false };
         self.question(usual, move |runner| Box::pin(runner.before_call(call)))
     }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 use tokio::sync::mpsc::unbounded_channel;
 
-use crate::contract::{Failure, Host};
+use crate::contract::{Failure, Host, ToolInfo};
 use crate::dispatch::ExtensionSet;
 use crate::registry::Extension;
 
@@ -31,7 +31,8 @@ impl Renderer {
             Self::Entry => has(&extension.loaded.entry_renderers),
             Self::Tool => {
                 let mut tools = extension.loaded.tools.iter();
-                tools.any(|tool| tool.name == name && (tool.has_render_call || tool.has_render_result))
+                let draws = |tool: &ToolInfo| tool.name == name && (tool.has_render_call || tool.has_render_result);
+                extension.loaded.has_tool_renderer || tools.any(draws)
             }
         }
     }
@@ -69,6 +70,21 @@ impl ExtensionSet {
     #[must_use]
     pub fn draws(&self, renderer: Renderer, name: &str) -> bool {
         self.renderer(renderer, name).is_some()
+    }
+
+    /// Whether an extension changes the text of answers before it is shown.
+    #[must_use]
+    pub fn changes_text(&self) -> bool {
+        self.shared.registry().extensions.iter().any(|extension| extension.loaded.markdown_transformer)
+    }
+
+    /// The text of an answer as extensions want it shown at a width.
+    ///
+    /// # Errors
+    /// An extension failed, or the host has ended.
+    pub async fn shown_text(&self, text: &str, width: usize) -> Result<String, Failure> {
+        let shown = self.on_screen(json!({"kind": "markdown", "text": text, "width": width})).await?;
+        Ok(shown.as_str().unwrap_or(text).to_owned())
     }
 
     /// What the renderer of a type or a tool makes of these members, in the host's shape.

@@ -110,6 +110,8 @@ impl Registry {
         loaded.flags.extend(added.flags);
         loaded.message_renderers.extend(added.message_renderers);
         loaded.entry_renderers.extend(added.entry_renderers);
+        loaded.has_tool_renderer |= added.has_tool_renderer;
+        loaded.markdown_transformer |= added.markdown_transformer;
         loaded.providers.retain(|known| !added.providers.iter().any(|new| new["name"] == known["name"]));
         loaded.providers.extend(added.providers);
     }

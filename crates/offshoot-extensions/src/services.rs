@@ -5,8 +5,9 @@ use std::sync::{Arc, Weak};
 
 use offshoot_agent::agent_session::AgentSession;
 use offshoot_agent::command::{BuiltInTool, Command, Delivery, Reply, Standing};
+use offshoot_agent::extensions::{Said, SaidVerdict};
 use offshoot_agent::forecast::{RequestPlace, request_forecast};
-use offshoot_agent::message::{Block, Content, CustomMessage};
+use offshoot_agent::message::{Block, Content, CustomMessage, UserMessage};
 use offshoot_agent::provider::{Model, ThinkingLevel};
 use offshoot_agent::tool::{ToolContext, ToolOutcome};
 use offshoot_agent::turn::Navigation;
@@ -109,6 +110,7 @@ impl AgentServices {
                 all.extend(shared.program.resource_commands(&resources));
                 Ok(Value::Array(all).to_string())
             }
+            "getSettings" => Ok(self.shared()?.program.look("getSettings", &Value::Null).to_string()),
             "getThinkingLevel" => Ok(json!(self.standing()?.thinking.as_str()).to_string()),
             "setThinkingLevel" => {
                 let level = ThinkingLevel::parse(&text("level"));
@@ -160,7 +162,26 @@ impl AgentServices {
             }
             None => Delivery::Steer,
         };
-        self.done(Command::InjectUser { content, delivery })
+        if !self.shared()?.registry().listens("input") {
+            return self.done(Command::InjectUser { content, delivery });
+        }
+        let while_streaming = match delivery {
+            Delivery::FollowUp => Some("followUp"),
+            _ => Some("steer"),
+        };
+        let (agent, while_streaming) = (self.agent()?, while_streaming.filter(|_| is_streaming));
+        // Its process waits for this answer, and cannot look at the message meanwhile.
+        drop(self.runtime.spawn(async move {
+            let Some(extensions) = agent.extensions() else { return };
+            let (text, images) = parts(content);
+            let said = Said { text, images, while_streaming, is_of_extension: true };
+            if let SaidVerdict::Continue(Said { text, images, .. }) = extensions.said(said).await {
+                let content = UserMessage::new(text, images, 0).content;
+                // The agent may have ended.
+                drop(agent.ask(Command::InjectUser { content, delivery }).await);
+            }
+        }));
+        Ok("null".to_owned())
     }
 
     /// The content with its skill or prompt template expanded. `None` if it was an extension's command, which now runs.
@@ -290,7 +311,10 @@ impl Services for AgentServices {
             let shared = shared?;
             let agent = || shared.agent().ok_or_else(|| ENDED.to_owned());
             match method.split_once('.') {
-                Some(("ui", name)) => Ok(shared.program.ask_user(name.to_owned(), params).await),
+                Some(("ui", name)) => {
+                    let _open = shared.ui_prompt(name, &params);
+                    Ok(shared.program.ask_user(name.to_owned(), params).await)
+                }
                 Some(("pi", "setModel")) => {
                     let text = |name: &str| params.get(name).and_then(Value::as_str).unwrap_or_default();
                     let (provider, id) = (text("provider"), text("id"));
@@ -407,6 +431,18 @@ async fn run_built_in(agent: &AgentSession, params: &Value, progress: UnboundedS
             // Nobody may be listening any more.
             Some(step) = steps.recv() => drop(progress.send(shape(&step))),
             ended = &mut running => return Ok(shape(&ended)),
+        }
+    }
+}
+
+/// The text and the pictures of a content.
+fn parts(content: Content) -> (String, Vec<Block>) {
+    match content {
+        Content::Text(text) => (text, Vec::new()),
+        Content::Blocks(blocks) => {
+            let text = |block: &Block| if let Block::Text { text, .. } = block { Some(text.clone()) } else { None };
+            let texts = blocks.iter().filter_map(text).collect::<Vec<_>>().join("\n");
+            (texts, blocks.into_iter().filter(|block| matches!(block, Block::Image { .. })).collect())
         }
     }
 }

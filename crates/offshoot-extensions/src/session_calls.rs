@@ -64,7 +64,11 @@ pub(crate) fn read(session: &Session, method: &str, params: &Value) -> Option<An
 /// Appends or moves the leaf; `None` for a method that does neither. Answers the id.
 pub(crate) fn write(owned: &mut OwnedSession, method: &str, params: &Value) -> Option<Answer> {
     let dialect = owned.session().dialect();
-    let entry = match composed(method, params, dialect)? {
+    let composed = match method {
+        "appendContextEdit" => context_edit(owned.session(), params).map(Some),
+        _ => composed(method, params, dialect)?,
+    };
+    let entry = match composed {
         Ok(Some(entry)) => entry,
         Ok(None) => return Some(moved(owned, method, params)),
         Err(why) => return Some(Err(why)),
@@ -120,12 +124,28 @@ fn composed(method: &str, params: &Value, dialect: Dialect) -> Option<Composed> 
             })
         }
         "appendCompaction" => Ok(compaction(params, dialect)),
+        "appendUsage" => with_json(json("usage").as_deref(), |usage| {
+            let usage = usage.ok_or("the usage is an object")?;
+            let note = params.get("note").and_then(Value::as_str);
+            Ok(NewEntry::usage(text("kind"), text("provider"), text("model"), usage, note))
+        }),
         "appendSessionInfo" => Ok(NewEntry::session_info(text("name"))),
         "appendLabelChange" => Ok(NewEntry::label(text("targetId"), params.get("label").and_then(Value::as_str))),
         "branch" | "resetLeaf" | "branchWithSummary" => return Some(Ok(None)),
         _ => return None,
     };
     Some(entry.map(Some))
+}
+
+/// Other words in the place of an entry of the branch.
+fn context_edit(session: &Session, params: &Value) -> Result<NewEntry, String> {
+    let id = params.get("targetId").and_then(Value::as_str).unwrap_or_default();
+    let found =
+        session.tree().find(id).filter(|ix| session.leaf().is_some_and(|leaf| session.tree().path(leaf).contains(ix)));
+    let target = found.ok_or_else(|| format!("the entry {id} is not on the branch"))?;
+    let replacement = params.get("replacement").map_or_else(|| "null".to_owned(), Value::to_string);
+    let replacement = Json::parse(&replacement).map_err(|error| error.to_string())?;
+    NewEntry::context_edit(id, session.tree().node(target).role(), replacement).map_err(|error| error.to_string())
 }
 
 fn compaction(params: &Value, dialect: Dialect) -> NewEntry {

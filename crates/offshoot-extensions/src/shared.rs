@@ -1,7 +1,7 @@
 //! What the parts of an extension set share: what is registered, the agent, and the signal that ends waits.
 
 use std::collections::BTreeSet;
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 
 use offshoot_agent::agent_session::{AgentSession, WeakAgentSession};
 use offshoot_agent::command::{Command, ToolList};
@@ -10,13 +10,14 @@ use offshoot_agent::tool::Tool;
 use offshoot_session::clock::Clock;
 use serde_json::{Value, json};
 use tokio::runtime::Handle;
-use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::sync::{oneshot, watch};
 
-use crate::contract::{Failure, Host, Loaded};
+use crate::contract::{Failure, Host, Loaded, Payload};
 use crate::program::{ExtensionFailure, Program, RegisteredProvider};
 use crate::registry::Registry;
 use crate::tool::ExtensionTool;
+use crate::ui_prompts::{PromptEvent, UiPrompt, UiPrompts};
 
 pub(crate) struct Shared {
     registry: Mutex<Registry>,
@@ -38,6 +39,7 @@ pub(crate) struct Shared {
     pub(crate) refreshing: tokio::sync::Mutex<()>,
     /// The call of a host whose function prepares the next session.
     setup: Mutex<Option<u64>>,
+    ui_prompts: UiPrompts,
 }
 
 impl Shared {
@@ -59,6 +61,7 @@ impl Shared {
             known_providers: Mutex::default(),
             refreshing: tokio::sync::Mutex::default(),
             setup: Mutex::default(),
+            ui_prompts: UiPrompts::default(),
         }
     }
 
@@ -130,6 +133,12 @@ impl Shared {
     pub(crate) async fn begun(&self) {
         let mut has_begun = self.has_begun.subscribe();
         drop(has_begun.wait_for(|has| *has).await);
+    }
+
+    /// Extensions hear that a person is asked as long as the answer lives. Called in the agent's runtime.
+    pub(crate) fn ui_prompt(self: &Arc<Self>, method: &str, params: &Value) -> Option<UiPrompt> {
+        let listen = |events| drop(tokio::spawn(pass_prompts(Arc::downgrade(self), events)));
+        self.ui_prompts.open(method, &params["title"], listen)
     }
 
     pub(crate) fn report(&self, path: &str, event: &str, failure: &Failure) {
@@ -257,5 +266,23 @@ impl Shared {
     pub(crate) fn replaced(&self, loaded: Loaded, runtime: &Handle) {
         self.registry().replace(loaded);
         self.publish_tools(runtime);
+    }
+}
+
+/// Goes past the queue, which waits as long as the handler that asks.
+async fn pass_prompts(shared: Weak<Shared>, mut events: UnboundedReceiver<PromptEvent>) {
+    while let Some((event, payload)) = events.recv().await {
+        let Some(shared) = shared.upgrade() else { return };
+        let (listeners, payload) = (shared.registry().listeners(event), Payload::from(payload.to_string()));
+        for listener in listeners {
+            tokio::select! {
+                () = shared.stopped() => {}
+                answer = listener.host.handle(listener.id, payload.clone()) => {
+                    if let Err(failure) = answer {
+                        shared.report(&listener.path, event, &failure);
+                    }
+                }
+            }
+        }
     }
 }

@@ -57,7 +57,12 @@ impl Driver {
     pub(super) fn inject_user(&mut self, content: Content, delivery: Delivery, reply: Waiter) {
         let mut message = UserMessage { content, timestamp: self.setup.clock.now() };
         self.redactor.redact_said(&mut message.content);
-        self.deliver(message.into(), delivery);
+        // An idle agent takes it as it takes a prompt.
+        if self.state.is_idle() && matches!(delivery, Delivery::Steer | Delivery::FollowUp) {
+            self.prompt(message);
+        } else {
+            self.deliver(message.into(), delivery);
+        }
         answer(reply, Reply::Done);
     }
 

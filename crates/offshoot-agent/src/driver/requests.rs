@@ -7,11 +7,11 @@ use tokio::sync::mpsc::Sender;
 
 use super::{AnswerDelta, Driver, DriverInput};
 use crate::error::AgentError;
-use crate::extensions::{Question, RunAdditions};
+use crate::extensions::{Question, RequestContext, RunAdditions};
 use crate::guarded::GuardedProvider;
 use crate::key_redactor::KeyRedactor;
 use crate::model::Access;
-use crate::provider::{Delta, Deltas, Provider, is_cut_short, is_silent_overflow};
+use crate::provider::{Delta, Deltas, Provider, ToolSpec, is_cut_short, is_silent_overflow};
 use crate::request::{self, Built, Frame};
 use crate::request_hooks::{HookedProvider, RequestKind, hooks};
 use crate::spending::MeteredProvider;
@@ -50,12 +50,19 @@ impl Driver {
         let (own, handle, keys) = (self.own.clone(), self.writer.handle().clone(), self.setup.keys.clone());
         let (model, thinking) = (self.setup.model.clone(), self.setup.thinking());
         let system = self.run_system.clone().unwrap_or_else(|| self.setup.system_text());
-        let tools = self.setup.tools.iter().map(|tool| tool.spec()).collect();
+        let tools: Vec<ToolSpec> = self.setup.tools.iter().map(|tool| tool.spec()).collect();
         let extensions = self.setup.extensions.clone();
         self.spawn(async move {
-            let messages = match (messages, extensions) {
-                (Some(messages), Some(extensions)) => extensions.context(messages).await,
+            let changed = match (messages, extensions) {
+                (Some(messages), Some(extensions)) => {
+                    let (system, tools) = (system.clone(), tools.clone());
+                    extensions.context(RequestContext { messages, system, tools }).await
+                }
                 _ => None,
+            };
+            let (messages, system, tools) = match changed {
+                Some(RequestContext { messages, system, tools }) => (Some(messages), system, tools),
+                None => (None, system, tools),
             };
             let access = keys.access(&model).await;
             handle.send(move |owned| {

@@ -123,7 +123,9 @@ async fn judge(
         };
         match verdict {
             CallVerdict::Run(changed) => call = changed,
-            CallVerdict::Block(reason) => return Err(ToolOutcome::failed(reason)),
+            CallVerdict::Block { reason, ends_run } => {
+                return Err(ToolOutcome { ends_run, ..ToolOutcome::failed(reason) });
+            }
         }
     }
     asker.permit(tool, &call, place, stop).await?;

@@ -8,6 +8,7 @@ use offshoot_agent::provider::{Model, Secret, ThinkingLevel};
 use offshoot_agent::resources::{Resource, ResourceScope, Resources};
 use offshoot_extensions::contract::{FlagInfo, HostFuture, Loaded, Source};
 use offshoot_extensions::program::{ExtensionFailure, Program, RegisteredProvider};
+use offshoot_settings::{SETTINGS, SettingOrigin};
 use serde_json::{Map, Value, json};
 
 use super::find::FoundExtensions;
@@ -115,6 +116,24 @@ impl ExtensionProgram {
     fn table(&self) -> ModelTable {
         ModelTable::read(&self.app).0.with_key(self.models.key.as_deref())
     }
+
+    /// Those that the files set, as one object. Files that cannot be read are reported where the program uses them.
+    fn settings(&self) -> Value {
+        let Ok((layers, _)) = self.app.settings_files(&self.cwd).load() else { return json!({}) };
+        let mut all = json!({});
+        for setting in SETTINGS {
+            let (Some(value), origin) = layers.value(setting) else { continue };
+            if origin == SettingOrigin::Default {
+                continue;
+            }
+            let mut place = &mut all;
+            for name in setting.key.split('.') {
+                place = &mut place[name];
+            }
+            *place = serde_json::from_str(&value.json()).unwrap_or_default();
+        }
+        all
+    }
 }
 
 impl Program for ExtensionProgram {
@@ -137,6 +156,7 @@ impl Program for ExtensionProgram {
     fn look(&self, method: &str, params: &Value) -> Value {
         match method {
             "isProjectTrusted" => json!(self.app.trust_of(&self.cwd).0 == Trust::Given),
+            "getSettings" => self.settings(),
             _ => self.front.look(method, params),
         }
     }

@@ -18,9 +18,9 @@ use super::extension_streams::{DueCall, StreamStep};
 use super::job_context::JobContext;
 
 /// How long an event waits for an extension; then it is shown as usual.
-const LIMIT: Duration = Duration::from_millis(500);
+pub(super) const LIMIT: Duration = Duration::from_millis(500);
 /// After an extension was too slow, none is asked for so many milliseconds.
-const PAUSE: i64 = 5_000;
+pub(super) const PAUSE: i64 = 5_000;
 const MAX_ROWS: usize = 200;
 const MAX_ROW: usize = 4 << 10;
 /// The margin of the conversation.
@@ -30,6 +30,12 @@ pub(super) struct Drawing<'a> {
     desk: &'a Arc<ExtensionDesk>,
     extensions: &'a ExtensionSet,
     columns: usize,
+}
+
+/// The width of the conversation.
+pub(super) fn columns() -> usize {
+    let columns = terminal_size::terminal_size().map_or(80, |(columns, _)| usize::from(columns.0));
+    columns.saturating_sub(MARGIN).max(1)
 }
 
 /// How far a call has come.
@@ -138,8 +144,7 @@ impl<'a> Drawing<'a> {
         if desk.pauses_drawing(SystemClock.now()) {
             return None;
         }
-        let columns = terminal_size::terminal_size().map_or(80, |(columns, _)| usize::from(columns.0));
-        Some(Self { desk, extensions, columns: columns.saturating_sub(MARGIN).max(1) })
+        Some(Self { desk, extensions, columns: columns() })
     }
 
     /// What a renderer makes of it, folded and unfolded.

@@ -3,7 +3,7 @@
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, AtomicUsize, Ordering};
-use std::sync::mpsc::{Sender, SyncSender, sync_channel};
+use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -37,6 +37,8 @@ const MAX_WIDGETS: usize = 32;
 const MAX_LINES: usize = 10;
 /// Calls whose last drawing is kept.
 const MAX_CALLS: usize = 100;
+/// Texts of answers that are kept.
+const MAX_TEXTS: usize = 16;
 const MAX_FRAMES: usize = 64;
 /// Longer keys, texts and lines are cut.
 const MAX_BYTES: usize = 4 << 10;
@@ -66,10 +68,14 @@ pub(super) struct ExtensionDesk {
     drawing_after: AtomicI64,
     calls: Mutex<VecDeque<DrawnCall>>,
     streams: Mutex<StreamingCalls>,
+    /// Texts of answers with what extensions made of them.
+    texts: Mutex<VecDeque<(String, String)>>,
     themes: ThemeShelf,
     written: WritingBudget,
     /// The completion that is being looked for.
     completing: Mutex<Option<AbortHandle>>,
+    /// Ends the loan of the terminal.
+    loan: Mutex<Option<Sender<()>>>,
 }
 
 #[derive(Default)]
@@ -136,9 +142,11 @@ impl ExtensionDesk {
             drawing_after: AtomicI64::new(0),
             calls: Mutex::default(),
             streams: Mutex::default(),
+            texts: Mutex::default(),
             themes,
             written: WritingBudget::default(),
             completing: Mutex::default(),
+            loan: Mutex::default(),
         })
     }
 
@@ -239,6 +247,19 @@ impl ExtensionDesk {
         kept.push_back(call);
     }
 
+    /// Keeps what extensions made of a text: it is needed at its end and at that of the answer.
+    pub(super) fn keep_text(&self, text: &str, shown: &str) {
+        let mut kept = lock(&self.texts);
+        if kept.len() >= MAX_TEXTS {
+            kept.pop_front();
+        }
+        kept.push_back((text.to_owned(), shown.to_owned()));
+    }
+
+    pub(super) fn shown_text(&self, text: &str) -> Option<String> {
+        lock(&self.texts).iter().rev().find(|(known, _)| known == text).map(|(_, shown)| shown.clone())
+    }
+
     /// The calls of the answer that streams.
     pub(super) fn streams(&self) -> MutexGuard<'_, StreamingCalls> {
         lock(&self.streams)
@@ -248,17 +269,31 @@ impl ExtensionDesk {
         lock(&self.calls).iter().find(|known| known.id == id).cloned()
     }
 
-    /// Gives the extension what it wanted to read.
-    pub(super) fn seen(&self, id: u64, value: Value) {
-        if let Some(looked) = lock(&self.looks).remove(&id) {
-            drop(looked.try_send(value));
-        }
+    /// Gives the extension what it wanted to read. `false` if it has stopped waiting.
+    pub(super) fn seen(&self, id: u64, value: Value) -> bool {
+        lock(&self.looks).remove(&id).is_some_and(|looked| looked.try_send(value).is_ok())
     }
 
     fn look_at(&self, what: ExtensionLook) -> Value {
+        self.answered(|id| ExtensionMsg::Look(id, what))
+    }
+
+    /// The extension has the terminal now, if it still waits for it. Answers what ends that.
+    pub(super) fn lends(&self, wish: u64) -> Option<Receiver<()>> {
+        let (over, is_over) = channel();
+        *lock(&self.loan) = Some(over);
+        self.seen(wish, json!(true)).then_some(is_over)
+    }
+
+    fn takes_terminal_back(&self) {
+        // Its end is what the borrower waits for.
+        drop(lock(&self.loan).take());
+    }
+
+    fn answered(&self, message: impl FnOnce(u64) -> ExtensionMsg) -> Value {
         let (id, (answer, answered)) = (self.number(), sync_channel(1));
         lock(&self.looks).insert(id, answer);
-        self.send(ExtensionMsg::Look(id, what));
+        self.send(message(id));
         let seen = answered.recv_timeout(LOOKING);
         lock(&self.looks).remove(&id);
         seen.unwrap_or_default()
@@ -281,6 +316,7 @@ impl ExtensionDesk {
     }
 
     fn clear(self: &Arc<Self>) {
+        self.takes_terminal_back();
         self.change(|screen| *screen = ExtensionScreen::default());
         self.send(ExtensionMsg::Listens(false));
         self.send(ExtensionMsg::Completes(Vec::new()));
@@ -462,6 +498,12 @@ impl ExtensionFront for TuiFront {
                 message.into_iter().for_each(|message| desk.send(message));
                 return answer;
             }
+            // The process of the extensions leads its group.
+            "suspend" => {
+                let group = params["process"].as_u64().and_then(|process| u32::try_from(process).ok());
+                return group.map(|group| desk.answered(|wish| ExtensionMsg::Lend(wish, group))).unwrap_or_default();
+            }
+            "resume" => desk.takes_terminal_back(),
             "editor" => return desk.look_at(ExtensionLook::Editor),
             "keys" => return desk.look_at(ExtensionLook::Keys),
             "footerData" => {

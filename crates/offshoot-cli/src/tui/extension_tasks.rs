@@ -23,7 +23,8 @@ pub(super) fn take(context: &JobContext, task: ExtensionTask) {
     let Some(desk) = context.desk.clone() else { return };
     match task {
         ExtensionTask::Answer(id, answer) => desk.dialogs.answer(id, answer),
-        ExtensionTask::Seen(id, value) => desk.seen(id, value),
+        // It may have stopped waiting.
+        ExtensionTask::Seen(id, value) => drop(desk.seen(id, value)),
         ExtensionTask::List => list(context),
         ExtensionTask::Redraw(calls) => drop(tokio::spawn(extension_drawing::redraw(context.clone(), calls))),
         ExtensionTask::EditorText { .. }

@@ -1,7 +1,7 @@
 //! The resources of every job of the program, and its channels to the front end and the agent.
 
 use std::sync::mpsc::Sender;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use offshoot_agent::agent_session::AgentSession;
 use offshoot_agent::command::Command;
@@ -38,6 +38,8 @@ pub(super) struct JobContext {
     pub(super) extensions: Option<Arc<ExtensionSet>>,
     /// Where the extensions show and ask.
     pub(super) desk: Option<Arc<ExtensionDesk>>,
+    /// The same for the loop of the front end, once there is one.
+    pub(super) lender: Arc<OnceLock<Arc<ExtensionDesk>>>,
 }
 
 impl JobContext {

@@ -70,4 +70,9 @@ impl Program for Picker<'_> {
     fn edit(&mut self, _: &str, _: Option<&str>) -> io::Result<Option<String>> {
         Ok(None)
     }
+
+    /// There are no extensions yet.
+    fn lend(&mut self, _: u64, _: u32) -> io::Result<()> {
+        Ok(())
+    }
 }

@@ -3,6 +3,7 @@
 
 use std::io::{self, Seek as _, Write as _};
 use std::process::Command;
+use std::sync::{Arc, OnceLock};
 use std::thread::JoinHandle;
 
 use offshoot_agent::Setup;
@@ -15,8 +16,10 @@ use offshoot_tui::app::msg::Msg;
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 
 use super::drafts::DraftWriter;
+use super::extension_front::ExtensionDesk;
 use super::hangup::HangupNotice;
 use super::job_context::JobContext;
+use super::lending::lend;
 use super::serve::serve;
 use super::stop::stop;
 use crate::app::App;
@@ -28,6 +31,7 @@ const MAX_WRITTEN: u64 = 64 << 20;
 pub(super) struct Program {
     app: App,
     drafts: DraftWriter,
+    lender: Arc<OnceLock<Arc<ExtensionDesk>>>,
     /// `None` once the program ends.
     tasks: Option<UnboundedSender<ProgramTask>>,
     thread: Option<JoinHandle<()>>,
@@ -39,7 +43,7 @@ impl Program {
         // Unbounded: it carries the user's actions, and the screen never waits.
         let (tasks, wanted) = unbounded_channel();
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(failed)?;
-        let (app, drafts) = (context.app.clone(), context.drafts.clone());
+        let (app, drafts, lender) = (context.app.clone(), context.drafts.clone(), context.lender.clone());
         let thread = std::thread::Builder::new().name("agent".to_owned()).spawn(move || {
             let news = context.news.clone();
             if let Err(error) = runtime.block_on(serve(context, session, setup, wanted, hangup)) {
@@ -48,7 +52,7 @@ impl Program {
             // Longer work is not waited for.
             runtime.shutdown_background();
         });
-        Ok(Self { app, drafts, tasks: Some(tasks), thread: Some(thread.map_err(failed)?) })
+        Ok(Self { app, drafts, lender, tasks: Some(tasks), thread: Some(thread.map_err(failed)?) })
     }
 
     /// Returns when everything is written.
@@ -100,5 +104,10 @@ impl offshoot_tui::app::run::Program for Program {
         let written = read_regular_text(file.path(), MAX_WRITTEN)?;
         file.rewind()?;
         Ok(Some(written))
+    }
+
+    fn lend(&mut self, wish: u64, group: u32) -> io::Result<()> {
+        let Some(desk) = self.lender.get() else { return Ok(()) };
+        lend(group, || desk.lends(wish))
     }
 }

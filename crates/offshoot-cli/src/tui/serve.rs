@@ -27,8 +27,8 @@ use super::extension_themes::ThemeShelf;
 use super::hangup::HangupNotice;
 use super::job_context::{JobContext, ask};
 use super::{
-    actions, branch_list, bring_back, choices, clipboard, extension_drawing, extension_tasks, files, reload,
-    session_facts, settings, snapshots,
+    actions, branch_list, bring_back, choices, clipboard, extension_drawing, extension_tasks, extension_texts, files,
+    reload, session_facts, settings, snapshots,
 };
 use crate::agent;
 use crate::app::App;
@@ -160,6 +160,8 @@ fn extend(context: &mut JobContext, session: &Session, setup: &mut Setup) -> Set
     let themes = ThemeShelf::new(&context.app, &context.args, context.app.folder_of(session));
     let desk = ExtensionDesk::new(context.news.clone(), Handle::current(), themes);
     context.desk = Some(desk.clone());
+    // There is one session of extensions for all of the program.
+    drop(context.lender.set(desk.clone()));
     let front = Arc::new(TuiFront(desk));
     match agent::extend(&app, &context.args, session, setup, front) {
         Ok(extensions) => context.extensions = extensions,
@@ -201,7 +203,7 @@ async fn heard(context: &JobContext, agent: &AgentSession, folder: &mut PathBuf,
         session_facts::own_draft(context, agent).await;
     }
     extension_drawing::draw(context, &event).await;
-    context.tell(Msg::Agent(event));
+    extension_texts::shown(context, event).await.into_iter().for_each(|event| context.tell(Msg::Agent(event)));
     if let Some((reason, leaves)) = changed {
         session_facts::open(context, agent, reason, leaves).await;
         follow(context, agent, folder).await;

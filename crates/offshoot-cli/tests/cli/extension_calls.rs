@@ -28,6 +28,8 @@ export default function (pi) {
     setup: async (session) => {
       session.appendMessage({ role: "user", content: "the old words", timestamp: 1 });
       const kept = session.appendMessage({ role: "user", content: "the kept words", timestamp: 2 });
+      session.appendContextEdit(kept, { content: "the edited words" });
+      session.appendUsage("judge", "p", "m", { input: 1, output: 2, cacheRead: 0, cacheWrite: 0, totalTokens: 3, cost: { total: 0 } }, "a note");
       session.appendCompaction("what was before", kept, 100);
     },
     withSession: async (next) => { did(kinds(next)); await next.sendUserMessage("go on"); },
@@ -87,8 +89,70 @@ fn a_command_forks_at_an_entry_and_prepares_a_session() {
     let seen = talk.server.seen();
     let last = seen.last().unwrap().body.clone();
     let has = |text: &str| last.contains(text);
-    assert!(has("what was before") && has("the kept words") && has("go on") && !has("the old words"), "{last}");
+    assert!(has("what was before") && has("the edited words") && has("go on"), "{last}");
+    assert!(!has("the old words") && !has("the kept words"), "{last}");
+    assert!(talk.files().iter().any(|file| std::fs::read_to_string(file).unwrap().contains("\"note\":\"a note\"")));
     talk.no_problems();
+}
+
+const BUSY: &str = r#"
+import * as fs from "node:fs";
+const did = (...values) => fs.appendFileSync("did", JSON.stringify(values) + "\n");
+const texts = (ctx) => ctx.sessionManager.getBranch().filter(({ type, message }) => type === "message" && message.role === "user").map(({ message: { content } }) => (typeof content === "string" ? content : content[0].text));
+export default function (pi) {
+  const command = (name, handler) => pi.registerCommand(name, { handler });
+  const failed = (promise) => promise.then(() => "went", (error) => error.message);
+  let answers;
+  pi.on("message_start", ({ message }) => message.role === "assistant" && answers?.());
+  /** Ends when the model has begun to answer. */
+  const asked = (text) => new Promise((begun) => { answers = begun; pi.sendUserMessage(text); });
+  command("work", async (args, ctx) => {
+    await asked("slow");
+    did("idle", ctx.isIdle(), ctx.signal === undefined);
+    const [first] = ctx.sessionManager.getEntries();
+    did("navigateTree", await failed(ctx.navigateTree(first.id)));
+    did("compact", await new Promise((done) => ctx.compact({ onComplete: () => done("went"), onError: (error) => done(error.message) })));
+    did("idle", ctx.isIdle());
+    await asked("slow again");
+    const file = ctx.sessionManager.getSessionFile();
+    await ctx.newSession({ withSession: async (next) => {
+      did("new", texts(next), next.isIdle());
+      await next.sendUserMessage("quick");
+      await next.waitForIdle();
+      did("idle", texts(next), next.isIdle());
+      await next.switchSession(file, { withSession: async (back) => did("back", texts(back)) });
+    } });
+  });
+  command("anew", async (args, ctx) => { await ctx.reload(); did("reloaded", await failed((async () => ctx.isIdle())())); });
+}
+"#;
+
+/// What stops the run, what is refused and what waits is the same for a command as for a person.
+#[test]
+fn a_command_leaves_a_session_in_which_the_agent_works() {
+    if !has_node() {
+        return;
+    }
+    let never = offshoot_agent::testing::script::Gate::new();
+    // The answer begins and does not end.
+    let slow = |text: &str| Reply { gate: Some((600, never.clone())), ..Reply::text(&text.repeat(400)) };
+    let talk = Talk::new([Reply::text("One."), slow("Two. "), slow("Three. "), Reply::text("Four.")]);
+    extension(&talk, "busy.js", BUSY);
+    let printed = run(&talk, &["-p", "first", "--then", "/work", "--then", "/anew"]);
+    let did = did(&talk);
+    let expected = [
+        json!(["idle", false, false]),
+        json!(["navigateTree", "the agent is at work: stop it before going elsewhere"]),
+        json!(["compact", did[2][1]]),
+        json!(["idle", true]),
+        json!(["new", [], true]),
+        json!(["idle", ["quick"], true]),
+        json!(["back", ["first", "slow", "slow again"]]),
+        json!(["reloaded", did[7][1]]),
+    ];
+    assert_eq!(did, expected, "{printed}");
+    assert_ne!(did[2][1], "went", "there is too little to compact");
+    assert!(did[7][1].as_str().unwrap().starts_with("this pi or ctx belongs to a session or a load that is over"));
 }
 
 const PROMPTS: &str = r#"

@@ -150,3 +150,73 @@ fn floods_of_an_extension_leave_the_terminal_usable() {
     assert!(terminal.raw().len() < 4 << 20, "{} bytes for a terminal", terminal.raw().len());
     leave(terminal, &talk);
 }
+
+const LENDS: &str = r#"
+import { spawnSync } from "node:child_process";
+export default function (pi) {
+  pi.registerCommand("edit", {
+    handler: async (args, ctx) => {
+      const status = await ctx.ui.custom((tui, _theme, _keys, done) => {
+        tui.stop();
+        process.stdout.write("now it is mine\r\n");
+        const { status } = spawnSync("/bin/sh", ["-c", args], { stdio: "inherit" });
+        tui.start();
+        tui.requestRender(true);
+        done(status);
+        return { render: () => [], invalidate() {} };
+      });
+      ctx.ui.notify(`it ended with ${status}`);
+    },
+  });
+}
+"#;
+
+/// Story: what an extension started between `tui.stop()` and `tui.start()` had no terminal, and nobody saw it.
+#[test]
+fn a_program_of_an_extension_has_the_terminal_and_gives_it_back() {
+    let talk = Talk::new([Reply::text("Forty-two.")]);
+    let patience = ("OFFSHOOT_EXTENSION_PATIENCE", "1");
+    let Some(mut terminal) = terminal_with(&talk, ("lends.ts", LENDS), (70, 30), patience) else { return };
+    // It takes longer than a process may go without yielding.
+    terminal
+        .until_text("m1")
+        .send("/edit test -t 0 && sleep 2 && printf 'who %s? ' is && read name && echo \"<$name>\"\r");
+    terminal.until_text("now it is mine").until_text("who is?").send("nobody\r");
+    terminal.until_text("<nobody>").until_text("it ended with 0").until_text("m1");
+    // The key that ends the program in front does not end the extensions.
+    terminal.send("/edit printf 'sleep%s' ing; sleep 600\r");
+    terminal.until_text("sleeping").send("\x03");
+    terminal.until_text("it ended with null");
+    terminal.send("and now?\r");
+    terminal.until_text("Forty-two.").until_idle();
+    leave(terminal, &talk);
+}
+
+const TEXTS: &str = r#"
+export default function (pi) {
+  pi.registerMarkdownTransformer((text) => text.replaceAll("alpha", "the letter α"));
+  pi.registerToolRenderer((name, next) => (name === "ls" ? { renderResult: () => ({ render: () => ["drawn by another"] }) } : next()));
+  pi.registerCommand("set", { handler: async (_, ctx) => ctx.ui.notify("hidden " + pi.getSettings().hideThinkingBlock) });
+}
+"#;
+
+#[test]
+fn an_extension_changes_the_text_of_answers_and_draws_calls_of_other_tools() {
+    let texts =
+        [Reply::text("Before: alpha.\n\nAfter: alpha."), Reply::call("ls", "c1", json!({})), Reply::text("Done.")];
+    let talk = Talk::new(texts);
+    talk.data("settings.json", &json!({"hideThinkingBlock": true}));
+    let Some(mut terminal) = terminal_with(&talk, ("texts.ts", TEXTS), (70, 30), ("COLORTERM", "truecolor")) else {
+        return;
+    };
+    terminal.until_text("m1").send("go\r");
+    terminal.until_text("Before: the letter α.").until_text("After: the letter α.").until_idle();
+    assert!(!terminal.whole().contains("alpha"), "{}", terminal.whole());
+    let keeps = talk.lines().iter().any(|line| line.to_string().contains("Before: alpha."));
+    assert!(keeps, "the session keeps what the model wrote");
+    terminal.send("list\r");
+    terminal.until_text("drawn by another").until_text("Done.").until_idle();
+    terminal.send("/set\r");
+    terminal.until_text("hidden true");
+    leave(terminal, &talk);
+}

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use offshoot_agent::agent_session::AgentSession;
-use offshoot_agent::extensions::Extensions as _;
+use offshoot_agent::extensions::{Extensions as _, RequestContext};
 use offshoot_agent::message::Block;
 use offshoot_agent::provider::{Http, Model};
 use offshoot_agent::tool::ToolOutcome;
@@ -123,9 +123,10 @@ async fn round(node: &Path, folder: &Path, figures: &mut Figures) {
         json!({"role": role, "content": content, "timestamp": at}).to_string()
     };
     let messages: Vec<String> = (0..MESSAGES).map(message).collect();
-    assert!(set.context(messages.clone()).await.is_none());
+    let context = RequestContext { messages, ..RequestContext::default() };
+    assert!(set.context(context.clone()).await.is_none());
     for _ in 0..10 {
-        let given = messages.clone();
+        let given = context.clone();
         let from = Instant::now();
         assert!(set.context(given).await.is_none());
         figures.context.push(from.elapsed());

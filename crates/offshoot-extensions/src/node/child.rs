@@ -26,6 +26,9 @@ const SHORT: usize = 4 << 10;
 const FEW: usize = 8;
 /// A context that is not sent before somebody looks at it has this many bytes.
 const HELD: usize = 64 << 10;
+/// The calls between which an extension has the terminal.
+const LENDS: &str = "ui.suspend";
+const TAKES_BACK: &str = "ui.resume";
 /// How much of what extensions print is kept.
 const PRINTED: usize = 64 << 10;
 
@@ -44,6 +47,8 @@ pub(super) struct Child {
     silence: AtomicU64,
     /// Calls of the process that block it: it cannot answer pings meanwhile.
     blocked: AtomicU64,
+    /// Whether an extension has the terminal for a program of its own, which it waits for.
+    has_terminal: AtomicBool,
     #[expect(dead_code, reason = "its end, also by a kill of this program, ends the process")]
     life: PipeWriter,
     services: Arc<dyn Services>,
@@ -119,6 +124,7 @@ impl Child {
             held: Mutex::default(),
             silence: AtomicU64::new(0),
             blocked: AtomicU64::new(0),
+            has_terminal: AtomicBool::new(false),
             life,
             services: services.clone(),
         });
@@ -425,6 +431,11 @@ fn serve_calls(child: &Weak<Child>, pipe: PipeReader, mut answers: PipeWriter) {
             "host.payload" => child.held_payload(&params),
             method => child.services.now(method, params),
         };
+        match method.as_str() {
+            LENDS => child.has_terminal.store(answer.as_deref() == Ok("true"), Ordering::Release),
+            TAKES_BACK => child.has_terminal.store(false, Ordering::Release),
+            _ => {}
+        }
         let answer = match answer {
             Ok(ok) => format!("{{\"id\":{id},\"ok\":{ok}}}\n"),
             Err(message) => format!("{{\"id\":{id},\"error\":{{\"message\":{}}}}}\n", json!(message)),
@@ -469,7 +480,8 @@ async fn watch(child: Weak<Child>, patience: Duration) {
             !state.waiting.is_empty() || state.ready.is_some()
         };
         let is_silent = child.silence.load(Ordering::Acquire) > 0;
-        if !(is_waited_for || is_silent) || child.blocked.load(Ordering::Acquire) > 0 {
+        let waits = child.blocked.load(Ordering::Acquire) > 0 || child.has_terminal.load(Ordering::Acquire);
+        if !(is_waited_for || is_silent) || waits {
             child.silence.store(0, Ordering::Release);
             continue;
         }

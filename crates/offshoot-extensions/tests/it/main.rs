@@ -7,3 +7,4 @@ mod nobody;
 #[path = "../../examples/prune.rs"]
 mod prune;
 mod native;
+mod events;

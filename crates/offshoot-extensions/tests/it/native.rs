@@ -18,7 +18,7 @@ use serde_json::json;
 use crate::nobody::Nobody;
 use crate::prune::Prune;
 
-fn request() -> LoadRequest {
+pub(crate) fn request() -> LoadRequest {
     let source = Source { path: "prune.rs".into(), kind: ExtensionKind::Extension, origin: Origin::Flag };
     LoadRequest {
         version: "0",

@@ -46,6 +46,8 @@ pub enum ScreenTask {
     /// Name the terminal's window.
     Title(String),
     Edit(String),
+    /// Give the terminal to a group of processes of extensions, whose wish has this number.
+    Lend(u64, u32),
     /// Suspend the program and give the terminal to the shell.
     Suspend,
     /// Take the terminal back after the program was stopped.

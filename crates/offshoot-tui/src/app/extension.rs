@@ -118,6 +118,8 @@ pub enum ExtensionMsg {
     SetToolsExpanded(bool),
     /// Answered with [`ExtensionTask::Seen`].
     Look(u64, ExtensionLook),
+    /// This group of processes wants the terminal for a while. The number names the wish.
+    Lend(u64, u32),
     /// The program ends when nothing runs.
     Shutdown,
     /// The keys that extensions have registered.

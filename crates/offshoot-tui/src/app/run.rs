@@ -45,6 +45,9 @@ pub trait Program {
 
     /// Opens a text in the user's editor, which the setting `editor` names. `None` means that the text is unchanged.
     fn edit(&mut self, text: &str, editor: Option<&str>) -> io::Result<Option<String>>;
+
+    /// Gives the terminal to a group of processes of extensions, and returns when it is back. The number names the wish.
+    fn lend(&mut self, wish: u64, group: u32) -> io::Result<()>;
 }
 
 /// Runs the front end until it ends, and gives the terminal back. `open` opens the terminal for writing.
@@ -288,6 +291,7 @@ impl Hands<'_> {
                 Ok(())
             }
             ScreenTask::Edit(text) => self.edit(model, &text),
+            ScreenTask::Lend(wish, group) => self.lend(model, wish, group),
             ScreenTask::Suspend => self.suspend(model),
             ScreenTask::TakeBack => self.take_back(model),
             ScreenTask::AskBackground => {
@@ -351,6 +355,14 @@ impl Hands<'_> {
                 let text = format!("the external editor failed: {error}");
                 update(model, Msg::Notice(Level::Error, text));
             }
+        }
+        Ok(())
+    }
+
+    fn lend(&mut self, model: &mut Model, wish: u64, group: u32) -> io::Result<()> {
+        if let Err(error) = self.aside(model, |program| program.lend(wish, group))? {
+            let text = format!("the terminal cannot be given to an extension: {error}");
+            update(model, Msg::Notice(Level::Warning, text));
         }
         Ok(())
     }

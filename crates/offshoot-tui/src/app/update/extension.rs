@@ -118,6 +118,7 @@ pub(super) fn message(model: &mut Model, message: ExtensionMsg) -> Vec<Cmd> {
             }
             return dress::themes(model, Ok(themes));
         }
+        ExtensionMsg::Lend(id, group) => return vec![ScreenTask::Lend(id, group).into()],
         ExtensionMsg::Look(id, what) => return task(ExtensionTask::Seen(id, seen(model, what))),
     }
     Vec::new()
