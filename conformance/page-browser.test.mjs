@@ -23,6 +23,12 @@ test("in Chromium the page draws, folds its tree away on a narrow screen, and gi
   const { page: file } = exported(fs.readFileSync(SAMPLE));
   const { page, wrong, context } = await inChromium(file);
   assert.match(await page.textContent(".chapter.dropped > summary"), /“I will count matches of.*”→ “A dependency or 40 lines/, "a branch is not named by its end");
+  await page.click(".chapter.dropped > summary");
+  await page.click(".chapter.dropped .way");
+  await page.locator(".lit").waitFor();
+  assert.match(await page.textContent(".lit"), /^Assistant.*I will count matches of/, "a branch that begins with a label leads to its first words");
+  await page.click("#reset");
+  await page.locator("#reset").waitFor({ state: "hidden" });
   const box = await page.locator("#side").boundingBox();
   assert.deepEqual([box.x, box.width], [0, 504]);
   await page.locator("#edge").press("ArrowRight");

@@ -83,7 +83,7 @@ function stepBranch(by) {
   const ways = waysOf(nodes[at].parent);
   const next = ways[ways.indexOf(at) + by];
   if (next === undefined) return announce(by > 0 ? "This is the newest branch here." : "This is the oldest branch here.");
-  choose(next);
+  choose(firstSaid(next));
 }
 
 // The search.

@@ -26,9 +26,17 @@ function someOf(rows, draw, some = SOME) {
   return list;
 }
 
-/** A row that goes to an entry. */
+/** The first entry of a branch that the page shows: labels and the like come before it. */
+function firstSaid(at) {
+  for (let here = at; ; here = waysOf(here)[0]) {
+    if (nodes[here].who !== QUIET) return here;
+    if (waysOf(here).length !== 1) return at;
+  }
+}
+
+/** A row that goes to an entry, or to the beginning of a branch. */
 function wayTo(at, ...children) {
-  const made = button("way", "", () => choose(at));
+  const made = button("way", "", () => choose(firstSaid(at)));
   made.append(...children.filter(Boolean).map((child) => (child instanceof Node ? child : document.createTextNode(plain(child)))));
   return made;
 }
@@ -188,7 +196,7 @@ function waysFrom(at) {
   if (ways.length < 2) return null;
   const here = ways.findIndex((way) => state.onPath.has(way));
   const step = (by) => {
-    const made = button("", by < 0 ? "‹" : "›", () => choose(ways[here + by]));
+    const made = button("", by < 0 ? "‹" : "›", () => choose(firstSaid(ways[here + by])));
     made.setAttribute("aria-label", by < 0 ? "Previous branch" : "Next branch");
     made.disabled = ways[here + by] === undefined;
     return made;
