@@ -485,9 +485,12 @@ fn a_prompt_beside_one_that_another_program_is_answering() {
     let request = talk.server.seen()[2].json()["messages"].to_string();
     assert!(!request.contains("the first asks"), "{request}");
     let goes_there = |entry: &Value| format!("{}` goes there", entry["id"].as_str().unwrap());
-    assert!(second.starts_with("To the second.\n[stderr]\nnote: another program is answering the prompt "), "{second}");
+    assert!(
+        second.starts_with("To the second.\n[stderr]\nnote: another program is answering “the first asks”: "),
+        "{second}"
+    );
     assert!(second.contains(&goes_there(asked)), "{second}");
-    assert!(first.starts_with("To the first.\n[stderr]\nnote: another program appended 2 entries below "), "{first}");
+    assert!(first.starts_with("To the first.\n[stderr]\nnote: another program appended 2 entries on a branch beside this one: “the second asks”"), "{first}");
     assert!(first.contains(&goes_there(of("To the second."))), "{first}");
     talk.no_problems();
 }

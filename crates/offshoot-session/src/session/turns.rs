@@ -16,11 +16,15 @@ use crate::id::EntryId;
 use crate::json::Json;
 use crate::kind::{Kind, Role};
 use crate::medium::open_regular;
+use crate::stats;
+use crate::text::one_line;
 use crate::transcript::{End, Item, ItemShape, Level};
 use crate::tree::NodeIx;
 
 const INTERRUPTED: &str = "no answer follows: interrupted, or still running elsewhere";
 
+/// The most characters of a prompt that is named.
+const NAMED: usize = 40;
 /// No entry id is longer.
 const LONGEST_ID: u64 = 4096;
 
@@ -82,8 +86,9 @@ impl Session {
     fn unanswered(&self, prompt: NodeIx) -> Option<Diagnostic> {
         let node = self.tree().node(prompt);
         let id = node.id()?.clone();
-        let message =
-            format!("another program is answering the prompt {id}: a prompt from here becomes a branch beside it");
+        let said = self.entry(prompt).ok().and_then(|entry| stats::words(&entry));
+        let named = said.map_or("a prompt".to_owned(), |said| format!("“{}”", one_line(&said, NAMED)));
+        let message = format!("another program is answering {named}: a prompt from here becomes a branch beside it");
         let (code, line, offset) = (Code::UnansweredPrompt, Some(node.line()), node.offset());
         Some(Diagnostic { code, line, offset, entry: Some(id), message })
     }

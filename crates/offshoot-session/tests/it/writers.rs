@@ -134,10 +134,7 @@ fn a_prompt_goes_beside_one_that_a_living_process_is_answering() {
     let mut two = open();
     assert_eq!((named(&two), two.leaf_id().unwrap().as_str()), (vec![prompt.clone()], prompt.as_str()));
     let told = two.leave_foreign_turn().unwrap().unwrap();
-    assert_eq!(
-        told.message,
-        format!("another program is answering the prompt {prompt}: a prompt from here becomes a branch beside it")
-    );
+    assert_eq!(told.message, "another program is answering “one”: a prompt from here becomes a branch beside it");
     assert_eq!(two.leaf_id().unwrap().as_str(), "b");
     two.begin_turn();
     let second = say(&mut two, "user", "two");
