@@ -39,6 +39,12 @@ fn a_killed_conversation_is_resumed_as_it_was() {
     let mut terminal = Terminal::offshoot(&talk, &["-c"], (80, 24));
     terminal.until_text("• two").until("the status", |screen| screen.contains("$0.000"));
     assert_eq!(conversation(&terminal.screen()), before);
+    // The two rows of a start are above what was said.
+    let start =
+        ["offshoot 0.1.0 · m1 • thinking medium · ~/work\n? help · / commands", "\n\n› what do my notes say?\n"];
+    let said = terminal.unwrapped();
+    let places = start.map(|part| said.rfind(part));
+    assert!(places[0].is_some() && places[0] < places[1], "{said}");
     assert!(terminal.screen().contains("\nhalf a thou\n"), "{}", terminal.screen());
     terminal.send("\x03and how much?\r");
     terminal.until_text("Two litres.").until("the end", |screen| !screen.contains(" stops it")).send("\x04");
