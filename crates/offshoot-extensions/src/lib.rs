@@ -22,6 +22,7 @@ mod sign_in;
 mod keys;
 mod prompt_options;
 mod services;
+mod messages;
 mod runner;
 mod combine;
 mod request_context;
