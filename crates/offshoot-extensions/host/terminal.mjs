@@ -13,7 +13,8 @@ const KEYS = ["SIGINT", "SIGQUIT", "SIGTSTP"];
 const LATE = 200;
 const ignore = () => {};
 
-/** What there was before, and the terminal. */
+/** Whether an extension has asked for the terminal; then what there was before, and the terminal. */
+let isAsked = false;
 let lent;
 
 /** What a program started by an extension gets for each of its three streams. */
@@ -28,9 +29,20 @@ function withTerminal(start, fd) {
     }));
 }
 
+function opened() {
+  try {
+    return fs.openSync("/dev/tty", "r+");
+  } catch (error) {
+    takeBack();
+    throw error;
+  }
+}
+
 export function lend() {
-  if (lent || ask("ui.suspend", { process: process.pid }) !== true) return;
-  const fd = fs.openSync("/dev/tty", "r+");
+  if (isAsked) return;
+  isAsked = true;
+  if (ask("ui.suspend", { process: process.pid }) !== true) return;
+  const fd = opened();
   lent = { fd, starters: {}, writes: {} };
   for (const name of STARTERS) {
     lent.starters[name] = childProcess[name];
@@ -45,13 +57,17 @@ export function lend() {
 }
 
 export function takeBack() {
-  if (!lent) return;
-  const { fd, starters, writes } = lent;
+  if (!isAsked) return;
+  isAsked = false;
+  if (lent) restore(lent);
   lent = undefined;
+  ask("ui.resume");
+  setTimeout(() => lent || KEYS.forEach((key) => process.off(key, ignore)), LATE).unref();
+}
+
+function restore({ fd, starters, writes }) {
   Object.assign(childProcess, starters);
   syncBuiltinESMExports();
   for (const [name, write] of Object.entries(writes)) process[name].write = write;
   fs.closeSync(fd);
-  ask("ui.resume");
-  setTimeout(() => lent || KEYS.forEach((key) => process.off(key, ignore)), LATE).unref();
 }
