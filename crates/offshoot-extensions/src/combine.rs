@@ -18,6 +18,7 @@ use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 use crate::contract::{Failure, HandlerAnswer, Host, Payload};
 use crate::registry::Listener;
 use crate::runner::Runner;
+use crate::steps::passing;
 use crate::tool::outcome;
 
 impl Runner {
@@ -387,19 +388,11 @@ impl ShellOperations for HostOperations {
     ) -> Asked<'_, Result<Option<i32>, String>> {
         Box::pin(async move {
             let what = json!({"kind": "bashOperations.exec", "handle": self.handle, "command": command, "cwd": cwd});
-            let (progress, mut steps) = unbounded_channel();
-            let ending = self.host.invoke(what, progress);
-            tokio::pin!(ending);
-            loop {
-                tokio::select! {
-                    biased;
-                    Some(step) = steps.recv() => drop(printed.send(step["data"].as_str().unwrap_or_default().to_owned())),
-                    ended = &mut ending => {
-                        let code = ended.map_err(|failure| failure.message)?["exitCode"].as_i64();
-                        return Ok(code.and_then(|code| i32::try_from(code).ok()));
-                    }
-                }
-            }
+            let (progress, steps) = unbounded_channel();
+            let print = |step: Value| drop(printed.send(step["data"].as_str().unwrap_or_default().to_owned()));
+            let ended = passing(self.host.invoke(what, progress), steps, print).await;
+            let code = ended.map_err(|failure| failure.message)?["exitCode"].as_i64();
+            Ok(code.and_then(|code| i32::try_from(code).ok()))
         })
     }
 }

@@ -9,6 +9,7 @@
 pub mod contract;
 pub mod program;
 pub mod unfinished_json;
+mod steps;
 mod registry;
 mod payload;
 mod tool;

@@ -22,6 +22,7 @@ use crate::preview::preview;
 use crate::prompt_options::system_prompt_options;
 use crate::session_calls;
 use crate::shared::Shared;
+use crate::steps::passing;
 
 pub(crate) struct AgentServices {
     pub(crate) shared: Weak<Shared>,
@@ -327,17 +328,11 @@ async fn run_built_in(agent: &AgentSession, params: &Value, progress: UnboundedS
         place.cwd = cwd.into();
     }
     place.call_id = params.get("toolCallId").and_then(Value::as_str).unwrap_or_default().to_owned();
-    let (partial, mut steps) = unbounded_channel();
+    let (partial, steps) = unbounded_channel();
     let running = tool.run(params.get("params").cloned().unwrap_or_default(), Arc::new(place), partial);
-    tokio::pin!(running);
-    loop {
-        tokio::select! {
-            biased;
-            // Nobody may be listening any more.
-            Some(step) = steps.recv() => drop(progress.send(shape(&step))),
-            ended = &mut running => return Ok(shape(&ended)),
-        }
-    }
+    // Nobody may be listening any more.
+    let pass = |step: ToolOutcome| drop(progress.send(shape(&step)));
+    Ok(shape(&passing(running, steps, pass).await))
 }
 
 fn shape(outcome: &ToolOutcome) -> Value {

@@ -10,6 +10,7 @@ use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 
 use crate::contract::{Failure, Host, ToolInfo};
 use crate::registry::Extension;
+use crate::steps::passing;
 
 pub(crate) struct ExtensionTool {
     host: Arc<dyn Host>,
@@ -66,18 +67,11 @@ impl Tool for ExtensionTool {
             "params": arguments
         });
         Box::pin(async move {
-            let (progress, mut steps) = unbounded_channel();
-            let ending = host.invoke(what, progress);
-            tokio::pin!(ending);
-            loop {
-                tokio::select! {
-                    biased;
-                    Some(step) = steps.recv() => drop(partial.send(outcome(step))),
-                    ended = &mut ending => return match ended {
-                        Ok(result) => outcome(result),
-                        Err(failure) => failed(failure),
-                    },
-                }
+            let (progress, steps) = unbounded_channel();
+            let pass = |step| drop(partial.send(outcome(step)));
+            match passing(host.invoke(what, progress), steps, pass).await {
+                Ok(result) => outcome(result),
+                Err(failure) => failed(failure),
             }
         })
     }

@@ -20,6 +20,7 @@ use tokio::task::AbortHandle;
 
 use super::lines;
 use crate::contract::{CALL, Failure, LoadRequest, Loaded, Payload, Services};
+use crate::steps::passing;
 
 /// A pipe takes 64 KiB: so many lines of this length fit, with pings.
 const SHORT: usize = 4 << 10;
@@ -324,7 +325,7 @@ impl Child {
     fn call(self: &Arc<Self>, mut line: Value, runtime: &Handle) {
         let Some(id) = line["id"].as_u64() else { return };
         let method = line["method"].as_str().unwrap_or_default().to_owned();
-        let (progress, mut steps) = unbounded_channel();
+        let (progress, steps) = unbounded_channel();
         let mut params = line["params"].take();
         if let Some(params) = params.as_object_mut() {
             params.insert(CALL.to_owned(), json!(id));
@@ -332,17 +333,12 @@ impl Child {
         let answering = self.services.later(method, params, progress);
         let this = Arc::downgrade(self);
         let task = runtime.spawn(async move {
-            tokio::pin!(answering);
-            let answer = loop {
-                tokio::select! {
-                    biased;
-                    Some(step) = steps.recv() => {
-                        let Some(this) = this.upgrade() else { return };
-                        this.send(json!({"t": "callProgress", "id": id, "update": step}).to_string());
-                    }
-                    answer = &mut answering => break answer,
+            let pass = |step: Value| {
+                if let Some(this) = this.upgrade() {
+                    this.send(json!({"t": "callProgress", "id": id, "update": step}).to_string());
                 }
             };
+            let answer = passing(answering, steps, pass).await;
             let Some(this) = this.upgrade() else { return };
             this.state().calls.remove(&id);
             this.send(match answer {
