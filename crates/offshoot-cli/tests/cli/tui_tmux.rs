@@ -124,6 +124,27 @@ fn sizes_of_tmux_cost_no_paragraph_and_double_none() {
     }
 }
 
+/// Regression: tmux put rows of the alternate screen into its scrollback when it got wider, and paragraphs were there twice.
+#[test]
+fn a_wider_tmux_keeps_nothing_of_what_was_open() {
+    let talk = Talk::new([Reply::text(&paragraphs(1..=60))]);
+    let Some(tmux) = Tmux::start(&talk) else { return };
+    tmux.ask();
+    tmux.until("the answer", |text| text.contains("Paragraph 60 has") && is_idle(text));
+    let all: Vec<_> = (1..=60).collect();
+    for size in [(40, 24), (60, 24), (100, 24), (200, 24), (80, 24)] {
+        tmux.run(&["send-keys", "/"]);
+        tmux.until("completions", |text| text.contains("(1/"));
+        tmux.resize_window(size);
+        let border = "─".repeat(size.0.into());
+        tmux.until("the other size", |text| text.contains("(1/") && text.lines().any(|row| row == border));
+        tmux.run(&["send-keys", "Escape"]);
+        tmux.until("no completions", |text| !text.contains("(1/"));
+        tmux.run(&["send-keys", "C-u"]);
+        tmux.until("each paragraph once", |text| is_idle(text) && numbers(text) == all);
+    }
+}
+
 /// Regression: tmux pushed the start rows into its scrollback when it got narrower, and they were drawn again below.
 #[test]
 fn narrower_sizes_of_tmux_leave_the_start_rows_once() {

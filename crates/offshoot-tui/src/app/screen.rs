@@ -15,7 +15,8 @@ use offshoot_session::clock::Millis;
 use ratatui::backend::{Backend, ClearType, CrosstermBackend, WindowSize};
 use ratatui::buffer::{Buffer, Cell as BufferCell};
 use ratatui::crossterm::terminal::{
-    BeginSynchronizedUpdate, EndSynchronizedUpdate, EnterAlternateScreen, LeaveAlternateScreen,
+    BeginSynchronizedUpdate, Clear, ClearType as TerminalClear, EndSynchronizedUpdate, EnterAlternateScreen,
+    LeaveAlternateScreen,
 };
 use ratatui::crossterm::{Command, queue};
 use ratatui::layout::{Position, Size};
@@ -125,7 +126,8 @@ impl<W: Write> Screen<W> {
     /// Returns from the whole screen to the live rows.
     pub fn leave_full(&mut self) -> io::Result<()> {
         if self.full.take().is_some() {
-            queue!(self.out, LeaveAlternateScreen)?;
+            // A tmux that was made wider puts rows of the alternate screen into its scrollback.
+            queue!(self.out, Clear(TerminalClear::All), LeaveAlternateScreen)?;
             self.region.forget_modes();
         }
         Ok(())
