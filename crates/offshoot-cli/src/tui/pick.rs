@@ -71,7 +71,7 @@ impl Program for Picker<'_> {
         Ok(None)
     }
 
-    /// There are no extensions yet.
+    /// The list of sessions runs before extensions are loaded, so nobody asks for the terminal.
     fn lend(&mut self, _: u64, _: u32) -> io::Result<()> {
         Ok(())
     }
