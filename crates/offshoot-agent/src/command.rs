@@ -60,6 +60,8 @@ pub enum Command {
     ForkAt { entry: String },
     /// A session with the path to the leaf.
     Clone,
+    /// Changes a session that an extension prepares into another; extensions are not asked and hear nothing.
+    PrepareSession(PreparedSession),
     /// From the next request on.
     SetModel(Arc<Model>),
     /// From the next request on.
@@ -171,6 +173,18 @@ pub enum Delivery {
     FollowUp,
     /// With the next prompt.
     NextPrompt,
+}
+
+/// What an extension makes of a session that it prepares.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the names say what they are")]
+pub enum PreparedSession {
+    /// Without an id it gets a new one. The header names the parent's file.
+    New { id: Option<String>, parent: Option<String> },
+    /// The session in this file, or a new one there.
+    File(PathBuf),
+    /// A session with the path to an entry. It keeps its name.
+    Path { leaf: String },
 }
 
 /// A session that was opened or started in place of another.

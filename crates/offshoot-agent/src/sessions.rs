@@ -22,6 +22,14 @@ pub trait Sessions: Send + Sync {
     /// As [`Session::open`].
     fn open(&self, file: &Path) -> Result<Session>;
 
+    /// Opens a session file, or starts a new session there: see [`Session::open_or_create`].
+    ///
+    /// # Errors
+    /// As [`Session::open_or_create`].
+    fn open_or_create(&self, file: &Path, new: &NewSession<'_>) -> Result<Session> {
+        Session::open_or_create(file, new, Options::default())
+    }
+
     /// The path of a session with this id, time and working directory.
     fn place(&self, cwd: &str, id: &str, timestamp: &str) -> PathBuf;
 

@@ -100,7 +100,12 @@ const invocations = {
     return tool.execute(toolCallId, params, abort.signal, update, instance.contexts.tool);
   },
   async setup(load, { of }) {
-    await closureOf(of, "setup")(writableSession());
+    const open = { isOpen: true };
+    try {
+      await closureOf(of, "setup")(writableSession(open));
+    } finally {
+      open.isOpen = false;
+    }
     return null;
   },
   /** The context is that of the same extension in the new load. */

@@ -1,4 +1,6 @@
 // The session as extensions see it: every member asks its owner, nothing is mirrored here.
+import { homedir } from "node:os";
+import { resolve } from "node:path";
 import { ask } from "./channel.mjs";
 import { named } from "./named.mjs";
 
@@ -34,6 +36,7 @@ const WRITING = {
   ...READING,
   getChildren: asks("getChildren", "parentId"),
   buildSessionContext: asks("buildSessionContext"),
+  usesDefaultSessionDir: () => ask("session.usesDefaultSessionDir", { sessionDir: ask("session.getSessionDir") }),
   isPersisted: () => ask("session.getSessionFile") !== undefined,
   appendMessage: asks("appendMessage", "message"),
   appendThinkingLevelChange: asks("appendThinkingLevelChange", "level"),
@@ -50,7 +53,25 @@ const WRITING = {
   branchWithSummary: asks("branchWithSummary", "id", "summary", "details"),
 };
 
+/** A path as pi reads it. */
+const resolved = (path) => resolve(path.replace(/^~(?=\/|$)/, homedir()));
+
+/** What puts another session in the place of the one that is prepared. `setup.isOpen` says whether it still is. */
+function replacing(setup) {
+  const replace = (name, params) => {
+    if (!setup.isOpen) {
+      throw new Error(`SessionManager.${name} works only while setup runs: the agent works in the session now, and its next entries would go to another. Use newSession, fork or switchSession of ctx`);
+    }
+    return ask(`session.${name}`, params) ?? undefined;
+  };
+  return {
+    newSession: ({ id, parentSession } = {}) => replace("newSession", { id, parentSession }),
+    setSessionFile: (file) => void replace("setSessionFile", { sessionFile: resolved(file) }),
+    createBranchedSession: (leafId) => replace("createBranchedSession", { leafId: leafId ?? ask("session.getLeafId") }),
+  };
+}
+
 export const readableSession = (check) => named("ReadonlySessionManager", READING, check);
 
 /** What `newSession({setup})` hands out. */
-export const writableSession = (check) => named("SessionManager", WRITING, check);
+export const writableSession = (setup) => named("SessionManager", { ...WRITING, ...replacing(setup) });

@@ -55,6 +55,15 @@ impl AgentServices {
     }
 
     fn session(&self, method: &str, params: Value) -> Result<String, String> {
+        if let Some(prepared) = session_calls::prepared(method, &params) {
+            return match self.ask(Command::PrepareSession(prepared))? {
+                Reply::Session(forked) => Ok(json!(forked.file).to_string()),
+                _ => Err(ENDED.to_owned()),
+            };
+        }
+        if method == "usesDefaultSessionDir" {
+            return Ok(self.shared()?.program.look(method, &params).to_string());
+        }
         let (answer, answered) = sync_channel(1);
         let (name, method) = (method.to_owned(), method.to_owned());
         self.agent()?.session_thread().send(move |owned| {

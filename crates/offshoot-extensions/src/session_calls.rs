@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use offshoot_agent::command::PreparedSession;
 use offshoot_agent::writer::OwnedSession;
 use offshoot_session::compose::{NewBranchSummary, NewCompaction, NewEntry};
 use offshoot_session::entry::Source as _;
@@ -75,6 +76,17 @@ pub(crate) fn write(owned: &mut OwnedSession, method: &str, params: &Value) -> O
     };
     let appended = owned.append(&[entry]).map_err(|error| error.to_string());
     Some(appended.map(|ids| ids.first().map_or_else(|| "null".to_owned(), |id| quote(id.as_str()))))
+}
+
+/// The session that a method puts in the place of one that is being prepared.
+pub(crate) fn prepared(method: &str, params: &Value) -> Option<PreparedSession> {
+    let text = |name: &str| params.get(name).and_then(Value::as_str).map(str::to_owned);
+    Some(match method {
+        "newSession" => PreparedSession::New { id: text("id"), parent: text("parentSession") },
+        "setSessionFile" => PreparedSession::File(text("sessionFile").unwrap_or_default().into()),
+        "createBranchedSession" => PreparedSession::Path { leaf: text("leafId").unwrap_or_default() },
+        _ => return None,
+    })
 }
 
 fn moved(owned: &mut OwnedSession, method: &str, params: &Value) -> Answer {

@@ -39,7 +39,8 @@ fn while_busy(command: &Command) -> WhileBusy {
         | Command::SwitchSession(_)
         | Command::Fork { .. }
         | Command::ForkAt { .. }
-        | Command::Clone => WhileBusy::StopsAll,
+        | Command::Clone
+        | Command::PrepareSession(_) => WhileBusy::StopsAll,
         Command::Abort
         | Command::WaitForIdle
         | Command::Steer(_)
@@ -174,6 +175,7 @@ impl Driver {
             Command::Fork { entry } => self.replace(NextSession::Before(entry), reply),
             Command::ForkAt { entry } => self.replace(NextSession::At(entry), reply),
             Command::Clone => self.replace(NextSession::Copy, reply),
+            Command::PrepareSession(prepared) => self.replace(NextSession::Prepared(prepared), reply),
             Command::Bash { command, exclude_from_context } => self.run_bash(command, exclude_from_context, reply),
             Command::AbortBash => {
                 self.stop_bash();

@@ -9,9 +9,10 @@ use offshoot_session::header::Dialect;
 use offshoot_session::json::Json;
 use offshoot_session::kind::Role;
 use offshoot_session::session::{NewFork, NewSession, Options, Session, SessionPart};
+use offshoot_session::tree::NodeIx;
 
 use super::{Driver, DriverInput, Waiter};
-use crate::command::{Forked, Reply};
+use crate::command::{Forked, PreparedSession, Reply};
 use crate::error::AgentError;
 use crate::event::Event;
 use crate::provider::{ThinkingLevel, ToolSpec};
@@ -71,6 +72,7 @@ pub(super) enum NextSession {
     /// A new session with the path up to an entry.
     At(String),
     Copy,
+    Prepared(PreparedSession),
 }
 
 impl Driver {
@@ -199,17 +201,31 @@ fn replace(
 ) -> Result<Replaced, AgentError> {
     let before = owned.session().cwd().map(str::to_owned);
     let (session, text, reason) = match other {
-        NextSession::Fresh { parent } => (Some(fresh(owned.session(), sessions, parent.as_deref())?), None, "new"),
+        NextSession::Fresh { parent } => {
+            (Some(fresh(owned.session(), sessions, (None, parent.as_deref()))?), None, "new")
+        }
         NextSession::Stored(file) => (Some(opened(sessions, file)?), None, "resume"),
         NextSession::Copy => (copied(owned, sessions, None)?, None, "fork"),
         NextSession::At(entry) => (copied(owned, sessions, Some(entry))?, None, "fork"),
+        NextSession::Prepared(PreparedSession::New { id, parent }) => {
+            (Some(fresh(owned.session(), sessions, (id.as_deref(), parent.as_deref()))?), None, "new")
+        }
+        NextSession::Prepared(PreparedSession::File(file)) => {
+            let cwd = owned.session().cwd().unwrap_or_default();
+            let new = NewSession { id: None, cwd, parent_session: None };
+            (Some(in_its_folder(sessions.open_or_create(file, &new)?)?), None, "resume")
+        }
+        NextSession::Prepared(PreparedSession::Path { leaf }) => {
+            let leaf = owned.session().find(leaf)?;
+            (copy_of_path(owned, sessions, (leaf, None))?, None, "fork")
+        }
         NextSession::Before(entry) => {
             let (before, text) = before_message(owned.session(), entry)?;
             let session = match before {
                 Some(parent) => copied(owned, sessions, Some(&parent))?,
                 None => {
                     let parent = owned.session().file().map(|file| file.display().to_string());
-                    Some(fresh(owned.session(), sessions, parent.as_deref())?)
+                    Some(fresh(owned.session(), sessions, (None, parent.as_deref()))?)
                 }
             };
             (session, Some(text), "fork")
@@ -230,9 +246,13 @@ fn replace(
 }
 
 /// A new session of the same folder; in memory if this one is.
-fn fresh(old: &Session, sessions: &dyn Sessions, parent: Option<&str>) -> Result<Session, AgentError> {
+fn fresh(
+    old: &Session,
+    sessions: &dyn Sessions,
+    (id, parent): (Option<&str>, Option<&str>),
+) -> Result<Session, AgentError> {
     let cwd = old.cwd().unwrap_or_default().to_owned();
-    let new = NewSession { id: None, cwd: &cwd, parent_session: parent };
+    let new = NewSession { id, cwd: &cwd, parent_session: parent };
     match old.file() {
         Some(_) => Ok(sessions.create(&new)?),
         None => Ok(Session::in_memory(&new, Options::default())?),
@@ -240,7 +260,10 @@ fn fresh(old: &Session, sessions: &dyn Sessions, parent: Option<&str>) -> Result
 }
 
 fn opened(sessions: &dyn Sessions, file: &Path) -> Result<Session, AgentError> {
-    let session = sessions.open(file)?;
+    in_its_folder(sessions.open(file)?)
+}
+
+fn in_its_folder(session: Session) -> Result<Session, AgentError> {
     let cwd = session.cwd().filter(|cwd| !cwd.is_empty());
     if let Some(gone) = cwd.filter(|cwd| !Path::new(cwd).is_dir()) {
         let why = format!("the session's folder {gone} is not there any more; fork the session into another");
@@ -257,9 +280,18 @@ fn copied(owned: &mut OwnedSession, sessions: &dyn Sessions, at: Option<&str>) -
         Some(id) => old.find(id)?,
         None => old.leaf().ok_or_else(|| nothing_to_copy(old))?,
     };
-    let cwd = old.cwd().unwrap_or_default().to_owned();
     let name = sessions.fork_name(old)?;
-    let fork = NewFork { part: SessionPart::Path(leaf), name: name.as_deref(), ..NewFork::default() };
+    copy_of_path(owned, sessions, (leaf, name.as_deref()))
+}
+
+fn copy_of_path(
+    owned: &mut OwnedSession,
+    sessions: &dyn Sessions,
+    (leaf, name): (NodeIx, Option<&str>),
+) -> Result<Option<Session>, AgentError> {
+    let old = owned.session();
+    let cwd = old.cwd().unwrap_or_default().to_owned();
+    let fork = NewFork { part: SessionPart::Path(leaf), name, ..NewFork::default() };
     let place = |id: &str, time: &str| sessions.place(&cwd, id, time);
     if old.file().is_none() {
         owned.write(|session| session.become_fork(&fork, place))?;

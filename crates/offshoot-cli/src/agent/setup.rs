@@ -343,6 +343,10 @@ impl Sessions for StoreSessions {
         Session::open(file, self.app.options_for(file))
     }
 
+    fn open_or_create(&self, file: &Path, new: &NewSession<'_>) -> Read<Session> {
+        Session::open_or_create(file, new, self.app.options_for(file))
+    }
+
     fn place(&self, cwd: &str, id: &str, timestamp: &str) -> PathBuf {
         match &self.store {
             Some(store) => store.place(cwd, id, timestamp),

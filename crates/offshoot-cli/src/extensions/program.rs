@@ -1,6 +1,6 @@
 //! What extensions can ask of the program: models and keys from the user's files, the rest by the front end.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use offshoot_agent::model::Access;
@@ -136,6 +136,15 @@ impl ExtensionProgram {
     }
 }
 
+impl ExtensionProgram {
+    /// Whether sessions of the folder are in this folder when nobody names one.
+    fn keeps_by_default(&self, folder: &str) -> bool {
+        let app = App { session_dir: None, ..self.app.clone() };
+        let place = app.store().map(|store| store.place(&self.cwd.display().to_string(), "", ""));
+        place.is_ok_and(|place| place.parent() == Some(Path::new(folder)))
+    }
+}
+
 impl Program for ExtensionProgram {
     fn mode(&self) -> &'static str {
         self.front.mode()
@@ -157,6 +166,7 @@ impl Program for ExtensionProgram {
         match method {
             "isProjectTrusted" => json!(self.app.trust_of(&self.cwd).0 == Trust::Given),
             "getSettings" => self.settings(),
+            "usesDefaultSessionDir" => json!(self.keeps_by_default(params["sessionDir"].as_str().unwrap_or_default())),
             _ => self.front.look(method, params),
         }
     }

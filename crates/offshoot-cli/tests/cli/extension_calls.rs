@@ -95,6 +95,79 @@ fn a_command_forks_at_an_entry_and_prepares_a_session() {
     talk.no_problems();
 }
 
+/// pi's session manager says the same in the same steps.
+const MANAGED: &str = r#"
+import * as fs from "node:fs";
+import * as path from "node:path";
+const did = (...values) => fs.appendFileSync("did", JSON.stringify(values) + "\n");
+const refusal = (work) => { try { work(); return "nothing"; } catch (error) { return error.message; } };
+const usage = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, totalTokens: 0, cost: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, total: 0 } };
+const answer = { provider: "p", model: "m", api: "a", stopReason: "stop", usage };
+export default (pi) => pi.registerCommand("managed", { handler: (args, ctx) => {
+  let kept;
+  return ctx.newSession({
+    setup: async (session) => {
+      kept = session;
+      const said = (text) => session.appendMessage({ role: "user", content: text, timestamp: 1 });
+      const kinds = () => session.getEntries().map(({ type }) => type);
+      const first = said("the old words");
+      const second = session.appendMessage({ role: "assistant", content: [{ type: "text", text: "two" }], timestamp: 2, ...answer });
+      session.appendLabelChange(first, "here");
+      said("three");
+      const whole = session.getSessionFile();
+      did(session.usesDefaultSessionDir());
+      const made = session.createBranchedSession(second);
+      did("branched", made === session.getSessionFile(), made !== whole, path.dirname(made) === path.dirname(whole), session.getHeader().parentSession === whole, kinds(), session.getLabel(first));
+      did(refusal(() => session.createBranchedSession("no-such")), made === session.getSessionFile());
+      const chosen = session.newSession({ id: "chosen-id", parentSession: made });
+      did("new", chosen === session.getSessionFile(), path.basename(chosen).endsWith("_chosen-id.jsonl"), session.getSessionId(), session.getHeader().parentSession === made, kinds(), session.getLeafId());
+      did(refusal(() => session.newSession({ id: "a/b" })), session.getSessionId());
+      session.setSessionFile(whole);
+      did("file", session.getSessionFile() === whole, kinds(), session.getLeafId() === session.getEntries().at(-1).id);
+      did(refusal(() => session.setSessionFile("did")), session.getSessionFile() === whole);
+      session.setSessionFile("named.jsonl");
+      did("fresh", path.isAbsolute(session.getSessionFile()), path.basename(session.getSessionFile()), kinds());
+      said("the last words");
+    },
+    withSession: async (next) => {
+      did("after", path.basename(next.sessionManager.getSessionFile()), ["newSession", "setSessionFile", "createBranchedSession"].map((name) => refusal(() => kept[name]("x")).slice(0, 60)));
+      await next.sendUserMessage("go on");
+    },
+  });
+} });
+"#;
+
+/// A session that is prepared may become another: a copy of a path, a new one, another file. The agent goes on in it.
+#[test]
+fn a_prepared_session_may_become_another() {
+    if !has_node() {
+        return;
+    }
+    let talk = Talk::new(["One.", "Two."].map(Reply::text));
+    extension(&talk, "managed.js", MANAGED);
+    let printed = run(&talk, &["-p", "first", "--then", "/managed"]);
+    let did = did(&talk);
+    let [default, branched, unknown, new, bad, file, foreign, fresh, after] = did.as_slice() else {
+        panic!("{did:?} {printed}")
+    };
+    assert_eq!(*default, json!([true]));
+    assert_eq!(*branched, json!(["branched", true, true, true, true, ["message", "message", "label"], "here"]));
+    assert!(unknown[0].as_str().unwrap().contains("no-such") && unknown[1] == true, "{unknown}");
+    assert_eq!(*new, json!(["new", true, true, "chosen-id", true, [], null]));
+    assert!(bad[0].as_str().unwrap().contains("a/b") && bad[1] == "chosen-id", "{bad}");
+    assert_eq!(*file, json!(["file", true, ["message", "message", "label", "message"], true]));
+    assert!(foreign[0].as_str().unwrap().contains("did") && foreign[1] == true, "{foreign}");
+    assert_eq!(*fresh, json!(["fresh", true, "named.jsonl", []]));
+    let refused = |name: &str| format!("SessionManager.{name} works only while setup runs: the agent works");
+    let expected = ["newSession", "setSessionFile", "createBranchedSession"].map(|name| refused(name)[..60].to_owned());
+    assert_eq!(*after, json!(["after", "named.jsonl", expected]));
+    let last = talk.server.seen().last().unwrap().body.clone();
+    assert!(last.contains("the last words") && last.contains("go on") && !last.contains("the old words"), "{last}");
+    let named = std::fs::read_to_string(talk.world.work().join("named.jsonl")).unwrap();
+    assert!(named.contains("go on") && named.contains("Two."), "{named}");
+    talk.no_problems();
+}
+
 const BUSY: &str = r#"
 import * as fs from "node:fs";
 const did = (...values) => fs.appendFileSync("did", JSON.stringify(values) + "\n");

@@ -150,6 +150,7 @@ fn done(model: &mut Model, command: &Command) -> Vec<Cmd> {
         | Command::Fork { .. }
         | Command::ForkAt { .. }
         | Command::Clone
+        | Command::PrepareSession(_)
         | Command::SetThinkingLevel(_)
         | Command::SetName(_)
         | Command::SetSteeringMode(_)
@@ -215,6 +216,7 @@ fn refused(model: &mut Model, command: &Command, error: &AgentError) -> Vec<Cmd>
         | Command::Fork { .. }
         | Command::ForkAt { .. }
         | Command::Clone
+        | Command::PrepareSession(_)
         | Command::SetModel(_)
         | Command::Inject { .. }
         | Command::InjectUser { .. }
