@@ -4,6 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use offshoot_agent::resources::of_project;
+use offshoot_packages::contents::extensions;
 use offshoot_settings::{ProjectTrust, Settings};
 
 use crate::config::settings::SettingsFiles;
@@ -34,13 +35,22 @@ pub(crate) enum Trust {
     Unasked,
 }
 
-/// Names in a project's folders of offshoot and pi that count only in trusted folders, beside those of resources.
-const GUARDED: [&str; 5] = ["settings.json", "extensions", "hooks", "tools", "themes"];
+/// Names in a project's folders of offshoot and pi that count only in trusted folders, beside extensions and resources.
+const GUARDED: [&str; 2] = ["settings.json", "themes"];
+
+/// The project's folders of extensions, hooks and tools that have any.
+pub(crate) fn extension_folders(folder: &Path) -> Vec<PathBuf> {
+    let bases = [".offshoot", ".pi"].map(|base| folder.join(base));
+    let all = bases.iter().flat_map(|base| ["extensions", "hooks", "tools"].map(|name| base.join(name)));
+    all.filter(|place| !extensions(place).is_empty()).collect()
+}
 
 /// Whether a folder has files that count only if it is trusted.
 pub(crate) fn has_trusted_files(folder: &Path, home: Option<&Path>) -> bool {
     let bases = [".offshoot", ".pi"].map(|base| folder.join(base));
-    bases.iter().any(|base| GUARDED.iter().any(|name| base.join(name).exists())) || !of_project(folder, home).is_empty()
+    bases.iter().any(|base| GUARDED.iter().any(|name| base.join(name).exists()))
+        || !extension_folders(folder).is_empty()
+        || !of_project(folder, home).is_empty()
 }
 
 impl RunTrust {

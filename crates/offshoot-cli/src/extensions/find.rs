@@ -61,7 +61,12 @@ pub(crate) fn find(
     }
     let places = places(app, layers, cwd);
     let (project, users): (Vec<_>, Vec<_>) = places.into_iter().partition(|place| place.scope == Scope::Project);
-    for place in project.into_iter().filter(|place| place.path.exists()) {
+    // Nothing in a folder is nothing to allow.
+    let has_any = |place: &Place| match place.origin {
+        Origin::Project => !scripts(&place.path).is_empty(),
+        _ => place.path.exists(),
+    };
+    for place in project.into_iter().filter(has_any) {
         if found.may_run(app, cwd, &place.path) {
             found.add_place(&place);
         }

@@ -11,7 +11,7 @@ use crate::app::App;
 use crate::config::settings::SettingsFiles;
 use crate::config::trust_file::{TrustFile, real};
 use crate::error::{CommandError, Result};
-use crate::trust::{RunTrust, Trust};
+use crate::trust::{RunTrust, Trust, extension_folders};
 
 /// The program with the user's decision about a folder. Asks only if the folder has files that need a decision, and
 /// nobody has decided.
@@ -91,8 +91,7 @@ fn effects(app: &App, folder: &Path) -> Vec<String> {
         };
         format!("{} {kind}", app.environment.short(&place.display().to_string()))
     }));
-    let extensions = [".offshoot", ".pi"].map(|base| folder.join(base).join("extensions"));
-    effects.extend(extensions.iter().filter(|place| place.exists()).map(|place| {
+    effects.extend(extension_folders(folder).iter().map(|place| {
         format!("{} has extensions, which are asked about next", app.environment.short(&place.display().to_string()))
     }));
     effects

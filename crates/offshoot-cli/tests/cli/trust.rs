@@ -144,3 +144,25 @@ fn an_empty_answer_trusts_nothing_and_is_not_kept() {
     }
     assert!(!talk.world.home().join(".local/share/offshoot/trust.json").exists());
 }
+
+/// A folder for extensions is nothing to ask about until there is one in it. Hooks of 0.31 count as extensions do.
+#[test]
+fn a_folder_without_extensions_asks_nothing() {
+    let talk = Talk::new([Reply::text("Yes."), Reply::text("Yes.")]);
+    let work = talk.world.work();
+    std::fs::create_dir_all(work.join(".offshoot/extensions")).unwrap();
+    std::fs::create_dir_all(work.join(".pi/hooks")).unwrap();
+    let mut terminal = Terminal::offshoot(&talk, &["chat", "go"], (100, 30));
+    let screen =
+        terminal.until("an answer or a question", |screen| screen.contains("Yes.") || screen.contains("trust"));
+    assert!(screen.screen().contains("Yes."), "{}", screen.screen());
+    terminal.until_idle().send("\x04");
+    assert!(terminal.ended());
+    std::fs::write(work.join(".pi/hooks/judge.ts"), "export default () => {};").unwrap();
+    let mut terminal = Terminal::offshoot(&talk, &["chat", "go"], (100, 30));
+    let screen = terminal.until_text("n or Enter:").screen();
+    assert!(screen.contains("~/work/.pi/hooks has extensions") && !screen.contains(".offshoot"), "{screen}");
+    terminal.send("\r");
+    terminal.until_text("Yes.").until_idle().send("\x04");
+    assert!(terminal.ended());
+}
