@@ -35,6 +35,7 @@ pub enum Question {
     BeforeHeaders,
     BeforeBody,
     AfterResponse,
+    StreamEvent,
     MessageEnd,
     TurnEnd,
     BeforeSettling,
@@ -91,6 +92,17 @@ pub struct RequestContext {
     pub system: String,
     /// Those that the model gets.
     pub tools: Vec<ToolSpec>,
+}
+
+/// An event of a response's stream, as the provider sent it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the names say what they are")]
+pub struct StreamEvent {
+    pub provider: String,
+    pub api: String,
+    pub model: String,
+    /// As JSON.
+    pub data: String,
 }
 
 /// What becomes of a call.
@@ -293,6 +305,9 @@ pub trait Extensions: Send + Sync {
 
     /// A response has begun.
     fn after_response(&self, status: u16, headers: Vec<(String, String)>) -> Asked<'_, ()>;
+
+    /// The provider has sent an event of a response.
+    fn stream_event(&self, event: StreamEvent) -> Asked<'_, ()>;
 
     /// Before a message is recorded; that to record instead, of the same role. `is_new` if its start was not an event yet.
     fn message_end(&self, message: Message, is_new: bool) -> Asked<'_, Message>;

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use crate::extensions::{Extensions, Question};
-use crate::provider::{Deltas, HeaderChange, Hooked, Hooks, Provider, Request, RequestHooks, Secret};
+use crate::extensions::{Extensions, Question, StreamEvent};
+use crate::provider::{Deltas, HeaderChange, Hooked, Hooks, Model, Provider, Request, RequestHooks, Secret};
 
 /// What extensions see depends on what a request is for, as in pi.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,6 +43,16 @@ impl RequestHooks for ExtensionHooks {
                 false => None,
             }
         })
+    }
+
+    fn wants_events(&self) -> bool {
+        self.kind == RequestKind::Turn && self.extensions.answers(Question::StreamEvent)
+    }
+
+    fn stream_event(&self, model: &Model, data: String) -> Hooked<'_, ()> {
+        let Model { provider, api, id, .. } = model;
+        let event = StreamEvent { provider: provider.clone(), api: api.clone(), model: id.clone(), data };
+        self.extensions.stream_event(event)
     }
 
     fn after_response(&self, status: u16, headers: Vec<(String, String)>) -> Hooked<'_, ()> {

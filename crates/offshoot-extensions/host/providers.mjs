@@ -25,10 +25,12 @@ function signIn(provider, signal, over) {
 
 export const invocations = {
   async "provider.stream"(load, record, { abort }) {
-    const { id, model, context, options, isHooked } = record;
+    const { id, model, context, options, isHooked, wantsEvents } = record;
     const hooks = {
       onPayload: async (payload) => (isHooked ? ((await call("provider.payload", { payload })) ?? undefined) : undefined),
       onResponse: async ({ status, headers }) => (isHooked ? void (await call("provider.response", { status, headers })) : undefined),
+      onProviderStreamEvent: async (data, { provider, api, id: name }) =>
+        wantsEvents ? void (await call("provider.streamEvent", { data, provider, api, model: name })) : undefined,
     };
     const given = Object.fromEntries(Object.entries(options).filter(([, value]) => value !== null));
     const events = await providerOf(load, record).streamSimple(model, context, { ...given, ...hooks, signal: abort.signal });

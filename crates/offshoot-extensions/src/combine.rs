@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use offshoot_agent::extensions::{
     Asked, CallVerdict, EndAdditions, EndedTurn, GivenSummary, Leaving, RunAdditions, RunStart, Said, SaidVerdict,
-    ShellOperations, ShellVerdict, SummaryQuestion, SummaryVerdict,
+    ShellOperations, ShellVerdict, StreamEvent, SummaryQuestion, SummaryVerdict,
 };
 use offshoot_agent::message::{Block, CustomMessage, Message};
 use offshoot_agent::provider::{HeaderChange, Secret};
@@ -218,6 +218,15 @@ impl Runner {
         let headers: Map<String, Value> = headers.into_iter().map(|(name, value)| (name, json!(value))).collect();
         let payload = json!({"type": "after_provider_response", "status": status, "headers": headers});
         self.tell("after_provider_response", payload).await;
+    }
+
+    /// Data that are not JSON are handed on as text.
+    pub(crate) async fn stream_event(&mut self, event: StreamEvent) {
+        let StreamEvent { provider, api, model, data } = event;
+        let data = serde_json::from_str::<Value>(&data).unwrap_or_else(|_| json!(data));
+        let payload =
+            json!({"type": "provider_stream_event", "provider": provider, "api": api, "model": model, "data": data});
+        self.tell("provider_stream_event", payload).await;
     }
 
     /// Each handler sees the message as the ones before have left it. Its role stays.

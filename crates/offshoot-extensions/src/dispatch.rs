@@ -10,7 +10,7 @@ use offshoot_agent::agent_session::AgentSession;
 use offshoot_agent::event::Event;
 use offshoot_agent::extensions::{
     Asked, CallVerdict, EndAdditions, EndedTurn, Extensions, Happening, Leaving, Question, RequestContext,
-    RunAdditions, RunStart, Said, SaidVerdict, ShellVerdict, SummaryQuestion, SummaryVerdict,
+    RunAdditions, RunStart, Said, SaidVerdict, ShellVerdict, StreamEvent, SummaryQuestion, SummaryVerdict,
 };
 use offshoot_agent::message::Message;
 use offshoot_agent::provider::{HeaderChange, Provider, Secret};
@@ -283,6 +283,7 @@ fn events_of(question: Question) -> &'static [&'static str] {
         Question::BeforeHeaders => &["before_provider_headers"],
         Question::BeforeBody => &["before_provider_request"],
         Question::AfterResponse => &["after_provider_response"],
+        Question::StreamEvent => &["provider_stream_event"],
         // What their handlers append comes before the message, as in pi.
         Question::MessageEnd => &["message_end", "message_start", "turn_start", "agent_start"],
         Question::TurnEnd => &["turn_end"],
@@ -404,6 +405,10 @@ impl Extensions for ExtensionSet {
 
     fn after_response(&self, status: u16, headers: Vec<(String, String)>) -> Asked<'_, ()> {
         self.question((), move |runner| Box::pin(runner.after_response(status, headers)))
+    }
+
+    fn stream_event(&self, event: StreamEvent) -> Asked<'_, ()> {
+        self.question((), move |runner| Box::pin(runner.stream_event(event)))
     }
 
     fn message_end(&self, message: Message, is_new: bool) -> Asked<'_, Message> {

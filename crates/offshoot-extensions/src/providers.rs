@@ -64,6 +64,7 @@ async fn record(ext: usize, request: &Request) -> Value {
         "kind": "provider.stream", "ext": ext, "provider": request.model.provider, "model": model(&request.model),
         "context": {"systemPrompt": request.system, "messages": messages, "tools": tools},
         "isHooked": request.hooks.0.is_some(),
+        "wantsEvents": request.hooks.0.as_ref().is_some_and(|hooks| hooks.wants_events()),
         "options": {
             "apiKey": request.key.as_ref().map(Secret::expose), "headers": headers,
             "reasoning": Some(request.thinking.as_str()).filter(|level| *level != "off"),

@@ -5,6 +5,7 @@ use std::sync::{Arc, Weak};
 
 use offshoot_agent::agent_session::AgentSession;
 use offshoot_agent::command::{BuiltInTool, Command, Reply, Standing};
+use offshoot_agent::extensions::StreamEvent;
 use offshoot_agent::forecast::{RequestPlace, request_forecast};
 use offshoot_agent::provider::{Model, ThinkingLevel};
 use offshoot_agent::tool::{ToolContext, ToolOutcome};
@@ -261,6 +262,14 @@ impl Services for AgentServices {
                     let text = |value: Value| value.as_str().unwrap_or_default().to_owned();
                     let headers = headers.into_iter().map(|(name, value)| (name, text(value))).collect();
                     extensions.after_response(status.unwrap_or_default(), headers).await;
+                    Ok(Value::Null)
+                }
+                Some(("provider", "streamEvent")) => {
+                    let extensions = agent()?.extensions().ok_or_else(|| ENDED.to_owned())?;
+                    let text = |name: &str| params[name].as_str().unwrap_or_default().to_owned();
+                    let (provider, api, model) = (text("provider"), text("api"), text("model"));
+                    let data = params["data"].to_string();
+                    extensions.stream_event(StreamEvent { provider, api, model, data }).await;
                     Ok(Value::Null)
                 }
                 Some(("tools", "run")) => run_built_in(&agent()?, &params, progress).await,

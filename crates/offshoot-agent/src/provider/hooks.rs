@@ -4,8 +4,8 @@
 use std::pin::Pin;
 use std::sync::Arc;
 
-use super::Secret;
 use super::wire::Outgoing;
+use super::{Model, Secret};
 
 /// May take as long as a person takes. Dropping it ends the wait.
 pub type Hooked<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
@@ -23,6 +23,16 @@ pub trait RequestHooks: Send + Sync {
 
     /// Gets the response, before its body is read.
     fn after_response(&self, status: u16, headers: Vec<(String, String)>) -> Hooked<'_, ()>;
+
+    /// Whether somebody wants the events of the response.
+    fn wants_events(&self) -> bool {
+        false
+    }
+
+    /// Gets the data of one event of the response, as JSON, before the answer made of it.
+    fn stream_event(&self, _model: &Model, _data: String) -> Hooked<'_, ()> {
+        Box::pin(std::future::ready(()))
+    }
 }
 
 /// The hooks of a request, if there are any.
@@ -49,6 +59,18 @@ impl Hooks {
         }
         if let Some(body) = hooks.before_body(outgoing.body.clone()).await {
             outgoing.body = body;
+        }
+    }
+
+    pub(super) fn want_events(&self) -> bool {
+        self.0.as_ref().is_some_and(|hooks| hooks.wants_events())
+    }
+
+    /// In the order in which they came.
+    pub(super) async fn stream_events(&self, model: &Model, events: Vec<String>) {
+        let Some(hooks) = &self.0 else { return };
+        for data in events {
+            hooks.stream_event(model, data).await;
         }
     }
 

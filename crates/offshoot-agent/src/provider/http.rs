@@ -14,7 +14,7 @@ use tokio::time::{Instant, timeout_at};
 
 use super::classify::AnswerTrouble;
 use super::wire::{Outgoing, Reader};
-use super::{Answer, AnswerLimits, Delta, Deltas, Model, Provider, Request, ThinkingBudgets, retry_after};
+use super::{Answer, AnswerLimits, Delta, Deltas, Hooks, Model, Provider, Request, ThinkingBudgets, retry_after};
 use crate::words::in_words;
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(30);
@@ -188,6 +188,8 @@ struct ReceivedResponse {
     mask: Mask,
     bytes: u64,
     deadline: Instant,
+    /// Who gets the events as they are, and the model that sends them.
+    listener: Option<(Hooks, Arc<Model>)>,
 }
 
 impl Answering {
@@ -223,7 +225,11 @@ impl Answering {
                 request.hooks.received(response.status().as_u16(), texts(response.headers())).await;
                 let deadline = deadline.checked_add(before.elapsed()).unwrap_or(deadline);
                 let deltas = reader.start();
-                let received = ReceivedResponse { response, reader, mask, bytes: 0, deadline };
+                let listener = request.hooks.want_events().then(|| (request.hooks.clone(), request.model.clone()));
+                if listener.is_some() {
+                    reader.keep_events();
+                }
+                let received = ReceivedResponse { response, reader, mask, bytes: 0, deadline, listener };
                 self.state = StreamState::Within(Box::new(received));
                 deltas
             }
@@ -261,7 +267,7 @@ impl Answering {
     }
 
     async fn read(&mut self, mut within: Box<ReceivedResponse>) -> Vec<Delta> {
-        let ReceivedResponse { response, reader, mask, bytes: received, deadline } = &mut *within;
+        let ReceivedResponse { response, reader, mask, bytes: received, deadline, listener } = &mut *within;
         let limits = self.http.limits;
         let deltas = match timeout_at(*deadline, response.chunk()).await {
             Err(_) => reader.fail(&limits.late()),
@@ -279,6 +285,11 @@ impl Answering {
                 reader.fail(&AnswerTrouble::lost(format!("the connection was lost while the answer came in: {what}")))
             }
         };
+        if let Some((hooks, model)) = listener {
+            let before = Instant::now();
+            hooks.stream_events(model, reader.take_events()).await;
+            *deadline = deadline.checked_add(before.elapsed()).unwrap_or(*deadline);
+        }
         let deltas = mask.all(deltas);
         if !reader.is_done() {
             self.state = StreamState::Within(within);

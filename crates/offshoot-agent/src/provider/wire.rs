@@ -121,6 +121,8 @@ pub struct Reader {
     draft: AnswerDraft,
     decoder: Box<dyn Decoder>,
     is_done: bool,
+    /// The data of the events that nobody has taken yet, if somebody wants them.
+    kept_events: Option<Vec<String>>,
 }
 
 impl Reader {
@@ -132,7 +134,17 @@ impl Reader {
             Api::Completions => Box::new(completions::Decoder::new(&request.model)),
             Api::Google => Box::<google::Decoder>::default(),
         };
-        Ok(Self { sse: Sse::default(), draft: AnswerDraft::new(request.model.clone(), now), decoder, is_done: false })
+        let draft = AnswerDraft::new(request.model.clone(), now);
+        Ok(Self { sse: Sse::default(), draft, decoder, is_done: false, kept_events: None })
+    }
+
+    /// Keeps the data of each event, as the provider sent it, for [`Self::take_events`].
+    pub(super) fn keep_events(&mut self) {
+        self.kept_events = Some(Vec::new());
+    }
+
+    pub(super) fn take_events(&mut self) -> Vec<String> {
+        self.kept_events.as_mut().map(std::mem::take).unwrap_or_default()
     }
 
     /// The response started.
@@ -143,9 +155,12 @@ impl Reader {
 
     /// Takes the next bytes, split anywhere. Bytes after the answer's end are ignored.
     pub fn push(&mut self, bytes: &[u8]) -> Vec<Delta> {
-        let Self { sse, draft, decoder, is_done } = self;
+        let Self { sse, draft, decoder, is_done, kept_events } = self;
         if !*is_done {
-            let mut event = |name: &str, data: &str| take(decoder.as_mut(), draft, is_done, (name, data));
+            let mut event = |name: &str, data: &str| {
+                keep(kept_events, *is_done, data);
+                take(decoder.as_mut(), draft, is_done, (name, data));
+            };
             if sse.push(bytes, &mut event).is_err() && !*is_done {
                 let text = "the response has an event of more than 64 MiB";
                 *is_done = true;
@@ -157,9 +172,12 @@ impl Reader {
 
     /// The body has ended.
     pub fn end(&mut self) -> Vec<Delta> {
-        let Self { sse, draft, decoder, is_done } = self;
+        let Self { sse, draft, decoder, is_done, kept_events } = self;
         if !*is_done {
-            sse.end(&mut |name, data| take(decoder.as_mut(), draft, is_done, (name, data)));
+            sse.end(&mut |name, data| {
+                keep(kept_events, *is_done, data);
+                take(decoder.as_mut(), draft, is_done, (name, data));
+            });
         }
         if !std::mem::replace(&mut self.is_done, true) {
             match self.decoder.end(&mut self.draft) {
@@ -186,6 +204,17 @@ impl Reader {
     /// Whether [`Delta::Done`] was returned.
     pub fn is_done(&self) -> bool {
         self.is_done
+    }
+}
+
+/// The mark of the end is not an event.
+fn keep(kept: &mut Option<Vec<String>>, is_done: bool, data: &str) {
+    if let Some(kept) = kept
+        && !is_done
+        && !data.trim().is_empty()
+        && data.trim() != "[DONE]"
+    {
+        kept.push(data.to_owned());
     }
 }
 

@@ -204,3 +204,56 @@ fn a_whole_provider_answers_with_the_key_that_it_finds_itself() {
     let said = talk.world.shown(&command.env("WHOLE_KEY", "seven77").output().unwrap());
     assert!(said.contains("w1 with 7 letters"), "{said}");
 }
+
+/// One that streams itself hands on what it reads, as pi's own do. `order` has events and steps of the answer as they come.
+const STREAMS: &str = r#"
+import * as fs from "node:fs";
+const seen = (...values) => fs.appendFileSync("seen", JSON.stringify(values) + "\n");
+const cost = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 };
+export default (pi) => {
+  pi.on("provider_stream_event", async ({ type, provider, api, model, data }) => {
+    await new Promise((done) => setTimeout(done, 1));
+    seen(type, provider, api, model, data.type ?? data);
+  });
+  pi.on("message_update", ({ assistantMessageEvent: { type, delta } }) => type === "text_delta" && seen("delta", delta));
+  pi.registerProvider("own", {
+    baseUrl: "http://localhost", apiKey: "k", api: "own-api",
+    models: [{ id: "o1", name: "o1", reasoning: false, input: ["text"], cost, contextWindow: 9000, maxTokens: 100 }],
+    streamSimple(model, context, options) {
+      const message = { role: "assistant", content: [{ type: "text", text: "mine" }], api: model.api, provider: model.provider, model: model.id, timestamp: 1, stopReason: "stop", usage: { ...cost, totalTokens: 0, cost: { ...cost, total: 0 } } };
+      return (async function* () {
+        await options.onProviderStreamEvent?.({ type: "raw", words: 1 }, model);
+        yield { type: "start", partial: message };
+        yield { type: "done", reason: "stop", message };
+      })();
+    },
+  });
+};
+"#;
+
+#[test]
+fn an_extension_sees_the_events_of_an_answer_as_the_provider_sent_them() {
+    if !has_node() {
+        return;
+    }
+    let talk = Talk::new([Reply::text("Hello.")]);
+    extension(&talk, "streams.js", STREAMS);
+    let printed = run(&talk, &["-p", "one"]);
+    let file = talk.world.work().join("seen");
+    let seen = |printed: &str| {
+        let lines = std::fs::read_to_string(&file).unwrap_or_else(|_| panic!("{printed}"));
+        lines.lines().map(|line| serde_json::from_str::<Value>(line).unwrap()).collect::<Vec<_>>()
+    };
+    let first = seen(&printed);
+    let event = |name: &str| json!(["provider_stream_event", "test", "anthropic-messages", "m1", name]);
+    assert_eq!(first[0], event("message_start"), "{first:?}");
+    assert!(first.contains(&event("content_block_delta")) && first.contains(&event("message_stop")), "{first:?}");
+    let at = |what: &Value| first.iter().position(|seen| seen == what).unwrap();
+    assert!(
+        at(&event("content_block_start")) < at(&json!(["delta", "Hello."])),
+        "before the answer that is made of it"
+    );
+    std::fs::remove_file(&file).unwrap();
+    let printed = run(&talk, &["--model", "own/o1", "-p", "two"]);
+    assert_eq!(seen(&printed), [json!(["provider_stream_event", "own", "own-api", "o1", "raw"])], "{printed}");
+}
