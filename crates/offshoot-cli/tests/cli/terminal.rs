@@ -98,9 +98,14 @@ impl Terminal {
 
     /// A shell that can stop programs, at its prompt.
     pub(crate) fn shell(talk: &Talk, size: (u16, u16)) -> Self {
+        Self::shell_with(talk, size, &[])
+    }
+
+    /// The same with other variables.
+    pub(crate) fn shell_with(talk: &Talk, size: (u16, u16), variables: &[(&str, &str)]) -> Self {
         let mut shell = CommandBuilder::new("bash");
         shell.args(["--norc", "--noprofile", "-i"]);
-        let mut terminal = Self::run(talk, shell, size);
+        let mut terminal = Self::run_with(talk, shell, size, variables);
         terminal.send("PS1='shell> '\r");
         terminal.until("the shell", |screen| screen.ends_with("\nshell>"));
         terminal

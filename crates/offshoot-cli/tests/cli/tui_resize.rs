@@ -3,6 +3,8 @@
 use offshoot_agent::testing::script::{Gate, Reply};
 
 use crate::agent::Talk;
+use crate::crashes::say;
+use crate::extensions::{extension, has_node, node};
 use crate::terminal::Terminal;
 
 const WIDTHS: [u16; 6] = [40, 60, 100, 200, 120, 80];
@@ -16,10 +18,14 @@ fn paragraphs(count: usize) -> String {
     (1..=count).map(paragraph).collect()
 }
 
-/// Each size of the heights, then of the widths, three times.
+/// Each size of the heights, then of the widths, so many times.
+fn repeated(times: usize) -> impl Iterator<Item = (u16, u16)> + Clone {
+    let heights = HEIGHTS.repeat(times).into_iter().map(|rows| (80, rows));
+    heights.chain(WIDTHS.repeat(times).into_iter().map(|columns| (columns, 24)))
+}
+
 fn sizes() -> impl Iterator<Item = (u16, u16)> + Clone {
-    let heights = HEIGHTS.repeat(3).into_iter().map(|rows| (80, rows));
-    heights.chain(WIDTHS.repeat(3).into_iter().map(|columns| (columns, 24)))
+    repeated(3)
 }
 
 /// The numbers of the paragraphs, in the order in which they are there, below what the shell had said.
@@ -43,7 +49,12 @@ fn is_border(row: &str, columns: usize) -> bool {
 
 /// A shell that has said something before it runs offshoot.
 fn in_shell(talk: &Talk) -> Terminal {
-    let mut terminal = Terminal::shell(talk, (80, 24));
+    in_shell_with(talk, &[])
+}
+
+/// The same with other variables.
+fn in_shell_with(talk: &Talk, variables: &[(&str, &str)]) -> Terminal {
+    let mut terminal = Terminal::shell_with(talk, (80, 24), variables);
     terminal.send("echo before offshoot\r");
     terminal.until("the shell", |screen| screen.ends_with("\nbefore offshoot\nshell>"));
     terminal.send(&format!("{} 'tell me all'\r", env!("CARGO_BIN_EXE_offshoot")));
@@ -62,6 +73,62 @@ fn no_size_costs_a_paragraph_or_doubles_one() {
         terminal.until("the other size", |screen| is_drawn_for(screen, columns)).until_idle();
         assert_eq!(found(&terminal), all, "at {columns}×{rows}: {}", terminal.unwrapped());
     }
+    terminal.send("\x04");
+    terminal.until("the shell", |screen| screen.ends_with("shell>")).send("exit\r");
+    assert!(terminal.ended());
+    assert_eq!(found(&terminal), all);
+}
+
+const QUESTION: &str = r#"
+export default function (pi) {
+  pi.registerCommand("sure", { description: "asks", handler: (_, ctx) => ctx.ui.confirm("Is it so?", "It stays.") });
+}
+"#;
+
+/// What can be open while the size changes: the keys that open it, and words that it shows.
+const OPEN: [(&str, &str); 5] = [
+    ("/", "→ new"),
+    ("/tree\r", "Session tree"),
+    ("/thinking\r", "How much the model"),
+    ("/model\r", "Which model answers"),
+    ("/sure\r", "Is it so?"),
+];
+
+/// Regression: a terminal that restores the row number of the cursor, and not its place in the text, lost up to 14 paragraphs.
+#[test]
+fn no_size_costs_a_paragraph_below_what_is_open() {
+    if !has_node() {
+        return;
+    }
+    let talk = Talk::new([Reply::text(&paragraphs(60))]);
+    extension(&talk, "sure.ts", QUESTION);
+    talk.was_started_before();
+    let node = node().unwrap();
+    let mut terminal = in_shell_with(&talk, &[("PI_NODE", node.to_str().unwrap())]);
+    terminal.until_text("Paragraph 60 has").until_idle();
+    let all: Vec<_> = (1..=60).collect();
+    let mut looks = 0;
+    for (keys, words) in OPEN {
+        for (columns, rows) in repeated(1) {
+            terminal.send(keys);
+            terminal
+                .until(words, |screen| screen.contains(words) && (keys == "/" || !screen.contains(keys.trim_end())));
+            let before = terminal.raw.len();
+            terminal.resize(columns, rows);
+            // A narrower terminal cuts the borders of another size: they look like those of its own.
+            let is_anew = |terminal: &Terminal| {
+                let raw = String::from_utf8_lossy(&terminal.raw[before..]);
+                raw.contains("\x1b[2J") || raw.contains("\x1b[6n")
+            };
+            terminal.each_picture("the other size", |terminal| is_anew(terminal) && terminal.screen().contains(words));
+            terminal.send("\x1b");
+            terminal.until("the editor", |screen| is_drawn_for(screen, columns)).send("\x15");
+            terminal.until("an empty editor", |screen| is_drawn_for(screen, columns)).until_idle();
+            assert_eq!(found(&terminal), all, "{keys:?} at {columns}×{rows}: {}", terminal.unwrapped());
+            looks += 1;
+        }
+    }
+    say(&format!("other sizes below what is open: {looks}, each with {} paragraphs", all.len()));
     terminal.send("\x04");
     terminal.until("the shell", |screen| screen.ends_with("shell>")).send("exit\r");
     assert!(terminal.ended());

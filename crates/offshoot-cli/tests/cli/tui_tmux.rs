@@ -126,23 +126,40 @@ fn sizes_of_tmux_cost_no_paragraph_and_double_none() {
 
 /// Regression: tmux put rows of the alternate screen into its scrollback when it got wider, and paragraphs were there twice.
 #[test]
-fn a_wider_tmux_keeps_nothing_of_what_was_open() {
+fn no_size_of_tmux_costs_a_paragraph_below_what_is_open() {
     let talk = Talk::new([Reply::text(&paragraphs(1..=60))]);
     let Some(tmux) = Tmux::start(&talk) else { return };
     tmux.ask();
     tmux.until("the answer", |text| text.contains("Paragraph 60 has") && is_idle(text));
     let all: Vec<_> = (1..=60).collect();
-    for size in [(40, 24), (60, 24), (100, 24), (200, 24), (80, 24)] {
-        tmux.run(&["send-keys", "/"]);
-        tmux.until("completions", |text| text.contains("(1/"));
-        tmux.resize_window(size);
-        let border = "─".repeat(size.0.into());
-        tmux.until("the other size", |text| text.contains("(1/") && text.lines().any(|row| row == border));
-        tmux.run(&["send-keys", "Escape"]);
-        tmux.until("no completions", |text| !text.contains("(1/"));
-        tmux.run(&["send-keys", "C-u"]);
-        tmux.until("each paragraph once", |text| is_idle(text) && numbers(text) == all);
+    let mut looks = 0;
+    for (keys, words) in [
+        ("/", "→ new"),
+        ("/tree", "Session tree"),
+        ("/thinking", "How much the model"),
+        ("/model", "Which model answers"),
+    ] {
+        for size in SIZES {
+            tmux.run(&["send-keys", keys]);
+            if keys.len() > 1 {
+                tmux.until("the command", |text| text.contains(keys));
+                tmux.run(&["send-keys", "Enter"]);
+            }
+            let is_open = |text: &str| text.contains(words) && (keys.len() == 1 || !text.contains(keys));
+            tmux.until("what is open", is_open);
+            tmux.resize_window(size);
+            // A rule, or words at the right edge.
+            let is_wide = |row: &str| row.chars().count() == usize::from(size.0) && !row.starts_with("  Paragraph");
+            tmux.until("the other size", |text| is_open(text) && text.lines().any(is_wide));
+            tmux.run(&["send-keys", "Escape"]);
+            tmux.until_drawn(|text| is_idle(text) && !text.contains(words));
+            tmux.run(&["send-keys", "C-u"]);
+            let text = tmux.until("each paragraph once", |text| is_idle(text) && numbers(text) == all);
+            assert!(text.contains("\nbefore offshoot\n"), "{text}");
+            looks += 1;
+        }
     }
+    say(&format!("other sizes of tmux below what is open: {looks}, each with {} paragraphs", all.len()));
 }
 
 /// Regression: tmux pushed the start rows into its scrollback when it got narrower, and they were drawn again below.

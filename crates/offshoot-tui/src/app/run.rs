@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use offshoot_session::clock::Millis;
 use offshoot_session::transcript::Level;
-use ratatui::layout::Rect;
+use ratatui::layout::{Rect, Size};
 
 use super::cmd::{Cmd, ProgramTask, ScreenTask};
 use super::model::{Model, Overlay};
@@ -174,7 +174,7 @@ impl Hands<'_> {
                 self.draw(model)?;
             }
         }
-        Ok(())
+        self.uncover(model)
     }
 
     /// Applies a message and the messages that follow soon, for one drawing. The effect of a key is drawn at once.
@@ -208,17 +208,14 @@ impl Hands<'_> {
     fn draw(&mut self, model: &mut Model) -> io::Result<()> {
         self.tell_work(model.wishes.settings.shows_progress && model.is_working)?;
         if model.is_covered() || self.lends_screen(model) {
-            self.is_covered = true;
+            if !std::mem::replace(&mut self.is_covered, true) && std::mem::take(&mut self.is_resized) {
+                self.resize(model)?;
+            }
             self.screen.resize_full(model.size);
             self.keys.resume_reading();
             return self.draw_full(model);
         }
-        self.forget_pictures(model, Vec::new())?;
-        self.screen.leave_full()?;
-        if std::mem::take(&mut self.is_resized) {
-            self.resize(model)?;
-        }
-        self.is_covered = false;
+        self.uncover(model)?;
         let mut laid = view::print(model);
         let insets = self.pictures.insets(&mut laid, &model.wishes.theme, (model.wishes.protocol(), model.cell));
         self.screen.print(&laid.lines, &insets);
@@ -228,6 +225,18 @@ impl Hands<'_> {
         self.screen.send()
     }
 
+    /// Returns to the live rows, at their new size.
+    fn uncover(&mut self, model: &Model) -> io::Result<()> {
+        self.forget_pictures(model, Vec::new())?;
+        self.screen.leave_full()?;
+        // The message of a new size may still be on its way.
+        let is_late = std::mem::take(&mut self.is_covered) && Self::newest_size(model) != model.size;
+        if std::mem::take(&mut self.is_resized) || is_late {
+            self.resize(model)?;
+        }
+        Ok(())
+    }
+
     /// Whether passing rows take the whole screen. They keep it until they go.
     fn lends_screen(&self, model: &mut Model) -> bool {
         model.has_passing_rows() && (self.is_covered || !self.screen.has_room(view::bottom(model).height()))
@@ -235,15 +244,31 @@ impl Hands<'_> {
 
     /// Resizes the live rows. Only the terminal knows where they begin now.
     fn resize(&mut self, model: &Model) -> io::Result<()> {
+        if self.screen.is_lost() {
+            self.screen.resize_full(Self::newest_size(model));
+            let row = self.cursor_row()?;
+            self.screen.find_rows(row)?;
+        }
         self.screen.resize(model.size, self.program.now() - self.drawn_at)?;
-        if self.tells_cursor {
-            self.screen.send()?;
-            self.keys.pause();
-            let (_, cursor) = tty::place()?;
-            cursor.into_iter().for_each(|cursor| self.screen.set_top(cursor.y));
+        if let Some(row) = self.cursor_row()? {
+            self.screen.set_top(row);
         }
         self.keys.resume_reading();
         Ok(())
+    }
+
+    fn newest_size(model: &Model) -> Size {
+        tty::columns_and_rows().unwrap_or(model.size)
+    }
+
+    /// The screen row of the cursor, if the terminal reports it. Keys are not read until [`input::Keys::resume_reading`].
+    fn cursor_row(&mut self) -> io::Result<Option<u16>> {
+        if !self.tells_cursor {
+            return Ok(None);
+        }
+        self.screen.send()?;
+        self.keys.pause();
+        Ok(tty::place()?.1.map(|cursor| cursor.y))
     }
 
     fn draw_full(&mut self, model: &mut Model) -> io::Result<()> {
@@ -370,6 +395,7 @@ impl Hands<'_> {
     /// Gives the terminal to another program for a while.
     fn aside<T>(&mut self, model: &mut Model, with: impl FnOnce(&mut dyn Program) -> T) -> io::Result<T> {
         self.tell_work(false)?;
+        self.uncover(model)?;
         self.screen.close()?;
         self.keys.pause();
         self.guard.reset()?;

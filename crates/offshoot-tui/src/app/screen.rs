@@ -41,6 +41,29 @@ pub struct Screen<W: Write> {
     region: Region,
     printed: Vec<PrintedRow>,
     full: Option<Terminal<FullBackend<W>>>,
+    /// Where the cursor waits below the whole screen. Kept until the live rows are drawn or resized.
+    aside: Option<Aside>,
+}
+
+/// The cursor of the main screen while the alternate screen is shown: in the last live row, which is blank then.
+///
+/// When the alternate screen is left, a terminal restores the cursor to the text where it was, or to the row number that
+/// it had. Such a row number is too high on the screen if the terminal has become higher, and too low otherwise.
+#[derive(Debug, Clone, Copy)]
+struct Aside {
+    row: u16,
+    size: Size,
+    /// The narrowest width and the lowest height since then.
+    least: Size,
+}
+
+impl Aside {
+    /// Whether a cursor in this row of the screen is certainly not above the live rows.
+    fn is_trusted(&self, row: u16, now: Size) -> bool {
+        let last = now.height.saturating_sub(1);
+        let same = self.row.min(self.least.height.saturating_sub(1));
+        row >= last || row > self.row || row < same && now.width > self.least.width
+    }
 }
 
 impl<W: Write> Screen<W> {
@@ -49,7 +72,8 @@ impl<W: Write> Screen<W> {
     pub fn new(out: W, size: Size, cursor: Position, rewraps: bool) -> io::Result<Self> {
         let out = Pending { bytes: Rc::default(), out: Rc::new(RefCell::new(out)) };
         let size = Rc::new(Cell::new(size));
-        let mut screen = Self { out, size, rewraps, region: Region::default(), printed: Vec::new(), full: None };
+        let region = Region::default();
+        let mut screen = Self { out, size, rewraps, region, printed: Vec::new(), full: None, aside: None };
         screen.begin_again(screen.size(), cursor)?;
         Ok(screen)
     }
@@ -88,6 +112,7 @@ impl<W: Write> Screen<W> {
 
     /// Draws as many live rows as there is room for. Returns whether rows above the cursor changed.
     pub fn draw(&mut self, live: &RegionRows<Buffer>) -> io::Result<bool> {
+        self.aside = None;
         let mut paint = Paint::default();
         let printed = std::mem::take(&mut self.printed);
         let RegionRows { cursor, head, .. } = *live;
@@ -105,7 +130,9 @@ impl<W: Write> Screen<W> {
     pub fn draw_full(&mut self, view: impl FnOnce(&mut Frame<'_>)) -> io::Result<()> {
         if self.full.is_none() {
             let mut paint = Paint::default();
-            self.region.move_to_top(&mut paint);
+            let row = u16::try_from(self.region.step_aside(&mut paint)).unwrap_or(u16::MAX);
+            let size = self.size();
+            self.aside = Some(Aside { row: row.min(size.height.saturating_sub(1)), size, least: size });
             self.put_sequence(&paint.take())?;
             queue!(self.out, EnterAlternateScreen)?;
             let mut full = Terminal::new(FullBackend::new(&self.out, &self.size))?;
@@ -133,13 +160,32 @@ impl<W: Write> Screen<W> {
         Ok(())
     }
 
+    /// Whether the size changed while the whole screen was shown, so that the cursor may be above the live rows.
+    /// [`Screen::find_rows`] must then come before [`Screen::resize`].
+    pub fn is_lost(&self) -> bool {
+        self.aside.is_some()
+    }
+
+    /// Moves the cursor to the last live row, or below it. `told` is its screen row, if the terminal reports it. Rows below the live
+    /// ones are blank: they cost nothing but their height. Text above them would be lost.
+    pub fn find_rows(&mut self, told: Option<u16>) -> io::Result<()> {
+        let Some(aside) = self.aside else { return Ok(()) };
+        if told.is_some_and(|row| aside.is_trusted(row, self.size())) {
+            return Ok(());
+        }
+        let mut paint = Paint::default();
+        paint.down(usize::from(self.size().height));
+        self.put_sequence(&paint.take())
+    }
+
     /// Handles a resize. The cursor moves to the start of the live rows; [`Screen::set_top`] can then correct its
     /// screen row.
     ///
     /// `age` is the time since rows above the cursor changed, in milliseconds. Terminals report their size late. Rows
     /// that were drawn just now may have met the new size already, and were not rewrapped then.
     pub fn resize(&mut self, size: Size, age: Millis) -> io::Result<()> {
-        let before = self.size.replace(size);
+        let shown = self.size.replace(size);
+        let before = self.aside.take().map_or(shown, |aside| aside.size);
         let mut paint = Paint::default();
         self.region.resized(&mut paint, (before, size), self.rewraps && age > LATE);
         self.put_sequence(&paint.take())
@@ -153,6 +199,9 @@ impl<W: Write> Screen<W> {
     /// Sets the size of the whole screen. The live rows wait for [`Screen::resize`].
     pub fn resize_full(&mut self, size: Size) {
         self.size.set(size);
+        if let Some(Aside { least, .. }) = &mut self.aside {
+            *least = Size::new(least.width.min(size.width), least.height.min(size.height));
+        }
     }
 
     /// Wipes the live rows and leaves the cursor where they began.

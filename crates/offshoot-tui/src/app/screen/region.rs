@@ -155,6 +155,18 @@ impl Region {
         self.shown.clear();
     }
 
+    /// Wipes the region before the alternate screen is shown, and leaves the cursor in its last row. Blank rows do not wrap, and a
+    /// terminal that gets lower cuts none of them off below the cursor. Returns the screen row of the cursor, as far as it is known.
+    pub(super) fn step_aside(&mut self, paint: &mut Paint) -> usize {
+        self.move_to_top(paint);
+        paint.wipe_below();
+        self.shown = vec![CellRow::new(); self.shown.len().max(1)];
+        let below = self.shown.len() - 1;
+        paint.down(below);
+        self.cursor = (below, 0);
+        self.top + below
+    }
+
     /// Moves the cursor to the region's first row. A resize leaves it there.
     pub(super) fn move_to_top(&mut self, paint: &mut Paint) {
         let (row, column) = std::mem::take(&mut self.cursor);

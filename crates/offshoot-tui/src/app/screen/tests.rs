@@ -58,6 +58,32 @@ impl Play {
         self.screen.set_top(self.terminal.cursor().row.try_into().unwrap());
     }
 
+    /// Shows the whole screen, and rows that are as wide as it.
+    fn cover(&mut self) {
+        let fill = |frame: &mut Frame<'_>| {
+            let area = frame.area();
+            let row = Line::from("c".repeat(area.width.into()));
+            for y in 0..area.height {
+                frame.buffer_mut().set_line(0, y, &row, area.width);
+            }
+        };
+        self.screen.draw_full(fill).unwrap();
+        self.flush();
+    }
+
+    /// Leaves the whole screen, under which the size may have changed.
+    fn uncover(&mut self, size: Option<Size>) {
+        self.screen.leave_full().unwrap();
+        let Some(size) = size else { return };
+        assert!(self.screen.is_lost());
+        self.flush();
+        let row = self.terminal.cursor().row.try_into().unwrap();
+        self.screen.find_rows(Some(row)).unwrap();
+        self.screen.resize(size, 1_000).unwrap();
+        self.flush();
+        self.screen.set_top(self.terminal.cursor().row.try_into().unwrap());
+    }
+
     /// Prints the next row of a paragraph. A begun paragraph continues with its next row, at any width.
     fn print_row(&mut self) {
         let rows = paragraph(self.count);
@@ -169,6 +195,38 @@ fn no_size_costs_a_row_or_doubles_one() {
         }
     }
     assert_eq!(looked, 12 * 150);
+}
+
+/// Sizes that change while the whole screen is shown. The emulator restores the cursor to the row number that it had.
+#[test]
+fn no_size_of_the_whole_screen_costs_a_row_or_doubles_one() {
+    let mut sizes = 0;
+    for seed in 0..10 {
+        let mut numbers = Numbers(seed);
+        let mut play = Play::new(true);
+        for step in 0..40 {
+            (0..numbers.below(12)).for_each(|_| play.print_row());
+            play.draw(numbers.below(2) == 0, numbers.below(3) / 2);
+            play.cover();
+            let mut size = None;
+            for _ in 0..numbers.below(4) {
+                let new = Size::new(WIDTHS[numbers.below(6) as usize], HEIGHTS[numbers.below(5) as usize]);
+                play.terminal.resize(new.width.into(), new.height.into());
+                play.screen.resize_full(new);
+                play.cover();
+                size = Some(new);
+                sizes += 1;
+            }
+            play.uncover(size);
+            play.draw(numbers.below(2) == 0, 0);
+            let what = format!("seed {seed}, step {step}, {size:?}");
+            play.check(&what);
+            let text = play.text();
+            let count = |row: &str| text.lines().filter(|own| own.starts_with(row)).count();
+            assert_eq!((count("status"), count("typed"), count("ccc")), (1, 1, 0), "{what}: {text}");
+        }
+    }
+    assert!(sizes > 500, "{sizes}");
 }
 
 /// The cursor is in the editor, below a rule that may have been wrapped.
