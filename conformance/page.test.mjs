@@ -66,8 +66,17 @@ function downloadOf({ document }) {
   return Buffer.concat(Array.from(document.querySelectorAll("script.s"), bytes));
 }
 
+/** A branch of which a part was merged, one that was merged whole, and one that was not. */
+function mergedFile() {
+  const user = (id, parentId) => ({ type: "message", id, parentId, message: { role: "user", content: id } });
+  const merge = (tip, id, parentId) => ({ type: "branch_summary", id, parentId, fromId: parentId, summary: "tried", details: { merged: { base: "top", tip } } });
+  const entries = [user("top", null), user("part1", "top"), user("part2", "part1"), user("whole1", "top"), user("whole2", "whole1"), user("none1", "top"), user("none2", "none1"), user("here", "top"), merge("part1", "m1", "here"), merge("whole2", "m2", "m1")];
+  const lines = [{ type: "session", version: 3, id: "merged", cwd: "/w" }, ...entries].map((line) => ({ ...line, timestamp: "2026-01-01T00:00:00.000Z" }));
+  return { name: "merged", body: `${lines.map((line) => JSON.stringify(line)).join("\n")}\n` };
+}
+
 // Of the odd ones without those of 150,000 entries: jsdom takes minutes for them.
-const corpus = [...piFiles(), ...ompFiles(), ...randomFiles("page").filter((_, at) => at % 5 === 0), ...oddFiles()].filter(({ refused, body }) => !refused && body.length < 2 << 20);
+const corpus = [...piFiles(), ...ompFiles(), ...randomFiles("page").filter((_, at) => at % 5 === 0), ...oddFiles(), mergedFile()].filter(({ refused, body }) => !refused && body.length < 2 << 20);
 
 test(`the tree at the side is that of the command, under every filter, folded and open: ${corpus.length} files`, async () => {
   let rows = 0;

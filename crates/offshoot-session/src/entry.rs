@@ -214,6 +214,11 @@ impl Entry {
         self.get(name)?.as_str()
     }
 
+    /// The part of a branch that a summary says it merged.
+    pub(crate) fn merged(&self) -> Option<Json<'_>> {
+        Some(self).filter(|entry| entry.kind == Kind::BranchSummary)?.get("details")?.get("merged")
+    }
+
     /// The message of a message entry.
     pub fn message(&self) -> Option<Json<'_>> {
         self.get("message").filter(|message| !message.is_null())

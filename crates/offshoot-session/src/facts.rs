@@ -17,6 +17,15 @@ pub struct Reported {
     pub cost: f64,
 }
 
+/// A branch that a summary brought back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MergedBranch {
+    /// The summary's index in the tree.
+    pub summary: u32,
+    /// The index of the last entry that it covers.
+    pub tip: u32,
+}
+
 /// Sums over entries.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 #[expect(missing_docs, reason = "the name says it")]
@@ -50,6 +59,8 @@ pub struct Facts {
     pub silent: Vec<u32>,
     /// Results of failed tool calls, by index.
     pub failed: Vec<u32>,
+    /// Merges of branches of this tree, by index of the summary.
+    pub merged: Vec<MergedBranch>,
     /// Sums over the covered entries.
     pub totals: Totals,
     /// Sums over pieces of branches.

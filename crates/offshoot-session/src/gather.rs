@@ -6,7 +6,7 @@ use std::thread;
 
 use crate::entry::{Entry, Source};
 use crate::error::Result;
-use crate::facts::{Facts, Reported};
+use crate::facts::{Facts, MergedBranch, Reported};
 use crate::json::{Json, JsonKind};
 use crate::kind::{Kind, Role};
 use crate::tokens::Usage;
@@ -75,6 +75,7 @@ pub(crate) fn read(source: &dyn Source, mut known: Facts) -> Result<Facts> {
         known.reported.extend(part.reported);
         known.silent.extend(part.silent);
         known.failed.extend(part.failed);
+        known.merged.extend(part.merged);
     }
     let chains = std::mem::take(&mut known.chains);
     known.chains = chains.extended(tree, |ix, node| known.of(ix, node));
@@ -100,6 +101,8 @@ fn read_part(source: &dyn Source, entries: &[NodeIx]) -> Result<Facts> {
         if found.has_failed {
             facts.failed.push(place);
         }
+        let tip = entry.merged().and_then(|merged| source.tree().find(&merged.str("tip")?));
+        facts.merged.extend(tip.map(|tip| MergedBranch { summary: place, tip: tip.index() as u32 }));
     }
     Ok(facts)
 }

@@ -32,7 +32,7 @@ use order::Order;
 use pi_rows::PiRows;
 pub use row_facts::RowFacts;
 pub use row_texts::RowTexts;
-pub use sums::{BranchSums, Sums};
+pub use sums::{BranchSums, MergedPart, Sums};
 use trunk_rows::{TrunkRows, TrunkScope};
 pub use words::words;
 
@@ -304,6 +304,11 @@ impl Outline {
     /// Whether a row's entry is on the path to the open entry.
     pub fn is_on_path(&self, at: usize) -> bool {
         self.drawing.place(at).is_some_and(|place| self.order.is_on_path(place))
+    }
+
+    /// Whether an entry is on the path to the open entry; `false` if it is not laid out.
+    fn leads_to_open(&self, ix: NodeIx) -> bool {
+        self.order.place(ix).is_some_and(|place| self.order.is_on_path(place))
     }
 
     pub fn layout(&self) -> TreeLayout {

@@ -156,7 +156,7 @@ impl<'a> Lineage<'a> {
 impl Merged {
     /// What a branch summary merged; `None` for other entries and summaries.
     pub fn of(entry: &Entry) -> Option<Self> {
-        let merged = Some(entry).filter(|entry| entry.kind == Kind::BranchSummary)?.get("details")?.get("merged")?;
+        let merged = entry.merged()?;
         Some(Self {
             base: merged.str("base").map(EntryId::new),
             tip: EntryId::new(merged.str("tip")?),

@@ -8,6 +8,9 @@ const LEVELS = 8;
 /** The most calls of a run that are named, and the most entries in which last words are looked for. */
 const [NAMED, LOOKED_AT] = [64, 32];
 
+/** How the mark of a merge begins; the id of the last entry that it covers follows. */
+const MERGE = "⇠ summary of ";
+
 /** Entries whose text has what is searched for. */
 let searched = new Set();
 const nodes = [];
@@ -24,7 +27,7 @@ const placeOf = {
 };
 let roots = [];
 /** Every node in display order, and by rank there: the parent's rank, the rank after the last descendant, sums. */
-const order = { nodes: [], ranks: [], parents: [], ends: [], costs: [0], entries: [0], onPath: new Set(), open: -1 };
+const order = { nodes: [], ranks: [], parents: [], ends: [], costs: [0], entries: [0], onPath: new Set(), merged: [], open: -1 };
 
 /** What a row's text says after who says it. */
 const afterName = (text) => text.slice(text.indexOf(": ") + 2);
@@ -114,6 +117,8 @@ function matches(node, words) {
 function arrange(open) {
   order.open = open;
   order.onPath = new Set(open < 0 ? [] : pathTo(open));
+  const summaries = [...order.onPath].filter((at) => nodes[at].mark.startsWith(MERGE));
+  order.merged = summaries.map((at) => placeOf.get(nodes[at].mark.slice(MERGE.length))).filter((at) => at !== undefined);
   const weights = nodes.map((node) => (node.bits & MARKER ? 0 : 1));
   for (const at of walk((_, siblings) => siblings).reverse()) if (nodes[at].parent >= 0) weights[nodes[at].parent] += weights[at];
   const isHeavier = (at, than) => (order.onPath.has(at) === order.onPath.has(than) ? weights[at] >= weights[than] : order.onPath.has(at));
@@ -305,9 +310,12 @@ function noteOf(row, now) {
   }
   const isInside = (at) => order.ranks[at] > row.rank && order.ranks[at] < row.end;
   const label = META.labels.findLast(isInside);
+  const merged = order.merged.filter((tip) => order.ranks[tip] >= row.rank && order.ranks[tip] < row.end);
+  const isLast = (tip) => order.nodes.slice(order.ranks[tip] + 1, order.ends[order.ranks[tip]]).every((at) => nodes[at].who > 2);
   const counted = (count, one, many) => `${count} ${count === 1 ? one : many}`;
   const parts = [
     label !== undefined && `[${oneLine(nodes[label].label, 40)}]`,
+    merged.length > 0 && (merged.some(isLast) ? "merged" : "partly merged"),
     counted(entries, "entry", "entries"),
     cost > 0 && `$${inCents(cost).toFixed(2)}`,
     nodes[newest].time !== null && ago(nodes[newest].time, now),

@@ -9,13 +9,13 @@ use crate::clock::Millis;
 use crate::entry::Source;
 use crate::error::Result;
 use crate::facts::chains::{Chain, Chains, Latest};
-use crate::facts::{Facts, Reported, Totals};
+use crate::facts::{Facts, MergedBranch, Reported, Totals};
 use crate::gather;
 use crate::medium::make_private_folder;
 use crate::medium::{FileMedium, read_regular};
 use crate::tree::NodeIx;
 
-const MAGIC: &[u8; 8] = b"offfact4";
+const MAGIC: &[u8; 8] = b"offfact5";
 /// The facts are written again when this many more entries are known.
 const STALE: usize = 512;
 
@@ -53,10 +53,13 @@ fn read(medium: &FileMedium, place: &Path, length: u64) -> Option<Facts> {
         .collect::<Option<_>>()?;
     let silent = (0..reader.short()?).map(|_| reader.short()).collect::<Option<_>>()?;
     let failed = (0..reader.short()?).map(|_| reader.short()).collect::<Option<_>>()?;
+    let merged = (0..reader.short()?)
+        .map(|_| Some(MergedBranch { summary: reader.short()?, tip: reader.short()? }))
+        .collect::<Option<_>>()?;
     let totals = read_totals(reader)?;
     let (covered, shape) = (reader.short()? as usize, reader.number()?);
     let all = (0..reader.short()?).map(|_| read_chain(reader)).collect::<Option<_>>()?;
-    Some(Facts { count, reported, silent, failed, totals, chains: Chains { all, count: covered, shape } })
+    Some(Facts { count, reported, silent, failed, merged, totals, chains: Chains { all, count: covered, shape } })
 }
 
 fn read_totals(reader: &mut Reader<'_>) -> Option<Totals> {
@@ -86,6 +89,11 @@ fn write(medium: &FileMedium, place: &Path, length: u64, facts: &Facts) -> std::
     for places in [&facts.silent, &facts.failed] {
         writer.short(places.len() as u32);
         places.iter().for_each(|place| writer.short(*place));
+    }
+    writer.short(facts.merged.len() as u32);
+    for merged in &facts.merged {
+        writer.short(merged.summary);
+        writer.short(merged.tip);
     }
     write_totals(&mut writer, &facts.totals);
     writer.short(facts.chains.count as u32);

@@ -412,6 +412,10 @@ fn facts_are_kept_beside_the_index() {
     };
     let mut text = std::fs::read_to_string(&path).unwrap();
     (0..600).for_each(|at| text.push_str(&answer(at)));
+    text.push_str(concat!(
+        r#"{"type":"branch_summary","id":"m","parentId":"a1","timestamp":"t","fromId":"a1","summary":"x","details":{"merged":{"base":"e1","tip":"a0"}}}"#,
+        "\n"
+    ));
     std::fs::write(&path, &text).unwrap();
     let facts = |cache: Option<&Path>| {
         let options = Options { index: cache.map(Path::to_path_buf), ..Options::default() };
@@ -420,6 +424,7 @@ fn facts_are_kept_beside_the_index() {
     let kept = place(&cache, &path).with_extension("facts");
     let cold = facts(None);
     assert_eq!((cold.reported.len(), cold.silent.len(), kept.exists()), (600, 600, false));
+    assert_eq!(cold.merged.len(), 1);
     assert_eq!((facts(Some(&cache)), kept.exists()), (cold.clone(), true));
     assert_eq!(facts(Some(&cache)), cold);
     (600..700).for_each(|at| text.push_str(&answer(at)));

@@ -1,8 +1,8 @@
-//! The note on a folded branch's row: entries, cost, age, branches, label, last words.
+//! The note on a folded branch's row: label, what was merged of it, entries, cost, age, branches, last words.
 
 use unicode_width::UnicodeWidthStr as _;
 
-use super::{Outline, Sums};
+use super::{MergedPart, Outline, Sums};
 use crate::clock::{Millis, ago};
 use crate::entry::Source;
 use crate::error::Result;
@@ -35,6 +35,8 @@ pub struct BranchNote {
     pub tips: u32,
     /// A label on an entry other than the first.
     pub label: Option<String>,
+    /// How much of it a summary on the current path covers.
+    pub merged: Option<MergedPart>,
     /// The last words, unless the first entry has them.
     pub last_words: Option<String>,
 }
@@ -77,8 +79,13 @@ impl BranchNote {
         let cost = (self.cost > 0.0).then(|| format!("${:.2}", in_cents(self.cost)));
         let branches = self.tips.saturating_sub(1);
         let branches = (branches > 0).then(|| counted(branches, "branch", "branches"));
+        let merged = self.merged.map(|part| match part {
+            MergedPart::All => "merged".to_owned(),
+            MergedPart::Some => "partly merged".to_owned(),
+        });
         let parts = [
             label,
+            merged,
             Some(counted(self.entries, "entry", "entries")),
             cost,
             self.newest.map(|newest| ago(newest, now)),
@@ -140,6 +147,7 @@ impl Sums {
             newest: figures.latest.time,
             tips: figures.tips,
             label: label.map(|label| crate::text::one_line(&label.text, 40)),
+            merged: self.merged(nodes, outline, &branch),
             last_words,
         }))
     }

@@ -1,5 +1,6 @@
 //! Sums over the branch of any entry, from the sums over chains that a source keeps.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use super::Outline;
@@ -23,6 +24,8 @@ pub struct Sums {
     above: Vec<Totals>,
     /// The last entry of every branch, by index.
     tips: Vec<NodeIx>,
+    /// The last entries of what summaries on the current path cover.
+    merged: Vec<NodeIx>,
 }
 
 /// Sums over an entry and all its descendants.
@@ -32,6 +35,15 @@ pub(super) struct Figures {
     pub(super) latest: Latest,
     /// How many branches end there.
     pub(super) tips: u32,
+}
+
+/// How much of a branch is on the current path as a summary.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum MergedPart {
+    /// More was said after the part.
+    Some,
+    /// Nothing was said after it.
+    All,
 }
 
 /// Sums over an entry's branch.
@@ -84,7 +96,12 @@ impl Sums {
             path.add(&facts.chains.all[parent].totals);
             above[at] = path;
         }
-        tree.whole(Self { facts, below, above, tips })
+        let on_path = facts
+            .merged
+            .iter()
+            .filter(|merged| NodeIx::stored(merged.summary).is_some_and(|summary| outline.leads_to_open(summary)));
+        let merged = on_path.filter_map(|merged| NodeIx::stored(merged.tip)).collect();
+        tree.whole(Self { facts, below, above, tips, merged })
     }
 
     /// The sums of an entry's branch; `None` for an entry that was added later.
@@ -94,6 +111,22 @@ impl Sums {
         let own = self.from(nodes, start)?;
         let path = self.path(nodes, ix)?;
         Some(BranchSums { start, own: own.totals, path, tips: own.tips, newest: own.latest.time })
+    }
+
+    /// How much of the branch at these places summaries on the current path cover.
+    pub(super) fn merged(
+        &self,
+        nodes: &NodeReader<'_>,
+        outline: &Outline,
+        branch: &Range<usize>,
+    ) -> Option<MergedPart> {
+        let is_inside = |tip: &&NodeIx| outline.place(**tip).is_some_and(|place| branch.contains(&place));
+        let tips = self.merged.iter().filter(is_inside);
+        let is_last = |tip: &NodeIx| {
+            let own = self.of(nodes, *tip).messages;
+            self.from(nodes, *tip).is_some_and(|figures| figures.totals.messages == own)
+        };
+        tips.map(|tip| if is_last(tip) { MergedPart::All } else { MergedPart::Some }).max()
     }
 
     /// Whether a branch ends at an entry.

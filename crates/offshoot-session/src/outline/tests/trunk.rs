@@ -187,6 +187,47 @@ fn a_run_of_tool_calls_is_one_row_and_a_failed_call_its_own() {
     ");
 }
 
+#[test]
+fn a_folded_branch_says_that_it_was_merged() {
+    let merge = |tip: &str, id: &str, parent: &str| {
+        format!(
+            r#"{{"type":"branch_summary","id":"{id}","parentId":"{parent}","timestamp":"t","fromId":"{parent}","summary":"tried","details":{{"merged":{{"base":"b","tip":"{tip}"}}}}}}"#
+        )
+    };
+    let talk = |id: &str, parent: &str| {
+        format!(
+            r#"{{"type":"message","id":"{id}","parentId":{parent},"timestamp":"t","message":{{"role":"user","content":"{id}"}}}}"#
+        )
+    };
+    let mut lines = vec![r#"{"type":"session","version":3,"id":"s","timestamp":"t","cwd":"/w"}"#.to_owned()];
+    lines.extend([talk("a", "null"), talk("b", "\"a\""), talk("c", "\"b\""), talk("d", "\"c\"")]);
+    lines.extend([talk("e", "\"b\""), merge("c", "f", "e"), merge("d", "g", "f")]);
+    let session = Session::from_text(&(lines.join("\n") + "\n"), Options::default()).unwrap();
+    insta::assert_snapshot!(drawn(&session, "g", &Folds::default()), @"
+      • user: a
+      • user: b
+      ├⊞ user: c  merged · 2 entries · “d”
+      • user: e
+      • ⇠ summary of c [branch summary]: tried
+    › • ⇠ summary of d [branch summary]: tried
+    ");
+    insta::assert_snapshot!(drawn(&session, "f", &Folds::default()), @"
+      • user: a
+      • user: b
+      ├⊞ user: c  partly merged · 2 entries · “d”
+      • user: e
+    › • ⇠ summary of c [branch summary]: tried
+      └─ ⇠ summary of d [branch summary]: tried  1 entry
+    ");
+    insta::assert_snapshot!(drawn(&session, "e", &Folds::default()), @"
+      • user: a
+      • user: b
+      ├⊞ user: c  2 entries · “d”
+    › • user: e
+      └⊞ ⇠ summary of c [branch summary]: tried  2 entries · “tried”
+    ");
+}
+
 /// A tree from the parents of its entries: `parents[at]` modulo `at + 1` is the parent of the next one.
 fn tree_of(parents: &[usize], is_talk: impl Fn(usize) -> bool) -> Session {
     let mut text = r#"{"type":"session","version":3,"id":"s","timestamp":"t","cwd":"/w"}"#.to_owned() + "\n";
