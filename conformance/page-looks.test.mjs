@@ -24,8 +24,10 @@ const NOW = new Date("2026-01-06T12:00:00Z");
 const axe = await library("axe-core");
 const { text, ids } = richSession();
 
-/** Clicks scroll, and pictures that arrive move what is below them: only once nothing moves is a place the same each time. */
+/** Clicks scroll, pictures that arrive move what is below them, and what is under the mouse is lit: only once nothing moves and
+ *  the mouse is away is a place the same each time. */
 async function settle(page, place, block) {
+  await page.mouse.move(0, 0);
   await page.evaluate("Promise.all([...document.images].filter((image) => image.src).map((image) => image.decode().catch(() => {})))");
   await page.evaluate(([place, block]) => document.querySelector(place).scrollIntoView({ block, behavior: "instant" }), [place, block]);
   await page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))");
