@@ -4,8 +4,10 @@ mod help;
 mod pi_flags;
 mod read;
 
+use std::cell::LazyCell;
 use std::ffi::OsString;
 use std::io::Write as _;
+use std::ops::Deref;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -193,11 +195,11 @@ pub(crate) fn run(arguments: &[OsString]) -> ExitCode {
         return sandbox::run(rest.iter().cloned());
     }
     let mut environment = Environment::read();
-    let flags = KnownFlags::read(&environment);
-    let line = match read::read(arguments, environment.session.as_deref(), ui::is_interactive(), &flags) {
-        Ok(line) => line,
-        Err(error) => {
-            return refused(arguments, &error, &flags);
+    let line = {
+        let flags = LazyCell::new(|| KnownFlags::read(&environment));
+        match read::read(arguments, environment.session.as_deref(), ui::is_interactive(), &flags) {
+            Ok(line) => line,
+            Err(error) => return refused(&environment, arguments, &error, &flags),
         }
     };
     environment.cache = environment.cache.filter(|_| !line.global.no_index);
@@ -230,8 +232,13 @@ pub(crate) fn run(arguments: &[OsString]) -> ExitCode {
 }
 
 /// Prints help, the version, or what is wrong with the command line.
-fn refused(arguments: &[OsString], error: &clap::Error, flags: &KnownFlags) -> ExitCode {
-    let ui = Ui::new(&Environment::read(), ColorWhen::Auto, false);
+fn refused(
+    environment: &Environment,
+    arguments: &[OsString],
+    error: &clap::Error,
+    flags: &impl Deref<Target = KnownFlags>,
+) -> ExitCode {
+    let ui = Ui::new(environment, ColorWhen::Auto, false);
     if error.use_stderr() {
         let text = error.to_string();
         let first = text.lines().next().unwrap_or_default();

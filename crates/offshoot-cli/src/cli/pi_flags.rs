@@ -1,6 +1,7 @@
 //! pi's spellings of options, brought into offshoot's before a conversation's arguments are parsed.
 
 use std::ffi::OsString;
+use std::ops::Deref;
 use std::path::Path;
 
 use crate::known_flags::KnownFlags;
@@ -73,7 +74,7 @@ fn takes_value(all: &clap::Command, option: &str) -> bool {
 pub(super) fn extension_flags(
     all: &clap::Command,
     arguments: &[OsString],
-    extensions: &KnownFlags,
+    extensions: &impl Deref<Target = KnownFlags>,
 ) -> (Vec<OsString>, ExtensionFlags) {
     let names_extension = |word: &&OsString| {
         let word = word.to_str().unwrap_or_default();
@@ -82,8 +83,9 @@ pub(super) fn extension_flags(
             || word.starts_with("--hook=")
     };
     let before_dashes = arguments.iter().take_while(|word| *word != "--");
-    let may_be_any = extensions.may_be_new || before_dashes.clone().any(|word| names_extension(&word));
-    let is_flag = |name: &str| !is_known(all, name) && (may_be_any || extensions.get(name).is_some());
+    let is_named = before_dashes.clone().any(|word| names_extension(&word));
+    let may_be = |name: &str| is_named || extensions.may_be_new || extensions.get(name).is_some();
+    let is_flag = |name: &str| !is_known(all, name) && may_be(name);
     let (mut kept, mut flags) = (Vec::new(), Vec::new());
     let mut words = arguments.iter().peekable();
     while let Some(word) = words.next() {

@@ -4,6 +4,7 @@
 //! space, or follows `-p`, `--` or `chat`; anything else that is not a command is refused.
 
 use std::ffi::OsString;
+use std::ops::Deref;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::parser::ValueSource;
@@ -55,7 +56,7 @@ pub(crate) fn command_line() -> clap::Command {
     all.override_usage("offshoot [OPTIONS] [PROMPT]\n       offshoot COMMAND …")
 }
 
-/// Interprets an argument vector, which starts with the program's name.
+/// Interprets an argument vector, which starts with the program's name. `extensions` is read where an option is unknown.
 ///
 /// # Errors
 /// clap's: an unknown option or a missing value; also help and version, which the caller prints.
@@ -63,7 +64,7 @@ pub(super) fn read(
     arguments: &[OsString],
     session: Option<&str>,
     is_terminal: bool,
-    extensions: &KnownFlags,
+    extensions: &impl Deref<Target = KnownFlags>,
 ) -> std::result::Result<CommandLine, clap::Error> {
     // Without a terminal a bare `offshoot` cannot start a conversation: it shows its help.
     let all = command_line();
@@ -147,15 +148,20 @@ fn with_session(
     all.try_get_matches_from(arguments)
 }
 
+/// An option of a conversation that stands before the command. The options are built only if any option stands there.
+fn option_of_conversation(matches: &ArgMatches) -> Option<String> {
+    let is_given = |id: &str| matches.value_source(id) == Some(ValueSource::CommandLine);
+    if !matches.ids().any(|id| is_given(id.as_str())) {
+        return None;
+    }
+    let conversation = <agent::Args as clap::Args>::augment_args(clap::Command::new("offshoot"));
+    let foreign = conversation.get_arguments().find(|argument| is_given(argument.get_id().as_str()))?;
+    Some(foreign.get_long().map_or_else(|| foreign.to_string(), |long| format!("--{long}")))
+}
+
 /// A command; refuses options that belong to a conversation.
 fn command(matches: &ArgMatches, name: &str) -> std::result::Result<Result<Task>, clap::Error> {
-    let conversation = <agent::Args as clap::Args>::augment_args(clap::Command::new("offshoot"));
-    let foreign = conversation.get_arguments().find(|argument| {
-        let id = argument.get_id().as_str();
-        matches.value_source(id) == Some(ValueSource::CommandLine)
-    });
-    if let Some(argument) = foreign {
-        let option = argument.get_long().map_or_else(|| argument.to_string(), |long| format!("--{long}"));
+    if let Some(option) = option_of_conversation(matches) {
         let error = CommandError::usage(format!("{option} belongs to a conversation, and `{name}` is a command"));
         return Ok(Err(error
             .hint(format!("`offshoot {name} --help` lists the options of the command"))

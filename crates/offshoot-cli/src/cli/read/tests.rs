@@ -15,7 +15,7 @@ fn words(line: &str) -> Vec<OsString> {
 
 /// What a line means, in a few words.
 fn meaning(line: &str) -> String {
-    let read = match read(&words(line), None, true, &KnownFlags::default()) {
+    let read = match read(&words(line), None, true, &&KnownFlags::default()) {
         Ok(read) => read,
         Err(error) if error.use_stderr() => {
             let text = error.to_string();
@@ -264,9 +264,9 @@ fn what_may_be_a_mistyped_command_is_refused() {
 
 #[test]
 fn without_a_terminal_nothing_typed_shows_the_help() {
-    let error = read(&words(""), None, false, &KnownFlags::default()).map(|_| ()).unwrap_err();
+    let error = read(&words(""), None, false, &&KnownFlags::default()).map(|_| ()).unwrap_err();
     assert!(error.to_string().contains("Look:\n  list"), "{error}");
-    assert!(read(&words(""), None, true, &KnownFlags::default()).is_ok());
+    assert!(read(&words(""), None, true, &&KnownFlags::default()).is_ok());
 }
 
 /// Every alias and every command is known to the walk that looks for the first word.
@@ -285,7 +285,7 @@ fn the_first_word_is_found_behind_every_option() {
 
 #[test]
 fn a_variable_gives_the_session_of_a_command_that_lacks_an_argument() {
-    let meaning = |line: &str| match read(&words(line), Some("/s.jsonl"), true, &KnownFlags::default()) {
+    let meaning = |line: &str| match read(&words(line), Some("/s.jsonl"), true, &&KnownFlags::default()) {
         Ok(CommandLine { task: Ok(Task::Command(command)), .. }) => {
             format!("{command:?}").replace("Some(\"/s.jsonl\")", "\"/s.jsonl\"")
         }
@@ -304,7 +304,7 @@ fn a_variable_gives_the_session_of_a_command_that_lacks_an_argument() {
     for line in ["trash", "import", "export", "switch"] {
         assert!(meaning(line).starts_with("error: the following required arguments"), "{line}: {}", meaning(line));
     }
-    let option = read(&words("tree"), Some("--open"), true, &KnownFlags::default()).map(|_| ()).unwrap_err();
+    let option = read(&words("tree"), Some("--open"), true, &&KnownFlags::default()).map(|_| ()).unwrap_err();
     assert_eq!(option.kind(), ErrorKind::MissingRequiredArgument);
 }
 
