@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use offshoot_agent::error::AgentError;
 use offshoot_agent::event::Event;
-use offshoot_agent::message::{AssistantMessage, Message, text_of};
+use offshoot_agent::message::{AssistantMessage, Message, StopReason, text_of};
 use offshoot_agent::sandbox::Sandbox;
 use offshoot_agent::turn::Settled;
 use offshoot_session::json::Object;
@@ -110,6 +110,9 @@ impl<'a> Printer<'a> {
                 let answer = self.last.as_ref().filter(|_| settled.is_ok()).map(|last| text_of(&last.content));
                 if let Some(answer) = answer.filter(|answer| !answer.is_empty()) {
                     writeln!(self.out, "{answer}")?;
+                }
+                if self.last.as_ref().is_some_and(|last| last.stop_reason == StopReason::Length) {
+                    self.app.ui.note("the answer is cut off: it reached its length limit");
                 }
             }
             PrintForm::Result => {

@@ -2,10 +2,11 @@
 
 use std::io::{BufReader, Read as _, Write as _};
 use std::path::PathBuf;
-use std::process::{Child, ChildStdout, Command, Stdio};
+use std::process::{Child, ChildStdout, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
 use insta::assert_snapshot;
+use offshoot_agent::message::StopReason;
 use offshoot_agent::testing::script::{Gate, Reply, Then};
 use offshoot_agent::testing::server::{KEY, Server};
 use serde_json::{Value, json};
@@ -94,6 +95,17 @@ fn the_answer_is_printed() {
     assert!(request["system"].to_string().contains("Today is 2026-02-01"), "{request}");
     assert_eq!(request["tools"].as_array().unwrap().len(), 4);
     assert_eq!(talk.lines().len(), 5);
+}
+
+/// Regression: half an answer looked like a whole one.
+#[test]
+fn an_answer_that_is_cut_off_says_so() {
+    let talk = Talk::new([Reply { stop: Some(StopReason::Length), ..Reply::text("Forty") }, Reply::text("Forty-two.")]);
+    let stderr = |output: Output| String::from_utf8(output.stderr).unwrap();
+    let cut = talk.command(&["-p", "what is it?"]).output().unwrap();
+    assert_eq!(String::from_utf8_lossy(&cut.stdout), "Forty\n");
+    assert_eq!(stderr(cut), "note: the answer is cut off: it reached its length limit\n");
+    assert_eq!(stderr(talk.command(&["-p", "what is it?"]).output().unwrap()), "");
 }
 
 /// An import that was not opened by name is not what `-c` continues.
