@@ -306,6 +306,11 @@ impl Outline {
         self.drawing.place(at).is_some_and(|place| self.order.is_on_path(place))
     }
 
+    /// Whether the default filter leaves an entry out; `false` if it is not laid out.
+    pub fn is_left_out(&self, ix: NodeIx) -> bool {
+        self.order.place(ix).is_some_and(|place| !self.order.is_shown(place, Filter::Default))
+    }
+
     /// Whether an entry is on the path to the open entry; `false` if it is not laid out.
     fn leads_to_open(&self, ix: NodeIx) -> bool {
         self.order.place(ix).is_some_and(|place| self.order.is_on_path(place))

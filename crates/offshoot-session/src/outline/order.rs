@@ -144,6 +144,11 @@ impl Order {
         self.classes.get(place as usize).is_some_and(|class| is_good_result(*class))
     }
 
+    /// Whether a filter that needs no labels shows an entry.
+    pub(super) fn is_shown(&self, place: u32, filter: Filter) -> bool {
+        self.classes.get(place as usize).is_some_and(|class| shows(*class, filter))
+    }
+
     /// Whether a filter shows each entry, by place.
     pub(super) fn filtered(&self, tree: &Tree, filter: Filter) -> Vec<bool> {
         if filter == Filter::LabeledOnly {

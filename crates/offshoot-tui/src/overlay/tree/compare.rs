@@ -35,9 +35,19 @@ pub(super) struct Compare {
     comparison: Comparison,
     /// The compared entries.
     of: [NodeIx; 2],
+    /// The entries of the branches that the default filter shows.
+    listed: [Vec<NodeIx>; 2],
     top: usize,
     is_reading: bool,
     patches: Patches,
+}
+
+/// One of the two branches.
+#[derive(Clone, Copy)]
+struct Branch<'a> {
+    name: char,
+    side: &'a Side,
+    listed: &'a [NodeIx],
 }
 
 /// What differs in the files of the branches.
@@ -68,9 +78,11 @@ pub(super) struct Given<'a> {
 }
 
 impl Compare {
-    pub(super) fn new(source: &dyn Source, first: NodeIx, second: NodeIx) -> Result<Self> {
-        let comparison = Comparison::new(source, first, second)?;
-        Ok(Self { comparison, of: [first, second], top: 0, is_reading: true, patches: Patches::NotAsked })
+    pub(super) fn new(source: &dyn Source, outline: &Outline, of: [NodeIx; 2]) -> Result<Self> {
+        let comparison = Comparison::new(source, of[0], of[1])?;
+        let listed = |side: &Side| side.entries.iter().copied().filter(|ix| !outline.is_left_out(*ix)).collect();
+        let listed = [listed(&comparison.sides[0]), listed(&comparison.sides[1])];
+        Ok(Self { comparison, of, listed, top: 0, is_reading: true, patches: Patches::NotAsked })
     }
 
     /// Searches for more files. Returns whether there are more to find.
@@ -85,8 +97,7 @@ impl Compare {
 
     /// Scrolls, but not beyond the end.
     pub(super) fn scroll(&mut self, by: isize, columns: u16, room: usize) {
-        let [first, second] = &self.comparison.sides;
-        let counts = (self.count(first), self.count(second));
+        let counts = (self.branch(0).count(), self.branch(1).count());
         let count = match &self.patches {
             Patches::Shown(lines) => lines.len(),
             _ if columns >= WIDE => counts.0.max(counts.1),
@@ -106,7 +117,7 @@ impl Compare {
         };
         draw(&Line::styled(text::truncate(&shared, area.width.into(), "…").into_owned(), muted), row(area, 1), buf);
         let inner = Rect { y: area.y + 3.min(area.height), height: area.height.saturating_sub(5), ..area };
-        let [first, second] = &self.comparison.sides;
+        let (first, second) = (self.branch(0), self.branch(1));
         if let Patches::Shown(lines) = &self.patches {
             for (at, (token, line)) in lines.iter().skip(self.top).take(inner.height.into()).enumerate() {
                 let line = text::truncate(line, inner.width.into(), "…").into_owned();
@@ -116,15 +127,15 @@ impl Compare {
             let half = Rect { width: (area.width - 1) / 2, ..inner };
             let other = Rect { x: inner.x + half.width + 1, width: inner.width - half.width - 1, ..inner };
             let seen = self.top..self.top + usize::from(inner.height);
-            column(given, ('A', first), seen.clone(), half, buf);
-            column(given, ('B', second), seen, other, buf);
+            column(given, first, seen.clone(), half, buf);
+            column(given, second, seen, other, buf);
         } else {
-            let count = self.count(first);
+            let count = first.count();
             let seen = self.top..self.top + usize::from(inner.height);
-            column(given, ('A', first), seen.start..seen.end.min(count).max(seen.start), inner, buf);
+            column(given, first, seen.start..seen.end.min(count).max(seen.start), inner, buf);
             let used = count.saturating_sub(self.top).min(inner.height.into()) as u16;
             let rest = Rect { y: inner.y + used, height: inner.height - used, ..inner };
-            column(given, ('B', second), seen.start.saturating_sub(count)..seen.end.saturating_sub(count), rest, buf);
+            column(given, second, seen.start.saturating_sub(count)..seen.end.saturating_sub(count), rest, buf);
         }
         let (confirms, back, reading) = match &self.patches {
             Patches::Asked => ("patches", "back to the tree", " · working out the patches…"),
@@ -153,8 +164,24 @@ impl Compare {
         is_new
     }
 
-    fn count(&self, side: &Side) -> usize {
-        header(side, 'A', 0).len() + side.entries.len()
+    fn branch(&self, at: usize) -> Branch<'_> {
+        Branch { name: ['A', 'B'][at], side: &self.comparison.sides[at], listed: &self.listed[at] }
+    }
+}
+
+impl Branch<'_> {
+    /// How many lines it has.
+    fn count(self) -> usize {
+        self.header(0).len() + self.listed.len()
+    }
+
+    /// The lines above the entries.
+    fn header(self, now: Millis) -> Vec<Item> {
+        let mut items = header(self.side, self.name, now);
+        if !self.listed.is_empty() {
+            items.push(Item::Heading("Entries".to_owned()));
+        }
+        items
     }
 }
 
@@ -169,7 +196,7 @@ impl TreeSelector {
 
     /// Shows where two entries part, and what only each of them has.
     pub fn open_comparison(&mut self, first: NodeIx, second: NodeIx) {
-        let opened = Compare::new(self.source.as_ref(), first, second).and_then(|mut compare| {
+        let opened = Compare::new(self.source.as_ref(), &self.list.outline, [first, second]).and_then(|mut compare| {
             compare.work(self.source.as_ref(), AT_ONCE)?;
             Ok(compare)
         });
@@ -273,11 +300,11 @@ fn patch_line(line: &str) -> (Token, String) {
 }
 
 /// Draws the visible lines of a branch.
-fn column(given: &Given<'_>, (name, side): (char, &Side), seen: Range<usize>, area: Rect, buf: &mut Buffer) {
+fn column(given: &Given<'_>, branch: Branch<'_>, seen: Range<usize>, area: Rect, buf: &mut Buffer) {
     let theme = given.theme;
-    let header = header(side, name, given.now);
-    let entries = side.entries.iter().map(|ix| Item::Entry(*ix));
-    for (at, item) in header.into_iter().chain(entries).skip(seen.start).take(seen.len()).enumerate() {
+    let entries = branch.listed.iter().map(|ix| Item::Entry(*ix));
+    for (at, item) in branch.header(given.now).into_iter().chain(entries).skip(seen.start).take(seen.len()).enumerate()
+    {
         let (line, token) = match item {
             Item::Heading(line) => (line, Token::Accent),
             Item::Text(line) => (line, Token::Text),
@@ -288,7 +315,7 @@ fn column(given: &Given<'_>, (name, side): (char, &Side), seen: Range<usize>, ar
     }
 }
 
-/// The lines above a branch's entries.
+/// The lines about a branch.
 fn header(side: &Side, name: char, now: Millis) -> Vec<Item> {
     let age = side.newest.map_or(String::new(), |time| format!(", {}", ago(time, now)));
     let mut items = vec![
@@ -310,9 +337,6 @@ fn header(side: &Side, name: char, now: Millis) -> Vec<Item> {
             items.push(Item::Heading(title.to_owned()));
             items.extend(paths.into_iter().map(|path| Item::Text(format!("  {path}"))));
         }
-    }
-    if !side.entries.is_empty() {
-        items.push(Item::Heading("Entries".to_owned()));
     }
     items
 }

@@ -211,3 +211,16 @@ fn the_whole_of_a_huge_tree_is_laid_out_only_for_a_key_that_needs_it() {
     press(&mut selector, "home");
     insta::assert_snapshot!(selector.status(), @"(1/200000)");
 }
+
+/// Regression: each answer that only calls tools was a row `assistant: (no content)` above its call.
+#[test]
+fn a_comparison_lists_the_entries_that_the_tree_shows() {
+    let words = ["a::user:q1", "b:a:assistant:", "c:b:user:more", "d:a:user:alt", "e:d:assistant:done"];
+    let mut selector = opened(&words, (80, 24));
+    let entry = |id: &str| selector.source.tree().find(id).unwrap();
+    let (first, second) = (entry("c"), entry("e"));
+    selector.open_comparison(first, second);
+    let picture = picture(&selector);
+    assert!(picture.contains("  user: more") && picture.contains("  assistant: done"), "{picture}");
+    assert!(!picture.contains("(no content)"), "{picture}");
+}
