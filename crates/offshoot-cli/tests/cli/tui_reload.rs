@@ -35,7 +35,7 @@ fn what_was_written_since_the_start_counts_after_a_reload() {
     ]);
     let mut terminal = Terminal::offshoot(&talk, &["say hello"], (80, 24));
     terminal.until_text("Hello.").until_idle().send("/revv main.rs\r");
-    terminal.until_text("there is no command /revv. /help shows them all");
+    terminal.until_text("there is no command /revv; /help shows them all");
     data(&talk, "prompts/rev.md", "Review $1 with care.");
     data(&talk, "skills/alpha/SKILL.md", "---\nname: alpha\ndescription: Counts letters.\n---\nCount them.\n");
     data(&talk, "skills/odd/SKILL.md", "---\nname: odd\n---\n");

@@ -10,6 +10,8 @@ use offshoot_settings::nearest::nearest;
 pub enum Mistake {
     #[error("there is no command /{name}{} /help shows them all", meant(.suggestion))]
     Unknown { name: String, suggestion: Option<String> },
+    #[error("a command's name follows the slash; /help shows them all")]
+    Nameless,
     #[error("/{name} is pi's; here {instead}")]
     OfPi { name: String, instead: &'static str },
     #[error("/{} needs an argument: {}", .0.name, .0.typed())]
@@ -18,12 +20,14 @@ pub enum Mistake {
     TooMuch { spec: &'static Spec },
     #[error("{0:?} is not a thinking level; the levels are off, minimal, low, medium, high, xhigh and max")]
     Level(String),
+    #[error("/label has no option {0}; --clear removes the label")]
+    LabelOption(String),
     #[error("{0:?} is not an approval mode; the modes are auto, edits, ask and read-only")]
     Mode(String),
 }
 
 fn meant(suggestion: &Option<String>) -> String {
-    suggestion.as_ref().map_or_else(|| ".".to_owned(), |name| format!(": did you mean /{name}?"))
+    suggestion.as_ref().map_or_else(|| ";".to_owned(), |name| format!(": did you mean /{name}?"))
 }
 
 fn too_much(spec: &Spec) -> String {
@@ -63,6 +67,9 @@ impl Mistake {
 pub fn parse(text: &str) -> Option<Result<SlashCommand, Mistake>> {
     let text = text.trim();
     let rest = text.strip_prefix('/')?;
+    if rest.is_empty() {
+        return Some(Err(Mistake::Nameless));
+    }
     let (name, arguments) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
     let is_name = |name: &str| name.starts_with(char::is_alphabetic) && !name.contains(['/', '.']);
     if !is_name(name) {
@@ -123,6 +130,7 @@ fn command(spec: &'static Spec, arguments: &str) -> Result<SlashCommand, Mistake
         "label" => SlashCommand::Label(match given {
             None => LabelRequest::Show,
             Some(text) if text == "--clear" => LabelRequest::Clear,
+            Some(text) if text.starts_with("--") => return Err(Mistake::LabelOption(text)),
             Some(text) => LabelRequest::Set(text),
         }),
         "name" => SlashCommand::Name(given),
@@ -232,6 +240,8 @@ mod tests {
             ("/label", "Label(Show)"),
             ("/label here", "Label(Set(\"here\"))"),
             ("/label --clear", "Label(Clear)"),
+            ("/label --claer", "/label has no option --claer; --clear removes the label"),
+            ("/ ", "a command's name follows the slash; /help shows them all"),
             ("/import \"\"", "/import needs an argument: /import <path>"),
             ("/switch", "/switch needs an argument: /switch <entry>"),
             ("/tree all", "/tree takes no argument"),
@@ -249,12 +259,12 @@ mod tests {
     fn an_unknown_command_names_the_nearest() {
         assert_eq!(said("/tere"), "there is no command /tere: did you mean /tree? /help shows them all");
         assert_eq!(said("/brnach here"), "there is no command /brnach: did you mean /branch? /help shows them all");
-        assert_eq!(said("/frobnicate"), "there is no command /frobnicate. /help shows them all");
+        assert_eq!(said("/frobnicate"), "there is no command /frobnicate; /help shows them all");
     }
 
     #[test]
     fn a_path_is_something_to_say() {
-        for text in ["/etc/hosts is odd", "/", "// comment", "/tmp/x", "/a.rs", "a /tree", ""] {
+        for text in ["/etc/hosts is odd", "// comment", "/tmp/x", "/a.rs", "a /tree", ""] {
             assert_eq!(said(text), "something to say", "{text}");
         }
     }
