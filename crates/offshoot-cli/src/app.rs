@@ -153,7 +153,7 @@ impl App {
             index: self.index_folder(),
             progress: Some(Box::new(progress)),
             spill: self.environment.spill.clone(),
-            turns: self.environment.spill.as_ref().and_then(|spill| Some(spill.parent()?.join("turns"))),
+            turns: self.environment.turns(),
             spill_policy: self.spill_policy,
             durability: self.durability,
             lock_wait: self.lock_wait(),

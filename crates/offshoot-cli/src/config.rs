@@ -82,6 +82,11 @@ impl Environment {
         Self::from(&env, cwd, std::env::home_dir(), &std::env::temp_dir())
     }
 
+    /// The folder in which programs name the prompts that they are answering.
+    pub(crate) fn turns(&self) -> Option<PathBuf> {
+        Some(self.spill.as_ref()?.parent()?.join("turns"))
+    }
+
     fn from(all: Env<'_>, cwd: PathBuf, home: Option<PathBuf>, temp: &Path) -> Self {
         // An empty variable counts as unset.
         let env = &|name: &str| all(name).filter(|value| !value.is_empty());

@@ -31,8 +31,9 @@ Examples:
 pub(crate) fn run(app: &App, _args: &Args) -> Result<()> {
     allow_many_files();
     let mut out = app.ui.raw();
-    let (spill, durability, lock_wait) = (app.environment.spill.clone(), app.durability, app.lock_wait());
-    let defaults = Defaults { spill, durability, lock_wait, now: app.environment.now };
+    let (spill, turns) = (app.environment.spill.clone(), app.environment.turns());
+    let (durability, lock_wait) = (app.durability, app.lock_wait());
+    let defaults = Defaults { spill, turns, durability, lock_wait, now: app.environment.now };
     let models = Models(App { ui: app.ui.quiet(), ..app.clone() });
     serve((&app.store()?, &models, defaults), &app.cwd(), io::stdin().lock(), &mut out)?;
     Ok(out.finish()?)

@@ -63,6 +63,8 @@ pub(super) enum HeldPlan {
 #[derive(Debug, Clone)]
 pub(crate) struct Defaults {
     pub(crate) spill: Option<PathBuf>,
+    /// The folder of the prompts that programs are answering.
+    pub(crate) turns: Option<PathBuf>,
     pub(crate) durability: Durability,
     pub(crate) lock_wait: Duration,
     /// The time for names such as `2h`; `None` is the clock's.
@@ -71,8 +73,8 @@ pub(crate) struct Defaults {
 
 impl Defaults {
     fn options(&self) -> Options {
-        let (spill, durability, lock_wait) = (self.spill.clone(), self.durability, self.lock_wait);
-        Options { spill, durability, lock_wait, ..Options::default() }
+        let (spill, turns) = (self.spill.clone(), self.turns.clone());
+        Options { spill, turns, durability: self.durability, lock_wait: self.lock_wait, ..Options::default() }
     }
 }
 

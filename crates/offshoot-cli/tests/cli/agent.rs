@@ -468,6 +468,17 @@ fn nobody_reads_any_more() {
     assert_eq!((child.wait().unwrap().code(), said.as_str()), (Some(0), ""));
 }
 
+/// The codes that `api` reports of the only session.
+fn diagnostics_of(talk: &Talk) -> Vec<String> {
+    let open = json!({"jsonrpc": "2.0", "id": 1, "method": "open", "params": {"path": talk.files()[0]}});
+    let ask = json!({"jsonrpc": "2.0", "id": 2, "method": "getDiagnostics", "params": {"session": 1}});
+    let mut api = talk.command(&["api"]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    write!(api.stdin.take().unwrap(), "{open}\n{ask}\n").unwrap();
+    let output = String::from_utf8(api.wait_with_output().unwrap().stdout).unwrap();
+    let answer: Value = serde_json::from_str(output.lines().last().unwrap()).unwrap();
+    answer["result"].as_array().unwrap().iter().map(|told| told["code"].as_str().unwrap().to_owned()).collect()
+}
+
 /// Two programs prompt the same session at once: each prompt becomes an ordinary branch, and each program reports it.
 #[test]
 fn a_prompt_beside_one_that_another_program_is_answering() {
@@ -480,6 +491,7 @@ fn a_prompt_beside_one_that_another_program_is_answering() {
     talk.server.wait_for(2);
     let check = talk.run(&["check", "latest", "--json"]);
     assert!(check.contains("unanswered-prompt"), "{check}");
+    assert_eq!(diagnostics_of(&talk), ["unanswered-prompt"]);
     let second = talk.command(&["-c", "-p", "the second asks"]).output().unwrap();
     gate.open();
     let said = |output: std::process::Output| {

@@ -75,10 +75,17 @@ impl Session {
         Ok(self.unanswered(turn.prompt))
     }
 
+    /// Names the prompt above the leaf that another process is answering now.
+    ///
+    /// # Errors
+    /// The session cannot be read.
+    pub fn foreign_prompt(&self) -> Result<Option<Diagnostic>> {
+        Ok(self.foreign_turn()?.and_then(|turn| self.unanswered(turn.prompt)))
+    }
+
     /// Reports a prompt above the leaf that another process is answering.
     pub(super) fn note_foreign_turn(&mut self) {
-        if let Ok(Some(turn)) = self.foreign_turn() {
-            let told = self.unanswered(turn.prompt);
+        if let Ok(told) = self.foreign_prompt() {
             self.loaded.diagnostics.extend(told);
         }
     }

@@ -4,6 +4,7 @@ use std::io::Write;
 use std::path::Path;
 
 use offshoot_session::entry::Source as _;
+use offshoot_session::error::Code;
 use offshoot_session::id::EntryId;
 use offshoot_session::tree::NodeIx;
 
@@ -104,6 +105,9 @@ pub(in crate::api) fn is_persisted(handle: &OpenSession, _: &Params<'_>, out: &m
 /// The diagnostics of the file, then those of the path to the leaf.
 pub(in crate::api) fn diagnostics(handle: &OpenSession, _: &Params<'_>, out: &mut dyn Write) -> MethodResult {
     let context = handle.session.context()?;
-    let all = handle.session.diagnostics().iter().chain(&context.diagnostics);
+    // Whether another program is answering is asked anew each time.
+    let kept = handle.session.diagnostics().iter().filter(|told| told.code != Code::UnansweredPrompt);
+    let answering = handle.session.foreign_prompt()?;
+    let all = kept.chain(&answering).chain(&context.diagnostics);
     write_array(out, all, |out, diagnostic| Ok(out.write_all(diagnostic.to_json().as_bytes())?))
 }
