@@ -512,6 +512,12 @@ export type Message =
       };
       isError: boolean;
       /**
+       * The calls that the tool itself has made, in pi's shape. The model does not see them.
+       */
+      nestedCalls?: {
+        [k: string]: unknown;
+      };
+      /**
        * Milliseconds since 1970.
        */
       timestamp: number;

@@ -4,6 +4,8 @@ use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use tokio::sync::mpsc::UnboundedSender;
+
 use crate::approval::{ApprovalDecision, ApprovalMode};
 use crate::event::{BashResult, CompactionResult};
 use crate::limits::Limits;
@@ -11,8 +13,8 @@ use crate::message::{Block, Content, CustomMessage};
 use crate::provider::{Model, ThinkingLevel};
 use crate::resources::SharedResources;
 use crate::setup::{ReloadedSetup, Rules};
-use crate::tool::{Tool, ToolContext};
-use crate::turn::{BringBack, Navigated, Navigation, QueueMode, Settled};
+use crate::tool::{Tool, ToolContext, ToolOutcome};
+use crate::turn::{BringBack, Call, Navigated, Navigation, QueueMode, Settled};
 
 /// See the methods of [`crate::agent_session::AgentSession`].
 #[derive(Debug, Clone, PartialEq)]
@@ -93,6 +95,9 @@ pub enum Command {
     SetApproval(ApprovalMode),
     /// A tool of offshoot's own by its name, for an extension that wraps it.
     BuiltIn(String),
+    /// Runs a call that a running tool makes, as one of the model: replied to with its outcome. Who no longer waits for
+    /// the reply stops it.
+    RunNested(NestedCall),
     /// Returns the agent's state.
     Inspect,
 }
@@ -159,6 +164,23 @@ pub struct BuiltInTool {
 impl PartialEq for BuiltInTool {
     fn eq(&self, other: &Self) -> bool {
         self.tool == other.tool && Arc::ptr_eq(&self.place, &other.place)
+    }
+}
+
+/// A call that a running tool makes.
+#[derive(Debug, Clone)]
+#[expect(missing_docs, reason = "the names say what they are")]
+pub struct NestedCall {
+    /// The id of the call whose tool makes it.
+    pub parent: String,
+    pub call: Call,
+    /// Gets the partial outcomes.
+    pub steps: UnboundedSender<ToolOutcome>,
+}
+
+impl PartialEq for NestedCall {
+    fn eq(&self, other: &Self) -> bool {
+        self.call == other.call && self.steps.same_channel(&other.steps)
     }
 }
 
@@ -235,6 +257,7 @@ pub enum Reply {
     Handled,
     /// `None`: there is no such tool.
     BuiltIn(Option<BuiltInTool>),
+    Outcome(ToolOutcome),
     /// The id of the new entry.
     Entry(String),
     Settled(Settled),

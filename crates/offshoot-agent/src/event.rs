@@ -531,6 +531,7 @@ mod tests {
             tool_name: "ls".to_owned(),
             content: vec![Block::text("x")],
             details: None,
+            nested_calls: None,
             is_error: false,
             timestamp: 7,
         });

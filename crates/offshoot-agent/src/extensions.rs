@@ -213,6 +213,11 @@ pub enum Happening {
         before: ThinkingLevel,
         now: ThinkingLevel,
     },
+    /// A step of a call that a tool makes: `tool_execution_start`, `_update` or `_end`, in pi's shape.
+    NestedCall {
+        event: &'static str,
+        members: Value,
+    },
 }
 
 /// What becomes of a command of the user.

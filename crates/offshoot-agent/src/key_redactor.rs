@@ -102,8 +102,8 @@ impl KeyRedactor {
 
     pub(crate) fn redact(&self, mut outcome: ToolOutcome) -> ToolOutcome {
         self.redact_blocks(&mut outcome.content);
-        if let Some(details) = &mut outcome.details {
-            self.redact_value(details);
+        for value in outcome.details.iter_mut().chain(outcome.nested_calls.as_deref_mut()) {
+            self.redact_value(value);
         }
         outcome
     }

@@ -185,6 +185,9 @@ pub struct ToolResultMessage {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub details: Option<Value>,
     pub is_error: bool,
+    /// The calls that the tool itself has made, in pi's shape. The model does not see them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub nested_calls: Option<Value>,
     /// Milliseconds since 1970.
     #[serde(default)]
     pub timestamp: i64,

@@ -92,12 +92,18 @@ pub struct ToolOutcome {
     pub content: Vec<Block>,
     /// For people and renderers, in pi's shape.
     pub details: Option<Value>,
+    /// The calls that the tool itself has made, in pi's shape.
+    pub nested_calls: Option<Box<Value>>,
     pub is_error: bool,
     /// The run ends with it, if every call of the answer says so.
     pub ends_run: bool,
-    /// Why the sandbox may have stopped the call, as a clause.
-    pub sandbox_refusal: Option<Box<str>>,
+    /// Why the sandbox may have stopped the call. Boxed, because outcomes are handed around and few have it.
+    pub sandbox_refusal: Option<Box<SandboxRefusal>>,
 }
+
+/// Why the sandbox may have stopped a call, as a clause.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SandboxRefusal(pub String);
 
 impl ToolOutcome {
     /// A text for the model.

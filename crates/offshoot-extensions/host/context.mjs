@@ -66,6 +66,10 @@ export function createContexts(instance, api, host) {
   };
   const descriptors = (...parts) => Object.defineProperties({}, Object.assign({}, ...parts.map(Object.getOwnPropertyDescriptors)));
   const tool = {
+    // Each call gets its own: see `nested.mjs`.
+    async executeTool() {
+      throw new Error("executeTool belongs to a call: use the ctx that `execute` got");
+    },
     get tools() {
       const active = ask("pi.getActiveTools");
       return ask("pi.getAllTools").filter(({ name }) => active.includes(name));

@@ -6,6 +6,7 @@ import { invalidateAll, invocations as components } from "./components.mjs";
 import { invocations as editors } from "./editor.mjs";
 import { isUnread, payloadOf, sentText } from "./large.mjs";
 import { problem } from "./loader.mjs";
+import { withNested } from "./nested.mjs";
 import { invocations as providers } from "./providers.mjs";
 import { invocations as renderings } from "./renderings.mjs";
 import { writableSession } from "./session.mjs";
@@ -97,7 +98,9 @@ const invocations = {
     const instance = load.instance(ext);
     const tool = required(instance.tools, name, "tool");
     const update = (partial) => send({ t: "progress", id, update: partial });
-    return tool.execute(toolCallId, params, abort.signal, update, instance.contexts.tool);
+    const isSequential = (other) => load.instances.some(({ tools }) => tools.get(other)?.executionMode === "sequential");
+    const run = (context) => tool.execute(toolCallId, params, abort.signal, update, context);
+    return withNested(toolCallId, instance.contexts.tool, { signal: abort.signal, isSequential }, run);
   },
   async setup(load, { of }) {
     const open = { isOpen: true };

@@ -41,9 +41,10 @@ impl Runner {
             return CallVerdict::Block { reason: why, ends_run: false };
         }
         for listener in self.listeners("tool_call") {
-            let payload = json!({
+            let mut payload = json!({
                 "type": "tool_call", "toolName": call.name, "toolCallId": call.id, "input": call.arguments
             });
+            self.shared.nested.name_parent(&mut payload, &call.id);
             let answer = match self.ask(&listener, "tool_call", payload.to_string().into()).await {
                 Ok(answer) => answer,
                 Err(Failure { message, .. }) => {
@@ -68,10 +69,11 @@ impl Runner {
     /// Each handler sees what the ones before made of the result.
     pub(crate) async fn after_call(&mut self, call: Call, mut result: ToolOutcome) -> ToolOutcome {
         for listener in self.listeners("tool_result") {
-            let payload = json!({
+            let mut payload = json!({
                 "type": "tool_result", "toolName": call.name, "toolCallId": call.id, "input": call.arguments,
                 "content": result.content, "details": result.details, "isError": result.is_error
             });
+            self.shared.nested.name_parent(&mut payload, &call.id);
             let Some(answer) = self.answer(&listener, "tool_result", payload.to_string().into()).await else {
                 continue;
             };

@@ -78,6 +78,9 @@ pub struct LoadRequest {
     pub pi_packages: Vec<PathBuf>,
 }
 
+/// Why nothing can be asked any more.
+pub(crate) const ENDED: &str = "the agent has ended";
+
 /// A handler's identity in its host.
 pub type HandlerId = u64;
 

@@ -13,6 +13,7 @@ mod steps;
 mod registry;
 mod payload;
 mod tool;
+mod nested;
 mod ui_prompts;
 mod shared;
 mod session_calls;

@@ -5,7 +5,8 @@ use offshoot_agent::extensions::{Said, SaidVerdict};
 use offshoot_agent::message::{Block, Content, CustomMessage, UserMessage};
 use serde_json::{Value, json};
 
-use crate::services::{AgentServices, ENDED};
+use crate::contract::ENDED;
+use crate::services::AgentServices;
 
 impl AgentServices {
     pub(crate) fn send_message(&self, params: &Value) -> Result<String, String> {

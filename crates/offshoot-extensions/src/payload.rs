@@ -155,6 +155,7 @@ pub(crate) fn of_happening(happening: Happening) -> (&'static str, Value) {
             let payload = json!({"type": "model_select", "model": model(&now), "previousModel": model(&before), "source": source});
             ("model_select", payload)
         }
+        Happening::NestedCall { event, members } => (event, members),
         Happening::ThinkingSelected { before, now } => {
             let (before, now) = (before.as_str(), now.as_str());
             ("thinking_level_select", json!({"type": "thinking_level_select", "level": now, "previousLevel": before}))

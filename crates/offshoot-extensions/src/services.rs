@@ -17,21 +17,21 @@ use tokio::runtime::Handle;
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 
 use crate::complete;
-use crate::contract::{CALL, HostFuture, Loaded, Services};
+use crate::contract::{CALL, ENDED, HostFuture, Loaded, Services};
+use crate::nested;
 use crate::payload::model;
 use crate::preview::preview;
 use crate::prompt_options::system_prompt_options;
 use crate::session_calls;
 use crate::shared::Shared;
 use crate::steps::passing;
+use crate::tool::shape;
 
 pub(crate) struct AgentServices {
     pub(crate) shared: Weak<Shared>,
     pub(crate) runtime: Handle,
     pub(crate) clock: Arc<dyn Clock + Sync>,
 }
-
-pub(crate) const ENDED: &str = "the agent has ended";
 
 impl AgentServices {
     pub(crate) fn shared(&self) -> Result<Arc<Shared>, String> {
@@ -278,6 +278,7 @@ impl Services for AgentServices {
                     shared.key(text("provider"), text("id")).await
                 }
                 Some(("oauth", step)) => shared.sign_in_step(step, &params).await,
+                Some(("ctx", "executeTool")) => nested::execute(&agent()?, &shared.nested, &params, progress).await,
                 Some(("ctx", "forecast")) => forecast(&agent()?, &params, clock.now()).await,
                 Some(("ctx", "reload")) => {
                     shared.reload().await;
@@ -351,10 +352,6 @@ async fn run_built_in(agent: &AgentSession, params: &Value, progress: UnboundedS
     // Nobody may be listening any more.
     let pass = |step: ToolOutcome| drop(progress.send(shape(&step)));
     Ok(shape(&passing(running, steps, pass).await))
-}
-
-fn shape(outcome: &ToolOutcome) -> Value {
-    json!({"content": outcome.content, "details": outcome.details, "isError": outcome.is_error})
 }
 
 fn unknown(method: &str) -> String {

@@ -14,6 +14,7 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::sync::{oneshot, watch};
 
 use crate::contract::{Failure, Host, Loaded, Payload};
+use crate::nested::NestedCalls;
 use crate::program::{ExtensionFailure, Program, RegisteredProvider};
 use crate::registry::Registry;
 use crate::tool::ExtensionTool;
@@ -40,6 +41,7 @@ pub(crate) struct Shared {
     /// The call of a host whose function prepares the next session.
     setup: Mutex<Option<u64>>,
     ui_prompts: UiPrompts,
+    pub(crate) nested: NestedCalls,
 }
 
 impl Shared {
@@ -62,6 +64,7 @@ impl Shared {
             refreshing: tokio::sync::Mutex::default(),
             setup: Mutex::default(),
             ui_prompts: UiPrompts::default(),
+            nested: NestedCalls::default(),
         }
     }
 

@@ -94,7 +94,13 @@ pub(crate) fn outcome(value: Value) -> ToolOutcome {
     let details = object.remove("details").filter(|details| !details.is_null());
     let is_error = object.get("isError").and_then(Value::as_bool).unwrap_or(false);
     let ends_run = object.get("terminate").and_then(Value::as_bool).unwrap_or(false);
-    ToolOutcome { content, details, is_error, ends_run, ..ToolOutcome::default() }
+    let nested_calls = object.remove("nestedCalls").filter(Value::is_object).map(Box::new);
+    ToolOutcome { content, details, nested_calls, is_error, ends_run, ..ToolOutcome::default() }
+}
+
+/// An outcome in pi's shape.
+pub(crate) fn shape(outcome: &ToolOutcome) -> Value {
+    json!({"content": outcome.content, "details": outcome.details, "isError": outcome.is_error})
 }
 
 fn block(value: &Value) -> Block {

@@ -199,7 +199,8 @@ impl Conversation {
             | Reply::Session(_)
             | Reply::Thinking(_)
             | Reply::Standing(_)
-            | Reply::BuiltIn(_) => {}
+            | Reply::BuiltIn(_)
+            | Reply::Outcome(_) => {}
         }
     }
 

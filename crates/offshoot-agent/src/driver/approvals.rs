@@ -142,7 +142,7 @@ impl Asker {
     ) -> Result<(), ToolOutcome> {
         let Some(reason) = outcome.sandbox_refusal.take() else { return Err(outcome) };
         while let Approver::FrontEnd(_) = self.approver {
-            let (reason, once) = (reason.to_string(), ApprovalDecision::OnceUnsandboxed);
+            let (reason, once) = (reason.0.clone(), ApprovalDecision::OnceUnsandboxed);
             let subject = QuestionSubject { tier: "exec", diff: None, reason, grant: None, once };
             match self.ask(call, subject, stop).await {
                 Some(Verdict::Allowed | Verdict::AllowedAlways(_)) => return Ok(()),

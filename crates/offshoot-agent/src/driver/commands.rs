@@ -67,6 +67,7 @@ fn while_busy(command: &Command) -> WhileBusy {
         | Command::Approve { .. }
         | Command::SetApproval(_)
         | Command::BuiltIn(_)
+        | Command::RunNested(_)
         | Command::Inspect => WhileBusy::Begins,
     }
 }
@@ -204,6 +205,7 @@ impl Driver {
             Command::Reload(ReloadedSetup(new)) => self.set(reply, |driver| driver.reload(&new)),
             Command::Approve { id, decision, message } => self.approve(id, decision, message, reply),
             Command::SetApproval(mode) => self.set_approval(mode, reply),
+            Command::RunNested(nested) => self.run_nested(nested, reply),
             Command::BuiltIn(name) => answer(reply, Reply::BuiltIn(self.built_in(&name))),
             Command::Inspect => answer(reply, Reply::Standing(Box::new(self.standing()))),
         }

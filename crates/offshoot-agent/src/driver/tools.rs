@@ -6,8 +6,9 @@ use tokio::sync::mpsc::unbounded_channel;
 use tokio::sync::oneshot;
 
 use super::approvals::{Asker, CallPlace};
-use super::{Driver, DriverInput};
-use crate::command::{BuiltInTool, ToolList};
+use super::commands::answer;
+use super::{Driver, DriverInput, Waiter};
+use crate::command::{BuiltInTool, NestedCall, Reply, ToolList};
 use crate::extensions::{CallVerdict, Extensions, Question};
 use crate::message::Block;
 use crate::tool::{Tool, ToolContext, ToolOutcome};
@@ -26,64 +27,70 @@ impl Driver {
     }
 
     pub(super) fn run_tool(&mut self, ticket: Ticket, index: usize, call: Call) {
-        let own = self.own.clone();
-        let clock = self.setup.clock.clone();
-        let tool = self.setup.tools.iter().find(|tool| tool.name() == call.name).cloned();
-        let mut place = self.setup.tool_context.clone();
-        place.keys.secrets = self.redactor.keys();
-        place.call_id.clone_from(&call.id);
-        let place = Arc::new(place);
-        let redactor = self.redactor.clone();
-        let mut asker = Asker {
-            place: CallPlace { ticket, index },
-            permissions: self.permissions(),
-            approver: self.setup.approver.clone(),
-            redactor: redactor.clone(),
-            own: self.own.clone(),
-        };
+        let (own, clock) = (self.own.clone(), self.setup.clock.clone());
+        let run = self.call_run(CallPlace { ticket, index }, &call);
         let (judged, next) = oneshot::channel::<()>();
         let before = self.judged.replace((ticket, next)).filter(|(turn, _)| *turn == ticket).map(|(_, before)| before);
-        let (asked_before, asked_after) =
-            (self.extensions_for(Question::BeforeCall), self.extensions_for(Question::AfterCall));
-        let (stop, mut stopped) = oneshot::channel();
-        self.tool_stops.retain(|stop| !stop.is_closed());
-        self.tool_stops.push(stop);
+        let mut stopped = self.stop_of_call();
         self.spawn(async move {
-            let outcome = match tool {
-                Some(tool) => {
-                    match judge(&mut asker, &tool, (call, asked_before), &place, (before, &mut stopped)).await {
-                        Ok(call) => {
-                            drop(judged);
-                            let show = |outcome| {
-                                let outcome = redactor.redact(outcome);
-                                drop(own.send(DriverInput::Machine(TurnInput::Partial {
-                                    ticket,
-                                    call: index,
-                                    outcome,
-                                })));
-                            };
-                            let arguments = call.arguments.clone();
-                            let outcome = run(tool.as_ref(), arguments, place.clone(), &mut stopped, &show).await;
-                            let outcome = match asker.permit_outside(&call, outcome, &mut stopped).await {
-                                Ok(()) => {
-                                    let outside = Arc::new(ToolContext { sandbox: None, ..ToolContext::clone(&place) });
-                                    let arguments = call.arguments.clone();
-                                    let mut outcome = run(tool.as_ref(), arguments, outside, &mut stopped, &show).await;
-                                    outcome.content.push(Block::text(OUTSIDE));
-                                    outcome
-                                }
-                                Err(outcome) => outcome,
-                            };
-                            after(asked_after, call, outcome, &mut stopped).await
-                        }
-                        Err(refused) => refused,
-                    }
-                }
-                None => ToolOutcome::failed(format!("there is no tool named {}", call.name)),
+            let redactor = run.asker.redactor.clone();
+            let show = |outcome| {
+                let partial = TurnInput::Partial { ticket, call: index, outcome: redactor.redact(outcome) };
+                drop(own.send(DriverInput::Machine(partial)));
             };
+            let outcome = run.run(call, (before, Some(judged)), &mut stopped, show).await;
             let (outcome, at) = (redactor.redact(outcome), clock.now());
             drop(own.send(DriverInput::Machine(TurnInput::Ended { ticket, call: index, outcome, at })));
         });
+    }
+
+    /// Runs a call that a tool of the turn makes. It is judged as one of the model, in the place of the call that makes it.
+    pub(super) fn run_nested(&mut self, nested: NestedCall, mut reply: Waiter) {
+        let NestedCall { parent, call, steps } = nested;
+        let Some((ticket, index)) = self.state.running_call(&parent) else {
+            let outcome = ToolOutcome::failed(format!("not run: the call {parent} that made it is not running"));
+            return answer(reply, Reply::Outcome(outcome));
+        };
+        let run = self.call_run(CallPlace { ticket, index }, &call);
+        let mut stopped = self.stop_of_call();
+        self.spawn(async move {
+            let redactor = run.asker.redactor.clone();
+            let show = |outcome| drop(steps.send(redactor.redact(outcome)));
+            let outcome = tokio::select! {
+                biased;
+                // Dropping the run stops the tool.
+                () = reply.closed() => return,
+                outcome = run.run(call, (None, None), &mut stopped, show) => outcome,
+            };
+            answer(reply, Reply::Outcome(redactor.redact(outcome)));
+        });
+    }
+
+    fn call_run(&self, place: CallPlace, call: &Call) -> CallRun {
+        let mut context = self.setup.tool_context.clone();
+        context.keys.secrets = self.redactor.keys();
+        context.call_id.clone_from(&call.id);
+        CallRun {
+            tool: self.setup.tools.iter().find(|tool| tool.name() == call.name).cloned(),
+            context: Arc::new(context),
+            asker: Asker {
+                place,
+                permissions: self.permissions(),
+                approver: self.setup.approver.clone(),
+                redactor: self.redactor.clone(),
+                own: self.own.clone(),
+            },
+            asked_before: self.extensions_for(Question::BeforeCall),
+            asked_after: self.extensions_for(Question::AfterCall),
+        }
+    }
+
+    /// Ends when the tools are stopped.
+    fn stop_of_call(&mut self) -> oneshot::Receiver<()> {
+        let (stop, stopped) = oneshot::channel();
+        self.tool_stops.retain(|stop| !stop.is_closed());
+        self.tool_stops.push(stop);
+        stopped
     }
 
     pub(super) fn stop_tools(&mut self) {
@@ -91,6 +98,46 @@ impl Driver {
             // A tool that has just ended no longer listens.
             let _ = stop.send(());
         }
+    }
+}
+
+/// What a call needs to run.
+struct CallRun {
+    tool: Option<Arc<dyn Tool>>,
+    context: Arc<ToolContext>,
+    asker: Asker,
+    asked_before: Option<Arc<dyn Extensions>>,
+    asked_after: Option<Arc<dyn Extensions>>,
+}
+
+impl CallRun {
+    /// Waits until the call may run, and runs it. It is judged after the call that ends with `before`; dropping `judged`
+    /// lets the next one be judged.
+    async fn run(
+        mut self,
+        call: Call,
+        (before, judged): (Option<oneshot::Receiver<()>>, Option<oneshot::Sender<()>>),
+        stop: &mut oneshot::Receiver<()>,
+        show: impl Fn(ToolOutcome),
+    ) -> ToolOutcome {
+        let Some(tool) = self.tool else { return ToolOutcome::failed(format!("there is no tool named {}", call.name)) };
+        let asked = (call, self.asked_before);
+        let call = match judge(&mut self.asker, &tool, asked, &self.context, (before, stop)).await {
+            Ok(call) => call,
+            Err(refused) => return refused,
+        };
+        drop(judged);
+        let outcome = run(tool.as_ref(), call.arguments.clone(), self.context.clone(), stop, &show).await;
+        let outcome = match self.asker.permit_outside(&call, outcome, stop).await {
+            Ok(()) => {
+                let outside = Arc::new(ToolContext { sandbox: None, ..ToolContext::clone(&self.context) });
+                let mut outcome = run(tool.as_ref(), call.arguments.clone(), outside, stop, &show).await;
+                outcome.content.push(Block::text(OUTSIDE));
+                outcome
+            }
+            Err(outcome) => outcome,
+        };
+        after(self.asked_after, call, outcome, stop).await
     }
 }
 

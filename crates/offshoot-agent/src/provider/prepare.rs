@@ -125,15 +125,30 @@ impl Maker<'_> {
         let content = pictures(&result.content, self.model, TOOL_IMAGE);
         let ToolResultMessage { tool_name, is_error, timestamp, .. } = result;
         let (tool_name, is_error, timestamp) = (tool_name.clone(), *is_error, *timestamp);
-        let result = ToolResultMessage { tool_call_id: id, tool_name, content, details: None, is_error, timestamp };
+        let result = ToolResultMessage {
+            tool_call_id: id,
+            tool_name,
+            content,
+            details: None,
+            nested_calls: None,
+            is_error,
+            timestamp,
+        };
         self.out.push(result.into());
     }
 
     fn answer_open_calls(&mut self) {
         for (_, tool_call_id, tool_name) in std::mem::take(&mut self.open) {
             let content = vec![Block::Text { text: NO_RESULT.to_owned(), text_signature: None }];
-            let result =
-                ToolResultMessage { tool_call_id, tool_name, content, details: None, is_error: true, timestamp: 0 };
+            let result = ToolResultMessage {
+                tool_call_id,
+                tool_name,
+                content,
+                details: None,
+                nested_calls: None,
+                is_error: true,
+                timestamp: 0,
+            };
             self.out.push(result.into());
         }
     }

@@ -19,7 +19,7 @@ use super::hide::Hide;
 pub use super::output::Printed;
 use super::output::{Output, Recent, Snapshot};
 use super::truncate::{self, Hit, MAX_BYTES, Truncation};
-use super::{Running, Tier, Tool, ToolContext, ToolOutcome, args};
+use super::{Running, SandboxRefusal, Tier, Tool, ToolContext, ToolOutcome, args};
 use crate::message::Block;
 use crate::process::{self, End, Errors, Job, News};
 use crate::provider::ToolSpec;
@@ -147,7 +147,7 @@ async fn call(
     let refusal = |sandbox: &Sandbox| sandbox.refusal(&place.cwd, &shown.truncation.content);
     if let Some(refusal) = place.sandbox.as_ref().filter(|_| outcome.is_error).and_then(refusal) {
         outcome.content.push(Block::text(refusal.note()));
-        outcome.sandbox_refusal = (!refusal.is_final).then(|| refusal.reason.into());
+        outcome.sandbox_refusal = (!refusal.is_final).then(|| Box::new(SandboxRefusal(refusal.reason)));
     }
     Ok(ToolOutcome { details: details(&shown, duration), ..outcome })
 }

@@ -234,6 +234,16 @@ impl TurnState {
         }
     }
 
+    /// The place of a running call, or of the running call in which a call with this id was made.
+    pub(crate) fn running_call(&self, id: &str) -> Option<(Ticket, usize)> {
+        let Phase::Working(work) = &self.phase else { return None };
+        let is_it = |slot: &Slot| {
+            let rest = id.strip_prefix(slot.call.id.as_str());
+            matches!(slot.status, Status::Running) && rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        };
+        work.slots.iter().position(is_it).map(|index| (self.ticket, index))
+    }
+
     /// Whether the request of this ticket is being built.
     pub(crate) fn is_building(&self, ticket: Ticket) -> bool {
         self.ticket == ticket && matches!(self.phase, Phase::Building)

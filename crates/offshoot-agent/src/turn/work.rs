@@ -37,6 +37,7 @@ fn result(call: &Call, outcome: ToolOutcome, timestamp: Millis) -> Arc<ToolResul
         tool_name: call.name.clone(),
         content: outcome.content,
         details: outcome.details,
+        nested_calls: outcome.nested_calls.map(|calls| *calls),
         is_error: outcome.is_error,
         timestamp,
     })

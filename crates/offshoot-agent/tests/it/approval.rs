@@ -10,7 +10,7 @@ use offshoot_agent::error::AgentError;
 use offshoot_agent::event::{ApprovalOutcome, Event};
 use offshoot_agent::provider::ToolSpec;
 use offshoot_agent::testing::script::{Reply, Say};
-use offshoot_agent::tool::{Running, Tool, ToolContext, ToolOutcome};
+use offshoot_agent::tool::{Running, SandboxRefusal, Tool, ToolContext, ToolOutcome};
 use offshoot_agent::turn::Settled;
 use offshoot_agent::{Approver, RuleStore, Setup};
 use serde_json::{Value, json};
@@ -268,7 +268,10 @@ impl Tool for Confined {
         let may_end = self.may_end.clone();
         Box::pin(async move {
             may_end.acquire().await.unwrap().forget();
-            ToolOutcome { sandbox_refusal: Some("it writes elsewhere".into()), ..ToolOutcome::failed("exit 1") }
+            ToolOutcome {
+                sandbox_refusal: Some(Box::new(SandboxRefusal("it writes elsewhere".to_owned()))),
+                ..ToolOutcome::failed("exit 1")
+            }
         })
     }
 }

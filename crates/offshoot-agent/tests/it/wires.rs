@@ -89,6 +89,7 @@ pub(crate) fn results(answer: &AssistantMessage, content: &[Block]) -> Vec<Messa
             tool_name,
             content,
             details: None,
+            nested_calls: None,
             is_error: false,
             timestamp: 1,
         })

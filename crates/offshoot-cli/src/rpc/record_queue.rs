@@ -414,6 +414,7 @@ mod tests {
             tool_name: "bash".to_owned(),
             content: Vec::new(),
             details: None,
+            nested_calls: None,
             is_error: false,
             timestamp: at,
         };

@@ -1,5 +1,6 @@
 //! What commands of extensions do with the session: forecasts, picks, merges, forks, and sessions that they prepare.
 
+use insta::assert_snapshot;
 use offshoot_agent::testing::script::Reply;
 use serde_json::{Value, json};
 
@@ -166,6 +167,122 @@ fn a_prepared_session_may_become_another() {
     let named = std::fs::read_to_string(talk.world.work().join("named.jsonl")).unwrap();
     assert!(named.contains("go on") && named.contains("Two."), "{named}");
     talk.no_problems();
+}
+
+/// A tool that makes calls of its own. `seen` has what handlers hear of them.
+const NESTED: &str = r#"
+import * as fs from "node:fs";
+const did = (...values) => fs.appendFileSync("did", JSON.stringify(values) + "\n");
+const parameters = { type: "object", properties: { text: { type: "string" } }, required: [] };
+export default (pi) => {
+  for (const type of ["tool_call", "tool_result", "tool_execution_start", "tool_execution_update", "tool_execution_end"]) {
+    pi.on(type, ({ toolCallId, toolName, parentToolCallId, input, isError }) => {
+      if (parentToolCallId) did(type, toolCallId, toolName, parentToolCallId, isError);
+      if (type === "tool_call" && input.command === "echo never") return { block: true, reason: "not that" };
+      if (type === "tool_result" && toolName === "inner") return { content: [{ type: "text", text: "changed" }] };
+    });
+  }
+  pi.registerTool({ name: "inner", label: "inner", description: "i", parameters, executionMode: "sequential", async execute(id, params, signal, onUpdate, ctx) {
+    onUpdate({ content: [{ type: "text", text: "half" }], details: {} });
+    const listed = await ctx.executeTool("read", { path: "did" });
+    return { content: [{ type: "text", text: `inner ${params.text} ${listed.isError}` }], details: { own: 1 } };
+  } });
+  pi.registerTool({ name: "outer", label: "outer", description: "o", parameters, async execute(id, params, signal, onUpdate, ctx) {
+    const text = ({ result }) => result.content[0].text.trim();
+    const steps = [];
+    const inner = await ctx.executeTool("inner", { text: "x" }, { onUpdate: ({ content }) => steps.push(content[0].text) });
+    did("inner", inner.toolCall, text(inner), inner.result.details, inner.isError, steps);
+    const shell = await ctx.executeTool("bash", { command: "printf '%s' $((6*7)); seq 1 3000" });
+    did("bash", text(shell).split("\n").length < 2100, shell.isError);
+    for (const [name, args] of [["bash", { command: "echo never" }], ["no-such", {}], ["inner", { text: {} }], ["write", { path: "made", content: "x".repeat(9000) }]]) {
+      const outcome = await ctx.executeTool(name, args);
+      did(name, text(outcome).split("\n")[0].slice(0, 60), outcome.isError);
+    }
+    const stop = new AbortController();
+    setTimeout(() => stop.abort(), 1);
+    did("stopped", (await ctx.executeTool("bash", { command: "sleep 600" }, { signal: stop.signal })).isError);
+    if (params.text === "fail") throw new Error("outer failed");
+    return { content: [{ type: "text", text: "done" }], details: {} };
+  } });
+};
+"#;
+
+#[test]
+fn a_tool_makes_calls_that_run_as_those_of_the_model_do() {
+    if !has_node() {
+        return;
+    }
+    let call = |text: &str| Reply::call("outer", "c1", json!({"text": text}));
+    let talk = Talk::new([call("go"), Reply::text("One."), call("fail"), Reply::text("Two.")]);
+    extension(&talk, "nested.js", NESTED);
+    let printed = run(&talk, &["--approval", "auto", "-p", "first"]);
+    let seen = did(&talk);
+    let event = |kind: &str, id: &str, tool: &str, parent: &str| json!([kind, id, tool, parent]);
+    let told = |value: &Value| seen.iter().filter(|seen| *seen == value).count();
+    for (id, tool, parent) in [("c1/1", "inner", "c1"), ("c1/1/1", "read", "c1/1"), ("c1/2", "bash", "c1")] {
+        for kind in ["tool_execution_start", "tool_call"] {
+            let mut wanted = event(kind, id, tool, parent);
+            wanted.as_array_mut().unwrap().push(Value::Null);
+            assert_eq!(told(&wanted), 1, "{wanted} {seen:#?} {printed}");
+        }
+        for kind in ["tool_result", "tool_execution_end"] {
+            let mut wanted = event(kind, id, tool, parent);
+            wanted.as_array_mut().unwrap().push(json!(false));
+            assert_eq!(told(&wanted), 1, "{wanted} {seen:#?}");
+        }
+    }
+    let inner = json!({"type": "toolCall", "id": "c1/1", "name": "inner", "arguments": {"text": "x"}});
+    assert_eq!(told(&json!(["inner", inner, "changed", {"own": 1}, false, ["half"]])), 1, "{seen:#?}");
+    assert_eq!(told(&json!(["bash", true, false])), 1, "the output is cut as the model's: {seen:#?}");
+    assert_eq!(told(&json!(["bash", "not that", true])), 1);
+    assert_eq!(told(&json!(["no-such", "there is no tool named no-such", true])), 1);
+    let find = |name: &str| seen.iter().rev().find(|seen| seen[0] == name).unwrap().clone();
+    assert_eq!(find("inner")[2], true, "arguments that are not those of the schema: {seen:#?}");
+    assert_eq!((find("write")[2].clone(), find("stopped")[1].clone()), (json!(false), json!(true)));
+    assert_eq!(talk.world.work().join("made").metadata().unwrap().len(), 9000);
+    run(&talk, &["-c", "--approval", "auto", "-p", "second"]);
+    let lines = talk.lines();
+    let results: Vec<&Value> = lines.iter().filter(|line| line["message"]["role"] == "toolResult").collect();
+    let [ok, failed] = results.as_slice() else { panic!("{results:#?}") };
+    let calls = |result: &Value| {
+        let calls = result["message"]["nestedCalls"]["calls"].as_array().cloned().unwrap_or_default();
+        let one = |call: &Value| format!("{} {} {}", call["id"].as_str().unwrap(), call["name"], call["status"]);
+        calls.iter().map(one).collect::<Vec<_>>().join("\n")
+    };
+    assert_snapshot!(calls(ok), @r#"
+    c1/1 "inner" "ok"
+    c1/1/1 "read" "ok"
+    c1/2 "bash" "ok"
+    c1/3 "bash" "error"
+    c1/4 "no-such" "error"
+    c1/5 "inner" "error"
+    c1/6 "write" "ok"
+    c1/7 "bash" "error"
+    "#);
+    assert_eq!(calls(failed), calls(ok));
+    assert!(failed["message"]["isError"] == true && failed["message"]["content"][0]["text"] == "outer failed");
+    let nested = &ok["message"]["nestedCalls"];
+    assert_eq!((&nested["complete"], &nested["calls"][0]["arguments"]), (&json!(false), &json!({"text": "x"})));
+    assert!(nested["calls"][6]["argumentsBytes"].as_u64().is_some_and(|bytes| bytes > 9000), "{nested:#}");
+    assert_eq!(nested["calls"][3]["error"], "not that");
+    assert!(!talk.server.seen().last().unwrap().body.contains("nestedCalls"));
+    talk.no_problems();
+}
+
+/// The permissions of the run are those of the calls that tools make.
+#[test]
+fn a_tool_cannot_make_a_call_that_the_model_could_not() {
+    if !has_node() {
+        return;
+    }
+    let talk = Talk::new([Reply::call("outer", "c1", json!({"text": "go"})), Reply::text("One.")]);
+    extension(&talk, "nested.js", NESTED);
+    talk.data("settings.json", &json!({"permissions": {"deny": ["bash(printf:*)", "write"]}}));
+    let printed = run(&talk, &["--approval", "auto", "-p", "first"]);
+    let seen = did(&talk);
+    let is_refused = |name: &str| seen.iter().find(|seen| seen[0] == name).unwrap()[2] == true;
+    assert!(is_refused("write") && is_refused("bash"), "{seen:#?} {printed}");
+    assert!(!talk.world.work().join("made").exists());
 }
 
 const BUSY: &str = r#"

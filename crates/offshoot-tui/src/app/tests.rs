@@ -187,6 +187,7 @@ fn gave(call: &str, tool: &str, text: &str) -> Arc<ToolResultMessage> {
         tool_name: tool.to_owned(),
         content: vec![Content::text(text)],
         details: None,
+        nested_calls: None,
         is_error: false,
         timestamp: 0,
     })

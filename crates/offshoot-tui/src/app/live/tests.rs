@@ -117,6 +117,7 @@ fn result(id: &str, text: &str) -> Message {
         tool_name: "bash".to_owned(),
         content: vec![Content::text(text)],
         details: None,
+        nested_calls: None,
         is_error: false,
         timestamp: 0,
     })

@@ -111,9 +111,12 @@ fn replied(model: &mut Model, command: &Command, reply: Reply) -> Vec<Cmd> {
             }
             Vec::new()
         }
-        Reply::Entry(_) | Reply::Settled(_) | Reply::Compacted(_) | Reply::Standing(_) | Reply::BuiltIn(_) => {
-            Vec::new()
-        }
+        Reply::Entry(_)
+        | Reply::Settled(_)
+        | Reply::Compacted(_)
+        | Reply::Standing(_)
+        | Reply::BuiltIn(_)
+        | Reply::Outcome(_) => Vec::new(),
     }
 }
 
@@ -163,7 +166,8 @@ fn done(model: &mut Model, command: &Command) -> Vec<Cmd> {
         | Command::Reload(_)
         | Command::Approve { .. }
         | Command::Inspect
-        | Command::BuiltIn(_) => Vec::new(),
+        | Command::BuiltIn(_)
+        | Command::RunNested(_) => Vec::new(),
     }
 }
 
@@ -236,7 +240,8 @@ fn refused(model: &mut Model, command: &Command, error: &AgentError) -> Vec<Cmd>
         | Command::Reload(_)
         | Command::SetApproval(_)
         | Command::Inspect
-        | Command::BuiltIn(_) => {}
+        | Command::BuiltIn(_)
+        | Command::RunNested(_) => {}
     }
     let why = match error {
         AgentError::NoAccess(why) => format!("{why}; /model shows who can be asked"),
