@@ -24,8 +24,8 @@ impl Report {
             "# The screen\n\nWritten by `cargo xtask screen`; no figure is typed by hand.\n\n\
              The release binary runs in a pseudo-terminal of {COLUMNS} × {ROWS}, in a new process and a new home for each scene, with a warm page cache.\n\
              Time runs from the start of the process, or from just before a key is written, until a complete frame is read (the end of its\n\
-             synchronised update, `CSI ? 2026 l`). Each key waits for the frame of the one before. Figures are medians over the rounds. \
-             Those\nthat miss their bar are bold.\n\n{bars}"
+             synchronised update, `CSI ? 2026 l`). Each key waits for the frame of the one before. Figures are medians over the rounds. A figure\n\
+             that misses its bar is bold.\n\n{bars}"
         );
         text.push_str(&format!(
             "\n## From a key to its frame\n\nBar: 95 % under {KEY_MS} ms.\n\n| scene | key | p50 | p95 | longest |\n|---|---|--:|--:|--:|\n"
@@ -69,7 +69,7 @@ impl Report {
     fn scrolling(&self) -> String {
         let Some(scrolled) = &self.scrolled else { return String::new() };
         let mut text = String::from(
-            "\n## What scrolling allocates\n\nCounted by an allocator around the system's in the example `scroll` of offshoot-tui. The steps go through the list and back, twice;\n\
+            "\n## What scrolling allocates\n\nThe example `scroll` of offshoot-tui counts what is allocated. Its steps go through the list and back, twice;\n\
              *left* is what the second time added. Bar: 0 bytes.\n\n\
              | list | steps | left | allocations a step: first 1,000, last 1,000 | most bytes in use: first 1,000, last 1,000 |\n|---|--:|--:|--:|--:|\n",
         );
