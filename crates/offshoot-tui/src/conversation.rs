@@ -109,10 +109,10 @@ impl Conversation {
                 self.holds_runs = false;
                 self.place_waiting();
             }
-            Event::MessageStart { message: Message::Assistant(_) } => {
+            Event::MessageStart { message: Message::Assistant(message) } => {
                 self.close_answer();
                 self.place_waiting();
-                self.begin_answer();
+                self.begin_answer().model.clone_from(&message.model);
             }
             Event::MessageUpdate { usage, assistant_message_event } => {
                 self.begin_answer().update(assistant_message_event, usage.output);

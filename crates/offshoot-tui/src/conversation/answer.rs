@@ -18,6 +18,8 @@ const MAX_PARTS: usize = 10_000;
 pub(crate) struct LiveAnswer {
     block: ConversationBlock,
     progress: AnswerProgress,
+    /// The id of the model that answers; empty if nobody named it.
+    pub(super) model: String,
     reported: u64,
     characters: u64,
     /// The number of shown entries before the answer in the session, once it is recorded.
@@ -36,7 +38,7 @@ impl LiveAnswer {
     pub(super) fn new(id: u64) -> Self {
         let block = ConversationBlock::new(Item::Answer(Answer::default()));
         let progress = AnswerProgress { id, ..AnswerProgress::default() };
-        Self { block, progress, reported: 0, characters: 0, entries_before: None }
+        Self { block, progress, model: String::new(), reported: 0, characters: 0, entries_before: None }
     }
 
     pub(crate) fn block(&self) -> &ConversationBlock {
@@ -49,6 +51,10 @@ impl LiveAnswer {
 
     pub(crate) fn is_complete(&self) -> bool {
         self.progress.is_complete
+    }
+
+    pub(crate) fn model(&self) -> Option<&str> {
+        Some(self.model.as_str()).filter(|model| !model.is_empty())
     }
 
     /// Whether this part is a call that is running or waiting.

@@ -240,10 +240,15 @@ fn the_row_of_the_work_under_way_names_what_is_awaited() {
             Event::SummarizationRetryScheduled { attempt: 1, max_attempts: 3, delay_ms: 4_000, error_message },
         );
     };
-    let table: [(&str, Tell<'_>); 15] = [
+    let table: [(&str, Tell<'_>); 16] = [
         ("nothing", &|_| {}),
         ("waiting for m1", &|model| heard(model, Event::AgentStart)),
         ("m1 is answering · 7 tokens", &|model| streaming(model, "What is it?", "Let me think.", "It is one or tw")),
+        ("m1 is answering · 7 tokens", &|model| {
+            streaming(model, "What is it?", "Let me think.", "It is one or tw");
+            // Chosen for the next answer.
+            model.looked.model = Some(Arc::new(language_model("m2", "test")));
+        }),
         ("running bash", &|model| calls(model, &["bash"])),
         ("running grep and 2 more", &|model| calls(model, &["grep", "bash", "ls"])),
         ("running bash and 1 more", &|model| {

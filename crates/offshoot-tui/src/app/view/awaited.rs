@@ -126,7 +126,8 @@ fn turn(model: &Model) -> String {
         (true, Some(tool), 0) => format!("running {tool}"),
         (true, Some(tool), more) => format!("running {tool} and {more} more"),
         (true, None, _) => format!("waiting for {name}"),
-        (false, ..) => format!("{name} is answering"),
+        // Another model may have been chosen since.
+        (false, ..) => format!("{} is answering", answer.model().map_or(name, clean)),
     }
 }
 
