@@ -156,7 +156,7 @@ pub const COMMANDS: &[Spec] = &[
     spec("label", "[text | --clear]", Some(Argument::Label), "show, set or remove a label here"),
     spec("name", "[name]", Some(Argument::Text), "name the session, or show its name"),
     spec("compact", "[instructions]", Some(Argument::Text), "summarise what came before, and cut"),
-    spec("uncompact", "", None, "go on as if the newest compaction had never happened"),
+    spec("uncompact", "", None, "continue as if the newest compaction had not happened"),
     spec("model", "[model]", Some(Argument::Model), "choose a model"),
     spec("scoped-models", "", None, "choose the models that a key changes between"),
     spec("thinking", "[level]", Some(Argument::Thinking), "choose how much the model thinks"),

@@ -33,7 +33,7 @@ fn while_busy(command: &Command) -> WhileBusy {
         Command::Prompt(_) => WhileBusy::Refused("the agent is at work: steer it, or say it as a follow-up"),
         Command::NavigateTree(_) => WhileBusy::Refused("the agent is at work: stop it before going elsewhere"),
         Command::Reload(_) => WhileBusy::Refused("the agent is at work: reload when it has finished"),
-        Command::BringBack(_) => WhileBusy::Refused("the agent is at work: stop it before bringing something back"),
+        Command::BringBack(_) => WhileBusy::Refused("the agent is at work: stop it first"),
         Command::Compact { .. } => WhileBusy::StopsTurn,
         Command::NewSession { .. }
         | Command::SwitchSession(_)

@@ -160,9 +160,9 @@ pub(super) async fn label(context: &JobContext, agent: &AgentSession, request: L
     };
     let is_change = wanted != known;
     let said = match (&wanted, is_change) {
-        (Some(text), true) => format!("labelled {text}"),
+        (Some(text), true) => format!("labelled “{text}”"),
         (None, true) => "the label is removed".to_owned(),
-        (Some(text), false) => format!("the last entry has the label {text}"),
+        (Some(text), false) => format!("the last entry has the label “{text}”"),
         (None, false) => "the last entry has no label: /label TEXT sets one".to_owned(),
     };
     if is_change {

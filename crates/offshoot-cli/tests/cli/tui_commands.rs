@@ -200,7 +200,7 @@ fn places_in_this_session() {
     terminal.send("?\r");
     terminal.until_text("Of the first branch.").until_idle();
     terminal.send("/label here\r");
-    terminal.until_text("labelled here").until_text("⑂ here (2 branches)");
+    terminal.until_text("labelled “here”").until_text("⑂ here (2 branches)");
     // By the start of an id, and by a label.
     let id = id_of(&talk, "The second answer.");
     terminal.send(&format!("/switch {}\r", &id[..6]));
@@ -218,8 +218,8 @@ fn places_in_this_session() {
     terminal.send("/label\r");
     terminal.until_text("the last entry has no label");
     terminal.send("/label there\r");
-    terminal.until_text("labelled there").send("/label\r");
-    terminal.until_text("the last entry has the label there").send("/label --clear\r");
+    terminal.until_text("labelled “there”").send("/label\r");
+    terminal.until_text("the last entry has the label “there”").send("/label --clear\r");
     terminal.until_text("the label is removed");
     let first = id_of(&talk, "first question");
     terminal.send(&format!("/branch-here {first}\r"));
