@@ -337,11 +337,17 @@ test("the text of an answer goes through all transformers, and settings are aske
       "a.ts": ext('pi.registerMarkdownTransformer((text, { messageType, availableWidth }) => `${text} ${messageType} ${availableWidth}`);\npi.registerCommand("s", { handler: async (_, ctx) => ctx.ui.notify(JSON.stringify(pi.getSettings())) });'),
       "b.ts": ext("pi.registerMarkdownTransformer((text) => text.toUpperCase());"),
       "c.ts": ext('pi.registerMarkdownTransformer(() => "never", { messageTypes: ["changelog"] });'),
+      "d.ts": ext('pi.registerMarkdownTransformer(() => { throw new Error("odd"); }, { messageTypes: ["user"] });'),
     },
     { sync: { "pi.getSettings": () => ({ theme: "dark" }) } },
   );
-  assert.deepEqual(ready.extensions.map(({ markdownTransformer }) => markdownTransformer), [true, true, false]);
-  assert.equal((await owner.invoke("markdown", { text: "a", width: 30 })).ok, "A ASSISTANT 30");
+  const all = ["user", "assistant", "assistant-thinking"];
+  assert.deepEqual(ready.extensions.map(({ markdownTypes }) => markdownTypes), [all, all, ["changelog"], ["user"]]);
+  const shown = async (messageType) => (await owner.invoke("markdown", { text: "a", width: 30, messageType })).ok;
+  assert.equal(await shown("assistant"), "A ASSISTANT 30");
+  assert.equal(await shown("assistant-thinking"), "A ASSISTANT-THINKING 30");
+  // One that fails, or returns something else, leaves the text as it is, as in pi.
+  assert.equal(await shown("user"), "A USER 30");
   await owner.invoke("command", { ext: 0, name: "s", args: "" });
   assert.equal(owner.notes.at(-1).message, '{"theme":"dark"}');
   await owner.end();

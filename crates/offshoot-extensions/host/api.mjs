@@ -58,10 +58,9 @@ export function createApi(instance, host) {
         instance.entryRenderers.set(customType, renderer);
         tell({ entryRenderers: [customType] });
       },
-      registerMarkdownTransformer(transformer, { messageTypes = ["assistant"] } = {}) {
-        // The text of answers is what can be changed.
-        instance.markdown = messageTypes.includes("assistant") ? transformer : null;
-        if (instance.markdown) tell({ markdownTransformer: true });
+      registerMarkdownTransformer(transformer, { messageTypes = ["user", "assistant", "assistant-thinking"] } = {}) {
+        instance.markdown = { transformer, messageTypes: [...messageTypes] };
+        tell({ markdownTypes: instance.markdown.messageTypes });
       },
       registerToolRenderer(resolver) {
         instance.toolRenderers.push(resolver);

@@ -40,7 +40,7 @@ export class Instance {
       messageRenderers: [...this.messageRenderers.keys()],
       entryRenderers: [...this.entryRenderers.keys()],
       hasToolRenderer: this.toolRenderers.length > 0,
-      markdownTransformer: Boolean(this.markdown),
+      markdownTypes: this.markdown?.messageTypes ?? [],
       providers: [...this.providers].map(([name, config]) => describeProvider(name, config)),
     };
   }

@@ -1,7 +1,9 @@
 // Messages, entries and tool calls as extensions draw them: a component is made, asked for its rows once, and let go.
+import { report } from "./api.mjs";
 import { resize } from "./components.mjs";
 import { note } from "./calls.mjs";
 import { keybindings } from "./keybindings.mjs";
+import { problem } from "./loader.mjs";
 import { ship } from "./rows.mjs";
 import { theme } from "./theme.mjs";
 
@@ -50,11 +52,19 @@ export const invocations = {
     resize({ width });
     return rowsOf(renderer(load.instance(ext).entryRenderers, customType)(entry, { expanded, ...hints }, theme), width);
   },
-  /** The text of an answer as all transformers leave it, one after another. */
-  markdown(load, { text, width }) {
-    const context = { messageType: "assistant", isStreaming: false, availableWidth: width };
-    const transformers = load.instances.filter(({ state, markdown }) => state === "active" && markdown);
-    return transformers.reduce((changed, { markdown }) => String(markdown(changed, context)), text);
+  /** A text as all transformers leave it, one after another. One that fails, or returns something else, leaves it as it is. */
+  markdown(load, { text, width, messageType = "assistant" }) {
+    const context = { messageType, isStreaming: false, availableWidth: width };
+    const transforming = load.instances.filter(({ state, markdown }) => state === "active" && markdown?.messageTypes.includes(messageType));
+    return transforming.reduce((before, { id, markdown: { transformer } }) => {
+      try {
+        const changed = transformer(before, context);
+        return typeof changed === "string" ? changed : before;
+      } catch (error) {
+        report(problem(error), "markdown", id);
+        return before;
+      }
+    }, text);
   },
   toolRender(load, record) {
     const { name, toolCallId, args, result, isPartial = false, isError = false, expanded = false, width } = record;

@@ -103,8 +103,8 @@ pub struct Loaded {
     pub entry_renderers: Vec<Value>,
     /// Whether it chooses who draws calls, also those of tools that it has not registered.
     pub has_tool_renderer: bool,
-    /// Whether it changes the text of answers before it is shown.
-    pub markdown_transformer: bool,
+    /// Which texts it changes before they are shown: `user`, `assistant`, `assistant-thinking`.
+    pub markdown_types: Vec<String>,
     pub providers: Vec<Value>,
 }
 

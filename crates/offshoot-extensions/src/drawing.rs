@@ -38,6 +38,30 @@ impl Renderer {
     }
 }
 
+/// Whose text it is that extensions change.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the names say what they are")]
+pub enum TextType {
+    User,
+    Answer,
+    Thinking,
+}
+
+impl TextType {
+    /// In the order of a conversation.
+    pub const ALL: [Self; 3] = [Self::User, Self::Answer, Self::Thinking];
+
+    /// pi's name.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::User => "user",
+            Self::Answer => "assistant",
+            Self::Thinking => "assistant-thinking",
+        }
+    }
+}
+
 impl ExtensionSet {
     /// The first extension with a renderer for this type of message or entry, or this tool.
     fn renderer(&self, renderer: Renderer, name: &str) -> Option<(Arc<dyn Host>, usize)> {
@@ -72,18 +96,22 @@ impl ExtensionSet {
         self.renderer(renderer, name).is_some()
     }
 
-    /// Whether an extension changes the text of answers before it is shown.
+    /// Whether an extension changes texts of this type before they are shown.
     #[must_use]
-    pub fn changes_text(&self) -> bool {
-        self.shared.registry().extensions.iter().any(|extension| extension.loaded.markdown_transformer)
+    pub fn changes_text(&self, of: TextType) -> bool {
+        let changes = |extension: &crate::registry::Extension| {
+            extension.loaded.markdown_types.iter().any(|known| known == of.as_str())
+        };
+        self.shared.registry().extensions.iter().any(changes)
     }
 
-    /// The text of an answer as extensions want it shown at a width.
+    /// A text as extensions want it shown at a width.
     ///
     /// # Errors
-    /// An extension failed, or the host has ended.
-    pub async fn shown_text(&self, text: &str, width: usize) -> Result<String, Failure> {
-        let shown = self.on_screen(json!({"kind": "markdown", "text": text, "width": width})).await?;
+    /// The host has ended.
+    pub async fn shown_text(&self, of: TextType, text: &str, width: usize) -> Result<String, Failure> {
+        let what = json!({"kind": "markdown", "messageType": of.as_str(), "text": text, "width": width});
+        let shown = self.on_screen(what).await?;
         Ok(shown.as_str().unwrap_or(text).to_owned())
     }
 

@@ -111,7 +111,9 @@ impl Registry {
         loaded.message_renderers.extend(added.message_renderers);
         loaded.entry_renderers.extend(added.entry_renderers);
         loaded.has_tool_renderer |= added.has_tool_renderer;
-        loaded.markdown_transformer |= added.markdown_transformer;
+        if !added.markdown_types.is_empty() {
+            loaded.markdown_types = added.markdown_types;
+        }
         loaded.providers.retain(|known| !added.providers.iter().any(|new| new["name"] == known["name"]));
         loaded.providers.extend(added.providers);
     }

@@ -6,12 +6,14 @@ use std::time::Duration;
 
 use offshoot_session::entry::Source as _;
 use offshoot_session::session::Session;
+use offshoot_session::transcript::Item;
 use offshoot_session::tree::NodeIx;
 use offshoot_tui::app::extension::ExtensionMsg;
 use offshoot_tui::conversation::ConversationBlock;
 use serde_json::Value;
 
 use super::extension_drawing::Drawing;
+use super::extension_texts;
 use super::job_context::JobContext;
 
 /// How long the rows wait for extensions to load and to draw.
@@ -42,13 +44,17 @@ pub(super) fn drawn_entry(line: &str) -> Option<ConversationBlock> {
 }
 
 /// Has the entries drawn, and names the wait for that. `None` if there is nothing to wait for.
-pub(super) fn hold(context: &JobContext, lines: Vec<String>) -> Option<u64> {
-    let desk = context.desk.clone().filter(|_| !lines.is_empty())?;
+pub(super) fn hold(context: &JobContext, lines: Vec<String>, items: Vec<Item>) -> Option<u64> {
+    let desk = context.desk.clone().filter(|_| !(lines.is_empty() && items.is_empty()))?;
     let number = desk.number();
     let context = context.clone();
     drop(tokio::spawn(async move {
         // What is not drawn in time is shown as usual.
-        drop(tokio::time::timeout(PATIENCE, draw(&context, lines)).await);
+        let drawn = async {
+            draw(&context, lines).await;
+            extension_texts::show_opened(&context, &items).await;
+        };
+        drop(tokio::time::timeout(PATIENCE, drawn).await);
         desk.send(ExtensionMsg::HistoryDrawn(number));
     }));
     Some(number)

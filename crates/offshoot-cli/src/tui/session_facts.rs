@@ -61,7 +61,9 @@ pub(super) async fn open(context: &JobContext, agent: &AgentSession, reason: &'s
     };
     match read {
         Ok(Ok((opened, odd, lines))) => {
-            let held = extension_history::hold(context, lines);
+            let may_change = |item: &Item| matches!(item, Item::User(_) | Item::Answer(_));
+            let items = opened.tail.iter().map(|block| &block.item).filter(|item| has_extensions && may_change(item));
+            let held = extension_history::hold(context, lines, items.cloned().collect());
             let opened = Opened { start, held, ..opened };
             if reason != "tree" && !reason.is_empty() {
                 odd.into_iter().for_each(|told| context.notice(Level::Warning, told));

@@ -4,6 +4,8 @@ use offshoot_agent::testing::script::{Gate, Reply, Say};
 use serde_json::json;
 
 use crate::agent::Talk;
+use crate::extensions::node;
+use crate::terminal::Terminal;
 use crate::tui_extensions::{leave, terminal_with};
 
 const LOOKS: &str = r#"
@@ -201,6 +203,29 @@ export default function (pi) {
   pi.registerCommand("set", { handler: async (_, ctx) => ctx.ui.notify("hidden " + pi.getSettings().hideThinkingBlock) });
 }
 "#;
+
+/// Prompts and thoughts as well, and all of them again when the session is opened.
+#[test]
+fn an_extension_changes_the_text_of_prompts_and_thoughts_and_of_opened_sessions() {
+    let parts = [
+        Say::Thinking { thinking: "I think of alpha.".to_owned(), signature: Some("s".to_owned()) },
+        Say::Text { text: "Before: alpha.".to_owned() },
+    ];
+    let talk = Talk::new([Reply::say(parts)]);
+    let color = ("COLORTERM", "truecolor");
+    let Some(mut terminal) = terminal_with(&talk, ("texts.ts", TEXTS), (70, 30), color) else { return };
+    terminal.until_text("m1").send("what is alpha?\r");
+    terminal.until_text("what is the letter α?").until_text("think of the letter α.");
+    terminal.until_text("Before: the letter α.").until_idle();
+    assert!(!terminal.whole().contains("alpha."), "{}", terminal.whole());
+    leave(terminal, &talk);
+    let node = node().unwrap();
+    let mut terminal = Terminal::offshoot_in(&talk, &["-c"], (70, 30), &[("PI_NODE", node.to_str().unwrap()), color]);
+    terminal.until_text("what is the letter α?").until_text("think of the letter α.");
+    terminal.until_text("Before: the letter α.");
+    assert!(!terminal.whole().contains("alpha"), "{}", terminal.whole());
+    leave(terminal, &talk);
+}
 
 #[test]
 fn an_extension_changes_the_text_of_answers_and_draws_calls_of_other_tools() {

@@ -146,6 +146,11 @@ pub enum ExtensionMsg {
         id: String,
         rows: Foldable<Vec<String>>,
     },
+    /// What is shown in place of a text.
+    ShownText {
+        text: String,
+        shown: String,
+    },
     /// The blocks of the place that was opened with this number are drawn, as far as they will be.
     HistoryDrawn(u64),
     /// The rows of a call with this id.

@@ -1,4 +1,4 @@
-//! Rows that extensions drew for messages and tool calls. They are foreign, and made before the message or the result is
+//! Rows that extensions drew for messages and tool calls, and texts that they show otherwise. They are foreign, and made before the message or the result is
 //! shown.
 
 use std::collections::VecDeque;
@@ -13,6 +13,7 @@ const KEPT: usize = 500;
 pub struct DrawnByExtensions {
     notes: VecDeque<(String, Foldable<Vec<String>>)>,
     calls: VecDeque<(String, Foldable<DrawnCall>)>,
+    texts: VecDeque<(String, String)>,
 }
 
 /// The same in two forms.
@@ -46,6 +47,16 @@ impl DrawnByExtensions {
     /// Keeps the rows of a call.
     pub fn keep_call(&mut self, id: String, rows: Foldable<DrawnCall>) {
         keep(&mut self.calls, id, rows);
+    }
+
+    /// Keeps what is shown in place of a text.
+    pub fn keep_text(&mut self, text: String, shown: String) {
+        keep(&mut self.texts, text, shown);
+    }
+
+    /// The text as it is shown.
+    pub(super) fn shown<'a>(&'a self, text: &'a str) -> &'a str {
+        self.texts.iter().rev().find(|(known, _)| known == text).map_or(text, |(_, shown)| shown)
     }
 
     pub(super) fn note(&self, label: &str, parts: &[ItemPart]) -> Option<&Foldable<Vec<String>>> {

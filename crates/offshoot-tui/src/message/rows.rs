@@ -59,7 +59,8 @@ fn user(page: &mut Page<'_>, parts: &[ItemPart]) {
     for (at, part) in parts.iter().enumerate() {
         match part {
             ItemPart::Text(words) if !words.trim().is_empty() => {
-                let words = words.trim_end();
+                let drawn = page.look.habits.drawn.clone();
+                let words = drawn.shown(words).trim_end();
                 let lines = words.lines().count();
                 let is_long = lines > USER_LINES && !page.fold(at, page.folds.tools);
                 let seen = if is_long { first_lines(words, USER_LINES_FOLDED) } else { words };
@@ -147,7 +148,8 @@ fn text_rows(page: &mut Page<'_>, words: &str, is_begun: bool, known: Option<&Ve
     } else {
         page.block(Style::new());
     }
-    let lines = known.cloned().unwrap_or_else(|| markdown::lines(words.trim_start(), &page.look.sheet()));
+    let shown = page.look.habits.drawn.shown(words);
+    let lines = known.cloned().unwrap_or_else(|| markdown::lines(shown.trim_start(), &page.look.sheet()));
     if page.look.habits.is_flush {
         page.laid.lines.extend(lines);
     } else {
@@ -170,8 +172,9 @@ fn thinking(
     is_begun: bool,
     known: Option<&Vec<Line<'static>>>,
 ) {
+    let drawn = page.look.habits.drawn.clone();
     let thoughts = parts.iter().map_while(|part| match part {
-        ItemPart::Thinking(thought) => Some(thought.trim()),
+        ItemPart::Thinking(thought) => Some(drawn.shown(thought).trim()),
         _ => None,
     });
     let thoughts: Vec<_> = thoughts.filter(|thought| !thought.is_empty()).collect();

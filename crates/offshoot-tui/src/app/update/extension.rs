@@ -75,6 +75,7 @@ pub(super) fn message(model: &mut Model, message: ExtensionMsg) -> Vec<Cmd> {
             drawn(model).keep_note(&custom_type, &id, rows);
             model.conversation.add_note(custom_type, id);
         }
+        ExtensionMsg::ShownText { text, shown } => drawn(model).keep_text(text, shown),
         ExtensionMsg::HistoryDrawn(number) => model.live.release(number),
         ExtensionMsg::DrawnCall(id, rows) => drawn(model).keep_call(id, rows),
         ExtensionMsg::Handled(component) => {
