@@ -8,6 +8,7 @@ import { table } from "./extensions/names.mjs";
 import { Owner } from "./extensions/owner.mjs";
 import { node } from "./extensions/places.mjs";
 import { stubsOf } from "./extensions/stubs.mjs";
+import { REASONS } from "../crates/offshoot-extensions/host/named.mjs";
 import { MODULES, REPOSITORY, temporaryFolder } from "./lib/places.mjs";
 
 const NODE = node();
@@ -129,7 +130,7 @@ test("pi and ctx have every name of pi; those without a body throw and are liste
   await owner.invoke("command", { ext: 0, name: "names", args: "" });
   for (const [name, has] of Object.entries(JSON.parse(owner.notes.at(-1).message))) assert.deepEqual(names[name].filter((each) => !has.includes(each)), [], name);
   const { error } = await owner.invoke("command", { ext: 0, name: "stub", args: "" });
-  assert.match(error.message, /ExtensionAPI\.registerVirtualModel of pi is not in offshoot yet/);
+  assert.match(error.message, /ExtensionAPI\.registerVirtualModel of pi is not in offshoot: offshoot chooses no model anew/);
   await owner.end();
 });
 
@@ -215,7 +216,12 @@ test("the names that throw are those of the documents", async () => {
   const page = fs.readFileSync(path.join(REPOSITORY, "docs/extensions.md"), "utf8");
   const section = page.slice(page.indexOf("## What is not there"), page.indexOf("## When something is wrong"));
   const listed = [...section.matchAll(/^- `(\w+)`: (.*)$/gm)].map(([, name, names]) => [name, [...names.matchAll(/`(\w+)`/g)].map(([, each]) => each)]);
-  assert.deepEqual(listed, (await stubsOf()).filter(([, names]) => names.length > 0));
+  const stubs = (await stubsOf()).filter(([, names]) => names.length > 0);
+  assert.deepEqual(listed, stubs);
+  // Each says what is missing, in the same words.
+  const rows = [...section.matchAll(/^\| (`.*`) \| (.*) \|$/gm)].flatMap(([, names, why]) => [...names.matchAll(/`(\w+)`/g)].map(([, name]) => [name, why]));
+  assert.deepEqual(Object.fromEntries(rows), REASONS);
+  assert.deepEqual([...new Set(stubs.flatMap(([, names]) => names))].sort(), Object.keys(REASONS).sort());
 });
 
 test("a provider that was made as pi makes them answers with its own key, and signs in with its own words", async () => {

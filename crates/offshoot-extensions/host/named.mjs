@@ -4,6 +4,17 @@ import table from "./names.json" with { type: "json" };
 /** Names that pi has and offshoot does not, per interface: `docs/extensions.md` lists them. */
 export const stubs = {};
 
+const NO_MCP = "offshoot has no client for MCP servers, and a registered server would never be connected";
+const NO_ROUTING = "offshoot chooses no model anew for each request, and a router would never be asked";
+
+/** What is missing, by the name that needs it: `docs/extensions.md` says it too. */
+export const REASONS = {
+  ...{ getMcpServers: NO_MCP, registerMcpServer: NO_MCP, unregisterMcpServer: NO_MCP },
+  ...{ registerVirtualModel: NO_ROUTING, unregisterVirtualModel: NO_ROUTING },
+  classify: "none of offshoot's models is a classifier, which has a wire format of its own",
+  generateImages: "none of offshoot's models makes pictures",
+};
+
 /** `members` are property descriptors' values or getters; `check` runs before each use. */
 export function named(interfaceName, members, check = () => {}) {
   const made = {};
@@ -19,7 +30,7 @@ export function named(interfaceName, members, check = () => {}) {
     if (name in made) continue;
     stubs[interfaceName].push(name);
     define(made, name, () => {
-      throw new Error(`${interfaceName}.${name} of pi is not in offshoot yet`);
+      throw new Error(`${interfaceName}.${name} of pi is not in offshoot: ${REASONS[name]}`);
     });
   }
   return made;
