@@ -4,6 +4,7 @@ use std::fs;
 
 use offshoot_agent::message::Usage;
 use offshoot_agent::testing::script::{Gate, Reply};
+use serde_json::json;
 
 use crate::agent::Talk;
 use crate::terminal::{Terminal, conversation};
@@ -337,25 +338,36 @@ fn a_long_list_gives_the_screen_back() {
 }
 
 /// Regression: completions, short lists and questions pushed the conversation up, and blank rows were in their place after them.
+/// With reduced motion, and after a long draft, the blank rows stayed longer.
 #[test]
 fn what_opens_for_a_moment_gives_the_screen_back() {
     let lines: String = (1..=30).map(|at| format!("Line {at} of the answer.\n\n")).collect();
-    let talk = Talk::new([Reply::text(&lines), Reply::text("The second answer.")]);
-    let mut terminal = Terminal::offshoot(&talk, &["first question"], (80, 24));
-    terminal.until_text("Line 30 of the answer.").until_idle();
-    let before = conversation(&terminal.screen());
-    for (keys, title) in [("/", "  (1/"), ("/thinking\r", "How much the model thinks"), ("/approval\r", "read-only")] {
-        terminal.send(keys);
-        terminal.until_text(title).until_text("Line 30 of the answer.").send("\x1b");
-        terminal.until_gone(title).send("\x15");
-        terminal.until("the conversation", |screen| conversation(screen) == before);
+    for is_reduced in [false, true] {
+        let talk = Talk::new([Reply::text(&lines), Reply::text("The second answer.")]);
+        talk.data("settings.json", &json!({"terminal": {"reducedMotion": is_reduced}}));
+        let mut terminal = Terminal::offshoot(&talk, &["first question"], (80, 24));
+        terminal.until_text("Line 30 of the answer.").until_idle();
+        let before = terminal.screen();
+        for (keys, title) in [
+            ("/", "→ new"),
+            ("/thinking\r", "How much the model thinks"),
+            ("/approval\r", "read-only"),
+            ("one\ntwo\nthree\nfour\nfive", "five"),
+        ] {
+            terminal.send(keys);
+            terminal.until_text(title);
+            terminal.send(if title == "five" { "\x03" } else { "\x1b" });
+            terminal.until_gone(title).send("\x15");
+            terminal.until("the conversation", |screen| screen == before);
+        }
+        terminal.send("second question\r");
+        terminal.until_text("The second answer.").until_idle();
+        let text = terminal.unwrapped();
+        let said: Vec<&str> = text.lines().filter(|row| row.starts_with("  Line ")).collect();
+        assert_eq!(said.len(), 30, "{text}");
+        assert!(!text.contains("\n\n\n"), "{text}");
+        leave(terminal, &talk);
     }
-    terminal.send("second question\r");
-    terminal.until_text("The second answer.").until_idle();
-    let text = terminal.unwrapped();
-    let said: Vec<&str> = text.lines().filter(|row| row.starts_with("  Line ")).collect();
-    assert_eq!(said.len(), 30, "{text}");
-    leave(terminal, &talk);
 }
 
 #[test]

@@ -225,7 +225,8 @@ impl Model {
     }
 
     /// Whether completions or a short list are open. Where the screen has no room for them, they take all of it and give it back:
-    /// printed rows that scroll away for them would not come back. A terminal without an alternate screen lets them scroll.
+    /// printed rows that scroll away for them would not come back. With reduced motion, and in a terminal without an alternate screen,
+    /// they cover printed rows (`screen/region`).
     #[must_use]
     pub fn has_passing_rows(&self) -> bool {
         let is_open = match &self.overlay {

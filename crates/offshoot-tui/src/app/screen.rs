@@ -115,9 +115,9 @@ impl<W: Write> Screen<W> {
         self.aside = None;
         let mut paint = Paint::default();
         let printed = std::mem::take(&mut self.printed);
-        let RegionRows { cursor, head, .. } = *live;
-        let rows = RegionRows { rows: rows_of(&live.rows), cursor, head };
-        let is_changed = self.region.draw(&mut paint, self.size(), &printed, rows);
+        let RegionRows { cursor, head, passing, .. } = *live;
+        let rows = RegionRows { rows: rows_of(&live.rows), cursor, head, passing };
+        let is_changed = self.region.draw(&mut paint, self.size(), printed, rows);
         self.put_sequence(&paint.take()).map(|()| is_changed)
     }
 
@@ -219,7 +219,7 @@ impl<W: Write> Screen<W> {
         self.size.set(size);
         let is_row_begun = cursor.x > 0;
         let top = (cursor.y + u16::from(is_row_begun)).min(size.height.saturating_sub(1));
-        self.region = Region::at(top);
+        self.region = Region::at(top, self.region.take_covered());
         self.put_sequence(if is_row_begun { "\r\n" } else { "" })
     }
 }

@@ -21,12 +21,17 @@ use super::screen::{RegionCursor, RegionRows};
 use crate::message::{Folds, RenderedRows, RowRenderer};
 use crate::text::draw;
 
+/// The rows of an editor with one row of text.
+const EDITOR: u16 = 3;
+
 #[derive(Debug, Clone, Default)]
 pub struct Bottom {
     live: Vec<Line<'static>>,
     /// So many of the live rows belong to the conversation.
     head: usize,
     middle: u16,
+    /// So many rows come and go: completions, a list, a question, all but one row of the draft.
+    passing: u16,
     /// Below the editor.
     below: Vec<Line<'static>>,
     status: Vec<Line<'static>>,
@@ -66,7 +71,9 @@ pub fn bottom(model: &mut Model) -> Bottom {
     let mut live = model.live.rows(&model.conversation, &look, folds, usize::from(size.height));
     let head = live.len();
     live.extend(awaited::lines(model));
-    live.extend(approval::lines(model));
+    let question = approval::lines(model);
+    let passing = u16::try_from(question.len()).unwrap_or(0) + middle.saturating_sub(EDITOR);
+    live.extend(question);
     if live.is_empty() {
         live = start::unfinished(model);
     }
@@ -81,6 +88,7 @@ pub fn bottom(model: &mut Model) -> Bottom {
         live: live.split_off(hidden),
         head: head.saturating_sub(hidden),
         middle,
+        passing,
         below: under,
         status,
         is_under_way,
@@ -126,7 +134,8 @@ impl Bottom {
     /// Draws as many rows as the terminal has room for, with the text cursor.
     pub fn draw(&self, model: &Model) -> RegionRows<Buffer> {
         let (rows, cursor) = self.drawn(model);
-        RegionRows { rows, cursor: RegionCursor::new(cursor, self.is_under_way), head: self.head }
+        let cursor = RegionCursor::new(cursor, self.is_under_way);
+        RegionRows { rows, cursor, head: self.head, passing: self.passing.into() }
     }
 
     fn drawn(&self, model: &Model) -> (Buffer, Option<Position>) {

@@ -23,7 +23,7 @@ const NEAR: usize = 4;
 const SLACK: usize = 4;
 
 /// A finished row.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct PrintedRow {
     pub(super) cells: CellRow,
     /// The background of the rest of the row.
@@ -51,12 +51,20 @@ pub struct RegionRows<R> {
     pub cursor: RegionCursor,
     /// So many rows at the start continue the printed ones. Blank rows that keep the region at the bottom are below them.
     pub head: usize,
+    /// So many rows come and go, such as completions. They cover finished rows instead of scrolling them away.
+    pub passing: usize,
 }
 
 /// The region as the terminal shows it.
 #[derive(Debug, Default)]
 pub(super) struct Region {
     shown: Vec<CellRow>,
+    /// Finished rows that passing rows cover. They are printed again, or for the first time, when those go.
+    covered: Vec<PrintedRow>,
+    /// The last printed rows, directly above the region. Each takes one row of the screen.
+    known: Vec<PrintedRow>,
+    /// Whether the terminal's size has changed and `top` is not known yet.
+    is_moved: bool,
     /// The screen row where the region begins, as far as it is known. An error only costs blank rows.
     top: usize,
     /// Whether the region's last row has reached the last row of the screen.
@@ -72,9 +80,9 @@ pub(super) struct Region {
 }
 
 impl Region {
-    /// A region that begins at this screen row. The cursor is in its first column.
-    pub(super) fn at(top: u16) -> Self {
-        Self { top: usize::from(top), ..Self::default() }
+    /// A region that begins at this screen row, with rows of another one that were covered. The cursor is in its first column.
+    pub(super) fn at(top: u16, covered: Vec<PrintedRow>) -> Self {
+        Self { top: usize::from(top), covered, ..Self::default() }
     }
 
     /// Corrects the first row. If it has moved up on a lower terminal, rows above it have scrolled away and the screen
@@ -84,6 +92,8 @@ impl Region {
         self.is_at_bottom |= self.is_lower && usize::from(top) < self.top;
         self.is_at_bottom |= self.is_narrower && usize::from(top) < SLACK;
         self.top = usize::from(top);
+        self.is_moved = false;
+        keep_last(&mut self.known, self.top);
     }
 
     /// Whether so many rows fit below the printed ones.
@@ -96,10 +106,11 @@ impl Region {
         &mut self,
         paint: &mut Paint,
         size: Size,
-        printed: &[PrintedRow],
-        RegionRows { mut rows, cursor, head }: RegionRows<Vec<CellRow>>,
+        printed: Vec<PrintedRow>,
+        RegionRows { mut rows, cursor, head, passing }: RegionRows<Vec<CellRow>>,
     ) -> bool {
         let height = usize::from(size.height);
+        let printed = &self.cover(paint, printed, (rows.len(), passing), height);
         if let RegionCursor::Drawn(at) = cursor {
             reverse(&mut rows, at, size.width);
         }
@@ -120,6 +131,7 @@ impl Region {
         self.move_to_top(paint);
         let was = self.prepare(paint, height, (printed, &rows));
         self.print(paint, printed, &was);
+        self.remember(printed, size);
         self.top = (self.top + printed.len()).min(height.saturating_sub(rows.len()));
         let was = was.get(printed.len()..).unwrap_or_default();
         if was.is_empty() {
@@ -149,7 +161,10 @@ impl Region {
     pub(super) fn close(&mut self, paint: &mut Paint, printed: &[PrintedRow]) {
         self.move_to_top(paint);
         paint.wipe_below();
+        let covered = std::mem::take(&mut self.covered);
+        self.print(paint, &covered, &[]);
         self.print(paint, printed, &[]);
+        self.known.clear();
         self.wrap_if(paint, true);
         self.show_cursor_if(paint, true);
         self.shown.clear();
@@ -191,11 +206,62 @@ impl Region {
         }
         self.move_to_top(paint);
         self.shown.clear();
+        let wide = self.known.iter().rposition(|row| row.cells.len() > usize::from(now.width));
+        self.known.drain(..wide.map_or(0, |at| at + 1));
+        self.is_moved = true;
+    }
+
+    /// The rows that are covered, for a region that takes this one's place.
+    pub(super) fn take_covered(&mut self) -> Vec<PrintedRow> {
+        std::mem::take(&mut self.covered)
     }
 
     /// Forgets the modes that the terminal was set to.
     pub(super) fn forget_modes(&mut self) {
         (self.is_cursor_shown, self.is_wrapping) = (None, None);
+    }
+
+    /// Decides which finished rows passing rows cover, and returns those to print now. `rows` is the number of all rows of the
+    /// region and of the passing ones.
+    fn cover(
+        &mut self,
+        paint: &mut Paint,
+        printed: Vec<PrintedRow>,
+        (rows, passing): (usize, usize),
+        height: usize,
+    ) -> Vec<PrintedRow> {
+        if std::mem::take(&mut self.is_moved) {
+            self.known.clear();
+        }
+        let mut finished = std::mem::take(&mut self.covered);
+        finished.extend(printed);
+        let rows = rows.min(height);
+        let lasting = rows - passing.min(rows);
+        let top = (self.top + finished.len()).min(height.saturating_sub(lasting));
+        let count = rows.saturating_sub(height.saturating_sub(top));
+        let taken_back = count.saturating_sub(finished.len()).min(self.known.len()).min(self.top);
+        if taken_back > 0 {
+            self.move_to_top(paint);
+            paint.up(taken_back);
+            paint.wipe_below();
+            self.top -= taken_back;
+            self.shown = vec![CellRow::new(); self.shown.len() + taken_back];
+            finished.splice(..0, self.known.drain(self.known.len() - taken_back..));
+        }
+        self.covered = finished.split_off(finished.len() - count.min(finished.len()));
+        finished
+    }
+
+    /// Remembers printed rows that can be taken back: not those of pictures.
+    fn remember(&mut self, printed: &[PrintedRow], size: Size) {
+        for row in printed {
+            if row.pictures.is_empty() && row.cells.len() <= usize::from(size.width) {
+                self.known.push(row.clone());
+            } else {
+                self.known.clear();
+            }
+        }
+        keep_last(&mut self.known, usize::from(size.height));
     }
 
     /// Keeps the region at the bottom of the screen once it has been there. Rows that it no longer needs are blank
@@ -296,6 +362,10 @@ impl RegionCursor {
             Some(place) => Self::Terminal(place),
         }
     }
+}
+
+fn keep_last(rows: &mut Vec<PrintedRow>, count: usize) {
+    rows.drain(..rows.len().saturating_sub(count));
 }
 
 /// Scrolls until there are this many rows from the cursor's row down.

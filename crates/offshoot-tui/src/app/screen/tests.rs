@@ -97,6 +97,11 @@ impl Play {
 
     /// Draws the unfinished row, and the editor below it.
     fn draw(&mut self, is_under_way: bool, extra: u64) {
+        self.draw_with(is_under_way, extra, 0);
+    }
+
+    /// The same with completions below the editor.
+    fn draw_with(&mut self, is_under_way: bool, extra: u64, passing: usize) {
         let Size { width, height } = self.screen.size();
         let mut rows =
             paragraph(self.count).get(self.begun..).unwrap_or_default().iter().take(1).cloned().collect::<Vec<_>>();
@@ -111,17 +116,20 @@ impl Play {
         }
         rows.push("─".repeat(width.into()));
         let cursor = Position::new(3, u16::try_from(rows.len()).unwrap());
-        rows.extend(["typed".to_owned(), "─".repeat(width.into()), "status".to_owned()]);
+        rows.extend(["typed".to_owned(), "─".repeat(width.into())]);
+        let passing = passing.min(usize::from(height) - 5);
+        rows.extend((0..passing).map(|at| format!("completion {at} {}", "y".repeat(usize::from(width)))));
+        rows.push("status".to_owned());
         let hidden = rows.len().saturating_sub(height.into());
         let lines: Vec<_> = rows[hidden..].iter().map(|row| Line::from(row.clone())).collect();
         let mut buffer = Buffer::empty(Rect::new(0, 0, width, u16::try_from(lines.len()).unwrap()));
         for (line, y) in lines.iter().zip(0..) {
             buffer.set_line(0, y, line, width);
         }
-        let cursor = Position { y: cursor.y - u16::try_from(hidden).unwrap(), ..cursor };
+        let cursor = Position { y: cursor.y.saturating_sub(u16::try_from(hidden).unwrap()), ..cursor };
         let head = head.saturating_sub(hidden);
         let cursor = RegionCursor::new(Some(cursor), is_under_way);
-        self.screen.draw(&RegionRows { rows: buffer, cursor, head }).unwrap();
+        self.screen.draw(&RegionRows { rows: buffer, cursor, head, passing }).unwrap();
         self.flush();
     }
 
@@ -264,7 +272,7 @@ fn rows_that_are_not_wrapped_anew_are_neither_lost_nor_doubled() {
             buffer.set_string(0, 0, &rule, ratatui::style::Style::new());
             buffer.set_string(0, 2, &rule, ratatui::style::Style::new());
             let cursor = RegionCursor::new(Some(Position::new(0, 1)), number % 2 == 0);
-            screen.draw(&RegionRows { rows: buffer, cursor, head: 0 }).unwrap();
+            screen.draw(&RegionRows { rows: buffer, cursor, head: 0, passing: 0 }).unwrap();
             screen.send().unwrap();
             parser.process(&std::mem::take(&mut *wire.0.borrow_mut()));
         }
@@ -319,6 +327,44 @@ fn rows_that_come_in_follow_the_printed_ones() {
     play.check("with a list closed");
 }
 
+/// Completions cover finished rows and give them back, also when rows were printed or the size changed meanwhile.
+#[test]
+fn completions_leave_no_blank_rows_and_cost_no_row() {
+    for (seed, rewraps) in (0..5).flat_map(|seed| [(seed, true), (seed, false)]) {
+        let mut numbers = Numbers(seed);
+        let mut play = Play::new(rewraps);
+        (0..40).for_each(|_| play.print_row());
+        play.draw(false, 0);
+        let mut was_resized = false;
+        for step in 0..60 {
+            let what = format!("seed {seed}, step {step}");
+            let is_under_way = numbers.below(2) == 0;
+            let rows = numbers.below(12) as usize;
+            let before = play.rows();
+            play.draw_with(is_under_way, 0, rows);
+            let mut is_same = !is_under_way;
+            if numbers.below(2) == 0 {
+                (0..numbers.below(9)).for_each(|_| play.print_row());
+                play.draw_with(is_under_way, 0, rows);
+                is_same = false;
+            }
+            if step > 30 && numbers.below(4) == 0 && rewraps {
+                let (width, height) = (WIDTHS[numbers.below(6) as usize], HEIGHTS[numbers.below(5) as usize]);
+                play.terminal.resize(width.into(), height.into());
+                play.hear();
+                play.draw_with(is_under_way, 0, rows);
+                was_resized = true;
+            }
+            play.draw(false, 0);
+            play.check(&what);
+            if is_same && !was_resized {
+                assert_eq!(play.rows(), before, "{what}");
+            }
+            assert!(!play.text().contains("completion"), "{what}: {}", play.text());
+        }
+    }
+}
+
 /// More rows than the screen has are printed at once.
 #[test]
 fn many_rows_are_printed_at_once() {
@@ -341,7 +387,7 @@ fn a_letter_costs_few_bytes() {
         buffer.set_string(0, 2, "─".repeat(80), ratatui::style::Style::new());
         let cursor = Position::new(u16::try_from(typed.len()).unwrap(), 1);
         let cursor = RegionCursor::new(Some(cursor), false);
-        play.screen.draw(&RegionRows { rows: buffer, cursor, head: 0 }).unwrap();
+        play.screen.draw(&RegionRows { rows: buffer, cursor, head: 0, passing: 0 }).unwrap();
         play.screen.send().unwrap();
         let sent = play.wire.0.borrow().clone();
         play.flush();
