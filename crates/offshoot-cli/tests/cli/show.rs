@@ -145,7 +145,7 @@ fn newer_work_on_another_branch_is_pointed_out() {
 
     2 entries, 1 more on other branches
     [stderr]
-    note: the branch that ends at bbbb has newer work than the current one
+    note: the branch “q” (30 min ago) has newer work than the current one
     hint: `offshoot switch 'my session.jsonl' bbbb` goes there
     ");
 }

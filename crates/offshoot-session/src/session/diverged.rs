@@ -98,10 +98,9 @@ impl Session {
 
     /// Reports a branch that has newer work than the leaf, or that grew at the same time.
     pub(super) fn note_divergence(&mut self) {
-        let tree = &self.loaded.tree;
         let newer = self.newer_work();
         let mut told = Vec::new();
-        for (tip, entries) in self.leaf.map(|leaf| interleaved(tree, leaf)).unwrap_or_default() {
+        for (tip, entries) in self.leaf.map(|leaf| interleaved(self.tree(), leaf)).unwrap_or_default() {
             let when = self.when(tip).map(|when| format!(", the last {when}")).unwrap_or_default();
             let newer = if newer == Some(tip) { ", and has newer work" } else { "" };
             let what = format!(
@@ -111,17 +110,25 @@ impl Session {
             told.push((tip, what));
         }
         if let Some(newer) = newer.filter(|newer| told.iter().all(|(tip, _)| tip != newer)) {
-            told.push((newer, "has newer work than the current one".to_owned()));
+            let when = self.when(newer).map(|when| format!("({when}) ")).unwrap_or_default();
+            told.push((newer, format!("{when}has newer work than the current one")));
         }
-        let diagnostics = told
-            .into_iter()
-            .filter_map(|(tip, what)| about(tree, tip, |id| format!("the branch that ends at {id} {what}")));
-        self.loaded.diagnostics.extend(diagnostics.collect::<Vec<_>>());
+        let diagnostics = told.into_iter().filter_map(|(tip, what)| {
+            let name = self.words(tip).map_or("another branch".to_owned(), |said| format!("the branch {said}"));
+            about(self.tree(), tip, |_| format!("{name} {what}"))
+        });
+        let diagnostics: Vec<_> = diagnostics.collect();
+        self.loaded.diagnostics.extend(diagnostics);
+    }
+
+    /// The last request of a branch, in quotation marks.
+    fn words(&self, tip: NodeIx) -> Option<String> {
+        stats::last_request(self, tip).ok().flatten().map(|said| format!("“{}”", one_line(&said, NAMED)))
     }
 
     /// A branch that another program began, by its last request and its age. The command that goes there has the id.
     fn another_branch(&self, tip: NodeIx, entries: usize) -> Option<Diagnostic> {
-        let said = stats::last_request(self, tip).ok().flatten().map(|said| format!(": “{}”", one_line(&said, NAMED)));
+        let said = self.words(tip).map(|said| format!(": {said}"));
         let when = self.when(tip).map(|when| format!(", {when}")).unwrap_or_default();
         let (said, count) = (said.unwrap_or_default(), counted(entries, "entry", "entries"));
         about(self.tree(), tip, |_| format!("another program appended {count} on a branch beside this one{said}{when}"))

@@ -75,7 +75,7 @@ fn siblings_of_live_writers_are_named_to_each_and_to_who_opens() {
     assert_eq!(again.leaf_id().unwrap().as_str(), b2);
     assert_eq!(diverged(again.diagnostics()), [a2.as_str()], "{:?}", again.diagnostics());
     let message = &again.diagnostics().last().unwrap().message;
-    assert!(message.starts_with(&format!("the branch that ends at {a2} (2 entries, the last now)")));
+    assert!(message.starts_with("the branch “one, second” (2 entries, the last now)"), "{message}");
     assert!(message.ends_with(" grew at the same time as the current one"), "{message}");
 }
 
