@@ -2,6 +2,7 @@
 
 use offshoot_session::text::clean_lines;
 use offshoot_settings::{PiFolder, Scope, Value};
+use offshoot_tui::text::wrap;
 
 use crate::app::App;
 use crate::commands::doctor::pi_standing;
@@ -25,7 +26,8 @@ pub(super) fn ask(app: &App) -> Result<()> {
         "The setting piFolder (/settings) changes the answer.".to_owned(),
         String::new(),
     ]);
-    let lines: Vec<String> = lines.iter().map(|line| clean_lines(line).into_owned()).collect();
+    let width = app.ui.width.unwrap_or(usize::MAX);
+    let lines: Vec<String> = lines.iter().flat_map(|line| wrapped(&clean_lines(line), width)).collect();
     let failed = |error| CommandError::io("ask about pi's folder", &error);
     let mut answer = app.ui.ask(&lines, "Use them? y, n: ").map_err(failed)?;
     let is_used = loop {
@@ -42,4 +44,12 @@ pub(super) fn ask(app: &App) -> Result<()> {
         app.ui.warning(&format!("the answer is not kept: {}", error.with_hints_on_one_line()));
     }
     Ok(())
+}
+
+/// A line that wraps at words. Its rows are indented as it is.
+fn wrapped(line: &str, columns: usize) -> Vec<String> {
+    let words = line.trim_start();
+    let indent = " ".repeat(line.len() - words.len());
+    let rows = wrap(words, columns.saturating_sub(indent.len()).max(1));
+    rows.iter().map(|row| format!("{indent}{row}")).collect()
 }

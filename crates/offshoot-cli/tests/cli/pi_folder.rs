@@ -129,6 +129,19 @@ fn it_counts_only_after_the_user_said_so_and_is_never_written() {
     talk.no_problems();
 }
 
+/// Regression: a narrow terminal broke the question within words.
+#[test]
+fn the_question_wraps_at_words() {
+    let (talk, _pi) = with_pi([]);
+    let mut terminal = Terminal::offshoot(&talk, &[], (40, 24));
+    terminal.until_text("Use them? y, n:");
+    assert_eq!(terminal.unwrapped(), terminal.whole(), "no row is so long that the terminal wraps it");
+    assert!(terminal.screen().lines().count() > 8, "{}", terminal.screen());
+    terminal.send("n\n");
+    terminal.until_text("no model yet").send("\x04");
+    assert!(terminal.ended());
+}
+
 #[test]
 fn a_no_is_kept() {
     let (talk, pi) = with_pi([]);
