@@ -150,6 +150,8 @@ mod tests {
         let outcome = call(&Find, json!({"pattern": "*", "limit": 2}), place(dir.path()));
         assert_eq!(text_of(&outcome), "a\nb\n\n[2 paths; see more with limit=4, or narrow the pattern]");
         assert_eq!(outcome.details, Some(json!({"resultLimitReached": 2})));
+        let one = call(&Find, json!({"pattern": "*", "limit": 1}), place(dir.path()));
+        assert_eq!(text_of(&one), "a\n\n[1 path; see more with limit=2, or narrow the pattern]");
         assert!(found(dir.path(), json!({"pattern": "{a"})).contains("is no glob"));
         assert!(found(dir.path(), json!({"pattern": "a", "path": "a"})).contains("no such folder"));
     }

@@ -2,6 +2,7 @@
 
 use std::fs;
 
+use offshoot_agent::message::StopReason;
 use offshoot_agent::testing::script::{Gate, Reply, Then};
 use serde_json::json;
 
@@ -203,6 +204,32 @@ fn an_overloaded_model_is_asked_again() {
     terminal.until_text("Here I am.").until_idle();
     let whole = terminal.whole();
     assert!(whole.contains("✗ error: 529 Overloaded\n\n! next try in 1 s (1 of 3)"), "{whole}");
+    leave(terminal);
+    talk.no_problems();
+}
+
+/// Regression: a provider that asked for 1 second was asked again after 2.
+#[test]
+fn retry_after_1_waits_one_second() {
+    let talk = Talk::new([Reply::error(429, "slow down").header("retry-after", "1"), Reply::text("Here I am.")]);
+    talk.data("settings.json", &json!({}));
+    let mut terminal = Terminal::offshoot(&talk, &["chat", "hello"], (80, 24));
+    terminal.until_text("retry in 1 s … escape stops it").until_text("Here I am.").until_idle();
+    assert!(terminal.whole().contains("! next try in 1 s (1 of 3)"), "{}", terminal.whole());
+    leave(terminal);
+    talk.no_problems();
+}
+
+/// Regression: below an answer that was cut short in a small session, a notice said that the session is too small to be compacted.
+#[test]
+fn an_answer_that_was_cut_short_in_a_small_session_is_not_called_too_small() {
+    let talk = Talk::new([Reply { stop: Some(StopReason::Length), ..Reply::text("only ha") }]);
+    let mut terminal = Terminal::offshoot(&talk, &["chat", "hello"], (80, 24));
+    terminal.until_text("only ha").until_idle().send("x");
+    terminal.until("the draft", |screen| screen.lines().any(|row| row == "x"));
+    let whole = terminal.whole();
+    assert!(!whole.contains("too small") && whole.contains("limit"), "{whole}");
+    terminal.send("\x15");
     leave(terminal);
     talk.no_problems();
 }
