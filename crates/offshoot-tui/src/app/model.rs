@@ -116,6 +116,8 @@ pub struct Model {
     pub live: Live,
     pub overlay: Option<Overlay>,
     pub looked: Looked,
+    /// Whether the user wants to go to newer work on another branch, and it is not known yet whether there is any.
+    pub goes_to_diverged: bool,
     /// What the rows at the start name, once it is known.
     pub start: Option<Box<Looked>>,
     /// The ids and names of the sessions that were opened, the latest last.

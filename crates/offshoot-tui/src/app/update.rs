@@ -102,7 +102,7 @@ fn apply(model: &mut Model, msg: Msg) -> Vec<Cmd> {
         Msg::Looked(looked) => {
             opened::looked(model, *looked);
             model.extensions.invalidate_all();
-            Vec::new()
+            if std::mem::take(&mut model.goes_to_diverged) { commands::go_to_diverged(model) } else { Vec::new() }
         }
         Msg::Opened(opened) => opened::opened(model, opened),
         Msg::Snapshot(purpose, source, leaf) => overlay::snapshot(model, purpose, source, leaf),

@@ -1,5 +1,7 @@
 //! Items as rows, each after an empty row.
 
+use std::borrow::Cow;
+
 use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Span};
 
@@ -12,7 +14,7 @@ use crate::text;
 use crate::theme::{Theme, Token};
 use offshoot_session::text::{counted, grouped, noun, one_line};
 use offshoot_session::transcript::{
-    Answer, End, Item, ItemPart, Level, Run, Summarised, Summary, error_words, summary_words,
+    Answer, End, Item, ItemPart, Level, Run, StoredPicture, Summarised, Summary, error_words, summary_words,
 };
 
 /// Visible rows of a folded user command.
@@ -56,11 +58,16 @@ fn user(page: &mut Page<'_>, parts: &[ItemPart]) {
     let style = page.style(Token::UserMessageText);
     let mark = page.style(Token::Accent).add_modifier(Modifier::BOLD);
     let mut is_marked = false;
+    let mut pictures = parts.iter().filter_map(|part| match part {
+        ItemPart::Picture(picture) => Some(&**picture),
+        _ => None,
+    });
     for (at, part) in parts.iter().enumerate() {
         match part {
             ItemPart::Text(words) if !words.trim().is_empty() => {
                 let drawn = page.look.habits.drawn.clone();
-                let words = drawn.shown(words).trim_end();
+                let words = with_named_pictures(drawn.shown(words).trim_end(), &mut pictures);
+                let words = &*words;
                 let lines = words.lines().count();
                 let is_long = lines > USER_LINES && !page.fold(at, page.folds.tools);
                 let seen = if is_long { first_lines(words, USER_LINES_FOLDED) } else { words };
@@ -76,6 +83,27 @@ fn user(page: &mut Page<'_>, parts: &[ItemPart]) {
             ItemPart::Other(kind) => page.words(&format!("[{}]", one_line(kind, 40)), style),
         }
     }
+}
+
+/// A text in which each line that tells the model of an attached picture, `<file name="…">note</file>`, is its file's name and size.
+fn with_named_pictures<'a>(words: &'a str, pictures: &mut dyn Iterator<Item = &StoredPicture>) -> Cow<'a, str> {
+    if !words.contains("<file name=\"") {
+        return Cow::Borrowed(words);
+    }
+    let named = words.split('\n').map(|line| {
+        let attached =
+            line.strip_prefix("<file name=\"").and_then(|rest| rest.strip_suffix("</file>")?.split_once("\">"));
+        let Some(((path, note), picture)) = attached.and_then(|attached| Some((attached, pictures.next()?))) else {
+            return Cow::Borrowed(line);
+        };
+        let name = path.rsplit(['/', '\\']).next().unwrap_or(path);
+        let note = if note.is_empty() { String::new() } else { format!(" {note}") };
+        // A reference to a blob does not tell its size.
+        let size = Some(picture.data.trim_end_matches('=').len() * 3 / 4).filter(|_| !picture.data.contains(':'));
+        let size = size.map(|size| format!(" ({})", bytes(size))).unwrap_or_default();
+        Cow::Owned(format!("@{name}{size}{note}"))
+    });
+    Cow::Owned(named.collect::<Vec<_>>().join("\n"))
 }
 
 fn first_lines(words: &str, count: usize) -> &str {

@@ -83,6 +83,21 @@ fn a_question_stands_as_it_was_typed() {
     ");
 }
 
+/// Regression: the line that tells the model of a picture was shown as the model sees it.
+#[test]
+fn an_attached_picture_is_its_name_and_size() {
+    let question = r#"{"role":"user","content":[{"type":"text","text":"<file name=\"/home/me/pic.png\"></file>\n<file name=\"/home/me/big.png\">[scaled from 9000×10]</file>\nwhat is this?\n<file name=\"typed\"></file>"},{"type":"image","data":"aaaaaaa=","mimeType":"image/png"},{"type":"image","data":"aaaaaaaa","mimeType":"image/png"}]}"#;
+    insta::assert_snapshot!(shown(question, &[], 60), @"
+
+    › @pic.png (5 bytes)
+      @big.png (6 bytes) [scaled from 9000×10]
+      what is this?
+      <file name=\"typed\"></file>
+      [image: image/png, not shown: it is not base64]
+      [image: image/png, 6 B, not shown: its form is not known]
+    ");
+}
+
 #[test]
 fn an_answer_shows_thoughts_folded_and_open() {
     let message = answer(

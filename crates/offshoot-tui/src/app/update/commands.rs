@@ -133,8 +133,12 @@ pub(super) fn copy(model: &mut Model) -> Vec<Cmd> {
     }
 }
 
-/// Goes to newer work on another branch.
+/// Goes to newer work on another branch. Before the session is known, it waits for that.
 pub(super) fn go_to_diverged(model: &mut Model) -> Vec<Cmd> {
+    if model.looked.id.is_empty() {
+        model.goes_to_diverged = true;
+        return Vec::new();
+    }
     match model.looked.diverged.clone() {
         Some(diverged) => vec![ProgramTask::Named(EntryAction::GoOn, diverged.entry).into()],
         None => {

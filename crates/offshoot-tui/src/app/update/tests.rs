@@ -479,6 +479,23 @@ fn two_interrupts_end_and_one_clears() {
     assert!(model.is_ending);
 }
 
+/// Regression: before the session was known, the key said that no other branch holds newer work.
+#[test]
+fn the_key_to_newer_work_waits_until_the_session_is_known() {
+    let mut model = Model { looked: Looked::default(), ..model(80, 24) };
+    let key = || Msg::Key(KeyEvent::new(KeyCode::Char('g'), KeyModifiers::ALT));
+    assert!(update(&mut model, key()).is_empty());
+    let diverged = Some(Diverged { entry: "1a2b3c4d".to_owned(), message: "newer work".to_owned() });
+    let looked = Looked { id: "s".to_owned(), diverged, ..Looked::default() };
+    let cmds = update(&mut model, Msg::Looked(Box::new(looked)));
+    assert!(format!("{cmds:?}").contains("1a2b3c4d"), "{cmds:?}");
+    assert!(!screen(&mut model).contains("no other branch"), "{}", screen(&mut model));
+    let looked = Looked { id: "s".to_owned(), ..Looked::default() };
+    assert!(update(&mut model, Msg::Looked(Box::new(looked))).is_empty(), "it goes there once");
+    update(&mut model, key());
+    assert!(screen(&mut model).contains("no other branch holds newer work"), "{}", screen(&mut model));
+}
+
 #[test]
 fn what_could_not_be_said_is_not_lost() {
     let mut model = model(80, 24);
