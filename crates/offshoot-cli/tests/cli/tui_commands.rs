@@ -338,7 +338,7 @@ fn a_long_list_gives_the_screen_back() {
 }
 
 /// Regression: completions, short lists and questions pushed the conversation up, and blank rows were in their place after them.
-/// With reduced motion, and after a long draft, the blank rows stayed longer.
+/// With reduced motion they stayed longer.
 #[test]
 fn what_opens_for_a_moment_gives_the_screen_back() {
     let lines: String = (1..=30).map(|at| format!("Line {at} of the answer.\n\n")).collect();
@@ -348,15 +348,12 @@ fn what_opens_for_a_moment_gives_the_screen_back() {
         let mut terminal = Terminal::offshoot(&talk, &["first question"], (80, 24));
         terminal.until_text("Line 30 of the answer.").until_idle();
         let before = terminal.screen();
-        for (keys, title) in [
-            ("/", "→ new"),
-            ("/thinking\r", "How much the model thinks"),
-            ("/approval\r", "read-only"),
-            ("one\ntwo\nthree\nfour\nfive", "five"),
-        ] {
+        for (keys, title) in
+            [("/", "→ new"), ("/thinking\r", "How much the model thinks"), ("/approval\r", "read-only")]
+        {
             terminal.send(keys);
             terminal.until_text(title);
-            terminal.send(if title == "five" { "\x03" } else { "\x1b" });
+            terminal.send("\x1b");
             terminal.until_gone(title).send("\x15");
             terminal.until("the conversation", |screen| screen == before);
         }

@@ -30,7 +30,7 @@ pub struct Bottom {
     /// So many of the live rows belong to the conversation.
     head: usize,
     middle: u16,
-    /// So many rows come and go: completions, a list, a question, all but one row of the draft.
+    /// So many rows come and go: those of completions, a list or a question of an extension.
     passing: u16,
     /// Below the editor.
     below: Vec<Line<'static>>,
@@ -71,9 +71,7 @@ pub fn bottom(model: &mut Model) -> Bottom {
     let mut live = model.live.rows(&model.conversation, &look, folds, usize::from(size.height));
     let head = live.len();
     live.extend(awaited::lines(model));
-    let question = approval::lines(model);
-    let passing = u16::try_from(question.len()).unwrap_or(0) + middle.saturating_sub(EDITOR);
-    live.extend(question);
+    live.extend(approval::lines(model));
     if live.is_empty() {
         live = start::unfinished(model);
     }
@@ -88,7 +86,7 @@ pub fn bottom(model: &mut Model) -> Bottom {
         live: live.split_off(hidden),
         head: head.saturating_sub(hidden),
         middle,
-        passing,
+        passing: passing(model, middle),
         below: under,
         status,
         is_under_way,
@@ -113,6 +111,15 @@ fn middle(model: &Model, below: u16) -> u16 {
         },
     };
     middle.min(model.size.height.saturating_sub(below).saturating_sub(1)).max(1)
+}
+
+/// The rows that come and go. Those of a draft do not count: who writes wants to see the end of the conversation.
+fn passing(model: &Model, middle: u16) -> u16 {
+    match &model.overlay {
+        Some(Overlay::Pick(..) | Overlay::ModelScope(_) | Overlay::Dialog(..)) => middle.saturating_sub(EDITOR),
+        None if model.extensions.editor().is_none() => model.editor.rows_around().1.min(middle.saturating_sub(EDITOR)),
+        _ => 0,
+    }
 }
 
 /// The rows above the editor, without the blank one before it.

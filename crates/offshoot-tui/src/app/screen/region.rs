@@ -59,7 +59,7 @@ pub struct RegionRows<R> {
 #[derive(Debug, Default)]
 pub(super) struct Region {
     shown: Vec<CellRow>,
-    /// Finished rows that passing rows cover. They are printed again, or for the first time, when those go.
+    /// Printed rows that passing rows cover. They are printed again when those go.
     covered: Vec<PrintedRow>,
     /// The last printed rows, directly above the region. Each takes one row of the screen.
     known: Vec<PrintedRow>,
@@ -221,8 +221,8 @@ impl Region {
         (self.is_cursor_shown, self.is_wrapping) = (None, None);
     }
 
-    /// Decides which finished rows passing rows cover, and returns those to print now. `rows` is the number of all rows of the
-    /// region and of the passing ones.
+    /// Lets passing rows cover the last printed rows, and returns the finished rows to print now. New rows are never covered: then
+    /// all are printed, and scroll. `rows` is the number of all rows of the region and of the passing ones.
     fn cover(
         &mut self,
         paint: &mut Paint,
@@ -234,7 +234,10 @@ impl Region {
             self.known.clear();
         }
         let mut finished = std::mem::take(&mut self.covered);
-        finished.extend(printed);
+        if !printed.is_empty() {
+            finished.extend(printed);
+            return finished;
+        }
         let rows = rows.min(height);
         let lasting = rows - passing.min(rows);
         let top = (self.top + finished.len()).min(height.saturating_sub(lasting));
