@@ -15,7 +15,7 @@ use tokio::time::{Instant, timeout_at};
 use super::classify::AnswerTrouble;
 use super::wire::{Outgoing, Reader};
 use super::{Answer, AnswerLimits, Delta, Deltas, Hooks, Model, Provider, Request, ThinkingBudgets, retry_after};
-use crate::words::in_words;
+use crate::words::{in_words, innermost};
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(30);
 /// Before a request is sent again, in milliseconds: doubled each time, up to 8 s.
@@ -324,7 +324,11 @@ fn unreachable(url: &str, error: reqwest::Error) -> AnswerTrouble {
     let host = url.split_once("://").map_or(url, |(_, rest)| rest);
     let host = host.split('/').next().unwrap_or_default();
     let host = host.rsplit_once('@').map_or(host, |(_, host)| host);
-    AnswerTrouble { text: format!("could not reach {host}: {}", in_words(&error)), is_lost, ..AnswerTrouble::default() }
+    AnswerTrouble {
+        text: format!("could not reach {host}: {}", innermost(&error)),
+        is_lost,
+        ..AnswerTrouble::default()
+    }
 }
 
 async fn error_of(mut response: Response, now: i64) -> AnswerTrouble {

@@ -65,8 +65,8 @@ fn a_server_that_is_not_there_is_worth_another_try() {
     let base = format!("http://user:secret-password@127.0.0.1:{port}");
     let (_, answer) = ask(request(model(Api::Anthropic, &base), vec![user("x")]));
     let text = answer.message.error_message.unwrap();
-    assert!(text.starts_with(&format!("could not reach 127.0.0.1:{port}: ")), "{text}");
-    assert!(!text.contains("secret-password"), "{text}");
+    // Neither the password nor the layers that passed the cause on.
+    assert_eq!(text, format!("could not reach 127.0.0.1:{port}: Connection refused"));
     assert!(answer.failure.unwrap().is_transient);
 }
 
