@@ -46,6 +46,15 @@ pub fn grouped(number: u64) -> String {
     out
 }
 
+/// A cost in dollars and cents, with a comma between thousands; the order in which costs were added makes no difference.
+#[must_use]
+pub fn dollars(cost: f64) -> String {
+    let cents = ((cost * 1e9).round() / 1e7).round() / 100.0;
+    let text = format!("{cents:.2}");
+    let parts = text.split_once('.').and_then(|(whole, rest)| Some((whole.parse().ok()?, rest)));
+    parts.map_or_else(|| format!("${text}"), |(whole, rest)| format!("${}.{rest}", grouped(whole)))
+}
+
 /// Such as 950, 1.2k, 34k, 5.6M.
 #[must_use]
 pub fn in_short(number: u64) -> String {
@@ -158,6 +167,8 @@ mod tests {
     #[test]
     fn numbers_are_for_people() {
         assert_eq!([0, 1_234, 1_234_567].map(grouped), ["0", "1,234", "1,234,567"]);
+        let costs = [0.0, 0.075, 12.345_6, 3977.5, 1_234_567.0, -1.0, f64::NAN].map(dollars);
+        assert_eq!(costs, ["$0.00", "$0.08", "$12.35", "$3,977.50", "$1,234,567.00", "$-1.00", "$NaN"]);
         assert_eq!([0u64, 1, 2].map(|count| counted(count, "entry", "entries")), ["0 entries", "1 entry", "2 entries"]);
         assert_eq!([0u64, 1, 2].map(|count| noun(count, "token", "tokens")), ["tokens", "token", "tokens"]);
     }

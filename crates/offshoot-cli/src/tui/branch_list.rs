@@ -12,7 +12,7 @@ use offshoot_session::id::EntryId;
 use offshoot_session::kind::Role;
 use offshoot_session::session::Session;
 use offshoot_session::stats::{self, Branch};
-use offshoot_session::text::{counted, one_line};
+use offshoot_session::text::{counted, dollars, one_line};
 use offshoot_session::transcript::Level;
 use offshoot_tui::app::msg::Msg;
 use offshoot_tui::markdown::plain;
@@ -109,7 +109,7 @@ fn details(branches: &[Branch], now: Millis) -> Vec<String> {
         .iter()
         .map(|branch| {
             let age = branch.time.map(|time| ago(time, now)).unwrap_or_default();
-            let cost = has_cost.then(|| format!("${:.2}", branch.own.cost));
+            let cost = has_cost.then(|| dollars(branch.own.cost));
             let entries = counted(branch.own.entries, "entry", "entries");
             [Some(age), cost, Some(entries)].into_iter().flatten().collect()
         })

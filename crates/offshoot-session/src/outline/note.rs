@@ -8,7 +8,7 @@ use crate::entry::Source;
 use crate::error::Result;
 use crate::id::EntryId;
 use crate::stats;
-use crate::text::counted;
+use crate::text::{counted, dollars, grouped, noun};
 use crate::tree::NodeIx;
 use crate::tree::reader::NodeReader;
 
@@ -76,7 +76,7 @@ impl BranchNote {
 
     fn figures(&self, now: Millis) -> Vec<String> {
         let label = self.label.as_ref().map(|label| format!("[{label}]"));
-        let cost = (self.cost > 0.0).then(|| format!("${:.2}", in_cents(self.cost)));
+        let cost = (self.cost > 0.0).then(|| dollars(self.cost));
         let branches = self.tips.saturating_sub(1);
         let branches = (branches > 0).then(|| counted(branches, "branch", "branches"));
         let merged = self.merged.map(|part| match part {
@@ -86,18 +86,13 @@ impl BranchNote {
         let parts = [
             label,
             merged,
-            Some(counted(self.entries, "entry", "entries")),
+            Some(format!("{} {}", grouped(self.entries), noun(self.entries, "entry", "entries"))),
             cost,
             self.newest.map(|newest| ago(newest, now)),
             branches,
         ];
         parts.into_iter().flatten().collect()
     }
-}
-
-/// Dollars rounded to cents; the order in which they were added makes no difference.
-fn in_cents(cost: f64) -> f64 {
-    ((cost * 1e9).round() / 1e7).round() / 100.0
 }
 
 /// The start of a text that fits `columns`, with `…` for the rest.
