@@ -99,13 +99,16 @@ fn an_editor_that_hangs_for_ever_goes_by_itself() {
     leave(terminal, &talk);
 }
 
+/// Also one that no longer answers.
 #[test]
 fn an_editor_of_an_extension_is_left_with_two_presses() {
-    let talk = Talk::new([]);
-    let Some(mut terminal) = terminal(&talk, "edits.ts", EDITS, (60, 16)) else { return };
-    terminal.until_text(" INSERT").send("\x03\x03");
-    assert!(terminal.ended());
-    talk.no_problems();
+    for keys in ["\x03\x03", "\x0b\x03\x03"] {
+        let talk = Talk::new([]);
+        let Some(mut terminal) = terminal(&talk, "edits.ts", EDITS, (60, 16)) else { return };
+        terminal.until_text(" INSERT").send(keys);
+        assert!(terminal.ended(), "{keys:?}");
+        talk.no_problems();
+    }
 }
 
 const HEARS: &str = r##"

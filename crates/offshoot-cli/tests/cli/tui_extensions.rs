@@ -155,6 +155,28 @@ fn a_component_can_always_be_left() {
     leave(terminal, &talk);
 }
 
+#[test]
+fn a_component_that_hangs_is_left_with_escape() {
+    if !has_node() {
+        return;
+    }
+    let talk = Talk::new([]);
+    extension(&talk, "draws.ts", DRAWS);
+    talk.was_started_before();
+    let node = node().unwrap();
+    // The clock runs, and the process is not ended before.
+    let variables = [("PI_NODE", node.to_str().unwrap()), ("OFFSHOOT_NOW", ""), ("OFFSHOOT_EXTENSION_PATIENCE", "600")];
+    let mut terminal = Terminal::offshoot_in(&talk, &[], (60, 16), &variables);
+    terminal.until_text("count 0").send("/game\r");
+    terminal.until_text("typed: \"\"").send("h");
+    let since = std::time::Instant::now();
+    terminal.while_not("a second", || since.elapsed().as_millis() > 1200).send("\x1b");
+    terminal.until_gone("second row").send("what is it?");
+    terminal.until_text("what is it?").send("\x15\x04");
+    assert!(terminal.ended());
+    talk.no_problems();
+}
+
 const OVERLAYS: &str = r#"
 export default function (pi) {
   const box = (tui, done) => ({
