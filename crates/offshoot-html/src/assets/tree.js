@@ -312,12 +312,11 @@ function noteOf(row, now) {
   const label = META.labels.findLast(isInside);
   const merged = order.merged.filter((tip) => order.ranks[tip] >= row.rank && order.ranks[tip] < row.end);
   const isLast = (tip) => order.nodes.slice(order.ranks[tip] + 1, order.ends[order.ranks[tip]]).every((at) => nodes[at].who > 2);
-  const counted = (count, one, many) => `${count} ${count === 1 ? one : many}`;
   const parts = [
     label !== undefined && `[${oneLine(nodes[label].label, 40)}]`,
     merged.length > 0 && (merged.some(isLast) ? "merged" : "partly merged"),
     counted(entries, "entry", "entries"),
-    cost > 0 && `$${inCents(cost).toFixed(2)}`,
+    cost > 0 && `$${inCents(cost).toLocaleString("en", { minimumFractionDigits: 2, maximumFractionDigits: 2 })}`,
     nodes[newest].time !== null && ago(nodes[newest].time, now),
     tips > 1 && counted(tips - 1, "branch", "branches"),
     lastWords(newest, row.at),
