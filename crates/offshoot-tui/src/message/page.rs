@@ -19,6 +19,9 @@ fn margin(width: usize) -> usize {
     if width < 8 { 0 } else { 2 }
 }
 
+/// The minimum columns of words beside what is always shown in their row.
+pub(super) const LEAST: usize = 12;
+
 pub(super) fn room(width: usize) -> usize {
     width.saturating_sub(margin(width)).max(1)
 }
@@ -94,9 +97,30 @@ impl<'a> Page<'a> {
     }
 
     pub(super) fn hint(&mut self, what: &str, key: &str) {
-        let how = if key.is_empty() { String::new() } else { format!(" ({} opens)", text::clean(key)) };
-        let row = flow::cut(&[Span::styled(format!("… {what}{how}"), self.style(Token::Muted))], self.room());
+        let row = flow::cut(&[self.told(what, key)], self.room());
         self.rows([row]);
+    }
+
+    /// One row for a long text: the start of its first line, if there is room, and how many of its `lines` follow.
+    pub(super) fn first_of(&mut self, (mark, mark_style): (&str, Style), words: &str, style: Style, lines: usize) {
+        let key = &self.look.habits.expand_key;
+        let told = self.told(&counted(lines - 1, "more line", "more lines"), key);
+        let room = self.room().saturating_sub(text::width(&told.content) + 1);
+        let first = words.lines().find(|line| !line.trim().is_empty()).filter(|_| room >= LEAST);
+        let row = match first {
+            Some(line) => {
+                let mut row = flow::cut(&[Span::styled(harmless(line.trim()), style)], room);
+                row.extend([Span::raw(" "), told]);
+                row
+            }
+            None => flow::cut(&[self.told(&counted(lines, "line", "lines"), key)], self.room()),
+        };
+        self.marked(mark, mark_style, [row]);
+    }
+
+    fn told(&self, what: &str, key: &str) -> Span<'static> {
+        let how = if key.is_empty() { String::new() } else { format!(" ({} opens)", text::clean(key)) };
+        Span::styled(format!("… {what}{how}"), self.style(Token::Muted))
     }
 
     pub(super) fn picture(&mut self, picture: &Arc<StoredPicture>) {

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Span};
 
-use super::page::{Page, more, tail};
+use super::page::{LEAST, Page, tail};
 use super::preview::Keep;
 use super::{AnswerContext, Folds, PartRange, RenderedRows, RowRenderer, call};
 use crate::markdown::flow::{self, SpanRow};
@@ -19,11 +19,8 @@ use offshoot_session::transcript::{
 
 /// Visible rows of a folded user command.
 const RUN_ROWS: usize = 20;
-/// A message of the person with more lines, such as one with a paste, is folded to its first ones.
+/// A message of the person with more lines, such as one with a paste, is folded to one row.
 const USER_LINES: usize = 20;
-const USER_LINES_FOLDED: usize = 4;
-/// The minimum columns of the words beside a summary's label.
-const LEAST: usize = 12;
 
 pub(super) fn rows(
     item: &Item,
@@ -69,14 +66,14 @@ fn user(page: &mut Page<'_>, parts: &[ItemPart]) {
                 let words = with_named_pictures(drawn.shown(words).trim_end(), &mut pictures);
                 let words = &*words;
                 let lines = words.lines().count();
-                let is_long = lines > USER_LINES && !page.fold(at, page.folds.tools);
-                let seen = if is_long { first_lines(words, USER_LINES_FOLDED) } else { words };
-                let rows = shown_whole(seen, style, page.room());
-                page.marked(if is_marked { "  " } else { "› " }, mark, rows);
-                if is_long {
-                    more(page, lines - USER_LINES_FOLDED, false);
-                }
+                let prefix = if is_marked { "  " } else { "› " };
                 is_marked = true;
+                if lines > USER_LINES && !page.fold(at, page.folds.tools) {
+                    page.first_of((prefix, mark), words, style, lines);
+                    continue;
+                }
+                let rows = shown_whole(words, style, page.room());
+                page.marked(prefix, mark, rows);
             }
             ItemPart::Picture(picture) => page.picture(picture),
             ItemPart::Text(_) | ItemPart::Thinking(_) | ItemPart::Call(_) => {}
@@ -104,11 +101,6 @@ fn with_named_pictures<'a>(words: &'a str, pictures: &mut dyn Iterator<Item = &S
         Cow::Owned(format!("@{name}{size}{note}"))
     });
     Cow::Owned(named.collect::<Vec<_>>().join("\n"))
-}
-
-fn first_lines(words: &str, count: usize) -> &str {
-    let end = words.match_indices('\n').nth(count.saturating_sub(1)).map_or(words.len(), |(end, _)| end);
-    words.get(..end).unwrap_or(words)
 }
 
 /// A text as written, up to [`markdown::MAX_BYTES`].

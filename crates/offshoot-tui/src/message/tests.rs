@@ -85,6 +85,21 @@ fn a_question_stands_as_it_was_typed() {
 
 /// Regression: the line that tells the model of a picture was shown as the model sees it.
 #[test]
+fn a_long_paste_is_one_row_until_it_is_opened() {
+    let paste: String = (1..=500).map(|at| format!("row {at} of the log\n")).collect();
+    let message = format!(r#"{{"role":"user","content":{}}}"#, quote(&format!("why does this fail?\n{paste}")));
+    insta::assert_snapshot!(shown(&message, &[], 60), @"
+
+    › why does this fail? … 500 more lines (ctrl+o opens)
+    ");
+    insta::assert_snapshot!(shown(&message, &[], 40), @"
+
+    › … 501 lines (ctrl+o opens)
+    ");
+    assert!(open(&message, &[], 60).contains("row 499 of the log\n"));
+}
+
+#[test]
 fn an_attached_picture_is_its_name_and_size() {
     let question = r#"{"role":"user","content":[{"type":"text","text":"<file name=\"/home/me/pic.png\"></file>\n<file name=\"/home/me/big.png\">[scaled from 9000×10]</file>\nwhat is this?\n<file name=\"typed\"></file>"},{"type":"image","data":"aaaaaaa=","mimeType":"image/png"},{"type":"image","data":"aaaaaaaa","mimeType":"image/png"}]}"#;
     insta::assert_snapshot!(shown(question, &[], 60), @"
