@@ -257,14 +257,16 @@ impl Region {
 
     /// Remembers printed rows that can be taken back: not those of pictures.
     fn remember(&mut self, printed: &[PrintedRow], size: Size) {
-        for row in printed {
-            if row.pictures.is_empty() && row.cells.len() <= usize::from(size.width) {
-                self.known.push(row.clone());
-            } else {
-                self.known.clear();
-            }
+        let (width, height) = (usize::from(size.width), usize::from(size.height));
+        let cannot = |row: &PrintedRow| !row.pictures.is_empty() || row.cells.len() > width;
+        let first = printed.iter().rposition(cannot).map(|at| at + 1);
+        if first.is_some() {
+            self.known.clear();
         }
-        keep_last(&mut self.known, usize::from(size.height));
+        // A session that is opened prints thousands of rows at once.
+        let first = first.unwrap_or_default().max(printed.len().saturating_sub(height));
+        self.known.extend(printed.iter().skip(first).cloned());
+        keep_last(&mut self.known, height);
     }
 
     /// Keeps the region at the bottom of the screen once it has been there. Rows that it no longer needs are blank
