@@ -7,6 +7,7 @@
 #![cfg_attr(test, allow(clippy::disallowed_methods, reason = "tests make files and folders as they need them"))]
 
 mod words;
+pub mod lenient_json;
 mod process;
 pub mod sandbox;
 pub mod message;

@@ -5,11 +5,13 @@
 mod validate;
 mod write;
 mod stringify;
+mod strict;
 
 use std::borrow::Cow;
 
 use memchr::memchr_iter;
 
+pub use strict::strict;
 pub use stringify::stringify;
 pub(crate) use stringify::{js_members, js_number};
 pub(crate) use validate::{Below, Level, validate_levels, validate_members};
@@ -210,6 +212,10 @@ impl<'a> Rest<'a> {
     }
 }
 
+fn is_number_byte(b: u8) -> bool {
+    matches!(b, b'0'..=b'9' | b'-' | b'+' | b'.' | b'e' | b'E')
+}
+
 pub(crate) fn is_space(b: u8) -> bool {
     matches!(b, b' ' | b'\t' | b'\n' | b'\r')
 }
@@ -311,10 +317,7 @@ fn unescape(inner: &str) -> Cow<'_, str> {
 
 /// Decodes `\uXXXX` or a surrogate pair at the start of the text: the character, and how many bytes it took.
 fn unescape_unicode(text: &str) -> (char, usize) {
-    let unit = |from: usize| -> Option<u32> {
-        let digits = text.get(from..from + 6)?.strip_prefix("\\u")?;
-        u32::from_str_radix(digits, 16).ok()
-    };
+    let unit = |from: usize| strict::unit(text.get(from..)?);
     let Some(first) = unit(0) else {
         return (char::REPLACEMENT_CHARACTER, 2);
     };

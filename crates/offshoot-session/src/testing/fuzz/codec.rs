@@ -7,12 +7,12 @@ use serde_json::value::RawValue;
 use crate::clock::parse_iso;
 use crate::envelope::{Envelope, LineBytes, NoEnvelope, scan};
 use crate::header::{Header, TitleSlot};
-use crate::json::{Json, JsonKind, Object, quote, validate};
+use crate::json::{Json, JsonKind, Object, quote, strict, validate};
 
 /// Reads a line as JSON, envelope, header and title slot.
 ///
 /// # Panics
-/// If the grammar differs from `serde_json`'s, or the envelope from the line.
+/// If the grammar differs from `serde_json`'s, a strict text is refused by it, or the envelope differs from the line.
 pub fn codec(bytes: &[u8]) {
     let is_json = validate(bytes).is_ok();
     envelope(bytes, is_json);
@@ -23,6 +23,8 @@ pub fn codec(bytes: &[u8]) {
         assert_eq!(is_json, reference.is_ok(), "{reference:?}");
         if is_json {
             walk(Json::trusted(text), true);
+            let value = serde_json::from_str::<serde_json::Value>(&strict(text));
+            assert!(value.is_ok(), "{value:?}");
         }
         let quoted = quote(text);
         assert_eq!(serde_json::from_str::<String>(&quoted).expect("a string"), text);
