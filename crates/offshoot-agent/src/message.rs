@@ -144,6 +144,9 @@ pub enum Block {
         name: String,
         /// A JSON object.
         arguments: Value,
+        /// Why the text that the model gave as arguments is none, with that text. The call is never run.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        arguments_error: Option<String>,
         /// The provider's signature of the thought before the call.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         thought_signature: Option<String>,
@@ -251,7 +254,7 @@ impl Block {
     /// A call without arguments.
     pub fn call(id: impl Into<String>, name: impl Into<String>) -> Self {
         let arguments = Value::Object(serde_json::Map::new());
-        Self::ToolCall { id: id.into(), name: name.into(), arguments, thought_signature: None }
+        Self::ToolCall { id: id.into(), name: name.into(), arguments, arguments_error: None, thought_signature: None }
     }
 
     /// The text of a text block.

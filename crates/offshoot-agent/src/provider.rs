@@ -6,7 +6,6 @@
 
 mod secret;
 mod level;
-mod json;
 mod retry_after;
 mod classify;
 mod problems;

@@ -136,18 +136,16 @@ fn convert_message(message: &context::Message) -> Result<Option<Message>, String
 }
 
 fn add_missing_members(message: &mut Map<String, Value>) {
-    for (name, value) in [
-        ("content", json!([])),
-        ("api", json!("")),
-        ("provider", json!("")),
-        ("model", json!("")),
-        ("stopReason", json!("stop")),
-        ("toolCallId", json!("")),
-        ("toolName", json!("")),
-        ("isError", json!(false)),
-    ] {
-        message.entry(name).or_insert(value);
+    for name in ["api", "provider", "model", "toolCallId", "toolName"] {
+        message.insert(name.to_owned(), text_of_member(message, name));
     }
+    if !message.get("isError").is_some_and(Value::is_boolean) {
+        message.insert("isError".to_owned(), json!(false));
+    }
+    if !message.get("content").is_some_and(|content| content.is_string() || content.is_array()) {
+        message.insert("content".to_owned(), json!([]));
+    }
+    remove_unless_text(message, &["errorMessage", "responseId"]);
     if message.get("role").is_some_and(|role| role == "developer") {
         message.insert("role".to_owned(), json!("user"));
     }
@@ -173,8 +171,37 @@ fn add_missing_members(message: &mut Map<String, Value>) {
             let text = std::mem::take(text);
             message.insert("content".to_owned(), json!([{ "type": "text", "text": text }]));
         }
-        Some(Value::Array(blocks)) => blocks.retain(|block| serde_json::from_value::<Block>(block.clone()).is_ok()),
+        Some(Value::Array(blocks)) => {
+            blocks.iter_mut().for_each(repair_call);
+            blocks.retain(|block| serde_json::from_value::<Block>(block.clone()).is_ok());
+        }
         _ => {}
+    }
+}
+
+/// A call stays a call whatever its members are: its result would have none.
+fn repair_call(block: &mut Value) {
+    let Some(call) = block.as_object_mut().filter(|block| block.get("type").is_some_and(|kind| kind == "toolCall"))
+    else {
+        return;
+    };
+    for name in ["id", "name"] {
+        call.insert(name.to_owned(), text_of_member(call, name));
+    }
+    call.entry("arguments").or_insert_with(|| json!({}));
+    remove_unless_text(call, &["argumentsError", "thoughtSignature"]);
+}
+
+/// A member as text; empty if it is none. The conversion has paired calls and results in the same way.
+fn text_of_member(object: &Map<String, Value>, name: &str) -> Value {
+    object.get(name).filter(|value| value.is_string()).cloned().unwrap_or_else(|| json!(""))
+}
+
+fn remove_unless_text(object: &mut Map<String, Value>, names: &[&str]) {
+    for name in names {
+        if object.get(*name).is_some_and(|value| !value.is_string()) {
+            object.remove(*name);
+        }
     }
 }
 

@@ -8,7 +8,6 @@
 
 pub mod contract;
 pub mod program;
-pub mod unfinished_json;
 mod steps;
 mod registry;
 mod payload;

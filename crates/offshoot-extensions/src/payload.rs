@@ -8,7 +8,7 @@ use offshoot_agent::message::Message;
 use offshoot_agent::provider::Model;
 use serde_json::{Value, json};
 
-use crate::unfinished_json::unfinished;
+use offshoot_agent::unfinished_json::unfinished;
 
 /// What events do not say themselves.
 #[derive(Debug, Default)]

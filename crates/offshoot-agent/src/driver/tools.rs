@@ -120,7 +120,7 @@ impl CallRun {
         stop: &mut oneshot::Receiver<()>,
         show: impl Fn(ToolOutcome),
     ) -> ToolOutcome {
-        let Some(tool) = self.tool else { return ToolOutcome::failed(format!("there is no tool named {}", call.name)) };
+        let Some(tool) = self.tool else { return ToolOutcome::failed(no_such_tool(&call.name)) };
         let asked = (call, self.asked_before);
         let call = match judge(&mut self.asker, &tool, asked, &self.context, (before, stop)).await {
             Ok(call) => call,
@@ -139,6 +139,13 @@ impl CallRun {
         };
         after(self.asked_after, call, outcome, stop).await
     }
+}
+
+fn no_such_tool(name: &str) -> String {
+    if name.is_empty() {
+        return "not run: the call names no tool".to_owned();
+    }
+    format!("there is no tool named {name}")
 }
 
 /// Waits until the call may run, and returns it as extensions have changed it; otherwise returns its result. Calls are

@@ -112,6 +112,7 @@ mod tests {
                 id: KEY.to_owned(),
                 name: "bash".to_owned(),
                 arguments: json!({"command": format!("echo {KEY}")}),
+                arguments_error: None,
                 thought_signature: None,
             },
         ];

@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use super::classify::AnswerTrouble;
 use super::decoding::{self, BegunBlocks, Next, cut_off, malformed, reported};
 use super::draft::AnswerDraft;
-use super::prepare::{NO_PROMPT, joined, max_tokens, plain_id, prepare};
+use super::prepare::{CallRules, NO_PROMPT, NameRule, is_plain_id, joined, max_tokens, plain_id, prepare};
 use super::{Model, Request, ThinkingLevel, ToolSpec};
 use crate::message::{AssistantMessage, Block, Content, Message, StopReason, ToolResultMessage, Usage};
 
@@ -116,7 +116,12 @@ pub(super) fn budget(level: ThinkingLevel) -> u64 {
 
 fn messages(request: &Request) -> Vec<Value> {
     let model = &request.model;
-    let prepared = prepare(&request.messages, model, &|id, _| plain_id(id, LONGEST_ID));
+    let rules = CallRules {
+        fit_id: &|id, _| plain_id(id, LONGEST_ID),
+        accepts_id: &|id| is_plain_id(id, LONGEST_ID),
+        names: NameRule { marks: "_-", longest: 128, begins_with_letter: false },
+    };
+    let prepared = prepare(&request.messages, model, rules);
     let mut out: Vec<Value> = Vec::new();
     let mut results: Vec<Value> = Vec::new();
     for message in &prepared {
@@ -365,9 +370,7 @@ impl Decoder {
                 let text = |text: &Option<Cow<'_, str>>| text.as_deref().unwrap_or_default().to_owned();
                 let place = draft.call_start(&text(&block.id), &text(&block.name));
                 // Some servers send all arguments at once.
-                if let Some(Value::Object(input)) = block.input.as_ref().filter(|input| *input != &json!({})) {
-                    draft.set_arguments(place, &Value::Object(input.clone()).to_string());
-                }
+                draft.first_arguments(place, &decoding::arguments_text(block.input.as_ref()));
                 place
             }
             // Blocks of the provider's own tools, and future ones.

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::decoding::object;
-use super::prepare::{images, joined, max_tokens, plain_id, prepare, short_hash};
+use super::prepare::{CallRules, NameRule, images, joined, max_tokens, plain_id, prepare, short_hash};
 use super::{Model, Request, ThinkingLevel, ToolSpec};
 use crate::message::{AssistantMessage, Block, Content, Message};
 
@@ -120,7 +120,12 @@ fn foreign_id(id: &str, model: &Model) -> String {
 
 fn messages(request: &Request, quirks: &Quirks) -> Vec<Value> {
     let model = &request.model;
-    let prepared = prepare(&request.messages, model, &|id, _| foreign_id(id, model));
+    let rules = CallRules {
+        fit_id: &|id, _| foreign_id(id, model),
+        accepts_id: &|id| !id.is_empty() && (model.provider != "openai" || id.chars().count() <= LONGEST_ID),
+        names: NameRule { marks: "_-", longest: 64, begins_with_letter: false },
+    };
+    let prepared = prepare(&request.messages, model, rules);
     let mut out = Vec::new();
     if !request.system.is_empty() {
         let role = if model.reasoning && quirks.developer { "developer" } else { "system" };

@@ -1,5 +1,6 @@
 //! Shared parts of the decoders and builders. Knows no wire format.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 use serde::Deserialize;
@@ -63,6 +64,16 @@ pub(super) fn reported(text: impl Into<String>) -> AnswerTrouble {
 
 pub(super) fn cut_off(what: &str, missing: &str) -> AnswerTrouble {
     AnswerTrouble::lost(format!("{what} stream ended before {missing}"))
+}
+
+/// The text of arguments that may come as a value.
+pub(super) fn arguments_text(value: Option<&Value>) -> Cow<'_, str> {
+    match value {
+        None | Some(Value::Null) => Cow::Borrowed(""),
+        Some(Value::String(text)) => Cow::Borrowed(text),
+        Some(Value::Object(members)) if members.is_empty() => Cow::Borrowed(""),
+        Some(value) => Cow::Owned(value.to_string()),
+    }
 }
 
 /// An object without the members that are `None`.

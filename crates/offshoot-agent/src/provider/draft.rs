@@ -2,25 +2,46 @@
 
 use std::sync::Arc;
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::classify::AnswerTrouble;
-use super::{Answer, Delta, Model, json};
+use super::{Answer, Delta, Model};
+use crate::call_arguments;
 use crate::message::{AssistantMessage, Block, StopReason, Usage};
+use crate::recorded_calls::own_id;
+use crate::unfinished_json::unfinished;
 
 #[derive(Debug)]
 pub(super) struct AnswerDraft {
     model: Arc<Model>,
     message: AssistantMessage,
-    /// For each block: the arguments' text of a call, and whether the block is still open.
     parts: Vec<DraftPart>,
     deltas: Vec<Delta>,
 }
 
-#[derive(Debug)]
+/// What a block has besides its content.
+#[derive(Debug, Default)]
 struct DraftPart {
+    is_ended: bool,
+    /// The text of a call's arguments.
     arguments: String,
-    is_open: bool,
+    /// Arguments that came with the start of a call; they count if no others follow.
+    first_arguments: String,
+    /// Whether no text of arguments means that the text was lost.
+    must_have_arguments: bool,
+}
+
+impl DraftPart {
+    fn text(&self) -> &str {
+        if self.arguments.is_empty() { &self.first_arguments } else { &self.arguments }
+    }
+
+    fn arguments(&self) -> Result<Map<String, Value>, String> {
+        if self.must_have_arguments && self.text().is_empty() {
+            return Err("the answer ended before its arguments came, at character 0 of 0".to_owned());
+        }
+        call_arguments::parse(self.text())
+    }
 }
 
 /// An answer that came from elsewhere than a wire format; the words of a failed one decide what follows.
@@ -71,21 +92,13 @@ impl AnswerDraft {
         self.message.content.iter().any(|block| matches!(block, Block::ToolCall { .. }))
     }
 
-    pub(super) fn has_call(&self, wanted: &str) -> bool {
-        self.message.content.iter().any(|block| matches!(block, Block::ToolCall { id, .. } if id == wanted))
-    }
-
-    pub(super) fn timestamp(&self) -> i64 {
-        self.message.timestamp
-    }
-
     pub(super) fn len(&self) -> usize {
         self.message.content.len()
     }
 
     fn add(&mut self, block: Block) -> usize {
         self.message.content.push(block);
-        self.parts.push(DraftPart { arguments: String::new(), is_open: true });
+        self.parts.push(DraftPart::default());
         self.message.content.len() - 1
     }
 
@@ -101,20 +114,32 @@ impl AnswerDraft {
         index
     }
 
+    /// A missing or repeated id is replaced by one that is unique in the answer.
     pub(super) fn call_start(&mut self, id: &str, name: &str) -> usize {
-        let arguments = Value::Object(serde_json::Map::new());
-        let (id, name) = (id.to_owned(), name.to_owned());
-        let index =
-            self.add(Block::ToolCall { id: id.clone(), name: name.clone(), arguments, thought_signature: None });
-        self.deltas.push(Delta::ToolCallStart { index, id, name });
+        let id = own_id(id, &self.message.content, self.message.timestamp);
+        let index = self.add(Block::call(id.clone(), name));
+        self.deltas.push(Delta::ToolCallStart { index, id, name: name.to_owned() });
         index
+    }
+
+    /// The id or the name of a call came after its start.
+    pub(super) fn name_call(&mut self, index: usize, late_id: Option<&str>, late_name: &str) {
+        let id = late_id.map(|id| own_id(id, &self.message.content, self.message.timestamp));
+        if let Some(Block::ToolCall { id: known_id, name, .. }) = self.message.content.get_mut(index) {
+            if let Some(id) = id {
+                *known_id = id;
+            }
+            if name.is_empty() {
+                late_name.clone_into(name);
+            }
+        }
     }
 
     pub(super) fn more(&mut self, index: usize, delta: &str) {
         let (Some(block), Some(part)) = (self.message.content.get_mut(index), self.parts.get_mut(index)) else {
             return;
         };
-        if delta.is_empty() || !part.is_open {
+        if delta.is_empty() || part.is_ended {
             return;
         }
         let owned = delta.to_owned();
@@ -136,13 +161,29 @@ impl AnswerDraft {
     }
 
     pub(super) fn arguments(&self, index: usize) -> &str {
-        self.parts.get(index).map_or("", |part| &part.arguments)
+        self.parts.get(index).map_or("", |part| part.text())
+    }
+
+    /// Arguments that came with the start of a call, without a delta.
+    pub(super) fn first_arguments(&mut self, index: usize, text: &str) {
+        if let Some(part) = self.parts.get_mut(index) {
+            text.clone_into(&mut part.first_arguments);
+        }
+    }
+
+    /// A call without any text of arguments is cut, not empty.
+    pub(super) fn must_have_arguments(&mut self, index: usize) {
+        if let Some(part) = self.parts.get_mut(index) {
+            part.must_have_arguments = true;
+        }
     }
 
     /// Replaces the arguments' text of a call, without a delta.
     pub(super) fn set_arguments(&mut self, index: usize, text: &str) {
         if let Some(part) = self.parts.get_mut(index) {
             text.clone_into(&mut part.arguments);
+            part.first_arguments.clear();
+            part.must_have_arguments = false;
         }
     }
 
@@ -151,14 +192,17 @@ impl AnswerDraft {
         let (Some(block), Some(part)) = (self.message.content.get_mut(index), self.parts.get_mut(index)) else {
             return;
         };
-        if !std::mem::replace(&mut part.is_open, false) {
+        if std::mem::replace(&mut part.is_ended, true) {
             return;
         }
         self.deltas.push(match block {
             Block::Text { .. } => Delta::TextEnd { index },
             Block::Thinking { .. } => Delta::ThinkingEnd { index },
-            Block::ToolCall { arguments, .. } => {
-                *arguments = json::arguments(&part.arguments);
+            Block::ToolCall { arguments, arguments_error, .. } => {
+                match part.arguments() {
+                    Ok(whole) => *arguments = Value::Object(whole),
+                    Err(error) => *arguments_error = Some(error),
+                }
                 Delta::ToolCallEnd { index }
             }
             Block::Image { .. } => return,
@@ -185,11 +229,14 @@ impl AnswerDraft {
         self.done(None);
     }
 
-    /// The content so far stays, with the readable arguments of incomplete calls.
+    /// The content so far stays. An incomplete call keeps what can be read of its arguments: it is never run or sent.
     pub(super) fn fail(&mut self, trouble: &AnswerTrouble) {
         for (block, part) in self.message.content.iter_mut().zip(&self.parts) {
-            if let (Block::ToolCall { arguments, .. }, true) = (block, part.is_open) {
-                *arguments = json::arguments(&part.arguments);
+            if let (Block::ToolCall { arguments, arguments_error, .. }, false) = (block, part.is_ended)
+                && let Err(error) = part.arguments().map(|whole| *arguments = Value::Object(whole))
+            {
+                *arguments_error = Some(error);
+                *arguments = unfinished(part.text()).filter(Value::is_object).unwrap_or_else(|| arguments.clone());
             }
         }
         self.message.stop_reason = StopReason::Error;

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::decoding::object;
-use super::prepare::{NO_PROMPT, images, joined, max_tokens, plain_id, prepare};
+use super::prepare::{CallRules, NO_PROMPT, NameRule, images, is_plain_id, joined, max_tokens, plain_id, prepare};
 use super::{Model, Request, ThinkingLevel, ToolSpec};
 use crate::message::{AssistantMessage, Block, Content, Message, ToolResultMessage};
 
@@ -103,9 +103,13 @@ fn has_ids(id: &str) -> bool {
 
 fn contents(request: &Request) -> Vec<Value> {
     let model = &request.model;
-    let normalise =
-        |id: &str, _: &AssistantMessage| if has_ids(&model.id) { plain_id(id, MAX_ID_CHARS) } else { id.to_owned() };
-    let prepared = prepare(&request.messages, model, &normalise);
+    let has_ids = has_ids(&model.id);
+    let rules = CallRules {
+        fit_id: &|id, _| if has_ids { plain_id(id, MAX_ID_CHARS) } else { id.to_owned() },
+        accepts_id: &|id| !has_ids || is_plain_id(id, MAX_ID_CHARS),
+        names: NameRule { marks: "_.:-", longest: 64, begins_with_letter: true },
+    };
+    let prepared = prepare(&request.messages, model, rules);
     let mut out: Vec<Value> = Vec::new();
     // The results of a turn share one message; images that results cannot contain follow it.
     let mut results: Vec<Value> = Vec::new();
@@ -188,7 +192,7 @@ fn model_parts(answer: &AssistantMessage, model: &Model) -> Vec<Value> {
                 }
                 (object([("thought", Some(json!(true))), ("text", Some(json!(thinking)))]), signature)
             }
-            Block::ToolCall { id, name, arguments, thought_signature } => {
+            Block::ToolCall { id, name, arguments, thought_signature, .. } => {
                 let id = has_ids(&model.id).then(|| json!(id));
                 let call = object([("name", Some(json!(name))), ("args", Some(arguments.clone())), ("id", id)]);
                 (object([("functionCall", Some(Value::Object(call)))]), signed(thought_signature))

@@ -6,8 +6,11 @@
 
 use std::collections::HashSet;
 
+use serde_json::{Map, Value};
+
 use super::Model;
 use crate::message::{AssistantMessage, Block, Content, Message, ToolResultMessage, Usage, UserMessage};
+use crate::recorded_calls::call_part;
 
 const USER_IMAGE: &str = "(image omitted: model does not support images)";
 const TOOL_IMAGE: &str = "(tool image omitted: model does not support images)";
@@ -15,11 +18,28 @@ const TOOL_IMAGE: &str = "(tool image omitted: model does not support images)";
 pub(super) const NO_PROMPT: &str = "(no prompt)";
 const NO_RESULT: &str = "No result: the tool call was not completed.";
 
-/// Converts the id of another model's call to the wire format's rules.
-pub(super) type Normalise<'a> = &'a dyn Fn(&str, &AssistantMessage) -> String;
+/// A wire format's rules of calls.
+#[derive(Clone, Copy)]
+pub(super) struct CallRules<'a> {
+    /// Converts the id of another model's call, or one that the server would refuse.
+    pub(super) fit_id: &'a dyn Fn(&str, &AssistantMessage) -> String,
+    /// Whether the server accepts an id that it may have given itself.
+    pub(super) accepts_id: &'a dyn Fn(&str) -> bool,
+    pub(super) names: NameRule,
+}
 
-pub(super) fn prepare(messages: &[Message], model: &Model, normalise: Normalise<'_>) -> Vec<Message> {
-    let mut made = Maker { model, normalise, out: Vec::new(), open: Vec::new(), taken: HashSet::new() };
+/// What a server accepts as the name of a function, beside letters and digits. Models call tools that do not exist, and
+/// a name that breaks the rule makes every later request invalid.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct NameRule {
+    pub(super) marks: &'static str,
+    pub(super) longest: usize,
+    /// Whether it begins with a letter or `_`.
+    pub(super) begins_with_letter: bool,
+}
+
+pub(super) fn prepare(messages: &[Message], model: &Model, rules: CallRules<'_>) -> Vec<Message> {
+    let mut made = Maker { model, rules, out: Vec::new(), open: Vec::new(), taken: HashSet::new() };
     for message in messages {
         match message {
             Message::User(user) => made.said(&user.content, user.timestamp),
@@ -32,6 +52,21 @@ pub(super) fn prepare(messages: &[Message], model: &Model, normalise: Normalise<
     made.out
 }
 
+impl NameRule {
+    /// The name as the server accepts it; the session keeps the model's own.
+    fn fit(&self, name: &str) -> String {
+        let is_fine = |c: char| c.is_ascii_alphanumeric() || self.marks.contains(c);
+        let fitted: String = name.chars().take(self.longest).map(|c| if is_fine(c) { c } else { '_' }).collect();
+        match fitted.chars().next() {
+            None => "unnamed".to_owned(),
+            Some(first) if self.begins_with_letter && !(first.is_ascii_alphabetic() || first == '_') => {
+                format!("_{}", fitted.chars().take(self.longest - 1).collect::<String>())
+            }
+            Some(_) => fitted,
+        }
+    }
+}
+
 /// Whether the answer came from this model: only then are its signatures sent back.
 fn is_same(answer: &AssistantMessage, model: &Model) -> bool {
     answer.provider == model.provider && answer.api == model.api && answer.model == model.id
@@ -39,9 +74,9 @@ fn is_same(answer: &AssistantMessage, model: &Model) -> bool {
 
 struct Maker<'a> {
     model: &'a Model,
-    normalise: Normalise<'a>,
+    rules: CallRules<'a>,
     out: Vec<Message>,
-    /// The last turn's calls without result: old id, new id, tool.
+    /// The last turn's calls without result: old id, new id, name in the request.
     open: Vec<(String, String, String)>,
     taken: HashSet<String>,
 }
@@ -83,17 +118,15 @@ impl Maker<'_> {
                 Some(if same { block.clone() } else { Block::Text { text: thinking.clone(), text_signature: None } })
             }
             Block::Text { text, .. } if !same => Some(Block::Text { text: text.clone(), text_signature: None }),
-            Block::ToolCall { id, name, arguments, thought_signature } => {
-                let new = if same { id.clone() } else { (self.normalise)(id, answer) };
-                let new = self.unique(&new);
+            Block::ToolCall { id, name, arguments, arguments_error, thought_signature } => {
+                let is_kept = same && (self.rules.accepts_id)(id);
+                let new = if is_kept { id.clone() } else { (self.rules.fit_id)(id, answer) };
+                let (new, name) = (self.unique(&new), self.rules.names.fit(name));
                 self.open.push((id.clone(), new.clone(), name.clone()));
-                let arguments = if arguments.is_object() {
-                    arguments.clone()
-                } else {
-                    serde_json::Value::Object(serde_json::Map::new())
-                };
+                let is_sent = arguments.is_object() && arguments_error.is_none();
+                let arguments = if is_sent { arguments.clone() } else { Value::Object(Map::new()) };
                 let thought_signature = thought_signature.clone().filter(|_| same);
-                Some(Block::ToolCall { id: new, name: name.clone(), arguments, thought_signature })
+                Some(Block::ToolCall { id: new, name, arguments, arguments_error: None, thought_signature })
             }
             Block::Text { .. } | Block::Image { .. } => Some(block.clone()),
         }
@@ -101,13 +134,13 @@ impl Maker<'_> {
 
     /// An id that is unique in the request: calls with the same id could not be distinguished.
     fn unique(&mut self, id: &str) -> String {
-        let mut candidate = if id.is_empty() { "call" } else { id }.to_owned();
+        let id = if call_part(id).is_empty() { format!("call{id}") } else { id.to_owned() };
+        let mut candidate = id.clone();
         let mut count = 2;
-        let call_of = |id: &str| id.split('|').next().unwrap_or_default().to_owned();
-        while !self.taken.insert(call_of(&candidate)) {
+        while !self.taken.insert(call_part(&candidate).to_owned()) {
             // Only what is before a `|` names the call; the suffix goes there, and the id does not grow.
             let mark = format!("_{count}");
-            let (call, item) = id.split_once('|').map_or((id, None), |(call, item)| (call, Some(item)));
+            let (call, item) = id.split_once('|').map_or((id.as_str(), None), |(call, item)| (call, Some(item)));
             let keep = call.char_indices().map(|(at, _)| at).take_while(|at| at + mark.len() < 40).count();
             let short: String = call.chars().take(keep).collect();
             candidate = match item {
@@ -121,10 +154,11 @@ impl Maker<'_> {
 
     fn result(&mut self, result: &ToolResultMessage) {
         let Some(at) = self.open.iter().position(|(old, ..)| *old == result.tool_call_id) else { return };
-        let (_, id, _) = self.open.remove(at);
+        // The name is that of the call: a server compares them.
+        let (_, id, tool_name) = self.open.remove(at);
         let content = pictures(&result.content, self.model, TOOL_IMAGE);
-        let ToolResultMessage { tool_name, is_error, timestamp, .. } = result;
-        let (tool_name, is_error, timestamp) = (tool_name.clone(), *is_error, *timestamp);
+        let ToolResultMessage { is_error, timestamp, .. } = result;
+        let (is_error, timestamp) = (*is_error, *timestamp);
         let result = ToolResultMessage {
             tool_call_id: id,
             tool_name,
@@ -280,6 +314,11 @@ fn timestamp(message: &Message) -> i64 {
 pub(super) fn plain_id(id: &str, longest: usize) -> String {
     let plain = |c: char| if c.is_ascii_alphanumeric() || matches!(c, '_' | '-') { c } else { '_' };
     id.chars().take(longest).map(plain).collect()
+}
+
+/// Whether an id follows that rule already.
+pub(super) fn is_plain_id(id: &str, longest: usize) -> bool {
+    !id.is_empty() && plain_id(id, longest) == id
 }
 
 /// A short, deterministic name of a long one.

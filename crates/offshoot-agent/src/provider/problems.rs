@@ -5,7 +5,8 @@ use crate::message::{Block, Message};
 /// Describes what a provider would refuse; empty for a valid conversation.
 ///
 /// Every call of an assistant message must be answered, once, before the next message; every result must answer such a
-/// call; ids are not empty, and unique within their message; failed and aborted answers do not count.
+/// call; failed and aborted answers do not count. Ids and names that a provider would refuse are not problems: each
+/// request has others in their place.
 pub fn problems(messages: &[Message]) -> Vec<String> {
     let mut found = Vec::new();
     let mut open: Vec<&str> = Vec::new();
@@ -27,14 +28,9 @@ pub fn problems(messages: &[Message]) -> Vec<String> {
                     continue;
                 }
                 for block in &answer.content {
-                    let Block::ToolCall { id, name, .. } = block else { continue };
-                    if id.is_empty() || name.is_empty() {
-                        found.push(format!("message {at}: a call without id or name"));
+                    if let Block::ToolCall { id, .. } = block {
+                        open.push(id);
                     }
-                    if open.contains(&id.as_str()) {
-                        found.push(format!("message {at}: two calls with the id `{id}`"));
-                    }
-                    open.push(id);
                 }
             }
         }

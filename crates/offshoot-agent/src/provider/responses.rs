@@ -9,7 +9,7 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
 use super::decoding::object;
-use super::prepare::{images, joined, max_tokens, plain_id, prepare, short_hash};
+use super::prepare::{CallRules, NameRule, images, is_plain_id, joined, max_tokens, plain_id, prepare, short_hash};
 use super::{Model, Request, ThinkingLevel, ToolSpec};
 use crate::message::{AssistantMessage, Block, Content, Message};
 
@@ -98,7 +98,12 @@ fn foreign_id(id: &str, answer: &AssistantMessage, model: &Model) -> String {
 
 fn input(request: &Request) -> Vec<Item> {
     let model = &request.model;
-    let prepared = prepare(&request.messages, model, &|id, answer| foreign_id(id, answer, model));
+    let rules = CallRules {
+        fit_id: &|id, answer| foreign_id(id, answer, model),
+        accepts_id: &|id| id.split('|').all(|half| is_plain_id(half, MAX_ID_CHARS)),
+        names: NameRule { marks: "_-", longest: 64, begins_with_letter: false },
+    };
+    let prepared = prepare(&request.messages, model, rules);
     let mut out = Vec::new();
     if !request.system.is_empty() {
         let developer = model.reasoning && model.compat.supports_developer_role != Some(false);

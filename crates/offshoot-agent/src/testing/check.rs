@@ -135,6 +135,11 @@ fn is_plain(id: &str) -> bool {
     (1..=64).contains(&id.len()) && id.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-'))
 }
 
+/// The rule of a function's name: its length, and the marks beside letters and digits.
+fn is_name(name: &str, longest: usize, marks: &str) -> bool {
+    (1..=longest).contains(&name.len()) && name.chars().all(|c| c.is_ascii_alphanumeric() || marks.contains(c))
+}
+
 fn anthropic(body: &Value, found: &mut Vec<String>) {
     let messages = items(body, "messages");
     if messages.last().is_none_or(|last| text(last, "role") != "user") {
@@ -173,6 +178,9 @@ fn anthropic(body: &Value, found: &mut Vec<String>) {
                     open.push(id);
                     if !is_plain(id) || !ids.insert(id) || !block["input"].is_object() {
                         found.push(format!("message {at}: call `{id}` has a bad or repeated id or no object as input"));
+                    }
+                    if !is_name(text(block, "name"), 128, "_-") {
+                        found.push(format!("message {at}: call `{id}` has a bad name"));
                     }
                 }
                 "thinking" | "redacted_thinking" if text(message, "role") != "assistant" => {
@@ -215,6 +223,9 @@ fn completions(body: &Value, found: &mut Vec<String>) {
             if id.is_empty() || !ids.insert(id) || !is_object {
                 found.push(format!("message {at}: call `{id}` has a bad or repeated id or bad arguments"));
             }
+            if !is_name(call.pointer("/function/name").and_then(Value::as_str).unwrap_or_default(), 64, "_-") {
+                found.push(format!("message {at}: call `{id}` has a bad name"));
+            }
             open.push(id);
         }
     }
@@ -243,6 +254,9 @@ fn responses(body: &Value, found: &mut Vec<String>) {
                 let bad_id = !id.is_empty() && !id.starts_with("fc_");
                 if !is_plain(call) || bad_id || !calls.insert(call) || !is_object {
                     found.push(format!("item {at}: call `{call}` has a bad or repeated id or bad arguments"));
+                }
+                if !is_name(text(item, "name"), 64, "_-") {
+                    found.push(format!("item {at}: call `{call}` has a bad name"));
                 }
                 open.push(call);
             }
@@ -288,6 +302,13 @@ fn google(body: &Value, found: &mut Vec<String>) {
             found.push(format!("content {at} answers {answered:?} where {open:?} are open"));
         }
         open = of("functionCall");
+        let is_good =
+            |name: &str| is_name(name, 64, "_.:-") && !name.starts_with(|c: char| !c.is_alphabetic() && c != '_');
+        let bad = open.iter().filter(|(name, _)| !is_good(name));
+        found.extend(bad.map(|(name, _)| format!("content {at}: bad name `{name}`")));
+        let ids_of_calls = parts.iter().filter_map(|part| part.pointer("/functionCall/id")?.as_str());
+        let odd = ids_of_calls.filter(|id| !is_plain(id));
+        found.extend(odd.map(|id| format!("content {at}: bad id `{id}`")));
         let repeated = open.iter().filter(|(_, id)| !id.is_empty() && !ids.insert(*id));
         found.extend(repeated.map(|(_, id)| format!("content {at}: call `{id}` has a repeated id")));
         if !open.is_empty() && text(content, "role") != "model" {

@@ -12,6 +12,7 @@ use super::work;
 use crate::event::{Event, Update};
 use crate::message::{AssistantMessage, Block, Message, StopReason};
 use crate::provider::{Answer, Delta, Failure};
+use crate::recorded_calls;
 
 pub(super) fn streamed(state: &mut TurnState, mut partial: Partial, delta: Delta, out: &mut Vec<Effect>) {
     if let Delta::Done(answer) = delta {
@@ -33,10 +34,11 @@ pub(super) fn stopped(state: &mut TurnState, partial: &Partial, at: Millis, out:
 fn record(
     state: &mut TurnState,
     partial: &Partial,
-    message: AssistantMessage,
+    mut message: AssistantMessage,
     failure: Option<Failure>,
     out: &mut Vec<Effect>,
 ) {
+    recorded_calls::settle(&mut message);
     let message = Arc::new(message);
     let whole = Message::Assistant(message.clone());
     if !partial.is_started {

@@ -1,11 +1,13 @@
 //! The state of a turn. Plain data; only [`super::step`] changes it.
 
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
 use offshoot_session::clock::Millis;
+use serde_json::Value;
 
 use super::effect::{Call, Job, JobResult, Settled, Ticket};
+use crate::call_arguments;
 use crate::error::AgentError;
 use crate::event::BashResult;
 use crate::message::{AssistantMessage, Block, Message, StopReason, ToolResultMessage};
@@ -303,12 +305,13 @@ fn users_text(message: &Message) -> Option<String> {
 pub(super) struct Partial {
     pub(super) message: AssistantMessage,
     pub(super) is_started: bool,
-    arguments: String,
+    /// The arguments' text of each call.
+    arguments: BTreeMap<usize, String>,
 }
 
 impl Partial {
     pub(super) fn new(blank: AssistantMessage) -> Self {
-        Self { message: blank, is_started: false, arguments: String::new() }
+        Self { message: blank, is_started: false, arguments: BTreeMap::new() }
     }
 
     /// Applies a delta. Deltas without a matching block are ignored: the complete message follows at the end.
@@ -325,15 +328,21 @@ impl Partial {
                 }
             }
             Delta::ToolCallStart { index, id, name } => {
-                self.arguments.clear();
+                self.arguments.insert(*index, String::new());
                 self.put(*index, Block::call(id, name));
             }
-            Delta::ToolCall { delta, .. } => self.arguments.push_str(delta),
+            Delta::ToolCall { index, delta } => {
+                if let Some(arguments) = self.arguments.get_mut(index) {
+                    arguments.push_str(delta);
+                }
+            }
             Delta::ToolCallEnd { index } => {
-                if let Some(Block::ToolCall { arguments, .. }) = self.message.content.get_mut(*index)
-                    && let Ok(whole) = serde_json::from_str(&self.arguments)
-                {
-                    *arguments = whole;
+                let text = self.arguments.remove(index).unwrap_or_default();
+                if let Some(Block::ToolCall { arguments, arguments_error, .. }) = self.message.content.get_mut(*index) {
+                    match call_arguments::parse(&text) {
+                        Ok(whole) => *arguments = Value::Object(whole),
+                        Err(error) => *arguments_error = Some(error),
+                    }
                 }
             }
             Delta::Usage(usage) => self.message.usage = *usage,

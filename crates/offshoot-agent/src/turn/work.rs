@@ -12,6 +12,10 @@ use crate::event::Event;
 use crate::message::{AssistantMessage, Block, Message, StopReason, ToolResultMessage};
 use crate::tool::ToolOutcome;
 
+/// For the model: its arguments did not arrive as it meant them.
+const UNREADABLE: &str =
+    "Not run: the arguments are not one whole JSON object. Call the tool again with all of its arguments.";
+
 pub(super) fn calls(message: &AssistantMessage) -> Vec<Call> {
     let call = |block: &Block| match block {
         Block::ToolCall { id, name, arguments, .. } => {
@@ -48,15 +52,30 @@ pub(super) fn begin(state: &mut TurnState, answer: Arc<AssistantMessage>, calls:
     let at = answer.timestamp;
     let slots = calls.into_iter().map(|call| Slot { call, status: Status::Waiting }).collect();
     let mut work = Work { answer, slots, appended: 0 };
-    if is_cut_off {
-        // Cut-off arguments may still be valid JSON; running them would do half of what was meant.
-        for index in 0..work.slots.len() {
-            started(&work, index, out);
-            let what = "Not run: the answer reached its limit, so these arguments may be cut off. Call the tool again.";
-            work.finish(index, ToolOutcome::failed(what), at, out);
-        }
+    let errors = argument_errors(&work.answer);
+    for (index, error) in errors.into_iter().enumerate() {
+        let why = match (error, is_cut_off) {
+            // Cut-off arguments may still be valid JSON; running them would do half of what was meant.
+            (_, true) => {
+                "Not run: the answer reached its limit, so these arguments may be cut off. Call the tool again."
+                    .to_owned()
+            }
+            (Some(error), false) => format!("{UNREADABLE}\n{error}"),
+            (None, false) => continue,
+        };
+        started(&work, index, out);
+        work.finish(index, ToolOutcome::failed(why), at, out);
     }
     proceed(state, work, out);
+}
+
+/// For each call of an answer what is wrong with its arguments.
+fn argument_errors(answer: &AssistantMessage) -> Vec<Option<String>> {
+    let error = |block: &Block| match block {
+        Block::ToolCall { arguments_error, .. } => Some(arguments_error.clone()),
+        Block::Text { .. } | Block::Thinking { .. } | Block::Image { .. } => None,
+    };
+    answer.content.iter().filter_map(error).collect()
 }
 
 pub(super) fn shown(state: &mut TurnState, work: Work, call: usize, outcome: ToolOutcome, out: &mut Vec<Effect>) {

@@ -11,6 +11,7 @@
 mod abort;
 mod approval;
 mod bring_back;
+mod call_identity;
 mod compact;
 mod examples;
 mod forecasts;

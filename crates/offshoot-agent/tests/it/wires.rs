@@ -3,6 +3,7 @@
 mod answers;
 mod boundaries;
 mod checker;
+mod cut_arguments;
 mod dialects;
 mod failures;
 mod keys;

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use serde::Deserialize;
+use serde::de::IgnoredAny;
 use serde_json::Value;
 
 use super::super::Model;
@@ -22,10 +23,13 @@ pub(in super::super) struct Decoder {
     may_end: bool,
 }
 
+/// A call that has begun.
 #[derive(Debug)]
 struct Call {
     index: Option<u64>,
+    /// The provider's; empty if it has not come.
     id: String,
+    name: String,
     place: usize,
 }
 
@@ -185,44 +189,58 @@ impl Decoder {
     fn call(&mut self, call: &ToolCall<'_>, draft: &mut AnswerDraft) {
         let id = call.id.as_deref().unwrap_or_default();
         let name = call.function.as_ref().and_then(|function| function.name.as_deref()).unwrap_or_default();
-        let known = self.calls.iter().position(|known| {
-            if call.index.is_some() && known.index.is_some() {
-                known.index == call.index
-            } else {
-                !id.is_empty() && known.id == id
-            }
+        // Some servers send an object instead of its text.
+        let sent = call.function.as_ref().and_then(|function| function.arguments.as_ref());
+        let arguments = decoding::arguments_text(sent);
+        let known = self.known(call.index, id, name).filter(|at| {
+            let known = self.calls.get(*at);
+            known.is_some_and(|known| !begins_another(known, draft.arguments(known.place), (id, name, &arguments)))
         });
-        // A piece without index and id belongs to the last call.
-        let nameless = call.index.is_none() && id.is_empty() && name.is_empty();
-        let known = known.or_else(|| self.calls.len().checked_sub(1).filter(|_| nameless));
         let place = match known.and_then(|at| self.calls.get_mut(at)) {
             Some(known) => {
-                if known.id.is_empty() && !id.is_empty() {
-                    id.clone_into(&mut known.id);
-                }
+                let late_id = Some(id).filter(|id| known.id.is_empty() && !id.is_empty());
+                late_id.into_iter().for_each(|id| id.clone_into(&mut known.id));
+                draft.name_call(known.place, late_id, name);
                 known.place
             }
             None => {
                 let place = draft.call_start(id, name);
-                self.calls.push(Call { index: call.index, id: id.to_owned(), place });
+                self.calls.push(Call { index: call.index, id: id.to_owned(), name: name.to_owned(), place });
                 place
             }
         };
-        if let Some(Block::ToolCall { id: known_id, name: known_name, .. }) = draft.block_mut(place) {
-            if known_id.is_empty() {
-                id.clone_into(known_id);
-            }
-            if known_name.is_empty() {
-                name.clone_into(known_name);
-            }
-        }
-        match call.function.as_ref().and_then(|function| function.arguments.as_ref()) {
-            Some(Value::String(text)) => draft.more(place, text),
-            // Some servers send an object instead of its text.
-            Some(object @ Value::Object(_)) => draft.more(place, &object.to_string()),
-            _ => {}
-        }
+        draft.more(place, &arguments);
     }
+
+    /// The last call that a piece may continue.
+    fn known(&self, index: Option<u64>, id: &str, name: &str) -> Option<usize> {
+        let fits = |known: &Call| match (index, known.index) {
+            (Some(index), Some(known)) => index == known,
+            _ => !id.is_empty() && known.id == id,
+        };
+        let same = || self.calls.iter().rposition(|known| fits(known) && !id.is_empty() && known.id == id);
+        // A piece without index and id belongs to the last call.
+        let nameless = index.is_none() && id.is_empty() && name.is_empty();
+        let last = || self.calls.len().checked_sub(1).filter(|_| nameless);
+        same().or_else(|| self.calls.iter().rposition(fits)).or_else(last)
+    }
+}
+
+/// Whether a piece with the index or the id of a known call is the start of another one: some servers send all calls
+/// with one index, some all with one id.
+fn begins_another(known: &Call, written: &str, (id, name, arguments): (&str, &str, &str)) -> bool {
+    if name.is_empty() {
+        return false;
+    }
+    let has_other_id = !id.is_empty() && !known.id.is_empty() && id != known.id;
+    // Some servers send every piece of a call with a new id.
+    let may_continue = || name == known.name && !is_whole(written);
+    (has_other_id && !may_continue()) || (!arguments.trim().is_empty() && is_whole(written))
+}
+
+/// Whether nothing can follow a text of arguments.
+fn is_whole(written: &str) -> bool {
+    written.trim_end().ends_with('}') && serde_json::from_str::<IgnoredAny>(written).is_ok()
 }
 
 fn sign(place: usize, signature: &str, draft: &mut AnswerDraft) {

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use serde::Deserialize;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::super::classify::AnswerTrouble;
 use super::super::decoding::{self, Next, cut_off, malformed, reported};
@@ -68,7 +68,7 @@ struct Call {
     #[serde(default)]
     name: Option<String>,
     #[serde(default)]
-    args: Option<Map<String, Value>>,
+    args: Option<Value>,
 }
 
 #[derive(Deserialize)]
@@ -127,7 +127,7 @@ impl Decoder {
         let signature = part.thought_signature.filter(|signature| !signature.is_empty());
         if let Some(call) = part.function_call {
             self.close(draft);
-            self.call(call, signature.as_deref(), draft);
+            self.call(&call, signature.as_deref(), draft);
         } else if part.text.is_some() || signature.is_some() {
             let place = self.open(part.thought == Some(true), draft);
             draft.more(place, part.text.as_deref().unwrap_or_default());
@@ -155,13 +155,10 @@ impl Decoder {
         }
     }
 
-    /// Calls are never split. A missing or duplicate id is replaced by one that is unique in the answer.
-    fn call(&self, call: Call, signature: Option<&str>, draft: &mut AnswerDraft) {
-        let name = call.name.unwrap_or_default();
-        let id = call.id.filter(|id| !id.is_empty() && !draft.has_call(id));
-        let id = id.unwrap_or_else(|| format!("{name}_{}_{}", draft.timestamp(), draft.len()));
-        let place = draft.call_start(&id, &name);
-        draft.more(place, &Value::Object(call.args.unwrap_or_default()).to_string());
+    /// Calls are never split.
+    fn call(&self, call: &Call, signature: Option<&str>, draft: &mut AnswerDraft) {
+        let place = draft.call_start(call.id.as_deref().unwrap_or_default(), call.name.as_deref().unwrap_or_default());
+        draft.more(place, &decoding::arguments_text(call.args.as_ref()));
         if let Some(signature) = signature {
             sign(place, signature, draft);
         }

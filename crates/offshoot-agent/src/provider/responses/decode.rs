@@ -14,6 +14,8 @@ use crate::message::{Block, StopReason, Usage};
 #[derive(Debug, Default)]
 pub(in super::super) struct Decoder {
     begun: BegunBlocks,
+    /// The items that have ids, by them: some servers send all with one index.
+    items: Vec<(String, usize)>,
     thoughts: Vec<(String, usize)>,
 }
 
@@ -23,6 +25,8 @@ struct Event<'a> {
     kind: Cow<'a, str>,
     #[serde(default)]
     output_index: u64,
+    #[serde(borrow, default)]
+    item_id: Option<Cow<'a, str>>,
     #[serde(borrow, default)]
     delta: Option<Cow<'a, str>>,
     #[serde(borrow, default)]
@@ -115,7 +119,11 @@ impl decoding::Decoder for Decoder {
         let wrong = |error: serde_json::Error| malformed("Responses", &error, data);
         let event: Event<'_> = serde_json::from_str(data).map_err(wrong)?;
         let item = event.item.map(|raw| serde_json::from_str::<Item>(raw.get())).transpose().map_err(wrong)?;
-        let place = self.begun.find("Responses", event.output_index);
+        let id = event.item_id.as_deref().or(item.as_ref().and_then(|item| item.id.as_deref()));
+        let place = match self.items.iter().rev().find(|(known, _)| id == Some(known)) {
+            Some((_, place)) => Ok(Some(*place)),
+            None => self.begun.find("Responses", event.output_index),
+        };
         match event.kind.as_ref() {
             "response.created" => {
                 let id = event.response.and_then(|response| response.id);
@@ -189,12 +197,15 @@ impl Decoder {
                     None => call.to_owned(),
                 };
                 let place = draft.call_start(&id, item.name.as_deref().unwrap_or_default());
-                draft.set_arguments(place, item.arguments.as_deref().unwrap_or_default());
+                draft.first_arguments(place, item.arguments.as_deref().unwrap_or_default());
+                draft.must_have_arguments(place);
                 Some(place)
             }
             _ => None,
         };
         self.begun.begin(index, place);
+        let id = item.id.as_deref().filter(|id| !id.is_empty());
+        self.items.extend(id.zip(place).map(|(id, place)| (id.to_owned(), place)));
         place
     }
 

@@ -73,6 +73,128 @@ fn pieces_of_calls_find_each_other_by_index_by_id_or_by_order() {
     }
 }
 
+/// The ids, names and arguments of an answer's calls.
+fn calls(message: &AssistantMessage) -> Vec<(String, String, Value)> {
+    let call = |block: &Block| match block {
+        Block::ToolCall { id, name, arguments, .. } => (id.clone(), name.clone(), arguments.clone()),
+        other => panic!("{other:?}"),
+    };
+    message.content.iter().map(call).collect()
+}
+
+/// The second call was lost, or its text was added to the first one's.
+#[test]
+fn calls_that_share_an_index_or_an_id_are_told_apart() {
+    let piece = |index: Value, id: &str, name: &str, arguments: &str| {
+        let call = json!({"index": index, "id": id, "function": {"name": name, "arguments": arguments}});
+        chunk(&json!({"tool_calls": [call]}))
+    };
+    let zero = json!(0);
+    let two = [("a", "read", json!({"p": 1})), ("b", "write", json!({"q": 2}))];
+    let made = [("call_7_0", "read", json!({"p": 1})), ("call_7_1", "write", json!({"q": 2}))];
+    let repeated = [("a", "read", json!({"p": 1})), ("call_7_1", "read", json!({"q": 2}))];
+    let cases = [
+        (
+            vec![
+                piece(zero.clone(), "a", "read", "{\"p\":"),
+                piece(zero.clone(), "", "", "1}"),
+                piece(zero.clone(), "b", "write", "{\"q\":"),
+                piece(zero.clone(), "", "", "2}"),
+            ],
+            two.clone(),
+        ),
+        (
+            vec![piece(zero.clone(), "a", "read", "{\"p\":1}"), piece(zero.clone(), "b", "write", "{\"q\":2}")],
+            two.clone(),
+        ),
+        (vec![piece(zero.clone(), "", "read", "{\"p\":1}"), piece(zero.clone(), "", "write", "{\"q\":2}")], made),
+        (
+            vec![piece(zero.clone(), "a", "read", "{\"p\":1}"), piece(zero.clone(), "a", "read", "{\"q\":2}")],
+            repeated.clone(),
+        ),
+        (vec![piece(json!(0), "a", "read", "{\"p\":1}"), piece(json!(1), "a", "read", "{\"q\":2}")], repeated.clone()),
+        (vec![piece(Value::Null, "a", "read", "{\"p\":1}"), piece(Value::Null, "a", "read", "{\"q\":2}")], repeated),
+        (
+            // A server that sends each piece with a new id, and the name again.
+            vec![
+                piece(zero.clone(), "a", "read", "{\"p\""),
+                piece(zero.clone(), "x", "read", ":1}"),
+                piece(json!(1), "b", "write", "{\"q\":2"),
+                piece(json!(1), "y", "write", "}"),
+            ],
+            two,
+        ),
+    ];
+    for (mut events, expected) in cases {
+        events.extend([end("tool_calls"), json!("[DONE]")]);
+        let expected = expected.map(|(id, name, arguments)| (id.to_owned(), name.to_owned(), arguments));
+        assert_eq!(calls(&read(Api::Completions, &events)), expected, "{events:?}");
+    }
+}
+
+#[test]
+fn items_of_responses_that_share_an_index_are_told_apart() {
+    let item = |number: u8, arguments: &str| json!({"type": "function_call", "id": format!("fc_{number}"), "call_id": "c", "name": "read", "arguments": arguments});
+    let delta = |number: u8, delta: &str| json!({"type": "response.function_call_arguments.delta", "item_id": format!("fc_{number}"), "delta": delta});
+    let message = read(
+        Api::Responses,
+        &[
+            json!({"type": "response.output_item.added", "item": item(1, "")}),
+            json!({"type": "response.output_item.added", "item": item(2, "")}),
+            delta(1, "{\"p\":1}"),
+            delta(2, "{\"p\":2}"),
+            json!({"type": "response.output_item.done", "item": item(1, "{\"p\":1}")}),
+            json!({"type": "response.output_item.done", "item": item(2, "{\"p\":2}")}),
+            json!({"type": "response.completed", "response": {"status": "completed"}}),
+        ],
+    );
+    let expected = [("c|fc_1", 1), ("call_7_1|fc_2", 2)];
+    assert_eq!(calls(&message), expected.map(|(id, p)| (id.to_owned(), "read".to_owned(), json!({"p": p}))));
+}
+
+#[test]
+fn arguments_come_as_a_text_or_as_an_object_and_other_values_are_not_run_with() {
+    let started = |input: Value| {
+        let call = json!({"type": "tool_use", "id": "a", "name": "read", "input": input});
+        let start = json!({"type": "content_block_start", "index": 0, "content_block": call});
+        let stop = json!({"type": "message_delta", "delta": {"stop_reason": "tool_use"}});
+        (Api::Anthropic, vec![start, stop, json!({"type": "message_stop"})])
+    };
+    let piece = |arguments: Value| {
+        let call = json!({"index": 0, "id": "a", "function": {"name": "read", "arguments": arguments}});
+        (Api::Completions, vec![chunk(&json!({"tool_calls": [call]})), end("tool_calls")])
+    };
+    let part = |args: Value| {
+        let call = json!({"functionCall": {"name": "read", "args": args, "id": "a"}});
+        (Api::Google, vec![json!({"candidates": [{"content": {"parts": [call]}, "finishReason": "STOP"}]})])
+    };
+    let of = |value: Value| [started(value.clone()), piece(value.clone()), part(value)];
+    for value in [json!({"p": 1}), json!("{\"p\": 1}"), json!({}), json!(null), json!("")] {
+        let whole = if value.to_string().contains('p') { json!({"p": 1}) } else { json!({}) };
+        for (api, events) in of(value.clone()) {
+            let message = read(api, &events);
+            let [Block::ToolCall { arguments, arguments_error: None, .. }] = &message.content[..] else {
+                panic!("{api:?} {value}: {message:?}")
+            };
+            assert_eq!(*arguments, whole, "{api:?}");
+        }
+    }
+    for value in [json!([1]), json!(5), json!(true), json!("{\"p\": "), json!("[1]")] {
+        for (api, events) in of(value.clone()) {
+            let message = read(api, &events);
+            let [Block::ToolCall { arguments, arguments_error: Some(_), .. }] = &message.content[..] else {
+                panic!("{api:?} {value}: {message:?}")
+            };
+            assert_eq!(*arguments, json!({}), "{api:?}");
+        }
+    }
+    // Some servers send them with the start and in pieces.
+    let (_, mut events) = started(json!({"p": 1}));
+    let delta = json!({"type": "input_json_delta", "partial_json": "{\"p\": 1}"});
+    events.insert(1, json!({"type": "content_block_delta", "index": 0, "delta": delta}));
+    assert_eq!(calls(&read(Api::Anthropic, &events))[0].2, json!({"p": 1}));
+}
+
 #[test]
 fn thinking_under_two_names_comes_once_and_its_name_is_its_signature() {
     let both = chunk(&json!({"reasoning": "hm", "reasoning_content": "hm", "content": null}));
@@ -186,7 +308,7 @@ fn google_calls_without_ids_get_ids_of_their_own() {
         Block::ToolCall { id, .. } => id.as_str(),
         other => panic!("{other:?}"),
     });
-    assert_eq!(ids.collect::<Vec<_>>(), ["read_7_0", "same", "read_7_2"]);
+    assert_eq!(ids.collect::<Vec<_>>(), ["call_7_0", "same", "call_7_2"]);
 }
 
 #[test]

@@ -125,7 +125,13 @@ fn result(id: &str, text: &str) -> Message {
 
 fn call(id: &str, command: &str) -> Content {
     let arguments = serde_json::json!({ "command": command });
-    Content::ToolCall { id: id.to_owned(), name: "bash".to_owned(), arguments, thought_signature: None }
+    Content::ToolCall {
+        id: id.to_owned(),
+        name: "bash".to_owned(),
+        arguments,
+        arguments_error: None,
+        thought_signature: None,
+    }
 }
 
 /// A text with this many lines of every kind.

@@ -39,6 +39,7 @@ fn running(model: &mut Model) {
         id: "1".to_owned(),
         name: "bash".to_owned(),
         arguments: json!({"command": "cargo test"}),
+        arguments_error: None,
         thought_signature: None,
     };
     heard(model, Event::MessageEnd { message: answer(vec![Content::text("I run them."), call]) });
@@ -157,6 +158,7 @@ fn calls(model: &mut Model, names: &[&str]) {
         id: at.to_string(),
         name: (*name).to_owned(),
         arguments: json!({}),
+        arguments_error: None,
         thought_signature: None,
     };
     heard(model, Event::MessageEnd { message: answer(names.iter().enumerate().map(call).collect()) });

@@ -119,7 +119,13 @@ fn tool(name: &str, text: &str, is_error: bool) -> ConversationBlock {
 
 fn at_work(model: &mut Model, text: &str) {
     let (name, arguments) = (text.to_owned(), json!({ "path": text, "command": text }));
-    let call = Content::ToolCall { id: "1".to_owned(), name, arguments: arguments.clone(), thought_signature: None };
+    let call = Content::ToolCall {
+        id: "1".to_owned(),
+        name,
+        arguments: arguments.clone(),
+        arguments_error: None,
+        thought_signature: None,
+    };
     heard(model, Event::MessageEnd { message: answer(vec![Content::text(text), call]) });
     tool_prints(model, text, arguments, text);
     model.conversation.start_shell(text, true);

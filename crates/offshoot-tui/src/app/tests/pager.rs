@@ -86,6 +86,7 @@ fn calls(nth: usize) -> Message {
         id: nth.to_string(),
         name: "bash".to_owned(),
         arguments: serde_json::json!({ "command": "ls" }),
+        arguments_error: None,
         thought_signature: None,
     };
     answer(vec![Content::thinking("A thought,\n\nand more."), Content::text("- one\n- two\n\nand so on."), call])

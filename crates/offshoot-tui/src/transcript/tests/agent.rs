@@ -71,7 +71,13 @@ fn says(content: Vec<Block>) -> AssistantMessage {
 }
 
 fn calls(id: &str, name: &str, arguments: Value) -> Block {
-    Block::ToolCall { id: id.to_owned(), name: name.to_owned(), arguments, thought_signature: None }
+    Block::ToolCall {
+        id: id.to_owned(),
+        name: name.to_owned(),
+        arguments,
+        arguments_error: None,
+        thought_signature: None,
+    }
 }
 
 fn script(dir: &std::path::Path) -> Vec<AssistantMessage> {

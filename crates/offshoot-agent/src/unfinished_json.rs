@@ -1,6 +1,10 @@
 //! JSON that is still being written, such as the arguments of a call while they stream: the value so far.
+//!
+//! It is for people to see. What a tool runs with is [`crate::call_arguments`]'s.
 
 use serde_json::{Map, Value};
+
+use crate::call_arguments::repair;
 
 /// Deeper values are left out.
 const DEEPEST: usize = 64;
@@ -100,14 +104,13 @@ impl Reader<'_> {
         });
         match end {
             Some((end, _)) => {
-                let value = serde_json::from_str(text.get(..=end)?).ok()?;
+                let whole_text = text.get(..=end)?;
+                let value =
+                    serde_json::from_str(whole_text).or_else(|_| serde_json::from_str(&repair(whole_text))).ok()?;
                 self.at += end + 1;
                 whole(value)
             }
-            // An escape that is cut off is left out: the longest is a pair of `\u0000`.
-            None => (0..=12.min(text.len() - 1)).find_map(|left_out| {
-                part(serde_json::from_str(&format!("{}\"", text.get(..text.len() - left_out)?)).ok()?)
-            }),
+            None => begun(text).or_else(|| begun(&repair(text))).and_then(part),
         }
     }
 
@@ -124,6 +127,13 @@ impl Reader<'_> {
         self.at += end;
         Some(Read { value, is_whole: !is_last })
     }
+}
+
+/// The string that a text begins.
+fn begun(text: &str) -> Option<Value> {
+    // An escape that is cut off is left out: the longest is a pair of `\u0000`.
+    let mut lengths = (0..=12.min(text.len() - 1)).map(|left_out| text.len() - left_out);
+    lengths.find_map(|length| serde_json::from_str(&format!("{}\"", text.get(..length)?)).ok())
 }
 
 #[cfg(test)]
@@ -156,6 +166,7 @@ mod tests {
             (r#"{"a": 1} and more"#, json!({"a": 1})),
             (r#"{"a" 1}"#, json!({})),
             ("{a: 1}", json!({})),
+            ("{\"a\": \"x\ny\", \"b\": \"\\d and the rest\t", json!({"a": "x\ny", "b": "\\d and the rest\t"})),
         ];
         for (text, expected) in cases {
             assert_eq!(unfinished(text).unwrap_or_default(), expected, "{text}");
