@@ -105,6 +105,13 @@ export const DIFFERENCES = [
   {
     peer: "omp",
     aspect: "context",
+    files: ["anthropic-snapshot"],
+    reason: "omp 18.3 keeps what followed the snapshot that the provider's block covers; 18.2, the newest that installs whole, loses it",
+    documented: "what follows a snapshot that Anthropic's block covers is kept",
+  },
+  {
+    peer: "omp",
+    aspect: "context",
     files: ["snapcompact-archives"],
     reason: "omp unpacks the pictures of an experimental compaction between texts of its own; offshoot gives the summary",
     documented: "omp's picture archives of compactions are not unpacked",

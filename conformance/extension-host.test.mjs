@@ -9,7 +9,7 @@ import { Owner } from "./extensions/owner.mjs";
 import { node } from "./extensions/places.mjs";
 import { stubsOf } from "./extensions/stubs.mjs";
 import { REASONS } from "../crates/offshoot-extensions/host/named.mjs";
-import { MODULES, REPOSITORY, temporaryFolder } from "./lib/places.mjs";
+import { MODULES, REPOSITORY, newestPi, piPackage, temporaryFolder } from "./lib/places.mjs";
 
 const NODE = node();
 const folder = temporaryFolder("extension-host");
@@ -82,7 +82,7 @@ test("what fails to load is named with its file and line, and the others load", 
 });
 
 test("values of pi's modules come from offshoot where there is no pi, and what it lacks throws when it is used", async () => {
-  const names = table([MODULES]).modules;
+  const names = table([piPackage(), newestPi()]).modules;
   const all = (module) => names[module].map((name) => `${name} as ${module.replaceAll(/\W/g, "_")}_${name}`).join(", ");
   const { owner, ready } = await loaded({
     "a.ts": ext(
@@ -113,13 +113,38 @@ test("where the user has pi, its packages are used, in one instance", async () =
   await owner.end();
 });
 
-test("the names are those of the types of pi 0.87.1 and 1.5.2: none is missing", () => {
+test("where the user has pi 1.6, pi-ai is what pi's loader gives to extensions, and pi may be a link", async () => {
+  const files = { "a.ts": ext('pi.registerCommand("is", { handler: async (_, ctx) => ctx.ui.notify([Type === Own, Type === Compat, StringEnum(["a"]).enum[0], typeof getModel, styleText.length].join()) });', 'import { StringEnum, Type, getModel } from "@earendil-works/pi-ai";\nimport { Type as Compat } from "@mariozechner/pi-ai/compat";\nimport { Type as Own } from "typebox";\nimport { styleText } from "@earendil-works/pi-tui";\nimport { DynamicBorder } from "@earendil-works/pi-coding-agent";') };
+  const folder = temporaryFolder("linked-pi");
+  fs.mkdirSync(path.join(folder, "@earendil-works"));
+  fs.symlinkSync(newestPi(), path.join(folder, "@earendil-works/pi-coding-agent"));
+  const { owner, ready } = await loaded(files, {}, { piPackages: [folder] });
+  assert.deepEqual([errors(ready), ready.modules], [[null], "pi"]);
+  await owner.invoke("command", { ext: 0, name: "is", args: "" });
+  assert.equal(owner.notes.find(({ method }) => method === "ui.notify").message, "true,true,a,function,3");
+  await owner.end();
+  fs.rmSync(folder, { recursive: true });
+});
+
+test("without pi every name of every entry of its packages can be imported, and throws when it is used", async () => {
+  const entries = { "pi-tui": ["renderFakeCursor", "styleText", "parseColor", "mixColors"], "pi-ai/models": ["createModels"], "pi-ai/providers/all": ["builtinModels"] };
+  const imports = Object.entries(entries).map(([entry, names]) => `import { ${names.join(", ")} } from "@earendil-works/${entry}";`);
+  const { owner, ready } = await loaded({ "a.ts": ext(`pi.registerCommand("use", { handler: () => ${Object.values(entries).flat().map((name) => `[${name}]`).join(" && ")} && parseColor("red") });`, imports.join("\n")) });
+  assert.deepEqual(errors(ready), [null]);
+  const { error } = await owner.invoke("command", { ext: 0, name: "use", args: "" });
+  assert.match(error.message, /parseColor of pi-tui is not in offshoot/);
+  await owner.end();
+});
+
+test("the names are those of the types of pi 0.87.1 and 1.6.0: none is missing", () => {
   const ours = JSON.parse(fs.readFileSync(path.join(REPOSITORY, "crates/offshoot-extensions/host/names.json"), "utf8"));
-  const newest = JSON.parse(fs.readFileSync(path.join(REPOSITORY, "conformance/extensions/names-1.5.2.json"), "utf8"));
-  for (const theirs of [table([MODULES]), newest]) for (const [part, members] of [...Object.entries(theirs.interfaces).map(([name, list]) => [ours.interfaces[name], list]), ...Object.entries(theirs.modules).map(([name, list]) => [ours.modules[name], list])]) {
-    assert.deepEqual(members.filter((name) => !part.includes(name)), []);
+  for (const theirs of [table([piPackage()]), table([newestPi()])]) {
+    assert.ok(theirs.modules["pi-tui"].length > 50 && theirs.events.length > 20);
+    for (const [part, members] of [...Object.entries(theirs.interfaces).map(([name, list]) => [ours.interfaces[name], list]), ...Object.entries(theirs.modules).map(([name, list]) => [ours.modules[name], list])]) {
+      assert.deepEqual(members.filter((name) => !part.includes(name)), []);
+    }
+    assert.deepEqual(theirs.events.filter((name) => !ours.events.includes(name)), []);
   }
-  for (const theirs of [table([MODULES]), newest]) assert.deepEqual(theirs.events.filter((name) => !ours.events.includes(name)), []);
 });
 
 test("pi and ctx have every name of pi; those without a body throw and are listed", async () => {

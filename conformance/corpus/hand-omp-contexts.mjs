@@ -199,6 +199,14 @@ function cuts(shelf) {
   d.compaction(n, anthropic({ content: "" }));
   d.compaction(d.leaf, anthropic({}));
   shelf.put("anthropic-compaction", {}, d);
+  d = new OmpDraft();
+  d.user("a");
+  const covered = d.assistant("b");
+  d.user("came meanwhile");
+  d.assistant("so did this");
+  d.compaction("", { ...anthropic({}), providerReplayThroughEntryId: covered });
+  d.user("c");
+  shelf.put("anthropic-snapshot", {}, d);
 
   const frame = (data, more = {}) => ({ data, mimeType: "image/png", cols: 1, rows: 1, chars: 1, font: "5x8", variant: "sent", ...more });
   const archive = (more) => ({

@@ -1,9 +1,6 @@
 // The names of pi's extension interface, read from the types of its packages: members of interfaces and values of modules.
-//   node extensions/names.mjs NODE_MODULES [NODE_MODULES_OF_A_NEWER_PI] > ../crates/offshoot-extensions/host/names.json
-//   node extensions/names.mjs --pack 1.5.2 > extensions/names-1.5.2.json
-import { execFileSync, spawnSync } from "node:child_process";
+//   node extensions/names.mjs PI_PACKAGE… > ../crates/offshoot-extensions/host/names.json
 import * as fs from "node:fs";
-import * as os from "node:os";
 import * as path from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -20,6 +17,9 @@ const MODULES = {
   "pi-tui": ["pi-tui", "dist/index.d.ts"],
   "pi-ai": ["pi-ai", "dist/index.d.ts"],
   "pi-ai/compat": ["pi-ai", "dist/compat.d.ts"],
+  "pi-ai/models": ["pi-ai", "dist/models.d.ts"],
+  "pi-ai/oauth": ["pi-ai", "dist/oauth.d.ts"],
+  "pi-ai/providers/all": ["pi-ai", "dist/providers/all.d.ts"],
 };
 
 const withoutComments = (text) => text.replace(/\/\*[\s\S]*?\*\//g, "").replace(/\/\/[^\n]*/g, "");
@@ -68,9 +68,19 @@ function values(file, seen = new Map()) {
   return names;
 }
 
-/** `{interfaces, modules}` of the packages below a folder `node_modules`. */
-export function namesOf(nodeModules) {
-  const at = (name, file) => path.join(nodeModules, SCOPE, name, file);
+/** The folder of a package of pi's, as the folder of pi-coding-agent sees it. */
+function packageOf(pi, name) {
+  if (name === "pi-coding-agent") return pi;
+  for (let at = pi; ; at = path.dirname(at)) {
+    const folder = path.join(at, "node_modules", SCOPE, name);
+    if (fs.existsSync(folder)) return folder;
+    if (path.dirname(at) === at) throw new Error(`${SCOPE}/${name} is not installed beside ${pi}`);
+  }
+}
+
+/** `{interfaces, modules}` of the pi in this folder, and of what it depends on. */
+export function namesOf(pi) {
+  const at = (name, file) => path.join(packageOf(pi, name), file);
   const interfaces = {};
   for (const [file, names] of Object.entries(INTERFACES)) {
     const text = withoutComments(fs.readFileSync(at("pi-coding-agent", file), "utf8"));
@@ -87,7 +97,7 @@ export function namesOf(nodeModules) {
 
 const union = (a, b) => Object.fromEntries([...new Set([...Object.keys(a), ...Object.keys(b)])].sort().map((name) => [name, [...new Set([...(a[name] ?? []), ...(b[name] ?? [])])].sort()]));
 
-/** The names of all of them. */
+/** The names of all of them, each the folder of a pi-coding-agent. */
 export function table(folders) {
   return folders.map(namesOf).reduce((all, one) => ({
     interfaces: union(all.interfaces, one.interfaces),
@@ -96,31 +106,4 @@ export function table(folders) {
   }), { interfaces: {}, modules: {}, events: [] });
 }
 
-/** The names of a version that npm has, without what it depends on: not all of that can be installed. */
-function packed(version) {
-  const folder = fs.mkdtempSync(path.join(os.tmpdir(), "names-"));
-  try {
-    for (const name of new Set(Object.values(MODULES).map(([owner]) => owner))) {
-      const at = path.join(folder, SCOPE, name);
-      fs.mkdirSync(at, { recursive: true });
-      const { status, stdout } = spawnSync("npm", ["pack", "--json", `${SCOPE}/${name}@${version}`], { cwd: folder, encoding: "utf8" });
-      if (status !== 0 && name !== "pi-coding-agent") {
-        console.error(`npm has no ${SCOPE}/${name}@${version}: its names are left out`);
-        continue;
-      }
-      const [{ filename }] = JSON.parse(stdout);
-      execFileSync("tar", ["xzf", path.join(folder, path.basename(filename)), "-C", at, "--strip-components=1"]);
-    }
-    return table([folder]);
-  } finally {
-    fs.rmSync(folder, { recursive: true, force: true });
-  }
-}
-
-/** One line for each list: the file is kept, and its changes are read. */
-const lines = (names) => `{\n${Object.entries(names).map(([part, of]) => `"${part}":${Array.isArray(of) ? JSON.stringify(of) : `{\n${Object.entries(of).map(([name, list]) => ` "${name}":${JSON.stringify(list)}`).join(",\n")}\n}`}`).join(",\n")}\n}`;
-
-if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const [first, version] = process.argv.slice(2);
-  console.log(first === "--pack" ? lines(packed(version)) : JSON.stringify(table(process.argv.slice(2)), null, 1));
-}
+if (process.argv[1] === fileURLToPath(import.meta.url)) console.log(JSON.stringify(table(process.argv.slice(2).map((folder) => path.resolve(folder))), null, 1));

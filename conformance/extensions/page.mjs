@@ -85,7 +85,7 @@ ${packages.map(({ name, use, list, version }) => `| ${name} | ${version} | ${use
 
 ## Names that throw
 
-Every name of pi 0.87.1 and 1.5.2 exists. Those below throw when they are called.
+Every name of pi 0.87.1 and 1.6.0 exists. Those below throw when they are called.
 
 ${lacking.map(([name, list]) => `- \`${name}\`: ${list.map((each) => `\`${each}\``).join(", ") || "none"}`).join("\n")}
 

@@ -37,7 +37,7 @@ export async function shippedNames() {
   const modules = Object.keys(names.modules).filter((module) => !module.includes("/"));
   const own = await ask(`Object.fromEntries(await Promise.all(${JSON.stringify(modules)}.map(async (module) => [module, Object.keys(await import(${JSON.stringify(host)} + "/modules/" + module + ".mjs"))])))`);
   return modules.map((module) => {
-    const all = [...new Set([...names.modules[module], ...(names.modules[`${module}/compat`] ?? [])])];
+    const all = [...new Set(Object.keys(names.modules).filter((entry) => `${entry}/`.startsWith(`${module}/`)).flatMap((entry) => names.modules[entry]))];
     return [module, all.filter((name) => own[module].includes(name)).length, all.length];
   });
 }

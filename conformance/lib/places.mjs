@@ -18,6 +18,16 @@ export function piPackage() {
   return path.join(MODULES, "@earendil-works/pi-coding-agent");
 }
 
+/** The newest pi, which needs a newer Node.js than the tests. */
+export function newestPi() {
+  return path.join(MODULES, "pi-1.6");
+}
+
+/** The Node.js that the newest pi is run with. */
+export function newestNode() {
+  return path.join(MODULES, "node-24/bin/node");
+}
+
 export function ompPackage() {
   return path.join(MODULES, "@oh-my-pi/pi-coding-agent");
 }

@@ -72,7 +72,7 @@ impl StoredPrompt {
     pub(crate) fn follow(
         &mut self,
         sections: Option<&[PromptSection]>,
-        tools: &[ToolSpec],
+        tools: &ToolsInEffect<'_>,
         at: i64,
     ) -> Result<Option<NewEntry>, AgentError> {
         let mut message = Map::new();
@@ -115,22 +115,39 @@ impl StoredPrompt {
         changed
     }
 
-    /// Tools to add and to remove. The declaration of a tool that stays counts only if `exactly`.
-    fn take_tools(&mut self, tools: &[ToolSpec], exactly: bool) -> (Vec<Value>, Vec<Value>) {
+    /// Tools to add and to remove. The declaration of a tool that stays counts only if `exactly`. Absent tools stay.
+    fn take_tools(&mut self, tools: &ToolsInEffect<'_>, exactly: bool) -> (Vec<Value>, Vec<Value>) {
         let declared = |tool: &ToolSpec| {
             let ToolSpec { name, description, parameters } = tool;
             (name.clone(), json!({ "name": name, "description": description, "parameters": parameters }))
         };
-        let now: Vec<(String, Value)> = tools.iter().map(declared).collect();
-        let before = self.tools.replace(now.clone()).unwrap_or_default();
+        let now: Vec<(String, Value)> = tools.sent.iter().map(declared).collect();
+        let before = self.tools.take().unwrap_or_default();
         let find = |list: &[(String, Value)], name: &str| list.iter().find(|(known, _)| known == name).cloned();
         let is_new = |(name, declared): &&(String, Value)| match find(&before, name) {
             Some((_, known)) => exactly && known != *declared,
             None => true,
         };
         let added = now.iter().filter(is_new).map(|(_, declared)| declared.clone()).collect();
-        let is_gone = |(name, _): &&(String, Value)| find(&now, name).is_none();
-        (added, before.iter().filter(is_gone).map(|(name, _)| json!({ "name": name })).collect())
+        let others = before.iter().filter(|(name, _)| find(&now, name).is_none());
+        let (gone, absent): (Vec<_>, Vec<_>) = others.partition(|(name, _)| tools.is_available(name));
+        let removed = gone.iter().map(|(name, _)| json!({ "name": name })).collect();
+        self.tools = Some(absent.into_iter().cloned().chain(now).collect());
+        (added, removed)
+    }
+}
+
+/// What requests have, and what they could have.
+pub(crate) struct ToolsInEffect<'a> {
+    pub(crate) sent: &'a [ToolSpec],
+    /// A tool of the branch that is not among these is absent: another program's, or of an extension that is not
+    /// loaded. Nobody removed it, so the branch keeps it.
+    pub(crate) available: &'a [Arc<dyn Tool>],
+}
+
+impl ToolsInEffect<'_> {
+    fn is_available(&self, name: &str) -> bool {
+        self.available.iter().any(|tool| tool.name() == name)
     }
 }
 
@@ -188,7 +205,8 @@ mod tests {
     /// Appends the change, and holds what is kept against what a reader finds.
     fn put(session: &mut Session, sections: Option<&[PromptSection]>, tools: &[ToolSpec]) -> Option<String> {
         let mut kept = stored(session);
-        let entry = kept.follow(sections, tools, 7).unwrap()?;
+        let available = crate::tool::all(&crate::tool::Shell::default());
+        let entry = kept.follow(sections, &ToolsInEffect { sent: tools, available: &available }, 7).unwrap()?;
         session.append(&entry).unwrap();
         assert_eq!(stored(session), kept);
         let leaf = session.entry(session.leaf().unwrap()).unwrap();

@@ -13,6 +13,9 @@ const TYPEBOX = /^(@sinclair\/)?typebox(\/(compile|value|type|system|error))?$/;
 const ENDINGS = [".ts", ".mts", ".tsx", ".js", ".mjs", ".cjs", ".json", "/index.ts", "/index.mts", "/index.js", "/index.mjs"];
 const TYPED = /\.[cm]?tsx?$/;
 
+/** Of pi 1.5 and later: what its extensions get as pi-ai, which alone exports `Type` no longer. */
+const PI_AI_VIEW = "dist/core/extensions/pi-ai-extension-view.js";
+
 let state = { version: 0, modules: [], piRoot: undefined, own: [] };
 
 const isFile = (file) => fs.statSync(file, { throwIfNoEntry: false })?.isFile() ?? false;
@@ -34,6 +37,7 @@ function piRoot() {
     });
     const has = (folder) => isFile(path.join(folder, "@earendil-works/pi-coding-agent/dist/index.js"));
     state.piRoot = [...above, ...state.modules].find(has) ?? null;
+    state.piFolder = state.piRoot && fs.realpathSync(path.join(state.piRoot, "@earendil-works/pi-coding-agent"));
   }
   return state.piRoot;
 }
@@ -48,11 +52,13 @@ function piModule(specifier) {
   const scoped = SCOPES.exec(specifier);
   const name = scoped ? `@earendil-works/${scoped[2]}` : "typebox";
   const rest = scoped ? scoped[3] ?? "" : specifier.replace(/^(@sinclair\/)?typebox/, "");
-  const root = piRoot();
-  if (!root) return new URL(scoped ? `${scoped[2]}.mjs?complete` : "typebox.mjs", SHIPPED).href;
+  if (!piRoot()) return new URL(scoped ? `${scoped[2]}.mjs?complete` : "typebox.mjs", SHIPPED).href;
   // pi gives extensions the entry of pi-ai that has its older functions as well.
-  const asked = scoped?.[2] === "pi-ai" && rest === "" ? `${name}/compat` : name + rest;
-  const url = resolveFrom(path.join(fs.realpathSync(path.join(root, "@earendil-works/pi-coding-agent")), "package.json"), asked);
+  const isAi = scoped?.[2] === "pi-ai" && ["", "/compat"].includes(rest);
+  const view = path.join(state.piFolder, PI_AI_VIEW);
+  if (isAi && isFile(view)) return pathToFileURL(view).href;
+  const asked = isAi ? `${name}/compat` : name + rest;
+  const url = resolveFrom(path.join(state.piFolder, "package.json"), asked);
   if (asked === "@earendil-works/pi-coding-agent") state.piAgent = url;
   return url;
 }
@@ -131,7 +137,12 @@ function resolve(specifier, context, next) {
 }
 
 /** pi's own packages import one another as they do without us. */
-const isPis = (url) => Boolean(state.piRoot && url && fileURLToPath(url).includes(`${path.sep}@earendil-works${path.sep}pi-`) && !url.includes("/examples/"));
+function isPis(url) {
+  if (!state.piRoot || !url?.startsWith("file:") || url.includes("/examples/")) return false;
+  const file = fileURLToPath(url);
+  // A linked pi lies where no name says so.
+  return file.startsWith(state.piFolder + path.sep) || file.includes(`${path.sep}@earendil-works${path.sep}pi-`);
+}
 
 /** A package whose entry is TypeScript, or has no ending. */
 function packageInTypeScript(specifier, parent) {

@@ -10,8 +10,8 @@ export function stub(module, name) {
   };
 }
 
-/** Names of a module of pi's, with those of the entry that extensions get. */
-export const namesOf = (module) => [...new Set([...(table.modules[module] ?? []), ...(table.modules[`${module}/compat`] ?? [])])];
+/** Names of a module of pi's and of its further entries, such as `pi-ai/compat`: all of them lead to one module here. */
+export const namesOf = (module) => [...new Set(Object.keys(table.modules).filter((entry) => `${entry}/`.startsWith(`${module}/`)).flatMap((entry) => table.modules[entry]))];
 
 /** The text of a module with every name of pi's: offshoot's value where it has one. */
 export function completeModule(module) {

@@ -1,6 +1,6 @@
 //! Finds every diagnostic of a session: those of opening, and those that need every byte. Changes nothing.
 
-use crate::context;
+use crate::context::{self, Retained};
 use crate::entry::Source as _;
 use crate::error::{Code, Diagnostic, Error, Result};
 use crate::json::{Json, JsonKind, validate};
@@ -95,31 +95,34 @@ fn one_line(loaded: &Loaded, span: LineSpan, bytes: &[u8], entry: Option<NodeIx>
 fn references(medium: &dyn Medium, loaded: &Loaded, diagnostics: &mut Vec<Diagnostic>) -> Result<()> {
     let opened = Opened { medium, loaded };
     for ix in loaded.tree.entries() {
-        let node = loaded.tree.node(ix);
-        let (member, code) = match node.kind() {
-            Kind::Compaction => ("firstKeptEntryId", Code::KeptEntryMissing),
-            Kind::Label => ("targetId", Code::LabelTargetMissing),
-            _ => continue,
-        };
-        let entry = opened.entry(ix)?;
-        let Some(target) = entry.get(member).and_then(Json::as_str) else { continue };
-        let found = loaded.tree.find(&target);
-        let is_fine = match node.kind() {
-            Kind::Compaction => found.is_some_and(|found| loaded.tree.ancestors(ix).any(|at| at == found)),
-            _ => found.is_some(),
-        };
-        if !is_fine {
-            let message = match code {
-                Code::KeptEntryMissing => {
-                    format!("the compaction keeps from {target}, which is not on its path; nothing before it is kept")
-                }
-                _ => format!("the label names {target}, which is not in the file"),
-            };
-            let (line, offset) = (Some(node.line()), node.offset());
-            diagnostics.push(Diagnostic { code, line, offset, entry: entry.id.clone(), message });
+        match loaded.tree.node(ix).kind() {
+            Kind::Compaction => diagnostics.extend(missing_range(&opened, ix)?),
+            Kind::Label => diagnostics.extend(missing_target(&opened, ix)?),
+            _ => {}
         }
     }
     Ok(())
+}
+
+fn missing_range(opened: &Opened<'_>, ix: NodeIx) -> Result<Option<Diagnostic>> {
+    let retained = Retained::of(&opened.entry(ix)?, opened.loaded.dialect.unwrap_or_default());
+    let Some((_, id)) = retained.reference() else { return Ok(None) };
+    let tree = opened.tree();
+    let is_fine = tree.find(id).is_some_and(|found| tree.ancestors(ix).any(|at| at == found));
+    Ok(if is_fine { None } else { retained.missing(opened, ix) })
+}
+
+fn missing_target(opened: &Opened<'_>, ix: NodeIx) -> Result<Option<Diagnostic>> {
+    let entry = opened.entry(ix)?;
+    let target = entry.get("targetId").and_then(Json::as_str).filter(|target| opened.tree().find(target).is_none());
+    let node = opened.tree().node(ix);
+    Ok(target.map(|target| Diagnostic {
+        code: Code::LabelTargetMissing,
+        line: Some(node.line()),
+        offset: node.offset(),
+        entry: entry.id.clone(),
+        message: format!("the label names {target}, which is not in the file"),
+    }))
 }
 
 /// Converts the context at the end of the file for a model.

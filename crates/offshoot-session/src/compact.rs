@@ -9,6 +9,7 @@ mod cut;
 pub mod report;
 
 use crate::compose::NewEntry;
+use crate::context::Retained;
 use crate::conversation::{self, SpokenPart};
 use crate::entry::Source;
 use crate::error::{Error, Result};
@@ -124,8 +125,11 @@ pub fn plan(source: &dyn Source, leaf: Option<NodeIx>, form: Dialect, settings: 
     let tree = source.tree();
     let path = leaf.map(|leaf| tree.path(leaf)).unwrap_or_default();
     let end = leaf.and_then(|leaf| tree.skip_leaf_markers(leaf));
-    if end.is_some_and(|end| tree.node(end).kind() == Kind::Compaction) {
-        return Ok(Planned::AlreadyCompacted);
+    if let Some(end) = end.filter(|end| tree.node(*end).kind() == Kind::Compaction) {
+        match Retained::of(&source.entry(end)?, form) {
+            Retained::After(_) => {} // what came while the checkpoint was made is in no summary
+            Retained::Nothing | Retained::From(_) => return Ok(Planned::AlreadyCompacted),
+        }
     }
     let projection = projection::project(source, &path, leaf, form)?;
     let cut = cut::find(source, &projection, settings.keep_recent_tokens)?;

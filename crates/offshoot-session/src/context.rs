@@ -3,6 +3,8 @@
 //! A context is a plan: entries are chosen by envelope and bodies are read one by one, so it costs its path, not its
 //! file. Two forms, as the peers build them. Knows no files and no providers. See *Context* in `docs/format.md`.
 
+mod checkpoint;
+mod retained;
 mod render;
 mod pi;
 mod in_order;
@@ -22,6 +24,7 @@ use crate::tree::NodeIx;
 
 pub use omp::OmpSettings;
 pub(crate) use render::text_block;
+pub(crate) use retained::Retained;
 
 /// One message of a context.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -241,16 +244,5 @@ fn damaged(source: &dyn Source, ix: NodeIx) -> Diagnostic {
         offset: node.offset(),
         entry: node.id().cloned(),
         message: "the entry's body is damaged; it keeps its place and is not sent to the model".to_owned(),
-    }
-}
-
-fn kept_missing(source: &dyn Source, ix: NodeIx, kept: &str) -> Diagnostic {
-    let node = source.tree().node(ix);
-    Diagnostic {
-        code: Code::KeptEntryMissing,
-        line: Some(node.line()),
-        offset: node.offset(),
-        entry: node.id().cloned(),
-        message: format!("the compaction keeps from {kept}, which is not on its path; nothing before it is kept"),
     }
 }

@@ -42,7 +42,7 @@ pub fn path(
     let tree = source.tree();
     let path = tree.path(leaf);
     let kept: Vec<NodeIx> = path.iter().copied().filter(|ix| !is_dropped(tree, *ix)).collect();
-    let moved = moved_kept_ids(tree, &path);
+    let moved = MovedIds::on(tree, &path);
     let mut pieces = Pieces::default();
     pieces.line(header.line());
     let mut parent: Option<EntryId> = None;
@@ -73,7 +73,7 @@ pub fn subtree(source: &dyn Source, top: NodeIx, header: &Header) -> Result<Extr
     pieces.line(header.line());
     for &ix in &chosen {
         if ix == top {
-            pieces.line(&rechained(&source.entry(ix)?, None, &HashMap::new()));
+            pieces.line(&rechained(&source.entry(ix)?, None, &MovedIds::default()));
         } else {
             verbatim(source, ix, &mut pieces)?;
         }
@@ -126,16 +126,35 @@ fn is_dropped(tree: &Tree, ix: NodeIx) -> bool {
     tree.node(ix).kind() == Kind::Label || tree.node(ix).is_leaf_marker()
 }
 
-/// The next kept entry for every dropped one, from which a compaction keeps instead.
-fn moved_kept_ids(tree: &Tree, path: &[NodeIx]) -> HashMap<EntryId, EntryId> {
+/// What a compaction names instead of an entry that is dropped.
+#[derive(Debug, Default)]
+struct MovedIds {
+    /// The next entry that stays: what is kept begins with it.
+    next: HashMap<EntryId, EntryId>,
+    /// The last entry before it that stays: what is kept begins after it.
+    previous: HashMap<EntryId, EntryId>,
+}
+
+impl MovedIds {
+    fn on(tree: &Tree, path: &[NodeIx]) -> Self {
+        Self { next: neighbours(tree, path.iter().rev()), previous: neighbours(tree, path.iter()) }
+    }
+
+    fn is_empty(&self) -> bool {
+        self.next.is_empty() && self.previous.is_empty()
+    }
+}
+
+/// For every dropped entry, the entry that was last before it in this order and stays.
+fn neighbours<'a>(tree: &Tree, order: impl Iterator<Item = &'a NodeIx>) -> HashMap<EntryId, EntryId> {
     let mut moved = HashMap::new();
-    let mut next: Option<&EntryId> = None;
-    for ix in path.iter().rev() {
+    let mut last: Option<&EntryId> = None;
+    for ix in order {
         let id = tree.node(*ix).id();
         if !is_dropped(tree, *ix) {
-            next = id.or(next);
-        } else if let (Some(id), Some(next)) = (id, next) {
-            moved.insert(id.clone(), next.clone());
+            last = id.or(last);
+        } else if let (Some(id), Some(last)) = (id, last) {
+            moved.insert(id.clone(), last.clone());
         }
     }
     moved
@@ -153,8 +172,8 @@ fn verbatim(source: &dyn Source, ix: NodeIx, pieces: &mut Pieces) -> Result<()> 
     Ok(())
 }
 
-/// The entry's line with another parent, and with a compaction's first kept entry moved off dropped ones.
-fn rechained(entry: &Entry, parent: Option<&EntryId>, moved: &HashMap<EntryId, EntryId>) -> String {
+/// The entry's line with another parent, and with the entries that a compaction names moved off dropped ones.
+fn rechained(entry: &Entry, parent: Option<&EntryId>, moved: &MovedIds) -> String {
     if entry.damage().is_some() {
         return entry.line().to_owned();
     }
@@ -163,11 +182,14 @@ fn rechained(entry: &Entry, parent: Option<&EntryId>, moved: &HashMap<EntryId, E
     if entry.kind != Kind::Compaction {
         return line;
     }
-    let kept = Json::trusted(&line).str("firstKeptEntryId").and_then(|kept| moved.get(&EntryId::new(kept)).cloned());
-    match kept {
-        Some(kept) => with_member(Json::trusted(&line), "firstKeptEntryId", &quote(kept.as_str())),
-        None => line,
-    }
+    let names = [("firstKeptEntryId", &moved.next), ("providerReplayThroughEntryId", &moved.previous)];
+    names.iter().fold(line, |line, (name, moved)| {
+        let to = Json::trusted(&line).str(name).and_then(|id| moved.get(&EntryId::new(id)).cloned());
+        match to {
+            Some(to) => with_member(Json::trusted(&line), name, &quote(to.as_str())),
+            None => line,
+        }
+    })
 }
 
 /// Adds the labels in effect on the kept entries, in the order in which they were set; returns the last entry.

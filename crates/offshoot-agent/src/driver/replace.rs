@@ -18,7 +18,7 @@ use crate::event::Event;
 use crate::provider::{ThinkingLevel, ToolSpec};
 use crate::sessions::Sessions;
 use crate::setup::{ReloadedSetup, SetupSource};
-use crate::stored_prompt::{PromptStorage, StoredPrompt};
+use crate::stored_prompt::{PromptStorage, StoredPrompt, ToolsInEffect};
 use crate::writer::OwnedSession;
 
 /// The model, thinking level, system prompt and tools in a session.
@@ -182,6 +182,7 @@ impl Driver {
         }
         let tools: Vec<ToolSpec> = setup.tools.iter().map(|tool| tool.spec()).collect();
         let sections = is_whole.then_some(sections.as_slice());
+        let tools = ToolsInEffect { sent: &tools, available: &self.tool_set.all() };
         entries.extend(self.recorded.prompt.follow(sections, &tools, setup.clock.now())?);
         Ok(entries)
     }

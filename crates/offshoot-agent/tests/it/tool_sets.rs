@@ -1,10 +1,12 @@
 //! Tools that belong to branches.
 
 use offshoot_agent::Setup;
-use offshoot_agent::stored_prompt::{PromptStorage, ToolSets};
+use offshoot_agent::stored_prompt::{PromptStorage, StoredPrompt, ToolSets};
 use offshoot_agent::testing::script::Reply;
 use offshoot_agent::tool::{self, Shell};
 use offshoot_agent::turn::Navigation;
+use offshoot_session::compose::NewEntry;
+use offshoot_session::json::Json;
 use offshoot_session::session::{Options, Session};
 use serde_json::Value;
 
@@ -54,6 +56,50 @@ fn moves_and_resumed_sessions_restore_the_tools_of_the_branch() {
         agent.switch_session(&file).await.unwrap();
         agent.prompt("fifth").await.unwrap();
         assert_eq!(sent(&world), ["read,ls", "read,bash", "read,ls", "read,bash", "read,ls"]);
+    });
+}
+
+/// Another program gave the branch tools that this one lacks. They stay the branch's: back there, the model has them.
+#[test]
+fn tools_that_are_absent_are_left_out_of_requests_and_stay_in_the_session() {
+    run(async {
+        for storage in [PromptStorage::UnusualTools, PromptStorage::Whole] {
+            let world = World::new(["one", "two", "three"].map(Reply::text));
+            let mut session = world.session();
+            let declared = |name: &str| format!(r#"{{"name":"{name}","description":"d","parameters":{{}}}}"#);
+            let tools = ["read", "codemode", "mcp__echo"].map(declared).join(",");
+            let system = format!(r#"{{"role":"system","content":"","toolsAdded":[{tools}]}}"#);
+            session.append(&NewEntry::message(Json::parse(&system).unwrap()).unwrap()).unwrap();
+            // The options of this run name other tools.
+            let chosen = Setup { prompt_storage: storage, ..setup(&world, "ls", "read,bash") };
+            let (agent, _events) = world.start_with(session, chosen);
+            agent.prompt("first").await.unwrap();
+            agent.prompt("second").await.unwrap();
+            assert_eq!(sent(&world), ["ls", "ls"]);
+            let told = &stored(&world)[1..];
+            assert_eq!(told.len(), 1, "the choice, and nothing with the second prompt: {told:?}");
+            assert_eq!(told[0]["toolsRemoved"], serde_json::json!([{ "name": "read" }]));
+            agent.close().await;
+
+            // Where the tools are back, the branch has them again.
+            let file = std::fs::read_dir(world.path("sessions")).unwrap().next().unwrap().unwrap().path();
+            let back = Session::open(&file, Options::default()).unwrap();
+            let kept = StoredPrompt::of(&back, &back.context().unwrap());
+            assert_eq!(kept.tools().unwrap(), ["codemode", "mcp__echo", "ls"]);
+        }
+    });
+}
+
+#[test]
+fn a_turn_with_the_branch_s_own_tools_stores_nothing_about_absent_ones() {
+    run(async {
+        let world = World::new(["one", "two"].map(Reply::text));
+        let mut session = world.session();
+        let system = r#"{"role":"system","content":"","toolsAdded":[{"name":"read"},{"name":"codemode"}]}"#;
+        session.append(&NewEntry::message(Json::parse(system).unwrap()).unwrap()).unwrap();
+        let (agent, _events) = world.start_with(session, setup(&world, "read", "read,bash"));
+        agent.prompt("first").await.unwrap();
+        assert_eq!((sent(&world), stored(&world).len()), (vec!["read".to_owned()], 1));
     });
 }
 

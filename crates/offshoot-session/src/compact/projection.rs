@@ -4,7 +4,7 @@
 use std::ops::Range;
 
 use super::PlannedMessage;
-use crate::context::{self, Message};
+use crate::context::{self, Message, Retained};
 use crate::conversation::{Results, parts};
 use crate::entry::Source;
 use crate::error::Result;
@@ -47,7 +47,7 @@ impl Projection {
 pub(super) fn project(source: &dyn Source, path: &[NodeIx], leaf: Option<NodeIx>, form: Dialect) -> Result<Projection> {
     let context = context::build(source, leaf, form)?;
     let tree = source.tree();
-    let chosen = chosen(source, path)?;
+    let chosen = chosen(source, path, form)?;
     let mut entries: Vec<Projected> =
         chosen.into_iter().map(|ix| Projected { ix, kind: tree.node(ix).kind(), said: Vec::new() }).collect();
     let mut estimator = Estimator::default();
@@ -73,15 +73,14 @@ pub(super) fn project(source: &dyn Source, path: &[NodeIx], leaf: Option<NodeIx>
     Ok(Projection { entries, previous, tokens })
 }
 
-fn chosen(source: &dyn Source, path: &[NodeIx]) -> Result<Vec<NodeIx>> {
+fn chosen(source: &dyn Source, path: &[NodeIx], form: Dialect) -> Result<Vec<NodeIx>> {
     let tree = source.tree();
     let compaction = path.iter().rposition(|ix| tree.node(*ix).kind() == Kind::Compaction);
     let Some((before, [compaction, after @ ..])) = compaction.and_then(|at| path.split_at_checked(at)) else {
         return Ok(path.to_vec());
     };
     let entry = source.entry(*compaction)?;
-    let kept = entry.str("firstKeptEntryId").and_then(|kept| tree.find(&kept));
-    let kept = kept.and_then(|kept| before.iter().position(|ix| *ix == kept)).unwrap_or(before.len());
+    let kept = Retained::of(&entry, form).start(tree, before).unwrap_or(before.len());
     // The compaction has the system prompt of the entries before it.
     let is_kept = |ix: &&NodeIx| tree.node(**ix).role() != Some(Role::System);
     let kept = before.get(kept..).unwrap_or_default().iter().filter(is_kept);

@@ -9,7 +9,7 @@ const HEADER: &str = r#"{"type":"session","version":3,"id":"s","timestamp":"2026
 
 /// A chain of entries from words: `U100`, `A100`, `T100` are messages of that many tokens, `C(path)` an assistant's
 /// call of `read`, `M` a model change, `B` a branch summary of 100 tokens, `k=ID` a compaction that keeps from an
-/// entry, `x=ID` an edit that omits an entry, `pin=ID` a label, `E` a failed assistant message. Ids are `e0`, `e1`, ….
+/// entry, `snap=ID` one by Anthropic's block that covers the entries up to one, `x=ID` an edit that omits an entry, `pin=ID` a label, `E` a failed assistant message. Ids are `e0`, `e1`, ….
 fn chain(words: &str) -> Session {
     let mut lines = vec![HEADER.to_owned()];
     for (at, word) in words.split(' ').enumerate() {
@@ -30,6 +30,11 @@ fn entry(word: &str) -> String {
         Some(("k", kept)) => {
             return format!(
                 r#""type":"compaction","summary":"S1","firstKeptEntryId":"{kept}","tokensBefore":9,"details":{{"readFiles":["r"],"modifiedFiles":["m"]}}"#
+            );
+        }
+        Some(("snap", through)) => {
+            return format!(
+                r#""type":"compaction","summary":"S1","firstKeptEntryId":"","tokensBefore":9,"providerReplayThroughEntryId":"{through}","preserveData":{{"anthropicCompaction":{{"provider":"anthropic","content":"S1"}}}}"#
             );
         }
         Some(("x", target)) => return format!(r#""type":"context_edit","targetId":"{target}","replacement":null"#),
@@ -61,10 +66,13 @@ fn keep(session: &Session, tokens: u64) -> Planned {
     plan(session, session.leaf(), Dialect::Pi, &settings).unwrap()
 }
 
-/// `first kept / turn start / what goes | prefix`, or why nothing goes.
 fn planned(words: &str, tokens: u64) -> String {
-    let session = chain(words);
-    match keep(&session, tokens) {
+    told(keep(&chain(words), tokens))
+}
+
+/// `first kept / turn start / what goes | prefix`, or why nothing goes.
+fn told(planned: Planned) -> String {
+    match planned {
         Planned::AlreadyCompacted => "already".to_owned(),
         Planned::TooSmall => "too small".to_owned(),
         Planned::Cut(plan) => {
@@ -103,6 +111,20 @@ fn cuts_fall_where_pis_do() {
 fn settings_before_a_turn_do_not_split_the_turn_before_them() {
     assert_eq!(planned("U100 A100 M U100 A100", 150), "2 / - / 0,1 | ");
     assert_eq!(planned("U100 A100 U100 M A100 T100", 150), "3 / 2 / 0,1 | 2");
+}
+
+/// omp 18.3: what followed the snapshot is in the context, so the next compaction summarises it.
+#[test]
+fn what_followed_a_snapshot_is_planned_again() {
+    let omp = |words: &str| {
+        let settings = Settings { keep_recent_tokens: 150, ..Settings::default() };
+        let session = chain(words);
+        told(plan(&session, session.leaf(), Dialect::Omp, &settings).unwrap())
+    };
+    assert_eq!(omp("U100 A100 U100 A100 snap=e1 U100 A100 U100 A100"), "7 / - / 2,3,5,6 | ");
+    assert_eq!(omp("U100 A100 U100 A100 U100 A100 snap=e1"), "4 / - / 2,3 | ");
+    assert_eq!(omp("U100 A100 snap=e1"), "too small");
+    assert_eq!(omp("U100 A100 k=e1"), "already");
 }
 
 #[test]

@@ -1,13 +1,15 @@
 //! The context as oh-my-pi 18 builds it: models by role, injected rules, modes, reset boundaries, compaction
 //! checkpoints, and results for all tool calls.
 
-mod checkpoint;
 mod pairs;
 mod settings;
+mod summary;
 
-use super::{Context, RenderStep, damaged, kept_missing};
+use super::retained::Retained;
+use super::{Context, RenderStep, damaged};
 use crate::entry::{Entry, Source, is_truthy};
 use crate::error::{Diagnostic, Result};
+use crate::header::Dialect;
 use crate::json::{Json, JsonKind, Object};
 use crate::kind::{Kind, Role};
 use crate::tree::NodeIx;
@@ -55,35 +57,19 @@ fn select(source: &dyn Source, path: &[NodeIx], diagnostics: &mut Vec<Diagnostic
         return Ok(entries(&path[at + 1..]));
     }
     let (before, after) = (&path[..at], &path[at + 1..]);
-    let kept = kept_position(source, &entry, before);
-    let checkpoint = checkpoint::read(&entry);
-    let first_retained = kept.map(|at| before[at]).or_else(|| after.first().copied());
-    let summary = checkpoint::summary(source, &entry, &checkpoint, first_retained)?;
-    let mut chosen = vec![Chosen::Ready(Draft::ready(&summary))];
-    if let Some(request) = rollover_request(source, &entry, &path[..at], reset, kept)? {
+    let retained = Retained::of(&entry, Dialect::Omp);
+    let kept = retained.start(tree, before);
+    let first_retained = kept.and_then(|at| before.get(at)).or_else(|| after.first()).copied();
+    let mut chosen = vec![Chosen::Ready(Draft::ready(&summary::message(source, &entry, first_retained)?))];
+    if let Some(request) = rollover_request(source, &entry, before, reset, kept)? {
         chosen.push(Chosen::Entry(request));
     }
-    if checkpoint.replaces_kept_range {
-        let replayed = entry.str("providerReplayThroughEntryId").and_then(|id| position(source, &id, before));
-        chosen.extend(replayed.map(|at| entries(&before[at + 1..])).unwrap_or_default());
-    } else if let Some(kept) = kept {
-        chosen.extend(entries(&before[kept..]));
-    } else if let Some(id) = entry.str("firstKeptEntryId")
-        && entry.id.as_ref().is_none_or(|own| own.as_str() != id)
-    {
-        diagnostics.push(kept_missing(source, path[at], &id));
+    match kept {
+        Some(kept) => chosen.extend(entries(&before[kept..])),
+        None => diagnostics.extend(retained.missing(source, path[at])),
     }
     chosen.extend(entries(after));
     Ok(chosen)
-}
-
-fn kept_position(source: &dyn Source, compaction: &Entry, before: &[NodeIx]) -> Option<usize> {
-    position(source, &compaction.str("firstKeptEntryId")?, before)
-}
-
-fn position(source: &dyn Source, id: &str, path: &[NodeIx]) -> Option<usize> {
-    let ix = source.tree().find(id)?;
-    path.iter().position(|at| *at == ix)
 }
 
 /// The user's last request, which a compaction that rolls over to a new context repeats unless it keeps it.

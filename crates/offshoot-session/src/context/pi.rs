@@ -2,9 +2,11 @@
 
 use std::collections::HashMap;
 
-use super::{Context, RenderStep, TailTally, damaged, kept_missing, render};
+use super::retained::Retained;
+use super::{Context, RenderStep, TailTally, damaged, render};
 use crate::entry::{Entry, Source};
 use crate::error::{Diagnostic, Result};
+use crate::header::Dialect;
 use crate::id::EntryId;
 use crate::json::{JsonKind, Object};
 use crate::kind::{Kind, Role};
@@ -76,12 +78,10 @@ fn select(source: &dyn Source, leaf: NodeIx, diagnostics: &mut Vec<Diagnostic>) 
 
 /// The entries before a compaction that it keeps, last one first.
 fn kept(source: &dyn Source, compaction: &Entry, diagnostics: &mut Vec<Diagnostic>) -> Vec<NodeIx> {
-    let Some(kept) = compaction.str("firstKeptEntryId") else { return Vec::new() };
-    if compaction.id.as_ref().is_some_and(|id| id.as_str() == kept) {
-        return Vec::new(); // keeps nothing on purpose
-    }
+    let retained = Retained::of(compaction, Dialect::Pi);
+    let Some((_, kept)) = retained.reference() else { return Vec::new() };
     let tree = source.tree();
-    if let Some(first) = tree.find(&kept) {
+    if let Some(first) = tree.find(kept) {
         let mut range = Vec::new();
         for ix in tree.ancestors(compaction.ix).skip(1) {
             range.push(ix);
@@ -90,7 +90,7 @@ fn kept(source: &dyn Source, compaction: &Entry, diagnostics: &mut Vec<Diagnosti
             }
         }
     }
-    diagnostics.push(kept_missing(source, compaction.ix, &kept));
+    diagnostics.extend(retained.missing(source, compaction.ix));
     Vec::new()
 }
 

@@ -137,6 +137,36 @@ fn omp_compaction_checkpoints() {
     assert!(json.contains(r#""timestamp":1767225602999}"#), "dated just before what is kept: {json}");
 }
 
+/// A compaction as omp 18.3 writes it when entries came while the provider made its block.
+fn snapshot(id: &str, parent: &str, through: &str) -> String {
+    format!(
+        r#"{id} {parent} {{"type":"compaction","summary":"S","firstKeptEntryId":"","tokensBefore":1,"providerReplayThroughEntryId":"{through}","preserveData":{{"anthropicCompaction":{{"provider":"anthropic","content":"S"}}}}}}"#
+    )
+}
+
+#[test]
+fn a_compaction_of_a_snapshot_keeps_what_followed_the_snapshot() {
+    let with = |through: &str| {
+        session(&[OMP, "a x U", "b a A", "c b A", "d c U", "e d A", &snapshot("k", "e", through), "f k U"])
+    };
+    let whole = with("c");
+    assert_eq!(open_messages(&whole), ["compactionSummary(S)", "d", "e", "f"]);
+    assert!(whole.context().unwrap().diagnostics.is_empty());
+    assert!(context_json(&whole).contains(r#""timestamp":1767225604999}"#), "dated just before what is kept");
+    let missing = with("nope");
+    assert_eq!(open_messages(&missing), ["compactionSummary(S)", "f"]);
+    let codes: Vec<Code> = missing.context().unwrap().diagnostics.iter().map(|found| found.code).collect();
+    assert_eq!(codes, [Code::KeptEntryMissing]);
+    // Nothing came meanwhile: omp names no snapshot, and nothing is kept on purpose.
+    let alone = snapshot("k", "b", "").replace(r#","providerReplayThroughEntryId":"""#, "");
+    let alone = session(&[OMP, "a x U", "b a A", &alone, "f k U"]);
+    assert_eq!(open_messages(&alone), ["compactionSummary(S)", "f"]);
+    assert!(alone.context().unwrap().diagnostics.is_empty());
+    // Without the block the member has no meaning.
+    let foreign = snapshot("k", "b", "a").replace("anthropicCompaction", "other");
+    assert_eq!(open_messages(&session(&[OMP, "a x U", "b a A", &foreign])), ["compactionSummary(S)"]);
+}
+
 fn assistant(id: &str, parent: &str, content: &str, more: &str) -> String {
     format!(r#"{id} {parent} {{"type":"message","message":{{"role":"assistant","content":{content}{more}}}}}"#)
 }

@@ -174,3 +174,27 @@ fn a_fork_has_nothing_to_undo() {
     session.become_fork(&fork, |_, _| unreachable!()).unwrap();
     assert_eq!(session.plan_undo().unwrap(), None);
 }
+
+/// A label as the snapshot's last entry is not in the fork; what came after it still follows the summary.
+#[test]
+fn a_fork_of_a_snapshot_s_compaction_keeps_the_same_context() {
+    let compaction = |preserved: &str| {
+        format!(
+            r#"k d {{"type":"compaction","summary":"S","firstKeptEntryId":"","tokensBefore":1,"providerReplayThroughEntryId":"l","preserveData":{preserved}}}"#
+        )
+    };
+    for preserved in [
+        r#"{"anthropicCompaction":{"provider":"anthropic","content":"S"}}"#,
+        r#"{"openaiRemoteCompaction":{"provider":"openai","replacementHistory":[]}}"#,
+    ] {
+        let omp = r#"x - {"type":"title_change","title":"T"}"#;
+        let mut session =
+            session(&[omp, "a x U", "b a A", "l b l=a=name", "c l U", "d c A", &compaction(preserved), "f k U"]);
+        let expected = ["compactionSummary(S)", "c", "d", "f"];
+        assert_eq!(open_messages(&session), expected);
+        let part = offshoot_session::session::SessionPart::Path(session.leaf().unwrap());
+        let fork = offshoot_session::session::NewFork { part, ..Default::default() };
+        session.become_fork(&fork, |_, _| unreachable!()).unwrap();
+        assert_eq!(open_messages(&session), expected);
+    }
+}
