@@ -276,6 +276,37 @@ test("a provider that was made as pi makes them answers with its own key, and si
   await owner.end();
 });
 
+test("a tool whose files an extension reads touches the file that was named", async () => {
+  const { doubtful, exact, existing } = await import("../crates/offshoot-extensions/host/modules/agent/paths.mjs");
+  const home = (name) => path.join(process.env.HOME ?? "", name);
+  for (const [name, full] of [["a\u00a0b", "/w/a\u00a0b"], ["@t/i", "/w/@t/i"], ["~/x", home("x")], ["./~/x", "/w/~/x"], ["~x", "/w/~x"], ["file:///t/a%20b", "/t/a b"]]) assert.equal(exact("/w", name), full);
+  const among = (...names) => async (file) => {
+    if (!names.includes(file)) throw new Error("ENOENT");
+  };
+  for (const [names, given, found] of [
+    [["/w/a b", "/w/a\u00a0b"], "a\u00a0b", "/w/a\u00a0b"],
+    [["/w/a b"], "a\u00a0b", "/w/a b"],
+    [["/w/a\u00a0b"], "a b", "/w/a\u00a0b"],
+    [["/w/x 9\u202fPM.png"], "x 9 PM.png", "/w/x 9\u202fPM.png"],
+    [["/w/cafe\u0301"], "caf\u00e9", "/w/cafe\u0301"],
+    [["/w/t/i"], "@t/i", "/w/t/i"],
+    [["/w/it's", "/w/it\u2019s"], "it\u2019s", "/w/it\u2019s"],
+    [[], "a b", "/w/a b"],
+  ]) {
+    assert.equal(await existing("/w", given, among(...names)), found, given);
+  }
+  assert.equal(await existing("/w", "a b"), "/w/a b");
+  for (const [names, given, meant] of [
+    [["/w/src"], "@src/x", "src/x"],
+    [["/w/src", "/w/@src"], "@src/x", undefined],
+    [[], "@new/x", undefined],
+    [[], "@/etc/x", "/etc/x"],
+    [["/w/src"], "./@src/x", undefined],
+  ]) {
+    assert.equal(await doubtful("/w", given, among(...names)), meant, given);
+  }
+});
+
 test("a question of a sign-in goes when the code has come by itself", async () => {
   const { owner } = await loaded(
     { "a.ts": ext('pi.registerProvider("p", { oauth: { name: "P", login: async ({ onManualCodeInput }) => { void onManualCodeInput(); return { access: "a", refresh: "r", expires: 1 }; } } });') },

@@ -165,7 +165,19 @@ test("paths are understood alike", async () => {
   ]) {
     put(name, name);
     const [theirs, ours] = await both("read", { path: spelling });
-    assert.deepEqual([texts(theirs), texts(ours)], [name, name], spelling);
+    // Offshoot adds which file it is.
+    assert.deepEqual([texts(theirs), shown(ours)], [name, name], spelling);
+  }
+});
+
+test("the exact name counts, where pi takes the neighbour", async () => {
+  for (const [exact, neighbour] of [["one\u00a0two.txt", "one two.txt"], ["@one.txt", "one.txt"]]) {
+    put(exact, "exact");
+    put(neighbour, "neighbour");
+    const [theirs, ours] = await both("read", { path: exact });
+    assert.deepEqual([texts(theirs), texts(ours)], ["neighbour", "exact"]);
+    await offshoot({ tool: "write", arguments: { path: exact, content: "changed" } });
+    assert.deepEqual([get(exact).toString(), get(neighbour).toString()], ["changed", "neighbour"]);
   }
 });
 

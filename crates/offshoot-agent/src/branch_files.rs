@@ -118,10 +118,11 @@ fn call(block: Json<'_>) -> Option<(String, Call)> {
     Some((block.str("id")?.into_owned(), Call { name: name.into_owned(), path: path.into_owned(), arguments }))
 }
 
-/// Whether the result shows a part of the file.
+/// Whether the result shows a part of the file, or a file of another name.
 fn is_cut(message: Json<'_>) -> bool {
     let details = message.get("details").filter(|details| !details.is_null());
-    details.and_then(|details| details.get("truncation")).is_some_and(|cut| !cut.is_null())
+    let has = |name| details.and_then(|details| details.get(name)).is_some_and(|detail| !detail.is_null());
+    has("truncation") || has("path")
 }
 
 fn has_image(message: Json<'_>) -> bool {

@@ -48,6 +48,7 @@ pub(crate) use hide::Hide;
 pub use key_guard::KeyGuard;
 pub use ls::Ls;
 pub use output_folder::OutputFolder;
+pub use paths::{FoundPath, PathBase};
 pub use read::Read;
 pub use tier::Tier;
 pub use write::Write;
@@ -115,6 +116,27 @@ impl ToolOutcome {
     /// The text should help the model to correct its call.
     pub fn failed(text: impl Into<String>) -> Self {
         Self { is_error: true, ..Self::text(text) }
+    }
+
+    /// Adds to the last text.
+    fn with_end(mut self, end: &str) -> Self {
+        match self.content.last_mut() {
+            _ if end.is_empty() => {}
+            Some(Block::Text { text, .. }) => text.push_str(end),
+            _ => self.content.push(Block::text(end.trim_start())),
+        }
+        self
+    }
+
+    /// Says which file it is about, if that is not exactly the one that the call names.
+    fn of_found(self, found: &FoundPath) -> Self {
+        let Some(note) = found.note() else { return self };
+        let mut outcome = self.with_end(&format!("\n\n[{note}]"));
+        let details = outcome.details.get_or_insert_with(|| Value::Object(serde_json::Map::new()));
+        if let Some(details) = details.as_object_mut() {
+            details.insert("path".to_owned(), found.path.to_string_lossy().into());
+        }
+        outcome
     }
 
     /// The outcome of a stopped call: its last partial outcome and a note.

@@ -51,6 +51,10 @@ impl files::Change for EditInput {
     fn texts(&self) -> impl Iterator<Item = &str> {
         self.edits.iter().flat_map(|edit| [edit.old_text.as_str(), edit.new_text.as_str()])
     }
+
+    fn refuse_doubtful(&self, _: &ToolContext) -> Result<(), ToolOutcome> {
+        Ok(())
+    }
 }
 
 /// The tool `edit`.
@@ -89,7 +93,9 @@ impl Tool for Edit {
     }
 
     fn run(&self, arguments: Value, place: Arc<ToolContext>, _: UnboundedSender<ToolOutcome>) -> Running {
-        files::change(NAME, normalise_arguments(arguments), place, |path, input: EditInput| edit(path, &input))
+        files::change(NAME, normalise_arguments(arguments), place, |path, place, input: EditInput| {
+            edit(path, place, &input)
+        })
     }
 }
 
@@ -118,22 +124,24 @@ pub(crate) fn edit_in_memory(before: &str, arguments: Value) -> Option<String> {
     replace::replace(before, &input.replacements()).ok().map(|replaced| replaced.bytes)
 }
 
-fn edit(path: &Path, input: &EditInput) -> Result<ToolOutcome, ToolOutcome> {
+fn edit(path: &Path, place: &ToolContext, input: &EditInput) -> Result<ToolOutcome, ToolOutcome> {
     let cannot = |why: &str| ToolOutcome::failed(format!("cannot edit {}: {why}", path.display()));
     if input.edits.is_empty() {
         return Err(cannot("edits holds no replacement"));
     }
-    let bytes = read_regular(path, files::LIMIT).map_err(|error| cannot(&reason(&error)))?;
+    let bytes = read_regular(path, files::LIMIT)
+        .map_err(|error| cannot(&format!("{}{}", reason(&error), place.paths().offer(&input.path))))?;
     let Ok(text) = String::from_utf8(bytes) else {
         return Err(cannot("it is not UTF-8, and editing would damage it; use bash, for instance perl or sed"));
     };
     let edits = input.replacements();
     let replaced = replace::replace(&text, &edits).map_err(|refused| cannot(&refused.to_string()))?;
     files::replace(path, replaced.bytes.as_bytes()).map_err(|error| cannot(&reason(&error)))?;
-    let change = diff::change(&input.path, &replaced.before, &replaced.after);
+    let name = place.paths().shown(&input.path);
+    let change = diff::change(&name, &replaced.before, &replaced.after);
     let details = json!({ "diff": change.diff, "patch": change.patch, "firstChangedLine": change.first });
     let count = edits.len();
-    let text = format!("made {} in {}", counted(count, "replacement", "replacements"), input.path);
+    let text = format!("made {} in {}", counted(count, "replacement", "replacements"), name);
     Ok(ToolOutcome { details: Some(details), ..ToolOutcome::text(text) })
 }
 

@@ -15,7 +15,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use tokio::sync::OwnedMutexGuard;
 
-use super::{KeyGuard, Running, ToolContext, ToolOutcome, args, diff, paths};
+use super::{KeyGuard, Running, ToolContext, ToolOutcome, args, diff};
 
 /// A larger file is neither edited nor overwritten in place: its old bytes are held in memory.
 pub(super) const LIMIT: u64 = 256 << 20;
@@ -32,6 +32,9 @@ pub(crate) trait Change: DeserializeOwned + Send + 'static {
 
     /// The texts that it would write.
     fn texts(&self) -> impl Iterator<Item = &str>;
+
+    /// Refuses a path that probably means another file.
+    fn refuse_doubtful(&self, place: &ToolContext) -> Result<(), ToolOutcome>;
 }
 
 /// Runs a change on another thread, while no other changes the file.
@@ -39,15 +42,17 @@ pub(crate) fn change<C: Change>(
     tool: &'static str,
     arguments: Value,
     place: Arc<ToolContext>,
-    work: impl FnOnce(&Path, C) -> Result<ToolOutcome, ToolOutcome> + Send + 'static,
+    work: impl FnOnce(&Path, &ToolContext, C) -> Result<ToolOutcome, ToolOutcome> + Send + 'static,
 ) -> Running {
     Box::pin(async move {
         let change: C = match args::parse(tool, arguments) {
             Ok(change) => change,
             Err(failed) => return failed,
         };
-        let path = paths::resolve(change.path(), &place);
-        let refused = place.keys.refuse_key_file(&path).and_then(|()| KeyGuard::refuse_masked(&path, change.texts()));
+        let path = place.paths().exact(change.path());
+        let refused = change.refuse_doubtful(&place);
+        let refused = refused.and_then(|()| place.keys.refuse_key_file(&path));
+        let refused = refused.and_then(|()| KeyGuard::refuse_masked(&path, change.texts()));
         if let Err(refused) = refused {
             return refused;
         }
@@ -58,7 +63,7 @@ pub(crate) fn change<C: Change>(
         let turn = turn(&path).await;
         super::blocking(move || {
             let _turn = turn;
-            work(&path, change)
+            work(&path, &place, change)
         })
         .await
     })
@@ -72,9 +77,10 @@ pub(crate) fn preview<C: Change>(
     texts: impl FnOnce(String, C) -> Option<(String, String)>,
 ) -> Option<String> {
     let change: C = serde_json::from_value(arguments).ok()?;
-    let path = paths::resolve(change.path(), context);
+    let path = context.paths().exact(change.path());
+    change.refuse_doubtful(context).ok()?;
     context.keys.refuse_key_file(&path).ok()?;
-    let name = change.path().to_owned();
+    let name = context.paths().shown(change.path());
     let _turn = queue(real(&path)).blocking_lock_owned();
     let before = match read_regular(&path, PREVIEWED) {
         Ok(bytes) => String::from_utf8(bytes).ok()?,

@@ -19,8 +19,8 @@ use crate::provider::ToolSpec;
 /// names, not what is hidden. At most 1000 paths or 50 KB are shown.
 #[derive(Debug, Deserialize, JsonSchema)]
 struct FindInput {
-    /// The pattern: `*.rs` fits names; with a slash, as in `src/**/*.rs`, it fits the end of paths. In small letters it fits
-    /// capitals too.
+    /// The pattern: `*.rs` fits names at any depth; with a slash, as in `src/**/*.rs` or `**/src/*.rs`, it fits paths from the
+    /// folder searched. In small letters it fits capitals too.
     pattern: String,
     /// The folder to search; without it, the working folder.
     path: Option<String>,
@@ -69,23 +69,35 @@ impl Tool for Find {
     }
 }
 
-/// Matches the name, or like fd the whole path if the pattern has a slash.
-fn matcher(pattern: &str) -> Result<(GlobMatcher, bool), ToolOutcome> {
-    let has_path = pattern.contains('/');
-    let is_anchored = pattern.starts_with('/') || pattern.starts_with("**/");
-    let whole = if has_path && !is_anchored { format!("**/{pattern}") } else { pattern.to_owned() };
+/// What a pattern is compared with.
+#[derive(Debug, Clone, Copy)]
+enum Subject {
+    Name,
+    /// Relative to the folder searched.
+    Path,
+    AbsolutePath,
+}
+
+fn matcher(pattern: &str) -> Result<(GlobMatcher, Subject), ToolOutcome> {
+    let pattern = walk::without_dot(pattern);
+    let subject = match pattern.find('/') {
+        None => Subject::Name,
+        Some(0) => Subject::AbsolutePath,
+        Some(_) => Subject::Path,
+    };
     let is_small = !pattern.chars().any(char::is_uppercase);
-    let glob = GlobBuilder::new(&whole).literal_separator(true).case_insensitive(is_small).build();
+    let glob = GlobBuilder::new(pattern).literal_separator(true).case_insensitive(is_small).build();
     let glob = glob.map_err(|error| ToolOutcome::failed(format!("the pattern is no glob: {error}")))?;
-    Ok((glob.compile_matcher(), has_path))
+    Ok((glob.compile_matcher(), subject))
 }
 
 fn find(root: &Path, input: &FindInput, stop: Stop) -> Result<Listing, ToolOutcome> {
-    let (glob, has_path) = matcher(&input.pattern)?;
+    let (glob, subject) = matcher(&input.pattern)?;
     let limit = input.limit.unwrap_or(LIMIT).max(1);
-    let fits = |path: &Path| match path.file_name() {
-        Some(name) if !has_path => glob.is_match(name),
-        _ => glob.is_match(path),
+    let fits = |path: &Path| match subject {
+        Subject::Name => path.file_name().is_some_and(|name| glob.is_match(name)),
+        Subject::Path => path.strip_prefix(root).is_ok_and(|path| glob.is_match(path)),
+        Subject::AbsolutePath => glob.is_match(path),
     };
     let found = walk::below(root, None, stop).filter(|entry| fits(entry.path()));
     let rows: Vec<String> = found
@@ -141,6 +153,20 @@ mod tests {
         assert_eq!(found(dir.path(), json!({"pattern": "a/*.rs"})), "a/B.RS");
         assert_eq!(found(dir.path(), json!({"pattern": "a/**/*.rs"})), "a/B.RS\na/b/c.rs");
         assert_eq!(found(dir.path(), json!({"pattern": "c.*", "path": "a"})), "b/c.rs");
+        for (pattern, paths) in [
+            ("./a/*.rs", "a/B.RS"),
+            ("././a/*.rs", "a/B.RS"),
+            ("b/*.rs", "nothing fits the pattern"),
+            ("**/b/*.rs", "a/b/c.rs"),
+            ("*/*/*.rs", "a/b/c.rs"),
+            ("./z.rs", "z.rs"),
+            ("A/*.rs", "nothing fits the pattern"),
+        ] {
+            assert_eq!(found(dir.path(), json!({"pattern": pattern})), paths, "{pattern}");
+        }
+        assert_eq!(found(dir.path(), json!({"pattern": "b/*.rs", "path": "a"})), "b/c.rs");
+        let absolute = format!("{}/a/b/*", dir.path().display());
+        assert_eq!(found(dir.path(), json!({"pattern": absolute})), "a/b/c.rs");
         assert_eq!(found(dir.path(), json!({"pattern": "*.log"})), "nothing fits the pattern");
     }
 

@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use grep_regex::{RegexMatcher, RegexMatcherBuilder};
@@ -94,7 +94,8 @@ fn grep(root: &Path, input: &GrepInput, keys: &KeyGuard, stop: Stop) -> Result<L
     let limit = input.limit.unwrap_or(LIMIT).max(1);
     let mut found = GrepMatch::new(limit, around, keys, stop.clone());
     if about.is_dir() {
-        let overrides = input.glob.as_ref().map(|glob| OverrideBuilder::new(root).add(glob)?.build()).transpose();
+        let overrides = input.glob.as_deref().map(|glob| OverrideBuilder::new(root).add(&from_root(glob))?.build());
+        let overrides = overrides.transpose();
         let overrides = overrides.map_err(|error| error.to_string())?;
         let mut searcher = searcher(around, BinaryDetection::quit(0));
         for entry in
@@ -108,10 +109,19 @@ fn grep(root: &Path, input: &GrepInput, keys: &KeyGuard, stop: Stop) -> Result<L
         }
     } else {
         found.open(root).map_err(|error| super::files::reason(&error))?;
-        found.name = root.file_name().map(PathBuf::from).unwrap_or_default().display().to_string();
+        found.name = walk::relative(root, root.parent().unwrap_or(root));
         found.search(&mut searcher(around, BinaryDetection::convert(0)), &matcher, root);
     }
     Ok(found.listing())
+}
+
+/// A glob with `./` before it is one from the folder searched.
+fn from_root(glob: &str) -> String {
+    let (not, pattern) = glob.strip_prefix('!').map_or(("", glob), |rest| ("!", rest));
+    match walk::without_dot(pattern) {
+        rest if rest.len() < pattern.len() => format!("{not}/{rest}"),
+        rest => format!("{not}{rest}"),
+    }
 }
 
 fn searcher(around: usize, binary: BinaryDetection) -> Searcher {

@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 
 use super::truncate::{self, Limits, MAX_BYTES, NO_LINE_LIMIT};
 use super::walk::Stop;
-use super::{Running, ToolContext, ToolOutcome, args, paths};
+use super::{Running, ToolContext, ToolOutcome, args};
 
 pub(crate) trait Query: DeserializeOwned + Send + 'static {
     /// `None`: the working folder.
@@ -29,8 +29,12 @@ pub(crate) fn search<Q: Query>(
         let _guard = guard;
         super::blocking(move || {
             let query: Q = args::parse(tool, arguments)?;
-            let root = paths::resolve(query.path().unwrap_or("."), &place);
-            work(&root, &query, stop)
+            let found = place.paths().existing(query.path().unwrap_or("."));
+            match work(&found.path, &query, stop) {
+                Ok(outcome) => Ok(outcome.of_found(&found)),
+                Err(failed) if found.is_variant => Err(failed),
+                Err(failed) => Err(failed.with_end(&place.paths().offer(query.path().unwrap_or(".")))),
+            }
         })
         .await
     })

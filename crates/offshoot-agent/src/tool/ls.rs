@@ -12,7 +12,7 @@ use unicode_normalization::char::is_combining_mark;
 
 use super::files::reason;
 use super::listing::{self, Listing};
-use super::{Running, Tier, Tool, ToolContext, ToolOutcome, args};
+use super::{Running, Tier, Tool, ToolContext, ToolOutcome, args, paths};
 use crate::provider::ToolSpec;
 
 /// Lists what is in a folder, hidden files too, by name; folders end with a slash. At most 500 names or 50 KB are shown.
@@ -70,7 +70,8 @@ fn names(path: &Path) -> std::io::Result<Vec<String>> {
         let entry = entry?;
         // A broken link is listed too.
         let is_folder = std::fs::metadata(entry.path()).is_ok_and(|about| about.is_dir());
-        names.push(format!("{}{}", entry.file_name().display(), if is_folder { "/" } else { "" }));
+        let name = format!("{}{}", entry.file_name().display(), if is_folder { "/" } else { "" });
+        names.push(paths::listed(name));
     }
     names.sort_by_cached_key(|name| sort_key(name));
     Ok(names)

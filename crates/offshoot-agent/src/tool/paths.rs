@@ -1,44 +1,165 @@
-//! Resolves paths of models and people: `~`, a leading `@`, `file://`, unusual spaces, and macOS's spellings. Reads
-//! nothing but whether a file exists.
+//! Resolves paths of models and people. A path names exactly one file: only `~`, `~/` and `file://` are understood as more
+//! than a name. Readers may also take the one existing file that looks the same. Reads nothing but which names exist.
 
 use std::path::{Component, Path, PathBuf};
 
-use unicode_normalization::UnicodeNormalization as _;
+use super::{ToolContext, ToolOutcome};
 
-use super::ToolContext;
+mod alike;
 
-/// The absolute path, with `.` and `..` removed by name, as in a shell's `cd`.
-pub(super) fn resolve(text: &str, place: &ToolContext) -> PathBuf {
-    let plain: String = text.chars().map(|c| if is_odd_space(c) { ' ' } else { c }).collect();
-    let plain = plain.strip_prefix('@').unwrap_or(&plain);
-    let path = match (plain.strip_prefix('~'), &place.home) {
-        (Some(""), Some(home)) => home.clone(),
-        (Some(rest), Some(home)) if rest.starts_with('/') => home.join(rest.trim_start_matches('/')),
-        _ => plain.strip_prefix("file://").map_or_else(|| PathBuf::from(plain), from_url),
-    };
-    clean(&place.cwd.join(path))
+use alike::exists;
+
+/// Where paths start.
+#[derive(Debug, Clone, Copy)]
+#[expect(missing_docs, reason = "the names say what they are")]
+pub struct PathBase<'a> {
+    pub cwd: &'a Path,
+    pub home: Option<&'a Path>,
 }
 
-/// Like [`resolve`], for a file that should exist: if it does not, macOS's spellings are tried (a narrow space before
-/// AM and PM, decomposed letters, a curly apostrophe).
-pub(super) fn resolve_existing(text: &str, place: &ToolContext) -> PathBuf {
-    let path = resolve(text, place);
-    let Some(name) = path.to_str().filter(|_| !path.exists()) else { return path };
-    let decomposed: String = name.nfd().collect();
-    let spellings =
-        [narrow_spaces(name), decomposed.clone(), name.replace('\'', "\u{2019}"), decomposed.replace('\'', "\u{2019}")];
-    let found = spellings.into_iter().filter(|other| other != name).map(PathBuf::from).find(|other| other.exists());
-    found.unwrap_or(path)
+/// A file or folder for a reader.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FoundPath {
+    /// The path that is opened.
+    pub path: PathBuf,
+    /// Whether its name is not exactly the one that was given.
+    pub is_variant: bool,
 }
 
-fn is_odd_space(c: char) -> bool {
-    matches!(c, '\u{a0}' | '\u{2000}'..='\u{200a}' | '\u{202f}' | '\u{205f}' | '\u{3000}')
+impl FoundPath {
+    /// What a result says of a file that was not named exactly.
+    pub(super) fn note(&self) -> Option<String> {
+        self.is_variant.then(|| format!("the path as given does not exist; this is {}", escaped(&self.path)))
+    }
 }
 
-/// Decodes percent signs; malformed ones stay.
-fn from_url(url: &str) -> PathBuf {
-    let path = url.strip_prefix("localhost").unwrap_or(url);
-    let (mut bytes, mut rest) = (Vec::new(), path.as_bytes());
+impl PathBase<'_> {
+    /// The absolute path of exactly this name, with `.` and `..` removed by name, as in a shell's `cd`.
+    pub fn exact(&self, text: &str) -> PathBuf {
+        let path = match (text.strip_prefix('~'), self.home) {
+            (Some(""), Some(home)) => home.to_owned(),
+            (Some(rest), Some(home)) if rest.starts_with('/') => home.join(rest.trim_start_matches('/')),
+            _ => from_url(text).unwrap_or_else(|| PathBuf::from(text)),
+        };
+        clean(&self.cwd.join(path))
+    }
+
+    /// A file or folder that should exist: the one of exactly this name, else the only one that looks the same.
+    pub fn existing(&self, text: &str) -> FoundPath {
+        let path = self.exact(text);
+        if exists(&path) {
+            return FoundPath { path, is_variant: false };
+        }
+        match <[PathBuf; 1]>::try_from(self.alike(text)) {
+            Ok([path]) => FoundPath { path, is_variant: true },
+            Err(_) => FoundPath { path, is_variant: false },
+        }
+    }
+
+    /// A file that a person attaches as `@NAME`: by its name, else by the whole word.
+    pub fn attached(&self, name: &str) -> FoundPath {
+        let found = self.existing(name);
+        let word = self.exact(&format!("@{name}"));
+        if exists(&found.path) || !exists(&word) {
+            return found;
+        }
+        FoundPath { path: word, is_variant: true }
+    }
+
+    /// What exists under names that look like this one, which does not.
+    fn alike(&self, text: &str) -> Vec<PathBuf> {
+        let found = alike::alike(&self.exact(text));
+        match without_at(text) {
+            Some(rest) if found.is_empty() => match self.exact(rest) {
+                path if exists(&path) => vec![path],
+                path => alike::alike(&path),
+            },
+            _ => found,
+        }
+    }
+
+    /// The end of an error about a file that does not exist: which files look the same.
+    pub(super) fn offer(&self, text: &str) -> String {
+        if exists(&self.exact(text)) {
+            return String::new();
+        }
+        let names: Vec<String> = self.alike(text).iter().map(|path| escaped(path)).collect();
+        match names.as_slice() {
+            [] => String::new(),
+            [one] => format!("; a file named {one} exists: use exactly this name if you mean it"),
+            several => format!("; files named {} exist: use exactly the name that you mean", several.join(" and ")),
+        }
+    }
+
+    /// Refuses the path of a new file that probably means another one.
+    pub(super) fn refuse_doubtful(&self, text: &str) -> Result<(), ToolOutcome> {
+        if text.is_empty() {
+            return Err(ToolOutcome::failed("cannot write: the path is empty"));
+        }
+        if text.ends_with('/') {
+            let text = format!("cannot write {text}: a path that ends with a slash names a folder");
+            return Err(ToolOutcome::failed(text));
+        }
+        if text.starts_with("file://") && from_url(text).is_none() {
+            let text = format!("cannot write {text}: a URL of a file has three slashes, as in file:///tmp/x");
+            return Err(ToolOutcome::failed(text));
+        }
+        let Some(rest) = without_at(text) else { return Ok(()) };
+        let first = |text: &str| text.split('/').next().unwrap_or_default().to_owned();
+        let is_rooted = rest.starts_with('/') || self.exact(rest) != clean(&self.cwd.join(rest));
+        let is_doubtful = !exists(&self.cwd.join(first(text))) && (is_rooted || exists(&self.cwd.join(first(rest))));
+        if !is_doubtful {
+            return Ok(());
+        }
+        Err(ToolOutcome::failed(format!(
+            "cannot write {text}: {} does not exist, and {rest} looks like the file that is meant; the path {rest} is that \
+             one, ./{text} is a new file below {}",
+            first(text),
+            first(text)
+        )))
+    }
+
+    /// The name of a changed file for its result: as given if that is its name, else its absolute path.
+    pub(super) fn shown(&self, text: &str) -> String {
+        let path = self.exact(text);
+        if clean(&self.cwd.join(text)) == path { text.to_owned() } else { path.display().to_string() }
+    }
+}
+
+impl ToolContext {
+    pub(super) fn paths(&self) -> PathBase<'_> {
+        PathBase { cwd: &self.cwd, home: self.home.as_deref() }
+    }
+}
+
+/// The name after the `@` that people write before a file.
+fn without_at(text: &str) -> Option<&str> {
+    text.strip_prefix('@').filter(|rest| !rest.is_empty())
+}
+
+/// A path in quotes, in which all that looks like something else is an escape of JSON.
+fn escaped(path: &Path) -> String {
+    let quoted = serde_json::Value::from(path.to_string_lossy()).to_string();
+    let mut text = String::with_capacity(quoted.len());
+    for c in quoted.chars() {
+        match alike::is_deceptive(c) {
+            true => c.encode_utf16(&mut [0; 2]).iter().for_each(|unit| text.push_str(&format!("\\u{unit:04x}"))),
+            false => text.push(c),
+        }
+    }
+    text
+}
+
+/// A name in a list of names: in quotes if it would not be one line.
+pub(super) fn listed(name: String) -> String {
+    if name.contains(char::is_control) { escaped(Path::new(&name)) } else { name }
+}
+
+/// The path of a URL of a file on this machine. Decodes percent signs; malformed ones stay.
+fn from_url(text: &str) -> Option<PathBuf> {
+    let url = text.strip_prefix("file://")?;
+    let path = url.strip_prefix("localhost").unwrap_or(url).strip_prefix('/')?;
+    let (mut bytes, mut rest) = (vec![b'/'], path.as_bytes());
     while let Some((first, tail)) = rest.split_first() {
         let hex = (*first == b'%').then(|| tail.get(..2)).flatten().and_then(|two| std::str::from_utf8(two).ok());
         match hex.and_then(|two| u8::from_str_radix(two, 16).ok()) {
@@ -52,7 +173,7 @@ fn from_url(url: &str) -> PathBuf {
             }
         }
     }
-    PathBuf::from(String::from_utf8(bytes).unwrap_or_else(|_| path.to_owned()))
+    Some(PathBuf::from(String::from_utf8(bytes).unwrap_or_else(|_| format!("/{path}"))))
 }
 
 fn clean(path: &Path) -> PathBuf {
@@ -69,71 +190,5 @@ fn clean(path: &Path) -> PathBuf {
     cleaned
 }
 
-/// `Screenshot 10.15.00 PM.png`, as macOS spells it.
-fn narrow_spaces(name: &str) -> String {
-    let mut spelled = String::with_capacity(name.len() + 4);
-    for (at, c) in name.char_indices() {
-        let next: Option<&[u8]> = name.as_bytes().get(at + 1..at + 4);
-        let is_half_of_day =
-            next.is_some_and(|next| matches!(next, [half, m, b'.'] if b"aApP".contains(half) && b"mM".contains(m)));
-        spelled.push(if c == ' ' && is_half_of_day { '\u{202f}' } else { c });
-    }
-    spelled
-}
-
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::tool::OutputFolder;
-
-    fn place(cwd: &Path) -> ToolContext {
-        ToolContext {
-            call_id: String::new(),
-            cwd: cwd.to_owned(),
-            home: Some("/home/ann".into()),
-            outputs: OutputFolder::new("/nowhere", "s"),
-            session_env: Vec::new(),
-            images: true,
-            sandbox: None,
-            keys: Default::default(),
-        }
-    }
-
-    #[test]
-    fn what_people_and_models_write_becomes_a_path() {
-        let place = place(Path::new("/work"));
-        for (text, path) in [
-            ("a/b", "/work/a/b"),
-            ("./a/../b", "/work/b"),
-            ("../../..", "/"),
-            ("/etc//x/.", "/etc/x"),
-            ("~", "/home/ann"),
-            ("~/x", "/home/ann/x"),
-            ("~x", "/work/~x"),
-            ("@src/a.rs", "/work/src/a.rs"),
-            ("@~/x", "/home/ann/x"),
-            ("a\u{a0}b\u{202f}c\u{3000}d", "/work/a b c d"),
-            ("file:///tmp/a%20b", "/tmp/a b"),
-            ("file:///tmp/100%", "/tmp/100%"),
-            ("", "/work"),
-        ] {
-            assert_eq!(resolve(text, &place), Path::new(path), "{text:?}");
-        }
-    }
-
-    #[test]
-    fn files_with_names_of_macos_are_found_by_what_people_type() {
-        for (there, typed) in [
-            ("Shot 10.15.00\u{202f}PM.png", "Shot 10.15.00 PM.png"),
-            ("cafe\u{301}.txt", "caf\u{e9}.txt"),
-            ("Capture d\u{2019}ecran.png", "Capture d'ecran.png"),
-            ("d\u{2019}e\u{301}cran.png", "d'\u{e9}cran.png"),
-        ] {
-            let dir = tempfile::tempdir().unwrap();
-            std::fs::write(dir.path().join(there), "x").unwrap();
-            let place = place(dir.path());
-            assert_eq!(resolve_existing(typed, &place), dir.path().join(there));
-            assert_eq!(resolve_existing("missing", &place), dir.path().join("missing"));
-        }
-    }
-}
+mod tests;

@@ -17,7 +17,7 @@ use tokio::sync::mpsc::UnboundedSender;
 use super::decode::Utf8;
 use super::files::reason;
 use super::truncate::{self, Hit, Limits, MAX_BYTES, MAX_LINES, Truncation};
-use super::{Running, Tier, Tool, ToolContext, ToolOutcome, args, paths, picture};
+use super::{Running, Tier, Tool, ToolContext, ToolOutcome, args, picture};
 use crate::provider::ToolSpec;
 
 /// Shows a text file or a picture (PNG, JPEG, GIF, WebP). Of a text, at most 2000 lines or 50 KB are shown at once,
@@ -62,10 +62,14 @@ impl Tool for Read {
     fn run(&self, arguments: Value, place: Arc<ToolContext>, _: UnboundedSender<ToolOutcome>) -> Running {
         Box::pin(super::blocking(move || {
             let input: ReadInput = args::parse("read", arguments)?;
-            let path = paths::resolve_existing(&input.path, &place);
-            place.keys.refuse_key_file(&path)?;
-            read(&path, &input, &place)
-                .map_err(|error| ToolOutcome::failed(format!("cannot read {}: {}", path.display(), reason(&error))))
+            let found = place.paths().existing(&input.path);
+            place.keys.refuse_key_file(&found.path)?;
+            let outcome = read(&found.path, &input, &place).map_err(|error| {
+                let offer = if found.is_variant { String::new() } else { place.paths().offer(&input.path) };
+                let path = found.path.display();
+                ToolOutcome::failed(format!("cannot read {path}: {}{offer}", reason(&error)))
+            })?;
+            Ok(outcome.of_found(&found))
         }))
     }
 }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use serde_json::Value;
 
-use super::{ToolContext, paths};
+use super::ToolContext;
 
 /// What a call may do. Arguments that do not fit the tool's schema do nothing, since the call fails.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -34,11 +34,11 @@ impl Tier {
 
     pub(super) fn read(arguments: &Value, place: &ToolContext) -> Self {
         let path = arguments.get("path").and_then(Value::as_str).unwrap_or(".");
-        Self::Read(vec![paths::resolve_existing(path, place)])
+        Self::Read(vec![place.paths().existing(path).path])
     }
 
     pub(super) fn write(arguments: &Value, place: &ToolContext) -> Self {
         let path = arguments.get("path").and_then(Value::as_str);
-        Self::Write(path.map(|path| paths::resolve(path, place)).into_iter().collect())
+        Self::Write(path.map(|path| place.paths().exact(path)).into_iter().collect())
     }
 }

@@ -1,7 +1,7 @@
 //! Walks folders like ripgrep and fd: without files in `.gitignore` and `.git`, but with hidden ones. Sorted by name,
 //! so that results are reproducible.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -63,6 +63,16 @@ pub(crate) fn below(
     builder.build().take_while(move |_| !stop.is_set()).filter_map(Result::ok).filter(|entry| entry.depth() > 0)
 }
 
+/// A pattern without the `./` before it, which no path has.
+pub(crate) fn without_dot(pattern: &str) -> &str {
+    let mut rest = pattern;
+    while let Some(shorter) = rest.strip_prefix("./") {
+        rest = shorter;
+    }
+    rest
+}
+
+/// The path for a row of a list.
 pub(crate) fn relative(path: &Path, root: &Path) -> String {
-    path.strip_prefix(root).map(Path::to_path_buf).unwrap_or_else(|_| PathBuf::from(path)).display().to_string()
+    super::paths::listed(path.strip_prefix(root).unwrap_or(path).display().to_string())
 }

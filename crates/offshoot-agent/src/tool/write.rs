@@ -32,6 +32,10 @@ impl files::Change for WriteInput {
     fn texts(&self) -> impl Iterator<Item = &str> {
         std::iter::once(self.content.as_str())
     }
+
+    fn refuse_doubtful(&self, place: &ToolContext) -> Result<(), ToolOutcome> {
+        place.paths().refuse_doubtful(&self.path)
+    }
 }
 
 /// The tool `write`.
@@ -64,16 +68,16 @@ impl Tool for Write {
     }
 
     fn run(&self, arguments: Value, place: Arc<ToolContext>, _: UnboundedSender<ToolOutcome>) -> Running {
-        files::change(NAME, arguments, place, |path, input: WriteInput| write(path, &input))
+        files::change(NAME, arguments, place, |path, place, input: WriteInput| write(path, place, &input))
     }
 }
 
-fn write(path: &Path, input: &WriteInput) -> Result<ToolOutcome, ToolOutcome> {
+fn write(path: &Path, place: &ToolContext, input: &WriteInput) -> Result<ToolOutcome, ToolOutcome> {
     let made = path.parent().map_or(Ok(()), std::fs::create_dir_all);
     made.and_then(|()| files::replace(path, input.content.as_bytes()))
         .map_err(|error| ToolOutcome::failed(format!("cannot write {}: {}", path.display(), reason(&error))))?;
     let bytes = counted(input.content.len(), "byte", "bytes");
-    Ok(ToolOutcome::text(format!("wrote {bytes} to {}", input.path)))
+    Ok(ToolOutcome::text(format!("wrote {bytes} to {}", place.paths().shown(&input.path))))
 }
 
 #[cfg(test)]
@@ -104,6 +108,101 @@ mod tests {
         assert_eq!(std::fs::read(dir.path().join("file")).unwrap(), b"x");
         let outcome = call(&Write, json!({"path": "x"}), place(dir.path()));
         assert!(text_of(&outcome).contains("missing field `content`"), "{outcome:?}");
+    }
+
+    /// `write` of a name with a no-break space changed the file beside it whose name has a blank, and reported the other name;
+    /// `@types/i` changed `types/i`.
+    #[test]
+    fn the_file_that_was_named_is_the_file_that_is_touched() {
+        use crate::tool::{Edit, Find, Grep, Ls, Read};
+        for (named, beside, escaped) in [
+            ("a\u{a0}b", "a b", "a b"),
+            ("a b", "a\u{3000}b", "a\\u3000b"),
+            ("caf\u{e9}", "cafe\u{301}", "cafe\\u0301"),
+            ("it\u{2019}s", "it's", "it's"),
+            ("@types/i", "types/i", "types/i"),
+            ("f\u{202f}r/i", "f r/i", "f r/i"),
+        ] {
+            let dir = tempfile::tempdir().unwrap();
+            let of = |name: &str| std::fs::read_to_string(dir.path().join(name)).unwrap();
+            let folder_of = |name: &str| Path::new(name).parent().unwrap().to_owned();
+            for (name, text) in [(named, ""), (beside, "neighbour")] {
+                std::fs::create_dir_all(dir.path().join(folder_of(name))).unwrap();
+                std::fs::write(dir.path().join(name), text).unwrap();
+            }
+            std::fs::remove_file(dir.path().join(named)).unwrap();
+            let written = call(&Write, json!({"path": named, "content": "one"}), place(dir.path()));
+            assert_eq!(text_of(&written), format!("wrote 3 bytes to {named}"));
+            let edits = json!([{"oldText": "one", "newText": "two"}]);
+            let edited = call(&Edit, json!({"path": named, "edits": edits}), place(dir.path()));
+            assert_eq!(text_of(&edited), format!("made 1 replacement in {named}"));
+            assert_eq!((of(named).as_str(), of(beside).as_str()), ("two", "neighbour"));
+            assert_eq!(call(&Read, json!({"path": named}), place(dir.path())), ToolOutcome::text("two"));
+            let found = text_of(&call(&Grep, json!({"path": named, "pattern": "."}), place(dir.path())));
+            assert!(found.ends_with(":1: two"), "{found}");
+
+            std::fs::remove_file(dir.path().join(named)).unwrap();
+            let edits = json!([{"oldText": "neighbour", "newText": "x"}]);
+            let refused = text_of(&call(&Edit, json!({"path": named, "edits": edits}), place(dir.path())));
+            assert!(refused.contains(&format!("{escaped}\" exists: use exactly this name")), "{refused}");
+            let read = call(&Read, json!({"path": named}), place(dir.path()));
+            let text = text_of(&read);
+            assert!(text.starts_with("neighbour\n\n[the path as given does not exist; this is \""), "{text}");
+            assert!(text.ends_with(&format!("{escaped}\"]")), "{text}");
+            let found = call(&Grep, json!({"path": named, "pattern": "neigh"}), place(dir.path()));
+            let real = dir.path().join(beside);
+            assert_eq!(found.details.as_ref().unwrap()["path"], real.to_str().unwrap(), "{found:?}");
+            if folder_of(named) != Path::new("") {
+                std::fs::remove_dir(dir.path().join(folder_of(named))).unwrap();
+                let folder = folder_of(named);
+                for outcome in [
+                    call(&Ls, json!({"path": folder}), place(dir.path())),
+                    call(&Find, json!({"path": folder, "pattern": "*"}), place(dir.path())),
+                ] {
+                    assert!(text_of(&outcome).starts_with("i\n\n[the path as given does not exist"), "{outcome:?}");
+                }
+            }
+            assert_eq!(of(beside), "neighbour");
+        }
+    }
+
+    #[test]
+    fn a_new_file_that_probably_means_another_one_is_refused_with_both_names() {
+        let dir = tempfile::tempdir().unwrap();
+        std::fs::create_dir(dir.path().join("src")).unwrap();
+        let write = |path: &str| call(&Write, json!({"path": path, "content": "x"}), place(dir.path()));
+        for path in ["@src/x", "@src", "@./y", "@/components/x", "@~/x", "src/", "new/", "", "file://src/x"] {
+            let refused = write(path);
+            assert!(refused.is_error, "{path}: {refused:?}");
+        }
+        let refused = text_of(&write("@src/x"));
+        assert!(
+            refused.contains("the path src/x is that one") && refused.contains("./@src/x is a new file"),
+            "{refused}"
+        );
+        assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 1);
+        for path in
+            ["./@src/x", "@src/y", "@scope/x", "@new", "~x", "./~/x", "a ", "a.", "a\nb", "\"q\"", "b\\c", "%20"]
+        {
+            assert_eq!(text_of(&write(path)), format!("wrote 1 byte to {path}"));
+            assert_eq!(std::fs::read_to_string(dir.path().join(path)).unwrap(), "x");
+        }
+        std::fs::create_dir(dir.path().join("~")).unwrap_or_default();
+        let at_home = dir.path().join("home/x");
+        assert_eq!(text_of(&write("~/x")), format!("wrote 1 byte to {}", at_home.display()));
+        assert!(at_home.exists() && dir.path().join("~/x").exists());
+    }
+
+    #[test]
+    fn a_name_that_is_not_one_line_is_one_row_of_a_list() {
+        use crate::tool::{Find, Ls};
+        let dir = tempfile::tempdir().unwrap();
+        std::fs::write(dir.path().join("a\nb"), "").unwrap();
+        for outcome in
+            [call(&Ls, json!({}), place(dir.path())), call(&Find, json!({"pattern": "*"}), place(dir.path()))]
+        {
+            assert_eq!(text_of(&outcome), "\"a\\nb\"");
+        }
     }
 
     /// A key that a tool had masked was written over itself.

@@ -1,11 +1,11 @@
 // The built-in tools as extensions make them. Without options they are offshoot's own; with operations they work elsewhere.
 import { spawn } from "node:child_process";
 import * as fs from "node:fs/promises";
-import * as os from "node:os";
 import * as path from "node:path";
 import { call } from "../../calls.mjs";
 import { diffLines } from "./diff.mjs";
 import { withFileMutationQueue } from "./files.mjs";
+import { doubtful, exact, existing } from "./paths.mjs";
 import { DEFAULT_MAX_BYTES, DEFAULT_MAX_LINES, truncateHead, truncateTail } from "./truncate.mjs";
 
 const string = (description) => ({ type: "string", description });
@@ -47,8 +47,6 @@ const TOOLS = {
   ls: ["Lists what is in a folder, by name; folders end with a slash.", object([], { path: string("The folder."), limit: number("How many names to show at most.") })],
 };
 const SNIPPETS = { read: "Show files", bash: "Run shell commands", edit: "Change parts of files", write: "Write files", grep: "Search in files", find: "Find files", ls: "List folders" };
-
-const at = (cwd, file) => path.resolve(cwd, file.replace(/^@/, "").replace(/^~(?=\/|$)/, os.homedir()));
 
 /** `exec` of a shell on this machine. */
 export function createLocalBashOperations({ shellPath } = {}) {
@@ -108,6 +106,12 @@ async function bash(cwd, { command, timeout }, { operations, commandPrefix, spaw
   return content(text, truncation && { truncation });
 }
 
+/** How an extension's operations are asked whether something exists. */
+const asking = (operations) => {
+  if (operations.exists) return (file) => operations.exists(file);
+  return operations.access && ((file) => operations.access(file));
+};
+
 const LOCAL_FILES = {
   readFile: (file) => fs.readFile(file),
   writeFile: (file, text) => fs.writeFile(file, text),
@@ -117,7 +121,7 @@ const LOCAL_FILES = {
 };
 
 async function read(cwd, { path: file, offset, limit }, { operations = LOCAL_FILES }) {
-  const full = at(cwd, file);
+  const full = await existing(cwd, file, asking(operations));
   await operations.access?.(full);
   const bytes = await operations.readFile(full);
   const mimeType = await operations.detectImageMimeType?.(full);
@@ -136,15 +140,22 @@ async function read(cwd, { path: file, offset, limit }, { operations = LOCAL_FIL
 }
 
 async function write(cwd, { path: file, content: text }, { operations = LOCAL_FILES }) {
-  const full = at(cwd, file);
+  const meant = await doubtful(cwd, file, asking(operations));
+  if (meant !== undefined) throw new Error(`cannot write ${file}: its folder does not exist, and ${meant} looks like the file that is meant; ./${file} is a new file of that name`);
+  const full = exact(cwd, file);
   await operations.mkdir(path.dirname(full));
   await operations.writeFile(full, text);
-  return content(`Successfully wrote to ${file}`);
+  return content(`Successfully wrote to ${full === path.resolve(cwd, file) ? file : full}`);
 }
 
 async function edit(cwd, { path: file, edits }, { operations = LOCAL_FILES }) {
-  const full = at(cwd, file);
-  await operations.access?.(full);
+  const full = exact(cwd, file);
+  try {
+    await operations.access?.(full);
+  } catch (error) {
+    const other = await existing(cwd, file, asking(operations));
+    throw other === full ? error : new Error(`${error.message}; a file named ${JSON.stringify(other)} exists: use exactly this name if you mean it`);
+  }
   const before = (await operations.readFile(full)).toString("utf8");
   const places = edits.map(({ oldText, newText }) => {
     const start = before.indexOf(oldText);
@@ -161,7 +172,7 @@ async function edit(cwd, { path: file, edits }, { operations = LOCAL_FILES }) {
 }
 
 async function ls(cwd, { path: folder = ".", limit = 500 }, { operations }) {
-  const full = at(cwd, folder);
+  const full = await existing(cwd, folder, asking(operations ?? { access: fs.access }));
   const names = operations ? await operations.readdir(full) : await fs.readdir(full);
   const isFolder = async (name) => (operations ? (await operations.stat(path.join(full, name))).isDirectory() : (await fs.stat(path.join(full, name)).catch(() => ({ isDirectory: () => false }))).isDirectory());
   const sorted = [...names].sort((a, b) => a.toLowerCase().localeCompare(b.toLowerCase()));
@@ -171,8 +182,9 @@ async function ls(cwd, { path: folder = ".", limit = 500 }, { operations }) {
 
 async function find(cwd, { pattern, path: folder = ".", limit = 1000 }, { operations }) {
   if (!operations?.glob) return run("find", cwd, { pattern, path: folder, limit });
-  const found = await operations.glob(pattern, at(cwd, folder), { ignore: ["**/node_modules/**", "**/.git/**"], limit });
-  return content(found.map((file) => path.relative(at(cwd, folder), file)).join("\n") || "No files found matching pattern");
+  const full = await existing(cwd, folder, asking(operations));
+  const found = await operations.glob(pattern, full, { ignore: ["**/node_modules/**", "**/.git/**"], limit });
+  return content(found.map((file) => path.relative(full, path.resolve(full, file))).join("\n") || "No files found matching pattern");
 }
 
 const grep = (cwd, params) => run("grep", cwd, params);
@@ -196,7 +208,7 @@ function make(name) {
       const isPlain = !options.operations && !options.spawnHook && !options.commandPrefix && !options.shellPath;
       if (isPlain) return run(name, cwd, params, toolCallId, signal, onUpdate);
       const work = () => LOCAL[name](cwd, params, options, signal, onUpdate);
-      return name === "edit" || name === "write" ? withFileMutationQueue(at(cwd, params.path), work) : work();
+      return name === "edit" || name === "write" ? withFileMutationQueue(exact(cwd, params.path), work) : work();
     },
   });
 }
