@@ -135,7 +135,7 @@ impl App {
     }
 
     pub(crate) fn absolute(&self, folder: &Path) -> String {
-        let whole = self.environment.cwd.join(folder);
+        let whole = self.environment.cwd.join(self.environment.path(folder));
         whole.canonicalize().unwrap_or(whole).to_string_lossy().into_owned()
     }
 

@@ -84,6 +84,11 @@ impl Environment {
 
     /// The folder in which programs name the prompts that they are answering.
     pub(crate) fn turns(&self) -> Option<PathBuf> {
+    /// A path that a person wrote: `~` and what begins with `~/` is in the home directory, and all else is exactly what it says.
+    pub(crate) fn path(&self, given: impl Into<OsString>) -> PathBuf {
+        expand(given.into(), self.home.as_deref())
+    }
+
         Some(self.spill.as_ref()?.parent()?.join("turns"))
     }
 

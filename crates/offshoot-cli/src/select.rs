@@ -93,7 +93,7 @@ fn session_file(app: &App, given: &str, access: Access) -> Result<PathBuf> {
         return Err(CommandError::usage("an empty text names no session").hint("`offshoot list` shows the sessions"));
     }
     if is_path(given) {
-        return existing(Path::new(given));
+        return existing(&app.environment.path(given));
     }
     let store = app.store()?;
     let cwd = app.cwd();

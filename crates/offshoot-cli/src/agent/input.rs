@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use offshoot_agent::command::UserPrompt;
 use offshoot_agent::message::{Block, text_of};
-use offshoot_agent::tool::{KeyGuard, OutputFolder, Read, Tool as _, ToolContext};
+use offshoot_agent::tool::{KeyGuard, OutputFolder, PathBase, Read, Tool as _, ToolContext};
 use offshoot_session::medium::read_regular;
 use serde_json::json;
 
@@ -51,11 +51,8 @@ fn piped() -> Result<Option<String>> {
 }
 
 fn file(app: &App, name: &str, cwd: Option<&str>, texts: &mut String, images: &mut Vec<Block>) -> Result<()> {
-    let name = match (name.strip_prefix("~/"), &app.environment.home) {
-        (Some(rest), Some(home)) => home.join(rest),
-        _ => PathBuf::from(name),
-    };
-    let path = app.environment.cwd.join(name);
+    let base = PathBase { cwd: &app.environment.cwd, home: app.environment.home.as_deref() };
+    let path = base.attached(name).path;
     let bytes =
         read_regular(&path, LIMIT).map_err(|error| CommandError::io(format!("read {}", path.display()), &error))?;
     let shown = path.display();

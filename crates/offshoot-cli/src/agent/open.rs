@@ -1,6 +1,6 @@
 //! Opens the session of the agent's arguments.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use offshoot_session::compose::NewEntry;
 use offshoot_session::session::{NewFork, NewSession, Session};
@@ -33,7 +33,7 @@ pub(crate) fn open(app: &App, args: &Args) -> Result<Session> {
     }
     if let Some(given) = &args.session {
         if select::is_path(given) {
-            let file = PathBuf::from(given);
+            let file = app.environment.path(given);
             app.note_opened(&file);
             return Ok(Session::open_or_create(&file, &new, app.options_for(&file))?);
         }

@@ -115,7 +115,7 @@ pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
 fn check(app: &App, args: &Args) -> Result<()> {
     let given = args.session.as_deref().unwrap_or_default();
     // The path of a file that does not exist begins a session.
-    let is_new = select::is_path(given) && !Path::new(given).exists();
+    let is_new = select::is_path(given) && !app.environment.path(given).exists();
     let session = if is_new { None } else { Some(app.open(given)?) };
     if let (Some(parent), Some(session)) = (&args.parent, &session) {
         select::entry_to_write(app, session, parent)?;
@@ -257,11 +257,11 @@ fn open(app: &App, args: &Args) -> Result<Session> {
             Ok(app.store()?.create(&new, app.options())?)
         }
         Some(given) if select::is_path(given) => {
-            let file = Path::new(given);
+            let file = app.environment.path(given);
             if file.is_relative() {
                 app.check_cwd()?;
             }
-            let session = Session::open_or_create(file, &new, app.options_for(file))?;
+            let session = Session::open_or_create(&file, &new, app.options_for(&file))?;
             session.check_writable()?;
             Ok(session)
         }

@@ -46,7 +46,8 @@ Examples:
   offshoot import ~/Downloads/session.jsonl";
 
 pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
-    let (path, note) = if args.dry_run { planned(app, &args.file)? } else { take(app, &args.file)? };
+    let file = app.environment.path(&args.file);
+    let (path, note) = if args.dry_run { planned(app, &file)? } else { take(app, &file)? };
     let mut out = app.ui.raw();
     if args.json {
         let object = Object::new().str("path", &path.to_string_lossy());

@@ -132,17 +132,17 @@ pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
 
 /// The file, and the entries in its spill file, which are appended unless it is a dry run.
 fn returned(app: &App, args: &Args, named: &str) -> Result<(PathBuf, Vec<EntryId>)> {
-    let given = Path::new(named);
+    let given = app.environment.path(named);
     // A session whose first append failed exists only in its spill file.
     let unborn = match given.exists() || !is_path(named) {
         true => None,
-        false => Session::open_spilled(given, app.options_for(given))?,
+        false => Session::open_spilled(&given, app.options_for(&given))?,
     };
     let (file, mut session) = match unborn {
         Some(_) if args.dry_run => {
             return Err(CommandError::usage(format!("{} would begin with what was kept outside it", given.display())));
         }
-        Some(session) => (given.to_path_buf(), session),
+        Some(session) => (given, session),
         None => {
             let file = app.file_to_write(named)?;
             let session = app.open_file(&file).map_err(|error| hinted(error, named))?;

@@ -193,7 +193,7 @@ pub(super) async fn export_session(
         None => None,
     };
     let name = path.unwrap_or_else(|| default_name(&file, at.as_deref()));
-    let output = cwd.join(expanded(&context.app, &name));
+    let output = cwd.join(context.app.environment.path(&name));
     let app = context.app.clone();
     let shown = app.environment.short(&output.display().to_string());
     let written = blocking(move || export::write(&app, &file, output, at)).await;
@@ -214,16 +214,9 @@ fn default_name(file: &std::path::Path, at: Option<&str>) -> String {
     }
 }
 
-fn expanded(app: &App, path: &str) -> PathBuf {
-    match (path.strip_prefix("~/"), &app.environment.home) {
-        (Some(rest), Some(home)) => home.join(rest),
-        _ => PathBuf::from(path),
-    }
-}
-
 pub(super) async fn import_file(context: &JobContext, agent: &AgentSession, path: String) -> Result<()> {
     let app = context.app.clone();
-    let file = app.environment.cwd.join(expanded(&app, &path));
+    let file = app.environment.cwd.join(app.environment.path(&path));
     let (file, note) = blocking(move || import::take(&app, &file)).await?;
     if let Some(note) = note {
         context.notice(Level::Info, note);

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 use std::ffi::OsStr;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use clap::builder::StyledStr;
@@ -136,10 +136,7 @@ impl Known {
     fn session(&self) -> Option<Session> {
         let given = self.typed.session.as_deref().or(self.app.environment.session.as_deref())?;
         let file = if is_path(given) {
-            match (given.strip_prefix("~/"), &self.app.environment.home) {
-                (Some(rest), Some(home)) => home.join(rest),
-                _ => PathBuf::from(given),
-            }
+            self.app.environment.path(given)
         } else {
             let here = self.newest(Some(&self.app.cwd()));
             match given {

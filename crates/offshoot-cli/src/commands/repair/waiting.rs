@@ -26,7 +26,7 @@ fn waiting(app: &App, given: Option<&str>) -> Result<Vec<Spill>> {
     let (mut all, unread) = spills(folder);
     unread.iter().for_each(|unread| app.ui.warning(unread));
     let Some(given) = given else { return Ok(all) };
-    let named = if is_path(given) { Ok(given.into()) } else { app.file_to_write(given) };
+    let named = if is_path(given) { Ok(app.environment.path(given)) } else { app.file_to_write(given) };
     let place = named.as_ref().ok().map(|file| spill_file(folder, file));
     all.retain(|spill| {
         Some(&spill.path) == place.as_ref() || spill.path == Path::new(given) || spill.session_id == given
@@ -97,9 +97,9 @@ pub(super) fn discard(app: &App, args: &Args) -> Result<()> {
 
 pub(super) fn copy(app: &App, given: &str, copy: &Path) -> Result<()> {
     check_free(copy)?;
-    let path = Path::new(given);
+    let path = app.environment.path(given);
     let unborn =
-        if is_path(given) && !path.exists() { Session::open_spilled(path, app.options_for(path))? } else { None };
+        if is_path(given) && !path.exists() { Session::open_spilled(&path, app.options_for(&path))? } else { None };
     let session = match unborn {
         Some(session) => session,
         None => app.open(given)?,
