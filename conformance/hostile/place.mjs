@@ -57,7 +57,7 @@ export class Place {
     return this.at(name);
   }
 
-  /** One run to its end. `when(child)` is told of the start, so that it can stop or feed it. */
+  /** One run to its end. `when(child)` is told of the start, so that it can stop or feed it; with `input: null` standard input stays open. */
   async offshoot(words, { input = "", env = {}, mayEnd = ENDS, when = () => {} } = {}) {
     const done = await run([...LIMITED, this.#program, ...words], { input, when, cwd: this.work, env: { PATH: process.env.PATH, ...sealedEnvironment(this.home), ...env } });
     const told = `offshoot ${words.join(" ").slice(0, 300)}\n${done.stderr.slice(-2000)}`;
@@ -89,7 +89,7 @@ function run([program, ...args], { input, when, ...options }) {
     const kept = { stdout: [], stderr: [] };
     for (const name of ["stdout", "stderr"]) child[name].on("data", (piece) => kept[name].push(piece));
     child.stdin.on("error", () => {});
-    child.stdin.end(input);
+    if (input !== null) child.stdin.end(input);
     let late = false;
     const timer = setTimeout(() => {
       late = true;

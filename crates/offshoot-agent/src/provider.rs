@@ -21,6 +21,7 @@ mod completions;
 mod google;
 mod wire;
 mod hooks;
+mod roots;
 mod http;
 
 use std::pin::Pin;
@@ -39,6 +40,7 @@ pub use http::{Http, HttpOptions, Resend};
 pub use level::{Levels, ThinkingLevel};
 pub use limits::AnswerLimits;
 pub use problems::problems;
+pub use roots::ExtraRoots;
 pub use secret::{MASK, Secret, Secrets};
 pub use wire::{Api, Outgoing, Reader, Unsendable};
 

@@ -29,7 +29,7 @@ use crate::error::{CommandError, FailureKind, Result};
 use crate::extensions::{NO_EXTENSION, NoFront, asks_for_list};
 pub(crate) use approval::UserRules;
 pub(crate) use args::{AgentOutput, Args, PrintForm, RpcVersion};
-pub(crate) use extensions::{AllPackages, check_extensions, extend, found};
+pub(crate) use extensions::{AllPackages, check_extensions, check_model, extend, found};
 use extensions::{check_loaded, names_extensions};
 pub(crate) use input::prompts;
 pub(crate) use open::{check_folder, open, set_name};
@@ -62,7 +62,9 @@ pub(crate) fn run(app: &App, args: &Args, form: PrintForm) -> Result<()> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|error| CommandError::io("start the agent", &error))?;
     let talk = Talk { said, required: extensions.clone().filter(|_| names_extensions(args)) };
+    let keeping = args.keeping();
     let ended = runtime.block_on(work((session, extensions), setup, (talk, args.max_time), Printer::new(app, form)));
+    let ended = ended.map_err(|error| keeping.told(error));
     // A second interrupt does not wait for running tools.
     runtime.shutdown_background();
     ended
@@ -195,5 +197,5 @@ fn outcome(settled: Talked) -> Result<()> {
 }
 
 pub(crate) fn stopped() -> CommandError {
-    CommandError::new(FailureKind::Stopped, "stopped: what was said so far is in the session")
+    CommandError::new(FailureKind::Stopped, "stopped")
 }

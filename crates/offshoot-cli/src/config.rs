@@ -58,6 +58,8 @@ pub(crate) struct Environment {
     pub(crate) node: Option<PathBuf>,
     /// The folders of `PATH`.
     pub(crate) path: Vec<PathBuf>,
+    /// `NODE_EXTRA_CA_CERTS`: a file of certificates that count beside the system's.
+    pub(crate) extra_roots: Option<PathBuf>,
     /// `OFFSHOOT_LIMITS`: what this agent may do at most, if an extension of another one has started it.
     pub(crate) limits: Option<String>,
     /// `OFFSHOOT_EXTENSION_PATIENCE`, in seconds: how long an extension may work without yielding.
@@ -82,13 +84,13 @@ impl Environment {
         Self::from(&env, cwd, std::env::home_dir(), &std::env::temp_dir())
     }
 
-    /// The folder in which programs name the prompts that they are answering.
-    pub(crate) fn turns(&self) -> Option<PathBuf> {
     /// A path that a person wrote: `~` and what begins with `~/` is in the home directory, and all else is exactly what it says.
     pub(crate) fn path(&self, given: impl Into<OsString>) -> PathBuf {
         expand(given.into(), self.home.as_deref())
     }
 
+    /// The folder in which programs name the prompts that they are answering.
+    pub(crate) fn turns(&self) -> Option<PathBuf> {
         Some(self.spill.as_ref()?.parent()?.join("turns"))
     }
 
@@ -139,6 +141,7 @@ impl Environment {
             columns: text("COLUMNS").and_then(|columns| columns.parse().ok()),
             now: text("OFFSHOOT_NOW").and_then(|now| parse_iso(&now)),
             node: env("PI_NODE").map(PathBuf::from),
+            extra_roots: env("NODE_EXTRA_CA_CERTS").map(PathBuf::from),
             limits: text("OFFSHOOT_LIMITS"),
             extension_patience: text("OFFSHOOT_EXTENSION_PATIENCE").and_then(|text| seconds(&text)),
             path: env("PATH").map(|path| std::env::split_paths(&path).collect()).unwrap_or_default(),

@@ -172,8 +172,7 @@ impl From<&AgentError> for CommandError {
         match error {
             AgentError::Session(session) | AgentError::NotWritten(session) => session.get().into(),
             AgentError::NoAccess(why) => why.into(),
-            AgentError::LimitReached(why) => Self::new(FailureKind::Limit, why.clone())
-                .hint("what was said and done is in the session: `offshoot -c -p PROMPT` goes on"),
+            AgentError::LimitReached(why) => Self::new(FailureKind::Limit, why.clone()),
             AgentError::Busy(_) | AgentError::Cancelled | AgentError::Failed(_) | AgentError::Ended => {
                 Self::new(FailureKind::Failed, error.to_string())
             }

@@ -13,6 +13,7 @@ mod trust;
 mod known_flags;
 mod registered;
 mod app;
+mod http;
 mod packages;
 mod theme_files;
 mod new_file;

@@ -10,6 +10,7 @@ use offshoot_session::entry::Source as _;
 use offshoot_session::json::Json;
 use offshoot_session::session::Session;
 use offshoot_settings::Settings;
+use offshoot_settings::nearest::nearest;
 
 use crate::app::App;
 use crate::config;
@@ -153,14 +154,30 @@ impl ModelTable {
         self.models.find(provider, name, &usable)
     }
 
+    fn not_found(&self, error: &UnknownModel) -> CommandError {
+        let models = || self.models.all().iter();
+        let near = match error {
+            UnknownModel::Provider(name) => nearest(name, self.models.providers()).map(str::to_owned),
+            UnknownModel::Model(name) if name.contains('/') => {
+                let names: Vec<String> = models().map(|model| format!("{}/{}", model.provider, model.id)).collect();
+                nearest(name, names.iter().map(String::as_str)).map(str::to_owned)
+            }
+            UnknownModel::Model(name) => nearest(name, models().map(|model| model.id.as_str())).map(str::to_owned),
+            UnknownModel::Ambiguous { .. } => None,
+        };
+        let told = CommandError::new(FailureKind::NotFound, error.to_string());
+        let told = match near {
+            Some(near) => told.hint(format!("did you mean {near}?")),
+            None => told,
+        };
+        told.hint("`offshoot models` lists the models; models.json adds others")
+    }
+
     /// The model of the command line, else the session's, else the user's, else the first with a key.
     pub(crate) fn choose(&self, app: &App, wishes: &ModelWishes<'_>) -> Result<ChosenModel> {
         let (models, typed, user) = (&self.models, wishes.typed, wishes.settings);
-        let find = |provider: Option<&str>, name: &str| {
-            self.find(provider, name).map_err(|error| {
-                CommandError::new(FailureKind::NotFound, error.to_string()).hint("`offshoot models` lists the models")
-            })
-        };
+        let find =
+            |provider: Option<&str>, name: &str| self.find(provider, name).map_err(|error| self.not_found(&error));
         let (recorded, level) = recorded(wishes.session);
         let own = recorded.and_then(|(provider, id)| models.get(&provider, &id));
         let mut named = None;
@@ -171,10 +188,7 @@ impl ModelTable {
             found.model
         } else if let Some(provider) = typed.provider.as_deref() {
             let model = models.default_of(provider);
-            model.cloned().ok_or_else(|| {
-                CommandError::new(FailureKind::NotFound, format!("there is no provider {provider}"))
-                    .hint("`offshoot models` lists the models; models.json adds others")
-            })?
+            model.cloned().ok_or_else(|| self.not_found(&UnknownModel::Provider(provider.to_owned())))?
         } else if let Some(model) = own.filter(|model| self.can_ask(model)) {
             model.clone()
         } else if let Some(first) = self.first_of_scope(app, wishes) {

@@ -7,10 +7,8 @@ use std::sync::Arc;
 use offshoot_agent::GuardedProvider;
 use offshoot_agent::forecast::{self, plan_cost};
 use offshoot_agent::model::Access;
-use offshoot_agent::provider::Http;
 use offshoot_agent::summarise::{ModelSummariser, Summarise as _};
 use offshoot_session::branch_summary::{self, BranchPlan, Instructions};
-use offshoot_session::clock::SystemClock;
 use offshoot_session::compact::{self, Plan};
 use offshoot_session::error::{Error, Result as Read};
 use offshoot_session::session::Session;
@@ -20,6 +18,7 @@ use offshoot_settings::Settings;
 
 use crate::app::App;
 use crate::error::{CommandError, Result};
+use crate::http::http;
 use crate::models::{ChosenModel, ModelArgs, ModelTable, ModelWishes, WithoutKey};
 
 /// A compaction's summary, with the person's `instructions`. A model named on the command line that cannot be asked is
@@ -154,7 +153,7 @@ fn model_for_summaries(app: &App, session: &Session, settings: &Settings, typed:
     let runtime = runtime.map_err(|error| CommandError::io("start the summariser", &error))?;
     let access = runtime.block_on(table.keys.access(&table.models, &model));
     let Access { model, key } = access.map_err(|error| CommandError::from(&error))?;
-    let http = Http::new(Arc::new(SystemClock)).with_limits(settings.answer_limits).with_options(settings.http.clone());
+    let http = http(app, settings);
     let provider = Arc::new(GuardedProvider { provider: Arc::new(http), keys: Arc::new((table.models, table.keys)) });
     let model = ModelSummariser { provider, model, thinking, key, retry: settings.retry, listener: None };
     Ok(Summaries { model, branch_reserve: settings.branch_reserve, runtime })

@@ -90,6 +90,7 @@ pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
     let rules = UserRules(app.settings_files(&app.folder_of(&session)));
     extension_question::ask(app, args, &session)?;
     let setup = agent::setup(app, args, &session, Approver::FrontEnd(Arc::new(rules)))?;
+    agent::check_model(app, args, &session, &setup)?;
     agent::set_name(app, args, &mut session)?;
     converse(app, args, (session, setup), (said, signals))
 }
@@ -162,7 +163,8 @@ fn converse(
 
 fn goodbye(app: &App, model: &Model) {
     let (looked, began) = (&model.looked, !model.conversation.is_empty());
-    if began && looked.path.is_some() {
+    // A session of which nothing was kept has no file.
+    if began && looked.path.as_ref().is_some_and(|file| file.exists()) {
         app.ui.loud().hint(&format!("`offshoot --session {}` continues it", looked.id));
     }
 }

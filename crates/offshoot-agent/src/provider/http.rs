@@ -13,6 +13,7 @@ use reqwest::{Client, Proxy, Response, redirect};
 use tokio::time::{Instant, timeout_at};
 
 use super::classify::AnswerTrouble;
+use super::roots::ExtraRoots;
 use super::wire::{Outgoing, Reader};
 use super::{Answer, AnswerLimits, Delta, Deltas, Hooks, Model, Provider, Request, ThinkingBudgets, retry_after};
 use crate::words::{in_words, innermost};
@@ -89,6 +90,7 @@ pub struct Http {
     limits: AnswerLimits,
     /// For servers on this machine: without certificates and proxies, which would take time to load.
     local: Arc<OnceLock<Result<Client, String>>>,
+    roots: ExtraRoots,
     remote: Arc<OnceLock<Result<Client, String>>>,
 }
 
@@ -96,13 +98,19 @@ impl Http {
     /// Connections are made when needed, and kept.
     pub fn new(clock: Arc<dyn Clock + Sync>) -> Self {
         let (options, limits) = Default::default();
-        Self { clock, options, limits, local: Arc::default(), remote: Arc::default() }
+        Self { clock, options, limits, local: Arc::default(), roots: ExtraRoots::default(), remote: Arc::default() }
     }
 
     /// The usual options are those of [`HttpOptions::default`].
     #[must_use]
     pub fn with_options(self, options: HttpOptions) -> Self {
         Self { options, local: Arc::default(), remote: Arc::default(), ..self }
+    }
+
+    /// Without them the system's roots count alone.
+    #[must_use]
+    pub fn with_roots(self, roots: ExtraRoots) -> Self {
+        Self { roots, local: Arc::default(), remote: Arc::default(), ..self }
     }
 
     /// The usual limits are those of [`AnswerLimits::default`].
@@ -130,6 +138,7 @@ impl Http {
                 Some(proxy) => builder.proxy(Proxy::all(proxy).map_err(|error| in_words(&error))?),
                 None => builder,
             };
+            let builder = if is_local { builder } else { self.roots.add_to(builder) };
             builder.build().map_err(|error| in_words(&error))
         });
         made.clone().map_err(|error| AnswerTrouble {

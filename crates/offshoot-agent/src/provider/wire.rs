@@ -55,6 +55,8 @@ pub enum Unsendable {
         "model {model} speaks `{api}`, which is none of anthropic-messages, openai-responses, openai-completions, google-generative-ai"
     )]
     Api { api: String, model: String },
+    #[error("there is no model {model}: no extension has registered it")]
+    Unregistered { model: String },
     #[error("model {model} has no base URL to send requests to")]
     NoUrl { model: String },
 }
@@ -108,7 +110,10 @@ impl Outgoing {
 
 fn api(request: &Request) -> Result<Api, Unsendable> {
     let model = &request.model;
-    Api::parse(&model.api).ok_or_else(|| Unsendable::Api { api: model.api.clone(), model: model.id.clone() })
+    Api::parse(&model.api).ok_or_else(|| match (model.api.as_str(), model.id.clone()) {
+        ("", model) => Unsendable::Unregistered { model },
+        (api, model) => Unsendable::Api { api: api.to_owned(), model },
+    })
 }
 
 fn header(name: &str, value: &str) -> (String, Secret) {

@@ -8,7 +8,7 @@ use offshoot_agent::sandbox::{SandboxMode, SandboxNetwork};
 
 use offshoot_settings::Settings;
 
-use crate::error::{CommandError, Result};
+use crate::error::{CommandError, FailureKind, Result};
 use crate::models::ModelArgs;
 
 /// What a run prints.
@@ -96,6 +96,10 @@ pub(crate) struct Args {
     /// Print the answer and exit; piped input is put before the prompt
     #[arg(short, long)]
     pub(crate) print: bool,
+
+    /// Do not read standard input: it does not become part of the prompt
+    #[arg(long)]
+    pub(crate) no_stdin: bool,
 
     /// Send a further prompt after the answer (repeatable)
     #[arg(long, value_name = "TEXT")]
@@ -264,7 +268,45 @@ pub(crate) struct Args {
     pub(crate) api_key: Option<String>,
 }
 
+/// Where what is said is kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Keeping {
+    InFile,
+    InMemory,
+}
+
+impl Keeping {
+    /// An error that ended a run, with what is left of the conversation.
+    pub(crate) fn told(self, error: CommandError) -> CommandError {
+        match (error.kind, self) {
+            (FailureKind::Limit, Self::InFile) => {
+                error.hint("what was said and done is in the session: `offshoot -c -p PROMPT` goes on")
+            }
+            (FailureKind::Stopped, Self::InFile) => {
+                CommandError { message: format!("{}: what was said so far is in the session", error.message), ..error }
+            }
+            (FailureKind::Limit | FailureKind::Stopped, Self::InMemory) => {
+                error.hint("nothing was kept, because of --no-session")
+            }
+            (
+                FailureKind::Failed
+                | FailureKind::Usage
+                | FailureKind::NotFound
+                | FailureKind::Damaged
+                | FailureKind::Conflict
+                | FailureKind::Model
+                | FailureKind::ClosedPipe,
+                _,
+            ) => error,
+        }
+    }
+}
+
 impl Args {
+    pub(crate) fn keeping(&self) -> Keeping {
+        if self.no_session { Keeping::InMemory } else { Keeping::InFile }
+    }
+
     /// The words of the prompt, without attached files.
     pub(crate) fn prompt_words(&self) -> impl Iterator<Item = &str> {
         self.words.iter().map(String::as_str).filter(|word| attached(word).is_none())

@@ -79,6 +79,26 @@ fn awaited(app: &App, args: &Args, session: &Session, setup: &Setup) -> Option<A
     (!is_known).then_some(AwaitedModel { provider: Some(provider), name: Some(id) })
 }
 
+/// Fails if the model of the command line does not exist and there is no extension that could register it.
+pub(crate) fn check_model(app: &App, args: &Args, session: &Session, setup: &Setup) -> Result<()> {
+    if !is_awaited(&setup.model) {
+        return Ok(());
+    }
+    check_registered(app, args, session, (setup, &found(app, args, session, AllPackages::Yes)?))
+}
+
+fn check_registered(
+    app: &App,
+    args: &Args,
+    session: &Session,
+    (setup, found): (&Setup, &FoundExtensions),
+) -> Result<()> {
+    match is_awaited(&setup.model) && found.sources.is_empty() {
+        true => choose_again(app, args, session),
+        false => Ok(()),
+    }
+}
+
 /// An option without a value is on.
 fn flags(args: &Args) -> serde_json::Map<String, Value> {
     let value = |value: &Option<String>| value.as_ref().map_or(Value::Bool(true), |text| Value::String(text.clone()));
@@ -100,11 +120,7 @@ pub(crate) fn extend(
         return Err(CommandError::usage(format!("unknown option --{name}")).hint("`offshoot --help` lists the options"));
     }
     if found.sources.is_empty() {
-        return match is_awaited(&setup.model) {
-            // Fails with what is wrong.
-            true => choose_again(app, args, session).map(|()| None),
-            false => Ok(None),
-        };
+        return check_registered(app, args, session, (setup, &found)).map(|()| None);
     }
     let quiet = App { ui: app.ui.quiet(), ..app.clone() };
     let layers = quiet.layers(session)?;

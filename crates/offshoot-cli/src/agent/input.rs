@@ -3,6 +3,8 @@
 use std::io::{IsTerminal as _, Read as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::time::Duration;
 
 use offshoot_agent::command::UserPrompt;
 use offshoot_agent::message::{Block, text_of};
@@ -17,9 +19,12 @@ use crate::error::{CommandError, Result};
 /// A larger file, or more piped input, is refused: no model takes it.
 const LIMIT: u64 = 64 << 20;
 
+/// Somebody who waits longer for standard input is told so.
+const PATIENCE: Duration = Duration::from_secs(1);
+
 /// All prompts, in order. Files and piped input become part of the first.
 pub(crate) fn prompts(app: &App, args: &Args, cwd: Option<&str>) -> Result<Vec<UserPrompt>> {
-    let piped = piped()?;
+    let piped = if args.no_stdin { None } else { piped(app)? };
     let (mut files, mut images) = (String::new(), Vec::new());
     for name in args.attachments() {
         file(app, name, cwd, &mut files, &mut images)?;
@@ -35,19 +40,33 @@ pub(crate) fn prompts(app: &App, args: &Args, cwd: Option<&str>) -> Result<Vec<U
     Ok(std::iter::once(first).chain(further).filter(is_filled).collect())
 }
 
-fn piped() -> Result<Option<String>> {
-    let stdin = std::io::stdin().lock();
-    if stdin.is_terminal() {
+fn piped(app: &App) -> Result<Option<String>> {
+    if std::io::stdin().is_terminal() {
         return Ok(None);
     }
-    let mut bytes = Vec::new();
-    let read = stdin.take(LIMIT + 1).read_to_end(&mut bytes);
-    read.map_err(|error| CommandError::io("read what is piped in", &error))?;
+    let failed = |error: std::io::Error| CommandError::io("read what is piped in", &error);
+    let (sender, receiver) = channel();
+    let reader = std::thread::Builder::new().name("stdin".to_owned());
+    // The sender is dropped with the thread, which ends the wait.
+    let _reader = reader.spawn(move || drop(sender.send(read_all()))).map_err(failed)?;
+    let read = receiver.recv_timeout(PATIENCE).or_else(|late| {
+        if late == RecvTimeoutError::Timeout {
+            app.ui.note("waiting for the end of standard input, which becomes part of the prompt");
+            app.ui.hint("with --no-stdin, or with `</dev/null`, it is not read");
+        }
+        receiver.recv()
+    });
+    let bytes = read.unwrap_or_else(|_| Err(std::io::Error::other("the reader broke down"))).map_err(failed)?;
     if bytes.len() as u64 > LIMIT {
         return Err(CommandError::usage(format!("more than {} MiB are piped in", LIMIT >> 20)));
     }
     let text = String::from_utf8_lossy(&bytes).trim_end().to_owned();
     Ok(Some(text).filter(|text| !text.is_empty()))
+}
+
+fn read_all() -> std::io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    std::io::stdin().lock().take(LIMIT + 1).read_to_end(&mut bytes).map(|_| bytes)
 }
 
 fn file(app: &App, name: &str, cwd: Option<&str>, texts: &mut String, images: &mut Vec<Block>) -> Result<()> {

@@ -70,7 +70,14 @@ pub(crate) fn open(app: &App, args: &Args) -> Result<Session> {
     let newest = if args.go_on { store.most_recent_file(Some(&cwd))? } else { None };
     match newest {
         Some((file, _)) => app.open_file(&file),
-        None => Ok(store.create(&new, app.options())?),
+        None => {
+            let session = store.create(&new, app.options())?;
+            if args.go_on {
+                app.ui.note(&format!("no session of {cwd} was found to continue: this is a new one"));
+                app.ui.hint("`offshoot list --all` shows the sessions of other folders; `offshoot --fork ID` continues a copy of one here");
+            }
+            Ok(session)
+        }
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::{Arc, PoisonError};
 
 use offshoot_agent::context_files::{self, Links};
 use offshoot_agent::model::{Keys, Models};
-use offshoot_agent::provider::{Http, Model, Secret};
+use offshoot_agent::provider::{Model, Secret};
 use offshoot_agent::resources::{ResourceLists, ResourcePlaces, SharedResources, SystemTexts, TypedTexts, of_project};
 use offshoot_agent::sandbox::Sandbox;
 use offshoot_agent::sessions::Sessions;
@@ -13,7 +13,7 @@ use offshoot_agent::stored_prompt::{StoredPrompt, ToolSets};
 use offshoot_agent::system_prompt::{PromptParts, SystemPrompt};
 use offshoot_agent::tool::{self, KeyGuard, OutputFolder, Shell, Tool, ToolContext};
 use offshoot_agent::{Accessing, Approver, KeySource, ReloadedSetup, RunLimits, Setup, SetupSource};
-use offshoot_session::clock::{SystemClock, to_iso};
+use offshoot_session::clock::to_iso;
 use offshoot_session::error::{Invalid, Result as Read};
 use offshoot_session::session::{NewSession, Session};
 use offshoot_session::store::{DirStore, Store as _};
@@ -25,6 +25,7 @@ use super::{Args, confine};
 use crate::app::App;
 use crate::config::settings::pi_folder;
 use crate::error::{CommandError, FailureKind, Result};
+use crate::http::http;
 use crate::models::{ChosenModel, ModelArgs, ModelTable, ModelWishes, WithoutKey};
 use crate::packages::{Brought, brought};
 use crate::trust::{RunTrust, Trust};
@@ -78,7 +79,7 @@ pub(crate) fn setup(app: &App, args: &Args, session: &Session, approver: Approve
     let sessions = StoreSessions { app: quiet, store: app.store().ok(), table: table.models.clone() };
     adopt_orphans();
     let keys = key_guard(app, &table, &user);
-    let http = Http::new(Arc::new(SystemClock)).with_limits(user.answer_limits).with_options(user.http);
+    let http = http(app, &user);
     let mut setup = Setup::new(Arc::new(http), Arc::new(model), &cwd, approver);
     setup.keys =
         Arc::new(ReloadingKeys { app: app.clone(), key: args.api_key.clone(), first: (table.models, table.keys) });

@@ -31,6 +31,11 @@ pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
         let error = CommandError::usage("--mode rpc takes no prompt: commands come on standard input");
         return Err(error.hint(r#"for example {"type":"prompt","message":"Hello"}; docs/rpc.md lists the commands"#));
     }
+    if args.no_stdin {
+        return Err(CommandError::usage(
+            "--mode rpc reads its commands from standard input: it does not go with --no-stdin",
+        ));
+    }
     if args.print || args.resume {
         return Err(CommandError::usage("--mode rpc goes with neither -p nor --resume"));
     }
@@ -45,7 +50,7 @@ pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
     let ended = runtime.block_on(serve(app, args, session, setup));
     // A second signal does not wait for running tools.
     runtime.shutdown_background();
-    ended
+    ended.map_err(|error| args.keeping().told(error))
 }
 
 async fn serve(app: &App, args: &Args, session: Session, mut setup: Setup) -> Result<()> {

@@ -1,6 +1,6 @@
 //! `offshoot -p` and `--mode json`: the agent without a screen, against a model on this machine.
 
-use std::io::{BufReader, Read as _, Write as _};
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::path::PathBuf;
 use std::process::{Child, ChildStdout, Command, Output, Stdio};
 use std::time::{Duration, Instant};
@@ -117,7 +117,12 @@ fn an_import_is_not_continued_unless_it_was_named() {
     let foreign = crate::world::text("ffff-0000-1111", cwd.to_str().unwrap(), &[&lines[0], &lines[1]]);
     talk.world.write("foreign.jsonl", foreign);
     talk.world.stdout("import foreign.jsonl");
-    assert_snapshot!(talk.run(&["-c", "-p", "first"]), @"One.");
+    assert_snapshot!(talk.run(&["-c", "-p", "first"]), @"
+    One.
+    [stderr]
+    note: no session of [WORK] was found to continue: this is a new one
+    hint: `offshoot list --all` shows the sessions of other folders; `offshoot --fork ID` continues a copy of one here
+    ");
     assert!(!asked(&talk).contains("Whose?"));
     assert_snapshot!(talk.run(&["--session", "ffff-0000", "-p", "second"]), @"Two.");
     assert!(asked(&talk).contains("Whose?"));
@@ -268,10 +273,10 @@ fn a_session_that_another_program_damages_is_told_as_the_library_tells_it() {
 #[test]
 fn what_cannot_be_done_is_said() {
     let talk = Talk::new([]);
-    assert_snapshot!(talk.run(&["-p", "hi", "--model", "gpt-none"]), @"
+    assert_snapshot!(talk.run(&["-p", "hi", "--model", "xyzzyxyzzy"]), @"
     [stderr]
-    error: there is no model gpt-none
-    hint: `offshoot models` lists the models
+    error: there is no model xyzzyxyzzy
+    hint: `offshoot models` lists the models; models.json adds others
     [exit code 3]
     ");
     assert_snapshot!(talk.run(&["-p", "hi", "--tools", "read,telepathy"]), @r#"
@@ -555,4 +560,81 @@ fn a_large_picture_says_how_it_was_scaled() {
     let update: Value = serde_json::from_str(update).unwrap();
     assert!(update["usage"]["input"].as_u64().unwrap() > 0, "{update}");
     talk.no_problems();
+}
+
+/// A pipe that stays open and says nothing kept the run waiting for ever, without a word.
+#[test]
+fn who_waits_for_standard_input_is_told_so_and_can_leave_it_out() {
+    for arguments in [&["-p", "hi"] as &[_], &["--mode", "json", "-p", "hi"]] {
+        let talk = Talk::new([Reply::text("Hello.")]);
+        let mut child = talk.command(arguments).stdin(Stdio::piped()).spawn().unwrap();
+        let mut input = child.stdin.take().unwrap();
+        let mut errors = BufReader::new(child.stderr.take().unwrap());
+        let mut told = String::new();
+        while !told.contains("--no-stdin") {
+            assert!(errors.read_line(&mut told).unwrap() > 0, "it ended: {told}");
+        }
+        assert!(told.starts_with("note: waiting for the end of standard input"), "{told}");
+        assert_eq!(talk.server.seen().len(), 0);
+        input.write_all(b"late words").unwrap();
+        drop(input);
+        assert!(child.wait_with_output().unwrap().status.success());
+        assert!(asked(&talk).contains("late words"), "{}", asked(&talk));
+    }
+    let talk = Talk::new([Reply::text("Hello.")]);
+    let mut child = talk.command(&["-p", "hi", "--no-stdin"]).stdin(Stdio::piped()).spawn().unwrap();
+    let input = child.stdin.take().unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "Hello.\n");
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "");
+    drop(input);
+    let refused = talk.run(&["--mode", "rpc", "--no-stdin"]);
+    assert!(refused.contains("--no-stdin") && refused.contains("[exit code 2]"), "{refused}");
+}
+
+/// In a folder that was renamed, `-c` began another session without a word.
+#[test]
+fn a_session_that_is_not_found_to_continue_is_reported() {
+    let talk = Talk::new(["New.", "Again."].map(Reply::text));
+    assert_snapshot!(talk.run(&["-c", "-p", "go on"]), @"
+    New.
+    [stderr]
+    note: no session of [WORK] was found to continue: this is a new one
+    hint: `offshoot list --all` shows the sessions of other folders; `offshoot --fork ID` continues a copy of one here
+    ");
+    assert_snapshot!(talk.run(&["-c", "-p", "go on"]), @"Again.");
+}
+
+/// `@types/i.ts` of a project with both folders was the other one's, and a name with another blank was not found.
+#[test]
+fn an_attached_file_is_the_one_that_was_named() {
+    let talk = Talk::new(std::iter::repeat_n(Reply::text("Seen."), 8));
+    for name in ["types/i", "@types/i", "@types/only", "a\u{a0}b", "a b", "cafe\u{301}", "it\u{2019}s"] {
+        talk.world.write(name, format!("<{name}>"));
+    }
+    for (word, name) in [
+        ("@types/i", "types/i"),
+        ("@@types/i", "@types/i"),
+        ("@types/only", "@types/only"),
+        ("@a\u{a0}b", "a\u{a0}b"),
+        ("@a b", "a b"),
+        ("@caf\u{e9}", "cafe\u{301}"),
+        ("@it's", "it\u{2019}s"),
+        ("@./types/i", "types/i"),
+    ] {
+        assert!(talk.run(&["-p", word, "hi"]).starts_with("Seen."), "{word}");
+        let asked = asked(&talk);
+        let file = talk.world.work().join(name);
+        assert!(asked.contains(&format!("name=\\\"{}\\\"", file.display())), "{word}: {asked}");
+        assert!(asked.contains(&format!("<{name}>")), "{word}: {asked}");
+    }
+}
+
+/// A shell leaves `--session=~/x` as it is: a folder called `~` was made.
+#[test]
+fn a_path_below_the_home_directory_is_there_whoever_expands_it() {
+    let talk = Talk::new([Reply::text("Yes."), Reply::text("Again.")]);
+    assert!(talk.run(&["--session=~/talk.jsonl", "-p", "hi"]).starts_with("Yes."));
+    assert!(talk.world.home().join("talk.jsonl").exists() && !talk.world.work().join("~").exists());
+    assert!(talk.run(&["show", "~/talk.jsonl"]).contains("Yes."));
 }

@@ -82,3 +82,13 @@ fn limits_are_positive_and_for_runs_without_a_screen() {
     }
     assert_eq!(talk.server.seen().len(), 0);
 }
+
+/// The hint named `-c`, and the error said that the words were in the session, though nothing was kept.
+#[test]
+fn a_run_of_which_nothing_is_kept_is_not_said_to_go_on() {
+    let talk = working();
+    let ended = talk.run(&["-p", "go", "--no-session", "--max-turns", "1"]);
+    assert!(!ended.contains("offshoot -c") && ended.contains("nothing was kept, because of --no-session"), "{ended}");
+    let ended = talk.run(&["-p", "go", "--max-turns", "1"]);
+    assert!(ended.contains("`offshoot -c -p PROMPT` goes on"), "{ended}");
+}

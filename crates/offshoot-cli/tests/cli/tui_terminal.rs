@@ -247,7 +247,30 @@ fn without_a_key_the_prompt_stays_in_the_editor() {
     terminal.send("\x03\x04");
     assert!(terminal.ended());
     assert_eq!(talk.files(), [""; 0].map(std::path::PathBuf::from));
+    assert!(!terminal.raw().contains("continues it"), "no session is there to continue: {}", terminal.raw());
     talk.no_problems();
+}
+
+/// The terminal began a conversation with a model that does not exist, and said "700% of 1".
+#[test]
+fn a_model_that_does_not_exist_ends_the_start_as_it_ends_a_run_without_a_screen() {
+    let talk = Talk::new([]);
+    talk.was_started_before();
+    for (arguments, told, near) in [
+        (&["--provider", "tset", "--model", "m"] as &[_], "there is no provider tset", "did you mean test?"),
+        (&["--provider", "tset"], "there is no provider tset", "did you mean test?"),
+        (&["--model", "tset/m1"], "there is no model tset/m1", "did you mean test/m1?"),
+        (&["--model", "xyzzyxyzzy"], "there is no model xyzzyxyzzy", ""),
+    ] {
+        let mut terminal = Terminal::offshoot(&talk, arguments, (100, 24));
+        assert!(!terminal.ended(), "{arguments:?}: it is refused");
+        let screen = terminal.screen();
+        assert!(screen.contains(told) && screen.contains(near), "{arguments:?}: {screen}");
+        assert!(screen.contains("`offshoot models` lists the models"), "{arguments:?}: {screen}");
+        assert!(!screen.contains("context"), "{arguments:?}: no conversation began: {screen}");
+        let printed = talk.run(&[&["-p", "hi"], arguments].concat());
+        assert!(printed.contains(told) && printed.contains(near) && printed.contains("[exit code 3]"), "{printed}");
+    }
 }
 
 /// Who has no key sees the next step, and continues as soon as there is one.

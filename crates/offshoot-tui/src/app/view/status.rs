@@ -146,7 +146,11 @@ fn pieces(model: &Model) -> Vec<Piece> {
 /// The context use.
 fn context(model: &Model) -> Option<Piece> {
     let looked = &model.looked;
-    let window = looked.model.as_ref().filter(|_| looked.access == ModelAccess::Ready)?.context_window.max(1);
+    let window = looked.model.as_ref().filter(|_| looked.access == ModelAccess::Ready)?.context_window;
+    if window == 0 {
+        // A model that an extension may still register.
+        return None;
+    }
     let share = looked.tokens as f64 * 100.0 / window as f64;
     let token = match share {
         share if share > 90.0 => Token::Error,
