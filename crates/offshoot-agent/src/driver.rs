@@ -41,6 +41,7 @@ use crate::setup::{Approver, Setup};
 use crate::spending::Spending;
 use crate::tool::bash::{BashRun, Printed};
 use crate::turn::{Effect, JobDraft, JobResult, Record, Settled, Ticket, TurnConfig, TurnInput, TurnState, step};
+use crate::window::Window;
 use crate::writer::{OwnedSession, Writer};
 use approvals::{ApprovalInput, Approvals, CallPlace};
 use jobs::ReadyJob;
@@ -322,6 +323,7 @@ impl Driver {
             Effect::CloseTurn { ticket, answer, results } => self.close_turn(ticket, answer, results),
             Effect::BeforeSettle { ticket, outcome } => self.before_settle(ticket, outcome),
             Effect::OmitAnswer => self.write(Vec::new(), None, OwnedSession::omit_answer),
+            Effect::TakeBackPrompt => self.write(Vec::new(), None, OwnedSession::take_back_prompt),
             Effect::Admit { ticket } => self.admit(ticket),
             Effect::Refuse(error) => self.refuse(&error),
             Effect::Build { ticket } => self.build(ticket),
@@ -448,6 +450,7 @@ impl Driver {
             retry: setup.retry,
             compact_above: Settings { enabled: is_on, ..compaction }.compact_above(window),
             keep_recent: compaction.keep_recent_tokens,
+            window: Window::of(&setup.model),
             recover_overflow: self.auto_compaction,
             steering: setup.steering,
             follow_up: setup.follow_up,

@@ -7,6 +7,7 @@ use offshoot_session::error::Error;
 
 use crate::model::KeyError;
 use crate::resources::ExpandError;
+use crate::window::OversizedPrompt;
 use crate::words::in_words;
 
 /// Why a command was refused or failed.
@@ -27,6 +28,9 @@ pub enum AgentError {
     /// A limit of the run was reached: the next request was not sent.
     #[error("{0}")]
     LimitReached(String),
+    /// A prompt by itself does not fit the model's window.
+    #[error(transparent)]
+    Oversized(#[from] OversizedPrompt),
     /// An extension did not let it happen.
     #[error("an extension did not allow it")]
     Cancelled,
@@ -44,6 +48,7 @@ impl AgentError {
             Self::Busy(_)
             | Self::NoAccess(_)
             | Self::LimitReached(_)
+            | Self::Oversized(_)
             | Self::Cancelled
             | Self::Failed(_)
             | Self::Ended => None,

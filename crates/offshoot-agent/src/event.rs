@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use offshoot_session::error::Diagnostic;
 use offshoot_session::json::quote;
+use offshoot_session::session::Session;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::ser::Error as _;
 use serde::{Serialize, Serializer};
@@ -411,6 +412,17 @@ impl Event {
     pub(crate) fn notice(told: &Diagnostic) -> Self {
         let entry_id = told.entry.as_ref().map(|id| id.as_str().to_owned());
         Self::Notice { code: told.code.as_str(), message: told.message.clone(), entry_id }
+    }
+
+    /// Another entry of the same session is current now.
+    pub(crate) fn moved(session: &Session, grown_from: Option<String>) -> Self {
+        Self::SessionChanged {
+            reason: "tree",
+            session_id: session.id().to_owned(),
+            session_file: session.file().map(|file| file.display().to_string()),
+            leaf_id: session.leaf_id().map(|leaf| leaf.as_str().to_owned()),
+            grown_from,
+        }
     }
 
     /// The member `type` of its JSON.

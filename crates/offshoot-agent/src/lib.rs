@@ -23,6 +23,7 @@ mod limits;
 pub mod context_files;
 pub mod resources;
 pub mod system_prompt;
+pub mod window;
 pub mod error;
 pub mod stored_prompt;
 pub mod event;

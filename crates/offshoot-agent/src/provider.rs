@@ -232,6 +232,8 @@ pub struct Failure {
     pub is_transient: bool,
     /// Whether the context is too long for the model.
     pub is_overflow: bool,
+    /// Whether it is about pictures of the request: their number, size or bytes.
+    pub is_about_pictures: bool,
     /// The wait that the server asked for, in milliseconds.
     pub retry_after: Option<u64>,
 }

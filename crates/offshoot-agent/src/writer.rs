@@ -11,7 +11,7 @@ use offshoot_session::error::Error;
 use offshoot_session::header::Dialect;
 use offshoot_session::id::EntryId;
 use offshoot_session::json::Json;
-use offshoot_session::kind::Role;
+use offshoot_session::kind::{Kind, Role};
 use offshoot_session::session::Session;
 use offshoot_session::tree::NodeIx;
 use tokio::sync::oneshot;
@@ -104,6 +104,31 @@ impl OwnedSession {
             (Dialect::Omp, _, Some(before)) => self.write(|session| session.branch(before.as_str())).map(|()| None),
             (Dialect::Pi, None, _) | (Dialect::Omp, _, None) => Ok(None),
         }
+    }
+
+    /// Goes back to before the newest prompt and what was said with it, because it cannot be sent. All of it stays in the
+    /// file, as a branch.
+    ///
+    /// # Errors
+    /// As [`OwnedSession::append`].
+    pub(crate) fn take_back_prompt(&mut self) -> Result<Option<Event>, AgentError> {
+        let tree = self.session.tree();
+        let is_said = |ix: &NodeIx| {
+            let node = tree.node(*ix);
+            node.role() == Some(Role::User) || node.kind() == Kind::CustomMessage
+        };
+        let path = self.session.leaf().into_iter().flat_map(|leaf| tree.ancestors(leaf));
+        let prompt = path.skip_while(|ix| !is_said(ix)).take_while(is_said).last();
+        let Some(prompt) = prompt else { return Ok(None) };
+        let before = tree.parent(prompt);
+        self.write(|session| match before {
+            Some(before) => session.switch(before),
+            None => {
+                session.reset_leaf();
+                Ok(())
+            }
+        })?;
+        Ok(Some(Event::moved(&self.session, None)))
     }
 
     /// The line of the leaf.

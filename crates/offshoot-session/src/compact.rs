@@ -117,11 +117,36 @@ pub struct Plan {
     pub settings: Settings,
 }
 
+/// Why a compaction is planned. It decides what happens with messages that are larger than all that is kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Occasion {
+    /// Somebody asks for it. The cut is pi's.
+    Asked,
+    /// A request is about to be sent: a message that the model has not read yet stays as it is.
+    BeforeRequest,
+    /// A request was too long, and will be sent again. What the model has not read stays; an older message that alone is
+    /// larger than all that is kept goes.
+    AfterOverflow,
+}
+
 /// Plans the compaction of the path to `leaf`. `form` is the session's dialect.
 ///
 /// # Errors
 /// The medium cannot be read.
 pub fn plan(source: &dyn Source, leaf: Option<NodeIx>, form: Dialect, settings: &Settings) -> Result<Planned> {
+    plan_on(Occasion::Asked, source, (leaf, form), settings)
+}
+
+/// Plans a compaction as [`plan`] does, for this occasion.
+///
+/// # Errors
+/// The medium cannot be read.
+pub fn plan_on(
+    occasion: Occasion,
+    source: &dyn Source,
+    (leaf, form): (Option<NodeIx>, Dialect),
+    settings: &Settings,
+) -> Result<Planned> {
     let tree = source.tree();
     let path = leaf.map(|leaf| tree.path(leaf)).unwrap_or_default();
     let end = leaf.and_then(|leaf| tree.skip_leaf_markers(leaf));
@@ -132,7 +157,7 @@ pub fn plan(source: &dyn Source, leaf: Option<NodeIx>, form: Dialect, settings: 
         }
     }
     let projection = projection::project(source, &path, leaf, form)?;
-    let cut = cut::find(source, &projection, settings.keep_recent_tokens)?;
+    let cut = cut::find(source, &projection, (settings.keep_recent_tokens, occasion))?;
     let first_kept = projection.entries.get(cut.first_kept).map(|entry| entry.ix);
     let named = first_kept.and_then(|ix| Some((ix, tree.node(ix).id()?.clone())));
     let Some((first_kept, first_kept_id)) = named else { return tree.whole(Planned::TooSmall) };

@@ -11,9 +11,9 @@ use crate::event::{Event, Reason};
 use crate::extensions::Happening;
 use crate::key_redactor::KeyRedactor;
 use crate::message::{Message, UserMessage};
-use crate::resources::ExpandError;
 use crate::setup::{ReloadedSetup, Setup};
 use crate::turn::{Job, TurnInput};
+use crate::window::{OversizedPrompt, Window};
 use crate::writer::OwnedSession;
 
 /// Why a command is refused during a job.
@@ -143,7 +143,7 @@ impl Driver {
                     self.waiting.push(Waiting::Prompt(reply));
                     self.prompt(message);
                 }
-                Err(error) => refuse(reply, error.into()),
+                Err(error) => refuse(reply, error),
             },
             Command::Steer(said) => self.queue(said, TurnInput::Steer, reply),
             Command::FollowUp(said) => self.queue(said, TurnInput::FollowUp, reply),
@@ -312,15 +312,23 @@ impl Driver {
                 self.step(input(message.into()));
                 done(reply);
             }
-            Err(error) => refuse(reply, error.into()),
+            Err(error) => refuse(reply, error),
         }
     }
 
-    /// What is sent for a prompt.
-    fn message(&self, said: UserPrompt) -> Result<UserMessage, ExpandError> {
+    /// What is sent for a prompt, if it can fit the model's window.
+    fn message(&self, said: UserPrompt) -> Result<UserMessage, AgentError> {
         let UserPrompt { before, text, images } = said;
         let text = self.setup.resources.expand(&text)?.unwrap_or(text);
-        Ok(UserMessage::new(self.redactor.redact_text(joined(&before, &text)), images, self.setup.clock.now()))
+        let message =
+            UserMessage::new(self.redactor.redact_text(joined(&before, &text)), images, self.setup.clock.now());
+        self.check_size(&message.clone().into())?;
+        Ok(message)
+    }
+
+    /// Refuses what cannot fit the model's window by itself.
+    pub(super) fn check_size(&self, message: &Message) -> Result<(), OversizedPrompt> {
+        Window::of(&self.setup.model).map_or(Ok(()), |window| window.check(message))
     }
 
     /// Records a changed model or thinking level, if the session has begun; otherwise the first prompt does.

@@ -50,6 +50,9 @@ impl Driver {
 
     pub(super) fn inject(&mut self, message: CustomMessage, delivery: Delivery, reply: Waiter) {
         let message = self.dated(message);
+        if let Err(error) = self.check_size(&message) {
+            return refuse(reply, error.into());
+        }
         self.deliver(message, delivery);
         answer(reply, Reply::Done);
     }
@@ -57,6 +60,9 @@ impl Driver {
     pub(super) fn inject_user(&mut self, content: Content, delivery: Delivery, reply: Waiter) {
         let mut message = UserMessage { content, timestamp: self.setup.clock.now() };
         self.redactor.redact_said(&mut message.content);
+        if let Err(error) = self.check_size(&message.clone().into()) {
+            return refuse(reply, error.into());
+        }
         // An idle agent takes it as it takes a prompt.
         if self.state.is_idle() && matches!(delivery, Delivery::Steer | Delivery::FollowUp) {
             self.prompt(message);

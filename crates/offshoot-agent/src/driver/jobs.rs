@@ -2,7 +2,7 @@
 //! the model writes no summary, the extractive summariser does, and the entry says so.
 
 use offshoot_session::branch_summary::{self, BranchPlan, Instructions};
-use offshoot_session::compact::{self, Plan, Planned};
+use offshoot_session::compact::{self, Occasion, Plan, Planned};
 use offshoot_session::compose::{NewBranchSummary, NewEntry};
 use offshoot_session::entry::{Source as _, text_of};
 use offshoot_session::error::Error;
@@ -123,7 +123,7 @@ async fn compaction(
     (instructions, reason): (Option<String>, Reason),
     begins: impl Fn(),
 ) -> Result<ReadyJob, JobDraft> {
-    let plan = resources.handle.ask(move |owned| plan(owned.session(), &settings)).await;
+    let plan = resources.handle.ask(move |owned| plan(owned.session(), &settings, reason)).await;
     let plan = plan.unwrap_or_else(|| Err(ended()))?;
     begins();
     if let SummaryVerdict::Given(given) = about_compaction(resources, &plan, instructions.as_deref(), reason).await? {
@@ -144,11 +144,19 @@ async fn compaction(
     Ok(ReadyJob { what: JobWork::Compaction { plan, drafted, given: None, reason }, warning })
 }
 
-fn plan(session: &Session, settings: &compact::Settings) -> Result<Box<Plan>, JobDraft> {
-    match compact::plan(session, session.leaf(), session.dialect(), settings) {
+fn plan(session: &Session, settings: &compact::Settings, reason: Reason) -> Result<Box<Plan>, JobDraft> {
+    let occasion = match reason {
+        Reason::Manual => Occasion::Asked,
+        Reason::Threshold => Occasion::BeforeRequest,
+        Reason::Overflow => Occasion::AfterOverflow,
+    };
+    match compact::plan_on(occasion, session, (session.leaf(), session.dialect()), settings) {
         Ok(Planned::Cut(plan)) => Ok(plan),
         Ok(Planned::AlreadyCompacted) => Err(JobDraft::Nothing("already compacted")),
-        Ok(Planned::TooSmall) => Err(JobDraft::Nothing("the session is too small to be compacted")),
+        Ok(Planned::TooSmall) => Err(JobDraft::Nothing(match reason {
+            Reason::Manual => "the session is too small to be compacted",
+            Reason::Threshold | Reason::Overflow => "there is nothing before the newest messages to summarise",
+        })),
         Err(error) => Err(JobDraft::Failed(error.into())),
     }
 }
@@ -277,14 +285,7 @@ fn go(
 }
 
 fn moved(session: &Session, grown_from: Option<String>) -> (Event, Recorded) {
-    let event = Event::SessionChanged {
-        reason: "tree",
-        session_id: session.id().to_owned(),
-        session_file: session.file().map(|file| file.display().to_string()),
-        leaf_id: session.leaf_id().map(|leaf| leaf.as_str().to_owned()),
-        grown_from,
-    };
-    (event, Recorded::of(session))
+    (Event::moved(session, grown_from), Recorded::of(session))
 }
 
 /// The new leaf: before a user or custom message, whose text is returned for editing, else the entry itself.

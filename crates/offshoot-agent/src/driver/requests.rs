@@ -125,6 +125,7 @@ async fn listen(mut deltas: Deltas, (window, limit): (u64, u64), (ticket, answer
                 status: None,
                 is_transient: false,
                 is_overflow: true,
+                is_about_pictures: false,
                 retry_after: None,
             });
         }

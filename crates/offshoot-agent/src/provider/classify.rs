@@ -111,7 +111,13 @@ impl AnswerTrouble {
             None => self.is_lost || says(PASSING),
         };
         let is_transient = !is_overflow && self.may_retry.unwrap_or(passing && !says(SPENT));
-        Failure { status: self.status, is_transient, is_overflow, retry_after: self.retry_after }
+        Failure {
+            status: self.status,
+            is_transient,
+            is_overflow,
+            is_about_pictures: false,
+            retry_after: self.retry_after,
+        }
     }
 }
 

@@ -226,6 +226,8 @@ pub enum Effect {
     BeforeSettle { ticket: Ticket, outcome: &'static str },
     /// Hides the last answer from the model; it stays in the file.
     OmitAnswer,
+    /// Goes back to before the newest prompt, which cannot be sent.
+    TakeBackPrompt,
     /// Checks for the model's key before a prompt is recorded.
     Admit { ticket: Ticket },
     /// The waiting prompt is not recorded.

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use super::effect::{Effect, Job, Settled};
-use super::state::{AfterJob, AfterTurn, Phase, TurnState};
-use super::transition::{end_run, next_turn, settle, side_job};
+use super::state::{AfterJob, AfterTurn, Phase, TooLong, TurnState};
+use super::transition::{end_run, next_turn, no_room, settle, side_job};
 use crate::error::AgentError;
 use crate::event::{Event, Reason};
 use crate::message::{AssistantMessage, Message, ToolResultMessage};
@@ -59,7 +59,7 @@ fn after_answer(state: &mut TurnState, answered: &AfterTurn, out: &mut Vec<Effec
 }
 
 /// There was no room for the answer: it is omitted, the context compacted and the request sent again.
-fn make_room(state: &mut TurnState, said: Option<String>, out: &mut Vec<Effect>) {
+fn make_room(state: &mut TurnState, said: Option<TooLong>, out: &mut Vec<Effect>) {
     state.recovered = true;
     out.push(Effect::OmitAnswer);
     let job = Job::Compaction { reason: Reason::Overflow, instructions: None };
@@ -79,8 +79,8 @@ fn gave_up(why: &str, out: &mut Vec<Effect>) {
 
 /// Ends the run. A full context is compacted now, not when the user waits for the next answer.
 fn finish(state: &mut TurnState, tokens: u64, is_overflow: bool, out: &mut Vec<Effect>) {
-    let is_full = state.config.compact_above.is_some_and(|limit| tokens > limit);
-    if is_full || (is_overflow && state.config.recover_overflow) {
+    state.full_at = tokens;
+    if state.room.is_full(state.config.compact_above, tokens) || (is_overflow && state.config.recover_overflow) {
         let reason = if is_overflow { Reason::Overflow } else { Reason::Threshold };
         return side_job(state, Job::Compaction { reason, instructions: None }, AfterJob::Settle, out);
     }
@@ -97,6 +97,7 @@ fn after_failure(
 ) {
     let failure = failure.filter(|_| !is_aborted);
     let is_overflow = failure.as_ref().is_some_and(|failure| failure.is_overflow);
+    let is_about_pictures = failure.as_ref().is_some_and(|failure| failure.is_about_pictures);
     if let Some(delay_ms) = failure.and_then(|failure| state.config.retry.wait(state.attempt, &failure)) {
         return retry(state, said, delay_ms, out);
     }
@@ -106,16 +107,22 @@ fn after_failure(
         let final_error = Some(said.clone());
         out.push(Effect::Emit(Event::AutoRetryEnd { success: false, attempt, final_error }));
     }
+    let failed = TooLong { said, is_about_pictures };
     if is_overflow && state.config.recover_overflow {
         if !state.recovered {
-            return make_room(state, Some(said), out);
+            return make_room(state, Some(failed), out);
         }
         gave_up(
             "the context is still too long after it was compacted once: shorten it, or take a model with more room",
             out,
         );
     }
-    settle(state, if is_aborted { Settled::Aborted } else { Settled::Failed(AgentError::Failed(said)) }, out);
+    let how = match (is_aborted, is_overflow || is_about_pictures) {
+        (true, _) => Settled::Aborted,
+        (false, true) => Settled::Failed(no_room(state, failed, None, out)),
+        (false, false) => Settled::Failed(AgentError::Failed(failed.said)),
+    };
+    settle(state, how, out);
 }
 
 fn retry(state: &mut TurnState, error_message: String, delay_ms: u64, out: &mut Vec<Effect>) {

@@ -3,10 +3,11 @@
 use std::sync::Arc;
 
 use super::effect::{Effect, Job, JobDraft, JobResult, Navigated, Settled, Trying};
+use super::room::{NextRequest, Room};
 use super::state::{AfterJob, Commit, Phase, RunningJob, TurnState};
-use super::transition::{again, begun, cancel, end_run, request, settle};
+use super::transition::{again, begun, cancel, end_run, no_room, request, settle};
 use crate::error::AgentError;
-use crate::event::{CompactionResult, Event, SummarySource};
+use crate::event::{CompactionResult, Event, Reason, SummarySource};
 
 pub(super) fn planned(state: &mut TurnState, mut side: RunningJob, out: &mut Vec<Effect>) {
     begun(&mut side, out);
@@ -33,6 +34,14 @@ pub(super) fn committed(state: &mut TurnState, commit: Commit, result: JobResult
     let Commit { side, warning, is_aborted } = commit;
     if let JobResult::Compaction(result) = &result {
         ended(&side, Some(Arc::clone(result)), false, warning, out);
+    }
+    match (&side.job, &result) {
+        (Job::Compaction { reason: Reason::Threshold, .. }, JobResult::Compaction(result)) => {
+            let next = if side.then == AfterJob::Settle { NextRequest::HasNewPrompt } else { NextRequest::Waits };
+            state.room.compacted(state.full_at, result, next);
+        }
+        // Another context.
+        _ => state.room = Room::default(),
     }
     if side.job.is_users() {
         state.job_end = Some(Ok(result));
@@ -116,7 +125,7 @@ fn without(state: &mut TurnState, side: RunningJob, why: AgentError, out: &mut V
         (AfterJob::Request, _) => request(state, out),
         (AfterJob::Again(said), _) => {
             let why = match said {
-                Some(said) => AgentError::Failed(format!("{said} (no room was made: {why})")),
+                Some(failed) => no_room(state, failed, Some(&why.to_string()), out),
                 None => AgentError::Failed(format!(
                     "the answer ended at the model's limit, and no room can be made for a longer one: {why}"
                 )),

@@ -4,6 +4,7 @@
 //! of the states.
 
 mod effect;
+mod room;
 mod state;
 mod transition;
 mod jobs;

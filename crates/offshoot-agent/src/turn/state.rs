@@ -7,11 +7,13 @@ use offshoot_session::clock::Millis;
 use serde_json::Value;
 
 use super::effect::{Call, Job, JobResult, Settled, Ticket};
+use super::room::Room;
 use crate::call_arguments;
 use crate::error::AgentError;
 use crate::event::BashResult;
 use crate::message::{AssistantMessage, Block, Message, StopReason, ToolResultMessage};
 use crate::provider::{Delta, Failure};
+use crate::window::Window;
 
 /// How failed requests are retried.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -62,6 +64,8 @@ pub struct TurnConfig {
     pub compact_above: Option<u64>,
     /// A context of at most this many tokens cannot be compacted.
     pub keep_recent: u64,
+    /// Of the model; `None` if it is not known.
+    pub window: Option<Window>,
     /// Whether a request that was too long, or left no room for the whole answer, is compacted and sent again, once.
     pub recover_overflow: bool,
     pub steering: QueueMode,
@@ -89,6 +93,13 @@ pub struct TurnState {
     /// Whether this input was already compacted after an overflow.
     pub(super) recovered: bool,
     pub(super) squeezed: bool,
+    /// An estimate of what was said last.
+    pub(super) prompt_tokens: u64,
+    /// The tokens of the last request.
+    pub(super) asked_tokens: u64,
+    pub(super) room: Room,
+    /// The tokens for which the running compaction began.
+    pub(super) full_at: u64,
     /// Whether the start of the turn is emitted with its request: an earlier compaction is not part of the turn.
     pub(super) is_turn_due: bool,
     pub(super) messages: Vec<Message>,
@@ -182,9 +193,17 @@ pub(super) struct RunningJob {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum AfterJob {
     Request,
-    /// The failed request again, as a run of its own; with the error message of its failure.
-    Again(Option<String>),
+    /// The failed request again, as a run of its own; with its failure.
+    Again(Option<TooLong>),
     Settle,
+}
+
+/// A request that the provider found too long.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct TooLong {
+    /// The provider's words.
+    pub(super) said: String,
+    pub(super) is_about_pictures: bool,
 }
 
 #[derive(Debug, Clone, PartialEq)]

@@ -4,6 +4,7 @@ use offshoot_session::clock::Millis;
 
 use super::effect::{Effect, Job, Record, Settled, TurnInput};
 use super::ending::after_turn;
+use super::room::Measure;
 use super::state::{AfterJob, AfterTurn, Partial, Phase, TurnState};
 use super::transition::{
     again, begin, cancel, end_run, flush_bash, may_settle, queue_update, settle, side_job, started_and_ended,
@@ -203,9 +204,13 @@ fn refuse(state: &mut TurnState, error: AgentError, out: &mut Vec<Effect>) {
 
 /// Sends the request, or compacts first.
 fn built(state: &mut TurnState, tokens: u64, blank: AssistantMessage, out: &mut Vec<Effect>) {
-    let is_full = state.config.compact_above.is_some_and(|limit| tokens > limit);
-    if is_full && !state.squeezed {
+    state.asked_tokens = tokens;
+    let window = state.config.window.as_ref().map(|window| window.tokens);
+    let context = Measure { tokens, prompt: state.prompt_tokens, window };
+    out.extend(state.room.measure(state.config.compact_above, context).map(Effect::Emit));
+    if state.room.is_full(state.config.compact_above, tokens) && !state.squeezed {
         state.squeezed = true;
+        state.full_at = tokens;
         let job = Job::Compaction { reason: Reason::Threshold, instructions: None };
         return side_job(state, job, AfterJob::Request, out);
     }

@@ -195,11 +195,17 @@ fn error(text: &str) -> AssistantMessage {
 }
 
 fn transient(retry_after: Option<u64>) -> Option<Failure> {
-    Some(Failure { status: Some(529), is_transient: true, is_overflow: false, retry_after })
+    Some(Failure { status: Some(529), is_transient: true, is_overflow: false, is_about_pictures: false, retry_after })
 }
 
 fn overflow() -> Option<Failure> {
-    Some(Failure { status: Some(400), is_transient: false, is_overflow: true, retry_after: None })
+    Some(Failure {
+        status: Some(400),
+        is_transient: false,
+        is_overflow: true,
+        is_about_pictures: false,
+        retry_after: None,
+    })
 }
 
 fn message(message: &Message) -> String {
@@ -272,6 +278,7 @@ fn effect(effect: &Effect) -> String {
             format!("APPEND {} => {}", records.join(", "), then.join(" "))
         }
         Effect::OmitAnswer => "OMIT the answer".to_owned(),
+        Effect::TakeBackPrompt => "TAKE BACK the prompt".to_owned(),
         Effect::Build { .. } => "BUILD".to_owned(),
         Effect::Send { .. } => "SEND".to_owned(),
         Effect::StopTools => "STOP TOOLS".to_owned(),

@@ -1,9 +1,11 @@
 //! Steps shared by several transitions. Knows no particular phase.
 
 use super::effect::{Effect, Job, Record, Settled};
-use super::state::{AfterJob, Phase, QueueMode, RunningJob, TurnState};
+use super::state::{AfterJob, Phase, QueueMode, RunningJob, TooLong, TurnState};
+use crate::error::AgentError;
 use crate::event::{Event, Reason};
 use crate::message::Message;
+use crate::window::{OversizedPrompt, SizeJudge, tokens_of};
 use std::collections::VecDeque;
 
 pub(super) fn begin(state: &mut TurnState, messages: Vec<Message>, out: &mut Vec<Effect>) {
@@ -28,6 +30,7 @@ pub(super) fn again(state: &mut TurnState, out: &mut Vec<Effect>) {
 /// Appends user messages. Each of them may be compacted once.
 pub(super) fn say(state: &mut TurnState, messages: Vec<Message>, out: &mut Vec<Effect>) {
     state.recovered = false;
+    state.prompt_tokens = messages.iter().map(tokens_of).sum();
     state.messages.extend(messages.iter().cloned());
     let then = messages.iter().flat_map(started_and_ended).collect();
     let records = messages.into_iter().map(Record::Message).collect();
@@ -150,5 +153,25 @@ pub(super) fn begun(side: &mut RunningJob, out: &mut Vec<Effect>) {
     let Job::Compaction { reason, .. } = &side.job else { return };
     if !std::mem::replace(&mut side.is_told, true) {
         out.push(Effect::Emit(Event::CompactionStart { reason: *reason }));
+    }
+}
+
+/// What helps if a provider refuses a request because of its pictures.
+const PICTURES: &str = "the request has pictures: the setting images.blockImages sends none, and `offshoot compact` replaces those of older messages by a summary";
+
+/// Why a request was too long, after all that could make room.
+pub(super) fn no_room(state: &TurnState, failed: TooLong, why: Option<&str>, out: &mut Vec<Effect>) -> AgentError {
+    let TooLong { said, is_about_pictures } = failed;
+    if is_about_pictures {
+        return AgentError::Failed(format!("{said} ({PICTURES})"));
+    }
+    let is_the_prompt = state.prompt_tokens > 0 && state.prompt_tokens.saturating_mul(2) >= state.asked_tokens;
+    match (state.config.window.clone().filter(|_| is_the_prompt), why) {
+        (Some(window), _) => {
+            out.push(Effect::TakeBackPrompt);
+            OversizedPrompt { tokens: state.prompt_tokens, window, found_by: SizeJudge::Provider }.into()
+        }
+        (None, Some(why)) => AgentError::Failed(format!("{said} (no room was made: {why})")),
+        (None, None) => AgentError::Failed(said),
     }
 }

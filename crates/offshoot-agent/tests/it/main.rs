@@ -23,5 +23,6 @@ mod sessions;
 mod tool_sets;
 mod tools;
 mod turns;
+mod window;
 mod wires;
 mod world;

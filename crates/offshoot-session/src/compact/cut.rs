@@ -5,6 +5,7 @@
 
 use std::collections::HashSet;
 
+use super::Occasion;
 use super::projection::{Projected, Projection};
 use crate::entry::{Entry, Source};
 use crate::error::Result;
@@ -18,7 +19,7 @@ pub(super) struct Cut {
     pub(super) turn_start: Option<usize>,
 }
 
-pub(super) fn find(source: &dyn Source, projection: &Projection, keep: u64) -> Result<Cut> {
+pub(super) fn find(source: &dyn Source, projection: &Projection, (keep, occasion): (u64, Occasion)) -> Result<Cut> {
     let (entries, start) = (&projection.entries, projection.start());
     let points: Vec<usize> = (start..entries.len()).filter(|at| has(entries, *at, may_be_first)).collect();
     let (Some(first), Some(last)) = (points.first().copied(), points.last().copied()) else {
@@ -27,8 +28,18 @@ pub(super) fn find(source: &dyn Source, projection: &Projection, keep: u64) -> R
     let full = filled(entries, start, keep);
     // Trailing results that exceed the limit by themselves keep their call.
     let mut cut = full.map_or(first, |at| points.iter().copied().find(|point| *point >= at).unwrap_or(last));
-    if full.is_some() && is_failed_attempt(source, entries.get(cut + 1..).unwrap_or_default())? {
-        cut += 1;
+    let unread = unread(source, entries, start);
+    match occasion {
+        Occasion::Asked if full.is_some() && is_failed_attempt(source, entries.get(cut + 1..).unwrap_or_default())? => {
+            cut += 1;
+        }
+        Occasion::AfterOverflow if full == Some(cut) && tokens_of(entries, cut) > keep && cut < unread => {
+            cut = points.iter().copied().find(|point| *point > cut).unwrap_or(cut);
+        }
+        Occasion::Asked | Occasion::BeforeRequest | Occasion::AfterOverflow => {}
+    }
+    if occasion != Occasion::Asked {
+        cut = cut.min(unread);
     }
     let turn_start = turn_of(entries, start, cut);
     while cut > start && is_silent(entries, cut - 1) {
@@ -41,13 +52,33 @@ pub(super) fn find(source: &dyn Source, projection: &Projection, keep: u64) -> R
 fn filled(entries: &[Projected], start: usize, keep: u64) -> Option<usize> {
     let mut kept = 0;
     for at in (start..entries.len()).rev() {
-        let own: u64 = entries.get(at).map_or(0, |entry| entry.said.iter().map(|said| said.tokens).sum());
+        let own = tokens_of(entries, at);
         kept += own;
         if own > 0 && kept >= keep {
             return Some(at);
         }
     }
     None
+}
+
+fn tokens_of(entries: &[Projected], at: usize) -> u64 {
+    entries.get(at).map_or(0, |entry| entry.said.iter().map(|said| said.tokens).sum())
+}
+
+/// The first of the newest messages that no model has answered. Attempts that failed after them do not count; a message
+/// from before an earlier attempt is not among them.
+fn unread(source: &dyn Source, entries: &[Projected], start: usize) -> usize {
+    let mut unread = entries.len();
+    for at in (start..entries.len()).rev() {
+        let is_answer =
+            entries.get(at).is_some_and(|entry| source.tree().node(entry.ix).role() == Some(Role::Assistant));
+        if has(entries, at, starts_turn) {
+            unread = at;
+        } else if !is_silent(entries, at) || (is_answer && unread < entries.len()) {
+            break;
+        }
+    }
+    unread
 }
 
 /// The start of the turn that a cut splits; `None` if the cut is at its start, or there is no turn.

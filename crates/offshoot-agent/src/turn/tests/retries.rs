@@ -58,7 +58,13 @@ fn the_wait_has_an_end_and_an_answer_ends_the_trying() {
 
 #[test]
 fn other_failures_and_switched_off_retries_end_the_run() {
-    let lasting = Some(Failure { status: Some(401), is_transient: false, is_overflow: false, retry_after: None });
+    let lasting = Some(Failure {
+        status: Some(401),
+        is_transient: false,
+        is_overflow: false,
+        is_about_pictures: false,
+        retry_after: None,
+    });
     let mut run = Run::streaming();
     assert_snapshot!(run.answered(error("bad key"), lasting).said(), @r#"
     message_start assistant "" Error

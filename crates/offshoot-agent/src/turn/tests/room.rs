@@ -76,7 +76,7 @@ fn a_full_context_is_compacted_before_the_request_at_most_once() {
     compaction_end result=true aborted=false retry=false None
     BUILD
     ");
-    assert_eq!(run.built(1001).said(), "SEND", "it does not go round in circles");
+    assert_eq!(run.built(1001).said(), "notice\nSEND", "it does not go round in circles, and says so");
 }
 
 #[test]
@@ -209,4 +209,69 @@ fn asking_again_for_a_summary_is_told() {
     SETTLE Aborted
     ");
     assert_eq!(run.trying(Trying::Finished).said(), "", "nobody waits for it any more");
+}
+
+/// 16 summaries were written for 25 answers, because each compaction left the context above the threshold.
+#[test]
+fn a_compaction_that_makes_no_room_is_not_repeated_and_says_so_once() {
+    let window = Some(crate::window::Window { model: "p/m".to_owned(), tokens: 2000 });
+    let mut run = Run::with(TurnConfig { compact_above: Some(1000), window, ..TurnConfig::default() });
+    let mut compactions = Vec::new();
+    let mut said = String::new();
+    for tokens in (1100..3100).step_by(50) {
+        run.prompt("go").built(tokens);
+        let effects = run.said();
+        if effects.contains("DRAFT Threshold") {
+            compactions.push(tokens);
+            run.summarised().committed().said();
+            run.built(tokens - 20);
+        }
+        said.push_str(&effects);
+        said.push_str(&run.answered(answer(Vec::new(), StopReason::Stop), None).said());
+    }
+    assert_eq!(compactions, [1100, 1350, 1850, 2850], "each waits twice as long as the one before");
+    let told: Vec<&str> = said.lines().filter(|line| line.contains("notice")).collect();
+    assert_eq!(told.len(), 1, "{told:?}");
+}
+
+#[test]
+fn a_compaction_that_makes_room_may_soon_be_followed_by_another() {
+    let window = Some(crate::window::Window { model: "p/m".to_owned(), tokens: 2000 });
+    let mut run = Run::with(TurnConfig { compact_above: Some(1000), window, ..TurnConfig::default() });
+    for _ in 0..3 {
+        assert!(run.prompt("go").built(1100).said().contains("DRAFT Threshold"));
+        run.summarised().committed().built(400).answered(answer(Vec::new(), StopReason::Stop), None);
+        assert!(!run.said().contains("notice"));
+    }
+}
+
+/// The provider refuses a prompt that is most of the request: it is taken back, whatever was tried before.
+#[test]
+fn a_prompt_that_is_refused_as_too_long_is_taken_back() {
+    let window = Some(crate::window::Window { model: "p/m".to_owned(), tokens: 2000 });
+    let config = TurnConfig { recover_overflow: true, window, ..TurnConfig::default() };
+    let mut run = Run::with(config.clone());
+    run.prompt(&"word ".repeat(1600)).built(2100).answered(error("too long"), overflow()).said();
+    run.drafted(JobDraft::Nothing("there is nothing to summarise"));
+    assert_snapshot!(run.said(), @r#"
+    TAKE BACK the prompt
+    agent_settled aborted=false
+    SETTLE Failed("p/m refused the prompt, which alone has about 2,000 tokens, as too long for its window of 2,000: shorten it, name a file instead of its text, or choose a model with a larger window")
+    "#);
+    let mut run = Run::with(TurnConfig { recover_overflow: false, ..config });
+    run.prompt(&"word ".repeat(1600)).built(2100).answered(error("too long"), overflow());
+    assert!(run.said().contains("TAKE BACK the prompt"));
+}
+
+/// A small prompt after a large result is not to blame.
+#[test]
+fn a_prompt_that_is_a_small_part_of_the_request_stays() {
+    let window = Some(crate::window::Window { model: "p/m".to_owned(), tokens: 2000 });
+    let mut run = Run::with(TurnConfig { recover_overflow: true, window, ..TurnConfig::default() });
+    run.prompt("short").built(2100).answered(error("too long"), overflow()).said();
+    run.drafted(JobDraft::Nothing("there is nothing to summarise"));
+    assert_snapshot!(run.said(), @r#"
+    agent_settled aborted=false
+    SETTLE Failed("too long (no room was made: there is nothing to summarise)")
+    "#);
 }

@@ -38,7 +38,13 @@ fn a_status_keeps_the_providers_words_and_says_what_may_be_done() {
 }
 
 fn final_failure(status: u16) -> Failure {
-    Failure { status: Some(status), is_transient: false, is_overflow: false, retry_after: None }
+    Failure {
+        status: Some(status),
+        is_transient: false,
+        is_overflow: false,
+        is_about_pictures: false,
+        retry_after: None,
+    }
 }
 
 fn overflow(status: u16) -> Failure {

@@ -6,7 +6,7 @@ use offshoot_agent::command::{Command, Reply, UserPrompt};
 use offshoot_agent::error::AgentError;
 use offshoot_agent::event::Event;
 use offshoot_agent::message::{Message, StopReason};
-use offshoot_agent::turn::{BringBack, Navigated};
+use offshoot_agent::turn::{BringBack, Navigated, Settled};
 
 use super::{approval, overlay};
 use crate::app::cmd::{Cmd, ProgramTask};
@@ -110,6 +110,13 @@ fn replied(model: &mut Model, command: &Command, reply: Reply) -> Vec<Cmd> {
                 model.extensions.called = None;
             }
             Vec::new()
+        }
+        Reply::Settled(Settled::Failed(why @ AgentError::Oversized(_))) => {
+            if let Command::Prompt(said) = command {
+                restore(model, said);
+            }
+            model.notice(Level::Error, why.to_string());
+            vec![ProgramTask::SaveDraft(model.editor.draft()).into()]
         }
         Reply::Entry(_)
         | Reply::Settled(_)

@@ -10,7 +10,8 @@ use offshoot_agent::event::{Event, Update};
 use offshoot_agent::message::{AssistantMessage, Block, Message, StopReason, Usage, UserMessage};
 use offshoot_agent::model::KeyError;
 use offshoot_agent::provider::{Model as LanguageModel, ThinkingLevel};
-use offshoot_agent::turn::{BringBack, Navigated, Navigation};
+use offshoot_agent::turn::{BringBack, Navigated, Navigation, Settled};
+use offshoot_agent::window::{OversizedPrompt, SizeJudge, Window};
 use offshoot_session::error::{Conflict, Error};
 use offshoot_session::id::EntryId;
 use offshoot_session::session::{Options, Session};
@@ -518,6 +519,19 @@ fn a_refused_prompt_comes_back_with_its_files() {
     update(&mut model, Msg::Answered(Box::new(Command::Prompt(said)), Err(AgentError::Ended)));
     assert_eq!(model.editor.draft(), "<file name=\"a\">\nnotes\n</file>\n/skill:none of it");
     assert!(screen(&mut model).contains("1 picture was not sent"), "{}", screen(&mut model));
+}
+
+/// A prompt that the provider finds larger than its window was recorded, and taken back.
+#[test]
+fn a_prompt_that_did_not_fit_the_window_comes_back() {
+    let mut model = model(80, 24);
+    let window = Window { model: "p/m".to_owned(), tokens: 20_000 };
+    let oversized = OversizedPrompt { tokens: 22_000, window, found_by: SizeJudge::Provider };
+    let settled = Ok(Reply::Settled(Settled::Failed(oversized.into())));
+    update(&mut model, Msg::Answered(Box::new(Command::Prompt("a long text".into())), settled));
+    assert_eq!(model.editor.draft(), "a long text");
+    let shown = screen(&mut model);
+    assert!(shown.contains("about 22,000 tokens") && shown.contains("20,000"), "{shown}");
 }
 
 #[test]
