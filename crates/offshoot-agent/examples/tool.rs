@@ -82,7 +82,6 @@ async fn answer(line: Line) -> Result<Value, Failure> {
         home: line.home,
         outputs: OutputFolder::new(line.spill, ""),
         session_env: Vec::new(),
-        images: true,
         keys: KeyGuard::default(),
     };
     if let Some(command) = line.run {

@@ -35,8 +35,9 @@ use crate::event::Event;
 use crate::extensions::{Question, RunAdditions, RunStart};
 use crate::key_redactor::KeyRedactor;
 use crate::message::Message;
+use crate::pictures::PictureFitter;
 use crate::provider::{Delta, Request};
-use crate::request::{self, Built};
+use crate::request;
 use crate::setup::{Approver, Setup};
 use crate::spending::Spending;
 use crate::tool::bash::{BashRun, Printed};
@@ -73,7 +74,7 @@ pub(crate) enum DriverInput {
     },
     Built {
         ticket: Ticket,
-        built: Box<Result<Built, AgentError>>,
+        built: Box<Result<requests::FittedRequest, AgentError>>,
     },
     Drafted {
         ticket: Ticket,
@@ -171,6 +172,7 @@ pub(crate) struct Driver {
     /// The session as the first front end receives it.
     opening: Option<Event>,
     recorded: Recorded,
+    pictures: Arc<PictureFitter>,
     /// The user's setting; [`TurnConfig`] also depends on the model.
     auto_compaction: bool,
     spending: Arc<Spending>,
@@ -223,6 +225,7 @@ impl Driver {
             is_broken: false,
             opening,
             recorded,
+            pictures: Arc::default(),
             auto_compaction,
             spending,
             tool_set,

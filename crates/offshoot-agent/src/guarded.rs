@@ -16,6 +16,10 @@ pub struct GuardedProvider {
 }
 
 impl Provider for GuardedProvider {
+    fn sends_images(&self) -> bool {
+        self.provider.sends_images()
+    }
+
     fn stream(&self, mut request: Request) -> Deltas {
         let (keys, name) = (Arc::clone(&self.keys), request.model.provider.clone());
         let redactor = KeyRedactor::of(keys.as_ref(), request.key.clone());

@@ -20,6 +20,7 @@ mod responses;
 mod completions;
 mod google;
 mod wire;
+mod picture_limits;
 mod hooks;
 mod roots;
 mod http;
@@ -33,12 +34,14 @@ use serde_json::Value;
 
 use crate::message::{AssistantMessage, Message, StopReason, Usage};
 
+pub(crate) use classify::is_about_pictures;
 pub use classify::{is_cut_short, is_silent_overflow};
 pub use draft::{answer_of, failed_answer};
 pub use hooks::{HeaderChange, Hooked, Hooks, RequestHooks};
 pub use http::{Http, HttpOptions, Resend};
 pub use level::{Levels, ThinkingLevel};
 pub use limits::AnswerLimits;
+pub(crate) use picture_limits::PictureLimits;
 pub use problems::problems;
 pub use roots::ExtraRoots;
 pub use secret::{MASK, Secret, Secrets};
@@ -245,6 +248,11 @@ pub type Deltas = Pin<Box<dyn Stream<Item = Delta> + Send>>;
 pub trait Provider: Send + Sync {
     /// The request is sent when the stream is first polled.
     fn stream(&self, request: Request) -> Deltas;
+
+    /// Whether pictures are sent to models that see.
+    fn sends_images(&self) -> bool {
+        true
+    }
 }
 
 impl Model {

@@ -18,6 +18,7 @@ use serde_json::{Map, Value, json};
 
 use crate::error::AgentError;
 use crate::message::{Block, Content, Message};
+use crate::pictures::{CHOICE, PictureTrail, count_pictures};
 use crate::provider::{Hooks, Model, Request, Secret, ThinkingLevel, ToolSpec, problems};
 
 /// The parts of a request that are not in the session.
@@ -48,6 +49,7 @@ pub struct Built {
     /// of everything, system prompt and tools included.
     pub tokens: u64,
     pub diagnostics: Vec<Diagnostic>,
+    pub(crate) trail: PictureTrail,
 }
 
 /// Builds the request for the session's leaf.
@@ -58,18 +60,20 @@ pub fn build(session: &Session, frame: Frame) -> Result<Built, AgentError> {
     let context = session.context()?;
     let mut gauge = Gauge::new(session);
     let mut converter = Converter::default();
-    let mut messages = Vec::new();
+    let (mut messages, mut owners) = (Vec::new(), Vec::new());
     for message in context.messages(session) {
         let message = message?;
         gauge.add(session, &message);
-        take(converter.push(message), &mut messages)?;
+        take(converter.push(message), &mut messages, &mut owners)?;
     }
     let (rest, diagnostics) = converter.finish();
-    take(rest, &mut messages)?;
+    take(rest, &mut messages, &mut owners)?;
     check(&messages)?;
+    let from = if owners.is_empty() { 0 } else { chosen_picture(session, &frame.model.api, &owners)? };
+    let trail = PictureTrail { owners, from };
     let request = frame.into_request(session, messages);
     let tokens = gauge.tokens(&request);
-    Ok(Built { request, tokens, diagnostics })
+    Ok(Built { request, tokens, diagnostics, trail })
 }
 
 /// The messages of the context as JSON, before they are converted for a model. Stored system prompts are not among them.
@@ -98,21 +102,47 @@ pub fn build_from(session: &Session, frame: Frame, messages: Vec<String>) -> Res
         if role != Role::System {
             sum += estimator.add(message.json());
         }
-        take(converter.push(message), &mut converted)?;
+        take(converter.push(message), &mut converted, &mut Vec::new())?;
     }
     let (rest, diagnostics) = converter.finish();
-    take(rest, &mut converted)?;
+    take(rest, &mut converted, &mut Vec::new())?;
     check(&converted)?;
     let request = frame.into_request(session, converted);
     let tokens = sum + frame_tokens(&request);
-    Ok(Built { request, tokens, diagnostics })
+    Ok(Built { request, tokens, diagnostics, trail: PictureTrail::default() })
 }
 
-fn take(converted: Vec<context::Message>, messages: &mut Vec<Message>) -> Result<(), String> {
+/// `owners` gets the entry of each picture.
+fn take(converted: Vec<context::Message>, messages: &mut Vec<Message>, owners: &mut Vec<String>) -> Result<(), String> {
     for message in converted {
-        messages.extend(convert_message(&message)?);
+        let Some(whole) = convert_message(&message)? else { continue };
+        let owner = message.entry.as_ref().map(|id| id.as_str().to_owned()).unwrap_or_default();
+        owners.extend(std::iter::repeat_n(owner, count_pictures(&whole)));
+        messages.push(whole);
     }
     Ok(())
+}
+
+/// The first picture that is sent, as the newest choice on the path says for this wire format.
+fn chosen_picture(session: &Session, wire: &str, owners: &[String]) -> Result<usize, AgentError> {
+    let tree = session.tree();
+    let path = session.leaf().into_iter().flat_map(|leaf| tree.ancestors(leaf));
+    for ix in path.filter(|ix| tree.node(*ix).kind() == Kind::Custom) {
+        let entry = session.entry(ix)?;
+        let data = entry.get("data").filter(|_| entry.str("customType").is_some_and(|kind| kind == CHOICE));
+        let Some(data) = data.filter(|data| data.str("wire").is_some_and(|of| of == wire)) else { continue };
+        let from = data.str("from").unwrap_or_default();
+        let skip = data.get("skip").and_then(Json::as_f64).map_or(0, |skip| skip.max(0.0) as usize);
+        if let Some(first) = owners.iter().position(|owner| *owner == from) {
+            let of_entry = owners.iter().skip(first).take_while(|owner| **owner == from).count();
+            return Ok(first + skip.min(of_entry));
+        }
+        // The entry is not in the context any more: what comes after it is sent.
+        let Some(line) = tree.find(&from).map(|ix| tree.node(ix).line()) else { return Ok(0) };
+        let is_after = |owner: &String| tree.find(owner).is_some_and(|ix| tree.node(ix).line() > line);
+        return Ok(owners.iter().position(is_after).unwrap_or(0));
+    }
+    Ok(0)
 }
 
 /// Converts one message. Members that other programs omit are added.

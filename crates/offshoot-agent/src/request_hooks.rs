@@ -71,6 +71,10 @@ pub(crate) struct HookedProvider {
 }
 
 impl Provider for HookedProvider {
+    fn sends_images(&self) -> bool {
+        self.provider.sends_images()
+    }
+
     fn stream(&self, request: Request) -> Deltas {
         self.provider.stream(Request { hooks: self.hooks.clone(), ..request })
     }

@@ -136,7 +136,7 @@ impl Setup {
 
     /// Takes what was read anew. The conversation's own choices stay: model, thinking level, tools, approval mode, session.
     pub(crate) fn reload(&mut self, new: Self) {
-        let ToolContext { outputs, session_env, images, .. } = self.tool_context.clone();
+        let ToolContext { outputs, session_env, .. } = self.tool_context.clone();
         let mode = self.permissions.mode;
         let are_first = self.tool_sets.as_ref().is_none_or(|sets| sets.are_first(&self.tools));
         let tools = new.tool_sets.as_ref().filter(|_| !are_first).map(|sets| sets.named_as(&self.tools));
@@ -145,7 +145,7 @@ impl Setup {
         let extensions = self.extensions.take();
         *self = Self { model, thinking, summariser, approver, clock, limits, ..new };
         extensions.into_iter().for_each(|extensions| self.extend(extensions));
-        self.tool_context = ToolContext { outputs, session_env, images, ..self.tool_context.clone() };
+        self.tool_context = ToolContext { outputs, session_env, ..self.tool_context.clone() };
         self.permissions.mode = mode;
         self.tools = tools.unwrap_or_else(|| std::mem::take(&mut self.tools));
     }
@@ -200,7 +200,6 @@ impl Setup {
             session_env: Vec::new(),
             cwd,
             home: None,
-            images: model.images,
             keys: KeyGuard::default(),
             sandbox: None,
         };

@@ -81,6 +81,10 @@ pub(crate) struct MeteredProvider {
 }
 
 impl Provider for MeteredProvider {
+    fn sends_images(&self) -> bool {
+        self.provider.sends_images()
+    }
+
     fn stream(&self, request: Request) -> Deltas {
         let spending = Arc::clone(&self.spending);
         let count = move |delta: &Delta| {

@@ -66,7 +66,6 @@ pub struct ToolContext {
     pub outputs: OutputFolder,
     /// Variables that tell commands which session they belong to.
     pub session_env: Vec<(String, String)>,
-    pub images: bool,
     pub keys: KeyGuard,
     /// `None`: commands do what the user could do.
     pub sandbox: Option<Sandbox>,
@@ -238,7 +237,6 @@ pub(crate) mod testing {
             home: Some(dir.join("home")),
             outputs: OutputFolder::new(dir.join("spill"), "s"),
             session_env: Vec::new(),
-            images: true,
             keys: KeyGuard::default(),
             sandbox: None,
         }

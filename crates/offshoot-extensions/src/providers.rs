@@ -22,6 +22,10 @@ pub(crate) struct RoutedProvider {
 }
 
 impl Provider for RoutedProvider {
+    fn sends_images(&self) -> bool {
+        self.usual.sends_images()
+    }
+
     fn stream(&self, request: Request) -> Deltas {
         let found = self.shared.upgrade().and_then(|shared| {
             let registry = shared.registry();

@@ -3,19 +3,31 @@
 use std::sync::Arc;
 
 use futures_util::StreamExt as _;
+use offshoot_session::compose::NewEntry;
+use offshoot_session::json::Json;
 use tokio::sync::mpsc::Sender;
 
 use super::{AnswerDelta, Driver, DriverInput};
 use crate::error::AgentError;
+use crate::event::Event;
 use crate::extensions::{Question, RequestContext, RunAdditions};
 use crate::guarded::GuardedProvider;
 use crate::key_redactor::KeyRedactor;
 use crate::model::Access;
-use crate::provider::{Delta, Deltas, Provider, ToolSpec, is_cut_short, is_silent_overflow};
+use crate::pictures::{CHOICE, FittedPictures, PictureFitter, count_pictures};
+use crate::provider::{
+    Delta, Deltas, Model, Provider, Request, ToolSpec, is_about_pictures, is_cut_short, is_silent_overflow,
+};
 use crate::request::{self, Built, Frame};
 use crate::request_hooks::{HookedProvider, RequestKind, hooks};
 use crate::spending::MeteredProvider;
 use crate::turn::{Ticket, TurnInput};
+
+/// A request whose pictures fit.
+pub(crate) struct FittedRequest {
+    built: Built,
+    pictures: FittedPictures,
+}
 
 impl Driver {
     /// Checks whether there is a key for the model. A key command's output stays cached for the request.
@@ -48,10 +60,14 @@ impl Driver {
     /// Builds the request. Extensions first change the messages, if there are any to change.
     pub(super) fn build_with(&mut self, ticket: Ticket, messages: Option<Vec<String>>) {
         let (own, handle, keys) = (self.own.clone(), self.writer.handle().clone(), self.setup.keys.clone());
-        let (model, thinking) = (self.setup.model.clone(), self.setup.thinking());
+        let (mut model, thinking) = (self.setup.model.clone(), self.setup.thinking());
+        if model.images && !self.setup.provider.sends_images() {
+            model = Arc::new(Model { images: false, ..Model::clone(&model) });
+        }
         let system = self.run_system.clone().unwrap_or_else(|| self.setup.system_text());
         let tools: Vec<ToolSpec> = self.setup.tools.iter().map(|tool| tool.spec()).collect();
         let extensions = self.setup.extensions.clone();
+        let pictures = self.pictures.clone();
         self.spawn(async move {
             let changed = match (messages, extensions) {
                 (Some(messages), Some(extensions)) => {
@@ -65,24 +81,32 @@ impl Driver {
                 None => (None, system, tools),
             };
             let access = keys.access(&model).await;
-            handle.send(move |owned| {
+            let built = handle.ask(move |owned| {
                 let frame = access.map(|Access { model, key }| Frame { model, thinking, system, tools, key });
-                let built = frame.map_err(AgentError::from).and_then(|frame| match messages {
+                frame.map_err(AgentError::from).and_then(|frame| match messages {
                     Some(messages) => request::build_from(owned.session(), frame, messages),
                     None => request::build(owned.session(), frame),
-                });
-                drop(own.send(DriverInput::Built { ticket, built: Box::new(built) }));
+                })
             });
+            let built = match built.await.unwrap_or(Err(AgentError::Ended)) {
+                Ok(built) if has_pictures(&built.request) => fitted(pictures, built).await,
+                Ok(built) => Ok(FittedRequest { built, pictures: FittedPictures::default() }),
+                Err(error) => Err(error),
+            };
+            drop(own.send(DriverInput::Built { ticket, built: Box::new(built) }));
         });
     }
 
-    pub(super) fn request_built(&mut self, ticket: Ticket, built: Result<Built, AgentError>) {
-        let allowed = built.and_then(|built| {
-            self.spending.check_turn(&built.request.model, built.tokens)?;
-            Ok(built)
+    pub(super) fn request_built(&mut self, ticket: Ticket, fitted: Result<FittedRequest, AgentError>) {
+        let allowed = fitted.and_then(|fitted| {
+            self.spending.check_turn(&fitted.built.request.model, fitted.built.tokens)?;
+            Ok(fitted)
         });
         match allowed {
-            Ok(Built { request, tokens, .. }) => {
+            Ok(FittedRequest { built: Built { request, tokens, .. }, pictures }) => {
+                if self.state.is_building(ticket) {
+                    self.keep_choice(pictures);
+                }
                 let blank = Box::new(request.model.blank_answer(self.setup.clock.now()));
                 self.redactor = KeyRedactor::of(self.setup.keys.as_ref(), request.key.clone());
                 self.built = Some(request);
@@ -92,13 +116,32 @@ impl Driver {
         }
     }
 
+    /// Keeps from which picture on they are sent, and says what is not sent.
+    fn keep_choice(&mut self, pictures: FittedPictures) {
+        let FittedPictures { choice, told } = pictures;
+        if let Some(data) = choice {
+            self.write(Vec::new(), None, move |owned| {
+                let data = Json::parse(&data).map_err(|error| error.to_string())?;
+                owned.append(&[NewEntry::custom(CHOICE, Some(data))])?;
+                Ok(owned.leaf_entry())
+            });
+        }
+        for message in told {
+            self.outbox.tell(Event::Notice { code: "pictures", message, entry_id: None });
+        }
+    }
+
     pub(super) fn send(&mut self, ticket: Ticket) {
         let Some(mut request) = self.built.take() else { return };
         request.hooks = hooks(self.setup.extensions.as_ref(), RequestKind::Turn);
-        let room = (request.model.context_window, request.max_tokens.unwrap_or(request.model.max_tokens));
+        let expected = Expected {
+            window: request.model.context_window,
+            limit: request.max_tokens.unwrap_or(request.model.max_tokens),
+            has_pictures: has_pictures(&request),
+        };
         let spending = self.spending.clone();
         let deltas = self.provider().stream(request).inspect(move |delta| spending.answered(delta));
-        self.spawn(listen(Box::pin(deltas), room, (ticket, self.answer.clone())));
+        self.spawn(listen(Box::pin(deltas), expected, (ticket, self.answer.clone())));
     }
 
     /// For summaries.
@@ -113,8 +156,31 @@ impl Driver {
     }
 }
 
+/// Whether the model gets pictures.
+fn has_pictures(request: &Request) -> bool {
+    request.model.images && request.messages.iter().any(|message| count_pictures(message) > 0)
+}
+
+/// Decoding pictures takes time: a thread of its own does it.
+async fn fitted(pictures: Arc<PictureFitter>, mut built: Built) -> Result<FittedRequest, AgentError> {
+    let fitting = tokio::task::spawn_blocking(move || {
+        let pictures = pictures.fit(&mut built.request, &built.trail);
+        FittedRequest { built, pictures }
+    });
+    fitting.await.map_err(|error| AgentError::Failed(format!("the pictures of the request cannot be read: {error}")))
+}
+
+/// What the answer to a request is held against.
+struct Expected {
+    window: u64,
+    /// Of the answer.
+    limit: u64,
+    has_pictures: bool,
+}
+
 /// Passes deltas on until the answer is complete or nobody listens.
-async fn listen(mut deltas: Deltas, (window, limit): (u64, u64), (ticket, answer_to): (Ticket, Sender<AnswerDelta>)) {
+async fn listen(mut deltas: Deltas, expected: Expected, (ticket, answer_to): (Ticket, Sender<AnswerDelta>)) {
+    let Expected { window, limit, has_pictures } = expected;
     while let Some(mut delta) = std::future::poll_fn(|context| deltas.as_mut().poll_next(context)).await {
         let is_last = matches!(delta, Delta::Done(_));
         if let Delta::Done(answer) = &mut delta
@@ -128,6 +194,12 @@ async fn listen(mut deltas: Deltas, (window, limit): (u64, u64), (ticket, answer
                 is_about_pictures: false,
                 retry_after: None,
             });
+        }
+        if let Delta::Done(answer) = &mut delta
+            && let Some(failure) = answer.failure.as_mut().filter(|_| has_pictures)
+        {
+            let words = answer.message.error_message.as_deref().unwrap_or_default();
+            failure.is_about_pictures = is_about_pictures(failure, words);
         }
         if answer_to.send((ticket, delta)).await.is_err() || is_last {
             return;

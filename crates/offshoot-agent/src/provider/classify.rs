@@ -138,6 +138,13 @@ pub fn is_cut_short(message: &AssistantMessage, limit: u64) -> bool {
     message.stop_reason == StopReason::Length && limit > 0 && message.usage.output < limit
 }
 
+/// Whether a provider refused a request with pictures because of them: their number, size, type or bytes.
+pub(crate) fn is_about_pictures(failure: &Failure, text: &str) -> bool {
+    let words = text.to_lowercase();
+    let names_them = ["image", "picture", "media"].iter().any(|word| words.contains(word));
+    failure.status == Some(413) || (matches!(failure.status, Some(400 | 415 | 422)) && names_them)
+}
+
 fn has(text: &str, pattern: &str) -> bool {
     let mut from = text;
     let (first, rest) = split(pattern);

@@ -163,6 +163,10 @@ fn is_local(url: &str) -> bool {
 }
 
 impl Provider for Http {
+    fn sends_images(&self) -> bool {
+        self.options.sends_images
+    }
+
     fn stream(&self, mut request: Request) -> Deltas {
         let HttpOptions { sends_images, budgets, .. } = self.options;
         if !sends_images || budgets != ThinkingBudgets::default() {

@@ -18,6 +18,7 @@ use super::decode::Utf8;
 use super::files::reason;
 use super::truncate::{self, Hit, Limits, MAX_BYTES, MAX_LINES, Truncation};
 use super::{Running, Tier, Tool, ToolContext, ToolOutcome, args, picture};
+use crate::picture::PictureKind;
 use crate::provider::ToolSpec;
 
 /// Shows a text file or a picture (PNG, JPEG, GIF, WebP). Of a text, at most 2000 lines or 50 KB are shown at once,
@@ -64,7 +65,7 @@ impl Tool for Read {
             let input: ReadInput = args::parse("read", arguments)?;
             let found = place.paths().existing(&input.path);
             place.keys.refuse_key_file(&found.path)?;
-            let outcome = read(&found.path, &input, &place).map_err(|error| {
+            let outcome = read(&found.path, &input).map_err(|error| {
                 let offer = if found.is_variant { String::new() } else { place.paths().offer(&input.path) };
                 let path = found.path.display();
                 ToolOutcome::failed(format!("cannot read {path}: {}{offer}", reason(&error)))
@@ -74,7 +75,7 @@ impl Tool for Read {
     }
 }
 
-fn read(path: &Path, input: &ReadInput, place: &ToolContext) -> io::Result<ToolOutcome> {
+fn read(path: &Path, input: &ReadInput) -> io::Result<ToolOutcome> {
     let about = std::fs::metadata(path)?;
     if about.is_dir() {
         let text = format!("{} is a folder: list it with ls (or with bash: ls)", path.display());
@@ -90,8 +91,8 @@ fn read(path: &Path, input: &ReadInput, place: &ToolContext) -> io::Result<ToolO
     let mut start = vec![0; 8192];
     let length = fill(&mut file, &mut start)?;
     start.truncate(length);
-    if let Some(kind) = picture::kind(&start) {
-        return picture::read(kind, start, file, about.len(), place);
+    if let Some(kind) = PictureKind::of(&start) {
+        return picture::read(kind, start, file, about.len());
     }
     if start.contains(&0) {
         let size = truncate::size(about.len());

@@ -16,6 +16,7 @@ mod compact;
 mod examples;
 mod forecasts;
 mod picked_requests;
+mod pictures;
 mod queue;
 mod resources;
 mod retry;

@@ -21,7 +21,6 @@ fn place(dir: &Path) -> ToolContext {
         home: None,
         outputs: OutputFolder::new(dir.join("spill"), "s"),
         session_env: Vec::new(),
-        images: true,
         keys: Default::default(),
     }
 }

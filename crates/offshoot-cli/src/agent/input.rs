@@ -96,7 +96,6 @@ fn picture(app: &App, path: &Path, cwd: Option<&str>) -> Result<(Vec<Block>, Str
         session_env: Vec::new(),
         cwd,
         home: app.environment.home.clone(),
-        images: true,
         keys: KeyGuard::default(),
     };
     let (partial, _partials) = tokio::sync::mpsc::unbounded_channel();
@@ -106,11 +105,15 @@ fn picture(app: &App, path: &Path, cwd: Option<&str>) -> Result<(Vec<Block>, Str
     let outcome = runtime.block_on(reading);
     let (images, rest): (Vec<Block>, Vec<Block>) =
         outcome.content.into_iter().partition(|block| matches!(block, Block::Image { .. }));
+    let text = text_of(&rest);
     if images.is_empty() {
-        let what = format!("{} is neither text nor a picture that models take", path.display());
+        let left_out = text.strip_prefix('[').and_then(|text| text.split_once(": left out, ")).map(|(_, why)| why);
+        let what = match left_out {
+            Some(why) => format!("the picture {} cannot be sent: {}", path.display(), why.trim_end_matches(']')),
+            None => format!("{} is neither text nor a picture that models take", path.display()),
+        };
         return Err(CommandError::usage(what).hint("PNG, JPEG, GIF and WebP are"));
     }
-    let text = text_of(&rest);
     let note = text.lines().find(|line| line.starts_with("[scaled")).unwrap_or_default().to_owned();
     Ok((images, note))
 }

@@ -95,7 +95,6 @@ pub(crate) fn setup(app: &App, args: &Args, session: &Session, approver: Approve
         session_env: Vec::new(),
         cwd,
         home: app.environment.home.clone(),
-        images: setup.model.images,
         keys,
         sandbox,
     };
