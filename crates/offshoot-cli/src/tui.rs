@@ -1,6 +1,7 @@
 //! `offshoot` on a terminal: the program around the front end. Holds the agent and the store, runs the front end's
 //! tasks and sends it their results.
 
+mod ending;
 mod hangup;
 mod signals;
 mod stop;
@@ -146,13 +147,13 @@ fn converse(
         lender: Arc::default(),
     };
     let (watch, notice) = hangup::hangup();
-    let mut program = Program::start(context, session, setup, notice)?;
+    let mut program = Program::start(context, session, setup, (notice, signals.ending()))?;
     program.take(ProgramTask::Look);
     let mut said = said.into_iter();
     // A prompt waits for its key before it is recorded: without one it comes back into the editor.
     said.next().into_iter().for_each(|first| program.take(ProgramTask::Ask(Box::new(Command::Prompt(first)))));
     said.for_each(|then| program.take(ProgramTask::Ask(Box::new(Command::FollowUp(then)))));
-    watch.start(sender.clone())?;
+    watch.start(sender.clone(), signals.ending())?;
     let inbox = Inbox { sender, receiver };
     let ran = run_front_end(model, &inbox, &mut program, crate::ui::terminal);
     program.close();

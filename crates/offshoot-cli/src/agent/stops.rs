@@ -17,6 +17,7 @@ pub(crate) enum Stop {
 pub(crate) struct Stops {
     interrupt: Signal,
     terminate: Signal,
+    quit: Signal,
     /// `None` if whoever started the program wants it to outlive the terminal, as `nohup` does.
     hangup: Option<Signal>,
     time: Option<Pin<Box<Sleep>>>,
@@ -29,6 +30,7 @@ impl Stops {
         Ok(Self {
             interrupt: signal(SignalKind::interrupt())?,
             terminate: signal(SignalKind::terminate())?,
+            quit: signal(SignalKind::quit())?,
             hangup: if is_ignored(hangup) { None } else { Some(signal(hangup)?) },
             time: limit.map(|limit| Box::pin(sleep(limit))),
         })
@@ -50,6 +52,7 @@ impl Stops {
         tokio::select! {
             _ = self.interrupt.recv() => {}
             _ = self.terminate.recv() => {}
+            _ = self.quit.recv() => {}
             () = hangup => {}
             () = time => {
                 self.time = None;

@@ -12,6 +12,7 @@ use offshoot_tui::app::msg::Msg;
 use rustix::event::{PollFd, PollFlags, poll};
 use tokio::sync::oneshot;
 
+use super::ending::EndNotice;
 use crate::error::{CommandError, Result};
 
 /// The agent's time to write what it has: longer than the wait for a lock.
@@ -42,11 +43,12 @@ impl HangupWatch {
     ///
     /// # Errors
     /// The thread cannot be started.
-    pub(super) fn start(self, to: Sender<Msg>) -> Result<()> {
+    pub(super) fn start(self, to: Sender<Msg>, ending: EndNotice) -> Result<()> {
         let thread = std::thread::Builder::new().name("hangup".to_owned());
         let watch = move || {
             if wait().is_ok() {
                 // Both may have ended. The agent is stopped here, because the front end may never read the message.
+                ending.give();
                 drop(to.send(Msg::End));
                 let _ = self.to_agent.send(());
                 let _ = self.agent_ended.recv_timeout(AGENT_GRACE);

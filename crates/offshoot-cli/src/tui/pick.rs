@@ -37,7 +37,7 @@ pub(super) fn session(app: &App, args: &Args) -> Result<Option<(PathBuf, Signals
     signals.connect(sender.clone());
     // There is no agent yet.
     let (watch, _) = hangup::hangup();
-    watch.start(sender.clone())?;
+    watch.start(sender.clone(), signals.ending())?;
     let inbox = Inbox { sender, receiver };
     let mut picker = Picker { app: &app, session_list };
     let ran = run(Model::choosing(wishes, sessions), &inbox, &mut picker, crate::ui::terminal);

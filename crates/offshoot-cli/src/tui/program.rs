@@ -16,10 +16,11 @@ use offshoot_tui::app::msg::Msg;
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 
 use super::drafts::DraftWriter;
+use super::ending::EndNotice;
 use super::extension_front::ExtensionDesk;
 use super::hangup::HangupNotice;
 use super::job_context::JobContext;
-use super::lending::lend;
+use super::lending::{Borrowed, lend, run};
 use super::serve::serve;
 use super::stop::stop;
 use crate::app::App;
@@ -32,13 +33,19 @@ pub(super) struct Program {
     app: App,
     drafts: DraftWriter,
     lender: Arc<OnceLock<Arc<ExtensionDesk>>>,
+    ending: EndNotice,
     /// `None` once the program ends.
     tasks: Option<UnboundedSender<ProgramTask>>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl Program {
-    pub(super) fn start(context: JobContext, session: Session, setup: Setup, hangup: HangupNotice) -> Result<Self> {
+    pub(super) fn start(
+        context: JobContext,
+        session: Session,
+        setup: Setup,
+        (hangup, ending): (HangupNotice, EndNotice),
+    ) -> Result<Self> {
         let failed = |error| CommandError::io("start the agent", &error);
         // Unbounded: it carries the user's actions, and the screen never waits.
         let (tasks, wanted) = unbounded_channel();
@@ -52,7 +59,7 @@ impl Program {
             // Longer work is not waited for.
             runtime.shutdown_background();
         });
-        Ok(Self { app, drafts, lender, tasks: Some(tasks), thread: Some(thread.map_err(failed)?) })
+        Ok(Self { app, drafts, lender, ending, tasks: Some(tasks), thread: Some(thread.map_err(failed)?) })
     }
 
     /// Returns when everything is written.
@@ -89,16 +96,20 @@ impl offshoot_tui::app::run::Program for Program {
         let mut file = tempfile::Builder::new().prefix("offshoot-").suffix(".md").tempfile()?;
         file.write_all(text.as_bytes())?;
         file.flush()?;
-        let status = Command::new(program).args(words).arg(file.path()).status();
-        let status = status.map_err(|error| match error.kind() {
+        let borrowed = run(Command::new(program).args(words).arg(file.path()), &self.ending);
+        let borrowed = borrowed.map_err(|error| match error.kind() {
             io::ErrorKind::NotFound => {
                 let what = "is not installed: name an editor in $VISUAL, in $EDITOR or in the setting externalEditor";
                 io::Error::new(error.kind(), format!("{program} {what}"))
             }
             kind => io::Error::new(kind, format!("{program}: {error}")),
         })?;
-        if !status.success() {
-            return Err(io::Error::other(format!("{program} ended with {status}; the text is as it was")));
+        match borrowed {
+            Borrowed::Ended(status) if !status.success() => {
+                return Err(io::Error::other(format!("{program} ended with {status}; the text is as it was")));
+            }
+            // What was saved is the draft.
+            Borrowed::Ended(_) | Borrowed::ToldToEnd => {}
         }
         // Some editors replace the file.
         let written = read_regular_text(file.path(), MAX_WRITTEN)?;
@@ -108,6 +119,6 @@ impl offshoot_tui::app::run::Program for Program {
 
     fn lend(&mut self, wish: u64, group: u32) -> io::Result<()> {
         let Some(desk) = self.lender.get() else { return Ok(()) };
-        lend(group, || desk.lends(wish))
+        lend(group, &self.ending, || desk.lends(wish))
     }
 }

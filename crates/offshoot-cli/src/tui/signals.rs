@@ -8,6 +8,7 @@ use offshoot_tui::app::msg::Msg;
 use rustix::process::Signal;
 use tokio::signal::unix::{Signal as Stream, SignalKind, signal};
 
+use super::ending::EndNotice;
 use crate::error::{CommandError, Result};
 
 /// A thread that handles signals while the program runs. They no longer end the program: the receiver must.
@@ -17,6 +18,7 @@ pub(super) struct Signals(Arc<Mutex<SignalTarget>>);
 #[derive(Debug, Default)]
 struct SignalTarget {
     to: Option<Sender<Msg>>,
+    ending: EndNotice,
     /// Messages that arrived without a receiver.
     undelivered: Vec<Msg>,
 }
@@ -47,6 +49,10 @@ impl Signals {
         std::mem::take(&mut told.undelivered).into_iter().for_each(|msg| told.receive(msg));
     }
 
+    pub(super) fn ending(&self) -> EndNotice {
+        lock(&self.0).ending.clone()
+    }
+
     /// A front end has ended: messages it did not read are kept for the next one.
     pub(super) fn disconnect(&self, inbox: &Receiver<Msg>) {
         let mut told = lock(&self.0);
@@ -57,6 +63,9 @@ impl Signals {
 
 impl SignalTarget {
     fn receive(&mut self, msg: Msg) {
+        if matches!(msg, Msg::End) {
+            self.ending.give();
+        }
         let undelivered = match &self.to {
             Some(to) => to.send(msg).err().map(|undelivered| undelivered.0),
             None => Some(msg),
@@ -70,9 +79,12 @@ fn lock(told: &Mutex<SignalTarget>) -> MutexGuard<'_, SignalTarget> {
     told.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The signals for a front end.
+/// The signals for a front end. In raw mode no key is a signal: an interrupt comes from outside, and ends the program as the
+/// others do.
 struct SignalStreams {
     end: Stream,
+    interrupt: Stream,
+    quit: Stream,
     gone: Stream,
     stop: Stream,
     resumed: Stream,
@@ -82,6 +94,8 @@ impl SignalStreams {
     fn open() -> io::Result<Self> {
         Ok(Self {
             end: signal(SignalKind::terminate())?,
+            interrupt: signal(SignalKind::interrupt())?,
+            quit: signal(SignalKind::quit())?,
             gone: signal(SignalKind::hangup())?,
             stop: signal(SignalKind::from_raw(Signal::TSTP.as_raw()))?,
             resumed: signal(SignalKind::from_raw(Signal::CONT.as_raw()))?,
@@ -91,6 +105,8 @@ impl SignalStreams {
     async fn next(&mut self) -> Msg {
         tokio::select! {
             _ = self.end.recv() => Msg::End,
+            _ = self.interrupt.recv() => Msg::End,
+            _ = self.quit.recv() => Msg::End,
             _ = self.gone.recv() => Msg::End,
             _ = self.stop.recv() => Msg::Suspend,
             _ = self.resumed.recv() => Msg::Continued,

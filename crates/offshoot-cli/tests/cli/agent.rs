@@ -353,7 +353,7 @@ fn one_interrupt_ends_it_in_good_order() {
 
 #[test]
 fn a_signal_stops_a_tool_and_answers_its_call() {
-    for signal in ["-INT", "-TERM", "-HUP"] {
+    for signal in ["-INT", "-TERM", "-HUP", "-QUIT"] {
         let talk = waiting_tool();
         let (child, mut out) = until_the_tool_runs(&talk);
         send_signal(&child, signal);

@@ -367,7 +367,7 @@ fn a_client_is_told_what_it_subscribed_to() {
 #[test]
 fn every_end_keeps_the_results_of_running_tools() {
     let mut ends = BTreeMap::new();
-    for how in ["end of input", "SIGTERM", "SIGINT", "SIGHUP", "nobody reads"] {
+    for how in ["end of input", "SIGTERM", "SIGINT", "SIGQUIT", "SIGHUP", "nobody reads"] {
         let talk = Talk::new([Reply::call("bash", "c1", json!({"command": "echo begun; exec sleep 600"}))]);
         let mut client = RpcClient::start(&talk, &[]);
         client.prompt("wait");
@@ -375,6 +375,7 @@ fn every_end_keeps_the_results_of_running_tools() {
         match how {
             "SIGTERM" => client.signal(Signal::TERM),
             "SIGINT" => client.signal(Signal::INT),
+            "SIGQUIT" => client.signal(Signal::QUIT),
             "SIGHUP" => client.signal(Signal::HUP),
             _ => {}
         }
@@ -398,6 +399,7 @@ fn every_end_keeps_the_results_of_running_tools() {
     }
     let expected = [
         ("SIGHUP", Some(130)),
+        ("SIGQUIT", Some(130)),
         ("SIGINT", Some(130)),
         ("SIGTERM", Some(130)),
         ("end of input", Some(0)),

@@ -6,6 +6,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use insta::assert_snapshot;
 use offshoot_agent::testing::script::{Reply, Then};
 use rustix::process::Signal;
+use serde_json::json;
 
 use crate::agent::{Talk, container};
 use crate::terminal::{Terminal, signal};
@@ -105,7 +106,7 @@ fn a_script_is_not_stopped_with_it() {
 
 #[test]
 fn whoever_ends_it_gets_the_terminal_back() {
-    for name in [Signal::TERM, Signal::HUP] {
+    for name in [Signal::TERM, Signal::HUP, Signal::INT, Signal::QUIT] {
         let hanging = Reply { then: Then::Hang, cut: Some(900), ..Reply::text(&"so many words ".repeat(40)) };
         let talk = Talk::new([hanging]);
         let mut terminal = Terminal::offshoot(&talk, &["chat", "go"], (80, 24));
@@ -159,6 +160,118 @@ fn the_users_own_editor_has_the_terminal_meanwhile() {
     terminal.send("\x04");
     assert!(terminal.ended());
     talk.no_problems();
+}
+
+/// A turn whose command runs until it is stopped, and the command's process.
+fn at_work(editor: &str) -> (Talk, Terminal, u32) {
+    let command = "echo $$ > ~/command; exec sleep 1000";
+    let talk = Talk::new([Reply::call("bash", "c1", json!({ "command": command })), Reply::text("Done.")]);
+    let editor = script(&talk, editor);
+    let mut terminal = Terminal::offshoot_in(&talk, &[], (80, 24), &[("EDITOR", &editor)]);
+    terminal.until_text("m1").send("go\r");
+    terminal.until_text("sleep 1000");
+    let file = talk.world.home().join("command");
+    terminal.while_not("the command", || fs::read_to_string(&file).is_ok_and(|pid| pid.ends_with('\n')));
+    let command = fs::read_to_string(file).unwrap().trim().parse().unwrap();
+    (talk, terminal, command)
+}
+
+fn is_alive(process: u32) -> bool {
+    let status = fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
+    status.rsplit_once(')').is_some_and(|(_, rest)| !rest.trim_start().starts_with('Z'))
+}
+
+/// Nothing is left over: the command has ended and its call has a result.
+fn assert_ended_in_order(talk: &Talk, terminal: &mut Terminal, command: u32) {
+    assert!(terminal.ended(), "{}", terminal.screen());
+    assert!(terminal.is_given_back(), "{}", terminal.raw());
+    assert!(!is_alive(command), "the command is an orphan");
+    let lines = talk.lines();
+    let result = lines.iter().find(|line| line["message"]["role"] == "toolResult");
+    assert_eq!(result.map(|line| &line["message"]["toolCallId"]), Some(&json!("c1")), "{lines:?}");
+    assert!(terminal.raw().ends_with_modes_reset(), "{}", terminal.raw());
+}
+
+trait Modes {
+    fn ends_with_modes_reset(&self) -> bool;
+}
+
+impl Modes for String {
+    /// The keys of kitty's protocol and reports of the focus are switched off after they were last switched on.
+    fn ends_with_modes_reset(&self) -> bool {
+        self.rfind("\x1b[<1u") > self.rfind("\x1b[>1u") && self.rfind("\x1b[?1004l") > self.rfind("\x1b[?1004h")
+    }
+}
+
+/// The editor has read a line: from here on it has the terminal.
+fn has_the_terminal(terminal: &mut Terminal) {
+    terminal.until_text("begun").send("\r");
+    terminal.until_text("ready");
+}
+
+/// Story: Ctrl+C in the editor of Ctrl+G ended offshoot, and the model's command went on without it.
+#[test]
+fn an_interrupt_in_the_users_own_editor_is_the_editors() {
+    let (talk, mut terminal, command) = at_work(
+        "trap 'echo interrupted' INT; trap 'echo quit' QUIT; echo begun; read go; echo ready; while ! read word; do :; done; echo $word > \"$1\"",
+    );
+    terminal.send("draft\x07");
+    has_the_terminal(&mut terminal);
+    terminal.send("\x03");
+    terminal.until_text("interrupted").send("\x1c");
+    terminal.until("the other key", |screen| screen.lines().any(|row| row.ends_with("quit"))).send("edited\r");
+    terminal.until("what was written", |screen| screen.contains("\nedited\n──") && screen.contains("m1"));
+    assert!(is_alive(command), "the turn goes on");
+    terminal.signal(Signal::INT);
+    assert_ended_in_order(&talk, &mut terminal, command);
+    talk.no_problems();
+}
+
+/// A signal from elsewhere ends both, while the editor has the terminal too. What the editor has saved is kept.
+#[test]
+fn a_signal_ends_the_users_own_editor_too() {
+    for name in [Signal::INT, Signal::TERM, Signal::QUIT, Signal::HUP] {
+        let (talk, mut terminal, command) = at_work("echo saved > \"$1\"; echo ready; exec sleep 1000");
+        terminal.send("draft\x07");
+        terminal.until_text("ready");
+        terminal.signal(name);
+        assert_ended_in_order(&talk, &mut terminal, command);
+        let drafts = talk.world.home().join(".local/state/offshoot/drafts");
+        let kept = drafts.read_dir().unwrap().map(|file| fs::read_to_string(file.unwrap().path()).unwrap());
+        assert_eq!(kept.collect::<Vec<_>>(), ["saved"], "{name:?}");
+    }
+}
+
+/// Ctrl+Z in the editor stops the editor and offshoot, and `fg` continues both.
+#[test]
+fn the_users_own_editor_can_be_stopped() {
+    let talk = Talk::new([]);
+    let editor = script(&talk, "echo begun; read go; echo ready; read word; echo $word > \"$1\"");
+    let mut terminal = Terminal::shell_with(&talk, (80, 24), &[("EDITOR", &editor)]);
+    terminal.send(&format!("{}\r", env!("CARGO_BIN_EXE_offshoot")));
+    terminal.until_text("m1").send("draft\x07");
+    has_the_terminal(&mut terminal);
+    terminal.send("\x1a");
+    terminal.until("the shell", |screen| screen.contains("Stopped") && screen.ends_with("shell>")).send("fg\r");
+    terminal.until("the editor", |screen| !screen.ends_with("shell>") && screen.contains("fg\n")).send("edited\r");
+    terminal.until("what was written", |screen| screen.contains("\nedited\n──")).send("\x03\x04");
+    terminal.until("the shell", |screen| screen.ends_with("shell>")).send("exit\r");
+    assert!(terminal.ended());
+    talk.no_problems();
+}
+
+/// Without a shell nobody could continue it.
+#[test]
+fn without_a_shell_the_users_own_editor_goes_on() {
+    let talk = Talk::new([]);
+    let editor = script(&talk, "echo begun; read go; echo ready; read word; echo $word > \"$1\"");
+    let mut terminal = Terminal::offshoot_in(&talk, &[], (80, 24), &[("EDITOR", &editor)]);
+    terminal.until_text("m1").send("draft\x07");
+    has_the_terminal(&mut terminal);
+    terminal.send("\x1a");
+    terminal.send("edited\r");
+    terminal.until("what was written", |screen| screen.contains("\nedited\n──")).send("\x03\x04");
+    assert!(terminal.ended());
 }
 
 #[test]
