@@ -88,6 +88,7 @@ struct SignalStreams {
     gone: Stream,
     stop: Stream,
     resumed: Stream,
+    window: Stream,
 }
 
 impl SignalStreams {
@@ -99,6 +100,7 @@ impl SignalStreams {
             gone: signal(SignalKind::hangup())?,
             stop: signal(SignalKind::from_raw(Signal::TSTP.as_raw()))?,
             resumed: signal(SignalKind::from_raw(Signal::CONT.as_raw()))?,
+            window: signal(SignalKind::window_change())?,
         })
     }
 
@@ -110,6 +112,7 @@ impl SignalStreams {
             _ = self.gone.recv() => Msg::End,
             _ = self.stop.recv() => Msg::Suspend,
             _ = self.resumed.recv() => Msg::Continued,
+            _ = self.window.recv() => Msg::WindowChanged,
         }
     }
 }

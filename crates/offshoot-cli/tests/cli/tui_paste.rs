@@ -66,3 +66,52 @@ fn what_is_missing_is_named() {
         assert!(terminal.ended());
     }
 }
+
+/// Story: the end of a paste was lost on the way, and every key was part of it from then on, Escape and Ctrl+C too. Nothing
+/// was on the screen.
+#[test]
+fn a_paste_without_an_end_is_shown_and_a_key_ends_it() {
+    for (key, columns) in [("\x1b", 80), ("\x03", 40), ("\x1b[27u", 80), ("\x1b[99;5u", 40)] {
+        let talk = Talk::new([Reply::text("I see.")]);
+        let mut terminal = Terminal::offshoot(&talk, &[], (columns, 24));
+        terminal.until_text("m1").send("\x1b[200~lost words");
+        terminal
+            .until("the paste", |screen| screen.contains("\nlost words\n") && screen.contains("escape"))
+            .send(" and more");
+        terminal.until_text("lost words and more").send(key);
+        terminal.until("the end of the paste", |screen| !screen.contains("ends it"));
+        terminal.send("!\r");
+        terminal.until_text("I see.").until_idle();
+        let asked = talk.server.seen().pop().unwrap().json()["messages"].to_string();
+        assert!(asked.contains("lost words and more!"), "{key:?}: {asked}");
+        terminal.send("\x04");
+        assert!(terminal.ended());
+    }
+}
+
+/// The terminal can be asked for its size and its cursor while a paste is open.
+#[test]
+fn a_paste_without_an_end_does_not_hold_up_a_resize() {
+    let talk = Talk::new([]);
+    let mut terminal = Terminal::offshoot(&talk, &[], (80, 24));
+    terminal.until_text("m1").send("\x1b[200~lost words");
+    terminal.until_text("ends it").resize(60, 20);
+    terminal.until("the other size", |screen| screen.contains(&format!("\n{}\n", "─".repeat(60)))).send("\x03");
+    terminal
+        .until("no answer of the terminal", |screen| screen.contains("\nlost words\n") && !screen.contains("ends it"));
+    terminal.send("\x03\x04");
+    assert!(terminal.ended());
+}
+
+/// Story: an answer to another program's query, or one that came in pieces, was typed into the prompt.
+#[test]
+fn what_a_terminal_answers_is_not_typed() {
+    let talk = Talk::new([]);
+    let mut terminal = Terminal::offshoot(&talk, &[], (80, 24));
+    terminal.until_text("m1").send("a\x1b]11;rgb:0000/00");
+    terminal.send("00/0000\x1b");
+    terminal.send("\\b\x1bP>|XTerm(3");
+    terminal.send("90)\x1b\\c\x1b_Gi=1;OK\x1b\\d\x1b[?62;4c\x1b[?1ue");
+    terminal.until("the letters", |screen| screen.contains("\nabcde\n")).send("\x03\x04");
+    assert!(terminal.ended());
+}

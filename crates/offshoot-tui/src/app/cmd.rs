@@ -48,6 +48,8 @@ pub enum ScreenTask {
     Edit(String),
     /// Give the terminal to a group of processes of extensions, whose wish has this number.
     Lend(u64, u32),
+    /// Looks whether the terminal has another size.
+    LookAtSize,
     /// Suspend the program and give the terminal to the shell.
     Suspend,
     /// Take the terminal back after the program was stopped.

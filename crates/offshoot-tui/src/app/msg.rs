@@ -37,6 +37,10 @@ pub enum Msg {
     Idle,
     Key(KeyEvent),
     Paste(String),
+    /// Whether a paste goes on whose end is missing.
+    OpenPaste(bool),
+    /// The terminal may have another size.
+    WindowChanged,
     /// The size of a terminal cell in pixels.
     Cell(CellSize),
     Resized(Size),

@@ -1,7 +1,8 @@
 //! The event loop. It takes messages, runs commands, and draws once for each batch of messages. Only this module sets
 //! up the terminal and gives it back.
 
-mod answer;
+mod decoder;
+mod source;
 mod tty;
 mod input;
 
@@ -12,7 +13,7 @@ use std::time::Duration;
 
 use offshoot_session::clock::Millis;
 use offshoot_session::transcript::Level;
-use ratatui::layout::{Rect, Size};
+use ratatui::layout::{Position, Rect, Size};
 
 use super::cmd::{Cmd, ProgramTask, ScreenTask};
 use super::model::{Model, Overlay};
@@ -59,22 +60,22 @@ pub fn run(
 ) -> io::Result<Model> {
     tty::watch_panics(open, &inbox.sender);
     let guard = tty::Guard::enter(open)?;
-    let mut answers = answer::Answers::default();
+    let (woken, wake) = io::pipe()?;
+    let mut source = source::Source::open(woken)?;
     if model.wishes.minds_background() {
         // The answer comes before that to the cursor query, which every terminal answers. So a missing answer costs no
         // time.
         guard.send(tty::AskBackground)?;
-        answers.expect();
     }
-    let (size, cursor) = tty::place()?;
+    let size = tty::columns_and_rows()?;
+    let cursor = ask_cursor(&mut source, &guard);
     update(&mut model, Msg::Cell(tty::cell()));
     update(&mut model, Msg::Resized(size));
     update(&mut model, Msg::Now(program.now()));
     expect_resizes(&mut model);
-    begin(&mut model, inbox, &mut answers)?;
+    begin(&mut model, inbox, &mut source)?;
     let mut screen = Screen::new(open(), size, cursor.unwrap_or(tty::lowest(size)), model.wishes.rewraps)?;
-    let patience = if model.is_choosing { input::SHORT } else { input::LONG };
-    let keys = input::Keys::start(inbox.sender.clone(), answers, patience)?;
+    let keys = input::Keys::start(inbox.sender.clone(), source, wake)?;
     let mut hands = Hands {
         screen: &mut screen,
         keys: &keys,
@@ -117,8 +118,8 @@ fn next(model: &Model, inbox: &Inbox) -> Option<Msg> {
 }
 
 /// Takes the pending input, so that the first drawing has the right colours.
-fn begin(model: &mut Model, inbox: &Inbox, answers: &mut answer::Answers) -> io::Result<()> {
-    for msg in input::waiting(answers)? {
+fn begin(model: &mut Model, inbox: &Inbox, source: &mut source::Source) -> io::Result<()> {
+    for msg in source.next(0)?.into_iter().filter_map(input::msg) {
         if matches!(msg, Msg::Background(_)) {
             update(model, msg);
         } else {
@@ -127,6 +128,11 @@ fn begin(model: &mut Model, inbox: &Inbox, answers: &mut answer::Answers) -> io:
         }
     }
     Ok(())
+}
+
+/// Where the cursor is. `None` if the terminal does not say it.
+fn ask_cursor(source: &mut source::Source, guard: &tty::Guard) -> Option<Position> {
+    source.cursor(|| guard.send(tty::AskCursor)).ok().flatten()
 }
 
 /// The remaining time to wait for messages. `None` if it is time to draw, or if the clock was set back.
@@ -268,7 +274,11 @@ impl Hands<'_> {
         }
         self.screen.send()?;
         self.keys.pause();
-        Ok(tty::place()?.1.map(|cursor| cursor.y))
+        Ok(self.ask_cursor().map(|cursor| cursor.y))
+    }
+
+    fn ask_cursor(&self) -> Option<Position> {
+        ask_cursor(&mut self.keys.source(), self.guard)
     }
 
     fn draw_full(&mut self, model: &mut Model) -> io::Result<()> {
@@ -319,9 +329,10 @@ impl Hands<'_> {
             ScreenTask::Lend(wish, group) => self.lend(model, wish, group),
             ScreenTask::Suspend => self.suspend(model),
             ScreenTask::TakeBack => self.take_back(model),
-            ScreenTask::AskBackground => {
-                self.keys.expect();
-                self.guard.send(tty::AskBackground)
+            ScreenTask::AskBackground => self.guard.send(tty::AskBackground),
+            ScreenTask::LookAtSize => {
+                self.keys.look();
+                Ok(())
             }
             ScreenTask::Title(title) => self.set_title(&title),
             ScreenTask::Copy(text) => self.screen.put(tty::Clipboard(&text)),
@@ -407,7 +418,8 @@ impl Hands<'_> {
     /// Starts drawing again at the cursor.
     fn begin_again(&mut self, model: &mut Model) -> io::Result<()> {
         self.guard.set()?;
-        let (size, cursor) = tty::place()?;
+        let size = tty::columns_and_rows()?;
+        let cursor = self.ask_cursor();
         update(model, Msg::Cell(tty::cell()));
         update(model, Msg::Resized(size));
         self.screen.begin_again(size, cursor.unwrap_or(tty::lowest(size)))?;

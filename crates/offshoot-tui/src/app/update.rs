@@ -80,6 +80,11 @@ fn apply(model: &mut Model, msg: Msg) -> Vec<Cmd> {
         Msg::Clipboard(text) => update(model, Msg::Paste(text)),
         Msg::Resized(size) => resized(model, size),
         Msg::Focus(_) => Vec::new(),
+        Msg::OpenPaste(is_open) => {
+            model.has_open_paste = is_open;
+            Vec::new()
+        }
+        Msg::WindowChanged => vec![ScreenTask::LookAtSize.into()],
         Msg::Continued => vec![ScreenTask::TakeBack.into()],
         Msg::Background(background) => dress::background(model, background),
         Msg::Themes(themes) => dress::themes(model, themes),
@@ -137,7 +142,7 @@ fn apply(model: &mut Model, msg: Msg) -> Vec<Cmd> {
 
 /// Whether a message may change what is on the screen. Skills and templates are shown only while a command is typed.
 pub(super) fn changes_screen(model: &Model, msg: &Msg) -> bool {
-    !matches!(msg, Msg::Called(..)) || !model.editor.is_empty()
+    !matches!(msg, Msg::WindowChanged) && (!matches!(msg, Msg::Called(..)) || !model.editor.is_empty())
 }
 
 /// Whether the drawing may wait for more messages. The first rows of an empty list are awaited: they are drawn at once.

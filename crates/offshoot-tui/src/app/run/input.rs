@@ -1,119 +1,112 @@
 //! Reads the terminal's events on a thread. The thread can be paused while another program uses the terminal.
 
-use std::io;
+use std::io::{self, PipeWriter, Write as _};
 use std::sync::mpsc::Sender;
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
-use std::time::Duration;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
-use ratatui::crossterm::event::{self, Event};
+use ratatui::crossterm::event::Event;
 use ratatui::layout::Size;
 
-use super::answer::{Answers, Heard};
+use super::decoder::Decoded;
+use super::source::Source;
 use super::tty;
 use crate::app::msg::Msg;
 
-/// How long the thread listens before it checks for a pause. The short time is for when a pause will come soon.
-pub(super) const LONG: Duration = Duration::from_millis(100);
-pub(super) const SHORT: Duration = Duration::from_millis(20);
+/// How often the size of the terminal is looked at, in milliseconds.
+const STEP: u64 = 100;
 
 #[derive(Debug)]
-pub(super) struct Keys(Arc<Shared>);
+pub(super) struct Keys {
+    shared: Arc<Shared>,
+    /// Ends the thread's wait.
+    wake: PipeWriter,
+}
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Shared {
     state: Mutex<KeysState>,
     changed: Condvar,
+    source: Mutex<Source>,
 }
 
 impl Shared {
     /// Makes the thread wait before its next read.
     fn wait(&self) {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner).shall_wait = true;
+        self.state().shall_wait = true;
     }
 
-    /// Whether the terminal was queried since the last call.
-    fn is_asked(&self) -> bool {
-        std::mem::take(&mut self.state.lock().unwrap_or_else(PoisonError::into_inner).expects)
+    fn state(&self) -> MutexGuard<'_, KeysState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn source(&self) -> MutexGuard<'_, Source> {
+        self.source.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 #[derive(Debug, Default)]
 struct KeysState {
     shall_wait: bool,
-    expects: bool,
     waits: bool,
     shall_end: bool,
 }
 
 impl Keys {
-    /// Starts the thread. `answers` contains the earlier queries to the terminal.
-    pub(super) fn start(to: Sender<Msg>, answers: Answers, patience: Duration) -> io::Result<Self> {
-        let shared = Arc::new(Shared::default());
+    /// Starts the thread. `wake` is the other end of what the source is woken by.
+    pub(super) fn start(to: Sender<Msg>, source: Source, wake: PipeWriter) -> io::Result<Self> {
+        let shared = Arc::new(Shared { state: Mutex::default(), changed: Condvar::new(), source: Mutex::new(source) });
         let own = shared.clone();
-        std::thread::Builder::new().name("keys".to_owned()).spawn(move || listen(&own, &to, answers, patience))?;
-        Ok(Self(shared))
+        std::thread::Builder::new().name("keys".to_owned()).spawn(move || listen(&own, &to))?;
+        Ok(Self { shared, wake })
     }
 
-    /// Announces a query for the terminal's background.
-    pub(super) fn expect(&self) {
-        self.0.state.lock().unwrap_or_else(PoisonError::into_inner).expects = true;
-    }
-
-    /// Pauses the reading, and returns when the thread no longer reads. After a resize it returns at once.
+    /// Pauses the reading, and returns when the thread no longer reads.
     pub(super) fn pause(&self) {
-        self.0.wait();
-        let mut state = self.0.state.lock().unwrap_or_else(PoisonError::into_inner);
+        self.shared.wait();
+        self.look();
+        let mut state = self.shared.state();
         while !state.waits && !state.shall_end {
-            state = self.0.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+            state = self.shared.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
     }
 
+    /// Ends the thread's wait: the size of the terminal may have changed.
+    pub(super) fn look(&self) {
+        // A full pipe wakes as well, and one without a reader has nobody to wake.
+        drop((&self.wake).write(b"!"));
+    }
+
+    /// The source, while the reading is paused.
+    pub(super) fn source(&self) -> MutexGuard<'_, Source> {
+        self.shared.source()
+    }
+
     pub(super) fn resume_reading(&self) {
-        self.0.state.lock().unwrap_or_else(PoisonError::into_inner).shall_wait = false;
-        self.0.changed.notify_all();
+        self.shared.state().shall_wait = false;
+        self.shared.changed.notify_all();
     }
 }
 
 impl Drop for Keys {
     fn drop(&mut self) {
-        self.0.state.lock().unwrap_or_else(PoisonError::into_inner).shall_end = true;
-        self.0.changed.notify_all();
+        self.shared.state().shall_end = true;
+        self.shared.changed.notify_all();
+        self.look();
     }
 }
 
-/// The pending events. Does not wait.
-pub(super) fn waiting(answers: &mut Answers) -> io::Result<Vec<Msg>> {
-    let mut msgs = Vec::new();
-    while event::poll(Duration::ZERO)? {
-        msgs.extend(answers.take(event::read()?).into_iter().filter_map(msg));
-    }
-    Ok(msgs)
-}
-
-/// The size is checked after each wait, because a resize event is lost if keys or an answer arrive with it.
-fn listen(shared: &Shared, to: &Sender<Msg>, mut answers: Answers, patience: Duration) {
+fn listen(shared: &Shared, to: &Sender<Msg>) {
     let mut known = tty::columns_and_rows().ok();
     while may_go_on(shared) {
-        let event = event::poll(patience).and_then(|is_there| is_there.then(event::read).transpose());
-        // The query may have been sent during the wait.
-        if shared.is_asked() {
-            answers.expect();
-        }
-        let heard = match event {
-            Ok(Some(event)) => answers.take(event),
-            Ok(None) => answers.give_up(),
-            Err(_) => {
-                drop(to.send(Msg::End));
-                break;
-            }
+        let Ok(decoded) = shared.source().next(STEP) else {
+            drop(to.send(Msg::End));
+            break;
         };
-        let mut msgs: Vec<_> = heard.into_iter().filter_map(msg).collect();
+        let mut msgs: Vec<_> = decoded.into_iter().filter_map(msg).collect();
         if let Ok(size) = tty::columns_and_rows()
             && known.replace(size) != Some(size)
         {
             msgs.push(Msg::Resized(size));
-        }
-        if msgs.iter().any(|msg| matches!(msg, Msg::Resized(_))) {
             // The loop will query the cursor's position. The answer is not a key.
             shared.wait();
         }
@@ -121,14 +114,14 @@ fn listen(shared: &Shared, to: &Sender<Msg>, mut answers: Answers, patience: Dur
             break;
         }
     }
-    let mut state = shared.state.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut state = shared.state();
     state.shall_end = true;
     shared.changed.notify_all();
 }
 
 /// Waits as long as the thread is paused. Returns `false` at the end.
 fn may_go_on(shared: &Shared) -> bool {
-    let mut state = shared.state.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut state = shared.state();
     while state.shall_wait && !state.shall_end {
         state.waits = true;
         shared.changed.notify_all();
@@ -138,10 +131,13 @@ fn may_go_on(shared: &Shared) -> bool {
     !state.shall_end
 }
 
-fn msg(heard: Heard) -> Option<Msg> {
-    let event = match heard {
-        Heard::Background(background) => return Some(Msg::Background(background)),
-        Heard::Event(event) => event,
+pub(super) fn msg(decoded: Decoded) -> Option<Msg> {
+    let event = match decoded {
+        Decoded::Background(background) => return Some(Msg::Background(background)),
+        Decoded::OpenPaste(is_open) => return Some(Msg::OpenPaste(is_open)),
+        // Nobody waits for it any more.
+        Decoded::Cursor(_) => return None,
+        Decoded::Event(event) => event,
     };
     match event {
         Event::Key(key) => Some(Msg::Key(key)),

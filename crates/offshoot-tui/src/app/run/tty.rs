@@ -68,13 +68,6 @@ impl Drop for Guard {
     }
 }
 
-/// The terminal's size, and its cursor's position if the terminal reports it. Nothing else may read keys meanwhile.
-pub(super) fn place() -> io::Result<(Size, Option<Position>)> {
-    let size = columns_and_rows()?;
-    let cursor = cursor::position().ok().map(|(x, y)| Position::new(x, y));
-    Ok((size, cursor))
-}
-
 pub(super) fn columns_and_rows() -> io::Result<Size> {
     let (width, height) = size()?;
     Ok(Size { width, height })
@@ -135,6 +128,15 @@ pub(super) struct AskBackground;
 impl Command for AskBackground {
     fn write_ansi(&self, out: &mut impl std::fmt::Write) -> std::fmt::Result {
         out.write_str("\x1b]11;?\x1b\\")
+    }
+}
+
+/// The query for the cursor's position.
+pub(super) struct AskCursor;
+
+impl Command for AskCursor {
+    fn write_ansi(&self, out: &mut impl std::fmt::Write) -> std::fmt::Result {
+        out.write_str("\x1b[6n")
     }
 }
 

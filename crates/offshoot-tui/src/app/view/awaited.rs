@@ -59,14 +59,14 @@ fn works(model: &Model) -> Vec<Line<'static>> {
         format!("{time} … {hint}"),
     ];
     let work = &model.extensions.screen.work;
-    if work.is_hidden {
-        return Vec::new();
-    }
     let shell = model.conversation.has_shell().then(|| "running the command".to_owned());
     let job = model.conversation.job().map(str::to_owned);
     let loads = model.editor.awaits_called().then(|| "loading extensions and skills".to_owned());
     let shell = shell.or(loads);
     let said = shell.into_iter().chain(job.or_else(|| model.is_working.then(|| turn(model))));
+    let warning = |text| Line::styled(text, model.wishes.theme.style(Token::Warning));
+    let open_paste = model.has_open_paste.then(|| warning(open_paste(Editor::title_room(model.size.width))));
+    let said = said.filter(|_| !work.is_hidden);
     let line = |what: String| {
         // A narrow screen leaves out the tokens, then the longer name, then what the key does. The time stays.
         let [all, timed, least] = &ends;
@@ -77,7 +77,14 @@ fn works(model: &Model) -> Vec<Line<'static>> {
         spans.push(Span::raw(format!("{what}{end}")));
         Line::from(spans).style(model.wishes.theme.style(Token::Muted))
     };
-    said.map(line).collect()
+    said.map(line).chain(open_paste).collect()
+}
+
+/// Every key is part of the paste until one of these ends it.
+fn open_paste(columns: usize) -> String {
+    let texts = ["the paste has no end … escape or ctrl+c ends it", "paste without an end … escape ends it"];
+    let text = texts.into_iter().find(|text| width(text) <= columns).unwrap_or("open paste: escape ends it");
+    fit(text, columns).into_owned()
 }
 
 /// An extension has the keys: what stops it is known here, whatever it draws.
