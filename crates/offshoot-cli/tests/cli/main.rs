@@ -53,6 +53,7 @@ mod project_trust;
 mod readme;
 mod remove;
 mod repair;
+mod reports_terminal;
 mod resources;
 mod resume;
 mod rpc;
