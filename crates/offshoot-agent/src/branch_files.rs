@@ -12,6 +12,7 @@ use offshoot_session::transcript::call_blocks;
 use offshoot_session::tree::NodeIx;
 use serde_json::Value;
 
+use crate::lenient_json;
 use crate::tool::{change, edit_in_memory};
 
 /// A file that a branch changed.
@@ -114,7 +115,7 @@ impl Contents {
 fn call(block: Json<'_>) -> Option<(String, Call)> {
     let name = block.str("name").filter(|name| matches!(&**name, "read" | "write" | "edit"))?;
     let path = block.get("arguments")?.str("path").filter(|path| !path.is_empty())?;
-    let arguments = serde_json::from_str(block.get("arguments")?.text()).ok()?;
+    let arguments = lenient_json::from_str(block.get("arguments")?.text()).ok()?;
     Some((block.str("id")?.into_owned(), Call { name: name.into_owned(), path: path.into_owned(), arguments }))
 }
 

@@ -11,6 +11,7 @@ pub mod lenient_json;
 mod process;
 pub mod sandbox;
 pub mod message;
+mod stored_message;
 mod call_arguments;
 pub mod unfinished_json;
 mod recorded_calls;

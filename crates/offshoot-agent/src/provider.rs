@@ -15,6 +15,7 @@ mod price;
 mod limits;
 mod draft;
 mod decoding;
+mod halves;
 mod anthropic;
 mod responses;
 mod completions;

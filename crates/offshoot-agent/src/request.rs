@@ -14,12 +14,13 @@ use offshoot_session::kind::{Kind, Role};
 use offshoot_session::llm::Converter;
 use offshoot_session::session::Session;
 use offshoot_session::tokens::Estimator;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use crate::error::AgentError;
-use crate::message::{Block, Content, Message};
+use crate::message::{Content, Message};
 use crate::pictures::{CHOICE, PictureTrail, count_pictures};
 use crate::provider::{Hooks, Model, Request, Secret, ThinkingLevel, ToolSpec, problems};
+use crate::stored_message::read_message;
 
 /// The parts of a request that are not in the session.
 #[derive(Debug, Clone)]
@@ -145,7 +146,7 @@ fn chosen_picture(session: &Session, wire: &str, owners: &[String]) -> Result<us
     Ok(0)
 }
 
-/// Converts one message. Members that other programs omit are added.
+/// Converts one message.
 fn convert_message(message: &context::Message) -> Result<Option<Message>, String> {
     // Stored system prompts are history; every request has the current prompt.
     if message.role == Role::System {
@@ -155,84 +156,7 @@ fn convert_message(message: &context::Message) -> Result<Option<Message>, String
         let entry = message.entry.as_ref().map(|id| format!("entry {id}: ")).unwrap_or_default();
         format!("{entry}the message is not understood: {error}")
     };
-    if let Ok(message) = serde_json::from_str(&message.json) {
-        return Ok(Some(message));
-    }
-    let mut value: Value = serde_json::from_str(&message.json).map_err(wrong)?;
-    if let Some(object) = value.as_object_mut() {
-        add_missing_members(object);
-    }
-    serde_json::from_value(value).map(Some).map_err(wrong)
-}
-
-fn add_missing_members(message: &mut Map<String, Value>) {
-    for name in ["api", "provider", "model", "toolCallId", "toolName"] {
-        message.insert(name.to_owned(), text_of_member(message, name));
-    }
-    if !message.get("isError").is_some_and(Value::is_boolean) {
-        message.insert("isError".to_owned(), json!(false));
-    }
-    if !message.get("content").is_some_and(|content| content.is_string() || content.is_array()) {
-        message.insert("content".to_owned(), json!([]));
-    }
-    remove_unless_text(message, &["errorMessage", "responseId"]);
-    if message.get("role").is_some_and(|role| role == "developer") {
-        message.insert("role".to_owned(), json!("user"));
-    }
-    let is_known =
-        |reason: &Value| matches!(reason.as_str(), Some("stop" | "length" | "toolUse" | "error" | "aborted"));
-    if !message.get("stopReason").is_some_and(is_known) {
-        message.insert("stopReason".to_owned(), json!("stop"));
-    }
-    for name in ["usage", "timestamp"] {
-        let is_odd = match message.get(name) {
-            Some(Value::Object(usage)) if name == "usage" => usage.values().any(Value::is_null),
-            Some(Value::Number(number)) if name == "timestamp" => !number.is_i64(),
-            Some(_) => true,
-            None => false,
-        };
-        if is_odd {
-            message.remove(name);
-        }
-    }
-    let is_text = message.get("role").is_some_and(|role| role != "user");
-    match message.get_mut("content") {
-        Some(Value::String(text)) if is_text => {
-            let text = std::mem::take(text);
-            message.insert("content".to_owned(), json!([{ "type": "text", "text": text }]));
-        }
-        Some(Value::Array(blocks)) => {
-            blocks.iter_mut().for_each(repair_call);
-            blocks.retain(|block| serde_json::from_value::<Block>(block.clone()).is_ok());
-        }
-        _ => {}
-    }
-}
-
-/// A call stays a call whatever its members are: its result would have none.
-fn repair_call(block: &mut Value) {
-    let Some(call) = block.as_object_mut().filter(|block| block.get("type").is_some_and(|kind| kind == "toolCall"))
-    else {
-        return;
-    };
-    for name in ["id", "name"] {
-        call.insert(name.to_owned(), text_of_member(call, name));
-    }
-    call.entry("arguments").or_insert_with(|| json!({}));
-    remove_unless_text(call, &["argumentsError", "thoughtSignature"]);
-}
-
-/// A member as text; empty if it is none. The conversion has paired calls and results in the same way.
-fn text_of_member(object: &Map<String, Value>, name: &str) -> Value {
-    object.get(name).filter(|value| value.is_string()).cloned().unwrap_or_else(|| json!(""))
-}
-
-fn remove_unless_text(object: &mut Map<String, Value>, names: &[&str]) {
-    for name in names {
-        if object.get(*name).is_some_and(|value| !value.is_string()) {
-            object.remove(*name);
-        }
-    }
+    read_message(&message.json).map(Some).map_err(wrong)
 }
 
 /// Refuses what no provider accepts, in case the conversion missed it.

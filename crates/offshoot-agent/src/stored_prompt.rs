@@ -13,6 +13,7 @@ use offshoot_session::json::Json;
 use serde_json::{Map, Value, json};
 
 use crate::error::AgentError;
+use crate::lenient_json;
 use crate::provider::ToolSpec;
 use crate::system_prompt::PromptSection;
 use crate::tool::Tool;
@@ -50,7 +51,7 @@ impl StoredPrompt {
     /// Reads what a context comes to. A session that cannot be read says so when it is used.
     pub fn of(source: &dyn Source, context: &Context) -> Self {
         let message = context.system_message(source, 0).ok().flatten();
-        let message = message.and_then(|text| serde_json::from_str::<Value>(&text).ok()).unwrap_or_default();
+        let message = message.and_then(|text| lenient_json::from_str::<Value>(&text).ok()).unwrap_or_default();
         let sections: BTreeMap<String, Value> =
             message.get("sections").and_then(Value::as_object).cloned().unwrap_or_default().into_iter().collect();
         let added = message.get("toolsAdded").and_then(Value::as_array);

@@ -5,6 +5,7 @@
 use serde_json::{Map, Value};
 
 use crate::call_arguments::repair;
+use crate::lenient_json;
 
 /// Deeper values are left out.
 const DEEPEST: usize = 64;
@@ -12,7 +13,7 @@ const DEEPEST: usize = 64;
 /// The value that a text begins. What is open is closed, and what cannot be told yet is left out; `None` before it begins.
 #[must_use]
 pub fn unfinished(text: &str) -> Option<Value> {
-    serde_json::from_str(text).ok().or_else(|| Some(Reader { text, at: 0 }.value(0)?.value))
+    lenient_json::from_str(text).ok().or_else(|| Some(Reader { text, at: 0 }.value(0)?.value))
 }
 
 struct Reader<'a> {
@@ -106,7 +107,7 @@ impl Reader<'_> {
             Some((end, _)) => {
                 let whole_text = text.get(..=end)?;
                 let value =
-                    serde_json::from_str(whole_text).or_else(|_| serde_json::from_str(&repair(whole_text))).ok()?;
+                    lenient_json::from_str(whole_text).or_else(|_| serde_json::from_str(&repair(whole_text))).ok()?;
                 self.at += end + 1;
                 whole(value)
             }

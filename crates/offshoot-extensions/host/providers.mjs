@@ -23,6 +23,25 @@ function signIn(provider, signal, over) {
   };
 }
 
+/** Splits steps so that no text ends within a character: its first half waits for the next step of its block. */
+function wholeCharacters() {
+  const waiting = new Map();
+  return (event) => {
+    const { type = "", contentIndex } = event;
+    const before = waiting.get(contentIndex) ?? "";
+    if (type.endsWith("_delta")) {
+      const text = before + (event.delta ?? "");
+      const last = text.charCodeAt(text.length - 1);
+      const end = last >= 0xd800 && last < 0xdc00 ? text.length - 1 : text.length;
+      waiting.set(contentIndex, text.slice(end));
+      return [{ ...event, delta: text.slice(0, end) }];
+    }
+    if (!type.endsWith("_end") || !before) return [event];
+    waiting.delete(contentIndex);
+    return [{ type: type.replace("_end", "_delta"), contentIndex, delta: before }, event];
+  };
+}
+
 export const invocations = {
   async "provider.stream"(load, record, { abort }) {
     const { id, model, context, options, isHooked, wantsEvents } = record;
@@ -34,12 +53,14 @@ export const invocations = {
     };
     const given = Object.fromEntries(Object.entries(options).filter(([, value]) => value !== null));
     const events = await providerOf(load, record).streamSimple(model, context, { ...given, ...hooks, signal: abort.signal });
+    const split = wholeCharacters();
     let last;
     for await (const { partial, message, error, ...event } of events) {
       if (event.type === "done" || event.type === "error") last = message ?? error;
       // The answer so far is the sum of the steps; only the name of a call is nowhere else.
       const started = event.type === "toolcall_start" ? partial?.content?.[event.contentIndex] : undefined;
-      send({ t: "progress", id, update: started ? { ...event, id: started.id, toolName: started.name } : event });
+      const named = started ? { ...event, id: started.id, toolName: started.name } : event;
+      for (const update of split(named)) send({ t: "progress", id, update });
     }
     return last ?? (await events.result());
   },

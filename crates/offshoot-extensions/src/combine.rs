@@ -12,6 +12,7 @@ use offshoot_agent::provider::{HeaderChange, Secret};
 use offshoot_agent::resources::AddedPaths;
 use offshoot_agent::tool::{BashRun, ToolOutcome};
 use offshoot_agent::turn::Call;
+use offshoot_session::json::{Json, Object, quote};
 use serde_json::{Map, Value, json};
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 
@@ -225,10 +226,12 @@ impl Runner {
     /// Data that are not JSON are handed on as text.
     pub(crate) async fn stream_event(&mut self, event: StreamEvent) {
         let StreamEvent { provider, api, model, data } = event;
-        let data = serde_json::from_str::<Value>(&data).unwrap_or_else(|_| json!(data));
-        let payload =
-            json!({"type": "provider_stream_event", "provider": provider, "api": api, "model": model, "data": data});
-        self.tell("provider_stream_event", payload).await;
+        let data = if Json::parse(&data).is_ok() { data } else { quote(&data) };
+        let payload = Object::new().str("type", "provider_stream_event").str("provider", &provider).str("api", &api);
+        let payload = Payload::from(payload.str("model", &model).raw("data", data).finish());
+        for listener in self.listeners("provider_stream_event") {
+            self.answer(&listener, "provider_stream_event", payload.clone()).await;
+        }
     }
 
     /// Each handler sees the message as the ones before have left it. Its role stays.

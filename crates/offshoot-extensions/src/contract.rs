@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use std::pin::Pin;
 use std::sync::Arc;
 
+use offshoot_session::json::Json;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tokio::sync::mpsc::UnboundedSender;
@@ -189,6 +190,17 @@ pub struct HandlerAnswer {
 
 /// The member of a call's parameters that has the call's own id: functions that came with the call are run by it.
 pub const CALL: &str = "$call";
+
+/// The member that has the text of the parameters where a [`Value`] cannot be the same, such as for half a surrogate pair.
+pub(crate) const TEXT: &str = "$text";
+
+/// The JSON of a parameter as the extension wrote it; `None` for null. What is stored is taken from here.
+pub(crate) fn member_text(params: &Value, name: &str) -> Option<String> {
+    let value = params.get(name).filter(|value| !value.is_null())?;
+    let text = params.get(TEXT).and_then(Value::as_str).and_then(|text| Json::parse(text).ok());
+    let written = text.and_then(|text| text.get(name)).map(|written| written.text().to_owned());
+    Some(written.unwrap_or_else(|| value.to_string()))
+}
 
 /// Answers what foreign code asks. Called from any thread.
 pub trait Services: Send + Sync {

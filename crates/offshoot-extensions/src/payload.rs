@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use offshoot_agent::event::Event;
 use offshoot_agent::extensions::Happening;
+use offshoot_agent::lenient_json;
 use offshoot_agent::message::Message;
 use offshoot_agent::provider::Model;
 use serde_json::{Value, json};
@@ -124,7 +125,7 @@ fn grow(partial: &mut Value, update: &Value) {
 
 /// The name and the JSON of something that is no event of the agent.
 pub(crate) fn of_happening(happening: Happening) -> (&'static str, Value) {
-    let json = |text: &str| serde_json::from_str::<Value>(text).unwrap_or_default();
+    let json = |text: &str| lenient_json::from_str::<Value>(text).unwrap_or_default();
     match happening {
         Happening::Compacted { entry, is_given, reason, will_retry } => (
             "session_compact",

@@ -7,6 +7,7 @@ use offshoot_agent::agent_session::AgentSession;
 use offshoot_agent::command::{BuiltInTool, Command, Reply, Standing};
 use offshoot_agent::extensions::StreamEvent;
 use offshoot_agent::forecast::{RequestPlace, request_forecast};
+use offshoot_agent::lenient_json;
 use offshoot_agent::provider::{Model, ThinkingLevel};
 use offshoot_agent::tool::{ToolContext, ToolOutcome};
 use offshoot_agent::turn::Navigation;
@@ -17,7 +18,7 @@ use tokio::runtime::Handle;
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 
 use crate::complete;
-use crate::contract::{CALL, ENDED, HostFuture, Loaded, Services};
+use crate::contract::{CALL, ENDED, HostFuture, Loaded, Services, member_text};
 use crate::nested;
 use crate::payload::model;
 use crate::preview::preview;
@@ -80,7 +81,7 @@ impl AgentServices {
         let text = |name: &str| params.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
         match method {
             "appendEntry" => {
-                let data = params.get("data").filter(|data| !data.is_null()).map(Value::to_string);
+                let data = member_text(params, "data");
                 match self.ask(Command::AppendEntry { custom_type: text("customType"), data })? {
                     Reply::Entry(id) => Ok(json!(id).to_string()),
                     _ => Ok("null".to_owned()),
@@ -175,7 +176,7 @@ impl AgentServices {
     /// The context at the end of a turn or a run, as drafts would leave it.
     fn boundary_context(&self, params: &Value) -> Result<String, String> {
         let entries = self.session("contextEntries", Value::Null)?;
-        let entries = serde_json::from_str(&entries).map_err(|error| error.to_string())?;
+        let entries = lenient_json::from_str(&entries).map_err(|error| error.to_string())?;
         let drafts = params.get("entries").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
         let Standing { steering, follow_up, .. } = self.standing()?;
         Ok(preview(entries, drafts, steering.into_iter().chain(follow_up)).to_string())
@@ -332,7 +333,7 @@ async fn forecast(agent: &AgentSession, params: &Value, now: Millis) -> Result<V
         request_forecast((session, session.dialect()), RequestPlace { target, more_tokens: 0 }, &model, now)
     });
     let forecast = forecast.await.map_err(|error| error.to_string())?.map_err(|error| error.to_string())?;
-    serde_json::from_str(&forecast.to_json()).map_err(|error| error.to_string())
+    lenient_json::from_str(&forecast.to_json()).map_err(|error| error.to_string())
 }
 
 /// Runs one of offshoot's own tools for an extension that wraps it.
@@ -369,7 +370,7 @@ async fn command(agent: &AgentSession, method: &str, params: &Value) -> Result<V
     match method {
         "compact" => {
             let result = agent.compact(text("customInstructions")).await.map_err(|error| error.to_string())?;
-            serde_json::from_str(&result.to_json()).map_err(|error| error.to_string())
+            lenient_json::from_str(&result.to_json()).map_err(|error| error.to_string())
         }
         "waitForIdle" => agent.wait_for_idle().await.map(|_| Value::Null).map_err(|error| error.to_string()),
         "newSession" => cancelled(agent.new_session(text("parentSession")).await),

@@ -14,6 +14,8 @@ use offshoot_session::session::Session;
 use offshoot_session::tree::NodeIx;
 use serde_json::Value;
 
+use crate::contract::member_text;
+
 type Answer = Result<String, String>;
 
 /// Reads; `None` for a method that reads nothing of the session.
@@ -91,7 +93,7 @@ pub(crate) fn prepared(method: &str, params: &Value) -> Option<PreparedSession> 
 
 fn moved(owned: &mut OwnedSession, method: &str, params: &Value) -> Answer {
     let text = |name: &str| params.get(name).and_then(Value::as_str);
-    let details = params.get("details").filter(|details| !details.is_null()).map(Value::to_string);
+    let details = member_text(params, "details");
     owned
         .write(|session| match method {
             "branch" => session.branch(text("id").unwrap_or_default()).map(|()| None),
@@ -114,7 +116,7 @@ type Composed = Result<Option<NewEntry>, String>;
 
 fn composed(method: &str, params: &Value, dialect: Dialect) -> Option<Composed> {
     let text = |name: &str| params.get(name).and_then(Value::as_str).unwrap_or_default();
-    let json = |name: &str| params.get(name).filter(|value| !value.is_null()).map(Value::to_string);
+    let json = |name: &str| member_text(params, name);
     let entry = match method {
         "appendMessage" => with_json(json("message").as_deref(), |message| {
             let message = message.ok_or("a message is an object")?;
@@ -155,14 +157,14 @@ fn context_edit(session: &Session, params: &Value) -> Result<NewEntry, String> {
     let found =
         session.tree().find(id).filter(|ix| session.leaf().is_some_and(|leaf| session.tree().path(leaf).contains(ix)));
     let target = found.ok_or_else(|| format!("the entry {id} is not on the branch"))?;
-    let replacement = params.get("replacement").map_or_else(|| "null".to_owned(), Value::to_string);
+    let replacement = member_text(params, "replacement").unwrap_or_else(|| "null".to_owned());
     let replacement = Json::parse(&replacement).map_err(|error| error.to_string())?;
     NewEntry::context_edit(id, session.tree().node(target).role(), replacement).map_err(|error| error.to_string())
 }
 
 fn compaction(params: &Value, dialect: Dialect) -> NewEntry {
     let text = |name: &str| params.get(name).and_then(Value::as_str);
-    let json = |name: &str| params.get(name).filter(|value| !value.is_null()).map(Value::to_string);
+    let json = |name: &str| member_text(params, name);
     let (details, usage) = (json("details"), json("usage"));
     NewEntry::compaction(
         &NewCompaction {

@@ -3,7 +3,7 @@
 use crate::context::{self, Retained};
 use crate::entry::Source as _;
 use crate::error::{Code, Diagnostic, Error, Result};
-use crate::json::{Json, JsonKind, validate};
+use crate::json::{Json, JsonKind, first_half, validate};
 use crate::kind::Kind;
 use crate::lines::{LineSpan, for_each_whole_line};
 use crate::llm::Converter;
@@ -80,6 +80,13 @@ fn one_line(loaded: &Loaded, span: LineSpan, bytes: &[u8], entry: Option<NodeIx>
     }
     let text = String::from_utf8_lossy(record);
     let json = Json::trusted(&text);
+    if let Some(at) = first_half(&text) {
+        note(
+            Code::HalfCharacter,
+            before + at,
+            "half of a surrogate pair; shown and sent as U+FFFD, kept as it is".to_owned(),
+        );
+    }
     if json.str("type").is_none() {
         note(Code::MissingType, 0, "the entry has no type; it keeps its place without content".to_owned());
     }

@@ -196,6 +196,8 @@ codes! {
     Cycle = "cycle", Error;
     /// An entry's line has a readable envelope but is not valid JSON. It keeps its place in the tree, without content.
     DamagedEntry = "damaged-entry", Error;
+    /// Half of a surrogate pair in a text. Shown and sent as U+FFFD, kept as it is.
+    HalfCharacter = "half-character", Note;
     /// A message entry without a message.
     EmptyMessage = "empty-message", Warning;
     /// An entry's type is missing or not a string.

@@ -11,7 +11,8 @@ use std::borrow::Cow;
 
 use memchr::memchr_iter;
 
-pub use strict::strict;
+pub(crate) use strict::first_half;
+pub use strict::{strict, strict_with};
 pub use stringify::stringify;
 pub(crate) use stringify::{js_members, js_number};
 pub(crate) use validate::{Below, Level, validate_levels, validate_members};

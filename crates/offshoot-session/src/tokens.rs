@@ -81,18 +81,18 @@ impl Usage {
         self.input + self.cache_read + self.cache_write
     }
 
-    /// Reads a `usage` object; missing numbers are 0.
+    /// Reads a `usage` object; numbers that are missing or that no provider can mean are 0.
     pub fn read(usage: Json<'_>) -> Self {
         let mut read = Self::default();
         for (name, value) in usage.members() {
-            let count = || value.as_f64().unwrap_or(0.0).max(0.0) as u64;
+            let count = || plausible(Some(value)).max(0.0) as u64;
             match name.as_ref() {
                 "input" => read.input = count(),
                 "output" => read.output = count(),
                 "cacheRead" => read.cache_read = count(),
                 "cacheWrite" => read.cache_write = count(),
                 "totalTokens" => read.total = count(),
-                "cost" => read.cost = value.get("total").and_then(Json::as_f64).unwrap_or(0.0),
+                "cost" => read.cost = plausible(value.get("total")),
                 _ => {}
             }
         }
@@ -102,6 +102,13 @@ impl Usage {
         }
         read
     }
+}
+
+/// More than any provider counts. Sums of larger numbers would overflow.
+const MOST: f64 = 1e12;
+
+fn plausible(number: Option<Json<'_>>) -> f64 {
+    number.and_then(Json::as_f64).filter(|number| number.abs() <= MOST).unwrap_or(0.0)
 }
 
 /// The size of a context.
@@ -165,6 +172,14 @@ pub(crate) fn reported_usage(message: Json<'_>) -> Option<Usage> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_report_that_no_provider_can_mean_is_none() {
+        let usage = |text: &str| Usage::read(Json::parse(text).unwrap());
+        let odd = usage(r#"{"input":18446744073709551615,"output":-1,"totalTokens":1e999,"cost":{"total":1e999}}"#);
+        assert_eq!(odd, Usage::default());
+        assert_eq!(usage(r#"{"input":3,"totalTokens":1e13}"#).total, 3);
+    }
 
     #[test]
     fn estimates_are_pis() {

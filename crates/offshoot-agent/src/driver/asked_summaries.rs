@@ -17,6 +17,7 @@ use super::summaries::{JobResources, ended};
 use crate::error::AgentError;
 use crate::event::Reason;
 use crate::extensions::{GivenSummary, Question, SummaryQuestion, SummaryVerdict};
+use crate::lenient_json;
 use crate::turn::{JobDraft, Navigation};
 
 /// What extensions make of a compaction.
@@ -121,7 +122,7 @@ fn moving(session: &Session, navigation: &Navigation, budget: u64) -> Option<Sum
     preparation.insert("targetId".to_owned(), json!(navigation.target));
     preparation.insert("oldLeafId".to_owned(), json!(id(session.leaf())));
     preparation.insert("commonAncestorId".to_owned(), json!(id(plan.as_ref().and_then(|plan| plan.ancestor))));
-    let left = serde_json::from_str::<Value>(&entries(session, &left)).unwrap_or_default();
+    let left = lenient_json::from_str::<Value>(&entries(session, &left)).unwrap_or_default();
     preparation.insert("entriesToSummarize".to_owned(), left);
     preparation.insert("userWantsSummary".to_owned(), json!(navigation.summarize));
     if let Some(instructions) = &navigation.instructions {
@@ -145,7 +146,7 @@ fn entries(session: &Session, entries: &[NodeIx]) -> String {
 /// The message of an entry, as pi's agent has it.
 fn message(session: &Session, ix: NodeIx) -> Option<Value> {
     let entry = session.entry(ix).ok()?;
-    let mut line: Value = serde_json::from_str(&entry.to_json(session.tree())).ok()?;
+    let mut line: Value = lenient_json::from_str(&entry.to_json(session.tree())).ok()?;
     if let Some(message) = line.get_mut("message") {
         return Some(message.take());
     }

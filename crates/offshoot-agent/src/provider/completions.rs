@@ -5,6 +5,7 @@ use serde_json::{Map, Value, json};
 use super::decoding::object;
 use super::prepare::{CallRules, NameRule, images, joined, max_tokens, plain_id, prepare, short_hash};
 use super::{Model, Request, ThinkingLevel, ToolSpec};
+use crate::lenient_json;
 use crate::message::{AssistantMessage, Block, Content, Message};
 
 mod decode;
@@ -261,7 +262,7 @@ fn reasoning_details(signature: &str) -> Option<Value> {
         let kind = detail.get("type").and_then(Value::as_str);
         kind.is_some_and(|kind| kind.starts_with("reasoning."))
     };
-    let details: Vec<Value> = serde_json::from_str(signature).ok()?;
+    let details: Vec<Value> = lenient_json::from_str(signature).ok()?;
     (!details.is_empty() && details.iter().all(known)).then_some(Value::Array(details))
 }
 

@@ -106,16 +106,12 @@ impl Maker<'_> {
 
     fn block(&mut self, block: &Block, answer: &AssistantMessage, same: bool) -> Option<Block> {
         match block {
-            Block::Thinking { redacted: Some(true), .. } => same.then(|| block.clone()),
+            // As text, another model's thinking would be part of the visible answer.
+            Block::Thinking { .. } if !same => None,
+            Block::Thinking { redacted: Some(true), .. } => Some(block.clone()),
             Block::Thinking { thinking, thinking_signature, .. } => {
                 let is_signed = thinking_signature.as_ref().is_some_and(|signature| !signature.is_empty());
-                if same && is_signed {
-                    return Some(block.clone());
-                }
-                if thinking.trim().is_empty() {
-                    return None;
-                }
-                Some(if same { block.clone() } else { Block::Text { text: thinking.clone(), text_signature: None } })
+                (is_signed || !thinking.trim().is_empty()).then(|| block.clone())
             }
             Block::Text { text, .. } if !same => Some(Block::Text { text: text.clone(), text_signature: None }),
             Block::ToolCall { id, name, arguments, arguments_error, thought_signature } => {

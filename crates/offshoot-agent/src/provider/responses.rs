@@ -11,6 +11,7 @@ use serde_json::{Map, Value, json};
 use super::decoding::object;
 use super::prepare::{CallRules, NameRule, images, is_plain_id, joined, max_tokens, plain_id, prepare, short_hash};
 use super::{Model, Request, ThinkingLevel, ToolSpec};
+use crate::lenient_json;
 use crate::message::{AssistantMessage, Block, Content, Message};
 
 mod decode;
@@ -217,15 +218,16 @@ fn assistant(answer: &AssistantMessage, model: &Model, at: usize, ids: &mut Hash
 
 /// The reasoning item in a signature, and its id.
 fn reasoning_item(signature: &str) -> Option<(String, Box<RawValue>)> {
-    let item: Map<String, Value> = serde_json::from_str(signature).ok()?;
+    let signature = lenient_json::strict_text(signature).ok()?;
+    let item: Map<String, Value> = serde_json::from_str(&signature).ok()?;
     let text = |name: &str| item.get(name).and_then(Value::as_str);
     let id = text("id").filter(|_| text("type") == Some("reasoning"))?.to_owned();
-    Some((id, RawValue::from_string(signature.to_owned()).ok()?))
+    Some((id, RawValue::from_string(signature.into_owned()).ok()?))
 }
 
 /// The id and phase in the signature of a text: an object of version 1, or only the id.
 fn signature(text: &str) -> (Option<String>, Option<String>) {
-    let Ok(object) = serde_json::from_str::<Map<String, Value>>(text) else { return (Some(text.to_owned()), None) };
+    let Ok(object) = lenient_json::from_str::<Map<String, Value>>(text) else { return (Some(text.to_owned()), None) };
     let member = |name: &str| object.get(name).and_then(Value::as_str).map(str::to_owned);
     (member("id"), member("phase"))
 }

@@ -3,6 +3,7 @@
 use super::classify::AnswerTrouble;
 use super::decoding::{Decoder, Next};
 use super::draft::AnswerDraft;
+use super::halves::HalfJoiner;
 use super::sse::Sse;
 use super::{Delta, Request, Secret, anthropic, completions, google, responses};
 use offshoot_session::clock::Millis;
@@ -125,6 +126,7 @@ pub struct Reader {
     sse: Sse,
     draft: AnswerDraft,
     decoder: Box<dyn Decoder>,
+    halves: HalfJoiner,
     is_done: bool,
     /// The data of the events that nobody has taken yet, if somebody wants them.
     kept_events: Option<Vec<String>>,
@@ -140,7 +142,8 @@ impl Reader {
             Api::Google => Box::<google::Decoder>::default(),
         };
         let draft = AnswerDraft::new(request.model.clone(), now);
-        Ok(Self { sse: Sse::default(), draft, decoder, is_done: false, kept_events: None })
+        let halves = HalfJoiner::default();
+        Ok(Self { sse: Sse::default(), draft, decoder, halves, is_done: false, kept_events: None })
     }
 
     /// Keeps the data of each event, as the provider sent it, for [`Self::take_events`].
@@ -155,16 +158,20 @@ impl Reader {
     /// The response started.
     pub fn start(&mut self) -> Vec<Delta> {
         self.draft.start();
-        self.draft.take()
+        self.deltas()
+    }
+
+    fn deltas(&mut self) -> Vec<Delta> {
+        self.halves.join(self.draft.take())
     }
 
     /// Takes the next bytes, split anywhere. Bytes after the answer's end are ignored.
     pub fn push(&mut self, bytes: &[u8]) -> Vec<Delta> {
-        let Self { sse, draft, decoder, is_done, kept_events } = self;
+        let Self { sse, draft, decoder, halves, is_done, kept_events } = self;
         if !*is_done {
             let mut event = |name: &str, data: &str| {
                 keep(kept_events, *is_done, data);
-                take(decoder.as_mut(), draft, is_done, (name, data));
+                take(decoder.as_mut(), draft, is_done, (name, &halves.mark(data)));
             };
             if sse.push(bytes, &mut event).is_err() && !*is_done {
                 let text = "the response has an event of more than 64 MiB";
@@ -172,16 +179,16 @@ impl Reader {
                 draft.fail(&AnswerTrouble { text: text.to_owned(), ..AnswerTrouble::default() });
             }
         }
-        self.draft.take()
+        self.deltas()
     }
 
     /// The body has ended.
     pub fn end(&mut self) -> Vec<Delta> {
-        let Self { sse, draft, decoder, is_done, kept_events } = self;
+        let Self { sse, draft, decoder, halves, is_done, kept_events } = self;
         if !*is_done {
             sse.end(&mut |name, data| {
                 keep(kept_events, *is_done, data);
-                take(decoder.as_mut(), draft, is_done, (name, data));
+                take(decoder.as_mut(), draft, is_done, (name, &halves.mark(data)));
             });
         }
         if !std::mem::replace(&mut self.is_done, true) {
@@ -190,7 +197,7 @@ impl Reader {
                 Err(trouble) => self.draft.fail(&trouble),
             }
         }
-        self.draft.take()
+        self.deltas()
     }
 
     /// How many blocks the answer has so far.
@@ -203,7 +210,7 @@ impl Reader {
         if !std::mem::replace(&mut self.is_done, true) {
             self.draft.fail(trouble);
         }
-        self.draft.take()
+        self.deltas()
     }
 
     /// Whether [`Delta::Done`] was returned.

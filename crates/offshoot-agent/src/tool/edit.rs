@@ -13,6 +13,7 @@ use tokio::sync::mpsc::UnboundedSender;
 use super::files::{self, reason};
 use super::replace::{self, Replacement};
 use super::{Running, Tier, Tool, ToolContext, ToolOutcome, args, diff};
+use crate::lenient_json;
 use crate::provider::ToolSpec;
 
 /// Replaces parts of a file. The old text of each edit must be in the file exactly once; all are looked for in the file as it
@@ -103,7 +104,7 @@ impl Tool for Edit {
 fn normalise_arguments(mut arguments: Value) -> Value {
     let Some(fields) = arguments.as_object_mut() else { return arguments };
     let mut edits = match fields.remove("edits") {
-        Some(Value::String(text)) => serde_json::from_str(&text).unwrap_or(Value::String(text)),
+        Some(Value::String(text)) => lenient_json::from_str(&text).unwrap_or(Value::String(text)),
         Some(other) => other,
         None => json!([]),
     };

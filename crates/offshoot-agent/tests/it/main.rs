@@ -13,6 +13,7 @@ mod approval;
 mod bring_back;
 mod call_identity;
 mod compact;
+mod damaged_histories;
 mod examples;
 mod forecasts;
 mod picked_requests;

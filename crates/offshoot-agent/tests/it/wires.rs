@@ -6,6 +6,7 @@ mod checker;
 mod cut_arguments;
 mod dialects;
 mod failures;
+mod halves;
 mod keys;
 mod rounds;
 

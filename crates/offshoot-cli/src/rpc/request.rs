@@ -5,6 +5,7 @@
 use offshoot_agent::approval::{ApprovalDecision, ApprovalMode};
 use offshoot_agent::message::Block;
 use offshoot_agent::turn::QueueMode;
+use offshoot_session::json::{Json, strict};
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
@@ -236,6 +237,7 @@ impl RpcRequest {
             Ok(text) => text,
             Err(error) => return Self::Unreadable(format!("the line is not UTF-8: {error}")),
         };
+        let (written, text) = (text, &*strict(text));
         let head: Head<'_> = match serde_json::from_str(text) {
             // serde would take an array's items for the members.
             Ok(head) if text.trim_start().starts_with('{') => head,
@@ -248,7 +250,10 @@ impl RpcRequest {
                 Err(error) => Self::Unreadable(format!("{}: {error}", head.kind)),
             };
         }
-        let id = head.id.filter(|id| id.get() != "null").map(|id| id.get().to_owned());
+        // The client gets its id as it wrote it.
+        let id = head.id.filter(|id| id.get() != "null");
+        let id = id
+            .map(|id| Json::parse(written).ok().and_then(|all| all.get("id")).map_or(id.get(), Json::text).to_owned());
         let command = serde_json::from_str(text).map_err(|error| match error.to_string() {
             why if why.starts_with("unknown variant") => format!("unknown command: {}", head.kind),
             why => format!("{}: {why}", head.kind),

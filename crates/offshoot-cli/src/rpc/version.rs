@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use offshoot_agent::event::{Event, Reason, Update};
+use offshoot_agent::lenient_json;
 use offshoot_agent::message::{AssistantMessage, Block, Message, StopReason, Usage};
 use serde_json::{Map, Value, json};
 
@@ -108,7 +109,7 @@ fn grow(content: &mut Vec<Block>, update: &Update, arguments: &mut String) {
         Update::ToolCallDelta { content_index, delta } => {
             arguments.push_str(delta);
             if let Some(Block::ToolCall { arguments: known, .. }) = content.get_mut(*content_index)
-                && let Ok(whole @ Value::Object(_)) = serde_json::from_str(arguments)
+                && let Ok(whole @ Value::Object(_)) = lenient_json::from_str(arguments)
             {
                 *known = whole;
             }
@@ -140,7 +141,7 @@ pub(super) fn older_data(command: &str, data: String) -> Option<String> {
         "compact" => return Some(older_compaction(&data).to_string()),
         _ => return Some(data),
     };
-    match serde_json::from_str(&data) {
+    match lenient_json::from_str(&data) {
         Ok(Value::Object(mut members)) => {
             change(&mut members);
             Some(Value::Object(members).to_string())
@@ -162,7 +163,7 @@ fn older_state(state: &mut Map<String, Value>) {
 
 /// The members that a compaction's result had in pi 0.31.
 fn older_compaction(result: &str) -> Value {
-    let mut result: Value = serde_json::from_str(result).unwrap_or_default();
+    let mut result: Value = lenient_json::from_str(result).unwrap_or_default();
     if let Value::Object(members) = &mut result {
         members.retain(|name, _| matches!(name.as_str(), "summary" | "firstKeptEntryId" | "tokensBefore" | "details"));
     }

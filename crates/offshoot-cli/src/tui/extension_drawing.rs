@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use offshoot_agent::event::Event;
+use offshoot_agent::lenient_json;
 use offshoot_agent::message::{Block, Content, CustomMessage, Message, ToolResultMessage};
 use offshoot_extensions::ExtensionSet;
 use offshoot_extensions::drawing::Renderer;
@@ -197,7 +198,7 @@ impl<'a> Drawing<'a> {
 
     /// An entry of an extension that was recorded just now, or its message, which an idle agent only records.
     async fn entry(&self, line: &str) {
-        let Ok(entry) = serde_json::from_str::<Value>(line) else { return };
+        let Ok(entry) = lenient_json::from_str::<Value>(line) else { return };
         let Some((custom_type, rows)) = self.entry_rows(&entry).await else { return self.recorded(&entry).await };
         let id = entry["id"].as_str().unwrap_or_default().to_owned();
         self.desk.send(ExtensionMsg::DrawnEntry { custom_type, id, rows });

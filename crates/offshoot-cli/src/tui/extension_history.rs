@@ -1,6 +1,7 @@
 //! Lets extensions draw the last entries of a session that is opened: calls, messages and entries of theirs. What is shown
 //! waits for that in the live rows, because printed rows do not change any more.
 
+use offshoot_agent::lenient_json;
 use std::collections::HashMap;
 use std::time::Duration;
 
@@ -38,7 +39,7 @@ fn may_be_drawn(line: &str) -> bool {
 
 /// The place of an entry that only its extension draws.
 pub(super) fn drawn_entry(line: &str) -> Option<ConversationBlock> {
-    let entry: Value = serde_json::from_str(line).ok().filter(|entry: &Value| entry["type"] == "custom")?;
+    let entry: Value = lenient_json::from_str(line).ok().filter(|entry: &Value| entry["type"] == "custom")?;
     let text = |name: &str| entry[name].as_str().map(str::to_owned);
     Some(ConversationBlock::drawn_only(text("customType")?, text("id")?))
 }
@@ -65,7 +66,7 @@ async fn draw(context: &JobContext, lines: Vec<String>) {
     extensions.loaded().await;
     let Some(drawing) = Drawing::of(context) else { return };
     let mut calls: HashMap<String, (String, Value)> = HashMap::new();
-    for entry in lines.iter().filter_map(|line| serde_json::from_str::<Value>(line).ok()) {
+    for entry in lines.iter().filter_map(|line| lenient_json::from_str::<Value>(line).ok()) {
         let message = &entry["message"];
         match (entry["type"].as_str(), message["role"].as_str()) {
             (Some("custom" | "custom_message"), _) => drawing.recorded(&entry).await,

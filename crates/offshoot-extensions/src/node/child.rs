@@ -1,5 +1,6 @@
 //! The process and its pipes: threads that read and write lines, and what waits for an answer.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::io::{self, BufReader, PipeReader, PipeWriter, Read as _, Write as _};
 use std::os::fd::OwnedFd;
@@ -12,6 +13,8 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
 use command_fds::{CommandFdExt as _, FdMapping};
+use offshoot_agent::lenient_json;
+use offshoot_session::json::{Json, strict};
 use serde_json::{Value, json};
 use tokio::runtime::Handle;
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
@@ -19,7 +22,7 @@ use tokio::sync::oneshot;
 use tokio::task::AbortHandle;
 
 use super::lines;
-use crate::contract::{CALL, Failure, LoadRequest, Loaded, Payload, Services};
+use crate::contract::{CALL, Failure, LoadRequest, Loaded, Payload, Services, TEXT};
 use crate::steps::passing;
 
 /// A pipe takes 64 KiB: so many lines of this length fit, with pings.
@@ -276,7 +279,7 @@ impl Child {
     }
 
     fn take(self: &Arc<Self>, line: &[u8], runtime: &Handle) {
-        let Ok(mut line) = serde_json::from_slice::<Value>(line) else {
+        let Ok(mut line) = lenient_json::from_slice::<Value>(line) else {
             return self
                 .services
                 .note("log", json!({"level": "error", "message": "the host sent a line that is no JSON"}));
@@ -420,9 +423,10 @@ fn serve_calls(child: &Weak<Child>, pipe: PipeReader, mut answers: PipeWriter) {
     while let Ok(Some(line)) = lines::next(&mut pipe) {
         let Some(child) = child.upgrade() else { return };
         child.blocked.fetch_add(1, Ordering::AcqRel);
-        let mut call: Value = serde_json::from_slice(&line).unwrap_or_default();
+        let text = String::from_utf8_lossy(&line);
+        let mut call: Value = lenient_json::from_str(&text).unwrap_or_default();
         let (id, method) = (call["id"].take(), call["method"].as_str().unwrap_or_default().to_owned());
-        let params = call["params"].take();
+        let params = with_text(call["params"].take(), &text);
         let answer = match method.as_str() {
             "host.payload" => child.held_payload(&params),
             method => child.services.now(method, params),
@@ -442,6 +446,15 @@ fn serve_calls(child: &Weak<Child>, pipe: PipeReader, mut answers: PipeWriter) {
             return;
         }
     }
+}
+
+/// The parameters with their text, if the line says something that a value cannot.
+fn with_text(mut params: Value, line: &str) -> Value {
+    let written = matches!(strict(line), Cow::Owned(_)).then(|| Json::parse(line).ok()?.get("params")).flatten();
+    if let (Some(params), Some(written)) = (params.as_object_mut(), written) {
+        params.insert(TEXT.to_owned(), json!(written.text()));
+    }
+    params
 }
 
 fn keep_printed(child: &Weak<Child>, mut pipe: PipeReader) {

@@ -14,6 +14,11 @@ const DEEPEST: usize = 100;
 /// Half of a surrogate pair becomes U+FFFD, a number beyond the range of a double `null`, as `JSON.stringify` writes it, and a
 /// container at a depth of more than 100 a string that contains its text.
 pub fn strict(text: &str) -> Cow<'_, str> {
+    strict_with(text, |_| char::REPLACEMENT_CHARACTER)
+}
+
+/// [`strict`] with another character for half of a surrogate pair, whose unit of UTF-16 `half` gets.
+pub fn strict_with(text: &str, mut half: impl FnMut(u32) -> char) -> Cow<'_, str> {
     let mut made = Made { text, out: String::new(), copied: 0 };
     let bytes = text.as_bytes();
     let (mut at, mut depth) = (0, 0usize);
@@ -21,12 +26,12 @@ pub fn strict(text: &str) -> Cow<'_, str> {
         match byte {
             b'"' => {
                 let end = skip_string(bytes, at).unwrap_or(bytes.len());
-                made.string(at, end);
+                made.string(at, end, &mut half);
                 at = end;
             }
             b'{' | b'[' if depth == DEEPEST => {
                 let end = skip_value(bytes, at).unwrap_or(bytes.len());
-                made.replace(at, end, |out, container| push_quoted(out, container));
+                made.replace(at, end, push_quoted);
                 at = end;
             }
             b'{' | b'[' => {
@@ -68,14 +73,14 @@ struct Made<'a> {
 
 impl<'a> Made<'a> {
     /// Looks for half surrogate pairs in a string, its quotes included.
-    fn string(&mut self, start: usize, end: usize) {
+    fn string(&mut self, start: usize, end: usize, half: &mut impl FnMut(u32) -> char) {
         let string = self.text.get(start..end).unwrap_or_default();
         let mut at = 0;
         while let Some(found) = memchr::memchr(b'\\', string.as_bytes().get(at..).unwrap_or_default()) {
             let escape = at + found;
             at = escape + escape_length(string.get(escape..).unwrap_or_default());
-            if half_of_pair(string.get(escape..at).unwrap_or_default()) {
-                self.replace(start + escape, start + at, |out, _| out.push(char::REPLACEMENT_CHARACTER));
+            if let Some(unit) = half_of_pair(string.get(escape..at).unwrap_or_default()) {
+                self.replace(start + escape, start + at, |out, _| out.push(half(unit)));
             }
         }
     }
@@ -104,8 +109,21 @@ fn escape_length(text: &str) -> usize {
     }
 }
 
-fn half_of_pair(escape: &str) -> bool {
-    escape.len() == 6 && unit(escape).is_some_and(|unit| (0xD800..=0xDFFF).contains(&unit))
+fn half_of_pair(escape: &str) -> Option<u32> {
+    unit(escape).filter(|unit| escape.len() == 6 && (0xD800..=0xDFFF).contains(unit))
+}
+
+/// Where the first half of a surrogate pair without the other one is.
+pub(crate) fn first_half(text: &str) -> Option<usize> {
+    let (bytes, mut at) = (text.as_bytes(), 0);
+    while let Some(found) = memchr::memchr(b'\\', bytes.get(at..)?) {
+        let escape = at + found;
+        at = escape + escape_length(text.get(escape..)?);
+        if half_of_pair(text.get(escape..at)?).is_some() {
+            return Some(escape);
+        }
+    }
+    None
 }
 
 /// The unit of UTF-16 that `\uXXXX` at the start of the text stands for.

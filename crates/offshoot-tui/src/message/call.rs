@@ -1,5 +1,6 @@
 //! Tool calls with their results: a title, and the most telling part of the result.
 
+use offshoot_agent::lenient_json;
 use ratatui::style::{Modifier, Style};
 use ratatui::text::Span;
 
@@ -322,7 +323,7 @@ fn output(page: &mut Page<'_>, shown: &ShownCall<'_>) {
 
 fn other(page: &mut Page<'_>, shown: &ShownCall<'_>) {
     if let Some(arguments) = shown.arguments.filter(|_| shown.is_open) {
-        let pretty = serde_json::from_str::<serde_json::Value>(arguments.text()).ok();
+        let pretty = lenient_json::from_str::<serde_json::Value>(arguments.text()).ok();
         let pretty = pretty.and_then(|value| serde_json::to_string_pretty(&value).ok());
         code(page, "arguments.json", &pretty.unwrap_or_else(|| arguments.text().to_owned()), Keep::All);
     }

@@ -9,6 +9,7 @@ use serde_json::{Map, Value, json};
 use super::super::classify::AnswerTrouble;
 use super::super::decoding::{self, BegunBlocks, CachedTokens, Next, cut_off, malformed, reported};
 use super::super::draft::AnswerDraft;
+use crate::lenient_json;
 use crate::message::{Block, StopReason, Usage};
 
 #[derive(Debug, Default)]
@@ -269,7 +270,7 @@ impl Decoder {
         let place = self.thoughts.iter().find(|(known, _)| known == id).map(|(_, place)| *place);
         let block = place.and_then(|place| draft.block_mut(place));
         let Some(Block::Thinking { thinking_signature: Some(signature), .. }) = block else { return };
-        let Ok(mut stored) = serde_json::from_str::<Map<String, Value>>(signature) else { return };
+        let Ok(mut stored) = lenient_json::from_str::<Map<String, Value>>(signature) else { return };
         if stored.get("encrypted_content").and_then(Value::as_str).is_none_or(str::is_empty) {
             stored.insert("encrypted_content".to_owned(), json!(encrypted));
             *signature = Value::Object(stored).to_string();
