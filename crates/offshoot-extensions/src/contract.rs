@@ -3,13 +3,14 @@
 //! Events and answers are JSON in pi's shapes. A host runs the handler that it is asked to run; it decides nothing
 //! about other handlers.
 
+use std::borrow::Cow;
 use std::path::PathBuf;
 use std::pin::Pin;
 use std::sync::Arc;
 
-use offshoot_session::json::Json;
+use offshoot_session::json::{Json, strict};
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Value, json};
 use tokio::sync::mpsc::UnboundedSender;
 
 /// How a payload of the event `context` begins.
@@ -192,7 +193,16 @@ pub struct HandlerAnswer {
 pub const CALL: &str = "$call";
 
 /// The member that has the text of the parameters where a [`Value`] cannot be the same, such as for half a surrogate pair.
-pub(crate) const TEXT: &str = "$text";
+const TEXT: &str = "$text";
+
+/// The parameters with their text, if the line says something that a value cannot.
+pub(crate) fn with_text(mut params: Value, line: &str) -> Value {
+    let written = matches!(strict(line), Cow::Owned(_)).then(|| Json::parse(line).ok()?.get("params")).flatten();
+    if let (Some(params), Some(written)) = (params.as_object_mut(), written) {
+        params.insert(TEXT.to_owned(), json!(written.text()));
+    }
+    params
+}
 
 /// The JSON of a parameter as the extension wrote it; `None` for null. What is stored is taken from here.
 pub(crate) fn member_text(params: &Value, name: &str) -> Option<String> {

@@ -1,6 +1,5 @@
 //! The process and its pipes: threads that read and write lines, and what waits for an answer.
 
-use std::borrow::Cow;
 use std::collections::HashMap;
 use std::io::{self, BufReader, PipeReader, PipeWriter, Read as _, Write as _};
 use std::os::fd::OwnedFd;
@@ -14,7 +13,6 @@ use std::time::Duration;
 
 use command_fds::{CommandFdExt as _, FdMapping};
 use offshoot_agent::lenient_json;
-use offshoot_session::json::{Json, strict};
 use serde_json::{Value, json};
 use tokio::runtime::Handle;
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
@@ -22,7 +20,7 @@ use tokio::sync::oneshot;
 use tokio::task::AbortHandle;
 
 use super::lines;
-use crate::contract::{CALL, Failure, LoadRequest, Loaded, Payload, Services, TEXT};
+use crate::contract::{CALL, Failure, LoadRequest, Loaded, Payload, Services, with_text};
 use crate::steps::passing;
 
 /// A pipe takes 64 KiB: so many lines of this length fit, with pings.
@@ -446,15 +444,6 @@ fn serve_calls(child: &Weak<Child>, pipe: PipeReader, mut answers: PipeWriter) {
             return;
         }
     }
-}
-
-/// The parameters with their text, if the line says something that a value cannot.
-fn with_text(mut params: Value, line: &str) -> Value {
-    let written = matches!(strict(line), Cow::Owned(_)).then(|| Json::parse(line).ok()?.get("params")).flatten();
-    if let (Some(params), Some(written)) = (params.as_object_mut(), written) {
-        params.insert(TEXT.to_owned(), json!(written.text()));
-    }
-    params
 }
 
 fn keep_printed(child: &Weak<Child>, mut pipe: PipeReader) {
