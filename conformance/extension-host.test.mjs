@@ -147,6 +147,33 @@ test("the names are those of the types of pi 0.87.1 and 1.6.0: none is missing",
   }
 });
 
+test("members of events that have no value exist, and the context of a boundary is one of its members", async () => {
+  const seen = ["input", "before_agent_start", "tool_result", "message_end", "turn_end"];
+  const { owner } = await loaded({ "a.ts": ext(`for (const name of ${JSON.stringify(seen)}) pi.on(name, (event, ctx) => {
+    const { type: _, ...rest } = event.message ?? event;
+    ctx.ui.notify(event.type + " " + Object.keys(rest).sort().map((key) => key + (rest[key] === undefined ? "?" : "")));
+    if (name === "turn_end") ctx.ui.notify(JSON.stringify({ ...event }.context) + JSON.stringify(event.toolResults.map((result) => "usage" in result)));
+  });`) });
+  let asked = 0;
+  owner.sync["ctx.boundaryContext"] = () => ({ canContinue: true, asked: (asked += 1) });
+  const result = { role: "toolResult", toolCallId: "c", content: [], isError: false };
+  await owner.event({ type: "input", text: "t", images: [], source: "interactive" });
+  await owner.event({ type: "before_agent_start", prompt: "p" });
+  await owner.event({ type: "tool_result", toolName: "read", content: [] });
+  const [kept] = await owner.event({ type: "message_end", message: result });
+  assert.equal(kept.ok, null, "what only has no value is not a change");
+  await owner.event({ type: "turn_end", entries: [], toolResults: [result] });
+  assert.deepEqual(owner.notes.filter(({ method }) => method === "ui.notify").map(({ message }) => message), [
+    "input images?,source,streamingBehavior?,text",
+    "before_agent_start images?,prompt",
+    "tool_result content,details?,toolName,usage?",
+    "message_end content,details?,isError,role,toolCallId,usage?",
+    "turn_end context,entries,toolResults",
+    '{"canContinue":true,"asked":1}[true]',
+  ]);
+  await owner.end();
+});
+
 test("pi and ctx have every name of pi; those without a body throw and are listed", async () => {
   const names = JSON.parse(fs.readFileSync(path.join(REPOSITORY, "crates/offshoot-extensions/host/names.json"), "utf8")).interfaces;
   const { owner } = await loaded({

@@ -31,6 +31,8 @@ export function prepare(folder, scenario, agent, url) {
   return { cwd: at("work"), env };
 }
 
+/** Commands of extensions that pi brings itself. */
+const PIS_OWN = new Set(["llama", "mcp"]);
 const BUILT_IN = new Set(["read", "bash", "edit", "write", "grep", "find", "ls"]);
 /** The words of the built-in tools are each program's own. */
 const own = (text) =>
@@ -123,7 +125,7 @@ export class RpcRun {
       failures: this.peer.records.filter(({ type }) => type === "extension_error").map(({ event, error }) => ({ event, error })),
       entries: entries.map(entry).filter(Boolean).map(this.scenario.entries ?? ((each) => each)),
       requests: this.server.requests.map((each) => request(each, this.scenario)),
-      commands: commands.filter(({ source }) => source === "extension").filter(({ name }) => name !== "llama").map(({ name, description }) => ({ name, description })),
+      commands: commands.filter(({ source }) => source === "extension").filter(({ name }) => !PIS_OWN.has(name)).map(({ name, description }) => ({ name, description })),
     };
   }
 }

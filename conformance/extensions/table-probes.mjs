@@ -9,6 +9,7 @@ export const PROBES = {
   } },
   messages: { about: "`message_end`, `tool_result`", files: { "a.txt": "one\n" }, replies: [call("read", { path: "a.txt" }), say("done")], script: prompt("go") },
   boundaries: { about: "`turn_end` and `agent_before_settle` with entries and `continue`", files: { "a.txt": "one\n" }, replies: [call("read", { path: "a.txt" }), say("two"), say("three"), say("four"), say("five"), say("six")], script: prompt("go") },
+  order: { about: "the order and the members of all events of a run, as in pi 1.6", isNewest: true, files: { "a.txt": "one\n" }, replies: [call("read", { path: "a.txt" }), say("done"), say("again")], script: prompt("go", "on") },
   shell: { about: "`user_bash`, a compaction that fails", script: async (run) => {
     const results = [];
     for (const command of ["given", "far away", "echo near"]) results.push((await run.ask({ type: "bash", command })).data);

@@ -1,7 +1,7 @@
 // What of the tables holds: each example under the host beside pi's loader, and within the whole program beside pi.
 import * as fs from "node:fs";
 import * as path from "node:path";
-import { piPackage } from "../lib/places.mjs";
+import { newestNode, newestPi, piPackage } from "../lib/places.mjs";
 import { EXTENSIONS, examples, node, oldExamples } from "./places.mjs";
 import { compareRows, differences } from "./rows.mjs";
 import { runRpc } from "./rpc-run.mjs";
@@ -18,7 +18,7 @@ async function compareRpc(kind, name, folder, program) {
   const theirs = find(kind === "probe" ? path.join(EXTENSIONS, "probes") : examples(), name);
   const ours = kind === "hook" ? find(path.join(oldExamples(), "hooks"), name) : theirs;
   const at = (who) => path.join(folder, "rpc", kind, name, who);
-  const pi = { file: node(), args: [path.join(piPackage(), "dist/cli.js")] };
+  const pi = scenario.isNewest ? { file: newestNode(), args: [path.join(newestPi(), "dist/cli.js")] } : { file: node(), args: [path.join(piPackage(), "dist/cli.js")] };
   const offshoot = { file: program, args: ["--approval", "auto"] };
   const first = runRpc(at("pi"), { start: pi, agent: ".pi/agent", extension: theirs, scenario });
   if (scenario.serial) await first;

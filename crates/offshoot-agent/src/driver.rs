@@ -310,6 +310,7 @@ impl Driver {
 
     fn step(&mut self, input: TurnInput) {
         if let (Some(extensions), false) = (&self.setup.extensions, matches!(input, TurnInput::Delta { .. })) {
+            self.state.config.changes_requests = extensions.answers(Question::Context);
             self.state.config.asks_at_turn_end = extensions.answers(Question::TurnEnd);
             self.state.config.asks_before_settling = extensions.answers(Question::BeforeSettling);
         }
@@ -329,6 +330,7 @@ impl Driver {
             Effect::TakeBackPrompt => self.write(Vec::new(), None, OwnedSession::take_back_prompt),
             Effect::Admit { ticket } => self.admit(ticket),
             Effect::Refuse(error) => self.refuse(&error),
+            Effect::Measure { ticket } => self.measure(ticket),
             Effect::Build { ticket } => self.build(ticket),
             Effect::Send { ticket } => self.send(ticket),
             Effect::StopTools => self.stop_tools(),
@@ -458,6 +460,7 @@ impl Driver {
             steering: setup.steering,
             follow_up: setup.follow_up,
             one_tool_at_a_time: !setup.parallel_tools,
+            changes_requests: self.state.config.changes_requests,
             asks_at_turn_end: self.state.config.asks_at_turn_end,
             asks_before_settling: self.state.config.asks_before_settling,
             sequential: setup

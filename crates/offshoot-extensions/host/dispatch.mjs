@@ -55,18 +55,44 @@ function merged(type, ok, changed) {
   return type === "tool_call" ? { ok, input: changed } : { ok: { ...ok, [CHANGEABLE[type]]: changed } };
 }
 
-/** What cannot be written as JSON: a signal, the sets of files of a summary, and the context, which is read when a handler looks at it. */
+/** Members that pi's events have without a value: `in` finds them, JSON does not carry them. A list without pictures is none. */
+const OPTIONAL = {
+  input: ["images", "streamingBehavior"],
+  before_agent_start: ["images"],
+  tool_result: ["details", "usage"],
+};
+const OPTIONAL_OF_RESULTS = ["details", "usage"];
+
+function restoreOptional(payload) {
+  complete(payload, OPTIONAL[payload.type] ?? []);
+  if (payload.images?.length === 0) payload.images = undefined;
+  const { message, toolResults = [] } = payload;
+  for (const result of [message, ...toolResults]) if (result?.role === "toolResult") complete(result, OPTIONAL_OF_RESULTS);
+}
+
+function complete(object, names) {
+  for (const name of names) if (!(name in object)) object[name] = undefined;
+}
+
+/** What cannot be written as JSON: members without a value, a signal, the sets of files of a summary, and the context of a boundary. */
 function restore(payload, signal) {
-  if (BOUNDARIES.has(payload.type) && !("context" in payload)) {
-    const { entries } = payload;
-    const get = () => ask("ctx.boundaryContext", { entries });
-    // Not enumerable: a copy of the event does not read the session.
-    Object.defineProperty(payload, "context", { configurable: true, get });
-  }
+  restoreOptional(payload);
+  if (BOUNDARIES.has(payload.type) && !("context" in payload)) setBoundaryContext(payload);
   if (!WITH_SIGNAL.has(payload.type)) return;
   payload.signal = signal;
   const { fileOps } = payload.preparation ?? {};
   for (const name of Object.keys(fileOps ?? {})) if (Array.isArray(fileOps[name])) fileOps[name] = new Set(fileOps[name]);
+}
+
+/** The context is read once, when a handler looks at it. */
+function setBoundaryContext(payload) {
+  const { entries } = payload;
+  const set = (value) => Object.defineProperty(payload, "context", { configurable: true, enumerable: true, writable: true, value });
+  const get = () => {
+    set(ask("ctx.boundaryContext", { entries }));
+    return payload.context;
+  };
+  Object.defineProperty(payload, "context", { configurable: true, enumerable: true, get, set });
 }
 
 const invocations = {

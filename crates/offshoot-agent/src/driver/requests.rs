@@ -15,9 +15,7 @@ use crate::guarded::GuardedProvider;
 use crate::key_redactor::KeyRedactor;
 use crate::model::Access;
 use crate::pictures::{CHOICE, FittedPictures, PictureFitter, count_pictures};
-use crate::provider::{
-    Delta, Deltas, Model, Provider, Request, ToolSpec, is_about_pictures, is_cut_short, is_silent_overflow,
-};
+use crate::provider::{Delta, Deltas, Model, Provider, Request, is_about_pictures, is_cut_short, is_silent_overflow};
 use crate::request::{self, Built, Frame};
 use crate::request_hooks::{HookedProvider, RequestKind, hooks};
 use crate::spending::MeteredProvider;
@@ -50,6 +48,34 @@ impl Driver {
         });
     }
 
+    /// Estimates the request as it is before extensions change its messages.
+    pub(super) fn measure(&mut self, ticket: Ticket) {
+        let (own, handle, frame) = (self.own.clone(), self.writer.handle().clone(), self.frame());
+        self.spawn(async move {
+            let built = handle.ask(move |owned| request::build(owned.session(), frame));
+            let input = match built.await.unwrap_or(Err(AgentError::Ended)) {
+                Ok(Built { tokens, .. }) => TurnInput::Measured { ticket, tokens },
+                Err(error) => TurnInput::BuildFailed { ticket, error },
+            };
+            drop(own.send(DriverInput::Machine(input)));
+        });
+    }
+
+    /// What requests have beside the session's messages, without the key.
+    fn frame(&self) -> Frame {
+        let mut model = self.setup.model.clone();
+        if model.images && !self.setup.provider.sends_images() {
+            model = Arc::new(Model { images: false, ..Model::clone(&model) });
+        }
+        Frame {
+            model,
+            thinking: self.setup.thinking(),
+            system: self.run_system.clone().unwrap_or_else(|| self.setup.system_text()),
+            tools: self.setup.tools.iter().map(|tool| tool.spec()).collect(),
+            key: None,
+        }
+    }
+
     pub(super) fn build(&mut self, ticket: Ticket) {
         match self.extensions_for(Question::Context) {
             Some(_) => self.read_context(ticket),
@@ -60,12 +86,7 @@ impl Driver {
     /// Builds the request. Extensions first change the messages, if there are any to change.
     pub(super) fn build_with(&mut self, ticket: Ticket, messages: Option<Vec<String>>) {
         let (own, handle, keys) = (self.own.clone(), self.writer.handle().clone(), self.setup.keys.clone());
-        let (mut model, thinking) = (self.setup.model.clone(), self.setup.thinking());
-        if model.images && !self.setup.provider.sends_images() {
-            model = Arc::new(Model { images: false, ..Model::clone(&model) });
-        }
-        let system = self.run_system.clone().unwrap_or_else(|| self.setup.system_text());
-        let tools: Vec<ToolSpec> = self.setup.tools.iter().map(|tool| tool.spec()).collect();
+        let Frame { model, thinking, system, tools, .. } = self.frame();
         let extensions = self.setup.extensions.clone();
         let pictures = self.pictures.clone();
         self.spawn(async move {

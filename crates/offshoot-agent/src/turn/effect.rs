@@ -169,6 +169,8 @@ pub enum TurnInput {
     Admitted { ticket: Ticket, added: Vec<Message> },
     /// There is no key for the model.
     NotAdmitted { ticket: Ticket, error: AgentError },
+    /// The tokens of the request before extensions change its messages, an estimate.
+    Measured { ticket: Ticket, tokens: u64 },
     /// The request is built, with its estimated tokens and an answer without content.
     Built { ticket: Ticket, tokens: u64, blank: Box<AssistantMessage> },
     /// The session cannot be converted to a request.
@@ -232,6 +234,8 @@ pub enum Effect {
     Admit { ticket: Ticket },
     /// The waiting prompt is not recorded.
     Refuse(AgentError),
+    /// Estimates the request that [`Effect::Build`] will build.
+    Measure { ticket: Ticket },
     /// Builds a request from the session, after all earlier appends.
     Build { ticket: Ticket },
     /// Sends the built request.

@@ -74,6 +74,8 @@ pub struct TurnConfig {
     pub one_tool_at_a_time: bool,
     /// Tools that have this effect on an answer that calls them.
     pub sequential: BTreeSet<String>,
+    /// Whether extensions may change the messages of a request.
+    pub changes_requests: bool,
     /// Whether extensions may add to the end of a turn.
     pub asks_at_turn_end: bool,
     /// Whether extensions may add to the end of a run.

@@ -7,7 +7,7 @@ use super::ending::after_turn;
 use super::room::Measure;
 use super::state::{AfterJob, AfterTurn, Partial, Phase, TurnState};
 use super::transition::{
-    again, begin, cancel, end_run, flush_bash, may_settle, queue_update, settle, side_job, started_and_ended,
+    again, begin, cancel, end_run, flush_bash, may_settle, queue_update, request, settle, side_job, started_and_ended,
 };
 use super::{answer, jobs, work};
 use crate::error::AgentError;
@@ -67,6 +67,7 @@ fn ticket_of(input: &TurnInput) -> Option<u64> {
     match input {
         TurnInput::Admitted { ticket, .. }
         | TurnInput::NotAdmitted { ticket, .. }
+        | TurnInput::Measured { ticket, .. }
         | TurnInput::Built { ticket, .. }
         | TurnInput::BuildFailed { ticket, .. }
         | TurnInput::Delta { ticket, .. }
@@ -104,6 +105,7 @@ fn in_phase(state: &mut TurnState, input: TurnInput, out: &mut Vec<Effect>) {
             begin(state, messages.into_iter().chain(added).collect(), out);
         }
         (Phase::Admitting(_), TurnInput::NotAdmitted { error, .. }) => refuse(state, error, out),
+        (Phase::Building, TurnInput::Measured { tokens, .. }) => measured(state, tokens, out),
         (Phase::Building, TurnInput::Built { tokens, blank, .. }) => built(state, tokens, *blank, out),
         (Phase::Building, TurnInput::BuildFailed { error, .. }) => build_failed(state, error, out),
         (Phase::Streaming(partial), TurnInput::Delta { delta, .. }) => answer::streamed(state, partial, delta, out),
@@ -139,6 +141,7 @@ fn in_phase(state: &mut TurnState, input: TurnInput, out: &mut Vec<Effect>) {
             | TurnInput::Ran(_)
             | TurnInput::Admitted { .. }
             | TurnInput::NotAdmitted { .. }
+            | TurnInput::Measured { .. }
             | TurnInput::Built { .. }
             | TurnInput::BuildFailed { .. }
             | TurnInput::Delta { .. }
@@ -202,23 +205,44 @@ fn refuse(state: &mut TurnState, error: AgentError, out: &mut Vec<Effect>) {
     out.push(Effect::Refuse(error));
 }
 
+/// Starts the turn that is due and builds its request, or compacts first.
+fn measured(state: &mut TurnState, tokens: u64, out: &mut Vec<Effect>) {
+    if is_too_full(state, tokens, out) {
+        return make_room(state, tokens, out);
+    }
+    start_due_turn(state, out);
+    request(state, out);
+}
+
 /// Sends the request, or compacts first.
 fn built(state: &mut TurnState, tokens: u64, blank: AssistantMessage, out: &mut Vec<Effect>) {
+    if is_too_full(state, tokens, out) {
+        return make_room(state, tokens, out);
+    }
+    start_due_turn(state, out);
+    out.push(Effect::Send { ticket: state.ticket });
+    state.phase = Phase::Streaming(Partial::new(blank));
+}
+
+fn is_too_full(state: &mut TurnState, tokens: u64, out: &mut Vec<Effect>) -> bool {
     state.asked_tokens = tokens;
     let window = state.config.window.as_ref().map(|window| window.tokens);
     let context = Measure { tokens, prompt: state.prompt_tokens, window };
     out.extend(state.room.measure(state.config.compact_above, context).map(Effect::Emit));
-    if state.room.is_full(state.config.compact_above, tokens) && !state.squeezed {
-        state.squeezed = true;
-        state.full_at = tokens;
-        let job = Job::Compaction { reason: Reason::Threshold, instructions: None };
-        return side_job(state, job, AfterJob::Request, out);
-    }
+    state.room.is_full(state.config.compact_above, tokens) && !state.squeezed
+}
+
+fn make_room(state: &mut TurnState, tokens: u64, out: &mut Vec<Effect>) {
+    state.squeezed = true;
+    state.full_at = tokens;
+    let job = Job::Compaction { reason: Reason::Threshold, instructions: None };
+    side_job(state, job, AfterJob::Request, out);
+}
+
+fn start_due_turn(state: &mut TurnState, out: &mut Vec<Effect>) {
     if std::mem::take(&mut state.is_turn_due) {
         out.push(Effect::Emit(Event::TurnStart));
     }
-    out.push(Effect::Send { ticket: state.ticket });
-    state.phase = Phase::Streaming(Partial::new(blank));
 }
 
 fn build_failed(state: &mut TurnState, error: AgentError, out: &mut Vec<Effect>) {

@@ -59,6 +59,11 @@ impl Run {
         self
     }
 
+    fn measured(&mut self, tokens: u64) -> &mut Self {
+        let ticket = self.ticket();
+        self.put(TurnInput::Measured { ticket, tokens })
+    }
+
     fn built(&mut self, tokens: u64) -> &mut Self {
         let ticket = self.ticket();
         self.put(TurnInput::Built { ticket, tokens, blank: Box::new(answer(Vec::new(), StopReason::Pending)) })
@@ -279,6 +284,7 @@ fn effect(effect: &Effect) -> String {
         }
         Effect::OmitAnswer => "OMIT the answer".to_owned(),
         Effect::TakeBackPrompt => "TAKE BACK the prompt".to_owned(),
+        Effect::Measure { .. } => "MEASURE".to_owned(),
         Effect::Build { .. } => "BUILD".to_owned(),
         Effect::Send { .. } => "SEND".to_owned(),
         Effect::StopTools => "STOP TOOLS".to_owned(),

@@ -44,7 +44,10 @@ pub(super) fn started_and_ended(message: &Message) -> [Event; 2] {
 
 pub(super) fn request(state: &mut TurnState, out: &mut Vec<Effect>) {
     flush_bash(state, out);
-    out.push(Effect::Build { ticket: state.ticket });
+    // Extensions see the messages of a turn after its start, which stands after the compaction that makes room for it.
+    let is_measured = state.is_turn_due && state.config.changes_requests;
+    let ticket = state.ticket;
+    out.push(if is_measured { Effect::Measure { ticket } } else { Effect::Build { ticket } });
     state.phase = Phase::Building;
 }
 

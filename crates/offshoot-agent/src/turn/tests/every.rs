@@ -15,6 +15,7 @@ fn every_input_in_every_state() {
             ran("x"),
             TurnInput::Admitted { ticket, added: Vec::new() },
             TurnInput::NotAdmitted { ticket, error: AgentError::Ended },
+            TurnInput::Measured { ticket, tokens: 5 },
             TurnInput::Built { ticket, tokens: 5, blank: Box::new(said("")) },
             TurnInput::BuildFailed { ticket, error: AgentError::Ended },
             TurnInput::Delta { ticket, delta: Delta::Start },

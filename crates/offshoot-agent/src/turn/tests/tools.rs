@@ -28,6 +28,24 @@ fn tools_run_at_once_when_their_calls_are_durable_and_results_keep_the_order() {
     assert_eq!(run.built(10).said(), "turn_start\nSEND", "what makes room for a request stands before its turn");
 }
 
+/// As in pi 1.6: `turn_start`, then `context`. What makes room for the request still stands before its turn.
+#[test]
+fn extensions_change_a_request_after_its_turn_has_started() {
+    let worked = || {
+        let mut run = Run::streaming();
+        run.state.config.changes_requests = true;
+        run.delta(Delta::Done(Box::new(Answer { message: calling(&["read"]), failure: None })));
+        run.recorded().ended(0, "done").said();
+        run
+    };
+    assert_eq!(worked().measured(10).said(), "turn_start\nBUILD");
+    assert_eq!(worked().measured(10).built(10).said(), "turn_start\nBUILD\nSEND");
+    let mut full = worked();
+    assert!(!full.measured(2000).said().contains("turn_start"));
+    assert_eq!(full.summarised().committed().said().lines().last(), Some("MEASURE"));
+    assert_eq!(full.measured(10).said(), "turn_start\nBUILD");
+}
+
 #[test]
 fn one_sequential_tool_makes_the_calls_of_its_answer_wait_for_each_other() {
     let one_after_another = |change: &dyn Fn(&mut TurnConfig)| {
