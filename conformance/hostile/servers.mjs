@@ -53,7 +53,7 @@ const REPLIES = [
   ["a call of a tool that does not exist", with200(answer({ call: "no-such-tool", arguments: {} })), "loops"],
   ["a call without arguments that are JSON", with200(answer({ call: "bash", arguments: '{"command": ' })), "loops"],
   ["a call whose arguments are an array", with200(answer({ call: "bash", arguments: "[1, 2]" })), "loops"],
-  ["calls of one id", with200(answer({ call: "ls", id: "c", arguments: {} }, { call: "ls", id: "c", arguments: {} }))],
+  ["calls of one id", with200(answer({ call: "ls", id: "c", arguments: {} }, { call: "ls", id: "c", arguments: {} })), "loops"],
   ["an id of a megabyte", with200(answer({ call: "ls", id: "i".repeat(1 << 20), arguments: {} })), "loops"],
   ["401 with a page of 10 MB", status(401, "x".repeat(10 << 20))],
   ["500 with escape sequences", status(500, ERROR)],

@@ -212,6 +212,8 @@ pub enum Delta {
     ToolCall { index: usize, delta: String },
     /// A tool call is complete.
     ToolCallEnd { index: usize },
+    /// An event could not be read, and was left out.
+    LostEvent { what: String },
     /// The tokens so far, if the provider reports them before the end.
     Usage(Usage),
     /// The last delta of every stream. A failed answer has [`StopReason::Error`], the provider's words as

@@ -69,6 +69,6 @@ fn event(delta: Delta) -> Option<Value> {
         Delta::ToolCallStart { index, .. } => json!({"type": "toolcall_start", "contentIndex": index}),
         Delta::ToolCall { index, delta } => json!({"type": "toolcall_delta", "contentIndex": index, "delta": delta}),
         Delta::ToolCallEnd { index } => json!({"type": "toolcall_end", "contentIndex": index}),
-        Delta::Usage(_) | Delta::Done(_) => return None,
+        Delta::Usage(_) | Delta::LostEvent { .. } | Delta::Done(_) => return None,
     })
 }

@@ -40,6 +40,7 @@ impl AnswerRedactor {
             | Delta::TextStart { .. }
             | Delta::ThinkingStart { .. }
             | Delta::ToolCallStart { .. }
+            | Delta::LostEvent { .. }
             | Delta::Usage(_) => vec![delta],
         }
     }

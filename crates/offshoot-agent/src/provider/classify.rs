@@ -12,6 +12,8 @@ pub(super) struct AnswerTrouble {
     pub(super) may_retry: Option<bool>,
     /// Whether the connection was lost, or never made.
     pub(super) is_lost: bool,
+    /// Whether one event could not be read, and the others may be whole.
+    pub(super) is_damage: bool,
 }
 
 /// Servers' messages about a context that is too long: `#` is a number, `*` is anything. Lower case.

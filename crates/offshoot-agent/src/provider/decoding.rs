@@ -54,6 +54,7 @@ pub(super) fn malformed(what: &str, error: &serde_json::Error, data: &str) -> An
     let shown: String = data.chars().take(400).collect();
     AnswerTrouble {
         text: format!("could not read an event of the {what} stream: {error}; data: {shown}"),
+        is_damage: true,
         ..AnswerTrouble::default()
     }
 }

@@ -16,8 +16,13 @@ pub(super) struct AnswerDraft {
     model: Arc<Model>,
     message: AssistantMessage,
     parts: Vec<DraftPart>,
+    /// What is wrong with the first event that could not be read, and how many there were.
+    damage: Option<(AnswerTrouble, usize)>,
     deltas: Vec<Delta>,
 }
+
+/// A stream with more events that cannot be read is not one with a damaged line.
+const MAX_LOST_EVENTS: usize = 8;
 
 /// What a block has besides its content.
 #[derive(Debug, Default)]
@@ -29,6 +34,8 @@ struct DraftPart {
     first_arguments: String,
     /// Whether no text of arguments means that the text was lost.
     must_have_arguments: bool,
+    /// Whether an event was lost in which the text may have been.
+    has_lost_event: bool,
 }
 
 impl DraftPart {
@@ -39,6 +46,15 @@ impl DraftPart {
     fn arguments(&self) -> Result<Map<String, Value>, String> {
         if self.must_have_arguments && self.text().is_empty() {
             return Err("the answer ended before its arguments came, at character 0 of 0".to_owned());
+        }
+        if self.has_lost_event {
+            let what =
+                "an event of the stream could not be read while the arguments came, and may have been part of them";
+            let characters = self.text().chars().count();
+            return Err(call_arguments::describe(
+                &format!("{what}, at character {characters} at the latest"),
+                self.text(),
+            ));
         }
         call_arguments::parse(self.text())
     }
@@ -62,7 +78,7 @@ pub fn failed_answer(model: &Model, timestamp: i64, why: String) -> Answer {
 impl AnswerDraft {
     pub(super) fn new(model: Arc<Model>, timestamp: i64) -> Self {
         let message = AssistantMessage { stop_reason: StopReason::Error, ..model.blank_answer(timestamp) };
-        Self { model, message, parts: Vec::new(), deltas: Vec::new() }
+        Self { model, message, parts: Vec::new(), damage: None, deltas: Vec::new() }
     }
 
     pub(super) fn take(&mut self) -> Vec<Delta> {
@@ -184,6 +200,7 @@ impl AnswerDraft {
             text.clone_into(&mut part.arguments);
             part.first_arguments.clear();
             part.must_have_arguments = false;
+            part.has_lost_event = false;
         }
     }
 
@@ -221,7 +238,22 @@ impl AnswerDraft {
         }
     }
 
+    pub(super) fn can_lose_event(&self) -> bool {
+        self.damage.as_ref().is_none_or(|(_, count)| *count < MAX_LOST_EVENTS)
+    }
+
+    /// An event could not be read: the answer goes on without it, but its open calls may lack a part.
+    pub(super) fn lose_event(&mut self, trouble: AnswerTrouble) {
+        self.parts.iter_mut().filter(|part| !part.is_ended).for_each(|part| part.has_lost_event = true);
+        self.deltas.push(Delta::LostEvent { what: trouble.text.clone() });
+        self.damage.get_or_insert((trouble, 0)).1 += 1;
+    }
+
+    /// Completes the answer; one of which nothing came but damage has failed.
     pub(super) fn complete(&mut self, stop: StopReason) {
+        if let (true, Some((damage, _))) = (self.message.content.is_empty(), self.damage.take()) {
+            return self.fail(&damage);
+        }
         for index in 0..self.message.content.len() {
             self.end(index);
         }
@@ -231,6 +263,9 @@ impl AnswerDraft {
 
     /// The content so far stays. An incomplete call keeps what can be read of its arguments: it is never run or sent.
     pub(super) fn fail(&mut self, trouble: &AnswerTrouble) {
+        // What could not be read explains what is missing.
+        let damage = self.damage.take().map(|(damage, _)| damage).filter(|_| trouble.is_lost);
+        let trouble = damage.as_ref().unwrap_or(trouble);
         for (block, part) in self.message.content.iter_mut().zip(&self.parts) {
             if let (Block::ToolCall { arguments, arguments_error, .. }, false) = (block, part.is_ended)
                 && let Err(error) = part.arguments().map(|whole| *arguments = Value::Object(whole))

@@ -55,6 +55,7 @@ impl HalfJoiner {
             Delta::ToolCallStart { index, id, name } => {
                 vec![Delta::ToolCallStart { index, id: joined(&id), name: joined(&name) }]
             }
+            Delta::LostEvent { what } => vec![Delta::LostEvent { what: joined(&what) }],
             Delta::Done(answer) => self.done(*answer),
             Delta::Start | Delta::TextStart { .. } | Delta::ThinkingStart { .. } | Delta::Usage(_) => vec![delta],
         }

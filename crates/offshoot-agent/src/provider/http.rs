@@ -364,7 +364,7 @@ async fn error_of(mut response: Response, now: i64) -> AnswerTrouble {
     }
     let wait = retry_after::milliseconds(header, now).or_else(|| retry_after::in_body(body));
     let may_retry = header("x-should-retry").and_then(|text| text.parse().ok());
-    AnswerTrouble { status: Some(status), text, retry_after: wait, may_retry, is_lost: false }
+    AnswerTrouble { status: Some(status), text, retry_after: wait, may_retry, is_lost: false, is_damage: false }
 }
 
 fn refused(model: &Arc<Model>, text: String, now: i64) -> Vec<Delta> {

@@ -171,7 +171,10 @@ impl Reader {
         if !*is_done {
             let mut event = |name: &str, data: &str| {
                 keep(kept_events, *is_done, data);
-                take(decoder.as_mut(), draft, is_done, (name, &halves.mark(data)));
+                match take(decoder.as_mut(), draft, is_done, (name, &halves.mark(data))) {
+                    Some(trouble) if trouble.is_damage && draft.can_lose_event() => draft.lose_event(trouble),
+                    trouble => fail(draft, is_done, trouble),
+                }
             };
             if sse.push(bytes, &mut event).is_err() && !*is_done {
                 let text = "the response has an event of more than 64 MiB";
@@ -186,9 +189,11 @@ impl Reader {
     pub fn end(&mut self) -> Vec<Delta> {
         let Self { sse, draft, decoder, halves, is_done, kept_events } = self;
         if !*is_done {
+            // An event that the end of the body cuts off is not a damaged one between others.
             sse.end(&mut |name, data| {
                 keep(kept_events, *is_done, data);
-                take(decoder.as_mut(), draft, is_done, (name, &halves.mark(data)));
+                let trouble = take(decoder.as_mut(), draft, is_done, (name, &halves.mark(data)));
+                fail(draft, is_done, trouble);
             });
         }
         if !std::mem::replace(&mut self.is_done, true) {
@@ -230,20 +235,31 @@ fn keep(kept: &mut Option<Vec<String>>, is_done: bool, data: &str) {
     }
 }
 
-fn take(decoder: &mut dyn Decoder, draft: &mut AnswerDraft, is_done: &mut bool, (name, data): (&str, &str)) {
+/// Gives an event to the decoder. Returns why the answer fails.
+fn take(
+    decoder: &mut dyn Decoder,
+    draft: &mut AnswerDraft,
+    is_done: &mut bool,
+    (name, data): (&str, &str),
+) -> Option<AnswerTrouble> {
     // Some servers keep the connection alive with empty events.
     if *is_done || data.trim().is_empty() {
-        return;
+        return None;
     }
     match decoder.event(name, data, draft) {
-        Ok(Next::More) => {}
+        Ok(Next::More) => None,
         Ok(Next::Complete(stop)) => {
             *is_done = true;
             draft.complete(stop);
+            None
         }
-        Err(trouble) => {
-            *is_done = true;
-            draft.fail(&trouble);
-        }
+        Err(trouble) => Some(trouble),
+    }
+}
+
+fn fail(draft: &mut AnswerDraft, is_done: &mut bool, trouble: Option<AnswerTrouble>) {
+    if let Some(trouble) = trouble {
+        *is_done = true;
+        draft.fail(&trouble);
     }
 }

@@ -77,7 +77,27 @@ fn answered(state: &mut TurnState, message: Arc<AssistantMessage>, is_overflow: 
     let tokens = work::tokens(&message);
     let is_cut_off = message.stop_reason == StopReason::Length;
     let is_overflow = is_overflow && tokens > state.config.keep_recent;
+    if let Some(message) = says_nothing(&message).filter(|_| !is_overflow) {
+        out.push(Effect::Emit(Event::Notice { code: "empty-answer", message: message.to_owned(), entry_id: None }));
+    }
     close_turn(state, (message, Vec::new()), AfterTurn::Answered { tokens, is_cut_off, is_overflow }, out);
+}
+
+/// What people are told of an answer that ends a run without a word.
+fn says_nothing(message: &AssistantMessage) -> Option<&'static str> {
+    let (mut has_words, mut has_thought) = (false, false);
+    for block in &message.content {
+        match block {
+            Block::Text { text, .. } => has_words |= !text.trim().is_empty(),
+            Block::Thinking { .. } => has_thought = true,
+            Block::Image { .. } | Block::ToolCall { .. } => has_words = true,
+        }
+    }
+    match (has_words, has_thought) {
+        (true, _) => None,
+        (false, true) => Some("the model only thought, and gave no answer: a further prompt may get one"),
+        (false, false) => Some("the model gave an empty answer: a further prompt may get one"),
+    }
 }
 
 /// A failed answer: retry, compact or give up.
@@ -112,6 +132,10 @@ fn update(partial: &Partial, delta: Delta) -> Option<Event> {
         Delta::ToolCall { index, delta } => Update::ToolCallDelta { content_index: index, delta },
         Delta::ToolCallEnd { index } => {
             Update::ToolCallEnd { content_index: index, tool_call: partial.block(index)?.clone() }
+        }
+        Delta::LostEvent { what } => {
+            let message = format!("a part of the answer was lost: {what}");
+            return Some(Event::Notice { code: "lost-event", message, entry_id: None });
         }
         // The next update has it.
         Delta::Usage(_) | Delta::Done(_) => return None,

@@ -367,7 +367,7 @@ impl Partial {
                 }
             }
             Delta::Usage(usage) => self.message.usage = *usage,
-            Delta::TextEnd { .. } | Delta::ThinkingEnd { .. } | Delta::Done(_) => {}
+            Delta::TextEnd { .. } | Delta::ThinkingEnd { .. } | Delta::LostEvent { .. } | Delta::Done(_) => {}
         }
     }
 

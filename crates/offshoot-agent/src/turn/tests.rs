@@ -266,6 +266,7 @@ fn event(event: &Event) -> String {
             let result = result.is_some();
             format!("compaction_end result={result} aborted={aborted} retry={will_retry} {error_message:?}")
         }
+        Event::Notice { code: "empty-answer", message, .. } => format!("empty answer: {message}"),
         other => serde_json::to_value(other).unwrap()["type"].as_str().unwrap().to_owned(),
     }
 }

@@ -4,6 +4,7 @@ mod answers;
 mod boundaries;
 mod checker;
 mod cut_arguments;
+mod damaged_streams;
 mod dialects;
 mod failures;
 mod halves;

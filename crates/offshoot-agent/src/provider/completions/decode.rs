@@ -57,8 +57,9 @@ struct Choice<'a> {
 
 #[derive(Deserialize)]
 struct Delta<'a> {
-    #[serde(borrow, default)]
-    content: Option<Cow<'a, str>>,
+    /// A text, or a list of parts.
+    #[serde(default)]
+    content: Option<Value>,
     #[serde(borrow, default)]
     reasoning_content: Option<Cow<'a, str>>,
     #[serde(default)]
@@ -153,10 +154,7 @@ impl decoding::Decoder for Decoder {
 
 impl Decoder {
     fn delta(&mut self, delta: Delta<'_>, draft: &mut AnswerDraft) {
-        if let Some(text) = delta.content.filter(|text| !text.is_empty()) {
-            let place = *self.text.get_or_insert_with(|| draft.text_start());
-            draft.more(place, &text);
-        }
+        self.content(delta.content.as_ref(), draft);
         let reasoning = delta.reasoning.as_ref().and_then(Value::as_str).map(Cow::Borrowed);
         // Some servers send the same thought under two names: the first one counts.
         let thoughts = [delta.reasoning_content, reasoning, delta.reasoning_text];
@@ -173,6 +171,27 @@ impl Decoder {
         for detail in delta.reasoning_details.into_iter().flatten() {
             self.think("", draft);
             merge(&mut self.details, detail);
+        }
+    }
+
+    fn content(&mut self, content: Option<&Value>, draft: &mut AnswerDraft) {
+        match content {
+            Some(Value::String(text)) if !text.is_empty() => {
+                let place = *self.text.get_or_insert_with(|| draft.text_start());
+                draft.more(place, text);
+            }
+            Some(Value::Array(parts)) => parts.iter().for_each(|part| self.content(Some(part), draft)),
+            Some(Value::Object(part)) => match part.get("thinking") {
+                Some(thinking) => {
+                    let thought = text_of(thinking);
+                    if !thought.is_empty() {
+                        let place = self.think("", draft);
+                        draft.more(place, &thought);
+                    }
+                }
+                None => self.content(part.get("text").filter(|text| text.is_string()), draft),
+            },
+            Some(Value::String(_) | Value::Null | Value::Bool(_) | Value::Number(_)) | None => {}
         }
     }
 
@@ -241,6 +260,15 @@ fn begins_another(known: &Call, written: &str, (id, name, arguments): (&str, &st
 /// Whether nothing can follow a text of arguments.
 fn is_whole(written: &str) -> bool {
     written.trim_end().ends_with('}') && serde_json::from_str::<IgnoredAny>(written).is_ok()
+}
+
+/// A text, or the texts of a list of parts.
+fn text_of(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Array(parts) => parts.iter().filter_map(|part| part.get("text")?.as_str()).collect(),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Object(_) => String::new(),
+    }
 }
 
 fn sign(place: usize, signature: &str, draft: &mut AnswerDraft) {

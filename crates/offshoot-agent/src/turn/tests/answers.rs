@@ -90,3 +90,24 @@ fn updates_say_the_tokens_so_far() {
     let Some(Effect::Emit(Event::MessageUpdate { usage, .. })) = out.first() else { panic!("{out:?}") };
     assert_eq!(usage.input, 7);
 }
+
+#[test]
+fn an_answer_without_a_word_is_said_as_such() {
+    for (content, words) in [
+        (Vec::new(), "the model gave an empty answer"),
+        (vec![Block::text(" \n")], "the model gave an empty answer"),
+        (vec![Block::thinking("hm")], "the model only thought"),
+    ] {
+        let mut run = Run::new();
+        run.prompt("hi").built(1).answered(answer(content, StopReason::Stop), None);
+        let told = empty_answers(&run);
+        assert!(told.iter().any(|told| told.contains(words)), "{told:?}");
+    }
+    let mut run = Run::new();
+    run.prompt("hi").built(1).answered(answer(vec![Block::thinking("hm"), Block::text("x")], StopReason::Stop), None);
+    assert!(empty_answers(&run).is_empty());
+}
+
+fn empty_answers(run: &Run) -> Vec<&String> {
+    run.said.iter().filter(|said| said.starts_with("empty answer")).collect()
+}

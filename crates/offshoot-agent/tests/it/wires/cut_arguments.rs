@@ -1,10 +1,11 @@
 //! Arguments that were cut under a well-formed end: a tool runs only if the whole text parses.
 
-use std::sync::Arc;
+use std::collections::HashMap;
 
-use offshoot_agent::message::{AssistantMessage, StopReason};
+use offshoot_agent::event::Event;
+use offshoot_agent::message::{AssistantMessage, Block, Message, StopReason, text_of};
 use offshoot_agent::provider::{Api, Delta, Reader, failed_answer};
-use offshoot_agent::turn::{Call, Effect, TurnConfig, TurnInput, TurnState, step};
+use offshoot_agent::turn::{Call, Effect, Record, TurnConfig, TurnInput, TurnState, step};
 use serde_json::{Value, json};
 
 use super::{model, request, user};
@@ -120,13 +121,28 @@ fn body(events: &[Value]) -> String {
     events.iter().map(line).collect()
 }
 
-/// The answer of a body, the tools that the turn runs for it, and the results that it gives without running one.
-fn play(api: Api, body: &str) -> (AssistantMessage, Vec<Call>, Vec<String>) {
+/// What a turn makes of the body of an answer.
+pub(super) struct Played {
+    pub(super) answer: AssistantMessage,
+    /// The calls that it runs.
+    pub(super) calls: Vec<Call>,
+    /// The results that it gives without running a tool.
+    pub(super) results: Vec<String>,
+    /// The arguments as they came, by the id of their call.
+    pub(super) written: HashMap<String, String>,
+}
+
+pub(super) fn play(api: Api, body: &[u8]) -> Played {
     let mut reader = Reader::new(&request(model(api, "http://x"), vec![user("x")]), 7).unwrap();
     let mut deltas = reader.start();
-    deltas.extend(reader.push(body.as_bytes()));
+    deltas.extend(reader.push(body));
     deltas.extend(reader.end());
-    let Some(Delta::Done(answer)) = deltas.last().cloned() else { panic!("{deltas:?}") };
+    let mut texts: HashMap<usize, String> = HashMap::new();
+    for delta in &deltas {
+        if let Delta::ToolCall { index, delta } = delta {
+            texts.entry(*index).or_default().push_str(delta);
+        }
+    }
     let mut state = TurnState::new(TurnConfig::default());
     let mut effects = step(&mut state, TurnInput::Prompt(vec![user("x")]));
     effects.extend(step(&mut state, TurnInput::Admitted { ticket: 1, added: Vec::new() }));
@@ -136,18 +152,28 @@ fn play(api: Api, body: &str) -> (AssistantMessage, Vec<Call>, Vec<String>) {
         effects.extend(step(&mut state, TurnInput::Delta { ticket: 2, delta }));
     }
     effects.extend(step(&mut state, TurnInput::Recorded { ticket: 2 }));
-    let (mut calls, mut results) = (Vec::new(), Vec::new());
+    let (mut calls, mut results, mut answer) = (Vec::new(), Vec::new(), None);
     for effect in effects {
         match effect {
             Effect::Run { call, .. } => calls.push(call),
-            Effect::Emit(offshoot_agent::event::Event::ToolExecutionEnd { result, .. }) => {
-                results.push(offshoot_agent::message::text_of(&result.content));
+            Effect::Emit(Event::ToolExecutionEnd { result, .. }) => results.push(text_of(&result.content)),
+            Effect::Append { records, .. } => {
+                for record in records {
+                    if let Record::Message(Message::Assistant(said)) = record {
+                        answer = Some(AssistantMessage::clone(&said));
+                    }
+                }
             }
             _ => {}
         }
     }
-    let message = Arc::new(answer.message);
-    (AssistantMessage::clone(&message), calls, results)
+    let answer = answer.expect("an answer is recorded");
+    let written = answer.content.iter().enumerate().filter_map(|(at, block)| match block {
+        Block::ToolCall { id, .. } => Some((id.clone(), texts.remove(&at)?)),
+        _ => None,
+    });
+    let written = written.collect();
+    Played { answer, calls, results, written }
 }
 
 /// What the model meant: the text as JSON, with raw control characters and wrong escapes allowed in strings.
@@ -164,7 +190,7 @@ fn a_tool_runs_only_if_its_arguments_parse_whole_wherever_they_are_cut() {
             assert!(meant(text).is_some(), "{text}");
             for at in (1..=text.len()).filter(|at| text.is_char_boundary(*at)) {
                 let cut = &text[..at];
-                let (answer, calls, results) = play(way.api(), &body(&way.events(cut)));
+                let Played { answer, calls, results, .. } = play(way.api(), body(&way.events(cut)).as_bytes());
                 assert_eq!(answer.stop_reason, StopReason::ToolUse, "{way:?} {cut}");
                 // A text of blanks alone says nothing, and so cuts nothing.
                 let whole = if cut.trim().is_empty() { Some(json!({})) } else { meant(cut) };

@@ -195,6 +195,45 @@ fn arguments_come_as_a_text_or_as_an_object_and_other_values_are_not_run_with() 
     assert_eq!(calls(&read(Api::Anthropic, &events))[0].2, json!({"p": 1}));
 }
 
+/// As Mistral sends its answers.
+#[test]
+fn content_comes_as_a_list_of_parts_too() {
+    let thinking =
+        json!([{"type": "thinking", "thinking": [{"type": "text", "text": "h"}, {"type": "text", "text": "m"}]}]);
+    let parts = json!([{"type": "text", "text": "He"}, {"type": "reference", "reference_ids": [1]}, {"type": "text", "text": "re"}]);
+    let contents = [json!(""), thinking, parts, json!("."), json!([]), json!({"type": "text", "text": "!"})];
+    let mut events: Vec<Value> = contents.iter().map(|content| chunk(&json!({"content": content}))).collect();
+    events.push(end("stop"));
+    let message = read(Api::Completions, &events);
+    let [Block::Thinking { thinking, thinking_signature: None, .. }, Block::Text { text, .. }] = &message.content[..]
+    else {
+        panic!("{message:?}")
+    };
+    assert_eq!((thinking.as_str(), text.as_str()), ("hm", "Here.!"));
+}
+
+#[test]
+fn one_damaged_line_does_not_end_an_answer_but_an_open_call_is_not_run() {
+    let damaged = || json!("{\"choices\": [{\"del");
+    let said = [chunk(&json!({"content": "He"})), damaged(), chunk(&json!({"content": "re"})), end("stop")];
+    let message = read(Api::Completions, &said);
+    assert!(matches!(&message.content[..], [Block::Text { text, .. }] if text == "Here"), "{message:?}");
+    let piece = |id: Value, arguments: &str| {
+        let call = json!({"index": 0, "id": id, "function": {"name": "bash", "arguments": arguments}});
+        chunk(&json!({"tool_calls": [call]}))
+    };
+    // The lost piece would make another command of it, and both are whole.
+    let events =
+        [piece(json!("a"), "{\"command\": \"rm -rf build"), damaged(), piece(Value::Null, "\"}"), end("tool_calls")];
+    let message = read(Api::Completions, &events);
+    let [Block::ToolCall { arguments_error: Some(error), .. }] = &message.content[..] else { panic!("{message:?}") };
+    assert!(error.contains("could not be read") && error.contains("rm -rf build\"}"), "{error}");
+    let only = read_as(model(Api::Completions, "http://x"), &[damaged(), end("stop")]);
+    assert!(only.message.error_message.unwrap().contains("could not read an event"));
+    let many = read_as(model(Api::Completions, "http://x"), &vec![damaged(); 20]);
+    assert!(many.message.error_message.unwrap().contains("could not read an event"));
+}
+
 #[test]
 fn thinking_under_two_names_comes_once_and_its_name_is_its_signature() {
     let both = chunk(&json!({"reasoning": "hm", "reasoning_content": "hm", "content": null}));
