@@ -3,6 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
+use offshoot_session::call_view::{CallChange, CallRole, CallVerb, CallView};
 use offshoot_session::compare::Comparison;
 use offshoot_session::entry::{Entry, Source, text_of};
 use offshoot_session::error::Result;
@@ -10,10 +11,8 @@ use offshoot_session::json::Json;
 use offshoot_session::kind::Role;
 use offshoot_session::transcript::call_blocks;
 use offshoot_session::tree::NodeIx;
-use serde_json::Value;
 
-use crate::lenient_json;
-use crate::tool::{change, edit_in_memory};
+use crate::tool::{Replacement, change, edit_in_memory};
 
 /// A file that a branch changed.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -52,14 +51,22 @@ struct Contents {
     known: BTreeMap<String, String>,
     changed: BTreeSet<String>,
     /// Calls without a result so far.
-    calls: HashMap<String, Call>,
+    calls: HashMap<String, FileDeed>,
 }
 
 #[derive(Debug, Clone)]
-struct Call {
-    name: String,
+struct FileDeed {
     path: String,
-    arguments: Value,
+    kind: FileDeedKind,
+}
+
+#[derive(Debug, Clone)]
+enum FileDeedKind {
+    ReadWhole,
+    ReadPart,
+    Write(Option<String>),
+    /// `None` if it is not known what the tool makes of its arguments.
+    Edit(Option<Vec<Replacement>>),
 }
 
 impl Contents {
@@ -67,7 +74,7 @@ impl Contents {
         match source.tree().node(ix).role() {
             Some(Role::Assistant) => {
                 let entry = source.entry(ix)?;
-                let calls = entry.message().into_iter().flat_map(call_blocks).filter_map(call);
+                let calls = entry.message().into_iter().flat_map(call_blocks).filter_map(deed);
                 self.calls.extend(calls);
             }
             Some(Role::ToolResult) => self.take_result(&source.entry(ix)?),
@@ -82,24 +89,20 @@ impl Contents {
         if message.get("isError").and_then(Json::as_bool) == Some(true) {
             return;
         }
-        let Call { name, path, arguments } = call;
-        match name.as_str() {
-            "read" => {
-                let is_part =
-                    ["offset", "limit"].iter().any(|part| arguments.get(part).is_some_and(|part| !part.is_null()));
+        let FileDeed { path, kind } = call;
+        match kind {
+            FileDeedKind::ReadPart => {}
+            FileDeedKind::ReadWhole => {
                 let text = message.get("content").map(|content| text_of(content, ""));
-                let whole = text.filter(|_| !is_part && !is_cut(message) && !has_image(message));
+                let whole = text.filter(|_| !is_cut(message) && !has_image(message));
                 self.known.extend(whole.map(|text| (path, text)));
             }
-            "write" => {
-                let content = arguments.get("content").and_then(Value::as_str).map(str::to_owned);
+            FileDeedKind::Write(content) => self.set(path, content),
+            FileDeedKind::Edit(edits) => {
+                let before = self.known.get(&path);
+                let content = before.zip(edits).and_then(|(before, edits)| edit_in_memory(before, &edits));
                 self.set(path, content);
             }
-            "edit" => {
-                let content = self.known.get(&path).and_then(|before| edit_in_memory(before, arguments));
-                self.set(path, content);
-            }
-            _ => {}
         }
     }
 
@@ -112,11 +115,24 @@ impl Contents {
     }
 }
 
-fn call(block: Json<'_>) -> Option<(String, Call)> {
-    let name = block.str("name").filter(|name| matches!(&**name, "read" | "write" | "edit"))?;
-    let path = block.get("arguments")?.str("path").filter(|path| !path.is_empty())?;
-    let arguments = lenient_json::from_str(block.get("arguments")?.text()).ok()?;
-    Some((block.str("id")?.into_owned(), Call { name: name.into_owned(), path: path.into_owned(), arguments }))
+/// What a call does to a file, if its tool is known, with the call's id.
+fn deed(block: Json<'_>) -> Option<(String, FileDeed)> {
+    let view = CallView::of(block)?;
+    let kind = match view.verb() {
+        CallVerb::Read if view.range().is_empty() => FileDeedKind::ReadWhole,
+        CallVerb::Read => FileDeedKind::ReadPart,
+        CallVerb::Write => FileDeedKind::Write(view.text(CallRole::Content)),
+        CallVerb::Edit => FileDeedKind::Edit(view.changes().into_iter().map(replacement).collect()),
+        CallVerb::Run | CallVerb::Grep | CallVerb::Find | CallVerb::List | CallVerb::Other => return None,
+    };
+    Some((block.str("id")?.into_owned(), FileDeed { path: view.path()?, kind }))
+}
+
+fn replacement(change: CallChange<'_>) -> Option<Replacement> {
+    match change {
+        CallChange::Replace { old, new } => Some(Replacement { old: old.into_owned(), new: new.into_owned() }),
+        CallChange::Patch(_) => None,
+    }
 }
 
 /// Whether the result shows a part of the file, or a file of another name.
@@ -135,6 +151,7 @@ fn has_image(message: Json<'_>) -> bool {
 mod tests {
     use super::*;
     use offshoot_session::session::{Options, Session};
+    use serde_json::Value;
 
     /// A session of calls with results: id, parent, tool, arguments, the result's text and whether it failed.
     fn session(calls: &[(&str, &str, &str, Value, &str, bool)]) -> Session {

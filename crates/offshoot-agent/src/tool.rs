@@ -50,6 +50,7 @@ pub use ls::Ls;
 pub use output_folder::OutputFolder;
 pub use paths::{FoundPath, PathBase};
 pub use read::Read;
+pub(crate) use replace::Replacement;
 pub use tier::Tier;
 pub use write::Write;
 

@@ -6,10 +6,10 @@ pub(crate) mod screen;
 
 use std::io;
 
+use offshoot_session::call_view::CallView;
 use offshoot_session::facts::Totals;
-use offshoot_session::json::Json;
 use offshoot_session::text::{counted, grouped, noun, one_line};
-use offshoot_session::transcript::{Call, End, Item, ItemPart, Summarised, error_words, value_text};
+use offshoot_session::transcript::{End, Item, ItemPart, Summarised, error_words};
 use offshoot_tui::text::in_short;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -107,21 +107,10 @@ fn say_part(part: &ItemPart, words: &mut dyn ItemWords) -> io::Result<()> {
         ItemPart::Text(text) | ItemPart::Thinking(text) | ItemPart::Other(text) if text.trim().is_empty() => Ok(()),
         ItemPart::Text(text) => words.text(text.trim_end()),
         ItemPart::Thinking(text) => words.thinking(text.trim()),
-        ItemPart::Call(call) => words.call(&call_line(call)),
+        ItemPart::Call(call) => words.call(&CallView::of_text(&*call.name, &call.arguments).line(200)),
         ItemPart::Picture(picture) if picture.mime_type.is_empty() => words.block("image"),
         ItemPart::Picture(picture) => words.block(&one_line(&picture.mime_type, 40)),
         ItemPart::Other(kind) => words.block(&one_line(kind, 40)),
-    }
-}
-
-/// A tool call on one line: the tool and its most telling argument.
-fn call_line(call: &Call) -> String {
-    const TELLING: [&str; 7] = ["command", "path", "file_path", "pattern", "query", "url", "code"];
-    let arguments = Json::parse(&call.arguments).ok();
-    let telling = TELLING.iter().find_map(|name| arguments.and_then(|arguments| arguments.get(name)));
-    match telling.or(arguments) {
-        Some(argument) => one_line(&format!("{}: {}", call.name, value_text(argument).unwrap_or_default()), 200),
-        None => one_line(&call.name, 200),
     }
 }
 
@@ -182,6 +171,7 @@ pub(crate) fn in_words(totals: &Totals) -> String {
 
 #[cfg(test)]
 mod tests {
+    use offshoot_session::json::Json;
     use offshoot_session::kind::Role;
     use offshoot_session::text::steers;
 
@@ -215,15 +205,5 @@ mod tests {
                 assert!(!text.contains(steers) && text.contains('x'), "{text:?}");
             }
         }
-    }
-
-    #[test]
-    fn a_call_shows_the_argument_that_says_most() {
-        let line = |name: &str, arguments: &str| {
-            call_line(&Call { name: name.to_owned(), arguments: arguments.to_owned(), ..Call::default() })
-        };
-        assert_eq!(line("bash", r#"{"timeout":5,"command":"ls\n-l"}"#), "bash: ls -l");
-        assert_eq!(line("novel", r#"{"a":1}"#), r#"novel: {"a":1}"#);
-        assert_eq!(line("none", ""), "none");
     }
 }

@@ -22,6 +22,7 @@ mod shell;
 
 use std::io::{self, Write};
 
+use offshoot_session::call_view;
 use offshoot_session::json::Object;
 use offshoot_session::outline::RowTexts;
 use offshoot_session::session::{Abridged, Session, SessionPart};
@@ -80,6 +81,7 @@ pub fn render(session: &Session, options: &Options, out: &mut impl Write) -> Res
         _ => String::new(),
     };
     let meta = Object::new()
+        .raw("calls", call_view::dialects())
         .raw("entries", picked.entries.len())
         .raw("leaf", picked.leaf.map_or(-1, |leaf| picked.place(leaf)))
         .raw("labels", format_args!("{:?}", picked.labels(session)))

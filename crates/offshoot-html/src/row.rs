@@ -10,9 +10,9 @@
 use std::collections::HashSet;
 use std::fmt::Write as _;
 
+use offshoot_session::call_view::CallFile;
 use offshoot_session::entry::{Entry, Source};
 use offshoot_session::error::Result;
-use offshoot_session::files::FileCall;
 use offshoot_session::id::EntryId;
 use offshoot_session::json::{Json, JsonKind, push_quoted, quote};
 use offshoot_session::kind::{Kind, KindClass, Role};
@@ -94,11 +94,11 @@ impl PageEntry {
 }
 
 /// Writes `[path, what]` for each file, or 0.
-fn push_files(out: &mut String, files: &[(FileCall<'static>, u8)]) {
+fn push_files(out: &mut String, files: &[(CallFile, u8)]) {
     if files.is_empty() {
         return out.push('0');
     }
-    for (at, (FileCall { path, is_change }, failed)) in files.iter().enumerate() {
+    for (at, (CallFile { path, is_change }, failed)) in files.iter().enumerate() {
         out.push_str(if at == 0 { "[[" } else { ",[" });
         push_quoted(out, &one_line(path, LONGEST_PATH));
         let _always_ok = write!(out, ",{}]", u8::from(*is_change) + failed);
@@ -155,14 +155,14 @@ impl BatchRows<'_> {
 
     /// The files that an answer's calls read and change, in order, or the one that a failed call did not; each with what is
     /// added to its number. Remembers the calls, for the rows of their results.
-    fn files(&self, session: &dyn Source, entry: &Entry, facts: &RowFacts) -> Result<Vec<(FileCall<'static>, u8)>> {
+    fn files(&self, session: &dyn Source, entry: &Entry, facts: &RowFacts) -> Result<Vec<(CallFile, u8)>> {
         Ok(match entry.role {
             Some(Role::Assistant) => {
                 let files = self.texts.remember(entry);
                 files.into_iter().take(MOST_CALLS).map(|file| (file, 0)).collect()
             }
             Some(Role::ToolResult) if facts.has_failed() => {
-                self.texts.file_of(session, entry)?.map(|file| (file, FAILED)).into_iter().collect()
+                self.texts.files_of(session, entry)?.into_iter().map(|file| (file, FAILED)).collect()
             }
             _ => Vec::new(),
         })

@@ -1,9 +1,9 @@
-//! The files that a conversation read and changed, which compactions and branch summaries list. Knows the tools `read`,
-//! `write` and `edit` by their `path`, and the `details` of earlier summaries.
+//! The files that a conversation read and changed, which compactions and branch summaries list. Knows the `details` of
+//! earlier summaries; which files a call names says [`crate::call_view`].
 
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 
+use crate::call_view::{CallFile, CallView};
 use crate::entry::is_truthy;
 use crate::json::{Json, JsonKind, Object, quote};
 use crate::transcript::call_blocks;
@@ -13,37 +13,6 @@ use crate::transcript::call_blocks;
 pub struct Files {
     read: BTreeMap<String, usize>,
     modified: BTreeMap<String, usize>,
-}
-
-/// The file that a tool call reads or changes.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[expect(missing_docs, reason = "the names say it")]
-pub struct FileCall<'a> {
-    pub path: Cow<'a, str>,
-    pub is_change: bool,
-}
-
-impl<'a> FileCall<'a> {
-    /// `None` for calls of other tools and calls without a path.
-    pub fn of(call: Json<'a>) -> Option<Self> {
-        Self::named(&call.str("name")?, call.get("arguments")?.str("path")?)
-    }
-
-    /// Of a tool's name and the path that it was given.
-    pub(crate) fn named(tool: &str, path: Cow<'a, str>) -> Option<Self> {
-        let is_change = match tool {
-            "read" => false,
-            "write" | "edit" => true,
-            _ => return None,
-        };
-        (!path.is_empty()).then_some(Self { path, is_change })
-    }
-
-    /// The same without a view of the call.
-    #[must_use]
-    pub fn into_owned(self) -> FileCall<'static> {
-        FileCall { path: Cow::Owned(self.path.into_owned()), is_change: self.is_change }
-    }
 }
 
 /// How often a conversation read and changed a file.
@@ -68,9 +37,10 @@ pub struct FileLists {
 impl Files {
     /// Adds the tool calls of an assistant message.
     pub fn take_calls(&mut self, message: Json<'_>) {
-        for FileCall { path, is_change } in call_blocks(message).filter_map(FileCall::of) {
+        let calls = call_blocks(message).filter_map(CallView::of);
+        for CallFile { path, is_change } in calls.flat_map(|call| call.files()) {
             let files = if is_change { &mut self.modified } else { &mut self.read };
-            *files.entry(path.into_owned()).or_default() += 1;
+            *files.entry(path).or_default() += 1;
         }
     }
 

@@ -47,6 +47,7 @@ pub mod blobs;
 pub mod facts;
 pub mod entry;
 pub mod transcript;
+pub mod call_view;
 pub mod load;
 pub mod tokens;
 mod gather;

@@ -1,7 +1,8 @@
-//! Makes stored text harmless for a screen ([`clean`], [`clean_lines`], [`one_line`]) and for a file that somebody may
-//! print ([`spell_out`]).
+//! Makes stored text harmless for a screen ([`clean`], [`clean_lines`], [`one_line`]), for somebody who decides about it or
+//! looks back at it ([`spell_lines`], [`spell_name`]), and for a file that somebody may print ([`spell_out`]).
 
 mod clean;
+mod spelling;
 
 use std::borrow::Cow;
 use std::fmt::Display;
@@ -9,6 +10,7 @@ use std::fmt::Display;
 use unicode_segmentation::GraphemeCursor;
 
 pub use clean::{CleanStart, clean, clean_lines, steers};
+pub use spelling::{spell_lines, spell_name};
 
 /// A number with its noun: `1 entry`, `2 entries`.
 #[must_use]

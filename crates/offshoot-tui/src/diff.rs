@@ -3,7 +3,7 @@
 //! A row is a sign, a line number and the line. Where one line replaced exactly one other, the changed words stand out.
 //! Knows no message.
 
-use offshoot_session::text::counted;
+use offshoot_session::text::{counted, spell_lines};
 use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Span};
 use similar::{Algorithm, ChangeTag, TextDiff, capture_diff_slices};
@@ -54,7 +54,7 @@ pub(crate) fn rows(diff: &str, theme: &Theme, width: usize) -> Vec<SpanRow> {
     while let Some(change) = changes.get(at) {
         let emphasis = match changes.get(at..).unwrap_or_default() {
             [old, new, rest @ ..] if is_pair(at.checked_sub(1).and_then(|at| changes.get(at)), old, new, rest) => {
-                word_pieces(&text::clean(old.line), &text::clean(new.line))
+                word_pieces(&harmless_line(old.line), &harmless_line(new.line))
             }
             _ => None,
         };
@@ -65,7 +65,7 @@ pub(crate) fn rows(diff: &str, theme: &Theme, width: usize) -> Vec<SpanRow> {
                 at += 2;
             }
             _ => {
-                rows.extend(row(change, &[(false, text::clean(change.line).into_owned())], theme, width));
+                rows.extend(row(change, &[(false, harmless_line(change.line))], theme, width));
                 at += 1;
             }
         }
@@ -102,6 +102,11 @@ pub fn account(old: &str, new: &str) -> String {
         format!("{sign}{number} {}", change.value())
     });
     lines.collect::<Vec<_>>().join("\n")
+}
+
+/// What is about to be written is not hidden.
+fn harmless_line(line: &str) -> String {
+    text::clean(&spell_lines(line)).into_owned()
 }
 
 fn parse(line: &str) -> Change<'_> {

@@ -47,6 +47,7 @@ const BUDGET: &[&str] = &[
     "smol_str",
     "tempfile",
     "thiserror",
+    "unicode-properties",
     "unicode-segmentation",
     "unicode-width",
     "uuid",

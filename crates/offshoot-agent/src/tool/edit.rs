@@ -119,10 +119,10 @@ fn normalise_arguments(mut arguments: Value) -> Value {
     arguments
 }
 
-/// What a call makes of a text; `None` if it would be refused.
-pub(crate) fn edit_in_memory(before: &str, arguments: Value) -> Option<String> {
-    let input: EditInput = serde_json::from_value(normalise_arguments(arguments)).ok()?;
-    replace::replace(before, &input.replacements()).ok().map(|replaced| replaced.bytes)
+/// What replacements make of a text; `None` if they would be refused.
+pub(crate) fn edit_in_memory(before: &str, edits: &[Replacement]) -> Option<String> {
+    let is_asked = !edits.is_empty();
+    is_asked.then(|| replace::replace(before, edits).ok()).flatten().map(|replaced| replaced.bytes)
 }
 
 fn edit(path: &Path, place: &ToolContext, input: &EditInput) -> Result<ToolOutcome, ToolOutcome> {

@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 
 use offshoot_agent::approval::ApprovalDecision;
 use offshoot_agent::event::Event;
+use offshoot_session::call_view::CallView;
+use offshoot_session::text::spell_name;
 
 use super::request::UiResponse;
 use super::ui_request::UiMethod;
@@ -34,9 +36,9 @@ pub(super) enum NextStep {
 impl OpenQuestions {
     /// The question of an event; `None` if it asks nothing.
     pub(super) fn ask(&mut self, event: &Event, timeout: Option<u64>) -> Option<(String, UiMethod)> {
-        let (id, tool_name, args, reason, rule, options, tier) = match event {
-            Event::ApprovalRequest { id, tool_name, args, reason, rule, options, tier, .. } => {
-                (id, tool_name, args, reason, rule.as_deref(), options, tier)
+        let (id, tool_name, args, reason, diff, rule, options, tier) = match event {
+            Event::ApprovalRequest { id, tool_name, args, reason, diff, rule, options, tier, .. } => {
+                (id, tool_name, args, reason, diff, rule.as_deref(), options, tier)
             }
             Event::ApprovalEnd { id: Some(id), .. } => {
                 self.open.remove(id);
@@ -44,7 +46,14 @@ impl OpenQuestions {
             }
             _ => return None,
         };
-        let what = args.get("command").or(args.get("path")).and_then(|value| value.as_str()).unwrap_or_default();
+        let args = args.to_string();
+        let call = CallView::of_text(&**tool_name, &args);
+        let (reason, rule) = (spell_name(reason), rule.map(spell_name));
+        let (rule, beside) = (rule.as_deref(), call.beside_subject());
+        let is_in_diff = |name: &str| diff.is_some() && call.is_changed_by(name);
+        let beside =
+            beside.iter().filter(|(name, _)| !is_in_diff(name)).map(|(name, value)| format!(", {name}: {value}"));
+        let what = format!("{} {}{}", call.tool(), call.subject(&str::to_owned), beside.collect::<String>());
         let said = options.iter().map(|option| (words(*option, rule), Some(*option)));
         let options: Vec<_> = said.chain([(NO_AND_WHY.to_owned(), None)]).collect();
         let only_outside = options.iter().all(|(_, option)| {
@@ -53,10 +62,10 @@ impl OpenQuestions {
         let method = match only_outside {
             true => {
                 let title = "Run it outside the sandbox?".to_owned();
-                UiMethod::Confirm { title, message: format!("{tool_name} {what}: {reason}"), timeout }
+                UiMethod::Confirm { title, message: format!("{what}: {reason}"), timeout }
             }
             false => {
-                let title = format!("{tool_name} {what}: {reason}. Run it?");
+                let title = format!("{what}: {reason}. Run it?");
                 UiMethod::Select { title, options: options.iter().map(|(words, _)| words.clone()).collect(), timeout }
             }
         };

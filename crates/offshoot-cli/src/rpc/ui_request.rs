@@ -3,6 +3,7 @@
 //! Approval questions are in `questions`; here is what is shown without an answer.
 
 use offshoot_agent::event::Event;
+use offshoot_session::text::spell_lines;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -99,7 +100,7 @@ pub(super) fn shown(event: &Event) -> Option<UiMethod> {
         }
         Event::AutoRetryEnd { .. } => retry(None),
         Event::ApprovalRequest { diff: Some(diff), .. } => {
-            let widget_lines = Some(diff.lines().map(str::to_owned).collect());
+            let widget_lines = Some(spell_lines(diff).lines().map(str::to_owned).collect());
             UiMethod::SetWidget { widget_key: "approval", widget_lines }
         }
         Event::ApprovalEnd { id: Some(_), .. } => UiMethod::SetWidget { widget_key: "approval", widget_lines: None },

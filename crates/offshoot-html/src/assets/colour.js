@@ -146,24 +146,28 @@ function looked(look, codes) {
   return look;
 }
 
-/** The last text of each line on which a program drew again and again. */
-const redrawn = (text) => text.replace(/\r+\n/g, "\n").replace(/^[^\n]*\r(?=[^\n\r])/gm, "");
-
-/** Fills an element with what a terminal would show. */
+/** Fills an element with the colours that a terminal would show; what else a program does to a screen is spelled out. */
 function asTerminal(element, text) {
-  if (text.length > COLOURED || !text.includes("\u001b[")) return fill(element, text);
+  const lines = text.replace(/\r+\n/g, "\n");
+  if (text.length > COLOURED || !text.includes("\u001b[")) return audit(element, lines);
   let look = {};
-  const parts = redrawn(text).split(/\u001b\[([\d;:]*)m/);
+  const parts = lines.split(/\u001b\[([\d;:]*)m/);
   parts.forEach((part, at) => {
     if (at % 2 === 1) look = looked(look, part === "" ? "0" : part);
     else if (part !== "") {
-      const words = plain(part);
+      const words = spelled(part);
       if (Object.values(look).every((value) => !value)) return element.append(document.createTextNode(words));
       const span = el("span", ["isBold", "isFaint", "isItalic", "isUnder"].filter((name) => look[name]).map((name) => `a-${name.slice(2).toLowerCase()}`).join(" "), words);
       if (look.colour) span.style.color = ink(look.colour);
       element.append(span);
     }
   });
+  return element;
+}
+
+/** Text in which nothing is hidden. */
+function audit(element, text) {
+  element.append(document.createTextNode(spelled(text)));
   return element;
 }
 

@@ -118,6 +118,35 @@ function plain(value) {
   return said(value).replace(ESCAPES, "").replace(CONTROLS, "");
 }
 
+// What a reader cannot see, or what looks like something else: pictures of control characters stand for these alone.
+const HIDDEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Zs}\p{Cn}\u2800\u2400-\u2426\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u3164\ufe00-\ufe0f\uffa0\u{e0000}-\u{e0fff}]/u;
+const EMOJI = /^(?:[0-9#*]\ufe0f?\u20e3|\p{Regional_Indicator}{2}|\u{1f3f4}(?:\u{e0067}\u{e0062}(?:\u{e0065}\u{e006e}\u{e0067}|\u{e0073}\u{e0063}\u{e0074}|\u{e0077}\u{e006c}\u{e0073}))\u{e007f}|\p{Emoji}[\u{1f3fb}-\u{1f3ff}]?[\ufe0e\ufe0f]?(?:\u200d\p{Emoji}[\u{1f3fb}-\u{1f3ff}]?[\ufe0e\ufe0f]?)*)$/u;
+/** Letters and marks of the scripts in which joiners have a meaning. */
+const JOINING = /[\u0600-\u08ff\u0900-\u0dff\u0f00-\u109f\u1700-\u18af\u1900-\u1cff\ua840-\ua87f\ua8e0-\ua8ff\ufb50-\ufdff\ufe70-\ufefc\u{11000}-\u{11fff}\u{1e900}-\u{1e95f}]/u;
+const LONGEST_GRAPHEME = 32;
+const graphemes = typeof Intl.Segmenter === "function" ? new Intl.Segmenter("en", { granularity: "grapheme" }) : null;
+
+/** Any value as text in which nothing is hidden: commands, files and diffs with their line feeds and tabs, `isName` without. */
+function spelled(value, isName = false) {
+  const text = said(value);
+  if (!(isName ? /[^ -~]/ : /[^ -~\n\t]/).test(text)) return text;
+  const parts = graphemes ? Array.from(graphemes.segment(text), ({ segment }) => segment) : text.split("");
+  return parts.map((part) => (/^[ -~]$/.test(part) ? part : spelledGrapheme(part, isName))).join("");
+}
+
+function spelledGrapheme(part, isName) {
+  if (part.length > 1 && !/^[\r\n]/.test(part) && EMOJI.test(part) && !/^[0-9#*][\ufe0e\ufe0f]?$/.test(part)) return part;
+  let before = "";
+  return Array.from(part, (one, at) => {
+    const isJoiner = one === "\u200c" || one === "\u200d";
+    const isSeen = one === "\n" || one === "\t" ? !isName : isJoiner ? JOINING.test(before) : !HIDDEN.test(one) && at < LONGEST_GRAPHEME && (at > 0 || !/[\p{Mn}\p{Me}]/u.test(one));
+    before = isSeen ? one : "";
+    if (isSeen) return one;
+    const code = one.codePointAt(0);
+    return code < 32 ? String.fromCharCode(0x2400 + code) : code === 127 ? "\u2421" : `\\u{${code.toString(16)}}`;
+  }).join("");
+}
+
 function said(value) {
   if (typeof value === "string") return value;
   if (value === undefined || value === null) return "";

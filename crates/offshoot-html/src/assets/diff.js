@@ -92,8 +92,8 @@ function diffBox(lines) {
     for (const { sign, number = "", text, marked } of lines.slice(from, to)) {
       const line = el("div", sign === "+" ? "added" : sign === "-" ? "removed" : "");
       line.append(document.createTextNode(plain(sign + number)));
-      if (marked && marked[1] > marked[0]) line.append(document.createTextNode(plain(text.slice(0, marked[0]))), el("span", "word", text.slice(...marked)), document.createTextNode(plain(text.slice(marked[1]))));
-      else line.append(document.createTextNode(plain(text)));
+      if (marked && marked[1] > marked[0]) line.append(document.createTextNode(spelled(text.slice(0, marked[0]))), el("span", "word", spelled(text.slice(...marked))), document.createTextNode(spelled(text.slice(marked[1]))));
+      else line.append(document.createTextNode(spelled(text)));
       line.append(document.createTextNode("\n"));
       made.append(line);
     }

@@ -199,68 +199,99 @@ function range(from, count) {
   return isCount(count) ? `:${start}-${start + count - 1}` : `:${start}`;
 }
 
-/** Everything a call was given but what is shown elsewhere, as `name: value`. */
-function others(given, ...known) {
+/** What a call does and which member of its arguments is what to it, by the program's own table. */
+function viewOf(block) {
+  const given = isObject(block.arguments) && !Array.isArray(block.arguments) ? block.arguments : {};
+  const tool = said(block.name).replace(/^_/, "");
+  const { verbs, roles, members } = META.calls;
+  const verb = Object.keys(verbs).find((one) => verbs[one].includes(tool)) ?? "other";
+  const has = (one) => Object.hasOwn(given, one) && given[one] !== null && given[one] !== undefined;
+  const named = listOf(roles[verb]).map((role) => [role, members[role].find(has)]).filter(([, member]) => member !== undefined);
+  return { verb, given, names: Object.fromEntries(named), of: (role) => given[Object.fromEntries(named)[role]] };
+}
+
+/** The arguments in which nothing else is shown, as `name: value`. */
+function others({ given, names }, ...shown) {
+  const known = shown.map((role) => names[role]);
   const rest = Object.entries(given).filter(([name, value]) => !known.includes(name) && value !== undefined);
   if (rest.length === 0) return null;
-  const lines = rest.slice(0, 100).map(([name, value]) => `${oneLine(name, 60)}: ${said(value)}`);
+  const lines = rest.slice(0, 100).map(([name, value]) => `${spelled(name, true).slice(0, 60)}: ${spelled(value === null ? "null" : value)}`);
   if (rest.length > 100) lines.push(`… ${rest.length - 100} more`);
   const isShort = lines.every((line) => line.length < 60 && !line.includes("\n"));
   return isShort ? el("span", "others", lines.join(" · ")) : literal(lines.join("\n"), "given", PREVIEW.output);
 }
 
-/** The pairs of old and new text of an edit, by the names that tools use. */
-function editsOf(given) {
-  const pair = (one) => (isObject(one) ? [one.oldText ?? one.old_string ?? one.old_text, one.newText ?? one.new_string ?? one.new_text] : [undefined, undefined]);
-  const pairs = [pair(given), ...listOf(given.edits).slice(0, 200).map(pair)];
-  return pairs.filter(([old, now]) => typeof old === "string" || typeof now === "string").map((one) => one.map((text) => (typeof text === "string" ? text : "")));
+/** The changes of an edit: [old, new], or [patch]. */
+function changesOf({ given }) {
+  const { members } = META.calls;
+  const text = (one, role) => members[role].map((name) => one[name]).find((value) => typeof value === "string");
+  const pair = (one) => {
+    if (!isObject(one)) return [];
+    const [old, now] = [text(one, "old"), text(one, "new")];
+    return old === undefined && now === undefined ? [] : [[old ?? "", now ?? ""]];
+  };
+  const listed = (value) => {
+    if (typeof value === "string") {
+      try {
+        return listed(JSON.parse(value));
+      } catch {
+        return [];
+      }
+    }
+    const all = Array.isArray(value) ? value.slice(0, 200) : isObject(value) ? [value] : [];
+    return all.flatMap((one) => (pair(one).length > 0 ? pair(one) : isObject(one) && typeof one.diff === "string" ? [[one.diff]] : []));
+  };
+  const patch = text(given, "patch");
+  return [...pair(given), ...listed(given.edits), ...(patch === undefined ? [] : [[patch]])];
 }
 
 /** What an edit asked for, as one diff. */
-function askedDiff(given) {
-  const lines = editsOf(given).flatMap(([old, now], at) => [...(at > 0 ? [{ sign: " ", text: "⋯" }] : []), ...difference(old, now)]);
+function askedDiff(view) {
+  const asked = ([old, now]) => (now === undefined ? readDiff(old) : difference(old, now));
+  const lines = changesOf(view).flatMap((change, at) => [...(at > 0 ? [{ sign: " ", text: "⋯" }] : []), ...asked(change)]);
   return lines.length > 0 ? diffBox(lines) : null;
 }
 
 /** A call as a line and what else it was given. */
 function call(block) {
-  const given = isObject(block.arguments) ? block.arguments : {};
-  const name = oneLine(block.name, 60) || "tool";
-  const path = () => oneLine(given.path ?? given.file_path, 300);
+  const view = viewOf(block);
+  const { verb, of } = view;
+  const name = spelled(block.name, true).slice(0, 60) || "tool";
+  const path = () => spelled(of("path"), true).slice(0, 300);
   const box = el("div", "call");
   const head = (...words) => box.append(el("div", "head", el("b", "", name), " ", ...words.filter(Boolean)));
-  const more = (value, lines = PREVIEW.output, paint = fill) => box.append(literal(said(value), "given", lines, paint) ?? "");
-  const rest = (...known) => box.append(others(given, ...known) ?? "");
-  switch (block.name) {
-    case "bash":
+  const more = (value, lines = PREVIEW.output, paint = audit) => box.append(literal(said(value), "given", lines, paint) ?? "");
+  const rest = (...shown) => box.append(others(view, ...shown) ?? "");
+  switch (verb) {
+    case "run":
       head();
-      more(`$ ${said(given.command)}`, 5, (element, text) => inColours(element, plain(text), "sh"));
+      more(`$ ${said(of("command"))}`, 5, (element, text) => inColours(element, spelled(text), "sh"));
       rest("command");
       break;
     case "read":
-      head(el("code", "", path() + range(given.offset, given.limit)));
-      rest("path", "file_path", "offset", "limit");
+      head(el("code", "", path() + range(of("offset"), of("limit"))));
+      rest("path", "offset", "limit");
       break;
     case "write":
-      head(el("code", "", path()), ` ${counted(said(given.content).split("\n").length, "line")}`);
-      more(given.content, PREVIEW.output, (element, text) => inColours(element, plain(text), endingOf(path())));
-      rest("path", "file_path", "content");
+      head(el("code", "", path()), ` ${counted(said(of("content")).split("\n").length, "line")}`);
+      more(of("content"), PREVIEW.output, (element, text) => inColours(element, spelled(text), endingOf(path())));
+      rest("path", "content");
       break;
     case "edit": {
       head(el("code", "", path()));
-      const asked = askedDiff(given);
+      const asked = askedDiff(view);
       if (asked) box.append(el("div", "asked", asked));
-      rest("path", "file_path", ...(asked ? ["oldText", "newText", "old_string", "new_string", "old_text", "new_text", "edits"] : []));
+      rest("path", ...(asked ? ["old", "new", "edits", "patch"] : []));
       break;
     }
     case "grep":
     case "find":
-      head(el("code", "", oneLine(given.pattern, 200) || "(no pattern)"), " in ", el("code", "", path() || "."));
-      rest("pattern", "path", "file_path");
+      head(el("code", "", spelled(of("pattern"), true).slice(0, 200) || "(no pattern)"), " in ", el("code", "", path() || "."));
+      rest("pattern", "path");
       break;
-    case "ls":
+    case "list":
       head(el("code", "", path() || "."));
-      rest("path", "file_path");
+      rest("path");
       break;
     default:
       head();
@@ -268,14 +299,14 @@ function call(block) {
       else more(block.arguments);
   }
   if (typeof block.id === "string") box.dataset.call = block.id;
-  if (block.name === "read") [box.dataset.path, box.dataset.from] = [path(), String(Number.isSafeInteger(given.offset) && given.offset > 0 ? given.offset : 1)];
+  if (verb === "read") [box.dataset.path, box.dataset.from] = [path(), String(Number.isSafeInteger(of("offset")) && of("offset") > 0 ? of("offset") : 1)];
   return box;
 }
 
 /** Code of a file with the numbers of its lines. */
 function numbered(path, from) {
   return (element, text) => {
-    const words = plain(text).replace(/\n$/, "");
+    const words = spelled(text).replace(/\n$/, "");
     const count = words.split("\n").length;
     const numbers = el("span", "numbers", Array.from({ length: count }, (_, at) => from + at).join("\n"));
     numbers.setAttribute("aria-hidden", "true");
@@ -290,7 +321,7 @@ function result(message, blobs, call) {
   const failed = message.isError === true;
   const box = el("div", failed ? "result failed" : "result");
   const changes = isObject(message.details) && typeof message.details.diff === "string" ? message.details.diff : null;
-  const isRead = message.toolName === "read" && call?.dataset.path !== undefined && !failed;
+  const isRead = call?.dataset.path !== undefined && !failed;
   const paint = isRead ? numbered(call.dataset.path, Number(call.dataset.from)) : asTerminal;
   if (changes !== null && !failed) {
     call?.querySelector(".asked")?.remove();
@@ -302,7 +333,7 @@ function result(message, blobs, call) {
 
 function execution(message, sign, input) {
   const box = el("div", "call", el("div", "head", el("b", "", sign === "$" ? "bash" : "python"), " run by the user"));
-  box.append(literal(`${sign} ${said(input)}`, "given", 5, (element, text) => inColours(element, plain(text), sign === "$" ? "sh" : "py")) ?? "");
+  box.append(literal(`${sign} ${said(input)}`, "given", 5, (element, text) => inColours(element, spelled(text), sign === "$" ? "sh" : "py")) ?? "");
   const output = literal(said(message.output), "output", PREVIEW.output, asTerminal);
   if (output) box.append(el("div", "result", output));
   const ends = [];

@@ -275,13 +275,15 @@ async function patchesOf(side, name) {
     const failed = await failuresAfter(side, place);
     const { entry } = await read(nodes[at]);
     for (const block of listOf(entry.message?.content)) {
-      if (!isObject(block) || !isObject(block.arguments) || !["edit", "write"].includes(block.name)) continue;
-      const file = said(block.arguments.path ?? block.arguments.file_path);
+      if (!isObject(block) || block.type !== "toolCall" || !isObject(block.arguments)) continue;
+      const view = viewOf(block);
+      if (!["edit", "write"].includes(view.verb)) continue;
+      // A patch names its files itself.
+      const file = said(view.of("path")) || name || "";
       if (name !== undefined && oneLine(file, 300) !== name) continue;
       if (left-- === 0) return box.append(el("p", "aside", "Further changes are in the conversation.")), box;
-      const content = said(block.arguments.content);
-      const lines = block.name === "write" ? diffBox(difference("", content)) : askedDiff(block.arguments);
-      box.append(el("p", "", el("code", "", oneLine(file, 300)), " ", placeLink(nodes[at].id, nodes[at].id), failed.has(block.id) ? el("span", "trouble", " failed") : ""));
+      const lines = view.verb === "write" ? diffBox(difference("", said(view.of("content")))) : askedDiff(view);
+      box.append(el("p", "", el("code", "", spelled(file, true).slice(0, 300)), " ", placeLink(nodes[at].id, nodes[at].id), failed.has(block.id) ? el("span", "trouble", " failed") : ""));
       if (lines) box.append(lines);
     }
   }

@@ -3,13 +3,13 @@
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
+use crate::call_view::{CallFile, CallVerb, CallView};
 use crate::entry::{Entry, Source, text_of};
 use crate::error::Result;
-use crate::files::FileCall;
-use crate::json::{Json, stringify};
+use crate::json::Json;
 use crate::kind::{Kind, Role};
 use crate::text::one_line;
-use crate::transcript::{calls, context_edit, error_words, line_range, value_text};
+use crate::transcript::{calls, context_edit, error_words, value_text};
 use crate::tree::NodeIx;
 
 const MAX: usize = 200;
@@ -31,7 +31,7 @@ pub(super) struct TurnCall {
     /// Empty if it has none.
     id: String,
     row: String,
-    pub(super) file: Option<FileCall<'static>>,
+    pub(super) files: Vec<CallFile>,
 }
 
 /// The last turns that were read.
@@ -101,10 +101,10 @@ impl Calls {
         Ok(self.all.get().and_then(|all| all.get(id)).cloned())
     }
 
-    /// The file that the call of a result reads or changes; `None` if the call is not near.
-    pub(super) fn file_of(&self, source: &dyn Source, result: &Entry) -> Result<Option<FileCall<'static>>> {
-        let Some(id) = result.of_message("toolCallId").and_then(value_text) else { return Ok(None) };
-        Ok(self.near(source, result.ix, &id, |call| call.file.clone())?.flatten())
+    /// The files that the call of a result reads or changes; none if the call is not near.
+    pub(super) fn files_of(&self, source: &dyn Source, result: &Entry) -> Result<Vec<CallFile>> {
+        let Some(id) = result.of_message("toolCallId").and_then(value_text) else { return Ok(Vec::new()) };
+        Ok(self.near(source, result.ix, &id, |call| call.files.clone())?.unwrap_or_default())
     }
 
     /// What `read` takes from the call with this id, if it is not far above the result.
@@ -149,42 +149,24 @@ impl Calls {
     fn take(&self, entry: &Entry, mut take: impl FnMut(TurnCall)) {
         for block in calls(entry) {
             let Some(name) = block.str("name") else { continue };
-            let (id, arguments) = (block.str("id").unwrap_or_default().into_owned(), block.get("arguments"));
-            let given = arguments.and_then(|arguments| arguments.get("path"));
-            let file = given.and_then(Json::as_str).and_then(|path| FileCall::named(&name, path));
-            let row = self.call(&name, arguments, given.and_then(value_text));
-            take(TurnCall { id, row, file: file.map(FileCall::into_owned) });
+            let view = CallView::new(name, block.get("arguments"));
+            let id = block.str("id").unwrap_or_default().into_owned();
+            take(TurnCall { id, row: self.call(&view), files: view.files() });
         }
     }
 
-    fn call(&self, name: &str, arguments: Option<Json<'_>>, given: Option<String>) -> String {
-        let argument = |name: &str| arguments.and_then(|arguments| arguments.get(name)).and_then(value_text);
-        let path = |given: Option<String>| self.short(&given.or_else(|| argument("file_path")).unwrap_or_default());
-        let within = |given: Option<String>| self.short(&given.unwrap_or_else(|| ".".to_owned()));
-        match name {
-            "read" => {
-                format!(
-                    "[read: {}{}]",
-                    path(given),
-                    line_range(argument("offset").as_deref(), argument("limit").as_deref())
-                )
+    /// In pi's form, which cuts commands and arguments of unknown tools.
+    fn call(&self, view: &CallView<'_>) -> String {
+        let subject = view.subject_start(&|path| self.short(path), MAX);
+        let (subject, most) = match view.verb() {
+            CallVerb::Run => (one_line(&subject, 200), 50),
+            CallVerb::Other => (subject, 40),
+            CallVerb::Read | CallVerb::Write | CallVerb::Edit | CallVerb::Grep | CallVerb::Find | CallVerb::List => {
+                return format!("[{}: {subject}]", view.name());
             }
-            "write" => format!("[write: {}]", path(given)),
-            "edit" => format!("[edit: {}]", path(given)),
-            "bash" => {
-                let command = argument("command").unwrap_or_default();
-                let more = if command.encode_utf16().count() > 50 { "..." } else { "" };
-                format!("[bash: {}{more}]", units(&one_line(&command, 200), 50))
-            }
-            "grep" => format!("[grep: /{}/ in {}]", argument("pattern").unwrap_or_default(), within(given)),
-            "find" => format!("[find: {} in {}]", argument("pattern").unwrap_or_default(), within(given)),
-            "ls" => format!("[ls: {}]", within(given)),
-            _ => {
-                let arguments = arguments.map_or_else(|| "{}".to_owned(), stringify);
-                let more = if arguments.encode_utf16().count() > 40 { "..." } else { "" };
-                format!("[{name}: {}{more}]", units(&arguments, 40))
-            }
-        }
+        };
+        let more = if subject.encode_utf16().count() > most { "..." } else { "" };
+        format!("[{}: {}{more}]", view.name(), units(&subject, most))
     }
 
     /// Shortens a path inside the home directory with `~`.

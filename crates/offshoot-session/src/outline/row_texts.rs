@@ -1,9 +1,9 @@
 //! Texts of rows in plain words, made from entries that have been read. Knows no layout.
 
 use super::row::{self, Calls};
+use crate::call_view::CallFile;
 use crate::entry::{Entry, Source};
 use crate::error::Result;
-use crate::files::FileCall;
 use crate::kind::{Kind, Role};
 use crate::stats;
 
@@ -32,16 +32,16 @@ impl RowTexts {
 
     /// Remembers the calls of a turn that has been read: the rows of its results then need not read it. Returns the files
     /// that they read or change.
-    pub fn remember(&self, turn: &Entry) -> Vec<FileCall<'static>> {
-        self.calls.remember(turn).iter().filter_map(|call| call.file.clone()).collect()
+    pub fn remember(&self, turn: &Entry) -> Vec<CallFile> {
+        self.calls.remember(turn).iter().flat_map(|call| call.files.clone()).collect()
     }
 
     /// The file that the call of a result reads or changes; `None` if the call is far above the result.
     ///
     /// # Errors
     /// The medium cannot be read.
-    pub fn file_of(&self, source: &dyn Source, result: &Entry) -> Result<Option<FileCall<'static>>> {
-        self.calls.file_of(source, result)
+    pub fn files_of(&self, source: &dyn Source, result: &Entry) -> Result<Vec<CallFile>> {
+        self.calls.files_of(source, result)
     }
 
     /// The text of an entry's row: one line, harmless for a screen.

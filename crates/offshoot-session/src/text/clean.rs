@@ -8,10 +8,10 @@ use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
 /// Longer graphemes are not writing: an emoji sequence has ten scalars, and Unicode's stream-safe text format allows
 /// thirty marks on one base.
-const LONGEST_GRAPHEME: usize = 32;
+pub(super) const LONGEST_GRAPHEME: usize = 32;
 const TAB: usize = 4;
-const NON_JOINER: char = '\u{200c}';
-const JOINER: char = '\u{200d}';
+pub(super) const NON_JOINER: char = '\u{200c}';
+pub(super) const JOINER: char = '\u{200d}';
 
 /// Puts text on one line, without anything that could move the cursor, change the terminal or deceive the eye.
 ///
@@ -143,7 +143,7 @@ fn columns(grapheme: &str) -> usize {
 }
 
 /// Letters and marks of the scripts in which joiners have a meaning.
-fn is_joining(at: char) -> bool {
+pub(super) fn is_joining(at: char) -> bool {
     matches!(at,
         '\u{600}'..='\u{8ff}' | '\u{900}'..='\u{dff}' | '\u{f00}'..='\u{109f}' | '\u{1700}'..='\u{18af}'
         | '\u{1900}'..='\u{1cff}' | '\u{a840}'..='\u{a87f}' | '\u{a8e0}'..='\u{a8ff}' | '\u{fb50}'..='\u{fdff}'

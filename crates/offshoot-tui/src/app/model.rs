@@ -157,8 +157,10 @@ pub struct Model {
 pub struct Question {
     pub id: u64,
     pub tool: String,
-    /// The command, the path or the arguments.
+    /// The command, the path or the arguments, with nothing hidden.
     pub what: String,
+    /// The other arguments, by name.
+    pub beside: Vec<(String, String)>,
     /// The change of a file, as numbered lines.
     pub diff: Option<String>,
     pub reason: String,

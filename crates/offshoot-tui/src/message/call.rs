@@ -4,9 +4,10 @@ use offshoot_agent::lenient_json;
 use ratatui::style::{Modifier, Style};
 use ratatui::text::Span;
 
-use offshoot_session::json::{Json, JsonKind};
-use offshoot_session::text::{counted, one_line};
-use offshoot_session::transcript::{Call, ItemPart, ToolResult, line_range, value_text};
+use offshoot_session::call_view::{CallChange, CallRole, CallVerb, CallView};
+use offshoot_session::json::Json;
+use offshoot_session::text::{counted, one_line, spell_lines, spell_name};
+use offshoot_session::transcript::{Call, ItemPart, ToolResult};
 
 use super::page::{Page, head, more, tail};
 use super::preview::{Keep, window};
@@ -35,8 +36,7 @@ enum CallState {
 }
 
 struct ShownCall<'a> {
-    call: &'a Call,
-    arguments: Option<Json<'a>>,
+    call: CallView<'a>,
     result: Option<&'a ToolResult>,
     state: CallState,
     is_open: bool,
@@ -52,8 +52,7 @@ pub(super) fn rows(page: &mut Page<'_>, part: usize, call: &Call, result: Option
     };
     block(page, state);
     let is_open = page.fold(part, page.folds.tools);
-    let arguments = Json::parse(&call.arguments).ok().filter(|json| json.kind() == JsonKind::Object);
-    let shown = ShownCall { call, arguments, result, state, is_open };
+    let shown = ShownCall { call: CallView::of_text(&*call.name, &call.arguments), result, state, is_open };
     let drawn = page.look.habits.drawn.clone();
     let drawn = drawn.call(&call.id).map(|drawn| drawn.form(is_open));
     match drawn.and_then(|drawn| drawn.call.as_ref()) {
@@ -63,17 +62,17 @@ pub(super) fn rows(page: &mut Page<'_>, part: usize, call: &Call, result: Option
         }
         None => title(page, &shown),
     }
-    match call.name.as_str() {
+    match shown.call.verb() {
         _ if drawn.is_some_and(|drawn| drawn.result.is_some()) => {
             let rows = drawn.and_then(|drawn| drawn.result.as_deref()).unwrap_or_default();
             page.foreign("  ", Style::new(), rows);
         }
-        "bash" => bash(page, &shown),
-        "read" => read(page, &shown),
-        "write" => write(page, &shown),
-        "edit" => edit(page, &shown),
-        "grep" | "find" | "ls" => listing(page, &shown),
-        _ => other(page, &shown),
+        CallVerb::Run => bash(page, &shown),
+        CallVerb::Read => read(page, &shown),
+        CallVerb::Write => write(page, &shown),
+        CallVerb::Edit => edit(page, &shown),
+        CallVerb::Grep | CallVerb::Find | CallVerb::List => listing(page, &shown),
+        CallVerb::Other => other(page, &shown),
     }
     for part in result.into_iter().flat_map(|result| &result.parts) {
         if let ItemPart::Picture(picture) = part {
@@ -115,40 +114,38 @@ fn title(page: &mut Page<'_>, shown: &ShownCall<'_>) {
     let quiet = page.style(Token::ToolOutput);
     let mut row: SpanRow = SpanRow::new();
     let mut say = |text: String, style: Style| row.push(Span::styled(text, style));
-    match shown.call.name.as_str() {
-        "bash" => {
-            say(format!("$ {}", harmless(shown.text("command").unwrap_or_default().trim_end())), name);
-            if let Some(seconds) = shown.text("timeout") {
+    let tool = shown.call.tool();
+    let subject = || one_line(&shown.call.subject_start(&|path| page.path(path), 800), 800);
+    match shown.call.verb() {
+        CallVerb::Run => {
+            say(format!("$ {}", harmless(shown.call.subject(&str::to_owned).trim_end())), name);
+            if let Some(seconds) = shown.text(CallRole::Timeout) {
                 say(format!("  at most {} s", one_line(&seconds, 20)), page.style(Token::Muted));
             }
             if let Some(duration) = shown.result.and_then(|result| result.duration.as_deref()) {
                 say(format!("  {duration}"), page.style(Token::Muted));
             }
         }
-        tool @ ("read" | "write" | "edit") => {
+        CallVerb::Read | CallVerb::Write | CallVerb::Edit => {
             say(format!("{tool} "), name);
-            let path = shown.text("path").or_else(|| shown.text("file_path")).unwrap_or_default();
-            say(page.path(&path), accent);
-            say(shown.range(), page.style(Token::Muted));
+            say(subject(), accent);
             say(shown.amount(), page.style(Token::Muted));
         }
-        tool @ ("grep" | "find") => {
+        CallVerb::Grep | CallVerb::Find => {
             say(format!("{tool} "), name);
-            let pattern = one_line(&shown.text("pattern").unwrap_or_default(), 400);
-            say(if tool == "grep" { format!("/{pattern}/") } else { pattern }, accent);
-            say(format!(" in {}", page.path(&shown.text("path").unwrap_or_else(|| ".".to_owned()))), quiet);
-            if let Some(glob) = shown.text("glob") {
-                say(format!(" ({})", one_line(&glob, 100)), quiet);
+            say(subject(), accent);
+            if let Some(glob) = shown.text(CallRole::Glob) {
+                say(format!(" ({})", one_line(&spell_name(&glob), 100)), quiet);
             }
         }
-        "ls" => {
-            say("ls ".to_owned(), name);
-            say(page.path(&shown.text("path").unwrap_or_else(|| ".".to_owned())), accent);
+        CallVerb::List => {
+            say(format!("{tool} "), name);
+            say(subject(), accent);
         }
-        other => {
-            say(one_line(other, 100), name);
-            let arguments = shown.arguments.map(|json| one_line(json.text(), 2_000)).filter(|text| text != "{}");
-            if let Some(arguments) = arguments.filter(|_| !shown.is_open) {
+        CallVerb::Other => {
+            say(tool, name);
+            let arguments = one_line(&shown.call.subject_start(&str::to_owned, 2_000), 2_000);
+            if shown.call.arguments().is_some() && arguments != "{}" && !shown.is_open {
                 say(format!(" {arguments}"), page.style(Token::Muted));
             }
         }
@@ -168,29 +165,25 @@ fn title(page: &mut Page<'_>, shown: &ShownCall<'_>) {
 }
 
 impl ShownCall<'_> {
-    /// An argument as text; while arguments stream in, its beginning.
-    fn text(&self, name: &str) -> Option<String> {
-        let Some(arguments) = self.arguments else { return beginning(&self.call.arguments, name) };
-        arguments.get(name).and_then(value_text)
-    }
-
-    fn range(&self) -> String {
-        line_range(self.text("offset").as_deref(), self.text("limit").as_deref())
+    fn text(&self, role: CallRole) -> Option<String> {
+        self.call.text(role)
     }
 
     fn amount(&self) -> String {
         let lines = |count: usize| format!("  {}", counted(count, "line", "lines"));
-        match self.call.name.as_str() {
-            "write" => self.text("content").map(|text| lines(text.lines().count())).unwrap_or_default(),
-            "read" if self.state == CallState::Done => {
+        match self.call.verb() {
+            CallVerb::Write => self.text(CallRole::Content).map(|text| lines(text.lines().count())).unwrap_or_default(),
+            CallVerb::Read if self.state == CallState::Done => {
                 let count: usize = self.outputs().map(|text| text.lines().count()).sum();
                 if count == 0 { String::new() } else { lines(count) }
             }
-            "edit" => {
+            CallVerb::Edit => {
                 let (added, removed) = self.change().map(|change| diff::counts(&change)).unwrap_or_default();
                 if (added, removed) == (0, 0) { String::new() } else { format!("  +{added} -{removed}") }
             }
-            _ => String::new(),
+            CallVerb::Read | CallVerb::Run | CallVerb::Grep | CallVerb::Find | CallVerb::List | CallVerb::Other => {
+                String::new()
+            }
         }
     }
 
@@ -208,12 +201,11 @@ impl ShownCall<'_> {
         if self.state == CallState::Failed {
             return None;
         }
-        let arguments = self.arguments?;
-        let one = |edit: Json<'_>| Some(diff::account(&edit.str("oldText")?, &edit.str("newText")?));
-        let edits: Vec<_> = match arguments.get("edits") {
-            Some(edits) => edits.items().filter_map(one).collect(),
-            None => one(arguments).into_iter().collect(),
+        let account = |change: CallChange<'_>| match change {
+            CallChange::Replace { old, new } => diff::account(&old, &new),
+            CallChange::Patch(patch) => patch.into_owned(),
         };
+        let edits: Vec<String> = self.call.changes().into_iter().map(account).collect();
         (!edits.is_empty()).then(|| edits.join("\n    ...\n"))
     }
 
@@ -231,25 +223,6 @@ impl ShownCall<'_> {
     fn keep(&self, keep: Keep) -> Keep {
         if self.is_open { Keep::All } else { keep }
     }
-}
-
-/// The beginning of a string member in JSON that is cut off.
-fn beginning(json: &str, name: &str) -> Option<String> {
-    let key = format!("\"{name}\"");
-    let behind = json.get(json.find(&key)? + key.len()..)?.trim_start().strip_prefix(':')?.trim_start();
-    let inner = behind.strip_prefix('"')?;
-    let mut is_escaped = false;
-    let end = inner.find(|c| {
-        let is_end = c == '"' && !is_escaped;
-        is_escaped = c == '\\' && !is_escaped;
-        is_end
-    });
-    let inner = inner.get(..end.unwrap_or(inner.len()))?;
-    // A cut-off escape is dropped.
-    (0..=6.min(inner.len())).find_map(|left_out| {
-        let quoted = format!("\"{}\"", inner.get(..inner.len() - left_out)?);
-        Json::parse(&quoted).ok()?.as_str().map(std::borrow::Cow::into_owned)
-    })
 }
 
 fn failed(page: &mut Page<'_>, shown: &ShownCall<'_>) -> bool {
@@ -281,7 +254,7 @@ fn read(page: &mut Page<'_>, shown: &ShownCall<'_>) {
         return;
     }
     let output = shown.output();
-    code(page, &shown.text("path").unwrap_or_default(), &output, Keep::All);
+    code(page, &shown.call.path().unwrap_or_default(), &output, Keep::All);
 }
 
 fn write(page: &mut Page<'_>, shown: &ShownCall<'_>) {
@@ -289,8 +262,8 @@ fn write(page: &mut Page<'_>, shown: &ShownCall<'_>) {
         return;
     }
     // A tool of an extension with this name may take other arguments.
-    let Some(content) = shown.text("content") else { return output(page, shown) };
-    code(page, &shown.text("path").unwrap_or_default(), &content, shown.keep(Keep::First(FILE_ROWS)));
+    let Some(content) = shown.text(CallRole::Content) else { return output(page, shown) };
+    code(page, &shown.call.path().unwrap_or_default(), &content, shown.keep(Keep::First(FILE_ROWS)));
 }
 
 fn edit(page: &mut Page<'_>, shown: &ShownCall<'_>) {
@@ -322,7 +295,7 @@ fn output(page: &mut Page<'_>, shown: &ShownCall<'_>) {
 }
 
 fn other(page: &mut Page<'_>, shown: &ShownCall<'_>) {
-    if let Some(arguments) = shown.arguments.filter(|_| shown.is_open) {
+    if let Some(arguments) = shown.call.arguments().filter(|_| shown.is_open) {
         let pretty = lenient_json::from_str::<serde_json::Value>(arguments.text()).ok();
         let pretty = pretty.and_then(|value| serde_json::to_string_pretty(&value).ok());
         code(page, "arguments.json", &pretty.unwrap_or_else(|| arguments.text().to_owned()), Keep::All);
@@ -346,7 +319,7 @@ fn code(page: &mut Page<'_>, path: &str, text: &str, keep: Keep) {
     for line in lines.by_ref().take(most) {
         let room = most.saturating_sub(rows.len());
         let seen = line.get(..line.floor_char_boundary(window(room, page.room()))).unwrap_or_default();
-        let new = markdown::code_row(&mut highlighter, &text::clean(seen), &sheet);
+        let new = markdown::code_row(&mut highlighter, &text::clean(&spell_lines(seen)), &sheet);
         is_cut |= new.len() > room || seen.len() < line.len();
         rows.extend(new.into_iter().take(room));
     }
@@ -362,12 +335,11 @@ impl Page<'_> {
             let rest = path.strip_prefix(folder.trim_end_matches('/')).filter(|_| !folder.is_empty())?;
             (rest.is_empty() || rest.starts_with('/')).then(|| rest.trim_start_matches('/').to_owned())
         };
-        let shown = match (below(&habits.cwd), below(&habits.home)) {
+        match (below(&habits.cwd), below(&habits.home)) {
             (Some(rest), _) if !rest.is_empty() => rest,
             (Some(_), _) => ".".to_owned(),
             (None, Some(rest)) => format!("~/{rest}").trim_end_matches('/').to_owned(),
             (None, None) => path.to_owned(),
-        };
-        one_line(&shown, 400)
+        }
     }
 }

@@ -4,6 +4,8 @@
 use offshoot_agent::approval::{ApprovalDecision, ApprovalMode};
 use offshoot_agent::command::Command;
 use offshoot_agent::event::Event;
+use offshoot_session::call_view::CallView;
+use offshoot_session::text::{spell_lines, spell_name};
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 
 use crate::app::cmd::{Cmd, ProgramTask};
@@ -16,15 +18,17 @@ use crate::overlay::pick::{Choice, Pick};
 pub(super) fn event(model: &mut Model, event: &Event) {
     match event {
         Event::ApprovalRequest { id, tool_name, args, reason, rule, diff, options, waiting, .. } => {
-            let member = |name: &str| args.get(name).and_then(serde_json::Value::as_str).map(str::to_owned);
-            let what = member("command").or_else(|| member("path")).unwrap_or_else(|| args.to_string());
+            let args = args.to_string();
+            let call = CallView::of_text(&**tool_name, &args);
+            let is_in_diff = |name: &String| diff.is_some() && call.is_changed_by(name);
             model.question = Some(Question {
                 id: *id,
-                tool: tool_name.clone(),
-                what,
-                diff: diff.clone(),
-                reason: reason.clone(),
-                rule: rule.clone(),
+                tool: call.tool(),
+                what: call.subject(&str::to_owned),
+                beside: call.beside_subject().into_iter().filter(|(name, _)| !is_in_diff(name)).collect(),
+                diff: diff.as_deref().map(|diff| spell_lines(diff).into_owned()),
+                reason: spell_name(reason).into_owned(),
+                rule: rule.as_deref().map(|rule| spell_name(rule).into_owned()),
                 once: options.first().copied().unwrap_or(ApprovalDecision::AllowOnce),
                 waiting: *waiting,
                 stage: QuestionStage::default(),

@@ -9,8 +9,10 @@ use crate::keymap::Action;
 use crate::text::{clean, wrap};
 use crate::theme::Token;
 
-/// Lines beyond these are only counted.
+/// Of a longer text only so many lines are shown.
 const LINES: usize = 2000;
+/// How many of them are its last ones.
+const LAST_LINES: usize = 200;
 
 /// Rows of the call that are shown at once, if there is room.
 const PAGE: usize = 20;
@@ -127,17 +129,41 @@ fn call(model: &Model, question: &Question) -> Vec<Line<'static>> {
         (true, _) => Token::ToolDiffContext,
         (false, _) => Token::Text,
     };
-    let mut shown: Vec<_> =
-        text.lines().take(LINES).flat_map(|line| rows(model, &format!("  {line}"), token(line))).collect();
-    let omitted = text.lines().count().saturating_sub(LINES);
+    let row = |line: &str| rows(model, &format!("  {line}"), token(line));
+    let count = text.lines().count();
+    let omitted = count.saturating_sub(LINES);
+    // The end of a long text may be what matters.
+    let (first, last) = if omitted > 0 { (LINES - LAST_LINES, LAST_LINES) } else { (count, 0) };
+    let mut shown: Vec<_> = text.lines().take(first).flat_map(row).collect();
     if omitted > 0 {
-        shown.extend(rows(
-            model,
-            &format!("  … and {}, not shown", counted(omitted, "more line", "more lines")),
-            Token::Warning,
-        ));
+        let words = format!("  … {} not shown …", counted(omitted, "line", "lines"));
+        shown.extend(rows(model, &words, Token::Warning));
     }
+    shown.extend(text.lines().skip(count - last).flat_map(row));
+    let beside = question.beside.iter().flat_map(|(name, value)| argument(name, value));
+    shown.extend(beside.flat_map(|line| rows(model, &format!("  {line}"), Token::Muted)));
     shown
+}
+
+/// An argument that the call has besides: all its lines below its name, unless it has only one.
+fn argument(name: &str, value: &str) -> Vec<String> {
+    let lines: Vec<&str> = value.lines().collect();
+    match lines.as_slice() {
+        [] => vec![format!("{name}:")],
+        [line] => vec![format!("{name}: {line}")],
+        lines => {
+            let indented = |line: &&str| format!("  {line}");
+            let (start, end) = lines.split_at(lines.len().min(LINES - LAST_LINES));
+            let (hidden, end) = end.split_at(end.len().saturating_sub(LAST_LINES));
+            let mark =
+                (!hidden.is_empty()).then(|| format!("  … {} not shown …", counted(hidden.len(), "line", "lines")));
+            std::iter::once(format!("{name}:"))
+                .chain(start.iter().map(indented))
+                .chain(mark)
+                .chain(end.iter().map(indented))
+                .collect()
+        }
+    }
 }
 
 fn keys(model: &Model, question: &Question) -> Vec<String> {
