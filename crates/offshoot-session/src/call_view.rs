@@ -3,8 +3,8 @@
 //!
 //! Words for people have nothing hidden (see [`spell_lines`]); single arguments are as stored.
 
-mod change;
 mod dialect;
+mod change;
 #[cfg(test)]
 mod tests;
 

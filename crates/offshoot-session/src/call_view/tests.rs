@@ -1,3 +1,5 @@
+//! Calls in every dialect, and what every front end makes of them.
+
 use super::*;
 
 fn view<'a>(name: &'a str, arguments: &'a str) -> CallView<'a> {
