@@ -196,6 +196,59 @@ fn bash_joins_the_words_that_it_cuts_and_quotes_what_it_inserts() {
     assert_eq!(bash(&world, "offshoot| show| my\\ name| --at| "), "\n");
 }
 
+/// A session's name ran as a command where it was completed in an open quote: `"fix<TAB>` became `"fix$(touch P)`.
+#[test]
+fn a_name_that_bash_completes_is_never_run() {
+    let world = World::new();
+    let odd = [
+        "$(touch${IFS}P)",
+        "`touch P`",
+        "'$(touch P)'",
+        "\"$(touch P)\"",
+        "\\$(touch P)",
+        "${x:-$(touch P)}",
+        "!!",
+        "a'b",
+        "a\"b",
+    ];
+    for (at, name) in odd.iter().enumerate() {
+        let [question, answer] = talk("why?");
+        let name = format!("fix{name}").replace('\\', "\\\\").replace('"', "\\\"");
+        let name = format!(
+            r#"{{"type":"session_info","id":"cccc3333","parentId":"bbbb2222","timestamp":"2026-02-01T11:20:00.000Z","name":"{name}"}}"#
+        );
+        world.own(&format!("0000aaaa-{at}"), &[&question, &answer, &name]);
+    }
+    let mut inserted = 0;
+    for (typed, quote) in [
+        ("fix", ""),
+        ("\"fix", "\""),
+        ("'fix", "'"),
+        ("f\"ix", "\""),
+        ("f'ix", "'"),
+        ("$'fix", "'"),
+        ("`fix", "`"),
+        ("\\fix", ""),
+    ] {
+        let offers = bash(&world, &format!("offshoot| show| {typed}"));
+        for offer in offers.lines().filter(|offer| !offer.is_empty()) {
+            inserted += 1;
+            // The shell inserts the value after an opening quote, and closes the quote.
+            let word = if quote.is_empty() { offer.to_owned() } else { format!("{quote}{offer}{quote}") };
+            let run = Command::new("bash")
+                .args(["-c", &format!("printf %s {word}")])
+                .current_dir(world.work())
+                .output()
+                .unwrap();
+            let said = String::from_utf8(run.stdout).unwrap();
+            assert!(!world.work().join("P").exists(), "{typed}: {offer}");
+            assert!(odd.iter().any(|name| format!("fix{name}") == said), "{typed}: {offer} is {said}");
+        }
+    }
+    // A name with a backslash is not offered; of the others one can stand between double quotes, six between single ones.
+    assert_eq!(inserted, 2 * 8 + 1 + 6);
+}
+
 /// An interactive shell in a terminal, whose startup file has the line of `docs/shell.md`; `None` where it is not installed.
 fn interactive(talk: &Talk, shell: &str, prompt: &str) -> Option<Terminal> {
     if Command::new(shell).arg("--version").output().is_err() {

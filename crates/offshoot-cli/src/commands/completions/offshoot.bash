@@ -14,8 +14,13 @@ _offshoot() {
         words[${#words[@]} - 1]+=$word
     done
 
-    # Takes the quotes away.
+    COMPREPLY=()
+    # Takes the quotes away. In a word that is quoted otherwise than as a whole nothing is offered: what is inserted there
+    # could be run.
     local last=$((${#words[@]} - 1)) quote=
+    case ${words[last]} in
+    ?*[\'\"]* | *[\$\`]*) return ;;
+    esac
     for ((i = 0; i <= last; i++)); do
         word=${words[i]}
         case $word in
@@ -38,7 +43,7 @@ _offshoot() {
         [[ ${#value} -gt $longest ]] && longest=${#value}
     done < <(command offshoot completions -- "${words[@]}" 2>/dev/null)
 
-    COMPREPLY=()
+    local offered=0
     for ((i = 0; i < ${#values[@]}; i++)); do
         value=${values[i]}
         if [[ $COMP_TYPE -eq 63 && ${#values[@]} -gt 1 ]]; then
@@ -51,8 +56,14 @@ _offshoot() {
             \~/*) printf -v value '~/%q' "${value:2}" ;;
             *) printf -v value %q "$value" ;;
             esac
+        else
+            # No text can stand for these between such quotes.
+            case $quote$value in
+            \'*\'* | \"*[\$\`\"\\!]*) continue ;;
+            esac
         fi
-        COMPREPLY[i]=$value
+        COMPREPLY[offered]=$value
+        offered=$((offered + 1))
     done
     if [[ ${#values[@]} -eq 1 && ${values[0]} == *[=:/] ]]; then
         compopt -o nospace 2>/dev/null

@@ -17,7 +17,8 @@ _offshoot() {
         help="${(r:longest:)value}  $shown[i]"
         help=${help[1,COLUMNS-1]}
         case $value in
-        \~/*) home+=("~/${(q)value#\~/}") home_shown+=("$help") ;;
+        # Between quotes `~` is no home folder.
+        \~/*) [[ -z $compstate[quote] ]] && home+=("~/${(q)value#\~/}") home_shown+=("$help") ;;
         *[=:/]) open+=("$value") open_shown+=("$help") ;;
         *) whole+=("$value") whole_shown+=("$help") ;;
         esac
