@@ -63,15 +63,25 @@ async function streamed(place, pieces, whole) {
 }
 
 /** One prompt with an extension whose texts are cut within an emoji. */
-async function extended(place, body, replies, look) {
+async function extended(place, body, replies, look, words = ["-p", "go"]) {
   const extension = place.write("half.mjs", `const half = "a\\u{1F600}".slice(0, 2);\nexport default function (pi) {\n${body}\n}\n`);
   const model = await place.model(replies);
-  const { code, stdout, stderr } = await place.offshoot(["-e", extension, "-p", "go"], { env: { PI_NODE: node() } });
+  const { code, stdout, stderr } = await place.offshoot(["-e", extension, ...words], { env: { PI_NODE: node() } });
   assert.equal(code, 0, stderr);
   await look({ model, stdout, stderr, entries: place.sessions()[0] });
 }
 const run = answer({ call: "bash", arguments: { command: "echo out" } });
 const tool = answer({ call: "half", arguments: {} });
+
+const OWN = `const content = [{ type: "text", text: "\\u{1F600}" + half }];
+const zero = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 };
+const own = { id: "o1", name: "o1", reasoning: false, input: ["text"], cost: zero, contextWindow: 100000, maxTokens: 1000 };
+pi.registerProvider("own", { baseUrl: "http://127.0.0.1:1", apiKey: "own-key-1234567890", api: "own-api", models: [own], streamSimple: async function* (model) {
+  yield { type: "text_start", contentIndex: 0 };
+  for (const delta of ["\\u{1F600}"[0], "\\u{1F600}"[1], half]) yield { type: "text_delta", contentIndex: 0, delta };
+  yield { type: "text_end", contentIndex: 0 };
+  yield { type: "done", reason: "stop", message: { role: "assistant", content, api: model.api, provider: model.provider, model: model.id, usage: { ...zero, totalTokens: 0, cost: { ...zero, total: 0 } }, stopReason: "stop", timestamp: 1 } };
+} });`;
 
 const EXTENSIONS = [
   ["a tool's result", `pi.registerTool({ name: "half", label: "h", description: "d", parameters: { type: "object", properties: {} }, execute: async () => ({ content: [{ type: "text", text: half }], details: { half } }) });`, [tool, answer("fine")], ({ model }) => assert.match(model.results[0].text, /^a\ufffd$/)],
@@ -87,6 +97,16 @@ const EXTENSIONS = [
     assert.deepEqual(entry?.data, { half: "a\ud83d", ["a\ud83d"]: 1 });
     assert.equal(entries.find(({ type }) => type === "session_info")?.name, "a\ufffd");
   }],
+  ["a stream of its own model", OWN, [answer("unasked")], ({ model, stdout }) => {
+    const deltas = stdout.trim().split("\n").map((line) => JSON.parse(line).assistantMessageEvent).filter((event) => event?.type === "text_delta");
+    assert.equal(deltas.map(({ delta }) => delta).join(""), "😀a\ufffd");
+    assert.equal(model.requests.length, 0);
+  }, ["--mode", "json", "--provider", "own", "--model", "o1", "-p", "go"]],
+  ["an answer that it changes, its own message and what it shows", `pi.on("message_end", ({ message }) => message.role === "assistant" ? { message: { ...message, content: [{ type: "text", text: half }] } } : undefined);
+    pi.on("session_start", (event, ctx) => { ctx.ui.notify(half, "info"); ctx.ui.setStatus("x", half); pi.sendMessage({ customType: "x", content: half, display: true, details: { half } }); });`, [answer("fine")], ({ model, stdout }) => {
+    assert.match(stdout, /^a\ufffd/);
+    assert.match(model.last, /a\ufffd/);
+  }],
 ];
 
 const asked = said("user", '"start"');
@@ -96,7 +116,7 @@ const ROWS = [
   ["anthropics/claude-code#68325; MoonshotAI/kimi-code#3756", "half a character in arguments and in the name of one", (place) =>
     goesOn(place, [asked, said("assistant", calls("c1", `{"command":"a${HALF}","a${HALF}":[1e999]}`), from("m1", "toolUse")), result("c1", block("ok"))], halfIsSent)],
   ["neighbour of anthropics/claude-code#56064", "the halves of one emoji in two pieces of a stream", (place) => streamed(place, [`a${HALF}`, "\\ude00b"], "a😀b")],
-  ...EXTENSIONS.map(([name, body, replies, look]) => ["neighbour of openclaw/openclaw#18105", `an extension cuts an emoji: ${name}`, (place) => extended(place, body, replies, look)]),
+  ...EXTENSIONS.map(([name, body, replies, look, words]) => ["neighbour of openclaw/openclaw#18105", `an extension cuts an emoji: ${name}`, (place) => extended(place, body, replies, look, words)]),
   ["neighbour of anthropics/claude-code#56064", "a client of RPC sends half a character", async (place) => {
     const model = await place.model([answer("fine")]);
     const lines = [`{"id":"i${HALF}","type":"prompt","message":"a${HALF}"}`, '{"id":2,"type":"get_state"}'];
