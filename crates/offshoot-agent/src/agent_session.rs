@@ -10,7 +10,7 @@ use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
 use crate::command::{Command, Forked, Reply, Standing, UserPrompt};
-use crate::driver::{Driver, DriverInput, Recorded, leave_foreign_turn};
+use crate::driver::{Driver, DriverInput, leave_foreign_turn};
 use crate::error::AgentError;
 use crate::event::{BashResult, CompactionResult, Event};
 use crate::extensions::{Extensions, Leaving, Said, SaidVerdict};
@@ -85,11 +85,10 @@ impl AgentSession {
     /// The writer's thread cannot be started.
     pub fn start(mut session: Session, setup: Setup) -> std::io::Result<Self> {
         let opening = leave_foreign_turn(&mut session);
-        let recorded = Recorded::of(&session);
         let writer = Writer::start(session)?;
-        let (extensions, handle, keys) = (setup.extensions.clone(), writer.handle().clone(), setup.keys.clone());
-        let (driver, to) = Driver::new(setup, writer, (recorded, opening));
-        let provider = driver.provider();
+        let (handle, keys) = (writer.handle().clone(), setup.keys.clone());
+        let (driver, to) = Driver::new(setup, writer, opening);
+        let (provider, extensions) = (driver.provider(), driver.extensions());
         let driver = std::sync::Mutex::new(Some(tokio::spawn(driver.run())));
         Ok(Self {
             inner: Arc::new(Inner {
@@ -446,10 +445,7 @@ impl AgentSession {
 
     /// Reads the session, after all appends sent before.
     pub async fn read<T: Send + 'static>(&self, look: impl FnOnce(&Session) -> T + Send + 'static) -> Result<T> {
-        let (answer, answered) = oneshot::channel();
-        let look = Box::new(move |owned: &mut OwnedSession| drop(answer.send(look(owned.session()))));
-        self.inner.to.send(DriverInput::Read(look)).map_err(|_| AgentError::Ended)?;
-        answered.await.map_err(|_| AgentError::Ended)
+        self.on_session(move |owned| look(owned.session())).await
     }
 
     /// Reads entries that other programs appended. The leaf stays.
@@ -457,9 +453,17 @@ impl AgentSession {
     /// # Errors
     /// The file was shortened or replaced.
     pub async fn refresh(&self) -> Result<bool> {
+        self.on_session(OwnedSession::refresh).await?
+    }
+
+    /// Runs a job after all appends sent before.
+    async fn on_session<T: Send + 'static>(
+        &self,
+        job: impl FnOnce(&mut OwnedSession) -> T + Send + 'static,
+    ) -> Result<T> {
         let (answer, answered) = oneshot::channel();
-        let look = Box::new(move |owned: &mut OwnedSession| drop(answer.send(owned.refresh())));
-        self.inner.to.send(DriverInput::Read(look)).map_err(|_| AgentError::Ended)?;
+        let send = Box::new(move |writer: &WriterHandle| writer.send(job, move |done| drop(answer.send(done))));
+        self.inner.to.send(DriverInput::Read(send)).map_err(|_| AgentError::Ended)?;
         answered.await.map_err(|_| AgentError::Ended)?
     }
 

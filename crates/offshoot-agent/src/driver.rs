@@ -4,6 +4,7 @@
 //! stops its work.
 
 mod outbox;
+mod writes;
 mod replace;
 mod commands;
 mod summaries;
@@ -23,45 +24,41 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use offshoot_session::compact::Settings;
-use offshoot_session::compose::NewEntry;
-use offshoot_session::json::Json;
 use tokio::sync::mpsc::{Receiver, Sender, UnboundedReceiver, UnboundedSender, channel, unbounded_channel};
 use tokio::sync::oneshot;
 use tokio::task::AbortHandle;
 
 use crate::command::{Command, Reply};
+use crate::crash::{Crash, caught};
 use crate::error::AgentError;
 use crate::event::Event;
-use crate::extensions::{Question, RunAdditions, RunStart};
+use crate::extensions::{Extensions, Question, RunAdditions, RunStart};
+use crate::guarded_extensions::{CrashListener, GuardedExtensions};
 use crate::key_redactor::KeyRedactor;
 use crate::message::Message;
 use crate::pictures::PictureFitter;
 use crate::provider::{Delta, Request};
-use crate::request;
 use crate::setup::{Approver, Setup};
 use crate::spending::Spending;
 use crate::tool::bash::{BashRun, Printed};
-use crate::turn::{Effect, JobDraft, JobResult, Record, Settled, Ticket, TurnConfig, TurnInput, TurnState, step};
+use crate::turn::{Effect, JobDraft, JobResult, Settled, Ticket, TurnConfig, TurnInput, TurnState, step};
 use crate::window::Window;
-use crate::writer::{OwnedSession, Writer};
+use crate::writer::{OwnedSession, Writer, WriterHandle};
 use approvals::{ApprovalInput, Approvals, CallPlace};
 use jobs::ReadyJob;
-use outbox::{Announcement, Outbox};
+use outbox::Outbox;
 use replace::Replaced;
-pub(crate) use replace::{Recorded, leave_foreign_turn};
+pub(crate) use replace::leave_foreign_turn;
 use reviews::Review;
 use tool_set::ToolSet;
+use writes::{WriteEnd, WriteOf, Written};
 
 pub(crate) enum DriverInput {
     Machine(TurnInput),
     Asked(Command, Waiter),
     Subscribe(UnboundedSender<Arc<Event>>),
-    Read(Box<dyn FnOnce(&mut OwnedSession) + Send>),
-    Written {
-        result: Written,
-        notices: Vec<Event>,
-        ticket: Option<Ticket>,
-    },
+    Read(Box<dyn FnOnce(&WriterHandle) + Send>),
+    Written(Box<WriteEnd>),
     /// There is a key, and extensions have added what they add to the run.
     Admitted {
         ticket: Ticket,
@@ -82,7 +79,7 @@ pub(crate) enum DriverInput {
     },
     Committed {
         ticket: Ticket,
-        result: Result<jobs::Committed, AgentError>,
+        result: Box<Result<jobs::Committed, AgentError>>,
     },
     Replaced {
         result: Box<Result<Replaced, AgentError>>,
@@ -103,6 +100,7 @@ pub(crate) enum DriverInput {
     EndRecorded(Box<boundaries::RecordedEnd>),
     /// Extensions have added to the end of a turn or a run.
     Bounded(Box<boundaries::Bounded>),
+    ExtensionCrashed(String),
     Printed(Printed),
     Ran(Result<BashRun, String>),
     Approval(ApprovalInput),
@@ -112,12 +110,11 @@ pub(crate) enum DriverInput {
 
 pub(crate) type Waiter = oneshot::Sender<Result<Reply, AgentError>>;
 
-type AnswerDelta = (Ticket, Delta);
+/// A step of the answer, or why its stream broke off.
+type AnswerDelta = (Ticket, Result<Delta, String>);
 
 /// How many steps of an answer may wait for the driver.
 const DELTAS_AHEAD: usize = 256;
-
-type Written = Result<Option<Event>, AgentError>;
 
 struct UserCommand {
     command: String,
@@ -167,14 +164,9 @@ pub(crate) struct Driver {
     /// Runs beside the turns; the machine only gets its result.
     bash: Option<UserCommand>,
     is_ending: bool,
-    /// Whether a write has failed: the writer refuses others until it may try again.
-    is_broken: bool,
     /// The session as the first front end receives it.
     opening: Option<Event>,
-    recorded: Recorded,
     pictures: Arc<PictureFitter>,
-    /// The user's setting; [`TurnConfig`] also depends on the model.
-    auto_compaction: bool,
     spending: Arc<Spending>,
     tool_set: ToolSet,
     /// Of the prompt that waits for its admission.
@@ -188,17 +180,21 @@ pub(crate) struct Driver {
 
 impl Driver {
     pub(crate) fn new(
-        setup: Setup,
+        mut setup: Setup,
         writer: Writer,
-        (recorded, opening): (Recorded, Option<Event>),
+        opening: Option<Event>,
     ) -> (Self, UnboundedSender<DriverInput>) {
         // Unbounded: the writer's thread must never wait for the driver, which may wait for the writer. Front ends send
         // one command at a time; tasks send the output of tools a few times a second.
         let (own, inbox) = unbounded_channel();
         let (answer, deltas) = channel(DELTAS_AHEAD);
-        let auto_compaction = setup.compaction.enabled;
         let redactor = KeyRedactor::of(setup.keys.as_ref(), None);
         let spending = Arc::new(Spending::new(setup.limits));
+        let told = own.clone();
+        let listener: CrashListener = Arc::new(move |words| drop(told.send(DriverInput::ExtensionCrashed(words))));
+        setup.extensions = setup.extensions.take().map(|extensions| {
+            Arc::new(GuardedExtensions { extensions, listener: listener.clone() }) as Arc<dyn Extensions>
+        });
         let extensions = setup.extensions.clone();
         let tool_set = ToolSet::new(&setup);
         let mut driver = Self {
@@ -222,11 +218,8 @@ impl Driver {
             is_replacing: false,
             bash: None,
             is_ending: false,
-            is_broken: false,
             opening,
-            recorded,
             pictures: Arc::default(),
-            auto_compaction,
             spending,
             tool_set,
             run_start: None,
@@ -244,15 +237,36 @@ impl Driver {
             let input = tokio::select! {
                 biased;
                 Some(input) = self.inbox.recv() => input,
-                Some((ticket, delta)) = self.deltas.recv() => DriverInput::Machine(TurnInput::Delta { ticket, delta }),
+                Some((ticket, step)) = self.deltas.recv() => DriverInput::Machine(match step {
+                    Ok(delta) => TurnInput::Delta { ticket, delta },
+                    Err(why) => TurnInput::StreamBroke { ticket, why, at: self.setup.clock.now() },
+                }),
                 else => break,
             };
-            self.take(input);
+            if let Err(crash) = caught(|| self.take(input)) {
+                self.crashed(crash);
+            }
             if self.is_ending && self.is_at_rest() {
                 break;
             }
         }
         self.outbox.tell(Event::SessionShutdown { reason: "quit" });
+    }
+
+    /// Code that the loop itself calls has panicked, such as the name of a tool: what is running ends, and who waits is told.
+    fn crashed(&mut self, crash: Crash) {
+        self.cancel();
+        self.review = None;
+        self.state.give_up();
+        let error = AgentError::Crashed { what: "a part of the agent", crash };
+        self.outbox.tell(Event::Failed { error: error.to_string() });
+        self.outbox.tell(Event::AgentSettled { aborted: false });
+        self.settle(&Settled::Failed(error), None);
+    }
+
+    /// The extensions, whose panics are outcomes.
+    pub(crate) fn extensions(&self) -> Option<Arc<dyn Extensions>> {
+        self.setup.extensions.clone()
     }
 
     /// Whether nothing is running, and all announced entries are in the file.
@@ -286,20 +300,23 @@ impl Driver {
                 self.outbox.subscribe(subscriber);
                 self.opening.take().into_iter().for_each(|notice| self.outbox.tell(notice));
             }
-            DriverInput::Read(look) => self.writer.handle().send(look),
+            DriverInput::Read(look) => look(self.writer.handle()),
             DriverInput::Approver(approver) => self.setup.approver = approver,
-            DriverInput::Written { result, notices, ticket } => self.written(result, notices, ticket),
+            DriverInput::Written(end) => self.written(*end),
             DriverInput::Admitted { ticket, additions } => self.admitted(ticket, *additions),
             DriverInput::ContextRead { ticket, messages } => self.context_read(ticket, messages),
             DriverInput::Built { ticket, built } => self.request_built(ticket, *built),
             DriverInput::Drafted { ticket, ready } => self.drafted(ticket, *ready),
-            DriverInput::Committed { ticket, result } => self.committed(ticket, result),
+            DriverInput::Committed { ticket, result } => self.committed(ticket, *result),
             DriverInput::Replaced { result, reply } => self.replaced(*result, reply),
             DriverInput::Changed { result, reply, with } => self.changed(result, reply, with),
             DriverInput::Added { result, reply } => self.added(result, reply),
             DriverInput::Reviewed(messages) => self.reviewed(&messages),
             DriverInput::EndRecorded(end) => self.end_recorded(*end),
             DriverInput::Bounded(bounded) => self.bounded(*bounded),
+            DriverInput::ExtensionCrashed(message) => {
+                self.outbox.tell_front_ends(Event::Notice { code: "crashed", message, entry_id: None });
+            }
             DriverInput::Printed(printed) => self.printed(printed),
             DriverInput::Ran(run) => self.ran(run),
             DriverInput::Approval(input) => self.approval(input),
@@ -323,13 +340,15 @@ impl Driver {
         let Some(effect) = self.unless_held(effect) else { return };
         match effect {
             Effect::Emit(event) => self.emit(event),
-            Effect::Append { records, then, ticket } => self.append(records, then, ticket),
+            Effect::Append { run, records, then, ticket } => self.append(run, (records, ticket), then),
             Effect::CloseTurn { ticket, answer, results } => self.close_turn(ticket, answer, results),
             Effect::BeforeSettle { ticket, outcome } => self.before_settle(ticket, outcome),
-            Effect::OmitAnswer => self.write(Vec::new(), None, OwnedSession::omit_answer),
-            Effect::TakeBackPrompt => self.write(Vec::new(), None, OwnedSession::take_back_prompt),
+            Effect::OmitAnswer { run } => self.write(Vec::new(), WriteOf::entry(run), OwnedSession::omit_answer),
+            Effect::TakeBackPrompt { run } => {
+                self.write(Vec::new(), WriteOf::entry(run), OwnedSession::take_back_prompt);
+            }
             Effect::Admit { ticket } => self.admit(ticket),
-            Effect::Refuse(error) => self.refuse(&error),
+            Effect::Refuse { error, messages } => self.refuse(&error, messages),
             Effect::Measure { ticket } => self.measure(ticket),
             Effect::Build { ticket } => self.build(ticket),
             Effect::Send { ticket } => self.send(ticket),
@@ -340,55 +359,6 @@ impl Driver {
             Effect::Commit { ticket } => self.commit(ticket),
             Effect::Cancel => self.cancel(),
             Effect::Settle { how, job } => self.settle(&how, job),
-        }
-    }
-
-    /// Sends entries to the writer. A prompt adds what its branch lacks: model, thinking level, tools, system prompt.
-    fn record(&mut self, records: &[Record], then: impl Into<Announcement>, ticket: Option<Ticket>) {
-        let is_said = records.iter().any(Record::is_said);
-        let settings = if is_said { self.prompt_settings() } else { Ok(Vec::new()) };
-        let composed: Result<Vec<NewEntry>, AgentError> = records.iter().map(compose).collect();
-        self.recorded.has_entries = true;
-        self.write(then, ticket, move |owned| {
-            let mut entries = settings?;
-            entries.extend(composed?);
-            let appended = if is_said { owned.append_prompt(&entries) } else { owned.append(&entries) };
-            appended.map(|_| None)
-        });
-    }
-
-    /// Runs a write on the writer's thread; emits `then` and the write's own event once it is durable.
-    fn write(
-        &mut self,
-        then: impl Into<Announcement>,
-        ticket: Option<Ticket>,
-        work: impl FnOnce(&mut OwnedSession) -> Written + Send + 'static,
-    ) {
-        let own = self.own.clone();
-        self.outbox.after_write(then.into());
-        self.writer.handle().send(move |owned| {
-            let result = work(owned);
-            drop(own.send(DriverInput::Written { result, notices: owned.take_notices(), ticket }));
-        });
-    }
-
-    fn written(&mut self, result: Written, notices: Vec<Event>, ticket: Option<Ticket>) {
-        match result {
-            Ok(event) => {
-                let ended = self.outbox.written(event, notices);
-                self.answer_all(ended);
-                if let Some(ticket) = ticket {
-                    self.step(TurnInput::Recorded { ticket });
-                }
-            }
-            Err(error) => {
-                let ended = self.outbox.lost();
-                self.answer_all(ended);
-                // Later writes fail for the same reason.
-                if !std::mem::replace(&mut self.is_broken, true) {
-                    self.step(TurnInput::WriteFailed { error });
-                }
-            }
         }
     }
 
@@ -416,7 +386,7 @@ impl Driver {
     }
 
     fn settle(&mut self, how: &Settled, mut job: Option<Result<JobResult, AgentError>>) {
-        self.writer.handle().send(OwnedSession::end_turn);
+        self.writer.handle().send(OwnedSession::end_turn, drop);
         let waiting = std::mem::take(&mut self.waiting);
         let answers = waiting.into_iter().map(|waiting| match waiting {
             Waiting::Prompt(waiter) | Waiting::Settled(waiter) => (waiter, Ok(Reply::Settled(how.clone()))),
@@ -426,9 +396,13 @@ impl Driver {
         self.answer_all(ended);
     }
 
-    /// The prompt is not recorded, and nothing is running.
-    fn refuse(&mut self, error: &AgentError) {
+    /// The prompt is not recorded, and nothing is running. What nobody waits for goes with the next prompt.
+    fn refuse(&mut self, error: &AgentError, messages: Vec<Message>) {
+        self.writer.handle().send(OwnedSession::end_turn, drop);
         let waiting = std::mem::take(&mut self.waiting);
+        let has_caller = waiting.iter().any(|waiting| matches!(waiting, Waiting::Prompt(_)));
+        let is_left = |message: &Message| !has_caller || matches!(message, Message::Custom(_));
+        self.with_next_prompt.extend(messages.into_iter().filter(is_left));
         let answers = waiting.into_iter().map(|waiting| match waiting {
             Waiting::Prompt(waiter) => (waiter, Err(error.clone())),
             Waiting::Settled(waiter) => (waiter, Ok(Reply::Settled(Settled::Done))),
@@ -449,14 +423,14 @@ impl Driver {
     fn configure(&mut self) {
         let setup = &self.setup;
         let window = setup.model.context_window;
-        let is_on = self.auto_compaction && window > 0;
+        let is_on = setup.compaction.enabled && window > 0;
         let compaction = setup.compaction();
         self.state.config = TurnConfig {
             retry: setup.retry,
             compact_above: Settings { enabled: is_on, ..compaction }.compact_above(window),
             keep_recent: compaction.keep_recent_tokens,
             window: Window::of(&setup.model),
-            recover_overflow: self.auto_compaction,
+            recover_overflow: setup.compaction.enabled,
             steering: setup.steering,
             follow_up: setup.follow_up,
             one_tool_at_a_time: !setup.parallel_tools,
@@ -480,16 +454,5 @@ fn job_reply(how: &Settled, job: Option<Result<JobResult, AgentError>>) -> Resul
         (Some(Err(why)), _) => Err(why),
         (None, Settled::Failed(why) | Settled::Broken(why)) => Err(why.clone()),
         (None, Settled::Done | Settled::Aborted) => Err(AgentError::Failed("nothing was done".to_owned())),
-    }
-}
-
-fn compose(record: &Record) -> Result<NewEntry, AgentError> {
-    match record {
-        Record::Message(message) => request::to_entry(message),
-        Record::Bash(result) => {
-            let json = result.to_json();
-            let json = Json::parse(&json).map_err(|error| format!("could not write a command: {error}"))?;
-            Ok(NewEntry::message(json)?)
-        }
     }
 }

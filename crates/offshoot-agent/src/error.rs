@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use offshoot_session::error::Error;
 
+use crate::crash::Crash;
 use crate::model::KeyError;
 use crate::resources::ExpandError;
 use crate::window::OversizedPrompt;
@@ -36,6 +37,9 @@ pub enum AgentError {
     Cancelled,
     #[error("{0}")]
     Failed(String),
+    /// A part of the program or code of somebody else panicked. What it was to do is not done.
+    #[error("{what} crashed: {crash}")]
+    Crashed { what: &'static str, crash: Crash },
     #[error("the agent has ended")]
     Ended,
 }
@@ -51,8 +55,24 @@ impl AgentError {
             | Self::Oversized(_)
             | Self::Cancelled
             | Self::Failed(_)
+            | Self::Crashed { .. }
             | Self::Ended => None,
         }
+    }
+
+    /// The error of a write. A refused input is not a broken disk.
+    pub(crate) fn of_write(error: Error) -> Self {
+        if error.is_refusal() { error.into() } else { Self::NotWritten(error.into()) }
+    }
+
+    /// Whether what was to be written is on the disk beside the session, and gets into it with a later write.
+    pub fn is_kept(&self) -> bool {
+        matches!(self.session(), Some(Error::Spilled { .. }))
+    }
+
+    /// Whether the input was refused: nothing was tried on the disk.
+    pub fn is_refusal(&self) -> bool {
+        self.session().is_some_and(Error::is_refusal)
     }
 }
 

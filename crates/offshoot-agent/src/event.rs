@@ -15,6 +15,7 @@ use serde::{Serialize, Serializer};
 use serde_json::Value;
 
 use crate::approval::ApprovalDecision;
+use crate::error::AgentError;
 use crate::message::{Block, Message, ToolResultMessage, Usage};
 use crate::tool::BashRun;
 
@@ -422,6 +423,16 @@ impl Event {
             session_file: session.file().map(|file| file.display().to_string()),
             leaf_id: session.leaf_id().map(|leaf| leaf.as_str().to_owned()),
             grown_from,
+        }
+    }
+
+    /// Something beside the conversation could not be written. It is tried again with the next prompt.
+    pub(crate) fn not_recorded(what: &str, error: &AgentError) -> Self {
+        let later = if error.is_kept() { "" } else { "; the next prompt tries again" };
+        Self::Notice {
+            code: "not-recorded",
+            message: format!("{what} is not recorded yet: {error}{later}"),
+            entry_id: None,
         }
     }
 

@@ -1,13 +1,15 @@
 //! One thread owns the session and runs jobs in the order in which they were sent, so entries are in the file in the
-//! order of their announcement. After a failed write it refuses later ones, until it may try again or gets another
-//! session.
+//! order of their announcement.
+//!
+//! It alone knows what could not be written and what the session records. A run that could not write something writes nothing
+//! after it; every other write tries the disk anew. Every job ends in an outcome that is told, also one that panics.
 
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::mpsc::{Receiver, SendError, Sender, channel};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 
 use offshoot_session::compose::NewEntry;
 use offshoot_session::entry::Source as _;
-use offshoot_session::error::Error;
 use offshoot_session::header::Dialect;
 use offshoot_session::id::EntryId;
 use offshoot_session::json::Json;
@@ -16,35 +18,124 @@ use offshoot_session::session::Session;
 use offshoot_session::tree::NodeIx;
 use tokio::sync::oneshot;
 
-use crate::error::{AgentError, SessionError};
+use crate::crash::caught;
+use crate::error::AgentError;
 use crate::event::{Event, RawJson};
+use crate::recorded::{Recorded, SettingsInEffect, changes_settings};
+use crate::turn::RunNumber;
 
-type Job = Box<dyn FnOnce(&mut OwnedSession) + Send>;
+/// A job and its end; without the session, its end alone.
+type Job = Box<dyn FnOnce(Option<&mut OwnedSession>) + Send>;
 
-/// The session, and the error of a failed write.
+/// The session, and what is known of its writes.
 #[derive(Debug)]
 pub struct OwnedSession {
     session: Session,
-    failed: Option<AgentError>,
+    /// The last run that could not write, and why: it writes nothing after that. Every other write tries the disk anew.
+    failed: Option<(RunNumber, AgentError)>,
+    /// What the branch of this leaf records.
+    recorded: Option<(Option<EntryId>, Recorded)>,
+    /// For those who ask without waiting.
+    published: Arc<Mutex<Recorded>>,
+}
+
+/// What a run records together.
+pub(crate) struct RunEntries {
+    pub(crate) run: RunNumber,
+    pub(crate) entries: Vec<NewEntry>,
+    /// Of a prompt: what goes before it, where the branch lacks it.
+    pub(crate) settings: Option<SettingsInEffect>,
 }
 
 impl OwnedSession {
-    /// Appends entries below the leaf; all of them or none.
-    ///
-    /// # Errors
-    /// The entries cannot be written, or an earlier write failed.
-    pub fn append(&mut self, entries: &[NewEntry]) -> Result<Vec<EntryId>, AgentError> {
-        self.check_writable()?;
-        self.session.append_all(entries).map_err(|error| self.fail(error))
+    fn new(session: Session) -> Self {
+        let recorded = Recorded::of(&session);
+        let published = Arc::new(Mutex::new(recorded.clone()));
+        let recorded = Some((session.leaf_id().cloned(), recorded));
+        Self { session, failed: None, recorded, published }
     }
 
-    /// Appends a prompt, and what goes before it. Other processes know that it is being answered until [`Self::end_turn`].
+    /// Appends entries below the leaf, as a write of its own; all of them or none.
+    ///
+    /// # Errors
+    /// [`AgentError::Session`] if an entry is refused, [`AgentError::NotWritten`] if they cannot be written.
+    pub fn append(&mut self, entries: &[NewEntry]) -> Result<Vec<EntryId>, AgentError> {
+        self.bring_back_file();
+        let known = self.recorded.take().filter(|(leaf, _)| leaf.as_ref() == self.session.leaf_id());
+        let appended = self.session.append_all(entries).map_err(AgentError::of_write);
+        let is_known = !entries.iter().any(changes_settings);
+        self.recorded = known.filter(|_| is_known).map(|(_, recorded)| (self.session.leaf_id().cloned(), recorded));
+        appended
+    }
+
+    /// Appends what a run records: all of it or none. After entries that are lost the run writes nothing more. A prompt can be
+    /// said again, and is refused while another program holds the lock; everything else is then kept, where that is possible.
+    ///
+    /// Other processes know that a prompt is being answered until [`Self::end_turn`].
     ///
     /// # Errors
     /// As [`OwnedSession::append`].
-    pub(crate) fn append_prompt(&mut self, entries: &[NewEntry]) -> Result<Vec<EntryId>, AgentError> {
-        self.session.begin_turn();
-        self.append(entries)
+    pub(crate) fn append_of_run(&mut self, of_run: RunEntries) -> Result<(), AgentError> {
+        let RunEntries { run, entries, settings } = of_run;
+        let earlier = self.failed.as_ref().filter(|(failed, _)| *failed == run);
+        if let Some((_, why)) = earlier.filter(|(_, why)| !why.is_kept()) {
+            return Err(why.clone());
+        }
+        self.bring_back_file();
+        let mut recorded = self.recorded();
+        let mut all = Vec::new();
+        if let Some(now) = &settings {
+            self.session.begin_turn();
+            all = recorded.follow(now, self.session.dialect())?;
+        }
+        all.extend(entries);
+        let appended = match settings {
+            Some(_) => self.session.append_all(&all),
+            None => self.session.append_all_or_keep(&all),
+        };
+        let appended = appended.map_err(AgentError::of_write);
+        if appended.as_ref().err().is_none_or(AgentError::is_kept) {
+            self.remember(recorded);
+        }
+        appended.map(drop).inspect_err(|why| self.failed = Some((run, why.clone())))
+    }
+
+    /// Records the settings in effect, if the session has begun; otherwise the first prompt does.
+    ///
+    /// # Errors
+    /// As [`OwnedSession::append`].
+    pub(crate) fn append_settings(&mut self, now: &SettingsInEffect) -> Result<(), AgentError> {
+        if self.session.tree().is_empty() && !self.session.has_waiting() {
+            return Ok(());
+        }
+        let mut recorded = self.recorded();
+        let entries = recorded.follow(now, self.session.dialect())?;
+        if entries.is_empty() {
+            return Ok(());
+        }
+        let appended = self.append(&entries);
+        if appended.as_ref().err().is_none_or(AgentError::is_kept) {
+            self.remember(recorded);
+        }
+        appended.map(drop)
+    }
+
+    /// What the branch of the leaf records.
+    pub(crate) fn recorded(&mut self) -> Recorded {
+        let known = self.recorded.as_ref().filter(|(leaf, _)| leaf.as_ref() == self.session.leaf_id());
+        match known {
+            Some((_, recorded)) => recorded.clone(),
+            None => {
+                let recorded = Recorded::of(&self.session);
+                self.remember(recorded.clone());
+                recorded
+            }
+        }
+    }
+
+    fn remember(&mut self, recorded: Recorded) {
+        self.published.lock().unwrap_or_else(PoisonError::into_inner).clone_from(&recorded);
+        self.recorded = Some((self.session.leaf_id().cloned(), recorded));
     }
 
     pub(crate) fn end_turn(&mut self) {
@@ -56,11 +147,6 @@ impl OwnedSession {
         self.session.take_news().iter().map(Event::notice).collect()
     }
 
-    /// Allows writes after a failed one. Entries that the session kept are written first.
-    pub fn try_again(&mut self) {
-        self.failed = None;
-    }
-
     /// Reads the entries that other programs have appended, and returns whether there are any. The leaf stays.
     ///
     /// # Errors
@@ -69,16 +155,12 @@ impl OwnedSession {
         Ok(self.session.refresh()?)
     }
 
-    /// Refuses a write after a failed one. A file that another program deleted is written again.
-    fn check_writable(&mut self) -> Result<(), AgentError> {
-        if let Some(why) = &self.failed {
-            return Err(why.clone());
-        }
+    /// Writes a file again that another program deleted.
+    fn bring_back_file(&mut self) {
         if is_deleted(&self.session) {
             // If this fails, the write itself fails.
             drop(self.session.recreate());
         }
-        Ok(())
     }
 
     /// Hides the last answer on the path from the model; it stays in the file. pi's dialect has an entry for that,
@@ -137,6 +219,19 @@ impl OwnedSession {
         session.leaf().and_then(|leaf| session.entry(leaf).ok()).map(|entry| entry.line().to_owned())
     }
 
+    /// Appends entries as [`OwnedSession::append`]; an event for each.
+    ///
+    /// # Errors
+    /// As [`OwnedSession::append`].
+    pub(crate) fn append_with_events(&mut self, entries: &[NewEntry]) -> Result<Vec<Event>, AgentError> {
+        let ids = self.append(entries)?;
+        let event = |id: &EntryId| {
+            let entry = self.session.find(id.as_str()).and_then(|ix| self.session.entry(ix)).ok()?;
+            Some(Event::EntryAppended { entry: RawJson(entry.line().to_owned()) })
+        };
+        Ok(ids.iter().filter_map(event).collect())
+    }
+
     pub(crate) fn leaf_entry(&self) -> Option<Event> {
         let session = &self.session;
         let line = session.leaf().and_then(|leaf| session.entry(leaf).ok()).map(|entry| entry.line().to_owned())?;
@@ -152,8 +247,8 @@ impl OwnedSession {
         &mut self,
         work: impl FnOnce(&mut Session) -> offshoot_session::error::Result<T>,
     ) -> Result<T, AgentError> {
-        self.check_writable()?;
-        Ok(work(&mut self.session)?)
+        self.bring_back_file();
+        work(&mut self.session).map_err(AgentError::of_write)
     }
 
     /// The session, to read.
@@ -164,13 +259,7 @@ impl OwnedSession {
     /// Replaces the session.
     pub fn replace(&mut self, session: Session) {
         self.session = session;
-        self.failed = None;
-    }
-
-    fn fail(&mut self, error: Error) -> AgentError {
-        let why = AgentError::NotWritten(SessionError::from(error));
-        self.failed = Some(why.clone());
-        why
+        (self.failed, self.recorded) = (None, None);
     }
 }
 
@@ -189,24 +278,51 @@ enum WriterMessage {
 }
 
 impl WriterHandle {
-    /// Sends a job. It runs after all jobs that were sent before.
-    pub fn send(&self, job: impl FnOnce(&mut OwnedSession) + Send + 'static) {
-        // After the thread has ended there is nothing to do.
-        drop(self.0.send(WriterMessage::Do(Box::new(job))));
+    /// Sends a job. It runs after all jobs that were sent before. `then` gets what came of it, on the same thread: also if the
+    /// job panics, and after the thread has ended.
+    pub fn send<T>(
+        &self,
+        job: impl FnOnce(&mut OwnedSession) -> T + Send + 'static,
+        then: impl FnOnce(Result<T, AgentError>) + Send + 'static,
+    ) {
+        let job = move |owned: Option<&mut OwnedSession>| {
+            let done = owned.map(|owned| run(owned, job));
+            // Whoever is told may panic as well. The next job runs all the same.
+            drop(caught(|| then(done.unwrap_or(Err(AgentError::Ended)))));
+        };
+        if let Err(SendError(WriterMessage::Do(job))) = self.0.send(WriterMessage::Do(Box::new(job))) {
+            job(None);
+        }
     }
 
-    /// Sends a job and waits for its answer; `None` after the thread has ended.
-    pub async fn ask<T: Send + 'static>(&self, job: impl FnOnce(&mut OwnedSession) -> T + Send + 'static) -> Option<T> {
+    /// Sends a job and waits for its answer.
+    ///
+    /// # Errors
+    /// The job panicked, or the thread has ended.
+    pub async fn ask<T: Send + 'static>(
+        &self,
+        job: impl FnOnce(&mut OwnedSession) -> T + Send + 'static,
+    ) -> Result<T, AgentError> {
         let (answer, answered) = oneshot::channel();
-        self.send(move |owned| drop(answer.send(job(owned))));
-        answered.await.ok()
+        self.send(job, move |done| drop(answer.send(done)));
+        answered.await.unwrap_or(Err(AgentError::Ended))
     }
+}
+
+/// Runs a job. After one that panicked the next write reads the file again.
+fn run<T>(owned: &mut OwnedSession, job: impl FnOnce(&mut OwnedSession) -> T) -> Result<T, AgentError> {
+    caught(|| job(owned)).map_err(|crash| {
+        owned.session.distrust();
+        owned.recorded = None;
+        AgentError::Crashed { what: "a job on the session", crash }
+    })
 }
 
 /// The thread. Dropping this ends it after all jobs that were sent to it.
 #[derive(Debug)]
 pub struct Writer {
     handle: WriterHandle,
+    recorded: Arc<Mutex<Recorded>>,
     thread: Option<JoinHandle<()>>,
 }
 
@@ -218,10 +334,15 @@ impl Writer {
     pub fn start(session: Session) -> std::io::Result<Self> {
         // Unbounded: the driver must not wait for the disk. At most the writes of one run are queued.
         let (jobs, todo) = channel();
-        let thread = std::thread::Builder::new()
-            .name("session".to_owned())
-            .spawn(move || run(OwnedSession { session, failed: None }, &todo))?;
-        Ok(Self { handle: WriterHandle(jobs), thread: Some(thread) })
+        let owned = OwnedSession::new(session);
+        let recorded = Arc::clone(&owned.published);
+        let thread = std::thread::Builder::new().name("session".to_owned()).spawn(move || serve(owned, &todo))?;
+        Ok(Self { handle: WriterHandle(jobs), recorded, thread: Some(thread) })
+    }
+
+    /// What the session recorded when it was last written or moved.
+    pub(crate) fn recorded(&self) -> Recorded {
+        self.recorded.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Sends jobs to the thread.
@@ -239,8 +360,12 @@ impl Drop for Writer {
     }
 }
 
-fn run(mut owned: OwnedSession, todo: &Receiver<WriterMessage>) {
+fn serve(mut owned: OwnedSession, todo: &Receiver<WriterMessage>) {
     while let Ok(WriterMessage::Do(job)) = todo.recv() {
-        job(&mut owned);
+        job(Some(&mut owned));
+    }
+    // Sent too late.
+    while let Ok(WriterMessage::Do(job)) = todo.try_recv() {
+        job(None);
     }
 }

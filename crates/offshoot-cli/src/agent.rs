@@ -27,6 +27,7 @@ use tokio::sync::mpsc::UnboundedReceiver;
 use crate::app::App;
 use crate::error::{CommandError, FailureKind, Result};
 use crate::extensions::{NO_EXTENSION, NoFront, asks_for_list};
+use crate::ui::Ui;
 pub(crate) use approval::UserRules;
 pub(crate) use args::{AgentOutput, Args, PrintForm, RpcVersion};
 pub(crate) use extensions::{AllPackages, check_extensions, check_model, extend, found};
@@ -61,7 +62,8 @@ pub(crate) fn run(app: &App, args: &Args, form: PrintForm) -> Result<()> {
     // One thread: the agent mostly waits for the model and its tools, and more threads would start more slowly.
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|error| CommandError::io("start the agent", &error))?;
-    let talk = Talk { said, required: extensions.clone().filter(|_| names_extensions(args)) };
+    let required = extensions.clone().filter(|_| names_extensions(args));
+    let talk = Talk { said, required, ui: app.ui.clone() };
     let keeping = args.keeping();
     let ended = runtime.block_on(work((session, extensions), setup, (talk, args.max_time), Printer::new(app, form)));
     let ended = ended.map_err(|error| keeping.told(error));
@@ -165,6 +167,7 @@ fn told(events: &mut UnboundedReceiver<Arc<Event>>) -> Vec<Arc<Event>> {
 struct Talk {
     said: Vec<UserPrompt>,
     required: Option<Arc<ExtensionSet>>,
+    ui: Ui,
 }
 
 impl Talk {
@@ -174,7 +177,12 @@ impl Talk {
         }
         let mut settled = Settled::Done;
         for said in self.said {
-            settled = agent.prompt(said).await?;
+            let words = said.text.clone();
+            settled = agent.prompt(said).await.inspect_err(|why| {
+                if matches!(why, AgentError::NotWritten(_) | AgentError::Crashed { .. }) {
+                    self.ui.note(&format!("the prompt was not recorded:\n{words}"));
+                }
+            })?;
             if settled != Settled::Done {
                 break;
             }

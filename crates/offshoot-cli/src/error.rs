@@ -175,9 +175,11 @@ impl From<&AgentError> for CommandError {
             AgentError::LimitReached(why) => Self::new(FailureKind::Limit, why.clone()),
             AgentError::Oversized(why) => Self::new(FailureKind::Limit, why.to_string())
                 .hint("`offshoot models` lists the models with their windows"),
-            AgentError::Busy(_) | AgentError::Cancelled | AgentError::Failed(_) | AgentError::Ended => {
-                Self::new(FailureKind::Failed, error.to_string())
-            }
+            AgentError::Busy(_)
+            | AgentError::Cancelled
+            | AgentError::Failed(_)
+            | AgentError::Crashed { .. }
+            | AgentError::Ended => Self::new(FailureKind::Failed, error.to_string()),
         }
     }
 }

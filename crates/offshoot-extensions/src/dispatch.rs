@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use offshoot_agent::agent_session::AgentSession;
+use offshoot_agent::crash::caught_task;
 use offshoot_agent::event::Event;
 use offshoot_agent::extensions::{
     Asked, CallVerdict, EndAdditions, EndedTurn, Extensions, Happening, Leaving, Question, RequestContext,
@@ -227,20 +228,20 @@ async fn run(mut runner: Runner, mut items: UnboundedReceiver<Item>) {
     let shared = runner.shared.clone();
     tokio::select! {
         () = shared.stopped() => {}
-        () = runner.load("startup") => {}
+        () = told(&shared, runner.load("startup")) => {}
     }
     runner.give_up_loading();
     tokio::select! {
         () = shared.stopped() => {}
-        () = runner.start_session("startup", None) => {}
+        () = told(&shared, runner.start_session("startup", None)) => {}
     }
     shared.has_begun.send_replace(true);
-    runner.recover().await;
+    told(&shared, runner.recover()).await;
     loop {
         let item = tokio::select! {
             item = items.recv() => item,
             Some(done) = runner.reloads.recv() => {
-                runner.reload().await;
+                told(&shared, runner.reload()).await;
                 // The asker may have gone.
                 let _ = done.send(());
                 continue;
@@ -248,25 +249,32 @@ async fn run(mut runner: Runner, mut items: UnboundedReceiver<Item>) {
         };
         let Some(item) = item else { return };
         match item {
-            Item::Step(work) => work(&mut runner).await,
+            Item::Step(work) => told(&shared, work(&mut runner)).await,
             Item::Question(work) => tokio::select! {
                 () = shared.stopped() => {}
-                () = work(&mut runner) => {}
+                () = told(&shared, work(&mut runner)) => {}
             },
             Item::Event(event, then) => {
                 tokio::select! {
                     () = shared.stopped() => {}
-                    () = runner.event(&event) => {}
+                    () = told(&shared, runner.event(&event)) => {}
                 }
                 then();
             }
             Item::Then(then) => then(),
             Item::Happening(happening) => tokio::select! {
                 () = shared.stopped() => {}
-                () = runner.happening(*happening) => {}
+                () = told(&shared, runner.happening(*happening)) => {}
             },
         }
-        runner.recover().await;
+        told(&shared, runner.recover()).await;
+    }
+}
+
+/// Does one thing after the other; one that panics is reported, and the next one is done all the same.
+async fn told(shared: &Shared, work: impl Future<Output = ()>) {
+    if let Err(crash) = caught_task(|| work).await {
+        shared.report("", "offshoot", &Failure::new(format!("the work for the extensions crashed: {crash}")));
     }
 }
 

@@ -5,12 +5,14 @@ use std::sync::{Arc, Weak};
 
 use offshoot_agent::agent_session::AgentSession;
 use offshoot_agent::command::{BuiltInTool, Command, Reply, Standing};
+use offshoot_agent::error::AgentError;
 use offshoot_agent::extensions::StreamEvent;
 use offshoot_agent::forecast::{RequestPlace, request_forecast};
 use offshoot_agent::lenient_json;
 use offshoot_agent::provider::{Model, ThinkingLevel};
 use offshoot_agent::tool::{ToolContext, ToolOutcome};
 use offshoot_agent::turn::Navigation;
+use offshoot_agent::writer::OwnedSession;
 use offshoot_session::clock::{Clock, Millis};
 use offshoot_session::id::EntryId;
 use serde_json::{Value, json};
@@ -68,12 +70,12 @@ impl AgentServices {
         }
         let (answer, answered) = sync_channel(1);
         let (name, method) = (method.to_owned(), method.to_owned());
-        self.agent()?.session_thread().send(move |owned| {
+        let work = move |owned: &mut OwnedSession| {
             let read = session_calls::read(owned.session(), &method, &params);
-            let done = read.or_else(|| session_calls::write(owned, &method, &params));
-            drop(answer.send(done));
-        });
-        let done = answered.recv().map_err(|_| ENDED.to_owned())?;
+            read.or_else(|| session_calls::write(owned, &method, &params))
+        };
+        self.agent()?.session_thread().send(work, move |done| drop(answer.send(done)));
+        let done = answered.recv().map_err(|_| ENDED.to_owned())?.map_err(|error| error.to_string())?;
         done.unwrap_or_else(|| Err(unknown(&format!("session.{name}"))))
     }
 
@@ -147,12 +149,14 @@ impl AgentServices {
             "getContextUsage" => {
                 let window = self.standing()?.model.context_window;
                 let (answer, answered) = sync_channel(1);
-                self.agent()?.session_thread().send(move |owned| {
+                let work = |owned: &mut OwnedSession| {
                     let session = owned.session();
                     let tokens = offshoot_session::context::tokens(session, session.leaf(), session.dialect());
-                    drop(answer.send(tokens.map_err(|error| error.to_string())));
-                });
-                let tokens = answered.recv().map_err(|_| ENDED.to_owned())??;
+                    tokens.map_err(AgentError::from)
+                };
+                self.agent()?.session_thread().send(work, move |done| drop(answer.send(done)));
+                let done = answered.recv().map_err(|_| ENDED.to_owned())?;
+                let tokens = done.and_then(|tokens| tokens).map_err(|error| error.to_string())?;
                 #[expect(clippy::cast_precision_loss, reason = "a percentage")]
                 let percent = if window == 0 { 0.0 } else { tokens as f64 * 100.0 / window as f64 };
                 json!({"tokens": tokens, "contextWindow": window, "percent": percent})

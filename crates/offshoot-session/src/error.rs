@@ -108,6 +108,20 @@ impl Error {
         }
     }
 
+    /// Whether the caller's values were refused, or the session is no longer what they were made for. Nothing was tried on the
+    /// disk, and nothing is wrong with it.
+    pub fn is_refusal(&self) -> bool {
+        match self {
+            Self::EntryNotFound { .. }
+            | Self::Ambiguous { .. }
+            | Self::SessionNotFound { .. }
+            | Self::Invalid(_)
+            | Self::NoSummary(_) => true,
+            Self::Conflict { why, .. } => why.is_refusal(),
+            Self::Io { .. } | Self::NotASession { .. } | Self::Locked { .. } | Self::Spilled { .. } => false,
+        }
+    }
+
     pub(crate) fn conflict(path: &Path, why: Conflict) -> Self {
         Self::Conflict { path: path.to_path_buf(), why }
     }

@@ -8,7 +8,7 @@ use offshoot_session::json::Json;
 use tokio::sync::oneshot;
 
 use super::commands::{answer, refuse};
-use super::{Driver, DriverInput, Waiter};
+use super::{Driver, DriverInput, Waiter, WriteOf};
 use crate::approval::{ApprovalDecision, ApprovalMode, CallView, Decision, Permissions, Rule, decide};
 use crate::command::Reply;
 use crate::error::AgentError;
@@ -371,7 +371,7 @@ impl Driver {
     /// Tells people, and those who look back; the model does not see it.
     fn end_question(&mut self, id: Option<u64>, record: ApprovalRecord) {
         let data = serde_json::to_string(&record).unwrap_or_default();
-        self.write(Vec::new(), None, move |owned| {
+        self.write(Vec::new(), WriteOf::Beside("the answer to a question of approval"), move |owned| {
             let data = Json::parse(&data).map_err(|error| format!("could not write an approval: {error}"))?;
             owned.append(&[NewEntry::custom(RECORD, Some(data))]).map(|_| None)
         });

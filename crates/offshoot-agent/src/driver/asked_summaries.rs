@@ -13,7 +13,7 @@ use offshoot_session::summariser::Drafted;
 use offshoot_session::tree::NodeIx;
 use serde_json::{Map, Value, json};
 
-use super::summaries::{JobResources, ended};
+use super::summaries::{JobResources, asked};
 use crate::error::AgentError;
 use crate::event::Reason;
 use crate::extensions::{GivenSummary, Question, SummaryQuestion, SummaryVerdict};
@@ -29,8 +29,8 @@ pub(super) async fn about_compaction(
 ) -> Result<SummaryVerdict, JobDraft> {
     let Some(extensions) = resources.extensions(Question::BeforeCompaction) else { return Ok(SummaryVerdict::Usual) };
     let (plan, instructions) = (plan.clone(), instructions.map(str::to_owned));
-    let question = resources.handle.ask(move |owned| compaction(owned.session(), &plan, instructions, reason)).await;
-    let verdict = extensions.before_compaction(question.ok_or_else(ended)?).await;
+    let question = asked(resources, move |owned| compaction(owned.session(), &plan, instructions, reason)).await?;
+    let verdict = extensions.before_compaction(question).await;
     allowed(verdict)
 }
 
@@ -42,8 +42,8 @@ pub(super) async fn about_move(
 ) -> Result<SummaryVerdict, JobDraft> {
     let Some(extensions) = resources.extensions(Question::BeforeMove) else { return Ok(SummaryVerdict::Usual) };
     let navigation = navigation.clone();
-    let question = resources.handle.ask(move |owned| moving(owned.session(), &navigation, budget)).await;
-    let Some(question) = question.ok_or_else(ended)? else { return Ok(SummaryVerdict::Usual) };
+    let question = asked(resources, move |owned| moving(owned.session(), &navigation, budget)).await?;
+    let Some(question) = question else { return Ok(SummaryVerdict::Usual) };
     allowed(extensions.before_move(question).await)
 }
 

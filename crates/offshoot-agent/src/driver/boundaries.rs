@@ -34,12 +34,18 @@ enum Ended {
     Run(&'static str),
 }
 
-/// What extensions have added, in the file.
+/// What became of what extensions have added.
 pub(crate) struct Bounded {
     end: RecordedEnd,
-    written: Result<Vec<Event>, AgentError>,
+    written: Result<AddedAtEnd, AgentError>,
+}
+
+struct AddedAtEnd {
+    /// Of each entry.
+    events: Vec<Event>,
     continues: bool,
-    trouble: Option<String>,
+    /// What an extension asked for and does not get.
+    refused: Option<String>,
 }
 
 impl Ended {
@@ -59,29 +65,36 @@ impl Driver {
         answer: Arc<AssistantMessage>,
         results: Vec<Arc<ToolResultMessage>>,
     ) {
+        let outcome = match answer.stop_reason {
+            StopReason::Aborted => "aborted",
+            StopReason::Error => "error",
+            _ => "completed",
+        };
+        let message = Message::Assistant(answer);
+        let as_messages = results.iter().cloned().map(Message::ToolResult).collect();
+        let event = Some(Event::TurnEnd { message: message.clone(), tool_results: results });
         let own = self.own.clone();
-        self.writer.handle().send(move |owned| {
-            let (message_id, result_ids) = ids(owned.session());
-            let outcome = match answer.stop_reason {
-                StopReason::Aborted => "aborted",
-                StopReason::Error => "error",
-                _ => "completed",
-            };
-            let message = Message::Assistant(answer);
-            let as_messages = results.iter().cloned().map(Message::ToolResult).collect();
-            let turn = EndedTurn { message: message.clone(), results: as_messages, message_id, result_ids, outcome };
-            let event = Some(Event::TurnEnd { message, tool_results: results });
-            let end = RecordedEnd { ticket, ended: Ended::Turn(turn), event };
-            drop(own.send(DriverInput::EndRecorded(Box::new(end))));
-        });
+        self.writer.handle().send(
+            |owned| ids(owned.session()),
+            move |found| {
+                // A session that cannot be read says so when it is used.
+                let (message_id, result_ids) = found.unwrap_or_default();
+                let turn = EndedTurn { message, results: as_messages, message_id, result_ids, outcome };
+                let end = RecordedEnd { ticket, ended: Ended::Turn(turn), event };
+                drop(own.send(DriverInput::EndRecorded(Box::new(end))));
+            },
+        );
     }
 
     pub(super) fn before_settle(&mut self, ticket: Ticket, outcome: &'static str) {
         let own = self.own.clone();
-        self.writer.handle().send(move |_| {
-            let end = RecordedEnd { ticket, ended: Ended::Run(outcome), event: None };
-            drop(own.send(DriverInput::EndRecorded(Box::new(end))));
-        });
+        self.writer.handle().send(
+            |_| (),
+            move |_| {
+                let end = RecordedEnd { ticket, ended: Ended::Run(outcome), event: None };
+                drop(own.send(DriverInput::EndRecorded(Box::new(end))));
+            },
+        );
     }
 
     pub(super) fn end_recorded(&mut self, end: RecordedEnd) {
@@ -93,40 +106,61 @@ impl Driver {
                 (Ended::Run(outcome), Some(extensions)) => extensions.before_settling(outcome).await,
                 (_, None) => EndAdditions::default(),
             };
-            handle.send(move |owned| {
-                let EndAdditions { entries, continues } = additions;
-                let composed =
-                    entries.iter().map(|draft| compose(owned.session(), draft)).collect::<Result<Vec<_>, _>>();
-                let (entries, trouble) = match composed {
-                    Ok(entries) => (entries, None),
-                    Err(why) => (Vec::new(), Some(format!("its entries are not written: {why}"))),
-                };
-                let written = write(owned, entries);
-                let can_continue = has_queue || !continues || ends_with_a_question(owned.session());
-                let nothing = || format!("{} requested continuation without runnable model context", end.ended.name());
-                let trouble = trouble.or_else(|| (!can_continue).then(nothing));
-                let continues = continues && can_continue;
-                let bounded = Bounded { end, written, continues, trouble };
-                drop(own.send(DriverInput::Bounded(Box::new(bounded))));
-            });
+            let event = end.ended.name();
+            handle.send(
+                move |owned| add(owned, additions, (event, has_queue)),
+                move |done| {
+                    let bounded = Bounded { end, written: done.and_then(|written| written) };
+                    drop(own.send(DriverInput::Bounded(Box::new(bounded))));
+                },
+            );
         }));
     }
 
+    /// A refused draft is the extension's error, and the run goes on without its entries. If they cannot be written, the next
+    /// write tells.
     pub(super) fn bounded(&mut self, bounded: Bounded) {
-        let Bounded { end: RecordedEnd { ticket, ended, event }, written, continues, trouble } = bounded;
-        if let (Some(extensions), Some(why)) = (&self.setup.extensions, trouble) {
+        let Bounded { end: RecordedEnd { ticket, ended, event }, written } = bounded;
+        let AddedAtEnd { events, continues, refused } = written.unwrap_or_else(|error| AddedAtEnd {
+            events: vec![Event::not_recorded("what an extension adds", &error)],
+            continues: false,
+            refused: Some(format!("its entries are not written: {error}")),
+        });
+        if let (Some(extensions), Some(why)) = (&self.setup.extensions, refused) {
             extensions.refused(ended.name(), why);
         }
-        match written {
-            Ok(events) => events.into_iter().for_each(|event| self.outbox.tell(event)),
-            Err(error) => return self.step(TurnInput::WriteFailed { error }),
-        }
+        events.into_iter().for_each(|event| self.outbox.tell(event));
         event.into_iter().for_each(|event| self.outbox.pass(&Arc::new(event)));
         self.step(match ended {
             Ended::Turn(_) => TurnInput::TurnClosed { ticket, continues },
             Ended::Run(_) => TurnInput::MaySettle { ticket, continues },
         });
     }
+}
+
+/// Writes the drafts of extensions: all of them, or none if one is refused.
+fn add(
+    owned: &mut OwnedSession,
+    additions: EndAdditions,
+    (event, has_queue): (&'static str, bool),
+) -> Result<AddedAtEnd, AgentError> {
+    let EndAdditions { entries, continues } = additions;
+    let composed = entries.iter().map(|draft| compose(owned.session(), draft)).collect::<Result<Vec<_>, _>>();
+    let written = composed.map_err(AgentError::Failed).and_then(|entries| match entries.is_empty() {
+        true => Ok(Vec::new()),
+        false => owned.append_with_events(&entries),
+    });
+    let (events, refused) = match written {
+        Ok(events) => (events, None),
+        Err(why) if why.is_refusal() || matches!(why, AgentError::Failed(_)) => {
+            (Vec::new(), Some(format!("its entries are not written: {why}")))
+        }
+        Err(why) => return Err(why),
+    };
+    let can_continue = has_queue || !continues || ends_with_a_question(owned.session());
+    let nothing = || format!("{event} requested continuation without runnable model context");
+    let refused = refused.or_else(|| (!can_continue).then(nothing));
+    Ok(AddedAtEnd { events, continues: continues && can_continue, refused })
 }
 
 /// The ids of the last answer, and of the results of its calls.
@@ -156,16 +190,6 @@ fn ends_with_a_question(session: &Session) -> bool {
     last.is_some_and(|message: context::Message| message.role != Role::Assistant)
 }
 
-/// All of them, or none.
-fn write(owned: &mut OwnedSession, entries: Vec<NewEntry>) -> Result<Vec<Event>, AgentError> {
-    let mut events = Vec::new();
-    for entry in entries {
-        owned.append(&[entry])?;
-        events.extend(owned.leaf_entry());
-    }
-    Ok(events)
-}
-
 /// An entry that an extension has drafted.
 fn compose(session: &Session, draft: &Value) -> Result<NewEntry, String> {
     let text = |name: &str| draft[name].as_str().unwrap_or_default();
@@ -191,7 +215,11 @@ fn compose(session: &Session, draft: &Value) -> Result<NewEntry, String> {
         "compaction" => {
             let first_kept = draft["firstKeptEntryId"].as_str();
             if let Some(id) = first_kept {
-                session.find(id).map_err(|error| in_words(&error))?;
+                let kept = session.find(id).map_err(|error| in_words(&error))?;
+                let tree = session.tree();
+                if !session.leaf().is_some_and(|leaf| tree.ancestors(leaf).any(|ix| ix == kept)) {
+                    return Err(format!("it keeps from {id}, which is not on this branch"));
+                }
             }
             let tokens = offshoot_session::context::tokens(session, session.leaf(), session.dialect());
             let new = NewCompaction {

@@ -13,7 +13,7 @@ use offshoot_session::tokens::estimate_summary;
 use offshoot_session::tree::NodeIx;
 use std::path::Path;
 
-use super::summaries::{JobResources, drafted_branch, ended};
+use super::summaries::{JobResources, asked, drafted_branch};
 use crate::bring_plan::{NOTHING_NEW, merged, nothing_to_pick, picked};
 use crate::error::AgentError;
 use crate::turn::{BringBack, JobDraft};
@@ -56,13 +56,12 @@ pub(super) async fn plan(
     let (tip, instructions) = match what {
         BringBack::Merge { tip, instructions } => (tip, instructions),
         BringBack::Pick { selections } => {
-            return asked(resources, move |session| plan_pick(session, &selections, limits)).await;
+            return planned(resources, move |session| plan_pick(session, &selections, limits)).await;
         }
-        BringBack::Undo => return asked(resources, plan_undo).await,
-        BringBack::Uncompact => return asked(resources, move |session| plan_uncompact(session, limits)).await,
+        BringBack::Undo => return planned(resources, plan_undo).await,
+        BringBack::Uncompact => return planned(resources, move |session| plan_uncompact(session, limits)).await,
     };
-    let planned = resources.handle.ask(move |owned| plan_merge(owned.session(), &tip, limits)).await;
-    let planned = planned.unwrap_or_else(|| Err(ended()))?;
+    let planned = asked(resources, move |owned| plan_merge(owned.session(), &tip, limits)).await??;
     if planned.plan.is_empty() {
         return Ok((ReadyBringBack::Nothing(format!("nothing to do: {NOTHING_NEW}")), None));
     }
@@ -71,17 +70,16 @@ pub(super) async fn plan(
     let (drafted, warning) = drafted_branch(resources, &summary, instructions).await?;
     let (before, more) = (planned.plan.tokens_before, estimate_summary(&drafted.text));
     let checked = move |owned: &mut OwnedSession| refuse_too_big(owned.session(), before, more, limits);
-    resources.handle.ask(checked).await.unwrap_or_else(|| Err(ended()))?;
+    asked(resources, checked).await??;
     Ok((ReadyBringBack::Merge(planned, drafted), warning))
 }
 
 /// Plans what needs no model.
-async fn asked(
+async fn planned(
     resources: &JobResources,
     plan: impl FnOnce(&Session) -> Result<ReadyBringBack, JobDraft> + Send + 'static,
 ) -> Result<(ReadyBringBack, Option<String>), JobDraft> {
-    let planned = resources.handle.ask(move |owned| plan(owned.session())).await;
-    planned.unwrap_or_else(|| Err(ended())).map(|ready| (ready, None))
+    asked(resources, move |owned| plan(owned.session())).await?.map(|ready| (ready, None))
 }
 
 fn plan_undo(session: &Session) -> Result<ReadyBringBack, JobDraft> {

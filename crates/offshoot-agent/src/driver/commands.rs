@@ -4,7 +4,7 @@ use offshoot_session::compose::NewEntry;
 use offshoot_session::id::EntryId;
 
 use super::replace::NextSession;
-use super::{Driver, DriverInput, Waiter, Waiting, Written};
+use super::{Driver, DriverInput, Waiter, Waiting, WriteOf, Written};
 use crate::command::{Command, Reply, Standing, ToolList, UserPrompt, joined};
 use crate::error::AgentError;
 use crate::event::{Event, Reason};
@@ -127,16 +127,7 @@ impl Driver {
         }
     }
 
-    /// Allows writes again after a failure, once no write is queued.
-    fn retry_writing(&mut self) {
-        if self.is_broken && self.state.is_idle() && self.outbox.is_quiet() {
-            self.is_broken = false;
-            self.writer.handle().send(OwnedSession::try_again);
-        }
-    }
-
     fn begin(&mut self, command: Command, reply: Waiter) {
-        self.retry_writing();
         match command {
             Command::Prompt(said) => match self.message(said) {
                 Ok(message) => {
@@ -194,12 +185,9 @@ impl Driver {
             Command::SetLabel { entry, label } => self.set_label(entry, label, reply),
             Command::SetSteeringMode(mode) => self.set(reply, |driver| driver.setup.steering = mode),
             Command::SetFollowUpMode(mode) => self.set(reply, |driver| driver.setup.follow_up = mode),
-            Command::SetAutoCompaction(is_on) => self.set(reply, |driver| driver.auto_compaction = is_on),
+            Command::SetAutoCompaction(is_on) => self.set(reply, |driver| driver.setup.compaction.enabled = is_on),
             Command::SetAutoRetry(is_on) => self.set(reply, |driver| driver.setup.retry.enabled = is_on),
-            Command::SetRules(rules) => self.set(reply, |driver| {
-                driver.auto_compaction = rules.compaction.enabled;
-                driver.setup.follow(*rules);
-            }),
+            Command::SetRules(rules) => self.set(reply, |driver| driver.setup.follow(*rules)),
             Command::SetSystemPrompt(prompt) => self.set(reply, |driver| driver.setup.system = prompt.into()),
             Command::SetResources(resources) => self.set(reply, |driver| driver.setup.use_resources(resources)),
             Command::Reload(ReloadedSetup(new)) => self.set(reply, |driver| driver.reload(&new)),
@@ -213,7 +201,6 @@ impl Driver {
 
     /// Takes a setup that was read anew.
     pub(super) fn reload(&mut self, new: &Setup) {
-        self.auto_compaction = new.compaction.enabled;
         self.setup.reload(new.clone());
         self.tool_set.set_base(&self.setup);
         self.use_tools();
@@ -299,7 +286,7 @@ impl Driver {
             active_tools: self.setup.tools.iter().map(|tool| tool.name().to_owned()).collect(),
             steering_mode: self.setup.steering,
             follow_up_mode: self.setup.follow_up,
-            auto_compaction: self.auto_compaction,
+            auto_compaction: self.setup.compaction.enabled,
             approval: self.setup.permissions.mode,
             limits: self.setup.limits(),
             branch_reserve: self.setup.branch_reserve,
@@ -333,18 +320,9 @@ impl Driver {
 
     /// Records a changed model or thinking level, if the session has begun; otherwise the first prompt does.
     fn record_settings(&mut self) {
-        if !self.recorded.has_entries {
-            return;
-        }
-        let entries = self.settings_entries();
-        if entries.is_empty() {
-            return;
-        }
-        let own = self.own.clone();
-        self.outbox.after_write(Vec::new().into());
-        self.writer.handle().send(move |owned| {
-            let result = owned.append(&entries).map(|_| None);
-            drop(own.send(DriverInput::Written { result, notices: owned.take_notices(), ticket: None }));
+        let now = self.settings();
+        self.write(Vec::new(), WriteOf::Beside("the choice of model and thinking level"), move |owned| {
+            owned.append_settings(&now).map(|()| None)
         });
     }
 
@@ -355,10 +333,9 @@ impl Driver {
         with: Reply,
         work: impl FnOnce(&mut OwnedSession) -> Written + Send + 'static,
     ) {
-        self.recorded.has_entries = true;
         let own = self.own.clone();
-        self.writer.handle().send(move |owned| {
-            let result = work(owned);
+        self.writer.handle().send(work, move |done| {
+            let result = done.and_then(|result| result);
             drop(own.send(DriverInput::Changed { result, reply, with }));
         });
     }

@@ -14,6 +14,7 @@ use crate::extensions::{Extensions, Question, RunAdditions, RunStart};
 use crate::message::{Block, Content, CustomMessage, Message, UserMessage};
 use crate::request;
 use crate::turn::{Ticket, TurnInput};
+use crate::writer::OwnedSession;
 
 impl Driver {
     /// The extensions, if they may have an answer.
@@ -93,17 +94,17 @@ impl Driver {
     }
 
     pub(super) fn append_entry(&mut self, custom_type: String, data: Option<String>, reply: Waiter) {
-        self.recorded.has_entries = true;
         let own = self.own.clone();
-        self.writer.handle().send(move |owned| {
+        let work = move |owned: &mut OwnedSession| {
             let entry = data.as_deref().map(Json::parse).transpose();
-            let entry =
-                entry.map_err(|error| AgentError::Failed(format!("the data of {custom_type} are no JSON: {error}")));
-            let result = entry.and_then(|data| {
-                let ids = owned.append(&[NewEntry::custom(&custom_type, data)])?;
-                let id = ids.first().map(|id| id.as_str().to_owned()).unwrap_or_default();
-                Ok((id, owned.leaf_entry()))
-            });
+            let data =
+                entry.map_err(|error| AgentError::Failed(format!("the data of {custom_type} are no JSON: {error}")))?;
+            let ids = owned.append(&[NewEntry::custom(&custom_type, data)])?;
+            let id = ids.first().map(|id| id.as_str().to_owned()).unwrap_or_default();
+            Ok((id, owned.leaf_entry()))
+        };
+        self.writer.handle().send(work, move |done| {
+            let result = done.and_then(|result| result);
             drop(own.send(DriverInput::Added { result, reply }));
         });
     }
@@ -121,8 +122,9 @@ impl Driver {
     /// The messages come back through the loop: the events of their entries come first.
     pub(super) fn read_context(&mut self, ticket: Ticket) {
         let own = self.own.clone();
-        self.writer.handle().send(move |owned| {
-            let messages = request::context_messages(owned.session());
+        let read = |owned: &mut OwnedSession| request::context_messages(owned.session());
+        self.writer.handle().send(read, move |done| {
+            let messages = done.and_then(|messages| messages);
             drop(own.send(DriverInput::ContextRead { ticket, messages }));
         });
     }

@@ -15,11 +15,13 @@ use std::sync::Arc;
 
 use super::asked_summaries::{self, about_compaction, about_move, given_compaction};
 use super::bring_back::{self, Limits, ReadyBringBack};
-use super::summaries::{JobResources, drafted_branch, ended, summarise, without_model};
-use super::{Driver, DriverInput, Recorded};
+use super::summaries::{JobResources, asked, drafted_branch, summarise, without_model};
+use super::{Driver, DriverInput};
+use crate::crash::caught_task;
 use crate::error::AgentError;
 use crate::event::{CompactionResult, Event, RawJson, Reason};
 use crate::extensions::{GivenSummary, Happening, SummaryVerdict};
+use crate::recorded::Recorded;
 use crate::summarise::Listener;
 use crate::turn::{Job, JobDraft, JobResult, Navigated, Navigation, Ticket, TurnInput};
 use crate::words::in_words;
@@ -63,16 +65,21 @@ impl Driver {
         let budget = branch_summary::budget(self.setup.model.context_window, self.setup.branch_reserve);
         let limits = Limits { budget, window: self.setup.model.context_window };
         self.spawn(async move {
-            let ready = match job {
-                Job::Compaction { instructions, reason } => {
-                    let begins = || drop(own.send(DriverInput::Machine(TurnInput::Planned { ticket })));
-                    compaction(&resources, settings, (instructions, reason), begins).await
+            let ready = caught_task(|| async {
+                match job {
+                    Job::Compaction { instructions, reason } => {
+                        let begins = || drop(own.send(DriverInput::Machine(TurnInput::Planned { ticket })));
+                        compaction(&resources, settings, (instructions, reason), begins).await
+                    }
+                    Job::Navigation(navigation) => walk(&resources, navigation, budget).await,
+                    Job::BringBack(what) => bring_back::plan(&resources, what, limits)
+                        .await
+                        .map(|(ready, warning)| ReadyJob { what: JobWork::BringBack(ready), warning }),
                 }
-                Job::Navigation(navigation) => walk(&resources, navigation, budget).await,
-                Job::BringBack(what) => bring_back::plan(&resources, what, limits)
-                    .await
-                    .map(|(ready, warning)| ReadyJob { what: JobWork::BringBack(ready), warning }),
-            };
+            });
+            let ready = ready.await.unwrap_or_else(|crash| {
+                Err(JobDraft::Failed(AgentError::Crashed { what: "the work on the session", crash }))
+            });
             drop(own.send(DriverInput::Drafted { ticket, ready: Box::new(ready) }));
         });
     }
@@ -92,28 +99,27 @@ impl Driver {
     pub(super) fn commit(&mut self, ticket: Ticket) {
         let Some(ready) = self.ready.take() else { return };
         let own = self.own.clone();
-        self.writer.handle().send(move |owned| {
-            let result = write(owned, ready);
-            drop(own.send(DriverInput::Committed { ticket, result }));
-        });
+        self.writer.handle().send(
+            move |owned| write(owned, ready),
+            move |done| {
+                let result = Box::new(done.and_then(|result| result));
+                drop(own.send(DriverInput::Committed { ticket, result }));
+            },
+        );
     }
 
     pub(super) fn committed(&mut self, ticket: Ticket, result: Result<Committed, AgentError>) {
-        match result {
-            Ok(Committed { result, moved, told }) => {
-                if let Some((event, recorded)) = moved {
-                    // The next prompt records a missing model or thinking level.
-                    self.recorded = recorded;
-                    self.outbox.tell(event);
-                    self.restore_tools();
-                }
-                if let (Some(extensions), Some(told)) = (&self.setup.extensions, told) {
-                    extensions.tell_happening(told);
-                }
-                self.step(TurnInput::Committed { ticket, result });
+        let result = result.map(|Committed { result, moved, told }| {
+            if let Some((event, recorded)) = moved {
+                self.outbox.tell(event);
+                self.restore_tools(&recorded);
             }
-            Err(error) => self.step(TurnInput::WriteFailed { error }),
-        }
+            if let (Some(extensions), Some(told)) = (&self.setup.extensions, told) {
+                extensions.tell_happening(told);
+            }
+            result
+        });
+        self.step(TurnInput::Committed { ticket, result });
     }
 }
 
@@ -123,8 +129,7 @@ async fn compaction(
     (instructions, reason): (Option<String>, Reason),
     begins: impl Fn(),
 ) -> Result<ReadyJob, JobDraft> {
-    let plan = resources.handle.ask(move |owned| plan(owned.session(), &settings, reason)).await;
-    let plan = plan.unwrap_or_else(|| Err(ended()))?;
+    let plan = asked(resources, move |owned| plan(owned.session(), &settings, reason)).await??;
     begins();
     if let SummaryVerdict::Given(given) = about_compaction(resources, &plan, instructions.as_deref(), reason).await? {
         let drafted = asked_summaries::drafted(&given);
@@ -137,7 +142,7 @@ async fn compaction(
         Ok(drafted) => (drafted, None),
         Err(why) => {
             let again = plan.clone();
-            let by_rule = resources.handle.ask(move |owned| again.run(&Extractive::new(owned.session()), None)).await;
+            let by_rule = asked(resources, move |owned| again.run(&Extractive::new(owned.session()), None)).await?;
             (without_model(by_rule, &why)?, Some(why))
         }
     };
@@ -176,8 +181,8 @@ async fn walk(resources: &JobResources, mut navigation: Box<Navigation>, budget:
     }
     let target = navigation.target.clone();
     let wants = navigation.summarize;
-    let planned = resources.handle.ask(move |owned| plan_walk(owned.session(), &target, wants, budget)).await;
-    let Some(plan) = planned.unwrap_or_else(|| Err(ended()))? else {
+    let planned = asked(resources, move |owned| plan_walk(owned.session(), &target, wants, budget)).await?;
+    let Some(plan) = planned? else {
         return Ok(ReadyJob {
             what: JobWork::Navigation { navigation, summary: None, is_given: false },
             warning: None,
@@ -237,7 +242,7 @@ fn write(owned: &mut OwnedSession, ready: ReadyJob) -> Result<Committed, AgentEr
             let (said, has_moved) = bring_back::write(owned, what)?;
             let said = Some(said);
             let navigated = Navigated { said, warning: ready.warning, has_moved, ..Navigated::default() };
-            let moved = has_moved.then(|| moved(owned.session(), before.filter(|_| is_below)));
+            let moved = has_moved.then(|| moved(owned, before.filter(|_| is_below)));
             Ok(Committed { result: JobResult::Navigation(navigated), moved, told: None })
         }
     }
@@ -274,18 +279,23 @@ fn go(
     })?;
     let new = owned.session().leaf_id().map(|leaf| leaf.as_str().to_owned());
     let told = Happening::Moved { old, new, summary: summary.as_ref().and_then(|_| owned.leaf_line()), is_given };
+    let mut warning = warning;
     if let Some(label) = &navigation.label {
         let target = summary.as_ref().map_or(navigation.target.as_str(), EntryId::as_str);
-        owned.append(&[NewEntry::label(target, Some(label))])?;
+        // The leaf has moved: that is told, and that the label is missing.
+        if let Err(why) = owned.append(&[NewEntry::label(target, Some(label))]) {
+            warning = Some(format!("the label {label:?} is not set: {why}"));
+        }
     }
     let summary = summary.map(|id| id.as_str().to_owned());
     let navigated = Navigated { editor_text, summary, warning, has_moved: true, ..Navigated::default() };
-    let moved = Some(moved(owned.session(), None));
+    let moved = Some(moved(owned, None));
     Ok(Committed { result: JobResult::Navigation(navigated), moved, told: Some(told) })
 }
 
-fn moved(session: &Session, grown_from: Option<String>) -> (Event, Recorded) {
-    (Event::moved(session, grown_from), Recorded::of(session))
+fn moved(owned: &mut OwnedSession, grown_from: Option<String>) -> (Event, Recorded) {
+    let recorded = owned.recorded();
+    (Event::moved(owned.session(), grown_from), recorded)
 }
 
 /// The new leaf: before a user or custom message, whose text is returned for editing, else the entry itself.

@@ -57,6 +57,11 @@ impl Outbox {
         if self.queue.is_empty() { self.deliver(&event) } else { self.queue.push_back(Out::Event(event)) }
     }
 
+    /// Emits an event at once, to front ends alone: extensions that crash at every event would crash at this one, too.
+    pub(super) fn tell_front_ends(&mut self, event: Event) {
+        self.announcing(&Arc::new(event))();
+    }
+
     /// Whether anybody gets events.
     pub(super) fn has_listeners(&self) -> bool {
         self.subscribers.iter().any(|subscriber| !subscriber.is_closed())

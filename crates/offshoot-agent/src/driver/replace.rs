@@ -3,10 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use offshoot_session::compose::NewEntry;
 use offshoot_session::entry::{Source as _, text_of};
-use offshoot_session::header::Dialect;
-use offshoot_session::json::Json;
 use offshoot_session::kind::Role;
 use offshoot_session::session::{NewFork, NewSession, Options, Session, SessionPart};
 use offshoot_session::tree::NodeIx;
@@ -15,41 +12,11 @@ use super::{Driver, DriverInput, Waiter};
 use crate::command::{Forked, PreparedSession, Reply};
 use crate::error::AgentError;
 use crate::event::Event;
-use crate::provider::{ThinkingLevel, ToolSpec};
+use crate::recorded::{PromptInEffect, Recorded, SettingsInEffect};
 use crate::sessions::Sessions;
 use crate::setup::{ReloadedSetup, SetupSource};
-use crate::stored_prompt::{PromptStorage, StoredPrompt, ToolsInEffect};
+use crate::stored_prompt::PromptStorage;
 use crate::writer::OwnedSession;
-
-/// The model, thinking level, system prompt and tools in a session.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub(crate) struct Recorded {
-    pub(crate) model: Option<(String, String)>,
-    pub(crate) thinking: Option<ThinkingLevel>,
-    pub(crate) prompt: StoredPrompt,
-    pub(crate) has_entries: bool,
-    pub(crate) dialect: Dialect,
-}
-
-impl Recorded {
-    pub(crate) fn of(session: &Session) -> Self {
-        let dialect = session.dialect();
-        let has_entries = !session.tree().is_empty();
-        let blank = Self { has_entries, dialect, ..Self::default() };
-        let Ok(context) = session.context() else { return blank };
-        let prompt = StoredPrompt::of(session, &context);
-        let model = context.model.as_deref().and_then(|json| {
-            let json = Json::parse(json).ok()?;
-            Some((json.str("provider")?.into_owned(), json.str("modelId")?.into_owned()))
-        });
-        // A context without such an entry is "off" too, but nobody chose that.
-        let is_chosen = session.leaf().is_some_and(|leaf| session.tree().thinking_level_change(leaf).is_some());
-        let thinking = context.thinking_level.as_deref().filter(|_| is_chosen);
-        let thinking = thinking.and_then(|json| Json::parse(json).ok()?.as_str().map(std::borrow::Cow::into_owned));
-        let thinking = thinking.and_then(|level| ThinkingLevel::parse(&level));
-        Self { model, thinking, prompt, ..blank }
-    }
-}
 
 pub(crate) struct Replaced {
     forked: Forked,
@@ -80,8 +47,9 @@ impl Driver {
         self.is_replacing = true;
         let (sessions, source) = (self.setup.sessions.clone(), self.setup.source.clone());
         let own = self.own.clone();
-        self.writer.handle().send(move |owned| {
-            let result = Box::new(replace(owned, sessions.as_ref(), source.as_deref(), &other));
+        let work = move |owned: &mut OwnedSession| replace(owned, sessions.as_ref(), source.as_deref(), &other);
+        self.writer.handle().send(work, move |done| {
+            let result = Box::new(done.and_then(|result| result));
             drop(own.send(DriverInput::Replaced { result, reply }));
         });
     }
@@ -90,8 +58,6 @@ impl Driver {
         self.is_replacing = false;
         let answer = result.map(|replaced| {
             let Replaced { forked, reason, leaf_id, recorded, cwd, setup, notice } = replaced;
-            self.recorded = recorded;
-            self.is_broken = false;
             let odd = self.take_folder_setup(setup);
             if let Some(cwd) = cwd.filter(|cwd| !cwd.is_empty()) {
                 self.setup.tool_context.cwd = cwd.into();
@@ -100,7 +66,7 @@ impl Driver {
             let session_file = forked.file.as_ref().map(|file| file.display().to_string());
             let session_id = forked.session_id.clone();
             self.outbox.tell(Event::SessionChanged { reason, session_id, session_file, leaf_id, grown_from: None });
-            self.restore();
+            self.restore(&recorded);
             let odd = odd.into_iter().map(|message| Event::Notice { code: "folder", message, entry_id: None });
             notice.into_iter().chain(odd).for_each(|notice| self.outbox.tell(notice));
             Reply::Session(forked)
@@ -125,22 +91,22 @@ impl Driver {
     }
 
     /// Switches to the session's model and thinking level, if they are available.
-    fn restore(&mut self) {
-        let named = self.recorded.model.clone();
-        if let Some(model) = named.and_then(|(provider, id)| self.setup.sessions.model(&provider, &id)) {
+    fn restore(&mut self, recorded: &Recorded) {
+        let named = recorded.model.as_ref();
+        if let Some(model) = named.and_then(|(provider, id)| self.setup.sessions.model(provider, id)) {
             self.setup.model = Arc::clone(&model);
         }
         // The session's level does not count if the model has only one: the user did not choose it.
-        if let Some(level) = self.recorded.thinking.filter(|_| self.setup.model.levels().len() > 1) {
+        if let Some(level) = recorded.thinking.filter(|_| self.setup.model.levels().len() > 1) {
             self.setup.thinking = level;
         }
-        self.restore_tools();
+        self.restore_tools(recorded);
     }
 
     /// Switches to the branch's tools.
-    pub(super) fn restore_tools(&mut self) {
+    pub(super) fn restore_tools(&mut self, recorded: &Recorded) {
         if let Some(sets) = &self.setup.tool_sets {
-            let (tools, missing) = sets.of(&self.recorded.prompt);
+            let (tools, missing) = sets.of(&recorded.prompt);
             self.setup.tools = tools;
             if !missing.is_empty() {
                 let message = format!("this branch has tools that are not there: {}", missing.join(", "));
@@ -152,39 +118,31 @@ impl Driver {
 }
 
 impl Driver {
-    /// Entries for the model and thinking level, if the session lacks them.
-    pub(super) fn settings_entries(&mut self) -> Vec<NewEntry> {
-        let (model, thinking) = (&self.setup.model, self.setup.thinking());
-        let mut entries = Vec::new();
-        let named = Some((model.provider.clone(), model.id.clone()));
-        if named != self.recorded.model {
-            entries.push(NewEntry::model(&model.provider, &model.id, self.recorded.dialect));
-        }
-        if Some(thinking) != self.recorded.thinking {
-            entries.push(NewEntry::thinking_level(thinking.as_str(), self.recorded.dialect));
-        }
-        (self.recorded.model, self.recorded.thinking) = (named, Some(thinking));
-        entries
+    /// The model and the thinking level in effect.
+    pub(super) fn settings(&self) -> SettingsInEffect {
+        let model = &self.setup.model;
+        let model = (model.provider.clone(), model.id.clone());
+        SettingsInEffect { model, thinking: self.setup.thinking(), prompt: None }
     }
 
-    /// The same before a prompt, with the system prompt and the tools. omp has no entry for these.
-    pub(super) fn prompt_settings(&mut self) -> Result<Vec<NewEntry>, AgentError> {
-        let mut entries = self.settings_entries();
+    /// The same before a prompt, with the system prompt and the tools.
+    pub(super) fn settings_of_prompt(&self) -> SettingsInEffect {
         let setup = &self.setup;
-        let is_whole = setup.prompt_storage == PromptStorage::Whole;
-        let are_usual = setup.tool_sets.as_ref().is_none_or(|sets| sets.are_usual(&setup.tools));
-        if self.recorded.dialect == Dialect::Omp || (!is_whole && are_usual && self.recorded.prompt.tools().is_none()) {
-            return Ok(entries);
-        }
-        let mut sections = setup.system.sections(&setup.tools);
-        for section in &mut sections {
-            section.text = self.redactor.redact_text(std::mem::take(&mut section.text));
-        }
-        let tools: Vec<ToolSpec> = setup.tools.iter().map(|tool| tool.spec()).collect();
-        let sections = is_whole.then_some(sections.as_slice());
-        let tools = ToolsInEffect { sent: &tools, available: &self.tool_set.all() };
-        entries.extend(self.recorded.prompt.follow(sections, &tools, setup.clock.now())?);
-        Ok(entries)
+        let sections = (setup.prompt_storage == PromptStorage::Whole).then(|| {
+            let mut sections = setup.system.sections(&setup.tools);
+            for section in &mut sections {
+                section.text = self.redactor.redact_text(std::mem::take(&mut section.text));
+            }
+            sections
+        });
+        let prompt = PromptInEffect {
+            sections,
+            tools: setup.tools.iter().map(|tool| tool.spec()).collect(),
+            available: self.tool_set.all(),
+            are_usual: setup.tool_sets.as_ref().is_none_or(|sets| sets.are_usual(&setup.tools)),
+            at: setup.clock.now(),
+        };
+        SettingsInEffect { prompt: Some(prompt), ..self.settings() }
     }
 }
 
@@ -237,9 +195,9 @@ fn replace(
         notice = leave_foreign_turn(&mut session);
         owned.replace(session);
     }
+    let recorded = owned.recorded();
     let session = owned.session();
     let forked = Forked { text, session_id: session.id().to_owned(), file: session.file().map(Path::to_path_buf) };
-    let recorded = Recorded::of(session);
     let cwd = session.cwd().map(str::to_owned);
     let leaf_id = session.leaf_id().map(|leaf| leaf.as_str().to_owned());
     let setup = source.filter(|_| cwd != before).map(|source| source.read(session));

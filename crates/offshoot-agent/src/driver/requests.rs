@@ -7,12 +7,14 @@ use offshoot_session::compose::NewEntry;
 use offshoot_session::json::Json;
 use tokio::sync::mpsc::Sender;
 
-use super::{AnswerDelta, Driver, DriverInput};
+use super::{AnswerDelta, Driver, DriverInput, WriteOf};
+use crate::crash::caught_task;
 use crate::error::AgentError;
 use crate::event::Event;
 use crate::extensions::{Question, RequestContext, RunAdditions};
 use crate::guarded::GuardedProvider;
 use crate::key_redactor::KeyRedactor;
+use crate::key_source::KeySource;
 use crate::model::Access;
 use crate::pictures::{CHOICE, FittedPictures, PictureFitter, count_pictures};
 use crate::provider::{Delta, Deltas, Model, Provider, Request, is_about_pictures, is_cut_short, is_silent_overflow};
@@ -34,17 +36,17 @@ impl Driver {
         let extensions = self.extensions_for(Question::BeforeRun);
         let start = self.run_start.take().filter(|_| extensions.is_some());
         self.spawn(async move {
-            let input = match keys.access(&model).await {
-                Ok(_) => {
-                    let additions = match (extensions, start) {
-                        (Some(extensions), Some(start)) => extensions.before_run(start).await,
-                        _ => RunAdditions::default(),
-                    };
-                    DriverInput::Admitted { ticket, additions: Box::new(additions) }
-                }
-                Err(error) => DriverInput::Machine(TurnInput::NotAdmitted { ticket, error: error.into() }),
+            let admitted = match accessed(keys.as_ref(), &model).await {
+                Ok(_) => Ok(match (extensions, start) {
+                    (Some(extensions), Some(start)) => extensions.before_run(start).await,
+                    _ => RunAdditions::default(),
+                }),
+                Err(error) => Err(error),
             };
-            drop(own.send(input));
+            drop(own.send(match admitted {
+                Ok(additions) => DriverInput::Admitted { ticket, additions: Box::new(additions) },
+                Err(error) => DriverInput::Machine(TurnInput::NotAdmitted { ticket, error }),
+            }));
         });
     }
 
@@ -53,7 +55,7 @@ impl Driver {
         let (own, handle, frame) = (self.own.clone(), self.writer.handle().clone(), self.frame());
         self.spawn(async move {
             let built = handle.ask(move |owned| request::build(owned.session(), frame));
-            let input = match built.await.unwrap_or(Err(AgentError::Ended)) {
+            let input = match built.await.and_then(|built| built) {
                 Ok(Built { tokens, .. }) => TurnInput::Measured { ticket, tokens },
                 Err(error) => TurnInput::BuildFailed { ticket, error },
             };
@@ -101,15 +103,16 @@ impl Driver {
                 Some(RequestContext { messages, system, tools }) => (Some(messages), system, tools),
                 None => (None, system, tools),
             };
-            let access = keys.access(&model).await;
+            let access = accessed(keys.as_ref(), &model).await;
             let built = handle.ask(move |owned| {
-                let frame = access.map(|Access { model, key }| Frame { model, thinking, system, tools, key });
-                frame.map_err(AgentError::from).and_then(|frame| match messages {
+                let Access { model, key } = access?;
+                let frame = Frame { model, thinking, system, tools, key };
+                match messages {
                     Some(messages) => request::build_from(owned.session(), frame, messages),
                     None => request::build(owned.session(), frame),
-                })
+                }
             });
-            let built = match built.await.unwrap_or(Err(AgentError::Ended)) {
+            let built = match built.await.and_then(|built| built) {
                 Ok(built) if has_pictures(&built.request) => fitted(pictures, built).await,
                 Ok(built) => Ok(FittedRequest { built, pictures: FittedPictures::default() }),
                 Err(error) => Err(error),
@@ -141,7 +144,7 @@ impl Driver {
     fn keep_choice(&mut self, pictures: FittedPictures) {
         let FittedPictures { choice, told } = pictures;
         if let Some(data) = choice {
-            self.write(Vec::new(), None, move |owned| {
+            self.write(Vec::new(), WriteOf::Beside("which pictures are sent"), move |owned| {
                 let data = Json::parse(&data).map_err(|error| error.to_string())?;
                 owned.append(&[NewEntry::custom(CHOICE, Some(data))])?;
                 Ok(owned.leaf_entry())
@@ -161,8 +164,20 @@ impl Driver {
             has_pictures: has_pictures(&request),
         };
         let spending = self.spending.clone();
-        let deltas = self.provider().stream(request).inspect(move |delta| spending.answered(delta));
-        self.spawn(listen(Box::pin(deltas), expected, (ticket, self.answer.clone())));
+        let (provider, answer_to) = (self.provider(), self.answer.clone());
+        self.spawn(async move {
+            let listening = caught_task(|| {
+                let deltas = provider.stream(request).inspect(move |delta| spending.answered(delta));
+                listen(Box::pin(deltas), expected, (ticket, answer_to.clone()))
+            });
+            let broke = match listening.await {
+                Ok(Listened::ToTheEnd) => return,
+                Ok(Listened::Broken) => "the answer ended without its end".to_owned(),
+                Err(crash) => format!("the provider crashed: {crash}"),
+            };
+            // The driver may have ended.
+            drop(answer_to.send((ticket, Err(broke))).await);
+        });
     }
 
     /// For summaries.
@@ -175,6 +190,22 @@ impl Driver {
         let metered = MeteredProvider { provider: self.setup.provider.clone(), spending: self.spending.clone() };
         Arc::new(GuardedProvider { provider: Arc::new(metered), keys: self.setup.keys.clone() })
     }
+}
+
+/// The key of a model; a source of keys that panics gives none.
+async fn accessed(keys: &dyn KeySource, model: &Arc<Model>) -> Result<Access, AgentError> {
+    match caught_task(|| keys.access(model)).await {
+        Ok(access) => access.map_err(AgentError::from),
+        Err(crash) => Err(AgentError::Crashed { what: "the source of keys", crash }),
+    }
+}
+
+/// How a stream ended.
+enum Listened {
+    /// The answer is complete, or nobody listens.
+    ToTheEnd,
+    /// There is no answer.
+    Broken,
 }
 
 /// Whether the model gets pictures.
@@ -200,7 +231,11 @@ struct Expected {
 }
 
 /// Passes deltas on until the answer is complete or nobody listens.
-async fn listen(mut deltas: Deltas, expected: Expected, (ticket, answer_to): (Ticket, Sender<AnswerDelta>)) {
+async fn listen(
+    mut deltas: Deltas,
+    expected: Expected,
+    (ticket, answer_to): (Ticket, Sender<AnswerDelta>),
+) -> Listened {
     let Expected { window, limit, has_pictures } = expected;
     while let Some(mut delta) = std::future::poll_fn(|context| deltas.as_mut().poll_next(context)).await {
         let is_last = matches!(delta, Delta::Done(_));
@@ -222,8 +257,9 @@ async fn listen(mut deltas: Deltas, expected: Expected, (ticket, answer_to): (Ti
             let words = answer.message.error_message.as_deref().unwrap_or_default();
             failure.is_about_pictures = is_about_pictures(failure, words);
         }
-        if answer_to.send((ticket, delta)).await.is_err() || is_last {
-            return;
+        if answer_to.send((ticket, Ok(delta))).await.is_err() || is_last {
+            return Listened::ToTheEnd;
         }
     }
+    Listened::Broken
 }

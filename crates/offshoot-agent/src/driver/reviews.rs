@@ -7,10 +7,11 @@ use super::{Driver, DriverInput};
 use crate::event::Event;
 use crate::extensions::{Happening, Question};
 use crate::message::Message;
-use crate::turn::{Effect, Record, Ticket};
+use crate::turn::{Effect, Record, RunNumber, Ticket};
 
 /// Records that wait, and what waits for them.
 pub(super) struct Review {
+    run: RunNumber,
     records: Vec<Record>,
     then: Vec<Event>,
     ticket: Option<Ticket>,
@@ -31,14 +32,19 @@ impl Driver {
 
     /// Records messages; extensions that want to, get them before. A message that an extension adds between two runs is not
     /// shown to them, as in pi.
-    pub(super) fn append(&mut self, records: Vec<Record>, then: Vec<Event>, ticket: Option<Ticket>) {
+    pub(super) fn append(
+        &mut self,
+        run: RunNumber,
+        (records, ticket): (Vec<Record>, Option<Ticket>),
+        then: Vec<Event>,
+    ) {
         let extensions = self.extensions_for(Question::MessageEnd).filter(|_| !self.state.is_idle());
         let messages: Vec<Message> = records.iter().filter_map(message).collect();
         let Some(extensions) = extensions.filter(|_| !messages.is_empty()) else {
-            return self.record(&records, then, ticket);
+            return self.record(run, (records, ticket), then);
         };
         let is_new = then.iter().any(|event| matches!(event, Event::MessageStart { .. }));
-        self.review = Some(Review { records, then, ticket, held: VecDeque::new() });
+        self.review = Some(Review { run, records, then, ticket, held: VecDeque::new() });
         let own = self.own.clone();
         // Not a task of the turn: what was said is recorded even if the turn is stopped.
         drop(tokio::spawn(async move {
@@ -51,7 +57,7 @@ impl Driver {
     }
 
     pub(super) fn reviewed(&mut self, reviewed: &[Message]) {
-        let Some(Review { mut records, mut then, ticket, mut held }) = self.review.take() else { return };
+        let Some(Review { run, mut records, mut then, ticket, mut held }) = self.review.take() else { return };
         let before: Vec<Message> = records.iter().filter_map(message).collect();
         for (before, now) in before.iter().zip(reviewed).filter(|(before, now)| before != now) {
             self.state.replace_message(before, now);
@@ -73,7 +79,7 @@ impl Driver {
                 }
             }
         }
-        self.record(&records, Announcement { events: then, is_told: true }, ticket);
+        self.record(run, (records, ticket), Announcement { events: then, is_told: true });
         held.into_iter().for_each(|effect| self.execute(effect));
     }
 

@@ -8,6 +8,7 @@ use tokio::sync::oneshot;
 use super::commands::refuse;
 use super::{Driver, DriverInput, UserCommand, Waiter};
 use crate::command::Reply;
+use crate::crash::caught_task;
 use crate::error::AgentError;
 use crate::event::{BashResult, Event};
 use crate::extensions::{Question, ShellVerdict};
@@ -27,8 +28,8 @@ impl Driver {
         self.bash = Some(UserCommand { command: command.clone(), exclude, stop: Some(stop), reply });
         let own = self.own.clone();
         let extensions = self.extensions_for(Question::BeforeShell);
-        // Not a task of the turn: stopping a turn does not stop the user's command.
-        tokio::spawn(async move {
+        let told = self.own.clone();
+        let running = async move {
             let show = |printed| drop(own.send(DriverInput::Printed(printed)));
             // Before the first request the key is not known yet.
             let access = tokio::select! {
@@ -44,7 +45,7 @@ impl Driver {
                 },
                 _ => ShellVerdict::Usual,
             };
-            let run = match (verdict, access) {
+            match (verdict, access) {
                 (ShellVerdict::Given(given), _) => Ok(given),
                 (ShellVerdict::Usual | ShellVerdict::Elsewhere(_), None) => Ok(BashRun::stopped()),
                 (verdict, Some(access)) => {
@@ -60,8 +61,13 @@ impl Driver {
                         bash::run(&command, &shell, &place, stopped, show).await
                     }
                 }
-            };
-            drop(own.send(DriverInput::Ran(run)));
+            }
+        };
+        // Not a task of the turn: stopping a turn does not stop the user's command.
+        tokio::spawn(async move {
+            let run = caught_task(|| running).await;
+            let run = run.unwrap_or_else(|crash| Err(format!("the command crashed: {crash}")));
+            drop(told.send(DriverInput::Ran(run)));
         });
     }
 

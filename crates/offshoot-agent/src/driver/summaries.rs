@@ -5,6 +5,7 @@ use offshoot_session::error::Error;
 use offshoot_session::summariser::{Answer, Drafted, Extractive, Request};
 use std::sync::Arc;
 
+use crate::crash::caught_task;
 use crate::error::AgentError;
 use crate::extensions::{Extensions, Question};
 use crate::model::Access;
@@ -44,26 +45,29 @@ pub(super) async fn summarise(
     resources: &JobResources,
     requests: Vec<Request>,
 ) -> Result<(Vec<Answer>, Option<&'static str>), String> {
-    let summariser = resources.summariser().await?;
-    let mut answers = Vec::with_capacity(requests.len());
-    for request in requests {
-        answers.push(summariser.summarise(request).await?);
-    }
-    Ok((answers, summariser.name()))
-}
-
-pub(super) fn without_model(by_rule: Option<Result<Drafted, Error>>, why: &str) -> Result<Drafted, JobDraft> {
-    match by_rule {
-        Some(Ok(drafted)) => Ok(drafted),
-        Some(Err(error)) => {
-            Err(JobDraft::Failed(AgentError::Failed(format!("{why}; and without a model: {}", in_words(&error)))))
+    let summarised = caught_task(|| async {
+        let summariser = resources.summariser().await?;
+        let mut answers = Vec::with_capacity(requests.len());
+        for request in requests {
+            answers.push(summariser.summarise(request).await?);
         }
-        None => Err(ended()),
-    }
+        Ok((answers, summariser.name()))
+    });
+    summarised.await.unwrap_or_else(|crash| Err(format!("the summariser crashed: {crash}")))
 }
 
-pub(super) fn ended() -> JobDraft {
-    JobDraft::Failed(AgentError::Ended)
+pub(super) fn without_model(by_rule: Result<Drafted, Error>, why: &str) -> Result<Drafted, JobDraft> {
+    by_rule.map_err(|error| {
+        JobDraft::Failed(AgentError::Failed(format!("{why}; and without a model: {}", in_words(&error))))
+    })
+}
+
+/// Asks the session's thread.
+pub(super) async fn asked<T: Send + 'static>(
+    resources: &JobResources,
+    job: impl FnOnce(&mut OwnedSession) -> T + Send + 'static,
+) -> Result<T, JobDraft> {
+    resources.handle.ask(job).await.map_err(JobDraft::Failed)
 }
 
 /// The summary of a branch; without a model, the extractive one, and why.
@@ -84,7 +88,7 @@ pub(super) async fn drafted_branch(
             let again = plan.clone();
             let by_rule =
                 move |owned: &mut OwnedSession| again.run(&Extractive::new(owned.session()), Instructions::Plain);
-            Ok((without_model(resources.handle.ask(by_rule).await, &why)?, Some(why)))
+            Ok((without_model(asked(resources, by_rule).await?, &why)?, Some(why)))
         }
     }
 }

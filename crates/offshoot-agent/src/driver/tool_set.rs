@@ -68,7 +68,7 @@ impl Driver {
             usual: set.with_registered(&sets.usual),
         });
         self.setup.tools = match &sets {
-            Some(sets) => sets.of(&self.recorded.prompt).0,
+            Some(sets) => sets.of(&self.writer.recorded().prompt).0,
             None => set.with_registered(&set.first),
         };
         self.setup.tool_sets = sets;

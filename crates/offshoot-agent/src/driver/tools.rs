@@ -9,6 +9,7 @@ use super::approvals::{Asker, CallPlace};
 use super::commands::answer;
 use super::{Driver, DriverInput, Waiter};
 use crate::command::{BuiltInTool, NestedCall, Reply, ToolList};
+use crate::crash::{Crash, caught_task};
 use crate::extensions::{CallVerdict, Extensions, Question};
 use crate::message::Block;
 use crate::tool::{Tool, ToolContext, ToolOutcome};
@@ -38,7 +39,9 @@ impl Driver {
                 let partial = TurnInput::Partial { ticket, call: index, outcome: redactor.redact(outcome) };
                 drop(own.send(DriverInput::Machine(partial)));
             };
-            let outcome = run.run(call, (before, Some(judged)), &mut stopped, show).await;
+            let name = call.name.clone();
+            let outcome = caught_task(|| run.run(call, (before, Some(judged)), &mut stopped, show)).await;
+            let outcome = outcome.unwrap_or_else(|crash| crashed(&name, &crash));
             let (outcome, at) = (redactor.redact(outcome), clock.now());
             drop(own.send(DriverInput::Machine(TurnInput::Ended { ticket, call: index, outcome, at })));
         });
@@ -56,11 +59,13 @@ impl Driver {
         self.spawn(async move {
             let redactor = run.asker.redactor.clone();
             let show = |outcome| drop(steps.send(redactor.redact(outcome)));
+            let name = call.name.clone();
+            let running = caught_task(|| run.run(call, (None, None), &mut stopped, show));
             let outcome = tokio::select! {
                 biased;
                 // Dropping the run stops the tool.
                 () = reply.closed() => return,
-                outcome = run.run(call, (None, None), &mut stopped, show) => outcome,
+                outcome = running => outcome.unwrap_or_else(|crash| crashed(&name, &crash)),
             };
             answer(reply, Reply::Outcome(redactor.redact(outcome)));
         });
@@ -99,6 +104,10 @@ impl Driver {
             let _ = stop.send(());
         }
     }
+}
+
+fn crashed(name: &str, crash: &Crash) -> ToolOutcome {
+    ToolOutcome::failed(format!("The tool {name} crashed: {crash}. What it was doing may be half done."))
 }
 
 /// What a call needs to run.

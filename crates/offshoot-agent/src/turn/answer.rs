@@ -30,6 +30,13 @@ pub(super) fn stopped(state: &mut TurnState, partial: &Partial, at: Millis, out:
     record(state, partial, partial.aborted(at), None, out);
 }
 
+/// The stream broke off: what came is kept, and the request may be sent again.
+pub(super) fn broke(state: &mut TurnState, partial: &Partial, why: String, at: Millis, out: &mut Vec<Effect>) {
+    let failure =
+        Failure { status: None, is_transient: true, is_overflow: false, is_about_pictures: false, retry_after: None };
+    record(state, partial, partial.broken(why, at), Some(failure), out);
+}
+
 /// Writes an answer; the next step waits until it is durable.
 fn record(
     state: &mut TurnState,
@@ -45,7 +52,8 @@ fn record(
         out.push(Effect::Emit(Event::MessageStart { message: whole.clone() }));
     }
     let then = vec![Event::MessageEnd { message: whole.clone() }];
-    out.push(Effect::Append { records: vec![Record::Message(whole)], then, ticket: Some(state.ticket) });
+    let records = vec![Record::Message(whole)];
+    out.push(Effect::Append { run: state.run, records, then, ticket: Some(state.ticket) });
     state.phase = Phase::Recording(Recording { message, failure, aborted: None });
 }
 

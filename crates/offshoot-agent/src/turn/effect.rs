@@ -14,6 +14,9 @@ use crate::tool::ToolOutcome;
 /// Ties a reply to its effect. Replies to effects from before a stop are ignored.
 pub type Ticket = u64;
 
+/// Counts what is done one after the other: a run with all that it records, or one record between two runs.
+pub type RunNumber = u64;
+
 #[derive(Debug, Clone, PartialEq)]
 #[expect(missing_docs, reason = "the names say what they are")]
 pub struct Call {
@@ -183,8 +186,10 @@ pub enum TurnInput {
     TurnClosed { ticket: Ticket, continues: bool },
     /// The run may settle; `continues` if extensions ask for another run.
     MaySettle { ticket: Ticket, continues: bool },
-    /// The session cannot be written.
-    WriteFailed { error: AgentError },
+    /// What a run was to record is not recorded. The records come back.
+    WriteFailed { run: RunNumber, error: AgentError, records: Vec<Record> },
+    /// The answer's stream broke off without an end.
+    StreamBroke { ticket: Ticket, why: String, at: Millis },
     /// A running tool's outcome so far.
     Partial { ticket: Ticket, call: usize, outcome: ToolOutcome },
     /// A tool ended.
@@ -197,8 +202,8 @@ pub enum TurnInput {
     Trying { ticket: Ticket, trying: Trying },
     /// A job has something to write, or not.
     Drafted { ticket: Ticket, draft: JobDraft },
-    /// The job's result is in the file.
-    Committed { ticket: Ticket, result: JobResult },
+    /// The job's result is in the file, or why it is not.
+    Committed { ticket: Ticket, result: Result<JobResult, AgentError> },
 }
 
 /// How a run or a job ended.
@@ -221,19 +226,19 @@ pub enum Effect {
     /// Emits an event, after all earlier ones.
     Emit(Event),
     /// Appends records; when they are in the file, emits `then` and replies [`TurnInput::Recorded`] if there is a ticket.
-    Append { records: Vec<Record>, then: Vec<Event>, ticket: Option<Ticket> },
+    Append { run: RunNumber, records: Vec<Record>, then: Vec<Event>, ticket: Option<Ticket> },
     /// Lets extensions add to a turn's end, emits it, and replies [`TurnInput::TurnClosed`].
     CloseTurn { ticket: Ticket, answer: Arc<AssistantMessage>, results: Vec<Arc<ToolResultMessage>> },
     /// Lets extensions add to a run's end, and replies [`TurnInput::MaySettle`].
     BeforeSettle { ticket: Ticket, outcome: &'static str },
     /// Hides the last answer from the model; it stays in the file.
-    OmitAnswer,
+    OmitAnswer { run: RunNumber },
     /// Goes back to before the newest prompt, which cannot be sent.
-    TakeBackPrompt,
+    TakeBackPrompt { run: RunNumber },
     /// Checks for the model's key before a prompt is recorded.
     Admit { ticket: Ticket },
-    /// The waiting prompt is not recorded.
-    Refuse(AgentError),
+    /// The waiting prompt is not recorded: its words go back to where they came from.
+    Refuse { error: AgentError, messages: Vec<Message> },
     /// Estimates the request that [`Effect::Build`] will build.
     Measure { ticket: Ticket },
     /// Builds a request from the session, after all earlier appends.

@@ -61,7 +61,7 @@ fn after_answer(state: &mut TurnState, answered: &AfterTurn, out: &mut Vec<Effec
 /// There was no room for the answer: it is omitted, the context compacted and the request sent again.
 fn make_room(state: &mut TurnState, said: Option<TooLong>, out: &mut Vec<Effect>) {
     state.recovered = true;
-    out.push(Effect::OmitAnswer);
+    out.push(Effect::OmitAnswer { run: state.run });
     let job = Job::Compaction { reason: Reason::Overflow, instructions: None };
     side_job(state, job, AfterJob::Again(said), out);
 }
@@ -131,7 +131,7 @@ fn retry(state: &mut TurnState, error_message: String, delay_ms: u64, out: &mut 
     end_run(state, true, out);
     let (attempt, max_attempts) = (state.attempt, rules.max_retries);
     out.push(Effect::Emit(Event::AutoRetryStart { attempt, max_attempts, delay_ms, error_message }));
-    out.push(Effect::OmitAnswer);
+    out.push(Effect::OmitAnswer { run: state.run });
     out.push(Effect::Wait { ticket: state.ticket, ms: delay_ms });
     state.phase = Phase::Waiting;
 }

@@ -30,8 +30,22 @@ pub(super) fn drafted(state: &mut TurnState, side: RunningJob, draft: JobDraft, 
     }
 }
 
-pub(super) fn committed(state: &mut TurnState, commit: Commit, result: JobResult, out: &mut Vec<Effect>) {
+pub(super) fn committed(
+    state: &mut TurnState,
+    commit: Commit,
+    result: Result<JobResult, AgentError>,
+    out: &mut Vec<Effect>,
+) {
     let Commit { side, warning, is_aborted } = commit;
+    let result = match result {
+        Ok(result) => result,
+        Err(why) if !is_aborted => return without(state, side, why, out),
+        Err(why) => {
+            ended(&side, None, true, Some(why.to_string()), out);
+            state.job_end = side.job.is_users().then_some(Err(why));
+            return stop(state, &side, out);
+        }
+    };
     if let JobResult::Compaction(result) = &result {
         ended(&side, Some(Arc::clone(result)), false, warning, out);
     }

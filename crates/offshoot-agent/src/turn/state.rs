@@ -6,11 +6,10 @@ use std::sync::Arc;
 use offshoot_session::clock::Millis;
 use serde_json::Value;
 
-use super::effect::{Call, Job, JobResult, Settled, Ticket};
+use super::effect::{Call, Job, JobResult, Record, RunNumber, Settled, Ticket};
 use super::room::Room;
 use crate::call_arguments;
 use crate::error::AgentError;
-use crate::event::BashResult;
 use crate::message::{AssistantMessage, Block, Message, StopReason, ToolResultMessage};
 use crate::provider::{Delta, Failure};
 use crate::window::Window;
@@ -88,9 +87,13 @@ pub struct TurnState {
     pub config: TurnConfig,
     pub(super) phase: Phase,
     pub(super) ticket: Ticket,
+    pub(super) run: RunNumber,
+    /// The prompt that began the run, until it is known to be recorded.
+    pub(super) opening: Vec<Message>,
     pub(super) steering: VecDeque<Message>,
     pub(super) follow_up: VecDeque<Message>,
-    pub(super) bash: Vec<Arc<BashResult>>,
+    /// Commands of the user, and what could not be recorded before.
+    pub(super) waiting: Vec<Record>,
     pub(super) attempt: u32,
     /// Whether this input was already compacted after an overflow.
     pub(super) recovered: bool,
@@ -267,6 +270,16 @@ impl TurnState {
         work.slots.iter().position(is_it).map(|index| (self.ticket, index))
     }
 
+    /// Nothing is under way any more, whatever was. Queued messages stay.
+    pub(crate) fn give_up(&mut self) {
+        (self.ticket, self.run) = (self.ticket + 1, self.run + 1);
+        (self.squeezed, self.is_turn_due, self.recovered) = (false, false, false);
+        self.phase = Phase::Idle;
+        self.opening.clear();
+        self.messages.clear();
+        self.job_end = None;
+    }
+
     /// Whether the request of this ticket is being built.
     pub(crate) fn is_building(&self, ticket: Ticket) -> bool {
         self.ticket == ticket && matches!(self.phase, Phase::Building)
@@ -381,8 +394,18 @@ impl Partial {
         self.message.content.get(index)
     }
 
-    /// The part of a stopped answer to keep: text and thinking, but no calls, which would stay unanswered.
+    /// The part of a stopped answer to keep.
     pub(super) fn aborted(&self, at: Millis) -> AssistantMessage {
+        self.ended(StopReason::Aborted, "Stopped by the user".to_owned(), at)
+    }
+
+    /// The part of an answer to keep whose stream broke off.
+    pub(super) fn broken(&self, why: String, at: Millis) -> AssistantMessage {
+        self.ended(StopReason::Error, why, at)
+    }
+
+    /// Text and thinking, but no calls, which would stay unanswered.
+    fn ended(&self, stop_reason: StopReason, why: String, at: Millis) -> AssistantMessage {
         let mut message = self.message.clone();
         message.content.retain(|block| match block {
             Block::Text { text, .. } => !text.is_empty(),
@@ -390,8 +413,8 @@ impl Partial {
             Block::Image { .. } => true,
             Block::ToolCall { .. } => false,
         });
-        message.stop_reason = StopReason::Aborted;
-        message.error_message = Some("Stopped by the user".to_owned());
+        message.stop_reason = stop_reason;
+        message.error_message = Some(why);
         message.timestamp = at;
         message
     }

@@ -2,12 +2,13 @@
 
 use offshoot_session::clock::Millis;
 
-use super::effect::{Effect, Job, Record, Settled, TurnInput};
+use super::effect::{Effect, Job, Record, RunNumber, Settled, TurnInput};
 use super::ending::after_turn;
 use super::room::Measure;
 use super::state::{AfterJob, AfterTurn, Partial, Phase, TurnState};
 use super::transition::{
-    again, begin, cancel, end_run, flush_bash, may_settle, queue_update, request, settle, side_job, started_and_ended,
+    again, begin, cancel, end_run, flush_waiting, may_settle, queue_update, request, settle, side_job,
+    started_and_ended,
 };
 use super::{answer, jobs, work};
 use crate::error::AgentError;
@@ -41,8 +42,10 @@ fn anywhere(state: &mut TurnState, input: TurnInput, out: &mut Vec<Effect>) -> O
             out.push(queue_update(state));
         }
         TurnInput::Add(message) if is_idle => {
+            state.run += 1;
             let then = started_and_ended(&message).into();
-            out.push(Effect::Append { records: vec![Record::Message(message)], then, ticket: None });
+            let records = vec![Record::Message(message)];
+            out.push(Effect::Append { run: state.run, records, then, ticket: None });
         }
         TurnInput::Add(message) => state.steering.push_back(message),
         TurnInput::ClearQueue => {
@@ -51,13 +54,16 @@ fn anywhere(state: &mut TurnState, input: TurnInput, out: &mut Vec<Effect>) -> O
             out.push(queue_update(state));
         }
         TurnInput::Ran(message) => {
-            state.bash.push(message);
+            state.waiting.push(Record::Bash(message));
             // Nothing may be between a call and its result.
+            if is_idle {
+                state.run += 1;
+            }
             if is_idle || matches!(state.phase, Phase::Waiting) {
-                flush_bash(state, out);
+                flush_waiting(state, out);
             }
         }
-        TurnInput::WriteFailed { error } => broken(state, error, out),
+        TurnInput::WriteFailed { run, error, records } => write_failed(state, run, (error, records), out),
         input => return Some(input).filter(|input| ticket_of(input).is_none_or(|ticket| ticket == state.ticket)),
     }
     None
@@ -71,6 +77,7 @@ fn ticket_of(input: &TurnInput) -> Option<u64> {
         | TurnInput::Built { ticket, .. }
         | TurnInput::BuildFailed { ticket, .. }
         | TurnInput::Delta { ticket, .. }
+        | TurnInput::StreamBroke { ticket, .. }
         | TurnInput::Recorded { ticket }
         | TurnInput::Partial { ticket, .. }
         | TurnInput::Ended { ticket, .. }
@@ -99,16 +106,21 @@ fn in_phase(state: &mut TurnState, input: TurnInput, out: &mut Vec<Effect>) {
         (Phase::Idle, TurnInput::Steer(message) | TurnInput::FollowUp(message)) => begin(state, vec![message], out),
         (Phase::Idle, TurnInput::Do(job)) => {
             state.ticket += 1;
+            state.run += 1;
             side_job(state, job, AfterJob::Settle, out);
         }
         (Phase::Admitting(messages), TurnInput::Admitted { added, .. }) => {
+            state.opening.clone_from(&messages);
             begin(state, messages.into_iter().chain(added).collect(), out);
         }
-        (Phase::Admitting(_), TurnInput::NotAdmitted { error, .. }) => refuse(state, error, out),
+        (Phase::Admitting(messages), TurnInput::NotAdmitted { error, .. }) => refuse(state, error, messages, out),
         (Phase::Building, TurnInput::Measured { tokens, .. }) => measured(state, tokens, out),
         (Phase::Building, TurnInput::Built { tokens, blank, .. }) => built(state, tokens, *blank, out),
         (Phase::Building, TurnInput::BuildFailed { error, .. }) => build_failed(state, error, out),
         (Phase::Streaming(partial), TurnInput::Delta { delta, .. }) => answer::streamed(state, partial, delta, out),
+        (Phase::Streaming(partial), TurnInput::StreamBroke { why, at, .. }) => {
+            answer::broke(state, &partial, why, at, out);
+        }
         (Phase::Recording(answer), TurnInput::Recorded { .. }) => answer::recorded(state, answer, out),
         (Phase::Working(work), TurnInput::Partial { call, outcome, .. }) => {
             work::shown(state, work, call, outcome, out);
@@ -145,6 +157,7 @@ fn in_phase(state: &mut TurnState, input: TurnInput, out: &mut Vec<Effect>) {
             | TurnInput::Built { .. }
             | TurnInput::BuildFailed { .. }
             | TurnInput::Delta { .. }
+            | TurnInput::StreamBroke { .. }
             | TurnInput::Recorded { .. }
             | TurnInput::WriteFailed { .. }
             | TurnInput::Partial { .. }
@@ -163,10 +176,10 @@ fn in_phase(state: &mut TurnState, input: TurnInput, out: &mut Vec<Effect>) {
 fn abort(state: &mut TurnState, phase: Phase, at: Millis, out: &mut Vec<Effect>) {
     match phase {
         Phase::Idle => {}
-        Phase::Admitting(_) => {
+        Phase::Admitting(messages) => {
             cancel(state, out);
             let why = "stopped before there was a key for the model: nothing was recorded";
-            refuse(state, AgentError::Failed(why.to_owned()), out);
+            refuse(state, AgentError::Failed(why.to_owned()), messages, out);
         }
         Phase::Building => {
             cancel(state, out);
@@ -195,14 +208,16 @@ fn abort(state: &mut TurnState, phase: Phase, at: Millis, out: &mut Vec<Effect>)
 
 fn admit(state: &mut TurnState, messages: Vec<Message>, out: &mut Vec<Effect>) {
     state.ticket += 1;
+    state.run += 1;
     out.push(Effect::Admit { ticket: state.ticket });
     state.phase = Phase::Admitting(messages);
 }
 
 /// Nothing of the prompt is recorded or emitted.
-fn refuse(state: &mut TurnState, error: AgentError, out: &mut Vec<Effect>) {
-    flush_bash(state, out);
-    out.push(Effect::Refuse(error));
+fn refuse(state: &mut TurnState, error: AgentError, messages: Vec<Message>, out: &mut Vec<Effect>) {
+    state.run += 1;
+    flush_waiting(state, out);
+    out.push(Effect::Refuse { error, messages });
 }
 
 /// Starts the turn that is due and builds its request, or compacts first.
@@ -225,6 +240,8 @@ fn built(state: &mut TurnState, tokens: u64, blank: AssistantMessage, out: &mut 
 }
 
 fn is_too_full(state: &mut TurnState, tokens: u64, out: &mut Vec<Effect>) -> bool {
+    // It was measured in the session: the prompt is in it.
+    state.opening.clear();
     state.asked_tokens = tokens;
     let window = state.config.window.as_ref().map(|window| window.tokens);
     let context = Measure { tokens, prompt: state.prompt_tokens, window };
@@ -251,14 +268,65 @@ fn build_failed(state: &mut TurnState, error: AgentError, out: &mut Vec<Effect>)
     settle(state, Settled::Failed(error), out);
 }
 
-/// The session cannot be written: everything stops.
-fn broken(state: &mut TurnState, error: AgentError, out: &mut Vec<Effect>) {
-    let was_running = !matches!(state.phase, Phase::Idle | Phase::Admitting(_));
+/// A write failed. The run whose conversation it was ends, if it has not ended; what can be recorded later comes back.
+fn write_failed(
+    state: &mut TurnState,
+    run: RunNumber,
+    (error, records): (AgentError, Vec<Record>),
+    out: &mut Vec<Effect>,
+) {
+    let is_under_way = run == state.run && !state.is_idle();
+    if !(is_under_way && is_of_conversation(state, &records)) {
+        let is_told = error.is_kept() || take_back(state, records, is_under_way, out);
+        out.extend(is_told.then(|| Effect::Emit(Event::not_recorded("something", &error))));
+        return;
+    }
+    let opening = std::mem::take(&mut state.opening);
+    let is_refused = !opening.is_empty() && !error.is_kept();
+    if !(is_refused || error.is_kept()) {
+        take_back(state, records, true, out);
+    }
     cancel(state, out);
-    state.bash.clear();
     out.push(Effect::Emit(Event::Failed { error: error.to_string() }));
-    if was_running {
-        end_run(state, false, out);
+    end_run(state, false, out);
+    if is_refused {
+        state.phase = Phase::Idle;
+        (state.squeezed, state.is_turn_due) = (false, false);
+        out.push(Effect::Emit(Event::AgentSettled { aborted: false }));
+        return out.push(Effect::Refuse { error, messages: opening });
     }
     settle(state, Settled::Broken(error), out);
+}
+
+/// Whether the conversation of the run lacks something without these records.
+fn is_of_conversation(state: &TurnState, records: &[Record]) -> bool {
+    let is_said = |record: &Record| match record {
+        Record::Message(message @ (Message::User(_) | Message::Custom(_))) => state.messages.contains(message),
+        Record::Message(Message::Assistant(_) | Message::ToolResult(_)) => true,
+        Record::Bash(_) => false,
+    };
+    records.is_empty() || records.iter().any(is_said)
+}
+
+/// Queues what was said in a run and not recorded. What began nothing waits for the next run, and so do commands of the user.
+/// Whether there was anything.
+fn take_back(state: &mut TurnState, records: Vec<Record>, is_under_way: bool, out: &mut Vec<Effect>) -> bool {
+    let (mut said, mut waiting) = (Vec::new(), Vec::new());
+    for record in records {
+        match record {
+            Record::Message(message @ Message::User(_)) => said.push(message),
+            Record::Message(message @ Message::Custom(_)) if is_under_way && state.messages.contains(&message) => {
+                said.push(message);
+            }
+            Record::Message(Message::Custom(_)) | Record::Bash(_) => waiting.push(record),
+            Record::Message(Message::Assistant(_) | Message::ToolResult(_)) => {}
+        }
+    }
+    let is_anything = !(said.is_empty() && waiting.is_empty());
+    state.waiting.splice(0..0, waiting);
+    if !said.is_empty() {
+        said.into_iter().rev().for_each(|message| state.steering.push_front(message));
+        out.push(queue_update(state));
+    }
+    is_anything
 }

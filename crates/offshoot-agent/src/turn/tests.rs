@@ -110,7 +110,7 @@ impl Run {
 
     fn committed(&mut self) -> &mut Self {
         let ticket = self.ticket();
-        self.put(TurnInput::Committed { ticket, result: compacted() })
+        self.put(TurnInput::Committed { ticket, result: Ok(compacted()) })
     }
 
     fn closed(&mut self, continues: bool) -> &mut Self {
@@ -283,8 +283,8 @@ fn effect(effect: &Effect) -> String {
             let then: Vec<_> = then.iter().map(|told| event(told).split(' ').next().unwrap().to_owned()).collect();
             format!("APPEND {} => {}", records.join(", "), then.join(" "))
         }
-        Effect::OmitAnswer => "OMIT the answer".to_owned(),
-        Effect::TakeBackPrompt => "TAKE BACK the prompt".to_owned(),
+        Effect::OmitAnswer { .. } => "OMIT the answer".to_owned(),
+        Effect::TakeBackPrompt { .. } => "TAKE BACK the prompt".to_owned(),
         Effect::Measure { .. } => "MEASURE".to_owned(),
         Effect::Build { .. } => "BUILD".to_owned(),
         Effect::Send { .. } => "SEND".to_owned(),
@@ -297,7 +297,7 @@ fn effect(effect: &Effect) -> String {
         Effect::Commit { .. } => "COMMIT".to_owned(),
         Effect::Cancel => "CANCEL".to_owned(),
         Effect::Admit { .. } => "ADMIT".to_owned(),
-        Effect::Refuse(why) => format!("REFUSE {why}"),
+        Effect::Refuse { error, .. } => format!("REFUSE {error}"),
         Effect::Settle { how: Settled::Failed(why), .. } => format!("SETTLE Failed({:?})", why.to_string()),
         Effect::Settle { how: Settled::Broken(why), .. } => format!("SETTLE Broken({:?})", why.to_string()),
         Effect::CloseTurn { .. } => "CLOSE TURN".to_owned(),

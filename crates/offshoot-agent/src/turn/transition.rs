@@ -10,9 +10,10 @@ use std::collections::VecDeque;
 
 pub(super) fn begin(state: &mut TurnState, messages: Vec<Message>, out: &mut Vec<Effect>) {
     state.ticket += 1;
+    state.run += 1;
     state.attempt = 0;
     state.messages.clear();
-    flush_bash(state, out);
+    flush_waiting(state, out);
     out.push(Effect::Emit(Event::AgentStart));
     out.push(Effect::Emit(Event::TurnStart));
     say(state, messages, out);
@@ -34,7 +35,7 @@ pub(super) fn say(state: &mut TurnState, messages: Vec<Message>, out: &mut Vec<E
     state.messages.extend(messages.iter().cloned());
     let then = messages.iter().flat_map(started_and_ended).collect();
     let records = messages.into_iter().map(Record::Message).collect();
-    out.push(Effect::Append { records, then, ticket: None });
+    out.push(Effect::Append { run: state.run, records, then, ticket: None });
 }
 
 /// The events of a message that is written as a whole.
@@ -43,7 +44,7 @@ pub(super) fn started_and_ended(message: &Message) -> [Event; 2] {
 }
 
 pub(super) fn request(state: &mut TurnState, out: &mut Vec<Effect>) {
-    flush_bash(state, out);
+    flush_waiting(state, out);
     // Extensions see the messages of a turn after its start, which stands after the compaction that makes room for it.
     let is_measured = state.is_turn_due && state.config.changes_requests;
     let ticket = state.ticket;
@@ -108,8 +109,12 @@ pub(super) fn may_settle(state: &mut TurnState, how: Settled, continues: bool, o
 }
 
 fn settle_now(state: &mut TurnState, how: Settled, out: &mut Vec<Effect>) {
-    flush_bash(state, out);
+    // What could not be written waits for the next run.
+    if !matches!(how, Settled::Broken(_)) {
+        flush_waiting(state, out);
+    }
     state.phase = Phase::Idle;
+    state.opening.clear();
     state.squeezed = false;
     state.is_turn_due = false;
     if how == Settled::Done {
@@ -144,10 +149,16 @@ pub(super) fn queue_update(state: &TurnState) -> Effect {
     Effect::Emit(Event::QueueUpdate { steering, follow_up })
 }
 
-pub(super) fn flush_bash(state: &mut TurnState, out: &mut Vec<Effect>) {
-    if !state.bash.is_empty() {
-        let records = std::mem::take(&mut state.bash).into_iter().map(Record::Bash).collect();
-        out.push(Effect::Append { records, then: Vec::new(), ticket: None });
+/// Records what waits for a moment between two turns.
+pub(super) fn flush_waiting(state: &mut TurnState, out: &mut Vec<Effect>) {
+    if !state.waiting.is_empty() {
+        let records = std::mem::take(&mut state.waiting);
+        let events = |record: &Record| match record {
+            Record::Message(message) => started_and_ended(message).into(),
+            Record::Bash(_) => Vec::new(),
+        };
+        let then = records.iter().flat_map(events).collect();
+        out.push(Effect::Append { run: state.run, records, then, ticket: None });
     }
 }
 
@@ -171,7 +182,7 @@ pub(super) fn no_room(state: &TurnState, failed: TooLong, why: Option<&str>, out
     let is_the_prompt = state.prompt_tokens > 0 && state.prompt_tokens.saturating_mul(2) >= state.asked_tokens;
     match (state.config.window.clone().filter(|_| is_the_prompt), why) {
         (Some(window), _) => {
-            out.push(Effect::TakeBackPrompt);
+            out.push(Effect::TakeBackPrompt { run: state.run });
             OversizedPrompt { tokens: state.prompt_tokens, window, found_by: SizeJudge::Provider }.into()
         }
         (None, Some(why)) => AgentError::Failed(format!("{said} (no room was made: {why})")),

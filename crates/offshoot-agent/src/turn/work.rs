@@ -188,7 +188,8 @@ fn append_ended(state: &mut TurnState, work: &mut Work, out: &mut Vec<Effect>) {
         work.appended += 1;
         state.messages.push(message.clone());
         let then = started_and_ended(&message).into();
-        out.push(Effect::Append { records: vec![Record::Message(message)], then, ticket: None });
+        let records = vec![Record::Message(message)];
+        out.push(Effect::Append { run: state.run, records, then, ticket: None });
     }
 }
 

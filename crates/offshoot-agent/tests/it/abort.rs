@@ -130,11 +130,8 @@ fn a_session_that_cannot_be_written_stops_the_agent() {
         let session = world.session();
         std::fs::write(world.path("sessions"), "in the way").unwrap();
         let (agent, mut events) = world.start_with(session, world.setup());
-        let settled = agent.prompt("hi").await.unwrap();
-        assert!(
-            matches!(&settled, Settled::Broken(why) if why.to_string().contains("cannot be written")),
-            "{settled:?}"
-        );
+        let refused = agent.prompt("hi").await;
+        assert!(matches!(&refused, Err(why) if why.to_string().contains("cannot be written")), "{refused:?}");
         let names = events.names();
         assert!(names.contains(&"failed".to_owned()) && !names.contains(&"message_end".to_owned()), "{names:?}");
         assert_eq!(world.server.seen().len(), 0, "no request leaves whose prompt is not durable");

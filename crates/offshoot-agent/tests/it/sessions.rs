@@ -227,7 +227,7 @@ fn what_could_not_be_written_is_no_end() {
         holder.lock().unwrap();
         let refused = agent.prompt("second").await;
         let is_locked = |why: &AgentError| matches!(why.session(), Some(Error::Locked { .. }));
-        assert!(matches!(&refused, Ok(Settled::Broken(why)) if is_locked(why)), "{refused:?}");
+        assert!(matches!(&refused, Err(why) if is_locked(why)), "{refused:?}");
         holder.unlock().unwrap();
         assert_eq!(agent.prompt("third").await, Ok(Settled::Done));
         let written = std::fs::read_to_string(&file).unwrap();

@@ -7,6 +7,7 @@ use offshoot_agent::Approver;
 use offshoot_agent::RuleStore;
 use offshoot_agent::agent_session::AgentSession;
 use offshoot_agent::event::Event;
+use offshoot_agent::message::Message;
 use offshoot_extensions::ExtensionSet;
 use offshoot_session::session::Session;
 use tokio::sync::mpsc::UnboundedSender;
@@ -16,7 +17,7 @@ use super::extension_front::RpcFront;
 use super::questions::OpenQuestions;
 use super::record_queue::RecordQueue;
 use super::records::{Disposition, DispositionData};
-use super::responder::{Responder, Response, RpcData, RpcFailure};
+use super::responder::{Answered, Responder, Response, RpcData, RpcFailure};
 use super::ui_request::UiMethod;
 use crate::agent::Args;
 use crate::app::App;
@@ -47,6 +48,8 @@ pub(super) struct RpcServer {
 pub(super) struct RpcClientState {
     /// The response to a prompt that is not accepted yet, and who waits for that.
     pub(super) prompt: Option<(Responder, oneshot::Sender<()>)>,
+    /// The events since a prompt has begun a run, until it is recorded: its response comes before them.
+    held: Vec<Arc<Event>>,
     /// The id of the `bash` command that runs, as JSON.
     pub(super) bash: Option<Arc<str>>,
     pub(super) is_retrying: bool,
@@ -135,17 +138,38 @@ impl RpcServer {
         self.show(id, method);
     }
 
-    /// Passes an event on, after the responses that come before it.
+    /// Passes an event on, after the responses that come before it. A prompt is accepted when it is recorded.
     pub(super) fn tell(&self, event: Arc<Event>) {
         let mut client = self.client();
+        let is_accepted =
+            matches!(*event, Event::MessageStart { message: Message::User(_) } | Event::CompactionStart { .. });
+        if is_accepted && let Some((responder, accepted)) = client.prompt.take() {
+            responder.write(RpcData::of(&STARTED));
+            // Whoever waited may have been stopped.
+            let _ = accepted.send(());
+        }
+        let begins = matches!(*event, Event::AgentStart) || !client.held.is_empty();
+        if begins && client.prompt.is_some() {
+            return client.held.push(event);
+        }
+        let held = std::mem::take(&mut client.held);
+        drop(client);
+        held.into_iter().chain([event]).for_each(|event| self.pass(event));
+    }
+
+    /// The prompt has its response, which comes first if it has begun a run.
+    pub(super) fn answer_prompt(&self, responder: Responder, answer: Answered) {
+        let held = std::mem::take(&mut self.client().held);
+        if held.is_empty() {
+            return responder.send(answer);
+        }
+        responder.write(answer);
+        held.into_iter().for_each(|event| self.pass(event));
+    }
+
+    fn pass(&self, event: Arc<Event>) {
+        let mut client = self.client();
         match event.as_ref() {
-            Event::AgentStart | Event::CompactionStart { .. } => {
-                if let Some((responder, accepted)) = client.prompt.take() {
-                    responder.write(RpcData::of(&STARTED));
-                    // Whoever waited may have been stopped.
-                    let _ = accepted.send(());
-                }
-            }
             Event::AutoRetryStart { .. } => client.is_retrying = true,
             Event::AutoRetryEnd { .. } | Event::AgentSettled { .. } => client.is_retrying = false,
             _ => {}

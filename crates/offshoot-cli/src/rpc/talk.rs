@@ -5,6 +5,7 @@ use std::sync::Arc;
 use offshoot_agent::command::{Command, Reply, UserPrompt};
 use offshoot_agent::error::AgentError;
 use offshoot_agent::message::Block;
+use offshoot_agent::turn::Settled;
 use serde_json::Value;
 use tokio::sync::oneshot;
 
@@ -56,15 +57,18 @@ pub(super) async fn prompt(
     };
     let Some((responder, _)) = server.client().prompt.take() else { return };
     drop(only_one);
-    responder.send(match (settled, behavior) {
+    let answer = match (settled, behavior) {
         (Ok(Reply::Handled), _) => RpcData::of(&HANDLED),
+        // It is not in the session, but kept beside it.
+        (Ok(Reply::Settled(Settled::Broken(why))), _) => Err(why.into()),
         (Ok(_), _) => RpcData::of(&STARTED),
         (Err(AgentError::Busy(_)), Some(behavior)) => queued(server, said, behavior).await,
         (Err(AgentError::Busy(why)), None) => {
             Err(RpcFailure(format!("{why}; with \"streamingBehavior\" (steer or followUp) the message is queued")))
         }
         (Err(error), _) => Err(error.into()),
-    });
+    };
+    server.answer_prompt(responder, answer);
 }
 
 /// Queues a message; without a run it begins one.

@@ -165,8 +165,8 @@ pub(super) async fn label(context: &JobContext, agent: &AgentSession, request: L
         (Some(text), false) => format!("the last entry has the label “{text}”"),
         (None, false) => "the last entry has no label: /label TEXT sets one".to_owned(),
     };
-    if is_change {
-        ask(context, agent, Command::SetLabel { entry, label: wanted }).await;
+    if is_change && !ask(context, agent, Command::SetLabel { entry, label: wanted }).await {
+        return Ok(());
     }
     context.notice(Level::Info, said);
     Ok(())

@@ -73,10 +73,12 @@ impl JobContext {
     }
 }
 
-/// Sends a command to the agent, and its reply to the front end.
-pub(super) async fn ask(context: &JobContext, agent: &AgentSession, command: Command) {
+/// Sends a command to the agent, and its reply to the front end. Whether it was done.
+pub(super) async fn ask(context: &JobContext, agent: &AgentSession, command: Command) -> bool {
     let reply = agent.ask(command.clone()).await;
+    let is_done = reply.is_ok();
     context.tell(Msg::Answered(Box::new(command), reply));
+    is_done
 }
 
 /// Runs blocking work on another thread: the agent lives on this one.

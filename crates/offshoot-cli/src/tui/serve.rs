@@ -227,7 +227,10 @@ async fn follow(context: &JobContext, agent: &AgentSession, folder: &mut PathBuf
 /// Runs a task. An error becomes a notice.
 async fn act(context: JobContext, agent: AgentSession, task: ProgramTask) {
     let done = match task {
-        ProgramTask::Ask(command) => return ask(&context, &agent, *command).await,
+        ProgramTask::Ask(command) => {
+            ask(&context, &agent, *command).await;
+            return;
+        }
         ProgramTask::Look => return session_facts::look(&context, &agent).await,
         ProgramTask::Snapshot(purpose) => return snapshots::snapshot(&context, &agent, purpose).await,
         ProgramTask::Branches => return branch_list::send(&context, &agent).await,

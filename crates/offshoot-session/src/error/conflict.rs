@@ -61,3 +61,28 @@ pub enum Conflict {
     #[error("{} holds entries of another session, {session_id}", spill.display())]
     ForeignSpill { spill: PathBuf, session_id: String },
 }
+
+impl Conflict {
+    /// Whether an operation does not fit the session, which can be written all the same.
+    pub(super) fn is_refusal(&self) -> bool {
+        match self {
+            Self::LeafMoved | Self::OpenToolTurn { .. } | Self::SaidSince { .. } | Self::BeyondWindow { .. } => true,
+            Self::Exists
+            | Self::NotWritten
+            | Self::Deleted
+            | Self::Replaced
+            | Self::Shortened
+            | Self::Changed
+            | Self::SyncFailed
+            | Self::UnlockFailed
+            | Self::AppendFollowed
+            | Self::AppendNotUndone
+            | Self::WrittenMeanwhile
+            | Self::EndUnknown
+            | Self::UnlockedWriter
+            | Self::ParentGone { .. }
+            | Self::IdTaken { .. }
+            | Self::ForeignSpill { .. } => false,
+        }
+    }
+}

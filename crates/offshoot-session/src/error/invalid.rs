@@ -33,7 +33,7 @@ pub enum Invalid {
     NotEditable { target: EntryId },
     #[error("entry {target} is not on the active branch")]
     NotOnActiveBranch { target: EntryId },
-    #[error("of entries that are appended together, only the first can compact")]
+    #[error("of entries that are appended together, a compaction comes before messages and other compactions")]
     LateCompaction,
     #[error(
         "{id:?} is not a session id: a session id starts and ends with a letter or digit and contains only those, `.`, `_` and `-`"

@@ -23,12 +23,21 @@ use crate::pieces::{Pieces, create_folder_of};
 use crate::tree::{NewNode, NodeIx};
 
 /// Where and when entries are appended.
-struct Place<'a> {
+pub(super) struct Place<'a> {
     // An id, because another process may have changed the tree.
-    parent: Option<EntryId>,
-    at: Millis,
+    pub(super) parent: Option<EntryId>,
+    pub(super) at: Millis,
     /// What must not have changed.
     standpoint: Option<&'a Standpoint>,
+}
+
+/// What becomes of entries while another program holds the lock.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum WhileLocked {
+    /// The caller still has them, and may try again.
+    Refused,
+    /// They are kept in the spill folder.
+    Kept,
 }
 
 /// How often an append is repeated after a program without lock wrote into it.
@@ -56,13 +65,27 @@ impl Session {
 
     /// Appends a chain of entries below the leaf with one write and one sync, and moves the leaf to the last one.
     ///
-    /// All entries enter the tree, or none. A crash during the write may leave some of them, and a torn line.
+    /// All entries enter the tree, or none: all of them are checked before any is written. A crash during the write may leave
+    /// some of them, and a torn line.
     ///
     /// # Errors
-    /// Those of [`Session::append`]; also [`Error::Invalid`] for a compaction that is not the first entry, since it is
-    /// about entries in the tree.
+    /// Those of [`Session::append`]; also [`Error::Invalid`] for a compaction after a message or another compaction, since
+    /// it is about entries in the tree.
     pub fn append_all(&mut self, new: &[NewEntry]) -> Result<Vec<EntryId>> {
-        let nodes = self.append_chain(new, self.leaf).inspect_err(|error| {
+        self.append_to_leaf(new, WhileLocked::Refused)
+    }
+
+    /// [`Session::append_all`] for entries that nobody can say again, such as answers and results of tools: they are also kept
+    /// in the spill folder while another program holds the lock.
+    ///
+    /// # Errors
+    /// Those of [`Session::append_all`].
+    pub fn append_all_or_keep(&mut self, new: &[NewEntry]) -> Result<Vec<EntryId>> {
+        self.append_to_leaf(new, WhileLocked::Kept)
+    }
+
+    fn append_to_leaf(&mut self, new: &[NewEntry], while_locked: WhileLocked) -> Result<Vec<EntryId>> {
+        let nodes = self.append_chain(new, self.leaf, while_locked).inspect_err(|error| {
             if let Error::Spilled { ids, .. } = error {
                 self.own.tail = ids.last().cloned();
             }
@@ -76,28 +99,34 @@ impl Session {
     /// # Errors
     /// Those of [`Session::append`].
     pub fn append_below(&mut self, new: &NewEntry, parent: Option<NodeIx>) -> Result<NodeIx> {
-        let nodes = self.append_chain(std::slice::from_ref(new), parent)?;
+        let nodes = self.append_chain(std::slice::from_ref(new), parent, WhileLocked::Refused)?;
         nodes.first().copied().ok_or_else(|| Error::no_entry("just appended"))
     }
 
-    fn append_chain(&mut self, new: &[NewEntry], parent: Option<NodeIx>) -> Result<Vec<NodeIx>> {
+    fn append_chain(
+        &mut self,
+        new: &[NewEntry],
+        parent: Option<NodeIx>,
+        while_locked: WhileLocked,
+    ) -> Result<Vec<NodeIx>> {
+        if new.is_empty() {
+            return self.refuse_unless_sound().map(|()| Vec::new());
+        }
         for entry in new {
             self.check_target(entry)?;
         }
-        let Some((first, others)) = new.split_first() else { return self.refuse_unless_sound().map(|()| Vec::new()) };
-        if others.iter().any(|entry| entry.kind() == Kind::Compaction) {
-            return Err(Invalid::LateCompaction.into());
-        }
+        check_compactions(new)?;
         let at = self.options.clock.now();
-        let with_system = self.with_system_message(first, parent, at)?;
+        let compactions = new.iter().map(|entry| self.with_system_message(entry, parent, at));
+        let compactions = compactions.collect::<Result<Vec<_>>>()?;
         // From here on the parent is an id, because another process may have changed the tree.
         let parent = self.id_below(parent);
-        let mut chain = vec![with_system.as_ref().unwrap_or(first)];
-        chain.extend(others);
+        let chain: Vec<&NewEntry> =
+            new.iter().zip(&compactions).map(|(entry, compaction)| compaction.as_ref().unwrap_or(entry)).collect();
         let place = Place { parent, at, standpoint: None };
         match self.appended(&chain, &place) {
             Ok(nodes) => Ok(nodes),
-            Err(error) => Err(self.spilled(&chain, place.parent, at, error)),
+            Err(error) => Err(self.spilled(&chain, &place, (error, while_locked))),
         }
     }
 
@@ -316,6 +345,16 @@ impl Session {
     /// Changes what later appends guarantee.
     pub fn set_durability(&mut self, durability: super::Durability) {
         self.options.durability = durability;
+    }
+}
+
+/// A compaction is about messages in the tree: none may come before it among the entries.
+fn check_compactions(new: &[NewEntry]) -> Result<()> {
+    let is_before = |entry: &NewEntry| matches!(entry.kind(), Kind::Compaction | Kind::Message);
+    let mut rest = new.iter().skip_while(|entry| !is_before(entry)).skip(1);
+    match rest.find(|entry| entry.kind() == Kind::Compaction) {
+        Some(_) => Err(Invalid::LateCompaction.into()),
+        None => Ok(()),
     }
 }
 

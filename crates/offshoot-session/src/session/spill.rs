@@ -7,10 +7,9 @@ use std::collections::HashMap;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::append::create_file;
+use super::append::{Place, WhileLocked, create_file};
 use super::put::put;
 use super::{Backing, Durability, Options, Session, SpillPolicy};
-use crate::clock::Millis;
 use crate::compose::NewEntry;
 use crate::entry::Source as _;
 use crate::error::{Code, Conflict, Diagnostic, Error, Result};
@@ -38,15 +37,26 @@ impl Session {
     }
 
     /// Keeps entries that could not be appended; returns the error for the caller.
-    pub(super) fn spilled(&mut self, chain: &[&NewEntry], parent: Option<EntryId>, at: Millis, error: Error) -> Error {
+    pub(super) fn spilled(
+        &mut self,
+        chain: &[&NewEntry],
+        chain_place: &Place<'_>,
+        (error, while_locked): (Error, WhileLocked),
+    ) -> Error {
         let is_foreign = matches!((&self.backing, &error), (Backing::Unborn(_), Error::Conflict { .. }));
         let Some((path, place)) = self.spill_place() else { return error };
         let is_refused = self.options.spill_policy == SpillPolicy::Temporary && is_lasting(&error);
-        if is_refused || is_foreign || !matches!(error, Error::Io { .. } | Error::Conflict { .. }) {
+        let is_for_keeping = match error {
+            Error::Io { .. } | Error::Conflict { .. } => true,
+            Error::Locked { .. } => while_locked == WhileLocked::Kept,
+            _ => false,
+        };
+        if is_refused || is_foreign || !is_for_keeping {
             return error;
         }
         // The file may have the entries after all; their ids then show it.
         let tried = self.attempted.take();
+        let (parent, at) = (chain_place.parent.clone(), chain_place.at);
         let batch = tried.unwrap_or_else(|| self.composed(chain, parent, at, self.loaded.end.length.max(1)));
         let lines: Vec<&str> = batch.nodes.iter().map(|node| batch.line(node)).collect();
         if Spill::at(&place).and_then(|spill| spill.add(&self.spill_head(&path), &lines)).is_err() {

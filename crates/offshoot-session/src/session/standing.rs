@@ -45,6 +45,15 @@ impl Session {
         open_regular_to_append(path).map(drop).map_err(Error::io("append to", path))
     }
 
+    /// For a caller whose append broke off in between: its lock is released, and the next append reads the file again.
+    pub fn distrust(&mut self) {
+        if !matches!(self.broken, Some(Broken::ForGood(_))) {
+            self.broken = Some(Broken::Unknown(Conflict::EndUnknown));
+        }
+        // If it cannot be released, the next append says so.
+        drop(self.unlock());
+    }
+
     pub(super) fn conflict(&self, why: Conflict) -> Error {
         Error::conflict(self.backing.path(), why)
     }

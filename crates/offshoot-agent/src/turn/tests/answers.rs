@@ -73,7 +73,8 @@ fn a_request_that_cannot_be_made_ends_the_run() {
 #[test]
 fn nothing_goes_on_when_the_session_cannot_be_written() {
     for mut run in [Run::streaming(), Run::working(&["bash"])] {
-        let told = run.put(TurnInput::WriteFailed { error: AgentError::Failed("disk full".to_owned()) }).said();
+        let error = AgentError::Failed("disk full".to_owned());
+        let told = run.put(TurnInput::WriteFailed { run: run.state.run, error, records: Vec::new() }).said();
         assert!(told.starts_with("CANCEL\nfailed\nagent_end"), "{told}");
         assert!(told.ends_with(r#"SETTLE Broken("disk full")"#), "{told}");
         assert!(run.state.is_idle());

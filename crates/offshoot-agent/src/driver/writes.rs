@@ -1,0 +1,97 @@
+//! Writes that events wait for: an event that announces an entry is emitted when the entry is in the file.
+
+use offshoot_session::compose::NewEntry;
+use offshoot_session::json::Json;
+
+use super::outbox::Announcement;
+use super::{Driver, DriverInput};
+use crate::error::AgentError;
+use crate::event::Event;
+use crate::request;
+use crate::turn::{Record, RunNumber, Ticket, TurnInput};
+use crate::writer::{OwnedSession, RunEntries};
+
+/// What a write emits itself.
+pub(super) type Written = Result<Option<Event>, AgentError>;
+
+/// What came of a write that events wait for.
+pub(crate) struct WriteEnd {
+    result: Written,
+    notices: Vec<Event>,
+    of: WriteOf,
+}
+
+/// Whose write it was.
+pub(super) enum WriteOf {
+    /// Of a run: what was to be recorded, and who waits for that.
+    Run { run: RunNumber, records: Vec<Record>, ticket: Option<Ticket> },
+    /// Beside the conversation, in words: what is in effect all the same.
+    Beside(&'static str),
+}
+
+impl WriteOf {
+    /// Of a run, without records that could come back.
+    pub(super) fn entry(run: RunNumber) -> Self {
+        Self::Run { run, records: Vec::new(), ticket: None }
+    }
+}
+
+impl Driver {
+    /// Sends entries to the writer. A prompt adds what its branch lacks: model, thinking level, tools, system prompt.
+    pub(super) fn record(
+        &mut self,
+        run: RunNumber,
+        (records, ticket): (Vec<Record>, Option<Ticket>),
+        then: impl Into<Announcement>,
+    ) {
+        let is_said = records.iter().any(Record::is_said);
+        let settings = is_said.then(|| self.settings_of_prompt());
+        let entries: Result<Vec<NewEntry>, AgentError> = records.iter().map(compose).collect();
+        self.write(then, WriteOf::Run { run, records, ticket }, move |owned| {
+            owned.append_of_run(RunEntries { run, entries: entries?, settings }).map(|()| None)
+        });
+    }
+
+    /// Runs a write on the writer's thread; emits `then` and the write's own event once it is durable.
+    pub(super) fn write(
+        &mut self,
+        then: impl Into<Announcement>,
+        of: WriteOf,
+        work: impl FnOnce(&mut OwnedSession) -> Written + Send + 'static,
+    ) {
+        let own = self.own.clone();
+        self.outbox.after_write(then.into());
+        let work = move |owned: &mut OwnedSession| (work(owned), owned.take_notices());
+        self.writer.handle().send(work, move |done| {
+            let (result, notices) = done.unwrap_or_else(|crash| (Err(crash), Vec::new()));
+            drop(own.send(DriverInput::Written(Box::new(WriteEnd { result, notices, of }))));
+        });
+    }
+
+    pub(super) fn written(&mut self, WriteEnd { result, notices, of }: WriteEnd) {
+        let ended = match &result {
+            Ok(event) => self.outbox.written(event.clone(), notices),
+            Err(_) => self.outbox.lost(),
+        };
+        self.answer_all(ended);
+        match (result, of) {
+            (Ok(_), WriteOf::Run { ticket: Some(ticket), .. }) => self.step(TurnInput::Recorded { ticket }),
+            (Ok(_), WriteOf::Run { ticket: None, .. } | WriteOf::Beside(_)) => {}
+            (Err(error), WriteOf::Run { run, records, .. }) => {
+                self.step(TurnInput::WriteFailed { run, error, records });
+            }
+            (Err(error), WriteOf::Beside(what)) => self.outbox.tell(Event::not_recorded(what, &error)),
+        }
+    }
+}
+
+fn compose(record: &Record) -> Result<NewEntry, AgentError> {
+    match record {
+        Record::Message(message) => request::to_entry(message),
+        Record::Bash(result) => {
+            let json = result.to_json();
+            let json = Json::parse(&json).map_err(|error| format!("could not write a command: {error}"))?;
+            Ok(NewEntry::message(json)?)
+        }
+    }
+}
