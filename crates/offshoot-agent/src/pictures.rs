@@ -44,9 +44,12 @@ pub(crate) struct FittedPictures {
 /// Remembers what has become of each picture, because decoding takes time, and who has been told.
 #[derive(Debug, Default)]
 pub(crate) struct PictureFitter {
-    verdicts: Mutex<HashMap<(&'static str, usize, u64), Arc<Verdict>>>,
+    verdicts: Mutex<HashMap<VerdictKey, Arc<Verdict>>>,
     hasher: RandomState,
 }
+
+/// The wire format, the length of the base64, and a hash of it and its type.
+type VerdictKey = (&'static str, usize, u64);
 
 #[derive(Debug, PartialEq, Eq)]
 enum Verdict {
@@ -154,7 +157,7 @@ fn judge((data, mime): (&str, &str), limits: &PictureLimits) -> Verdict {
 
 /// A stored type may be any text.
 fn shown(mime: &str) -> String {
-    mime.chars().filter(|c| c.is_ascii_graphic()).take(40).collect()
+    mime.chars().filter(char::is_ascii_graphic).take(40).collect()
 }
 
 /// `None` if the picture is sent as it is.
