@@ -211,7 +211,16 @@ impl Decoder {
         // Some servers send an object instead of its text.
         let sent = call.function.as_ref().and_then(|function| function.arguments.as_ref());
         let arguments = decoding::arguments_text(sent);
-        let known = self.known(call.index, id, name).filter(|at| {
+        let known = self.known(call.index, id, name);
+        // Some servers send a whole call again at its end: it runs once.
+        let is_repeated = known.and_then(|at| self.calls.get(at)).is_some_and(|known| {
+            let is_same = (id.is_empty() || id == known.id) && name == known.name;
+            is_same && !name.is_empty() && arguments == draft.arguments(known.place) && is_whole(&arguments)
+        });
+        if is_repeated {
+            return;
+        }
+        let known = known.filter(|at| {
             let known = self.calls.get(*at);
             known.is_some_and(|known| !begins_another(known, draft.arguments(known.place), (id, name, &arguments)))
         });

@@ -133,6 +133,20 @@ fn calls_that_share_an_index_or_an_id_are_told_apart() {
 }
 
 #[test]
+fn a_call_that_is_sent_again_whole_runs_once() {
+    let piece = |id: &str, name: &str, arguments: &str| {
+        let call = json!({"index": 0, "id": id, "function": {"name": name, "arguments": arguments}});
+        chunk(&json!({"tool_calls": [call]}))
+    };
+    for id in ["a", ""] {
+        let events =
+            [piece("a", "read", "{\"p\":"), piece("", "", "1}"), piece(id, "read", "{\"p\":1}"), end("tool_calls")];
+        let expected = [("a".to_owned(), "read".to_owned(), json!({"p": 1}))];
+        assert_eq!(calls(&read(Api::Completions, &events)), expected, "{id}");
+    }
+}
+
+#[test]
 fn items_of_responses_that_share_an_index_are_told_apart() {
     let item = |number: u8, arguments: &str| json!({"type": "function_call", "id": format!("fc_{number}"), "call_id": "c", "name": "read", "arguments": arguments});
     let delta = |number: u8, delta: &str| json!({"type": "response.function_call_arguments.delta", "item_id": format!("fc_{number}"), "delta": delta});
