@@ -2,7 +2,10 @@
 // A row that no comparison needs any more fails the run, so the table stays true. `documented` is the row of
 // docs/format.md that tells readers.
 // `files` names the files, `when(difference, file)` looks at what differs; a row without `files` is for every file.
-// Aspects: header, name, leaf, ids, types, entries, tree, labels, context, list, list-order, bytes, plan, false-split.
+// A row with `isNewest` is about the newest pi alone, or about the older one alone.
+// Aspects: header, name, leaf, ids, types, entries, tree, labels, context, list, list-order, bytes, plan, false-split, branch-edits.
+
+import { IS_NEWEST } from "./lib/places.mjs";
 
 /** The peer's list lacks a session that holds an odd message. */
 const isHidden = ({ odd }) => odd === true;
@@ -17,7 +20,7 @@ const withoutFrom = (text) =>
 /** Two texts that were cut are alike as far as the shorter one goes. */
 const alike = (a, b) => a.startsWith(b) || b.startsWith(a);
 
-export const DIFFERENCES = [
+const ALL = [
   {
     peer: "pi",
     aspect: "context",
@@ -171,4 +174,22 @@ export const DIFFERENCES = [
     reason: "the cut moved back over settings onto an entry that says nothing; the turn before it ended and is not split",
     documented: "settings before a message do not split the turn before it",
   },
+  {
+    peer: "pi",
+    isNewest: false,
+    aspect: "branch-edits",
+    reason: "edits on the branch that is left count in its summary, as in pi 1.6",
+    documented: "a branch summary heeds the edits of the branch",
+  },
+  {
+    peer: "pi",
+    isNewest: true,
+    aspect: "list",
+    when: ({ path }) => path === "/allMessagesText",
+    reason: "pi on Node.js 24 takes U+2028 and U+2029 for the end of a line, and leaves the message out",
+    documented: "a message with U+2028 or U+2029 is searched with the others",
+  },
 ];
+
+/** Those of the pi that is compared. */
+export const DIFFERENCES = ALL.filter(({ isNewest }) => isNewest === undefined || isNewest === IS_NEWEST);

@@ -16,9 +16,14 @@ const LEADS = [BRANCH_SUMMARY_PREFIX, COMPACTION_SUMMARY_PREFIX].map((prefix) =>
 
 const withoutLeads = (text) => LEADS.reduce((rest, lead) => rest.replaceAll(lead, "(lead)"), text);
 
+/** pi 1.6 leaves a character at the limit out whole; 0.87 takes half of it. */
+const HALVED = /[\ud800-\udbff](?=\n\n\[\.\.\. \d+ more characters truncated\])/g;
+
 /** Half a pair of surrogates cannot be sent: it arrives as U+FFFD. */
-const sent = (text) => withoutLeads(Buffer.from(text, "utf8").toString("utf8"));
-const conversation = (messages) => sent(serializeConversation(convertToLlm(messages)));
+const sent = (text) => withoutLeads(Buffer.from(text.replaceAll(HALVED, ""), "utf8").toString("utf8"));
+/** pi 1.6 leaves thinking out of the text for a summariser; of 0.87 it is left out here. */
+const withoutThinking = (message) => (message.role === "assistant" && Array.isArray(message.content) ? { ...message, content: message.content.filter((block) => block?.type !== "thinking") } : message);
+const conversation = (messages) => sent(serializeConversation(convertToLlm(messages).map(withoutThinking)));
 
 /** Roles that nobody knows yet have no name in a plan. */
 const KNOWN = ["user", "assistant", "toolResult", "system", "bashExecution", "custom", "branchSummary", "compactionSummary"];

@@ -14,14 +14,26 @@ export const PROJECT = "/usr";
 /** Folder with the installed peers. CONFORMANCE_MODULES names another one. */
 export const MODULES = process.env.CONFORMANCE_MODULES ?? path.join(HERE, "node_modules");
 
+/** Whether pi is the newest one: newest.test.mjs runs the tests again with it. */
+export const IS_NEWEST = process.env.CONFORMANCE_PI === "newest";
+
 export function piPackage() {
-  return path.join(MODULES, "@earendil-works/pi-coding-agent");
+  return IS_NEWEST ? newestPi() : path.join(MODULES, "@earendil-works/pi-coding-agent");
 }
 
 /** The newest pi, which needs a newer Node.js than the tests. */
 export function newestPi() {
   return path.join(MODULES, "pi-1.6");
 }
+
+/** A package that pi depends on, such as pi-ai. */
+export function besidePi(name) {
+  const scoped = path.join("@earendil-works", name);
+  return [path.join(piPackage(), "node_modules", scoped), path.join(MODULES, scoped)].find((folder) => fs.existsSync(folder));
+}
+
+/** What runs pi's command. bun also runs the older pi on an older Node.js than it asks for. */
+export const piRunner = () => (IS_NEWEST ? process.execPath : bunBinary());
 
 /** The Node.js that the newest pi is run with. */
 export function newestNode() {

@@ -3,7 +3,7 @@
 
 use crate::compact::{PlannedMessage, focused, prompt};
 use crate::compose::NewEntry;
-use crate::context::Message;
+use crate::context::{EditedEntry, EntryEdits, Message};
 use crate::conversation::{self, Results, parts};
 use crate::entry::{Entry, Source};
 use crate::error::Result;
@@ -157,6 +157,7 @@ impl BranchPlan {
     /// taken, because it replaces much.
     fn take_newest(&mut self, source: &dyn Source, budget: u64, files: &mut Files) -> Result<()> {
         let mut is_full = false;
+        let edits = EntryEdits::among(source, &self.entries)?;
         let nodes = NodeReader::new(source.tree());
         for ix in self.entries.iter().rev() {
             if !nodes.look(*ix, may_speak) {
@@ -166,7 +167,12 @@ impl BranchPlan {
                 self.left_out += 1;
                 continue;
             }
-            let Some(message) = message(&source.entry(*ix)?) else { continue };
+            let said = match edits.apply(source, *ix)? {
+                EditedEntry::Unedited => message(&source.entry(*ix)?),
+                EditedEntry::Omitted => None,
+                EditedEntry::Said(message) => Some(message),
+            };
+            let Some(message) = said else { continue };
             if message.role == Role::Assistant {
                 files.take_calls(message.json());
             }

@@ -23,6 +23,7 @@ use crate::tokens;
 use crate::tree::NodeIx;
 
 pub use omp::OmpSettings;
+pub(crate) use pi::{EditedEntry, EntryEdits};
 pub(crate) use render::text_block;
 pub(crate) use retained::Retained;
 

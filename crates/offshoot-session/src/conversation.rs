@@ -21,7 +21,6 @@ pub const RESULT_UNITS: usize = 2000;
 pub enum Speaker {
     /// The user, and everything that a model takes for a user's: commands, notes, summaries.
     User,
-    Thinking,
     Assistant,
     Calls,
     Result,
@@ -39,7 +38,6 @@ impl fmt::Display for SpokenPart {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let who = match self.speaker {
             Speaker::User => "User",
-            Speaker::Thinking => "Assistant thinking",
             Speaker::Assistant => "Assistant",
             Speaker::Calls => "Assistant tool calls",
             Speaker::Result => "Tool result",
@@ -57,7 +55,8 @@ pub enum Results {
     Whole,
 }
 
-/// The spoken parts of a message; none if the model must not see it. Images are left out.
+/// The spoken parts of a message; none if the model must not see it. Images and thinking are left out: providers return a
+/// summary of the thinking, which is often not part of what a model gets.
 pub fn parts(message: Message, results: Results) -> Vec<SpokenPart> {
     let Some(message) = to_llm(message) else { return Vec::new() };
     let json = message.json();
@@ -71,11 +70,7 @@ pub fn parts(message: Message, results: Results) -> Vec<SpokenPart> {
         }
         Role::Assistant => {
             let mut out = Vec::new();
-            let thinking = texts(content, "thinking", "thinking");
-            if !thinking.is_empty() {
-                out.push(part(Speaker::Thinking, thinking.join("\n")));
-            }
-            if content.as_str().is_some() || !texts(content, "text", "text").is_empty() {
+            if content.as_str().is_some() || blocks(content, "text").next().is_some() {
                 out.push(part(Speaker::Assistant, text_of(content, "\n")));
             }
             let calls: Vec<String> = blocks(content, "toolCall").map(call).collect();
@@ -98,10 +93,6 @@ fn said(speaker: Speaker, text: String) -> Vec<SpokenPart> {
     if text.is_empty() { Vec::new() } else { vec![SpokenPart { speaker, text }] }
 }
 
-fn texts(content: Json<'_>, kind: &'static str, member: &str) -> Vec<String> {
-    blocks(content, kind).map(|block| block.str(member).unwrap_or_default().into_owned()).collect()
-}
-
 /// `name(argument=JSON, …)`; arguments in a list are named by their indexes.
 fn call(block: Json<'_>) -> String {
     let arguments: Vec<String> = match block.get("arguments") {
@@ -116,8 +107,7 @@ fn call(block: Json<'_>) -> String {
     format!("{}({})", block.str("name").unwrap_or_default(), arguments.join(", "))
 }
 
-/// Cuts a long text and counts the UTF-16 units that follow. Half a surrogate pair becomes U+FFFD, as on its way to a
-/// model.
+/// Cuts a long text and counts the UTF-16 units after the limit. A character at the limit is left out whole.
 fn cut(text: String) -> String {
     // A text never has more units than bytes.
     if text.len() <= RESULT_UNITS {
@@ -127,14 +117,13 @@ fn cut(text: String) -> String {
     let mut end = None;
     for (at, c) in text.char_indices() {
         if end.is_none() && units + c.len_utf16() > RESULT_UNITS {
-            end = Some((at, units < RESULT_UNITS));
+            end = Some(at);
         }
         units += c.len_utf16();
     }
-    let Some((at, halves)) = end else { return text };
-    let half = if halves { "\u{fffd}" } else { "" };
+    let Some(at) = end else { return text };
     let more = units - RESULT_UNITS;
-    format!("{}{half}\n\n[... {more} more characters truncated]", text.get(..at).unwrap_or(""))
+    format!("{}\n\n[... {more} more characters truncated]", text.get(..at).unwrap_or(""))
 }
 
 #[cfg(test)]
@@ -157,7 +146,7 @@ mod tests {
         let result = format!(r#"{{"role":"toolResult","content":[{{"type":"text","text":"{}"}}]}}"#, "x".repeat(2005));
         let empty = r#"{"role":"toolResult","content":[]}"#;
         let expected = format!(
-            "[User]: q\n\n[Assistant thinking]: th\n\n[Assistant]: t1\nt2\n\n[Assistant tool calls]: edit(path=\"a\", n=1)\n\n[Tool result]: {}\n\n[... 5 more characters truncated]",
+            "[User]: q\n\n[Assistant]: t1\nt2\n\n[Assistant tool calls]: edit(path=\"a\", n=1)\n\n[Tool result]: {}\n\n[... 5 more characters truncated]",
             "x".repeat(2000)
         );
         assert_eq!(said(&[r#"{"role":"user","content":"q"}"#, answer, &result, empty]), expected);
@@ -178,7 +167,7 @@ mod tests {
     #[test]
     fn a_cut_counts_utf16_units() {
         let halved = format!("{}😀tail", "x".repeat(1999));
-        assert_eq!(cut(halved), format!("{}\u{fffd}\n\n[... 5 more characters truncated]", "x".repeat(1999)));
+        assert_eq!(cut(halved), format!("{}\n\n[... 5 more characters truncated]", "x".repeat(1999)));
         let whole = "é".repeat(2000);
         assert_eq!(cut(whole.clone()), whole);
     }

@@ -61,6 +61,21 @@ fn what_is_left_behind_stands_between_the_ancestor_and_the_leaf() {
     assert!(planned(Some("e0"), Some("f1"), 0).entries.is_empty());
 }
 
+/// As in pi 1.6: what an edit took from the model or changed for it is not summarised as it was.
+#[test]
+fn edits_on_the_branch_count() {
+    let mut session = session();
+    session.switch(session.find("e5").unwrap()).unwrap();
+    for (target, replacement) in [("e2", "null"), ("e5", r#"{"content":"instead"}"#)] {
+        let replacement = crate::json::Json::parse(replacement).unwrap();
+        session.append(&NewEntry::context_edit(target, Some(Role::User), replacement).unwrap()).unwrap();
+    }
+    let find = |id: &str| session.find(id).unwrap();
+    let plan = plan(&session, session.leaf(), Some(find("f1")), 0).unwrap();
+    assert_eq!(indexes(&plan), [1, 3, 5]);
+    assert!(plan.text().ends_with("[User]: instead"), "{}", plan.text());
+}
+
 #[test]
 fn the_newest_words_fill_the_budget() {
     let plan = planned(Some("e5"), Some("f1"), 150);

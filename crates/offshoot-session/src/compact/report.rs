@@ -141,7 +141,7 @@ impl Seen {
             Speaker::User => 8,
             Speaker::Assistant => 4,
             Speaker::Calls => 2,
-            Speaker::Thinking | Speaker::Result => 1,
+            Speaker::Result => 1,
         };
         if part.speaker == Speaker::User {
             for sentence in sentences(&part.text).filter(|sentence| is_rule(sentence)) {

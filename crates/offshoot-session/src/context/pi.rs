@@ -94,6 +94,35 @@ fn kept(source: &dyn Source, compaction: &Entry, diagnostics: &mut Vec<Diagnosti
     Vec::new()
 }
 
+/// The last edit of every target among some entries, for those who read entries beside a context.
+pub(crate) struct EntryEdits(HashMap<EntryId, Edit>);
+
+/// What an edit makes of an entry.
+pub(crate) enum EditedEntry {
+    Unedited,
+    Omitted,
+    Said(super::Message),
+}
+
+impl EntryEdits {
+    pub(crate) fn among(source: &dyn Source, entries: &[NodeIx]) -> Result<Self> {
+        let edits = entries.iter().map(|ix| edit(source, *ix));
+        Ok(Self(edits.filter_map(Result::transpose).collect::<Result<_>>()?))
+    }
+
+    pub(crate) fn apply(&self, source: &dyn Source, ix: NodeIx) -> Result<EditedEntry> {
+        if source.tree().node(ix).id().is_none_or(|id| !self.0.contains_key(id)) {
+            return Ok(EditedEntry::Unedited);
+        }
+        let Some(step) = step(source, Chosen::Entry(ix), &self.0) else { return Ok(EditedEntry::Omitted) };
+        if !matches!(step, RenderStep::Edited(..) | RenderStep::WithoutContent(_)) {
+            return Ok(EditedEntry::Unedited);
+        }
+        let said = render::step(source, &step)?.into_iter().next();
+        Ok(said.map_or(EditedEntry::Omitted, EditedEntry::Said))
+    }
+}
+
 enum Edit {
     Omit,
     Content(String),

@@ -30,12 +30,10 @@ export function serializeConversation(messages) {
     if (message.role === "user") return text(message.content) ? [`[User]: ${text(message.content)}`] : [];
     if (message.role === "toolResult") return text(message.content) ? [`[Tool result]: ${cut(text(message.content))}`] : [];
     if (message.role !== "assistant") return [];
-    const thinking = message.content.filter(({ type }) => type === "thinking").map((part) => part.thinking).join("\n");
     const said = message.content.filter(({ type }) => type === "text").map((part) => part.text).join("\n");
     const calls = message.content.filter(({ type }) => type === "toolCall");
     const call = ({ name, arguments: given }) => `${name}(${Object.entries(given).map(([key, value]) => `${key}=${JSON.stringify(value)}`).join(", ")})`;
     return [
-      ...(thinking ? [`[Assistant thinking]: ${thinking}`] : []),
       ...(said ? [`[Assistant]: ${said}`] : []),
       ...(calls.length ? [`[Assistant tool calls]: ${calls.map(call).join("; ")}`] : []),
     ];
