@@ -9,7 +9,7 @@ import { firstDifference } from "./lib/canon.mjs";
 import { home as loopbackHome, model as loopbackModel, run } from "./lib/model.mjs";
 import { Offshoot } from "./lib/offshoot.mjs";
 import { startPeers } from "./lib/peers.mjs";
-import { bunBinary, piPackage, temporaryFolder } from "./lib/places.mjs";
+import { piPackage, piRunner, temporaryFolder } from "./lib/places.mjs";
 
 const program = process.env.OFFSHOOT_BIN;
 if (!program) throw new Error("set OFFSHOOT_BIN");
@@ -37,7 +37,8 @@ function shapes(text) {
       const inner = event.assistantMessageEvent ?? event.message ?? event.result ?? {};
       // pi tells the response's id at once, offshoot with the whole message; the provider's own word for the end is pi's alone;
       // pi's write shows people a patch; offshoot says whether a run was stopped, and what a summary lacks.
-      const left = ["responseId", "rawStopReason", "details", "report", ...(event.type === "agent_settled" ? ["aborted"] : [])];
+      // pi 1.6 tells how long things took, at which level the model thought, and what a tool gives to programs.
+      const left = ["durationMs", "thinkingLevel", "structuredContent", "responseId", "rawStopReason", "details", "report", ...(event.type === "agent_settled" ? ["aborted"] : [])];
       const valued = ["aborted", "attempt", "isError", "maxAttempts", "reason", "source", "stopReason", "success", "toolName", "willRetry"];
       const member = (object, key) => (valued.includes(key) ? `${key}=${object[key]}` : key);
       const members = (object) => Object.keys(object).filter((key) => !left.includes(key)).sort().map((key) => member(object, key)).join();
@@ -58,7 +59,7 @@ async function told(name, replies, prompts, settings) {
   // Both may end with an error: what they told until then is compared.
   const said = (file, args, place) => run(file, args, place).catch((error) => error.stdout ?? assert.fail(error));
   try {
-    const theirs = await said(bunBinary(), [cli, "--mode", "json", "--provider", "test", "--model", "m1", ...prompts], places[0]);
+    const theirs = await said(piRunner(), [cli, "--mode", "json", "--provider", "test", "--model", "m1", ...prompts], places[0]);
     const ours = await said(path.resolve(program), ["--mode", "json", "--model", "test/m1", ...ourPrompts(prompts)], places[1]);
     return { theirs: shapes(theirs), ours: shapes(ours) };
   } finally {

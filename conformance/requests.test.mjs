@@ -7,13 +7,13 @@ import * as path from "node:path";
 import { createInterface } from "node:readline";
 import { after, test } from "node:test";
 import { pathToFileURL } from "node:url";
-import { MODULES } from "./lib/places.mjs";
+import { besidePi } from "./lib/places.mjs";
 import { Rng } from "./lib/rng.mjs";
 import { sampled } from "./lib/sample.mjs";
 
 const program = process.env.OFFSHOOT_REQUEST_BIN;
 if (!program) throw new Error("set OFFSHOOT_REQUEST_BIN to the example `request` of offshoot-agent");
-const pi = (file) => import(pathToFileURL(path.join(MODULES, "@earendil-works/pi-ai/dist/api", file)).href);
+const pi = (file) => import(pathToFileURL(path.join(besidePi("pi-ai"), "dist/api", file)).href);
 const apis = {
   "anthropic-messages": await pi("anthropic-messages.js"),
   "openai-responses": await pi("openai-responses.js"),

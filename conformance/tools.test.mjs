@@ -8,7 +8,7 @@ import * as path from "node:path";
 import { createInterface } from "node:readline";
 import { after, test } from "node:test";
 import { pathToFileURL } from "node:url";
-import { MODULES, bunBinary, piPackage, temporaryFolder } from "./lib/places.mjs";
+import { MODULES, piPackage, piRunner, temporaryFolder } from "./lib/places.mjs";
 import { Rng } from "./lib/rng.mjs";
 import { sampled } from "./lib/sample.mjs";
 
@@ -38,7 +38,7 @@ after(() => {
 /** A call through both: pi's result, or a failure, beside offshoot's. */
 async function both(tool, args) {
   const theirs = await tools.createTool(tool, folder).execute("id", structuredClone(args)).then(
-    (result) => ({ ...result, isError: false }),
+    (result) => ({ isError: false, ...result }),
     (error) => ({ content: [{ type: "text", text: error.message }], isError: true }),
   );
   return [theirs, await offshoot({ tool, arguments: args })];
@@ -254,7 +254,7 @@ test("the same files of instructions are found, in the same order", async () => 
   const loader = JSON.stringify(path.join(piPackage(), "dist/core/resource-loader.js"));
   const script = `const { loadProjectContextFiles: load } = await import(${loader});
     console.log(JSON.stringify(JSON.parse(process.argv.at(-1)).map(load)));`;
-  const answer = spawnSync(bunBinary(), ["-e", script, JSON.stringify(questions)], { encoding: "utf8" });
+  const answer = spawnSync(piRunner(), ["-e", script, JSON.stringify(questions)], { encoding: "utf8" });
   assert.equal(answer.status, 0, answer.stderr);
   const theirs = JSON.parse(answer.stdout);
   for (const [at, { cwd, agentDir }] of questions.entries()) {
