@@ -1055,12 +1055,20 @@ export interface TokensData {
   total: number;
 }
 /**
- * How full the context is. Unknown between a compaction and the next answer.
+ * How full the context is.
  */
 export interface ContextUsageData {
-  tokens: number | null;
+  tokens: number;
   contextWindow: number;
-  percent: number | null;
+  percent: number;
+  /**
+   * The estimates of the messages.
+   */
+  messageTokens: number;
+  /**
+   * The system prompt and the tools. `tokens` has them already.
+   */
+  overheadTokens: number;
 }
 export interface PathData {
   path: string;
@@ -1273,6 +1281,14 @@ export interface PatchData {
  */
 export interface ForecastData {
   contextTokens: number;
+  /**
+   * The estimates of its messages.
+   */
+  messageTokens: number;
+  /**
+   * Its system prompt and its tools. `contextTokens` has them already.
+   */
+  overheadTokens: number;
   cachedTokens: number | null;
   freshTokens: number;
   cacheExpiresInMs: number | null;

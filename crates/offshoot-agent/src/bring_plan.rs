@@ -3,10 +3,10 @@
 use offshoot_session::error::{Error, Result};
 use offshoot_session::merge::{self, MergePlan, MergeRequest};
 use offshoot_session::pick::{self, PickEnd, PickOptions, PickPlan, PickRequest};
-use offshoot_session::text::{counted, in_short, noun, one_line};
+use offshoot_session::text::{counted, dollars, in_short, noun, one_line};
 use offshoot_session::tree::{NodeIx, Tree};
 
-use crate::forecast::{cost_words, plan_cost};
+use crate::forecast::plan_cost;
 use crate::provider::Model;
 
 /// Longer branches and selections are not planned only to be shown.
@@ -90,7 +90,7 @@ pub fn merge_words(here: PickEnd<'_>, ix: NodeIx, (model, budget): (&Model, u64)
     if plan.is_empty() {
         return Ok(Some(format!("merge: {NOTHING_NEW}")));
     }
-    let cost = plan_cost(&plan.summary, model).map(|cost| format!(" ≈ {}", cost_words(cost)));
+    let cost = plan_cost(&plan.summary, model).map(|cost| format!(" ≈ {}", dollars(cost)));
     let tokens = format!("{} {}", in_short(plan.summary.tokens), noun(plan.summary.tokens, "token", "tokens"));
     Ok(Some(format!("merge: {}, {tokens}{}", merged(&plan), cost.unwrap_or_default())))
 }

@@ -233,6 +233,8 @@ pub struct Standing {
     /// Queued for when the agent would stop.
     pub follow_up: Vec<String>,
     pub system: String,
+    /// The tokens of the system prompt and the tools.
+    pub overhead: u64,
     /// The skills and prompt templates of the session's folder. Reading them may wait for their search.
     pub resources: SharedResources,
     /// All that there are.

@@ -8,7 +8,7 @@ use offshoot_session::error::Result;
 use offshoot_session::forecast::{AskedModel, CacheReach, CacheRule, Forecast, NextRequest, forecast};
 use offshoot_session::header::Dialect;
 use offshoot_session::json::Object;
-use offshoot_session::text::{in_short, noun};
+use offshoot_session::text::{dollars, in_short, noun};
 use offshoot_session::tokens::estimate_summary;
 use offshoot_session::tree::NodeIx;
 
@@ -29,9 +29,11 @@ pub struct RequestForecast {
 }
 
 impl RequestForecast {
-    /// A request of which nothing is known but its size, as after a compaction.
-    pub fn of_size(context_tokens: u64, model: &Model) -> Self {
-        Self::of(Forecast { context_tokens, ..Forecast::default() }, model)
+    /// A request of which nothing is known but its size, as after a compaction: of its messages, and of its system prompt
+    /// and its tools.
+    pub fn of_size(message_tokens: u64, overhead_tokens: u64, model: &Model) -> Self {
+        let context_tokens = message_tokens.saturating_add(overhead_tokens);
+        Self::of(Forecast { context_tokens, message_tokens, overhead_tokens, ..Forecast::default() }, model)
     }
 
     fn of(tokens: Forecast, model: &Model) -> Self {
@@ -49,6 +51,8 @@ impl RequestForecast {
         let tokens = &self.tokens;
         Object::new()
             .raw("contextTokens", tokens.context_tokens)
+            .raw("messageTokens", tokens.message_tokens)
+            .raw("overheadTokens", tokens.overhead_tokens)
             .raw("cachedTokens", count(tokens.cached_tokens.map(u64::cast_signed)))
             .raw("freshTokens", tokens.fresh_tokens())
             .raw("cacheExpiresInMs", count(tokens.cache_expires_in_ms))
@@ -62,6 +66,11 @@ impl RequestForecast {
         self.worded(Length::Full)
     }
 
+    /// The same with the parts of the request: `41k tokens (38k messages, 3.1k system prompt and tools), …`.
+    pub fn detailed_words(&self) -> String {
+        self.worded(Length::Detailed)
+    }
+
     /// The same for narrow screens: `41k tokens, 34k cached 3 min · ≈ $0.03, later $0.13`.
     pub fn brief_words(&self) -> String {
         self.worded(Length::Brief)
@@ -70,11 +79,14 @@ impl RequestForecast {
     fn worded(&self, length: Length) -> String {
         let context = self.tokens.context_tokens;
         let mut words = format!("{} {}", in_short(context), noun(context, "token", "tokens"));
+        if matches!(length, Length::Detailed) {
+            words.push_str(&format!(" ({})", parts_words(self.tokens.message_tokens, self.tokens.overhead_tokens)));
+        }
         match (self.tokens.cached_tokens, self.tokens.cache_expires_in_ms) {
             (Some(cached), Some(left)) => {
                 let (cached, left) = (in_short(cached), (left + 59_999) / 60_000);
                 words.push_str(&match length {
-                    Length::Full => format!(", {cached} still cached ({left} min)"),
+                    Length::Detailed | Length::Full => format!(", {cached} still cached ({left} min)"),
                     Length::Brief => format!(", {cached} cached {left} min"),
                 });
             }
@@ -83,16 +95,16 @@ impl RequestForecast {
         }
         let Some(now) = self.cost_now else { return words };
         words.push_str(match length {
-            Length::Full => " · next prompt ≈ ",
+            Length::Detailed | Length::Full => " · next prompt ≈ ",
             Length::Brief => " · ≈ ",
         });
-        words.push_str(&cost_words(now));
+        words.push_str(&dollars(now));
         if let Some(later) = self.cost_later.filter(|later| now < *later) {
             words.push_str(match length {
-                Length::Full => ", later ≈ ",
+                Length::Detailed | Length::Full => ", later ≈ ",
                 Length::Brief => ", later ",
             });
-            words.push_str(&cost_words(later));
+            words.push_str(&dollars(later));
         }
         words
     }
@@ -100,28 +112,25 @@ impl RequestForecast {
 
 #[derive(Clone, Copy)]
 enum Length {
+    Detailed,
     Full,
     Brief,
 }
 
-/// Cents are too coarse for most prompts below one.
-pub fn cost_words(cost: f64) -> String {
-    if cost < 0.00005 {
-        "$0".to_owned()
-    } else if cost < 0.01 {
-        format!("${cost:.4}")
-    } else {
-        format!("${cost:.2}")
-    }
+/// What a request consists of: `38k messages, 3.1k system prompt and tools`.
+pub fn parts_words(messages: u64, overhead: u64) -> String {
+    format!("{} messages, {} system prompt and tools", in_short(messages), in_short(overhead))
 }
 
-/// Where a request would begin, and how many tokens would be added there first.
+/// Where a request would begin, how many tokens would be added there first, and how many its system prompt and its tools
+/// have.
 #[derive(Debug, Clone, Copy)]
 #[expect(missing_docs, reason = "the names say it")]
 pub struct RequestPlace {
     /// `None` for an empty context.
     pub target: Option<NodeIx>,
     pub more_tokens: u64,
+    pub overhead: u64,
 }
 
 /// Forecasts the next request to a model at the time `now`.
@@ -135,9 +144,10 @@ pub fn request_forecast(
     now: Millis,
 ) -> Result<RequestForecast> {
     let asked = AskedModel { provider: &model.provider, id: &model.id };
-    let next = NextRequest { model: asked, rule: cache_rule(model), now, form };
+    let next = NextRequest { model: asked, rule: cache_rule(model), now, form, overhead: place.overhead };
     let mut tokens = forecast(source, place.target, &next)?;
     tokens.context_tokens += place.more_tokens;
+    tokens.message_tokens += place.more_tokens;
     Ok(RequestForecast::of(tokens, model))
 }
 
@@ -154,7 +164,7 @@ pub fn summary_cost_words(
 ) -> Result<Option<String>> {
     let budget = branch_summary::budget(model.context_window, reserve);
     let plan = branch_summary::plan(source, from, Some(target), budget)?;
-    Ok(Some(plan).filter(BranchPlan::has_messages).and_then(|plan| plan_cost(&plan, model)).map(cost_words))
+    Ok(Some(plan).filter(BranchPlan::has_messages).and_then(|plan| plan_cost(&plan, model)).map(dollars))
 }
 
 /// What the conversation of a planned summary costs as a request, in US dollars. `None` if the model has no prices.

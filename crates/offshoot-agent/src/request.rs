@@ -6,14 +6,14 @@
 use std::sync::Arc;
 
 use offshoot_session::compose::NewEntry;
-use offshoot_session::context;
+use offshoot_session::context::{self, ContextScale};
 use offshoot_session::entry::Source as _;
 use offshoot_session::error::Diagnostic;
 use offshoot_session::json::Json;
 use offshoot_session::kind::{Kind, Role};
 use offshoot_session::llm::Converter;
 use offshoot_session::session::Session;
-use offshoot_session::tokens::Estimator;
+use offshoot_session::tokens::estimate;
 use serde_json::{Value, json};
 
 use crate::error::AgentError;
@@ -46,7 +46,7 @@ impl Frame {
 #[expect(missing_docs, reason = "the names say what they are")]
 pub struct Built {
     pub request: Request,
-    /// Tokens of the request: the last valid report plus an estimate of later messages; without a report, an estimate
+    /// Tokens of the request: the last usable report plus an estimate of later messages; without a report, an estimate
     /// of everything, system prompt and tools included.
     pub tokens: u64,
     pub diagnostics: Vec<Diagnostic>,
@@ -59,12 +59,12 @@ pub struct Built {
 /// The session cannot be read, or is not a valid conversation.
 pub fn build(session: &Session, frame: Frame) -> Result<Built, AgentError> {
     let context = session.context()?;
-    let mut gauge = Gauge::new(session);
+    let mut scale = ContextScale::new(session.tree(), session.leaf());
     let mut converter = Converter::default();
     let (mut messages, mut owners) = (Vec::new(), Vec::new());
     for message in context.messages(session) {
         let message = message?;
-        gauge.add(session, &message);
+        scale.add(session.tree(), &message);
         take(converter.push(message), &mut messages, &mut owners)?;
     }
     let (rest, diagnostics) = converter.finish();
@@ -73,7 +73,7 @@ pub fn build(session: &Session, frame: Frame) -> Result<Built, AgentError> {
     let from = if owners.is_empty() { 0 } else { chosen_picture(session, &frame.model.api, &owners)? };
     let trail = PictureTrail { owners, from };
     let request = frame.into_request(session, messages);
-    let tokens = gauge.tokens(&request);
+    let tokens = scale.finish().total(overhead_tokens(&request.system, &request.tools));
     Ok(Built { request, tokens, diagnostics, trail })
 }
 
@@ -94,14 +94,14 @@ pub fn context_messages(session: &Session) -> Result<Vec<String>, AgentError> {
 /// # Errors
 /// A message is none, or they are not a valid conversation.
 pub fn build_from(session: &Session, frame: Frame, messages: Vec<String>) -> Result<Built, AgentError> {
-    let (mut converter, mut estimator, mut sum) = (Converter::default(), Estimator::default(), 0);
+    let (mut converter, mut sum) = (Converter::default(), 0);
     let mut converted = Vec::new();
     for (at, json) in messages.into_iter().enumerate() {
         let role = Json::parse(&json).ok().and_then(|json| Some(Role::from_word(json.str("role")?.as_bytes())));
         let role = role.ok_or_else(|| format!("message {at} that an extension gave has no role"))?;
         let message = context::Message { entry: None, role, json };
         if role != Role::System {
-            sum += estimator.add(message.json());
+            sum += estimate(message.json());
         }
         take(converter.push(message), &mut converted, &mut Vec::new())?;
     }
@@ -109,7 +109,7 @@ pub fn build_from(session: &Session, frame: Frame, messages: Vec<String>) -> Res
     take(rest, &mut converted, &mut Vec::new())?;
     check(&converted)?;
     let request = frame.into_request(session, converted);
-    let tokens = sum + frame_tokens(&request);
+    let tokens = sum + overhead_tokens(&request.system, &request.tools);
     Ok(Built { request, tokens, diagnostics, trail: PictureTrail::default() })
 }
 
@@ -178,53 +178,15 @@ fn is_empty(message: &Message) -> bool {
     }
 }
 
-/// Measures the context. A report from before the last compaction or edit is about another context.
-struct Gauge {
-    estimator: Estimator,
-    sum: u64,
-    changed_at: Option<u64>,
-    holds: bool,
-}
-
-impl Gauge {
-    fn new(session: &Session) -> Self {
-        let tree = session.tree();
-        let mut path = session.leaf().into_iter().flat_map(|leaf| tree.ancestors(leaf));
-        let changed = path.find(|ix| matches!(tree.node(*ix).kind(), Kind::Compaction | Kind::ContextEdit));
-        let changed_at = changed.map(|ix| tree.node(ix).line());
-        Self { estimator: Estimator::default(), sum: 0, changed_at, holds: false }
-    }
-
-    fn add(&mut self, session: &Session, message: &context::Message) {
-        // Stored system prompts are not sent: the current prompt is counted instead.
-        if message.role == Role::System {
-            return;
-        }
-        let before = self.estimator.finish().last_usage_index;
-        self.sum += self.estimator.add(message.json());
-        if self.estimator.finish().last_usage_index != before {
-            let tree = session.tree();
-            let ix = message.entry.as_ref().and_then(|id| tree.find(id.as_str()));
-            self.holds = match (ix, self.changed_at) {
-                (Some(ix), Some(changed)) => tree.node(ix).line() > changed,
-                (_, None) => true,
-                (None, Some(_)) => false,
-            };
-        }
-    }
-
-    fn tokens(&self, request: &Request) -> u64 {
-        if self.holds { self.estimator.finish().tokens } else { self.sum + frame_tokens(request) }
-    }
-}
-
-fn frame_tokens(request: &Request) -> u64 {
+/// The tokens of what a request has beside its messages: the system prompt and the tools.
+#[must_use]
+pub fn overhead_tokens(system: &str, tools: &[ToolSpec]) -> u64 {
     let units = |text: &str| text.encode_utf16().count() as u64;
     let tool = |tool: &ToolSpec| {
         let ToolSpec { name, description, parameters } = tool;
         units(&json!({ "name": name, "description": description, "parameters": parameters }).to_string())
     };
-    (units(&request.system) + request.tools.iter().map(tool).sum::<u64>()).div_ceil(4)
+    (units(system) + tools.iter().map(tool).sum::<u64>()).div_ceil(4)
 }
 
 /// The session entry of a message.

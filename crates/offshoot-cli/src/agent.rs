@@ -36,7 +36,7 @@ pub(crate) use input::prompts;
 pub(crate) use open::{check_folder, open, set_name};
 use print::Printer;
 pub(crate) use print::failure;
-pub(crate) use setup::setup;
+pub(crate) use setup::{overhead, setup};
 pub(crate) use stops::{Stop, Stops};
 pub(crate) use trust_event::{TrustPerson, decided_by_extensions};
 

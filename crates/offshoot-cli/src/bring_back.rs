@@ -1,10 +1,12 @@
 //! What the commands that bring work back share: ids of what was written, files that the copies speak of.
 
+use offshoot_session::context::ContextWeight;
 use offshoot_session::files::FileLists;
 use offshoot_session::json::{Object, quote};
 use offshoot_session::session::{Brought, Session};
 use offshoot_session::text::one_line;
 
+use crate::agent::overhead;
 use crate::app::App;
 use crate::error::Result;
 use crate::models::ModelTable;
@@ -18,11 +20,11 @@ pub(crate) fn with_ids(object: Object, brought: Option<&Brought>) -> Object {
     object.str("operationId", brought.operation.as_str()).raw("entryIds", format!("[{}]", ids.join(",")))
 }
 
-/// Refuses what does not fit into the window of the session's model, if that is known: the tokens before, and those
+/// Refuses what does not fit into the window of the session's model, if that is known: the context before, and the tokens
 /// that come.
-pub(crate) fn refuse_too_big(app: &App, session: &Session, here: u64, more: u64) -> Result<()> {
-    let window = ModelTable::window_of(app, session).filter(|_| more > 0);
-    Ok(window.map_or(Ok(()), |window| session.refuse_beyond_window(here, more, window))?)
+pub(crate) fn refuse_too_big(app: &App, session: &Session, before: ContextWeight, more: u64) -> Result<()> {
+    let Some(window) = ModelTable::window_of(app, session).filter(|_| more > 0) else { return Ok(()) };
+    Ok(session.refuse_beyond_window(before.total(overhead(app, session)?), more, window)?)
 }
 
 /// Names the changed files that the folder of the session lacks.

@@ -1,11 +1,13 @@
 //! What the next request from an entry would cost, for `--dry-run`: with the model that would be asked. Asks no model.
 
-use offshoot_agent::forecast::{RequestForecast, RequestPlace, cost_words, request_forecast};
+use offshoot_agent::forecast::{RequestForecast, RequestPlace, request_forecast};
 use offshoot_agent::provider::Model;
 use offshoot_session::json::Object;
 use offshoot_session::session::Session;
+use offshoot_session::text::{counted, dollars, grouped};
 use offshoot_session::tree::NodeIx;
 
+use crate::agent::overhead;
 use crate::app::App;
 use crate::error::Result;
 use crate::models::{ModelArgs, ModelTable, ModelWishes, WithoutKey};
@@ -19,7 +21,7 @@ pub(crate) fn forecast(app: &App, session: &Session, place: RequestPlace) -> Res
 
 /// The forecast after a compaction that keeps so many tokens, without its summary.
 pub(crate) fn after_compaction(app: &App, session: &Session, kept: u64) -> Result<RequestForecast> {
-    Ok(RequestForecast::of_size(kept, &model(app, session)?))
+    Ok(RequestForecast::of_size(kept, overhead(app, session)?, &model(app, session)?))
 }
 
 fn model(app: &App, session: &Session) -> Result<Model> {
@@ -36,13 +38,13 @@ fn model(app: &App, session: &Session) -> Result<Model> {
 
 /// The forecast for a dry run: at an entry, after so many more tokens.
 pub(crate) fn after(app: &App, session: &Session, target: Option<NodeIx>, more_tokens: u64) -> Result<RequestForecast> {
-    forecast(app, session, RequestPlace { target, more_tokens })
+    forecast(app, session, RequestPlace { target, more_tokens, overhead: overhead(app, session)? })
 }
 
 /// The words for a forecast at a place to which a summary will be added, and for what that costs.
 pub(crate) fn words_without_summary(forecast: &RequestForecast, cost: Option<f64>) -> String {
-    let cost = cost.map(|cost| format!(", which costs about {}", cost_words(cost)));
-    format!("{}, without the summary{}", forecast.words(), cost.unwrap_or_default())
+    let cost = cost.map(|cost| format!(", which costs about {}", dollars(cost)));
+    format!("{}, without the summary{}", forecast.detailed_words(), cost.unwrap_or_default())
 }
 
 /// Adds the member `summaryCost`, of dry runs of what writes a summary.
@@ -60,4 +62,9 @@ pub(crate) fn with_forecast(object: Object, forecast: Option<&RequestForecast>) 
 
 pub(crate) fn json(forecast: &RequestForecast) -> String {
     forecast.to_json()
+}
+
+/// The messages of a context before and after an operation: estimates, both.
+pub(crate) fn sizes(before: u64, after: u64) -> String {
+    format!("messages: about {} before, {} after", counted(before, "token", "tokens"), grouped(after))
 }

@@ -8,9 +8,8 @@ use std::io;
 
 use offshoot_session::call_view::CallView;
 use offshoot_session::facts::Totals;
-use offshoot_session::text::{counted, grouped, noun, one_line};
+use offshoot_session::text::{counted, dollars, in_short, noun, one_line};
 use offshoot_session::transcript::{End, Item, ItemPart, Summarised, error_words};
-use offshoot_tui::text::in_short;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Voice {
@@ -93,7 +92,7 @@ pub(crate) fn say(item: &Item, words: &mut dyn ItemWords) -> io::Result<()> {
 fn summarised(of: &Summarised) -> String {
     match of {
         Summarised::Unknown => String::new(),
-        Summarised::Tokens(tokens) => format!("{} {} summarised", grouped(*tokens), noun(*tokens, "token", "tokens")),
+        Summarised::Tokens(tokens) => format!("{} summarised", counted(*tokens, "token", "tokens")),
         Summarised::BranchTo(leaf) => format!("of the branch that ended at {leaf}"),
     }
 }
@@ -164,7 +163,7 @@ pub(crate) fn in_words(totals: &Totals) -> String {
         words += &format!(", {} {}", in_short(totals.tokens), noun(totals.tokens, "token", "tokens"));
     }
     if totals.cost > 0.0 {
-        words += &format!(", ${:.2}", totals.cost);
+        words += &format!(", {}", dollars(totals.cost));
     }
     words
 }

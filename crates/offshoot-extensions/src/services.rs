@@ -147,19 +147,24 @@ impl AgentServices {
             "getSystemPrompt" => json!(self.standing()?.system),
             "getModel" => model(&self.standing()?.model),
             "getContextUsage" => {
-                let window = self.standing()?.model.context_window;
+                let Standing { model, overhead, .. } = self.standing()?;
+                let window = model.context_window;
                 let (answer, answered) = sync_channel(1);
                 let work = |owned: &mut OwnedSession| {
                     let session = owned.session();
-                    let tokens = offshoot_session::context::tokens(session, session.leaf(), session.dialect());
-                    tokens.map_err(AgentError::from)
+                    let weight = offshoot_session::context::weigh(session, session.leaf(), session.dialect());
+                    weight.map_err(AgentError::from)
                 };
                 self.agent()?.session_thread().send(work, move |done| drop(answer.send(done)));
                 let done = answered.recv().map_err(|_| ENDED.to_owned())?;
-                let tokens = done.and_then(|tokens| tokens).map_err(|error| error.to_string())?;
+                let weight = done.and_then(|weight| weight).map_err(|error| error.to_string())?;
+                let tokens = weight.total(overhead);
                 #[expect(clippy::cast_precision_loss, reason = "a percentage")]
                 let percent = if window == 0 { 0.0 } else { tokens as f64 * 100.0 / window as f64 };
-                json!({"tokens": tokens, "contextWindow": window, "percent": percent})
+                json!({
+                    "tokens": tokens, "contextWindow": window, "percent": percent,
+                    "messageTokens": weight.messages, "overheadTokens": overhead
+                })
             }
             "boundaryContext" => return self.boundary_context(params),
             "getScopedModels" => {
@@ -331,10 +336,10 @@ impl Services for AgentServices {
 /// What the next request from an entry, or from the leaf, would cost.
 async fn forecast(agent: &AgentSession, params: &Value, now: Millis) -> Result<Value, String> {
     let entry = params.get("entryId").and_then(Value::as_str).map(str::to_owned);
-    let model = agent.standing().await.map_err(|error| error.to_string())?.model;
+    let Standing { model, overhead, .. } = agent.standing().await.map_err(|error| error.to_string())?;
     let forecast = agent.read(move |session| {
         let target = entry.map(|entry| session.find(&entry)).transpose()?.or(session.leaf());
-        request_forecast((session, session.dialect()), RequestPlace { target, more_tokens: 0 }, &model, now)
+        request_forecast((session, session.dialect()), RequestPlace { target, more_tokens: 0, overhead }, &model, now)
     });
     let forecast = forecast.await.map_err(|error| error.to_string())?.map_err(|error| error.to_string())?;
     lenient_json::from_str(&forecast.to_json()).map_err(|error| error.to_string())

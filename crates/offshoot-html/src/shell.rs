@@ -12,7 +12,7 @@ use offshoot_session::clock::{parse_iso, to_iso};
 use offshoot_session::entry::Source as _;
 use offshoot_session::error::{Diagnostic, Result, Severity};
 use offshoot_session::session::{Session, SessionPart};
-use offshoot_session::text::{grouped, one_line};
+use offshoot_session::text::{counted, dollars, grouped, one_line};
 
 use crate::limits::LeftOut;
 use crate::picked::Picked;
@@ -345,17 +345,6 @@ fn tokens(totals: &Totals) -> String {
     parts.join(", ")
 }
 
-/// A number with commas and its noun.
-fn counted(count: u64, one: &str, many: &str) -> String {
-    format!("{} {}", grouped(count), if count == 1 { one } else { many })
-}
-
-fn dollars(cost: f64) -> String {
-    let text = format!("{cost:.3}");
-    let parts = text.split_once('.').and_then(|(whole, rest)| Some((whole.parse().ok()?, rest)));
-    parts.map_or_else(|| format!("${text}"), |(whole, rest)| format!("${}.{rest}", grouped(whole)))
-}
-
 /// A time to the minute, or the text itself if it is not a time.
 fn moment(text: &str) -> String {
     let iso = parse_iso(text).map(to_iso);
@@ -370,15 +359,6 @@ fn hash(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn dollars_have_commas() {
-        for (cost, wanted) in
-            [(0.0, "$0.000"), (12.3456, "$12.346"), (3977.5, "$3,977.500"), (-1.0, "$-1.000"), (f64::NAN, "$NaN")]
-        {
-            assert_eq!(dollars(cost), wanted);
-        }
-    }
 
     #[test]
     fn times_are_for_people() {

@@ -9,7 +9,7 @@ mod cut;
 pub mod report;
 
 use crate::compose::NewEntry;
-use crate::context::Retained;
+use crate::context::{ContextWeight, Retained};
 use crate::conversation::{self, SpokenPart};
 use crate::entry::Source;
 use crate::error::{Error, Result};
@@ -19,6 +19,7 @@ use crate::id::EntryId;
 use crate::json::{Object, quote};
 use crate::kind::{Kind, Role};
 use crate::summariser::{Answer, Drafted, Purpose, Request, SYSTEM_PROMPT, Summariser, combined, said};
+use crate::tokens::estimate_summary;
 use crate::tree::NodeIx;
 
 pub use pinned::{PIN, Pinned};
@@ -102,8 +103,8 @@ pub struct Plan {
     /// The start of a split turn. It goes and gets a summary of its own.
     pub turn_prefix: Vec<PlannedMessage>,
     pub kept: Vec<PlannedMessage>,
-    /// Tokens of the context before the compaction.
-    pub tokens_before: u64,
+    /// The context before the compaction.
+    pub before: ContextWeight,
     /// The compaction at the start of the context.
     pub previous: Option<NodeIx>,
     /// That compaction's summary, as in the file.
@@ -172,7 +173,7 @@ pub fn plan_on(
         first_kept_id,
         turn_start: cut.turn_start.and_then(|start| projection.entries.get(start)).map(|entry| entry.ix),
         kept: projection.said(cut.first_kept..projection.entries.len()),
-        tokens_before: projection.tokens,
+        before: projection.weight,
         previous: projection.previous,
         previous_summary: None,
         earlier: None,
@@ -215,6 +216,11 @@ impl Plan {
         self.turn_start.is_some()
     }
 
+    /// The context before the compaction, as pi counts it for the entry.
+    pub fn tokens_before(&self) -> u64 {
+        self.before.stored_total()
+    }
+
     /// An estimate of the messages that stay.
     pub fn tokens_kept(&self) -> u64 {
         self.kept.iter().map(|said| said.tokens).sum()
@@ -222,7 +228,7 @@ impl Plan {
 
     /// An estimate of the context after a compaction with this summary.
     pub fn tokens_after(&self, summary: &str) -> u64 {
-        (summary.encode_utf16().count() as u64).div_ceil(4) + self.tokens_kept()
+        estimate_summary(summary) + self.tokens_kept()
     }
 
     /// The history as text.
@@ -314,7 +320,7 @@ impl Plan {
 
     /// The compaction entry for the leaf of the plan.
     pub fn entry(&self, drafted: &Drafted, dialect: Dialect) -> NewEntry {
-        NewEntry::compaction(&drafted.compaction(self.first_kept_id.as_str(), self.tokens_before), dialect)
+        NewEntry::compaction(&drafted.compaction(self.first_kept_id.as_str(), self.tokens_before()), dialect)
     }
 }
 

@@ -6,6 +6,7 @@
 mod checkpoint;
 mod retained;
 mod render;
+mod weight;
 mod pi;
 mod in_order;
 mod omp;
@@ -19,13 +20,14 @@ use crate::id::EntryId;
 use crate::json::Json;
 use crate::kind::Role;
 use crate::system::Replay;
-use crate::tokens;
 use crate::tree::NodeIx;
 
 pub use omp::OmpSettings;
 pub(crate) use pi::{EditedEntry, EntryEdits};
 pub(crate) use render::text_block;
 pub(crate) use retained::Retained;
+use weight::TailTally;
+pub use weight::{ContextReport, ContextScale, ContextWeight};
 
 /// One message of a context.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -100,39 +102,36 @@ pub fn build(source: &dyn Source, leaf: Option<NodeIx>, form: Dialect) -> Result
     source.tree().whole(context?)
 }
 
-/// The tokens of the context at `leaf`, without a plan of all of it where the provider has reported them since the last
-/// compaction; see [`Context::tokens`].
+/// Weighs the context at `leaf`. Reads all of its messages.
 ///
 /// # Errors
 /// The medium cannot be read.
-pub fn tokens(source: &dyn Source, leaf: Option<NodeIx>, form: Dialect) -> Result<u64> {
-    let reported = match (form, leaf) {
-        (Dialect::Pi, Some(leaf)) => pi::reported_tokens(source, leaf)?,
+pub fn weigh(source: &dyn Source, leaf: Option<NodeIx>, form: Dialect) -> Result<ContextWeight> {
+    build(source, leaf, form)?.weigh(source, leaf)
+}
+
+/// [`ContextWeight::total`] of the context at `leaf`. Reads from the end, only as far as the last usable report.
+///
+/// # Errors
+/// The medium cannot be read.
+pub fn total_tokens(source: &dyn Source, leaf: Option<NodeIx>, form: Dialect, overhead: u64) -> Result<u64> {
+    let tree = source.tree();
+    let mut tally = TailTally::new(tree, leaf);
+    let measured = match (form, leaf) {
+        (Dialect::Pi, Some(leaf)) => pi::measured(source, leaf, &mut tally)?,
         (Dialect::Pi, None) | (Dialect::Omp, _) => None,
     };
-    match reported {
-        Some(tokens) => source.tree().whole(tokens),
-        None => build(source, leaf, form)?.tokens(source),
+    if let Some(tokens) = measured {
+        return tree.whole(tokens);
     }
-}
-
-/// Counts messages from the last one on, until one has a report.
-#[derive(Debug, Default)]
-struct TailTally {
-    trailing: u64,
-}
-
-impl TailTally {
-    /// Adds the messages before those that were added; answers the sum when one of them has a report.
-    fn add(&mut self, messages: &[Message]) -> Option<u64> {
-        for message in messages.iter().rev() {
-            if let Some(total) = tokens::reported(message.json()) {
-                return Some(total + self.trailing);
-            }
-            self.trailing += tokens::estimate(message.json());
+    tally.trailing = 0;
+    let context = build(source, leaf, form)?;
+    for message in context.messages_from_end(source) {
+        if let Some(tokens) = tally.add(tree, &message?) {
+            return tree.whole(tokens);
         }
-        None
     }
+    tree.whole(tally.trailing.saturating_add(overhead))
 }
 
 impl Context {
@@ -165,19 +164,17 @@ impl Context {
         self.steps.iter().filter_map(RenderStep::entry).chain(self.counted.iter().copied()).collect()
     }
 
-    /// The tokens of the context, as [`Estimator`](crate::tokens::Estimator) counts them. Reads from the end, only as far
-    /// as the last usable report of a provider.
+    /// Weighs this context, which is the one at `leaf`.
     ///
     /// # Errors
     /// The medium cannot be read.
-    pub fn tokens(&self, source: &dyn Source) -> Result<u64> {
-        let mut tally = TailTally::default();
-        for step in self.steps.iter().rev() {
-            if let Some(tokens) = tally.add(&render::step(source, step)?) {
-                return Ok(tokens);
-            }
+    pub fn weigh(&self, source: &dyn Source, leaf: Option<NodeIx>) -> Result<ContextWeight> {
+        let tree = source.tree();
+        let mut scale = ContextScale::new(tree, leaf);
+        for message in self.messages(source) {
+            scale.add(tree, &message?);
         }
-        Ok(tally.trailing)
+        tree.whole(scale.finish())
     }
 
     /// All system messages as one (JSON) with the time `at`; `None` if there are none. Reads these messages alone.

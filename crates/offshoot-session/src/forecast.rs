@@ -43,8 +43,12 @@ pub struct AskedModel<'a> {
 /// What the next request would contain, in tokens.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Forecast {
-    /// The whole context.
+    /// The whole request.
     pub context_tokens: u64,
+    /// The estimates of its messages.
+    pub message_tokens: u64,
+    /// Its system prompt and its tools; a report has them already.
+    pub overhead_tokens: u64,
     /// What is probably cached; `None` if the model never reported a cache in this session's last hours.
     pub cached_tokens: Option<u64>,
     /// How long it stays cached, in milliseconds, unless a request uses it; `None` if nothing is cached.
@@ -69,6 +73,8 @@ pub struct NextRequest<'a> {
     pub now: Millis,
     /// The dialect in which the context is built.
     pub form: Dialect,
+    /// The tokens of its system prompt and its tools.
+    pub overhead: u64,
 }
 
 /// Forecasts the next request from `target` (`None`: an empty context). Reads the path to `target` as far up as its
@@ -78,7 +84,13 @@ pub struct NextRequest<'a> {
 /// The medium cannot be read.
 pub fn forecast(source: &dyn Source, target: Option<NodeIx>, next: &NextRequest<'_>) -> Result<Forecast> {
     let tree = source.tree();
-    let mut found = Forecast { context_tokens: context::tokens(source, target, next.form)?, ..Forecast::default() };
+    let weight = context::weigh(source, target, next.form)?;
+    let mut found = Forecast {
+        context_tokens: weight.total(next.overhead),
+        message_tokens: weight.messages,
+        overhead_tokens: next.overhead,
+        ..Forecast::default()
+    };
     let Some(target) = target else { return Ok(found) };
     let mut path = PathDown::new(tree, target);
     let mut passed = HashSet::new();
@@ -92,7 +104,7 @@ pub fn forecast(source: &dyn Source, target: Option<NodeIx>, next: &NextRequest<
         let Some(shared) = path.shared_with(ix, &mut passed) else { continue };
         let tokens = match (shared == ix, next.rule.reach) {
             (true, _) => usage.prompt(),
-            (false, CacheReach::CommonStart) => context::tokens(source, Some(shared), next.form)?,
+            (false, CacheReach::CommonStart) => context::total_tokens(source, Some(shared), next.form, next.overhead)?,
             (false, CacheReach::WholeRequests) => request_above(source, shared, next.model)?,
         };
         let tokens = tokens.min(found.context_tokens);
@@ -222,7 +234,7 @@ mod tests {
         let target = session.tree().find(target.as_str());
         let model = AskedModel { provider: "p", id: "m1" };
         let rule = CacheRule { reach, ..RULE };
-        let next = NextRequest { model, rule, now: START + minutes * MINUTE, form: Dialect::Pi };
+        let next = NextRequest { model, rule, now: START + minutes * MINUTE, form: Dialect::Pi, overhead: 0 };
         let found = forecast(session, target, &next).unwrap();
         assert_eq!(found.fresh_tokens(), found.context_tokens - found.cached_tokens.unwrap_or(0));
         (found.context_tokens, found.cached_tokens, found.cache_expires_in_ms.map(|left| left / MINUTE))

@@ -31,8 +31,8 @@
 pub mod clock;
 pub mod id;
 pub mod json;
-pub mod error;
 pub mod text;
+pub mod error;
 pub mod kind;
 pub mod envelope;
 pub mod header;

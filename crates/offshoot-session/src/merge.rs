@@ -9,7 +9,7 @@ use std::collections::HashSet;
 
 use crate::branch_summary::{self, BranchPlan, MergedPart};
 use crate::compose::{NewBranchSummary, NewEntry};
-use crate::context;
+use crate::context::{self, ContextWeight};
 use crate::entry::Source;
 use crate::error::Result;
 use crate::header::Dialect;
@@ -51,7 +51,7 @@ pub struct MergePlan {
     /// What a summariser would read.
     pub summary: BranchPlan,
     /// The context at the target, before the merge.
-    pub tokens_before: u64,
+    pub before: ContextWeight,
     /// The entry below which the summary goes.
     pub onto: Option<NodeIx>,
 }
@@ -84,9 +84,10 @@ pub fn plan(here: PickEnd<'_>, request: &MergeRequest<'_>) -> Result<MergePlan> 
     let part = MergedPart { tip: request.tip, base, entries: entries.clone() };
     let since = said_since(here.source, &context, request.onto, parted);
     let summary = branch_summary::plan_merge(from.source, part, since, request.budget)?;
-    let (is_repeated, tokens_before) = (earlier.is_some(), context.tokens(here.source)?);
+    let is_repeated = earlier.is_some();
+    let before = context.weigh(here.source, request.onto)?;
     let onto = request.onto;
-    from.source.tree().whole(MergePlan { merged, entries, already, is_repeated, summary, tokens_before, onto })
+    from.source.tree().whole(MergePlan { merged, entries, already, is_repeated, summary, before, onto })
 }
 
 /// The messages of the context below an entry, from the last one on.
@@ -183,7 +184,7 @@ impl MergePlan {
             .raw("alreadyHere", self.already)
             .raw("isRepeated", self.is_repeated)
             .raw("tokens", self.summary.tokens)
-            .raw("tokensBefore", self.tokens_before)
+            .raw("tokensBefore", self.before.total(0))
             .raw("leftOut", self.summary.left_out);
         self.summary.files.details(object)
     }

@@ -332,7 +332,7 @@ impl<'a> Planner<'a> {
             already: self.already,
             restated: restated.map(|(provider, model)| format!("{provider}/{model}")),
             tokens,
-            tokens_before: context.tokens(source)?,
+            before: context.weigh(source, self.onto)?,
             bytes: entries.iter().map(NewEntry::size).sum(),
             files: files.lists(),
             images,

@@ -12,10 +12,10 @@ use unicode_segmentation::GraphemeCursor;
 pub use clean::{CleanStart, clean, clean_lines, steers};
 pub use spelling::{spell_lines, spell_name};
 
-/// A number with its noun: `1 entry`, `2 entries`.
+/// A number with its noun: `1 entry`, `2,000 entries`.
 #[must_use]
 pub fn counted<N: Copy + Display + PartialEq + From<u8>>(count: N, one: &str, many: &str) -> String {
-    format!("{count} {}", noun(count, one, many))
+    format!("{} {}", grouped(count), noun(count, one, many))
 }
 
 /// The noun of a number that is written in another form than [`counted`]'s.
@@ -36,7 +36,7 @@ pub fn shell_word(word: &str) -> String {
 
 /// A number with a comma between thousands.
 #[must_use]
-pub fn grouped(number: u64) -> String {
+pub fn grouped<N: Display>(number: N) -> String {
     let digits = number.to_string();
     let mut out = String::with_capacity(digits.len() + digits.len() / 3);
     for (at, digit) in digits.chars().enumerate() {
@@ -48,23 +48,31 @@ pub fn grouped(number: u64) -> String {
     out
 }
 
-/// A cost in dollars and cents, with a comma between thousands; the order in which costs were added makes no difference.
+/// A cost in dollars and cents, with a comma between thousands. Below a cent it has four decimals: most prompts cost less.
+/// The order in which costs were added makes no difference.
 #[must_use]
 pub fn dollars(cost: f64) -> String {
-    let cents = ((cost * 1e9).round() / 1e7).round() / 100.0;
+    let nano = (cost * 1e9).round();
+    let parts = (nano / 1e5).round();
+    if parts != 0.0 && parts.abs() < 100.0 {
+        return format!("${:.4}", parts / 1e4);
+    }
+    // A negative zero is a zero.
+    let cents = (nano / 1e7).round() / 100.0 + 0.0;
     let text = format!("{cents:.2}");
-    let parts = text.split_once('.').and_then(|(whole, rest)| Some((whole.parse().ok()?, rest)));
-    parts.map_or_else(|| format!("${text}"), |(whole, rest)| format!("${}.{rest}", grouped(whole)))
+    let whole = text.split_once('.').and_then(|(whole, rest)| Some((whole.parse::<u64>().ok()?, rest)));
+    whole.map_or_else(|| format!("${text}"), |(whole, rest)| format!("${}.{rest}", grouped(whole)))
 }
 
-/// Such as 950, 1.2k, 34k, 5.6M.
+/// A rounded number such as 950, 1.2k, 34k, 5.6M.
 #[must_use]
 pub fn in_short(number: u64) -> String {
+    let tenths = |unit: u64| (number / (unit / 10)).saturating_add(number % (unit / 10) / (unit / 20));
     match number {
         0..1_000 => number.to_string(),
-        1_000..10_000 => format!("{:.1}k", number as f64 / 1e3),
-        10_000..1_000_000 => format!("{}k", number / 1_000),
-        _ => format!("{:.1}M", number as f64 / 1e6),
+        1_000..9_950 => format!("{}.{}k", tenths(1_000) / 10, tenths(1_000) % 10),
+        9_950..999_500 => format!("{}k", (number + 500) / 1_000),
+        _ => format!("{}.{}M", grouped(tenths(1_000_000) / 10), tenths(1_000_000) % 10),
     }
 }
 
@@ -161,7 +169,23 @@ mod tests {
 
     #[test]
     fn large_numbers_take_few_characters() {
-        for (number, said) in [(0, "0"), (999, "999"), (1_234, "1.2k"), (34_567, "34k"), (5_600_000, "5.6M")] {
+        for (number, said) in [
+            (0, "0"),
+            (999, "999"),
+            (1_000, "1.0k"),
+            (1_249, "1.2k"),
+            (1_250, "1.3k"),
+            (9_949, "9.9k"),
+            (9_950, "10k"),
+            (26_499, "26k"),
+            (26_799, "27k"),
+            (999_499, "999k"),
+            (999_500, "1.0M"),
+            (5_649_999, "5.6M"),
+            (5_650_000, "5.7M"),
+            (1_234_567_890, "1,234.6M"),
+            (u64::MAX, "18,446,744,073,709.6M"),
+        ] {
             assert_eq!(in_short(number), said);
         }
     }
@@ -171,6 +195,12 @@ mod tests {
         assert_eq!([0, 1_234, 1_234_567].map(grouped), ["0", "1,234", "1,234,567"]);
         let costs = [0.0, 0.075, 12.345_6, 3977.5, 1_234_567.0, -1.0, f64::NAN].map(dollars);
         assert_eq!(costs, ["$0.00", "$0.08", "$12.35", "$3,977.50", "$1,234,567.00", "$-1.00", "$NaN"]);
+        let small = [0.000_04, 0.000_05, 0.000_3, 0.009_94, 0.009_96, 0.01, 0.671, -0.000_01].map(dollars);
+        assert_eq!(small, ["$0.00", "$0.0001", "$0.0003", "$0.0099", "$0.01", "$0.01", "$0.67", "$0.00"]);
+        assert_eq!(
+            [0usize, 1, 2, 26_799].map(|count| counted(count, "entry", "entries")),
+            ["0 entries", "1 entry", "2 entries", "26,799 entries"]
+        );
         assert_eq!([0u64, 1, 2].map(|count| counted(count, "entry", "entries")), ["0 entries", "1 entry", "2 entries"]);
         assert_eq!([0u64, 1, 2].map(|count| noun(count, "token", "tokens")), ["tokens", "token", "tokens"]);
     }

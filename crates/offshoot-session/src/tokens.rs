@@ -9,7 +9,7 @@ const IMAGE_CHARS: u64 = 4800;
 pub fn estimate(message: Json<'_>) -> u64 {
     let content = message.get("content");
     let chars = match message.str("role").as_deref() {
-        Some("user" | "toolResult" | "custom" | "hookMessage") => content.map_or(0, text_and_images),
+        Some("user" | "developer" | "toolResult" | "custom" | "hookMessage") => content.map_or(0, text_and_images),
         Some("assistant") => content.map_or(0, assistant),
         Some("bashExecution") => member_chars(message, "command") + member_chars(message, "output"),
         Some("branchSummary" | "compactionSummary") => member_chars(message, "summary"),
@@ -111,49 +111,6 @@ fn plausible(number: Option<Json<'_>>) -> f64 {
     number.and_then(Json::as_f64).filter(|number| number.abs() <= MOST).unwrap_or(0.0)
 }
 
-/// The size of a context.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-#[expect(missing_docs, reason = "the names of the others say what they are")]
-pub struct ContextEstimate {
-    pub tokens: u64,
-    /// The total of the last usable report.
-    pub usage_tokens: u64,
-    /// The estimate for the messages after that report.
-    pub trailing_tokens: u64,
-    /// The index of the message with that report.
-    pub last_usage_index: Option<usize>,
-}
-
-/// Estimates a context message by message: the last report of a turn that did not fail, plus an estimate of what
-/// follows.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Estimator {
-    estimate: ContextEstimate,
-    seen: usize,
-}
-
-#[expect(missing_docs, reason = "the name says it")]
-impl Estimator {
-    /// Adds the next message and returns its own estimate.
-    pub fn add(&mut self, message: Json<'_>) -> u64 {
-        let own = estimate(message);
-        match reported(message) {
-            Some(total) => {
-                self.estimate.usage_tokens = total;
-                self.estimate.trailing_tokens = 0;
-                self.estimate.last_usage_index = Some(self.seen);
-            }
-            None => self.estimate.trailing_tokens += own,
-        }
-        self.seen += 1;
-        own
-    }
-
-    pub fn finish(self) -> ContextEstimate {
-        ContextEstimate { tokens: self.estimate.usage_tokens + self.estimate.trailing_tokens, ..self.estimate }
-    }
-}
-
 /// The total that a provider reported with a message, if its turn did not fail.
 pub(crate) fn reported(message: Json<'_>) -> Option<u64> {
     let total = reported_usage(message)?.total;
@@ -190,25 +147,10 @@ mod tests {
             (r#"{"role":"assistant","content":[{"type":"toolCall","name":"bash","arguments":{"command":"ls"}}]}"#, 5),
             (r#"{"role":"bashExecution","command":"ls","output":"abc"}"#, 2),
             (r#"{"role":"user","content":"😀😀"}"#, 1),
+            (r#"{"role":"developer","content":"abcde"}"#, 2),
             (r#"{"role":"novel","content":"abcde"}"#, 0),
         ] {
             assert_eq!(estimate(Json::parse(message).unwrap()), tokens, "{message}");
         }
-    }
-
-    #[test]
-    fn the_last_good_report_counts() {
-        let mut estimator = Estimator::default();
-        for message in [
-            r#"{"role":"user","content":"abcdefgh"}"#,
-            r#"{"role":"assistant","content":[],"usage":{"input":90,"output":10}}"#,
-            r#"{"role":"user","content":"abcdefgh"}"#,
-            r#"{"role":"assistant","content":[],"stopReason":"error","usage":{"totalTokens":9999}}"#,
-        ] {
-            estimator.add(Json::parse(message).unwrap());
-        }
-        let expected =
-            ContextEstimate { tokens: 102, usage_tokens: 100, trailing_tokens: 2, last_usage_index: Some(1) };
-        assert_eq!(estimator.finish(), expected);
     }
 }

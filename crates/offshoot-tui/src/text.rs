@@ -11,8 +11,8 @@ mod props;
 
 pub use cut::{fit, joined, truncate, truncate_line, truncate_middle};
 pub use measure::{draw, line_width, width};
-pub use offshoot_session::text::in_short;
 pub use offshoot_session::text::{clean, clean_lines};
+pub use offshoot_session::text::{dollars, in_short};
 pub use wrap::{WrappedRow, WrappedRows, rows, wrap};
 
 /// Replaces omitted text.

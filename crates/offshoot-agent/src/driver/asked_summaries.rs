@@ -82,7 +82,7 @@ pub(super) fn given_compaction(
     let new = NewCompaction {
         summary: &given.text,
         first_kept: Some(first_kept),
-        tokens_before: given.tokens_before.unwrap_or(plan.tokens_before),
+        tokens_before: given.tokens_before.unwrap_or(plan.tokens_before()),
         details: details.as_deref().and_then(|text| Json::parse(text).ok()),
         from_hook: Some(true),
         usage: usage.as_deref().and_then(|text| Json::parse(text).ok()),
@@ -101,7 +101,7 @@ fn compaction(session: &Session, plan: &Plan, instructions: Option<String>, reas
         "messagesToSummarize": messages(&plan.history),
         "turnPrefixMessages": messages(&plan.turn_prefix),
         "isSplitTurn": plan.is_split(),
-        "tokensBefore": plan.tokens_before,
+        "tokensBefore": plan.tokens_before(),
         "previousSummary": plan.previous_summary.as_deref(),
         "fileOps": {"read": plan.files.read, "written": [], "edited": plan.files.modified},
         "settings": {

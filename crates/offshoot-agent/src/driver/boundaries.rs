@@ -221,11 +221,11 @@ fn compose(session: &Session, draft: &Value) -> Result<NewEntry, String> {
                     return Err(format!("it keeps from {id}, which is not on this branch"));
                 }
             }
-            let tokens = offshoot_session::context::tokens(session, session.leaf(), session.dialect());
+            let before = offshoot_session::context::weigh(session, session.leaf(), session.dialect());
             let new = NewCompaction {
                 summary: text("summary"),
                 first_kept,
-                tokens_before: tokens.unwrap_or_default(),
+                tokens_before: before.map_or(0, |before| before.stored_total()),
                 details: parsed(&details),
                 from_hook: Some(true),
                 usage: parsed(&usage),

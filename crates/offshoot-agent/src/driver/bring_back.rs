@@ -2,6 +2,7 @@
 //! written in one step. Plans are made for the session as it is; the library checks them again when they are written.
 
 use offshoot_session::branch_summary::{BranchPlan, Instructions};
+use offshoot_session::context::ContextWeight;
 use offshoot_session::error::Error;
 use offshoot_session::files::FileLists;
 use offshoot_session::merge::MergeRequest;
@@ -27,6 +28,8 @@ const FILES: usize = 5;
 pub(super) struct Limits {
     pub(super) budget: u64,
     pub(super) window: u64,
+    /// The tokens of the system prompt and the tools.
+    pub(super) overhead: u64,
 }
 
 pub(super) enum ReadyBringBack {
@@ -68,7 +71,7 @@ pub(super) async fn plan(
     let instructions = instructions.as_deref().map_or(Instructions::Plain, Instructions::Focus);
     let summary: Box<BranchPlan> = Box::new(planned.plan.summary.clone());
     let (drafted, warning) = drafted_branch(resources, &summary, instructions).await?;
-    let (before, more) = (planned.plan.tokens_before, estimate_summary(&drafted.text));
+    let (before, more) = (planned.plan.before, estimate_summary(&drafted.text));
     let checked = move |owned: &mut OwnedSession| refuse_too_big(owned.session(), before, more, limits);
     asked(resources, checked).await??;
     Ok((ReadyBringBack::Merge(planned, drafted), warning))
@@ -93,7 +96,7 @@ fn plan_uncompact(session: &Session, limits: Limits) -> Result<ReadyBringBack, J
     let Some(planned) = session.plan_uncompact().map_err(failed)? else {
         return Ok(ReadyBringBack::Nothing("the current branch has no compaction".to_owned()));
     };
-    refuse_too_big(session, planned.plan.tokens_before, planned.plan.tokens, limits)?;
+    refuse_too_big(session, planned.plan.before, planned.plan.tokens, limits)?;
     Ok(ReadyBringBack::Uncompact(Box::new(planned)))
 }
 
@@ -106,7 +109,7 @@ fn plan_pick(session: &Session, selections: &[Vec<String>], limits: Limits) -> R
     if planned.plan.is_empty() {
         return Ok(ReadyBringBack::Nothing(format!("nothing to do: {}", nothing_to_pick(&planned.plan))));
     }
-    refuse_too_big(session, planned.plan.tokens_before, planned.plan.tokens, limits)?;
+    refuse_too_big(session, planned.plan.before, planned.plan.tokens, limits)?;
     Ok(ReadyBringBack::Pick(Box::new(planned)))
 }
 
@@ -116,10 +119,10 @@ fn plan_merge(session: &Session, tip: &str, limits: Limits) -> Result<Box<Planne
     session.plan_merge(&request).map(Box::new).map_err(failed)
 }
 
-fn refuse_too_big(session: &Session, before: u64, more: u64, limits: Limits) -> Result<(), JobDraft> {
+fn refuse_too_big(session: &Session, before: ContextWeight, more: u64, limits: Limits) -> Result<(), JobDraft> {
     match limits.window {
         0 => Ok(()),
-        window => session.refuse_beyond_window(before, more, window).map_err(failed),
+        window => session.refuse_beyond_window(before.total(limits.overhead), more, window).map_err(failed),
     }
 }
 

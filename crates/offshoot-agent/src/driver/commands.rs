@@ -11,6 +11,7 @@ use crate::event::{Event, Reason};
 use crate::extensions::Happening;
 use crate::key_redactor::KeyRedactor;
 use crate::message::{Message, UserMessage};
+use crate::request::{Frame, overhead_tokens};
 use crate::setup::{ReloadedSetup, Setup};
 use crate::turn::{Job, TurnInput};
 use crate::window::{OversizedPrompt, Window};
@@ -273,6 +274,7 @@ impl Driver {
 
     fn standing(&self) -> Standing {
         let (steering, follow_up) = self.state.queued();
+        let Frame { system, tools, .. } = self.frame();
         Standing {
             model: self.setup.model.clone(),
             thinking: self.setup.thinking(),
@@ -280,7 +282,8 @@ impl Driver {
             is_at_a_job: self.state.is_at_a_job(),
             steering,
             follow_up,
-            system: self.run_system.clone().unwrap_or_else(|| self.setup.system_text()),
+            overhead: overhead_tokens(&system, &tools),
+            system,
             resources: self.setup.resources.clone(),
             tools: ToolList(self.tool_set.all().into()),
             active_tools: self.setup.tools.iter().map(|tool| tool.name().to_owned()).collect(),

@@ -22,6 +22,7 @@ use crate::error::AgentError;
 use crate::event::{CompactionResult, Event, RawJson, Reason};
 use crate::extensions::{GivenSummary, Happening, SummaryVerdict};
 use crate::recorded::Recorded;
+use crate::request::{Frame, overhead_tokens};
 use crate::summarise::Listener;
 use crate::turn::{Job, JobDraft, JobResult, Navigated, Navigation, Ticket, TurnInput};
 use crate::words::in_words;
@@ -63,7 +64,9 @@ impl Driver {
         let resources = JobResources { handle, setup, provider, listener };
         let settings = self.setup.compaction();
         let budget = branch_summary::budget(self.setup.model.context_window, self.setup.branch_reserve);
-        let limits = Limits { budget, window: self.setup.model.context_window };
+        let Frame { system, tools, .. } = self.frame();
+        let overhead = overhead_tokens(&system, &tools);
+        let limits = Limits { budget, window: self.setup.model.context_window, overhead };
         self.spawn(async move {
             let ready = caught_task(|| async {
                 match job {
@@ -224,7 +227,7 @@ fn write(owned: &mut OwnedSession, ready: ReadyJob) -> Result<Committed, AgentEr
             });
             let result = CompactionResult {
                 first_kept_entry_id: plan.first_kept_id.as_str().to_owned(),
-                tokens_before: plan.tokens_before,
+                tokens_before: plan.tokens_before(),
                 estimated_tokens_after: plan.tokens_after(&drafted.text),
                 report: RawJson(compact::report::report(&plan, &drafted.text).to_json()),
                 summary: drafted.text,

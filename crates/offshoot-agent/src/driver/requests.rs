@@ -64,7 +64,7 @@ impl Driver {
     }
 
     /// What requests have beside the session's messages, without the key.
-    fn frame(&self) -> Frame {
+    pub(super) fn frame(&self) -> Frame {
         let mut model = self.setup.model.clone();
         if model.images && !self.setup.provider.sends_images() {
             model = Arc::new(Model { images: false, ..Model::clone(&model) });

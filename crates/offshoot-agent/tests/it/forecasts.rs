@@ -101,8 +101,9 @@ fn meter(api: Api) -> Box<dyn FnMut(&Seen) -> Usage + Send> {
 
 async fn forecast(agent: &AgentSession, model: &Model) -> Forecast {
     let model = model.clone();
+    let overhead = agent.standing().await.unwrap().overhead;
     let found = agent.read(move |session| {
-        let place = RequestPlace { target: session.leaf(), more_tokens: 0 };
+        let place = RequestPlace { target: session.leaf(), more_tokens: 0, overhead };
         request_forecast((session, session.dialect()), place, &model, SystemClock.now()).unwrap().tokens
     });
     found.await.unwrap()

@@ -86,7 +86,7 @@ impl From<Network> for SandboxNetwork {
 }
 
 /// The agent.
-#[derive(Debug, Clone, clap::Args)]
+#[derive(Debug, Clone, Default, clap::Args)]
 #[command(next_help_heading = "Agent")]
 pub(crate) struct Args {
     /// The prompt; @FILE attaches a text file or a picture

@@ -3,9 +3,10 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError};
 
-use offshoot_agent::context_files::{self, Links};
+use offshoot_agent::context_files::{self, ContextTrouble, Links};
 use offshoot_agent::model::{Keys, Models};
-use offshoot_agent::provider::{Model, Secret};
+use offshoot_agent::provider::{Model, Secret, ToolSpec};
+use offshoot_agent::request::overhead_tokens;
 use offshoot_agent::resources::{ResourceLists, ResourcePlaces, SharedResources, SystemTexts, TypedTexts, of_project};
 use offshoot_agent::sandbox::Sandbox;
 use offshoot_agent::sessions::Sessions;
@@ -52,27 +53,11 @@ pub(crate) fn setup(app: &App, args: &Args, session: &Session, approver: Approve
     let (user, (ChosenModel { model, thinking }, tool_sets)) = usable_settings(app, &layers, choose)?;
     let cwd = app.folder_of(session);
     let shell = shell(&user);
-    let home = app.environment.data.clone().unwrap_or_default();
-    let is_trusted = app.trust_of(&cwd).0 == Trust::Given;
-    let links = if is_trusted { Links::Anywhere } else { Links::Inside };
-    let pi = pi_folder(&app.environment);
-    let home = pi.filter(|_| !context_files::has_one(&home)).map_or(home.clone(), Path::to_path_buf);
-    let (context, troubles) =
-        if args.no_context_files { Default::default() } else { context_files::find(&home, &cwd, links) };
-    troubles.iter().for_each(|trouble| app.ui.warning(&trouble.to_string()));
-    let (resources, texts) = resources(app, args, &layers, &cwd, is_trusted);
+    let (prompt, troubles) = prompt_parts(app, args, &layers, &cwd);
     let sandbox = confine::sandbox(app, args, &user.sandbox, &cwd)?;
+    let prompt = PromptParts { sandbox: sandbox.as_ref().map(Sandbox::for_model), ..prompt };
+    let resources = prompt.resources.clone();
     let tools = branch_tools(app, args, session, &tool_sets)?;
-    let date = to_iso(app.now());
-    let prompt = PromptParts {
-        context,
-        custom: texts.replacing,
-        append: texts.added,
-        date: date.get(..10).unwrap_or(&date).to_owned(),
-        cwd: cwd.clone(),
-        resources: resources.clone(),
-        sandbox: sandbox.as_ref().map(Sandbox::for_model),
-    };
     let outputs = app.output_folder();
     // Sessions may be opened while the front end owns the terminal.
     let quiet = App { ui: app.ui.quiet(), ..app.clone() };
@@ -117,6 +102,45 @@ pub(crate) fn setup(app: &App, args: &Args, session: &Session, approver: Approve
     setup.source =
         Some(Arc::new(FolderSetups { app: app.clone(), args: args.clone(), approver: setup.approver.clone() }));
     Ok(setup)
+}
+
+/// The tokens of the system prompt and the tools that an agent in the session's folder would send, without extensions. Warns
+/// of nothing.
+pub(crate) fn overhead(app: &App, session: &Session) -> Result<u64> {
+    let (app, args) = (&App { ui: app.ui.quiet(), ..app.clone() }, &Args::default());
+    let layers = app.layers(session)?;
+    let (user, tool_sets) = usable_settings(app, &layers, |user| tool_sets(args, user))?;
+    let cwd = app.folder_of(session);
+    let prompt = prompt_parts(app, args, &layers, &cwd).0;
+    let sandbox = confine::sandbox(app, args, &user.sandbox, &cwd)?;
+    let prompt = PromptParts { sandbox: sandbox.as_ref().map(Sandbox::for_model), ..prompt };
+    let tools = branch_tools(app, args, session, &tool_sets)?;
+    let specs: Vec<ToolSpec> = tools.iter().map(|tool| tool.spec()).collect();
+    Ok(overhead_tokens(&SystemPrompt::Parts(Arc::new(prompt)).text(&tools), &specs))
+}
+
+/// The parts of the system prompt of a folder but for its sandbox, and what is odd about its instructions.
+fn prompt_parts(app: &App, args: &Args, layers: &Layers, cwd: &Path) -> (PromptParts, Vec<ContextTrouble>) {
+    let home = app.environment.data.clone().unwrap_or_default();
+    let is_trusted = app.trust_of(cwd).0 == Trust::Given;
+    let links = if is_trusted { Links::Anywhere } else { Links::Inside };
+    let pi = pi_folder(&app.environment);
+    let home = pi.filter(|_| !context_files::has_one(&home)).map_or(home.clone(), Path::to_path_buf);
+    let (context, troubles) =
+        if args.no_context_files { Default::default() } else { context_files::find(&home, cwd, links) };
+    troubles.iter().for_each(|trouble| app.ui.warning(&trouble.to_string()));
+    let (resources, texts) = resources(app, args, layers, cwd, is_trusted);
+    let date = to_iso(app.now());
+    let parts = PromptParts {
+        context,
+        custom: texts.replacing,
+        append: texts.added,
+        date: date.get(..10).unwrap_or(&date).to_owned(),
+        cwd: cwd.to_path_buf(),
+        resources,
+        sandbox: None,
+    };
+    (parts, troubles)
 }
 
 /// Whether an extension may register a model that is not known.

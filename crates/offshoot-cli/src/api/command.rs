@@ -2,7 +2,7 @@
 
 use std::io;
 
-use offshoot_agent::forecast::RequestForecast;
+use offshoot_agent::forecast::{RequestForecast, RequestPlace};
 use offshoot_session::session::Session;
 use offshoot_session::tree::NodeIx;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
@@ -48,7 +48,8 @@ impl SessionModels for Models {
     }
 
     fn forecast(&self, session: &Session, target: Option<NodeIx>) -> Result<RequestForecast> {
-        next_request::after(&self.0, session, target, 0)
+        // The program that asks has a system prompt and tools of its own.
+        next_request::forecast(&self.0, session, RequestPlace { target, more_tokens: 0, overhead: 0 })
     }
 }
 

@@ -11,10 +11,9 @@ use offshoot_session::json::Object;
 use offshoot_session::merge::{MergeProgress, progress};
 use offshoot_session::session::Session;
 use offshoot_session::stats::{Branch, branches, totals};
-use offshoot_session::text::one_line;
+use offshoot_session::text::{dollars, in_short, one_line};
 use offshoot_session::tree::NodeIx;
 use offshoot_tui::markdown::plain_row;
-use offshoot_tui::text::in_short;
 
 use crate::app::App;
 use crate::error::Result;
@@ -155,7 +154,7 @@ fn table(app: &App, session: &Session, mut branches: Vec<ListedBranch>, ids: Opt
     for (branch, progress) in &branches {
         let (own, whole) = (&branch.own, &branch.whole);
         let tokens = format!("{}/{}", in_short(own.tokens), in_short(whole.tokens));
-        let cost = format!("${:.2}/{:.2}", own.cost, whole.cost);
+        let cost = format!("{}/{}", dollars(own.cost), dollars(whole.cost).trim_start_matches('$'));
         let cells = vec![
             if branch.is_open { "›" } else { " " }.to_owned(),
             ids.map_or(String::new(), |ids| {

@@ -16,7 +16,7 @@ use offshoot_session::text::{counted, one_line};
 use crate::app::{App, quoted};
 use crate::error::Result;
 use crate::models::ModelArgs;
-use crate::next_request::{self, with_forecast, with_summary_cost};
+use crate::next_request::{self, sizes, with_forecast, with_summary_cost};
 use crate::ui::columns::{Align, Column, Table};
 use crate::ui::style::{BOLD, DIM, ID, MARK, PLAIN, Painted};
 use crate::{plans, select, summarise};
@@ -46,7 +46,7 @@ use crate::{plans, select, summarise};
 /// --json prints the plan, or `null` if there is nothing to compact:
 ///
 ///   {"firstKeptEntryId", "isSplitTurn", "turnStartEntryId", "tokensBefore",
-///    "tokensKept", "previousCompactionId", "previousSummary",
+///    "messageTokensBefore", "tokensKept", "previousCompactionId", "previousSummary",
 ///    "messagesToSummarize": [{"entryId", "role", "tokens"}],
 ///    "turnPrefixMessages": [...], "keptMessages": [...], "pinned": [ids],
 ///    "readFiles", "modifiedFiles", "conversation", "turnPrefixConversation",
@@ -54,8 +54,9 @@ use crate::{plans, select, summarise};
 ///
 /// With --dry-run it has more members, where null is not known:
 ///
-///   "forecast": {"contextTokens", "cachedTokens", "freshTokens",
-///                "cacheExpiresInMs", "costNow", "costLater"},
+///   "forecast": {"contextTokens", "messageTokens", "overheadTokens",
+///                "cachedTokens", "freshTokens", "cacheExpiresInMs",
+///                "costNow", "costLater"},
 ///   "summaryCost"
 ///
 /// Without --dry-run it has others:
@@ -174,16 +175,12 @@ fn compact(app: &App, args: &Args, session: &mut Session, plan: &Plan) -> Result
     }
     let mut out = app.ui.text();
     let after = plan.tokens_after(&drafted.text);
-    writeln!(out, "compacted in {}: {}", Painted(ID, id.as_str()), sizes(plan.tokens_before, after))?;
+    writeln!(out, "compacted in {}: {}", Painted(ID, id.as_str()), sizes(plan.before.messages, after))?;
     writeln!(out, "{}", counts(session, plan)?)?;
     print_report(&mut out, &report)?;
     out.finish()?;
     app.ui.hint(&format!("`offshoot entry {} {id}` shows the summary", quoted(&args.session)));
     Ok(())
-}
-
-fn sizes(before: u64, after: u64) -> String {
-    format!("{} before, about {after} after", counted(before, "token", "tokens"))
 }
 
 fn counts(session: &Session, plan: &Plan) -> Result<String> {
@@ -253,7 +250,7 @@ fn preview(app: &App, args: &Args, session: &Session, plan: &Plan) -> Result<()>
     table.write(&mut out, app.ui.width)?;
     writeln!(out, "\n{}", counts(session, plan)?)?;
     let kept = plan.tokens_kept();
-    writeln!(out, "{}, and the summary", sizes(plan.tokens_before, kept))?;
+    writeln!(out, "{}, and the summary", sizes(plan.before.messages, kept))?;
     let forecast = next_request::after_compaction(app, session, kept)?;
     let words = next_request::words_without_summary(&forecast, summary_cost(app, args, session, plan)?);
     writeln!(out, "{}", Painted(DIM, &words))?;

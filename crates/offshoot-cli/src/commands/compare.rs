@@ -4,8 +4,7 @@ use std::io::Write;
 
 use offshoot_agent::branch_files::{FilePatch, patches};
 use offshoot_session::compare::{Comparison, Side};
-use offshoot_session::text::{clean_lines, counted, noun, one_line};
-use offshoot_tui::text::in_short;
+use offshoot_session::text::{clean_lines, counted, dollars, in_short, noun, one_line};
 
 use super::switch::place;
 use crate::app::App;
@@ -101,7 +100,7 @@ fn lines(app: &App, side: &Side) -> Vec<String> {
         counted(side.entries.len(), "entry", "entries"),
         counted(side.turns, "turn", "turns"),
         format!("{} {}", in_short(totals.tokens), noun(totals.tokens, "token", "tokens")),
-        format!("${:.2}", totals.cost),
+        dollars(totals.cost),
     ];
     figures.extend(side.took().map(|took| format!("over {took}")));
     figures.extend(side.newest.map(|newest| when::ago(newest, app.now())));

@@ -2,17 +2,20 @@
 
 use std::io::Write;
 
-use offshoot_session::context::{Context, Message};
+use offshoot_session::context::{Context, ContextWeight, Message};
 use offshoot_session::entry::Source;
 use offshoot_session::entry_name::short_ids;
 use offshoot_session::id::{EntryId, ShortIds};
 use offshoot_session::json::{Json, Object};
+use offshoot_session::kind::Role;
 use offshoot_session::llm::Converter;
 use offshoot_session::session::{Abridged, Session};
-use offshoot_session::text::{counted, one_line};
-use offshoot_session::tokens::{ContextEstimate, Estimator};
+use offshoot_session::text::{counted, grouped, one_line};
+use offshoot_session::tokens::estimate;
 use offshoot_session::transcript::Item;
+use offshoot_session::tree::NodeIx;
 
+use crate::agent::overhead;
 use crate::app::App;
 use crate::error::Result;
 use crate::select::{self, SessionToRead};
@@ -35,11 +38,16 @@ use crate::ui::style::{DIM, PLAIN};
 /// prints pi's form with messages as a model takes them: summaries, notes and
 /// commands as user messages, and every tool call with its result.
 ///
-/// --tokens prints an estimate for each message (four characters are a token)
-/// and for the whole (what the provider of the last answer reported, and
-/// estimates for everything after it). With --json or --llm:
+/// --tokens prints an estimate for each message (four characters are a token),
+/// their sum, an estimate of the system prompt and the tools (as `offshoot`
+/// would send them from the session's folder, without extensions), and the size
+/// of the next request: what the provider reported with the last answer, and
+/// estimates for everything after it. A report from before a compaction or an
+/// edit of the context does not count; then the estimates are added up. With
+/// --json or --llm:
 ///
-///   {"tokens", "usageTokens", "trailingTokens", "lastUsageIndex",
+///   {"tokens", "messageTokens", "overheadTokens", "usageTokens",
+///    "trailingTokens", "lastUsageIndex",
 ///    "messages": [{"entryId", "role", "tokens"}]}
 ///
 /// `lastUsageIndex` is the message whose answer reported its tokens, or null.
@@ -84,8 +92,8 @@ pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
     match (args.tokens, is_json) {
         (false, true) => json(app, &source)?,
         (false, false) => transcript(app, &source)?,
-        (true, true) => tokens_json(app, &source)?,
-        (true, false) => tokens_table(app, &source)?,
+        (true, true) => tokens_json(app, &source, &Weighed::of(app, &source, leaf)?)?,
+        (true, false) => tokens_table(app, &source, &Weighed::of(app, &source, leaf)?)?,
     }
     if !is_json {
         app.report_all(&context.diagnostics, args.session.name(&session));
@@ -184,7 +192,70 @@ fn id(message: &Message, ids: &ShortIds<'_>) -> String {
     message.entry.as_ref().map(|id| one_line(ids.get(id.as_str()), 40)).unwrap_or_default()
 }
 
-fn tokens_table(app: &App, source: &Messages<'_>) -> Result<()> {
+/// What the listed messages and the whole weigh.
+struct Weighed {
+    weight: ContextWeight,
+    /// `None` if the settings cannot be read.
+    overhead: Option<u64>,
+    /// The place of the answer with the report among the listed messages.
+    reporter: Option<usize>,
+}
+
+impl Weighed {
+    fn of(app: &App, source: &Messages<'_>, leaf: Option<NodeIx>) -> Result<Self> {
+        let weight = source.context.weigh(source.session, leaf)?;
+        let overhead = overhead(app, source.session).map_err(|error| app.ui.warning(&error.on_one_line())).ok();
+        let Some(report) = weight.report else { return Ok(Self { weight, overhead, reporter: None }) };
+        let stored = source.context.messages(source.session).nth(report.index).transpose()?;
+        let (mut at, mut reporter) = (0, None);
+        source.each(|message| {
+            let is_it = stored.as_ref().is_some_and(|stored| stored.entry == message.entry);
+            if is_it && message.role == Role::Assistant {
+                reporter = Some(at);
+            }
+            at += 1;
+            Ok(())
+        })?;
+        Ok(Self { weight, overhead, reporter })
+    }
+
+    fn total(&self) -> u64 {
+        self.weight.total(self.overhead.unwrap_or(0))
+    }
+
+    fn words(&self) -> String {
+        let parts = [
+            Some(format!("{} messages", grouped(self.weight.messages))),
+            self.overhead.map(|overhead| format!("{} system prompt and tools", grouped(overhead))),
+        ];
+        let parts = parts.into_iter().flatten().collect::<Vec<_>>().join(", ");
+        let total = counted(self.total(), "token", "tokens");
+        match (self.weight.report, self.reporter) {
+            (Some(report), Some(at)) => format!(
+                "{total}: {} reported with message {}, {} estimated after it\nestimates: {parts}",
+                grouped(report.tokens),
+                at + 1,
+                grouped(report.trailing)
+            ),
+            _ => format!("{total}, estimated: {parts}"),
+        }
+    }
+
+    fn json(&self) -> Object {
+        let null = || "null".to_owned();
+        let report = self.weight.report;
+        let trailing = report.map_or(self.weight.messages, |report| report.trailing);
+        Object::new()
+            .raw("tokens", self.total())
+            .raw("messageTokens", self.weight.messages)
+            .raw("overheadTokens", self.overhead.map_or_else(null, |overhead| overhead.to_string()))
+            .raw("usageTokens", report.map_or(0, |report| report.tokens))
+            .raw("trailingTokens", trailing)
+            .raw("lastUsageIndex", self.reporter.map_or_else(null, |at| at.to_string()))
+    }
+}
+
+fn tokens_table(app: &App, source: &Messages<'_>, weighed: &Weighed) -> Result<()> {
     let mut table = Table::new(vec![
         Column::new("TOKENS", Align::Right, PLAIN),
         Column::new("ENTRY", Align::Left, DIM),
@@ -192,55 +263,31 @@ fn tokens_table(app: &App, source: &Messages<'_>) -> Result<()> {
         Column::new("WORDS", Align::Left, PLAIN).last(),
     ]);
     let ids = source.ids()?;
-    let mut estimator = Estimator::default();
     source.each(|message| {
-        let tokens = estimator.add(message.json());
         let role = message.json().str("role").unwrap_or_default().into_owned();
         let said = first_words(&Item::of_message(message.role, message.json()), 100);
-        table.row(vec![tokens.to_string(), id(&message, &ids), one_line(&role, 20), said], PLAIN);
+        let tokens = grouped(estimate(message.json()));
+        table.row(vec![tokens, id(&message, &ids), one_line(&role, 20), said], PLAIN);
         Ok(())
     })?;
     let mut out = app.ui.paged();
     table.write(&mut out, app.ui.width)?;
-    writeln!(out, "{}", total(&estimator.finish()))?;
+    writeln!(out, "{}", weighed.words())?;
     Ok(out.finish()?)
 }
 
-fn total(estimate: &ContextEstimate) -> String {
-    match estimate.last_usage_index {
-        Some(at) => format!(
-            "{}: {} reported with message {}, {} estimated after it",
-            counted(estimate.tokens, "token", "tokens"),
-            estimate.usage_tokens,
-            at + 1,
-            estimate.trailing_tokens
-        ),
-        None => format!("{}, estimated", counted(estimate.tokens, "token", "tokens")),
-    }
-}
-
-fn tokens_json(app: &App, source: &Messages<'_>) -> Result<()> {
+fn tokens_json(app: &App, source: &Messages<'_>, weighed: &Weighed) -> Result<()> {
     let mut out = app.ui.raw();
-    let mut estimator = Estimator::default();
     let mut messages = String::new();
     source.each(|message| {
-        let tokens = estimator.add(message.json());
         let object = Object::new()
             .str_or_null("entryId", message.entry.as_ref().map(EntryId::as_str))
             .str("role", &message.json().str("role").unwrap_or_default())
-            .raw("tokens", tokens);
+            .raw("tokens", estimate(message.json()));
         messages += if messages.is_empty() { "" } else { "," };
         messages += &object.finish();
         Ok(())
     })?;
-    let estimate = estimator.finish();
-    let last = estimate.last_usage_index.map_or("null".to_owned(), |at| at.to_string());
-    let object = Object::new()
-        .raw("tokens", estimate.tokens)
-        .raw("usageTokens", estimate.usage_tokens)
-        .raw("trailingTokens", estimate.trailing_tokens)
-        .raw("lastUsageIndex", last)
-        .raw("messages", format!("[{messages}]"));
-    writeln!(out, "{}", object.finish())?;
+    writeln!(out, "{}", weighed.json().raw("messages", format!("[{messages}]")).finish())?;
     Ok(out.finish()?)
 }

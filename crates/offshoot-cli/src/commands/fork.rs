@@ -138,7 +138,7 @@ fn show(app: &App, args: &Args, session: &Session, copied: Copied<'_>) -> Result
     let mut out = app.ui.text();
     writeln!(out, "would copy {} {upto}", counted(count, "entry", "entries"))?;
     let named = name.map_or_else(|| "without a name".to_owned(), |name| format!("named {}", one_line(name, 100)));
-    for line in [named, forecast.words()] {
+    for line in [named, forecast.detailed_words()] {
         writeln!(out, "{}", Painted(DIM, &line))?;
     }
     Ok(out.finish()?)

@@ -9,8 +9,7 @@ use offshoot_session::entry_name;
 use offshoot_session::id::ShortIds;
 use offshoot_session::list::SessionInfo;
 use offshoot_session::store::{DirStore, Flavour, Scope};
-use offshoot_session::text::one_line;
-use offshoot_tui::text::in_short;
+use offshoot_session::text::{dollars, in_short, one_line};
 
 use crate::app::App;
 use crate::error::{CommandError, Result};
@@ -190,7 +189,7 @@ fn table(app: &App, args: &Args, rows: &Rows<'_>) -> Result<()> {
                 mark.to_owned(),
                 info.message_count.to_string(),
                 if info.tokens > 0 { in_short(info.tokens) } else { String::new() },
-                if info.cost > 0.0 { format!("${:.2}", info.cost) } else { String::new() },
+                if info.cost > 0.0 { dollars(info.cost) } else { String::new() },
                 folder,
                 name.unwrap_or_else(|| one_line(&info.first_message, 200)),
             ],

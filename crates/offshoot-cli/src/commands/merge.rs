@@ -120,7 +120,7 @@ pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
         None => written(app, args, &session, other, request)?,
     };
     if !args.force {
-        bring_back::refuse_too_big(app, &session, planned.plan.tokens_before, estimate_summary(&drafted.text))?;
+        bring_back::refuse_too_big(app, &session, planned.plan.before, estimate_summary(&drafted.text))?;
     }
     app.upgrade(&mut session)?;
     let id = session.merge(&planned, &drafted)?;
@@ -169,7 +169,7 @@ fn entries(app: &App, args: &Args, session: &mut Session, other: Option<&Session
     let request = PickRequest { from: other.map(Session::pick_end), selections: &selections, onto: plan.onto, options };
     let planned = session.plan_pick(&request)?.as_merge();
     if !args.force {
-        bring_back::refuse_too_big(app, session, planned.plan.tokens_before, planned.plan.tokens)?;
+        bring_back::refuse_too_big(app, session, planned.plan.before, planned.plan.tokens)?;
     }
     let brought = if args.dry_run { None } else { session.pick(&planned)? };
     let forecast = args.dry_run.then(|| next_request::after(app, session, planned.plan.onto, planned.plan.tokens));
@@ -189,7 +189,7 @@ fn entries(app: &App, args: &Args, session: &mut Session, other: Option<&Session
     let verb = if args.dry_run { "would copy" } else { "copied" };
     writeln!(out, "{verb} {count}, about {}", counted(planned.plan.tokens, "token", "tokens"))?;
     if let Some(forecast) = forecast {
-        writeln!(out, "{}", Painted(DIM, &forecast.words()))?;
+        writeln!(out, "{}", Painted(DIM, &forecast.detailed_words()))?;
     }
     out.finish()?;
     bring_back::report_files(app, session, &planned.plan.files);
@@ -259,7 +259,7 @@ fn report(
     }
     if let Some(forecast) = forecast(app, args, session, plan)? {
         let words = match &args.summary {
-            Some(_) => forecast.words(),
+            Some(_) => forecast.detailed_words(),
             None => next_request::words_without_summary(&forecast, cost),
         };
         writeln!(out, "{}", Painted(DIM, &words))?;

@@ -16,7 +16,7 @@ use offshoot_session::tree::NodeIx;
 use super::switch::place;
 use crate::app::{App, quoted};
 use crate::error::{CommandError, Result};
-use crate::next_request::{self, with_forecast};
+use crate::next_request::{self, sizes, with_forecast};
 use crate::selections::Selecting;
 use crate::ui::columns::{Align, Column, Table};
 use crate::ui::style::{DIM, MARK, PLAIN, Painted};
@@ -117,7 +117,7 @@ pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
     let request = PickRequest { from: other.map(Session::pick_end), selections: &selections, onto, options };
     let planned = session.plan_pick(&request)?;
     if !args.force {
-        bring_back::refuse_too_big(app, &session, planned.plan.tokens_before, planned.plan.tokens)?;
+        bring_back::refuse_too_big(app, &session, planned.plan.before, planned.plan.tokens)?;
     }
     let table = if args.json { None } else { Some(table(&session, other, &planned.plan)?) };
     let brought = if args.dry_run { None } else { session.pick(&planned)? };
@@ -138,7 +138,7 @@ pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
     table.iter().try_for_each(|table| table.write(&mut out, app.ui.width))?;
     writeln!(out, "\n{}", told(&session, &planned.plan, args.dry_run)?)?;
     if let Some(forecast) = forecast {
-        writeln!(out, "{}", Painted(DIM, &forecast.words()))?;
+        writeln!(out, "{}", Painted(DIM, &forecast.detailed_words()))?;
     }
     out.finish()?;
     bring_back::report_files(app, &session, &planned.plan.files);
@@ -150,8 +150,8 @@ pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
 
 fn told(session: &Session, plan: &PickPlan, is_dry: bool) -> Result<String> {
     let count = counted(plan.copies.len(), "entry", "entries");
-    let after = plan.tokens_before + plan.tokens;
-    let size = format!("{} before, about {after} after", counted(plan.tokens_before, "token", "tokens"));
+    let before = plan.before.messages;
+    let size = sizes(before, before + plan.tokens);
     let onto = plan.onto.map_or_else(
         || Ok("as the first entry".to_owned()),
         |onto| Ok::<_, CommandError>(format!("below {}", place(session, onto)?)),

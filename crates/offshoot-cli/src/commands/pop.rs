@@ -141,7 +141,7 @@ fn show(app: &App, args: &Args, session: &Session, (target, left): (NodeIx, usiz
     writeln!(out, "{}", Painted(DIM, &format!("{left} left behind, to be summarised")))?;
     let words = match more {
         0 => next_request::words_without_summary(&forecast, cost),
-        _ => forecast.words(),
+        _ => forecast.detailed_words(),
     };
     writeln!(out, "{}", Painted(DIM, &words))?;
     Ok(out.finish()?)

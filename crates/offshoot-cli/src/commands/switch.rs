@@ -37,7 +37,8 @@ use crate::{next_request, select, summarise};
 /// --json prints one object: {"id", "to", "left"}, the entry that was written,
 /// the target's id, and the number of entries left behind; or null if the session
 /// is there already. With --dry-run `id` is null, and there is "forecast":
-/// {"contextTokens", "cachedTokens", "freshTokens", "cacheExpiresInMs", "costNow",
+/// {"contextTokens", "messageTokens", "overheadTokens", "cachedTokens",
+/// "freshTokens", "cacheExpiresInMs", "costNow",
 /// "costLater"}, where null is not known.
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment, after_help = EXAMPLES, visible_alias = "checkout")]
@@ -148,7 +149,7 @@ fn show(app: &App, args: &Args, mut session: Session, there: Move) -> Result<()>
     let left = format!("{} left behind", counted(there.left, "entry", "entries"));
     let words = match args.summarize {
         true => next_request::words_without_summary(&forecast, cost),
-        false => forecast.words(),
+        false => forecast.detailed_words(),
     };
     for line in [left, words] {
         writeln!(out, "{}", Painted(DIM, &line))?;

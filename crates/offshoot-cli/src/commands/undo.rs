@@ -74,7 +74,7 @@ pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
         false => writeln!(out, "undid {what}; now at {to}")?,
     }
     if let Some(forecast) = forecast {
-        writeln!(out, "{}", Painted(DIM, &forecast.words()))?;
+        writeln!(out, "{}", Painted(DIM, &forecast.detailed_words()))?;
     }
     out.finish()?;
     if !args.dry_run {

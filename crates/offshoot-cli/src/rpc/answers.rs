@@ -1,6 +1,7 @@
 //! Commands that only read: the agent's state, the session, its tree and cost.
 
 use offshoot_agent::branch_files::patches;
+use offshoot_agent::command::Standing;
 use offshoot_agent::forecast::RequestPlace;
 use offshoot_agent::stats::SessionStats;
 use offshoot_session::compare::Comparison;
@@ -8,7 +9,7 @@ use offshoot_session::context;
 use offshoot_session::entry::{Source as _, text_of};
 use offshoot_session::id::EntryId;
 use offshoot_session::json::Object;
-use offshoot_session::kind::{Kind, Role};
+use offshoot_session::kind::Role;
 use offshoot_session::list::SessionInfo;
 use offshoot_session::session::Session;
 use offshoot_session::store::Scope;
@@ -176,10 +177,11 @@ fn message_text(session: &Session, ix: NodeIx, separator: &str) -> Result<String
 
 pub(super) async fn stats(server: &RpcServer) -> Answered {
     let stats = server.agent.stats().await?;
-    let window = server.agent.standing().await?.model.context_window;
+    let Standing { model, overhead, .. } = server.agent.standing().await?;
+    let window = model.context_window;
     server
         .read(move |_, session| {
-            let context_usage = if window == 0 { None } else { Some(context_usage(session, window)?) };
+            let context_usage = if window == 0 { None } else { Some(context_usage(session, window, overhead)?) };
             Ok(StatsData { context_usage, ..counts(session, &stats) })
         })
         .await
@@ -209,22 +211,19 @@ fn counts(session: &Session, stats: &SessionStats) -> StatsData {
     }
 }
 
-/// Unknown between a compaction and the next answer: the reports of kept answers count what it took away.
-fn context_usage(session: &Session, window: u64) -> Result<ContextUsageData> {
-    let tree = session.tree();
-    let mut path = session.leaf().into_iter().flat_map(|leaf| tree.ancestors(leaf));
-    let counts = |ix: &NodeIx| {
-        let node = tree.node(*ix);
-        node.kind() == Kind::Compaction || node.role() == Some(Role::Assistant)
-    };
-    let is_compacted = path.find(counts).is_some_and(|ix| tree.node(ix).kind() == Kind::Compaction);
-    if is_compacted {
-        return Ok(ContextUsageData { tokens: None, context_window: window, percent: None });
-    }
-    let tokens = context::tokens(session, session.leaf(), session.dialect())?;
+/// The context as the next request would have it.
+fn context_usage(session: &Session, window: u64, overhead: u64) -> Result<ContextUsageData> {
+    let weight = context::weigh(session, session.leaf(), session.dialect())?;
+    let tokens = weight.total(overhead);
     #[expect(clippy::cast_precision_loss, reason = "a share of a window")]
     let percent = tokens as f64 / window as f64 * 100.0;
-    Ok(ContextUsageData { tokens: Some(tokens), context_window: window, percent: Some(percent) })
+    Ok(ContextUsageData {
+        tokens,
+        context_window: window,
+        percent,
+        message_tokens: weight.messages,
+        overhead_tokens: overhead,
+    })
 }
 
 pub(super) async fn all_branches(server: &RpcServer) -> Answered {
@@ -245,10 +244,11 @@ pub(super) async fn compare(server: &RpcServer, a: String, b: String, patch: boo
 }
 
 pub(super) async fn forecast(server: &RpcServer, entry: Option<String>) -> Answered {
+    let overhead = server.agent.standing().await?.overhead;
     server
         .read(move |app, session| {
             let target = entry.map(|entry| select::entry(app, session, &entry)).transpose()?.or(session.leaf());
-            let forecast = next_request::forecast(app, session, RequestPlace { target, more_tokens: 0 })?;
+            let forecast = next_request::forecast(app, session, RequestPlace { target, more_tokens: 0, overhead })?;
             Ok(RpcData::Json(next_request::json(&forecast)))
         })
         .await

@@ -161,13 +161,17 @@ pub(super) struct TokensData {
     pub(super) total: u64,
 }
 
-/// How full the context is. Unknown between a compaction and the next answer.
+/// How full the context is.
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct ContextUsageData {
-    pub(super) tokens: Option<u64>,
+    pub(super) tokens: u64,
     pub(super) context_window: u64,
-    pub(super) percent: Option<f64>,
+    pub(super) percent: f64,
+    /// The estimates of the messages.
+    pub(super) message_tokens: u64,
+    /// The system prompt and the tools. `tokens` has them already.
+    pub(super) overhead_tokens: u64,
 }
 
 /// Messages, tokens and cost of the session, all branches together.

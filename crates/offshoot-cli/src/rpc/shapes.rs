@@ -165,6 +165,10 @@ pub(super) struct ComparisonData {
 #[serde(rename_all = "camelCase")]
 pub(super) struct ForecastData {
     context_tokens: u64,
+    /// The estimates of its messages.
+    message_tokens: u64,
+    /// Its system prompt and its tools. `contextTokens` has them already.
+    overhead_tokens: u64,
     cached_tokens: Option<u64>,
     fresh_tokens: u64,
     cache_expires_in_ms: Option<i64>,

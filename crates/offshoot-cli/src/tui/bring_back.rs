@@ -114,7 +114,7 @@ struct SessionToPlan {
 }
 
 async fn forecast_words(context: &JobContext, agent: &AgentSession, wish: ForecastWish) -> Result<ForecastWords> {
-    let Standing { model, branch_reserve, .. } = agent.standing().await?;
+    let Standing { model, branch_reserve, overhead, .. } = agent.standing().await?;
     let taken = read(agent, |session: &Session| {
         let (id, ancestors) = (session.id().to_owned(), session.ancestors().to_vec());
         Ok(SessionToPlan { snapshot: session.snapshot()?, id, ancestors, dialect: session.dialect() })
@@ -123,7 +123,7 @@ async fn forecast_words(context: &JobContext, agent: &AgentSession, wish: Foreca
     let work = move || {
         let SessionToPlan { snapshot, id, ancestors, dialect } = taken;
         let Some(ix) = snapshot.tree().find(&wish.entry) else { return Ok(ForecastWords::default()) };
-        let place = RequestPlace { target: Some(ix), more_tokens: 0 };
+        let place = RequestPlace { target: Some(ix), more_tokens: 0, overhead };
         let forecast = request_forecast((&snapshot, dialect), place, &model, now)?;
         let summary = summary_cost_words(&snapshot, (snapshot.leaf(), ix), (&model, branch_reserve))?;
         let leaf = snapshot.leaf();

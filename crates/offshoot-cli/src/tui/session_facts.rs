@@ -11,11 +11,9 @@ use offshoot_session::clock::{Millis, ago};
 use offshoot_session::context;
 use offshoot_session::entry::Source as _;
 use offshoot_session::error::{Error, Severity};
-use offshoot_session::kind::{Kind, Role};
 use offshoot_session::session::Session;
 use offshoot_session::stats;
-use offshoot_session::text::counted;
-use offshoot_session::tokens::estimate;
+use offshoot_session::text::{counted, dollars, grouped};
 use offshoot_session::transcript::{Item, Level, ToolResult};
 use offshoot_session::tree::NodeIx;
 use offshoot_tui::app::msg::{Diverged, GROWN, Looked, ModelAccess, Msg, Opened, Persistence};
@@ -252,20 +250,6 @@ fn waiting(file: &std::path::Path) -> String {
     )
 }
 
-/// The tokens of the context. After a compaction the reports of kept answers count what it took away, so until the next
-/// answer the messages are counted.
-fn tokens(session: &Session) -> Result<u64, Error> {
-    let (tree, leaf, form) = (session.tree(), session.leaf(), session.dialect());
-    let is_compaction = |ix: &NodeIx| tree.node(*ix).kind() == Kind::Compaction;
-    let mut path = leaf.into_iter().flat_map(|leaf| tree.ancestors(leaf));
-    let last = path.find(|ix| is_compaction(ix) || tree.node(*ix).role() == Some(Role::Assistant));
-    if !last.as_ref().is_some_and(is_compaction) {
-        return context::tokens(session, leaf, form);
-    }
-    let context = context::build(session, leaf, form)?;
-    context.messages(session).map(|message| Ok(estimate(message?.json()))).sum()
-}
-
 fn seen(app: &App, session: &Session, standing: &Standing) -> Result<Looked, Error> {
     let overview = stats::overview(session, session.leaf())?;
     let branch = overview.label.unwrap_or_else(|| plain(&overview.last_words, NAMED));
@@ -282,7 +266,7 @@ fn seen(app: &App, session: &Session, standing: &Standing) -> Result<Looked, Err
         access: ModelAccess::Ready,
         thinking: Some(standing.thinking),
         approval: Some(standing.approval),
-        tokens: tokens(session)?,
+        tokens: context::total_tokens(session, session.leaf(), session.dialect(), standing.overhead)?,
         cost: overview.totals.cost,
         branch: Some(branch).filter(|branch| !branch.is_empty()),
         branches: overview.branches,
@@ -337,10 +321,13 @@ pub(super) async fn describe(context: &JobContext, agent: &AgentSession) {
             "Tokens",
             format!(
                 "{} in, {} out, {} read from caches, {} written to them",
-                usage.input, usage.output, usage.cache_read, usage.cache_write
+                grouped(usage.input),
+                grouped(usage.output),
+                grouped(usage.cache_read),
+                grouped(usage.cache_write)
             ),
         ),
-        row("Cost", format!("${:.3} in all, ${:.3} on this branch", usage.cost, stats.path.cost)),
+        row("Cost", format!("{} in all, {} on this branch", dollars(usage.cost), dollars(stats.path.cost))),
     ];
     context.tell(Msg::Page("Session".to_owned(), lines));
 }

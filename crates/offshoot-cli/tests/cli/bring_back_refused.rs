@@ -133,9 +133,9 @@ fn a_compaction_is_not_taken_back_beyond_the_window() {
     let folder = world.home().join(".local/share/offshoot");
     std::fs::create_dir_all(&folder).unwrap();
     std::fs::write(folder.join("models.json"), models).unwrap();
-    refused(&world, "compact --undo sample.jsonl", 5, "do not fit into the model's window of 6000");
+    refused(&world, "compact --undo sample.jsonl", 5, "do not fit into the model's window of 6,000");
     let forced = world.run("compact --undo sample.jsonl --force");
-    assert!(forced.contains("3 entries copied, 6151 tokens in all"), "{forced}");
+    assert!(forced.contains("3 entries copied, about 621 tokens of messages in all"), "{forced}");
 }
 
 /// A model writes the summary of a merge, and the session changes before it has ended.

@@ -42,10 +42,10 @@ fn a_dry_run_says_what_would_go_and_what_would_stay() {
     stays   ffff   assistant      28  All done. and so on and so on and so on and so on and so on and so on and so on and so on and so on and so on
 
     2 messages summarised; 4 kept from cccc; 1 entry is pinned
-    186 tokens before, about 114 after, and the summary
-    114 tokens · next prompt ≈ $0.0007, without the summary
+    messages: about 186 tokens before, 114 after, and the summary
+    [N] tokens (114 messages, [N] system prompt and tools) · next prompt ≈ [COST], without the summary
     ");
-    assert_snapshot!(world.run("compact s.jsonl --dry-run --keep-recent-tokens 90 --json"), @r#"{"firstKeptEntryId":"cccc3333","isSplitTurn":false,"turnStartEntryId":null,"tokensBefore":186,"tokensKept":114,"previousCompactionId":null,"previousSummary":null,"messagesToSummarize":[{"entryId":"aaaa1111","role":"user","tokens":38},{"entryId":"bbbb2222","role":"assistant","tokens":34}],"turnPrefixMessages":[],"keptMessages":[{"entryId":"cccc3333","role":"user","tokens":27},{"entryId":"dddd4444","role":"assistant","tokens":30},{"entryId":"eeee5555","role":"user","tokens":29},{"entryId":"ffff6666","role":"assistant","tokens":28}],"pinned":["aaaa1111"],"readFiles":[],"modifiedFiles":[],"conversation":"[User]: Fix src/parser.rs, port 8080. Never touch main.rs! and so on and so on and so on and so on and so on and so on and so on and so on and so on and so on \n\n[Assistant]: See reads_twice in src/lexer.rs:47. and so on and so on and so on and so on and so on and so on and so on and so on and so on and so on ","turnPrefixConversation":"","settings":{"enabled":true,"reserveTokens":16384,"keepRecentTokens":90},"forecast":{"contextTokens":114,"cachedTokens":null,"freshTokens":114,"cacheExpiresInMs":null,"costNow":0.0007125,"costLater":0.0007125},"summaryCost":null}"#);
+    assert_snapshot!(world.run("compact s.jsonl --dry-run --keep-recent-tokens 90 --json"), @r#"{"firstKeptEntryId":"cccc3333","isSplitTurn":false,"turnStartEntryId":null,"tokensBefore":186,"messageTokensBefore":186,"tokensKept":114,"previousCompactionId":null,"previousSummary":null,"messagesToSummarize":[{"entryId":"aaaa1111","role":"user","tokens":38},{"entryId":"bbbb2222","role":"assistant","tokens":34}],"turnPrefixMessages":[],"keptMessages":[{"entryId":"cccc3333","role":"user","tokens":27},{"entryId":"dddd4444","role":"assistant","tokens":30},{"entryId":"eeee5555","role":"user","tokens":29},{"entryId":"ffff6666","role":"assistant","tokens":28}],"pinned":["aaaa1111"],"readFiles":[],"modifiedFiles":[],"conversation":"[User]: Fix src/parser.rs, port 8080. Never touch main.rs! and so on and so on and so on and so on and so on and so on and so on and so on and so on and so on \n\n[Assistant]: See reads_twice in src/lexer.rs:47. and so on and so on and so on and so on and so on and so on and so on and so on and so on and so on ","turnPrefixConversation":"","settings":{"enabled":true,"reserveTokens":16384,"keepRecentTokens":90},"forecast":{"contextTokens":[N],"messageTokens":114,"overheadTokens":[N],"cachedTokens":null,"freshTokens":[N],"cacheExpiresInMs":null,"costNow":[N],"costLater":[N]},"summaryCost":null}"#);
     assert_eq!(world.snapshot(), before);
 }
 
@@ -79,8 +79,8 @@ fn a_dry_run_of_a_long_session_fits_a_screen() {
     stays  0039   assistant      27  words and more words words…
 
     28 messages summarised; 12 kept from 0028
-    1080 tokens before, about 324 after, and the summary
-    324 tokens · next prompt ≈ $0.0020, without the summary
+    messages: about 1,080 tokens before, 324 after, and the summary
+    [N] tokens (324 messages, [N] system prompt and tools) · next prompt ≈ [COST], without the summary
     [stderr]
     hint: -v shows every message
     ");
@@ -93,7 +93,7 @@ fn the_summary_takes_the_place_of_what_goes_and_the_report_says_what_it_lacks() 
     let world = world();
     let before = world.read("s.jsonl");
     assert_snapshot!(world.run("compact s.jsonl 'the parser' --keep-recent-tokens 50"), @"
-    compacted in [ID1]: 186 tokens before, about 192 after
+    compacted in [ID1]: messages: about 186 tokens before, 192 after
     4 messages summarised; 2 kept from eeee
 
     the summary lacks, of what went:
@@ -114,7 +114,7 @@ fn the_summary_takes_the_place_of_what_goes_and_the_report_says_what_it_lacks() 
        135  [ID]   compactionSummary  ## Goal Fix src/parser.rs, port 8080. Never touch main.rs! and so on and so on and so on and so on…
         29  eeee   user               And the rest? and so on and so on and so on and so on and so on and so on and so on and so on and s…
         28  ffff   assistant          All done. and so on and so on and so on and so on and so on and so on and so on and so on and so on…
-    192 tokens, estimated
+    [N] tokens, estimated: 192 messages, [N] system prompt and tools
     ");
 }
 
@@ -157,7 +157,7 @@ fn an_old_file_is_upgraded_first_and_only_if_there_is_something_to_do() {
     world.run("compact old.jsonl");
     assert_eq!(world.snapshot(), before);
     assert_snapshot!(world.run("compact old.jsonl --keep-recent-tokens 2"), @"
-    compacted in [ID1]: 4 tokens before, about 54 after
+    compacted in [ID1]: messages: about 4 tokens before, 54 after
     1 message summarised, among them the beginning of a turn whose end stays; 1 kept from f0a6
     the summary lacks no rule, path, address, identifier or number of what went
     [stderr]

@@ -12,13 +12,13 @@ fn two_branches_are_compared() {
     they part after 30f8  Yes. And add a test that would have caught it.
 
     A  42e6  With `--lines` the number of lines follows on a line of its…
-       13 entries · 1 turn · 20k tokens · $0.04 · over 2 min 18 s · 18 d
+       13 entries · 1 turn · 21k tokens · $0.04 · over 2 min 18 s · 18 d
        models: anthropic/claude-sonnet-4-5
        changed 1 file: src/main.rs ×3
        “With `--lines` the number of lines follows on a line of its own: ``` $ printf 'one two\nthree\n' | wordcount --lines 3 2 ```”
 
     B  4e8a  A dependency or 40 lines, for counting words? Let us go bac…
-       7 entries · 1 turn · 14k tokens · $0.03 · over 59 s · 18 d
+       7 entries · 1 turn · 15k tokens · $0.03 · over 59 s · 18 d
        models: anthropic/claude-sonnet-4-5
        “A dependency or 40 lines, for counting words? Let us go back.”
     ");

@@ -69,7 +69,8 @@ fn tokens_are_counted_by_message_and_in_all() {
         91  c4d2   toolResult  use std::io::Read; fn count(text: &str) -> usize { text.split(' ').count() } fn main() { let mut te…
         54  9e3b   assistant   `count` splits at every single blank. Two blanks in a row give an empty piece between them, and tha…
         12  30f8   user        Yes. And add a test that would have caught it.
-    4150 tokens: 4138 reported with message 4, 12 estimated after it
+    4,150 tokens: 4,138 reported with message 4, 12 estimated after it
+    estimates: 208 messages, [N] system prompt and tools
     "#);
-    assert_snapshot!(world.run("context sample.jsonl --tokens --json --at 1b9d40c6"), @r#"{"tokens":23,"usageTokens":0,"trailingTokens":23,"lastUsageIndex":null,"messages":[{"entryId":"1b9d40c6","role":"user","tokens":23}]}"#);
+    assert_snapshot!(world.run("context sample.jsonl --tokens --json --at 1b9d40c6"), @r#"{"tokens":[N],"messageTokens":23,"overheadTokens":[N],"usageTokens":0,"trailingTokens":23,"lastUsageIndex":null,"messages":[{"entryId":"1b9d40c6","role":"user","tokens":23}]}"#);
 }

@@ -91,9 +91,9 @@ fn a_dry_run_copies_nothing() {
     assert_snapshot!(world.run("fork sample.jsonl --at 30f8 --dry-run"), @"
     would copy 8 entries up to 30f8  Yes. And add a test that would have caught it.
     named word count off by the blanks (fork)
-    4.2k tokens · next prompt ≈ $0.02
+    4.2k tokens (208 messages, [N] system prompt and tools) · next prompt ≈ $0.02
     ");
-    assert_snapshot!(world.run("fork sample.jsonl --all --dry-run --json"), @r#"{"path":null,"name":"word count off by the blanks (fork)","at":null,"entries":28,"forecast":{"contextTokens":2612,"cachedTokens":null,"freshTokens":2612,"cacheExpiresInMs":null,"costNow":0.009795,"costLater":0.009795}}"#);
+    assert_snapshot!(world.run("fork sample.jsonl --all --dry-run --json"), @r#"{"path":null,"name":"word count off by the blanks (fork)","at":null,"entries":28,"forecast":{"contextTokens":2612,"messageTokens":188,"overheadTokens":[N],"cachedTokens":null,"freshTokens":2612,"cacheExpiresInMs":null,"costNow":0.009795,"costLater":0.009795}}"#);
     assert_eq!(world.snapshot(), before);
     let json = world.stdout("fork sample.jsonl --at 30f8 --json");
     assert!(json.contains(r#""at":"30f8c62b","entries":8"#) && json.contains(r#"{"path":"/"#), "{json}");

@@ -14,7 +14,7 @@ fn a_branch_is_merged_once_and_later_only_what_is_new() {
     assert_snapshot!(world.run("merge sample.jsonl 4e8a --dry-run"), @"
     would merge 7 entries, about 91 tokens to summarise
     after 30f8 Yes. And add a test that would have caught it.
-    2.6k tokens · next prompt ≈ $0.0098, without the summary
+    2.6k tokens (188 messages, [N] system prompt and tools) · next prompt ≈ $0.0098, without the summary
     ");
     assert_eq!(world.read("sample.jsonl"), before, "a dry run writes nothing");
     assert_snapshot!(world.run("merge sample.jsonl 4e8a --summary tried"), @"
@@ -76,13 +76,13 @@ fn a_compaction_is_taken_back_later() {
     let compacted = world.stdout("context sample.jsonl --json");
     assert_snapshot!(world.run("compact --undo sample.jsonl --dry-run"), @"
     would continue before the compaction, after af72  Good. Now print the number of lines as well when --lines is…
-    3 entries copied, 6151 tokens in all
-    6.2k tokens · next prompt ≈ $0.02
+    3 entries copied, about 621 tokens of messages in all
+    6.2k tokens (621 messages, [N] system prompt and tools) · next prompt ≈ $0.02
     ");
     assert_eq!(world.read("sample.jsonl"), before);
     assert_snapshot!(world.run("compact --undo sample.jsonl"), @"
     continued before the compaction, after af72  Good. Now print the number of lines as well when --lines is…
-    3 entries copied, 6151 tokens in all
+    3 entries copied, about 621 tokens of messages in all
     [stderr]
     hint: `offshoot undo sample.jsonl` goes back to the compacted branch
     ");

@@ -40,7 +40,8 @@ fn help_of_a_command_ends_with_examples() {
     --json prints one object: {"id", "to", "left"}, the entry that was written,
     the target's id, and the number of entries left behind; or null if the session
     is there already. With --dry-run `id` is null, and there is "forecast":
-    {"contextTokens", "cachedTokens", "freshTokens", "cacheExpiresInMs", "costNow",
+    {"contextTokens", "messageTokens", "overheadTokens", "cachedTokens",
+    "freshTokens", "cacheExpiresInMs", "costNow",
     "costLater"}, where null is not known.
 
     Usage: offshoot switch [OPTIONS] <SESSION> <ENTRY>

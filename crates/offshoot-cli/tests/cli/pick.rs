@@ -20,8 +20,8 @@ fn a_branch_is_brought_back_and_taken_back_again() {
     left out  d715                       a label: --labels puts it on the copy
 
     would pick 6 entries below 42e6  With `--lines` the number of lines follows on a line of its…
-    2612 tokens before, about 2745 after
-    2.7k tokens · next prompt ≈ $0.01
+    messages: about 188 tokens before, 321 after
+    2.7k tokens (321 messages, [N] system prompt and tools) · next prompt ≈ $0.01
     ");
     assert_eq!(world.read("sample.jsonl"), before, "a dry run writes nothing");
     assert_snapshot!(world.run("pick sample.jsonl f150 --labels"), @"
@@ -30,7 +30,7 @@ fn a_branch_is_brought_back_and_taken_back_again() {
     with it  67e4   toolResult       3  [bash: ls ~/.cargo/registry/cache/*/ | grep regex]
 
     picked 2 entries below 42e6  With `--lines` the number of lines follows on a line of its…
-    2612 tokens before, about 2647 after
+    messages: about 188 tokens before, 223 after
     [stderr]
     hint: `offshoot undo sample.jsonl` takes it back
     ");
@@ -111,11 +111,11 @@ fn what_does_not_fit_the_window_needs_force() {
     let before = world.read("sample.jsonl");
     assert_snapshot!(world.run("pick sample.jsonl ..4e8a"), @"
     [stderr]
-    error: sample.jsonl: 2612 tokens here and 133 more do not fit into the model's window of 2650
+    error: sample.jsonl: 2,612 tokens here and 133 more do not fit into the model's window of 2,650
     hint: --force does it all the same; `compact` makes room first
     [exit code 5]
     ");
-    let refused = "do not fit into the model's window of 2650";
+    let refused = "do not fit into the model's window of 2,650";
     assert!(world.run("merge sample.jsonl 4e8a --entries").contains(refused));
     assert!(world.run(&format!("merge sample.jsonl 4e8a --summary {}", "x".repeat(200))).contains(refused));
     assert!(world.run("merge sample.jsonl 4e8a --summary tried --dry-run").contains("would merge 7 entries"));

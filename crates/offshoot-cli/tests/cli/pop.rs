@@ -39,9 +39,9 @@ fn a_dry_run_shows_the_way_and_the_bill_and_writes_nothing() {
     assert_snapshot!(world.run("pop sample.jsonl --dry-run"), @"
     would go back to af72  Good. Now print the number of lines as well when --lines is…
     4 entries left behind, to be summarised
-    6.0k tokens · next prompt ≈ $0.02, without the summary
+    6.0k tokens (518 messages, [N] system prompt and tools) · next prompt ≈ $0.02, without the summary
     ");
-    assert_snapshot!(world.run("pop sample.jsonl --dry-run --json --summary done"), @r#"{"id":null,"to":"af72e50c","left":4,"summary":"done","summaryCost":null,"forecast":{"contextTokens":6049,"cachedTokens":null,"freshTokens":6049,"cacheExpiresInMs":null,"costNow":0.[ID1],"costLater":0.[ID1]}}"#);
+    assert_snapshot!(world.run("pop sample.jsonl --dry-run --json --summary done"), @r#"{"id":null,"to":"af72e50c","left":4,"summary":"done","summaryCost":null,"forecast":{"contextTokens":6049,"messageTokens":519,"overheadTokens":[N],"cachedTokens":null,"freshTokens":6049,"cacheExpiresInMs":null,"costNow":0.[ID1],"costLater":0.[ID1]}}"#);
     assert_eq!(world.snapshot(), before);
     let json = world.stdout("pop sample.jsonl --summary done --json");
     assert!(json.contains(r#""to":"af72e50c","left":4,"summary":"done""#), "{json}");

@@ -102,9 +102,9 @@ fn the_bill_comes_before_the_move() {
     assert_snapshot!(world.run("switch sample.jsonl 9e3b --dry-run"), @"
     would go to 9e3b  `count` splits at every single blank. Two blanks in a row g…
     14 entries left behind
-    4.1k tokens · next prompt ≈ $0.02
+    4.1k tokens (196 messages, [N] system prompt and tools) · next prompt ≈ $0.02
     ");
-    assert_snapshot!(world.run("switch sample.jsonl 9e3b --dry-run --json"), @r#"{"id":null,"to":"9e3b57f0","left":14,"forecast":{"contextTokens":4138,"cachedTokens":null,"freshTokens":4138,"cacheExpiresInMs":null,"costNow":0.0155175,"costLater":0.0155175}}"#);
+    assert_snapshot!(world.run("switch sample.jsonl 9e3b --dry-run --json"), @r#"{"id":null,"to":"9e3b57f0","left":14,"forecast":{"contextTokens":4138,"messageTokens":196,"overheadTokens":[N],"cachedTokens":null,"freshTokens":4138,"cacheExpiresInMs":null,"costNow":0.0155175,"costLater":0.0155175}}"#);
     assert_eq!(world.snapshot(), before);
     assert_snapshot!(world.run("switch sample.jsonl 9e3b --json"), @r#"{"id":"[ID1]","to":"9e3b57f0","left":14}"#);
     assert_snapshot!(world.run("switch sample.jsonl 9e3b --json"), @"null");

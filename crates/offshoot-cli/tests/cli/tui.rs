@@ -34,7 +34,7 @@ fn a_question_is_answered() {
     ────────────────────────────────────────────────────────────────────────────────
 
     ────────────────────────────────────────────────────────────────────────────────
-    ~/work  context ░░░░░░░░ 0% of 200k  $0.000                 m1 • thinking medium
+    ~/work  context ░░░░░░░░ 0% of 200k  $0.0001                m1 • thinking medium
     ");
     terminal.send("\x04");
     assert!(terminal.ended());

@@ -110,7 +110,7 @@ fn what_a_summary_shall_mind_has_several_lines_and_reaches_the_model() {
       Summarize branch?
       You go to user: second question
       Its text comes into the editor
-      19 tokens · next prompt ≈ $0.0001 · summary ≈ $0
+      19 tokens · next prompt ≈ $0.0001 · summary ≈ $0.00
       What shall the summary mind?
     ────────────────────────────────────────────────────────────────────────────────
     the cache

@@ -11,7 +11,7 @@ fn the_last_switch_is_undone_and_redone() {
     let before = world.read("sample.jsonl");
     assert_snapshot!(world.run("undo sample.jsonl --dry-run"), @"
     would undo a switch and go to 42e6  With `--lines` the number of lines follows on a line of its…
-    2.6k tokens · next prompt ≈ $0.0098
+    2.6k tokens (188 messages, [N] system prompt and tools) · next prompt ≈ $0.0098
     ");
     assert_eq!(world.read("sample.jsonl"), before, "a dry run writes nothing");
     assert_snapshot!(world.run("undo sample.jsonl"), @"
@@ -62,7 +62,7 @@ fn programs_are_answered_in_json() {
     let world = World::with_sample();
     world.run("switch sample.jsonl 4e8a");
     assert_snapshot!(world.run("undo sample.jsonl --json"), @r#"{"operation":"switch","from":"4e8a1f36","to":"42e6b1f9","id":"[ID1]"}"#);
-    assert_snapshot!(world.run("undo sample.jsonl --json --dry-run"), @r#"{"operation":"undo","from":"42e6b1f9","to":"4e8a1f36","id":null,"forecast":{"contextTokens":5101,"cachedTokens":null,"freshTokens":5101,"cacheExpiresInMs":null,"costNow":0.[ID1],"costLater":0.[ID1]}}"#);
+    assert_snapshot!(world.run("undo sample.jsonl --json --dry-run"), @r#"{"operation":"undo","from":"42e6b1f9","to":"4e8a1f36","id":null,"forecast":{"contextTokens":5101,"messageTokens":341,"overheadTokens":[N],"cachedTokens":null,"freshTokens":5101,"cacheExpiresInMs":null,"costNow":0.[ID1],"costLater":0.[ID1]}}"#);
 }
 
 #[test]
@@ -72,6 +72,6 @@ fn an_entry_is_named_not_the_marker_below_it() {
     world.run("merge sample.jsonl 42e6 --summary tried");
     assert_snapshot!(world.run("undo sample.jsonl --dry-run"), @"
     would undo a merge and go to 4e8a  A dependency or 40 lines, for counting words? Let us go bac…
-    5.1k tokens · next prompt ≈ $0.02
+    5.1k tokens (341 messages, [N] system prompt and tools) · next prompt ≈ $0.02
     ");
 }

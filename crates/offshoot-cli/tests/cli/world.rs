@@ -6,6 +6,8 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
+use crate::overhead::without_overhead;
+
 /// An empty home, a working directory in it, and the sessions that a test puts there.
 pub(crate) struct World {
     folder: tempfile::TempDir,
@@ -126,7 +128,7 @@ impl World {
         let text = text.replace(&format!("{}/home/work", root.display()), "[WORK]");
         let text = text.replace(&format!("{}/home", root.display()), "[HOME]");
         let name = root.display().to_string()[1..].replace('/', "-");
-        fresh_ids_named(&text.replace(&name, "[ROOT]"))
+        without_overhead(&fresh_ids_named(&text.replace(&name, "[ROOT]")))
     }
 
     /// Every file below the home, but for caches, with its bytes and its time.

@@ -205,8 +205,24 @@ function minute(time) {
 /** A number with commas between its thousands. */
 const grouped = (count) => count.toLocaleString("en");
 const counted = (count, one, many = `${one}s`) => `${grouped(count)} ${count === 1 ? one : many}`;
-const dollars = (cost) => `$${cost >= 100 ? grouped(Math.round(cost)) : cost >= 0.1 || cost === 0 ? cost.toFixed(2) : cost.toFixed(3)}`;
-const thousands = (count) => (count < 1000 ? String(count) : count < 1e6 ? `${Math.round(count / 1000)}k` : `${(count / 1e6).toFixed(1)}M`);
+
+/** A cost in dollars and cents; below a cent with four decimals. The words are those of `dollars` in the library. */
+function dollars(cost) {
+  const nano = Math.round(cost * 1e9);
+  const parts = Math.round(nano / 1e5);
+  if (parts > 0 && parts < 100) return `$${(parts / 1e4).toFixed(4)}`;
+  const cents = Math.round(nano / 1e7);
+  return `$${grouped(Math.floor(cents / 100))}.${String(cents % 100).padStart(2, "0")}`;
+}
+
+/** A rounded number such as 950, 1.2k, 34k, 5.6M. The words are those of `in_short` in the library. */
+function inShort(count) {
+  if (count < 1000) return String(count);
+  if (count < 9950) return `${(Math.round(count / 100) / 10).toFixed(1)}k`;
+  if (count < 999500) return `${Math.round(count / 1000)}k`;
+  const tenths = Math.round(count / 1e5);
+  return `${grouped(Math.floor(tenths / 10))}.${tenths % 10}M`;
+}
 
 /** A stretch of time in one or two words. */
 function lasting(ms) {

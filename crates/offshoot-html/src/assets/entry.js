@@ -353,7 +353,7 @@ function troubles(message) {
   return message.stopReason === "error" || error ? el("p", "trouble", `Error: ${error || "unknown"}`) : null;
 }
 
-const tokensBefore = (value) => (typeof value === "number" && Number.isFinite(value) ? `${Math.round(value / 1000)}k tokens before` : "");
+const tokensBefore = (value) => (typeof value === "number" && Number.isFinite(value) ? `${inShort(Math.max(0, Math.round(value)))} tokens before` : "");
 
 /** The branch of a summary in its words: its goal, or else its first line after the sentence that introduces it. */
 function branchOf(summary) {

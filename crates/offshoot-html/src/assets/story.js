@@ -123,7 +123,7 @@ function tell(path) {
     chapter("Asked", counted(asked.length, "request"), [asked.length > 0 && `“${firstWords(asked[0])}”`, asked.length > 1 && `last: “${firstWords(asked.at(-1))}”`], () => [someOf(asked, (at) => wayTo(at, firstWords(at, 240), el("span", "when", minute(nodes[at].time))))]),
     chapter("Dropped", dropped.length > 0 ? `${counted(dropped.length, "branch", "branches")}, ${dollars(droppedCost)}` : "nothing", [dropped.length > 0 && `“${nameOfBranch(dropped[0].at)}”`, dropped.length > 0 && endOf(dropped[0].at) && `→ ${endOf(dropped[0].at)}`], () => [someOf(dropped, ({ at, entries, cost }) => wayTo(at, nameOfBranch(at), el("span", "when", ` ${counted(entries, "entry", "entries")}, ${dollars(cost)} ${endOf(at)}`)))]),
     chapter("Files", changed.length > 0 ? `${grouped(changed.length)} changed` : "none changed", [changed.slice(0, 4).map(({ name, changes }) => `${baseName(name)} ${times(changes)}`).join(", ")], () => [someOf(files, (file) => fileRow(path, file), 12)]),
-    chapter("Cost", dollars(whole), [`this branch ${dollars(cost)}${peak > 0 ? `, context up to ${thousands(peak)} tokens` : ""}`], () => [costs(path, cost, whole, dropped.length)]),
+    chapter("Cost", dollars(whole), [`this branch ${dollars(cost)}${peak > 0 ? `, context up to ${inShort(peak)} tokens` : ""}`], () => [costs(path, cost, whole, dropped.length)]),
   );
 }
 
@@ -174,7 +174,7 @@ function chartOf(path) {
   }
   const shown = [...columns.values()];
   const line = (of) => shown.map((point, at) => `${at === 0 ? "M" : "L"}${point.x} ${of(point)}`).join("");
-  const chart = shape("svg", { viewBox: `0 0 ${width} ${height}`, class: "chart", role: "img", "aria-label": `Context up to ${thousands(top)} tokens, ${dollars(whole)} in the end`, preserveAspectRatio: "none" });
+  const chart = shape("svg", { viewBox: `0 0 ${width} ${height}`, class: "chart", role: "img", "aria-label": `Context up to ${inShort(top)} tokens, ${dollars(whole)} in the end`, preserveAspectRatio: "none" });
   const context = line((point) => y(point.tokens / top));
   chart.append(shape("path", { class: "area", d: `${context}L${shown.at(-1).x} ${height}L${shown[0].x} ${height}Z` }), shape("path", { class: "context", d: context }), shape("path", { class: "spent", d: line((point) => y(point.spent / whole)) }));
   path.forEach((at, place) => {
@@ -185,7 +185,7 @@ function chartOf(path) {
     const place = Math.round(((event.clientX - box.left) / Math.max(1, box.width)) * (path.length - 1));
     choose(path[Math.min(path.length - 1, Math.max(0, place))]);
   });
-  return el("figure", "", chart, el("figcaption", "", el("span", "is-context", `context, up to ${thousands(top)} tokens`), el("span", "is-spent", `cost, ${dollars(whole)} in the end`), el("span", "is-cut", "compaction")));
+  return el("figure", "", chart, el("figcaption", "", el("span", "is-context", `context, up to ${inShort(top)} tokens`), el("span", "is-spent", `cost, ${dollars(whole)} in the end`), el("span", "is-cut", "compaction")));
 }
 
 // Branches.

@@ -316,16 +316,13 @@ function noteOf(row, now) {
     label !== undefined && `[${oneLine(nodes[label].label, 40)}]`,
     merged.length > 0 && (merged.some(isLast) ? "merged" : "partly merged"),
     counted(entries, "entry", "entries"),
-    cost > 0 && `$${inCents(cost).toLocaleString("en", { minimumFractionDigits: 2, maximumFractionDigits: 2 })}`,
+    cost > 0 && dollars(cost),
     nodes[newest].time !== null && ago(nodes[newest].time, now),
     tips > 1 && counted(tips - 1, "branch", "branches"),
     lastWords(newest, row.at),
   ];
   return `  ${parts.filter(Boolean).join(" · ")}`;
 }
-
-/** Dollars rounded to cents; the order in which they were added makes no difference. */
-const inCents = (cost) => Math.round(Math.round(cost * 1e9) / 1e7) / 100;
 
 /** The last words at or above a node, but below the first of its branch. */
 function lastWords(newest, head) {

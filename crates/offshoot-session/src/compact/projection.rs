@@ -4,15 +4,13 @@
 use std::ops::Range;
 
 use super::PlannedMessage;
-use crate::context::{self, Message, Retained};
+use crate::context::{self, ContextScale, ContextWeight, Message, Retained};
 use crate::conversation::{Results, parts};
 use crate::entry::Source;
 use crate::error::Result;
 use crate::files::Files;
 use crate::header::Dialect;
-use crate::json::Json;
 use crate::kind::{Kind, Role};
-use crate::tokens::{Estimator, estimate};
 use crate::tree::NodeIx;
 
 #[derive(Debug)]
@@ -27,7 +25,7 @@ pub(super) struct Projection {
     /// The newest compaction, the entries that it keeps and those after it; or the whole path.
     pub(super) entries: Vec<Projected>,
     pub(super) previous: Option<NodeIx>,
-    pub(super) tokens: u64,
+    pub(super) weight: ContextWeight,
 }
 
 impl Projection {
@@ -50,27 +48,19 @@ pub(super) fn project(source: &dyn Source, path: &[NodeIx], leaf: Option<NodeIx>
     let chosen = chosen(source, path, form)?;
     let mut entries: Vec<Projected> =
         chosen.into_iter().map(|ix| Projected { ix, kind: tree.node(ix).kind(), said: Vec::new() }).collect();
-    let mut estimator = Estimator::default();
-    let mut places = Vec::new();
+    let mut scale = ContextScale::new(tree, leaf);
     let mut at = 0;
     for message in context.messages(source) {
         let message = message?;
-        estimator.add(message.json());
+        let tokens = scale.add(tree, &message);
         at = place(source, &entries, at, &message);
-        places.push(at);
         if let Some(entry) = entries.get_mut(at) {
-            entry.said.push(take(entry.ix, message));
+            entry.said.push(take(entry.ix, message, tokens));
         }
     }
-    let estimate = estimator.finish();
-    let reporter = estimate.last_usage_index.and_then(|index| places.get(index)).and_then(|at| entries.get(*at));
-    let tokens = match reporter {
-        Some(entry) if is_current(source, path, entry.ix) => estimate.tokens,
-        _ => estimated(source, &context, &entries)?,
-    };
     let previous = entries.first().filter(|entry| entry.kind == Kind::Compaction && !entry.said.is_empty());
     let previous = previous.map(|entry| entry.ix);
-    Ok(Projection { entries, previous, tokens })
+    Ok(Projection { entries, previous, weight: scale.finish() })
 }
 
 fn chosen(source: &dyn Source, path: &[NodeIx], form: Dialect) -> Result<Vec<NodeIx>> {
@@ -96,28 +86,12 @@ fn place(source: &dyn Source, entries: &[Projected], at: usize, message: &Messag
     ahead.or_else(|| entries.iter().position(is_its)).unwrap_or(at)
 }
 
-fn take(ix: NodeIx, message: Message) -> PlannedMessage {
+fn take(ix: NodeIx, message: Message, tokens: u64) -> PlannedMessage {
     // The node may still have the role of version 2.
     let role = if message.role == Role::HookMessage { Role::Custom } else { message.role };
     let mut files = Files::default();
     if message.role == Role::Assistant {
         files.take_calls(message.json());
     }
-    let tokens = estimate(message.json());
     PlannedMessage { ix, role, tokens, files, parts: parts(message, Results::Cut) }
-}
-
-/// Whether no later entry invalidated the provider's report at `reporter`.
-fn is_current(source: &dyn Source, path: &[NodeIx], reporter: NodeIx) -> bool {
-    let invalidates = |ix: &NodeIx| matches!(source.tree().node(*ix).kind(), Kind::ContextEdit | Kind::Compaction);
-    let last = path.iter().rposition(invalidates);
-    last.is_none_or(|last| path.iter().rposition(|ix| *ix == reporter).is_some_and(|at| at > last))
-}
-
-/// Estimates the whole context message by message, with the current system prompt once.
-fn estimated(source: &dyn Source, context: &context::Context, entries: &[Projected]) -> Result<u64> {
-    let system = context.system_message(source, 0)?;
-    let system = system.and_then(|system| Json::parse(&system).ok().map(estimate)).unwrap_or(0);
-    let spoken = entries.iter().flat_map(|entry| &entry.said).filter(|said| said.role != Role::System);
-    Ok(system + spoken.map(|said| said.tokens).sum::<u64>())
 }

@@ -139,14 +139,14 @@ fn a_leaf_marker_behind_a_compaction_changes_nothing() {
 fn tokens_come_from_the_last_report_unless_something_made_it_untrue() {
     let session = chain("U100 C(p) T100 C(p) T100 A100");
     let plan = keep(&session, 250).plan().unwrap();
-    assert_eq!((plan.tokens_before, plan.tokens_kept()), (600, 300));
+    assert_eq!((plan.tokens_before(), plan.tokens_kept()), (600, 300));
     assert_eq!(plan.files.read, ["p"]);
     let usage = r#"{"role":"assistant","content":[],"usage":{"totalTokens":5000}}"#;
     let mut session = chain("U100 A100 U100");
     session.append(&NewEntry::message(Json::parse(usage).unwrap()).unwrap()).unwrap();
-    assert_eq!(keep(&session, 50).plan().unwrap().tokens_before, 5000);
+    assert_eq!(keep(&session, 50).plan().unwrap().tokens_before(), 5000);
     session.append(&NewEntry::context_edit("e0", None, Json::parse("null").unwrap()).unwrap()).unwrap();
-    assert_eq!(keep(&session, 50).plan().unwrap().tokens_before, 200, "the report counted what the edit took out");
+    assert_eq!(keep(&session, 50).plan().unwrap().tokens_before(), 200, "the report counted what the edit took out");
 }
 
 #[test]

@@ -3,7 +3,8 @@
 use std::collections::HashMap;
 
 use super::retained::Retained;
-use super::{Context, RenderStep, TailTally, damaged, render};
+use super::weight::TailTally;
+use super::{Context, RenderStep, damaged, render};
 use crate::entry::{Entry, Source};
 use crate::error::{Diagnostic, Result};
 use crate::header::Dialect;
@@ -25,19 +26,17 @@ pub(super) fn build(source: &dyn Source, leaf: Option<NodeIx>) -> Result<Context
     Ok(Context { steps, thinking_level, model, diagnostics, ..Context::default() })
 }
 
-/// The tokens of the context, if a message after the last compaction has a report. Walks back no further than to it.
-pub(super) fn reported_tokens(source: &dyn Source, leaf: NodeIx) -> Result<Option<u64>> {
+/// The tokens of the context, if an entry after its last change has a report. Walks back no further than to it.
+pub(super) fn measured(source: &dyn Source, leaf: NodeIx, tally: &mut TailTally) -> Result<Option<u64>> {
     let tree = source.tree();
-    let compaction = tree.compaction(leaf);
-    let (mut edits, mut tally) = (HashMap::new(), TailTally::default());
-    for ix in tree.ancestors(leaf).take_while(|ix| Some(*ix) != compaction) {
-        if let Some((target, edit)) = edit(source, ix)? {
-            edits.entry(target).or_insert(edit);
-        }
-        let Some(step) = step(source, Chosen::Entry(ix), &edits) else { continue };
-        let reported = tally.add(&render::step(source, &step)?);
-        if reported.is_some() {
-            return Ok(reported);
+    let (changed, unedited) = (tally.changed, HashMap::new());
+    for ix in tree.ancestors(leaf).take_while(|ix| Some(*ix) != changed) {
+        let Some(step) = step(source, Chosen::Entry(ix), &unedited) else { continue };
+        for message in render::step(source, &step)?.iter().rev() {
+            let measured = tally.add(tree, message);
+            if measured.is_some() {
+                return Ok(measured);
+            }
         }
     }
     Ok(None)

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use crate::id::EntryId;
+use crate::text::{counted, grouped};
 
 /// The reason in [`Error::Conflict`](super::Error::Conflict).
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -54,7 +55,10 @@ pub enum Conflict {
         /// Where the leaf was before the operation.
         before: Option<EntryId>,
     },
-    #[error("{here} tokens here and {more} more do not fit into the model's window of {window}")]
+    #[error(
+        "{} here and {} more do not fit into the model's window of {}",
+        counted(*here, "token", "tokens"), grouped(more), grouped(window)
+    )]
     BeyondWindow { here: u64, more: u64, window: u64 },
     #[error("another entry has taken the id {id} of a spilled one")]
     IdTaken { id: EntryId },

@@ -8,7 +8,7 @@ use crate::entry::Source;
 use crate::error::Result;
 use crate::id::EntryId;
 use crate::stats;
-use crate::text::{dollars, grouped, noun};
+use crate::text::{counted, dollars};
 use crate::tree::NodeIx;
 use crate::tree::reader::NodeReader;
 
@@ -78,7 +78,7 @@ impl BranchNote {
         let label = self.label.as_ref().map(|label| format!("[{label}]"));
         let cost = (self.cost > 0.0).then(|| dollars(self.cost));
         let branches = self.tips.saturating_sub(1);
-        let branches = (branches > 0).then(|| count(branches.into(), "branch", "branches"));
+        let branches = (branches > 0).then(|| counted(u64::from(branches), "branch", "branches"));
         let merged = self.merged.map(|part| match part {
             MergedPart::All => "merged".to_owned(),
             MergedPart::Some => "partly merged".to_owned(),
@@ -86,18 +86,13 @@ impl BranchNote {
         let parts = [
             label,
             merged,
-            Some(count(self.entries, "entry", "entries")),
+            Some(counted(self.entries, "entry", "entries")),
             cost,
             self.newest.map(|newest| ago(newest, now)),
             branches,
         ];
         parts.into_iter().flatten().collect()
     }
-}
-
-/// A number with commas between thousands, and its noun.
-fn count(count: u64, one: &str, many: &str) -> String {
-    format!("{} {}", grouped(count), noun(count, one, many))
 }
 
 /// The start of a text that fits `columns`, with `…` for the rest.

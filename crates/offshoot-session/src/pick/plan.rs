@@ -1,6 +1,7 @@
 //! A planned pick as a value that can be shown before it is written.
 
 use crate::compose::NewEntry;
+use crate::context::ContextWeight;
 use crate::files::FileLists;
 use crate::id::EntryId;
 use crate::json::Object;
@@ -65,7 +66,7 @@ pub struct PickPlan {
     /// An estimate for the copies.
     pub tokens: u64,
     /// The context at the target, before the pick.
-    pub tokens_before: u64,
+    pub before: ContextWeight,
     /// How much is written.
     pub bytes: u64,
     /// The files that the copied calls read and changed.
@@ -158,7 +159,7 @@ impl PickPlan {
             .raw("alreadyHere", list(already.collect()))
             .str_or_null("restatedModel", self.restated.as_deref())
             .raw("tokens", self.tokens)
-            .raw("tokensBefore", self.tokens_before)
+            .raw("tokensBefore", self.before.total(0))
             .raw("bytes", self.bytes)
             .raw("imagesWrittenOut", self.images);
         self.files.details(object)

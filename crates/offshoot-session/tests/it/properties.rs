@@ -6,7 +6,7 @@ use offshoot_session::context;
 use offshoot_session::entry::Source as _;
 use offshoot_session::header::Dialect;
 use offshoot_session::session::{NewFork, Options, Session, SessionPart};
-use offshoot_session::tokens::Estimator;
+use offshoot_session::tokens::estimate;
 use proptest::prelude::*;
 
 use super::common::{HEADER, messages, text};
@@ -117,11 +117,12 @@ proptest! {
         let session = open(&text(&pictures.iter().map(String::as_str).collect::<Vec<_>>()));
         let form = if is_omp { Dialect::Omp } else { Dialect::Pi };
         for leaf in session.tree().entries() {
-            let mut estimator = Estimator::default();
-            for message in context::build(&session, Some(leaf), form).unwrap().messages(&session) {
-                estimator.add(message.unwrap().json());
-            }
-            prop_assert_eq!(context::tokens(&session, Some(leaf), form).unwrap(), estimator.finish().tokens, "{:?}", leaf);
+            let context = context::build(&session, Some(leaf), form).unwrap();
+            let messages = context.messages(&session).map(|message| estimate(message.unwrap().json())).sum::<u64>();
+            let weight = context::weigh(&session, Some(leaf), form).unwrap();
+            prop_assert_eq!(weight.messages, messages);
+            let total = context::total_tokens(&session, Some(leaf), form, 7).unwrap();
+            prop_assert_eq!(total, weight.total(7), "{:?}", leaf);
         }
     }
 

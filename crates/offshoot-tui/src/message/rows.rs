@@ -12,7 +12,7 @@ use crate::markdown::flow::{self, SpanRow};
 use crate::markdown::{self, harmless};
 use crate::text;
 use crate::theme::{Theme, Token};
-use offshoot_session::text::{counted, grouped, noun, one_line};
+use offshoot_session::text::{counted, one_line};
 use offshoot_session::transcript::{
     Answer, End, Item, ItemPart, Level, Run, StoredPicture, Summarised, Summary, error_words, summary_words,
 };
@@ -257,9 +257,7 @@ fn summary_rows(page: &mut Page<'_>, summary: &Summary) {
     let room = page.room().saturating_sub(text::width(summary.label) + 2 + text::width(&key));
     let mut title = vec![Span::styled(summary.label, label.add_modifier(Modifier::BOLD))];
     let beside = match &summary.of {
-        Summarised::Tokens(tokens) => {
-            Some(format!("{} {} summarised", grouped(*tokens), noun(*tokens, "token", "tokens")))
-        }
+        Summarised::Tokens(tokens) => Some(format!("{} summarised", counted(*tokens, "token", "tokens"))),
         // The text itself is below an open row.
         Summarised::BranchTo(_) | Summarised::Unknown if is_open => None,
         Summarised::BranchTo(_) | Summarised::Unknown => {

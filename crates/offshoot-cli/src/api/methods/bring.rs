@@ -190,7 +190,7 @@ fn write_copies(
     ) -> offshoot_session::error::Result<Option<offshoot_session::session::Brought>>,
 ) -> Written {
     if !planned.plan.is_empty() {
-        refuse_too_big(server, params, planned.plan.tokens_before, planned.plan.tokens)?;
+        refuse_too_big(server, params, planned.plan.before.total(0), planned.plan.tokens)?;
     }
     let brought = write(&mut server.stale_handle(params)?.1.session, planned)?;
     Ok(brought.map(|brought| with_ids(Object::new(), Some(&brought))))
@@ -212,7 +212,7 @@ fn write_summary(
             planned.plan.summary.run(&Extractive::new(&from.session), Instructions::Plain)?
         }
     };
-    refuse_too_big(server, params, planned.plan.tokens_before, estimate_summary(&drafted.text))?;
+    refuse_too_big(server, params, planned.plan.before.total(0), estimate_summary(&drafted.text))?;
     let id = server.stale_handle(params)?.1.session.merge(planned, &drafted)?;
     Ok(Some(Object::new().str("id", id.as_str()).str("summary", &drafted.text)))
 }

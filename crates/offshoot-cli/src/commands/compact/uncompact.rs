@@ -20,7 +20,7 @@ pub(super) fn run(app: &App, args: &Args) -> Result<()> {
         return nothing_to_do(app, args, "the current branch has no compaction");
     };
     if !args.force {
-        bring_back::refuse_too_big(app, &session, planned.plan.tokens_before, planned.plan.tokens)?;
+        bring_back::refuse_too_big(app, &session, planned.plan.before, planned.plan.tokens)?;
     }
     let brought = if args.dry_run { None } else { Some(session.uncompact(&planned)?) };
     let plan = &planned.plan;
@@ -37,10 +37,10 @@ pub(super) fn run(app: &App, args: &Args) -> Result<()> {
     let verb = if brought.is_some() { "continued" } else { "would continue" };
     let mut out = app.ui.text();
     writeln!(out, "{verb} before the compaction, after {onto}")?;
-    let tokens = counted(plan.tokens_before + plan.tokens, "token", "tokens");
-    writeln!(out, "{count} copied, {tokens} in all")?;
+    let tokens = counted(plan.before.messages + plan.tokens, "token", "tokens");
+    writeln!(out, "{count} copied, about {tokens} of messages in all")?;
     if let Some(forecast) = forecast {
-        writeln!(out, "{}", Painted(DIM, &forecast.words()))?;
+        writeln!(out, "{}", Painted(DIM, &forecast.detailed_words()))?;
     }
     out.finish()?;
     if brought.is_some() {

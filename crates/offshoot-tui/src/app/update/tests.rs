@@ -606,11 +606,11 @@ fn the_status_says_what_matters_as_far_as_there_is_room() {
     model.looked.diverged = Some(Diverged { entry: "1a2b3c4d".to_owned(), message });
     shown.push(screen(&mut model).lines().last().unwrap_or_default().to_owned());
     assert_snapshot!(shown.join("\n"), @"
-    ~/work (main)  ⑂ the cache is wrong  context 30% of 200k  $0.123     m1 • medium
+    ~/work (main)  ⑂ the cache is wrong  context 30% of 200k  $0.12      m1 • medium
     ~/work (main)  30% full      m1 • medium
-    not saved in its file  ~/work (main)  3 branches  30% full  $0.123   m1 • medium
+    not saved in its file  ~/work (main)  3 branches  30% full  $0.12    m1 • medium
     not saved in its file  30% full       m1
-    in memory  ~/work (main)  ⑂ the cache is wrong  30% full  $0.123     m1 • medium
+    in memory  ~/work (main)  ⑂ the cache is wrong  30% full  $0.12      m1 • medium
     in memory  ~/work  30% full  m1 • medium
     newer work: “seq 1 60”, 2 min ago (alt+g)
     ");

@@ -8,7 +8,7 @@ use super::extension;
 use crate::app::model::Model;
 use crate::app::msg::{Looked, ModelAccess, Persistence};
 use crate::keymap::Action;
-use crate::text::{clean, fit, in_short, truncate_middle, width};
+use crate::text::{clean, dollars, fit, in_short, truncate_middle, width};
 use crate::theme::Token;
 
 /// The columns between two pieces.
@@ -137,7 +137,7 @@ fn pieces(model: &Model) -> Vec<Piece> {
     }
     pieces.extend(context(model));
     if looked.cost > 0.0 {
-        pieces.push(Piece::new(Token::Dim, [(8, format!("${:.3}", looked.cost))]));
+        pieces.push(Piece::new(Token::Dim, [(8, dollars(looked.cost))]));
     }
     pieces.extend(answers(model));
     pieces

@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use offshoot_session::clock::{Millis, parse_iso};
 use offshoot_session::facts::Totals;
-use offshoot_session::text::{dollars, grouped, noun};
+use offshoot_session::text::{counted, dollars};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Modifier;
@@ -42,7 +42,7 @@ pub(super) fn rule(theme: &Theme, title: &str, area: Rect, buf: &mut Buffer) {
 
 /// The number of entries, and the tokens and dollars that providers reported for them.
 pub(super) fn held(totals: &Totals, has_tokens: bool) -> String {
-    let mut held = format!("{} {}", grouped(totals.entries), noun(totals.entries, "entry", "entries"));
+    let mut held = counted(totals.entries, "entry", "entries");
     if has_tokens {
         held.push_str(&format!(", {} tok, {}", text::in_short(totals.tokens), dollars(totals.cost)));
     }
