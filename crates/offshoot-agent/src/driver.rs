@@ -19,6 +19,7 @@ mod extensions;
 mod requests;
 mod reviews;
 mod boundaries;
+mod wait;
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -363,9 +364,9 @@ impl Driver {
     }
 
     fn wait(&mut self, ticket: Ticket, ms: u64) {
-        let own = self.own.clone();
+        let (own, clock) = (self.own.clone(), Arc::clone(&self.setup.clock));
         self.spawn(async move {
-            tokio::time::sleep(std::time::Duration::from_millis(ms)).await;
+            wait::pass(clock.as_ref(), ms).await;
             drop(own.send(DriverInput::Machine(TurnInput::Elapsed { ticket })));
         });
     }
@@ -427,6 +428,8 @@ impl Driver {
         let compaction = setup.compaction();
         self.state.config = TurnConfig {
             retry: setup.retry,
+            limit_patience_ms: setup.limits.wait.map_or(0, |wait| u64::try_from(wait.as_millis()).unwrap_or(u64::MAX)),
+            zone: setup.zone.clone(),
             compact_above: Settings { enabled: is_on, ..compaction }.compact_above(window),
             keep_recent: compaction.keep_recent_tokens,
             window: Window::of(&setup.model),

@@ -35,6 +35,9 @@ pub enum AgentError {
     /// An extension did not let it happen.
     #[error("an extension did not allow it")]
     Cancelled,
+    /// The provider asks for a wait that is longer than is waited.
+    #[error("{why}; {later}")]
+    AskLater { why: String, later: String },
     #[error("{0}")]
     Failed(String),
     /// A part of the program or code of somebody else panicked. What it was to do is not done.
@@ -54,6 +57,7 @@ impl AgentError {
             | Self::LimitReached(_)
             | Self::Oversized(_)
             | Self::Cancelled
+            | Self::AskLater { .. }
             | Self::Failed(_)
             | Self::Crashed { .. }
             | Self::Ended => None,

@@ -6,6 +6,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
+use offshoot_session::clock::{Millis, took};
 use offshoot_session::error::Diagnostic;
 use offshoot_session::json::quote;
 use offshoot_session::session::Session;
@@ -18,6 +19,19 @@ use crate::approval::ApprovalDecision;
 use crate::error::AgentError;
 use crate::message::{Block, Message, ToolResultMessage, Usage};
 use crate::tool::BashRun;
+
+/// The code of the notice that names when a provider can be asked again.
+pub const ASK_LATER: &str = "ask-later";
+
+/// When a failed request is sent again, in words.
+#[must_use]
+pub fn retry_words(delay_ms: u64, attempt: u32, max_attempts: u32) -> String {
+    let time = match delay_ms {
+        ..60_000 => format!("{} s", delay_ms.div_ceil(1000)),
+        _ => took(Millis::try_from(delay_ms).unwrap_or(Millis::MAX)).unwrap_or_default(),
+    };
+    format!("next try in {time} ({attempt} of {max_attempts})")
+}
 
 /// JSON that is written unchanged.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use offshoot_session::branch_summary;
-use offshoot_session::clock::{Clock, SystemClock};
+use offshoot_session::clock::{Clock, SystemClock, Zone};
 use offshoot_session::compact;
 use offshoot_session::session::Session;
 
@@ -124,6 +124,8 @@ pub struct Setup {
     /// Other people's code, if there is any.
     pub extensions: Option<Arc<dyn Extensions>>,
     pub clock: Arc<dyn Clock + Sync>,
+    /// The user's clock, for times in texts.
+    pub zone: Zone,
 }
 
 impl Setup {
@@ -230,6 +232,7 @@ impl Setup {
             source: None,
             extensions: None,
             clock: Arc::new(SystemClock),
+            zone: Zone::UTC,
         }
     }
 }

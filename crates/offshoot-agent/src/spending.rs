@@ -2,6 +2,7 @@
 //! request that would pass it is not sent. Knows no front end.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use futures_util::StreamExt as _;
 
@@ -16,6 +17,8 @@ pub struct RunLimits {
     /// US dollars by the models' prices, with summaries. The price of an answer is not known before: one answer may pass
     /// the limit.
     pub cost: Option<f64>,
+    /// How long a prompt may wait for a provider's limit beyond what retries wait. `None` for not at all.
+    pub wait: Option<Duration>,
 }
 
 #[derive(Debug, Default)]

@@ -10,7 +10,7 @@ use offshoot_session::summariser::{Answer, Request as Wanted};
 
 use crate::message::{AssistantMessage, Block, StopReason, UserMessage, text_of};
 use crate::provider::{Answer as Answered, Delta, Hooks, Model, Provider, Request, Secret, ThinkingLevel};
-use crate::turn::{Retry, Trying};
+use crate::turn::{NextTry, Retry, Trying};
 
 /// Dropping this stops the summariser.
 pub type Summary = Pin<Box<dyn Future<Output = Result<Answer, String>> + Send>>;
@@ -55,7 +55,8 @@ impl ModelSummariser {
         let mut attempt = 0;
         loop {
             let Answered { message, failure } = self.once(wanted).await?;
-            let Some(delay_ms) = failure.as_ref().and_then(|failure| self.retry.wait(attempt, failure)) else {
+            let next = failure.as_ref().map(|failure| self.retry.next_try(attempt, 0, failure));
+            let Some(NextTry::After(delay_ms)) = next else {
                 if attempt > 0 {
                     self.tell(Trying::Finished);
                 }

@@ -198,7 +198,9 @@ fn outcome(settled: Talked) -> Result<()> {
         Ok(Settled::Failed(AgentError::Failed(why))) => {
             Err(CommandError { causes: vec![why], ..CommandError::new(FailureKind::Model, "the model gave no answer") })
         }
-        Ok(Settled::Failed(why @ (AgentError::LimitReached(_) | AgentError::Oversized(_)))) => Err((&why).into()),
+        Ok(Settled::Failed(
+            why @ (AgentError::LimitReached(_) | AgentError::Oversized(_) | AgentError::AskLater { .. }),
+        )) => Err((&why).into()),
         Ok(Settled::Failed(why) | Settled::Broken(why)) => Err(CommandError::from(&why).of("the agent had to stop")),
         Err(error) => Err((&error).into()),
     }

@@ -175,6 +175,10 @@ impl From<&AgentError> for CommandError {
             AgentError::LimitReached(why) => Self::new(FailureKind::Limit, why.clone()),
             AgentError::Oversized(why) => Self::new(FailureKind::Limit, why.to_string())
                 .hint("`offshoot models` lists the models with their windows"),
+            AgentError::AskLater { .. } => {
+                Self { causes: vec![error.to_string()], ..Self::new(FailureKind::Model, "the model gave no answer") }
+                    .hint("`--wait-for-limit TIME` waits for a provider's limit and goes on")
+            }
             AgentError::Busy(_)
             | AgentError::Cancelled
             | AgentError::Failed(_)

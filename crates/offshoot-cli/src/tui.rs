@@ -43,6 +43,7 @@ mod program;
 
 use std::sync::Arc;
 use std::sync::mpsc::channel;
+use std::time::Duration;
 
 use offshoot_agent::approval::ApprovalMode;
 use offshoot_agent::command::{Command, UserPrompt};
@@ -67,6 +68,9 @@ use session_list::SessionListWorker;
 use signals::Signals;
 use wishes::wishes;
 
+/// How long a provider's limit is waited for: Escape ends it.
+const LIMIT_PATIENCE: Duration = Duration::from_hours(24);
+
 /// Said until the first prompt was sent.
 const FIRST_START: &str = "the model's calls run unasked (approval: auto); /approval changes that";
 
@@ -90,7 +94,8 @@ pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
     let said = agent::prompts(app, args, session.cwd())?;
     let rules = UserRules(app.settings_files(&app.folder_of(&session)));
     extension_question::ask(app, args, &session)?;
-    let setup = agent::setup(app, args, &session, Approver::FrontEnd(Arc::new(rules)))?;
+    let mut setup = agent::setup(app, args, &session, Approver::FrontEnd(Arc::new(rules)))?;
+    setup.limits.wait.get_or_insert(LIMIT_PATIENCE);
     agent::check_model(app, args, &session, &setup)?;
     agent::set_name(app, args, &mut session)?;
     converse(app, args, (session, setup), (said, signals))

@@ -36,7 +36,7 @@ impl Clock for FixedClock {
 }
 
 /// A time zone: whose clock a person reads.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Zone(TimeZone);
 
 impl Zone {
@@ -63,9 +63,31 @@ impl Zone {
         at.to_zoned(self.0.clone()).strftime("%Y-%m-%d %H:%M").to_string()
     }
 
+    /// A time to come as a person says it: `23:10`, with the date before it if that is another day.
+    pub fn until(&self, time: Millis, now: Millis) -> String {
+        let (then, today) = (self.minute(time), self.minute(now));
+        match (then.split_once(' '), today.split_once(' ')) {
+            (Some((day, clock)), Some((today, _))) if day == today => clock.to_owned(),
+            _ => then,
+        }
+    }
+
     /// The zone, for programs that calculate with jiff themselves.
     pub fn jiff(&self) -> TimeZone {
         self.0.clone()
+    }
+}
+
+impl From<TimeZone> for Zone {
+    fn from(zone: TimeZone) -> Self {
+        Self(zone)
+    }
+}
+
+/// The zone of a program that was not told another.
+impl Default for Zone {
+    fn default() -> Self {
+        Self::UTC
     }
 }
 
@@ -187,6 +209,14 @@ mod tests {
         let said = [0, 999, 1000, 3_249, 59_999, 65_000, 7_380_000].map(took);
         let said: Vec<_> = said.iter().map(|said| said.as_deref().unwrap_or("")).collect();
         assert_eq!(said, ["", "", "1.0 s", "3.2 s", "59 s", "1 min 5 s", "2 h 3 min"]);
+    }
+
+    #[test]
+    fn a_time_to_come_has_its_date_if_that_is_another_day() {
+        let east = Zone(TimeZone::fixed(jiff::tz::offset(2)));
+        let hours = |hours: Millis| hours * 3_600_000;
+        assert_eq!((Zone::UTC.until(hours(23), 0), east.until(hours(21), 0)), ("23:00".to_owned(), "23:00".to_owned()));
+        assert_eq!(east.until(hours(23), 0), "1970-01-02 01:00");
     }
 
     #[test]

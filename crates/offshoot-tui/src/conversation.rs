@@ -12,7 +12,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use offshoot_agent::command::Reply;
-use offshoot_agent::event::{CompactionResult, Event, Reason};
+use offshoot_agent::event::{CompactionResult, Event, Reason, retry_words};
 use offshoot_agent::message::Message;
 use offshoot_agent::turn::Navigated;
 use offshoot_session::error::Code;
@@ -142,11 +142,11 @@ impl Conversation {
             // The answer already shows the error.
             Event::AutoRetryStart { attempt, max_attempts, delay_ms, .. } => {
                 self.holds_runs = false;
-                self.notice(Level::Warning, format!("next try {}", after(*delay_ms, *attempt, *max_attempts)));
+                self.notice(Level::Warning, retry_words(*delay_ms, *attempt, *max_attempts));
             }
             Event::SummarizationRetryScheduled { attempt, max_attempts, delay_ms, error_message } => {
-                let (why, after) = (error_words(error_message), after(*delay_ms, *attempt, *max_attempts));
-                self.notice(Level::Warning, format!("{why}; next try {after}"));
+                let (why, next) = (error_words(error_message), retry_words(*delay_ms, *attempt, *max_attempts));
+                self.notice(Level::Warning, format!("{why}; {next}"));
             }
             Event::AutoRetryEnd { success: false, attempt, final_error: Some(error) } => {
                 self.notice(Level::Error, format!("given up after attempt {attempt}: {}", error_words(error)));
@@ -473,11 +473,6 @@ fn item_of(role: Role, message: &str) -> Option<Item> {
 
 fn without_model(why: &str) -> String {
     format!("the summary was put together without a model: {why}")
-}
-
-/// The delay before a retry and the number of the attempt.
-fn after(delay_ms: u64, attempt: u32, most: u32) -> String {
-    format!("in {} s ({attempt} of {most})", delay_ms.div_ceil(1000))
 }
 
 /// The text of a notice, with the command that switches to another program's branch.

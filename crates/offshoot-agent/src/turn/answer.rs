@@ -117,7 +117,8 @@ fn failed(
     out: &mut Vec<Effect>,
 ) {
     let said = message.error_message.clone().unwrap_or_else(|| "the model gave no answer".to_owned());
-    close_turn(state, (message, Vec::new()), AfterTurn::Failed { said, failure, is_aborted }, out);
+    let at = message.timestamp;
+    close_turn(state, (message, Vec::new()), AfterTurn::Failed { said, failure, is_aborted, at }, out);
 }
 
 fn update(partial: &Partial, delta: Delta) -> Option<Event> {

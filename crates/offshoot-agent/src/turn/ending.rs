@@ -2,11 +2,13 @@
 
 use std::sync::Arc;
 
+use offshoot_session::clock::{Millis, Zone, took};
+
 use super::effect::{Effect, Job, Settled};
-use super::state::{AfterJob, AfterTurn, Phase, TooLong, TurnState};
+use super::state::{AfterJob, AfterTurn, NextTry, Phase, TooLong, TurnState};
 use super::transition::{end_run, next_turn, no_room, settle, side_job};
 use crate::error::AgentError;
-use crate::event::{Event, Reason};
+use crate::event::{ASK_LATER, Event, Reason};
 use crate::message::{AssistantMessage, Message, ToolResultMessage};
 use crate::provider::Failure;
 
@@ -40,7 +42,9 @@ pub(super) fn after_turn(state: &mut TurnState, next: AfterTurn, continues: bool
         AfterTurn::Worked { .. } => drop(next_turn(state, true, out)),
         AfterTurn::Answered { .. } if next_turn(state, continues, out) => {}
         answered @ AfterTurn::Answered { .. } => after_answer(state, &answered, out),
-        AfterTurn::Failed { said, failure, is_aborted } => after_failure(state, said, failure, is_aborted, out),
+        AfterTurn::Failed { said, failure, is_aborted, at } => {
+            after_failure(state, (said, at), failure.filter(|_| !is_aborted), is_aborted, out);
+        }
     }
 }
 
@@ -90,16 +94,25 @@ fn finish(state: &mut TurnState, tokens: u64, is_overflow: bool, out: &mut Vec<E
 /// Retry, compact or give up.
 fn after_failure(
     state: &mut TurnState,
-    said: String,
+    (said, at): (String, Millis),
     failure: Option<Failure>,
     is_aborted: bool,
     out: &mut Vec<Effect>,
 ) {
-    let failure = failure.filter(|_| !is_aborted);
     let is_overflow = failure.as_ref().is_some_and(|failure| failure.is_overflow);
     let is_about_pictures = failure.as_ref().is_some_and(|failure| failure.is_about_pictures);
-    if let Some(delay_ms) = failure.and_then(|failure| state.config.retry.wait(state.attempt, &failure)) {
-        return retry(state, said, delay_ms, out);
+    let patience = state.config.limit_patience_ms.saturating_sub(state.waited_ms);
+    let next = failure.map(|failure| state.config.retry.next_try(state.attempt, patience, &failure));
+    let mut too_late = None;
+    match next.unwrap_or(NextTry::Never) {
+        NextTry::After(delay_ms) => return retry(state, said, delay_ms, out),
+        NextTry::AfterLimit(delay_ms) => {
+            state.attempt = 0;
+            state.waited_ms = state.waited_ms.saturating_add(delay_ms);
+            return retry(state, said, delay_ms, out);
+        }
+        NextTry::TooLate(wait_ms) => too_late = Some(ask_later(&state.config.zone, wait_ms, at)),
+        NextTry::Never => {}
     }
     end_run(state, false, out);
     if state.attempt > 0 {
@@ -120,9 +133,24 @@ fn after_failure(
     let how = match (is_aborted, is_overflow || is_about_pictures) {
         (true, _) => Settled::Aborted,
         (false, true) => Settled::Failed(no_room(state, failed, None, out)),
-        (false, false) => Settled::Failed(AgentError::Failed(failed.said)),
+        (false, false) => Settled::Failed(match too_late {
+            Some(later) => {
+                let message = later.clone();
+                out.push(Effect::Emit(Event::Notice { code: ASK_LATER, message, entry_id: None }));
+                AgentError::AskLater { why: failed.said, later }
+            }
+            None => AgentError::Failed(failed.said),
+        }),
     };
     settle(state, how, out);
+}
+
+/// When the server can be asked again, in words.
+fn ask_later(zone: &Zone, wait_ms: u64, now: Millis) -> String {
+    let wait = Millis::try_from(wait_ms).unwrap_or(Millis::MAX);
+    let (time, clock) =
+        (took(wait).unwrap_or_else(|| "a moment".to_owned()), zone.until(now.saturating_add(wait), now));
+    format!("the provider can be asked again in {time}, at {clock}")
 }
 
 fn retry(state: &mut TurnState, error_message: String, delay_ms: u64, out: &mut Vec<Effect>) {

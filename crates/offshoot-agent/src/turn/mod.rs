@@ -19,5 +19,5 @@ pub use effect::{
     BringBack, Call, Effect, Job, JobDraft, JobResult, Navigated, Navigation, Record, RunNumber, Settled, Ticket,
     Trying, TurnInput,
 };
-pub use state::{QueueMode, Retry, TurnConfig, TurnState};
+pub use state::{NextTry, QueueMode, Retry, TurnConfig, TurnState};
 pub use step::step;

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
-use offshoot_session::clock::Millis;
+use offshoot_session::clock::{Millis, Zone};
 use serde_json::Value;
 
 use super::effect::{Call, Job, JobResult, Record, RunNumber, Settled, Ticket};
@@ -34,15 +34,35 @@ impl Default for Retry {
     }
 }
 
+/// What follows a failed request. Times are in milliseconds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NextTry {
+    /// The next attempt, after this time.
+    After(u64),
+    /// The next attempt, after a wait that the server asks for and that is longer than a retry waits.
+    AfterLimit(u64),
+    /// No attempt: the server asks for a wait of this time, which is too long.
+    TooLate(u64),
+    /// No attempt.
+    Never,
+}
+
 impl Retry {
-    /// The wait before the next attempt after `attempts` retries, in milliseconds; `None` if there is none.
+    /// What follows after `attempts` retries. A server's limit may be waited for as long as `patience`, however many attempts
+    /// there were.
     #[must_use]
-    pub fn wait(&self, attempts: u32, failure: &Failure) -> Option<u64> {
+    pub fn next_try(&self, attempts: u32, patience: u64, failure: &Failure) -> NextTry {
+        let may = self.enabled && failure.is_transient && !failure.is_overflow;
         let asked = failure.retry_after;
-        let is_too_long = asked.is_some_and(|asked| self.max_asked_ms.is_some_and(|longest| asked > longest));
-        let may = self.enabled && failure.is_transient && !failure.is_overflow && attempts < self.max_retries;
         let doubled = self.base_delay_ms.saturating_mul(1u64.checked_shl(attempts).unwrap_or(u64::MAX));
-        (may && !is_too_long).then(|| asked.unwrap_or(doubled).min(self.max_delay_ms))
+        match asked.filter(|asked| self.max_asked_ms.is_some_and(|longest| *asked > longest)) {
+            Some(long) if may && long <= patience => NextTry::AfterLimit(long),
+            Some(long) if !failure.is_overflow => NextTry::TooLate(long),
+            None if may && attempts < self.max_retries => {
+                NextTry::After(asked.unwrap_or(doubled).min(self.max_delay_ms))
+            }
+            Some(_) | None => NextTry::Never,
+        }
     }
 }
 
@@ -59,6 +79,10 @@ pub enum QueueMode {
 #[expect(missing_docs, reason = "the names say what they are")]
 pub struct TurnConfig {
     pub retry: Retry,
+    /// How long a server's limit may be waited for, in milliseconds, for one prompt.
+    pub limit_patience_ms: u64,
+    /// The user's clock, for times in texts.
+    pub zone: Zone,
     /// Contexts with more tokens are compacted automatically; `None`: never.
     pub compact_above: Option<u64>,
     /// A context of at most this many tokens cannot be compacted.
@@ -95,6 +119,8 @@ pub struct TurnState {
     /// Commands of the user, and what could not be recorded before.
     pub(super) waiting: Vec<Record>,
     pub(super) attempt: u32,
+    /// The time that was spent on waits for a server's limit, in milliseconds.
+    pub(super) waited_ms: u64,
     /// Whether this input was already compacted after an overflow.
     pub(super) recovered: bool,
     pub(super) squeezed: bool,
@@ -165,6 +191,8 @@ pub(super) enum AfterTurn {
         said: String,
         failure: Option<Failure>,
         is_aborted: bool,
+        /// When it failed.
+        at: Millis,
     },
     /// The results of calls; whether every call ends the run.
     Worked {

@@ -267,6 +267,7 @@ fn event(event: &Event) -> String {
             format!("compaction_end result={result} aborted={aborted} retry={will_retry} {error_message:?}")
         }
         Event::Notice { code: "empty-answer", message, .. } => format!("empty answer: {message}"),
+        Event::Notice { code: code @ crate::event::ASK_LATER, message, .. } => format!("notice {code} {message}"),
         other => serde_json::to_value(other).unwrap()["type"].as_str().unwrap().to_owned(),
     }
 }

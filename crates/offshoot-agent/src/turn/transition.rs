@@ -11,7 +11,7 @@ use std::collections::VecDeque;
 pub(super) fn begin(state: &mut TurnState, messages: Vec<Message>, out: &mut Vec<Effect>) {
     state.ticket += 1;
     state.run += 1;
-    state.attempt = 0;
+    (state.attempt, state.waited_ms) = (0, 0);
     state.messages.clear();
     flush_waiting(state, out);
     out.push(Effect::Emit(Event::AgentStart));

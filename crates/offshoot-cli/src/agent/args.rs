@@ -203,6 +203,10 @@ pub(crate) struct Args {
     #[arg(long, value_name = "TIME", value_parser = time)]
     pub(crate) max_time: Option<Duration>,
 
+    /// Wait as long as this for a provider's limit that names its end, such as 5h [default: 24h on a terminal, else not]
+    #[arg(long, value_name = "TIME", value_parser = time)]
+    pub(crate) wait_for_limit: Option<Duration>,
+
     /// What the model may do unasked: auto, edits, ask or read-only [default: the settings', else auto]
     #[arg(long, value_name = "MODE", value_parser = ["auto", "edits", "ask", "read-only"], hide_possible_values = true)]
     pub(crate) approval: Option<String>,

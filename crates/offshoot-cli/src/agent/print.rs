@@ -5,7 +5,7 @@ use std::io::Write as _;
 use std::sync::Arc;
 
 use offshoot_agent::error::AgentError;
-use offshoot_agent::event::Event;
+use offshoot_agent::event::{ASK_LATER, Event, retry_words};
 use offshoot_agent::message::{AssistantMessage, Message, StopReason, text_of};
 use offshoot_agent::sandbox::Sandbox;
 use offshoot_agent::turn::Settled;
@@ -87,10 +87,12 @@ impl<'a> Printer<'a> {
     /// Reports retries and compaction errors on stderr when only the answer is printed.
     fn note(&self, event: &Event) {
         match event {
-            Event::AutoRetryStart { attempt, max_attempts, delay_ms, error_message } => self.app.ui.note(&format!(
-                "{error_message}; next try in {} s ({attempt} of {max_attempts})",
-                delay_ms.div_ceil(1000)
-            )),
+            Event::AutoRetryStart { attempt, max_attempts, delay_ms, error_message } => {
+                let next = retry_words(*delay_ms, *attempt, *max_attempts);
+                self.app.ui.note(&format!("{error_message}; {next}"));
+            }
+            // The error that ends the run says it.
+            Event::Notice { code: ASK_LATER, .. } => {}
             Event::CompactionEnd { error_message: Some(why), .. } => self.app.ui.note(&format!("compaction: {why}")),
             Event::Notice { message, entry_id, .. } => {
                 self.app.ui.note(message);

@@ -14,7 +14,7 @@ use offshoot_agent::stored_prompt::{StoredPrompt, ToolSets};
 use offshoot_agent::system_prompt::{PromptParts, SystemPrompt};
 use offshoot_agent::tool::{self, KeyGuard, OutputFolder, Shell, Tool, ToolContext};
 use offshoot_agent::{Accessing, Approver, KeySource, ReloadedSetup, RunLimits, Setup, SetupSource};
-use offshoot_session::clock::to_iso;
+use offshoot_session::clock::{Zone, to_iso};
 use offshoot_session::error::{Invalid, Result as Read};
 use offshoot_session::session::{NewSession, Session};
 use offshoot_session::store::{DirStore, Store as _};
@@ -97,7 +97,8 @@ pub(crate) fn setup(app: &App, args: &Args, session: &Session, approver: Approve
     setup.parallel_tools = user.parallel_tools;
     setup.steering = user.steering;
     setup.follow_up = user.follow_up;
-    setup.limits = RunLimits { turns: args.max_turns, cost: args.max_cost };
+    setup.limits = RunLimits { turns: args.max_turns, cost: args.max_cost, wait: args.wait_for_limit };
+    setup.zone = Zone::local();
     setup.sessions = Arc::new(sessions);
     setup.source =
         Some(Arc::new(FolderSetups { app: app.clone(), args: args.clone(), approver: setup.approver.clone() }));

@@ -2,7 +2,7 @@
 //!
 //! Approval questions are in `questions`; here is what is shown without an answer.
 
-use offshoot_agent::event::Event;
+use offshoot_agent::event::{Event, retry_words};
 use offshoot_session::text::spell_lines;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -95,8 +95,7 @@ pub(super) fn shown(event: &Event) -> Option<UiMethod> {
         Event::CompactionEnd { error_message: Some(why), .. } => notify(why, "warning"),
         Event::SessionInfoChanged { name } => UiMethod::SetTitle { title: name.clone().unwrap_or_default() },
         Event::AutoRetryStart { attempt, max_attempts, delay_ms, .. } => {
-            let seconds = delay_ms.div_ceil(1000);
-            retry(Some(format!("next try in {seconds} s ({attempt} of {max_attempts})")))
+            retry(Some(retry_words(*delay_ms, *attempt, *max_attempts)))
         }
         Event::AutoRetryEnd { .. } => retry(None),
         Event::ApprovalRequest { diff: Some(diff), .. } => {

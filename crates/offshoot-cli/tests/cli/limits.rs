@@ -92,3 +92,50 @@ fn a_run_of_which_nothing_is_kept_is_not_said_to_go_on() {
     let ended = talk.run(&["-p", "go", "--max-turns", "1"]);
     assert!(ended.contains("`offshoot -c -p PROMPT` goes on"), "{ended}");
 }
+
+/// A provider's limit that is over after so many milliseconds, then an answer.
+fn limited(milliseconds: &str) -> Talk {
+    let talk =
+        Talk::new([Reply::error(429, "usage limit").header("retry-after-ms", milliseconds), Reply::text("Done.")]);
+    talk.data(
+        "settings.json",
+        &json!({"retry": {"baseDelayMs": 0, "maxAgentDelayMs": 0, "provider": {"maxRetryDelayMs": 5}}}),
+    );
+    talk
+}
+
+/// Story: a usage limit ended the run, and nobody knew when it could go on.
+#[test]
+fn a_providers_limit_is_named_and_waited_for_if_that_is_wanted() {
+    let told = |talk: &Talk, more: &[&str]| {
+        let told = talk.run(&[&["-p", "go"], more].concat());
+        assert_eq!(talk.server.seen().len(), 1, "{told}");
+        assert!(told.ends_with("[exit code 6]") && told.contains("`--wait-for-limit TIME` waits"), "{told}");
+        told
+    };
+    let why = "caused by: 429 usage limit; the provider can be asked again in";
+    let named = told(&limited("8100000"), &[]);
+    assert!(named.contains(&format!("{why} 2 h 15 min, at ")), "{named}");
+    let named = told(&limited("90000000"), &["--wait-for-limit", "2h"]);
+    assert!(named.contains(&format!("{why} 25 h 0 min, at ")), "the limit is over too late: {named}");
+    let talk = limited("50");
+    assert_snapshot!(talk.run(&["-p", "go", "--wait-for-limit", "2h"]), @"
+    Done.
+    [stderr]
+    note: 429 usage limit; next try in 1 s (1 of 3)
+    ");
+    assert_eq!(talk.server.seen().len(), 2);
+}
+
+/// Programs read when the next try is.
+#[test]
+fn events_carry_the_wait_for_a_limit() {
+    let talk = limited("50");
+    let output = talk.command(&["--mode", "json", "-p", "go", "--wait-for-limit", "2h"]).output().unwrap();
+    let lines = String::from_utf8(output.stdout).unwrap();
+    let events: Vec<Value> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let waits: Vec<_> = events.iter().filter(|event| event["type"] == "auto_retry_start").collect();
+    assert_eq!(waits.len(), 1, "{lines}");
+    assert_eq!((&waits[0]["delayMs"], &waits[0]["attempt"]), (&json!(50), &json!(1)));
+    assert_eq!(output.status.code(), Some(0));
+}

@@ -146,3 +146,19 @@ fn after_a_turn_on_a_full_screen_one_blank_row_is_above_the_editor() {
     assert!(terminal.ended());
     talk.no_problems();
 }
+
+/// Story: a usage limit ended the night's work, and nobody knew when it could go on. A terminal waits for it.
+#[test]
+fn a_providers_limit_is_waited_for_until_escape() {
+    for (columns, border) in [(80, "retry at 14:15, in 2 h 15 min … escape stops it"), (40, "retry at 14:15 … escape")]
+    {
+        let limit = Reply::error(429, "usage limit").header("retry-after", "8100");
+        let talk = Talk::new([limit, Reply::text("Done.")]);
+        let mut terminal = Terminal::offshoot(&talk, &[], (columns, 24));
+        terminal.until_text("m1").send("go\r");
+        terminal.until_text(border).until_text("next try in 2 h 15 min").send("\x1b");
+        terminal.until_idle().send("again\r");
+        terminal.until_text("Done.").until_idle().send("\x04");
+        assert!(terminal.ended());
+    }
+}

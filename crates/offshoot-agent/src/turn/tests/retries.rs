@@ -1,6 +1,9 @@
 //! Retries of failed requests.
 
+use offshoot_session::clock::Zone;
+
 use super::*;
+use crate::turn::NextTry;
 
 #[test]
 fn failed_requests_are_sent_again_later_and_later() {
@@ -41,7 +44,49 @@ fn failed_requests_are_sent_again_later_and_later() {
 fn a_server_that_asks_for_an_hour_is_not_asked_again() {
     let mut run = Run::streaming();
     let told = run.answered(error("busy"), transient(Some(3_600_000))).said();
-    assert!(told.ends_with(r#"SETTLE Failed("busy")"#), "{told}");
+    let later = "the provider can be asked again in 1 h 0 min, at 01:00";
+    assert!(told.ends_with(&format!("SETTLE Failed(\"busy; {later}\")")), "{told}");
+    assert!(told.contains(&format!("notice ask-later {later}")), "{told}");
+}
+
+/// Story: a usage limit ended the night's run after one request, and nobody knew when it could go on.
+#[test]
+fn a_servers_limit_is_waited_for_as_long_as_is_allowed() {
+    let mut run = Run::streaming();
+    run.state.config.limit_patience_ms = 7_200_000;
+    run.state.config.zone = Zone::UTC;
+    let hour = Some(3_600_000);
+    let told = run.answered(error("busy"), transient(hour)).said();
+    assert!(told.contains("auto_retry_start 1/3 3600000") && told.contains("WAIT 3600000"), "{told}");
+    // Short failures in between are retried as ever; they do not use up the patience.
+    for wait in ["WAIT 4000", "WAIT 8000"] {
+        run.elapsed().built(10).said();
+        let told = run.answered(error("busy"), transient(None)).said();
+        assert!(told.contains(wait), "{told}");
+    }
+    run.elapsed().built(10).said();
+    let told = run.answered(error("busy"), transient(hour)).said();
+    assert!(told.contains("auto_retry_start 1/3 3600000"), "however many attempts there were: {told}");
+    run.elapsed().built(10).said();
+    let told = run.answered(error("busy"), transient(Some(61_000))).said();
+    assert!(
+        told.contains("the provider can be asked again in 1 min 1 s") && !told.contains("WAIT"),
+        "both hours are over: {told}"
+    );
+}
+
+/// What would not be sent again for another reason is not waited for, but the time is named.
+#[test]
+fn a_limit_that_lasts_is_named_and_not_waited_for() {
+    let mut run = Run::streaming();
+    run.state.config.limit_patience_ms = 7_200_000;
+    let lasting = Failure { is_transient: false, ..transient(Some(3_600_000)).unwrap() };
+    let told = run.answered(error("quota exceeded"), Some(lasting)).said();
+    assert!(told.contains("asked again in 1 h 0 min") && !told.contains("WAIT"), "{told}");
+    let mut run = Run::streaming();
+    (run.state.config.limit_patience_ms, run.state.config.retry.enabled) = (7_200_000, false);
+    let told = run.answered(error("busy"), transient(Some(3_600_000))).said();
+    assert!(told.contains("asked again in 1 h 0 min") && !told.contains("WAIT"), "{told}");
 }
 
 #[test]
@@ -88,7 +133,10 @@ fn rate_limits_are_no_overflows() {
 /// A server knows best when it can answer again, also if that is soon.
 #[test]
 fn the_wait_that_a_server_asks_for_is_kept() {
-    let wait = |retry: Retry, attempts, asked| retry.wait(attempts, &transient(asked).unwrap());
+    let wait = |retry: Retry, attempts, asked| match retry.next_try(attempts, 0, &transient(asked).unwrap()) {
+        NextTry::After(wait) => Some(wait),
+        NextTry::AfterLimit(_) | NextTry::TooLate(_) | NextTry::Never => None,
+    };
     let usual = Retry::default();
     assert_eq!(wait(usual, 0, Some(1000)), Some(1000));
     assert_eq!(wait(usual, 2, Some(20_000)), Some(20_000));

@@ -10,7 +10,7 @@ use crate::editor::Editor;
 use crate::keymap::Action;
 use crate::text::{ELLIPSIS, clean, fit, joined, line_width, truncate_line, width};
 use crate::theme::Token;
-use offshoot_session::clock::Millis;
+use offshoot_session::clock::{Millis, Zone, took};
 use offshoot_session::text::one_line;
 use offshoot_session::transcript::ItemPart;
 
@@ -18,6 +18,8 @@ const SPINNER: [&str; 10] = ["⠋ ", "⠙ ", "⠹ ", "⠸ ", "⠼ ", "⠴ ", "�
 
 /// With reduced motion, seconds are shown in steps of this many.
 const CALM_SECONDS: u64 = 10;
+/// A longer wait for a retry is named with the clock's time.
+const LONG_WAIT_SECONDS: u64 = 60;
 /// The columns of a frame of an extension.
 const FRAME: usize = 12;
 
@@ -105,6 +107,8 @@ fn brief(what: &str) -> &str {
     match first {
         _ if what.ends_with(" is answering") => "answering",
         "waiting" | "summarising" => first,
+        // The clock's time is enough.
+        "retry" => what.split(',').next().unwrap_or(what),
         _ => what.strip_prefix("running ").unwrap_or(what),
     }
 }
@@ -140,7 +144,15 @@ fn turn(model: &Model) -> String {
 
 /// The countdown to the next try of a failed request.
 fn retry(model: &Model) -> Option<String> {
-    let left = (model.retry_at? - model.now).max(0).cast_unsigned().div_ceil(1000);
+    let at = model.retry_at?;
+    let wait = (at - model.now).max(0);
+    let left = wait.cast_unsigned().div_ceil(1000);
+    if left > LONG_WAIT_SECONDS {
+        // The time stays, and only the clock's is read again and again.
+        let clock = Zone::from(model.wishes.zone.clone()).until(at, model.now);
+        let rest = took(wait).filter(|_| !model.wishes.settings.reduced_motion);
+        return Some(rest.map_or(format!("retry at {clock}"), |rest| format!("retry at {clock}, in {rest}")));
+    }
     Some(match left.div_ceil(CALM_SECONDS).max(1) * CALM_SECONDS {
         most if model.wishes.settings.reduced_motion => format!("retry in less than {most} s"),
         _ => format!("retry in {left} s"),
