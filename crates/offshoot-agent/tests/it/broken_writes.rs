@@ -106,9 +106,7 @@ impl Faulty {
         assert!(entries.contains("user \"and now?\"\nassistant \"answered\" Stop"), "after {what}: {entries}");
         let standing = self.agent.standing().await.unwrap();
         let model = format!("model {}/{}", standing.model.provider, standing.model.id);
-        let last = |kind: &str| {
-            entries.lines().filter(|line| line.starts_with(kind)).next_back().unwrap_or_default().to_owned()
-        };
+        let last = |kind: &str| entries.lines().rfind(|line| line.starts_with(kind)).unwrap_or_default().to_owned();
         assert_eq!(last("model "), model, "after {what}");
         assert_eq!(last("thinking "), format!("thinking {}", standing.thinking.as_str()), "after {what}");
         self.world.no_problems();
@@ -190,10 +188,10 @@ fn whatever_could_not_be_written_the_next_prompt_is() {
                 let before = "assistant \"two\" Stop\n";
                 match what {
                     "bash" => {
-                        assert!(entries.contains(&format!("{before}bash echo of the user\n")), "{named}: {entries}")
+                        assert!(entries.contains(&format!("{before}bash echo of the user\n")), "{named}: {entries}");
                     }
                     "custom message" => {
-                        assert!(entries.contains(&format!("{before}custom_message")), "{named}: {entries}")
+                        assert!(entries.contains(&format!("{before}custom_message")), "{named}: {entries}");
                     }
                     _ => {}
                 }

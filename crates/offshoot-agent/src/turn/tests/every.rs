@@ -2,43 +2,41 @@
 
 use super::*;
 
+fn inputs((ticket, run): (Ticket, u64)) -> Vec<TurnInput> {
+    vec![
+        TurnInput::Prompt(vec![user("p")]),
+        TurnInput::Steer(user("s")),
+        TurnInput::FollowUp(user("f")),
+        TurnInput::ClearQueue,
+        walk(),
+        ran("x"),
+        TurnInput::Admitted { ticket, added: Vec::new() },
+        TurnInput::NotAdmitted { ticket, error: AgentError::Ended },
+        TurnInput::Measured { ticket, tokens: 5 },
+        TurnInput::Built { ticket, tokens: 5, blank: Box::new(said("")) },
+        TurnInput::BuildFailed { ticket, error: AgentError::Ended },
+        TurnInput::Delta { ticket, delta: Delta::Start },
+        TurnInput::Delta { ticket, delta: Delta::Done(Box::new(Answer { message: calling(&["x"]), failure: None })) },
+        TurnInput::Recorded { ticket },
+        TurnInput::Partial { ticket, call: 0, outcome: ToolOutcome::text("x") },
+        TurnInput::Ended { ticket, call: 0, outcome: ToolOutcome::text("x"), at: 1 },
+        TurnInput::Elapsed { ticket },
+        TurnInput::Planned { ticket },
+        TurnInput::Trying { ticket, trying: Trying::Started },
+        TurnInput::Drafted { ticket, draft: JobDraft::Ready { warning: None } },
+        TurnInput::Committed { ticket, result: Ok(compacted()) },
+        TurnInput::Committed { ticket, result: Err(AgentError::Ended) },
+        TurnInput::TurnClosed { ticket, continues: true },
+        TurnInput::MaySettle { ticket, continues: true },
+        TurnInput::WriteFailed { run, error: AgentError::Ended, records: Vec::new() },
+        TurnInput::StreamBroke { ticket, why: "cut".to_owned(), at: 3 },
+        TurnInput::Abort { at: 3 },
+    ]
+}
+
 /// The machine stays consistent, and every started run ends.
 #[test]
 fn every_input_in_every_state() {
-    let inputs = |(ticket, run): (Ticket, u64)| {
-        vec![
-            TurnInput::Prompt(vec![user("p")]),
-            TurnInput::Steer(user("s")),
-            TurnInput::FollowUp(user("f")),
-            TurnInput::ClearQueue,
-            walk(),
-            ran("x"),
-            TurnInput::Admitted { ticket, added: Vec::new() },
-            TurnInput::NotAdmitted { ticket, error: AgentError::Ended },
-            TurnInput::Measured { ticket, tokens: 5 },
-            TurnInput::Built { ticket, tokens: 5, blank: Box::new(said("")) },
-            TurnInput::BuildFailed { ticket, error: AgentError::Ended },
-            TurnInput::Delta { ticket, delta: Delta::Start },
-            TurnInput::Delta {
-                ticket,
-                delta: Delta::Done(Box::new(Answer { message: calling(&["x"]), failure: None })),
-            },
-            TurnInput::Recorded { ticket },
-            TurnInput::Partial { ticket, call: 0, outcome: ToolOutcome::text("x") },
-            TurnInput::Ended { ticket, call: 0, outcome: ToolOutcome::text("x"), at: 1 },
-            TurnInput::Elapsed { ticket },
-            TurnInput::Planned { ticket },
-            TurnInput::Trying { ticket, trying: Trying::Started },
-            TurnInput::Drafted { ticket, draft: JobDraft::Ready { warning: None } },
-            TurnInput::Committed { ticket, result: Ok(compacted()) },
-            TurnInput::Committed { ticket, result: Err(AgentError::Ended) },
-            TurnInput::TurnClosed { ticket, continues: true },
-            TurnInput::MaySettle { ticket, continues: true },
-            TurnInput::WriteFailed { run, error: AgentError::Ended, records: Vec::new() },
-            TurnInput::StreamBroke { ticket, why: "cut".to_owned(), at: 3 },
-            TurnInput::Abort { at: 3 },
-        ]
-    };
     let asked = || TurnConfig { asks_at_turn_end: true, asks_before_settling: true, ..TurnConfig::default() };
     let states: [&dyn Fn() -> Run; 12] = [
         &Run::new,
