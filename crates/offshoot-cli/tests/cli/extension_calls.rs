@@ -58,7 +58,7 @@ fn a_command_forecasts_picks_and_merges() {
     let did = did(&talk);
     let [back, forecast, picked, _, merged] = did.as_slice() else { panic!("{did:?} {printed}") };
     assert_eq!(back, false);
-    let tokens = |at: usize| forecast[at]["contextTokens"].as_u64().unwrap_or_else(|| panic!("{forecast}"));
+    let tokens = |at: usize| forecast[at]["messageTokens"].as_u64().unwrap_or_else(|| panic!("{forecast}"));
     assert!(tokens(0) > tokens(1) && tokens(1) > 0, "{forecast}");
     assert!(picked["said"].as_str().is_some_and(|said| said.contains('2')), "{picked}");
     let lines = talk.lines();

@@ -110,7 +110,7 @@ fn a_providers_limit_is_named_and_waited_for_if_that_is_wanted() {
     let told = |talk: &Talk, more: &[&str]| {
         let told = talk.run(&[&["-p", "go"], more].concat());
         assert_eq!(talk.server.seen().len(), 1, "{told}");
-        assert!(told.ends_with("[exit code 6]") && told.contains("`--wait-for-limit TIME` waits"), "{told}");
+        assert!(told.trim_end().ends_with("[exit code 6]") && told.contains("`--wait-for-limit TIME` waits"), "{told}");
         told
     };
     let why = "caused by: 429 usage limit; the provider can be asked again in";

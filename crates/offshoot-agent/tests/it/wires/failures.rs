@@ -162,7 +162,7 @@ fn an_answer_beyond_a_limit_fails_with_what_came_so_far() {
     let crowded = Reply { then: Then::Hang, cut: Some(12_000), ..Reply::say((0..500).map(call)) };
     let usual = AnswerLimits::default();
     let cases = [
-        (AnswerLimits { bytes: 3000, ..usual }, &endless, "is longer than 3000 bytes"),
+        (AnswerLimits { bytes: 3000, ..usual }, &endless, "is longer than 3,000 bytes"),
         (AnswerLimits { blocks: 5, ..usual }, &crowded, "has more than 5 blocks"),
         (AnswerLimits { time: Duration::ZERO, ..usual }, &endless, "took longer than 0 seconds"),
     ];
