@@ -127,8 +127,9 @@ impl Output {
 
     pub(crate) fn snapshot(&self) -> Snapshot {
         let limits = Limits::default();
+        // After the line that has lost its start. If there is nothing, that line is the last one: its end is shown.
         let end = match self.tail.split_once('\n') {
-            Some((_, lines)) if !self.is_line_start => lines,
+            Some((_, lines)) if !self.is_line_start && !lines.is_empty() => lines,
             _ => &self.tail,
         };
         let mut truncation = truncate::tail(end, limits);
@@ -231,6 +232,23 @@ mod tests {
         assert_eq!(std::fs::read(&path).unwrap(), all);
         let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
         assert_eq!((mode(&path), mode(path.parent().unwrap())), (0o600, 0o700));
+    }
+
+    #[test]
+    fn of_a_last_line_that_is_too_long_the_end_is_shown() {
+        let dir = tempfile::tempdir().unwrap();
+        for end in ["", "\n"] {
+            let mut output = Output::new(&folder(dir.path()));
+            output.push(b"1\n2\n");
+            for _ in 0..100 {
+                output.push(&[b'y'; 3000]);
+            }
+            output.push(end.as_bytes());
+            output.finish();
+            let shown = output.snapshot().truncation;
+            assert_eq!((shown.content.len() as u64, shown.output_lines, shown.last_line_partial), (MAX_BYTES, 1, true));
+            assert_eq!((shown.truncated_by, shown.total_lines), (Some(Hit::Bytes), 3));
+        }
     }
 
     #[test]
