@@ -32,7 +32,7 @@ function shapes(text) {
   const deltas = (event) => event.assistantMessageEvent?.type.endsWith("_delta");
   return events
     // pi tells extensions only that it ends.
-    .filter((event) => !deltas(event) && event.message?.role !== "system" && event.type !== "session_shutdown")
+    .filter((event) => !deltas(event) && event.type !== "session_shutdown")
     .map((event) => {
       const inner = event.assistantMessageEvent ?? event.message ?? event.result ?? {};
       // pi tells the response's id at once, offshoot with the whole message; the provider's own word for the end is pi's alone;
@@ -55,7 +55,8 @@ async function told(name, replies, prompts, settings) {
   const cli = path.join(piPackage(), "dist/cli.js");
   const places = [home(`${name}-pi`, server.models, ".pi/agent"), home(`${name}-ours`, server.models, "data")];
   fs.writeFileSync(at(`${name}-pi`, ".pi/agent/settings.json"), JSON.stringify(settings));
-  fs.writeFileSync(at(`${name}-ours`, "data/settings.json"), JSON.stringify(settings));
+  // pi always stores the system prompt.
+  fs.writeFileSync(at(`${name}-ours`, "data/settings.json"), JSON.stringify({ storeSystemPrompt: true, ...settings }));
   // Both may end with an error: what they told until then is compared.
   const said = (file, args, place) => run(file, args, place).catch((error) => error.stdout ?? assert.fail(error));
   try {

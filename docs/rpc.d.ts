@@ -273,6 +273,20 @@ export type Event =
       message: Message;
     }
   | {
+      type: "message_start";
+      message: {
+        role: "system";
+        [k: string]: unknown;
+      };
+    }
+  | {
+      type: "message_end";
+      message: {
+        role: "system";
+        [k: string]: unknown;
+      };
+    }
+  | {
       type: "tool_execution_start";
       toolCallId: string;
       toolName: string;
@@ -593,6 +607,10 @@ export type Block =
       arguments: {
         [k: string]: unknown;
       };
+      /**
+       * Why the text that the model gave as arguments is none, with that text. The call is never run.
+       */
+      argumentsError?: string;
       /**
        * The provider's signature of the thought before the call.
        */

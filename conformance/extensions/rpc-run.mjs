@@ -20,6 +20,8 @@ export function prepare(folder, scenario, agent, url) {
   for (const name of ["work", "bin", "extension", agent]) fs.mkdirSync(at(name), { recursive: true });
   const models = ["m1", "m2"].map((id) => ({ id, name: id, ...KNOWN }));
   fs.writeFileSync(at(agent, "models.json"), JSON.stringify({ providers: { test: { baseUrl: url, api: "anthropic-messages", apiKey: "k", models } } }));
+  // pi always stores the system prompt.
+  if (scenario.storesPrompt) fs.writeFileSync(at(agent, "settings.json"), JSON.stringify({ storeSystemPrompt: true }));
   for (const [file, content] of Object.entries(scenario.files ?? {})) {
     const target = file.startsWith("/") ? file : at("work", file);
     fs.mkdirSync(path.dirname(target), { recursive: true });

@@ -7,9 +7,9 @@ export const PROBES = {
     await run.prompt("one");
     return run.server.requests.map(({ headers, body }) => [headers["x-probe"], headers["x-of-model"] ?? null, body.metadata]);
   } },
-  messages: { about: "`message_end`, `tool_result`", files: { "a.txt": "one\n" }, replies: [call("read", { path: "a.txt" }), say("done")], script: prompt("go") },
+  messages: { about: "`message_end`, `tool_result`", storesPrompt: true, files: { "a.txt": "one\n" }, replies: [call("read", { path: "a.txt" }), say("done")], script: prompt("go") },
   boundaries: { about: "`turn_end` and `agent_before_settle` with entries and `continue`", files: { "a.txt": "one\n" }, replies: [call("read", { path: "a.txt" }), say("two"), say("three"), say("four"), say("five"), say("six")], script: prompt("go") },
-  order: { about: "the order and the members of all events of a run, as in pi 1.6", isNewest: true, files: { "a.txt": "one\n" }, replies: [call("read", { path: "a.txt" }), say("done"), say("again")], script: prompt("go", "on") },
+  order: { about: "the order and the members of all events of a run, as in pi 1.6", isNewest: true, storesPrompt: true, files: { "a.txt": "one\n" }, replies: [call("read", { path: "a.txt" }), say("done"), say("again")], script: prompt("go", "on") },
   shell: { about: "`user_bash`, a compaction that fails", script: async (run) => {
     const results = [];
     for (const command of ["given", "far away", "echo near"]) results.push((await run.ask({ type: "bash", command })).data);

@@ -18,8 +18,7 @@ export default function (pi: ExtensionAPI) {
     pi.on(name as any, (event: any, ctx: any) => {
       // The built-in tools show people things of their own.
       const { details: _, ...message } = event.message ?? {};
-      // offshoot stores a system prompt only where it is an unusual one.
-      if (message.role !== "system") seen.push(`${name} {${members(event)}} ${message.role ?? ""} {${members(message)}}`);
+      seen.push(`${name} {${members(event)}} ${message.role ?? ""} {${members(message)}}`);
       if (name === "agent_settled") for (const line of seen.splice(0)) ctx.ui.notify(line, "info");
     });
   }

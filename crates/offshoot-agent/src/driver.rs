@@ -50,7 +50,7 @@ use jobs::ReadyJob;
 use outbox::Outbox;
 use replace::Replaced;
 pub(crate) use replace::leave_foreign_turn;
-use reviews::Review;
+use reviews::{Review, Reviewed};
 use tool_set::ToolSet;
 use writes::{WriteEnd, WriteOf, Written};
 
@@ -96,7 +96,7 @@ pub(crate) enum DriverInput {
         reply: Waiter,
     },
     /// Extensions have seen messages that wait to be recorded.
-    Reviewed(Vec<Message>),
+    Reviewed(Reviewed),
     /// All of a turn or a run is in the file.
     EndRecorded(Box<boundaries::RecordedEnd>),
     /// Extensions have added to the end of a turn or a run.
@@ -312,7 +312,7 @@ impl Driver {
             DriverInput::Replaced { result, reply } => self.replaced(*result, reply),
             DriverInput::Changed { result, reply, with } => self.changed(result, reply, with),
             DriverInput::Added { result, reply } => self.added(result, reply),
-            DriverInput::Reviewed(messages) => self.reviewed(&messages),
+            DriverInput::Reviewed(reviewed) => self.reviewed(reviewed),
             DriverInput::EndRecorded(end) => self.end_recorded(*end),
             DriverInput::Bounded(bounded) => self.bounded(*bounded),
             DriverInput::ExtensionCrashed(message) => {

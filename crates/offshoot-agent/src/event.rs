@@ -58,6 +58,11 @@ impl JsonSchema for RawJson {
     }
 }
 
+fn system_message(_: &mut SchemaGenerator) -> Schema {
+    let role = json_schema!({ "type": "string", "const": "system" });
+    json_schema!({ "type": "object", "properties": { "role": role }, "required": ["role"], "additionalProperties": true })
+}
+
 /// Why a context is compacted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
@@ -123,6 +128,18 @@ pub enum Event {
     MessageUpdate { usage: Usage, assistant_message_event: Update },
     /// A message is complete and in the file.
     MessageEnd { message: Message },
+    /// The system prompt and the tools that a prompt stores before itself: a message of the role `system`.
+    #[serde(rename = "message_start")]
+    SystemStart {
+        #[schemars(schema_with = "system_message")]
+        message: RawJson,
+    },
+    /// The same is in the file.
+    #[serde(rename = "message_end")]
+    SystemEnd {
+        #[schemars(schema_with = "system_message")]
+        message: RawJson,
+    },
     /// A tool starts.
     ToolExecutionStart { tool_call_id: String, tool_name: String, args: Value },
     /// A running tool shows its progress.
@@ -458,9 +475,9 @@ impl Event {
             Self::AgentSettled { .. } => "agent_settled",
             Self::TurnStart => "turn_start",
             Self::TurnEnd { .. } => "turn_end",
-            Self::MessageStart { .. } => "message_start",
+            Self::MessageStart { .. } | Self::SystemStart { .. } => "message_start",
             Self::MessageUpdate { .. } => "message_update",
-            Self::MessageEnd { .. } => "message_end",
+            Self::MessageEnd { .. } | Self::SystemEnd { .. } => "message_end",
             Self::ToolExecutionStart { .. } => "tool_execution_start",
             Self::ToolExecutionUpdate { .. } => "tool_execution_update",
             Self::ToolExecutionEnd { .. } => "tool_execution_end",

@@ -71,11 +71,11 @@ impl OwnedSession {
     /// Appends what a run records: all of it or none. After entries that are lost the run writes nothing more. A prompt can be
     /// said again, and is refused while another program holds the lock; everything else is then kept, where that is possible.
     ///
-    /// Other processes know that a prompt is being answered until [`Self::end_turn`].
+    /// Other processes know that a prompt is being answered until [`Self::end_turn`]. Returns the system message that was among it.
     ///
     /// # Errors
     /// As [`OwnedSession::append`].
-    pub(crate) fn append_of_run(&mut self, of_run: RunEntries) -> Result<(), AgentError> {
+    pub(crate) fn append_of_run(&mut self, of_run: RunEntries) -> Result<Option<RawJson>, AgentError> {
         let RunEntries { run, entries, settings } = of_run;
         let earlier = self.failed.as_ref().filter(|(failed, _)| *failed == run);
         if let Some((_, why)) = earlier.filter(|(_, why)| !why.is_kept()) {
@@ -88,6 +88,7 @@ impl OwnedSession {
             self.session.begin_turn();
             all = recorded.follow(now, self.session.dialect())?;
         }
+        let system = system_message_of(&all);
         all.extend(entries);
         let appended = match settings {
             Some(_) => self.session.append_all(&all),
@@ -97,7 +98,14 @@ impl OwnedSession {
         if appended.as_ref().err().is_none_or(AgentError::is_kept) {
             self.remember(recorded);
         }
-        appended.map(drop).inspect_err(|why| self.failed = Some((run, why.clone())))
+        appended.map(|_| system).inspect_err(|why| self.failed = Some((run, why.clone())))
+    }
+
+    /// The system message that a prompt with these settings would store.
+    pub(crate) fn system_due(&mut self, now: &SettingsInEffect) -> Option<RawJson> {
+        // What cannot be composed is told by the write.
+        let entries = self.recorded().follow(now, self.session.dialect()).ok()?;
+        system_message_of(&entries)
     }
 
     /// Records the settings in effect, if the session has begun; otherwise the first prompt does.
@@ -307,6 +315,11 @@ impl WriterHandle {
         self.send(job, move |done| drop(answer.send(done)));
         answered.await.unwrap_or(Err(AgentError::Ended))
     }
+}
+
+fn system_message_of(entries: &[NewEntry]) -> Option<RawJson> {
+    let entry = entries.iter().find(|entry| entry.role() == Some(Role::System))?;
+    entry.member("message").map(|text| RawJson(text.to_owned()))
 }
 
 /// Runs a job. After one that panicked the next write reads the file again.

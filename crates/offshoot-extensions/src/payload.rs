@@ -62,6 +62,8 @@ pub(crate) fn of_event(state: &mut PayloadState, event: &Arc<Event>, now: i64) -
         }
         Event::AgentEnd { .. }
         | Event::AgentSettled { .. }
+        | Event::SystemStart { .. }
+        | Event::SystemEnd { .. }
         | Event::ToolExecutionStart { .. }
         | Event::ToolExecutionUpdate { .. }
         | Event::ToolExecutionEnd { .. }

@@ -161,6 +161,8 @@ impl Conversation {
             | Event::TurnStart
             | Event::TurnEnd { .. }
             | Event::MessageStart { message: Message::User(_) | Message::ToolResult(_) | Message::Custom(_) }
+            | Event::SystemStart { .. }
+            | Event::SystemEnd { .. }
             | Event::ToolExecutionStart { .. }
             | Event::QueueUpdate { .. }
             | Event::AutoRetryEnd { .. }

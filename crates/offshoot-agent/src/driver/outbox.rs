@@ -19,11 +19,13 @@ pub(super) struct Announcement {
     pub(super) events: Vec<Event>,
     /// Whether extensions have had them before the write.
     pub(super) is_told: bool,
+    /// Of the events that the write itself emits, those that extensions have had.
+    pub(super) told: Vec<Event>,
 }
 
 impl From<Vec<Event>> for Announcement {
     fn from(events: Vec<Event>) -> Self {
-        Self { events, is_told: false }
+        Self { events, is_told: false, told: Vec::new() }
     }
 }
 
@@ -76,12 +78,16 @@ impl Outbox {
         self.queue.push_back(Out::Write(then));
     }
 
-    /// The oldest write is durable and caused `event`. Returns the replies that are due.
-    pub(super) fn written(&mut self, event: Option<Event>, notices: Vec<Event>) -> Vec<Answers> {
-        if let Some(Out::Write(Announcement { events, is_told })) = self.queue.pop_front() {
-            let (known, new) = if is_told { (events, Vec::new()) } else { (Vec::new(), events) };
-            known.into_iter().for_each(|event| self.pass(&Arc::new(event)));
-            new.into_iter().chain(event).chain(notices).for_each(|event| self.deliver(&Arc::new(event)));
+    /// The oldest write is durable, and caused `own` events before those that announce it. Returns the replies that are due.
+    pub(super) fn written(&mut self, own: &[Event], notices: Vec<Event>) -> Vec<Answers> {
+        if let Some(Out::Write(Announcement { events, is_told, told })) = self.queue.pop_front() {
+            let own = own.iter().map(|event| (event.clone(), told.contains(event)));
+            let events = events.into_iter().map(|event| (event, is_told));
+            let notices = notices.into_iter().map(|notice| (notice, false));
+            for (event, is_known) in own.chain(events).chain(notices) {
+                let event = Arc::new(event);
+                if is_known { self.pass(&event) } else { self.deliver(&event) }
+            }
         }
         self.drain()
     }

@@ -126,7 +126,7 @@ impl Driver {
     }
 
     /// The same before a prompt, with the system prompt and the tools.
-    pub(super) fn settings_of_prompt(&self) -> SettingsInEffect {
+    pub(super) fn settings_of_prompt(&self, at: i64) -> SettingsInEffect {
         let setup = &self.setup;
         let sections = (setup.prompt_storage == PromptStorage::Whole).then(|| {
             let mut sections = setup.system.sections(&setup.tools);
@@ -140,7 +140,7 @@ impl Driver {
             tools: setup.tools.iter().map(|tool| tool.spec()).collect(),
             available: self.tool_set.all(),
             are_usual: setup.tool_sets.as_ref().is_none_or(|sets| sets.are_usual(&setup.tools)),
-            at: setup.clock.now(),
+            at,
         };
         SettingsInEffect { prompt: Some(prompt), ..self.settings() }
     }

@@ -1,8 +1,10 @@
 //! Messages that extensions may replace before they are recorded. What the turn does next waits for their answer, in order.
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 use super::outbox::Announcement;
+use super::writes::told_of_system;
 use super::{Driver, DriverInput};
 use crate::event::Event;
 use crate::extensions::{Happening, Question};
@@ -15,7 +17,15 @@ pub(super) struct Review {
     records: Vec<Record>,
     then: Vec<Event>,
     ticket: Option<Ticket>,
+    /// When the records were said.
+    at: i64,
     held: VecDeque<Effect>,
+}
+
+/// What extensions made of the records, and what else they have had of the write.
+pub(crate) struct Reviewed {
+    messages: Vec<Message>,
+    told: Vec<Event>,
 }
 
 impl Driver {
@@ -40,26 +50,34 @@ impl Driver {
     ) {
         let extensions = self.extensions_for(Question::MessageEnd).filter(|_| !self.state.is_idle());
         let messages: Vec<Message> = records.iter().filter_map(message).collect();
+        let at = self.setup.clock.now();
         let Some(extensions) = extensions.filter(|_| !messages.is_empty()) else {
-            return self.record(run, (records, ticket), then);
+            return self.record(run, (records, ticket), then, at);
         };
         let is_new = then.iter().any(|event| matches!(event, Event::MessageStart { .. }));
-        self.review = Some(Review { run, records, then, ticket, held: VecDeque::new() });
-        let own = self.own.clone();
+        let settings = records.iter().any(Record::is_said).then(|| self.settings_of_prompt(at));
+        self.review = Some(Review { run, records, then, ticket, at, held: VecDeque::new() });
+        let (own, writer) = (self.own.clone(), self.writer.handle().clone());
         // Not a task of the turn: what was said is recorded even if the turn is stopped.
         drop(tokio::spawn(async move {
+            let due = match settings {
+                Some(now) => writer.ask(move |owned| owned.system_due(&now)).await.ok().flatten(),
+                None => None,
+            };
+            let told: Vec<Event> = due.into_iter().flat_map(told_of_system).collect();
+            told.iter().for_each(|event| extensions.tell(&Arc::new(event.clone()), Box::new(|| ())));
             let mut reviewed = Vec::with_capacity(messages.len());
             for message in messages {
                 reviewed.push(extensions.message_end(message, is_new).await);
             }
-            drop(own.send(DriverInput::Reviewed(reviewed)));
+            drop(own.send(DriverInput::Reviewed(Reviewed { messages: reviewed, told })));
         }));
     }
 
-    pub(super) fn reviewed(&mut self, reviewed: &[Message]) {
-        let Some(Review { run, mut records, mut then, ticket, mut held }) = self.review.take() else { return };
+    pub(super) fn reviewed(&mut self, Reviewed { messages: reviewed, told }: Reviewed) {
+        let Some(Review { run, mut records, mut then, ticket, at, mut held }) = self.review.take() else { return };
         let before: Vec<Message> = records.iter().filter_map(message).collect();
-        for (before, now) in before.iter().zip(reviewed).filter(|(before, now)| before != now) {
+        for (before, now) in before.iter().zip(&reviewed).filter(|(before, now)| before != now) {
             self.state.replace_message(before, now);
             let is_it = |record: &&mut Record| matches!(record, Record::Message(message) if message == before);
             records.iter_mut().filter(is_it).for_each(|record| *record = Record::Message(now.clone()));
@@ -79,7 +97,7 @@ impl Driver {
                 }
             }
         }
-        self.record(run, (records, ticket), Announcement { events: then, is_told: true });
+        self.record(run, (records, ticket), Announcement { events: then, is_told: true, told }, at);
         held.into_iter().for_each(|effect| self.execute(effect));
     }
 

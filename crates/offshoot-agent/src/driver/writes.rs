@@ -6,17 +6,18 @@ use offshoot_session::json::Json;
 use super::outbox::Announcement;
 use super::{Driver, DriverInput};
 use crate::error::AgentError;
-use crate::event::Event;
+use crate::event::{Event, RawJson};
 use crate::request;
 use crate::turn::{Record, RunNumber, Ticket, TurnInput};
 use crate::writer::{OwnedSession, RunEntries};
 
-/// What a write emits itself.
+/// What a change emits itself.
 pub(super) type Written = Result<Option<Event>, AgentError>;
 
 /// What came of a write that events wait for.
 pub(crate) struct WriteEnd {
-    result: Written,
+    /// What the write emits itself.
+    result: Result<Vec<Event>, AgentError>,
     notices: Vec<Event>,
     of: WriteOf,
 }
@@ -43,25 +44,30 @@ impl Driver {
         run: RunNumber,
         (records, ticket): (Vec<Record>, Option<Ticket>),
         then: impl Into<Announcement>,
+        at: i64,
     ) {
         let is_said = records.iter().any(Record::is_said);
-        let settings = is_said.then(|| self.settings_of_prompt());
+        let settings = is_said.then(|| self.settings_of_prompt(at));
         let entries: Result<Vec<NewEntry>, AgentError> = records.iter().map(compose).collect();
         self.write(then, WriteOf::Run { run, records, ticket }, move |owned| {
-            owned.append_of_run(RunEntries { run, entries: entries?, settings }).map(|()| None)
+            let system = owned.append_of_run(RunEntries { run, entries: entries?, settings })?;
+            Ok(system.into_iter().flat_map(told_of_system))
         });
     }
 
-    /// Runs a write on the writer's thread; emits `then` and the write's own event once it is durable.
-    pub(super) fn write(
+    /// Runs a write on the writer's thread; emits the write's own events and then `then` once it is durable.
+    pub(super) fn write<Emitted: IntoIterator<Item = Event>>(
         &mut self,
         then: impl Into<Announcement>,
         of: WriteOf,
-        work: impl FnOnce(&mut OwnedSession) -> Written + Send + 'static,
+        work: impl FnOnce(&mut OwnedSession) -> Result<Emitted, AgentError> + Send + 'static,
     ) {
         let own = self.own.clone();
         self.outbox.after_write(then.into());
-        let work = move |owned: &mut OwnedSession| (work(owned), owned.take_notices());
+        let work = move |owned: &mut OwnedSession| {
+            let emitted = work(owned).map(|events| events.into_iter().collect());
+            (emitted, owned.take_notices())
+        };
         self.writer.handle().send(work, move |done| {
             let (result, notices) = done.unwrap_or_else(|crash| (Err(crash), Vec::new()));
             drop(own.send(DriverInput::Written(Box::new(WriteEnd { result, notices, of }))));
@@ -70,7 +76,7 @@ impl Driver {
 
     pub(super) fn written(&mut self, WriteEnd { result, notices, of }: WriteEnd) {
         let ended = match &result {
-            Ok(event) => self.outbox.written(event.clone(), notices),
+            Ok(own) => self.outbox.written(own, notices),
             Err(_) => self.outbox.lost(),
         };
         self.answer_all(ended);
@@ -83,6 +89,11 @@ impl Driver {
             (Err(error), WriteOf::Beside(what)) => self.outbox.tell(Event::not_recorded(what, &error)),
         }
     }
+}
+
+/// The events of a prompt's system message.
+pub(super) fn told_of_system(message: RawJson) -> [Event; 2] {
+    [Event::SystemStart { message: message.clone() }, Event::SystemEnd { message }]
 }
 
 fn compose(record: &Record) -> Result<NewEntry, AgentError> {

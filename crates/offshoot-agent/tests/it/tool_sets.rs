@@ -1,6 +1,7 @@
 //! Tools that belong to branches.
 
 use offshoot_agent::Setup;
+use offshoot_agent::event::Event;
 use offshoot_agent::stored_prompt::{PromptStorage, StoredPrompt, ToolSets};
 use offshoot_agent::testing::script::Reply;
 use offshoot_agent::tool::{self, Shell};
@@ -10,13 +11,25 @@ use offshoot_session::json::Json;
 use offshoot_session::session::{Options, Session};
 use serde_json::Value;
 
-use super::world::{World, run};
+use super::world::{Events, World, run};
 
 /// An agent whose start has `now`, and without options `usual`.
 fn setup(world: &World, now: &str, usual: &str) -> Setup {
     let select = |names: &str| tool::select(names, &Shell::default()).unwrap();
     let tool_sets = ToolSets { available: tool::all(&Shell::default()), first: select(now), usual: select(usual) };
     Setup { tools: select(now), tool_sets: Some(tool_sets), ..world.setup() }
+}
+
+/// The events of a run, as JSON.
+async fn until_settled(events: &mut Events) -> Vec<Value> {
+    let mut told = Vec::new();
+    loop {
+        let event = events.until(|_| true).await;
+        told.push(serde_json::from_str(&event.to_json()).unwrap());
+        if matches!(*event, Event::AgentSettled { .. }) {
+            return told;
+        }
+    }
 }
 
 /// The tools of each request.
@@ -124,11 +137,20 @@ fn the_whole_prompt_is_stored_if_a_setting_says_so() {
     run(async {
         let world = World::new(["one", "two", "three"].map(Reply::text));
         let setup = Setup { prompt_storage: PromptStorage::Whole, ..setup(&world, "read", "read") };
-        let (agent, _events) = world.start_with(world.session(), setup);
+        let (agent, mut events) = world.start_with(world.session(), setup);
         agent.prompt("first").await.unwrap();
+        let told = until_settled(&mut events).await;
         agent.prompt("second").await.unwrap();
+        let again = until_settled(&mut events).await;
         let stored = stored(&world);
         assert_eq!(stored.len(), 1);
+        let started = told.iter().position(|event| event["message"]["role"] == "system").unwrap();
+        assert_eq!(told[started - 1]["type"], "turn_start");
+        let events_of_it =
+            ["message_start", "message_end"].map(|kind| serde_json::json!({ "type": kind, "message": stored[0] }));
+        assert_eq!(told[started..started + 2], events_of_it);
+        assert_eq!(told[started + 2]["message"]["role"], "user");
+        assert!(!again.iter().any(|event| event["message"]["role"] == "system"));
         assert_eq!(stored[0]["sections"], serde_json::json!({ "preamble": "You are a test." }));
         assert_eq!(stored[0]["toolsAdded"][0]["name"], "read");
         let seen = world.server.seen();

@@ -54,6 +54,8 @@ impl AnswerSoFar {
             | Event::Failed { .. }
             | Event::ApprovalRequest { .. } => return Some(event.to_json()),
             Event::AgentSettled { .. }
+            | Event::SystemStart { .. }
+            | Event::SystemEnd { .. }
             | Event::BashExecutionUpdate { .. }
             | Event::QueueUpdate { .. }
             | Event::SummarizationRetryScheduled { .. }

@@ -61,6 +61,8 @@ pub(super) fn event(model: &mut Model, event: &Event) -> Vec<Cmd> {
         | Event::MessageStart { .. }
         | Event::MessageUpdate { .. }
         | Event::MessageEnd { message: Message::User(_) | Message::ToolResult(_) | Message::Custom(_) }
+        | Event::SystemStart { .. }
+        | Event::SystemEnd { .. }
         | Event::ToolExecutionStart { .. }
         | Event::ToolExecutionUpdate { .. }
         | Event::ToolExecutionEnd { .. }
