@@ -1,6 +1,6 @@
 // The newest pi beside offshoot: the files below run again with that pi, on the Node.js that it asks for. Where it and pi 0.87 differ, offshoot
 // does what the newest does.
-//   OFFSHOOT_BIN=… OFFSHOOT_LOOPBACK_BIN=… OFFSHOOT_TOOL_BIN=… node --test newest.test.mjs
+//   OFFSHOOT_BIN=… OFFSHOOT_LOOPBACK_BIN=… OFFSHOOT_TOOL_BIN=… OFFSHOOT_REQUEST_BIN=… node --test newest.test.mjs
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import * as path from "node:path";
@@ -12,6 +12,7 @@ const FILES = {
   "conformance.test.mjs": ["^(reading|planning|writing) (vector files of pi|random files of pi|grown files of pi|list of .* pi|context of the pure function|sessions|operation vectors|both ways with pi|forks with names)", 11],
   "agent.test.mjs": [".", 12],
   "tools.test.mjs": [".", 12],
+  "requests.test.mjs": [".", 1],
 };
 
 for (const [file, [pattern, enough]] of Object.entries(FILES)) {

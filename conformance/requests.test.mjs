@@ -7,7 +7,7 @@ import * as path from "node:path";
 import { createInterface } from "node:readline";
 import { after, test } from "node:test";
 import { pathToFileURL } from "node:url";
-import { besidePi } from "./lib/places.mjs";
+import { besidePi, IS_NEWEST } from "./lib/places.mjs";
 import { Rng } from "./lib/rng.mjs";
 import { sampled } from "./lib/sample.mjs";
 
@@ -105,9 +105,10 @@ function thought(by, thinking, count) {
 }
 
 function call(by, count) {
+  // pi 1.6 sends xai its own ids back however long they are; offshoot makes those fit that a server would refuse.
   const ids = {
     "anthropic-messages": `toolu_${count}`,
-    "openai-responses": `call_${count}|fc_${count}${rng.int(0, 2) ? "x".repeat(80) : ""}`,
+    "openai-responses": `call_${count}|fc_${count}${rng.int(0, 2) && by.provider !== "xai" ? "x".repeat(80) : ""}`,
     "openai-completions": rng.pick([`call.${count}/+`, `call_${count}`]),
     "google-generative-ai": `read_${count}`,
   };
@@ -120,7 +121,7 @@ async function theirs(target, messages, thinking) {
   let payload;
   const system = { role: "system", content: "You are a test.", toolsAdded: tools, timestamp: 0 };
   const options = {
-    apiKey: "k", sessionId: "session", reasoning: thinking === "off" ? undefined : thinking,
+    apiKey: "sk-k", sessionId: "session", reasoning: thinking === "off" ? undefined : thinking,
     onPayload: (sent) => {
       payload = JSON.parse(JSON.stringify(sent));
       throw new Error("nothing leaves");
@@ -156,7 +157,9 @@ function canonical(body) {
   return walk(body);
 }
 
-test("requests are pi's, whoever spoke before", async () => {
+// pi 0.87 tells a model what others thought, gives the role `developer` to every server, and sends pictures in results of failed calls.
+const skip = IS_NEWEST ? false : "newest.test.mjs runs it with pi 1.6, whose requests these are";
+test("requests are pi's, whoever spoke before", { skip }, async () => {
   let compared = 0;
   for (let round = 0; round < sampled(150); round++) {
     const messages = conversation();

@@ -123,13 +123,15 @@ fn messages(request: &Request) -> Vec<Value> {
     };
     let prepared = prepare(&request.messages, model, rules);
     let mut out: Vec<Value> = Vec::new();
-    let mut results: Vec<Value> = Vec::new();
+    let (mut results, mut pictures): (Vec<Value>, Vec<Value>) = Default::default();
     for message in &prepared {
         if let Message::ToolResult(result) = message {
             results.push(tool_result(result));
+            pictures.extend(pictures_of_failure(result));
             continue;
         }
         if !results.is_empty() {
+            results.append(&mut pictures);
             out.push(json!({"role": "user", "content": std::mem::take(&mut results)}));
         }
         let (role, content) = match message {
@@ -143,6 +145,7 @@ fn messages(request: &Request) -> Vec<Value> {
         }
     }
     if !results.is_empty() {
+        results.append(&mut pictures);
         out.push(json!({"role": "user", "content": results}));
     }
     if out.first().is_some_and(|first| first.get("role").is_some_and(|role| role == "assistant")) {
@@ -184,6 +187,8 @@ fn user_content(content: &Content) -> Vec<Value> {
 fn tool_result(result: &ToolResultMessage) -> Value {
     let content = if super::prepare::images(&result.content).is_empty() {
         json!(joined(&result.content))
+    } else if result.is_error {
+        json!(joined(&without_pictures(&result.content)))
     } else {
         let mut blocks = user_content(&Content::Blocks(result.content.clone()));
         if blocks.iter().all(|block| block.get("text").is_none()) {
@@ -192,6 +197,31 @@ fn tool_result(result: &ToolResultMessage) -> Value {
         Value::Array(blocks)
     };
     json!({"type": "tool_result", "tool_use_id": result.tool_call_id, "content": content, "is_error": result.is_error})
+}
+
+/// The result of a failed call must be text: its pictures stand after all results.
+fn without_pictures(content: &[Block]) -> Vec<Block> {
+    let note = Block::text("(image attached after the tool results)");
+    let mut texts: Vec<Block> = Vec::new();
+    for block in content {
+        match block {
+            Block::Image { .. } if texts.last() == Some(&note) => {}
+            Block::Image { .. } => texts.push(note.clone()),
+            Block::Text { .. } | Block::Thinking { .. } | Block::ToolCall { .. } => texts.push(block.clone()),
+        }
+    }
+    texts
+}
+
+fn pictures_of_failure(result: &ToolResultMessage) -> Vec<Value> {
+    let pictures = result.content.iter().filter(|block| result.is_error && matches!(block, Block::Image { .. }));
+    let pictures: Vec<Block> = pictures.cloned().collect();
+    if pictures.is_empty() {
+        return Vec::new();
+    }
+    let ToolResultMessage { tool_call_id, tool_name, .. } = result;
+    let heading = format!("Images from the error result of tool call {tool_call_id} ({tool_name}):");
+    user_content(&Content::Blocks([vec![Block::text(heading)], pictures].concat()))
 }
 
 fn assistant_content(answer: &AssistantMessage, model: &Model) -> Vec<Value> {

@@ -39,7 +39,8 @@ impl Quirks {
         );
         let own_way = deepseek || zai || together || moonshot || gateway || nvidia || grok || chutes || others;
         let short_limit = chutes || deepseek || moonshot || gateway || together || nvidia || zai;
-        let routed = openrouter && ["anthropic/", "openai/"].iter().any(|vendor| model.id.starts_with(vendor));
+        // The role is OpenAI's: templates of others often refuse it, and everybody takes `system`.
+        let openai = is(&["openai"], &["api.openai.com"]);
         let thinking = match () {
             () if deepseek => "deepseek",
             () if zai => "zai",
@@ -51,7 +52,7 @@ impl Quirks {
         let said = &model.compat;
         Self {
             store: said.supports_store.unwrap_or(!own_way),
-            developer: said.supports_developer_role.unwrap_or(routed || (!own_way && !openrouter)),
+            developer: said.supports_developer_role.unwrap_or(openai),
             effort: said
                 .supports_reasoning_effort
                 .unwrap_or(!(grok || zai || moonshot || together || gateway || nvidia)),

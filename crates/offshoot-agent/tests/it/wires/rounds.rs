@@ -189,7 +189,7 @@ fn each_wire_marks_its_cache_and_asks_for_thinking_in_its_way() {
     assert_eq!(sent["include"], json!(["reasoning.encrypted_content"]));
     let sent = body(Api::Completions);
     assert_eq!(sent["stream_options"], json!({"include_usage": true}));
-    assert_eq!((&sent["reasoning_effort"], &sent["messages"][0]["role"]), (&json!("high"), &json!("developer")));
+    assert_eq!((&sent["reasoning_effort"], &sent["messages"][0]["role"]), (&json!("high"), &json!("system")));
     let sent = body(Api::Google);
     assert_eq!(sent["generationConfig"]["thinkingConfig"], json!({"includeThoughts": true, "thinkingLevel": "HIGH"}));
     assert_eq!(sent["systemInstruction"]["parts"][0]["text"], json!("You are a test."));
