@@ -68,7 +68,7 @@ const ALL = [
     aspect: "list",
     files: ["characters"],
     reason: "a lone surrogate cannot be part of the texts of a list; it is shown as U+FFFD (entries keep it)",
-    documented: "a lone surrogate is U+FFFD in names, labels and the texts of a list",
+    documented: "a lone surrogate is U+FFFD in names, labels, the texts of a list and requests",
   },
   {
     peer: "pi",

@@ -61,7 +61,7 @@ test("in Chromium the page tells what happened, and every place can be reached b
   const { page, wrong, context } = await inChromium(exported(text).page, { width: 390, height: 844 });
   const lines = await page.locator(".chapter > summary").allTextContents();
   assert.match(lines[0], /Asked 3 requests“The upload to the archive fails.*last: “Thank you\. Write the changelog/);
-  assert.match(lines[1], /Dropped 1 branch, \$0\.069“Try fixed pauses\.”→ “Fixed pauses make the test time out/);
+  assert.match(lines[1], /Dropped 1 branch, \$0\.07“Try fixed pauses\.”→ “Fixed pauses make the test time out/);
   assert.match(lines[2], /Files 3 changed.*send\.rs 1×/);
   assert.match(lines[3], /Cost \$0\.35this branch \$0\.28, context up to 32k tokens/);
   const end = await page.locator("#card").evaluate((card) => card.getBoundingClientRect().bottom);
@@ -112,7 +112,7 @@ test("in Chromium the page tells what happened, and every place can be reached b
 
   // Branches: one beside the other, then to it, then back by touch alone.
   await page.click(".compare");
-  assert.match(await page.textContent("#sheet"), /Shown.*own \$0\.16.*Other.*Try fixed pauses.*own \$0\.069/s);
+  assert.match(await page.textContent("#sheet"), /Shown.*own \$0\.16.*Other.*Try fixed pauses.*own \$0\.07/s);
   await page.click("#sheet .close");
   await page.click(".ways .way >> text=Try fixed pauses");
   await idle(page);
@@ -354,7 +354,7 @@ test("in Chromium branches are walked, put side by side with models and patches,
   const [shown, other] = [page.locator(".side-of").first(), page.locator(".side-of").last()];
   await other.locator(".models", { hasText: "claude-sonnet-4-5" }).waitFor();
   assert.match(await shown.textContent(), /20 entries, 2 requests.*own \$0\.16, whole \$0\.28.*Added to CHANGELOG\.md.*docs\/retry\.md changed 1×/s);
-  assert.match(await other.textContent(), /6 entries, 1 request.*own \$0\.069, whole \$0\.18.*Fixed pauses make the test time out.*src\/archive\/send\.rs changed 1×/s);
+  assert.match(await other.textContent(), /6 entries, 1 request.*own \$0\.07, whole \$0\.18.*Fixed pauses make the test time out.*src\/archive\/send\.rs changed 1×/s);
   await page.setViewportSize({ width: 800, height: 900 });
   assert.equal((await shown.boundingBox()).y, (await other.boundingBox()).y, "on a tablet they are side by side, too");
   await page.setViewportSize(DESK);

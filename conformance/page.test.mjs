@@ -234,7 +234,7 @@ test("results stand in the calls that they answer, pictures are shown, cleared l
 test("a long conversation is drawn a stretch at a time, and any entry can be reached", async () => {
   const count = 1500;
   const page = await opened(lines(Array.from({ length: count }, (_, i) => said(`m${i}`, i ? `m${i - 1}` : null, i % 2 ? "assistant" : "user", `words ${i}`, i % 2 ? { usage: { cost: { total: 4 } } } : {}))));
-  assert.match(page.$("#story").textContent, /Asked 750 requests.*Cost \$3,000this branch \$3,000/s);
+  assert.match(page.$("#story").textContent, /Asked 750 requests.*Cost \$3,000\.00this branch \$3,000\.00/s);
   assert.match(page.$("#facts").textContent, /1,500 entries.*\$3,000\.000/s);
   assert.equal(page.$("#status").textContent, "1,500 / 1,500 entries");
   const turns = () => page.all("#talk article").map((turn) => turn.textContent.match(/words (\d+)/)[1]);

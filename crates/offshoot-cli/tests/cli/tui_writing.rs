@@ -242,8 +242,10 @@ fn the_seconds_till_a_model_is_asked_again_are_counted() {
     // With a clock that goes.
     let mut terminal = Terminal::offshoot_in(&talk, &["chat", "hello"], (80, 24), &[("OFFSHOOT_NOW", "")]);
     let left = |screen: &str| {
-        let rest = screen.split_once("retry in ")?.1;
-        rest.split_once(" s … escape stops it")?.0.parse::<u32>().ok()
+        let rest = screen.split_once("retry at ")?.1.split_once(", in ")?.1;
+        let (minutes, rest) = rest.split_once(" min ")?;
+        let seconds = rest.split_once(" s … escape stops it")?.0.parse::<u32>().ok()?;
+        Some(minutes.parse::<u32>().ok()? * 60 + seconds)
     };
     terminal.until("the seconds", |screen| left(screen).is_some());
     let first = left(&terminal.screen()).unwrap();

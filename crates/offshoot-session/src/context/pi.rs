@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::retained::Retained;
-use super::weight::TailTally;
+use super::weight::{LastChange, TailTally};
 use super::{Context, RenderStep, damaged, render};
 use crate::entry::{Entry, Source};
 use crate::error::{Diagnostic, Result};
@@ -29,7 +29,7 @@ pub(super) fn build(source: &dyn Source, leaf: Option<NodeIx>) -> Result<Context
 /// The tokens of the context, if an entry after its last change has a report. Walks back no further than to it.
 pub(super) fn measured(source: &dyn Source, leaf: NodeIx, tally: &mut TailTally) -> Result<Option<u64>> {
     let tree = source.tree();
-    let (changed, unedited) = (tally.changed, HashMap::new());
+    let (changed, unedited) = (tally.changed.as_ref().map(LastChange::ix), HashMap::new());
     for ix in tree.ancestors(leaf).take_while(|ix| Some(*ix) != changed) {
         let Some(step) = step(source, Chosen::Entry(ix), &unedited) else { continue };
         for message in render::step(source, &step)?.iter().rev() {

@@ -4,6 +4,8 @@
 //! that whoever makes the request adds. A provider's report measures both, but only for the context that it was about. Knows no
 //! system prompt and no window.
 
+use std::collections::HashSet;
+
 use super::Message;
 use crate::json::Json;
 use crate::kind::{Kind, Role};
@@ -58,7 +60,7 @@ impl ContextWeight {
 /// Weighs the messages of a context one by one, in their order.
 #[derive(Debug, Default)]
 pub struct ContextScale {
-    changed: Option<NodeIx>,
+    changed: Option<LastChange>,
     weight: ContextWeight,
     stored: Replay,
     seen: usize,
@@ -68,13 +70,13 @@ impl ContextScale {
     /// A scale for the context at `leaf`.
     #[must_use]
     pub fn new(tree: &Tree, leaf: Option<NodeIx>) -> Self {
-        Self { changed: changed(tree, leaf), ..Self::default() }
+        Self { changed: LastChange::find(tree, leaf), ..Self::default() }
     }
 
     /// Adds the next message and returns its own estimate.
     pub fn add(&mut self, tree: &Tree, message: &Message) -> u64 {
         let own = estimate(message.json());
-        match (message.role == Role::System, usable(tree, self.changed, message)) {
+        match (message.role == Role::System, usable(tree, self.changed.as_ref(), message)) {
             (true, _) => {
                 self.stored.take(message.json());
                 self.weight.report.iter_mut().for_each(|report| report.trailing_system += own);
@@ -104,13 +106,13 @@ impl ContextScale {
 /// Weighs messages from the last one on, until one has a usable report.
 #[derive(Debug)]
 pub(super) struct TailTally {
-    pub(super) changed: Option<NodeIx>,
+    pub(super) changed: Option<LastChange>,
     pub(super) trailing: u64,
 }
 
 impl TailTally {
     pub(super) fn new(tree: &Tree, leaf: Option<NodeIx>) -> Self {
-        Self { changed: changed(tree, leaf), trailing: 0 }
+        Self { changed: LastChange::find(tree, leaf), trailing: 0 }
     }
 
     /// Adds the message before those that were added; answers the sum when it has a report.
@@ -118,7 +120,7 @@ impl TailTally {
         if message.role == Role::System {
             return None;
         }
-        let tokens = usable(tree, self.changed, message);
+        let tokens = usable(tree, self.changed.as_ref(), message);
         if tokens.is_none() {
             self.trailing += estimate(message.json());
         }
@@ -126,16 +128,37 @@ impl TailTally {
     }
 }
 
-/// The last entry of the path that makes reports before it be about another context.
-fn changed(tree: &Tree, leaf: Option<NodeIx>) -> Option<NodeIx> {
-    let mut path = leaf.into_iter().flat_map(|leaf| tree.ancestors(leaf));
-    path.find(|ix| matches!(tree.node(*ix).kind(), Kind::Compaction | Kind::ContextEdit))
+/// The last entry of a path that makes reports before it be about another context.
+#[derive(Debug)]
+pub(super) struct LastChange {
+    ix: NodeIx,
+    /// What follows on the path, if a child is before its parent in the file.
+    shuffled: Option<HashSet<NodeIx>>,
+}
+
+impl LastChange {
+    fn find(tree: &Tree, leaf: Option<NodeIx>) -> Option<Self> {
+        let leaf = leaf?;
+        let is_change = |ix: NodeIx| matches!(tree.node(ix).kind(), Kind::Compaction | Kind::ContextEdit);
+        let ix = tree.ancestors(leaf).find(|ix| is_change(*ix))?;
+        let after = || tree.ancestors(leaf).take_while(|at| *at != ix);
+        let is_in_order = after().chain(std::iter::once(ix)).is_sorted_by(|child, parent| child > parent);
+        Some(Self { ix, shuffled: (!is_in_order).then(|| after().collect()) })
+    }
+
+    pub(super) fn ix(&self) -> NodeIx {
+        self.ix
+    }
+
+    fn is_before(&self, entry: NodeIx) -> bool {
+        self.shuffled.as_ref().map_or(entry > self.ix, |after| after.contains(&entry))
+    }
 }
 
 /// What a provider reported with a message, if that is about a beginning of this context.
-fn usable(tree: &Tree, changed: Option<NodeIx>, message: &Message) -> Option<u64> {
+fn usable(tree: &Tree, changed: Option<&LastChange>, message: &Message) -> Option<u64> {
     let tokens = reported(message.json())?;
     let Some(changed) = changed else { return Some(tokens) };
     let answer = message.entry.as_ref().and_then(|id| tree.find(id.as_str()))?;
-    (answer > changed).then_some(tokens)
+    changed.is_before(answer).then_some(tokens)
 }

@@ -111,6 +111,15 @@ fn a_sibling_has_the_report_that_both_branches_share() {
     assert_eq!(numbers(&chained(&lines, from_root)), (6, OVERHEAD + 6));
 }
 
+/// The path decides what follows a compaction, not the order of the lines.
+#[test]
+fn in_a_shuffled_file_a_report_after_a_compaction_counts() {
+    let lines = [answer(20, &reported(5000)), user(30), "k=e1".to_owned(), user(7)];
+    let shuffled = ["e2", "-", "e1", "e0"];
+    let session = chained(&lines, |at| shuffled[at].to_owned());
+    assert_eq!(numbers(&session).1, 5007);
+}
+
 /// A compaction on another branch changes nothing here.
 #[test]
 fn what_changes_a_sibling_changes_nothing_here() {

@@ -72,5 +72,5 @@ fn an_account_of_two_texts_is_what_the_tool_would_give() {
 fn a_change_of_many_lines_is_cut() {
     let diff = "+1 x\n".repeat(5_000);
     let lines = lines(&diff, &Theme::default(), 40);
-    assert_eq!((lines.len(), lines[2_000].to_string().as_str()), (2_001, "… 3000 more lines"));
+    assert_eq!((lines.len(), lines[2_000].to_string().as_str()), (2_001, "… 3,000 more lines"));
 }

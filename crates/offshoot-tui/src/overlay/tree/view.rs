@@ -198,7 +198,9 @@ impl TreeSelector {
         let own = Some(own(has_tokens)).filter(fits).unwrap_or_else(|| own(false));
         let paths = [true, false].map(|all| format!("path: {}", held(&branch.path, has_tokens && all)));
         let fits = |path: &&String| text::width(&own) + 3 + text::width(path) <= room;
-        let path = merge.or_else(|| paths.iter().find(fits).map(String::as_str)).unwrap_or_default();
+        // Of a merge its beginning is shown where there is no room for its cost.
+        let merge = merge.map(|merge| text::fit(merge, room.saturating_sub(text::width(&own) + 3)));
+        let path = merge.as_deref().or_else(|| paths.iter().find(fits).map(String::as_str)).unwrap_or_default();
         let words = if path.is_empty() { vec![own.as_str()] } else { vec![own.as_str(), path] };
         Line::styled(format!("  {}", text::joined(&words, room)), theme.style(Token::Dim))
     }
