@@ -173,7 +173,7 @@ fn every_event_is_a_line() {
     let events: Vec<Value> = text.split_terminator('\n').map(|line| serde_json::from_str(line).unwrap()).collect();
     let mut names: Vec<&str> = events.iter().map(|event| event["type"].as_str().unwrap()).collect();
     names.dedup();
-    assert_snapshot!(names.join(" "), @"session agent_start turn_start message_start message_end message_start message_update message_end tool_execution_start tool_execution_end message_start message_end turn_end turn_start message_start message_update message_end turn_end agent_end agent_settled session_shutdown");
+    assert_snapshot!(names.join(" "), @"session agent_start turn_start message_start message_end message_start message_end message_start message_update message_end tool_execution_start tool_execution_end message_start message_end turn_end turn_start message_start message_update message_end turn_end agent_end agent_settled session_shutdown");
     assert_eq!(events[0], talk.lines()[0], "the first line is the session's header");
     let end = events.iter().rfind(|event| event["type"] == "message_end").unwrap();
     assert_eq!(end["message"]["content"][0]["text"], "a\u{2028}b");
