@@ -152,7 +152,8 @@ pub(crate) struct Driver {
     judged: Option<(Ticket, oneshot::Receiver<()>)>,
     tool_stops: Vec<oneshot::Sender<()>>,
     /// For [`Effect::Send`]: a request contains the key, and the machine decides by its size alone.
-    built: Option<Request>,
+    /// With the entry of each message.
+    built: Option<(Request, Vec<String>)>,
     /// For [`Effect::Commit`]: plans belong to the session.
     ready: Option<ReadyJob>,
     redactor: KeyRedactor,

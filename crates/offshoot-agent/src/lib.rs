@@ -34,6 +34,7 @@ pub mod event;
 pub mod turn;
 pub mod sessions;
 mod recorded;
+mod way_round;
 pub mod writer;
 pub mod request;
 pub mod summarise;

@@ -21,6 +21,7 @@ mod responses;
 mod completions;
 mod google;
 mod wire;
+mod named_message;
 mod picture_limits;
 mod hooks;
 mod roots;
@@ -35,15 +36,16 @@ use serde_json::Value;
 
 use crate::message::{AssistantMessage, Message, StopReason, Usage};
 
-pub(crate) use classify::is_about_pictures;
+pub(crate) use classify::{is_about_pictures, is_of_request};
 pub use classify::{is_cut_short, is_silent_overflow};
 pub use draft::{answer_of, failed_answer};
 pub use hooks::{HeaderChange, Hooked, Hooks, RequestHooks};
 pub use http::{Http, HttpOptions, Resend};
 pub use level::{Levels, ThinkingLevel};
 pub use limits::AnswerLimits;
+pub(crate) use named_message::named_message;
 pub(crate) use picture_limits::PictureLimits;
-pub use problems::problems;
+pub use problems::{Problem, problems};
 pub use roots::ExtraRoots;
 pub use secret::{MASK, Secret, Secrets};
 pub use wire::{Api, Outgoing, Reader, Unsendable};
@@ -242,6 +244,8 @@ pub struct Failure {
     pub is_about_pictures: bool,
     /// The wait that the server asked for, in milliseconds.
     pub retry_after: Option<u64>,
+    /// What a person can do if the provider refuses the request, in words.
+    pub way_round: Option<String>,
 }
 
 /// Dropping the stream ends the request.

@@ -19,8 +19,12 @@ use serde_json::{Value, json};
 use crate::error::AgentError;
 use crate::message::{Content, Message};
 use crate::pictures::{CHOICE, PictureTrail, count_pictures};
-use crate::provider::{Hooks, Model, Request, Secret, ThinkingLevel, ToolSpec, problems};
+use crate::provider::{Hooks, Model, Problem, Request, Secret, ThinkingLevel, ToolSpec, problems};
 use crate::stored_message::read_message;
+use crate::way_round::way_round;
+
+/// Where a message comes from that no entry made.
+const OF_EXTENSION: &str = "an extension gave the messages: `--no-extensions` starts without it";
 
 /// The parts of a request that are not in the session.
 #[derive(Debug, Clone)]
@@ -51,6 +55,8 @@ pub struct Built {
     pub tokens: u64,
     pub diagnostics: Vec<Diagnostic>,
     pub(crate) trail: PictureTrail,
+    /// The entry of each message, empty if it has none; nothing if the messages are not those of the session.
+    pub(crate) owners: Vec<String>,
 }
 
 /// Builds the request for the session's leaf.
@@ -65,16 +71,15 @@ pub fn build(session: &Session, frame: Frame) -> Result<Built, AgentError> {
     for message in context.messages(session) {
         let message = message?;
         scale.add(session.tree(), &message);
-        take(converter.push(message), &mut messages, &mut owners)?;
+        take(session, converter.push(message), &mut messages, &mut owners)?;
     }
     let (rest, diagnostics) = converter.finish();
-    take(rest, &mut messages, &mut owners)?;
-    check(&messages)?;
-    let from = if owners.is_empty() { 0 } else { chosen_picture(session, &frame.model.api, &owners)? };
-    let trail = PictureTrail { owners, from };
+    take(session, rest, &mut messages, &mut owners)?;
+    check(&messages, |at| way_round(session, owner_of(&owners, at)))?;
+    let trail = picture_trail(session, &frame.model.api, (&messages, &owners))?;
     let request = frame.into_request(session, messages);
     let tokens = scale.finish().total(overhead_tokens(&request.system, &request.tools));
-    Ok(Built { request, tokens, diagnostics, trail })
+    Ok(Built { request, tokens, diagnostics, trail, owners })
 }
 
 /// The messages of the context as JSON, before they are converted for a model. Stored system prompts are not among them.
@@ -103,25 +108,51 @@ pub fn build_from(session: &Session, frame: Frame, messages: Vec<String>) -> Res
         if role != Role::System {
             sum += estimate(message.json());
         }
-        take(converter.push(message), &mut converted, &mut Vec::new())?;
+        take(session, converter.push(message), &mut converted, &mut Vec::new())?;
     }
     let (rest, diagnostics) = converter.finish();
-    take(rest, &mut converted, &mut Vec::new())?;
-    check(&converted)?;
+    take(session, rest, &mut converted, &mut Vec::new())?;
+    check(&converted, |_| OF_EXTENSION.to_owned())?;
     let request = frame.into_request(session, converted);
     let tokens = sum + overhead_tokens(&request.system, &request.tools);
-    Ok(Built { request, tokens, diagnostics, trail: PictureTrail::default() })
+    Ok(Built { request, tokens, diagnostics, trail: PictureTrail::default(), owners: Vec::new() })
 }
 
-/// `owners` gets the entry of each picture.
-fn take(converted: Vec<context::Message>, messages: &mut Vec<Message>, owners: &mut Vec<String>) -> Result<(), String> {
+/// `owners` gets the entry of each message.
+fn take(
+    session: &Session,
+    converted: Vec<context::Message>,
+    messages: &mut Vec<Message>,
+    owners: &mut Vec<String>,
+) -> Result<(), String> {
     for message in converted {
-        let Some(whole) = convert_message(&message)? else { continue };
         let owner = message.entry.as_ref().map(|id| id.as_str().to_owned()).unwrap_or_default();
-        owners.extend(std::iter::repeat_n(owner, count_pictures(&whole)));
+        let refused = |error| {
+            let way = if owner.is_empty() { OF_EXTENSION.to_owned() } else { way_round(session, Some(&owner)) };
+            format!("a message is not understood: {error} ({way})")
+        };
+        let Some(whole) = convert_message(&message).map_err(refused)? else { continue };
+        owners.push(owner);
         messages.push(whole);
     }
     Ok(())
+}
+
+/// The entry that made a message of a request. A result that no entry made belongs to the call before it.
+pub(crate) fn owner_of(owners: &[String], message: usize) -> Option<&str> {
+    owners.get(..=message)?.iter().rev().map(String::as_str).find(|owner| !owner.is_empty())
+}
+
+fn picture_trail(
+    session: &Session,
+    wire: &str,
+    (messages, owners): (&[Message], &[String]),
+) -> Result<PictureTrail, AgentError> {
+    let of_message =
+        |(message, owner): (&Message, &String)| std::iter::repeat_n(owner.clone(), count_pictures(message));
+    let owners: Vec<String> = messages.iter().zip(owners).flat_map(of_message).collect();
+    let from = if owners.is_empty() { 0 } else { chosen_picture(session, wire, &owners)? };
+    Ok(PictureTrail { owners, from })
 }
 
 /// The first picture that is sent, as the newest choice on the path says for this wire format.
@@ -147,22 +178,18 @@ fn chosen_picture(session: &Session, wire: &str, owners: &[String]) -> Result<us
 }
 
 /// Converts one message.
-fn convert_message(message: &context::Message) -> Result<Option<Message>, String> {
+fn convert_message(message: &context::Message) -> Result<Option<Message>, serde_json::Error> {
     // Stored system prompts are history; every request has the current prompt.
     if message.role == Role::System {
         return Ok(None);
     }
-    let wrong = |error: serde_json::Error| {
-        let entry = message.entry.as_ref().map(|id| format!("entry {id}: ")).unwrap_or_default();
-        format!("{entry}the message is not understood: {error}")
-    };
-    read_message(&message.json).map(Some).map_err(wrong)
+    read_message(&message.json).map(Some)
 }
 
-/// Refuses what no provider accepts, in case the conversion missed it.
-fn check(messages: &[Message]) -> Result<(), String> {
-    if let Some(problem) = problems(messages).first() {
-        return Err(format!("the session makes no valid request: {problem}"));
+/// Refuses what no provider accepts, in case the conversion missed it. `way` says what goes round a message.
+fn check(messages: &[Message], way: impl Fn(usize) -> String) -> Result<(), String> {
+    if let Some(Problem { message, what }) = problems(messages).first() {
+        return Err(format!("the session makes no valid request: {what} ({})", way(*message)));
     }
     if !messages.iter().any(|message| !is_empty(message)) {
         return Err("there is nothing to send: the session has no message".to_owned());
@@ -210,12 +237,40 @@ pub fn to_entry(message: &Message) -> Result<NewEntry, AgentError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::message::{AssistantMessage, StopReason, Usage, UserMessage};
+    use crate::message::{AssistantMessage, StopReason, ToolResultMessage, Usage, UserMessage};
     use offshoot_session::session::{NewSession, Options};
 
     fn tokens(session: &Session, system: &str, tools: Vec<ToolSpec>) -> u64 {
         let (model, thinking) = (Arc::new(Model::default()), ThinkingLevel::Off);
         build(session, Frame { model, thinking, system: system.to_owned(), tools, key: None }).unwrap().tokens
+    }
+
+    /// The conversion leaves no such conversation; if one comes, a person can go on.
+    #[test]
+    fn what_is_refused_here_names_its_entry_and_the_command_that_goes_round_it() {
+        let mut session = Session::in_memory(&NewSession::default(), Options::default()).unwrap();
+        let said = |text: &str| Message::from(UserMessage::new(text, Vec::new(), 1));
+        let ids: Vec<String> = ["one", "two", "three"]
+            .map(|text| session.append(&to_entry(&said(text)).unwrap()).unwrap().to_string())
+            .to_vec();
+        let orphan = ToolResultMessage {
+            tool_call_id: "c1".to_owned(),
+            tool_name: "ls".to_owned(),
+            content: Vec::new(),
+            details: None,
+            nested_calls: None,
+            is_error: false,
+            timestamp: 1,
+        };
+        let messages = [said("one"), said("two"), orphan.into()];
+        let refused = check(&messages, |at| way_round(&session, owner_of(&ids, at))).unwrap_err();
+        let (own, before) = (&ids[2][..4], &ids[1][..4]);
+        assert!(refused.contains("`c1`, which is not open"), "{refused}");
+        assert!(refused.contains(&format!("entry {own}")), "{refused}");
+        assert!(refused.contains(&format!("{before} in `/tree` goes back to the entry before it")), "{refused}");
+        let first = way_round(&session, Some(&ids[0]));
+        assert!(first.contains("a new session goes round it"), "{first}");
+        assert_eq!(owner_of(&["a".to_owned(), String::new()], 1), Some("a"));
     }
 
     #[test]

@@ -17,11 +17,16 @@ use crate::key_redactor::KeyRedactor;
 use crate::key_source::KeySource;
 use crate::model::Access;
 use crate::pictures::{CHOICE, FittedPictures, PictureFitter, count_pictures};
-use crate::provider::{Delta, Deltas, Model, Provider, Request, is_about_pictures, is_cut_short, is_silent_overflow};
+use crate::provider::{
+    Delta, Deltas, Model, Provider, Request, is_about_pictures, is_cut_short, is_of_request, is_silent_overflow,
+    named_message,
+};
 use crate::request::{self, Built, Frame};
 use crate::request_hooks::{HookedProvider, RequestKind, hooks};
 use crate::spending::MeteredProvider;
 use crate::turn::{Ticket, TurnInput};
+use crate::way_round::way_round;
+use crate::writer::WriterHandle;
 
 /// A request whose pictures fit.
 pub(crate) struct FittedRequest {
@@ -127,13 +132,13 @@ impl Driver {
             Ok(fitted)
         });
         match allowed {
-            Ok(FittedRequest { built: Built { request, tokens, .. }, pictures }) => {
+            Ok(FittedRequest { built: Built { request, tokens, owners, .. }, pictures }) => {
                 if self.state.is_building(ticket) {
                     self.keep_choice(pictures);
                 }
                 let blank = Box::new(request.model.blank_answer(self.setup.clock.now()));
                 self.redactor = KeyRedactor::of(self.setup.keys.as_ref(), request.key.clone());
-                self.built = Some(request);
+                self.built = Some((request, owners));
                 self.step(TurnInput::Built { ticket, tokens, blank });
             }
             Err(error) => self.step(TurnInput::BuildFailed { ticket, error }),
@@ -156,12 +161,19 @@ impl Driver {
     }
 
     pub(super) fn send(&mut self, ticket: Ticket) {
-        let Some(mut request) = self.built.take() else { return };
+        let Some((mut request, owners)) = self.built.take() else { return };
         request.hooks = hooks(self.setup.extensions.as_ref(), RequestKind::Turn);
+        let sent = SentRequest {
+            // An extension may make another body of the messages.
+            owners: if self.extensions_for(Question::BeforeBody).is_some() { Vec::new() } else { owners },
+            request: request.clone(),
+            handle: self.writer.handle().clone(),
+        };
         let expected = Expected {
             window: request.model.context_window,
             limit: request.max_tokens.unwrap_or(request.model.max_tokens),
             has_pictures: has_pictures(&request),
+            sent,
         };
         let spending = self.spending.clone();
         let (provider, answer_to) = (self.provider(), self.answer.clone());
@@ -228,6 +240,29 @@ struct Expected {
     /// Of the answer.
     limit: u64,
     has_pictures: bool,
+    sent: SentRequest,
+}
+
+/// A request on its way, to find out what a refusal is about.
+struct SentRequest {
+    request: Request,
+    /// The entry of each message.
+    owners: Vec<String>,
+    handle: WriterHandle,
+}
+
+impl SentRequest {
+    /// What a person can do about a refusal with these words.
+    async fn way_round(self, said: String) -> Option<String> {
+        let Self { request, owners, handle } = self;
+        // Bodies are made again, which takes time in a long conversation.
+        let entry = tokio::task::spawn_blocking(move || {
+            let message = named_message(&request, &said).filter(|_| owners.len() == request.messages.len())?;
+            request::owner_of(&owners, message).map(str::to_owned)
+        });
+        let entry = entry.await.ok().flatten();
+        handle.ask(move |owned| way_round(owned.session(), entry.as_deref())).await.ok()
+    }
 }
 
 /// Passes deltas on until the answer is complete or nobody listens.
@@ -236,7 +271,8 @@ async fn listen(
     expected: Expected,
     (ticket, answer_to): (Ticket, Sender<AnswerDelta>),
 ) -> Listened {
-    let Expected { window, limit, has_pictures } = expected;
+    let Expected { window, limit, has_pictures, sent } = expected;
+    let mut sent = Some(sent);
     while let Some(mut delta) = std::future::poll_fn(|context| deltas.as_mut().poll_next(context)).await {
         let is_last = matches!(delta, Delta::Done(_));
         if let Delta::Done(answer) = &mut delta
@@ -249,13 +285,17 @@ async fn listen(
                 is_overflow: true,
                 is_about_pictures: false,
                 retry_after: None,
+                way_round: None,
             });
         }
         if let Delta::Done(answer) = &mut delta
-            && let Some(failure) = answer.failure.as_mut().filter(|_| has_pictures)
+            && let Some(failure) = answer.failure.as_mut()
         {
             let words = answer.message.error_message.as_deref().unwrap_or_default();
-            failure.is_about_pictures = is_about_pictures(failure, words);
+            failure.is_about_pictures = has_pictures && is_about_pictures(failure, words);
+            if let Some(sent) = sent.take().filter(|_| is_of_request(failure, words)) {
+                failure.way_round = sent.way_round(words.to_owned()).await;
+            }
         }
         if answer_to.send((ticket, Ok(delta))).await.is_err() || is_last {
             return Listened::ToTheEnd;

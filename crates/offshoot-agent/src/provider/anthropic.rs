@@ -114,7 +114,7 @@ pub(super) fn budget(level: ThinkingLevel) -> u64 {
     }
 }
 
-fn messages(request: &Request) -> Vec<Value> {
+pub(super) fn messages(request: &Request) -> Vec<Value> {
     let model = &request.model;
     let rules = CallRules {
         fit_id: &|id, _| plain_id(id, LONGEST_ID),

@@ -119,6 +119,7 @@ impl AnswerTrouble {
             is_overflow,
             is_about_pictures: false,
             retry_after: self.retry_after,
+            way_round: None,
         }
     }
 }
@@ -145,6 +146,18 @@ pub(crate) fn is_about_pictures(failure: &Failure, text: &str) -> bool {
     let words = text.to_lowercase();
     let names_them = ["image", "picture", "media"].iter().any(|word| words.contains(word));
     failure.status == Some(413) || (matches!(failure.status, Some(400 | 415 | 422)) && names_them)
+}
+
+/// Whether a provider refused what the request says: not its size, its key or its price, and not for the moment.
+pub(crate) fn is_of_request(failure: &Failure, text: &str) -> bool {
+    let words = text.to_lowercase();
+    let says = |list: &[&str]| list.iter().any(|pattern| has(&words, pattern));
+    let is_invalid = match failure.status {
+        Some(400 | 422) => true,
+        Some(_) => false,
+        None => says(&["invalid_request", "invalid_argument"]),
+    };
+    is_invalid && !failure.is_transient && !failure.is_overflow && !says(SPENT) && !says(&["api key", "api_key"])
 }
 
 fn has(text: &str, pattern: &str) -> bool {
@@ -227,6 +240,24 @@ mod tests {
         assert_eq!(failure(None, "{\"type\":\"overloaded_error\"}"), (true, false));
         assert_eq!(failure(None, "The model refused"), (false, false));
         assert_eq!(failure(Some(400), "the limit of exceeds the limit of nothing"), (false, false));
+    }
+
+    #[test]
+    fn a_refusal_of_what_a_request_says_is_told_from_others() {
+        for (status, text, expected) in [
+            (Some(400), "messages.1: wrong", true),
+            (Some(422), "body -> messages -> 1: wrong", true),
+            (None, "invalid_request_error: messages.1: wrong", true),
+            (None, "The model refused", false),
+            (Some(401), "invalid x-api-key", false),
+            (Some(400), "API key not valid. Please pass a valid API key.", false),
+            (Some(400), "Your credit balance is too low. Please go to Plans & Billing", false),
+            (Some(400), "prompt is too long: 2 tokens > 1 maximum", false),
+            (Some(429), "invalid_request: rate limit", false),
+        ] {
+            let failure = AnswerTrouble { status, text: text.to_owned(), ..AnswerTrouble::default() }.failure();
+            assert_eq!(is_of_request(&failure, text), expected, "{text}");
+        }
     }
 
     #[test]

@@ -119,6 +119,11 @@ fn foreign_id(id: &str, model: &Model) -> String {
     format!("{head}_{hash}")
 }
 
+/// The messages as they are sent, but for cache marks.
+pub(super) fn items(request: &Request) -> Vec<Value> {
+    messages(request, &Quirks::of(&request.model))
+}
+
 fn messages(request: &Request, quirks: &Quirks) -> Vec<Value> {
     let model = &request.model;
     let rules = CallRules {

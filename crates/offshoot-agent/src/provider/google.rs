@@ -101,7 +101,7 @@ fn has_ids(id: &str) -> bool {
     id.starts_with("claude-") || id.starts_with("gpt-oss-") || generation(id).is_some_and(|number| number >= 3)
 }
 
-fn contents(request: &Request) -> Vec<Value> {
+pub(super) fn contents(request: &Request) -> Vec<Value> {
     let model = &request.model;
     let has_ids = has_ids(&model.id);
     let rules = CallRules {

@@ -97,6 +97,12 @@ fn foreign_id(id: &str, answer: &AssistantMessage, model: &Model) -> String {
     format!("{}|{item}", part(call))
 }
 
+/// The items as they are sent.
+pub(super) fn items(request: &Request) -> Vec<Value> {
+    // Made values and raw JSON are values.
+    input(request).iter().map(|item| serde_json::to_value(item).unwrap_or_default()).collect()
+}
+
 fn input(request: &Request) -> Vec<Item> {
     let model = &request.model;
     let rules = CallRules {

@@ -32,8 +32,14 @@ pub(super) fn stopped(state: &mut TurnState, partial: &Partial, at: Millis, out:
 
 /// The stream broke off: what came is kept, and the request may be sent again.
 pub(super) fn broke(state: &mut TurnState, partial: &Partial, why: String, at: Millis, out: &mut Vec<Effect>) {
-    let failure =
-        Failure { status: None, is_transient: true, is_overflow: false, is_about_pictures: false, retry_after: None };
+    let failure = Failure {
+        status: None,
+        is_transient: true,
+        is_overflow: false,
+        is_about_pictures: false,
+        retry_after: None,
+        way_round: None,
+    };
     record(state, partial, partial.broken(why, at), Some(failure), out);
 }
 

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use offshoot_session::clock::{Millis, Zone, took};
 
 use super::effect::{Effect, Job, Settled};
-use super::state::{AfterJob, AfterTurn, NextTry, Phase, TooLong, TurnState};
-use super::transition::{end_run, next_turn, no_room, settle, side_job};
+use super::state::{AfterJob, AfterTurn, NextTry, Phase, TurnState, Unanswered};
+use super::transition::{end_run, next_turn, no_room, refused, settle, side_job};
 use crate::error::AgentError;
 use crate::event::{ASK_LATER, Event, Reason};
 use crate::message::{AssistantMessage, Message, ToolResultMessage};
@@ -63,7 +63,7 @@ fn after_answer(state: &mut TurnState, answered: &AfterTurn, out: &mut Vec<Effec
 }
 
 /// There was no room for the answer: it is omitted, the context compacted and the request sent again.
-fn make_room(state: &mut TurnState, said: Option<TooLong>, out: &mut Vec<Effect>) {
+fn make_room(state: &mut TurnState, said: Option<Unanswered>, out: &mut Vec<Effect>) {
     state.recovered = true;
     out.push(Effect::OmitAnswer { run: state.run });
     let job = Job::Compaction { reason: Reason::Overflow, instructions: None };
@@ -101,6 +101,7 @@ fn after_failure(
 ) {
     let is_overflow = failure.as_ref().is_some_and(|failure| failure.is_overflow);
     let is_about_pictures = failure.as_ref().is_some_and(|failure| failure.is_about_pictures);
+    let way_round = failure.as_ref().and_then(|failure| failure.way_round.clone());
     let patience = state.config.limit_patience_ms.saturating_sub(state.waited_ms);
     let next = failure.map(|failure| state.config.retry.next_try(state.attempt, patience, &failure));
     let mut too_late = None;
@@ -120,7 +121,7 @@ fn after_failure(
         let final_error = Some(said.clone());
         out.push(Effect::Emit(Event::AutoRetryEnd { success: false, attempt, final_error }));
     }
-    let failed = TooLong { said, is_about_pictures };
+    let failed = Unanswered { said, is_about_pictures, way_round };
     if is_overflow && state.config.recover_overflow {
         if !state.recovered {
             return make_room(state, Some(failed), out);
@@ -139,7 +140,7 @@ fn after_failure(
                 out.push(Effect::Emit(Event::Notice { code: ASK_LATER, message, entry_id: None }));
                 AgentError::AskLater { why: failed.said, later }
             }
-            None => AgentError::Failed(failed.said),
+            None => refused(failed, out),
         }),
     };
     settle(state, how, out);

@@ -227,16 +227,18 @@ pub(super) struct RunningJob {
 pub(super) enum AfterJob {
     Request,
     /// The failed request again, as a run of its own; with its failure.
-    Again(Option<TooLong>),
+    Again(Option<Unanswered>),
     Settle,
 }
 
-/// A request that the provider found too long.
+/// A request that the provider did not answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct TooLong {
+pub(super) struct Unanswered {
     /// The provider's words.
     pub(super) said: String,
     pub(super) is_about_pictures: bool,
+    /// What a person can do about it, if that is known.
+    pub(super) way_round: Option<String>,
 }
 
 #[derive(Debug, Clone, PartialEq)]

@@ -200,7 +200,14 @@ fn error(text: &str) -> AssistantMessage {
 }
 
 fn transient(retry_after: Option<u64>) -> Option<Failure> {
-    Some(Failure { status: Some(529), is_transient: true, is_overflow: false, is_about_pictures: false, retry_after })
+    Some(Failure {
+        status: Some(529),
+        is_transient: true,
+        is_overflow: false,
+        is_about_pictures: false,
+        retry_after,
+        way_round: None,
+    })
 }
 
 fn overflow() -> Option<Failure> {
@@ -210,6 +217,7 @@ fn overflow() -> Option<Failure> {
         is_overflow: true,
         is_about_pictures: false,
         retry_after: None,
+        way_round: None,
     })
 }
 

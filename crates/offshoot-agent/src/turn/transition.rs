@@ -1,7 +1,7 @@
 //! Steps shared by several transitions. Knows no particular phase.
 
 use super::effect::{Effect, Job, Record, Settled};
-use super::state::{AfterJob, Phase, QueueMode, RunningJob, TooLong, TurnState};
+use super::state::{AfterJob, Phase, QueueMode, RunningJob, TurnState, Unanswered};
 use crate::error::AgentError;
 use crate::event::{Event, Reason};
 use crate::message::Message;
@@ -173,12 +173,26 @@ pub(super) fn begun(side: &mut RunningJob, out: &mut Vec<Effect>) {
 /// What helps if a provider refuses a request because of its pictures.
 const PICTURES: &str = "the request has pictures: the setting images.blockImages sends none, and `offshoot compact` replaces those of older messages by a summary";
 
-/// Why a request was too long, after all that could make room.
-pub(super) fn no_room(state: &TurnState, failed: TooLong, why: Option<&str>, out: &mut Vec<Effect>) -> AgentError {
-    let TooLong { said, is_about_pictures } = failed;
-    if is_about_pictures {
-        return AgentError::Failed(format!("{said} ({PICTURES})"));
+/// A request that was refused for another reason than its length. What helps is told, too: front ends that show the answer
+/// show the provider's words with it.
+pub(super) fn refused(failed: Unanswered, out: &mut Vec<Effect>) -> AgentError {
+    let Unanswered { said, is_about_pictures, way_round } = failed;
+    let help: Vec<&str> = is_about_pictures.then_some(PICTURES).into_iter().chain(way_round.as_deref()).collect();
+    if help.is_empty() {
+        return AgentError::Failed(said);
     }
+    let message = help.join("; ");
+    let error = AgentError::Failed(format!("{said} ({message})"));
+    out.push(Effect::Emit(Event::Notice { code: "refused", message, entry_id: None }));
+    error
+}
+
+/// Why a request was too long, after all that could make room.
+pub(super) fn no_room(state: &TurnState, failed: Unanswered, why: Option<&str>, out: &mut Vec<Effect>) -> AgentError {
+    if failed.is_about_pictures {
+        return refused(failed, out);
+    }
+    let said = failed.said;
     let is_the_prompt = state.prompt_tokens > 0 && state.prompt_tokens.saturating_mul(2) >= state.asked_tokens;
     match (state.config.window.clone().filter(|_| is_the_prompt), why) {
         (Some(window), _) => {

@@ -22,6 +22,7 @@ mod forecasts;
 mod picked_requests;
 mod pictures;
 mod queue;
+mod refusals;
 mod resources;
 mod retry;
 mod sessions;

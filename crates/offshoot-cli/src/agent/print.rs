@@ -94,6 +94,8 @@ impl<'a> Printer<'a> {
             // The error that ends the run says it.
             Event::Notice { code: ASK_LATER, .. } => {}
             Event::CompactionEnd { error_message: Some(why), .. } => self.app.ui.note(&format!("compaction: {why}")),
+            // The error says it.
+            Event::Notice { code: "refused", .. } => {}
             Event::Notice { message, entry_id, .. } => {
                 self.app.ui.note(message);
                 let session = self.file.as_deref().unwrap_or(&self.session_id);

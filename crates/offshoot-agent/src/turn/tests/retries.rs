@@ -109,6 +109,7 @@ fn other_failures_and_switched_off_retries_end_the_run() {
         is_overflow: false,
         is_about_pictures: false,
         retry_after: None,
+        way_round: None,
     });
     let mut run = Run::streaming();
     assert_snapshot!(run.answered(error("bad key"), lasting).said(), @r#"

@@ -83,14 +83,17 @@ fn problems_are_named_by_their_message() {
     let turn = answer.message;
     let asked = Message::from(turn.clone());
     let answered = results(&turn, &[text("x")]).remove(0);
-    assert_eq!(problems(&[user("x"), asked.clone(), answered.clone(), user("y")]), [""; 0]);
-    assert_eq!(problems(std::slice::from_ref(&asked)), ["before message 1: call `c1` has no result"]);
-    assert_eq!(problems(&[asked.clone(), user("x")]), ["before message 1: call `c1` has no result"]);
-    assert_eq!(problems(std::slice::from_ref(&answered)), ["message 0: result of call `c1`, which is not open"]);
-    let twice = problems(&[asked, answered.clone(), answered]);
-    assert_eq!(twice, ["message 2: result of call `c1`, which is not open"]);
+    let found = |messages: &[Message]| {
+        let named = problems(messages).into_iter().map(|problem| format!("{}: {}", problem.message, problem.what));
+        named.collect::<Vec<_>>()
+    };
+    assert_eq!(found(&[user("x"), asked.clone(), answered.clone(), user("y")]), [""; 0]);
+    assert_eq!(found(std::slice::from_ref(&asked)), ["0: call `c1` has no result"]);
+    assert_eq!(found(&[asked.clone(), user("x")]), ["0: call `c1` has no result"]);
+    assert_eq!(found(std::slice::from_ref(&answered)), ["0: the result is of call `c1`, which is not open"]);
+    assert_eq!(found(&[asked, answered.clone(), answered]), ["2: the result is of call `c1`, which is not open"]);
     let failed = AssistantMessage { stop_reason: StopReason::Aborted, ..turn };
-    assert_eq!(problems(&[failed.into()]), ["message 0: an answer that failed or was stopped"]);
+    assert_eq!(found(&[failed.into()]), ["0: the answer failed or was stopped"]);
 }
 
 #[test]

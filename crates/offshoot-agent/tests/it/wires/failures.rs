@@ -44,6 +44,7 @@ fn final_failure(status: u16) -> Failure {
         is_overflow: false,
         is_about_pictures: false,
         retry_after: None,
+        way_round: None,
     }
 }
 
