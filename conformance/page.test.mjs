@@ -231,6 +231,17 @@ test("results stand in the calls that they answer, pictures are shown, cleared l
   page.close();
 });
 
+test("a call that was not run because of its arguments says so, on the page and in the transcript", async () => {
+  const error = 'EOF while parsing a string at character 9\n\nThe text that came:\n{"comm';
+  const calls = ["bash", "write", "edit", "other"].map((name) => ({ type: "toolCall", id: name, name, arguments: {}, argumentsError: error }));
+  const session = lines([said("a", null, "user", [{ type: "text", text: "go" }]), said("b", "a", "assistant", calls, { stopReason: "toolUse" })]);
+  const page = await opened(session);
+  const words = "not run: its arguments cannot be read: EOF while parsing a string at character 9";
+  assert.deepEqual(page.all("#talk .call").map((call) => call.textContent.trim()), calls.map(({ name }) => `${name} ${words}`));
+  for (const { name } of calls) assert.ok(offshoot("show", page.file).includes(`${name}: ${words}`), name);
+  page.close();
+});
+
 test("a long conversation is drawn a stretch at a time, and any entry can be reached", async () => {
   const count = 1500;
   const page = await opened(lines(Array.from({ length: count }, (_, i) => said(`m${i}`, i ? `m${i - 1}` : null, i % 2 ? "assistant" : "user", `words ${i}`, i % 2 ? { usage: { cost: { total: 4 } } } : {}))));

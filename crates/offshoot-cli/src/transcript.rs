@@ -106,7 +106,7 @@ fn say_part(part: &ItemPart, words: &mut dyn ItemWords) -> io::Result<()> {
         ItemPart::Text(text) | ItemPart::Thinking(text) | ItemPart::Other(text) if text.trim().is_empty() => Ok(()),
         ItemPart::Text(text) => words.text(text.trim_end()),
         ItemPart::Thinking(text) => words.thinking(text.trim()),
-        ItemPart::Call(call) => words.call(&CallView::of_text(&*call.name, &call.arguments).line(200)),
+        ItemPart::Call(call) => words.call(&CallView::of_call(call).line(200)),
         ItemPart::Picture(picture) if picture.mime_type.is_empty() => words.block("image"),
         ItemPart::Picture(picture) => words.block(&one_line(&picture.mime_type, 40)),
         ItemPart::Other(kind) => words.block(&one_line(kind, 40)),

@@ -15,10 +15,12 @@ pub use dialect::{CallRole, CallVerb, dialects};
 
 use crate::json::{Json, JsonKind, stringify};
 use crate::text::{one_line, spell_lines, spell_name};
-use crate::transcript::{line_range, value_text};
+use crate::transcript::{Call, line_range, value_text};
 
 /// The longest name of a tool in a line, in characters.
 const LONGEST_NAME: usize = 100;
+/// The longest reason for which a call was not run, in characters.
+const LONGEST_REASON: usize = 300;
 
 /// A call as people see it: the tool, what it does, and to what.
 #[derive(Debug, Clone)]
@@ -28,6 +30,7 @@ pub struct CallView<'a> {
     given: Given<'a>,
     /// The members that have a role.
     roles: Vec<RoleMember<'a>>,
+    not_run: Option<String>,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -50,7 +53,21 @@ impl<'a> CallView<'a> {
     /// The view of a stored block of the type `toolCall`; `None` if it has no name.
     #[must_use]
     pub fn of(call: Json<'a>) -> Option<Self> {
-        Some(Self::new(call.str("name")?, call.get("arguments")))
+        let name = call.str("name")?;
+        let error = call.str("argumentsError").filter(|error| !error.is_empty());
+        Some(match error {
+            Some(error) => Self::unreadable(name, &error),
+            None => Self::new(name, call.get("arguments")),
+        })
+    }
+
+    /// The view of a call of a transcript.
+    #[must_use]
+    pub fn of_call(call: &'a Call) -> Self {
+        match call.arguments_error.as_str() {
+            "" => Self::of_text(&*call.name, &call.arguments),
+            error => Self::unreadable(Cow::Borrowed(&call.name), error),
+        }
     }
 
     /// The view of a tool's name and its arguments, which should be an object.
@@ -70,13 +87,20 @@ impl<'a> CallView<'a> {
         Self::with(name.into(), given)
     }
 
+    /// What is stored in the place of arguments that cannot be read says nothing.
+    fn unreadable(name: Cow<'a, str>, error: &str) -> Self {
+        let first = one_line(&spell_lines(error.lines().next().unwrap_or_default()), LONGEST_REASON);
+        let not_run = Some(format!("not run: its arguments cannot be read: {first}"));
+        Self { not_run, ..Self::with(name, Given::Missing) }
+    }
+
     fn with(name: Cow<'a, str>, given: Given<'a>) -> Self {
         let verb = CallVerb::of(&name);
         let roles = match given {
             Given::Whole(arguments) => role_members(verb, arguments),
             Given::Beginning(_) | Given::Missing => Vec::new(),
         };
-        Self { name, verb, given, roles }
+        Self { name, verb, given, roles, not_run: None }
     }
 
     /// The tool as the model named it.
@@ -98,6 +122,12 @@ impl<'a> CallView<'a> {
             Given::Whole(json) if json.kind() == JsonKind::Object => Some(json),
             Given::Whole(_) | Given::Beginning(_) | Given::Missing => None,
         }
+    }
+
+    /// That the call was not run, and why, on one line with nothing hidden; `None` if its arguments can be read.
+    #[must_use]
+    pub fn not_run(&self) -> Option<&str> {
+        self.not_run.as_deref()
     }
 
     /// The argument in a role as text; while arguments stream in, the beginning of it.
@@ -167,6 +197,9 @@ impl<'a> CallView<'a> {
         let start =
             |text: &str| text.get(..text.floor_char_boundary(most.saturating_mul(8))).unwrap_or_default().to_owned();
         let shown = |own: &str| spell_name(&path(own)).into_owned();
+        if let Some(not_run) = self.not_run() {
+            return not_run.to_owned();
+        }
         let own = self.path();
         let place = || shown(own.as_deref().unwrap_or("."));
         let pattern = || spell_name(&self.text(CallRole::Pattern).unwrap_or_default()).into_owned();
@@ -200,7 +233,8 @@ impl<'a> CallView<'a> {
     pub fn line(&self, max: usize) -> String {
         let subject = self.subject_start(&str::to_owned, max);
         match (self.given, subject.as_str()) {
-            (Given::Missing, _) | (_, "") => one_line(&self.tool(), max),
+            (Given::Missing, _) if self.not_run.is_none() => one_line(&self.tool(), max),
+            (_, "") => one_line(&self.tool(), max),
             _ => one_line(&format!("{}: {subject}", self.tool()), max),
         }
     }

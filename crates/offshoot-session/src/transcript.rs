@@ -113,6 +113,8 @@ pub struct Call {
     pub name: String,
     /// JSON; while it streams, the start of it.
     pub arguments: String,
+    /// What is wrong with the arguments as they came; empty if nothing is. Such a call is not run.
+    pub arguments_error: String,
 }
 
 /// A tool's result.

@@ -84,6 +84,32 @@ fn asked(talk: &Talk) -> String {
     talk.server.seen().last().unwrap().json()["messages"].to_string()
 }
 
+/// The words of the error are a command that can be run as it is.
+#[test]
+fn after_a_refusal_the_command_that_is_named_lets_the_session_go_on() {
+    let refused = json!({"error": {"type": "invalid_request_error", "message": "messages.2.content.0.text: no"}});
+    let talk = Talk::new([
+        Reply::text("one"),
+        Reply::text("two"),
+        Reply::error(400, &refused.to_string()),
+        Reply::text("round it"),
+    ]);
+    talk.run(&["-p", "first"]);
+    talk.run(&["-c", "-p", "poison"]);
+    let output = talk.command(&["-c", "-p", "third"]).output().unwrap();
+    let told = String::from_utf8(output.stderr).unwrap();
+    assert!(output.status.code() == Some(6) && told.matches("it is about entry").count() == 1, "{told}");
+    let (_, command) = told.split_once("`offshoot ").unwrap();
+    let (command, _) = command.split_once('`').unwrap();
+    let words: Vec<&str> = command.split(' ').collect();
+    let told = talk.run(&words);
+    assert!(!told.contains("exit code"), "{command}: {told}");
+    let told = talk.run(&["-c", "-p", "third"]);
+    assert!(told.contains("round it"), "{told}");
+    assert!(!talk.server.seen().last().unwrap().body.contains("poison"));
+    talk.no_problems();
+}
+
 #[test]
 fn the_answer_is_printed() {
     let talk = Talk::new([Reply::text("Forty-two.")]);

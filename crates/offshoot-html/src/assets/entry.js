@@ -262,6 +262,12 @@ function call(block) {
   const head = (...words) => box.append(el("div", "head", el("b", "", name), " ", ...words.filter(Boolean)));
   const more = (value, lines = PREVIEW.output, paint = audit) => box.append(literal(said(value), "given", lines, paint) ?? "");
   const rest = (...shown) => box.append(others(view, ...shown) ?? "");
+  if (typeof block.id === "string") box.dataset.call = block.id;
+  const error = block.argumentsError;
+  if (typeof error === "string" && error !== "") {
+    head(el("span", "trouble", `not run: its arguments cannot be read: ${spelled(error.split(/\r?\n/, 1)[0], true).slice(0, 300)}`));
+    return box;
+  }
   switch (verb) {
     case "run":
       head();
@@ -298,7 +304,6 @@ function call(block) {
       if (isObject(block.arguments) && !Array.isArray(block.arguments)) rest();
       else more(block.arguments);
   }
-  if (typeof block.id === "string") box.dataset.call = block.id;
   if (verb === "read") [box.dataset.path, box.dataset.from] = [path(), String(Number.isSafeInteger(of("offset")) && of("offset") > 0 ? of("offset") : 1)];
   return box;
 }

@@ -1,6 +1,7 @@
 //! Calls in every dialect, and what every front end makes of them.
 
 use super::*;
+use crate::transcript::{Item, call_blocks};
 
 fn view<'a>(name: &'a str, arguments: &'a str) -> CallView<'a> {
     CallView::of_text(name, arguments)
@@ -88,6 +89,30 @@ fn what_runs_is_what_is_shown() {
     assert_eq!(beside, [("content".to_owned(), "x".to_owned()), ("mode".to_owned(), "7".to_owned())]);
     assert_eq!(write.others(), [("mode".to_owned(), "7".to_owned())]);
     assert!(write.is_changed_by("content") && !write.is_changed_by("mode"));
+}
+
+/// What is stored in the place of arguments that do not parse looks like a call without any.
+#[test]
+fn a_call_that_was_not_run_says_so_instead_of_its_arguments() {
+    let line = r#"{"type":"message","message":{"role":"assistant","content":[
+        {"type":"toolCall","id":"c1","name":"bash","arguments":{},"argumentsError":"cut off at \u001bcharacter 9\n\nThe text:\n{\"com"},
+        {"type":"toolCall","id":"c2","name":"write","arguments":{"path":"a"},"argumentsError":"cut off"},
+        {"type":"toolCall","id":"c3","name":"bash","arguments":{"command":"ls"},"argumentsError":""}]}}"#;
+    let lines = [
+        "bash: not run: its arguments cannot be read: cut off at ␛character 9",
+        "write: not run: its arguments cannot be read: cut off",
+        "bash: ls",
+    ];
+    let Some(Item::Answer(answer)) = Item::of_line(line) else { panic!("no answer") };
+    let json = Json::parse(line).unwrap();
+    let blocks: Vec<_> = call_blocks(json.get("message").unwrap()).collect();
+    for ((call, block), expected) in answer.calls().zip(blocks).zip(lines) {
+        for view in [CallView::of_call(call), CallView::of(block).unwrap()] {
+            assert_eq!(view.line(200), expected);
+            assert_eq!(view.not_run().is_some(), expected.contains("not run"));
+            assert!(view.files().is_empty(), "a call that is not run changes nothing");
+        }
+    }
 }
 
 #[test]

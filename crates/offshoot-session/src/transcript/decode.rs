@@ -180,6 +180,7 @@ fn part(block: Json<'_>) -> ItemPart {
             id: member(block, "id"),
             name: member(block, "name"),
             arguments: block.get("arguments").map(|json| json.text().to_owned()).unwrap_or_default(),
+            arguments_error: block.str("argumentsError").map(std::borrow::Cow::into_owned).unwrap_or_default(),
         }),
         "image" => ItemPart::Picture(Arc::new(StoredPicture {
             data: member(block, "data"),

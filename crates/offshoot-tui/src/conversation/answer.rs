@@ -107,7 +107,7 @@ impl LiveAnswer {
             Update::ThinkingStart { content_index } => self.add_thought(*content_index, ""),
             Update::ThinkingDelta { content_index, delta } => self.add_thought(*content_index, delta),
             Update::ToolCallStart { content_index, id, tool_name } => {
-                let call = Call { id: id.clone(), name: tool_name.clone(), arguments: String::new() };
+                let call = Call { id: id.clone(), name: tool_name.clone(), ..Call::default() };
                 self.set(*content_index, ItemPart::Call(call));
             }
             Update::ToolCallDelta { content_index, delta } => {
@@ -116,8 +116,13 @@ impl LiveAnswer {
                 }
             }
             Update::ToolCallEnd { content_index, tool_call } => {
-                if let Block::ToolCall { id, name, arguments, .. } = tool_call {
-                    let call = Call { id: id.clone(), name: name.clone(), arguments: arguments.to_string() };
+                if let Block::ToolCall { id, name, arguments, arguments_error, .. } = tool_call {
+                    let call = Call {
+                        id: id.clone(),
+                        name: name.clone(),
+                        arguments: arguments.to_string(),
+                        arguments_error: arguments_error.clone().unwrap_or_default(),
+                    };
                     self.set(*content_index, ItemPart::Call(call));
                 }
             }

@@ -52,9 +52,11 @@ pub(super) fn rows(page: &mut Page<'_>, part: usize, call: &Call, result: Option
     };
     block(page, state);
     let is_open = page.fold(part, page.folds.tools);
-    let shown = ShownCall { call: CallView::of_text(&*call.name, &call.arguments), result, state, is_open };
+    let shown = ShownCall { call: CallView::of_call(call), result, state, is_open };
     let drawn = page.look.habits.drawn.clone();
-    let drawn = drawn.call(&call.id).map(|drawn| drawn.form(is_open));
+    // An extension draws what it was given, and it was given nothing.
+    let drawn = drawn.call(&call.id).filter(|_| shown.call.not_run().is_none());
+    let drawn = drawn.map(|drawn| drawn.form(is_open));
     match drawn.and_then(|drawn| drawn.call.as_ref()) {
         Some(rows) => {
             let (mark, style) = mark(page, state);
@@ -85,7 +87,7 @@ pub(super) fn rows(page: &mut Page<'_>, part: usize, call: &Call, result: Option
 }
 
 pub(super) fn orphan(page: &mut Page<'_>, result: &ToolResult) {
-    let call = Call { id: result.call.clone(), name: result.tool.clone(), arguments: String::new() };
+    let call = Call { id: result.call.clone(), name: result.tool.clone(), ..Call::default() };
     rows(page, usize::MAX, &call, Some(result), false);
 }
 
@@ -117,6 +119,10 @@ fn title(page: &mut Page<'_>, shown: &ShownCall<'_>) {
     let tool = shown.call.tool();
     let subject = || one_line(&shown.call.subject_start(&|path| page.path(path), 800), 800);
     match shown.call.verb() {
+        _ if shown.call.not_run().is_some() => {
+            say(format!("{tool} "), name);
+            say(subject(), page.style(Token::Error));
+        }
         CallVerb::Run => {
             say(format!("$ {}", harmless(shown.call.subject(&str::to_owned).trim_end())), name);
             if let Some(seconds) = shown.text(CallRole::Timeout) {

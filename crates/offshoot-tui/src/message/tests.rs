@@ -426,9 +426,28 @@ fn arguments_that_come_in_show_what_there_is() {
         ("edit", r#"{"path":"a.rs","edits":[{"oldText":"x"#, "◦ edit a.rs"),
         ("other", r#"{"path":"a"#, "◦ other"),
     ] {
-        let call = Call { id: String::new(), name: tool.to_owned(), arguments: arguments.to_owned() };
+        let call =
+            Call { id: String::new(), name: tool.to_owned(), arguments: arguments.to_owned(), ..Call::default() };
         let item = Item::Answer(Answer { parts: vec![ItemPart::Call(call)], ..Answer::default() });
         assert_eq!(rows_of(&look.rows(&item, Folds::default(), beside).lines).trim(), expected);
+    }
+}
+
+#[test]
+fn a_call_that_was_not_run_is_seen_as_such() {
+    for (tool, arguments) in [("bash", "{}"), ("write", r#"{"path":"a"}"#), ("edit", "{}"), ("other", r#"{"a":1}"#)] {
+        let answer = item(&format!(
+            r#"{{"role":"assistant","content":[{{"type":"toolCall","id":"c","name":"{tool}","arguments":{arguments},"argumentsError":"cut at character 9\n\nThe text"}}]}}"#,
+        ));
+        let told = result(
+            r#"{"role":"toolResult","toolCallId":"c","isError":true,"content":[{"type":"text","text":"Not run."}]}"#,
+        );
+        for is_open in [false, true] {
+            let rows = rows_of(&laid(&answer, &[Arc::clone(&told)], 100, is_open).lines);
+            let first = format!("✗ {tool} not run: its arguments cannot be read: cut at character 9");
+            assert!(rows.trim().starts_with(&first), "{rows}");
+            assert!(rows.contains("Not run.") && !rows.contains('{'), "{rows}");
+        }
     }
 }
 
