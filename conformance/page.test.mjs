@@ -246,7 +246,7 @@ test("a long conversation is drawn a stretch at a time, and any entry can be rea
   const count = 1500;
   const page = await opened(lines(Array.from({ length: count }, (_, i) => said(`m${i}`, i ? `m${i - 1}` : null, i % 2 ? "assistant" : "user", `words ${i}`, i % 2 ? { usage: { cost: { total: 4 } } } : {}))));
   assert.match(page.$("#story").textContent, /Asked 750 requests.*Cost \$3,000\.00this branch \$3,000\.00/s);
-  assert.match(page.$("#facts").textContent, /1,500 entries.*\$3,000\.000/s);
+  assert.match(page.$("#facts").textContent, /1,500 entries.*\$3,000\.00/s);
   assert.equal(page.$("#status").textContent, "1,500 / 1,500 entries");
   const turns = () => page.all("#talk article").map((turn) => turn.textContent.match(/words (\d+)/)[1]);
   assert.deepEqual([turns().at(0), turns().at(-1)], ["0", "199"]);

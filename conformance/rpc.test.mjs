@@ -76,8 +76,8 @@ async function script(peer) {
 
 /** What a script makes a program tell: names and members, without values that differ from run to run. */
 function shapes(records) {
-  // The provider's own word for the end, and a price class of one provider: pi's alone.
-  const left = ["rawStopReason", "cacheWrite1h"];
+  // The provider's own word for the end, and a price class of one provider: pi's alone. The two numbers of a context: offshoot's.
+  const left = ["rawStopReason", "cacheWrite1h", "messageTokens", "overheadTokens"];
   const isPiece = (record) => record.assistantMessageEvent || record.type === "bash_execution_update";
   const members = (value, deep) =>
     value === null || typeof value !== "object"

@@ -76,7 +76,11 @@ const PREFIX = /^[› ]{2}[ │├└─⊟⊞]*(?:• )?/;
 function plain(row, most) {
   const stripped = row.replace(/\x1b\[[0-9;]*m/g, "").replace(/ ← here(, \d+ below)?$/, "");
   const [prefix] = PREFIX.exec(stripped) ?? [""];
-  const text = stripped.slice(prefix.length).replace(/[\s\u0085]+/g, " ").replace(/[\p{Cc}\p{Cf}]/gu, "").replace(/…$/, "").trim()
+  const text = stripped.slice(prefix.length)
+    // offshoot spells out what nobody sees in a call.
+    .replace(/\\u\{([0-9a-f]+)\}/g, (_, code) => String.fromCodePoint(Number.parseInt(code, 16)))
+    .replace(/[\u2400-\u241f]/g, (picture) => String.fromCharCode(picture.charCodeAt(0) - 0x2400))
+    .replace(/[\s\u0085]+/g, " ").replace(/[\p{Cc}\p{Cf}]/gu, "").replace(/…$/, "").trim()
     .replace("[label: ]", "[label: (cleared)]") // an empty label clears
     .replace("NaNk", "0k") // without a number
     .replace(/undefined|null|(?<=\[)message(?=\])/g, ""); // without a word
