@@ -1,6 +1,6 @@
 //! JSON that is still being written, such as the arguments of a call while they stream: the value so far.
 //!
-//! It is for people to see. What a tool runs with is [`crate::call_arguments`]'s.
+//! It is for people to see. What a tool runs with is the business of `call_arguments`.
 
 use serde_json::{Map, Value};
 
