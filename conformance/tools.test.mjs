@@ -8,7 +8,7 @@ import * as path from "node:path";
 import { createInterface } from "node:readline";
 import { after, test } from "node:test";
 import { pathToFileURL } from "node:url";
-import { MODULES, piPackage, piRunner, temporaryFolder } from "./lib/places.mjs";
+import { IS_NEWEST, MODULES, piPackage, piRunner, temporaryFolder } from "./lib/places.mjs";
 import { Rng } from "./lib/rng.mjs";
 import { sampled } from "./lib/sample.mjs";
 
@@ -195,7 +195,9 @@ test("write makes the same files", async () => {
 test("bash shows the same end of the output and tells the same numbers", async () => {
   const commands = [
     "true", "echo a; echo b >&2; exit 3", "printf 'no end'", "seq 1 2000", "seq 1 2001", "seq 1 60000", "kill -9 $$",
-    "head -c 51200 /dev/zero | tr '\\0' x", "head -c 51201 /dev/zero | tr '\\0' x", "seq 1 5; head -c 300000 /dev/zero | tr '\\0' y; echo",
+    "head -c 51200 /dev/zero | tr '\\0' x", "head -c 51201 /dev/zero | tr '\\0' x",
+    // Of a last line that is too long pi 0.87 shows nothing.
+    ...(IS_NEWEST ? ["seq 1 5; head -c 300000 /dev/zero | tr '\\0' y; echo"] : []),
     "printf '\\377\\303\\251\\033[1m\\r\\n'", "yes é | head -c 150000", "cat", "nonsense-nobody-has 2>/dev/null", "sleep 1000 & echo $! >> left; echo left",
   ];
   const bare = (result) => texts(result).replace(/\n\n(\[[^\n]*\]|Command exited with code \d+)$/, "").replace(/\n\n\[[^\n]*\]$/, "");
