@@ -12,7 +12,7 @@ const MAX_ERROR_BYTES: usize = 4096;
 /// What is kept of each end of a text that is too long to be kept whole.
 const KEPT_BYTES: usize = 1800;
 
-/// Reads the whole text of a call's arguments. No text is no arguments.
+/// Reads the whole text of a call's arguments. An empty text means no arguments.
 pub(crate) fn parse(text: &str) -> Result<Map<String, Value>, String> {
     if text.trim().is_empty() {
         return Ok(Map::new());
@@ -97,7 +97,7 @@ impl Repaired {
     }
 }
 
-/// The length of what a backslash begins, and how it is written instead if it is no escape.
+/// The length of an escape, and its replacement if it is not a valid one.
 fn escape(rest: &str) -> (usize, Option<String>) {
     let unit = |from: usize| {
         let digits = rest.get(from..from + 6)?.strip_prefix("\\u")?;
@@ -107,7 +107,7 @@ fn escape(rest: &str) -> (usize, Option<String>) {
     match (rest.as_bytes().get(1), unit(0), unit(6)) {
         (Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't'), ..) => (2, None),
         (_, Some(0xd800..0xdc00), Some(0xdc00..0xe000)) => (12, None),
-        // Half a pair is no character.
+        // Half a surrogate pair is not a character.
         (_, Some(0xd800..0xe000), _) => (6, Some("\\ufffd".to_owned())),
         (_, Some(_), _) => (6, None),
         (_, None, _) => (1, Some("\\\\".to_owned())),

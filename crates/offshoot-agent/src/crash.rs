@@ -1,4 +1,4 @@
-//! Panics of other people's code as outcomes: who waits for a task or a job is told that it crashed, and never waits for ever.
+//! Turns panics of other people's code into outcomes: whoever waits for a task or a job learns that it crashed.
 //!
 //! The only place that catches panics.
 
