@@ -284,7 +284,8 @@ impl Region {
     }
 
     /// Makes room for finished rows and for the region. Returns the rows that the terminal shows there. Unchanged rows
-    /// at the end move as a whole. Rows that a low terminal would move above the first row are wiped first.
+    /// at the end move as a whole. Rows that a terminal which got lower meanwhile would move above the first row are wiped
+    /// first: all of them, if rows at the end could be among them.
     fn prepare(
         &mut self,
         paint: &mut Paint,
@@ -294,11 +295,12 @@ impl Region {
         let mut shown = std::mem::take(&mut self.shown);
         let (was, now) = (shown.len(), printed.len() + rows.len());
         let kept = shown.iter().rev().zip(rows.iter().rev()).take_while(|(was, now)| was == now).count();
-        if was == 0 || now > height || printed.iter().any(|row| !row.pictures.is_empty()) {
+        let moved = was - kept;
+        let is_far = now > was && now.saturating_sub(LOWEST) > moved;
+        if was == 0 || now > height || is_far || printed.iter().any(|row| !row.pictures.is_empty()) {
             paint.wipe_below();
             return Vec::new();
         }
-        let moved = was - kept;
         if now > was {
             if now > LOWEST {
                 wipe_rows(paint, shown.get_mut(..moved).unwrap_or_default());
