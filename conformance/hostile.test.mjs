@@ -6,6 +6,7 @@
 import * as os from "node:os";
 import { after, describe, test } from "node:test";
 import { FILES } from "./hostile/files.mjs";
+import { HELD } from "./hostile/held.mjs";
 import { Place } from "./hostile/place.mjs";
 import { PROJECTS } from "./hostile/projects.mjs";
 import { SERVERS } from "./hostile/servers.mjs";
@@ -14,9 +15,9 @@ import { TOOLS } from "./hostile/tools.mjs";
 
 const program = process.env.OFFSHOOT_BIN;
 if (!program) throw new Error("set OFFSHOOT_BIN");
-const traps = [...PROJECTS, ...SERVERS, ...TOOLS, ...FILES];
+const traps = [...PROJECTS, ...SERVERS, ...TOOLS, ...FILES, ...HELD];
 const all = Number(process.env.HOSTILE_SESSIONS ?? 0);
-const damaged = all > 0 ? SESSIONS.all(all) : SESSIONS.sample(Math.max(60, 300 - traps.length));
+const damaged = all > 0 ? SESSIONS.all(all) : SESSIONS.sample(100);
 const only = process.env.HOSTILE_ONLY;
 const cases = [...traps, ...damaged].filter(({ group, name }) => !only || `${group}: ${name}`.includes(only));
 

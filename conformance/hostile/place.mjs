@@ -57,9 +57,10 @@ export class Place {
     return this.at(name);
   }
 
-  /** One run to its end. `when(child)` is told of the start, so that it can stop or feed it; with `input: null` standard input stays open. */
-  async offshoot(words, { input = "", env = {}, mayEnd = ENDS, when = () => {} } = {}) {
-    const done = await run([...LIMITED, this.#program, ...words], { input, when, cwd: this.work, env: { PATH: process.env.PATH, ...sealedEnvironment(this.home), ...env } });
+  /** One run to its end. `when(child)` is told of the start, so that it can stop or feed it; with `input: null` standard input stays open.
+   * `unlimited` is for runs that start Node.js, which reserves room that it does not use. */
+  async offshoot(words, { input = "", env = {}, mayEnd = ENDS, when = () => {}, unlimited = false } = {}) {
+    const done = await run([...(unlimited ? [] : LIMITED), this.#program, ...words], { input, when, cwd: this.work, env: { PATH: process.env.PATH, ...sealedEnvironment(this.home), ...env } });
     const told = `offshoot ${words.join(" ").slice(0, 300)}\n${done.stderr.slice(-2000)}`;
     assert.ok(!done.late, `no end in ${LIMITS.seconds} s: ${told}`);
     assert.doesNotMatch(done.stderr, /panicked at|overflowed its stack|memory allocation of/, told);

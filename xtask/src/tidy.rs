@@ -15,6 +15,7 @@ mod order;
 mod pins;
 mod private_paths;
 mod promises;
+mod reading;
 mod root;
 mod sizes;
 mod words;
@@ -44,6 +45,7 @@ const CHECKS: &[Check] = &[
     Check { name: "root", run: root::check },
     Check { name: "private-paths", run: private_paths::check },
     Check { name: "promises", run: promises::check },
+    Check { name: "reading", run: reading::check },
 ];
 
 pub(crate) fn run() -> Result<ExitCode> {

@@ -3,13 +3,12 @@
 
 use std::collections::HashMap;
 use std::ffi::OsString;
-use std::fs::{self, OpenOptions};
+use std::fs;
 use std::os::unix::ffi::OsStrExt as _;
-use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use offshoot_session::medium::{Stamp, make_private_folder};
+use offshoot_session::medium::{Stamp, create_regular, make_private_folder};
 use offshoot_session::store::{Folder, FoundFile};
 use rusqlite::{
     Connection, ErrorCode, OpenFlags, OptionalExtension as _, TransactionBehavior, params, params_from_iter,
@@ -246,7 +245,7 @@ fn make_place(file: &Path) {
     if let Some(folder) = file.parent() {
         drop(make_private_folder(folder));
     }
-    drop(OpenOptions::new().append(true).create_new(true).mode(0o600).open(file));
+    drop(create_regular(file));
 }
 
 fn connect(file: &Path) -> Sqlite<Connection> {

@@ -2,16 +2,18 @@
 //! can be restored.
 
 use std::ffi::{OsStr, OsString};
-use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::fs::{self, DirBuilder};
 use std::io::{self, ErrorKind, Write as _};
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
-use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use offshoot_session::clock::Millis;
 use offshoot_session::list::header;
-use offshoot_session::medium::{FileMedium, Medium as _, open_regular_to_append, read_regular};
+use offshoot_session::medium::{
+    FileMedium, Medium as _, create_regular, open_regular_to_append, read_regular, sync_folder,
+};
 use offshoot_session::pieces::Pieces;
 
 use crate::app::App;
@@ -145,7 +147,7 @@ impl Trashed {
 }
 
 fn write_origin(trashed: &Trashed) -> io::Result<()> {
-    let mut note = OpenOptions::new().write(true).create_new(true).mode(0o600).open(trashed.folder.join(ORIGIN))?;
+    let mut note = create_regular(&trashed.folder.join(ORIGIN))?;
     note.write_all(trashed.origin.as_os_str().as_bytes())?;
     note.sync_all()?;
     sync_folder(&trashed.folder)?;
@@ -179,12 +181,10 @@ fn copy(from: &Path, to: &Path) -> Result<()> {
     open_regular_to_append(to).and_then(|file| file.set_modified(modified)).map_err(failed)
 }
 
-fn sync_folder(folder: &Path) -> io::Result<()> {
-    File::open(folder)?.sync_all()
-}
-
 #[cfg(test)]
 mod tests {
+    use std::fs::File;
+
     use super::*;
 
     const SESSION: &str =

@@ -3,13 +3,14 @@ import * as fs from "node:fs";
 import { createRequire } from "node:module";
 import * as path from "node:path";
 import { fileURLToPath } from "node:url";
+import { readManifest } from "./read.mjs";
 import { entryUrl } from "./resolve.mjs";
 
 /** The files of an extension's path: itself, what its package names, or its index. */
 export function entryFiles(at) {
   if (!fs.statSync(at).isDirectory()) return [at];
   const manifest = path.join(at, "package.json");
-  const named = fs.existsSync(manifest) ? JSON.parse(fs.readFileSync(manifest, "utf8")).pi?.extensions : undefined;
+  const named = fs.existsSync(manifest) ? readManifest(manifest).pi?.extensions : undefined;
   const files = Array.isArray(named) ? named.map((name) => path.resolve(at, name)) : ["index.ts", "index.js", "index.mjs"].map((name) => path.join(at, name));
   const found = files.filter((file) => fs.existsSync(file)).slice(0, Array.isArray(named) ? undefined : 1);
   if (!found.length) throw new Error(`${at} has no index.ts and no package.json that names extensions`);

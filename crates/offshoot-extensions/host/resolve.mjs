@@ -4,6 +4,7 @@ import * as fs from "node:fs";
 import { createRequire, isBuiltin, registerHooks } from "node:module";
 import * as path from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
+import { checkManifests, checkRegular, readManifest, readText } from "./read.mjs";
 import { completeModule } from "./stub.mjs";
 import { asModule } from "./typescript.mjs";
 
@@ -88,7 +89,7 @@ function resolveFrom(file, specifier) {
 
 /** The `import` entry of a package that `require` cannot find. */
 function importEntry(folder, rest, specifier) {
-  const { exports: table, module: entry, main } = JSON.parse(fs.readFileSync(path.join(folder, "package.json"), "utf8"));
+  const { exports: table, module: entry, main } = readManifest(path.join(folder, "package.json"));
   const pick = (value) => (typeof value === "string" || !value ? value : pick(value.node ?? value.import ?? value.default));
   const key = `.${rest}`;
   const found = table ? pick(rest === "" && !("." in table) ? table : table[key]) : rest === "" ? (entry ?? main ?? "index.js") : rest;
@@ -126,6 +127,7 @@ function resolve(specifier, context, next) {
     const file = sourceFile(fileURLToPath(base));
     if (file) return { url: fresh(pathToFileURL(file).href), shortCircuit: true };
   }
+  if (context.parentURL?.startsWith("file:")) checkManifests(path.dirname(fileURLToPath(context.parentURL)), packageName(specifier));
   try {
     const found = next(specifier, context);
     return found.url.startsWith("file:") ? { ...found, url: fresh(found.url) } : found;
@@ -144,14 +146,17 @@ function isPis(url) {
   return file.startsWith(state.piFolder + path.sep) || file.includes(`${path.sep}@earendil-works${path.sep}pi-`);
 }
 
+const packageName = (specifier) => /^((?:@[^/]+\/)?[^/.#][^/]*)(\/.+)?$/.exec(specifier)?.[1];
+
 /** A package whose entry is TypeScript, or has no ending. */
 function packageInTypeScript(specifier, parent) {
-  const [, name, rest] = /^((?:@[^/]+\/)?[^/]+)(\/.+)?$/.exec(specifier) ?? [];
+  const name = packageName(specifier);
   if (!name) return undefined;
+  const rest = specifier.slice(name.length) || undefined;
   for (let at = path.dirname(parent); ; at = path.dirname(at)) {
     const folder = path.join(at, "node_modules", name);
     if (isFile(path.join(folder, "package.json"))) {
-      const { main } = JSON.parse(fs.readFileSync(path.join(folder, "package.json"), "utf8"));
+      const { main } = readManifest(path.join(folder, "package.json"));
       const file = sourceFile(path.join(folder, rest ?? main ?? "index"));
       return file && pathToFileURL(file).href;
     }
@@ -165,15 +170,17 @@ function load(url, context, next) {
   if (shipped) return { format: "module", source: completeModule(shipped[1]), shortCircuit: true };
   if (!url.startsWith("file:")) return next(url, context);
   const file = fileURLToPath(url);
+  checkRegular(file);
+  checkManifests(path.dirname(file));
   if (TYPED.test(file) && !file.endsWith(".d.ts")) {
-    return { format: "module", source: asModule(fs.readFileSync(file, "utf8"), file), shortCircuit: true };
+    return { format: "module", source: asModule(readText(file), file), shortCircuit: true };
   }
   if (belongs(file) && /\.m?js$/.test(file)) {
-    const source = fs.readFileSync(file, "utf8");
+    const source = readText(file);
     if (/(^|\n)\s*(import|export)\b/.test(source)) return { format: "module", source: asModule(source, file), shortCircuit: true };
   }
   if (file.endsWith(".json") && context.conditions?.includes("import") && context.importAttributes?.type !== "json") {
-    return { format: "module", source: `export default ${fs.readFileSync(file, "utf8")}`, shortCircuit: true };
+    return { format: "module", source: `export default ${readText(file)}`, shortCircuit: true };
   }
   return next(url, context);
 }

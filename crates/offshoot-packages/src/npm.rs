@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use offshoot_session::medium::read_regular;
+use offshoot_session::medium::{open_regular, read_regular};
 use serde_json::{Value, json};
 
 use crate::archive::{self, MOST_PACKED, Packed};
@@ -79,7 +79,7 @@ impl NpmOptions {
                 return Ok(());
             }
             counted = size;
-            let open = std::fs::File::open(&file).map_err(|error| PackageError::io("read", &file, error))?;
+            let open = open_regular(&file).map_err(|error| PackageError::io("read", &file, error))?;
             archive::check_count(package, open, most_files)
         })?;
         let json: Value = serde_json::from_str(&said).map_err(|_| failed("printed no JSON"))?;

@@ -4,8 +4,8 @@
 //! another process may truncate them. Knows bytes, not lines.
 
 mod ahead;
-mod holders;
 mod regular;
+mod holders;
 mod private;
 mod file;
 mod memory;
@@ -18,8 +18,8 @@ pub use file::{FileMedium, Identity, Stamp};
 pub use memory::MemoryMedium;
 pub use private::make_private_folder;
 pub use regular::{
-    append_or_create_regular, open_regular, open_regular_to_append, open_regular_to_write, read_regular,
-    read_regular_text,
+    append_or_create_regular, copy_regular, create_regular, open_regular, open_regular_to_append,
+    open_regular_to_write, read_regular, read_regular_text, sync_folder,
 };
 
 /// The state of a medium while its lock is held.

@@ -8,7 +8,7 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use crate::error::{Conflict, Error, Result};
-use crate::medium::{Medium, append_or_create_regular, open_regular};
+use crate::medium::{self, Medium, append_or_create_regular, copy_regular};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Piece {
@@ -250,9 +250,7 @@ fn keep_backup(path: &Path, suffix: &str) -> Result<PathBuf> {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
             Err(_) => {
                 // The file system has no hard links.
-                std::fs::copy(path, &backup).map_err(Error::io("back up to", &backup))?;
-                let copy = open_regular(&backup).map_err(Error::io("open", &backup))?;
-                copy.sync_all().map_err(Error::io("sync", &backup))?;
+                copy_regular(path, &backup).map_err(Error::io("back up to", &backup))?;
                 return Ok(backup);
             }
         }
@@ -267,8 +265,7 @@ fn folder_of(path: &Path) -> &Path {
 /// Makes a new name in a file's folder durable.
 pub(crate) fn sync_folder(path: &Path) -> Result<()> {
     let folder = folder_of(path);
-    let opened = File::open(folder).map_err(Error::io("open folder", folder))?;
-    opened.sync_all().map_err(Error::io("sync folder", folder))
+    medium::sync_folder(folder).map_err(Error::io("sync folder", folder))
 }
 
 /// Creates the folder of a session file, readable by its owner only, with a durable name.

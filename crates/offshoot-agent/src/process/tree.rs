@@ -11,12 +11,17 @@ use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use offshoot_session::medium::{read_regular, read_regular_text};
 use rustix::process::{Pid, Signal, WaitOptions, getpid, kill_process, kill_process_group, waitpid};
 
 /// The variable whose value marks the processes of one command.
 const MARK: &str = "OFFSHOOT_COMMAND";
 /// New processes may appear while others are being stopped; so often it is looked again.
 const MOST_ROUNDS: u32 = 32;
+/// Of the kernel: a line of numbers.
+const LONGEST_STAT: u64 = 64 << 10;
+/// The kernel allows a program at most so much.
+const LONGEST_ENVIRONMENT: u64 = 16 << 20;
 
 static RUNNING: Mutex<BTreeSet<i32>> = Mutex::new(BTreeSet::new());
 
@@ -44,7 +49,8 @@ impl ProcessTree {
     pub(super) fn new(root: Pid, mark: &str) -> Self {
         let id = root.as_raw_nonzero().get();
         running().insert(id);
-        let begun = std::fs::read_to_string(format!("/proc/{id}/stat")).ok().and_then(|stat| parse(&stat));
+        let begun =
+            read_regular_text(Path::new(&format!("/proc/{id}/stat")), LONGEST_STAT).ok().and_then(|stat| parse(&stat));
         let begun = begun.map_or(0, |process| process.started);
         Self { root, begun, mark: format!("{MARK}={mark}").into_bytes(), is_released: false }
     }
@@ -137,7 +143,7 @@ fn send(pid: i32, signal: Signal) {
 
 /// Our own process. `None` if `/proc` does not know us by our number: then its numbers are not those of `kill`.
 fn own_process() -> Option<ProcessStat> {
-    let own = parse(&std::fs::read_to_string("/proc/self/stat").ok()?)?;
+    let own = parse(&read_regular_text(Path::new("/proc/self/stat"), LONGEST_STAT).ok()?)?;
     (own.pid == getpid().as_raw_nonzero().get()).then_some(own)
 }
 
@@ -163,7 +169,7 @@ fn processes() -> Vec<ProcessStat> {
     let stat = |entry: std::fs::DirEntry| {
         let name = entry.file_name();
         name.as_bytes().first()?.is_ascii_digit().then_some(())?;
-        parse(&std::fs::read_to_string(entry.path().join("stat")).ok()?)
+        parse(&read_regular_text(&entry.path().join("stat"), LONGEST_STAT).ok()?)
     };
     folder.filter_map(|entry| stat(entry.ok()?)).collect()
 }
@@ -183,7 +189,8 @@ fn parse(stat: &str) -> Option<ProcessStat> {
 
 /// The mark with its name; `None` if the process has none, or is another user's.
 fn mark_of(pid: i32) -> Option<Vec<u8>> {
-    let environment = std::fs::read(Path::new("/proc").join(pid.to_string()).join("environ")).ok()?;
+    let environment =
+        read_regular(&Path::new("/proc").join(pid.to_string()).join("environ"), LONGEST_ENVIRONMENT).ok()?;
     let begin = format!("{MARK}=");
     environment.split(|byte| *byte == 0).find(|variable| variable.starts_with(begin.as_bytes())).map(<[u8]>::to_vec)
 }

@@ -1,9 +1,11 @@
 //! What stops a run without a screen: signals, and the end of its time.
 
 use std::io;
+use std::path::Path;
 use std::pin::Pin;
 use std::time::Duration;
 
+use offshoot_session::medium::read_regular_text;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::time::{Sleep, sleep};
 
@@ -65,7 +67,7 @@ impl Stops {
 
 /// Whether the program was started with this signal ignored. Without `/proc` it counts as not ignored.
 fn is_ignored(kind: SignalKind) -> bool {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let status = read_regular_text(Path::new("/proc/self/status"), 1 << 20).unwrap_or_default();
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
     let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0);
     mask >> (kind.as_raw_value() - 1) & 1 == 1

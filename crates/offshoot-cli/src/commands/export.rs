@@ -1,6 +1,5 @@
 //! `offshoot export`: writes a session, a branch or a subtree to a file.
 
-use std::fs::File;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -10,6 +9,7 @@ use offshoot_session::entry::Source as _;
 use offshoot_session::id::EntryId;
 use offshoot_session::json::quote;
 use offshoot_session::kind::Kind;
+use offshoot_session::medium::open_regular;
 use offshoot_session::session::{Abridged, NewFork, Session, SessionPart};
 use offshoot_session::text::{counted, one_line, spell_out};
 use offshoot_session::transcript::items;
@@ -263,7 +263,7 @@ fn jsonl(app: &App, mut session: Session, args: &Args) -> Result<()> {
     let folder = tempfile::tempdir().map_err(|error| CommandError::io("create a temporary folder", &error))?;
     let file = folder.path().join("session.jsonl");
     copy(&file)?;
-    let mut text = File::open(&file).map_err(|error| CommandError::io(format!("open {}", file.display()), &error))?;
+    let mut text = open_regular(&file).map_err(|error| CommandError::io(format!("open {}", file.display()), &error))?;
     let mut out = app.ui.raw();
     std::io::copy(&mut text, &mut out)?;
     Ok(out.finish()?)

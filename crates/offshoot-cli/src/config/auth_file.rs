@@ -5,7 +5,7 @@ use std::fs;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
-use offshoot_session::medium::read_regular_text;
+use offshoot_session::medium::{append_or_create_regular, read_regular_text};
 use serde_json::{Map, Value, json};
 
 use super::settings::replace;
@@ -35,7 +35,7 @@ impl AuthFile {
         fs::create_dir_all(self.0.parent().unwrap_or(&self.0)).map_err(failed)?;
         // Two programs that sign in at once must not lose one.
         let lock = self.0.with_extension("json.lock");
-        let lock = fs::OpenOptions::new().create(true).truncate(false).write(true).open(lock).map_err(failed)?;
+        let lock = append_or_create_regular(&lock).map_err(failed)?;
         lock.lock().map_err(failed)?;
         let mut all = self.read()?;
         match credentials {

@@ -5,7 +5,7 @@ use std::io::{self, ErrorKind, Write as _};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
-use offshoot_session::medium::read_regular;
+use offshoot_session::medium::{read_regular, sync_folder};
 use offshoot_settings::{Layer, Layers, PiFolder, Scope, Settings, Value, edit};
 
 use super::Environment;
@@ -165,7 +165,7 @@ pub(crate) fn replace(path: &Path, text: &str, fresh: u32) -> io::Result<()> {
     file.write_all(text.as_bytes())?;
     file.as_file().sync_all()?;
     file.persist(&path)?;
-    fs::File::open(folder)?.sync_all()
+    sync_folder(folder)
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use std::fs;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
-use offshoot_session::medium::read_regular;
+use offshoot_session::medium::{append_or_create_regular, read_regular};
 
 use super::settings::replace;
 use crate::error::{CommandError, FailureKind, Result};
@@ -64,7 +64,7 @@ impl TrustFile {
         fs::create_dir_all(self.path.parent().unwrap_or(&self.path)).map_err(failed)?;
         // Two programs that are answered at once must not lose an answer.
         let lock = self.path.with_extension("json.lock");
-        let lock = fs::OpenOptions::new().create(true).truncate(false).write(true).open(lock).map_err(failed)?;
+        let lock = append_or_create_regular(&lock).map_err(failed)?;
         lock.lock().map_err(failed)?;
         let mut answers = self.read()?;
         change(&mut answers)?;

@@ -6,7 +6,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use offshoot_session::medium::read_regular;
+use offshoot_session::medium::{append_or_create_regular, read_regular};
 use sha2::{Digest as _, Sha256};
 
 use crate::config::settings::replace;
@@ -36,13 +36,13 @@ impl ProjectFolder {
         let mut files = Vec::new();
         collect(&path, &mut files)?;
         files.sort();
-        let (mut hash, mut bytes) = (Sha256::new(), 0);
+        let (mut hash, mut room) = (Sha256::new(), MOST_BYTES);
         for file in files {
-            let content = fs::read(&file)?;
-            bytes += content.len() as u64;
-            if bytes > MOST_BYTES {
-                return Err(io::Error::other(format!("it is larger than {} MiB", MOST_BYTES >> 20)));
-            }
+            let content = read_regular(&file, room).map_err(|error| match error.kind() {
+                io::ErrorKind::FileTooLarge => io::Error::other(format!("it is larger than {} MiB", MOST_BYTES >> 20)),
+                _ => io::Error::new(error.kind(), format!("{}: {error}", file.display())),
+            })?;
+            room -= content.len() as u64;
             let name = file.strip_prefix(&path).unwrap_or(&file);
             hash.update((name.as_os_str().len() as u64).to_le_bytes());
             hash.update(name.as_os_str().as_encoded_bytes());
@@ -98,9 +98,7 @@ impl KnownExtensions {
     pub(crate) fn keep(&self, folders: &[ProjectFolder]) -> Result<()> {
         let failed = |error: io::Error| CommandError::io(format!("write {}", self.0.display()), &error);
         fs::create_dir_all(self.0.parent().unwrap_or(&self.0)).map_err(failed)?;
-        let lock =
-            fs::OpenOptions::new().create(true).truncate(false).write(true).open(self.0.with_extension("json.lock"));
-        let lock = lock.map_err(failed)?;
+        let lock = append_or_create_regular(&self.0.with_extension("json.lock")).map_err(failed)?;
         lock.lock().map_err(failed)?;
         let mut known = self.read()?;
         known.extend(folders.iter().map(|folder| (folder.path.to_string_lossy().into_owned(), folder.hash.clone())));

@@ -3,12 +3,12 @@
 
 use std::collections::BTreeMap;
 use std::ffi::{CStr, OsString};
-use std::fs;
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::os::unix::fs::FileTypeExt as _;
 use std::path::{Path, PathBuf};
 
 use offshoot_agent::sandbox::SandboxPolicy;
+use offshoot_session::medium::read_regular;
 use rustix::io::Errno;
 use rustix::mount::{
     MountFlags, MountPropagationFlags, mount, mount_bind, mount_bind_recursive, mount_change, mount_remount,
@@ -16,6 +16,8 @@ use rustix::mount::{
 
 /// Sockets that programs need to know who the user is.
 const NAME_SERVICES: [&str; 3] = ["/var/lib/sss", "/run/nscd", "/var/run/nscd"];
+/// Of the kernel.
+const LONGEST_TABLE: u64 = 64 << 20;
 
 /// `sockets` are covered as hidden files are.
 pub(super) fn arrange(policy: &SandboxPolicy, sockets: Vec<PathBuf>) -> Result<(), String> {
@@ -73,7 +75,8 @@ fn cover(path: &Path) -> Result<(), Errno> {
 
 /// Every place where something is mounted, with the flags of what is on top.
 fn mounts() -> Result<BTreeMap<PathBuf, MountFlags>, String> {
-    let table = fs::read("/proc/self/mountinfo").map_err(|error| format!("/proc/self/mountinfo: {error}"))?;
+    let table = read_regular(Path::new("/proc/self/mountinfo"), LONGEST_TABLE)
+        .map_err(|error| format!("/proc/self/mountinfo: {error}"))?;
     let row = |line: &[u8]| {
         let mut fields = line.split(|byte| *byte == b' ').skip(4);
         Some((unescape(fields.next()?), flags(fields.next()?)))
@@ -112,7 +115,7 @@ fn flags(options: &[u8]) -> MountFlags {
 pub(super) fn sockets(policy: &SandboxPolicy) -> Vec<PathBuf> {
     const LISTENS: u32 = 0x1_0000;
     const DATAGRAMS: u32 = 2;
-    let table = fs::read("/proc/self/net/unix").unwrap_or_default();
+    let table = read_regular(Path::new("/proc/self/net/unix"), LONGEST_TABLE).unwrap_or_default();
     let path = |line: &[u8]| {
         let mut fields = line.split(|byte| *byte == b' ').filter(|field| !field.is_empty());
         let mut number = |at| u32::from_str_radix(std::str::from_utf8(fields.nth(at)?).ok()?, 16).ok();

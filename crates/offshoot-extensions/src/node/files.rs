@@ -7,6 +7,7 @@ use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 
 use include_dir::{Dir, include_dir};
+use offshoot_session::medium::read_regular;
 use sha2::{Digest as _, Sha256};
 
 static HOST: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/host");
@@ -36,7 +37,7 @@ fn collect<'a>(dir: &'a Dir<'a>, files: &mut Vec<(&'a Path, &'a [u8])>) {
 }
 
 fn write(path: &Path, content: &[u8]) -> io::Result<()> {
-    if fs::read(path).is_ok_and(|known| known == content) {
+    if read_regular(path, content.len() as u64).is_ok_and(|known| known == content) {
         return Ok(());
     }
     let folder = path.parent().unwrap_or(path);

@@ -1,15 +1,15 @@
 //! A session file, opened for reading and reopened for appending at the first append.
 
-use std::fs::{File, Metadata, OpenOptions, TryLockError};
+use std::fs::{File, Metadata, TryLockError};
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
-use std::os::unix::fs::{FileExt as _, MetadataExt as _, OpenOptionsExt as _};
+use std::os::unix::fs::{FileExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use super::ahead::Ahead;
 use super::holders::holders;
-use super::regular::{open_regular, open_regular_to_append};
+use super::regular::{create_regular, open_regular, open_regular_to_append};
 use super::{Medium, Standing};
 use crate::clock::Millis;
 use crate::error::Held;
@@ -115,7 +115,7 @@ impl FileMedium {
     /// # Errors
     /// The system's error; `AlreadyExists` if there is a file.
     pub fn create(path: &Path) -> io::Result<Self> {
-        let writer = OpenOptions::new().append(true).create_new(true).mode(0o600).open(path)?;
+        let writer = create_regular(path)?;
         Ok(Self::new(path, open_regular(path)?, Some(writer)))
     }
 

@@ -2,10 +2,16 @@
 
 use std::fs::Metadata;
 use std::os::unix::fs::MetadataExt as _;
+use std::path::Path;
+
+use super::regular::read_regular_text;
+
+/// A longer one names nobody.
+const LONGEST_TABLE: u64 = 16 << 20;
 
 /// The processes that hold a lock on this file; empty if the system does not list locks.
 pub(super) fn holders(file: &Metadata) -> Vec<u32> {
-    let table = std::fs::read_to_string("/proc/locks").unwrap_or_default();
+    let table = read_regular_text(Path::new("/proc/locks"), LONGEST_TABLE).unwrap_or_default();
     table.lines().filter_map(|line| holder(line, file.dev(), file.ino())).collect()
 }
 

@@ -40,6 +40,14 @@ pub fn append_or_create_regular(path: &Path) -> io::Result<File> {
     open_without_waiting(path, OpenOptions::new().append(true).create(true).mode(0o600))
 }
 
+/// Creates a file that must not exist, for appending, readable by its owner only.
+///
+/// # Errors
+/// The system's error; `AlreadyExists` if there is a file.
+pub fn create_regular(path: &Path) -> io::Result<File> {
+    OpenOptions::new().append(true).create_new(true).mode(0o600).open(path)
+}
+
 /// Opens an existing regular file, or a link to one, for writing, as it is. Never waits.
 ///
 /// # Errors
@@ -94,6 +102,25 @@ fn bound(limit: u64) -> String {
     }
 }
 
+/// Copies a regular file, with its mode, to one that must not exist. Returns when the copy is on stable storage.
+///
+/// # Errors
+/// Those of [`open_regular`]; `AlreadyExists` if there is a file.
+pub fn copy_regular(from: &Path, to: &Path) -> io::Result<()> {
+    let (mut old, mut new) = (open_regular(from)?, File::create_new(to)?);
+    io::copy(&mut old, &mut new)?;
+    new.set_permissions(old.metadata()?.permissions())?;
+    new.sync_all()
+}
+
+/// Makes the names in a folder durable.
+///
+/// # Errors
+/// The system's error.
+pub fn sync_folder(folder: &Path) -> io::Result<()> {
+    File::open(folder)?.sync_all()
+}
+
 /// [`read_regular`] for text.
 ///
 /// # Errors
@@ -135,6 +162,16 @@ mod tests {
         assert_eq!(open_regular(&at("absent")).unwrap_err().kind(), ErrorKind::NotFound);
         assert_eq!(read_regular(&at("file"), 3).unwrap_err().kind(), ErrorKind::FileTooLarge);
         assert_eq!(read_regular(&at("file"), 3).unwrap_err().to_string(), "it is larger than 3 bytes");
+        copy_regular(&at("link"), &at("copy")).unwrap();
+        assert_eq!(read_regular(&at("copy"), 4).unwrap(), b"text");
+        for (from, to, kind) in [
+            ("fifo", "new", ErrorKind::InvalidInput),
+            ("device", "new", ErrorKind::InvalidInput),
+            ("file", "copy", ErrorKind::AlreadyExists),
+        ] {
+            assert_eq!(copy_regular(&at(from), &at(to)).unwrap_err().kind(), kind, "{from}");
+        }
+        assert_eq!(create_regular(&at("fifo")).unwrap_err().kind(), ErrorKind::AlreadyExists);
         open_regular_to_append(&at("link")).unwrap().write_all(b"!").unwrap();
         open_regular_to_write(&at("link")).unwrap().write_all(b"T").unwrap();
         assert_eq!(read_regular(&at("file"), 1 << 20).unwrap(), b"Text!");
