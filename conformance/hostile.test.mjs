@@ -7,6 +7,7 @@ import * as os from "node:os";
 import { after, describe, test } from "node:test";
 import { FILES } from "./hostile/files.mjs";
 import { HELD } from "./hostile/held.mjs";
+import { PACKAGES } from "./hostile/packages.mjs";
 import { Place } from "./hostile/place.mjs";
 import { PROJECTS } from "./hostile/projects.mjs";
 import { SERVERS } from "./hostile/servers.mjs";
@@ -15,7 +16,7 @@ import { TOOLS } from "./hostile/tools.mjs";
 
 const program = process.env.OFFSHOOT_BIN;
 if (!program) throw new Error("set OFFSHOOT_BIN");
-const traps = [...PROJECTS, ...SERVERS, ...TOOLS, ...FILES, ...HELD];
+const traps = [...PROJECTS, ...SERVERS, ...TOOLS, ...FILES, ...HELD, ...PACKAGES];
 const all = Number(process.env.HOSTILE_SESSIONS ?? 0);
 const damaged = all > 0 ? SESSIONS.all(all) : SESSIONS.sample(100);
 const only = process.env.HOSTILE_ONLY;

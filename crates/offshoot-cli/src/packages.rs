@@ -6,6 +6,7 @@ use std::sync::Arc;
 use offshoot_agent::resources::{BringingPackage, PackageFiles, ResourceScope};
 use offshoot_packages::contents::Contents;
 use offshoot_packages::entry::{PackageEntry, ResourceKind};
+use offshoot_packages::environment::ProgramEnvironment;
 use offshoot_packages::error::PackageError;
 use offshoot_packages::store::{NpmOptions, PackageStore};
 use offshoot_settings::{Layers, Scope, Settings};
@@ -52,7 +53,8 @@ pub(crate) fn store(app: &App, scope: Scope, folder: &Path, settings: &Settings)
     };
     let variables = config::variables();
     let registry = variables("npm_config_registry").or_else(|| variables("NPM_CONFIG_REGISTRY"));
-    let npm = NpmOptions { command: settings.npm.clone(), registry };
+    let program_environment = ProgramEnvironment::of(config::all_variables(), app.environment.home.as_deref());
+    let npm = NpmOptions { command: settings.npm.clone(), registry, environment: program_environment };
     Ok(PackageStore { base, home: app.environment.home.clone(), npm })
 }
 

@@ -10,6 +10,7 @@ mod manifest;
 pub mod entry;
 pub mod contents;
 pub mod lock;
+pub mod environment;
 mod run;
 mod archive;
 mod registry;

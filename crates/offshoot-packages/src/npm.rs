@@ -1,5 +1,6 @@
 //! npm: fetches a package's archive, and the packages that a package needs. The archive is unpacked here, not by npm.
 
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use offshoot_session::medium::{open_regular, read_regular};
@@ -7,10 +8,14 @@ use serde_json::{Value, json};
 
 use crate::archive::{self, MOST_PACKED, Packed};
 use crate::contents::MOST_FILES;
+use crate::environment::ProgramEnvironment;
 use crate::error::{PackageError, Result};
 use crate::manifest::Manifest;
-use crate::run::{exists, run_watched};
+use crate::run::{Program, exists};
 use crate::{contents, registry};
+
+/// With workspaces, the settings of a folder above count.
+const NO_WORKSPACES: &str = "--workspaces=false";
 
 /// How packages are fetched from npm.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -19,6 +24,8 @@ pub struct NpmOptions {
     pub command: Vec<String>,
     /// The registry that is asked without npm; `None` for npm's own.
     pub registry: Option<String>,
+    /// What npm gets of the user's variables.
+    pub environment: ProgramEnvironment,
 }
 
 impl NpmOptions {
@@ -28,7 +35,7 @@ impl NpmOptions {
 
     /// Whether npm is there.
     pub(crate) fn exists(&self) -> bool {
-        exists(self.program().0)
+        exists(self.program().0, &self.environment)
     }
 
     fn run(&self, package: &str, arguments: &[&str], folder: &Path) -> Result<String> {
@@ -44,7 +51,10 @@ impl NpmOptions {
     ) -> Result<String> {
         let (program, first) = self.program();
         let all: Vec<&str> = first.iter().map(String::as_str).chain(arguments.iter().copied()).collect();
-        run_watched(package, program, &all, folder, watch)
+        let environment = &self.environment;
+        let variables = [("npm_config_yes", OsStr::new("true")), ("GIT_TERMINAL_PROMPT", OsStr::new("0"))];
+        let program = Program { name: program, arguments: &all, environment, variables: &variables };
+        program.run_watched(package, folder, watch)
     }
 
     /// The archive of a package, checked against its integrity.
@@ -69,7 +79,9 @@ impl NpmOptions {
 
     fn pack(&self, (package, spec): (&str, &str), scratch: &Path, most_files: usize) -> Result<Packed> {
         let failed = |why: &str| PackageError::fetch(package, format!("npm pack {why}"));
-        let arguments = ["pack", "--json", "--ignore-scripts", "--loglevel=error", "--", spec];
+        let arguments = ["pack", "--json", "--ignore-scripts", NO_WORKSPACES, "--loglevel=error", "--", spec];
+        // Without one, npm would look for the settings of the project around it.
+        archive::make(&scratch.join("package.json"), r#"{"private": true}"#)?;
         // npm first writes the archive, and then lists its files, which takes minutes if there are very many.
         let mut counted = 0;
         let said = self.run_watched(package, &arguments, scratch, &mut || {
@@ -114,7 +126,14 @@ impl NpmOptions {
             let file = place.join("package.json");
             archive::make(&file, &wanted.to_string())?;
             let scripts = if runs_scripts { "--foreground-scripts" } else { "--ignore-scripts" };
-            let quiet = ["--legacy-peer-deps", "--no-audit", "--no-fund", "--no-package-lock", "--loglevel=error"];
+            let quiet = [
+                NO_WORKSPACES,
+                "--legacy-peer-deps",
+                "--no-audit",
+                "--no-fund",
+                "--no-package-lock",
+                "--loglevel=error",
+            ];
             self.run(package, &[&["install", scripts], &quiet[..]].concat(), &place)?;
             contents::check(&place, package)?;
             let needed = place.join("node_modules");
@@ -124,12 +143,39 @@ impl NpmOptions {
             }
         }
         if runs_scripts {
+            let settings = HiddenSettings::hide(folder, scratch)?;
             for (name, _) in &manifest.scripts {
-                self.run(package, &["run", "--loglevel=error", name], folder)?;
+                self.run(package, &["run", NO_WORKSPACES, "--loglevel=error", name], folder)?;
             }
+            settings.show()?;
             contents::check(folder, package)?;
         }
         Ok(())
+    }
+}
+
+/// The settings of npm that a package has, out of npm's sight.
+struct HiddenSettings {
+    place: PathBuf,
+    kept: PathBuf,
+}
+
+impl HiddenSettings {
+    fn hide(folder: &Path, scratch: &Path) -> Result<Self> {
+        let hidden = Self { place: folder.join(".npmrc"), kept: scratch.join("npmrc") };
+        hidden.moved(&hidden.place, &hidden.kept).map(|()| hidden)
+    }
+
+    /// A script may have made others: the package's own count.
+    fn show(&self) -> Result<()> {
+        self.moved(&self.kept, &self.place)
+    }
+
+    fn moved(&self, from: &Path, to: &Path) -> Result<()> {
+        if from.symlink_metadata().is_err() {
+            return Ok(());
+        }
+        std::fs::rename(from, to).map_err(|error| PackageError::io("move", &self.place, error))
     }
 }
 
@@ -149,6 +195,10 @@ mod tests {
 
     use super::*;
 
+    fn with_path() -> ProgramEnvironment {
+        ProgramEnvironment::of(std::env::vars().collect(), None)
+    }
+
     /// npm printed a list of a million files for minutes, and the refusal was that the list is no JSON.
     #[test]
     fn a_package_with_too_many_files_is_refused_while_npm_still_works() {
@@ -165,7 +215,7 @@ mod tests {
         std::fs::write(&npm, format!("#!/bin/sh\ncp {} x-1.0.0.tgz\nexec tail -f /dev/null\n", packed.display()))
             .unwrap();
         std::fs::set_permissions(&npm, std::fs::Permissions::from_mode(0o755)).unwrap();
-        let options = NpmOptions { command: vec![npm.display().to_string()], registry: None };
+        let options = NpmOptions { command: vec![npm.display().to_string()], registry: None, environment: with_path() };
         let scratch = tempfile::tempdir().unwrap();
         let Err(error) = options.pack(("npm:x", "x"), scratch.path(), 20) else { panic!("it has 30 files") };
         assert!(error.to_string().starts_with("npm:x is refused: it has more than 20 files"), "{error}");

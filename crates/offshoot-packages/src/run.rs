@@ -1,4 +1,4 @@
-//! Runs npm and git: without questions, with an end, and with what they said in the error.
+//! Runs npm and git: without questions, with an end, with an environment of their own, and with what they said in the error.
 
 use std::ffi::OsStr;
 use std::io::Read as _;
@@ -6,6 +6,7 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
+use crate::environment::ProgramEnvironment;
 use crate::error::{PackageError, Result};
 
 /// A package that takes longer to fetch is given up.
@@ -15,10 +16,13 @@ const PAUSE: Duration = Duration::from_millis(20);
 const MOST_SAID: u64 = 16 << 20;
 const SHOWN: usize = 600;
 
-/// Whether a program is there.
-pub(crate) fn exists(program: &str) -> bool {
+/// Whether a program is there. It is started where no project has settings for it.
+pub(crate) fn exists(program: &str, environment: &ProgramEnvironment) -> bool {
     let tried = Command::new(program)
         .arg("--version")
+        .env_clear()
+        .envs(environment.variables())
+        .current_dir("/")
         .stdin(Stdio::null())
         .stdout(Stdio::null())
         .stderr(Stdio::null())
@@ -26,23 +30,44 @@ pub(crate) fn exists(program: &str) -> bool {
     tried.is_ok_and(|status| status.success())
 }
 
-/// Runs a program in a folder and returns what it printed. `package` names the package in an error.
-pub(crate) fn run<S: AsRef<OsStr>>(package: &str, program: &str, arguments: &[S], folder: &Path) -> Result<String> {
-    run_watched(package, program, arguments, folder, &mut || Ok(()))
+/// A program to be run.
+pub(crate) struct Program<'a> {
+    pub(crate) name: &'a str,
+    pub(crate) arguments: &'a [&'a str],
+    /// The user's.
+    pub(crate) environment: &'a ProgramEnvironment,
+    /// Variables of offshoot's, which come before the user's.
+    pub(crate) variables: &'a [(&'a str, &'a OsStr)],
 }
 
-/// The same, and ends the program with the first error of `watch`, which is called again and again.
-pub(crate) fn run_watched<S: AsRef<OsStr>>(
+impl Program<'_> {
+    /// Runs it in a folder and returns what it printed. `package` names the package in an error.
+    pub(crate) fn run(&self, package: &str, folder: &Path) -> Result<String> {
+        self.run_watched(package, folder, &mut || Ok(()))
+    }
+
+    /// The same, and ends the program with the first error of `watch`, which is called again and again.
+    pub(crate) fn run_watched(
+        &self,
+        package: &str,
+        folder: &Path,
+        watch: &mut dyn FnMut() -> Result<()>,
+    ) -> Result<String> {
+        let mut command = Command::new(self.name);
+        command.args(self.arguments).current_dir(folder);
+        command.env_clear().envs(self.environment.variables()).envs(self.variables.iter().copied());
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        watched(package, self.name, command, watch)
+    }
+}
+
+fn watched(
     package: &str,
     program: &str,
-    arguments: &[S],
-    folder: &Path,
+    mut command: Command,
     watch: &mut dyn FnMut() -> Result<()>,
 ) -> Result<String> {
     let failed = |why: String| PackageError::fetch(package, why);
-    let mut command = Command::new(program);
-    command.args(arguments).current_dir(folder).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    command.env("GIT_TERMINAL_PROMPT", "0").env("GIT_SSH_COMMAND", "ssh -oBatchMode=yes").env("npm_config_yes", "true");
     let mut child = command.spawn().map_err(|error| failed(format!("{program} cannot be started: {error}")))?;
     let pipes = (child.stdout.take(), child.stderr.take());
     let (Some(out), Some(err)) = pipes else { return Err(failed(format!("{program} has no output"))) };

@@ -9,13 +9,14 @@ use std::path::{Path, PathBuf};
 use offshoot_session::text::{counted, noun};
 use tempfile::TempDir;
 
+use crate::archive;
 use crate::contents::{self, Contents};
 use crate::entry::PackageEntry;
 use crate::error::{PackageError, Result};
+use crate::git::Git;
 use crate::lock::{Lock, Locked};
 pub use crate::npm::NpmOptions;
 use crate::source::{PackageSource, absolute};
-use crate::{archive, git};
 
 /// Where packages are installed, and where paths in the settings begin.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -132,7 +133,8 @@ impl PackageStore {
             }
             PackageSource::Git { url, reference, .. } => {
                 let wanted = exactly.and_then(|locked| locked.commit.as_deref()).or(reference.as_deref());
-                let commit = git::clone(&what, url, wanted, &root)?;
+                let git = Git { package: &what, environment: &self.npm.environment };
+                let commit = git.clone(url, wanted, &root)?;
                 Locked { commit: Some(commit), ..Locked::default() }
             }
             PackageSource::Path(_) => Locked::default(),
@@ -170,7 +172,7 @@ impl PackageStore {
         let former = scratch.path().join("former");
         let had_one = place.symlink_metadata().is_ok();
         if had_one {
-            self.check_unchanged(&source, &place)?;
+            self.check_unchanged(&source, &place, scratch.path())?;
             fs::rename(&place, &former).map_err(|error| PackageError::io("move", &place, error))?;
         }
         if let Err(error) = fs::rename(&root, &place) {
@@ -189,8 +191,8 @@ impl PackageStore {
     pub fn remove(&self, source: &PackageSource) -> Result<()> {
         let place = self.place(source);
         if !matches!(source, PackageSource::Path(_)) && place.symlink_metadata().is_ok() {
-            self.check_unchanged(source, &place)?;
             let scratch = self.scratch()?;
+            self.check_unchanged(source, &place, scratch.path())?;
             fs::rename(&place, scratch.path().join("former"))
                 .map_err(|error| PackageError::io("remove", &place, error))?;
         }
@@ -198,12 +200,18 @@ impl PackageStore {
     }
 
     /// Work in a clone is not thrown away.
-    fn check_unchanged(&self, source: &PackageSource, place: &Path) -> Result<()> {
+    fn check_unchanged(&self, source: &PackageSource, place: &Path, scratch: &Path) -> Result<()> {
         if !matches!(source, PackageSource::Git { .. }) {
             return Ok(());
         }
         let what = source.to_string();
-        let changed = git::changes(&what, place)?;
+        let locked = self.lock()?.packages.remove(&self.identity(source)).and_then(|locked| locked.commit);
+        let Some(commit) = locked.filter(|commit| is_commit(commit)) else {
+            let why = format!("no record says which commit {} has: remove the folder yourself", place.display());
+            return Err(PackageError::refused(&what, why));
+        };
+        let git = Git { package: &what, environment: &self.npm.environment };
+        let changed = git.changes(place, &commit, scratch)?;
         match changed.lines().next() {
             None => Ok(()),
             Some(first) => {
@@ -247,4 +255,9 @@ impl PackageStore {
             .tempdir_in(&folder)
             .map_err(|error| PackageError::io("create", &folder, error))
     }
+}
+
+/// Whether a text of the record is a whole commit, and no option or name.
+fn is_commit(text: &str) -> bool {
+    matches!(text.len(), 40 | 64) && text.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
