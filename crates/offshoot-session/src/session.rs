@@ -190,6 +190,8 @@ pub struct Session {
     turn: Option<turns::TurnMark>,
     /// The operation that was cut off at the end of the file, when the session was opened.
     unfinished: Option<Unfinished>,
+    /// In place of the header's working directory.
+    works_in: Option<String>,
     others: diverged::OtherBranches,
     /// Diagnostics since the last [`Session::take_news`].
     news: Vec<Diagnostic>,
@@ -234,9 +236,14 @@ impl Session {
         }
     }
 
-    /// The header's working directory.
+    /// The working directory: that of [`Session::work_in`], else the header's.
     pub fn cwd(&self) -> Option<&str> {
-        self.header.cwd()
+        self.works_in.as_deref().or(self.header.cwd())
+    }
+
+    /// Continues the session in another folder than its header names. Copies of it get that folder; its file keeps its own.
+    pub fn work_in(&mut self, cwd: impl Into<String>) {
+        self.works_in = Some(cwd.into());
     }
 
     /// The spelling of the file.

@@ -128,6 +128,7 @@ impl Session {
             own: OwnSpill::default(),
             turn: None,
             unfinished: None,
+            works_in: None,
             others: OtherBranches::default(),
             news: Vec::new(),
             attempted: None,

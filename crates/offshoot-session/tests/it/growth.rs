@@ -318,6 +318,20 @@ fn parts_become_sessions() {
 }
 
 #[test]
+fn a_session_is_continued_in_another_folder_and_so_are_its_copies() {
+    let file = file(text(&["a - U"]));
+    let before = fs::read(&file.path).unwrap();
+    let mut session = open(&file.path);
+    session.work_in("/elsewhere");
+    assert_eq!((session.cwd(), session.header().cwd()), (Some("/elsewhere"), Some("/w")));
+    let copy = file.path.with_file_name("fork.jsonl");
+    session.export(&NewFork::default(), |_, _| copy.clone()).unwrap();
+    assert_eq!(open(&copy).cwd(), Some("/elsewhere"));
+    assert_eq!(fs::read(&file.path).unwrap(), before);
+    assert_eq!(open(&file.path).cwd(), Some("/w"));
+}
+
+#[test]
 fn forks_are_named_after_their_parent() {
     let file = file(text(&["a - U", "b a A", "l b l=a=mark", "c b U"]));
     let mut session = open(&file.path);
