@@ -68,10 +68,19 @@ async function script(peer) {
   await peer.ask({ type: "clone" });
   await peer.ask({ type: "new_session" });
   await peer.ask({ type: "get_state" });
+  await peer.ask({ type: "switch_session", sessionPath: elsewhere() });
   peer.line("garbage");
   await peer.until((record) => record.command === "parse");
   await peer.ask({ type: "nonsense" });
   return peer.end();
+}
+
+/** A session of a folder in which nobody has started a program. */
+function elsewhere() {
+  const file = path.join(folder, "elsewhere.jsonl");
+  const header = { type: "session", version: 3, id: "elsewhere", timestamp: "2026-01-01T00:00:00.000Z", cwd: folder };
+  fs.writeFileSync(file, `${JSON.stringify(header)}\n`);
+  return file;
 }
 
 /** What a script makes a program tell: names and members, without values that differ from run to run. */
@@ -104,6 +113,7 @@ const DIFFERENCES = [
   ["event session_changed leafId,reason,sessionFile,sessionId,type", null, "says which session follows"],
   ["event session_shutdown reason,type", null, "pi tells extensions only"],
   ["event session_changed reason,sessionFile,sessionId,type", null, "the same, of a session without entries"],
+  ["switch_session false refused", "switch_session true {cancelled:boolean}", "the header of a file does not decide where is written"],
 ];
 
 /** The records of offshoot as pi would tell them. */

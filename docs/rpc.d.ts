@@ -104,6 +104,10 @@ export type RpcRequest1 =
   | {
       type: "switch_session";
       sessionPath: string;
+      /**
+       * The folder to work in, if the session's is elsewhere: that one or the one of the start.
+       */
+      sessionFolder?: string;
     }
   | {
       type: "fork";

@@ -20,6 +20,7 @@ use crate::provider::{Deltas, Model, Provider, Request, ThinkingLevel};
 use crate::setup::{Approver, Setup};
 use crate::stats::{SessionStats, stats};
 use crate::turn::{BringBack, Navigated, Navigation, Settled};
+use crate::work_folder::WorkFolders;
 use crate::writer::{OwnedSession, Writer, WriterHandle};
 
 type Result<T> = std::result::Result<T, AgentError>;
@@ -42,6 +43,7 @@ struct Inner {
     keys: Arc<dyn KeySource>,
     /// Held by what is said until it has reached the agent.
     saying: tokio::sync::Mutex<()>,
+    folders: WorkFolders,
 }
 
 /// An agent that ends without regard to this, for its extensions.
@@ -86,7 +88,7 @@ impl AgentSession {
     pub fn start(mut session: Session, setup: Setup) -> std::io::Result<Self> {
         let opening = leave_foreign_turn(&mut session);
         let writer = Writer::start(session)?;
-        let (handle, keys) = (writer.handle().clone(), setup.keys.clone());
+        let (handle, keys, folders) = (writer.handle().clone(), setup.keys.clone(), setup.folders.clone());
         let (driver, to) = Driver::new(setup, writer, opening);
         let (provider, extensions) = (driver.provider(), driver.extensions());
         let driver = std::sync::Mutex::new(Some(tokio::spawn(driver.run())));
@@ -98,6 +100,7 @@ impl AgentSession {
                 session: handle,
                 provider,
                 keys,
+                folders,
                 saying: tokio::sync::Mutex::default(),
             }),
             is_extensions: false,
@@ -143,7 +146,9 @@ impl AgentSession {
                 reply
             }
             Command::NewSession { .. } => self.leave(extensions.as_ref(), Leaving::New, command).await,
-            Command::SwitchSession(ref file) => {
+            Command::SwitchSession { ref file, ref folder } => {
+                // Extensions do not hear of an end that does not come.
+                self.inner.folders.check(file, folder.as_deref())?;
                 self.leave(extensions.as_ref(), Leaving::Resume(file.clone()), command).await
             }
             Command::Fork { ref entry } => {
@@ -378,9 +383,17 @@ impl AgentSession {
     /// Opens another session, with its own model and thinking level if they are available.
     ///
     /// # Errors
-    /// The session cannot be opened, or its folder no longer exists.
+    /// The session cannot be opened, or its folder must be named ([`AgentSession::switch_session_in`]).
     pub async fn switch_session(&self, file: impl Into<PathBuf>) -> Result<Forked> {
-        self.other(Command::SwitchSession(file.into())).await
+        self.other(Command::SwitchSession { file: file.into(), folder: None }).await
+    }
+
+    /// Opens another session in this folder: its own, or that of the start.
+    ///
+    /// # Errors
+    /// The session cannot be opened, or the folder is another.
+    pub async fn switch_session_in(&self, file: impl Into<PathBuf>, folder: impl Into<PathBuf>) -> Result<Forked> {
+        self.other(Command::SwitchSession { file: file.into(), folder: Some(folder.into()) }).await
     }
 
     /// Starts a session with the path before a user message; returns the message's text.

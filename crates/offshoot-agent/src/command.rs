@@ -54,8 +54,9 @@ pub enum Command {
     BringBack(BringBack),
     /// Stops what is running first, as the next three do. The header names the parent's file.
     NewSession { parent: Option<String> },
-    /// An existing session file.
-    SwitchSession(PathBuf),
+    /// An existing session file. The folder is the session's or that of the start; without one only the session's counts, and
+    /// only at or below that of the start: see [`crate::WorkFolders`].
+    SwitchSession { file: PathBuf, folder: Option<PathBuf> },
     /// A session with the path before a user message.
     Fork { entry: String },
     /// Starts a session with the path up to this entry.

@@ -10,6 +10,7 @@ use crate::model::KeyError;
 use crate::resources::ExpandError;
 use crate::window::OversizedPrompt;
 use crate::words::in_words;
+use crate::work_folder::FolderRefusal;
 
 /// Why a command was refused or failed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -32,6 +33,9 @@ pub enum AgentError {
     /// A prompt by itself does not fit the model's window.
     #[error(transparent)]
     Oversized(#[from] OversizedPrompt),
+    /// Somebody must name the folder to work in.
+    #[error(transparent)]
+    Folder(#[from] FolderRefusal),
     /// An extension did not let it happen.
     #[error("an extension did not allow it")]
     Cancelled,
@@ -56,6 +60,7 @@ impl AgentError {
             | Self::NoAccess(_)
             | Self::LimitReached(_)
             | Self::Oversized(_)
+            | Self::Folder(_)
             | Self::Cancelled
             | Self::AskLater { .. }
             | Self::Failed(_)

@@ -25,6 +25,7 @@ use crate::system_prompt::SystemPrompt;
 use crate::tool::bash::Shell;
 use crate::tool::{KeyGuard, OutputFolder, Tool, ToolContext};
 use crate::turn::{QueueMode, Retry};
+use crate::work_folder::WorkFolders;
 
 /// Who answers when a call needs approval. There is no default: everybody who starts an agent decides.
 #[derive(Clone)]
@@ -119,6 +120,8 @@ pub struct Setup {
     pub follow_up: QueueMode,
     pub limits: RunLimits,
     pub sessions: Arc<dyn Sessions>,
+    /// The folders in which sessions are continued.
+    pub folders: WorkFolders,
     /// `None`: the setup is the same in all folders.
     pub source: Option<Arc<dyn SetupSource>>,
     /// Other people's code, if there is any.
@@ -196,6 +199,7 @@ impl Setup {
     /// An agent that works in a folder, without tools, prompt or key, and otherwise with pi's settings.
     pub fn new(provider: Arc<dyn Provider>, model: Arc<Model>, cwd: impl Into<PathBuf>, approver: Approver) -> Self {
         let cwd = cwd.into();
+        let folders = WorkFolders::new(&cwd);
         let tool_context = ToolContext {
             call_id: String::new(),
             outputs: OutputFolder::new(cwd.join(".offshoot-output"), ""),
@@ -229,6 +233,7 @@ impl Setup {
             follow_up: QueueMode::default(),
             limits: RunLimits::default(),
             sessions: Arc::new(InMemory),
+            folders,
             source: None,
             extensions: None,
             clock: Arc::new(SystemClock),

@@ -33,7 +33,7 @@ pub(crate) use args::{AgentOutput, Args, PrintForm, RpcVersion};
 pub(crate) use extensions::{AllPackages, check_extensions, check_model, extend, found};
 use extensions::{check_loaded, names_extensions};
 pub(crate) use input::prompts;
-pub(crate) use open::{check_folder, open, set_name};
+pub(crate) use open::{enter_folder, open, set_name, shown_path};
 use print::Printer;
 pub(crate) use print::failure;
 pub(crate) use setup::{overhead, setup};
@@ -42,7 +42,7 @@ pub(crate) use trust_event::{TrustPerson, decided_by_extensions};
 
 pub(crate) fn run(app: &App, args: &Args, form: PrintForm) -> Result<()> {
     let mut session = open(app, args)?;
-    check_folder(app, args, &session)?;
+    enter_folder(app, args, &mut session)?;
     check_extensions(app, args)?;
     let mode = if form == PrintForm::Events { "json" } else { "print" };
     let app = &decided_by_extensions(app, args, &session, TrustPerson::Nobody(mode))?;

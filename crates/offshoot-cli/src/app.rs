@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
+use offshoot_agent::WorkFolders;
 use offshoot_catalogue::Catalogue;
 use offshoot_session::clock::{Clock as _, FixedClock, Millis, SystemClock};
 use offshoot_session::entry::Source as _;
@@ -40,6 +41,8 @@ pub(crate) struct App {
     pub(crate) durability: Durability,
     pub(crate) spill_policy: SpillPolicy,
     pub(crate) trust: RunTrust,
+    /// Where sessions are continued.
+    pub(crate) folders: WorkFolders,
     /// By extensions.
     pub(crate) registered: Registered,
 }

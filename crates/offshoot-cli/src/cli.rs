@@ -12,6 +12,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Subcommand;
+use offshoot_agent::WorkFolders;
 use offshoot_session::session::{Durability, SpillPolicy};
 use offshoot_session::text::clean_lines;
 
@@ -212,8 +213,17 @@ pub(crate) fn run(arguments: &[OsString]) -> ExitCode {
         Some(folder) => (Some(folder), "--session-dir"),
         None => (session_dir(&environment), "sessionDir"),
     };
-    let registered = Registered::default();
-    let app = App { ui, environment, session_dir, session_dir_by, durability: level, spill_policy, trust, registered };
+    let app = App {
+        folders: WorkFolders::new(&environment.cwd),
+        ui,
+        environment,
+        session_dir,
+        session_dir_by,
+        durability: level,
+        spill_policy,
+        trust,
+        registered: Registered::default(),
+    };
     let ran = match durability {
         Ok(_) => line.task.and_then(|task| match task {
             Task::Command(command) => command.run(&app),

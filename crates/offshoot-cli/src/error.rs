@@ -5,6 +5,7 @@
 use std::error::Error as StdError;
 use std::io;
 
+use offshoot_agent::FolderRefusal;
 use offshoot_agent::error::AgentError;
 use offshoot_agent::model::KeyError;
 use offshoot_session::error::{Conflict, Error};
@@ -179,12 +180,23 @@ impl From<&AgentError> for CommandError {
                 Self { causes: vec![error.to_string()], ..Self::new(FailureKind::Model, "the model gave no answer") }
                     .hint("`--wait-for-limit TIME` waits for a provider's limit and goes on")
             }
+            AgentError::Folder(refusal) => refusal.into(),
             AgentError::Busy(_)
             | AgentError::Cancelled
             | AgentError::Failed(_)
             | AgentError::Crashed { .. }
             | AgentError::Ended => Self::new(FailureKind::Failed, error.to_string()),
         }
+    }
+}
+
+impl From<&FolderRefusal> for CommandError {
+    fn from(refusal: &FolderRefusal) -> Self {
+        let kind = match refusal {
+            FolderRefusal::Elsewhere { .. } | FolderRefusal::Neither { .. } => FailureKind::Usage,
+            FolderRefusal::Gone { .. } => FailureKind::NotFound,
+        };
+        Self::new(kind, refusal.to_string())
     }
 }
 

@@ -36,6 +36,7 @@ mod reload;
 mod extension_writing;
 mod extension_tasks;
 mod serve;
+mod folder_question;
 mod trust_question;
 mod extension_question;
 mod pi_question;
@@ -86,7 +87,10 @@ pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
     } else {
         (agent::open(app, args)?, None)
     };
-    agent::check_folder(app, args, &session)?;
+    if !folder_question::entered(app, args, &mut session)? {
+        app.ui.note("the session was not opened");
+        return Ok(());
+    }
     agent::check_extensions(app, args)?;
     let app = &agent::decided_by_extensions(app, args, &session, TrustPerson::AtTheTerminal)?;
     let app = &trust_question::decided(app, &app.folder_of(&session))?;

@@ -4,7 +4,7 @@ use std::sync::mpsc::sync_channel;
 use std::sync::{Arc, Weak};
 
 use offshoot_agent::agent_session::AgentSession;
-use offshoot_agent::command::{BuiltInTool, Command, Reply, Standing};
+use offshoot_agent::command::{BuiltInTool, Command, Forked, Reply, Standing};
 use offshoot_agent::error::AgentError;
 use offshoot_agent::extensions::StreamEvent;
 use offshoot_agent::forecast::{RequestPlace, request_forecast};
@@ -15,6 +15,7 @@ use offshoot_agent::turn::Navigation;
 use offshoot_agent::writer::OwnedSession;
 use offshoot_session::clock::{Clock, Millis};
 use offshoot_session::id::EntryId;
+use offshoot_session::text::spell_name;
 use serde_json::{Value, json};
 use tokio::runtime::Handle;
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
@@ -24,6 +25,7 @@ use crate::contract::{CALL, ENDED, HostFuture, Loaded, Services, member_text};
 use crate::nested;
 use crate::payload::model;
 use crate::preview::preview;
+use crate::program::Program;
 use crate::prompt_options::system_prompt_options;
 use crate::session_calls;
 use crate::shared::Shared;
@@ -298,7 +300,7 @@ impl Services for AgentServices {
                     let is = |name: &str| params.get(name).and_then(Value::as_bool) == Some(true);
                     let call = params.get(CALL).and_then(Value::as_u64);
                     shared.prepare_with(call.filter(|_| is("hasSetup")));
-                    let answer = command(&agent()?, name, &params).await;
+                    let answer = command(&agent()?, shared.program.as_ref(), name, &params).await;
                     shared.prepare_with(None);
                     let is_open = answer.as_ref().is_ok_and(|answer| answer["cancelled"] == json!(false));
                     if let Some(call) = call.filter(|_| is_open && is("hasWithSession")) {
@@ -369,7 +371,7 @@ fn unknown(method: &str) -> String {
 }
 
 /// What only commands may do, and what takes a model's time.
-async fn command(agent: &AgentSession, method: &str, params: &Value) -> Result<Value, String> {
+async fn command(agent: &AgentSession, program: &dyn Program, method: &str, params: &Value) -> Result<Value, String> {
     let text = |name: &str| params.get(name).and_then(Value::as_str).map(str::to_owned);
     let cancelled = |result: Result<_, offshoot_agent::error::AgentError>| match result {
         Ok(_) => Ok(json!({"cancelled": false})),
@@ -385,7 +387,7 @@ async fn command(agent: &AgentSession, method: &str, params: &Value) -> Result<V
         "newSession" => cancelled(agent.new_session(text("parentSession")).await),
         "switchSession" => {
             let path = text("path").or_else(|| text("sessionPath")).unwrap_or_default();
-            cancelled(agent.switch_session(path).await)
+            cancelled(switch_session(agent, program, path).await)
         }
         "fork" => {
             let entry = text("entryId").unwrap_or_default();
@@ -423,6 +425,28 @@ async fn command(agent: &AgentSession, method: &str, params: &Value) -> Result<V
             bring_back(agent, what).await
         }
         _ => Err(unknown(&format!("ctx.{method}"))),
+    }
+}
+
+/// At the terminal the person names the folder of a session from elsewhere.
+async fn switch_session(agent: &AgentSession, program: &dyn Program, path: String) -> Result<Forked, AgentError> {
+    let refusal = match agent.switch_session(&path).await {
+        Err(AgentError::Folder(refusal)) if program.mode() == "tui" => refusal,
+        Err(AgentError::Folder(refusal)) => {
+            let way = "a person opens it with `--session` and `--session-folder`";
+            return Err(AgentError::Failed(format!("{refusal}: {way}")));
+        }
+        switched => return switched,
+    };
+    let choices = refusal.choices();
+    let shown: Vec<String> =
+        choices.iter().map(|folder| spell_name(&folder.display().to_string()).into_owned()).collect();
+    let asked = json!({"title": format!("{refusal}. Where shall the agent work on it?"), "options": shown});
+    let chosen = program.ask_user("select".to_owned(), asked).await;
+    let chosen = shown.iter().position(|one| chosen.as_str() == Some(one)).and_then(|at| choices.get(at));
+    match chosen {
+        Some(folder) => agent.switch_session_in(path, *folder).await,
+        None => Err(AgentError::Cancelled),
     }
 }
 

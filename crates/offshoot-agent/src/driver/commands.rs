@@ -37,7 +37,7 @@ fn while_busy(command: &Command) -> WhileBusy {
         Command::BringBack(_) => WhileBusy::Refused("the agent is at work: stop it first"),
         Command::Compact { .. } => WhileBusy::StopsTurn,
         Command::NewSession { .. }
-        | Command::SwitchSession(_)
+        | Command::SwitchSession { .. }
         | Command::Fork { .. }
         | Command::ForkAt { .. }
         | Command::Clone
@@ -164,7 +164,7 @@ impl Driver {
             Command::NavigateTree(navigation) => self.do_job(Job::Navigation(Box::new(navigation)), reply),
             Command::BringBack(what) => self.do_job(Job::BringBack(what), reply),
             Command::NewSession { parent } => self.replace(NextSession::Fresh { parent }, reply),
-            Command::SwitchSession(file) => self.replace(NextSession::Stored(file), reply),
+            Command::SwitchSession { file, folder } => self.replace(NextSession::Stored { file, folder }, reply),
             Command::Fork { entry } => self.replace(NextSession::Before(entry), reply),
             Command::ForkAt { entry } => self.replace(NextSession::At(entry), reply),
             Command::Clone => self.replace(NextSession::Copy, reply),

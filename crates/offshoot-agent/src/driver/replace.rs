@@ -16,6 +16,7 @@ use crate::recorded::{PromptInEffect, Recorded, SettingsInEffect};
 use crate::sessions::Sessions;
 use crate::setup::{ReloadedSetup, SetupSource};
 use crate::stored_prompt::PromptStorage;
+use crate::work_folder::WorkFolders;
 use crate::writer::OwnedSession;
 
 pub(crate) struct Replaced {
@@ -33,7 +34,10 @@ pub(super) enum NextSession {
     Fresh {
         parent: Option<String>,
     },
-    Stored(PathBuf),
+    Stored {
+        file: PathBuf,
+        folder: Option<PathBuf>,
+    },
     /// A new session with the path before a user message.
     Before(String),
     /// A new session with the path up to an entry.
@@ -46,8 +50,9 @@ impl Driver {
     pub(super) fn replace(&mut self, other: NextSession, reply: Waiter) {
         self.is_replacing = true;
         let (sessions, source) = (self.setup.sessions.clone(), self.setup.source.clone());
-        let own = self.own.clone();
-        let work = move |owned: &mut OwnedSession| replace(owned, sessions.as_ref(), source.as_deref(), &other);
+        let (own, folders) = (self.own.clone(), self.setup.folders.clone());
+        let work =
+            move |owned: &mut OwnedSession| replace(owned, (sessions.as_ref(), &folders), source.as_deref(), &other);
         self.writer.handle().send(work, move |done| {
             let result = Box::new(done.and_then(|result| result));
             drop(own.send(DriverInput::Replaced { result, reply }));
@@ -154,7 +159,7 @@ pub(crate) fn leave_foreign_turn(session: &mut Session) -> Option<Event> {
 
 fn replace(
     owned: &mut OwnedSession,
-    sessions: &dyn Sessions,
+    (sessions, folders): (&dyn Sessions, &WorkFolders),
     source: Option<&dyn SetupSource>,
     other: &NextSession,
 ) -> Result<Replaced, AgentError> {
@@ -163,7 +168,11 @@ fn replace(
         NextSession::Fresh { parent } => {
             (Some(fresh(owned.session(), sessions, (None, parent.as_deref()))?), None, "new")
         }
-        NextSession::Stored(file) => (Some(opened(sessions, file)?), None, "resume"),
+        NextSession::Stored { file, folder } => {
+            let mut session = sessions.open(file)?;
+            folders.enter(&mut session, folder.as_deref())?;
+            (Some(session), None, "resume")
+        }
         NextSession::Copy => (copied(owned, sessions, None)?, None, "fork"),
         NextSession::At(entry) => (copied(owned, sessions, Some(entry))?, None, "fork"),
         NextSession::Prepared(PreparedSession::New { id, parent }) => {
@@ -172,7 +181,9 @@ fn replace(
         NextSession::Prepared(PreparedSession::File(file)) => {
             let cwd = owned.session().cwd().unwrap_or_default();
             let new = NewSession { id: None, cwd, parent_session: None };
-            (Some(in_its_folder(sessions.open_or_create(file, &new)?)?), None, "resume")
+            let mut session = sessions.open_or_create(file, &new)?;
+            folders.enter(&mut session, None)?;
+            (Some(session), None, "resume")
         }
         NextSession::Prepared(PreparedSession::Path { leaf }) => {
             let leaf = owned.session().find(leaf)?;
@@ -216,19 +227,6 @@ fn fresh(
         Some(_) => Ok(sessions.create(&new)?),
         None => Ok(Session::in_memory(&new, Options::default())?),
     }
-}
-
-fn opened(sessions: &dyn Sessions, file: &Path) -> Result<Session, AgentError> {
-    in_its_folder(sessions.open(file)?)
-}
-
-fn in_its_folder(session: Session) -> Result<Session, AgentError> {
-    let cwd = session.cwd().filter(|cwd| !cwd.is_empty());
-    if let Some(gone) = cwd.filter(|cwd| !Path::new(cwd).is_dir()) {
-        let why = format!("the session's folder {gone} is not there any more; fork the session into another");
-        return Err(AgentError::Failed(why));
-    }
-    Ok(session)
 }
 
 /// Copies the path to an entry, or to the leaf. The open session's file is unchanged; a session in memory becomes its

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use offshoot_agent::approval::ApprovalMode;
-use offshoot_agent::command::Command;
+use offshoot_agent::command::{Command, PreparedSession};
 use offshoot_agent::error::AgentError;
 use offshoot_agent::event::Event;
 use offshoot_agent::model::{Access, KeyError};
@@ -12,7 +12,7 @@ use offshoot_agent::provider::{Model, Secret, ThinkingLevel};
 use offshoot_agent::testing::script::{Gate, Reply};
 use offshoot_agent::testing::server::KEY;
 use offshoot_agent::turn::{Navigation, Settled};
-use offshoot_agent::{Accessing, ReloadedSetup, Setup, SetupSource};
+use offshoot_agent::{Accessing, FolderRefusal, ReloadedSetup, Setup, SetupSource};
 use offshoot_session::compose::NewEntry;
 use offshoot_session::entry::Source as _;
 use offshoot_session::error::Error;
@@ -416,5 +416,53 @@ fn going_elsewhere_takes_the_settings_along() {
         let entries = world.entries();
         let tail: Vec<&str> = entries.lines().rev().take(3).collect();
         assert_eq!(tail, ["assistant \"three\" Stop", "user \"third\"", "thinking high"]);
+    });
+}
+
+/// A foreign file with `"cwd":"/"` made the whole disk the working folder.
+#[test]
+fn a_session_from_elsewhere_is_continued_where_somebody_says() {
+    run(async {
+        let world = World::new(["one", "two"].map(Reply::text));
+        let there = tempfile::tempdir().unwrap();
+        let there = there.path().canonicalize().unwrap();
+        let here = world.folder.path().canonicalize().unwrap();
+        let new = NewSession { cwd: there.to_str().unwrap(), ..NewSession::default() };
+        let file = world.path("sessions/there.jsonl");
+        let mut foreign = Session::create(&new, Options::default(), |_, _| file.clone()).unwrap();
+        let earlier = Json::parse(r#"{"role":"user","content":"earlier","timestamp":1}"#).unwrap();
+        foreign.append(&NewEntry::message(earlier).unwrap()).unwrap();
+        drop(foreign);
+        let (agent, _events) = world.start();
+        let own = agent.read(|session| session.id().to_owned()).await.unwrap();
+        let folder = async || agent.bash("pwd -P", false).await.unwrap().run.output.trim().to_owned();
+
+        let elsewhere = FolderRefusal::Elsewhere { own: there.clone(), here: here.clone() };
+        assert_eq!(agent.switch_session(&file).await.unwrap_err(), AgentError::Folder(elsewhere.clone()));
+        let prepared = Command::PrepareSession(PreparedSession::File(file.clone()));
+        assert_eq!(agent.ask(prepared).await.unwrap_err(), AgentError::Folder(elsewhere));
+        let third = agent.switch_session_in(&file, "/").await.unwrap_err();
+        assert!(matches!(third, AgentError::Folder(FolderRefusal::Neither { .. })), "{third}");
+        assert_eq!(agent.read(|session| session.id().to_owned()).await.unwrap(), own);
+        assert_eq!(folder().await, here.to_str().unwrap());
+
+        // In this folder, as are sessions that are made of it.
+        agent.switch_session_in(&file, &here).await.unwrap();
+        assert_eq!(folder().await, here.to_str().unwrap());
+        agent.clone_session().await.unwrap();
+        let header = |session: &Session| session.header().cwd().map(str::to_owned);
+        let header = async || agent.read(header).await.unwrap();
+        assert_eq!(header().await.as_deref(), here.to_str());
+        agent.switch_session_in(&file, &here).await.unwrap();
+        assert_eq!(header().await.as_deref(), there.to_str());
+        agent.new_session(None).await.unwrap();
+        assert_eq!(header().await.as_deref(), here.to_str());
+
+        // In its own, which then counts until the end.
+        agent.switch_session_in(&file, &there).await.unwrap();
+        assert_eq!(folder().await, there.to_str().unwrap());
+        agent.new_session(None).await.unwrap();
+        agent.switch_session(&file).await.unwrap();
+        assert_eq!(folder().await, there.to_str().unwrap());
     });
 }

@@ -131,6 +131,10 @@ pub(crate) struct Args {
     #[arg(long, value_name = "SESSION", conflicts_with_all = ["fork", "no_session"])]
     pub(crate) session: Option<String>,
 
+    /// Work in this folder on a session of another one: the session's folder, or this one
+    #[arg(long, value_name = "DIR")]
+    pub(crate) session_folder: Option<PathBuf>,
+
     /// Copy this session with all its branches, and continue the copy
     #[arg(long, value_name = "SESSION", conflicts_with = "no_session")]
     pub(crate) fork: Option<String>,

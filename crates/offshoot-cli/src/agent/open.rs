@@ -2,26 +2,45 @@
 
 use std::path::Path;
 
+use offshoot_agent::FolderRefusal;
 use offshoot_session::compose::NewEntry;
 use offshoot_session::session::{NewFork, NewSession, Session};
 use offshoot_session::store::Store as _;
+use offshoot_session::text::spell_name;
 
 use super::Args;
 use crate::app::{App, quoted};
 use crate::error::{CommandError, FailureKind, Result};
 use crate::select;
 
-/// Reports the session's diagnostics. Its working directory must still exist.
-pub(crate) fn check_folder(app: &App, args: &Args, session: &Session) -> Result<()> {
-    let given = args.session.as_deref().or(args.fork.as_deref()).unwrap_or(select::LATEST);
+/// Reports the session's diagnostics, and continues the session in its folder or in the one of `--session-folder`.
+pub(crate) fn enter_folder(app: &App, args: &Args, session: &mut Session) -> Result<()> {
+    let given = session_name(args);
     app.report(session, given);
-    match session.cwd().filter(|cwd| !cwd.is_empty() && !Path::new(cwd).is_dir()) {
-        None => Ok(()),
-        Some(gone) => {
-            Err(CommandError::new(FailureKind::NotFound, format!("the session's folder {gone} is not there any more"))
-                .hint(format!("`offshoot --fork {}` continues a copy in this folder", quoted(given))))
-        }
+    let named = args.session_folder.as_ref().map(|folder| app.environment.path(folder));
+    app.folders.enter(session, named.as_deref()).map_err(|refusal| folder_refused(given, &refusal))
+}
+
+/// The session as the command line names it.
+fn session_name(args: &Args) -> &str {
+    args.session.as_deref().or(args.fork.as_deref()).unwrap_or(select::LATEST)
+}
+
+fn folder_refused(given: &str, refusal: &FolderRefusal) -> CommandError {
+    let copy = format!("`offshoot --fork {}` continues a copy in this folder", quoted(given));
+    let error = CommandError::from(refusal);
+    match refusal {
+        FolderRefusal::Elsewhere { own, .. } => error
+            .hint(format!("`--session-folder {}` works there, `--session-folder .` here", quoted(&shown_path(own))))
+            .hint(copy),
+        FolderRefusal::Gone { .. } => error.hint("`--session-folder .` works in this folder").hint(copy),
+        FolderRefusal::Neither { .. } => error,
     }
+}
+
+/// A path in which nothing is hidden.
+pub(crate) fn shown_path(path: &Path) -> String {
+    spell_name(&path.display().to_string()).into_owned()
 }
 
 /// Opens or creates the session. Nothing is written.

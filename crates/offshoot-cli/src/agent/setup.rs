@@ -100,6 +100,7 @@ pub(crate) fn setup(app: &App, args: &Args, session: &Session, approver: Approve
     setup.limits = RunLimits { turns: args.max_turns, cost: args.max_cost, wait: args.wait_for_limit };
     setup.zone = Zone::local();
     setup.sessions = Arc::new(sessions);
+    setup.folders = app.folders.clone();
     setup.source =
         Some(Arc::new(FolderSetups { app: app.clone(), args: args.clone(), approver: setup.approver.clone() }));
     Ok(setup)

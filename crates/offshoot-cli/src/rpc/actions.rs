@@ -18,6 +18,7 @@ use super::records::{CancelledData, ForkedData, LevelData, ModelData, ModelInUse
 use super::responder::{Answered, RpcData, RpcFailure};
 use super::server::{RpcServer, not_found};
 use super::ui_request::UiMethod;
+use crate::agent::shown_path;
 use crate::commands::export;
 use crate::error::{CommandError, FailureKind, Result};
 use crate::models::{level_of, next_of};
@@ -86,9 +87,20 @@ fn page_of(file: &Path) -> String {
 }
 
 /// A path, or what commands take as SESSION.
-pub(super) async fn switch_session(server: &RpcServer, given: String) -> Answered {
+pub(super) async fn switch_session(server: &RpcServer, given: String, folder: Option<String>) -> Answered {
+    let folder = folder.map(|folder| server.app.environment.path(folder));
     let file = server.blocking(move |app| app.file(&given)).await?;
-    moved_on(server.agent.switch_session(file).await)
+    let switched = match folder {
+        Some(folder) => server.agent.switch_session_in(file, folder).await,
+        None => server.agent.switch_session(file).await,
+    };
+    match switched {
+        Err(AgentError::Folder(refusal)) => {
+            let choices: Vec<String> = refusal.choices().into_iter().map(shown_path).collect();
+            Err(RpcFailure(format!("{refusal}: `sessionFolder` names the one to work in, {}", choices.join(" or "))))
+        }
+        switched => moved_on(switched),
+    }
 }
 
 /// Another session is open, or an extension did not allow it.

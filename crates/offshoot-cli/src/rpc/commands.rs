@@ -67,7 +67,9 @@ async fn answer(server: &RpcServer, command: RpcCommand, responder: &Responder) 
         RpcCommand::AbortBash => done(server, Command::AbortBash).await,
         RpcCommand::GetSessionStats => answers::stats(server).await,
         RpcCommand::ExportHtml { output_path } => actions::export_html(server, output_path).await,
-        RpcCommand::SwitchSession { session_path } => actions::switch_session(server, session_path).await,
+        RpcCommand::SwitchSession { session_path, session_folder } => {
+            actions::switch_session(server, session_path, session_folder).await
+        }
         RpcCommand::Fork { entry_id } => actions::fork(server, entry_id).await,
         RpcCommand::Clone => actions::moved_on(agent.clone_session().await),
         RpcCommand::GetForkMessages => answers::fork_messages(server).await,

@@ -99,6 +99,9 @@ pub(super) enum RpcCommand {
     },
     SwitchSession {
         session_path: String,
+        /// The folder to work in, if the session's is elsewhere: that one or the one of the start.
+        #[serde(default)]
+        session_folder: Option<String>,
     },
     #[serde(alias = "branch")]
     Fork {

@@ -40,7 +40,7 @@ pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
         return Err(CommandError::usage("--mode rpc goes with neither -p nor --resume"));
     }
     let mut session = agent::open(app, args)?;
-    agent::check_folder(app, args, &session)?;
+    agent::enter_folder(app, args, &mut session)?;
     agent::check_extensions(app, args)?;
     let app = &agent::decided_by_extensions(app, args, &session, TrustPerson::Nobody("rpc"))?;
     let setup = agent::setup(app, args, &session, Approver::Nobody)?;

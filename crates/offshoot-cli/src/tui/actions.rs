@@ -1,8 +1,9 @@
 //! Commands for which the program first looks something up: an entry, a session, a model, a file.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
+use offshoot_agent::FolderRefusal;
 use offshoot_agent::agent_session::AgentSession;
 use offshoot_agent::command::Command;
 use offshoot_agent::model::ScopedModel;
@@ -18,6 +19,7 @@ use offshoot_tui::app::msg::Msg;
 use offshoot_tui::slash::LabelRequest;
 
 use super::job_context::{JobContext, ask, blocking};
+use crate::agent::shown_path;
 use crate::app::App;
 use crate::commands::{export, import};
 use crate::error::{CommandError, FailureKind, Result};
@@ -122,23 +124,41 @@ pub(super) async fn resume(context: &JobContext, agent: &AgentSession, given: St
 /// Opens a session file. If its folder does not exist here, a copy in this folder is opened.
 pub(super) async fn open(context: &JobContext, agent: &AgentSession, file: PathBuf) -> Result<()> {
     let app = context.app.clone();
-    let (file, note) = blocking(move || here(&app, file)).await?;
+    let (file, note) = match blocking(move || standing(&app, file)).await? {
+        Openable::Now(file) => (file, None),
+        Openable::Copy(file, note) => (file, Some(note)),
+        Openable::Asking(file, refusal) => {
+            context.tell(Msg::SessionFolder(file, refusal));
+            return Ok(());
+        }
+    };
     note.into_iter().for_each(|note| context.notice(Level::Warning, note));
-    ask(context, agent, Command::SwitchSession(file)).await;
+    ask(context, agent, Command::SwitchSession { file, folder: None }).await;
     Ok(())
 }
 
-fn here(app: &App, file: PathBuf) -> Result<(PathBuf, Option<String>)> {
+enum Openable {
+    Now(PathBuf),
+    /// With a note about the original.
+    Copy(PathBuf, String),
+    /// The user must name the folder.
+    Asking(PathBuf, FolderRefusal),
+}
+
+fn standing(app: &App, file: PathBuf) -> Result<Openable> {
     let mut session = app.open_file(&file)?;
-    let gone = session.cwd().filter(|cwd| !cwd.is_empty() && !Path::new(cwd).is_dir()).map(str::to_owned);
-    let Some(gone) = gone else { return Ok((file, None)) };
+    let gone = match app.folders.enter(&mut session, None) {
+        Ok(()) => return Ok(Openable::Now(file)),
+        Err(FolderRefusal::Gone { own, .. }) => shown_path(&own),
+        Err(refusal) => return Ok(Openable::Asking(file, refusal)),
+    };
     let (store, cwd) = (app.store()?, app.cwd());
     let name = app.fork_name(&session, &store, &cwd)?;
     let fork = NewFork { cwd: Some(&cwd), name: name.as_deref(), ..NewFork::default() };
     let copy = session.export(&fork, |id, time| store.place(&cwd, id, time))?;
     let copied = copy.file.ok_or_else(|| CommandError::new(FailureKind::Failed, "the copy has no file"))?;
     let cwd = app.environment.short(&cwd);
-    Ok((copied, Some(format!("the session's folder {gone} is not there: this is a copy of it in {cwd}"))))
+    Ok(Openable::Copy(copied, format!("the session's folder {gone} is not there: this is a copy of it in {cwd}")))
 }
 
 pub(super) async fn label(context: &JobContext, agent: &AgentSession, request: LabelRequest) -> Result<()> {

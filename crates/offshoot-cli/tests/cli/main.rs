@@ -64,6 +64,7 @@ mod sandbox;
 mod sandbox_escapes;
 mod sandbox_work;
 mod scoped_models;
+mod session_folder;
 mod settings;
 mod show;
 mod switch;

@@ -244,7 +244,7 @@ fn a_session_of_another_folder_has_that_folders_prompt() {
     let sessions = client.ask(json!({"type": "list_sessions", "all": true}))["sessions"].clone();
     let file = sessions.as_array().unwrap().iter().find(|one| one["cwd"] == other.to_str().unwrap());
     let file = file.unwrap_or_else(|| panic!("{sessions}"))["path"].clone();
-    client.ask(json!({"type": "switch_session", "sessionPath": file}));
+    client.ask(json!({"type": "switch_session", "sessionPath": file, "sessionFolder": other}));
     assert!(names(&mut client).contains("wonder"));
     client.prompt("there again");
     client.event("agent_settled");

@@ -344,6 +344,8 @@ pub enum Picking {
     Thinking(Vec<ThinkingLevel>),
     Approval,
     Trust,
+    /// The folders in which the session of a file can be continued.
+    SessionFolder(PathBuf, Vec<PathBuf>),
     /// Branches, by the ids of their last entries.
     Branch(Vec<String>),
 }

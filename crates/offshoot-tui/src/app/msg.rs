@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use offshoot_agent::FolderRefusal;
 use offshoot_agent::approval::ApprovalMode;
 use offshoot_agent::branch_files::FilePatch;
 use offshoot_agent::command::{Command, Reply};
@@ -64,6 +65,8 @@ pub enum Msg {
     /// Whether the folder is trusted, in words, and what each answer means, in the order of
     /// [`super::cmd::TrustAnswer::ALL`].
     Trust(String, [String; 3]),
+    /// The session of a file is opened where the user chooses.
+    SessionFolder(PathBuf, FolderRefusal),
     Answered(Box<Command>, Result<Reply, AgentError>),
     Looked(Box<Looked>),
     Opened(Opened),

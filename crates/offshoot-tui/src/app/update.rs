@@ -101,6 +101,7 @@ fn apply(model: &mut Model, msg: Msg) -> Vec<Cmd> {
         Msg::Source(words) => overlay::source(model, &words),
         Msg::Called(called, completeness) => keys::called(model, called, completeness),
         Msg::Reloaded(reloaded) => settings::reloaded(model, *reloaded),
+        Msg::SessionFolder(file, refusal) => overlay::session_folder(model, file, &refusal),
         Msg::Trust(standing, answers) => overlay::trust(model, &standing, answers),
         Msg::Patches(first, second, patches) => overlay::patches(model, [&first, &second], patches),
         Msg::Answered(command, result) => agent::answered(model, &command, result),

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Mutex, PoisonError};
 
+use offshoot_agent::WorkFolders;
 use offshoot_session::session::{Durability, SpillPolicy};
 use offshoot_session::store::{Flavour, Root};
 use offshoot_tui::overlay::sessions::search::TextHits;
@@ -43,6 +44,7 @@ impl World {
         let ui = Ui::new(&environment, ColorWhen::Never, false);
         let (durability, spill_policy) = (Durability::default(), SpillPolicy::default());
         let app = App {
+            folders: WorkFolders::new(&environment.cwd),
             ui,
             environment,
             session_dir: None,

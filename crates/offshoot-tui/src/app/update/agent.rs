@@ -158,7 +158,7 @@ fn done(model: &mut Model, command: &Command) -> Vec<Cmd> {
         | Command::NavigateTree(_)
         | Command::BringBack(_)
         | Command::NewSession { .. }
-        | Command::SwitchSession(_)
+        | Command::SwitchSession { .. }
         | Command::Fork { .. }
         | Command::ForkAt { .. }
         | Command::Clone
@@ -225,7 +225,7 @@ fn refused(model: &mut Model, command: &Command, error: &AgentError) -> Vec<Cmd>
         | Command::WaitForIdle
         | Command::AbortBash
         | Command::NewSession { .. }
-        | Command::SwitchSession(_)
+        | Command::SwitchSession { .. }
         | Command::Fork { .. }
         | Command::ForkAt { .. }
         | Command::Clone

@@ -1,12 +1,15 @@
 //! Opens overlays, and handles their keys and requests.
 
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use offshoot_agent::FolderRefusal;
 use offshoot_agent::approval::ApprovalMode;
 use offshoot_agent::branch_files::FilePatch;
 use offshoot_agent::command::Command;
 use offshoot_agent::provider::Model as LanguageModel;
 use offshoot_agent::turn::{BringBack, Navigation};
+use offshoot_session::text::spell_name;
 use offshoot_session::transcript::Level;
 use offshoot_session::tree::NodeIx;
 use offshoot_settings::{Scope, Value};
@@ -196,6 +199,9 @@ fn picked(model: &mut Model, outcome: pick::PickOutcome, picking: &Picking) -> V
         }
         Picking::Thinking(levels) => levels.get(number).map(|level| Command::SetThinkingLevel(*level)),
         Picking::Approval => ApprovalMode::ALL.get(number).map(|mode| Command::SetApproval(*mode)),
+        Picking::SessionFolder(file, folders) => folders
+            .get(number)
+            .map(|folder| Command::SwitchSession { file: file.clone(), folder: Some(folder.clone()) }),
         Picking::Branch(leaves) => leaves
             .get(number)
             .map(|leaf| Command::NavigateTree(Navigation { target: leaf.clone(), ..Navigation::default() })),
@@ -238,6 +244,23 @@ pub(super) fn trust(model: &mut Model, standing: &str, answers: [String; 3]) -> 
     let names = ["trust this folder", "trust the folder above", "never trust it"];
     let choices = names.iter().zip(answers).map(|(name, detail)| Choice { detail, ..Choice::new(*name) }).collect();
     model.overlay = Some(Overlay::Pick(Box::new(Pick::new(standing, choices)), Picking::Trust));
+    Vec::new()
+}
+
+/// Asks in which folder a session from elsewhere is continued. The answer counts for this start.
+pub(super) fn session_folder(model: &mut Model, file: PathBuf, refusal: &FolderRefusal) -> Vec<Cmd> {
+    let folders: Vec<PathBuf> = refusal.choices().into_iter().map(Path::to_path_buf).collect();
+    let names: &[&str] =
+        if folders.len() == 1 { &["in this folder"] } else { &["in the session's folder", "in this folder"] };
+    let shown = |folder: &PathBuf| spell_name(&folder.display().to_string()).into_owned();
+    let mut choices: Vec<Choice> = names
+        .iter()
+        .zip(&folders)
+        .map(|(name, folder)| Choice { detail: shown(folder), ..Choice::new(*name) })
+        .collect();
+    choices.push(Choice::new("do not open it"));
+    let pick = Pick::new("This session belongs to another folder. Where shall the agent work?", choices);
+    model.overlay = Some(Overlay::Pick(Box::new(pick), Picking::SessionFolder(file, folders)));
     Vec::new()
 }
 
