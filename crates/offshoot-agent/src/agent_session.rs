@@ -10,7 +10,7 @@ use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
 use crate::command::{Command, Forked, Reply, Standing, UserPrompt};
-use crate::driver::{Driver, DriverInput, leave_foreign_turn};
+use crate::driver::{Driver, DriverInput, leave_foreign_turn, unanswered};
 use crate::error::AgentError;
 use crate::event::{BashResult, CompactionResult, Event};
 use crate::extensions::{Extensions, Leaving, Said, SaidVerdict};
@@ -223,7 +223,7 @@ impl AgentSession {
             }
         };
         drop(in_order);
-        replied.await.map_err(|_| AgentError::Ended)?
+        replied.await.map_err(|_| unanswered(&self.inner.to))?
     }
 
     /// Opens another session, if extensions allow it; they hear of the end of this one and the start of the other.
@@ -245,7 +245,7 @@ impl AgentSession {
     }
 
     async fn send(&self, command: Command) -> Result<Reply> {
-        self.post(command)?.await.map_err(|_| AgentError::Ended)?
+        self.post(command)?.await.map_err(|_| unanswered(&self.inner.to))?
     }
 
     fn post(&self, command: Command) -> Result<oneshot::Receiver<Result<Reply>>> {
@@ -477,7 +477,7 @@ impl AgentSession {
         let (answer, answered) = oneshot::channel();
         let send = Box::new(move |writer: &WriterHandle| writer.send(job, move |done| drop(answer.send(done))));
         self.inner.to.send(DriverInput::Read(send)).map_err(|_| AgentError::Ended)?;
-        answered.await.map_err(|_| AgentError::Ended)?
+        answered.await.map_err(|_| unanswered(&self.inner.to))?
     }
 
     /// Counts and costs of the session: in all, on the open branch, and on every branch. Each entry counts once.

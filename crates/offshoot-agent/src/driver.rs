@@ -30,7 +30,7 @@ use tokio::sync::oneshot;
 use tokio::task::AbortHandle;
 
 use crate::command::{Command, Reply};
-use crate::crash::{Crash, caught};
+use crate::crash::{Crash, caught, caught_task};
 use crate::error::AgentError;
 use crate::event::Event;
 use crate::extensions::{Extensions, Question, RunAdditions, RunStart};
@@ -102,6 +102,11 @@ pub(crate) enum DriverInput {
     /// Extensions have added to the end of a turn or a run.
     Bounded(Box<boundaries::Bounded>),
     ExtensionCrashed(String),
+    /// A task of a turn has ended without its result.
+    TaskCrashed {
+        ticket: Ticket,
+        crash: Crash,
+    },
     Printed(Printed),
     Ran(Result<BashRun, String>),
     Approval(ApprovalInput),
@@ -110,6 +115,14 @@ pub(crate) enum DriverInput {
 }
 
 pub(crate) type Waiter = oneshot::Sender<Result<Reply, AgentError>>;
+
+/// Why a command has no reply.
+pub(crate) fn unanswered(to: &UnboundedSender<DriverInput>) -> AgentError {
+    match to.is_closed() {
+        true => AgentError::Ended,
+        false => AgentError::Failed("a part of the agent crashed while it did this".to_owned()),
+    }
+}
 
 /// A step of the answer, or why its stream broke off.
 type AnswerDelta = (Ticket, Result<Delta, String>);
@@ -255,7 +268,7 @@ impl Driver {
         self.outbox.tell(Event::SessionShutdown { reason: "quit" });
     }
 
-    /// Code that the loop itself calls has panicked, such as the name of a tool: what is running ends, and who waits is told.
+    /// Code that the loop or a task of a turn calls has panicked, such as a clock: what is running ends, and who waits is told.
     fn crashed(&mut self, crash: Crash) {
         self.cancel();
         self.review = None;
@@ -319,6 +332,9 @@ impl Driver {
             DriverInput::ExtensionCrashed(message) => {
                 self.outbox.tell_front_ends(Event::Notice { code: "crashed", message, entry_id: None });
             }
+            DriverInput::TaskCrashed { ticket, crash } if self.state.is_current(ticket) => self.crashed(crash),
+            // What it was for has ended.
+            DriverInput::TaskCrashed { .. } => {}
             DriverInput::Printed(printed) => self.printed(printed),
             DriverInput::Ran(run) => self.ran(run),
             DriverInput::Approval(input) => self.approval(input),
@@ -366,15 +382,22 @@ impl Driver {
 
     fn wait(&mut self, ticket: Ticket, ms: u64) {
         let (own, clock) = (self.own.clone(), Arc::clone(&self.setup.clock));
-        self.spawn(async move {
+        self.spawn(ticket, async move {
             wait::pass(clock.as_ref(), ms).await;
             drop(own.send(DriverInput::Machine(TurnInput::Elapsed { ticket })));
         });
     }
 
-    fn spawn(&mut self, task: impl Future<Output = ()> + Send + 'static) {
+    /// Runs what a turn waits for. If it panics, the turn ends.
+    fn spawn(&mut self, ticket: Ticket, task: impl Future<Output = ()> + Send + 'static) {
+        let own = self.own.clone();
+        let guarded = async move {
+            if let Err(crash) = caught_task(|| task).await {
+                drop(own.send(DriverInput::TaskCrashed { ticket, crash }));
+            }
+        };
         self.tasks.retain(|task| !task.is_finished());
-        self.tasks.push(tokio::spawn(task).abort_handle());
+        self.tasks.push(tokio::spawn(guarded).abort_handle());
     }
 
     fn cancel(&mut self) {

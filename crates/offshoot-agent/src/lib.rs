@@ -6,6 +6,7 @@
 #![warn(missing_docs)]
 #![cfg_attr(test, allow(clippy::disallowed_methods, reason = "tests make files and folders as they need them"))]
 
+pub mod crash;
 mod words;
 pub mod lenient_json;
 mod process;
@@ -27,7 +28,6 @@ pub mod context_files;
 pub mod resources;
 pub mod system_prompt;
 pub mod window;
-pub mod crash;
 mod work_folder;
 pub mod error;
 pub mod stored_prompt;

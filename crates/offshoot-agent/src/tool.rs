@@ -9,6 +9,7 @@ use std::sync::Arc;
 use serde_json::Value;
 use tokio::sync::mpsc::UnboundedSender;
 
+use crate::crash::Crash;
 use crate::message::Block;
 use crate::provider::ToolSpec;
 use crate::sandbox::Sandbox;
@@ -116,6 +117,11 @@ impl ToolOutcome {
     /// The text should help the model to correct its call.
     pub fn failed(text: impl Into<String>) -> Self {
         Self { is_error: true, ..Self::text(text) }
+    }
+
+    /// The result of a call whose tool panicked.
+    pub(crate) fn crashed(name: &str, crash: &Crash) -> Self {
+        Self::failed(format!("The tool {name} crashed: {crash}. What it was doing may be half done."))
     }
 
     /// Adds to the last text.

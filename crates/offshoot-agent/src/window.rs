@@ -70,10 +70,27 @@ impl Window {
     /// [`OversizedPrompt`].
     pub fn check(&self, message: &Message) -> Result<(), OversizedPrompt> {
         let tokens = tokens_of(message);
-        if tokens.saturating_mul(4) <= self.tokens.saturating_mul(5) {
+        if self.may_fit(tokens) {
             return Ok(());
         }
         Err(OversizedPrompt { tokens, window: self.clone(), found_by: SizeJudge::Estimate })
+    }
+
+    /// Refuses what an extension adds to the context, if that alone cannot fit. It is named as in `a custom_message`.
+    ///
+    /// # Errors
+    /// Why, in words.
+    pub(crate) fn check_addition(&self, what: &str, message: &Message) -> Result<(), String> {
+        let tokens = tokens_of(message);
+        if self.may_fit(tokens) {
+            return Ok(());
+        }
+        let (tokens, window, model) = (grouped(tokens), grouped(self.tokens), &self.model);
+        Err(format!("{what} alone has about {tokens} tokens, and the window of {model} has {window}"))
+    }
+
+    fn may_fit(&self, tokens: u64) -> bool {
+        tokens.saturating_mul(4) <= self.tokens.saturating_mul(5)
     }
 }
 

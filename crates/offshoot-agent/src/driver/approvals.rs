@@ -11,6 +11,7 @@ use super::commands::{answer, refuse};
 use super::{Driver, DriverInput, Waiter, WriteOf};
 use crate::approval::{ApprovalDecision, ApprovalMode, CallView, Decision, Permissions, Rule, decide};
 use crate::command::Reply;
+use crate::crash::caught;
 use crate::error::AgentError;
 use crate::event::{ApprovalOutcome, ApprovalRecord, ApprovedBy, Event};
 use crate::key_redactor::KeyRedactor;
@@ -99,9 +100,7 @@ impl Asker {
         stop: &mut oneshot::Receiver<()>,
     ) -> Result<(), ToolOutcome> {
         loop {
-            let Some((decision, tier, diff)) = self.decide(tool, call, context).await else {
-                return Err(ToolOutcome::failed("the approval broke down, which is a bug of offshoot"));
-            };
+            let (decision, tier, diff) = self.decide(tool, call, context).await?;
             let (reason, grant) = match decision {
                 Decision::Run => return Ok(()),
                 Decision::Refuse { words, rule } => {
@@ -172,31 +171,35 @@ impl Asker {
         }
     }
 
-    /// The decision, the call's tier, and what it would change if somebody is asked.
+    /// The decision, the call's tier, and what it would change if somebody is asked. A tool that cannot tell is not run.
     async fn decide(
         &self,
         tool: &Arc<dyn Tool>,
         call: &Call,
         context: &Arc<ToolContext>,
-    ) -> Option<(Decision, &'static str, Option<String>)> {
+    ) -> Result<(Decision, &'static str, Option<String>), ToolOutcome> {
         let (tool, permissions) = (tool.clone(), self.permissions.clone());
         let (name, arguments, context) = (call.name.clone(), call.arguments.clone(), context.clone());
-        let decided = tokio::task::spawn_blocking(move || {
+        let judge = move || {
             let tier = tool.tier(&arguments, &context);
             let view = CallView { tool: &name, tier: &tier, cwd: &context.cwd, home: context.home.as_deref() };
             let decision = decide(&permissions, &view);
             let is_asked = matches!(decision, Decision::Ask { .. });
             let diff = if is_asked { tool.preview(arguments, &context) } else { None };
             (decision, tier.name(), diff)
-        });
-        decided.await.ok()
+        };
+        match tokio::task::spawn_blocking(|| caught(judge)).await {
+            Ok(decided) => decided.map_err(|crash| ToolOutcome::crashed(&call.name, &crash)),
+            Err(_ended) => Err(ToolOutcome::stopped(None)),
+        }
     }
 
     /// The call runs in any case: it was allowed.
     async fn keep(&self, rules: Arc<dyn RuleStore>, rule: Rule) {
         let kept = rule.clone();
-        let kept = tokio::task::spawn_blocking(move || rules.allow(&kept)).await;
-        if let Err(why) = kept.unwrap_or_else(|_| Err("writing it broke down, which is a bug of offshoot".to_owned())) {
+        let keep =
+            move || caught(|| rules.allow(&kept)).unwrap_or_else(|crash| Err(format!("writing it crashed: {crash}")));
+        if let Ok(Err(why)) = tokio::task::spawn_blocking(keep).await {
             self.send(ApprovalInput::NotKept(rule, why));
         }
     }

@@ -15,8 +15,9 @@ use super::{Driver, DriverInput};
 use crate::error::AgentError;
 use crate::event::Event;
 use crate::extensions::{EndAdditions, EndedTurn};
-use crate::message::{AssistantMessage, Message, StopReason, ToolResultMessage};
+use crate::message::{AssistantMessage, Message, StopReason, ToolResultMessage, UserMessage};
 use crate::turn::{Ticket, TurnInput};
+use crate::window::Window;
 use crate::words::in_words;
 use crate::writer::OwnedSession;
 
@@ -100,6 +101,7 @@ impl Driver {
     pub(super) fn end_recorded(&mut self, end: RecordedEnd) {
         let (own, handle, extensions) = (self.own.clone(), self.writer.handle().clone(), self.setup.extensions.clone());
         let has_queue = self.state.has_queue();
+        let window = Window::of(&self.setup.model);
         drop(tokio::spawn(async move {
             let additions = match (&end.ended, extensions) {
                 (Ended::Turn(turn), Some(extensions)) => extensions.turn_end(turn.clone()).await,
@@ -108,7 +110,7 @@ impl Driver {
             };
             let event = end.ended.name();
             handle.send(
-                move |owned| add(owned, additions, (event, has_queue)),
+                move |owned| add(owned, additions, &EndOfWork { event, has_queue, window }),
                 move |done| {
                     let bounded = Bounded { end, written: done.and_then(|written| written) };
                     drop(own.send(DriverInput::Bounded(Box::new(bounded))));
@@ -138,14 +140,22 @@ impl Driver {
     }
 }
 
+/// To what extensions add.
+struct EndOfWork {
+    event: &'static str,
+    has_queue: bool,
+    window: Option<Window>,
+}
+
 /// Writes the drafts of extensions: all of them, or none if one is refused.
-fn add(
-    owned: &mut OwnedSession,
-    additions: EndAdditions,
-    (event, has_queue): (&'static str, bool),
-) -> Result<AddedAtEnd, AgentError> {
+fn add(owned: &mut OwnedSession, additions: EndAdditions, end: &EndOfWork) -> Result<AddedAtEnd, AgentError> {
     let EndAdditions { entries, continues } = additions;
-    let composed = entries.iter().map(|draft| compose(owned.session(), draft)).collect::<Result<Vec<_>, _>>();
+    let EndOfWork { event, has_queue, window } = end;
+    let composed = entries.iter().map(|draft| {
+        window.as_ref().map_or(Ok(()), |window| check_size(draft, window))?;
+        compose(owned.session(), draft)
+    });
+    let composed = composed.collect::<Result<Vec<_>, _>>();
     let written = composed.map_err(AgentError::Failed).and_then(|entries| match entries.is_empty() {
         true => Ok(Vec::new()),
         false => owned.append_with_events(&entries),
@@ -157,7 +167,7 @@ fn add(
         }
         Err(why) => return Err(why),
     };
-    let can_continue = has_queue || !continues || ends_with_a_question(owned.session());
+    let can_continue = *has_queue || !continues || ends_with_a_question(owned.session());
     let nothing = || format!("{event} requested continuation without runnable model context");
     let refused = refused.or_else(|| (!can_continue).then(nothing));
     Ok(AddedAtEnd { events, continues: continues && can_continue, refused })
@@ -188,6 +198,20 @@ fn ends_with_a_question(session: &Session) -> bool {
     let Ok(context) = session.context() else { return false };
     let last = context.messages(session).filter_map(Result::ok).filter(|message| message.role != Role::System).last();
     last.is_some_and(|message: context::Message| message.role != Role::Assistant)
+}
+
+/// Refuses a draft whose words would be in every later request and fit none.
+fn check_size(draft: &Value, window: &Window) -> Result<(), String> {
+    let kind = draft["type"].as_str().unwrap_or_default();
+    let words = match kind {
+        "custom_message" => &draft["content"],
+        "context_edit" => &draft["replacement"]["content"],
+        "compaction" => &draft["summary"],
+        _ => return Ok(()),
+    };
+    // What is no content is refused for that reason.
+    let Ok(content) = serde_json::from_value(words.clone()) else { return Ok(()) };
+    window.check_addition(&format!("a {kind}"), &UserMessage { content, timestamp: 0 }.into())
 }
 
 /// An entry that an extension has drafted.

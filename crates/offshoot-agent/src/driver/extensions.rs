@@ -14,6 +14,7 @@ use crate::extensions::{Extensions, Question, RunAdditions, RunStart};
 use crate::message::{Block, Content, CustomMessage, Message, UserMessage};
 use crate::request;
 use crate::turn::{Ticket, TurnInput};
+use crate::window::Window;
 use crate::writer::OwnedSession;
 
 impl Driver {
@@ -45,7 +46,19 @@ impl Driver {
     pub(super) fn admitted(&mut self, ticket: Ticket, additions: RunAdditions) {
         let RunAdditions { messages, system } = additions;
         self.run_system = system;
-        let added = messages.into_iter().map(|message| self.dated(message)).collect();
+        let window = Window::of(&self.setup.model);
+        let (mut added, mut refused) = (Vec::new(), Vec::new());
+        for message in messages {
+            let what = format!("its message {}", message.custom_type);
+            let message = self.dated(message);
+            match window.as_ref().map_or(Ok(()), |window| window.check_addition(&what, &message)) {
+                Ok(()) => added.push(message),
+                Err(why) => refused.push(why),
+            }
+        }
+        if let Some(extensions) = &self.setup.extensions {
+            refused.into_iter().for_each(|why| extensions.refused("before_agent_start", why));
+        }
         self.step(TurnInput::Admitted { ticket, added });
     }
 

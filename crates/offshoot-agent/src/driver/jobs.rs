@@ -17,7 +17,6 @@ use super::asked_summaries::{self, about_compaction, about_move, given_compactio
 use super::bring_back::{self, Limits, ReadyBringBack};
 use super::summaries::{JobResources, asked, drafted_branch, summarise, without_model};
 use super::{Driver, DriverInput};
-use crate::crash::caught_task;
 use crate::error::AgentError;
 use crate::event::{CompactionResult, Event, RawJson, Reason};
 use crate::extensions::{GivenSummary, Happening, SummaryVerdict};
@@ -67,22 +66,17 @@ impl Driver {
         let Frame { system, tools, .. } = self.frame();
         let overhead = overhead_tokens(&system, &tools);
         let limits = Limits { budget, window: self.setup.model.context_window, overhead };
-        self.spawn(async move {
-            let ready = caught_task(|| async {
-                match job {
-                    Job::Compaction { instructions, reason } => {
-                        let begins = || drop(own.send(DriverInput::Machine(TurnInput::Planned { ticket })));
-                        compaction(&resources, settings, (instructions, reason), begins).await
-                    }
-                    Job::Navigation(navigation) => walk(&resources, navigation, budget).await,
-                    Job::BringBack(what) => bring_back::plan(&resources, what, limits)
-                        .await
-                        .map(|(ready, warning)| ReadyJob { what: JobWork::BringBack(ready), warning }),
+        self.spawn(ticket, async move {
+            let ready = match job {
+                Job::Compaction { instructions, reason } => {
+                    let begins = || drop(own.send(DriverInput::Machine(TurnInput::Planned { ticket })));
+                    compaction(&resources, settings, (instructions, reason), begins).await
                 }
-            });
-            let ready = ready.await.unwrap_or_else(|crash| {
-                Err(JobDraft::Failed(AgentError::Crashed { what: "the work on the session", crash }))
-            });
+                Job::Navigation(navigation) => walk(&resources, navigation, budget).await,
+                Job::BringBack(what) => bring_back::plan(&resources, what, limits)
+                    .await
+                    .map(|(ready, warning)| ReadyJob { what: JobWork::BringBack(ready), warning }),
+            };
             drop(own.send(DriverInput::Drafted { ticket, ready: Box::new(ready) }));
         });
     }

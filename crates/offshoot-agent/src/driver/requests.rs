@@ -40,7 +40,7 @@ impl Driver {
         let (own, keys, model) = (self.own.clone(), self.setup.keys.clone(), self.setup.model.clone());
         let extensions = self.extensions_for(Question::BeforeRun);
         let start = self.run_start.take().filter(|_| extensions.is_some());
-        self.spawn(async move {
+        self.spawn(ticket, async move {
             let admitted = match accessed(keys.as_ref(), &model).await {
                 Ok(_) => Ok(match (extensions, start) {
                     (Some(extensions), Some(start)) => extensions.before_run(start).await,
@@ -58,7 +58,7 @@ impl Driver {
     /// Estimates the request as it is before extensions change its messages.
     pub(super) fn measure(&mut self, ticket: Ticket) {
         let (own, handle, frame) = (self.own.clone(), self.writer.handle().clone(), self.frame());
-        self.spawn(async move {
+        self.spawn(ticket, async move {
             let built = handle.ask(move |owned| request::build(owned.session(), frame));
             let input = match built.await.and_then(|built| built) {
                 Ok(Built { tokens, .. }) => TurnInput::Measured { ticket, tokens },
@@ -96,7 +96,7 @@ impl Driver {
         let Frame { model, thinking, system, tools, .. } = self.frame();
         let extensions = self.setup.extensions.clone();
         let pictures = self.pictures.clone();
-        self.spawn(async move {
+        self.spawn(ticket, async move {
             let changed = match (messages, extensions) {
                 (Some(messages), Some(extensions)) => {
                     let (system, tools) = (system.clone(), tools.clone());
@@ -177,7 +177,7 @@ impl Driver {
         };
         let spending = self.spending.clone();
         let (provider, answer_to) = (self.provider(), self.answer.clone());
-        self.spawn(async move {
+        self.spawn(ticket, async move {
             let listening = caught_task(|| {
                 let deltas = provider.stream(request).inspect(move |delta| spending.answered(delta));
                 listen(Box::pin(deltas), expected, (ticket, answer_to.clone()))

@@ -9,7 +9,7 @@ use super::approvals::{Asker, CallPlace};
 use super::commands::answer;
 use super::{Driver, DriverInput, Waiter};
 use crate::command::{BuiltInTool, NestedCall, Reply, ToolList};
-use crate::crash::{Crash, caught_task};
+use crate::crash::caught_task;
 use crate::extensions::{CallVerdict, Extensions, Question};
 use crate::message::Block;
 use crate::tool::{Tool, ToolContext, ToolOutcome};
@@ -33,7 +33,7 @@ impl Driver {
         let (judged, next) = oneshot::channel::<()>();
         let before = self.judged.replace((ticket, next)).filter(|(turn, _)| *turn == ticket).map(|(_, before)| before);
         let mut stopped = self.stop_of_call();
-        self.spawn(async move {
+        self.spawn(ticket, async move {
             let redactor = run.asker.redactor.clone();
             let show = |outcome| {
                 let partial = TurnInput::Partial { ticket, call: index, outcome: redactor.redact(outcome) };
@@ -41,7 +41,7 @@ impl Driver {
             };
             let name = call.name.clone();
             let outcome = caught_task(|| run.run(call, (before, Some(judged)), &mut stopped, show)).await;
-            let outcome = outcome.unwrap_or_else(|crash| crashed(&name, &crash));
+            let outcome = outcome.unwrap_or_else(|crash| ToolOutcome::crashed(&name, &crash));
             let (outcome, at) = (redactor.redact(outcome), clock.now());
             drop(own.send(DriverInput::Machine(TurnInput::Ended { ticket, call: index, outcome, at })));
         });
@@ -56,7 +56,7 @@ impl Driver {
         };
         let run = self.call_run(CallPlace { ticket, index }, &call);
         let mut stopped = self.stop_of_call();
-        self.spawn(async move {
+        self.spawn(ticket, async move {
             let redactor = run.asker.redactor.clone();
             let show = |outcome| drop(steps.send(redactor.redact(outcome)));
             let name = call.name.clone();
@@ -65,7 +65,7 @@ impl Driver {
                 biased;
                 // Dropping the run stops the tool.
                 () = reply.closed() => return,
-                outcome = running => outcome.unwrap_or_else(|crash| crashed(&name, &crash)),
+                outcome = running => outcome.unwrap_or_else(|crash| ToolOutcome::crashed(&name, &crash)),
             };
             answer(reply, Reply::Outcome(redactor.redact(outcome)));
         });
@@ -104,10 +104,6 @@ impl Driver {
             let _ = stop.send(());
         }
     }
-}
-
-fn crashed(name: &str, crash: &Crash) -> ToolOutcome {
-    ToolOutcome::failed(format!("The tool {name} crashed: {crash}. What it was doing may be half done."))
 }
 
 /// What a call needs to run.

@@ -310,6 +310,11 @@ impl TurnState {
         self.job_end = None;
     }
 
+    /// Whether something runs under this ticket.
+    pub(crate) fn is_current(&self, ticket: Ticket) -> bool {
+        self.ticket == ticket && !self.is_idle()
+    }
+
     /// Whether the request of this ticket is being built.
     pub(crate) fn is_building(&self, ticket: Ticket) -> bool {
         self.ticket == ticket && matches!(self.phase, Phase::Building)

@@ -1,6 +1,7 @@
 //! Writes that fail: who asked for one is told, the next one tries the disk anew, and no word is lost.
 
 use std::fs::File;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -10,11 +11,13 @@ use offshoot_agent::error::AgentError;
 use offshoot_agent::event::Event;
 use offshoot_agent::message::{Content, CustomMessage};
 use offshoot_agent::provider::{Model, ThinkingLevel};
+use offshoot_agent::summarise::{Summarise, Summary};
 use offshoot_agent::testing::script::{Reply, Say};
 use offshoot_agent::turn::{BringBack, Navigation, Settled};
 use offshoot_session::clock::SystemClock;
 use offshoot_session::id::RandomIds;
 use offshoot_session::session::{NewSession, Options, Session};
+use offshoot_session::summariser::Answer;
 use offshoot_session::testing::FaultMedium;
 use serde_json::json;
 
@@ -26,13 +29,29 @@ enum Fault {
     Locked(File),
     /// The disk is full.
     Full(FaultMedium),
+    /// The folder of the sessions is gone, and a file has its name.
+    NoFolder(PathBuf),
 }
+
+/// Each of them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum FaultKind {
+    Locked,
+    Full,
+    NoFolder,
+}
+
+const FAULTS: [FaultKind; 3] = [FaultKind::Locked, FaultKind::Full, FaultKind::NoFolder];
 
 impl Fault {
     fn begin(&self) {
         match self {
             Self::Locked(file) => file.lock().unwrap(),
             Self::Full(medium) => medium.set_full(true),
+            Self::NoFolder(folder) => {
+                std::fs::remove_dir_all(folder).unwrap();
+                std::fs::write(folder, "").unwrap();
+            }
         }
     }
 
@@ -40,16 +59,34 @@ impl Fault {
         match self {
             Self::Locked(file) => file.unlock().unwrap(),
             Self::Full(medium) => medium.set_full(false),
+            Self::NoFolder(folder) => {
+                std::fs::remove_file(folder).unwrap();
+                std::fs::create_dir(folder).unwrap();
+            }
         }
     }
 }
 
-/// An agent with two answers behind it.
+/// Writes every summary at once.
+struct FixedSummariser;
+
+impl Summarise for FixedSummariser {
+    fn summarise(&self, _: offshoot_session::summariser::Request) -> Summary {
+        Box::pin(std::future::ready(Ok(Answer { text: "in short".to_owned(), usage: None })))
+    }
+}
+
+/// An agent with two answers behind it, of which the second is a copy of one on another branch.
 struct Faulty {
     world: World,
     agent: AgentSession,
     events: Events,
     fault: Fault,
+    /// The first prompt, and prompt and answer on the other branch.
+    first: String,
+    aside: [String; 2],
+    /// The entries before the fault.
+    before: String,
 }
 
 /// No lock is waited for.
@@ -58,8 +95,22 @@ fn options() -> Options {
 }
 
 impl Faulty {
-    async fn locked() -> Self {
-        Self::locked_with(options()).await
+    async fn of(kind: FaultKind) -> Self {
+        let new = NewSession { cwd: "/", ..NewSession::default() };
+        match kind {
+            FaultKind::Locked => Self::locked_with(options()).await,
+            FaultKind::Full => {
+                let (world, medium) = (World::new([]), FaultMedium::new(Vec::new()));
+                let session = Session::over_medium(Box::new(medium.clone()), &new, options()).unwrap();
+                Self::begun(world, session, |_| Fault::Full(medium)).await
+            }
+            FaultKind::NoFolder => {
+                let world = World::new([]);
+                let folder = world.path("sessions");
+                let session = Session::create(&new, options(), |_, _| folder.join("s.jsonl")).unwrap();
+                Self::begun(world, session, |_| Fault::NoFolder(folder)).await
+            }
+        }
     }
 
     async fn locked_with(options: Options) -> Self {
@@ -70,21 +121,35 @@ impl Faulty {
         Self::begun(world, session, |_| Fault::Locked(File::open(&file).unwrap())).await
     }
 
-    async fn full() -> Self {
-        let (world, medium) = (World::new([]), FaultMedium::new(Vec::new()));
-        let new = NewSession { cwd: "/", ..NewSession::default() };
-        let session = Session::over_medium(Box::new(medium.clone()), &new, options()).unwrap();
-        Self::begun(world, session, |_| Fault::Full(medium)).await
-    }
-
     async fn begun(world: World, session: Session, fault: impl FnOnce(&World) -> Fault) -> Self {
-        world.server.add(["one", "two"].map(Reply::text));
-        let (agent, events) = world.start_with(session, world.setup());
-        for words in ["first", "second"] {
-            assert_eq!(agent.prompt(words).await, Ok(Settled::Done));
-        }
+        world.server.add(["one", "beside"].map(Reply::text));
+        let mut setup = world.setup();
+        setup.summariser = Some(Arc::new(FixedSummariser));
+        setup.compaction.keep_recent_tokens = 1;
+        let (agent, events) = world.start_with(session, setup);
+        let leaf = async || agent.read(|session| session.leaf_id().unwrap().as_str().to_owned()).await.unwrap();
+        assert_eq!(agent.prompt("first").await, Ok(Settled::Done));
+        let answer = leaf().await;
+        assert_eq!(agent.prompt("aside").await, Ok(Settled::Done));
+        let beside = leaf().await;
+        agent
+            .navigate_tree(Navigation { target: answer.clone(), is_behind: true, ..Navigation::default() })
+            .await
+            .unwrap();
+        agent.bring_back(BringBack::Pick { selections: vec![vec![beside.clone()]] }).await.unwrap();
+        let prompt_of = async |answer: &str| {
+            let answer = answer.to_owned();
+            let prompt = agent.read(move |session| {
+                let tree = offshoot_session::entry::Source::tree(session);
+                tree.parent_id(session.find(&answer).unwrap()).unwrap().as_str().to_owned()
+            });
+            prompt.await.unwrap()
+        };
+        let (first, aside) = (prompt_of(&answer).await, [prompt_of(&beside).await, beside]);
         let fault = fault(&world);
-        Self { world, agent, events, fault }
+        let mut faulty = Self { world, agent, events, fault, first, aside, before: String::new() };
+        faulty.before = faulty.entries().await;
+        faulty
     }
 
     /// The session's entries, in a few words each.
@@ -113,24 +178,36 @@ impl Faulty {
     }
 }
 
-/// What is written beside a prompt.
-async fn write(agent: &AgentSession, what: &str, model: &Arc<Model>) -> Result<(), AgentError> {
-    let first = || async {
-        let found = agent.read(|session| {
-            let tree = offshoot_session::entry::Source::tree(session);
-            let is_user = |ix: &_| tree.node(*ix).role() == Some(offshoot_session::kind::Role::User);
-            session
-                .leaf()
-                .and_then(|leaf| tree.path(leaf).into_iter().find(is_user))
-                .and_then(|ix| tree.node(ix).id().cloned())
-        });
-        found.await.unwrap().unwrap().as_str().to_owned()
-    };
+/// Every command that writes beside prompts.
+const WRITES: [&str; 15] = [
+    "name",
+    "label",
+    "model",
+    "thinking",
+    "custom entry",
+    "custom message",
+    "bash",
+    "move",
+    "move with a label",
+    "move with a summary",
+    "pick",
+    "merge",
+    "undo",
+    "compaction",
+    "fork",
+];
+
+async fn write(faulty: &Faulty, what: &str) -> Result<(), AgentError> {
+    let Faulty { agent, first, aside, world, .. } = faulty;
+    let there = Navigation { target: first.clone(), is_behind: true, ..Navigation::default() };
     match what {
         "name" => agent.ask(Command::SetName("a name".to_owned())).await.map(drop),
-        "label" => agent.ask(Command::SetLabel { entry: first().await, label: Some("x".to_owned()) }).await.map(drop),
+        "label" => {
+            let label = Command::SetLabel { entry: first.clone(), label: Some("x".to_owned()) };
+            agent.ask(label).await.map(drop)
+        }
         "model" => {
-            let other = Model { id: "other".to_owned(), ..(**model).clone() };
+            let other = Model { id: "other".to_owned(), ..Model::clone(&world.model) };
             agent.set_model(Arc::new(other)).await
         }
         "thinking" => agent.set_thinking_level(ThinkingLevel::High).await.map(drop),
@@ -147,30 +224,40 @@ async fn write(agent: &AgentSession, what: &str, model: &Arc<Model>) -> Result<(
             };
             agent.ask(Command::Inject { message, delivery: Delivery::Add }).await.map(drop)
         }
-        "move" => {
-            let navigation = Navigation { target: first().await, is_behind: true, ..Navigation::default() };
-            agent.navigate_tree(navigation).await.map(drop)
-        }
+        "bash" => agent.bash("echo of the user", false).await.map(drop),
+        "move" => agent.navigate_tree(there).await.map(drop),
+        "move with a label" => agent.navigate_tree(Navigation { label: Some("x".to_owned()), ..there }).await.map(drop),
+        "move with a summary" => agent.navigate_tree(Navigation { summarize: true, ..there }).await.map(drop),
+        "pick" => agent.bring_back(BringBack::Pick { selections: vec![vec![aside[0].clone()]] }).await.map(drop),
+        "merge" => agent.bring_back(BringBack::Merge { tip: aside[1].clone(), instructions: None }).await.map(drop),
         "undo" => agent.bring_back(BringBack::Undo).await.map(drop),
         "compaction" => agent.compact(None).await.map(drop),
-        "bash" => agent.bash("echo of the user", false).await.map(drop),
         "fork" => agent.clone_session().await.map(drop),
         other => panic!("{other}"),
+    }
+}
+
+/// Each of them succeeds where nothing is in the way: what fails below fails because of the fault.
+#[test]
+fn without_a_fault_everything_is_written() {
+    for what in WRITES {
+        run(async {
+            let faulty = Faulty::of(FaultKind::NoFolder).await;
+            assert_eq!(write(&faulty, what).await, Ok(()), "{what}");
+        });
     }
 }
 
 /// Every command that writes, while something is in the way. Then that is over.
 #[test]
 fn whatever_could_not_be_written_the_next_prompt_is() {
-    let all =
-        ["name", "label", "model", "thinking", "custom entry", "custom message", "move", "undo", "compaction", "bash"];
-    for what in all {
-        for is_full in [false, true] {
+    for what in WRITES {
+        for fault in FAULTS {
             run(async {
-                let named = format!("{what}, full: {is_full}");
-                let mut faulty = if is_full { Faulty::full().await } else { Faulty::locked().await };
+                let named = format!("{what}, {fault:?}");
+                let mut faulty = Faulty::of(fault).await;
                 faulty.fault.begin();
-                let written = write(&faulty.agent, what, &faulty.world.model).await;
+                let written = write(&faulty, what).await;
                 faulty.agent.wait_for_idle().await.unwrap();
                 match what {
                     // They are in effect, or kept: a notice says what is missing.
@@ -179,19 +266,23 @@ fn whatever_could_not_be_written_the_next_prompt_is() {
                         let is_notice = |event: &Event| matches!(event, Event::Notice { code: "not-recorded", .. });
                         faulty.events.until(is_notice).await;
                     }
-                    "undo" | "compaction" => assert!(!matches!(written, Err(AgentError::Ended)), "{named}"),
+                    // A copy has a file of its own.
+                    "fork" if fault != FaultKind::NoFolder => assert_eq!(written, Ok(()), "{named}"),
                     _ => assert!(matches!(written, Err(AgentError::NotWritten(_))), "{named}: {written:?}"),
                 }
                 faulty.fault.end();
                 faulty.goes_on(&named).await;
                 let entries = faulty.entries().await;
-                let before = "assistant \"two\" Stop\n";
+                assert!(what == "fork" || entries.starts_with(&faulty.before), "{named}: {entries}");
                 match what {
                     "bash" => {
-                        assert!(entries.contains(&format!("{before}bash echo of the user\n")), "{named}: {entries}");
+                        assert!(
+                            entries.contains(&format!("{}\nbash echo of the user\n", faulty.before)),
+                            "{named}: {entries}"
+                        );
                     }
                     "custom message" => {
-                        assert!(entries.contains(&format!("{before}custom_message")), "{named}: {entries}");
+                        assert!(entries.contains(&format!("{}\ncustom_message", faulty.before)), "{named}: {entries}");
                     }
                     _ => {}
                 }
@@ -204,14 +295,14 @@ fn whatever_could_not_be_written_the_next_prompt_is() {
 #[test]
 fn a_prompt_that_cannot_be_recorded_is_refused() {
     run(async {
-        for is_full in [false, true] {
-            let mut faulty = if is_full { Faulty::full().await } else { Faulty::locked().await };
+        for fault in FAULTS {
+            let mut faulty = Faulty::of(fault).await;
             faulty.events.all();
             faulty.fault.begin();
             let refused = faulty.agent.prompt("lost?").await;
             assert!(matches!(refused, Err(AgentError::NotWritten(_))), "{refused:?}");
             let names = faulty.events.names();
-            assert_eq!(names, ["agent_start", "turn_start", "failed", "agent_end", "agent_settled"], "full: {is_full}");
+            assert_eq!(names, ["agent_start", "turn_start", "failed", "agent_end", "agent_settled"], "{fault:?}");
             faulty.fault.end();
             faulty.goes_on("a refused prompt").await;
             assert!(!faulty.entries().await.contains("lost?"));
@@ -224,7 +315,7 @@ fn a_prompt_that_cannot_be_recorded_is_refused() {
 #[test]
 fn a_queued_message_that_cannot_be_recorded_stays_queued() {
     run(async {
-        let mut faulty = Faulty::locked().await;
+        let mut faulty = Faulty::of(FaultKind::Locked).await;
         faulty.events.all();
         faulty.fault.begin();
         faulty.agent.steer("and this").await.unwrap();
@@ -242,7 +333,7 @@ fn a_queued_message_that_cannot_be_recorded_stays_queued() {
 #[test]
 fn a_prompt_of_an_extension_that_cannot_be_recorded_goes_with_the_next() {
     run(async {
-        let mut faulty = Faulty::locked().await;
+        let mut faulty = Faulty::of(FaultKind::Locked).await;
         faulty.events.all();
         faulty.fault.begin();
         let content = Content::Text("of an extension".to_owned());

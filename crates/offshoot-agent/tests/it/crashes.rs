@@ -1,18 +1,22 @@
 //! Code of an embedder that panics or breaks off: who waits is told, and the session goes on.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use futures_util::{StreamExt as _, stream};
-use offshoot_agent::Setup;
 use offshoot_agent::agent_session::AgentSession;
+use offshoot_agent::command::{Command, NestedCall, Reply as CommandReply};
 use offshoot_agent::error::AgentError;
 use offshoot_agent::event::Event;
-use offshoot_agent::provider::{Delta, Deltas, Http, Provider, Request, ToolSpec};
+use offshoot_agent::model::Access;
+use offshoot_agent::provider::{Delta, Deltas, Http, Model, Provider, Request, Secret, ToolSpec};
 use offshoot_agent::summarise::{Summarise, Summary};
-use offshoot_agent::testing::script::Reply;
+use offshoot_agent::testing::script::{Reply, Say};
+use offshoot_agent::testing::server::KEY;
 use offshoot_agent::tool::{Running, Tier, Tool, ToolContext, ToolOutcome};
-use offshoot_agent::turn::Settled;
+use offshoot_agent::turn::{Call, Settled};
+use offshoot_agent::writer::Writer;
+use offshoot_agent::{Accessing, KeySource, Setup};
 use offshoot_session::clock::{Clock, Millis, SystemClock};
 use offshoot_session::session::{NewSession, Options, Session};
 use serde_json::{Value, json};
@@ -117,10 +121,17 @@ fn a_stream_that_never_yields_is_stopped() {
     });
 }
 
-/// Panics, at once or while it runs.
+/// Where a tool panics.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum PanicAt {
+    Judging,
+    Beginning,
+    Running,
+}
+
 struct Panicking {
     name: &'static str,
-    is_at_once: bool,
+    at: PanicAt,
 }
 
 impl Tool for Panicking {
@@ -133,11 +144,12 @@ impl Tool for Panicking {
     }
 
     fn tier(&self, _: &Value, _: &ToolContext) -> Tier {
+        assert!(self.at != PanicAt::Judging, "while it is judged");
         Tier::Read(Vec::new())
     }
 
     fn run(&self, _: Value, _: Arc<ToolContext>, _: UnboundedSender<ToolOutcome>) -> Running {
-        assert!(!self.is_at_once, "before it runs");
+        assert!(self.at != PanicAt::Beginning, "before it runs");
         Box::pin(async {
             tokio::task::yield_now().await;
             panic!("while it runs")
@@ -148,7 +160,7 @@ impl Tool for Panicking {
 #[test]
 fn a_tool_that_panics_is_a_result_that_says_so() {
     run(async {
-        let calls = Reply::say(["at_once", "later", "ls"].map(|name| offshoot_agent::testing::script::Say::Call {
+        let calls = Reply::say(["judged", "at_once", "later", "ls"].map(|name| Say::Call {
             call: name.to_owned(),
             id: format!("c-{name}"),
             arguments: serde_json::Map::new(),
@@ -156,14 +168,102 @@ fn a_tool_that_panics_is_a_result_that_says_so() {
         }));
         let world = World::new([calls, Reply::text("I see.")]);
         let mut setup = world.setup();
-        setup.tools.push(Arc::new(Panicking { name: "at_once", is_at_once: true }));
-        setup.tools.push(Arc::new(Panicking { name: "later", is_at_once: false }));
+        setup.tools.push(Arc::new(Panicking { name: "judged", at: PanicAt::Judging }));
+        setup.tools.push(Arc::new(Panicking { name: "at_once", at: PanicAt::Beginning }));
+        setup.tools.push(Arc::new(Panicking { name: "later", at: PanicAt::Running }));
         let (agent, _events) = world.start_with(world.session(), setup);
         assert_eq!(agent.prompt("work").await, Ok(Settled::Done));
         let entries = world.entries();
+        assert!(entries.contains("error judged \"The tool judged crashed: while it is judged"), "{entries}");
         assert!(entries.contains("error at_once \"The tool at_once crashed: before it runs"), "{entries}");
         assert!(entries.contains("error later \"The tool later crashed: while it runs"), "{entries}");
         assert!(entries.contains("result ls"), "{entries}");
+        world.no_problems();
+    });
+}
+
+/// Makes a call of another tool, and returns what came of it.
+struct Nesting(Arc<OnceLock<AgentSession>>);
+
+impl Tool for Nesting {
+    fn spec(&self) -> ToolSpec {
+        ToolSpec { name: "nesting".to_owned(), description: "nests".to_owned(), parameters: json!({"type": "object"}) }
+    }
+
+    fn name(&self) -> &'static str {
+        "nesting"
+    }
+
+    fn tier(&self, _: &Value, _: &ToolContext) -> Tier {
+        Tier::Read(Vec::new())
+    }
+
+    fn run(&self, _: Value, context: Arc<ToolContext>, _: UnboundedSender<ToolOutcome>) -> Running {
+        let agent = self.0.get().unwrap().clone();
+        Box::pin(async move {
+            let call = Call { id: "inner".to_owned(), name: "later".to_owned(), arguments: json!({}) };
+            let (steps, _partials) = tokio::sync::mpsc::unbounded_channel();
+            let nested = NestedCall { parent: context.call_id.clone(), call, steps };
+            match agent.ask(Command::RunNested(nested)).await.unwrap() {
+                CommandReply::Outcome(outcome) => outcome,
+                other => panic!("{other:?}"),
+            }
+        })
+    }
+}
+
+#[test]
+fn a_tool_that_panics_in_another_call_is_a_result_that_says_so() {
+    run(async {
+        let world = World::new([Reply::call("nesting", "c1", json!({})), Reply::text("I see.")]);
+        let mut setup = world.setup();
+        let handle = Arc::new(OnceLock::new());
+        setup.tools.push(Arc::new(Nesting(handle.clone())));
+        setup.tools.push(Arc::new(Panicking { name: "later", at: PanicAt::Running }));
+        let (agent, _events) = world.start_with(world.session(), setup);
+        handle.set(agent.clone()).unwrap();
+        assert_eq!(agent.prompt("work").await, Ok(Settled::Done));
+        let entries = world.entries();
+        assert!(entries.contains("error nesting \"The tool later crashed: while it runs"), "{entries}");
+    });
+}
+
+/// A source of keys that panics while it is turned on.
+struct PanickingKeys(Arc<AtomicBool>);
+
+impl KeySource for PanickingKeys {
+    fn access<'a>(&'a self, model: &'a Arc<Model>) -> Accessing<'a> {
+        assert!(!self.0.load(Ordering::SeqCst), "no key");
+        let access = Access { model: model.clone(), key: Some(Secret::new(KEY)) };
+        Box::pin(std::future::ready(Ok(access)))
+    }
+}
+
+/// Whoever needs a key is told: a prompt, a command of the user, a summary.
+#[test]
+fn a_source_of_keys_that_panics_is_told() {
+    run(async {
+        let long = "word ".repeat(2000);
+        let world = World::new([Reply::text(&long), Reply::text(&long), Reply::text("Yes.")]);
+        let is_on = Arc::new(AtomicBool::new(false));
+        let mut setup = world.setup();
+        setup.keys = Arc::new(PanickingKeys(is_on.clone()));
+        setup.compaction.keep_recent_tokens = 100;
+        let (agent, mut events) = world.start_with(world.session(), setup);
+        for words in ["first", "second"] {
+            assert_eq!(agent.prompt(words).await, Ok(Settled::Done));
+        }
+        is_on.store(true, Ordering::SeqCst);
+        let refused = agent.prompt("third").await;
+        assert!(matches!(&refused, Err(AgentError::Crashed { what: "the source of keys", .. })), "{refused:?}");
+        let ran = agent.bash("echo no", false).await;
+        assert!(matches!(&ran, Err(AgentError::Failed(why)) if why == "the command crashed: no key"), "{ran:?}");
+        assert!(agent.compact(None).await.is_ok());
+        let is_told = |event: &Event| matches!(event, Event::CompactionEnd { error_message: Some(why), .. } if why.contains("the summariser crashed: no key"));
+        events.until(is_told).await;
+        is_on.store(false, Ordering::SeqCst);
+        assert_eq!(agent.prompt("fourth").await, Ok(Settled::Done));
+        assert!(world.entries().ends_with("user \"fourth\"\nassistant \"Yes.\" Stop"), "{}", world.entries());
         world.no_problems();
     });
 }
@@ -225,7 +325,7 @@ fn a_job_on_the_session_that_panics_is_told() {
         is_on.store(true, Ordering::SeqCst);
         let read = agent.read(|_| panic!("in a reader")).await;
         assert!(matches!(&read, Err(AgentError::Crashed { .. })), "{read:?}");
-        let named = agent.ask(offshoot_agent::command::Command::SetName("x".to_owned())).await;
+        let named = agent.ask(Command::SetName("x".to_owned())).await;
         assert!(matches!(&named, Err(AgentError::Crashed { .. })), "{named:?}");
         let refused = agent.prompt("second").await;
         assert!(matches!(&refused, Err(AgentError::Crashed { .. })), "{refused:?}");
@@ -234,6 +334,17 @@ fn a_job_on_the_session_that_panics_is_told() {
         assert_eq!(agent.prompt("third").await, Ok(Settled::Done));
         assert!(world.entries().ends_with("user \"third\"\nassistant \"two\" Stop"), "{}", world.entries());
         world.no_problems();
+    });
+}
+
+/// Whoever is told of a job's end may panic as well.
+#[test]
+fn a_listener_that_panics_does_not_end_the_sessions_thread() {
+    run(async {
+        let world = World::new([]);
+        let writer = Writer::start(world.session()).unwrap();
+        writer.handle().send(|_| (), |_| panic!("in a listener"));
+        assert_eq!(writer.handle().ask(|_| 7).await, Ok(7));
     });
 }
 
@@ -268,6 +379,51 @@ fn the_agent_survives_a_tool_whose_name_panics() {
         is_on.store(false, Ordering::SeqCst);
         assert_eq!(agent.prompt("again").await, Ok(Settled::Done));
     });
+}
+
+/// Panics once, after it has been looked at so many times.
+struct PanickingOnce(AtomicI64);
+
+impl PanickingOnce {
+    fn has_panicked(&self) -> bool {
+        self.0.load(Ordering::SeqCst) < 0
+    }
+}
+
+impl Clock for PanickingOnce {
+    fn now(&self) -> Millis {
+        assert!(self.0.fetch_sub(1, Ordering::SeqCst) != 0, "no time");
+        SystemClock.now()
+    }
+}
+
+/// Story: the time of a tool's result and the end of a wait were looked up in tasks that lost the panic. Wherever the clock
+/// panics, the prompt has an end, and the next one is answered.
+#[test]
+fn a_clock_that_panics_anywhere_hangs_nobody() {
+    for looks in 0.. {
+        let clock = Arc::new(PanickingOnce(AtomicI64::new(looks)));
+        run(async {
+            let again = Reply::error(529, "overloaded");
+            let world = World::new([again, Reply::call("ls", "c1", json!({})), Reply::text("Yes.")]);
+            world.server.add(["Yes.", "Yes."].map(Reply::text));
+            let (agent, _events) = world.start_with(world.session(), Setup { clock: clock.clone(), ..world.setup() });
+            let first = agent.prompt("work").await;
+            let ran = agent.bash("echo x", false).await;
+            let stopped = agent.abort().await;
+            assert!(stopped.is_ok(), "{looks}: {first:?} {ran:?} {stopped:?}");
+            let is_over = matches!(first, Err(AgentError::Ended)) || matches!(ran, Err(AgentError::Ended));
+            assert!(!is_over, "the agent lives on: {looks}: {first:?} {ran:?}");
+            if clock.has_panicked() {
+                assert_eq!(agent.prompt("again").await, Ok(Settled::Done), "{looks}: {first:?} {ran:?} {stopped:?}");
+                assert!(world.entries().ends_with("assistant \"Yes.\" Stop"), "{looks}: {}", world.entries());
+            }
+        });
+        if !clock.has_panicked() {
+            assert!(looks > 10, "the clock was looked at {looks} times");
+            return;
+        }
+    }
 }
 
 /// An extension interface that panics everywhere: runs end, calls are blocked, and it is told.

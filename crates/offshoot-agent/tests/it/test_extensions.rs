@@ -3,23 +3,29 @@
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
+use offshoot_agent::agent_session::AgentSession;
+use offshoot_agent::command::Command;
 use offshoot_agent::event::Event;
 use offshoot_agent::extensions::{
     Asked, CallVerdict, EndAdditions, EndedTurn, Extensions, Happening, Leaving, Question, RequestContext,
     RunAdditions, RunStart, Said, SaidVerdict, ShellVerdict, StreamEvent, SummaryQuestion, SummaryVerdict,
 };
-use offshoot_agent::message::Message;
+use offshoot_agent::message::{CustomMessage, Message};
 use offshoot_agent::provider::{HeaderChange, Provider, Secret};
 use offshoot_agent::tool::ToolOutcome;
 use offshoot_agent::turn::Call;
 use offshoot_agent::{KeySource, Limits};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 #[derive(Default)]
 pub(crate) struct TestExtensions {
     /// Added to the end of the next turn.
     pub(crate) drafts: Mutex<Vec<Value>>,
     pub(crate) refused: Mutex<Vec<String>>,
+    /// Added to the next prompt.
+    pub(crate) messages: Mutex<Vec<CustomMessage>>,
+    /// Appends an entry through this when the session is left.
+    pub(crate) farewell: Mutex<Option<AgentSession>>,
     pub(crate) panics: bool,
 }
 
@@ -69,7 +75,8 @@ impl Extensions for TestExtensions {
     }
 
     fn before_run(&self, _: RunStart) -> Asked<'_, RunAdditions> {
-        Self::said(self, RunAdditions::default())
+        let messages = std::mem::take(&mut *self.messages.lock().unwrap());
+        Self::said(self, RunAdditions { messages, system: None })
     }
 
     fn context(&self, _: RequestContext) -> Asked<'_, Option<RequestContext>> {
@@ -129,8 +136,14 @@ impl Extensions for TestExtensions {
         Self::said(self, true)
     }
 
-    fn leaves(&self, _: &'static str, _: Option<PathBuf>) -> Asked<'_, ()> {
-        Self::said(self, ())
+    fn leaves(&self, reason: &'static str, _: Option<PathBuf>) -> Asked<'_, ()> {
+        let farewell = self.farewell.lock().unwrap().take();
+        Box::pin(async move {
+            assert!(!self.panics, "an extension of a test");
+            let Some(agent) = farewell else { return };
+            let data = Some(json!({"reason": reason}).to_string());
+            agent.ask(Command::AppendEntry { custom_type: "farewell".to_owned(), data }).await.unwrap();
+        })
     }
 
     fn entered(&self, _: &'static str, _: Option<PathBuf>) -> Asked<'_, ()> {

@@ -61,10 +61,10 @@ const REPORTS: &[Report] = &[
         report: "NousResearch/hermes-agent#30092",
         promise: "an answer that comes in pieces is not a message, nor is a query that comes back",
         run: |_, mut terminal| {
-            ["\x1b]11;rgb:213d", "/2743/33e7", "\x1b", "\\", "\x1b]11;?\x1b\\", "first"]
-                .into_iter()
-                .for_each(|piece| terminal.send(piece));
-            leave(terminal.until("the prompt", |screen| screen.contains("\nfirst\n")));
+            terminal.send("the \x1b]11;rgb:213d");
+            terminal.until("the first piece was read", |screen| screen.contains("\nthe\n"));
+            terminal.send("/2743/33e7\x1b\\\x1b]11;?\x1b\\first");
+            leave(terminal.until("the prompt", |screen| screen.contains("\nthe first\n")));
         },
     },
     Report {

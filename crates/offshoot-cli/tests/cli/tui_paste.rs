@@ -108,10 +108,17 @@ fn a_paste_without_an_end_does_not_hold_up_a_resize() {
 fn what_a_terminal_answers_is_not_typed() {
     let talk = Talk::new([]);
     let mut terminal = Terminal::offshoot(&talk, &[], (80, 24));
-    terminal.until_text("m1").send("a\x1b]11;rgb:0000/00");
-    terminal.send("00/0000\x1b");
-    terminal.send("\\b\x1bP>|XTerm(3");
-    terminal.send("90)\x1b\\c\x1b_Gi=1;OK\x1b\\d\x1b[?62;4c\x1b[?1ue");
-    terminal.until("the letters", |screen| screen.contains("\nabcde\n")).send("\x03\x04");
+    terminal.until_text("m1");
+    // A letter on the screen says that the piece with it was read, so that the next piece is one of its own.
+    for (pieces, letters) in [
+        ("a\x1b]11;rgb:0000/00", "\na\n"),
+        ("00/0000\x1b\\b\x1bP>|XTerm(3", "\nab\n"),
+        ("90)\x1b\\c\x1b_Gi=1;", "\nabc\n"),
+        ("OK\x1b\\d\x1b[?62;4c\x1b[?1ue", "\nabcde\n"),
+    ] {
+        terminal.send(pieces);
+        terminal.until("a letter", |screen| screen.contains(letters));
+    }
+    terminal.send("\x03\x04");
     assert!(terminal.ended());
 }
