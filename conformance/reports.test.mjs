@@ -1,5 +1,5 @@
 // Situations of other programs' published bug reports, each with what offshoot promises about it. A file of reports/ holds one
-// kind; its rows name the report. Prints how many of each kind were run.
+// kind; its rows name the report, or say that offshoot itself failed so. Prints how many of each kind were run.
 //   OFFSHOOT_BIN=… node --test reports.test.mjs
 //   REPORTS_ONLY=PART       the rows with PART in kind, report or name
 import * as fs from "node:fs";

@@ -7,6 +7,9 @@ import { node } from "../extensions/places.mjs";
 import { answer } from "../hostile/model.mjs";
 import { sealedEnvironment } from "../lib/places.mjs";
 
+/** In the place of a published report: offshoot itself failed in this situation, or in one beside it. */
+const OWN = "offshoot's own";
+
 const program = path.resolve(process.env.OFFSHOOT_BIN);
 /** How long something may take that a row waits for. */
 const PATIENCE = 60_000;
@@ -118,7 +121,7 @@ const commands = {
 
 const afterCommands = Object.entries(commands).map(([name, command]) => ({
   kind: "writer",
-  report: "can1357/oh-my-pi#8598",
+  report: OWN,
   name: `${name} fails while another program holds the lock; then a prompt`,
   promise: "a failed write concerns its own command; the prompt after it is recorded and answered",
   async run(place) {
@@ -135,11 +138,46 @@ const afterCommands = Object.entries(commands).map(([name, command]) => ({
   },
 }));
 
+/** Where an entry is that an extension wants to change: it is on another branch, or nowhere. */
+const elsewhere = {
+  "is on another branch": "ctx.sessionManager.getEntries().find(({ id, type }) => type === \"message\" && !ctx.sessionManager.getBranch().some((entry) => entry.id === id)).id",
+  "does not exist": '"ffffffff"',
+};
+
+const wrongDrafts = Object.entries(elsewhere).map(([what, target]) => ({
+  kind: "writer",
+  report: what === "does not exist" ? "KristjanPikhof/Pi-YAML-Hooks#19" : OWN,
+  name: `what an extension gives at the end of a turn is wrong: the entry that it changes ${what}`,
+  promise: "the extension gets its error, nothing of its entries is written, and the next prompt is answered",
+  async run(place) {
+    await place.model(["beside", "one", "two", "three"].map((words) => answer(words)));
+    await place.offshoot(["-p", "aside"]);
+    const folder = path.join(place.data, "sessions");
+    const session = path.join(folder, fs.readdirSync(folder, { recursive: true }).find((name) => name.endsWith(".jsonl")));
+    const aside = entries(session).find(({ message }) => message?.role === "user");
+    const here = { type: "message", id: "0000beef", parentId: aside.parentId, timestamp: aside.timestamp, message: { role: "user", content: "here", timestamp: 0 } };
+    fs.appendFileSync(session, `${JSON.stringify(here)}\n`);
+    const extension = place.write("wrong.mjs", `export default (pi) => pi.on("turn_end", (event, ctx) => ({ entries: [{ type: "custom", customType: "fine" }, { type: "context_edit", targetId: ${target}, replacement: null }] }));\n`);
+    const rpc = new Rpc(place, ["-c", "-e", extension]);
+    let from = 0;
+    for (const words of ["first", "second"]) {
+      assert.equal((await rpc.say(words)).success, true);
+      const error = await rpc.until((record) => record.type === "extension_error", from);
+      from = rpc.records.length;
+      assert.match(error.error, /its entries are not written: .*(not found|not on the active branch)/);
+    }
+    assert.deepEqual(messages(session, "user"), ["aside", "here", "first", "second"]);
+    assert.deepEqual(entries(session).filter(({ type }) => type === "custom"), []);
+    assert.equal(rpc.records.filter(({ type }) => type === "failed").length, 0);
+    await rpc.end();
+  },
+}));
+
 export const REPORTS = [
   ...afterCommands,
   {
     kind: "writer",
-    report: "can1357/oh-my-pi#8598",
+    report: OWN,
     name: "a prompt while another program holds the lock",
     promise: "it is refused with the reason and not half accepted; sent again it is recorded once",
     async run(place) {
@@ -153,7 +191,7 @@ export const REPORTS = [
   },
   {
     kind: "writer",
-    report: "can1357/oh-my-pi#8598",
+    report: OWN,
     name: "`-p` while another program holds the lock",
     promise: "the exit code says so, and standard error has the words of the prompt",
     async run(place) {
@@ -169,27 +207,7 @@ export const REPORTS = [
       assert.match(done.stderr, /lock/);
     },
   },
-  {
-    kind: "writer",
-    report: "KristjanPikhof/Pi-YAML-Hooks#19",
-    name: "what an extension gives at the end of a turn is wrong",
-    promise: "the extension gets its error, nothing of its entries is written, and the next prompt is answered",
-    async run(place) {
-      await place.model([answer("one"), answer("two"), answer("three")]);
-      const extension = place.write("wrong.mjs", 'export default (pi) => pi.on("turn_end", () => ({ entries: [{ type: "custom", customType: "fine" }, { type: "context_edit", targetId: "ffffffff", replacement: null }] }));\n');
-      const rpc = new Rpc(place, ["-e", extension]);
-      for (const words of ["first", "second"]) {
-        assert.equal((await rpc.say(words)).success, true);
-        const error = await rpc.until((record) => record.type === "extension_error");
-        assert.match(error.error, /not found/);
-      }
-      const file = await rpc.file();
-      assert.deepEqual(messages(file, "user"), ["first", "second"]);
-      assert.deepEqual(entries(file).filter(({ type }) => type === "custom"), []);
-      assert.equal(rpc.records.filter(({ type }) => type === "failed").length, 0);
-      await rpc.end();
-    },
-  },
+  ...wrongDrafts,
   {
     kind: "writer",
     report: "google-gemini/gemini-cli#27277",

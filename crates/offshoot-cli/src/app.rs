@@ -138,7 +138,7 @@ impl App {
     }
 
     pub(crate) fn absolute(&self, folder: &Path) -> String {
-        let whole = self.environment.cwd.join(self.environment.path(folder));
+        let whole = self.environment.whole_path(folder);
         whole.canonicalize().unwrap_or(whole).to_string_lossy().into_owned()
     }
 

@@ -89,6 +89,11 @@ impl Environment {
         expand(given.into(), self.home.as_deref())
     }
 
+    /// The same as a whole path.
+    pub(crate) fn whole_path(&self, given: impl Into<OsString>) -> PathBuf {
+        self.cwd.join(self.path(given))
+    }
+
     /// The folder in which programs name the prompts that they are answering.
     pub(crate) fn turns(&self) -> Option<PathBuf> {
         Some(self.spill.as_ref()?.parent()?.join("turns"))

@@ -50,7 +50,7 @@ pub(crate) fn set(
 /// The process that runs extensions of these settings. Nothing is started yet.
 pub(crate) fn node_host(app: &App, layers: &Layers, cwd: &Path) -> Arc<dyn Host> {
     let environment = &app.environment;
-    let named = Settings::from(layers).node.map(|node| environment.cwd.join(node));
+    let named = Settings::from(layers).node.map(|node| environment.whole_path(node));
     let search = NodeSearch { named: environment.node.clone().or(named), path: environment.path.clone() };
     let cache = environment.cache.clone().unwrap_or_else(|| cwd.join(".offshoot-cache"));
     let patience = environment.extension_patience.unwrap_or(PATIENCE);

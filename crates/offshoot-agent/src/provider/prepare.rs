@@ -30,6 +30,14 @@ pub(super) struct CallRules<'a> {
 
 /// What a server accepts as the name of a function, beside letters and digits. Models call tools that do not exist, and
 /// a name that breaks the rule makes every later request invalid.
+///
+/// - Anthropic: `^[a-zA-Z0-9_-]{1,128}$`, in the service's words at <https://github.com/home-assistant/core/issues/147760> and
+///   <https://github.com/anthropics/claude-code/issues/96152>.
+/// - OpenAI: letters, digits, `_` and `-`, at most 64: <https://platform.openai.com/docs/api-reference/chat/create> (the copy that was
+///   read: <https://pub.dev/documentation/dart_openai/latest/dart_openai/OpenAIFunctionModel/name.html>).
+/// - Google: also `.` and `:`, at most 64:
+///   <https://pub.dev/documentation/google_cloud_ai_generativelanguage_v1beta/latest/generativelanguage/FunctionDeclaration/name.html>. It
+///   begins with a letter or `_`: <https://github.com/google-gemini/gemini-cli/issues/9535>.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct NameRule {
     pub(super) marks: &'static str,

@@ -225,6 +225,14 @@ impl ResourcePlaces {
     }
 }
 
+/// The path that a person wrote; `~/` is the home directory.
+pub(super) fn named_path(word: &str, base: &Path, home: Option<&Path>) -> PathBuf {
+    match (word.strip_prefix("~/"), home) {
+        (Some(rest), Some(home)) => home.join(rest),
+        _ => base.join(word),
+    }
+}
+
 /// The files of the words that are paths, which begin in the first of the folders.
 fn listed(
     bases: &[PathBuf],
@@ -236,10 +244,7 @@ fn listed(
     let Some(base) = bases.first() else { return Vec::new() };
     let mut found = Vec::new();
     for word in words.iter().filter(|word| !is_pattern(word)) {
-        let path = match (word.strip_prefix("~/"), home) {
-            (Some(rest), Some(home)) => home.join(rest),
-            _ => base.join(word),
-        };
+        let path = named_path(word, base, home);
         if path.is_dir() {
             found.extend(in_folder(&path));
         } else if path.is_file() {

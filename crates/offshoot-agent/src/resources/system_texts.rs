@@ -3,6 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
+use super::places::named_path;
 use super::{ResourcePlaces, ResourceTrouble, read};
 
 const REPLACING: &str = "SYSTEM.md";
@@ -31,10 +32,11 @@ impl SystemTexts {
     /// Texts of the command line are joined, and no file is looked for beside them: an empty one means none.
     pub fn find(places: &ResourcePlaces, typed: TypedTexts<'_>) -> (Self, Vec<ResourceTrouble>) {
         let mut troubles = Vec::new();
+        let named = |text: &str| named_path(text, typed.cwd, places.home.as_deref());
         let mut text = |typed_texts: &[String], name: &str| match typed_texts {
             [] => of_file(places, name, &mut troubles),
             texts => {
-                let texts: Vec<String> = texts.iter().map(|text| of_value(typed.cwd, text, &mut troubles)).collect();
+                let texts: Vec<String> = texts.iter().map(|text| of_value(&named(text), text, &mut troubles)).collect();
                 texts.join("\n\n")
             }
         };
@@ -62,11 +64,10 @@ fn of_file(places: &ResourcePlaces, name: &str, troubles: &mut Vec<ResourceTroub
 }
 
 /// A text, or the file of that name.
-fn of_value(cwd: &Path, value: &str, troubles: &mut Vec<ResourceTrouble>) -> String {
+fn of_value(file: &Path, value: &str, troubles: &mut Vec<ResourceTrouble>) -> String {
     // An empty name is that of the folder.
-    let file = cwd.join(value);
     if !value.is_empty() && file.is_file() {
-        return content(&file, troubles);
+        return content(file, troubles);
     }
     let is_one_word = !value.contains(char::is_whitespace);
     let is_named_so = [".md", ".txt"].iter().any(|ending| value.ends_with(ending)) || value.contains('/');
@@ -75,7 +76,7 @@ fn of_value(cwd: &Path, value: &str, troubles: &mut Vec<ResourceTrouble>) -> Str
             true => "it is a folder, so its name is taken for the text itself",
             false => "there is no such file, so the name is taken for the text itself",
         };
-        troubles.push(ResourceTrouble::Odd { file, why: why.to_owned() });
+        troubles.push(ResourceTrouble::Odd { file: file.to_owned(), why: why.to_owned() });
     }
     value.to_owned()
 }

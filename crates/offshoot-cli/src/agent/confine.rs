@@ -45,10 +45,7 @@ pub(super) fn sandbox(app: &App, args: &Args, settings: &SandboxSettings, cwd: &
 }
 
 fn wishes(app: &App, args: &Args, settings: &SandboxSettings) -> SandboxWishes {
-    let expand = |path: &String| match (path.strip_prefix('~'), &app.environment.home) {
-        (Some(rest), Some(home)) if rest.is_empty() || rest.starts_with('/') => home.join(rest.trim_start_matches('/')),
-        _ => PathBuf::from(path),
-    };
+    let expand = |path: &String| app.environment.path(path);
     let limits = limits(app);
     let (mode, network) =
         (args.sandbox.map_or(settings.mode, Into::into), args.sandbox_network.map_or(settings.network, Network::into));

@@ -190,7 +190,7 @@ fn usable_settings<T>(app: &App, layers: &Layers, choose: impl Fn(&Settings) -> 
 /// Begins to look for skills and prompt templates, and reads the texts of the system prompt. What is odd about these, and what
 /// an untrusted project has, is reported.
 fn resources(app: &App, args: &Args, layers: &Layers, cwd: &Path, is_trusted: bool) -> (SharedResources, SystemTexts) {
-    let absolute = |paths: &[PathBuf]| paths.iter().map(|path| app.environment.cwd.join(path)).collect();
+    let absolute = |paths: &[PathBuf]| paths.iter().map(|path| app.environment.whole_path(path)).collect();
     let lists = |scope: Scope| {
         let of = |key: &str| layers.listed(key).into_iter().find(|(of, _)| *of == scope).map(|(_, words)| words);
         ResourceLists { templates: of("prompts").unwrap_or_default(), skills: of("skills").unwrap_or_default() }

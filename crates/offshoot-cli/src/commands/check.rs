@@ -62,8 +62,9 @@ pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
         totals: Totals::default(),
     };
     for given in &args.sessions {
-        if Path::new(given).is_dir() {
-            run.folder(Path::new(given))?;
+        let folder = app.environment.path(given);
+        if folder.is_dir() {
+            run.folder(&folder)?;
             continue;
         }
         let file = app.file(given);

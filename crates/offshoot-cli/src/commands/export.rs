@@ -54,7 +54,7 @@ use crate::transcript::markdown;
 /// the theme that the settings name, or from the light and the dark one.
 ///
 /// An existing file is never replaced. A session without entries is refused.
-#[derive(Debug, Default, clap::Args)]
+#[derive(Debug, Clone, Default, clap::Args)]
 #[command(verbatim_doc_comment, after_help = EXAMPLES)]
 pub(crate) struct Args {
     /// A path, an id or its unique start or end, a name, or `latest`
@@ -165,6 +165,8 @@ Examples:
   offshoot export latest --format md | less";
 
 pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
+    let named = |file: &PathBuf| app.environment.path(file);
+    let args = &Args { output: args.output.as_ref().map(named), theme: args.theme.as_ref().map(named), ..args.clone() };
     let format = format(args)?;
     args.check(format)?;
     if let Some(file) = args.file() {

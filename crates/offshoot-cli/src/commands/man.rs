@@ -23,10 +23,10 @@ Examples:
   offshoot man --out ~/.local/share/man/man1";
 
 pub(crate) fn run(app: &App, args: &Args, command_line: clap::Command) -> Result<()> {
-    if let Some(folder) = &args.out {
+    if let Some(folder) = args.out.as_ref().map(|folder| app.environment.path(folder)) {
         let failed = |error| CommandError::io(format!("write manual pages to {}", folder.display()), &error);
-        std::fs::create_dir_all(folder).map_err(failed)?;
-        return clap_mangen::generate_to(command_line, folder).map_err(failed);
+        std::fs::create_dir_all(&folder).map_err(failed)?;
+        return clap_mangen::generate_to(command_line, &folder).map_err(failed);
     }
     let mut page = Vec::new();
     Man::new(command_line).render(&mut page)?;

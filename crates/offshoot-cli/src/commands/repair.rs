@@ -85,7 +85,7 @@ pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
     match &args.copy {
         _ if args.spilled => return waiting::list(app, args),
         _ if args.discard => return waiting::discard(app, args),
-        Some(copy) => return waiting::copy(app, given, copy),
+        Some(copy) => return waiting::copy(app, given, &app.environment.path(copy)),
         None => {}
     }
     let (file, returned) = returned(app, args, given)?;

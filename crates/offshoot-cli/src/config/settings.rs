@@ -45,11 +45,7 @@ pub(crate) fn session_dir(environment: &Environment) -> Option<PathBuf> {
     let data = environment.data.as_deref()?;
     let files = SettingsFiles { project: None, ..SettingsFiles::of(Some(data), &environment.cwd) };
     let named = Settings::from(&files.load().ok()?.0).session_dir?;
-    let rest = named.strip_prefix("~/").or_else(|| (named == "~").then_some(""));
-    Some(match (rest, &environment.home) {
-        (Some(rest), Some(home)) => home.join(rest),
-        _ => environment.cwd.join(named),
-    })
+    Some(environment.whole_path(named))
 }
 
 impl SettingsFiles {

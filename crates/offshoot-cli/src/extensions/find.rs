@@ -50,7 +50,7 @@ pub(crate) fn find(
 ) -> FoundExtensions {
     let mut found = FoundExtensions::default();
     let environment = &app.environment;
-    let absolute = |path: &PathBuf| environment.cwd.join(home_of(path, environment.home.as_deref()));
+    let absolute = |path: &PathBuf| environment.whole_path(path);
     for (paths, kind) in [(&wishes.named, ExtensionKind::Extension), (&wishes.hooks, ExtensionKind::Hook)] {
         for path in paths.iter().map(absolute) {
             found.add_named(&path, kind, Origin::Flag);
@@ -89,7 +89,7 @@ pub(crate) fn wrongly_named(app: &App, wishes: &ExtensionWishes) -> Option<Strin
     let environment = &app.environment;
     wishes.named.iter().chain(&wishes.hooks).find_map(|path| {
         let mut found = FoundExtensions::default();
-        let path: PathBuf = environment.cwd.join(home_of(path, environment.home.as_deref())).components().collect();
+        let path: PathBuf = environment.whole_path(path).components().collect();
         found.add_named(&path, ExtensionKind::Extension, Origin::Flag);
         match found.sources.is_empty() {
             true => Some(found.troubles.pop().unwrap_or_else(|| format!("{} has no extension", path.display()))),
@@ -119,7 +119,7 @@ fn places(app: &App, layers: &Layers, cwd: &Path) -> Vec<Place> {
                 Scope::Project => cwd.join(".offshoot"),
                 Scope::Global => environment.data.clone().unwrap_or_default(),
             };
-            let paths = words.iter().map(|word| base.join(home_of(Path::new(word), environment.home.as_deref())));
+            let paths = words.iter().map(|word| base.join(environment.path(word)));
             places.extend(paths.map(|path| place(path, kind, Origin::Settings, scope)));
         }
     }
@@ -128,14 +128,6 @@ fn places(app: &App, layers: &Layers, cwd: &Path) -> Vec<Place> {
         places.extend(folders(base).map(|(path, kind)| place(path, kind, Origin::User, Scope::Global)));
     }
     places
-}
-
-/// A path that begins with `~/` is in the home directory.
-fn home_of(path: &Path, home: Option<&Path>) -> PathBuf {
-    match (path.strip_prefix("~"), home) {
-        (Ok(rest), Some(home)) => home.join(rest),
-        _ => path.to_path_buf(),
-    }
 }
 
 impl FoundExtensions {

@@ -236,7 +236,7 @@ fn default_name(file: &std::path::Path, at: Option<&str>) -> String {
 
 pub(super) async fn import_file(context: &JobContext, agent: &AgentSession, path: String) -> Result<()> {
     let app = context.app.clone();
-    let file = app.environment.cwd.join(app.environment.path(&path));
+    let file = app.environment.whole_path(&path);
     let (file, note) = blocking(move || import::take(&app, &file)).await?;
     if let Some(note) = note {
         context.notice(Level::Info, note);

@@ -7,7 +7,8 @@ use std::time::Duration;
 
 use offshoot_session::transcript::Level;
 use offshoot_tui::app::msg::Msg;
-use tokio::process::Command;
+use tokio::io::AsyncReadExt as _;
+use tokio::process::{Child, Command};
 
 use super::job_context::{JobContext, blocking};
 use crate::config::ClipboardTool;
@@ -15,6 +16,9 @@ use crate::error::CommandError;
 
 /// The clipboard's owner may not answer.
 const TIMEOUT: Duration = Duration::from_secs(5);
+/// In MiB: what is larger is not pasted.
+const LARGEST_PICTURE: u64 = 64;
+const LARGEST_TEXT: u64 = 16;
 /// Image types that models accept, with file extensions; the first available one is pasted.
 const PICTURES: [(&str, &str); 4] =
     [("image/png", ".png"), ("image/jpeg", ".jpg"), ("image/webp", ".webp"), ("image/gif", ".gif")];
@@ -79,8 +83,10 @@ impl ClipboardTool {
 
     async fn read_clipboard(self) -> io::Result<ClipboardContent> {
         let kinds = match self {
-            Self::WlPaste => lines(&run("wl-paste", &["--list-types"]).await?),
-            Self::Xclip => lines(&run("xclip", &["-selection", "clipboard", "-t", "TARGETS", "-o"]).await?),
+            Self::WlPaste => lines(&run("wl-paste", &["--list-types"], LARGEST_TEXT).await?),
+            Self::Xclip => {
+                lines(&run("xclip", &["-selection", "clipboard", "-t", "TARGETS", "-o"], LARGEST_TEXT).await?)
+            }
             Self::Mac => vec!["image/png".to_owned()],
         };
         for (kind, ending) in PICTURES {
@@ -99,17 +105,17 @@ impl ClipboardTool {
 
     async fn content(self, kind: &str) -> io::Result<Vec<u8>> {
         match self {
-            Self::WlPaste => run("wl-paste", &["--type", kind, "--no-newline"]).await,
-            Self::Xclip => run("xclip", &["-selection", "clipboard", "-t", kind, "-o"]).await,
-            Self::Mac => run("pngpaste", &["-"]).await,
+            Self::WlPaste => run("wl-paste", &["--type", kind, "--no-newline"], LARGEST_PICTURE).await,
+            Self::Xclip => run("xclip", &["-selection", "clipboard", "-t", kind, "-o"], LARGEST_PICTURE).await,
+            Self::Mac => run("pngpaste", &["-"], LARGEST_PICTURE).await,
         }
     }
 
     async fn text(self) -> io::Result<Vec<u8>> {
         match self {
-            Self::WlPaste => run("wl-paste", &["--type", "text", "--no-newline"]).await,
-            Self::Xclip => run("xclip", &["-selection", "clipboard", "-t", "UTF8_STRING", "-o"]).await,
-            Self::Mac => run("pbpaste", &[]).await,
+            Self::WlPaste => run("wl-paste", &["--type", "text", "--no-newline"], LARGEST_TEXT).await,
+            Self::Xclip => run("xclip", &["-selection", "clipboard", "-t", "UTF8_STRING", "-o"], LARGEST_TEXT).await,
+            Self::Mac => run("pbpaste", &[], LARGEST_TEXT).await,
         }
     }
 }
@@ -118,11 +124,21 @@ fn lines(output: &[u8]) -> Vec<String> {
     String::from_utf8_lossy(output).lines().map(|line| line.trim().to_ascii_lowercase()).collect()
 }
 
-/// A program's output; empty if its exit code says that there is none.
-async fn run(program: &str, arguments: &[&str]) -> io::Result<Vec<u8>> {
+/// A program's output of at most so many MiB; empty if its exit code says that there is none.
+async fn run(program: &str, arguments: &[&str], largest: u64) -> io::Result<Vec<u8>> {
     let mut command = Command::new(program);
-    command.args(arguments).stdin(Stdio::null()).stderr(Stdio::null()).kill_on_drop(true);
+    command.args(arguments).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null()).kill_on_drop(true);
     let late = |_| io::Error::new(io::ErrorKind::TimedOut, "it does not answer");
-    let output = tokio::time::timeout(TIMEOUT, command.output()).await.map_err(late)??;
-    Ok(if output.status.success() { output.stdout } else { Vec::new() })
+    tokio::time::timeout(TIMEOUT, output(command.spawn()?, largest)).await.map_err(late)?
+}
+
+async fn output(mut child: Child, largest: u64) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    if let Some(pipe) = child.stdout.take() {
+        pipe.take((largest << 20) + 1).read_to_end(&mut bytes).await?;
+    }
+    if u64::try_from(bytes.len()).unwrap_or(u64::MAX) > largest << 20 {
+        return Err(io::Error::new(io::ErrorKind::FileTooLarge, format!("it has more than {largest} MiB")));
+    }
+    Ok(if child.wait().await?.success() { bytes } else { Vec::new() })
 }

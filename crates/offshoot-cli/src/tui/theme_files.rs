@@ -10,7 +10,7 @@ use crate::config::themes::{self, ThemeFiles};
 
 /// The files of themes, in the order of precedence: those of the command line, then all others.
 pub(super) fn theme_files(app: &App, args: &Args, layers: &Layers, folder: &Path) -> ThemeFiles {
-    let mut files = themes::files_of(args.theme.iter().map(|path| app.environment.cwd.join(path)));
+    let mut files = themes::files_of(args.theme.iter().map(|path| app.environment.whole_path(path)));
     if !args.no_themes {
         files.extend(crate::theme_files::theme_files(app, layers, folder));
     }

@@ -30,6 +30,7 @@ mod extension_calls;
 mod extension_providers;
 mod extensions;
 mod fork;
+mod home_paths;
 mod import;
 mod install;
 mod kernel;

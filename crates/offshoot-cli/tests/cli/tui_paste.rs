@@ -51,6 +51,19 @@ fn text_is_pasted_as_text() {
     assert!(terminal.ended());
 }
 
+/// Story: all of it was read into memory, as long as the program printed.
+#[test]
+fn what_has_no_end_is_not_pasted() {
+    let talk = Talk::new([]);
+    let script = "#!/bin/sh\ncase \"$*\" in *TARGETS*) echo UTF8_STRING;; *) exec /bin/cat /dev/zero;; esac\n";
+    let path = programs(&talk, "xclip", script);
+    let variables = [("PATH", path.as_str()), ("DISPLAY", ":0")];
+    let mut terminal = Terminal::offshoot_in(&talk, &[], (100, 24), &variables);
+    terminal.until_text("m1").send("\x16");
+    terminal.until_text("it has more than 16 MiB").send("\x04");
+    assert!(terminal.ended());
+}
+
 #[test]
 fn what_is_missing_is_named() {
     for (variables, told) in [

@@ -56,7 +56,7 @@ struct Wanted<'a> {
 
 impl<'a> Wanted<'a> {
     fn new(app: &App, given: &'a str) -> Self {
-        let path = app.environment.cwd.join(given);
+        let path = app.environment.whole_path(given);
         let stem = Path::new(given).file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
         let stem = stem.strip_suffix(".jsonl").map(str::to_owned).unwrap_or(stem).to_lowercase();
         let is_there = |path: &PathBuf| fs::symlink_metadata(path).is_ok_and(|meta| !meta.is_dir());
