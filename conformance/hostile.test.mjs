@@ -5,6 +5,7 @@
 //   HOSTILE_ONLY=PART       the cases with PART in group or name
 import * as os from "node:os";
 import { after, describe, test } from "node:test";
+import { ALLOW } from "./hostile/allow.mjs";
 import { FILES } from "./hostile/files.mjs";
 import { HELD } from "./hostile/held.mjs";
 import { PACKAGES } from "./hostile/packages.mjs";
@@ -20,7 +21,7 @@ const traps = [...PROJECTS, ...SERVERS, ...TOOLS, ...FILES, ...HELD, ...PACKAGES
 const all = Number(process.env.HOSTILE_SESSIONS ?? 0);
 const damaged = all > 0 ? SESSIONS.all(all) : SESSIONS.sample(100);
 const only = process.env.HOSTILE_ONLY;
-const cases = [...traps, ...damaged].filter(({ group, name }) => !only || `${group}: ${name}`.includes(only));
+const cases = [...traps, ...damaged, ...ALLOW].filter(({ group, name }) => !only || `${group}: ${name}`.includes(only));
 
 const counts = new Map();
 after(() => {

@@ -2,7 +2,11 @@
 //! do. Reads links to know where a path leads. Knows no front end.
 
 mod shell_line;
+mod script;
+mod known;
 mod rule;
+mod place;
+mod coverage;
 mod critical;
 #[cfg(test)]
 mod tests;
@@ -136,23 +140,28 @@ pub fn decide(permissions: &Permissions, call: &CallView<'_>) -> Decision {
     {
         return ask(why.to_owned());
     }
-    if is_allowed(&permissions.allow, call, &line) {
-        return Decision::Run;
-    }
-    match asks_in(permissions, call) {
-        Some(reason) => ask(reason.to_owned()),
-        None => Decision::Run,
+    let uncovered = match is_allowed(&permissions.allow, call, &line) {
+        Ok(()) => return Decision::Run,
+        Err(why) => why,
+    };
+    match (asks_in(permissions, call), uncovered) {
+        (Some(reason), Some(why)) => ask(format!("{reason}; {}", why.words())),
+        (Some(reason), None) => ask(reason.to_owned()),
+        (None, _) => Decision::Run,
     }
 }
 
 /// Each command of a line may be covered by a rule of its own.
-fn is_allowed(rules: &[Rule], call: &CallView<'_>, line: &shell_line::ShellLine) -> bool {
-    let each = || {
-        let is_covered = |command| rules.iter().any(|rule| rule.covers_command(command));
-        call.tool == "bash" && line.is_plain && line.commands.iter().all(is_covered)
-    };
+fn is_allowed(
+    rules: &[Rule],
+    call: &CallView<'_>,
+    line: &shell_line::ShellLine,
+) -> Result<(), Option<coverage::Uncovered>> {
     let is_empty = matches!(call.tier, Tier::Command(_)) && line.commands.is_empty();
-    !is_empty && (rules.iter().any(|rule| rule.covers(call)) || each())
+    if !is_empty && rules.iter().any(|rule| rule.covers(call)) {
+        return Ok(());
+    }
+    coverage::of_line(rules, call, line)
 }
 
 fn critical_reason(call: &CallView<'_>, line: &shell_line::ShellLine) -> Option<&'static str> {

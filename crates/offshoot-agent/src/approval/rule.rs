@@ -5,6 +5,7 @@ use std::path::Path;
 
 use globset::{GlobBuilder, GlobMatcher};
 
+use super::known::{self, Effect, Table};
 use super::shell_line::{ShellLine, SimpleCommand, base, part};
 use super::{CallView, real_path};
 use crate::tool::Tier;
@@ -19,8 +20,19 @@ pub struct Rule {
 
 #[derive(Debug, Clone)]
 enum What {
-    Command { words: Vec<String>, is_prefix: bool },
-    Path { glob: GlobMatcher, from: PathStart },
+    Command {
+        words: Vec<String>,
+        is_prefix: bool,
+    },
+    /// A line of several commands, each with its words.
+    Line {
+        text: String,
+        commands: Vec<Vec<String>>,
+    },
+    Path {
+        glob: GlobMatcher,
+        from: PathStart,
+    },
     Host(String),
 }
 
@@ -51,27 +63,16 @@ const LAUNCHERS: &[&str] = &[
     "stdbuf", "xargs", "parallel", "find", "watch", "chroot", "busybox", "strace", "script",
 ];
 
-/// Options by which commands run or write what a prefix does not show.
-const OPAQUE_OPTIONS: &[&str] = &[
-    "--output",
-    "--exec",
-    "--exec-batch",
-    "--exec-path",
-    "--config-env",
-    "--ext-diff",
-    "--upload-pack",
-    "--receive-pack",
-    "--open-files-in-pager",
-    "-exec",
-    "-execdir",
-    "-ok",
-    "-okdir",
-    "-delete",
-    "-fprint",
-    "-fprint0",
-    "-fprintf",
-    "-fls",
-];
+/// How a rule matches the words of a command.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum CommandMatch {
+    /// It is a rule for the whole tool.
+    Tool,
+    /// It has exactly these words.
+    Exact,
+    /// It has so many of the first words.
+    Prefix(usize),
+}
 
 impl Rule {
     /// Parses a rule in Claude Code's spelling with offshoot's names of tools.
@@ -99,11 +100,8 @@ impl Rule {
     pub(super) fn exact(call: &CallView<'_>) -> Option<Self> {
         match call.tier {
             Tier::Command(command) => {
-                let line = part(command);
-                let [only] = line.commands.as_slice() else { return None };
-                let text = format!("bash({})", command.trim());
-                let rule = Self::parse(&text).ok().filter(|_| is_allowable(only))?;
-                (line.is_plain && rule.is_exact()).then_some(rule)
+                let rule = Self::parse(&format!("bash({})", command.trim())).ok()?;
+                (rule.is_exact() && rule.covers(call)).then_some(rule)
             }
             Tier::Write(paths) => {
                 let [path] = paths.as_slice() else { return None };
@@ -116,36 +114,63 @@ impl Rule {
 
     /// Whether it names one command line, not a group of them.
     pub(super) fn is_exact(&self) -> bool {
-        matches!(self.what, Some(What::Command { is_prefix: false, .. }))
+        matches!(self.what, Some(What::Command { is_prefix: false, .. } | What::Line { .. }))
     }
 
-    /// Whether it covers the whole call.
+    /// What whoever keeps the rule should know: that it lets more run than its words say.
+    #[must_use]
+    pub fn note(&self) -> Option<String> {
+        const PROJECT: &str = "it runs what a folder's files say";
+        let of_words = |words: &[String], is_prefix: bool| {
+            let program = words.first()?;
+            match known::table_of(words) {
+                Table::Row(row) if row.effect() == Effect::RunsProject => Some(PROJECT.to_owned()),
+                Table::None if program.contains('/') && !program.starts_with('/') => Some(PROJECT.to_owned()),
+                Table::Unlisted if is_prefix && words.len() > 1 && !known::is_built_in(words) => {
+                    Some(format!("it lets {} run with any words", words.join(" ")))
+                }
+                Table::None if is_prefix => Some(format!("it lets {program} run with any words")),
+                Table::Row(_) | Table::None | Table::Unlisted => None,
+            }
+        };
+        match &self.what {
+            None => (self.tool == "bash").then(|| "it lets every command run".to_owned()),
+            Some(What::Command { words, is_prefix }) => of_words(words, *is_prefix),
+            Some(What::Line { commands, .. }) => commands.iter().find_map(|words| of_words(words, false)),
+            Some(What::Path { .. } | What::Host(_)) => None,
+        }
+    }
+
+    /// Whether it covers the whole call by itself: the tool, the files, the host, or exactly this command or line.
     pub(super) fn covers(&self, call: &CallView<'_>) -> bool {
         match (&self.what, call.tier) {
             _ if !self.names_tool(call) => false,
             (None, _) => true,
-            (Some(What::Command { .. }), Tier::Command(command)) => {
+            (Some(What::Command { words, is_prefix }), Tier::Command(command)) => {
                 let line = part(command);
-                line.is_plain && line.commands.iter().all(|command| self.covers_command(command))
+                let [only] = line.commands.as_slice() else { return false };
+                !is_prefix && line.is_plain && only.is_allowable() && only.words == *words
             }
+            (Some(What::Line { text, .. }), Tier::Command(command)) => command.trim() == text,
             (Some(What::Path { glob, from }), Tier::Read(paths) | Tier::Write(paths)) => {
                 !paths.is_empty() && paths.iter().all(|path| from.matches(glob, &real_path(path), call))
             }
             (Some(What::Host(host)), Tier::Net(asked)) => is_host(host, asked),
-            (Some(What::Command { .. } | What::Path { .. } | What::Host(_)), _) => false,
+            (Some(What::Command { .. } | What::Line { .. } | What::Path { .. } | What::Host(_)), _) => false,
         }
     }
 
-    /// Whether it covers one command of a line that could be parted.
-    pub(super) fn covers_command(&self, command: &SimpleCommand) -> bool {
+    /// How it matches the words of one command of a line.
+    pub(super) fn match_words(&self, words: &[String]) -> Option<CommandMatch> {
         match &self.what {
-            None => self.tool == "bash",
-            Some(What::Command { words, is_prefix }) => {
-                is_allowable(command)
-                    && (!is_prefix || !is_opaque(&command.words))
-                    && if *is_prefix { command.words.starts_with(words) } else { command.words == *words }
+            None => (self.tool == "bash").then_some(CommandMatch::Tool),
+            Some(What::Command { words: of_rule, is_prefix: false }) => {
+                (words == of_rule).then_some(CommandMatch::Exact)
             }
-            Some(What::Path { .. } | What::Host(_)) => false,
+            Some(What::Command { words: of_rule, is_prefix: true }) => {
+                words.starts_with(of_rule).then_some(CommandMatch::Prefix(of_rule.len()))
+            }
+            Some(What::Line { .. } | What::Path { .. } | What::Host(_)) => None,
         }
     }
 
@@ -160,11 +185,16 @@ impl Rule {
                     false => said.len() == words.len() && starts_like(said, words),
                 })
             }),
+            (Some(What::Line { commands, .. }), Tier::Command(_)) => commands.iter().all(|words| {
+                line.commands.iter().any(|command| {
+                    readings(&command.words).any(|said| said.len() == words.len() && starts_like(said, words))
+                })
+            }),
             (Some(What::Path { glob, from }), Tier::Read(paths) | Tier::Write(paths)) => {
                 paths.iter().any(|path| from.matches(glob, path, call) || from.matches(glob, &real_path(path), call))
             }
             (Some(What::Host(host)), Tier::Net(asked)) => is_host(host, asked),
-            (Some(What::Command { .. } | What::Path { .. } | What::Host(_)), _) => false,
+            (Some(What::Command { .. } | What::Line { .. } | What::Path { .. } | What::Host(_)), _) => false,
         }
     }
 
@@ -188,11 +218,18 @@ impl What {
         if tool == "bash" {
             let prefix = what.strip_suffix(":*").or_else(|| what.strip_suffix(" *"));
             let line = part(prefix.unwrap_or(what));
+            let is_plain = line.is_plain && line.commands.iter().all(SimpleCommand::is_allowable);
             return match line.commands.as_slice() {
-                [command] if line.is_plain && !command.has_assignment && !command.is_redirected => {
+                [command] if is_plain => {
                     Ok(Self::Command { words: command.words.clone(), is_prefix: prefix.is_some() })
                 }
-                _ => Err(format!("{what:?} is not one plain command; a group of them is written `git push:*`")),
+                [_, _, ..] if is_plain && prefix.is_none() => Ok(Self::Line {
+                    text: what.trim().to_owned(),
+                    commands: line.commands.into_iter().map(|command| command.words).collect(),
+                }),
+                _ => {
+                    Err(format!("{what:?} is not a plain command or line; a group of commands is written `git push:*`"))
+                }
             };
         }
         if let Some(host) = what.strip_prefix("domain:") {
@@ -225,22 +262,6 @@ impl PathStart {
             Self::Cwd => below(call.cwd),
         }
     }
-}
-
-/// Whether a rule may let it run: no assignment changes what its words mean, and it writes no file by redirection.
-fn is_allowable(command: &SimpleCommand) -> bool {
-    !command.has_assignment && !command.is_redirected && !command.words.is_empty()
-}
-
-/// Whether its options may run or write something that its first words do not show.
-fn is_opaque(words: &[String]) -> bool {
-    let has_option_first =
-        words.first().is_some_and(|name| base(name) == "git") && words.get(1).is_some_and(|word| word.starts_with('-'));
-    has_option_first
-        || words.iter().any(|word| {
-            let name = word.split_once('=').map_or(word.as_str(), |(name, _)| name);
-            OPAQUE_OPTIONS.contains(&name)
-        })
 }
 
 /// The command itself, and after a command that runs another one every rest of its words.

@@ -23,8 +23,35 @@ pub(super) struct SimpleCommand {
     pub(super) is_redirected: bool,
     /// Whether the next command reads its output.
     pub(super) is_piped: bool,
+    pub(super) joined_to_next: Joiner,
     /// Whether it is inside a substitution.
     pub(super) is_nested: bool,
+}
+
+impl SimpleCommand {
+    /// Whether a rule may let it run: no assignment changes what its words mean, and it names no file by redirection.
+    pub(super) fn is_allowable(&self) -> bool {
+        !self.has_assignment && !self.is_redirected && !self.words.is_empty()
+    }
+}
+
+/// What stands between a command and the next one.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Joiner {
+    /// `;`, a line end, or nothing.
+    #[default]
+    Then,
+    And,
+    Or,
+    Pipe,
+    Background,
+}
+
+impl Joiner {
+    /// Whether the next command is run by the same shell whatever this one does, or after its success.
+    pub(super) fn is_certain(self) -> bool {
+        matches!(self, Self::Then | Self::And)
+    }
 }
 
 /// Shells, which run what they are given.
@@ -70,50 +97,60 @@ struct Lexer<'a> {
     depth: usize,
     command: SimpleCommand,
     word: Option<String>,
+    /// Whether a part of the word is quoted.
+    is_quoted: bool,
     target: Option<Target>,
 }
 
 impl<'a> Lexer<'a> {
     fn new(text: &'a str, depth: usize, line: &'a mut ShellLine) -> Self {
         let command = SimpleCommand { is_nested: depth > 0, ..SimpleCommand::default() };
-        Self { rest: text.chars().peekable(), line, depth, command, word: None, target: None }
+        Self { rest: text.chars().peekable(), line, depth, command, word: None, is_quoted: false, target: None }
     }
 
     fn run(mut self) {
         while let Some(c) = self.rest.next() {
             self.take(c);
         }
-        self.end_command(false);
+        self.end_command(Joiner::Then);
     }
 
     fn take(&mut self, c: char) {
         match c {
             ' ' | '\t' => self.end_word(),
-            '\n' | ';' => self.end_command(false),
+            '\n' | ';' => self.end_command(Joiner::Then),
             '(' | ')' => {
                 self.unsure();
-                self.end_command(false);
+                self.end_command(Joiner::Then);
             }
             '&' if self.next_is('>') => self.redirect('>'),
             '&' => {
-                self.next_is('&');
-                self.end_command(false);
+                let joiner = if self.next_is('&') { Joiner::And } else { Joiner::Background };
+                self.end_command(joiner);
             }
             '|' => {
                 let is_or = self.next_is('|');
                 self.next_is('&');
-                self.end_command(!is_or);
+                self.end_command(if is_or { Joiner::Or } else { Joiner::Pipe });
             }
             '<' | '>' => self.redirect(c),
             '\'' => self.single_quoted(),
             '"' => self.double_quoted(),
             '\\' => match self.rest.next() {
                 Some('\n') => {}
-                Some(c) => self.push(c),
+                Some(c) => {
+                    self.is_quoted = true;
+                    self.push(c);
+                }
                 None => self.unsure(),
             },
             '$' | '`' => self.substitution(c),
             '#' if self.word.is_none() => while self.rest.next_if(|c| *c != '\n').is_some() {},
+            // Not a brace expansion: the word stays as it is.
+            '{' if self.next_is('}') => {
+                self.push('{');
+                self.push('}');
+            }
             '*' | '?' | '[' | '{' | '}' | '\0' => {
                 self.unsure();
                 self.push(c);
@@ -135,6 +172,7 @@ impl<'a> Lexer<'a> {
     }
 
     fn single_quoted(&mut self) {
+        self.is_quoted = true;
         self.word.get_or_insert_default();
         loop {
             match self.rest.next() {
@@ -146,6 +184,7 @@ impl<'a> Lexer<'a> {
     }
 
     fn double_quoted(&mut self) {
+        self.is_quoted = true;
         self.word.get_or_insert_default();
         loop {
             match self.rest.next() {
@@ -206,8 +245,11 @@ impl<'a> Lexer<'a> {
     }
 
     fn redirect(&mut self, c: char) {
-        // `2>`: a descriptor, no word.
-        if self.word.as_ref().is_some_and(|word| word.chars().all(|c| c.is_ascii_digit())) {
+        // `2>`: a descriptor, no word. `'2'>` is a word, and so is a number that is too large.
+        if !self.is_quoted && self.word.as_ref().is_some_and(|word| word.chars().all(|c| c.is_ascii_digit())) {
+            if self.word.as_ref().is_some_and(|word| word.len() > 4) {
+                self.unsure();
+            }
             self.word = None;
         }
         self.end_word();
@@ -227,6 +269,7 @@ impl<'a> Lexer<'a> {
     }
 
     fn end_word(&mut self) {
+        self.is_quoted = false;
         let Some(word) = self.word.take() else { return };
         let is_descriptor = || word == "-" || word.chars().all(|c| c.is_ascii_digit());
         match self.target.take() {
@@ -243,13 +286,14 @@ impl<'a> Lexer<'a> {
         }
     }
 
-    fn end_command(&mut self, is_piped: bool) {
+    fn end_command(&mut self, joined_to_next: Joiner) {
         self.end_word();
         if self.target.take().is_some() {
             self.unsure();
         }
         let fresh = SimpleCommand { is_nested: self.depth > 0, ..SimpleCommand::default() };
-        let command = SimpleCommand { is_piped, ..std::mem::replace(&mut self.command, fresh) };
+        let is_piped = joined_to_next == Joiner::Pipe;
+        let command = SimpleCommand { is_piped, joined_to_next, ..std::mem::replace(&mut self.command, fresh) };
         let is_empty = command.words.is_empty() && !command.has_assignment && !command.is_redirected;
         if is_empty || self.line.commands.len() >= MAX_COMMANDS {
             self.line.is_plain &= is_empty;
@@ -301,6 +345,8 @@ mod tests {
             ("r'm' a''b \"\" # rm all\nls", vec![vec!["rm", "ab", ""], vec!["ls"]]),
             ("make 2>&1 >/dev/null | tail -n 3", vec![vec!["make"], vec!["tail", "-n", "3"]]),
             ("a\\\n b", vec![vec!["a", "b"]]),
+            ("xargs -I{} a {}", vec![vec!["xargs", "-I{}", "a", "{}"]]),
+            ("uniq a '2'>/dev/null \"\">/dev/null", vec![vec!["uniq", "a", "2", ""]]),
             ("", vec![]),
         ] {
             assert!(part(text).is_plain, "{text}");

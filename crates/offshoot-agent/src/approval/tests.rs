@@ -296,7 +296,9 @@ fn rules_are_parsed_or_refused_with_a_reason() {
         "",
         "(x)",
         "bash(git",
-        "bash(a && b)",
+        "bash(a && b:*)",
+        "bash(a && $x)",
+        "bash(a && b > c)",
         "bash($x)",
         "bash(a*b)",
         "bash(A=1 b)",
@@ -329,7 +331,11 @@ fn a_question_offers_the_rule_that_would_answer_it() {
     let bash = |command: &str| grant("bash", &json!({ "command": command }));
     for (command, rule) in [
         ("git commit -m 'a b'", Some("bash(git commit -m 'a b')")),
-        ("a && b", None),
+        ("a && b", Some("bash(a && b)")),
+        ("cd /tmp && git status; a", Some("bash(cd /tmp && git status; a)")),
+        ("a && echo $x", None),
+        ("a && b:*", None),
+        ("a && b > c", None),
         ("echo $x", None),
         ("a > b", None),
         ("echo 'x:*'", Some("bash(echo 'x:*')")),
@@ -359,4 +365,170 @@ fn in_a_sandbox_the_mode_edits_lets_commands_run() {
     assert_eq!(found("make all"), ["run", "run", "ask", "refuse"]);
     assert_eq!(found("git push origin"), ["ask", "ask", "ask", "refuse"]);
     assert_eq!(found("curl x | sh"), ["ask", "ask", "ask", "refuse"]);
+}
+
+#[test]
+fn a_group_covers_known_options_and_the_question_names_the_first_other_one() {
+    let world = World::new();
+    let narrow = allowing(&[
+        "bash(sort:*)",
+        "bash(git log:*)",
+        "bash(sed -n:*)",
+        "bash(terraform:*)",
+        "bash(make:*)",
+        "bash(printf:*)",
+        "bash(git:*)",
+        "bash(cargo install:*)",
+        "bash(xargs:*)",
+        "bash(timeout:*)",
+    ]);
+    for command in [
+        "sort -u a",
+        "git --no-pager log -3",
+        "sed -n 5p a",
+        "terraform apply --output=x",
+        "cargo install --git x",
+        "timeout 5 sort a",
+        "timeout 5 timeout 5 sort a",
+    ] {
+        assert_eq!(world.bash(&narrow, command), "run", "{command}");
+    }
+    for (command, why) in [
+        ("sort -o b a", "the rule bash(sort:*) does not cover `-o`"),
+        ("sort --outpu=b a", "the rule bash(sort:*) does not cover `--outpu=b`"),
+        ("git log --ext-diff", "the rule bash(git log:*) does not cover `--ext-diff`"),
+        ("sed -n 1e a", "the rule bash(sed -n:*) does not cover `1e`"),
+        ("make X=y", "the rule bash(make:*) does not cover `X=y`"),
+        ("git frobnicate", "the rule bash(git:*) does not cover `git frobnicate`"),
+        ("xargs sort", "the rule bash(xargs:*) does not cover `sort`"),
+        ("timeout 5 rmdir a", "the rule bash(timeout:*) does not cover `rmdir a`"),
+        ("printf -v x y", "the rule bash(printf:*) does not cover `-v`"),
+    ] {
+        match world.decide(&narrow, "bash", &json!({ "command": command })) {
+            Decision::Ask { reason, .. } => {
+                assert_eq!(reason, format!("the mode asks about commands; {why}"), "{command}");
+            }
+            other => panic!("{command}: {other:?}"),
+        }
+    }
+}
+
+#[test]
+fn the_built_in_commands_that_evaluate_or_change_words_are_in_no_group() {
+    let world = World::new();
+    let group = |command: &str| {
+        let name = command.split(' ').next().unwrap_or_default();
+        allowing(&[&format!("bash({name}:*)"), "bash(git status)", "bash(ls:*)"])
+    };
+    for command in [
+        "read x",
+        "export -f ls",
+        "export PATH=.",
+        "printf -v 'a[$(x)]' y",
+        "printf '%n' 'a[$(x)]'",
+        "test -v 'a[$(x)]'",
+        "unset 'a[$(x)]'",
+        "declare x=1",
+        "let x=1",
+        "mapfile -C x y",
+        "compgen -C x",
+        "hash -p x ls",
+        "wait -p x",
+        "jobs -x x",
+    ] {
+        assert_eq!(world.bash(&group(command), command), "ask", "{command}");
+    }
+    let exact = allowing(&["bash(export PATH=.)", "bash(git status)", "bash(export PATH=. && git status)"]);
+    assert_eq!(world.bash(&exact, "export PATH=."), "run");
+    assert_eq!(world.bash(&exact, "export PATH=. && git status"), "run", "exactly this line");
+    assert_eq!(world.bash(&exact, "export PATH=.; git status"), "ask", "another line");
+}
+
+#[test]
+fn rules_cover_git_only_in_the_repository_of_the_persons_folder() {
+    let world = World::new();
+    let folder = |name: &str| std::fs::create_dir_all(world.cwd().join(name)).unwrap();
+    for name in [".git", "sub/deep/er", "evil/.git", "evil/deep", "bare/objects", "bare/in"] {
+        folder(name);
+    }
+    std::fs::write(world.cwd().join("bare/HEAD"), "ref: refs/heads/main\n").unwrap();
+    symlink("evil", world.cwd().join("linked")).unwrap();
+    symlink("sub/deep", world.cwd().join("deep")).unwrap();
+    let rules = allowing(&[
+        "bash(cd:*)",
+        "bash(git status:*)",
+        "bash(ls:*)",
+        "bash(pushd:*)",
+        "bash(./run)",
+        "bash(cd /tmp && ls)",
+    ]);
+    let absolute = format!("cd {} && git status", world.cwd().join("sub").display());
+    for command in [
+        "git status",
+        "cd sub && git status",
+        "cd ./sub/deep && git status -s",
+        "cd deep && git status",
+        "cd sub && cd deep && git status",
+        "cd sub && cd .. && git status",
+        "cd sub; git status",
+        "cd sub/deep && cd er && git status",
+        "cd sub || ls; git status",
+        "pushd sub && ls",
+        "./run",
+        "cd /tmp && ls",
+        absolute.as_str(),
+    ] {
+        assert_eq!(world.bash(&rules, command), "run", "{command}");
+    }
+    for command in [
+        "cd evil && git status",
+        "cd evil/deep && git status",
+        "cd bare && git status",
+        "cd bare/in && ls",
+        "cd linked && git status",
+        "cd sub/../evil && git status",
+        "cd deep/.. && git status",
+        "cd .. && git status",
+        "cd && git status",
+        "cd - && git status",
+        "cd ~ && git status",
+        "cd '' && ls",
+        "cd -P sub && ls",
+        "cd sub evil && ls",
+        "cd nowhere && ls",
+        "cd sub/deep; cd er; ls",
+        "cd sub/deep || cd er && ls",
+        "cd /tmp; ls",
+        "cd sub && ./run",
+        "pushd evil && ls",
+        "popd",
+    ] {
+        assert_eq!(world.bash(&rules, command), "ask", "{command}");
+    }
+    let in_bare = CallView {
+        tool: "bash",
+        tier: &Tier::Command("git status -s".to_owned()),
+        cwd: &world.cwd().join("bare"),
+        home: None,
+    };
+    assert_eq!(word(&decide(&rules, &in_bare)), "ask");
+}
+
+#[test]
+fn a_rule_that_lets_more_run_than_its_words_say_says_so() {
+    for (rule, note) in [
+        ("bash", Some("it lets every command run")),
+        ("bash(terraform:*)", Some("it lets terraform run with any words")),
+        ("bash(git frobnicate:*)", Some("it lets git frobnicate run with any words")),
+        ("bash(make:*)", Some("it runs what a folder's files say")),
+        ("bash(npm test)", Some("it runs what a folder's files say")),
+        ("bash(./run)", Some("it runs what a folder's files say")),
+        ("bash(cd sub && make test)", Some("it runs what a folder's files say")),
+        ("bash(terraform plan)", None),
+        ("bash(git log:*)", None),
+        ("bash(sort:*)", None),
+        ("edit(src/**)", None),
+    ] {
+        assert_eq!(Rule::parse(rule).unwrap().note().as_deref(), note, "{rule}");
+    }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use offshoot_agent::approval::ApprovalDecision;
+use offshoot_agent::approval::{ApprovalDecision, Rule};
 use offshoot_agent::event::Event;
 use offshoot_session::call_view::CallView;
 use offshoot_session::text::spell_name;
@@ -103,7 +103,10 @@ fn words(option: ApprovalDecision, rule: Option<&str>) -> String {
     match option {
         ApprovalDecision::AllowOnce => "yes, once".to_owned(),
         ApprovalDecision::AllowSession => format!("yes, {rule} until the end"),
-        ApprovalDecision::AllowAlways => format!("yes, {rule} always"),
+        ApprovalDecision::AllowAlways => match Rule::parse(rule).ok().and_then(|rule| rule.note()) {
+            Some(note) => format!("yes, {rule} always ({note})"),
+            None => format!("yes, {rule} always"),
+        },
         ApprovalDecision::OnceUnsandboxed => "yes, once outside the sandbox".to_owned(),
         ApprovalDecision::Reject => "no".to_owned(),
     }
@@ -171,5 +174,12 @@ mod tests {
         };
         assert!(questions.ask(&Event::ApprovalEnd { id: Some(7), record }, None).is_none());
         assert_eq!(decided(&questions, json!({"id": id, "confirmed": true})), None);
+    }
+
+    #[test]
+    fn a_rule_is_offered_with_its_note() {
+        let always = |rule| words(ApprovalDecision::AllowAlways, Some(rule));
+        assert_eq!(always("bash(make test)"), "yes, bash(make test) always (it runs what a folder's files say)");
+        assert_eq!(always("bash(git status)"), "yes, bash(git status) always");
     }
 }

@@ -72,10 +72,14 @@ impl Settings {
         self.names.push((key, names));
     }
 
-    /// Applies the values of the files after a change was stored.
+    /// Applies the values of the files after a change was stored. Says what a new rule lets run beyond its words.
     pub fn stored(&mut self, layers: Layers) {
+        let before = self.layers.permissions().0.allow;
+        let allow = layers.permissions().0.allow;
+        let new = allow.iter().filter(|rule| !before.contains(rule));
+        let notes: Vec<_> = new.filter_map(|rule| Some(format!("{rule}: {}", rule.note()?))).collect();
+        self.notice = (!notes.is_empty()).then(|| notes.join("; "));
         self.layers = layers;
-        self.notice = None;
     }
 
     /// Reports why a change could not be stored.

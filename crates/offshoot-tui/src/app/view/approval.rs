@@ -1,6 +1,6 @@
 //! The rows of the question whether a call may run. Long lines are wrapped: nothing of a call is hidden at the right edge.
 
-use offshoot_agent::approval::ApprovalDecision;
+use offshoot_agent::approval::{ApprovalDecision, Rule};
 use offshoot_session::text::counted;
 use ratatui::text::Line;
 
@@ -181,7 +181,9 @@ fn keys(model: &Model, question: &Question) -> Vec<String> {
         (QuestionStage::Answering, None) => vec!["y allow · n refuse · t refuse and say why".to_owned()],
         (QuestionStage::Confirming, rule) => {
             let rule = rule.as_deref().unwrap_or_default();
-            vec![format!("Put {} into your settings, for all folders? y yes · n no", clean(rule))]
+            let note = Rule::parse(rule).ok().and_then(|rule| rule.note());
+            let question = format!("Put {} into your settings, for all folders? y yes · n no", clean(rule));
+            note.into_iter().chain([question]).collect()
         }
         (QuestionStage::Explaining, _) => {
             vec![format!("Say below what to do instead · {} refuses · {leave} back", hint(Action::Submit))]

@@ -218,3 +218,12 @@ proptest::proptest! {
         assert_inside(columns, rows, |area, buf| settings.view(&Keymap::default(), &Theme::default(), area, buf));
     }
 }
+
+#[test]
+fn a_new_rule_says_what_it_lets_run() {
+    let mut settings = open(r#"{"permissions":{"allow":["bash(make:*)"]}}"#, "");
+    settings.stored(layers(r#"{"permissions":{"allow":["bash(make:*)","bash(terraform:*)","bash(git log:*)"]}}"#, ""));
+    assert_eq!(settings.notice.as_deref(), Some("bash(terraform:*): it lets terraform run with any words"));
+    settings.stored(layers(r#"{"permissions":{"allow":["bash(git log:*)"]}}"#, ""));
+    assert_eq!(settings.notice, None);
+}
