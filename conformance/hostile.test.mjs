@@ -11,13 +11,14 @@ import { HELD } from "./hostile/held.mjs";
 import { PACKAGES } from "./hostile/packages.mjs";
 import { Place } from "./hostile/place.mjs";
 import { PROJECTS } from "./hostile/projects.mjs";
+import { RUNAWAY } from "./hostile/runaway.mjs";
 import { SERVERS } from "./hostile/servers.mjs";
 import { SESSIONS } from "./hostile/sessions.mjs";
 import { TOOLS } from "./hostile/tools.mjs";
 
 const program = process.env.OFFSHOOT_BIN;
 if (!program) throw new Error("set OFFSHOOT_BIN");
-const traps = [...PROJECTS, ...SERVERS, ...TOOLS, ...FILES, ...HELD, ...PACKAGES];
+const traps = [...PROJECTS, ...SERVERS, ...TOOLS, ...FILES, ...HELD, ...PACKAGES, ...RUNAWAY];
 const all = Number(process.env.HOSTILE_SESSIONS ?? 0);
 const damaged = all > 0 ? SESSIONS.all(all) : SESSIONS.sample(100);
 const only = process.env.HOSTILE_ONLY;

@@ -59,6 +59,7 @@ pub mod testing;
 pub use guarded::GuardedProvider;
 pub use key_source::{Accessing, KeySource};
 pub use limits::Limits;
+pub use process::MarkedProcesses;
 pub use setup::{Approver, ReloadedSetup, RuleStore, Rules, Setup, SetupSource};
 pub use spending::RunLimits;
 pub use work_folder::{FolderRefusal, WorkFolders};

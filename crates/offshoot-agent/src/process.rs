@@ -21,6 +21,7 @@ use tokio::net::unix::pipe::Receiver;
 use tokio::process::Command;
 use tokio::time::{MissedTickBehavior, interval, sleep};
 
+pub use tree::MarkedProcesses;
 use tree::ProcessTree;
 
 /// The interval of [`News::Tick`].

@@ -37,7 +37,7 @@ pub(crate) use open::{enter_folder, open, set_name, shown_path};
 use print::Printer;
 pub(crate) use print::failure;
 pub(crate) use setup::{overhead, setup};
-pub(crate) use stops::{Stop, Stops};
+pub(crate) use stops::{Stop, Stops, is_ignored};
 pub(crate) use trust_event::{TrustPerson, decided_by_extensions};
 
 pub(crate) fn run(app: &App, args: &Args, form: PrintForm) -> Result<()> {

@@ -29,7 +29,7 @@ use crate::known_flags::KnownFlags;
 use crate::registered::Registered;
 use crate::trust::RunTrust;
 use crate::ui::{self, ColorWhen, Ui};
-use crate::{agent, api, rpc, sandbox, tui};
+use crate::{agent, api, file_limit, rpc, sandbox, tui};
 use read::Task;
 pub(crate) use read::command_line;
 
@@ -195,6 +195,7 @@ pub(crate) fn run(arguments: &[OsString]) -> ExitCode {
     {
         return sandbox::run(rest.iter().cloned());
     }
+    file_limit::is_a_failed_write();
     let mut environment = Environment::read();
     let line = {
         let flags = LazyCell::new(|| KnownFlags::read(&environment));

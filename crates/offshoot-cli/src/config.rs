@@ -64,6 +64,8 @@ pub(crate) struct Environment {
     pub(crate) limits: Option<String>,
     /// `OFFSHOOT_EXTENSION_PATIENCE`, in seconds: how long an extension may work without yielding.
     pub(crate) extension_patience: Option<Duration>,
+    /// `OFFSHOOT_EXTENSION_LIMIT`, in seconds: how long a handler may wait for nothing that offshoot knows of.
+    pub(crate) extension_limit: Option<Duration>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -149,6 +151,7 @@ impl Environment {
             extra_roots: env("NODE_EXTRA_CA_CERTS").map(PathBuf::from),
             limits: text("OFFSHOOT_LIMITS"),
             extension_patience: text("OFFSHOOT_EXTENSION_PATIENCE").and_then(|text| seconds(&text)),
+            extension_limit: text("OFFSHOOT_EXTENSION_LIMIT").and_then(|text| seconds(&text)),
             path: env("PATH").map(|path| std::env::split_paths(&path).collect()).unwrap_or_default(),
             home,
         }

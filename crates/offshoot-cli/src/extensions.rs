@@ -30,6 +30,8 @@ pub(crate) use program::{ExtensionFront, NoFront, unheard};
 
 /// How long an extension may work without yielding.
 const PATIENCE: std::time::Duration = std::time::Duration::from_secs(30);
+/// How long a handler may wait for nothing that offshoot knows of.
+const LIMIT: std::time::Duration = std::time::Duration::from_secs(600);
 
 /// The set that runs these extensions; `None` without one. Nothing is started yet.
 pub(crate) fn set(
@@ -54,7 +56,8 @@ pub(crate) fn node_host(app: &App, layers: &Layers, cwd: &Path) -> Arc<dyn Host>
     let search = NodeSearch { named: environment.node.clone().or(named), path: environment.path.clone() };
     let cache = environment.cache.clone().unwrap_or_else(|| cwd.join(".offshoot-cache"));
     let patience = environment.extension_patience.unwrap_or(PATIENCE);
-    Arc::new(NodeHost::new(NodeOptions { search, cache, patience }))
+    let limit = environment.extension_limit.unwrap_or(LIMIT);
+    Arc::new(NodeHost::new(NodeOptions { search, cache, patience, limit }))
 }
 
 /// What the process needs to load extensions, in a mode with or without a person.

@@ -24,6 +24,7 @@ mod failures;
 mod models;
 mod extensions;
 mod agent;
+mod file_limit;
 mod bring_back;
 mod next_request;
 mod summarise;

@@ -3,9 +3,27 @@ import { spawn } from "node:child_process";
 
 const PATIENCE = 5000;
 
+/** The programs that run; each leads a group of its own. */
+const children = new Set();
+
+/** Whether an extension waits for a program. */
+export const runsPrograms = () => children.size > 0;
+
+/** Ends them where nobody else is left to do it. */
+export function endPrograms() {
+  for (const child of children) {
+    try {
+      process.kill(-child.pid, "SIGKILL");
+    } catch {
+      // It has ended.
+    }
+  }
+}
+
 export function exec(command, args, { cwd, signal, timeout } = {}) {
   return new Promise((resolve) => {
     const child = spawn(command, args, { cwd, stdio: ["ignore", "pipe", "pipe"], detached: process.platform !== "win32" });
+    children.add(child);
     const out = { stdout: "", stderr: "" };
     let killed = false;
     let last;
@@ -24,6 +42,7 @@ export function exec(command, args, { cwd, signal, timeout } = {}) {
     };
     const clock = timeout > 0 ? setTimeout(stop, timeout) : undefined;
     const done = (code) => {
+      children.delete(child);
       clearTimeout(clock);
       clearTimeout(last);
       signal?.removeEventListener("abort", stop);

@@ -1,6 +1,7 @@
 // The process in which pi's extensions run. offshoot starts it with pipes on fds 3 to 6 and sends `init`; this file passes lines on.
 import { answered } from "./calls.mjs";
 import { LONGEST_LINE, receive, send } from "./channel.mjs";
+import { endPrograms, runsPrograms } from "./exec.mjs";
 import { dispatchers } from "./dispatch.mjs";
 import { limit, Load } from "./load.mjs";
 import { problem } from "./loader.mjs";
@@ -38,6 +39,11 @@ async function run(record, line) {
   }
 }
 
+function endGroup() {
+  endPrograms();
+  process.kill(-process.pid, "SIGKILL");
+}
+
 const takes = {
   init: (record) => (loading = loading.then(() => init(record)).catch(outside("init"))),
   event: run,
@@ -48,7 +54,7 @@ const takes = {
   limits: ({ limits }) => limit(limits),
   flags: ({ values }) => load?.setFlags(values),
   // After what the lines before it set going: an answer is then with whoever waited for it.
-  ping: ({ id }) => void setImmediate(send, { t: "pong", id }),
+  ping: ({ id }) => void setImmediate(() => send({ t: "pong", id, runs: runsPrograms() })),
   shutdown: () => exit(0),
 };
 
@@ -57,5 +63,9 @@ receive(
     if (line.length > LONGEST_LINE) throw new Error(`offshoot sent a line of ${line.length} characters`);
     takes[record.t]?.(record, line);
   },
-  () => exit(0),
+  // offshoot is gone: what extensions have started ends with it.
+  () => {
+    process.once("exit", endGroup);
+    exit(0);
+  },
 );

@@ -8,7 +8,7 @@ const PATIENCE = 1000;
 const WATCH = `
 const pipe = new (require("node:net").Socket)({ fd: 7, readable: true, writable: false });
 pipe.on("error", () => {});
-pipe.on("close", () => setTimeout(() => process.kill(process.pid, "SIGKILL"), ${PATIENCE}));
+pipe.on("close", () => setTimeout(() => process.kill(-process.pid, "SIGKILL"), ${PATIENCE}));
 pipe.resume();
 `;
 

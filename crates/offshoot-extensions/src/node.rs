@@ -22,6 +22,8 @@ pub use find::{NodeSearch, find_node};
 
 /// How long the process may take to load extensions.
 const LOADING: Duration = Duration::from_secs(60);
+/// A command or a tool may wait so much longer than a handler of an event.
+const CALLED: u32 = 6;
 /// How long it may take to end.
 const ENDING: Duration = Duration::from_secs(2);
 
@@ -34,6 +36,8 @@ pub struct NodeOptions {
     pub cache: PathBuf,
     /// How long the process may work without yielding.
     pub patience: Duration,
+    /// How long a handler may wait for nothing that offshoot knows of; commands and tools may so six times as long.
+    pub limit: Duration,
 }
 
 /// The Node.js process, started when extensions are loaded.
@@ -115,7 +119,7 @@ impl Host for NodeHost {
             let (child, id) = (self.running()?, self.id());
             let payload = child.hold(id, payload);
             let line = format!(r#"{{"t":"event","id":{id},"handler":{handler},"payload":{payload},"ctx":{{}}}}"#);
-            let mut answer = child.ask(id, line, None).await?;
+            let mut answer = child.ask(id, line, (self.options.limit, None)).await?;
             let input = answer.as_object_mut().and_then(|answer| answer.remove("input"));
             let ok = answer.get_mut("ok").map(Value::take).unwrap_or_default();
             Ok(HandlerAnswer { ok, input })
@@ -129,7 +133,7 @@ impl Host for NodeHost {
             if let (Some(line), Value::Object(what)) = (line.as_object_mut(), what) {
                 line.extend(what);
             }
-            let mut answer = child.ask(id, line.to_string(), Some(progress)).await?;
+            let mut answer = child.ask(id, line.to_string(), (self.options.limit * CALLED, Some(progress))).await?;
             Ok(answer.get_mut("ok").map(Value::take).unwrap_or_default())
         })
     }

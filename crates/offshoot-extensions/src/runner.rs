@@ -49,7 +49,13 @@ impl Runner {
         event: &str,
         payload: Payload,
     ) -> Result<HandlerAnswer, Failure> {
-        let answer = listener.host.handle(listener.id, payload).await;
+        let stopped = self.shared.stopped();
+        let answer = tokio::select! {
+            biased;
+            answer = listener.host.handle(listener.id, payload) => answer,
+            // Also where the rest of the work goes on, as in the change of a session.
+            () = stopped => return Err(Failure::new("the user stopped it")),
+        };
         if let Err(failure) = &answer {
             self.report(listener, event, failure);
             self.is_lost |= failure.is_gone;

@@ -21,8 +21,18 @@ pub struct SystemClock;
 impl Clock for SystemClock {
     #[expect(clippy::disallowed_methods, reason = "this is the clock that everything else is given")]
     fn now(&self) -> Millis {
-        Timestamp::now().as_millisecond()
+        millis_of(std::time::SystemTime::now())
     }
+}
+
+/// Of a clock that is wrong by thousands of years the nearest time that can be written.
+fn millis_of(time: std::time::SystemTime) -> Millis {
+    let whole = |distance: std::time::Duration| Millis::try_from(distance.as_millis()).unwrap_or(Millis::MAX);
+    let millis = match time.duration_since(std::time::UNIX_EPOCH) {
+        Ok(since) => whole(since),
+        Err(before) => -whole(before.duration()),
+    };
+    millis.clamp(Timestamp::MIN.as_millisecond(), Timestamp::MAX.as_millisecond())
 }
 
 /// A clock that shows a fixed time.
@@ -203,6 +213,16 @@ fn days_since_1970(year: i64, month: i64, day: i64) -> i64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// The programs that made these times panic: their libraries have no such times.
+    #[test]
+    fn a_clock_that_is_wrong_by_thousands_of_years_has_the_nearest_time() {
+        use std::time::{Duration, UNIX_EPOCH};
+        let far = Duration::from_secs(1 << 40);
+        assert!(to_iso(millis_of(UNIX_EPOCH + far)).starts_with("9999-12-30T"));
+        assert!(to_iso(millis_of(UNIX_EPOCH - far)).starts_with("-009999-01-02T"));
+        assert_eq!(millis_of(UNIX_EPOCH - Duration::from_millis(1)), -1);
+    }
 
     #[test]
     fn durations_are_said_from_a_second_on() {

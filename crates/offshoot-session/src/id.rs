@@ -8,6 +8,8 @@ use std::fmt;
 
 use smol_str::SmolStr;
 
+use crate::clock::{Clock as _, Millis, SystemClock};
+
 pub use short::{SHORTEST_ID, ShortIds};
 
 /// The id of one entry: any non-empty string, unique within one file.
@@ -67,8 +69,17 @@ impl IdSource for RandomIds {
     }
 
     fn session_id(&mut self) -> String {
-        uuid::Uuid::now_v7().to_string()
+        session_id_at(SystemClock.now()).to_string()
     }
+}
+
+/// A version 7 UUID. A time before 1970 counts as 1970.
+#[expect(clippy::disallowed_methods, reason = "random bits of the source of ids")]
+fn session_id_at(now: Millis) -> uuid::Uuid {
+    let random = uuid::Uuid::new_v4();
+    let mut bits = [0; 10];
+    bits.copy_from_slice(random.as_bytes().get(6..).unwrap_or_default());
+    uuid::Builder::from_unix_timestamp_millis(u64::try_from(now).unwrap_or_default(), &bits).into_uuid()
 }
 
 /// Counting ids for tests and examples: `00000001`, `00000002`, …
@@ -110,6 +121,17 @@ mod tests {
         let id = RandomIds.entry_id();
         assert_eq!(id.as_str().len(), 8);
         assert!(id.as_str().bytes().all(|b| b.is_ascii_hexdigit()));
+    }
+
+    /// A clock before 1970 ended the program.
+    #[test]
+    fn a_session_has_an_id_whatever_the_clock_says() {
+        for now in [Millis::MIN, -1, 0, 1_767_225_600_000, Millis::MAX] {
+            let id = session_id_at(now);
+            assert_eq!(id.get_version_num(), 7, "{now}");
+            assert_ne!(id, session_id_at(now), "two ids of one moment");
+        }
+        assert!(session_id_at(1_767_225_600_000).to_string().starts_with("019b76da-a800-7"));
     }
 
     #[test]

@@ -60,19 +60,8 @@ impl ProcessTree {
         self.is_released = true;
     }
 
-    /// Stops all processes first, so that none can start another unseen; then kills them.
     pub(super) fn kill(&self) {
-        let mut stopped = BTreeSet::new();
-        for _ in 0..MOST_ROUNDS {
-            let found: Vec<i32> = self.members().into_iter().filter(|pid| !stopped.contains(pid)).collect();
-            if found.is_empty() {
-                break;
-            }
-            for pid in found {
-                send(pid, Signal::STOP);
-                stopped.insert(pid);
-            }
-        }
+        let stopped = all_stopped(|| self.members());
         // Fails only if no process is left.
         kill_process_group(self.root, Signal::KILL).unwrap_or(());
         stopped.into_iter().for_each(|pid| send(pid, Signal::KILL));
@@ -96,21 +85,75 @@ impl ProcessTree {
                 None => is_adopted && is_only_command && self.begun > 0,
             }
         };
-        let mut members: BTreeSet<i32> = all.iter().filter(is_member).map(|process| process.pid).collect();
-        loop {
-            let more: Vec<i32> = all
-                .iter()
-                .filter(|process| members.contains(&process.parent) && !members.contains(&process.pid))
-                .map(|process| process.pid)
-                .collect();
-            if more.is_empty() {
-                break;
-            }
-            members.extend(more);
-        }
-        members.retain(|pid| all.iter().any(|process| process.pid == *pid && !process.is_zombie));
-        members
+        let members: BTreeSet<i32> = all.iter().filter(is_member).map(|process| process.pid).collect();
+        with_children(&all, members)
     }
+}
+
+/// What a helper of this program has started, however long that lives: its processes have its mark in their environment, or descend
+/// from one that has.
+#[derive(Debug)]
+pub struct MarkedProcesses(String);
+
+impl Default for MarkedProcesses {
+    fn default() -> Self {
+        Self(new_mark().1)
+    }
+}
+
+impl MarkedProcesses {
+    /// The variable that the helper is started with, and its value.
+    #[must_use]
+    pub fn variable(&self) -> (&'static str, &str) {
+        (MARK, &self.0)
+    }
+
+    /// Kills all of them, the helper too.
+    pub fn kill(&self) {
+        let mark = format!("{MARK}={}", self.0).into_bytes();
+        let members = || {
+            let Some(own) = own_process() else { return BTreeSet::new() };
+            let all = processes();
+            let marked = all.iter().filter(|process| process.pid != own.pid);
+            let marked = marked.filter(|process| mark_of(process.pid).as_ref() == Some(&mark));
+            with_children(&all, marked.map(|process| process.pid).collect())
+        };
+        all_stopped(members).into_iter().for_each(|pid| send(pid, Signal::KILL));
+        reap();
+    }
+}
+
+/// Stops all processes first, so that none can start another unseen, and returns them.
+fn all_stopped(members: impl Fn() -> BTreeSet<i32>) -> BTreeSet<i32> {
+    let mut stopped = BTreeSet::new();
+    for _ in 0..MOST_ROUNDS {
+        let found: Vec<i32> = members().into_iter().filter(|pid| !stopped.contains(pid)).collect();
+        if found.is_empty() {
+            break;
+        }
+        for pid in found {
+            send(pid, Signal::STOP);
+            stopped.insert(pid);
+        }
+    }
+    stopped
+}
+
+/// The processes and all that descend from them, without those that have ended.
+fn with_children(all: &[ProcessStat], mut members: BTreeSet<i32>) -> BTreeSet<i32> {
+    loop {
+        let more: Vec<i32> = all
+            .iter()
+            .filter(|process| members.contains(&process.parent) && !members.contains(&process.pid))
+            .map(|process| process.pid)
+            .collect();
+        if more.is_empty() {
+            break;
+        }
+        members.extend(more);
+    }
+    members.retain(|pid| all.iter().any(|process| process.pid == *pid && !process.is_zombie));
+    members
 }
 
 impl Drop for ProcessTree {

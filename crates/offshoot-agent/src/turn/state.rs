@@ -119,6 +119,8 @@ pub struct TurnState {
     /// Commands of the user, and what could not be recorded before.
     pub(super) waiting: Vec<Record>,
     pub(super) attempt: u32,
+    /// How many runs in a row have failed and were continued by an extension.
+    pub(super) failed_again: u32,
     /// The time that was spent on waits for a server's limit, in milliseconds.
     pub(super) waited_ms: u64,
     /// Whether this input was already compacted after an overflow.

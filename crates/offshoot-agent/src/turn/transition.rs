@@ -8,6 +8,9 @@ use crate::message::Message;
 use crate::window::{OversizedPrompt, SizeJudge, tokens_of};
 use std::collections::VecDeque;
 
+/// So often in a row an extension may continue a run that has failed.
+const MOST_FAILURES: u32 = 10;
+
 pub(super) fn begin(state: &mut TurnState, messages: Vec<Message>, out: &mut Vec<Effect>) {
     state.ticket += 1;
     state.run += 1;
@@ -103,9 +106,25 @@ pub(super) fn settle(state: &mut TurnState, how: Settled, out: &mut Vec<Effect>)
     }
 }
 
-/// Extensions have added what they add.
+/// Extensions have added what they add. What the user has limited or stopped ends, whatever they ask for, and so does a run that
+/// failed again and again.
 pub(super) fn may_settle(state: &mut TurnState, how: Settled, continues: bool, out: &mut Vec<Effect>) {
-    if continues && how != Settled::Aborted { again(state, out) } else { settle_now(state, how, out) }
+    let may = match &how {
+        Settled::Done => {
+            state.failed_again = 0;
+            true
+        }
+        Settled::Failed(AgentError::LimitReached(_)) | Settled::Aborted | Settled::Broken(_) => false,
+        Settled::Failed(_) => {
+            state.failed_again += 1;
+            state.failed_again <= MOST_FAILURES
+        }
+    };
+    if continues && may {
+        return again(state, out);
+    }
+    state.failed_again = 0;
+    settle_now(state, how, out);
 }
 
 fn settle_now(state: &mut TurnState, how: Settled, out: &mut Vec<Effect>) {

@@ -66,7 +66,7 @@ impl Stops {
 }
 
 /// Whether the program was started with this signal ignored. Without `/proc` it counts as not ignored.
-fn is_ignored(kind: SignalKind) -> bool {
+pub(crate) fn is_ignored(kind: SignalKind) -> bool {
     let status = read_regular_text(Path::new("/proc/self/status"), 1 << 20).unwrap_or_default();
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
     let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0);

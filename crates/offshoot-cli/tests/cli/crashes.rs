@@ -126,6 +126,19 @@ fn a_write_that_a_limit_stops_is_taken_back() {
     works_again(&world, &file);
 }
 
+/// The signal of the limit ended the program in the middle of a line, and the entries that followed were lost.
+#[test]
+fn a_limit_on_files_is_a_failed_write_and_no_end() {
+    let world = World::new();
+    let file = session(&world);
+    let output = fed(in_bash(&append(&world, &file), "ulimit -f 8; exec \"$@\""), &entry(1500).repeat(10));
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
+    let shown = world.shown(&output);
+    assert!(shown.contains("could not append to") && shown.contains("entries are kept in"), "{shown}");
+    assert!(fs::read(&file).unwrap().ends_with(b"}\n"), "nothing of the failed write is left");
+    assert!(!spilled(&output.stdout).is_empty());
+}
+
 #[test]
 fn what_waits_outside_a_session_can_be_discarded() {
     let world = World::new();
@@ -157,21 +170,6 @@ fn an_append_in_a_deleted_folder_is_refused() {
     [exit code 3]
     ");
     assert!(!world.home().join(".local/state").exists(), "nothing is kept");
-}
-
-/// Nobody ignores the signal: the process ends in the middle of its write.
-#[test]
-fn a_program_that_a_limit_kills_leaves_one_torn_line() {
-    let world = World::new();
-    let file = session(&world);
-    let limited = in_bash(&append(&world, &file), "ulimit -c 0; ulimit -f 8; exec \"$@\"");
-    let output = fed(limited, &entry(1500).repeat(10));
-    assert!(output.status.signal().is_some(), "{output:?}");
-    let given = acknowledged(&output.stdout);
-    assert!(given.iter().all(|id| ids(&file).contains(id)));
-    assert_eq!(damaged_lines(&world, &file), 1);
-    works_again(&world, &file);
-    assert_eq!(damaged_lines(&world, &file), 1);
 }
 
 pub(crate) fn say(what: &str) {

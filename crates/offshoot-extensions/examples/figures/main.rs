@@ -76,7 +76,12 @@ fn main() {
 
 fn host(node: &Path, folder: &Path) -> Arc<dyn Host> {
     let search = NodeSearch { named: Some(node.to_path_buf()), path: Vec::new() };
-    Arc::new(NodeHost::new(NodeOptions { search, cache: folder.join("cache"), patience: Duration::from_secs(30) }))
+    Arc::new(NodeHost::new(NodeOptions {
+        search,
+        cache: folder.join("cache"),
+        patience: Duration::from_secs(30),
+        limit: Duration::from_secs(600),
+    }))
 }
 
 fn request(folder: &Path) -> LoadRequest {

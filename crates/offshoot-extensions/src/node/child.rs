@@ -12,7 +12,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
 use command_fds::{CommandFdExt as _, FdMapping};
-use offshoot_agent::lenient_json;
+use offshoot_agent::{MarkedProcesses, lenient_json};
 use serde_json::{Value, json};
 use tokio::runtime::Handle;
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
@@ -31,6 +31,8 @@ const HELD: usize = 64 << 10;
 /// The calls between which an extension has the terminal.
 const LENDS: &str = "ui.suspend";
 const TAKES_BACK: &str = "ui.resume";
+/// So often it is looked whether something that is waited for goes on.
+const LOOKS: u32 = 8;
 /// How much of what extensions print is kept.
 const PRINTED: usize = 64 << 10;
 
@@ -54,6 +56,10 @@ pub(super) struct Child {
     #[expect(dead_code, reason = "its end, also by a kill of this program, ends the process")]
     life: PipeWriter,
     services: Arc<dyn Services>,
+    /// Whether a tool has told of its progress, or a program that an extension waits for has run.
+    goes_on: AtomicBool,
+    /// The process, and all that extensions start.
+    started: MarkedProcesses,
 }
 
 #[derive(Default)]
@@ -99,6 +105,9 @@ impl Child {
         let mut command = Command::new(node);
         command.arg(folder.join("host.mjs")).stdin(Stdio::null());
         command.stdout(printed_out.try_clone()?).stderr(printed_out).current_dir(cwd);
+        let started = MarkedProcesses::default();
+        let (name, mark) = started.variable();
+        command.env(name, mark);
         // What ends the program with a key must let the extensions end in good order.
         command.process_group(0);
         let fds = vec![
@@ -129,6 +138,8 @@ impl Child {
             has_terminal: AtomicBool::new(false),
             life,
             services: services.clone(),
+            goes_on: AtomicBool::new(false),
+            started,
         });
         let runtime = Handle::current();
         let thread = |name: &str| std::thread::Builder::new().name(name.to_owned());
@@ -181,12 +192,12 @@ impl Child {
         answered.await.unwrap_or_else(|_| Err(self.failure()))
     }
 
-    /// Sends a line and waits for the result of its id. Dropping this tells the process to give up.
+    /// Sends a line and waits for the result of its id, at most so long. Dropping this tells the process to give up.
     pub(super) async fn ask(
         &self,
         id: u64,
         line: String,
-        progress: Option<UnboundedSender<Value>>,
+        (limit, progress): (Duration, Option<UnboundedSender<Value>>),
     ) -> Result<Value, Failure> {
         if line.len() as u64 > lines::LONGEST {
             return Err(Failure::new(format!("more than {} MiB are not sent to an extension", lines::LONGEST >> 20)));
@@ -202,9 +213,36 @@ impl Child {
             return Err(self.failure());
         }
         self.send_now(line, waiting);
-        let answer = answered.await.unwrap_or_else(|_| Err(self.failure()));
+        let answer = self.within(limit, answered).await?;
         asking.is_answered = true;
         answer
+    }
+
+    /// Gives up what has not answered for so long. Nothing is counted while the process waits for a person, a model, the session or a
+    /// program.
+    async fn within(
+        &self,
+        limit: Duration,
+        mut answered: oneshot::Receiver<Result<Value, Failure>>,
+    ) -> Result<Result<Value, Failure>, Failure> {
+        let mut silent = 0;
+        while silent < LOOKS {
+            match tokio::time::timeout(limit / LOOKS, &mut answered).await {
+                Ok(answer) => return Ok(answer.unwrap_or_else(|_| Err(self.failure()))),
+                Err(_) if self.waits_for_others() => silent = 0,
+                Err(_) => silent += 1,
+            }
+        }
+        Err(Failure::new(format!(
+            "it did not answer for {} s, and asked for nothing; it is given up",
+            limit.as_secs_f32()
+        )))
+    }
+
+    fn waits_for_others(&self) -> bool {
+        let goes_on = self.goes_on.swap(false, Ordering::AcqRel);
+        let is_blocked = self.blocked.load(Ordering::Acquire) > 0 || self.has_terminal.load(Ordering::Acquire);
+        goes_on || is_blocked || !self.state().calls.is_empty()
     }
 
     fn held(&self) -> MutexGuard<'_, HashMap<u64, Payload>> {
@@ -253,6 +291,7 @@ impl Child {
             drop(process.kill());
             drop(process.wait());
         }
+        self.started.kill();
         self.ended.notify_all();
     }
 
@@ -272,6 +311,7 @@ impl Child {
             let waited = self.ended.wait_timeout_while(state, limit, is_running);
             drop(waited);
             self.kill("the program ended");
+            self.started.kill();
         });
         drop(waiting.await);
     }
@@ -293,6 +333,7 @@ impl Child {
                 drop(waiting.answer.send(answer));
             }
             "progress" => {
+                self.goes_on.store(true, Ordering::Release);
                 let update = line["update"].take();
                 let state = self.state();
                 let progress = id.and_then(|id| state.waiting.get(&id)).and_then(|waiting| waiting.progress.as_ref());
@@ -318,7 +359,12 @@ impl Child {
                 let params = line["params"].take();
                 self.services.note(line["method"].as_str().unwrap_or_default(), params);
             }
-            "pong" => self.silence.store(0, Ordering::Release),
+            "pong" => {
+                self.silence.store(0, Ordering::Release);
+                if line["runs"].as_bool() == Some(true) {
+                    self.goes_on.store(true, Ordering::Release);
+                }
+            }
             _ => {}
         }
     }
@@ -359,6 +405,7 @@ impl Drop for Child {
             drop(process.kill());
             drop(process.wait());
         }
+        self.started.kill();
     }
 }
 

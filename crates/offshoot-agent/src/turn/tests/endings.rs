@@ -46,6 +46,25 @@ fn an_extension_asks_for_another_turn_and_another_run() {
     "#);
 }
 
+/// An extension that continues every run made a run without end of one that had reached its limit, or whose requests all fail.
+#[test]
+fn an_extension_does_not_continue_past_a_limit_nor_for_ever_after_failures() {
+    let continued = |error: &AgentError| {
+        let mut run = Run::with(TurnConfig { asks_before_settling: true, ..TurnConfig::default() });
+        run.prompt("go");
+        (0..100)
+            .take_while(|_| {
+                let ticket = run.ticket();
+                run.put(TurnInput::BuildFailed { ticket, error: error.clone() }).may_settle(true);
+                !run.said().contains("SETTLE Failed")
+            })
+            .count()
+    };
+    let reached = AgentError::LimitReached("stopped after 1 answer, the limit of this run".to_owned());
+    assert_eq!(continued(&reached), 0);
+    assert_eq!(continued(&AgentError::Failed("no".to_owned())), 10);
+}
+
 #[test]
 fn a_stop_while_extensions_add_to_a_turn_ends_the_run() {
     let mut run = asked();
