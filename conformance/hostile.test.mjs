@@ -8,6 +8,7 @@ import { after, describe, test } from "node:test";
 import { ALLOW } from "./hostile/allow.mjs";
 import { FILES } from "./hostile/files.mjs";
 import { HELD } from "./hostile/held.mjs";
+import { IMPORTS } from "./hostile/imports.mjs";
 import { PACKAGES } from "./hostile/packages.mjs";
 import { Place } from "./hostile/place.mjs";
 import { PROJECTS } from "./hostile/projects.mjs";
@@ -18,7 +19,7 @@ import { TOOLS } from "./hostile/tools.mjs";
 
 const program = process.env.OFFSHOOT_BIN;
 if (!program) throw new Error("set OFFSHOOT_BIN");
-const traps = [...PROJECTS, ...SERVERS, ...TOOLS, ...FILES, ...HELD, ...PACKAGES, ...RUNAWAY];
+const traps = [...PROJECTS, ...SERVERS, ...TOOLS, ...FILES, ...HELD, ...PACKAGES, ...RUNAWAY, ...IMPORTS];
 const all = Number(process.env.HOSTILE_SESSIONS ?? 0);
 const damaged = all > 0 ? SESSIONS.all(all) : SESSIONS.sample(100);
 const only = process.env.HOSTILE_ONLY;

@@ -21,11 +21,11 @@ const ENDS = [0, 1, 2, 3, 4, 5, 6, 7, 130];
 const LIMITED = ["sh", "-c", `ulimit -d ${LIMITS.megabytes * 1024}; exec "$@"`, "limited"];
 
 export class Place {
-  #program;
+  program;
   #model;
 
   constructor(program, name) {
-    this.#program = path.resolve(program);
+    this.program = path.resolve(program);
     this.root = temporaryFolder(`hostile-${name}`);
     this.home = path.join(this.root, "home");
     this.data = path.join(this.home, "offshoot");
@@ -60,7 +60,7 @@ export class Place {
   /** One run to its end. `when(child)` is told of the start, so that it can stop or feed it; with `input: null` standard input stays open.
    * `unlimited` is for runs that start Node.js, which reserves room that it does not use. */
   async offshoot(words, { input = "", env = {}, mayEnd = ENDS, when = () => {}, unlimited = false } = {}) {
-    const done = await run([...(unlimited ? [] : LIMITED), this.#program, ...words], { input, when, cwd: this.work, env: { PATH: process.env.PATH, ...sealedEnvironment(this.home), ...env } });
+    const done = await run([...(unlimited ? [] : LIMITED), this.program, ...words], { input, when, cwd: this.work, env: { PATH: process.env.PATH, ...sealedEnvironment(this.home), ...env } });
     const told = `offshoot ${words.join(" ").slice(0, 300)}\n${done.stderr.slice(-2000)}`;
     assert.ok(!done.late, `no end in ${LIMITS.seconds} s: ${told}`);
     assert.doesNotMatch(done.stderr, /panicked at|overflowed its stack|memory allocation of/, told);

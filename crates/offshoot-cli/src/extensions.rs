@@ -19,7 +19,7 @@ use serde_json::{Map, Value};
 
 use crate::app::App;
 use crate::config;
-pub(crate) use find::{ExtensionWishes, FoundExtensions, find, wrongly_named};
+pub(crate) use find::{ExtensionWishes, FoundExtensions, find, listed, wrongly_named};
 pub(crate) use known::KnownExtensions;
 pub(crate) use listing::{NO_EXTENSION, asks_for_list, listing};
 pub(crate) use program::{AwaitedModel, ProgramModels};
@@ -51,13 +51,17 @@ pub(crate) fn set(
 
 /// The process that runs extensions of these settings. Nothing is started yet.
 pub(crate) fn node_host(app: &App, layers: &Layers, cwd: &Path) -> Arc<dyn Host> {
+    Arc::new(NodeHost::new(node_options(app, layers, cwd)))
+}
+
+fn node_options(app: &App, layers: &Layers, cwd: &Path) -> NodeOptions {
     let environment = &app.environment;
     let named = Settings::from(layers).node.map(|node| environment.whole_path(node));
     let search = NodeSearch { named: environment.node.clone().or(named), path: environment.path.clone() };
     let cache = environment.cache.clone().unwrap_or_else(|| cwd.join(".offshoot-cache"));
     let patience = environment.extension_patience.unwrap_or(PATIENCE);
     let limit = environment.extension_limit.unwrap_or(LIMIT);
-    Arc::new(NodeHost::new(NodeOptions { search, cache, patience, limit }))
+    NodeOptions { search, cache, patience, limit }
 }
 
 /// What the process needs to load extensions, in a mode with or without a person.

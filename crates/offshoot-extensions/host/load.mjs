@@ -1,5 +1,4 @@
 // One load of all extensions: it lives until the next `init`. Modules are imported afresh, those of 0.31 only after a reload.
-import * as path from "node:path";
 import { fileURLToPath } from "node:url";
 import { createApi, report } from "./api.mjs";
 import { note } from "./calls.mjs";
@@ -42,8 +41,7 @@ export class Load {
     limit(init.limits);
     process.argv[1] = LAUNCHER;
     if (init.cwd) process.chdir(init.cwd);
-    const own = init.extensions.map((extension) => folderOf(extension.path));
-    newGeneration({ modules: init.piPackages ?? [], own });
+    newGeneration({ modules: init.piPackages ?? [], extensions: init.extensions });
   }
 
   /** Hooks and tools of 0.31 keep their state when another session comes: their events say that it came. */
@@ -130,9 +128,4 @@ function colours({ mode, hasUI }) {
   } catch {
     return undefined;
   }
-}
-
-/** The folder whose files are the extension's own. */
-function folderOf(file) {
-  return /\.[cm]?[jt]sx?$/.test(file) ? path.dirname(file) : file;
 }

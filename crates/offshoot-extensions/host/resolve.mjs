@@ -1,10 +1,11 @@
 // Where an import of an extension leads: pi's packages where the user has them, else the modules that offshoot ships; TypeScript without
 // an ending; a fresh copy of the extension's own files after every reload. Nothing is looked up before an extension asks for it.
 import * as fs from "node:fs";
+import { createHash } from "node:crypto";
 import { createRequire, isBuiltin, registerHooks } from "node:module";
 import * as path from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
-import { checkManifests, checkRegular, readManifest, readText } from "./read.mjs";
+import { checkManifests, checkRegular, readManifest, readRegular, readText } from "./read.mjs";
 import { completeModule } from "./stub.mjs";
 import { asModule } from "./typescript.mjs";
 
@@ -17,19 +18,53 @@ const TYPED = /\.[cm]?tsx?$/;
 /** Of pi 1.5 and later: what its extensions get as pi-ai, which alone exports `Type` no longer. */
 const PI_AI_VIEW = "dist/core/extensions/pi-ai-extension-view.js";
 
-let state = { version: 0, modules: [], piRoot: undefined, own: [] };
+/** Bytes that the user has allowed: hashes by file. A file is guarded if it belongs to an extension of which the user was asked. */
+let state = { version: 0, modules: [], piRoot: undefined, own: [], free: [], guarded: new Map(), verified: new Map() };
 
 const isFile = (file) => fs.statSync(file, { throwIfNoEntry: false })?.isFile() ?? false;
 
 /** From now on imports lead to fresh copies; `modules` are folders in which pi's packages may lie, `own` the folders of extensions. */
-export function newGeneration({ modules, own }) {
-  state = { version: state.version + 1, modules, own, piRoot: undefined };
+export function newGeneration({ modules, extensions }) {
+  const own = extensions.map((extension) => folderOf(extension.path));
+  const free = extensions.filter((extension) => !extension.allowed).map((extension) => folderOf(extension.path));
+  state = { version: state.version + 1, modules, own, free, piRoot: undefined, guarded: new Map(), verified: new Map() };
+  for (const { path: file, allowed } of extensions) if (allowed) state.guarded.set(file, allowed);
+}
+
+/** The folder whose files are the extension's own. */
+function folderOf(file) {
+  return /\.[cm]?[jt]sx?$/.test(file) ? path.dirname(file) : file;
+}
+
+const fileOf = (url) => (url?.startsWith("file:") ? fileURLToPath(url) : undefined);
+
+/** Throws unless the user has allowed the bytes of a file. */
+function verify(file, allowed, parent) {
+  const known = state.verified.get(file);
+  const hash = known ?? createHash("sha256").update(readRegular(file)).digest("hex");
+  if (allowed[file] !== hash) {
+    const why = allowed[file] ? "has changed since you allowed the extension" : "was not among the files that you allowed with the extension";
+    throw new Error(`${file} is not loaded: it ${why}${parent ? `; ${parent} imports it` : ""}. The next start on a terminal asks, --trust loads it this once`);
+  }
+  state.verified.set(file, hash);
+}
+
+/** What a file of an extension that the user was asked about may import. pi's packages are the user's. */
+function guard(specifier, context, found) {
+  const parent = fileOf(context.parentURL);
+  const allowed = parent && state.guarded.get(parent);
+  const file = fileOf(found.url);
+  if (!allowed || !file || found.url.startsWith(SHIPPED.href) || isOfPi(specifier)) return found;
+  verify(file, allowed, parent);
+  state.guarded.set(file, allowed);
+  return found;
 }
 
 /** The folder `node_modules` that has pi's packages, looked for once: above an extension, then in the user's folders. */
 function piRoot() {
   if (state.piRoot === undefined) {
-    const above = state.own.flatMap((folder) => {
+    // A project in which the agent may write brings no pi.
+    const above = state.free.flatMap((folder) => {
       const folders = [];
       for (let at = folder; ; at = path.dirname(at)) {
         folders.push(path.join(at, "node_modules"));
@@ -115,16 +150,25 @@ function fresh(url) {
   return belongs(file) ? `${pathToFileURL(file).href}?generation=${state.version}` : url;
 }
 
-function resolve(specifier, context, next) {
+/** Whether a module is pi's, or typebox. */
+export const isOfPi = (specifier) => SCOPES.test(specifier) || TYPEBOX.test(specifier);
+
+/** The file of a relative import, where there is one. */
+export function relativeFile(specifier, parentURL) {
+  return sourceFile(fileURLToPath(specifier.startsWith("file:") ? new URL(specifier) : new URL(specifier, parentURL)));
+}
+
+const resolve = (specifier, context, next) => guard(specifier, context, found(specifier, context, next));
+
+function found(specifier, context, next) {
   if (isBuiltin(specifier)) return next(specifier, context);
   const isOurs = context.parentURL?.startsWith(SHIPPED.href);
-  if ((SCOPES.test(specifier) || TYPEBOX.test(specifier)) && !isOurs && !isPis(context.parentURL)) {
+  if (isOfPi(specifier) && !isOurs && !isPis(context.parentURL)) {
     return { url: piModule(specifier), shortCircuit: true };
   }
   const isRelative = /^\.{0,2}\//.test(specifier) || specifier.startsWith("file:") || specifier === "." || specifier === "..";
   if (isRelative && context.parentURL?.startsWith("file:")) {
-    const base = specifier.startsWith("file:") ? new URL(specifier) : new URL(specifier, context.parentURL);
-    const file = sourceFile(fileURLToPath(base));
+    const file = relativeFile(specifier, context.parentURL);
     if (file) return { url: fresh(pathToFileURL(file).href), shortCircuit: true };
   }
   if (context.parentURL?.startsWith("file:")) checkManifests(path.dirname(fileURLToPath(context.parentURL)), packageName(specifier));
@@ -132,7 +176,7 @@ function resolve(specifier, context, next) {
     const found = next(specifier, context);
     return found.url.startsWith("file:") ? { ...found, url: fresh(found.url) } : found;
   } catch (error) {
-    const url = context.parentURL?.startsWith("file:") ? packageInTypeScript(specifier, fileURLToPath(context.parentURL)) : undefined;
+    const url = context.parentURL?.startsWith("file:") ? inTypeScript(specifier, fileURLToPath(context.parentURL)) : undefined;
     if (url) return { url, shortCircuit: true };
     throw error;
   }
@@ -146,10 +190,10 @@ function isPis(url) {
   return file.startsWith(state.piFolder + path.sep) || file.includes(`${path.sep}@earendil-works${path.sep}pi-`);
 }
 
-const packageName = (specifier) => /^((?:@[^/]+\/)?[^/.#][^/]*)(\/.+)?$/.exec(specifier)?.[1];
+export const packageName = (specifier) => /^((?:@[^/]+\/)?[^/.#][^/]*)(\/.+)?$/.exec(specifier)?.[1];
 
 /** A package whose entry is TypeScript, or has no ending. */
-function packageInTypeScript(specifier, parent) {
+export function inTypeScript(specifier, parent) {
   const name = packageName(specifier);
   if (!name) return undefined;
   const rest = specifier.slice(name.length) || undefined;
@@ -172,6 +216,18 @@ function load(url, context, next) {
   const file = fileURLToPath(url);
   checkRegular(file);
   checkManifests(path.dirname(file));
+  const allowed = state.guarded.get(file);
+  if (!allowed) return loaded(url, context, next, file);
+  // What was read is what was allowed: it is looked at again as it is loaded.
+  state.verified.delete(file);
+  verify(file, allowed);
+  const module = loaded(url, context, next, file);
+  state.verified.delete(file);
+  verify(file, allowed);
+  return module;
+}
+
+function loaded(url, context, next, file) {
   if (TYPED.test(file) && !file.endsWith(".d.ts")) {
     return { format: "module", source: asModule(readText(file), file), shortCircuit: true };
   }

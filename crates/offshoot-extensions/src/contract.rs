@@ -4,12 +4,13 @@
 //! about other handlers.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::pin::Pin;
 use std::sync::Arc;
 
 use offshoot_session::json::{Json, strict};
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 use serde_json::{Value, json};
 use tokio::sync::mpsc::UnboundedSender;
 
@@ -44,6 +45,24 @@ pub enum Origin {
     Settings,
 }
 
+/// Files that the user has allowed an extension to load, each with its SHA-256.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AllowedFiles(Arc<BTreeMap<PathBuf, String>>);
+
+impl AllowedFiles {
+    /// These files.
+    #[must_use]
+    pub fn new(files: BTreeMap<PathBuf, String>) -> Self {
+        Self(Arc::new(files))
+    }
+}
+
+impl Serialize for AllowedFiles {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.0.serialize(serializer)
+    }
+}
+
 /// One file of an extension.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[expect(missing_docs, reason = "the names say what they are")]
@@ -51,6 +70,9 @@ pub struct Source {
     pub path: PathBuf,
     pub kind: ExtensionKind,
     pub origin: Origin,
+    /// All that it may load; `None` for one that may load anything.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub allowed: Option<AllowedFiles>,
 }
 
 /// What a host needs to load extensions.

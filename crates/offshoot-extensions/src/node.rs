@@ -5,6 +5,7 @@
 
 mod find;
 mod files;
+mod imports;
 mod lines;
 mod child;
 
@@ -19,6 +20,7 @@ use tokio::sync::mpsc::UnboundedSender;
 use crate::contract::{Failure, HandlerAnswer, HandlerId, Host, HostFuture, LoadRequest, Loaded, Payload, Services};
 use child::Child;
 pub use find::{NodeSearch, find_node};
+pub use imports::imports;
 
 /// How long the process may take to load extensions.
 const LOADING: Duration = Duration::from_secs(60);

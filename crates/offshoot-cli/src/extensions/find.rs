@@ -1,11 +1,14 @@
 //! The files of extensions: of the command line, the project, the user, settings and packages. Runs nothing.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use offshoot_agent::resources::ResourceScope;
-use offshoot_extensions::contract::{ExtensionKind, Origin, Source};
+use offshoot_extensions::contract::{AllowedFiles, ExtensionKind, Origin, Source};
+use offshoot_extensions::node::imports;
 use offshoot_packages::contents::{Contents, extensions as scripts};
 use offshoot_packages::entry::ResourceKind;
+use offshoot_session::text::{counted, spell_out};
 use offshoot_settings::{Layers, Scope};
 
 use super::known::{KnownExtensions, ProjectFolder};
@@ -13,6 +16,9 @@ use crate::app::App;
 use crate::config::settings::pi_folder;
 use crate::packages::Brought;
 use crate::trust::{RunTrust, Trust};
+
+/// A message names no more files.
+const MOST_NAMED: usize = 12;
 
 /// What the command line says of extensions.
 #[derive(Debug, Clone, Default)]
@@ -38,6 +44,41 @@ struct Place {
     kind: ExtensionKind,
     origin: Origin,
     scope: Scope,
+}
+
+/// Whose extensions are judged, by what settings.
+struct AskedFolder<'a> {
+    app: &'a App,
+    layers: &'a Layers,
+    cwd: &'a Path,
+}
+
+/// The files of a folder, and those that they import, for a message.
+fn named(app: &App, folder: &ProjectFolder) -> String {
+    let mut names = listed(app, folder);
+    let more = names.len().saturating_sub(MOST_NAMED);
+    names.truncate(MOST_NAMED);
+    if more > 0 {
+        names.push(format!("and {}; the question on a terminal has them all", counted(more, "other", "others")));
+    }
+    names.join(", ")
+}
+
+/// The same, one name each. A folder `node_modules` is one, with the number of its files.
+pub(crate) fn listed(app: &App, folder: &ProjectFolder) -> Vec<String> {
+    let shown = |path: &Path| spell_out(&app.environment.short(&path.display().to_string())).into_owned();
+    let mut packages: BTreeMap<PathBuf, usize> = BTreeMap::new();
+    let mut names = Vec::new();
+    for file in folder.own().chain(folder.imported()) {
+        match file.ancestors().filter(|above| above.ends_with("node_modules")).last() {
+            Some(modules) => *packages.entry(modules.to_path_buf()).or_default() += 1,
+            None => names.push(shown(file)),
+        }
+    }
+    names.extend(
+        packages.iter().map(|(modules, files)| format!("{} ({})", shown(modules), counted(*files, "file", "files"))),
+    );
+    names
 }
 
 /// The extensions of a run. A file that is found twice counts once, in its first place.
@@ -66,19 +107,21 @@ pub(crate) fn find(
         Origin::Project => !scripts(&place.path).is_empty(),
         _ => place.path.exists(),
     };
+    let asked = AskedFolder { app, layers, cwd };
     for place in project.into_iter().filter(has_any) {
-        if found.may_run(app, cwd, &place.path) {
-            found.add_place(&place);
-        }
+        let mut its = FoundExtensions::default();
+        its.add_place(&place);
+        found.add_judged(&asked, &place.path, its);
     }
     users.iter().for_each(|place| found.add_place(place));
     for package in &brought.packages {
-        let is_projects = package.scope == ResourceScope::Project;
-        if is_projects && !found.may_run(app, cwd, &package.package.root) {
-            continue;
-        }
+        let mut its = FoundExtensions::default();
         for path in &package.extensions {
-            found.add(path.clone(), ExtensionKind::Extension, Origin::Package);
+            its.add(path.clone(), ExtensionKind::Extension, Origin::Package);
+        }
+        match package.scope {
+            ResourceScope::Project => found.add_judged(&asked, &package.package.root, its),
+            ResourceScope::CommandLine | ResourceScope::User => found.add_all(its, None),
         }
     }
     found
@@ -131,9 +174,10 @@ fn places(app: &App, layers: &Layers, cwd: &Path) -> Vec<Place> {
 }
 
 impl FoundExtensions {
-    /// Whether the project's extensions at a path may run: the folder is trusted, and the user has allowed these contents,
-    /// or has just said that everything runs.
-    fn may_run(&mut self, app: &App, cwd: &Path, path: &Path) -> bool {
+    /// Adds the project's extensions at a path if they may run: the folder is trusted, and the user has allowed these contents
+    /// with all that is imported, or has just said that everything runs.
+    fn add_judged(&mut self, asked: &AskedFolder<'_>, path: &Path, its: Self) {
+        let AskedFolder { app, cwd, .. } = *asked;
         let short = app.environment.short(&path.display().to_string());
         match app.trust_of(cwd).0 {
             Trust::Given => {}
@@ -142,26 +186,44 @@ impl FoundExtensions {
                     let why = "this folder is not trusted; --trust runs it this once";
                     self.troubles.push(format!("{short} does not run: {why}"));
                 }
-                return false;
+                return;
             }
         }
         if app.trust == RunTrust::EveryFolder(true) {
-            return true;
+            return self.add_all(its, None);
         }
         let folder = match ProjectFolder::of(path) {
             Ok(folder) => folder,
             Err(error) => {
                 self.troubles.push(format!("{short} does not run: it could not be read whole: {error}"));
-                return false;
+                return;
             }
         };
-        let is_known = app.environment.data.as_deref().is_some_and(|data| KnownExtensions::of(data).has(&folder));
-        if !is_known {
-            let why = "it is new, or has changed since you allowed it; `offshoot` on a terminal asks, --trust runs it this once";
-            self.troubles.push(format!("{short} does not run: {why}"));
-            self.unknown.push(folder);
+        let known = app.environment.data.as_deref().and_then(|data| KnownExtensions::of(data).allowed(&folder));
+        if let Some(known) = known {
+            return self.add_all(its, Some(&known.allowed()));
         }
-        is_known
+        let entries: Vec<PathBuf> = its.sources.into_iter().map(|source| source.path).collect();
+        self.troubles.extend(its.troubles);
+        match imports(&super::node_options(app, asked.layers, cwd), &entries) {
+            Ok(imports) => {
+                let folder = folder.importing(imports);
+                let why = "it is new, or has changed since you allowed it; `offshoot` on a terminal asks, --trust runs it this once";
+                let files = named(app, &folder);
+                self.troubles.push(format!("{short} does not run: {why}. Its files: {files}"));
+                self.unknown.push(folder);
+            }
+            Err(error) => self.troubles.push(format!("{short} does not run: {error}")),
+        }
+    }
+
+    fn add_all(&mut self, its: Self, allowed: Option<&AllowedFiles>) {
+        self.troubles.extend(its.troubles);
+        for source in its.sources {
+            if !self.sources.iter().any(|known| known.path == source.path) {
+                self.sources.push(Source { allowed: allowed.cloned(), ..source });
+            }
+        }
     }
 
     fn add_place(&mut self, place: &Place) {
@@ -210,7 +272,7 @@ impl FoundExtensions {
     fn add(&mut self, path: PathBuf, kind: ExtensionKind, origin: Origin) {
         let path = path.canonicalize().unwrap_or(path);
         if !self.sources.iter().any(|source| source.path == path) {
-            self.sources.push(Source { path, kind, origin });
+            self.sources.push(Source { path, kind, origin, allowed: None });
         }
     }
 }

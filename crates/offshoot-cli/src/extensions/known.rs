@@ -1,12 +1,14 @@
-//! Which extensions of projects the user has allowed: the contents of their folders, by hash. An extension that is new or
-//! has changed does not run until the user says so again.
+//! Which extensions of projects the user has allowed: the contents of their folders and of all files that they import, by hash. An
+//! extension that is new or has changed does not run until the user says so again.
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use offshoot_extensions::contract::AllowedFiles;
 use offshoot_session::medium::{append_or_create_regular, read_regular};
+use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
 use crate::config::settings::replace;
@@ -18,12 +20,28 @@ const LIMIT: u64 = 4 << 20;
 const MOST_FILES: usize = 20_000;
 const MOST_BYTES: u64 = 64 << 20;
 
-/// A file or a folder of a project's extensions.
+/// A file or a folder of a project's extensions, as it is now.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ProjectFolder {
     pub(crate) path: PathBuf,
     /// Of all that is in it.
     hash: String,
+    /// What is in it, by its own path, with hashes.
+    files: BTreeMap<PathBuf, String>,
+    /// What its extensions import, wherever it is.
+    imports: BTreeMap<PathBuf, String>,
+}
+
+/// What the user has allowed of a path.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
+enum Consent {
+    /// Of offshoot before it looked at imports: does not count.
+    Folder(String),
+    Files {
+        folder: String,
+        imports: BTreeMap<PathBuf, String>,
+    },
 }
 
 impl ProjectFolder {
@@ -37,6 +55,7 @@ impl ProjectFolder {
         collect(&path, &mut files)?;
         files.sort();
         let (mut hash, mut room) = (Sha256::new(), MOST_BYTES);
+        let mut hashes = BTreeMap::new();
         for file in files {
             let content = read_regular(&file, room).map_err(|error| match error.kind() {
                 io::ErrorKind::FileTooLarge => io::Error::other(format!("it is larger than {} MiB", MOST_BYTES >> 20)),
@@ -47,11 +66,46 @@ impl ProjectFolder {
             hash.update((name.as_os_str().len() as u64).to_le_bytes());
             hash.update(name.as_os_str().as_encoded_bytes());
             hash.update((content.len() as u64).to_le_bytes());
+            hashes.insert(file.clone(), hex(&Sha256::digest(&content)));
             hash.update(content);
         }
-        let hash = hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
-        Ok(Self { path, hash })
+        Ok(Self { path, hash: hex(&hash.finalize()), files: hashes, imports: BTreeMap::new() })
     }
+
+    /// With what its extensions import.
+    pub(crate) fn importing(self, imports: BTreeMap<PathBuf, String>) -> Self {
+        Self { imports, ..self }
+    }
+
+    /// All that its extensions may load.
+    pub(crate) fn allowed(&self) -> AllowedFiles {
+        AllowedFiles::new(self.files.clone().into_iter().chain(self.imports.clone()).collect())
+    }
+
+    /// What its extensions import that is not in it.
+    pub(crate) fn imported(&self) -> impl Iterator<Item = &Path> {
+        self.imports.keys().map(PathBuf::as_path).filter(|file| !self.files.contains_key(*file))
+    }
+
+    /// What is in it, without the packages that its extensions brought.
+    pub(crate) fn own(&self) -> impl Iterator<Item = &Path> {
+        self.files.keys().map(PathBuf::as_path)
+    }
+}
+
+fn hex(hash: &[u8]) -> String {
+    hash.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// Whether the files have these contents still.
+fn are_unchanged(files: &BTreeMap<PathBuf, String>) -> bool {
+    let mut room = MOST_BYTES;
+    files.iter().all(|(file, hash)| {
+        read_regular(file, room).is_ok_and(|content| {
+            room -= content.len() as u64;
+            hex(&Sha256::digest(&content)) == *hash
+        })
+    })
 }
 
 /// Links are followed where they lead to files: what is behind them runs.
@@ -85,10 +139,14 @@ impl KnownExtensions {
         Self(data.join("extensions.json"))
     }
 
-    /// Whether the user has allowed exactly these contents.
-    pub(crate) fn has(&self, folder: &ProjectFolder) -> bool {
-        let known = self.read().unwrap_or_default();
-        known.get(&*folder.path.to_string_lossy()).is_some_and(|hash| *hash == folder.hash)
+    /// The folder with what its extensions may import, if the user has allowed exactly these contents.
+    pub(crate) fn allowed(&self, folder: &ProjectFolder) -> Option<ProjectFolder> {
+        match self.read().unwrap_or_default().remove(&*folder.path.to_string_lossy())? {
+            Consent::Files { folder: hash, imports } if hash == folder.hash && are_unchanged(&imports) => {
+                Some(folder.clone().importing(imports))
+            }
+            Consent::Files { .. } | Consent::Folder(_) => None,
+        }
     }
 
     /// Allows these contents, in place of what was allowed of the same paths.
@@ -101,12 +159,14 @@ impl KnownExtensions {
         let lock = append_or_create_regular(&self.0.with_extension("json.lock")).map_err(failed)?;
         lock.lock().map_err(failed)?;
         let mut known = self.read()?;
-        known.extend(folders.iter().map(|folder| (folder.path.to_string_lossy().into_owned(), folder.hash.clone())));
+        let consent =
+            |folder: &ProjectFolder| Consent::Files { folder: folder.hash.clone(), imports: folder.imports.clone() };
+        known.extend(folders.iter().map(|folder| (folder.path.to_string_lossy().into_owned(), consent(folder))));
         let text = serde_json::to_string_pretty(&known).map_err(|error| failed(error.into()))?;
         replace(&self.0, &(text + "\n"), 0o600).map_err(failed)
     }
 
-    fn read(&self) -> Result<BTreeMap<String, String>> {
+    fn read(&self) -> Result<BTreeMap<String, Consent>> {
         let failed = |cause: String| {
             let what = format!("could not read {}", self.0.display());
             CommandError { causes: vec![cause], ..CommandError::new(FailureKind::Damaged, what) }
@@ -132,20 +192,46 @@ mod tests {
         fs::create_dir_all(folder.join("sub")).unwrap();
         fs::write(folder.join("a.ts"), "1").unwrap();
         let known = KnownExtensions::of(&home.path().join("data"));
+        let is = |folder: &ProjectFolder| known.allowed(folder).is_some();
         let first = ProjectFolder::of(&folder).unwrap();
-        assert!(!known.has(&first));
+        assert!(!is(&first));
         known.keep(std::slice::from_ref(&first)).unwrap();
-        assert!(known.has(&first));
+        assert!(is(&first));
         fs::write(folder.join("a.ts"), "2").unwrap();
-        assert!(!known.has(&ProjectFolder::of(&folder).unwrap()), "one byte, and as many as before");
+        assert!(!is(&ProjectFolder::of(&folder).unwrap()), "one byte, and as many as before");
         fs::write(folder.join("a.ts"), "1").unwrap();
         // A file that an extension may import counts like the extension.
         fs::write(folder.join("sub/helper.js"), "2").unwrap();
         let second = ProjectFolder::of(&folder).unwrap();
-        assert!(!known.has(&second) && known.has(&first));
+        assert!(!is(&second) && is(&first));
         fs::remove_file(folder.join("sub/helper.js")).unwrap();
         fs::rename(folder.join("a.ts"), folder.join("b.ts")).unwrap();
-        assert!(!known.has(&ProjectFolder::of(&folder).unwrap()), "the name counts too");
+        assert!(!is(&ProjectFolder::of(&folder).unwrap()), "the name counts too");
+    }
+
+    /// An agent that may write in the project changed what an allowed extension imports.
+    #[test]
+    fn what_is_imported_counts_wherever_it_is() {
+        let home = tempfile::tempdir().unwrap();
+        let (folder, lib) = (home.path().join("p/.pi/extensions"), home.path().join("p/lib.ts"));
+        fs::create_dir_all(&folder).unwrap();
+        fs::write(folder.join("a.ts"), "1").unwrap();
+        fs::write(&lib, "1").unwrap();
+        let known = KnownExtensions::of(&home.path().join("data"));
+        let found = ProjectFolder::of(&folder).unwrap();
+        let imports = BTreeMap::from([(lib.clone(), hex(&Sha256::digest("1")))]);
+        known.keep(&[found.clone().importing(imports.clone())]).unwrap();
+        let allowed = known.allowed(&found).unwrap();
+        assert_eq!(allowed.imported().collect::<Vec<_>>(), [&lib]);
+        fs::write(&lib, "2").unwrap();
+        assert!(known.allowed(&found).is_none(), "one byte");
+        fs::remove_file(&lib).unwrap();
+        assert!(known.allowed(&found).is_none(), "gone");
+        // What was allowed before imports were looked at is asked about again.
+        fs::write(&lib, "1").unwrap();
+        let before = format!("{{{:?}: {:?}}}", found.path.display().to_string(), found.hash);
+        fs::write(home.path().join("data/extensions.json"), before).unwrap();
+        assert!(known.allowed(&found).is_none());
     }
 
     #[test]

@@ -1,12 +1,12 @@
 //! The question whether a trusted project's extensions may run, asked for contents that the user has not allowed yet.
 
 use offshoot_session::session::Session;
-use offshoot_session::text::clean_lines;
+use offshoot_session::text::{clean_lines, spell_out};
 
 use crate::agent::{AllPackages, Args, found};
 use crate::app::App;
 use crate::error::{CommandError, Result};
-use crate::extensions::KnownExtensions;
+use crate::extensions::{KnownExtensions, listed};
 
 /// Asks about extensions that are new or have changed, and remembers a yes. The answer does not stop the start.
 pub(super) fn ask(app: &App, args: &Args, session: &Session) -> Result<()> {
@@ -15,12 +15,13 @@ pub(super) fn ask(app: &App, args: &Args, session: &Session) -> Result<()> {
         return Ok(());
     };
     let mut lines = vec!["Run these extensions of the project?".to_owned(), String::new()];
-    lines.extend(
-        found.unknown.iter().map(|folder| format!("  {}", app.environment.short(&folder.path.display().to_string()))),
-    );
+    for folder in &found.unknown {
+        lines.push(format!("  {}", spell_out(&app.environment.short(&folder.path.display().to_string()))));
+        lines.extend(listed(app, folder).into_iter().map(|name| format!("    {name}")));
+    }
     lines.extend([
         String::new(),
-        "They are programs, and run with all your rights.".to_owned(),
+        "They are programs, and run with all your rights. These files are what they load.".to_owned(),
         "They are new, or have changed since you allowed them.".to_owned(),
         String::new(),
         "  y      run them, until they change".to_owned(),

@@ -94,7 +94,7 @@ fn request(folder: &Path) -> LoadRequest {
         has_ui: false,
         flags: Map::new(),
         reason: "startup",
-        extensions: vec![Source { path, kind: ExtensionKind::Extension, origin: Origin::Flag }],
+        extensions: vec![Source { path, kind: ExtensionKind::Extension, origin: Origin::Flag, allowed: None }],
         launcher: None,
         limits: String::new(),
         pi_packages: Vec::new(),

@@ -19,7 +19,8 @@ use crate::nobody::Nobody;
 use crate::prune::Prune;
 
 pub(crate) fn request() -> LoadRequest {
-    let source = Source { path: "prune.rs".into(), kind: ExtensionKind::Extension, origin: Origin::Flag };
+    let source =
+        Source { path: "prune.rs".into(), kind: ExtensionKind::Extension, origin: Origin::Flag, allowed: None };
     LoadRequest {
         version: "0",
         cwd: "/".into(),
