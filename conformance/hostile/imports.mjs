@@ -1,7 +1,7 @@
 // What an allowed extension of a project imports, changed after a person has allowed it, as an agent that may write in the project
 // would. The person's answer is written as offshoot writes it, by a terminal's question that is answered with yes.
 import assert from "node:assert/strict";
-import { spawn } from "node:child_process";
+import { execFileSync, spawn } from "node:child_process";
 import * as fs from "node:fs";
 import * as path from "node:path";
 import { node } from "../extensions/places.mjs";
@@ -65,7 +65,7 @@ function allowed(place, program) {
   });
 }
 
-export const IMPORTS = Object.entries(CASES).map(([name, [extension, before, after]]) => ({
+const changing = Object.entries(CASES).map(([name, [extension, before, after]]) => ({
   group: "import",
   name: `${name} changes after the extension was allowed`,
   promise: "the question names the file, and what was not allowed does not run",
@@ -90,3 +90,29 @@ export const IMPORTS = Object.entries(CASES).map(([name, [extension, before, aft
     assert.ok(!fs.existsSync(place.at("stolen")), "what nobody allowed ran");
   },
 }));
+
+/** What is refused before anybody is asked. */
+const REFUSED = {
+  "2,001 files": [(place) => Array.from({ length: 2001 }, (_, i) => place.write(`lib/${i}.ts`, i === 2000 ? GOOD : `import "./${i + 1}.ts";`)), "../../lib/0.ts", /imports more than 2000 files/],
+  "more than 64 MiB": [(place) => place.write("lib/big.json", `"${"x".repeat(65 << 20)}"`), "../../lib/big.json", /is larger than 6\d MiB/],
+  "a FIFO": [(place) => (fs.mkdirSync(place.at("lib")), execFileSync("mkfifo", [place.at("lib/h.node")])), "../../lib/h.node", null],
+  "itself": [() => {}, "./a.ts", /it is new/],
+};
+
+const refused = Object.entries(REFUSED).map(([name, [make, imported, told]]) => ({
+  group: "import",
+  name: `an extension that imports ${name}`,
+  promise: "it does not run, which is said, and the start goes on",
+  async run(place) {
+    await place.model([answer("One.")]);
+    fs.writeFileSync(path.join(place.data, "trust.json"), JSON.stringify({ [fs.realpathSync(place.work)]: true }));
+    make(place);
+    place.write(BASE, imports(`import "${imported}";`));
+    const { stdout, stderr } = await place.offshoot(["-p", "hi"], { env: { PI_NODE: node() }, unlimited: true });
+    assert.ok(stdout.includes("One."), stderr);
+    assert.match(stderr, told ?? /does not run/);
+    assert.ok(!fs.existsSync(place.at("ran")), "it ran");
+  },
+}));
+
+export const IMPORTS = [...changing, ...refused];

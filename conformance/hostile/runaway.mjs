@@ -64,6 +64,40 @@ const tool = {
   },
 };
 
+/** A handler that waits for ever as the session changes, which only a stop ends. */
+const stopped = ["session_start", "session_shutdown", "session_before_switch"].map((event) => ({
+  group: "runaway",
+  name: `${event} of another session returns a promise that nobody keeps`,
+  promise: "a stop ends the wait, and the session changes or stays",
+  async run(place) {
+    await place.model([]);
+    const code = `pi.on("${event}", ({ reason }, ctx) => { if (reason !== "startup" && reason !== "quit") { ctx.ui.notify("waits"); return ${NEVER}; } });`;
+    const seen = [];
+    const done = await place.offshoot([...loaded(place, code), "--mode", "rpc"], {
+      env: { PI_NODE: node() },
+      unlimited: true,
+      input: null,
+      when(child) {
+        let text = "";
+        const send = (line) => child.stdin.write(`${JSON.stringify(line)}\n`);
+        send({ id: "new", type: "new_session" });
+        child.stdout.on("data", (piece) => {
+          text += piece;
+          if (text.includes('"waits"') && !seen.includes("waits")) {
+            seen.push("waits");
+            send({ id: "stop", type: "abort" });
+          }
+          if (text.includes('"id":"new"') && !seen.includes("new")) {
+            seen.push("new");
+            child.stdin.end();
+          }
+        });
+      },
+    });
+    assert.deepEqual(seen, ["waits", "new"], done.stderr);
+  },
+}));
+
 /** How an extension may start a program. */
 const STARTING = {
   "a child": 'spawn("sleep", ["987"])',
@@ -101,4 +135,4 @@ const starting = Object.entries(STARTING).map(([name, code]) => ({
   },
 }));
 
-export const RUNAWAY = [...continuing, ...WAITING, tool, ...starting];
+export const RUNAWAY = [...continuing, ...WAITING, tool, ...stopped, ...starting];
