@@ -242,8 +242,13 @@ impl Found<'_> {
             | Operands::ConfigName
             | Operands::NoCommand
             | Operands::PageName
-            | Operands::OfRule => false,
+            | Operands::Addresses => false,
         }
+    }
+
+    fn rule_has_operand(&self) -> bool {
+        let of_rule = self.known.words.iter().take(self.known.of_rule);
+        of_rule.skip(self.row.name.split(' ').count()).any(|word| !word.starts_with('-'))
     }
 
     fn operand<'w>(&mut self, word: &'w str, of: WordOf) -> Result<(), &'w str> {
@@ -267,7 +272,7 @@ impl Found<'_> {
             Operands::ConfigName => at == 0 && word.contains('.'),
             Operands::NoCommand => !word.starts_with('+'),
             Operands::PageName => !word.starts_with('+') && !word.contains('/'),
-            Operands::OfRule => false,
+            Operands::Addresses => is_web_address(word) && !self.rule_has_operand(),
         };
         if is_known || of == WordOf::Rule { Ok(()) } else { Err(word) }
     }
@@ -276,6 +281,10 @@ impl Found<'_> {
 /// A relative path that does not go up; a file of arguments (`@file`) is not one.
 fn is_below(word: &str) -> bool {
     !word.starts_with(['/', '~', '@']) && word.split('/').all(|part| part != "..")
+}
+
+fn is_web_address(word: &str) -> bool {
+    word.starts_with("http://") || word.starts_with("https://")
 }
 
 /// A name of a remote. A folder of that name would be another repository.

@@ -135,6 +135,7 @@ pub(super) const ROWS: &[CommandRow] = &[
     checksum("sha512sum"),
     CommandRow {
         effect: Effect::Reads,
+        optional: &["--color"],
         ..only_reads(
             "diff",
             &[
@@ -274,7 +275,7 @@ pub(super) const ROWS: &[CommandRow] = &[
             "-s -S -f -i -I -v -4 -6 --silent --show-error --fail --fail-with-body --include --head --verbose --compressed --no-progress-meter --globoff -g",
         ],
         values: &["-m --max-time --connect-timeout --retry --retry-delay -A --user-agent"],
-        operands: Operands::OfRule,
+        operands: Operands::Addresses,
         ..ROW
     },
     CommandRow {

@@ -90,8 +90,8 @@ pub(super) enum Operands {
     NoCommand,
     /// The name of a manual page, and no file.
     PageName,
-    /// Only those of the rule itself.
-    OfRule,
+    /// Addresses of the web; only those of the rule if it has one.
+    Addresses,
     /// After so many operands a command, which has a rule of its own.
     Command(usize),
 }

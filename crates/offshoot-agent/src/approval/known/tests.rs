@@ -141,7 +141,7 @@ fn words_are_read_as_their_programs_read_them() {
         ("gcc -o ../x a.c", "-o"),
         ("gcc @x", "@x"),
         ("pytest ../x", "../x"),
-        ("curl http://localhost http://elsewhere", "http://localhost"),
+        ("curl -s file:///etc/passwd", "file:///etc/passwd"),
         ("man ./x", "./x"),
     ] {
         assert_eq!(unknown(text, 0).as_deref(), Some(word), "{text}");
@@ -152,6 +152,7 @@ fn words_are_read_as_their_programs_read_them() {
 fn a_word_of_the_rule_itself_is_covered() {
     assert_eq!(unknown("sort -o a b", 2), None);
     assert_eq!(unknown("curl http://localhost", 2), None);
+    assert_eq!(unknown("curl -s http://localhost http://elsewhere", 2), None, "the rule has no address");
     assert_eq!(unknown("curl http://localhost http://elsewhere", 2).as_deref(), Some("http://elsewhere"));
     assert_eq!(unknown("git rebase -x make main", 3), None);
     assert_eq!(unknown("sort -o a -T b", 2).as_deref(), Some("-T"));
