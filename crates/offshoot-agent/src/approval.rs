@@ -7,6 +7,7 @@ mod known;
 mod rule;
 mod place;
 mod coverage;
+mod critical_paths;
 mod critical;
 #[cfg(test)]
 mod tests;
@@ -16,6 +17,7 @@ use std::path::{Path, PathBuf};
 pub use rule::Rule;
 
 use crate::tool::Tier;
+use critical_paths::CriticalPlaces;
 
 /// How much runs without a question, in the order of strictness.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
@@ -75,6 +77,8 @@ pub struct Permissions {
     pub allow: Vec<Rule>,
     pub ask: Vec<Rule>,
     pub deny: Vec<Rule>,
+    /// The folders of coding agents, which are asked about in every mode wherever variables put them.
+    pub agent_folders: Vec<PathBuf>,
     /// Whether a sandbox keeps commands within the working folder: then `edits` lets them run.
     pub confines_commands: bool,
 }
@@ -135,7 +139,8 @@ pub fn decide(permissions: &Permissions, call: &CallView<'_>) -> Decision {
     if let Some(rule) = first(&permissions.ask) {
         return Decision::Ask { reason: format!("the rule {rule} asks"), grant: None };
     }
-    if let Some(why) = critical_reason(call, &line)
+    let places = CriticalPlaces { home: call.home, agents: &permissions.agent_folders };
+    if let Some(why) = critical_reason(call, &line, &places)
         && !permissions.allow.iter().any(|rule| rule.is_exact() && rule.covers(call))
     {
         return ask(why.to_owned());
@@ -164,10 +169,14 @@ fn is_allowed(
     coverage::of_line(rules, call, line)
 }
 
-fn critical_reason(call: &CallView<'_>, line: &shell_line::ShellLine) -> Option<&'static str> {
+fn critical_reason(
+    call: &CallView<'_>,
+    line: &shell_line::ShellLine,
+    places: &CriticalPlaces<'_>,
+) -> Option<&'static str> {
     match call.tier {
-        Tier::Command(_) => critical::reason(line),
-        Tier::Write(paths) => paths.iter().find_map(|path| critical::of_file(&real_path(path))),
+        Tier::Command(_) => critical::reason(line, call.cwd, places),
+        Tier::Write(paths) => paths.iter().find_map(|path| places.reason(path)),
         Tier::Read(_) | Tier::Exec | Tier::Net(_) => None,
     }
 }

@@ -58,8 +58,18 @@ pub struct SandboxWishes {
     pub network: SandboxNetwork,
     /// Writable besides the working folder.
     pub writable: Vec<PathBuf>,
+    /// Real paths. A working folder that contains one is not writable: the home directory, and agents' folders.
+    pub guarded: Vec<PathBuf>,
     /// Whether commands are refused if they cannot be confined in every way.
     pub is_required: bool,
+}
+
+impl SandboxWishes {
+    /// Whether commands that write in this folder could change what the agent or a log-in obeys.
+    pub fn is_too_wide(&self, cwd: &Path) -> bool {
+        let cwd = cwd.canonicalize().unwrap_or_else(|_| cwd.to_owned());
+        cwd.parent().is_none() || self.guarded.iter().any(|guarded| guarded.starts_with(&cwd))
+    }
 }
 
 /// Why the sandbox may have stopped a command, as a clause, and what the user can do.
@@ -144,8 +154,17 @@ impl Sandbox {
     }
 
     /// The notice for the user at the start.
-    pub fn told(&self) -> String {
+    pub fn told(&self, cwd: &Path) -> String {
+        let is_wide = self.wishes.is_too_wide(cwd);
         let what = match (self.wishes.mode, self.wishes.network) {
+            (SandboxMode::Workspace, network) if is_wide => match network {
+                SandboxNetwork::Off => {
+                    "your own settings are in this folder: commands write only in $TMPDIR and sandbox.writable, and have no network"
+                }
+                SandboxNetwork::On => {
+                    "your own settings are in this folder: commands write only in $TMPDIR and sandbox.writable"
+                }
+            },
             (SandboxMode::ReadOnly, SandboxNetwork::Off) => "commands write no file of yours and have no network",
             (SandboxMode::ReadOnly, SandboxNetwork::On) => "commands write no file of yours",
             (_, SandboxNetwork::Off) => "commands write only in the working folder and have no network",
@@ -161,13 +180,14 @@ impl Sandbox {
     }
 
     /// The paragraph of the system prompt for the model.
-    pub fn for_model(&self) -> String {
+    pub fn for_model(&self, cwd: &Path) -> String {
         let network = match self.wishes.network {
             SandboxNetwork::Off => " and have no network",
             SandboxNetwork::On => "",
         };
         let place = match self.wishes.mode {
             SandboxMode::ReadOnly => "only in $TMPDIR",
+            _ if self.wishes.is_too_wide(cwd) => "only in $TMPDIR and where the user allows it",
             _ => "only in the working folder, in $TMPDIR and where the user allows it",
         };
         match (&self.state, self.refuses_commands()) {

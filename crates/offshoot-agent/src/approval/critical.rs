@@ -3,34 +3,102 @@
 
 use std::path::{Path, PathBuf};
 
+use super::critical_paths::CriticalPlaces;
 use super::rule::readings;
 use super::shell_line::{SHELLS, ShellLine, SimpleCommand, base};
 
 const FETCHERS: &[&str] = &["curl", "wget", "fetch", "aria2c", "http", "https"];
 
-const ACCOUNTS: &[&str] = &["/etc/passwd", "/etc/shadow", "/etc/sudoers"];
+/// Commands that change the files of all their words.
+const CHANGERS: &[&str] = &[
+    "tee", "mv", "truncate", "rm", "rmdir", "unlink", "shred", "chmod", "chown", "touch", "mkdir", "mkfifo", "patch",
+    "ed", "ex",
+];
+
+/// Commands that change the last of their words, or a file in it.
+const COPIERS: &[&str] = &["cp", "install", "rsync", "scp", "mv", "ln"];
 
 /// Why the line is on the list.
-pub(super) fn reason(line: &ShellLine) -> Option<&'static str> {
+pub(super) fn reason(line: &ShellLine, cwd: &Path, places: &CriticalPlaces<'_>) -> Option<&'static str> {
     let fetched = runs_what_it_fetches(&line.commands).then_some("it runs what it fetches from the network");
-    fetched.or_else(|| line.commands.iter().find_map(of_command))
+    let place = LinePlace::of(line, cwd, places);
+    fetched.or_else(|| line.commands.iter().find_map(|command| of_command(command, &place)))
 }
 
-/// Why writing this file is on the list.
-pub(super) fn of_file(path: &Path) -> Option<&'static str> {
-    ACCOUNTS
-        .iter()
-        .any(|file| path.starts_with(file))
-        .then_some("it changes who may use this computer")
-        .or_else(|| path.starts_with("/etc/sudoers.d").then_some("it changes who may use this computer"))
-}
-
-fn of_command(command: &SimpleCommand) -> Option<&'static str> {
-    let writes = command.writes.iter().find_map(|file| of_file(&PathBuf::from(file)));
-    writes.or_else(|| readings(&command.words).find_map(of_words)).or_else(|| {
+fn of_command(command: &SimpleCommand, place: &LinePlace<'_>) -> Option<&'static str> {
+    let writes = command.writes.iter().find_map(|file| place.reason(file));
+    let said = |words: &[String]| of_words(words).or_else(|| changed(words).iter().find_map(|path| place.reason(path)));
+    writes.or_else(|| readings(&command.words).find_map(said)).or_else(|| {
         let names = |name: &str| command.words.iter().any(|word| base(word) == name);
         ((names("sudo") || names("doas")) && names("rm")).then_some("it deletes files as another user")
     })
+}
+
+/// Where the words of a line lead: from the working folder, and from each folder that the line goes to.
+struct LinePlace<'a> {
+    folders: Vec<PathBuf>,
+    places: &'a CriticalPlaces<'a>,
+}
+
+impl<'a> LinePlace<'a> {
+    fn of(line: &ShellLine, cwd: &Path, places: &'a CriticalPlaces<'a>) -> Self {
+        let mut place = Self { folders: vec![cwd.to_owned()], places };
+        for command in &line.commands {
+            let target = match command.words.as_slice() {
+                [name] if name == "cd" => places.home.map(Path::to_owned),
+                [name, .., target] if matches!(name.as_str(), "cd" | "pushd") => {
+                    place.folders.last().map(|folder| folder.join(place.at_home(target)))
+                }
+                _ => None,
+            };
+            place.folders.extend(target);
+        }
+        place
+    }
+
+    fn reason(&self, word: &str) -> Option<&'static str> {
+        let word = self.at_home(word);
+        self.folders.iter().find_map(|folder| self.places.reason(&folder.join(&word)))
+    }
+
+    /// The path with the home directory, however the line names it.
+    fn at_home(&self, word: &str) -> PathBuf {
+        let rest = ["~", "$HOME", "${HOME}"].iter().find_map(|name| word.strip_prefix(name));
+        match (rest.filter(|rest| rest.is_empty() || rest.starts_with('/')), self.places.home) {
+            (Some(rest), Some(home)) => home.join(rest.trim_start_matches('/')),
+            _ => PathBuf::from(word),
+        }
+    }
+}
+
+/// The files that a command visibly changes.
+fn changed(words: &[String]) -> Vec<String> {
+    let Some((name, rest)) = words.split_first() else { return Vec::new() };
+    let name = base(name);
+    let plain = || rest.iter().filter(|word| !word.starts_with('-'));
+    let in_place = || rest.iter().any(|word| word.starts_with("--in-place") || is_short(word, "i"));
+    let mut files: Vec<String> = Vec::new();
+    if CHANGERS.contains(&name) || (matches!(name, "sed" | "perl") && in_place()) {
+        files.extend(plain().cloned());
+    }
+    if COPIERS.contains(&name) {
+        let named = rest.iter().filter_map(|word| word.strip_prefix("--target-directory="));
+        let after = rest.iter().zip(rest.iter().skip(1)).filter(|(word, _)| *word == "-t");
+        let after = after.map(|(_, folder)| folder.as_str());
+        for folder in named.chain(after).chain(plain().last().map(String::as_str)) {
+            files.push(folder.to_owned());
+            files.extend(plain().map(|file| format!("{}/{}", folder.trim_end_matches('/'), base(file))));
+        }
+    }
+    match name {
+        "dd" => files.extend(rest.iter().filter_map(|word| word.strip_prefix("of=")).map(str::to_owned)),
+        "git" if rest.first().is_some_and(|word| word == "config") && rest.iter().any(|word| word == "--global") => {
+            files.push("~/.gitconfig".to_owned());
+        }
+        "crontab" if !rest.iter().any(|word| word == "-l") => files.push("~/.crontab".to_owned()),
+        _ => {}
+    }
+    files
 }
 
 fn of_words(words: &[String]) -> Option<&'static str> {
@@ -43,7 +111,6 @@ fn of_words(words: &[String]) -> Option<&'static str> {
             (has(&is_recursive) && has(&is_far)).then_some("it deletes a folder that is named by its whole path")
         }
         "dd" => has(&|word| word.starts_with("of=/dev/") && word != "of=/dev/null").then_some("it overwrites a device"),
-        "tee" | "cp" | "mv" | "install" | "ln" => rest.iter().find_map(|word| of_file(Path::new(word))),
         "git" => {
             let pushes = has(&|word| word == "push");
             let forces = has(&|word| word == "--force" || is_short(word, "f") || word.starts_with('+'));

@@ -112,9 +112,14 @@ impl Rule {
         }
     }
 
-    /// Whether it names one command line, not a group of them.
+    /// Whether it names one command line or one path, not a group of them.
     pub(super) fn is_exact(&self) -> bool {
-        matches!(self.what, Some(What::Command { is_prefix: false, .. } | What::Line { .. }))
+        match &self.what {
+            Some(What::Command { is_prefix, .. }) => !is_prefix,
+            Some(What::Line { .. }) => true,
+            Some(What::Path { glob, .. }) => is_one_path(glob.glob().glob()),
+            Some(What::Host(_)) | None => false,
+        }
     }
 
     /// What whoever keeps the rule should know: that it lets more run than its words say.
@@ -211,6 +216,13 @@ impl Rule {
             },
         }
     }
+}
+
+/// Whether the pattern matches one path: what could stand for others is escaped.
+fn is_one_path(pattern: &str) -> bool {
+    let without = |rest: String, c: char| rest.replace(&format!("[{c}]"), "");
+    let rest = "*?{}[]!".chars().fold(pattern.to_owned(), without);
+    !rest.contains(['*', '?', '[', '{', '\\'])
 }
 
 impl What {

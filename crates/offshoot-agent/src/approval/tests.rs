@@ -247,6 +247,90 @@ fn critical_commands_are_asked_about_in_every_mode() {
     assert_eq!([write("/etc/passwd"), write("link/passwd"), write("/tmp/x")], ["ask", "ask", "run"]);
 }
 
+/// Started in the home folder, the agent changed what runs at the next start or log-in.
+#[test]
+fn critical_paths_are_asked_about_in_every_mode_before_they_change() {
+    let world = World::new();
+    let home = world.dir.path().join("home");
+    std::fs::create_dir_all(home.join("dotfiles")).unwrap();
+    std::fs::write(home.join("dotfiles/bashrc"), "").unwrap();
+    symlink(home.join("dotfiles/bashrc"), home.join(".bashrc")).unwrap();
+    symlink(&home, world.cwd().join("to-home")).unwrap();
+    let data = world.dir.path().join("data");
+    let free = |mode| Permissions {
+        mode,
+        allow: rules(&["bash", "edit", "read"]),
+        agent_folders: vec![data.clone()],
+        ..Permissions::default()
+    };
+    let files = [
+        "~/.bashrc",
+        "~/dotfiles/bashrc",
+        "~/.ssh/authorized_keys",
+        "~/.config/systemd/user/x.service",
+        "~/.config/autostart/x.desktop",
+        "~/.gitconfig",
+        "~/.config/git/config",
+        "~/.local/share/offshoot/extensions/x.ts",
+        "~/.pi/agent/settings.json",
+        "~/.omp/x",
+        "../data/trust.json",
+        "../data/extensions/x.ts",
+        "to-home/.zshrc",
+        "~/x/../.profile",
+        "/etc/cron.d/x",
+    ];
+    for mode in [ApprovalMode::Auto, ApprovalMode::Edits, ApprovalMode::Ask] {
+        let asked =
+            |tool: &str, path: &str| word(&world.decide(&free(mode), tool, &json!({"path": path, "content": ""})));
+        for file in files {
+            let found = ["write", "edit", "read"].map(|tool| asked(tool, file));
+            assert_eq!(found, ["ask", "ask", "run"], "{mode:?} {file}");
+        }
+        for file in ["~/notes.md", "~/.bashrc.md", "~/.config/app/x", "src/.bashrc", "~/code/.gitconfig"] {
+            assert_eq!(asked("write", file), "run", "{file}");
+        }
+    }
+    for line in [
+        "echo x >> ~/.bashrc",
+        "echo x > $HOME/.bashrc",
+        "echo x > \"${HOME}/.zshrc\"",
+        "echo x | tee -a ~/.profile",
+        "cp a ~/.ssh/authorized_keys",
+        "cp .bashrc ~",
+        "cp -t ~/.ssh id",
+        "mv ~/.ssh/config x",
+        "sed -i s/a/b/ ~/.bashrc",
+        "sed --in-place=x s/a/b/ ~/.bashrc",
+        "cd ~ && echo x > .profile",
+        "cd ~/.ssh; cp /tmp/k authorized_keys",
+        "echo x > to-home/.zshrc",
+        "ln -sf /tmp/x ~/.config/autostart/x",
+        "git config --global core.pager x",
+        "dd if=a of=../home/.bashrc",
+        "sudo tee ~/.bashrc",
+        "rm ~/.ssh/known_hosts",
+        "touch ../data/settings.json",
+        "crontab x",
+    ] {
+        assert_eq!(world.bash(&free(ApprovalMode::Auto), line), "ask", "{line}");
+    }
+    for line in [
+        "cat ~/.bashrc",
+        "cp ~/.bashrc copy",
+        "grep x ~/.ssh/config",
+        "git config user.name x",
+        "sed s/a/b/ ~/.bashrc",
+        "echo x > .bashrc",
+        "crontab -l",
+    ] {
+        assert_eq!(world.bash(&free(ApprovalMode::Auto), line), "run", "{line}");
+    }
+    let named = allowing(&["edit(~/.zshrc)", "edit(~/.ssh/*)", "edit(.profile)"]);
+    let write = |path: &str| word(&world.decide(&named, "write", &json!({"path": path, "content": ""})));
+    assert_eq!(["~/.zshrc", "~/.ssh/config", "~/.zshenv", "~/.profile"].map(write), ["run", "ask", "ask", "ask"]);
+}
+
 #[test]
 fn paths_are_judged_by_where_their_links_lead() {
     let world = World::new();

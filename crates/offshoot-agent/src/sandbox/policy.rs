@@ -30,12 +30,17 @@ impl SandboxPolicy {
         if wishes.mode == SandboxMode::ReadOnly {
             return policy;
         }
+        let allowed = wishes.writable.iter().filter_map(|path| path.canonicalize().ok());
+        if wishes.is_too_wide(&cwd) {
+            policy.writable.extend(allowed);
+            return policy;
+        }
         let git = git::places(&cwd);
         policy.read_only = OBEYED.iter().map(|name| cwd.join(name)).filter(|path| path.exists()).collect();
         policy.read_only.extend(git.read_only);
         policy.writable.insert(0, cwd);
         policy.writable.extend(git.writable);
-        policy.writable.extend(wishes.writable.iter().filter_map(|path| path.canonicalize().ok()));
+        policy.writable.extend(allowed);
         policy
     }
 

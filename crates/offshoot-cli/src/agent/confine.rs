@@ -35,7 +35,7 @@ pub(super) fn sandbox(app: &App, args: &Args, settings: &SandboxSettings, cwd: &
     let state = SandboxState::Impossible(String::new());
     let mut sandbox = Sandbox { wishes, helper: PathBuf::from(SELF), temporary, keeper: Arc::new(keeper), state };
     sandbox.state = attempt(&sandbox.policy(cwd, &[]));
-    let told = sandbox.told();
+    let told = sandbox.told(cwd);
     if sandbox.is_whole() {
         app.ui.note(&told);
     } else {
@@ -53,8 +53,23 @@ fn wishes(app: &App, args: &Args, settings: &SandboxSettings) -> SandboxWishes {
         mode: mode.max(limits.sandbox),
         network: if limits.network == SandboxNetwork::Off { limits.network } else { network },
         writable: settings.writable.iter().map(expand).collect(),
+        guarded: guarded(app),
         is_required: settings.is_required,
     }
+}
+
+/// The home directory and the agents' own folders, by their real paths.
+fn guarded(app: &App) -> Vec<PathBuf> {
+    let all = app.environment.home.clone().into_iter().chain(agent_folders(app));
+    all.map(|folder| folder.canonicalize().unwrap_or(folder)).collect()
+}
+
+/// The folders of offshoot, pi and oh-my-pi, wherever variables put them.
+pub(super) fn agent_folders(app: &App) -> Vec<PathBuf> {
+    let environment = &app.environment;
+    let own =
+        [&environment.data, &environment.cache, &environment.spill, &environment.pi].into_iter().flatten().cloned();
+    own.chain(environment.others.iter().map(|root| root.folder.clone())).collect()
 }
 
 fn attempt(policy: &SandboxPolicy) -> SandboxState {

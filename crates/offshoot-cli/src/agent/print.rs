@@ -51,7 +51,8 @@ impl<'a> Printer<'a> {
 
     pub(crate) fn begin(&mut self, session: &Session, sandbox: Option<&Sandbox>) -> Result<()> {
         session.id().clone_into(&mut self.session_id);
-        self.sandbox = sandbox.map(Sandbox::told);
+        let folder = self.app.folder_of(session);
+        self.sandbox = sandbox.map(|sandbox| sandbox.told(&folder));
         self.file = session.file().map(|file| file.display().to_string());
         if self.form == PrintForm::Events {
             writeln!(self.out, "{}", session.header_line())?;

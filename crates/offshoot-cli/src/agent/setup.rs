@@ -55,7 +55,7 @@ pub(crate) fn setup(app: &App, args: &Args, session: &Session, approver: Approve
     let shell = shell(&user);
     let (prompt, troubles) = prompt_parts(app, args, &layers, &cwd);
     let sandbox = confine::sandbox(app, args, &user.sandbox, &cwd)?;
-    let prompt = PromptParts { sandbox: sandbox.as_ref().map(Sandbox::for_model), ..prompt };
+    let prompt = PromptParts { sandbox: sandbox.as_ref().map(|sandbox| sandbox.for_model(&cwd)), ..prompt };
     let resources = prompt.resources.clone();
     let tools = branch_tools(app, args, session, &tool_sets)?;
     let outputs = app.output_folder();
@@ -85,6 +85,7 @@ pub(crate) fn setup(app: &App, args: &Args, session: &Session, approver: Approve
     };
     setup.tool_context.set_session(session.id(), session.file());
     setup.permissions = permissions(app, args, &layers)?;
+    setup.permissions.agent_folders = confine::agent_folders(app);
     let project = Project { folder: &setup.tool_context.cwd, troubles: &troubles, approver: &setup.approver };
     setup.permissions.mode = start_mode(app, args, setup.permissions.mode, &project);
     setup.permissions.mode = setup.permissions.mode.max(confine::limits(app).approval);
@@ -115,7 +116,7 @@ pub(crate) fn overhead(app: &App, session: &Session) -> Result<u64> {
     let cwd = app.folder_of(session);
     let prompt = prompt_parts(app, args, &layers, &cwd).0;
     let sandbox = confine::sandbox(app, args, &user.sandbox, &cwd)?;
-    let prompt = PromptParts { sandbox: sandbox.as_ref().map(Sandbox::for_model), ..prompt };
+    let prompt = PromptParts { sandbox: sandbox.as_ref().map(|sandbox| sandbox.for_model(&cwd)), ..prompt };
     let tools = branch_tools(app, args, session, &tool_sets)?;
     let specs: Vec<ToolSpec> = tools.iter().map(|tool| tool.spec()).collect();
     Ok(overhead_tokens(&SystemPrompt::Parts(Arc::new(prompt)).text(&tools), &specs))

@@ -267,3 +267,16 @@ fn the_first_start_says_that_calls_run_unasked() {
     end(terminal, true);
     end(start(&[]), false);
 }
+
+/// Started in the home folder, the agent changed what runs at the next start or log-in.
+#[test]
+fn what_runs_at_the_next_log_in_or_start_is_not_changed_unasked() {
+    let write = |id: &str, path: &str| Reply::call("write", id, json!({"path": path, "content": "x"}));
+    let files = [".bashrc", ".ssh/authorized_keys", ".local/share/offshoot/extensions/x.ts", "notes.md"];
+    let calls = files.iter().enumerate().map(|(at, file)| write(&format!("c{at}"), file));
+    let talk = Talk::new(calls.chain([Reply::text("All right.")]));
+    let output = talk.command(&["-p", "work"]).current_dir(talk.world.home()).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert_eq!(files.map(|file| talk.world.home().join(file).exists()), [false, false, false, true]);
+    talk.no_problems();
+}

@@ -260,3 +260,20 @@ fn on_a_kernel_without_landlock_it_is_said_what_is_not_stopped() {
         assert!(talk.world.work().join("here").exists() && !talk.world.home().join("elsewhere").exists());
     }
 }
+
+/// The agent's own settings and extensions are in it, and what runs at the next log-in.
+#[test]
+fn in_the_home_folder_only_the_temporary_folder_is_writable() {
+    // The list of critical paths does not see through a variable.
+    let talk = talk(bash("touch made; d=.local/share; touch $d/offshoot/x; touch $TMPDIR/a && echo temporary"));
+    if !has_sandbox(&talk) {
+        return;
+    }
+    let mut command = talk.command(&["-p", "--sandbox", "workspace", "work"]);
+    let output = command.current_dir(talk.world.home()).output().unwrap();
+    let told = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(told.contains("your own settings are in this folder"), "{told}");
+    let home = talk.world.home();
+    assert!(!home.join("made").exists() && !home.join(".local/share/offshoot/x").exists());
+    assert!(result(&talk).contains("temporary"), "{}", result(&talk));
+}

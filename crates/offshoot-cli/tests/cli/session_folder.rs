@@ -220,7 +220,7 @@ const GOES: &str = r#"
 import * as fs from "node:fs";
 const did = (ctx, text) => fs.appendFileSync(`${process.env.HOME}/did`, `${text} in ${ctx.cwd}\n`);
 export default (pi) => pi.registerCommand("go", { handler: async (file, ctx) => {
-  const withSession = async (ctx) => did(ctx, "went");
+  const withSession = async (ctx) => did(ctx, `went to ${ctx.sessionManager.getCwd()}`);
   const { cancelled } = await ctx.switchSession(file, { withSession }).catch((error) => ({ cancelled: error.message }));
   if (cancelled) did(ctx, cancelled);
 } });
@@ -248,11 +248,11 @@ fn at_a_switch_of_an_extension_the_person_is_asked_or_it_fails() {
     terminal.until_gone(question).while_not("the answer", || did().contains("true in"));
     terminal.send(&format!("{go}\r"));
     terminal.until_text(question).send("\r");
-    terminal.until_gone(question).while_not("the other session", || did().contains("went in"));
+    terminal.until_gone(question).while_not("the other session", || did().contains("went to"));
     terminal.until_text("~/elsewhere").send("\x04");
     assert!(terminal.ended());
     assert_snapshot!(did().lines().skip(1).collect::<Vec<_>>().join("\n"), @"
     true in [WORK]
-    went in [HOME]/elsewhere
+    went to [HOME]/elsewhere in [WORK]
     ");
 }
