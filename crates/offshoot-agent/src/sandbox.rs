@@ -5,13 +5,15 @@
 
 mod git;
 mod policy;
+mod nested;
 mod state;
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-pub use policy::{Helper, Layers, SandboxPolicy};
+pub use nested::NestedRepositories;
+pub use policy::{Helper, Layers, SandboxPolicy, WriteRights};
 pub use state::{Confinement, SandboxState};
 
 /// In the order of strictness.
@@ -99,6 +101,8 @@ pub struct Sandbox {
     pub temporary: PathBuf,
     /// Keeps the temporary folder.
     pub keeper: Arc<tempfile::TempDir>,
+    /// Those below the folders that commands may write.
+    pub nested: NestedRepositories,
     pub state: SandboxState,
 }
 
@@ -106,6 +110,7 @@ impl Sandbox {
     /// What commands may do that start in this folder.
     pub fn policy(&self, cwd: &Path, hidden: &[PathBuf]) -> SandboxPolicy {
         let mut policy = SandboxPolicy::new(&self.wishes, cwd, &self.temporary);
+        self.nested.protect(&mut policy);
         policy.hidden = hidden.iter().filter(|path| path.exists()).cloned().collect();
         policy
     }
@@ -150,7 +155,7 @@ impl Sandbox {
         if policy.may_write(real) {
             return Ok(());
         }
-        Err(format!("{} is not changed: the sandbox lets you write only {}", real.display(), self.places(&policy)))
+        Err(format!("{} is not changed: the sandbox lets you write only {}", real.display(), self.places(cwd)))
     }
 
     /// The notice for the user at the start.
@@ -171,10 +176,11 @@ impl Sandbox {
             (_, SandboxNetwork::On) => "commands write only in the working folder",
         };
         let gaps = self.state.gaps(self.wishes.network);
+        let unprotected = self.nested.notice().map(|notice| format!("; {notice}")).unwrap_or_default();
         match (&self.state, self.refuses_commands()) {
             (_, Some(refused)) => refused,
-            (SandboxState::On(_), None) if gaps.is_empty() => format!("sandbox: {what}"),
-            (SandboxState::On(_), None) => format!("sandbox, in part: {what}; not stopped here: {gaps}"),
+            (SandboxState::On(_), None) if gaps.is_empty() => format!("sandbox: {what}{unprotected}"),
+            (SandboxState::On(_), None) => format!("sandbox, in part: {what}{unprotected}; not stopped here: {gaps}"),
             (SandboxState::Impossible(_), None) => format!("no sandbox: {gaps}; commands do what you could do"),
         }
     }
@@ -225,7 +231,7 @@ impl Sandbox {
         if !is_network && !says(&FILES) {
             return None;
         }
-        let places = self.places(&self.policy(cwd, &[]));
+        let places = self.places(cwd);
         let (reason, remedy) = if is_network {
             let remedy = "--sandbox-network on, or the setting sandbox.network, allows it";
             (format!("commands in it have no network and write only {places}"), remedy)
@@ -235,9 +241,11 @@ impl Sandbox {
         Some(SandboxRefusal { reason, remedy, is_final: self.wishes.is_required })
     }
 
-    fn places(&self, policy: &SandboxPolicy) -> String {
+    fn places(&self, cwd: &Path) -> String {
+        let policy = SandboxPolicy::new(&self.wishes, cwd, &self.temporary);
         let writable: Vec<String> = policy.writable.iter().map(|path| path.display().to_string()).collect();
-        let read_only: Vec<String> = policy.read_only.iter().map(|path| path.display().to_string()).collect();
+        let mut read_only: Vec<String> = policy.read_only.iter().map(|path| path.display().to_string()).collect();
+        read_only.extend((!self.nested.is_empty()).then(|| self.nested.to_string()));
         let inside = format!("in {}", writable.join(", "));
         if read_only.is_empty() { inside } else { format!("{inside}, except {}", read_only.join(", ")) }
     }

@@ -4,6 +4,8 @@
 //! is started.
 
 #[cfg(target_os = "linux")]
+mod calls;
+#[cfg(target_os = "linux")]
 mod landlock_rules;
 #[cfg(target_os = "linux")]
 mod mounts;
@@ -23,6 +25,9 @@ use crate::ui;
 pub(crate) const NAME: &str = "sandbox";
 /// As of `env` and `timeout`: the command was not started.
 const FAILED: u8 = 125;
+/// Every command may use them.
+#[cfg(target_os = "linux")]
+const DEVICES: [&str; 6] = ["/dev/null", "/dev/zero", "/dev/full", "/dev/tty", "/dev/random", "/dev/urandom"];
 
 pub(crate) fn run(arguments: impl Iterator<Item = OsString>) -> ExitCode {
     match Helper::parse(arguments).and_then(|helper| confine(&helper)) {
@@ -52,11 +57,14 @@ fn restrict(helper: &Helper) -> Result<u32, String> {
     if helper.layers.namespaces {
         // A new network namespace does not show them.
         let sockets = mounts::sockets(&helper.policy);
-        namespaces::enter(helper.policy.network)?;
+        namespaces::enter(helper)?;
         mounts::arrange(&helper.policy, sockets)?;
     }
     let version = if helper.layers.landlock { landlock_rules::apply(helper)? } else { 0 };
     namespaces::drop_capabilities()?;
+    if helper.layers.calls {
+        calls::refuse()?;
+    }
     Ok(version)
 }
 

@@ -31,7 +31,8 @@ pub(super) fn places(cwd: &Path) -> GitPlaces {
     places
 }
 
-fn settings(git: &Path) -> Vec<PathBuf> {
+/// Those that exist.
+pub(super) fn settings(git: &Path) -> Vec<PathBuf> {
     SETTINGS.iter().map(|name| git.join(name)).filter(|path| path.exists()).collect()
 }
 

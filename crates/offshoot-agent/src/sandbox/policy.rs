@@ -1,5 +1,6 @@
 //! What a confined command may do, and the arguments that say so to the helper.
 
+use std::collections::HashMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
@@ -7,7 +8,7 @@ use super::git;
 use super::{SandboxMode, SandboxNetwork, SandboxWishes};
 
 /// Names in the working folder that agents obey. They stay as they are.
-const OBEYED: [&str; 5] = [".offshoot", ".pi", ".omp", ".claude", ".mcp.json"];
+pub(super) const OBEYED: [&str; 5] = [".offshoot", ".pi", ".omp", ".claude", ".mcp.json"];
 
 /// Real paths. The longest one that contains a path decides about it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -18,6 +19,8 @@ pub struct SandboxPolicy {
     pub cwd: PathBuf,
     pub writable: Vec<PathBuf>,
     pub read_only: Vec<PathBuf>,
+    /// Folders that cannot be moved or removed. They decide nothing about what is in them.
+    pub pinned: Vec<PathBuf>,
     pub hidden: Vec<PathBuf>,
 }
 
@@ -46,11 +49,25 @@ impl SandboxPolicy {
 
     /// Whether a command may write this file, by its real path.
     pub fn may_write(&self, real: &Path) -> bool {
-        let longest = |paths: &[PathBuf]| {
-            let containing = paths.iter().filter(|path| real.starts_with(path));
-            containing.map(|path| path.components().count()).max()
-        };
-        longest(&self.writable) > longest(&self.read_only)
+        self.rights().may_write(real)
+    }
+
+    /// To ask about many files.
+    pub fn rights(&self) -> WriteRights<'_> {
+        let writable = self.writable.iter().map(|path| (path.as_path(), true));
+        // A path in both lists is read-only.
+        WriteRights(writable.chain(self.read_only.iter().map(|path| (path.as_path(), false))).collect())
+    }
+}
+
+/// Which paths decide that what they contain may be written, or may not.
+#[derive(Debug)]
+pub struct WriteRights<'a>(HashMap<&'a Path, bool>);
+
+impl WriteRights<'_> {
+    /// Whether a command may write this file, by its real path.
+    pub fn may_write(&self, real: &Path) -> bool {
+        real.ancestors().find_map(|path| self.0.get(path)).copied().unwrap_or_default()
     }
 }
 
@@ -60,6 +77,8 @@ impl SandboxPolicy {
 pub struct Layers {
     pub namespaces: bool,
     pub landlock: bool,
+    /// Refuses system calls.
+    pub calls: bool,
 }
 
 /// The command line of the helper.
@@ -76,16 +95,23 @@ pub struct Helper {
 impl Helper {
     /// The arguments of the program, from `sandbox` on.
     pub fn arguments(self) -> Vec<OsString> {
-        let SandboxPolicy { network, cwd, writable, read_only, hidden } = self.policy;
+        let SandboxPolicy { network, cwd, writable, read_only, pinned, hidden } = self.policy;
         let flags = [
             (self.is_probe, "--probe"),
             (self.layers.namespaces, "--namespaces"),
             (self.layers.landlock, "--landlock"),
+            (self.layers.calls, "--calls"),
             (network == SandboxNetwork::Off, "--no-network"),
         ];
         let mut arguments = vec![OsString::from("sandbox")];
         arguments.extend(flags.into_iter().filter(|(is_set, _)| *is_set).map(|(_, flag)| flag.into()));
-        let paths = [("--cwd", vec![cwd]), ("--writable", writable), ("--read-only", read_only), ("--hidden", hidden)];
+        let paths = [
+            ("--cwd", vec![cwd]),
+            ("--writable", writable),
+            ("--read-only", read_only),
+            ("--pinned", pinned),
+            ("--hidden", hidden),
+        ];
         for (name, paths) in paths {
             arguments.extend(paths.into_iter().flat_map(|path| [name.into(), path.into_os_string()]));
         }
@@ -111,10 +137,12 @@ impl Helper {
                 Some("--probe") => helper.is_probe = true,
                 Some("--namespaces") => helper.layers.namespaces = true,
                 Some("--landlock") => helper.layers.landlock = true,
+                Some("--calls") => helper.layers.calls = true,
                 Some("--no-network") => helper.policy.network = SandboxNetwork::Off,
                 Some("--cwd") => helper.policy.cwd = path()?,
                 Some("--writable") => helper.policy.writable.push(path()?),
                 Some("--read-only") => helper.policy.read_only.push(path()?),
+                Some("--pinned") => helper.policy.pinned.push(path()?),
                 Some("--hidden") => helper.policy.hidden.push(path()?),
                 _ => return Err(format!("there is no argument {}", argument.display())),
             }

@@ -12,6 +12,8 @@ pub struct Confinement {
     pub namespaces: Result<(), String>,
     /// The version of Landlock, or why there is none.
     pub landlock: Result<u32, String>,
+    /// Why system calls cannot be refused.
+    pub calls: Result<(), String>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,7 +33,7 @@ pub struct Gaps {
 
 impl Confinement {
     pub(super) fn layers(&self) -> Layers {
-        Layers { namespaces: self.namespaces.is_ok(), landlock: self.landlock.is_ok() }
+        Layers { namespaces: self.namespaces.is_ok(), landlock: self.landlock.is_ok(), calls: self.calls.is_ok() }
     }
 }
 
@@ -51,15 +53,21 @@ impl SandboxState {
             (lacks_namespaces && version < 3, "truncating other files"),
             (lacks_namespaces, "reading files of keys"),
             (lacks_namespaces, "other programs' sockets"),
+            (lacks_namespaces, "other programs' System V memory"),
             (lacks_namespaces && has_no_network && version < 4, "network"),
             (lacks_namespaces && has_no_network && version >= 4, "network other than TCP"),
             (!lacks_namespaces && !has_no_network && version < 6, "other programs' abstract sockets"),
             (version < 6, "signals to other processes"),
-            (version < 5, "control of devices"),
-            (version < 1, "writes to devices that you may write to"),
+            (lacks_namespaces && version < 5, "control of devices"),
+            (version < 1, "writes into other programs' pipes"),
+            (
+                confinement.calls.is_err(),
+                "limits and priorities of other processes, the session's keys, virtual machines' sockets",
+            ),
         ];
         let open = rows.into_iter().filter(|(is_open, _)| *is_open).map(|(_, what)| what).collect();
-        let why = confinement.namespaces.as_ref().err().or(confinement.landlock.as_ref().err()).cloned();
+        let why = confinement.namespaces.as_ref().err().or(confinement.landlock.as_ref().err());
+        let why = why.or(confinement.calls.as_ref().err()).cloned();
         Gaps { open, why }
     }
 }

@@ -1,12 +1,15 @@
 //! The sandbox that the command line and the settings ask for. What this system enforces of it is found by trying it once.
 
+use std::fs::Permissions;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
 
 use offshoot_agent::Limits;
 use offshoot_agent::sandbox::{
-    Confinement, Helper, Layers, Sandbox, SandboxMode, SandboxNetwork, SandboxPolicy, SandboxState, SandboxWishes,
+    Confinement, Helper, Layers, NestedRepositories, Sandbox, SandboxMode, SandboxNetwork, SandboxPolicy, SandboxState,
+    SandboxWishes,
 };
 use offshoot_settings::SandboxSettings;
 
@@ -30,10 +33,13 @@ pub(super) fn sandbox(app: &App, args: &Args, settings: &SandboxSettings, cwd: &
         return Ok(None);
     }
     let failed = |error| CommandError::io("make a temporary folder for commands in the sandbox", &error);
-    let keeper = tempfile::Builder::new().prefix("offshoot-").tempdir().map_err(failed)?;
+    let mode = Permissions::from_mode(0o700);
+    let keeper = tempfile::Builder::new().prefix("offshoot-").permissions(mode).tempdir().map_err(failed)?;
     let temporary = keeper.path().canonicalize().map_err(failed)?;
     let state = SandboxState::Impossible(String::new());
-    let mut sandbox = Sandbox { wishes, helper: PathBuf::from(SELF), temporary, keeper: Arc::new(keeper), state };
+    let (helper, keeper) = (PathBuf::from(SELF), Arc::new(keeper));
+    let mut sandbox = Sandbox { wishes, helper, temporary, keeper, nested: NestedRepositories::default(), state };
+    sandbox.nested = NestedRepositories::find(&sandbox.policy(cwd, &[]));
     sandbox.state = attempt(&sandbox.policy(cwd, &[]));
     let told = sandbox.told(cwd);
     if sandbox.is_whole() {
@@ -73,8 +79,13 @@ pub(super) fn agent_folders(app: &App) -> Vec<PathBuf> {
 }
 
 fn attempt(policy: &SandboxPolicy) -> SandboxState {
-    let all = Layers { namespaces: true, landlock: true };
-    let on = |namespaces, landlock| SandboxState::On(Confinement { namespaces, landlock });
+    let mut all = Layers { namespaces: true, landlock: true, calls: true };
+    if let Ok(landlock) = probe(policy, all) {
+        return SandboxState::On(Confinement { namespaces: Ok(()), landlock: Ok(landlock), calls: Ok(()) });
+    }
+    let calls = probe(policy, Layers { calls: true, ..Layers::default() }).map(drop);
+    all.calls = calls.is_ok();
+    let on = |namespaces, landlock| SandboxState::On(Confinement { namespaces, landlock, calls });
     let why = match probe(policy, all) {
         Ok(landlock) => return on(Ok(()), Ok(landlock)),
         Err(why) => why,

@@ -6,9 +6,10 @@ use landlock::{
 };
 use offshoot_agent::sandbox::{Helper, SandboxNetwork};
 
+use super::DEVICES;
+
 /// The newest version whose rights are used.
 const VERSION: ABI = ABI::V6;
-const DEVICES: [&str; 6] = ["/dev/null", "/dev/zero", "/dev/full", "/dev/tty", "/dev/random", "/dev/urandom"];
 /// Of the namespace's own.
 const PRIVATE: [&str; 3] = ["/dev/pts", "/dev/ptmx", "/dev/shm"];
 

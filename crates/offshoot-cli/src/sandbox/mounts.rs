@@ -1,5 +1,5 @@
-//! The file system as a confined command sees it: everything read-only but the writable folders, private terminals and
-//! shared memory, and nothing behind hidden files and other programs' sockets.
+//! The file system as a confined command sees it: everything read-only and without devices but the writable folders, private
+//! terminals and shared memory, and nothing behind hidden files and other programs' sockets.
 
 use std::collections::BTreeMap;
 use std::ffi::{CStr, OsString};
@@ -7,17 +7,21 @@ use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::os::unix::fs::FileTypeExt as _;
 use std::path::{Path, PathBuf};
 
-use offshoot_agent::sandbox::SandboxPolicy;
+use offshoot_agent::sandbox::{SandboxPolicy, WriteRights};
 use offshoot_session::medium::read_regular;
 use rustix::io::Errno;
 use rustix::mount::{
     MountFlags, MountPropagationFlags, mount, mount_bind, mount_bind_recursive, mount_change, mount_remount,
 };
 
+use super::DEVICES;
+
 /// Sockets that programs need to know who the user is.
 const NAME_SERVICES: [&str; 3] = ["/var/lib/sss", "/run/nscd", "/var/run/nscd"];
 /// Of the kernel.
 const LONGEST_TABLE: u64 = 64 << 20;
+
+type MountTable = BTreeMap<PathBuf, MountFlags>;
 
 /// `sockets` are covered as hidden files are.
 pub(super) fn arrange(policy: &SandboxPolicy, sockets: Vec<PathBuf>) -> Result<(), String> {
@@ -27,22 +31,27 @@ pub(super) fn arrange(policy: &SandboxPolicy, sockets: Vec<PathBuf>) -> Result<(
     };
     let private = MountPropagationFlags::PRIVATE | MountPropagationFlags::REC;
     mount_change("/", private).map_err(failed("/"))?;
+    let table = mounts()?;
     // The outer ones first: a mount hides those that were below its place.
-    let mut places: Vec<&PathBuf> = policy.writable.iter().chain(&policy.read_only).collect();
-    places.sort_by_key(|path| path.components().count());
-    for path in places {
-        mount_bind_recursive(path, path).map_err(|errno| failed(&path.display().to_string())(errno))?;
-    }
-    for (path, flags) in mounts()? {
-        if policy.may_write(&path) || flags.contains(MountFlags::RDONLY) {
-            continue;
-        }
-        match mount_remount(&path, flags | MountFlags::BIND | MountFlags::RDONLY, c"") {
-            // Another mount hides it, or nobody may go there.
-            Ok(()) | Err(Errno::NOENT | Errno::INVAL | Errno::ACCESS) => {}
+    let mut places: Vec<&Path> = policy.writable.iter().map(PathBuf::as_path).collect();
+    let protected = policy.read_only.iter().chain(&policy.pinned).map(PathBuf::as_path);
+    places.extend(protected.chain(DEVICES.map(Path::new)));
+    places.sort_by_cached_key(|path| path.components().count());
+    for path in &places {
+        match mount_bind_recursive(*path, *path) {
+            Ok(()) => {}
+            // Somebody has removed it meanwhile: then there is nothing to protect.
+            Err(Errno::NOENT | Errno::NOTDIR) if !policy.writable.iter().any(|writable| writable == path) => {}
             Err(errno) => return Err(failed(&path.display().to_string())(errno)),
         }
     }
+    let rights = policy.rights();
+    // Hundreds of rows are slow to read: what a new mount inherits is known without them, unless others hide one another.
+    let restricted = restrict(&rights, &table, &places).or_else(|(path, errno)| match errno {
+        Errno::PERM => restrict(&rights, &mounts().map_err(|_| (path, errno))?, &[]),
+        _ => Err((path, errno)),
+    });
+    restricted.map_err(|(path, errno)| failed(&path.display().to_string())(errno))?;
     private_device("/dev/pts", c"devpts", c"newinstance,ptmxmode=0666,mode=620")?;
     if Path::new("/dev/pts/ptmx").exists() && !Path::new("/dev/ptmx").is_symlink() {
         mount_bind("/dev/pts/ptmx", "/dev/ptmx").map_err(failed("/dev/ptmx"))?;
@@ -53,6 +62,29 @@ pub(super) fn arrange(policy: &SandboxPolicy, sockets: Vec<PathBuf>) -> Result<(
             // Somebody has removed it meanwhile.
             Ok(()) | Err(Errno::NOENT | Errno::NOTDIR) => {}
             Err(errno) => return Err(failed(&path.display().to_string())(errno)),
+        }
+    }
+    Ok(())
+}
+
+/// Makes read-only, and takes the devices from, what was mounted before and what was mounted at these places.
+fn restrict(rights: &WriteRights<'_>, table: &MountTable, places: &[&Path]) -> Result<(), (PathBuf, Errno)> {
+    let missing = |path: &Path| match DEVICES.iter().any(|device| path == Path::new(device)) {
+        true => MountFlags::RDONLY,
+        false => MountFlags::RDONLY | MountFlags::NODEV,
+    };
+    let inherited =
+        |path: &Path| path.ancestors().find_map(|above| table.get(above)).copied().unwrap_or(MountFlags::empty());
+    let rows = table.iter().map(|(path, flags)| (path.as_path(), *flags));
+    let rows = rows.filter(|(path, flags)| !flags.contains(missing(path)));
+    for (path, flags) in rows.chain(places.iter().map(|path| (*path, inherited(path)))) {
+        if rights.may_write(path) {
+            continue;
+        }
+        match mount_remount(path, flags | MountFlags::BIND | missing(path), c"") {
+            // Another mount hides it, it is gone, or nobody may go there.
+            Ok(()) | Err(Errno::NOENT | Errno::NOTDIR | Errno::INVAL | Errno::ACCESS) => {}
+            Err(errno) => return Err((path.to_owned(), errno)),
         }
     }
     Ok(())
@@ -74,7 +106,7 @@ fn cover(path: &Path) -> Result<(), Errno> {
 }
 
 /// Every place where something is mounted, with the flags of what is on top.
-fn mounts() -> Result<BTreeMap<PathBuf, MountFlags>, String> {
+fn mounts() -> Result<MountTable, String> {
     let table = read_regular(Path::new("/proc/self/mountinfo"), LONGEST_TABLE)
         .map_err(|error| format!("/proc/self/mountinfo: {error}"))?;
     let row = |line: &[u8]| {

@@ -4,13 +4,14 @@ use std::fs::OpenOptions;
 use std::io::Write as _;
 
 use nix::sched::{CloneFlags, unshare};
-use offshoot_agent::sandbox::SandboxNetwork;
+use offshoot_agent::sandbox::{Helper, SandboxNetwork};
 use rustix::io::Errno;
 use rustix::net::{AddressFamily, SendFlags, SocketFlags, SocketType, send, socket_with};
 use rustix::process::{getgid, getuid};
 use rustix::thread::{CapabilitySet, CapabilitySets, set_capabilities, set_no_new_privs};
 
-pub(super) fn enter(network: SandboxNetwork) -> Result<(), String> {
+pub(super) fn enter(helper: &Helper) -> Result<(), String> {
+    let network = helper.policy.network;
     let (user, group) = (getuid().as_raw(), getgid().as_raw());
     let mut flags = CloneFlags::CLONE_NEWUSER | CloneFlags::CLONE_NEWNS | CloneFlags::CLONE_NEWIPC;
     if network == SandboxNetwork::Off {
@@ -20,6 +21,10 @@ pub(super) fn enter(network: SandboxNetwork) -> Result<(), String> {
     write("/proc/self/setgroups", "deny")?;
     write("/proc/self/uid_map", &format!("{user} {user} 1"))?;
     write("/proc/self/gid_map", &format!("{group} {group} 1"))?;
+    // Landlock forbids mounts. Without it, a user namespace inside this one would mount control groups where commands may write.
+    if !helper.layers.landlock {
+        write("/proc/sys/user/max_user_namespaces", "0")?;
+    }
     if network == SandboxNetwork::Off {
         start_loopback().map_err(|errno| format!("the loopback interface cannot be started: {errno}"))?;
     }

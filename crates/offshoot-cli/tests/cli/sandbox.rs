@@ -62,6 +62,33 @@ fn a_command_writes_in_the_working_folder_and_is_told_why_not_elsewhere() {
 }
 
 #[test]
+fn the_temporary_folder_of_commands_is_for_their_owner_only() {
+    let talk = talk(bash("stat -c 'mode %a' $TMPDIR"));
+    talk.run(&["--sandbox", "workspace", "-p", "go"]);
+    assert!(result(&talk).contains("mode 700"), "{}", result(&talk));
+}
+
+/// They are counted, not listed: a folder can have hundreds.
+#[test]
+fn what_is_read_only_in_nested_repositories_is_said_and_where_none_was_looked_for() {
+    let talk = talk(bash("echo x > code/nested/.git/hooks/pre-commit"));
+    if !has_sandbox(&talk) {
+        return;
+    }
+    for folder in ["code/nested/.git/hooks", "code/other/.git/hooks", "a/b/c/d/e/f/g"] {
+        std::fs::create_dir_all(talk.world.work().join(folder)).unwrap();
+    }
+    let printed = talk.run(&["--sandbox", "workspace", "-p", "go"]);
+    assert!(
+        printed.contains("no network; nested repositories more than 6 folders deep are not protected\n"),
+        "{printed}"
+    );
+    let result = result(&talk);
+    assert!(result.contains(", except the hooks and settings of 2 nested repositories; "), "{result}");
+    assert!(!talk.world.work().join("code/nested/.git/hooks/pre-commit").exists());
+}
+
+#[test]
 fn without_a_network_the_setting_is_named() {
     let talk = talk(bash("exec 3<>/dev/tcp/192.0.2.1/80"));
     if !has_sandbox(&talk) {
@@ -93,17 +120,20 @@ fn the_file_tools_obey_the_sandbox() {
         ("workspace", "a", true),
         ("workspace", "../a", false),
         ("workspace", "out/a", false),
+        ("workspace", "nested/.git/hooks/a", false),
         ("read-only", "a", false),
     ] {
         let talk = talk(Reply::call("write", "c1", json!({"path": path, "content": "x"})));
         let other = talk.world.home().join("other");
         std::fs::create_dir(&other).unwrap();
         std::os::unix::fs::symlink(&other, talk.world.work().join("out")).unwrap();
+        std::fs::create_dir_all(talk.world.work().join("nested/.git/hooks")).unwrap();
         talk.run(&["--sandbox", mode, "-p", "go"]);
         let result = result(&talk);
         let files = [talk.world.work(), talk.world.home(), other].map(|folder| folder.join("a").exists());
         assert_eq!(files, [is_written, false, false], "{mode} {path}: {result}");
         assert_eq!(result.contains("the sandbox lets you write only in"), !is_written, "{result}");
+        assert!(!talk.world.work().join("nested/.git/hooks/a").exists(), "{result}");
     }
 }
 
@@ -228,35 +258,44 @@ fn a_required_sandbox_is_never_left() {
     assert!(!talk.lines().iter().any(|line| line["customType"] == "offshoot.approval"));
 }
 
-/// The kernel that this program meets has no Landlock, as before version 5.13: a filter answers its first call as such a kernel
-/// does.
-const WITHOUT_LANDLOCK: &str = r#"
-    # The number of the call, ENOSYS for landlock_create_ruleset, everything else as it is.
-    my $rules = pack("(SCCL)4", 0x20, 0, 0, 0, 0x15, 0, 1, 444, 0x06, 0, 0, 0x00050026, 0x06, 0, 0, 0x7fff0000);
+/// The kernel that this program meets has no Landlock, as before version 5.13, or no filters: a filter answers the first call as
+/// such a kernel does.
+const WITHOUT_A_CALL: &str = r#"
+    # The number of the call, ENOSYS for this one, everything else as it is.
+    my $rules = pack("(SCCL)4", 0x20, 0, 0, 0, 0x15, 0, 1, $ENV{MISSING}, 0x06, 0, 0, 0x00050026, 0x06, 0, 0, 0x7fff0000);
     my $filter = pack("Sx6P", 4, $rules);
     syscall($ENV{PRCTL} + 0, 38, 1, 0, 0, 0) == 0 && syscall($ENV{PRCTL} + 0, 22, 2, $filter) == 0 || die("no filter: $!");
     exec(@ARGV);
 "#;
 
 #[test]
-fn on_a_kernel_without_landlock_it_is_said_what_is_not_stopped() {
-    for (network, also) in [("off", ""), ("on", "other programs' abstract sockets, ")] {
+fn on_a_kernel_without_landlock_or_filters_it_is_said_what_is_not_stopped() {
+    let landlock = "signals to other processes, writes into other programs' pipes (";
+    let sockets = format!("other programs' abstract sockets, {landlock}");
+    let filters = "limits and priorities of other processes, the session's keys, virtual machines' sockets (system calls cannot be refused: ";
+    let seccomp = nix::libc::SYS_seccomp.to_string();
+    for (missing, network, open) in [
+        ("444", "off", landlock),
+        ("444", "on", &sockets),
+        (seccomp.as_str(), "off", filters),
+        (&seccomp, "on", filters),
+    ] {
         let talk = talk(bash("echo x > here; echo y > ../elsewhere"));
         if !has_sandbox(&talk) {
             return;
         }
         let run = talk.command(&["--sandbox", "workspace", "--sandbox-network", network, "-p", "go"]);
         let mut command = Command::new("perl");
-        command.args(["-e", WITHOUT_LANDLOCK]).arg(run.get_program()).args(run.get_args());
+        command.args(["-e", WITHOUT_A_CALL]).arg(run.get_program()).args(run.get_args());
         command.current_dir(talk.world.work()).env_clear();
         command.envs(run.get_envs().filter_map(|(name, value)| Some((name, value?))));
+        command.env("MISSING", missing);
         command.env("PRCTL", if cfg!(target_arch = "aarch64") { "167" } else { "157" });
         let printed = talk.world.shown(&command.output().unwrap());
-        let gaps = format!(
-            "; not stopped here: {also}signals to other processes, control of devices, writes to devices that you may write to ("
-        );
+        let gaps = format!("; not stopped here: {open}");
         assert!(printed.contains("warning: sandbox, in part: ") && printed.contains(&gaps), "{printed}");
-        assert!(printed.contains("(Landlock is not") || printed.contains("(this kernel has no Landlock)"), "{printed}");
+        let why = ["(Landlock is not", "(this kernel has no Landlock)"];
+        assert!(missing != "444" || why.iter().any(|why| printed.contains(why)), "{printed}");
         assert!(talk.world.work().join("here").exists() && !talk.world.home().join("elsewhere").exists());
     }
 }

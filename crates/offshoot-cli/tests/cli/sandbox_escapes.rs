@@ -2,6 +2,7 @@
 //! namespaces alone. `escapes.json` lists them: a name, a command that succeeds if it gets out, and the three outcomes that
 //! are promised. A fifth word marks those that fail without a sandbox too where the user has no privileges.
 
+use std::fs::File;
 use std::io::{BufRead as _, BufReader};
 use std::net::{TcpListener, UdpSocket};
 use std::os::linux::net::SocketAddrExt as _;
@@ -10,21 +11,26 @@ use std::os::unix::net::{SocketAddr, UnixDatagram, UnixListener};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
-use offshoot_agent::sandbox::{Helper, Layers, SandboxMode, SandboxPolicy, SandboxWishes};
+use nix::libc;
+use nix::sys::signal::{self, Signal};
+use nix::unistd::Pid;
+use offshoot_agent::sandbox::{Helper, Layers, NestedRepositories, SandboxMode, SandboxPolicy, SandboxWishes};
 use portable_pty::{MasterPty, PtySize, native_pty_system};
 
 use crate::crashes::say;
 
 const ESCAPES: &str = include_str!("escapes.json");
 
-pub(crate) const ALL: Layers = Layers { namespaces: true, landlock: true };
-const LANDLOCK: Layers = Layers { namespaces: false, landlock: true };
-const NAMESPACES: Layers = Layers { namespaces: true, landlock: false };
+pub(crate) const ALL: Layers = Layers { namespaces: true, landlock: true, calls: true };
+const LANDLOCK: Layers = Layers { namespaces: false, ..ALL };
+const NAMESPACES: Layers = Layers { landlock: false, ..ALL };
 
 /// The policy of commands in this folder.
 pub(crate) fn policy(mode: SandboxMode, cwd: &Path, temporary: &Path) -> SandboxPolicy {
     let wishes = SandboxWishes { mode, ..SandboxWishes::default() };
-    SandboxPolicy::new(&wishes, cwd, temporary)
+    let mut policy = SandboxPolicy::new(&wishes, cwd, temporary);
+    NestedRepositories::find(&policy).protect(&mut policy);
+    policy
 }
 
 pub(crate) fn confined(policy: &SandboxPolicy, layers: Layers, script: &str) -> Command {
@@ -45,11 +51,60 @@ pub(crate) fn is_possible(policy: &SandboxPolicy, layers: Layers) -> bool {
     output.status.success()
 }
 
+/// The numbers of system calls that the escapes make, and one of a flag, as variables of these names.
+const CALLS: [(&str, libc::c_long); 29] = [
+    ("O_TMPFILE", libc::O_TMPFILE as libc::c_long),
+    ("add_key", libc::SYS_add_key),
+    ("bpf", libc::SYS_bpf),
+    ("capset", libc::SYS_capset),
+    ("getpid", libc::SYS_getpid),
+    ("io_uring_setup", libc::SYS_io_uring_setup),
+    ("ioprio_set", libc::SYS_ioprio_set),
+    ("keyctl", libc::SYS_keyctl),
+    ("linkat", libc::SYS_linkat),
+    ("memfd_create", libc::SYS_memfd_create),
+    ("mq_open", libc::SYS_mq_open),
+    ("mq_unlink", libc::SYS_mq_unlink),
+    ("name_to_handle_at", libc::SYS_name_to_handle_at),
+    ("open_by_handle_at", libc::SYS_open_by_handle_at),
+    ("perf_event_open", libc::SYS_perf_event_open),
+    ("pidfd_getfd", libc::SYS_pidfd_getfd),
+    ("pidfd_open", libc::SYS_pidfd_open),
+    ("pidfd_send_signal", libc::SYS_pidfd_send_signal),
+    ("prlimit64", libc::SYS_prlimit64),
+    ("process_vm_writev", libc::SYS_process_vm_writev),
+    ("ptrace", libc::SYS_ptrace),
+    ("request_key", libc::SYS_request_key),
+    ("rt_sigqueueinfo", libc::SYS_rt_sigqueueinfo),
+    ("sched_setaffinity", libc::SYS_sched_setaffinity),
+    ("sched_setscheduler", libc::SYS_sched_setscheduler),
+    ("sethostname", libc::SYS_sethostname),
+    ("seccomp", libc::SYS_seccomp),
+    ("setpriority", libc::SYS_setpriority),
+    ("setxattr", libc::SYS_setxattr),
+];
+
+/// Another program of the user's, without privileges. It holds shared memory and a queue, keeps SIGUSR2 for later, says what it has, and
+/// ends with its input.
+const VICTIM: &str = r#"
+    use POSIX; use IPC::SysV qw(IPC_PRIVATE); $| = 1;
+    sigprocmask(SIG_BLOCK, POSIX::SigSet->new(SIGUSR2));
+    my $memory = shmget(IPC_PRIVATE, 4096, 0600) // die; my $queue = "offshoot-$$\0"; my $text = "mine";
+    syscall($ENV{mq_open} + 0, $queue, 0102, 0600, 0) >= 0 || die;
+    syscall($ENV{capset} + 0, my $version = pack("LL", 0x20080522, 0), my $none = "\0" x 24) == 0 || die;
+    print "$memory ", unpack("J", pack("p", $text)), "\n";
+    <STDIN>;
+    shmctl($memory, 0, 0); syscall($ENV{mq_unlink} + 0, $queue);
+"#;
+
 /// A working folder, and beside it everything that a command should not reach.
 struct Outside {
     folder: tempfile::TempDir,
     shared_memory: tempfile::TempDir,
     process: Child,
+    /// Of the process: its memory that it shares, and the address of a text.
+    held: (String, String),
+    _pipe: File,
     _listeners: (UnixListener, UnixListener, UnixDatagram),
     tcp: TcpListener,
     udp: UdpSocket,
@@ -58,7 +113,9 @@ struct Outside {
 
 impl Drop for Outside {
     fn drop(&mut self) {
-        self.process.kill().unwrap();
+        drop(self.process.stdin.take());
+        // A tracer may have left it stopped.
+        signal::kill(Pid::from_raw(self.process.id().cast_signed()), Signal::SIGCONT).unwrap();
         self.process.wait().unwrap();
     }
 }
@@ -78,8 +135,10 @@ impl Outside {
         }
         symlink(&out, work.join("out")).unwrap();
         std::fs::hard_link(out.join("victim"), work.join("hard")).unwrap();
-        assert!(Command::new("git").args(["init", "-q"]).current_dir(&work).status().unwrap().success());
-        let process = Command::new("sleep").arg("1000").current_dir(&out).spawn().unwrap();
+        make_repositories(&work);
+        let (process, held) = start_victim(&out);
+        assert!(Command::new("mkfifo").arg(out.join("pipe")).status().unwrap().success());
+        let pipe = File::options().read(true).write(true).open(out.join("pipe")).unwrap();
         let path = UnixListener::bind(out.join("socket")).unwrap();
         let name = SocketAddr::from_abstract_name(folder.path().to_str().unwrap()).unwrap();
         let udp = UdpSocket::bind("127.0.0.1:0").unwrap();
@@ -99,6 +158,8 @@ impl Outside {
             folder,
             shared_memory: tempfile::tempdir_in("/dev/shm").unwrap(),
             process,
+            held,
+            _pipe: pipe,
             _listeners: (path, UnixListener::bind_addr(&name).unwrap(), log),
             tcp: TcpListener::bind("127.0.0.1:0").unwrap(),
             udp,
@@ -129,9 +190,9 @@ impl Outside {
             .env("SHARED", std::env::temp_dir())
             .env("TCP", self.tcp.local_addr().unwrap().port().to_string())
             .env("UDP", self.udp.local_addr().unwrap().port().to_string())
-            .env("PTRACE", if cfg!(target_arch = "aarch64") { "117" } else { "101" })
-            .env("MEMFD", if cfg!(target_arch = "aarch64") { "279" } else { "319" })
-            .env("SETXATTR", if cfg!(target_arch = "aarch64") { "5" } else { "188" })
+            .envs(CALLS.map(|(name, number)| (name, number.to_string())))
+            .env("MEMORY", &self.held.0)
+            .env("ADDRESS", &self.held.1)
             .env("SHM", self.shared_memory.path())
             .env("TERMINAL", &self.terminal.0)
             .output()
@@ -153,6 +214,42 @@ fn obey(requests: UnixListener) {
     });
 }
 
+fn start_victim(cwd: &Path) -> (Child, (String, String)) {
+    let mut command = Command::new("perl");
+    command.args(["-e", VICTIM]).current_dir(cwd).stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut process = command.envs(CALLS.map(|(name, number)| (name, number.to_string()))).spawn().unwrap();
+    let mut said = String::new();
+    BufReader::new(process.stdout.as_mut().unwrap()).read_line(&mut said).unwrap();
+    let (memory, address) = said.trim().split_once(' ').unwrap();
+    let held = (memory.to_owned(), address.to_owned());
+    (process, held)
+}
+
+/// One for the folder itself, and below it: one, one in a group, and a bare one. Each has hooks.
+fn make_repositories(work: &Path) {
+    let template = work.join("../template");
+    std::fs::create_dir_all(template.join("hooks")).unwrap();
+    std::fs::write(template.join("hooks/pre-push.sample"), "").unwrap();
+    for (arguments, folder) in
+        [(&[][..], ""), (&[], "nested"), (&[], "group/inner"), (&["--bare"], "bare"), (&[], "a/b/c/d/e/f/deep")]
+    {
+        std::fs::create_dir_all(work.join(folder)).unwrap();
+        let mut git = Command::new("git");
+        git.args(["init", "-q", "--template"]).arg(&template).args(arguments).current_dir(work.join(folder));
+        assert!(git.status().unwrap().success());
+    }
+    for (file, text) in [
+        ("nested/.envrc", ""),
+        ("nested/.vscode/tasks.json", "{}"),
+        ("nested/.claude/settings.json", "{}"),
+        ("linked/.git", "gitdir: ../nested/.git/worktrees/linked\n"),
+        ("node_modules/.bin/tool", ""),
+    ] {
+        std::fs::create_dir_all(work.join(file).parent().unwrap()).unwrap();
+        std::fs::write(work.join(file), text).unwrap();
+    }
+}
+
 /// A program that runs as another user, if this system lets us make one.
 fn install_setuid(path: &Path) {
     const NOBODY: u32 = 65534;
@@ -172,10 +269,21 @@ fn plain(world: &Outside, script: &str) -> Command {
 fn every_escape_has_the_outcome_that_is_promised() {
     let escapes: Vec<Vec<String>> = serde_json::from_str(ESCAPES).unwrap();
     let world = Outside::new();
-    let columns = [(ALL, 2), (LANDLOCK, 3), (NAMESPACES, 4)]
-        .map(|(layers, column)| (layers, column, is_possible(&world.policy(), layers)));
+    let columns = [(ALL, 2), (LANDLOCK, 3), (NAMESPACES, 4)];
+    let columns: Vec<(Layers, usize)> =
+        columns.into_iter().filter(|(layers, _)| is_possible(&world.policy(), *layers)).collect();
+    let parts = escapes.chunks(escapes.len().div_ceil(4));
+    let wrong: Vec<String> = std::thread::scope(|scope| {
+        let tried: Vec<_> = parts.map(|part| scope.spawn(|| wrong_outcomes(part, &columns))).collect();
+        tried.into_iter().flat_map(|part| part.join().unwrap()).collect()
+    });
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(escapes.len() >= 100);
+}
+
+fn wrong_outcomes(escapes: &[Vec<String>], columns: &[(Layers, usize)]) -> Vec<String> {
     let mut wrong = Vec::new();
-    for escape in &escapes {
+    for escape in escapes {
         let [name, script, ..] = escape.as_slice() else { panic!("{escape:?}") };
         let (got_out, said) = {
             let world = Outside::new();
@@ -188,7 +296,7 @@ fn every_escape_has_the_outcome_that_is_promised() {
         if !got_out {
             wrong.push(format!("{name}: proves nothing, it fails without a sandbox too: {said}"));
         }
-        for (layers, column, _) in columns.iter().filter(|(.., is_possible)| *is_possible) {
+        for (layers, column) in columns {
             let world = Outside::new();
             let (got_out, said) = world.gets_out(confined(&world.policy(), *layers, script));
             let outcome = if got_out { "open" } else { "stopped" };
@@ -197,8 +305,39 @@ fn every_escape_has_the_outcome_that_is_promised() {
             }
         }
     }
-    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-    assert!(escapes.len() >= 40);
+    wrong
+}
+
+/// Programs know these errors and go on without: Node.js without rings, a resolver without AF_VSOCK.
+#[test]
+fn calls_that_are_refused_fail_with_errors_that_programs_know() {
+    const SCRIPT: &str = r#"
+        use Socket; my $ring = "\0" x 120; my $limit = "\0" x 16;
+        sub outcome { print shift, $_[0] < 0 ? " failed with " . ($! + 0) : " passed", "\n" }
+        outcome("io_uring_setup", syscall($ENV{io_uring_setup} + 0, 1, $ring));
+        outcome("keyctl", syscall($ENV{keyctl} + 0, 0, -4, 1));
+        outcome("vsock", socket(V, 40, 1, 0) ? 0 : -1);
+        outcome("x32", syscall($ENV{getpid} | 0x40000000)) if $ENV{HAS_X32};
+        outcome("own limits", syscall($ENV{prlimit64} + 0, 0, 7, 0, $limit));
+        outcome("own priority", syscall($ENV{setpriority} + 0, 0, 0, 1));
+        outcome("socketpair", socketpair(A, B, PF_UNIX, SOCK_STREAM, 0) ? 0 : -1);
+        outcome("TCP", socket(T, PF_INET, SOCK_STREAM, 0) ? 0 : -1);
+    "#;
+    let world = Outside::new();
+    for layers in [ALL, LANDLOCK, NAMESPACES] {
+        if !is_possible(&world.policy(), layers) {
+            continue;
+        }
+        let mut command = confined(&world.policy(), layers, "perl -e \"$SCRIPT\"");
+        command.env("SCRIPT", SCRIPT).envs(CALLS.map(|(name, number)| (name, number.to_string())));
+        let x32 = if cfg!(target_arch = "x86_64") { "x32 failed with 1\n" } else { "" };
+        command.env("HAS_X32", if x32.is_empty() { "" } else { "yes" });
+        let output = command.output().unwrap();
+        let printed = String::from_utf8(output.stdout).unwrap();
+        let refused = format!("io_uring_setup failed with 38\nkeyctl failed with 1\nvsock failed with 97\n{x32}");
+        let passed = "own limits passed\nown priority passed\nsocketpair passed\nTCP passed\n";
+        assert_eq!(printed, format!("{refused}{passed}"), "{layers:?}: {}", String::from_utf8_lossy(&output.stderr));
+    }
 }
 
 /// Regression: a socket of another program that was removed at this moment made the command fail.

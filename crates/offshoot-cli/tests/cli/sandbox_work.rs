@@ -48,6 +48,25 @@ fn git_commits_in_the_sandbox() {
     }
 }
 
+/// Their hooks and settings stay as they are; commits, branches, fetches and moved files work.
+#[test]
+fn git_works_in_nested_clones_in_the_sandbox() {
+    let work = format!(
+        "(cd code/one && {COMMIT}) && cd code/two && {COMMIT} && git checkout -q -b topic && git mv a b \
+         && git stash -q && git stash pop -q && git fetch -q ../one HEAD && git gc -q && git diff FETCH_HEAD > ../difference"
+    );
+    let talk = talk(&work);
+    if !has_sandbox(&talk) {
+        return;
+    }
+    for clone in ["code/one", "code/two"] {
+        let made = Command::new("git").args(["init", "-q", clone]).current_dir(talk.world.work()).status().unwrap();
+        assert!(made.success());
+        std::fs::write(talk.world.work().join(clone).join(".envrc"), "").unwrap();
+    }
+    works(&talk);
+}
+
 #[test]
 fn cargo_builds_in_the_sandbox() {
     let tools = Path::new(env!("CARGO")).parent().unwrap().display();
@@ -70,17 +89,20 @@ fn npm_installs_in_the_sandbox_where_its_cache_may_be_written() {
         say("npm is not installed: not tried");
         return;
     }
-    let talk = talk("set -e; (cd tiny && npm pack); npm install --offline --no-audit --no-fund ./tiny/tiny-1.0.0.tgz");
+    let talk = talk(
+        "set -e; (cd tiny && npm pack); npm install --offline --no-audit --no-fund ./tiny/tiny-1.0.0.tgz; npx --offline tiny",
+    );
     if !has_sandbox(&talk) {
         return;
     }
     let (work, home) = (talk.world.work(), talk.world.home());
     std::fs::create_dir(home.join(".npm")).unwrap();
     std::fs::create_dir(work.join("tiny")).unwrap();
-    std::fs::write(work.join("tiny/package.json"), r#"{"name":"tiny","version":"1.0.0"}"#).unwrap();
+    std::fs::write(work.join("tiny/package.json"), r#"{"name":"tiny","version":"1.0.0","bin":"run.js"}"#).unwrap();
+    std::fs::write(work.join("tiny/run.js"), "#!/usr/bin/env node\n").unwrap();
     std::fs::write(work.join("package.json"), r#"{"name":"user","version":"1.0.0","private":true}"#).unwrap();
     talk.data("settings.json", &json!({"sandbox": {"mode": "workspace", "writable": ["~/.npm"]}}));
     works(&talk);
-    assert!(work.join("node_modules/tiny/package.json").exists());
+    assert!(work.join("node_modules/tiny/package.json").exists() && work.join("node_modules/.bin/tiny").exists());
     assert!(home.join(".npm/_cacache").exists(), "its cache was written");
 }
