@@ -1,16 +1,16 @@
-//! Makes stored text harmless for a screen ([`clean`], [`clean_lines`], [`one_line`]), for somebody who decides about it or
-//! looks back at it ([`spell_lines`], [`spell_name`]), and for a file that somebody may print ([`spell_out`]).
+//! Makes foreign text harmless. What a person reads is spelled out: prose on a screen ([`clean`], [`clean_lines`], [`one_line`]) and in
+//! a file ([`spell_document`]), commands, files and diffs ([`spell_lines`]), paths and names ([`spell_name`]). From what is typed or
+//! printed by a program, what a terminal would obey is removed ([`strip`]).
 
-mod clean;
 mod spelling;
+mod strip;
 
-use std::borrow::Cow;
 use std::fmt::Display;
 
 use unicode_segmentation::GraphemeCursor;
 
-pub use clean::{CleanStart, clean, clean_lines, steers};
-pub use spelling::{spell_lines, spell_name};
+pub use spelling::{CleanStart, clean, clean_lines, spell_blanks, spell_document, spell_lines, spell_name};
+pub use strip::{steers, strip, strip_lines, without_colours, without_erasures};
 
 /// A number with its noun: `1 entry`, `2,000 entries`.
 #[must_use]
@@ -76,26 +76,7 @@ pub fn in_short(number: u64) -> String {
     }
 }
 
-/// Escapes each character that steers a terminal as JSON does; line ends become `\n`.
-#[must_use]
-pub fn spell_out(text: &str) -> Cow<'_, str> {
-    if !text.contains(steers) {
-        return Cow::Borrowed(text);
-    }
-    let mut out = String::with_capacity(text.len() + 16);
-    for line in text.split_inclusive('\n') {
-        let line = line.strip_suffix("\r\n").map_or(Cow::Borrowed(line), |line| Cow::Owned(format!("{line}\n")));
-        for at in line.chars() {
-            match at {
-                at if steers(at) => out.push_str(&format!("\\u{:04x}", u32::from(at))),
-                at => out.push(at),
-            }
-        }
-    }
-    Cow::Owned(out)
-}
-
-/// Cleans text and puts it on one line: white space collapses to one space, and more than `max` characters are cut with
+/// Cleans text ([`clean`]) and puts it on one line: white space collapses to one space, and more than `max` characters are cut with
 /// `…`.
 pub fn one_line(text: &str, max: usize) -> String {
     one_plain_line(text, max).unwrap_or_else(|| one_odd_line(text, max))
@@ -208,11 +189,11 @@ mod tests {
     #[test]
     fn a_file_keeps_its_text_and_steers_nothing() {
         for (stored, written) in [
-            ("a\tb\r\nc\rd", "a\tb\nc\\u000dd"),
-            ("\u{1b}[31mred\u{9b}2J\u{202e}", "\\u001b[31mred\\u009b2J\\u202e"),
-            ("👩\u{200d}👩\u{200d}👧 می\u{200c}خواهم \u{ad}", "👩\u{200d}👩\u{200d}👧 می\u{200c}خواهم \u{ad}"),
+            ("a\tb\r\nc\rd", "a\tb\nc␍d"),
+            ("\u{1b}[31mred\u{9b}2J\u{202e}", "␛[31mred\\u{9b}2J\\u{202e}"),
+            ("👩\u{200d}👩\u{200d}👧 می\u{200c}خواهم \u{a0}!", "👩\u{200d}👩\u{200d}👧 می\u{200c}خواهم \u{a0}!"),
         ] {
-            assert_eq!(spell_out(stored), written);
+            assert_eq!(spell_document(stored), written);
         }
     }
 

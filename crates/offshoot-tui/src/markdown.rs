@@ -76,7 +76,8 @@ fn parsed_plain(text: &str, columns: usize) -> String {
         }
     }
     let words = words.split_whitespace().filter(is_word).collect::<Vec<_>>().join(" ");
-    text::fit(&text::clean(&words), columns).into_owned()
+    // What keeps words apart goes; the rest was made harmless.
+    text::fit(&text::strip(&words), columns).into_owned()
 }
 
 /// Whether a word is more than a marker of a block, as it is between the words where line feeds were lost. In code such

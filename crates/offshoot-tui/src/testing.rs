@@ -281,14 +281,3 @@ pub(crate) fn assert_plain(sent: &[u8], what: &str) {
         }
     }
 }
-
-/// Nothing is left of a sequence that was taken apart.
-pub(crate) fn assert_no_remains(shown: &str, what: &str) {
-    assert!(!shown.contains("7777"), "{what}: a sequence was not taken out as a whole: {:?}", around(shown, "7777"));
-}
-
-fn around<'a>(text: &'a str, part: &str) -> Option<&'a str> {
-    let at = text.find(part)?;
-    let (from, to) = (text.floor_char_boundary(at.saturating_sub(40)), text.floor_char_boundary(at + 40));
-    text.get(from..to)
-}

@@ -11,7 +11,7 @@ use offshoot_session::json::quote;
 use offshoot_session::kind::Kind;
 use offshoot_session::medium::open_regular;
 use offshoot_session::session::{Abridged, NewFork, Session, SessionPart};
-use offshoot_session::text::{counted, one_line, spell_out};
+use offshoot_session::text::{counted, one_line, spell_document};
 use offshoot_session::transcript::items;
 use offshoot_session::tree::{Node, NodeIx};
 use offshoot_settings::Settings;
@@ -368,7 +368,7 @@ fn markdown_of(session: &Session, path: &[NodeIx]) -> Result<String> {
 /// Facts about a path as YAML. Texts are JSON strings, which YAML reads.
 fn front_matter(session: &Session, path: &[NodeIx], name: &str, out: &mut Vec<u8>) -> Result<()> {
     let tree = session.tree();
-    let text = |text: &str| spell_out(&quote(&one_line(text, 4096))).into_owned();
+    let text = |text: &str| spell_document(&quote(&one_line(text, 4096))).into_owned();
     let end = path.last().map(|end| tree.node(*end));
     let id = end.and_then(|end| end.id()).map(|id| text(id.as_str()));
     let counted = path.iter().filter(|ix| !tree.node(**ix).is_leaf_marker()).count();

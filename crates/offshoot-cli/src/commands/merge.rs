@@ -11,7 +11,7 @@ use offshoot_session::merge::{MergePlan, MergeRequest};
 use offshoot_session::pick::{PickOptions, PickRequest};
 use offshoot_session::session::{PlannedMerge, Session};
 use offshoot_session::summariser::Drafted;
-use offshoot_session::text::{counted, one_line};
+use offshoot_session::text::counted;
 use offshoot_session::tokens::estimate_summary;
 use offshoot_session::tree::NodeIx;
 
@@ -249,7 +249,7 @@ fn report(
     }
     let since = if plan.is_repeated { "since the last merge at" } else { "after" };
     let base = plan.merged.base.as_ref().and_then(|base| from.tree().find(base.as_str()));
-    writeln!(out, "{}", Painted(DIM, &one_line(&format!("{since} {}", shown(base)?), 200)))?;
+    writeln!(out, "{} {}", Painted(DIM, since), shown(base)?)?;
     if plan.already > 0 {
         writeln!(
             out,

@@ -8,7 +8,7 @@ use offshoot_extensions::contract::{AllowedFiles, ExtensionKind, Origin, Source}
 use offshoot_extensions::node::imports;
 use offshoot_packages::contents::{Contents, extensions as scripts};
 use offshoot_packages::entry::ResourceKind;
-use offshoot_session::text::{counted, spell_out};
+use offshoot_session::text::{counted, spell_name};
 use offshoot_settings::{Layers, Scope};
 
 use super::known::{KnownExtensions, ProjectFolder};
@@ -66,7 +66,7 @@ fn named(app: &App, folder: &ProjectFolder) -> String {
 
 /// The same, one name each. A folder `node_modules` is one, with the number of its files.
 pub(crate) fn listed(app: &App, folder: &ProjectFolder) -> Vec<String> {
-    let shown = |path: &Path| spell_out(&app.environment.short(&path.display().to_string())).into_owned();
+    let shown = |path: &Path| spell_name(&app.environment.short(&path.display().to_string())).into_owned();
     let mut packages: BTreeMap<PathBuf, usize> = BTreeMap::new();
     let mut names = Vec::new();
     for file in folder.own().chain(folder.imported()) {

@@ -1,9 +1,9 @@
-//! Items as a Markdown document: a heading each, tool output in fences, long output folded. Stored text is kept, but control characters are
-//! spelt out, so the file is safe to `cat`.
+//! Items as a Markdown document: a heading each, tool output in fences, long output folded. Stored text is kept, but what
+//! cannot be seen is spelled out, so the file is safe to `cat`.
 
 use std::io::{self, Write};
 
-use offshoot_session::text::spell_out;
+use offshoot_session::text::{spell_document, without_colours};
 use offshoot_session::transcript::Item;
 
 use super::{ItemHeading, ItemWords, Voice, say};
@@ -32,7 +32,7 @@ struct Document<'a> {
 
 impl ItemWords for Document<'_> {
     fn text(&mut self, text: &str) -> io::Result<()> {
-        writeln!(self.out, "{}\n", spell_out(text))
+        writeln!(self.out, "{}\n", spell_document(text))
     }
 
     fn thinking(&mut self, text: &str) -> io::Result<()> {
@@ -48,6 +48,7 @@ impl ItemWords for Document<'_> {
     }
 
     fn output(&mut self, text: &str) -> io::Result<()> {
+        let text = &without_colours(text);
         let lines = text.lines().count();
         if lines <= FOLDED {
             return fenced(self.out, text);
@@ -68,7 +69,7 @@ impl ItemWords for Document<'_> {
 
 /// A code block whose fence is longer than any run of backticks in it.
 fn fenced(out: &mut dyn Write, text: &str) -> io::Result<()> {
-    let text = spell_out(text);
+    let text = spell_document(text);
     let fence = "`".repeat((longest_run(&text) + 1).max(3));
     writeln!(out, "{fence}\n{}\n{fence}\n", text.trim_end())
 }

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use offshoot_session::clock::Millis;
-use offshoot_session::text::{clean_lines, counted};
+use offshoot_session::text::{clean_lines, counted, without_colours};
 use offshoot_session::transcript::Item;
 
 use super::{ItemHeading, ItemWords, Voice, say};
@@ -110,7 +110,7 @@ impl ItemWords for Screen<'_> {
     }
 
     fn output(&mut self, text: &str) -> io::Result<()> {
-        output(self.out, &clean_lines(text), self.length)
+        output(self.out, &clean_lines(&without_colours(text)), self.length)
     }
 
     fn block(&mut self, kind: &str) -> io::Result<()> {

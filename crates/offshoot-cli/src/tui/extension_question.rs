@@ -1,7 +1,7 @@
 //! The question whether a trusted project's extensions may run, asked for contents that the user has not allowed yet.
 
 use offshoot_session::session::Session;
-use offshoot_session::text::{clean_lines, spell_out};
+use offshoot_session::text::{clean_lines, spell_name};
 
 use crate::agent::{AllPackages, Args, found};
 use crate::app::App;
@@ -16,7 +16,7 @@ pub(super) fn ask(app: &App, args: &Args, session: &Session) -> Result<()> {
     };
     let mut lines = vec!["Run these extensions of the project?".to_owned(), String::new()];
     for folder in &found.unknown {
-        lines.push(format!("  {}", spell_out(&app.environment.short(&folder.path.display().to_string()))));
+        lines.push(format!("  {}", spell_name(&app.environment.short(&folder.path.display().to_string()))));
         lines.extend(listed(app, folder).into_iter().map(|name| format!("    {name}")));
     }
     lines.extend([

@@ -364,7 +364,7 @@ fn text_comes_out_as_it_went_in_and_steers_nothing() {
     world.run("export s.jsonl -o t.md");
     let document = world.read("t.md");
     assert!(document.contains(&format!("{words}\tx")), "{document}");
-    assert!(document.contains("```\n\\u001b[31mred\\u009b2J\\u202e\n\tall:\n```"), "{document}");
+    assert!(document.contains("```\nred\\u{9b}2J\\u{202e}\n\tall:\n```"), "{document}");
     let steers = |at: char| (at.is_control() && at != '\n' && at != '\t') || ('\u{202a}'..='\u{202e}').contains(&at);
     for shown in [document, world.run("show s.jsonl"), world.run("tree s.jsonl")] {
         assert!(shown.contains(words), "{shown}");

@@ -235,7 +235,8 @@ fn the_files_of_two_branches_are_compared() {
 #[test]
 fn the_source_of_a_copy_from_another_session_is_named_or_not_here() {
     let talk = Talk::new([]);
-    let entries = |id: &str, entry: &str, said: &str| text(id, "/work", &[&message(entry, None, 1, "user", said)]);
+    let work = talk.world.work().display().to_string();
+    let entries = |id: &str, entry: &str, said: &str| text(id, &work, &[&message(entry, None, 1, "user", said)]);
     let there = talk.world.write("there.jsonl", entries("there-0001", "aaaa1111", "said there"));
     talk.world.write("here.jsonl", entries("here-0001", "bbbb1111", "said here"));
     let stored = talk.world.stdout("import there.jsonl").trim().to_owned();

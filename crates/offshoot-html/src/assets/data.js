@@ -109,15 +109,6 @@ class Stream {
 const LINES = new Stream("s");
 const BESIDE = new Stream("x");
 
-// Escape sequences of terminals, control characters, and what turns text round.
-const ESCAPES = /\u001b(?:\[[ -?]*[@-~]?|[\]PX^_][^\u0007\u001b\u009c\n]*(?:\u0007|\u001b\\|\u009c)?|[ -~]?)|\u009b[ -?]*[@-~]?/g;
-const CONTROLS = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]/g;
-
-/** Any value as text that steers nothing; what is no string is shown as JSON. */
-function plain(value) {
-  return said(value).replace(ESCAPES, "").replace(CONTROLS, "");
-}
-
 // What a reader cannot see, or what looks like something else: pictures of control characters stand for these alone.
 const HIDDEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Zs}\p{Cn}\u2800\u2400-\u2426\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u3164\ufe00-\ufe0f\uffa0\u{e0000}-\u{e0fff}]/u;
 const EMOJI = /^(?:[0-9#*]\ufe0f?\u20e3|\p{Regional_Indicator}{2}|\u{1f3f4}(?:\u{e0067}\u{e0062}(?:\u{e0065}\u{e006e}\u{e0067}|\u{e0073}\u{e0063}\u{e0074}|\u{e0077}\u{e006c}\u{e0073}))\u{e007f}|\p{Emoji}[\u{1f3fb}-\u{1f3ff}]?[\ufe0e\ufe0f]?(?:\u200d\p{Emoji}[\u{1f3fb}-\u{1f3ff}]?[\ufe0e\ufe0f]?)*)$/u;
@@ -126,25 +117,49 @@ const JOINING = /[\u0600-\u08ff\u0900-\u0dff\u0f00-\u109f\u1700-\u18af\u1900-\u1
 const LONGEST_GRAPHEME = 32;
 const graphemes = typeof Intl.Segmenter === "function" ? new Intl.Segmenter("en", { granularity: "grapheme" }) : null;
 
-/** Any value as text in which nothing is hidden: commands, files and diffs with their line feeds and tabs, `isName` without. */
-function spelled(value, isName = false) {
-  const text = said(value);
-  if (!(isName ? /[^ -~]/ : /[^ -~\n\t]/).test(text)) return text;
-  const parts = graphemes ? Array.from(graphemes.segment(text), ({ segment }) => segment) : text.split("");
-  return parts.map((part) => (/^[ -~]$/.test(part) ? part : spelledGrapheme(part, isName))).join("");
+const SPELLING = {
+  name: { plain: /^[ -~]*$/, blanks: "", hidden: (one) => HIDDEN.test(one) },
+  code: { plain: /^[ -~\n\t]*$/, blanks: "\n\t", hidden: (one) => HIDDEN.test(one) },
+  // Prose keeps its blanks, and pictures of control characters say nothing in it.
+  prose: { plain: /^[ -~\n\t]*$/, blanks: "\n\t", hidden: (one) => HIDDEN.test(one) && !/[\p{Zs}\u2400-\u2426]/u.test(one) },
+};
+
+/** Any value as prose in which nothing is hidden; what is no string is shown as JSON. To spell it again changes nothing. */
+function plain(value) {
+  return spelledAs(said(value).replace(/\r\n/g, "\n"), SPELLING.prose);
 }
 
-function spelledGrapheme(part, isName) {
+/** Any value as text in which nothing is hidden: commands, files and diffs with their line feeds and tabs, `isName` without. */
+function spelled(value, isName = false) {
+  return spelledAs(said(value), isName ? SPELLING.name : SPELLING.code);
+}
+
+/** Code in prose that is spelled out: its blanks, too. */
+function codeIn(value) {
+  return plain(value).replace(/(?! )\p{Zs}/gu, numbered);
+}
+
+function spelledAs(text, spelling) {
+  if (spelling.plain.test(text)) return text;
+  const parts = graphemes ? Array.from(graphemes.segment(text), ({ segment }) => segment) : text.split("");
+  return parts.map((part) => (/^[ -~]$/.test(part) ? part : spelledGrapheme(part, spelling))).join("");
+}
+
+function spelledGrapheme(part, { blanks, hidden }) {
   if (part.length > 1 && !/^[\r\n]/.test(part) && EMOJI.test(part) && !/^[0-9#*][\ufe0e\ufe0f]?$/.test(part)) return part;
   let before = "";
   return Array.from(part, (one, at) => {
     const isJoiner = one === "\u200c" || one === "\u200d";
-    const isSeen = one === "\n" || one === "\t" ? !isName : isJoiner ? JOINING.test(before) : !HIDDEN.test(one) && at < LONGEST_GRAPHEME && (at > 0 || !/[\p{Mn}\p{Me}]/u.test(one));
+    const isSeen = one === "\n" || one === "\t" ? blanks.includes(one) : isJoiner ? JOINING.test(before) : !hidden(one) && at < LONGEST_GRAPHEME && (before !== "" || !/[\p{Mn}\p{Me}]/u.test(one));
     before = isSeen ? one : "";
-    if (isSeen) return one;
-    const code = one.codePointAt(0);
-    return code < 32 ? String.fromCharCode(0x2400 + code) : code === 127 ? "\u2421" : `\\u{${code.toString(16)}}`;
+    return isSeen ? one : numbered(one);
   }).join("");
+}
+
+/** A character as its picture or its number. */
+function numbered(one) {
+  const code = one.codePointAt(0);
+  return code < 32 ? String.fromCharCode(0x2400 + code) : code === 127 ? "\u2421" : `\\u{${code.toString(16)}}`;
 }
 
 function said(value) {

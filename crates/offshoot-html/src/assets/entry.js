@@ -24,7 +24,7 @@ function rich(text, operations) {
   let words = "";
   const take = (count) => text.slice(at, (at += count));
   const say = () => {
-    if (words !== "") here.append(...(here.closest("pre, a") ? [document.createTextNode(plain(words))] : withLinks(plain(words))));
+    if (words !== "") here.append(...(here.closest("pre, a") ? [document.createTextNode(here.closest("pre") ? codeIn(words) : plain(words))] : withLinks(plain(words))));
     words = "";
   };
   for (const operation of operations) {
@@ -39,7 +39,7 @@ function rich(text, operations) {
     } else {
       say();
       const [name, value] = operation;
-      if (name === "code") here.append(el("code", "", typeof value === "number" ? take(value) : value));
+      if (name === "code") here.append(el("code", "", codeIn(typeof value === "number" ? take(value) : value)));
       else if (name === "hr") here.append(el("hr"));
       else {
         const inner = name === "a" ? link(value) : el(BLOCKS.includes(name) ? name : "span");

@@ -1,24 +1,33 @@
-//! Spells out characters that a reader cannot see, where somebody decides about a text or looks back at it: what is shown is
-//! what runs. [`super::clean`] removes them instead. Letters that look like other letters stay as they are.
+//! Spells out characters that a reader cannot see, so that what is shown is what is there. [`super::strip`] removes them instead.
+//! Letters that look like other letters stay as they are.
 
 use std::borrow::Cow;
 
 use unicode_properties::{GeneralCategory, UnicodeEmoji as _, UnicodeGeneralCategory as _};
-use unicode_segmentation::UnicodeSegmentation as _;
+use unicode_segmentation::{Graphemes, UnicodeSegmentation as _};
 
-use super::clean::{JOINER, LONGEST_GRAPHEME, NON_JOINER, is_joining};
+use super::strip::{JOINER, LONGEST_GRAPHEME, NON_JOINER, columns, is_joining};
 
 const EMOJI_STYLE: char = '\u{fe0f}';
 const TEXT_STYLE: char = '\u{fe0e}';
 const KEYCAP: char = '\u{20e3}';
+const TAB: &str = "    ";
 /// The tags of the three flags that are sequences of tags. Other tags could carry a text.
 const FLAG_TAGS: [&str; 3] = ["gbeng", "gbsct", "gbwls"];
 
-/// Whether line feeds and tabs belong to the text.
+/// What a text is. All are spelled out alike but for blanks and line ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Blanks {
-    Kept,
-    Spelled,
+enum Spelling {
+    /// A path, a name, a host, a rule: every blank but the space is spelled out.
+    Name,
+    /// A command, a file's text, a diff: line feeds and tabs stay.
+    Code,
+    /// Prose for a file: line feeds, tabs and blanks stay.
+    Document,
+    /// Prose for a screen: a tab is four spaces.
+    Lines,
+    /// Prose on one line: a line end is a space.
+    Row,
 }
 
 /// Spells out a command, a file's text or a diff: line feeds and tabs stay. A control character becomes its picture, such
@@ -27,39 +36,141 @@ enum Blanks {
 /// letters that use them.
 #[must_use]
 pub fn spell_lines(text: &str) -> Cow<'_, str> {
-    spell(text, Blanks::Kept)
+    spell(text, Spelling::Code)
 }
 
 /// [`spell_lines`] for a path, a name, a host or a rule: line feeds and tabs are spelled out, too.
 #[must_use]
 pub fn spell_name(text: &str) -> Cow<'_, str> {
-    spell(text, Blanks::Spelled)
+    spell(text, Spelling::Name)
 }
 
-fn spell(text: &str, blanks: Blanks) -> Cow<'_, str> {
-    let is_plain = |byte: u8| matches!(byte, b' '..=b'~') || (matches!(byte, b'\n' | b'\t') && blanks == Blanks::Kept);
-    if text.bytes().all(is_plain) {
+/// [`spell_lines`] for prose in a file: blanks of any kind stay, `\r\n` is `\n`.
+#[must_use]
+pub fn spell_document(text: &str) -> Cow<'_, str> {
+    spell(text, Spelling::Document)
+}
+
+/// Spells out the blanks but the space, which prose keeps: for code in a text that is clean otherwise.
+#[must_use]
+pub fn spell_blanks(text: &str) -> Cow<'_, str> {
+    let is_odd = |c: char| !c.is_ascii() && c.general_category() == GeneralCategory::SpaceSeparator;
+    if !text.contains(is_odd) {
         return Cow::Borrowed(text);
     }
     let mut out = String::with_capacity(text.len() + 16);
-    for grapheme in text.graphemes(true) {
-        match grapheme {
-            "\n" | "\t" if blanks == Blanks::Kept => out.push_str(grapheme),
-            _ if is_emoji_sequence(grapheme) => out.push_str(grapheme),
-            _ => spell_grapheme(grapheme, blanks, &mut out),
+    text.chars().for_each(|c| if is_odd(c) { push_spelled(c, &mut out) } else { out.push(c) });
+    Cow::Owned(out)
+}
+
+/// Prose on one line of a screen, spelled out as by [`spell_lines`]. Blanks of any kind stay, a tab is four spaces, a line feed or
+/// `\r\n` a space. To clean a text again, or one that is spelled out, changes nothing.
+#[must_use]
+pub fn clean(text: &str) -> Cow<'_, str> {
+    spell(text, Spelling::Row)
+}
+
+/// Like [`clean`], but line feeds stay and `\r\n` is one.
+#[must_use]
+pub fn clean_lines(text: &str) -> Cow<'_, str> {
+    spell(text, Spelling::Lines)
+}
+
+/// The start of a text as [`clean`] returns it, extended on demand. Reads no more of the text than is asked for.
+#[derive(Debug, Clone)]
+pub struct CleanStart<'a> {
+    rest: Graphemes<'a>,
+    start: String,
+}
+
+impl<'a> CleanStart<'a> {
+    /// The empty start of a text.
+    #[must_use]
+    pub fn of(text: &'a str) -> Self {
+        Self { rest: text.graphemes(true), start: String::new() }
+    }
+
+    /// Adds up to so many graphemes and returns the whole start; `None` at the end of the text.
+    pub fn more(&mut self, graphemes: usize) -> Option<&str> {
+        let before = self.start.len();
+        for grapheme in self.rest.by_ref().take(graphemes) {
+            push(grapheme, Spelling::Row, &mut self.start);
         }
+        (self.start.len() > before).then_some(self.start.as_str())
+    }
+}
+
+impl Spelling {
+    /// What a blank of ASCII becomes, unless it is spelled out.
+    fn blank(self, grapheme: &str) -> Option<&'static str> {
+        match (self, grapheme) {
+            (Self::Code | Self::Document | Self::Lines, "\n") | (Self::Document | Self::Lines, "\r\n") => Some("\n"),
+            (Self::Row, "\n" | "\r\n") => Some(" "),
+            (Self::Code | Self::Document, "\t") => Some("\t"),
+            (Self::Lines | Self::Row, "\t") => Some(TAB),
+            _ => None,
+        }
+    }
+
+    fn is_prose(self) -> bool {
+        matches!(self, Self::Document | Self::Lines | Self::Row)
+    }
+
+    fn is_plain(self, byte: u8) -> bool {
+        matches!(byte, b' '..=b'~')
+            || byte == b'\n' && matches!(self, Self::Code | Self::Document | Self::Lines)
+            || byte == b'\t' && matches!(self, Self::Code | Self::Document)
+    }
+
+    /// Whether a character is spelled out. In prose a picture of a control character says nothing.
+    fn hides(self, c: char) -> bool {
+        is_hidden(c) && !(self.is_prose() && (is_picture(c) || c.general_category() == GeneralCategory::SpaceSeparator))
+    }
+}
+
+fn spell(text: &str, spelling: Spelling) -> Cow<'_, str> {
+    let plain_start = |text: &str| text.bytes().position(|byte| !spelling.is_plain(byte)).unwrap_or(text.len());
+    if plain_start(text) == text.len() {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::with_capacity(text.len() + 16);
+    let mut rest = text;
+    while !rest.is_empty() {
+        // What follows printable ASCII may belong to its last character.
+        let plain = plain_start(rest);
+        let (plain, odd) = rest.split_at(if plain < rest.len() { plain.saturating_sub(1) } else { plain });
+        out.push_str(plain);
+        let mut seen = 0;
+        for (nth, grapheme) in odd.graphemes(true).enumerate() {
+            // The last plain character is the first here.
+            if nth > 0 && grapheme.len() == 1 && grapheme.bytes().all(|byte| spelling.is_plain(byte)) {
+                break;
+            }
+            push(grapheme, spelling, &mut out);
+            seen += grapheme.len();
+        }
+        rest = odd.get(seen..).unwrap_or_default();
     }
     Cow::Owned(out)
 }
 
-fn spell_grapheme(grapheme: &str, blanks: Blanks, out: &mut String) {
+fn push(grapheme: &str, spelling: Spelling, out: &mut String) {
+    match spelling.blank(grapheme) {
+        Some(blank) => out.push_str(blank),
+        None if is_emoji_sequence(grapheme) => out.push_str(grapheme),
+        None => spell_grapheme(grapheme, spelling, out),
+    }
+}
+
+fn spell_grapheme(grapheme: &str, spelling: Spelling, out: &mut String) {
     let mut before: Option<char> = None;
     for (at, c) in grapheme.chars().enumerate() {
         let is_seen = match c {
-            '\n' | '\t' => blanks == Blanks::Kept,
+            // The rest of `\r\n`.
+            '\n' => spelling == Spelling::Code,
             JOINER | NON_JOINER => before.is_some_and(is_joining),
             _ if c.is_ascii() => !c.is_ascii_control(),
-            _ => !is_hidden(c) && at < LONGEST_GRAPHEME && (at > 0 || !is_mark(c)),
+            _ => !spelling.hides(c) && at < LONGEST_GRAPHEME && (before.is_some() || takes_columns(c)),
         };
         if is_seen {
             out.push(c);
@@ -84,21 +195,25 @@ fn push_spelled(c: char, out: &mut String) {
     }
 }
 
-fn is_mark(c: char) -> bool {
-    use GeneralCategory::{EnclosingMark, NonspacingMark};
-    matches!(c.general_category(), NonspacingMark | EnclosingMark)
+/// Whether a character can be seen without another before it, which marks cannot.
+fn takes_columns(c: char) -> bool {
+    columns(c.encode_utf8(&mut [0; 4])) > 0
 }
 
 /// Whether a character looks like nothing, or like another: pictures of control characters stand for these alone.
 fn is_hidden(c: char) -> bool {
     use GeneralCategory::{Control, Format, LineSeparator, ParagraphSeparator, SpaceSeparator, Unassigned};
-    let is_blank = matches!(c, '\u{2800}' | '\u{2400}'..='\u{2426}');
-    is_blank
+    c == '\u{2800}'
+        || is_picture(c)
         || is_default_ignorable(c)
         || matches!(
             c.general_category(),
             Control | Format | LineSeparator | ParagraphSeparator | SpaceSeparator | Unassigned
         )
+}
+
+fn is_picture(c: char) -> bool {
+    matches!(c, '\u{2400}'..='\u{2426}')
 }
 
 /// The default-ignorable characters that have another category than the hidden ones.
@@ -167,6 +282,42 @@ mod tests {
         }
         assert_eq!(spell_lines("a\n\tb"), "a\n\tb");
         assert_eq!(spell_name("a\n\tb"), "a␊␉b");
+    }
+
+    #[test]
+    fn prose_keeps_blanks_and_is_cleaned_once() {
+        for (stored, row) in [
+            ("ls \u{1b}]; touch P #\u{7}\r\nnext\tx", "ls ␛]; touch P #␇ next    x"),
+            ("Bonjour\u{a0}! \u{3000}日本", "Bonjour\u{a0}! \u{3000}日本"),
+            ("a\rb\u{2028}c\u{202e}d\u{2800}", "a␍b\\u{2028}c\\u{202e}d\\u{2800}"),
+            ("a\u{1b}[31mb ␛ \u{200b}", "a␛[31mb ␛ \\u{200b}"),
+        ] {
+            assert_eq!(clean(stored), row, "{stored:?}");
+            assert_eq!(clean(row), row);
+            assert_eq!(clean(&spell_name(stored)), spell_name(stored));
+        }
+        assert_eq!(clean_lines("a\r\nb\tc"), "a\nb    c");
+        assert_eq!(spell_document("a\r\nb\tc"), "a\nb\tc");
+        assert_eq!(spell_blanks("a\u{a0}b ␛"), "a\\u{a0}b ␛");
+        assert!(matches!(clean("as it is"), Cow::Borrowed(_)));
+        assert!(matches!(clean_lines("as it\nis"), Cow::Borrowed(_)));
+    }
+
+    /// The start is read in pieces; the whole is spelled out in stretches. Both say the same.
+    #[test]
+    fn stretches_change_nothing() {
+        let alphabet =
+            ['a', ' ', '\t', '\n', '\r', '\u{1b}', '\u{301}', JOINER, '👩', '\u{600}', '🇩', '日', '\u{fe0f}', '1'];
+        for number in 0..alphabet.len().pow(4) {
+            let at = |place: u32| alphabet[number / alphabet.len().pow(place) % alphabet.len()];
+            let text: String = (0..4).map(at).collect();
+            let mut start = CleanStart::of(&text);
+            let mut whole = String::new();
+            while let Some(more) = start.more(1) {
+                more.clone_into(&mut whole);
+            }
+            assert_eq!(clean(&text), whole, "{text:?}");
+        }
     }
 
     #[test]

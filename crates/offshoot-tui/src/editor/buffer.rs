@@ -11,7 +11,7 @@ use std::ops::Range;
 use unicode_segmentation::{GraphemeCursor, UnicodeSegmentation as _};
 
 use super::words;
-use crate::text::clean_lines;
+use crate::text::strip_lines;
 pub(crate) use act::Did;
 
 /// Longer pastes, in lines, are shown as a marker, as in pi.
@@ -141,7 +141,7 @@ impl EditBuffer {
         let before = self.before(self.cursor);
         // A combining character is cleaned together with its base.
         let base = self.text.get(before..self.cursor).unwrap_or_default();
-        let joined = clean_lines(&format!("{base}{text}")).strip_prefix(base).map(str::to_owned);
+        let joined = strip_lines(&format!("{base}{text}")).strip_prefix(base).map(str::to_owned);
         let text = joined.unwrap_or_else(|| harmless(text));
         if text.is_empty() {
             return;
@@ -338,7 +338,7 @@ impl EditBuffer {
 }
 
 fn harmless(text: &str) -> String {
-    clean_lines(text).into_owned()
+    strip_lines(text).into_owned()
 }
 
 #[cfg(test)]

@@ -122,7 +122,7 @@ mod tests {
     proptest::proptest! {
         #[test]
         fn every_byte_has_a_place_inside(text in "[a-z 日é👍\u{301}\\n]{0,60}", columns in 1_usize..12) {
-            let text = crate::text::clean_lines(&text).into_owned();
+            let text = crate::text::strip_lines(&text).into_owned();
             let layout = Layout::new(&text, columns);
             for (at, _) in text.char_indices().chain([(text.len(), ' ')]) {
                 let row = layout.row_of(at);

@@ -323,7 +323,7 @@ fn screens_of_the_editor() {
     insta::assert_snapshot!(screen(&mut editor, 40, 24), @"
     Steering: stop that
     Steering: second line
-    Follow-up: then this
+    Follow-up: then ␛[31mthis
     ↳ alt+up to edit all queued messages
     ────────────────────────────────────────
     look at [paste #1 +20 lines]▮
@@ -383,7 +383,7 @@ fn screens_of_completion() {
     /switch ▮
     ────────────────────────────────────────────────────────────────────────────────
     → a1b2c3d4  before the refactoring
-      ffff0000
+      ffff0000  ␛[2J
     ");
 }
 

@@ -130,7 +130,7 @@ fn what_cannot_be_shown_says_why() {
     insta::assert_snapshot!(placeholder("", "image/png"), @"[image: image/png, not shown: its form is not known]");
     insta::assert_snapshot!(placeholder(&STANDARD.encode("<svg/>"), "image/svg+xml"), @"[image: image/svg+xml, 6 B, not shown: its form is not known]");
     insta::assert_snapshot!(placeholder(&STANDARD.encode(&png[..20]), "image/png"), @"[image: image/png, 20 B, not shown: it is damaged]");
-    insta::assert_snapshot!(placeholder(&STANDARD.encode(&png[..20]), "\u{1b}]0;title\u{7}image/\u{202e}png\n"), @"[image: image/png, 20 B, not shown: it is damaged]");
+    insta::assert_snapshot!(placeholder(&STANDARD.encode(&png[..20]), "\u{1b}]0;title\u{7}image/\u{202e}png\n"), @r"[image: ␛]0;title␇image/\u{202e}png, 20 B, not shown: it is damaged]");
     insta::assert_snapshot!(placeholder(&STANDARD.encode(huge()), "image/png"), @"[image: image/png, 73 B, not shown: it is too large]");
     insta::assert_snapshot!(placeholder(&"A".repeat(50 << 20), "image/png"), @"[image: image/png, not shown: it is too large]");
 }

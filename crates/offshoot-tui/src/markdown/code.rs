@@ -21,7 +21,7 @@ pub(super) fn rows(language: &str, code: &str, sheet: &Sheet<'_>) -> Vec<SpanRow
 
 pub(super) fn fence(language: &str, sheet: &Sheet<'_>) -> SpanRow {
     let style = sheet.theme.style(Token::MdCodeBlockBorder);
-    flow::cut(&[Span::styled(format!("```{}", text::clean(language)), style)], sheet.width)
+    flow::cut(&[Span::styled(format!("```{}", text::strip(language)), style)], sheet.width)
 }
 
 pub(super) fn highlighter(language: &str) -> Highlighter {
@@ -31,7 +31,8 @@ pub(super) fn highlighter(language: &str) -> Highlighter {
 /// The rows of one line of code, given without its line feed.
 pub(crate) fn row(highlighter: &mut Highlighter, line: &str, sheet: &Sheet<'_>) -> Vec<SpanRow> {
     let style = |token: Option<Token>| sheet.theme.style(token.unwrap_or(Token::MdCodeBlock));
-    let clean = text::clean(line);
+    let clean = text::strip(line);
+    let clean = text::spell_blanks(&clean);
     let pieces = highlighter.line(&clean).into_iter();
     let spans: Vec<_> = pieces.map(|(token, piece)| Span::styled(piece, style(token))).collect();
     flow::chop(&spans, sheet.width)

@@ -301,7 +301,7 @@ impl<'a> Layout<'a> {
         for link in &mut self.links {
             link.text.push_str(piece);
         }
-        let piece = text::clean(piece);
+        let piece = text::strip(piece);
         if !piece.is_empty() {
             flow::append(&mut self.inline, &piece, style);
         }
@@ -328,7 +328,7 @@ impl<'a> Layout<'a> {
         let (style, room) = (self.style(), self.room());
         let rows: Vec<_> = html
             .lines()
-            .flat_map(|line| flow::words(&[Span::styled(text::clean(line).into_owned(), style)], room))
+            .flat_map(|line| flow::words(&[Span::styled(text::strip(line).into_owned(), style)], room))
             .collect();
         self.write(rows);
     }

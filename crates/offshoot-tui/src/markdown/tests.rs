@@ -207,7 +207,7 @@ fn the_words_alone() {
         ("```rust fn main() {} ```", "fn main() {}"),
         ("```ls | wc -l```", "ls | wc -l"),
         ("so: ``` $ printf 'one…", "so: $ printf 'one…"),
-        ("a\u{1b}[2J\u{202e}b", "ab"),
+        ("a\u{1b}[2J\u{202e}b", "a␛[2J\\u{202e}b"),
         ("漢字漢字漢字漢字漢字漢字漢字漢字", "漢字漢字漢字漢字漢字漢字漢字…"),
         ("", ""),
     ] {

@@ -7,7 +7,7 @@ use offshoot_session::transcript::StoredPicture;
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
-use super::preview::{Keep, preview};
+use super::preview::{Keep, OutputLook, preview};
 use super::{Folds, Placed, RenderedRows, RowRenderer};
 use crate::markdown::flow::{self, Prefix, SpanRow};
 use crate::markdown::{Sheet, harmless};
@@ -118,6 +118,10 @@ impl<'a> Page<'a> {
         self.marked(mark, mark_style, [row]);
     }
 
+    fn output_look(&self, style: Style) -> OutputLook<'_> {
+        OutputLook { theme: self.look.theme, style }
+    }
+
     fn told(&self, what: &str, key: &str) -> Span<'static> {
         let how = if key.is_empty() { String::new() } else { format!(" ({} opens)", text::clean(key)) };
         Span::styled(format!("… {what}{how}"), self.style(Token::Muted))
@@ -140,7 +144,7 @@ impl<'a> Page<'a> {
 
 /// The end of an output, after a hint if rows are hidden.
 pub(super) fn tail(page: &mut Page<'_>, output: &str, style: Style, keep: Keep) {
-    let preview = preview(output, style, page.room(), keep);
+    let preview = preview(output, page.output_look(style), page.room(), keep);
     let key = page.look.habits.expand_key.clone();
     match (preview.hidden, preview.is_cut) {
         (0, false) => {}
@@ -152,7 +156,7 @@ pub(super) fn tail(page: &mut Page<'_>, output: &str, style: Style, keep: Keep) 
 
 /// The start of an output, before a hint if rows are hidden.
 pub(super) fn head(page: &mut Page<'_>, output: &str, style: Style, keep: Keep) {
-    let preview = preview(output, style, page.room(), keep);
+    let preview = preview(output, page.output_look(style), page.room(), keep);
     page.rows(preview.rows);
     more(page, preview.hidden, preview.is_cut);
 }

@@ -1,17 +1,26 @@
 //! Shortens long text to a few rows from its start or end. The cost depends only on the visible rows.
 
+use std::borrow::Cow;
+
 use ratatui::style::Style;
-use ratatui::text::Span;
 
 use crate::markdown::MAX_BYTES;
 use crate::markdown::flow::{self, SpanRow};
-use crate::text;
+use crate::text::without_erasures;
+use crate::theme::Theme;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Keep {
     First(usize),
     Last(usize),
     All,
+}
+
+/// How an output looks where it sets no colour.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct OutputLook<'a> {
+    pub(super) theme: &'a Theme,
+    pub(super) style: Style,
 }
 
 #[derive(Debug, Default, PartialEq)]
@@ -28,24 +37,24 @@ pub(super) fn window(rows: usize, width: usize) -> usize {
     rows.saturating_mul(width).saturating_mul(8).saturating_add(64)
 }
 
-pub(super) fn preview(whole: &str, style: Style, width: usize, keep: Keep) -> Preview {
+pub(super) fn preview(whole: &str, look: OutputLook<'_>, width: usize, keep: Keep) -> Preview {
     let text = whole.trim_end();
     if text.is_empty() {
         return Preview::default();
     }
     match keep {
-        Keep::First(most) => unless_one_is_left(most, |most| first(text, style, width, most)),
-        Keep::Last(most) => unless_one_is_left(most, |most| last(text, style, width, most)),
+        Keep::First(most) => unless_one_is_left(most, |most| first(text, look, width, most)),
+        Keep::Last(most) => unless_one_is_left(most, |most| last(text, look, width, most)),
         // The end of a huge text: it shows the outcome.
         Keep::All if text.len() > MAX_BYTES => {
             let start = text.ceil_char_boundary(text.len() - MAX_BYTES);
             let (left_out, shown) = text.split_at(start);
-            let mut preview = last(shown, style, width, usize::MAX);
+            let mut preview = last(shown, look, width, usize::MAX);
             preview.hidden = left_out.matches('\n').count();
             preview.is_cut = true;
             preview
         }
-        Keep::All => first(text, style, width, usize::MAX),
+        Keep::All => first(text, look, width, usize::MAX),
     }
 }
 
@@ -59,7 +68,7 @@ fn unless_one_is_left(most: usize, preview: impl Fn(usize) -> Preview) -> Previe
     if whole.hidden == 0 && !whole.is_cut { whole } else { shown }
 }
 
-fn first(text: &str, style: Style, width: usize, most: usize) -> Preview {
+fn first(text: &str, look: OutputLook<'_>, width: usize, most: usize) -> Preview {
     let mut preview = Preview::default();
     let mut lines = text.split('\n');
     for line in lines.by_ref() {
@@ -69,7 +78,7 @@ fn first(text: &str, style: Style, width: usize, most: usize) -> Preview {
             break;
         }
         let seen = line.get(..line.floor_char_boundary(window(left, width))).unwrap_or_default();
-        let rows = rows(seen, style, width);
+        let rows = rows(seen, look, width);
         preview.is_cut |= rows.len() > left || seen.len() < line.len();
         preview.rows.extend(rows.into_iter().take(left));
     }
@@ -77,7 +86,7 @@ fn first(text: &str, style: Style, width: usize, most: usize) -> Preview {
     preview
 }
 
-fn last(text: &str, style: Style, width: usize, most: usize) -> Preview {
+fn last(text: &str, look: OutputLook<'_>, width: usize, most: usize) -> Preview {
     let mut preview = Preview::default();
     let mut lines = text.rsplit('\n');
     let mut groups: Vec<Vec<SpanRow>> = Vec::new();
@@ -89,7 +98,7 @@ fn last(text: &str, style: Style, width: usize, most: usize) -> Preview {
         }
         let start = line.ceil_char_boundary(line.len().saturating_sub(window(left, width)));
         let seen = line.get(start..).unwrap_or_default();
-        let mut rows = rows(seen, style, width);
+        let mut rows = rows(seen, look, width);
         preview.is_cut |= rows.len() > left || start > 0;
         let rows = rows.split_off(rows.len().saturating_sub(left));
         left -= rows.len();
@@ -100,11 +109,15 @@ fn last(text: &str, style: Style, width: usize, most: usize) -> Preview {
     preview
 }
 
-/// The rows of one line, without text overwritten by `\r`.
-fn rows(line: &str, style: Style, width: usize) -> Vec<SpanRow> {
+/// Says that something was here before.
+const OVERWRITTEN: char = '␍';
+
+/// The rows of one line as a terminal leaves it: without what `\r` or an erasing sequence overwrote, but for a mark.
+fn rows(line: &str, look: OutputLook<'_>, width: usize) -> Vec<SpanRow> {
     let line = line.trim_end_matches('\r');
-    let line = line.rsplit('\r').next().unwrap_or_default();
-    flow::words(&[Span::styled(text::clean(line), style)], width)
+    let last = without_erasures(line.rsplit('\r').next().unwrap_or_default());
+    let seen = if last.len() < line.len() { Cow::Owned(format!("{OVERWRITTEN}{last}")) } else { last };
+    flow::words(&look.theme.output_row(&seen, look.style), width)
 }
 
 #[cfg(test)]
@@ -112,7 +125,7 @@ mod tests {
     use super::*;
 
     fn shown(text: &str, width: usize, keep: Keep) -> (Vec<String>, usize, bool) {
-        let preview = preview(text, Style::new(), width, keep);
+        let preview = preview(text, OutputLook { theme: &Theme::dark(), style: Style::new() }, width, keep);
         let row = |row: &SpanRow| row.iter().map(|span| span.content.as_ref()).collect();
         (preview.rows.iter().map(row).collect(), preview.hidden, preview.is_cut)
     }
@@ -140,7 +153,19 @@ mod tests {
     fn lines_that_are_too_wide_count_as_their_rows() {
         assert_eq!(shown("abcdef\ng", 4, Keep::First(1)), (vec!["abcd".to_owned()], 1, true));
         assert_eq!(shown("abcdef\ng", 4, Keep::Last(2)), (vec!["ef".to_owned(), "g".to_owned()], 0, true));
-        assert_eq!(shown("10%\r20%\r\n", 9, Keep::All).0, ["20%"]);
+    }
+
+    #[test]
+    fn what_was_overwritten_leaves_a_mark_and_what_is_hidden_is_spelled_out() {
+        for (output, row) in [
+            ("10%\r20%\r\n", "␍20%"),
+            ("gone\x1b[2K\x1b[1Gleft", "␍goneleft"),
+            ("plain\r\n", "plain"),
+            ("a\x1b[31mred\x1b[0mb", "aredb"),
+            ("a\x1b]0;t\x07b\u{202e}", "a␛]0;t␇b\\u{202e}"),
+        ] {
+            assert_eq!(shown(output, 40, Keep::All).0, [row], "{output:?}");
+        }
     }
 
     #[test]

@@ -93,7 +93,7 @@ impl Dialog {
             DialogKind::Text(prefill) => {
                 let mut editor = Box::new(Editor::plain());
                 editor.resize(size.width, size.height);
-                editor.replace(&text::clean_lines(&prefill));
+                editor.replace(&text::strip_lines(&prefill));
                 Body::Text(editor)
             }
         };

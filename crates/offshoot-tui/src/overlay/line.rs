@@ -31,7 +31,7 @@ impl LineInput {
     #[must_use]
     pub fn new(text: &str) -> Self {
         let mut buffer = EditBuffer::default();
-        buffer.set(&text::clean(text));
+        buffer.set(&text::strip(text));
         Self { buffer }
     }
 
@@ -48,7 +48,7 @@ impl LineInput {
 
     /// Inserts a text at the cursor, as one line without control characters.
     pub fn insert(&mut self, text: &str) -> Typed {
-        let clean = text::clean(text);
+        let clean = text::strip(text);
         self.change(|buffer| buffer.insert(&clean))
     }
 

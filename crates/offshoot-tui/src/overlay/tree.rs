@@ -284,7 +284,7 @@ impl TreeSelector {
         self.complete();
         match &mut self.mode {
             Mode::Browse => {
-                let query = format!("{}{}", self.search.query(), crate::text::clean(text));
+                let query = format!("{}{}", self.search.query(), crate::text::strip(text));
                 self.look_for(query);
             }
             Mode::Label(_, input) => _ = input.insert(text),

@@ -1,11 +1,13 @@
-//! Foreign text with styles of its own: colours and styles (SGR) become spans, anything else that steers a terminal is
-//! dropped.
+//! Foreign text with styles of its own: colours and styles (SGR) become spans. Anything else that steers a terminal is dropped from
+//! an extension's rows, and spelled out in a tool's output.
+
+use std::borrow::Cow;
 
 use ratatui::style::{Color, Modifier, Style};
 use ratatui::text::{Line, Span};
 
 use super::{Colour, Theme};
-use crate::text::clean;
+use crate::text::{clean, strip};
 
 /// The modifiers that a parameter sets, and those that it removes.
 const MODIFIERS: [(u8, Modifier, Modifier); 11] = [
@@ -30,15 +32,24 @@ enum Layer {
 }
 
 impl Theme {
-    /// A row of foreign text. Its colours are reduced to those of the terminal.
+    /// A row of an extension. Its colours are reduced to those of the terminal.
     #[must_use]
     pub fn foreign_line(&self, row: &str) -> Line<'static> {
+        Line::from(self.coloured(row, Style::new(), strip))
+    }
+
+    /// A row of a tool's output, in this style where it sets none.
+    pub(crate) fn output_row(&self, row: &str, base: Style) -> Vec<Span<'static>> {
+        self.coloured(row, base, clean)
+    }
+
+    fn coloured(&self, row: &str, base: Style, harmless: fn(&str) -> Cow<'_, str>) -> Vec<Span<'static>> {
         let mut spans = Vec::new();
         let mut style = Style::new();
         let mut push = |text: &str, style: Style| {
-            let text = clean(text);
+            let text = harmless(text);
             if !text.is_empty() {
-                spans.push(Span::styled(text.into_owned(), style));
+                spans.push(Span::styled(text.into_owned(), base.patch(style)));
             }
         };
         let mut rest = row;
@@ -56,7 +67,7 @@ impl Theme {
             searched = 0;
         }
         push(rest, style);
-        Line::from(spans)
+        spans
     }
 
     fn changed(&self, mut style: Style, parameters: &str) -> Style {

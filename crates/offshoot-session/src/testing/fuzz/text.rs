@@ -1,6 +1,6 @@
-//! Cleans any text: nothing in the result steers a terminal, and cleaning it again changes nothing.
+//! Cleans, spells and strips any text: nothing in the result steers a terminal, and cleaning it again changes nothing.
 
-use crate::text::{clean, clean_lines, one_line, spell_out, steers};
+use crate::text::{clean, clean_lines, one_line, spell_document, spell_lines, spell_name, steers, strip, strip_lines};
 
 /// Cleans a text for a line, a screen and a file.
 ///
@@ -8,12 +8,27 @@ use crate::text::{clean, clean_lines, one_line, spell_out, steers};
 /// If something that steers a terminal remains, or cleaning twice differs from cleaning once.
 pub fn text(bytes: &[u8]) {
     let stored = String::from_utf8_lossy(bytes);
-    for cleaned in [clean(&stored), clean_lines(&stored), spell_out(&stored)] {
+    for cleaned in [
+        clean(&stored),
+        clean_lines(&stored),
+        spell_document(&stored),
+        spell_lines(&stored),
+        spell_name(&stored),
+        strip(&stored),
+    ] {
         assert!(!cleaned.contains(steers), "{cleaned:?}");
     }
-    assert!(!clean(&stored).contains(char::is_control));
-    for once in [clean(&stored), clean_lines(&stored)] {
-        assert_eq!(clean_lines(&once), once);
+    for row in [clean(&stored), strip(&stored), spell_name(&stored)] {
+        assert!(!row.contains(char::is_control), "{row:?}");
+    }
+    for once in [clean(&stored), clean_lines(&stored), spell_document(&stored)] {
+        assert_eq!(clean_lines(&once).replace("    ", "\t"), once.replace("    ", "\t"));
+    }
+    for spelled in [spell_lines(&stored), spell_name(&stored)] {
+        assert_eq!(spell_document(&spelled), spelled);
+    }
+    for once in [strip(&stored), strip_lines(&stored)] {
+        assert_eq!(strip_lines(&once), once);
         // A tab becomes four spaces; nothing else grows.
         assert!(once.len() <= 4 * stored.len());
     }

@@ -17,7 +17,7 @@ use crate::app::model::{Model, Overlay};
 use crate::keymap::{Action, Context, Group, Key, bytes};
 use crate::message::DrawnByExtensions;
 use crate::overlay::dialog::{Dialog, DialogKind, DialogOutcome};
-use crate::text::clean;
+use crate::text::strip;
 
 /// So many prompts an editor of an extension gets.
 const HISTORY: usize = 100;
@@ -85,7 +85,7 @@ pub(super) fn message(model: &mut Model, message: ExtensionMsg) -> Vec<Cmd> {
             model.extensions.invalidate(&[component]);
         }
         ExtensionMsg::Title(title) => {
-            let title: String = clean(&title).chars().take(TITLE).collect();
+            let title: String = strip(&title).chars().take(TITLE).collect();
             return vec![ScreenTask::Title(title).into()];
         }
         ExtensionMsg::SetEditor(text) => {

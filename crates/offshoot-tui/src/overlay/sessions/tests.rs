@@ -15,7 +15,7 @@ use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use ratatui::layout::Rect;
 
 use super::{Answer, Listed, Origin, Preview, Request, Scope, Sessions, SessionsOutcome, Setting, Speaker, Utterance};
-use crate::testing::{SIZES, a_megabyte, assert_inside, assert_no_remains, hostile, hostile_texts, screen_of, text_of};
+use crate::testing::{SIZES, a_megabyte, assert_inside, hostile, hostile_texts, screen_of, text_of};
 use crate::theme::{Theme, Token};
 
 const NOW: Millis = 1_765_233_665_292;

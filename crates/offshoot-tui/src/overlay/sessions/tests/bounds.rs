@@ -62,11 +62,10 @@ fn everything(text: &str, mut look: impl FnMut(&Sessions)) {
 
 #[test]
 fn hostile_text_in_every_field_stays_in_its_cells() {
-    for (name, text) in hostile_texts() {
+    for (_, text) in hostile_texts() {
         everything(&text, |sessions| {
             for (columns, rows) in SIZES {
                 assert_inside(columns, rows, |area, buf| sessions.view(&Theme::default(), area, buf));
-                assert_no_remains(&screen(sessions, columns, rows), name);
             }
         });
     }

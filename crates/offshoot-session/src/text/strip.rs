@@ -1,4 +1,5 @@
-//! Removes from text what must not reach a terminal: escape sequences, and characters that steer or deceive.
+//! Removes from text what a terminal would obey: escape sequences, and characters that steer or deceive. For what is typed,
+//! pasted or printed by a program; what a person reads is spelled out instead ([`super::clean`]).
 
 use std::borrow::Cow;
 use std::str::Chars;
@@ -21,37 +22,43 @@ pub(super) const JOINER: char = '\u{200d}';
 /// emoji, and one U+200C or U+200D after a letter of a script that uses them (Arabic, the scripts of India and their
 /// neighbours). A tab becomes four spaces, a line end one.
 #[must_use]
-pub fn clean(text: &str) -> Cow<'_, str> {
-    cleaned(text, LineEnds::Spaces)
+pub fn strip(text: &str) -> Cow<'_, str> {
+    stripped(text, LineEnds::Spaces)
 }
 
-/// Like [`clean`], but each of `\n`, `\r\n`, `\r`, U+0085, U+2028 and U+2029 becomes `\n`.
+/// Like [`strip`], but each of `\n`, `\r\n`, `\r`, U+0085, U+2028 and U+2029 becomes `\n`.
 #[must_use]
-pub fn clean_lines(text: &str) -> Cow<'_, str> {
-    cleaned(text, LineEnds::Kept)
+pub fn strip_lines(text: &str) -> Cow<'_, str> {
+    stripped(text, LineEnds::Kept)
 }
 
-/// The start of a text as [`clean`] returns it, extended on demand. Reads no more of the text than is asked for, except
-/// escape sequences.
-#[derive(Debug, Clone)]
-pub struct CleanStart<'a> {
-    source: Harmless<'a>,
-    raw: String,
+/// Removes the sequences that set colours and styles (SGR), which a tool's output may have.
+#[must_use]
+pub fn without_colours(text: &str) -> Cow<'_, str> {
+    without(text, &['m'])
 }
 
-impl<'a> CleanStart<'a> {
-    /// The empty start of a text.
-    #[must_use]
-    pub fn of(text: &'a str) -> Self {
-        Self { source: Harmless::of(text, LineEnds::Spaces), raw: String::new() }
-    }
+/// Removes the sequences that erase, and those that go to a column, as progress bars use them.
+#[must_use]
+pub fn without_erasures(text: &str) -> Cow<'_, str> {
+    without(text, &['J', 'K', 'G'])
+}
 
-    /// Adds up to `characters` characters and returns the whole start, cleaned; `None` at the end of the text.
-    pub fn more(&mut self, characters: usize) -> Option<String> {
-        let before = self.raw.len();
-        self.raw.extend(self.source.by_ref().take(characters));
-        (self.raw.len() > before).then(|| whole_graphemes(&self.raw))
+/// Removes the control sequences that end in one of these letters.
+fn without<'a>(text: &'a str, ends: &[char]) -> Cow<'a, str> {
+    let mut parts = text.split("\u{1b}[");
+    let first = parts.next().unwrap_or_default();
+    if first.len() == text.len() {
+        return Cow::Borrowed(text);
     }
+    let mut out = first.to_owned();
+    for part in parts {
+        match part.trim_start_matches(|at: char| at.is_ascii_digit() || matches!(at, ';' | ':')).strip_prefix(ends) {
+            Some(rest) => out.push_str(rest),
+            None => out.extend(["\u{1b}[", part]),
+        }
+    }
+    Cow::Owned(out)
 }
 
 /// Whether a character changes a terminal's state or the layout of the text around it: every control character but line
@@ -67,7 +74,7 @@ enum LineEnds {
     Spaces,
 }
 
-fn cleaned(text: &str, ends: LineEnds) -> Cow<'_, str> {
+fn stripped(text: &str, ends: LineEnds) -> Cow<'_, str> {
     if text.bytes().all(|byte| matches!(byte, b' '..=b'~') || (byte == b'\n' && ends == LineEnds::Kept)) {
         return Cow::Borrowed(text);
     }
@@ -136,7 +143,7 @@ fn push_grapheme(out: &mut String, grapheme: &str) {
 }
 
 /// The width of a grapheme; 0 if it contains a control character.
-fn columns(grapheme: &str) -> usize {
+pub(super) fn columns(grapheme: &str) -> usize {
     // Terminals give the halfwidth sound marks a cell of their own.
     let sound_marks = grapheme.chars().filter(|at| matches!(at, '\u{ff9e}' | '\u{ff9f}')).count();
     if grapheme.contains(char::is_control) { 0 } else { grapheme.width() + sound_marks }
@@ -309,7 +316,7 @@ mod tests {
             ("\u{1b}é", "é"),
             ("a\u{8}b\u{0}c\u{7f}d\u{84}", "abcd"),
         ] {
-            assert_eq!(clean(hostile), shown, "{hostile:?}");
+            assert_eq!(strip(hostile), shown, "{hostile:?}");
         }
     }
 
@@ -327,7 +334,7 @@ mod tests {
             ("\u{200d}\u{fe0f}", ""),
             ("a\u{fe0e}", "a"),
         ] {
-            assert_eq!(clean(hostile), shown, "{hostile:?}");
+            assert_eq!(strip(hostile), shown, "{hostile:?}");
         }
     }
 
@@ -351,16 +358,28 @@ mod tests {
             "ශ\u{dca}\u{200d}රී",
             "a\u{a0}b",
         ] {
-            assert_eq!(clean(text), text);
+            assert_eq!(strip(text), text);
         }
     }
 
     #[test]
+    fn only_colours_are_taken_out() {
+        for (output, left) in [
+            ("a\u{1b}[31mb\u{1b}[38:5:3;1mc\u{1b}[m", "abc"),
+            ("a\u{1b}[2Kb\u{1b}[", "a\u{1b}[2Kb\u{1b}["),
+            ("\u{1b}[\u{1b}[1mx", "\u{1b}[x"),
+        ] {
+            assert_eq!(without_colours(output), left, "{output:?}");
+        }
+        assert!(matches!(without_colours("plain"), Cow::Borrowed(_)));
+    }
+
+    #[test]
     fn lines_end_and_tabs_stop() {
-        assert_eq!(clean("a\tb\nc\r\nd\re"), "a    b c d e");
-        assert_eq!(clean_lines("a\tb\nc\r\nd\re\u{2028}f\u{85}g"), "a    b\nc\nd\ne\nf\ng");
-        assert!(matches!(clean("as it is"), Cow::Borrowed(_)));
-        assert!(matches!(clean_lines("as it\nis"), Cow::Borrowed(_)));
+        assert_eq!(strip("a\tb\nc\r\nd\re"), "a    b c d e");
+        assert_eq!(strip_lines("a\tb\nc\r\nd\re\u{2028}f\u{85}g"), "a    b\nc\nd\ne\nf\ng");
+        assert!(matches!(strip("as it is"), Cow::Borrowed(_)));
+        assert!(matches!(strip_lines("as it\nis"), Cow::Borrowed(_)));
     }
 
     /// Printable ASCII is copied as it is, and what follows may join its last character.
@@ -373,20 +392,20 @@ mod tests {
             let filtered: String = Harmless::of(&text, LineEnds::Spaces).collect();
             let mut wanted = String::new();
             filtered.graphemes(true).for_each(|grapheme| push_grapheme(&mut wanted, grapheme));
-            assert_eq!(clean(&text), wanted, "{text:?}");
+            assert_eq!(strip(&text), wanted, "{text:?}");
         }
     }
 
     #[test]
     fn a_grapheme_has_an_end() {
         let tower = format!("a{}b", "\u{301}".repeat(100_000));
-        assert_eq!(clean(&tower), format!("a{}b", "\u{301}".repeat(LONGEST_GRAPHEME - 1)));
+        assert_eq!(strip(&tower), format!("a{}b", "\u{301}".repeat(LONGEST_GRAPHEME - 1)));
     }
 
     /// Each introducer used to search to the end of the text.
     #[test]
     fn introducers_without_an_end_are_searched_once() {
         let many = "\u{90}x".repeat(500_000);
-        assert_eq!(clean(&many).len(), 500_000);
+        assert_eq!(strip(&many).len(), 500_000);
     }
 }
