@@ -85,7 +85,7 @@ fn changed(words: &[String]) -> Vec<String> {
         let named = rest.iter().filter_map(|word| word.strip_prefix("--target-directory="));
         let after = rest.iter().zip(rest.iter().skip(1)).filter(|(word, _)| *word == "-t");
         let after = after.map(|(_, folder)| folder.as_str());
-        for folder in named.chain(after).chain(plain().last().map(String::as_str)) {
+        for folder in named.chain(after).chain(plain().next_back().map(String::as_str)) {
             files.push(folder.to_owned());
             files.extend(plain().map(|file| format!("{}/{}", folder.trim_end_matches('/'), base(file))));
         }
