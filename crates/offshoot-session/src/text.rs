@@ -2,8 +2,8 @@
 //! a file ([`spell_document`]), commands, files and diffs ([`spell_lines`]), paths and names ([`spell_name`]). From what is typed or
 //! printed by a program, what a terminal would obey is removed ([`strip`]).
 
-mod spelling;
 mod strip;
+mod spelling;
 
 use std::fmt::Display;
 
