@@ -9,7 +9,7 @@ use std::io;
 use offshoot_session::call_view::CallView;
 use offshoot_session::facts::Totals;
 use offshoot_session::text::{counted, dollars, in_short, noun, one_line};
-use offshoot_session::transcript::{End, Item, ItemPart, Summarised, error_words};
+use offshoot_session::transcript::{Item, ItemPart, Summarised};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Voice {
@@ -67,12 +67,7 @@ pub(crate) fn say(item: &Item, words: &mut dyn ItemWords) -> io::Result<()> {
         Item::User(parts) | Item::Note { parts, .. } | Item::System { parts, .. } => say_parts(parts, words),
         Item::Answer(answer) => {
             say_parts(&answer.parts, words)?;
-            match &answer.end {
-                End::Done => Ok(()),
-                End::Aborted => words.trouble("(aborted)"),
-                End::Length => words.trouble("(cut off: the answer reached its length limit)"),
-                End::Error(why) => words.trouble(&one_line(&error_words(why), 400)),
-            }
+            answer.end.words().map_or(Ok(()), |end| words.trouble(&one_line(&end, 400)))
         }
         Item::Result(result) => result.parts.iter().try_for_each(|part| match part {
             ItemPart::Text(text) if !text.trim().is_empty() => words.output(text.trim_end()),
@@ -91,8 +86,7 @@ pub(crate) fn say(item: &Item, words: &mut dyn ItemWords) -> io::Result<()> {
 /// The part of the conversation that a summary replaces. A branch is named by an id that `switch` takes.
 fn summarised(of: &Summarised) -> String {
     match of {
-        Summarised::Unknown => String::new(),
-        Summarised::Tokens(tokens) => format!("{} summarised", counted(*tokens, "token", "tokens")),
+        Summarised::Unknown | Summarised::Tokens(_) => of.size_words().unwrap_or_default(),
         Summarised::BranchTo(leaf) => format!("of the branch that ended at {leaf}"),
     }
 }

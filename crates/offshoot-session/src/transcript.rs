@@ -15,6 +15,7 @@ pub use summary_words::summary_words;
 use crate::entry::Source;
 use crate::error::Result;
 use crate::kind::{Kind, KindClass, Role};
+use crate::text::counted;
 use crate::tree::NodeIx;
 
 /// One item of a transcript.
@@ -105,6 +106,19 @@ pub enum End {
     Error(String),
 }
 
+impl End {
+    /// What every front end says below the answer; `None` if it ended as it should.
+    #[must_use]
+    pub fn words(&self) -> Option<String> {
+        match self {
+            Self::Done => None,
+            Self::Aborted => Some("stopped".to_owned()),
+            Self::Length => Some("cut off: the answer reached its length limit".to_owned()),
+            Self::Error(why) => Some(format!("error: {}", error_words(why))),
+        }
+    }
+}
+
 /// A tool call.
 #[derive(Debug, Clone, PartialEq, Default)]
 #[expect(missing_docs, reason = "the names of the others say what they are")]
@@ -176,6 +190,17 @@ pub enum Summarised {
     Tokens(u64),
     /// The branch that ended at the entry with this id.
     BranchTo(String),
+}
+
+impl Summarised {
+    /// How much a compaction replaced, in words.
+    #[must_use]
+    pub fn size_words(&self) -> Option<String> {
+        match self {
+            Self::Tokens(tokens) => Some(format!("{} summarised", counted(*tokens, "token", "tokens"))),
+            Self::Unknown | Self::BranchTo(_) => None,
+        }
+    }
 }
 
 /// The importance of a notice.

@@ -4,7 +4,7 @@
 use std::fs;
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Output};
+use std::process::{Child, ExitStatus, Output};
 use std::thread;
 
 use crate::crashes::{damaged_lines, fed, in_bash, say, works_again};
@@ -181,35 +181,49 @@ fn an_operation_that_is_killed_at_a_system_call_leaves_no_part() {
     assert!(killed >= CASES.len() * 2, "the kills were hit: {killed}");
 }
 
-/// The limit ends the program in the middle of its one write, one KiB later in each round.
+/// A file that ends in the middle of an operation's one write, as a program that is killed there leaves it.
 #[test]
 fn an_operation_that_is_cut_in_its_write_leaves_a_rest_that_undo_takes_back() {
+    let killed = || Output { status: ExitStatus::from_raw(9), stdout: Vec::new(), stderr: Vec::new() };
     let mut counts = Counts::default();
     for case in &CASES {
-        let staged = case.staged(700);
-        let first = staged.bytes.len() / 1024;
-        for limit in first..first + 20 {
+        for part in 1..=20 {
             let staged = case.staged(700);
-            let inner = staged.world.command(case.words);
-            let line = format!("ulimit -c 0; ulimit -f {limit}; exec \"$@\"");
-            let output = fed(in_bash(&inner, &line), "");
-            let is_cut = output.status.signal().is_some();
-            let has_rest = fs::read(&staged.file).unwrap().len() > staged.bytes.len();
-            if is_cut && has_rest {
-                let rest = fs::read(&staged.file).unwrap();
-                staged.world.run("undo s.jsonl");
-                assert!(
-                    case.words[0] == "undo" || context(&staged.world) == staged.before,
-                    "{:?}, {limit}",
-                    case.words
-                );
+            staged.world.stdout(&case.words.join(" "));
+            let whole = fs::read(&staged.file).unwrap();
+            let end = staged.bytes.len() + (whole.len() - staged.bytes.len()) * part / 21;
+            let rest = whole.get(..end).unwrap();
+            fs::write(&staged.file, rest).unwrap();
+            // Half a line is no rest: an undo would take back what was before it.
+            let has_line = rest.get(staged.bytes.len()..).unwrap().contains(&b'\n');
+            if has_line && case.words[0] != "undo" {
+                staged.world.stdout("undo s.jsonl");
+                assert_eq!(context(&staged.world), staged.before, "{:?}, {end}", case.words);
                 fs::write(&staged.file, rest).unwrap();
             }
-            counts.add(case.check(&staged, &output, &format!("{limit} KiB")));
+            counts.add(case.check(&staged, &killed(), &format!("{end} bytes")));
         }
     }
     say(&format!("operations: {} cut in their write; {}", CASES.len() * 20, counts.words()));
     assert!(counts.rest > 10, "{}", counts.words());
+}
+
+/// The limit stops the program's one write in its middle, one KiB later in each round. What came through is taken back.
+#[test]
+fn an_operation_that_meets_a_limit_on_files_leaves_no_part() {
+    let (mut counts, mut failed) = (Counts::default(), 0);
+    for case in &CASES {
+        let first = case.staged(700).bytes.len() / 1024;
+        for limit in (first..first + 20).step_by(3) {
+            let staged = case.staged(700);
+            let inner = staged.world.command(case.words);
+            let output = fed(in_bash(&inner, &format!("ulimit -c 0; ulimit -f {limit}; exec \"$@\"")), "");
+            failed += usize::from(output.status.code().is_some_and(|code| code != 0));
+            counts.add(case.check(&staged, &output, &format!("{limit} KiB")));
+        }
+    }
+    say(&format!("operations: {failed} met a limit on files; {}", counts.words()));
+    assert_eq!((counts.rest, failed > 5), (0, true), "{}", counts.words());
 }
 
 /// How often a program is looked at until it is done, or until its file is longer than `enough`, or so many looks are over.

@@ -13,13 +13,13 @@ fn a_branch_is_merged_once_and_later_only_what_is_new() {
     let context = world.stdout("context sample.jsonl --json");
     assert_snapshot!(world.run("merge sample.jsonl 4e8a --dry-run"), @"
     would merge 7 entries, about 91 tokens to summarise
-    after 30f8 Yes. And add a test that would have caught it.
+    after 30f8  Yes. And add a test that would have caught it.
     2.6k tokens (188 messages, [N] system prompt and tools) · next prompt ≈ $0.0098, without the summary
     ");
     assert_eq!(world.read("sample.jsonl"), before, "a dry run writes nothing");
     assert_snapshot!(world.run("merge sample.jsonl 4e8a --summary tried"), @"
     merged 7 entries as a summary in [ID1]
-    after 30f8 Yes. And add a test that would have caught it.
+    after 30f8  Yes. And add a test that would have caught it.
     [stderr]
     hint: `offshoot undo sample.jsonl` takes it back
     ");

@@ -136,7 +136,7 @@ function spelled(value, isName = false) {
 
 /** Code in prose that is spelled out: its blanks, too. */
 function codeIn(value) {
-  return plain(value).replace(/(?! )\p{Zs}/gu, numbered);
+  return plain(value).replace(/(?! )\p{Zs}/gu, pictured);
 }
 
 function spelledAs(text, spelling) {
@@ -152,12 +152,12 @@ function spelledGrapheme(part, { blanks, hidden }) {
     const isJoiner = one === "\u200c" || one === "\u200d";
     const isSeen = one === "\n" || one === "\t" ? blanks.includes(one) : isJoiner ? JOINING.test(before) : !hidden(one) && at < LONGEST_GRAPHEME && (before !== "" || !/[\p{Mn}\p{Me}]/u.test(one));
     before = isSeen ? one : "";
-    return isSeen ? one : numbered(one);
+    return isSeen ? one : pictured(one);
   }).join("");
 }
 
 /** A character as its picture or its number. */
-function numbered(one) {
+function pictured(one) {
   const code = one.codePointAt(0);
   return code < 32 ? String.fromCharCode(0x2400 + code) : code === 127 ? "\u2421" : `\\u{${code.toString(16)}}`;
 }

@@ -252,12 +252,27 @@ function askedDiff(view) {
   return lines.length > 0 ? diffBox(lines) : null;
 }
 
+/** Where a call works, spelled out: its path, or the files that its patches name. */
+function pathOf(view) {
+  const own = view.of("path");
+  if (own !== undefined || view.verb !== "edit") return spelled(typeof own === "object" ? JSON.stringify(own) : own, true);
+  const { patched } = META.calls;
+  const lines = changesOf(view).flatMap(([patch, now]) => (now === undefined ? patch.split(/\r?\n/) : []));
+  const named = lines.flatMap((line) => patched.filter((start) => line.startsWith(start)).map((start) => line.slice(start.length)));
+  return named.filter(Boolean).map((file) => spelled(file, true)).join(", ");
+}
+
+function patternOf(view) {
+  const words = spelled(view.of("pattern"), true).slice(0, 200);
+  return view.verb === "grep" ? `/${words}/` : words || "(no pattern)";
+}
+
 /** A call as a line and what else it was given. */
 function call(block) {
   const view = viewOf(block);
   const { verb, of } = view;
   const name = spelled(block.name, true).slice(0, 60) || "tool";
-  const path = () => spelled(of("path"), true).slice(0, 300);
+  const path = () => pathOf(view).slice(0, 300);
   const box = el("div", "call");
   const head = (...words) => box.append(el("div", "head", el("b", "", name), " ", ...words.filter(Boolean)));
   const more = (value, lines = PREVIEW.output, paint = audit) => box.append(literal(said(value), "given", lines, paint) ?? "");
@@ -292,7 +307,7 @@ function call(block) {
     }
     case "grep":
     case "find":
-      head(el("code", "", spelled(of("pattern"), true).slice(0, 200) || "(no pattern)"), " in ", el("code", "", path() || "."));
+      head(el("code", "", patternOf(view)), " in ", el("code", "", path() || "."));
       rest("pattern", "path");
       break;
     case "list":
@@ -342,23 +357,38 @@ function execution(message, sign, input) {
   const output = literal(said(message.output), "output", PREVIEW.output, asTerminal);
   if (output) box.append(el("div", "result", output));
   const ends = [];
-  if (message.cancelled === true) ends.push("cancelled");
   if (message.exitCode !== undefined && message.exitCode !== null && message.exitCode !== 0) ends.push(`exit code ${oneLine(message.exitCode, 40)}`);
-  if (message.truncated === true) ends.push("output cut");
-  if (message.excludeFromContext === true) ends.push("not shown to the model");
+  if (message.cancelled === true) ends.push("stopped");
+  if (typeof message.fullOutputPath === "string") ends.push(`all of the output is in ${spelled(message.fullOutputPath, true)}`);
+  else if (message.truncated === true) ends.push("the output was cut");
+  if (message.excludeFromContext === true) ends.push("not sent to the model");
   box.classList.add(message.cancelled === true || Number(message.exitCode) > 0 ? "bad" : "good");
   if (ends.length > 0) box.append(el("p", "trouble", ends.join(", ")));
   return box;
 }
 
 function troubles(message) {
-  if (message.stopReason === "aborted") return el("p", "trouble", "Aborted");
-  if (message.stopReason === "length") return el("p", "trouble", "Cut off: the answer reached its length limit");
-  const error = oneLine(message.errorMessage, 600);
-  return message.stopReason === "error" || error ? el("p", "trouble", `Error: ${error || "unknown"}`) : null;
+  if (message.stopReason === "aborted") return el("p", "trouble", "stopped");
+  if (message.stopReason === "length") return el("p", "trouble", "cut off: the answer reached its length limit");
+  const error = oneLine(errorWords(said(message.errorMessage)), 600);
+  return message.stopReason === "error" || error ? el("p", "trouble", `error: ${error || "the model gave no answer"}`) : null;
 }
 
-const tokensBefore = (value) => (typeof value === "number" && Number.isFinite(value) ? `${inShort(Math.max(0, Math.round(value)))} tokens before` : "");
+/** An error for people: the message in a provider's JSON, if there is one. */
+function errorWords(error) {
+  const at = error.indexOf("{");
+  if (at < 0) return error;
+  try {
+    const json = JSON.parse(error.slice(at).trimEnd());
+    const inner = json.error ?? json;
+    const message = typeof inner === "string" ? inner : inner.message;
+    return typeof message === "string" ? `${error.slice(0, at).trimEnd()} ${message}`.trim() : error;
+  } catch {
+    return error;
+  }
+}
+
+const tokensBefore = (value) => (typeof value === "number" && value > 0 && Number.isFinite(value) ? `${counted(Math.round(value), "token")} summarised` : "");
 
 /** The branch of a summary in its words: its goal, or else its first line after the sentence that introduces it. */
 function branchOf(summary) {

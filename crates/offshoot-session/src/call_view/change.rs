@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::dialect::CallRole;
+use super::dialect::{CallRole, FILE_LINES};
 use crate::json::{Json, JsonKind};
 
 /// A part of an edit.
@@ -16,9 +16,6 @@ pub enum CallChange<'a> {
     /// A patch in the tool's own form.
     Patch(Cow<'a, str>),
 }
-
-/// The lines of a patch that name a file.
-const FILE_LINES: [&str; 4] = ["*** Add File: ", "*** Update File: ", "*** Delete File: ", "*** Move to: "];
 
 impl CallChange<'_> {
     fn into_owned(self) -> CallChange<'static> {

@@ -139,8 +139,11 @@ impl CallRole {
     }
 }
 
+/// The lines of a patch that name a file.
+pub(super) const FILE_LINES: [&str; 4] = ["*** Add File: ", "*** Update File: ", "*** Delete File: ", "*** Move to: "];
+
 /// The tables as JSON, for a page whose script shows calls: `{"verbs":{verb:[tools]},"roles":{verb:[roles]},
-/// "members":{role:[names]}}`.
+/// "members":{role:[names]},"patched":[starts of the lines of a patch that name a file]}`.
 #[must_use]
 pub fn dialects() -> String {
     let list = |words: &[&str]| format!("[{}]", words.iter().map(|word| quote(word)).collect::<Vec<_>>().join(","));
@@ -157,5 +160,6 @@ pub fn dialects() -> String {
             }
         }
     }
-    Object::new().raw("verbs", verbs.finish()).raw("roles", roles.finish()).raw("members", members.finish()).finish()
+    let tables = Object::new().raw("verbs", verbs.finish()).raw("roles", roles.finish());
+    tables.raw("members", members.finish()).raw("patched", list(&FILE_LINES)).finish()
 }

@@ -14,7 +14,7 @@ use crate::text;
 use crate::theme::{Theme, Token};
 use offshoot_session::text::{counted, one_line};
 use offshoot_session::transcript::{
-    Answer, End, Item, ItemPart, Level, Run, StoredPicture, Summarised, Summary, error_words, summary_words,
+    Answer, End, Item, ItemPart, Level, Run, StoredPicture, Summarised, Summary, summary_words,
 };
 
 /// Visible rows of a folded user command.
@@ -147,17 +147,12 @@ fn end_rows(page: &mut Page<'_>, answer: &Answer, beside: AnswerContext<'_>) {
     for result in beside.results.iter().filter(|result| !answer.has_called_for(result)) {
         call::orphan(page, result);
     }
-    let told = match &answer.end {
-        End::Done => return,
-        // Its calls show it.
-        End::Aborted if answer.calls().next().is_some() => return,
-        End::Aborted => "stopped".to_owned(),
-        End::Length => "cut off: the answer reached its length limit".to_owned(),
-        End::Error(why) => format!("error: {}", one_line(&error_words(why), 2_000)),
-    };
+    // Its calls show that it was stopped.
+    let is_seen = answer.end == End::Aborted && answer.calls().next().is_some();
+    let Some(told) = answer.end.words().filter(|_| !is_seen) else { return };
     page.block(Style::new());
     let style = page.style(Token::Error);
-    let rows = flow::words(&[Span::styled(told, style)], page.room());
+    let rows = flow::words(&[Span::styled(one_line(&told, 2_000), style)], page.room());
     page.marked("✗ ", style, rows);
 }
 
@@ -257,7 +252,7 @@ fn summary_rows(page: &mut Page<'_>, summary: &Summary) {
     let room = page.room().saturating_sub(text::width(summary.label) + 2 + text::width(&key));
     let mut title = vec![Span::styled(summary.label, label.add_modifier(Modifier::BOLD))];
     let beside = match &summary.of {
-        Summarised::Tokens(tokens) => Some(format!("{} summarised", counted(*tokens, "token", "tokens"))),
+        Summarised::Tokens(_) => summary.of.size_words(),
         // The text itself is below an open row.
         Summarised::BranchTo(_) | Summarised::Unknown if is_open => None,
         Summarised::BranchTo(_) | Summarised::Unknown => {

@@ -3,7 +3,7 @@
 use offshoot_session::entry::Source;
 use offshoot_session::error::Result;
 use offshoot_session::text::counted;
-use offshoot_session::transcript::{End, Item, ItemPart, error_words};
+use offshoot_session::transcript::{End, Item, ItemPart};
 use offshoot_session::tree::NodeIx;
 
 use crate::markdown::plain;
@@ -69,11 +69,11 @@ fn whole(item: &Item) -> Option<String> {
     };
     match item {
         Item::User(parts) | Item::Note { parts, .. } | Item::System { parts, .. } => Some(said(parts)),
-        Item::Answer(answer) => match &answer.end {
-            End::Error(why) if answer.parts.is_empty() => Some(format!("error: {}", error_words(why))),
-            End::Error(why) => Some(format!("{}\nerror: {}", answered(&answer.parts), error_words(why))),
-            End::Done | End::Aborted | End::Length => Some(answered(&answer.parts)),
-        },
+        Item::Answer(answer) => {
+            let said = Some(answered(&answer.parts)).filter(|_| !answer.parts.is_empty());
+            let all: Vec<_> = said.into_iter().chain(answer.end.words()).collect();
+            Some(all.join("\n"))
+        }
         Item::Result(result) => Some(said(&result.parts)),
         Item::Run(run) => Some(format!("{} {}\n{}", run.language.prompt(), run.command, run.output)),
         Item::Summary(summary) => Some(without_markdown(&summary.text)),
