@@ -397,6 +397,24 @@ mod tests {
         }
     }
 
+    /// The files are one script: of two functions with one name the later would take the place of the other.
+    #[test]
+    fn no_two_functions_of_the_script_share_a_name() {
+        let named = |line: &str| {
+            let starts = ["async function* ", "async function ", "function* ", "function ", "const ", "let ", "class "];
+            let rest = starts.iter().find_map(|start| line.strip_prefix(start))?;
+            rest.split(|c: char| !c.is_ascii_alphanumeric() && c != '_')
+                .next()
+                .filter(|name| !name.is_empty())
+                .map(str::to_owned)
+        };
+        let mut names: Vec<_> = SCRIPT.lines().filter_map(named).collect();
+        names.sort_unstable();
+        assert!(names.len() > 100, "{}", names.len());
+        let twice: Vec<_> = names.windows(2).filter(|pair| pair[0] == pair[1]).map(|pair| &pair[0]).collect();
+        assert!(twice.is_empty(), "{twice:?}");
+    }
+
     #[test]
     fn the_script_keeps_three_choices_of_its_reader_and_nothing_of_the_session() {
         let kept: Vec<&str> = SCRIPT
