@@ -260,18 +260,18 @@ impl AgentSession {
     /// # Errors
     /// [`AgentError::Busy`] during another run.
     pub async fn prompt(&self, said: impl Into<UserPrompt>) -> Result<Settled> {
-        let mut settled = self.settled(Command::Prompt(said.into())).await?;
-        if let Some(extensions) = &self.inner.extensions {
-            // What handlers of its end have begun belongs to it.
-            loop {
-                extensions.dealt_with().await;
-                if !self.standing().await?.is_streaming {
-                    break;
-                }
-                settled = self.wait_for_idle().await?;
+        let Some(extensions) = &self.inner.extensions else { return self.settled(Command::Prompt(said.into())).await };
+        let (before, _) = self.standing().await?.settled;
+        let settled = self.settled(Command::Prompt(said.into())).await?;
+        // What handlers of its end have begun belongs to it, also what has ended since.
+        loop {
+            extensions.dealt_with().await;
+            let Standing { is_streaming, settled: (ended, last), .. } = self.standing().await?;
+            if !is_streaming {
+                return Ok(if ended > before { last } else { settled });
             }
+            self.wait_for_idle().await?;
         }
-        Ok(settled)
     }
 
     /// Queues a message for the model after the current turn; starts a run if none is active.

@@ -227,6 +227,8 @@ pub struct Standing {
     pub model: Arc<Model>,
     pub thinking: ThinkingLevel,
     pub is_streaming: bool,
+    /// How many runs have ended, and how the last one did; `Done` before the first.
+    pub settled: (u64, Settled),
     /// Whether a compaction or a move in the tree is running.
     pub is_at_a_job: bool,
     /// Queued for after the current turn.

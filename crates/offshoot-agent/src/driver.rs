@@ -176,6 +176,8 @@ pub(crate) struct Driver {
     deferred: VecDeque<(Command, Waiter)>,
     /// Whether another session is being opened: the machine is idle meanwhile.
     is_replacing: bool,
+    /// How many runs have ended, and how the last one did.
+    settled: (u64, Settled),
     /// Runs beside the turns; the machine only gets its result.
     bash: Option<UserCommand>,
     is_ending: bool,
@@ -231,6 +233,7 @@ impl Driver {
             waiting: Vec::new(),
             deferred: VecDeque::new(),
             is_replacing: false,
+            settled: (0, Settled::Done),
             bash: None,
             is_ending: false,
             opening,
@@ -276,7 +279,7 @@ impl Driver {
         let error = AgentError::Crashed { what: "a part of the agent", crash };
         self.outbox.tell(Event::Failed { error: error.to_string() });
         self.outbox.tell(Event::AgentSettled { aborted: false });
-        self.settle(&Settled::Failed(error), None);
+        self.ended(Settled::Failed(error), None);
     }
 
     /// The extensions, whose panics are outcomes.
@@ -376,7 +379,7 @@ impl Driver {
             Effect::JobDraft { ticket, job } => self.draft(ticket, job),
             Effect::Commit { ticket } => self.commit(ticket),
             Effect::Cancel => self.cancel(),
-            Effect::Settle { how, job } => self.settle(&how, job),
+            Effect::Settle { how, job } => self.ended(how, job),
         }
     }
 
@@ -408,6 +411,12 @@ impl Driver {
         self.drop_questions();
         self.built = None;
         self.ready = None;
+    }
+
+    /// A run has ended: who waits for it hears how.
+    fn ended(&mut self, how: Settled, job: Option<Result<JobResult, AgentError>>) {
+        self.settle(&how, job);
+        self.settled = (self.settled.0 + 1, how);
     }
 
     fn settle(&mut self, how: &Settled, mut job: Option<Result<JobResult, AgentError>>) {

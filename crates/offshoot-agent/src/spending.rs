@@ -31,6 +31,8 @@ pub(crate) struct Spending {
 struct Spent {
     turns: u32,
     cost: f64,
+    /// Why a turn's request was not sent, once one was not.
+    refused: Option<String>,
 }
 
 impl Spending {
@@ -44,6 +46,19 @@ impl Spending {
 
     /// Whether a turn's request of so many tokens may be sent.
     pub(crate) fn check_turn(&self, model: &Model, tokens: u64) -> Result<(), AgentError> {
+        let checked = self.may_send(model, tokens);
+        if let Err(AgentError::LimitReached(why)) = &checked {
+            self.spent().refused = Some(why.clone());
+        }
+        checked
+    }
+
+    /// The limit that ended a run, if one did. What an extension says to an idle agent then begins no other, which would end alike.
+    pub(crate) fn check_begun_by_extension(&self) -> Result<(), AgentError> {
+        self.spent().refused.clone().map_or(Ok(()), |why| Err(AgentError::LimitReached(why)))
+    }
+
+    fn may_send(&self, model: &Model, tokens: u64) -> Result<(), AgentError> {
         let turns = self.spent().turns;
         match self.limits.turns {
             Some(limit) if turns >= limit => {

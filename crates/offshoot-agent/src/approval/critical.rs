@@ -92,13 +92,22 @@ fn changed(words: &[String]) -> Vec<String> {
     }
     match name {
         "dd" => files.extend(rest.iter().filter_map(|word| word.strip_prefix("of=")).map(str::to_owned)),
-        "git" if rest.first().is_some_and(|word| word == "config") && rest.iter().any(|word| word == "--global") => {
-            files.push("~/.gitconfig".to_owned());
-        }
+        "git" if sets_globally(rest) => files.push("~/.gitconfig".to_owned()),
         "crontab" if !rest.iter().any(|word| word == "-l") => files.push("~/.crontab".to_owned()),
         _ => {}
     }
     files
+}
+
+/// Whether git's words change a setting of the user. One name alone reads it, as do the options that list.
+fn sets_globally(rest: &[String]) -> bool {
+    const READING: [&str; 7] = ["--get", "--get-all", "--get-regexp", "--list", "-l", "get", "list"];
+    let is_config = rest.first().is_some_and(|word| word == "config") && rest.iter().any(|word| word == "--global");
+    let names = rest.iter().skip(1).filter(|word| !word.starts_with('-')).count();
+    let changes =
+        ["--unset", "--unset-all", "--edit", "-e", "edit"].iter().any(|change| rest.iter().any(|word| word == change));
+    let reads = rest.iter().any(|word| READING.contains(&word.as_str())) || names == 1;
+    is_config && (changes || !reads)
 }
 
 fn of_words(words: &[String]) -> Option<&'static str> {

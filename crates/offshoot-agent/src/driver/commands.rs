@@ -279,6 +279,7 @@ impl Driver {
             model: self.setup.model.clone(),
             thinking: self.setup.thinking(),
             is_streaming: !self.state.is_idle() && !self.state.is_at_a_job(),
+            settled: self.settled.clone(),
             is_at_a_job: self.state.is_at_a_job(),
             steering,
             follow_up,

@@ -64,8 +64,9 @@ impl Driver {
 
     pub(super) fn inject(&mut self, message: CustomMessage, delivery: Delivery, reply: Waiter) {
         let message = self.dated(message);
-        if let Err(error) = self.check_size(&message) {
-            return refuse(reply, error.into());
+        let may_begin = self.may_begin(delivery);
+        if let Err(error) = may_begin.and_then(|()| self.check_size(&message).map_err(Into::into)) {
+            return refuse(reply, error);
         }
         self.deliver(message, delivery);
         answer(reply, Reply::Done);
@@ -74,8 +75,9 @@ impl Driver {
     pub(super) fn inject_user(&mut self, content: Content, delivery: Delivery, reply: Waiter) {
         let mut message = UserMessage { content, timestamp: self.setup.clock.now() };
         self.redactor.redact_said(&mut message.content);
-        if let Err(error) = self.check_size(&message.clone().into()) {
-            return refuse(reply, error.into());
+        let may_begin = self.may_begin(delivery);
+        if let Err(error) = may_begin.and_then(|()| self.check_size(&message.clone().into()).map_err(Into::into)) {
+            return refuse(reply, error);
         }
         // An idle agent takes it as it takes a prompt.
         if self.state.is_idle() && matches!(delivery, Delivery::Steer | Delivery::FollowUp) {
@@ -84,6 +86,12 @@ impl Driver {
             self.deliver(message.into(), delivery);
         }
         answer(reply, Reply::Done);
+    }
+
+    /// Whether a message may begin a run, if it would.
+    fn may_begin(&self, delivery: Delivery) -> Result<(), AgentError> {
+        let begins = self.state.is_idle() && matches!(delivery, Delivery::Steer | Delivery::FollowUp);
+        if begins { self.spending.check_begun_by_extension() } else { Ok(()) }
     }
 
     fn deliver(&mut self, message: Message, delivery: Delivery) {

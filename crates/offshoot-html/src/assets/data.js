@@ -117,6 +117,7 @@ const JOINING = /[\u0600-\u08ff\u0900-\u0dff\u0f00-\u109f\u1700-\u18af\u1900-\u1
 const LONGEST_GRAPHEME = 32;
 const graphemes = typeof Intl.Segmenter === "function" ? new Intl.Segmenter("en", { granularity: "grapheme" }) : null;
 
+const ODD = new RegExp(`(?![ \\t])${HIDDEN.source}|[\\p{Mn}\\p{Me}]`, "u");
 const SPELLING = {
   name: { plain: /^[ -~]*$/, blanks: "", hidden: (one) => HIDDEN.test(one) },
   code: { plain: /^[ -~\n\t]*$/, blanks: "\n\t", hidden: (one) => HIDDEN.test(one) },
@@ -141,6 +142,9 @@ function codeIn(value) {
 
 function spelledAs(text, spelling) {
   if (spelling.plain.test(text)) return text;
+  // To find graphemes costs much: only lines in which one may be odd are taken apart.
+  if (spelling.blanks.includes("\n") && text.includes("\n")) return text.split("\n").map((line) => spelledAs(line, spelling)).join("\n");
+  if (!ODD.test(text)) return text;
   const parts = graphemes ? Array.from(graphemes.segment(text), ({ segment }) => segment) : text.split("");
   return parts.map((part) => (/^[ -~]$/.test(part) ? part : spelledGrapheme(part, spelling))).join("");
 }
