@@ -229,7 +229,7 @@ impl Found<'_> {
         match self.row.operands {
             Operands::SedScript => script::is_known_sed(text),
             Operands::LocalArchive => !text.contains(':'),
-            Operands::Below => is_below(text),
+            Operands::Below => is_below(text) && !is_hidden(text),
             Operands::Command(_) => text == "{}",
             Operands::Any
             | Operands::AtMost(_)
@@ -281,6 +281,11 @@ impl Found<'_> {
 /// A relative path that does not go up; a file of arguments (`@file`) is not one.
 fn is_below(word: &str) -> bool {
     !word.starts_with(['/', '~', '@']) && word.split('/').all(|part| part != "..")
+}
+
+/// Whether a file lies in a hidden folder or is hidden itself, such as a hook of git.
+fn is_hidden(path: &str) -> bool {
+    path.split('/').any(|part| part.starts_with('.') && part != ".")
 }
 
 fn is_web_address(word: &str) -> bool {
