@@ -271,7 +271,7 @@ impl Driver {
         self.outbox.tell(Event::SessionShutdown { reason: "quit" });
     }
 
-    /// Code that the loop or a task of a turn calls has panicked, such as a clock: what is running ends, and who waits is told.
+    /// Code called by the loop or by a task of a turn has panicked, such as a clock. Ends the run and answers every caller.
     fn crashed(&mut self, crash: Crash) {
         self.cancel();
         self.review = None;
@@ -413,7 +413,7 @@ impl Driver {
         self.ready = None;
     }
 
-    /// A run has ended: who waits for it hears how.
+    /// Ends a run: records the outcome and answers every caller.
     fn ended(&mut self, how: Settled, job: Option<Result<JobResult, AgentError>>) {
         self.settle(&how, job);
         self.settled = (self.settled.0 + 1, how);

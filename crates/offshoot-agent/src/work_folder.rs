@@ -39,17 +39,17 @@ impl WorkFolders {
     /// Continues the session in its own folder or in the named one.
     ///
     /// # Errors
-    /// Why neither is possible. The session is as it was.
+    /// The reason, if neither is possible. The session is unchanged.
     pub fn enter(&self, session: &mut Session, named: Option<&Path>) -> Result<(), FolderRefusal> {
         let folder = self.of(session.header().cwd(), named)?;
-        // A path that is no Unicode text is known by its link in the header.
+        // A path that is not Unicode stays as the header has it.
         if let Some(folder) = folder.to_str().filter(|folder| session.cwd() != Some(folder)) {
             session.work_in(folder);
         }
         Ok(())
     }
 
-    /// Whether [`WorkFolders::enter`] would refuse the session of this file. What is no session is refused elsewhere.
+    /// Checks whether [`WorkFolders::enter`] would refuse the session of this file. A file that is not a session passes: opening it fails.
     ///
     /// # Errors
     /// As there.

@@ -103,7 +103,7 @@ impl OwnedSession {
 
     /// The system message that a prompt with these settings would store.
     pub(crate) fn system_due(&mut self, now: &SettingsInEffect) -> Option<RawJson> {
-        // What cannot be composed is told by the write.
+        // The write reports entries that cannot be composed.
         let entries = self.recorded().follow(now, self.session.dialect()).ok()?;
         system_message_of(&entries)
     }

@@ -218,7 +218,7 @@ impl Rule {
     }
 }
 
-/// Whether the pattern matches one path: what could stand for others is escaped.
+/// Whether the pattern matches exactly one path: it contains no unescaped wildcard.
 fn is_one_path(pattern: &str) -> bool {
     let without = |rest: String, c: char| rest.replace(&format!("[{c}]"), "");
     let rest = "*?{}[]!".chars().fold(pattern.to_owned(), without);

@@ -35,7 +35,7 @@ impl SimpleCommand {
     }
 }
 
-/// What stands between a command and the next one.
+/// The operator between a command and the next one.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Joiner {
     /// `;`, a line end, or nothing.

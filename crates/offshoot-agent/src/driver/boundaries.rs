@@ -209,7 +209,7 @@ fn check_size(draft: &Value, window: &Window) -> Result<(), String> {
         "compaction" => &draft["summary"],
         _ => return Ok(()),
     };
-    // What is no content is refused for that reason.
+    // Invalid content is refused with its own reason.
     let Ok(content) = serde_json::from_value(words.clone()) else { return Ok(()) };
     window.check_addition(&format!("a {kind}"), &UserMessage { content, timestamp: 0 }.into())
 }

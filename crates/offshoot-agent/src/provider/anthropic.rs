@@ -199,7 +199,7 @@ fn tool_result(result: &ToolResultMessage) -> Value {
     json!({"type": "tool_result", "tool_use_id": result.tool_call_id, "content": content, "is_error": result.is_error})
 }
 
-/// The result of a failed call must be text: its pictures stand after all results.
+/// The result of a failed call must be text. Its pictures follow the last result.
 fn without_pictures(content: &[Block]) -> Vec<Block> {
     let note = Block::text("(image attached after the tool results)");
     let mut texts: Vec<Block> = Vec::new();

@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::wire::Api;
 use super::{Request, anthropic, completions, google, responses};
 
-/// What stands between a list's name and an index, in the words of the providers and of servers that imitate them.
+/// The separators between a list's name and an index, as providers and compatible servers write them.
 const JOINTS: &[&str] = &[".[", "[", ".", "/", " -> ", "\", ", "\",", "', ", "',"];
 /// An index with more digits is none.
 const MAX_DIGITS: usize = 6;

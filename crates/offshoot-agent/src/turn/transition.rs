@@ -192,7 +192,7 @@ pub(super) fn begun(side: &mut RunningJob, out: &mut Vec<Effect>) {
 /// What helps if a provider refuses a request because of its pictures.
 const PICTURES: &str = "the request has pictures: the setting images.blockImages sends none, and `offshoot compact` replaces those of older messages by a summary";
 
-/// A request that was refused for another reason than its length. What helps is told, too: front ends that show the answer
+/// A request that was refused, but not for its length. What helps is told, too: front ends that show the answer
 /// show the provider's words with it.
 pub(super) fn refused(failed: Unanswered, out: &mut Vec<Effect>) -> AgentError {
     let Unanswered { said, is_about_pictures, way_round } = failed;

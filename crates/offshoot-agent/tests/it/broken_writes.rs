@@ -76,7 +76,7 @@ impl Summarise for FixedSummariser {
     }
 }
 
-/// An agent with two answers behind it, of which the second is a copy of one on another branch.
+/// An agent after two answers. The second is a copy of an answer on another branch.
 struct Faulty {
     world: World,
     agent: AgentSession,

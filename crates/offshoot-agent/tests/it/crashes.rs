@@ -182,7 +182,7 @@ fn a_tool_that_panics_is_a_result_that_says_so() {
     });
 }
 
-/// Makes a call of another tool, and returns what came of it.
+/// Calls another tool and returns its outcome.
 struct Nesting(Arc<OnceLock<AgentSession>>);
 
 impl Tool for Nesting {
@@ -239,7 +239,7 @@ impl KeySource for PanickingKeys {
     }
 }
 
-/// Whoever needs a key is told: a prompt, a command of the user, a summary.
+/// A prompt, a user's command and a summary all report the missing key.
 #[test]
 fn a_source_of_keys_that_panics_is_told() {
     run(async {
