@@ -1,4 +1,5 @@
-// Hidden texts in every face: what is stored is spelled out wherever it is read, by Rust and by the page's JavaScript alike.
+// The hidden texts of `faces/hidden.json` in every face: what is stored is spelled out wherever it is read, by Rust and by the page's
+// JavaScript alike, and what is asked wherever somebody answers. The terminal's faces read the same table in `app/tests/faces.rs`.
 //
 //   OFFSHOOT_BIN=… node --test spelling.test.mjs
 
@@ -7,30 +8,23 @@ import { execFileSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import { test } from "node:test";
+import { after, test } from "node:test";
 import vm from "node:vm";
+import { answer } from "./hostile/model.mjs";
+import { Place } from "./hostile/place.mjs";
+import { sealedEnvironment } from "./lib/places.mjs";
+import { RpcPeer } from "./lib/rpc.mjs";
+import { closeBrowser, inChromium, missing } from "./page/browser.mjs";
+import { exported } from "./page/export.mjs";
+
+after(closeBrowser);
 
 const program = process.env.OFFSHOOT_BIN && path.resolve(process.env.OFFSHOOT_BIN);
 if (!program) throw new Error("set OFFSHOOT_BIN");
 
-const ESCAPE = "\u001b";
-const STRINGS = ["]", "P", "_", "^", "X"].flatMap((kind) => [`${ESCAPE}${kind}; touch P #\u0007`, `${ESCAPE}${kind}; touch P #${ESCAPE}\\`, `${ESCAPE}${kind}; touch P`]);
-const EIGHT_BITS = ["\u0090", "\u0098", "\u009b", "\u009d", "\u009e", "\u009f"].map((start) => `${start}; touch P #\u009c`);
-const SEQUENCES = ["[2J", "[8m", "[1A", "[2K", "[10D", "[?1049h", "[31;8m", "c", "7", "(0", "#8"].map((rest) => `${ESCAPE}${rest}; touch P`);
-const CONTROLS = Array.from({ length: 32 }, (_, code) => String.fromCharCode(code)).filter((one) => !"\n\t\r".includes(one)).concat("\u007f", ...Array.from({ length: 32 }, (_, at) => String.fromCharCode(0x80 + at)));
-const FORMATS = ["\u00ad", "\u061c", "\u180e", "\u200b", "\u200e", "\u200f", "\u202a", "\u202b", "\u202c", "\u202d", "\u202e", "\u2060", "\u2061", "\u2063", "\u2066", "\u2067", "\u2068", "\u2069", "\u206a", "\ufeff", "\ufff9", "\u{1bca0}", "\u{1d173}", "\u{e0001}", "\u{e0020}", "\u{e0041}", "\u{e007f}"];
-const FILLERS = ["\u034f", "\u115f", "\u1160", "\u17b4", "\u180b", "\u2800", "\u3164", "\ufe00", "\ufe0e", "\ufe0f", "\uffa0", "\u{e0100}", "\u{e01ef}"];
-const LINES = ["\u2028", "\u2029", "\u0085"];
-const UNASSIGNED = ["\u0378", "\u05ff", "\u{1fffe}", "\u{e0080}", "\u{10ffff}"];
-const MARKS = ["\u0301", "\u20dd", "\u0334", "\u0489", "\u093c", "\u0e31"].map((mark) => `\u200b${mark}`);
-
-const TEXTS = [
-  ...STRINGS.map((hidden) => `ls ${hidden}`),
-  ...EIGHT_BITS.map((hidden) => `ls ${hidden}`),
-  ...SEQUENCES.map((hidden) => `ls ${hidden}`),
-  ...[...CONTROLS, ...FORMATS, ...FILLERS, ...LINES, ...UNASSIGNED, ...MARKS].map((hidden) => `ls x${hidden}; touch P`),
-  ...[...FORMATS, ...FILLERS, ...UNASSIGNED, ...EIGHT_BITS.map((one) => one[0]), ...LINES].map((hidden) => `cat a${hidden}${hidden}b`),
-];
+/** Each with how a command, a name and prose say it. */
+const CASES = JSON.parse(readFileSync(new URL("faces/hidden.json", import.meta.url), "utf8"));
+const TEXTS = CASES.map(({ text }) => text);
 const HIDDEN = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u034f\u061c\u115f\u1160\u17b4\u180b-\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\u2800\u3164\ufeff\uffa0\ufff9\u0378\u{1bca0}\u{1d173}\u{e0000}-\u{e0fff}]/u;
 
 /** The functions of the page, without a page. */
@@ -39,7 +33,7 @@ const source = readFileSync(new URL("../crates/offshoot-html/src/assets/data.js"
 const part = source.slice(source.indexOf("// What a reader cannot see"), source.indexOf("const oneLine ="));
 vm.runInContext(`${part}; this.plain = plain; this.spelled = spelled;`, page);
 
-function session(folder) {
+function session(folder, cases = CASES) {
   const entry = (id, parentId, message) => ({ type: "message", id, parentId, timestamp: "2026-11-01T00:00:00.000Z", message });
   const usage = { input: 1, output: 1, cacheRead: 0, cacheWrite: 0, totalTokens: 2, cost: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, total: 0 } };
   const lines = [{ type: "session", version: 3, id: "11111111-1111-4111-8111-111111111111", timestamp: "2026-11-01T00:00:00.000Z", cwd: folder }];
@@ -48,7 +42,7 @@ function session(folder) {
     lines.push(entry(id, parent, message));
     parent = id;
   };
-  TEXTS.forEach((text, at) => {
+  cases.forEach(({ text }, at) => {
     const id = (kind) => `${kind}${at.toString(16).padStart(7, "0")}`;
     add(id("a"), { role: "user", content: `please ${text}`, timestamp: 1 });
     add(id("b"), { role: "assistant", content: [{ type: "text", text: `I do ${text}` }, { type: "toolCall", id: `c${at}`, name: "bash", arguments: { command: text } }], provider: "p", model: "m", api: "a", usage, stopReason: "toolUse", timestamp: 2 });
@@ -57,6 +51,10 @@ function session(folder) {
   return `${lines.map((line) => JSON.stringify(line)).join("\n")}\n`;
 }
 
+const one = (text) => text.replace(/\s+/g, " ").trim();
+/** As pi, the tree shows the first 50 characters of a command. */
+const inARow = (command) => (Array.from(command).length > 50 ? `${Array.from(command).slice(0, 50).join("")}...` : command);
+
 test("200 hidden texts are spelled out in every face", (t) => {
   assert.ok(TEXTS.length >= 200, `${TEXTS.length} texts`);
   const folder = mkdtempSync(path.join(tmpdir(), "offshoot-conformance-spelling-"));
@@ -64,22 +62,74 @@ test("200 hidden texts are spelled out in every face", (t) => {
   writeFileSync(path.join(folder, "s.jsonl"), session(folder));
   const env = { PATH: process.env.PATH, HOME: folder, TZ: "UTC" };
   const offshoot = (...words) => execFileSync(program, words, { cwd: folder, env, encoding: "utf8", maxBuffer: 1 << 26 });
-  const one = (text) => text.replace(/\s+/g, " ");
+  const command = ({ spelled }) => `bash: ${one(spelled)}`;
   const faces = {
-    tree: (text) => [`user: please ${one(page.plain(text))}`, `[bash: ${one(page.spelled(text))}]`],
-    show: (text) => [`please ${page.plain(text)}`, `I do ${page.plain(text)}`, `bash: ${one(page.spelled(text))}`],
-    log: (text) => [`please ${page.plain(text)}`, `bash: ${one(page.spelled(text))}`],
-    context: (text) => [`please ${page.plain(text)}`, `bash: ${one(page.spelled(text))}`],
-    export: (text) => [`please ${page.plain(text)}`, `bash: ${one(page.spelled(text))}`],
+    tree: ({ prose, spelled }) => [`user: please ${one(prose)}`, `[bash: ${inARow(one(spelled))}]`],
+    show: (told) => [`please ${told.prose}`, `I do ${told.prose}`, command(told)],
+    log: (told) => [`please ${one(told.prose)}`, command(told)],
+    context: (told) => [`please ${told.prose}`, command(told)],
+    export: (told) => [`please ${told.prose}`, command(told)],
   };
   for (const [face, wanted] of Object.entries(faces)) {
-    const shown = face === "export" ? offshoot("export", "s.jsonl", "--format", "md", "-o", "-") : offshoot(face, "s.jsonl");
-    assert.doesNotMatch(shown, HIDDEN, face);
-    for (const text of TEXTS) for (const words of wanted(text)) assert.ok(shown.includes(words), `${face}: ${JSON.stringify(text)} is not told as ${JSON.stringify(words)}`);
+    const said = face === "export" ? offshoot("export", "s.jsonl", "--format", "md", "-o", "-") : offshoot(face, "s.jsonl");
+    const shown = one(said);
+    assert.doesNotMatch(said, HIDDEN, face);
+    for (const told of CASES) for (const words of wanted(told)) assert.ok(shown.includes(one(words)), `${face}: ${JSON.stringify(told.text)} is not told as ${JSON.stringify(words)}`);
   }
 });
 
+/** So many that the page draws all at once. */
+const CHUNK = 15;
+
+test("200 hidden texts are spelled out on the page in Chromium", { skip: missing }, async () => {
+  for (let at = 0; at < CASES.length; at += CHUNK) {
+    const cases = CASES.slice(at, at + CHUNK);
+    const { page, wrong, context } = await inChromium(exported(session("/w", cases)).page);
+    const [talk, tree] = (await page.evaluate("['talk', 'side'].map((id) => document.getElementById(id).textContent)")).map(one);
+    assert.doesNotMatch(talk + tree, HIDDEN);
+    for (const { text, spelled, prose } of cases) {
+      // A tool's output has its colours.
+      const output = /\u001b\[[\d;]*m/.test(text) ? [] : [`out ${prose}`];
+      for (const words of [`please ${prose}`, `I do ${prose}`, `$ ${spelled}`, ...output]) assert.ok(talk.includes(one(words)), `${JSON.stringify(text)} is not told as ${JSON.stringify(words)}`);
+      for (const words of [`please ${one(prose)}`, `[bash: ${inARow(one(spelled))}]`]) assert.ok(tree.includes(words), `the tree: ${JSON.stringify(text)} is not told as ${JSON.stringify(words)}`);
+    }
+    assert.deepEqual(wrong, []);
+    await context.close();
+  }
+});
+
+test("200 hidden texts are spelled out in the questions of RPC", async (t) => {
+  const place = new Place(program, "spelling");
+  t.after(() => place.end());
+  const run = (text, at) => ({ call: "bash", id: `b${at}`, arguments: { command: text } });
+  const write = (text, at) => ({ call: "write", id: `w${at}`, arguments: { path: `f${at}`, content: `x ${text}\n` } });
+  await place.model([answer(...TEXTS.flatMap((text, at) => [run(text, at), write(text, at)])), answer("Done.")]);
+  const peer = new RpcPeer(program, ["--mode", "rpc", "--approval", "ask"], { cwd: place.work, env: { PATH: process.env.PATH, ...sealedEnvironment(place.home) } });
+  await peer.ask({ type: "subscribe", ui: true });
+  await peer.ask({ type: "prompt", message: "go" });
+  let seen = 0;
+  /** What is asked next: everything that the client is to show until then. */
+  const asked = async () => {
+    const from = seen;
+    const question = await peer.until(({ type, method }) => (type === "extension_ui_request" && method === "select") || type === "agent_settled", from);
+    seen = peer.records.indexOf(question) + 1;
+    const shown = peer.records.slice(from, seen).filter(({ type, widgetLines }) => type === "extension_ui_request" || widgetLines);
+    peer.line(JSON.stringify({ type: "extension_ui_response", id: question.id, value: "no" }));
+    return shown.flatMap(({ title, options, widgetLines }) => [title ?? "", ...(options ?? []), ...(widgetLines ?? [])]);
+  };
+  for (const { text, spelled } of CASES) {
+    const [ofCommand, ofFile] = [await asked(), await asked()];
+    assert.doesNotMatch([...ofCommand, ...ofFile].join("\n"), HIDDEN);
+    const says = (shown, words) => assert.ok(shown.some((line) => line.includes(words)), `${JSON.stringify(text)} is not told as ${JSON.stringify(words)}: ${JSON.stringify(shown)}`);
+    says(ofCommand, `bash ${spelled}: `);
+    for (const line of spelled.split("\n")) says(ofFile, line);
+  }
+  await peer.until(({ type }) => type === "agent_settled", seen);
+  await peer.end();
+});
+
 test("spelled prose is spelled once", () => {
+  for (const told of CASES) assert.deepEqual([page.spelled(told.text), page.spelled(told.text, true), page.plain(told.text)], [told.spelled, told.name, told.prose]);
   for (const text of TEXTS) {
     const once = page.plain(text);
     assert.doesNotMatch(once, HIDDEN);

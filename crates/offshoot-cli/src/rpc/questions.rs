@@ -176,6 +176,26 @@ mod tests {
         assert_eq!(decided(&questions, json!({"id": id, "confirmed": true})), None);
     }
 
+    /// The calls with which every other face is tried.
+    #[test]
+    fn a_question_names_a_call_as_every_other_face_does() {
+        let cases: Vec<serde_json::Value> =
+            serde_json::from_str(include_str!("../../../../conformance/faces/calls.json")).unwrap();
+        for case in cases {
+            let mut event = asked(vec![ApprovalDecision::AllowOnce, ApprovalDecision::Reject]);
+            if let Event::ApprovalRequest { tool_name, args, .. } = &mut event {
+                *tool_name = case["name"].as_str().unwrap().into();
+                *args = case["given"].clone();
+            }
+            let Some((_, UiMethod::Select { title, .. })) = OpenQuestions::default().ask(&event, None) else {
+                panic!("no question about {case}")
+            };
+            let words = format!("{} {}", case["name"].as_str().unwrap(), case["subject"].as_str().unwrap());
+            let title = title.split_whitespace().collect::<Vec<_>>().join(" ");
+            assert!(title.starts_with(&words), "{title} does not begin with {words}");
+        }
+    }
+
     #[test]
     fn a_rule_is_offered_with_its_note() {
         let always = |rule| words(ApprovalDecision::AllowAlways, Some(rule));

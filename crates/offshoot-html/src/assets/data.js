@@ -154,7 +154,7 @@ function spelledGrapheme(part, { blanks, hidden }) {
   let before = "";
   return Array.from(part, (one, at) => {
     const isJoiner = one === "\u200c" || one === "\u200d";
-    const isSeen = one === "\n" || one === "\t" ? blanks.includes(one) : isJoiner ? JOINING.test(before) : !hidden(one) && at < LONGEST_GRAPHEME && (before !== "" || !/[\p{Mn}\p{Me}]/u.test(one));
+    const isSeen = one === "\n" || one === "\t" ? blanks.includes(one) : /^[ -~]$/.test(one) ? true : isJoiner ? JOINING.test(before) : !hidden(one) && at < LONGEST_GRAPHEME && (before !== "" || !/[\p{Mn}\p{Me}]/u.test(one));
     before = isSeen ? one : "";
     return isSeen ? one : pictured(one);
   }).join("");

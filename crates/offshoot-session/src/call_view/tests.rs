@@ -7,68 +7,25 @@ fn view<'a>(name: &'a str, arguments: &'a str) -> CallView<'a> {
     CallView::of_text(name, arguments)
 }
 
-/// Calls in the dialects of pi, oh-my-pi and Claude Code, and what every front end makes of them: the line, the files (`*`
-/// marks a change) and the number of changes.
-const CALLS: [(&str, &str, &str, &str, usize); 30] = [
-    ("read", r#"{"path":"src/a.rs"}"#, "read: src/a.rs", "src/a.rs", 0),
-    ("read", r#"{"path":"a","offset":5,"limit":10}"#, "read: a:5-14", "a", 0),
-    ("Read", r#"{"file_path":"/w/a.rs","limit":3}"#, "Read: /w/a.rs:1-3", "/w/a.rs", 0),
-    ("_read", r#"{"path":"a.rs:10-20"}"#, "_read: a.rs:10-20", "a.rs:10-20", 0),
-    ("write", r#"{"path":"a","content":"x\ny\n"}"#, "write: a", "a*", 0),
-    ("write", r#"{"file_path":"a","content":"x"}"#, "write: a", "a*", 0),
-    ("Write", r#"{"file_path":"a","content":"x"}"#, "Write: a", "a*", 0),
-    (
-        "edit",
-        r#"{"path":"a","edits":[{"oldText":"b","newText":"c"},{"oldText":"d","newText":"e"}]}"#,
-        "edit: a",
-        "a*",
-        2,
-    ),
-    ("edit", r#"{"path":"a","oldText":"b","newText":"c"}"#, "edit: a", "a*", 1),
-    ("edit", r#"{"file_path":"a","old_string":"b","new_string":"c"}"#, "edit: a", "a*", 1),
-    ("edit", r#"{"path":"a","edits":{"oldText":"b","newText":"c"}}"#, "edit: a", "a*", 1),
-    ("edit", r#"{"path":"a","edits":"[{\"oldText\":\"b\",\"newText\":\"c\"}]"}"#, "edit: a", "a*", 1),
-    ("edit", r#"{"path":"a","edits":[{"op":"update","diff":"@@\n-b\n+c"}]}"#, "edit: a", "a*", 1),
-    (
-        "edit",
-        r#"{"input":"*** Begin Patch\n*** Update File: a\n@@\n-b\n+c\n*** Add File: d\n+e\n*** End Patch"}"#,
-        "edit: a, d",
-        "a* d*",
-        1,
-    ),
-    ("Edit", r#"{"file_path":"a","old_string":"b","new_string":"c","replace_all":true}"#, "Edit: a", "a*", 1),
-    ("MultiEdit", r#"{"file_path":"a","edits":[{"old_string":"b","new_string":"c"}]}"#, "MultiEdit: a", "a*", 1),
-    (
-        "NotebookEdit",
-        r#"{"notebook_path":"n.ipynb","new_source":"x","cell_id":"1"}"#,
-        "NotebookEdit: n.ipynb",
-        "n.ipynb*",
-        1,
-    ),
-    ("bash", r#"{"command":"ls\n-l","timeout":5}"#, "bash: ls -l", "", 0),
-    ("Bash", r#"{"command":"ls","description":"lists"}"#, "Bash: ls", "", 0),
-    ("grep", r#"{"pattern":"p","path":"src"}"#, "grep: /p/ in src", "", 0),
-    ("grep", r#"{"pattern":"p","file_path":"src"}"#, "grep: /p/ in src", "", 0),
-    ("grep", r#"{"pattern":"p","paths":["a","b"]}"#, r#"grep: /p/ in ["a","b"]"#, "", 0),
-    ("Grep", r#"{"pattern":"p","output_mode":"count"}"#, "Grep: /p/ in .", "", 0),
-    ("find", r#"{"pattern":"*.rs"}"#, "find: *.rs in .", "", 0),
-    ("Glob", r#"{"pattern":"*.rs","path":"src"}"#, "Glob: *.rs in src", "", 0),
-    ("ls", "{}", "ls: .", "", 0),
-    ("LS", r#"{"path":"src"}"#, "LS: src", "", 0),
-    ("web_search", r#"{"query":"rust","n":1}"#, r#"web_search: {"query":"rust","n":1}"#, "", 0),
-    ("novel", "", "novel", "", 0),
-    ("write", r#"{"path":["a"],"content":1}"#, r#"write: ["a"]"#, "", 0),
-];
+/// Calls in the dialects of pi, oh-my-pi and Claude Code, which every face is tried with: the subject, the files (`*` marks a
+/// change) and the number of changes.
+const CALLS: &str = include_str!("../../../../conformance/faces/calls.json");
 
 #[test]
 fn a_call_is_one_picture_in_every_dialect() {
-    for (name, arguments, line, files, changes) in CALLS {
-        let view = view(name, arguments);
+    for case in Json::parse(CALLS).unwrap().items() {
+        let text = |name: &str| case.str(name).unwrap().into_owned();
+        let given = case.get("given").unwrap().text();
+        let name = text("name");
+        let view = view(&name, given);
         let mark = |file: CallFile| format!("{}{}", file.path, if file.is_change { "*" } else { "" });
-        let named: Vec<_> = view.files().into_iter().map(mark).collect();
-        assert_eq!((view.line(200).as_str(), named.join(" ").as_str()), (line, files), "{name} {arguments}");
-        assert_eq!(view.changes().len(), changes, "{name} {arguments}");
+        let files: Vec<_> =
+            case.get("files").unwrap().items().map(|file| file.as_str().unwrap().into_owned()).collect();
+        assert_eq!(view.files().into_iter().map(mark).collect::<Vec<_>>(), files, "{name} {given}");
+        assert_eq!(view.line(200), format!("{name}: {}", text("subject")), "{given}");
+        assert_eq!(view.changes().len().to_string(), case.get("changes").unwrap().text(), "{name} {given}");
     }
+    assert_eq!(view("novel", "").line(200), "novel", "no arguments yet");
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! Tests of the whole front end: messages in, terminal screens out.
 
 mod conversation;
+mod faces;
 mod hostile;
 mod overlays;
 mod pager;
