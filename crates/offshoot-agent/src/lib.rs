@@ -44,6 +44,7 @@ mod guarded_extensions;
 mod request_hooks;
 mod spending;
 mod setup;
+pub mod operate;
 pub mod command;
 pub mod stats;
 pub mod forecast;

@@ -1,21 +1,23 @@
 //! What every command works with: the terminal, the environment, the store, and how sessions are opened.
 
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use offshoot_agent::WorkFolders;
 use offshoot_catalogue::Catalogue;
-use offshoot_session::clock::{Clock as _, FixedClock, Millis, SystemClock};
+use offshoot_session::clock::{Clock as _, Millis, SystemClock};
 use offshoot_session::entry::Source as _;
 use offshoot_session::entry_name::short_ids;
 use offshoot_session::error::{Code, Diagnostic, Severity};
 use offshoot_session::id::EntryId;
 use offshoot_session::list::SessionInfo;
 use offshoot_session::session::{Durability, Options, Session, SpillPolicy};
-use offshoot_session::store::{DirStore, Flavour, Progress, Root, Scope, Store as _};
+use offshoot_session::store::{DirStore, Flavour, Progress, Root, Scope};
 use offshoot_session::tree::NodeIx;
 use offshoot_settings::{Layers, Settings};
+
+use offshoot_workspace::{NoModels, Note, Place, PlaceOptions, ReadProgress};
 
 use crate::config::Environment;
 use crate::config::settings::SettingsFiles;
@@ -104,11 +106,34 @@ impl App {
         scope: Scope<'_>,
         progress: Progress<'_>,
     ) -> Result<(Vec<SessionInfo>, Vec<Diagnostic>)> {
-        match self.catalogue().filter(|_| !scope.with_text) {
-            // The real clock: it is compared with file times.
-            Some(catalogue) => Ok(catalogue.list(store, scope.cwd, SystemClock.now(), progress)?),
-            None => Ok(store.list(scope, progress)?),
-        }
+        self.place().list(store, scope, progress).map_err(|failure| CommandError::of_operation(failure, None))
+    }
+
+    /// Where operations run.
+    pub(crate) fn place(&self) -> Place {
+        let ui = self.ui.clone();
+        let progress = move || -> ReadProgress {
+            let bar = Mutex::new(ui.progress("reading"));
+            Box::new(move |done, total| {
+                let mut bar = bar.lock().unwrap_or_else(PoisonError::into_inner);
+                bar.at(usize::try_from(done).unwrap_or(usize::MAX), usize::try_from(total).unwrap_or(usize::MAX));
+            })
+        };
+        Place::new(PlaceOptions {
+            cwd: self.environment.cwd.clone(),
+            home: self.environment.home.clone(),
+            // Without a store the operation that needs one says so.
+            store: self.store().ok(),
+            catalogue: self.catalogue(),
+            index: self.index_folder(),
+            spill: self.environment.spill.clone(),
+            turns: self.environment.turns(),
+            durability: self.durability,
+            lock_wait: self.lock_wait(),
+            now: self.environment.now,
+            progress: Arc::new(progress),
+            next_request: Arc::new(NoModels),
+        })
     }
 
     /// The name of a fork that goes to this folder, with a suffix that none of the folder's newest sessions has.
@@ -147,37 +172,17 @@ impl App {
     }
 
     pub(crate) fn options(&self) -> Options {
-        let bar = Mutex::new(self.ui.progress("reading"));
-        let progress = move |done: u64, total: u64| {
-            let mut bar = bar.lock().unwrap_or_else(PoisonError::into_inner);
-            bar.at(usize::try_from(done).unwrap_or(usize::MAX), usize::try_from(total).unwrap_or(usize::MAX));
-        };
-        let options = Options {
-            index: self.index_folder(),
-            progress: Some(Box::new(progress)),
-            spill: self.environment.spill.clone(),
-            turns: self.environment.turns(),
-            spill_policy: self.spill_policy,
-            durability: self.durability,
-            lock_wait: self.lock_wait(),
-            ..Options::default()
-        };
-        match self.environment.now {
-            Some(now) => Options { clock: Box::new(FixedClock(now)), ..options },
-            None => options,
-        }
+        self.place().opening(self.spill_policy)
     }
 
     /// Opens a session file. If the file does not show its dialect, its folder decides.
     pub(crate) fn open_file(&self, file: &Path) -> Result<Session> {
-        Ok(Session::open(file, self.options_for(file))?)
+        let opened = self.place().open_file(file, self.spill_policy);
+        opened.map_err(|failure| CommandError::of_operation(failure, None))
     }
 
     pub(crate) fn options_for(&self, file: &Path) -> Options {
-        match self.store() {
-            Ok(store) => store.options_for(file, self.options()),
-            Err(_) => self.options(),
-        }
+        self.place().options_for(file, self.spill_policy)
     }
 
     pub(crate) fn folder_of(&self, session: &Session) -> PathBuf {
@@ -229,6 +234,17 @@ impl App {
         let is_waiting = |told: &&Diagnostic| matches!(told.code, Code::Spilled | Code::Diverged);
         let told: Vec<Diagnostic> = session.diagnostics().iter().filter(is_waiting).cloned().collect();
         self.report_all(&with_short_ids(session, told), given);
+    }
+
+    /// Says what an operation told beside its result.
+    pub(crate) fn tell(&self, notes: &[Note], session: &str) {
+        for note in notes {
+            match note {
+                Note::Told(text) => self.ui.note(text),
+                Note::Warning(text) => self.ui.warning(text),
+                Note::Odd(diagnostics) => self.report_all(diagnostics, session),
+            }
+        }
     }
 
     pub(crate) fn report(&self, session: &Session, given: &str) {

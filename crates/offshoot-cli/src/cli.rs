@@ -2,6 +2,7 @@
 
 mod help;
 mod pi_flags;
+mod rows;
 mod read;
 
 use std::cell::LazyCell;
@@ -19,12 +20,12 @@ use offshoot_session::text::clean_lines;
 use crate::app::App;
 use crate::commands::{
     append, branches, check, compact, compare, completions, config, context, doctor, entry, export, fork, import,
-    install, label, list, man, merge, migrate, models, name, packages, pick, pop, remove, repair, show, switch, tail,
-    trash, tree, undo, update,
+    install, list, man, merge, migrate, models, packages, pick, pop, remove, repair, show, switch, tail, trash, tree,
+    update,
 };
 use crate::config::Environment;
 use crate::config::settings::session_dir;
-use crate::error::{CommandError, FailureKind, Result};
+use crate::error::{CommandError, FailureKind, Result, exit_code};
 use crate::known_flags::KnownFlags;
 use crate::registered::Registered;
 use crate::trust::RunTrust;
@@ -94,10 +95,7 @@ pub(crate) enum Command {
     Compare(compare::Args),
     Pick(pick::Args),
     Merge(merge::Args),
-    Undo(undo::Args),
     Compact(compact::Args),
-    Label(label::Args),
-    Name(name::Args),
     Trash(trash::Args),
     Fork(fork::Args),
     Export(export::Args),
@@ -138,10 +136,7 @@ impl Command {
             Self::Compare(args) => compare::run(app, args),
             Self::Pick(args) => pick::run(app, args),
             Self::Merge(args) => merge::run(app, args),
-            Self::Undo(args) => undo::run(app, args),
             Self::Compact(args) => compact::run(app, args),
-            Self::Label(args) => label::run(app, args),
-            Self::Name(args) => name::run(app, args),
             Self::Trash(args) => trash::run(app, args),
             Self::Fork(args) => fork::run(app, args),
             Self::Export(args) => export::run(app, args),
@@ -170,6 +165,8 @@ impl Task {
     fn spill_policy(&self) -> SpillPolicy {
         match self {
             Self::Conversation(_) => SpillPolicy::Everything,
+            // Its row says it.
+            Self::Operation(_) => SpillPolicy::default(),
             Self::Command(command) => match command.as_ref() {
                 Command::Chat(_) | Command::Api(_) | Command::Append(_) => SpillPolicy::Everything,
                 _ => SpillPolicy::Temporary,
@@ -228,6 +225,7 @@ pub(crate) fn run(arguments: &[OsString]) -> ExitCode {
     let ran = match durability {
         Ok(_) => line.task.and_then(|task| match task {
             Task::Command(command) => command.run(&app),
+            Task::Operation(operation) => operation.run(&app),
             Task::Conversation(args) => run_agent(&app, &args),
         }),
         Err(error) => Err(CommandError::usage(format!("OFFSHOOT_DURABILITY: {error}"))),
@@ -237,7 +235,7 @@ pub(crate) fn run(arguments: &[OsString]) -> ExitCode {
         Err(error) => {
             tell_programs(&app.ui, arguments, &error);
             app.ui.error(&error);
-            ExitCode::from(error.kind.code())
+            ExitCode::from(exit_code(error.kind))
         }
     }
 }
@@ -263,7 +261,7 @@ fn refused(
     match printed {
         Err(failed) if failed.kind != FailureKind::ClosedPipe => {
             ui.error(&failed);
-            ExitCode::from(failed.kind.code())
+            ExitCode::from(exit_code(failed.kind))
         }
         _ => ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2)),
     }

@@ -18,6 +18,7 @@ use offshoot_session::clock::{Millis, parse_iso};
 use offshoot_session::store::{Flavour, Root};
 use offshoot_tui::terminal::{Capabilities, detect};
 use offshoot_tui::theme::Background;
+use offshoot_workspace::expand_home;
 
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Environment {
@@ -88,7 +89,7 @@ impl Environment {
 
     /// A path that a person wrote: `~` and what begins with `~/` is in the home directory, and all else is exactly what it says.
     pub(crate) fn path(&self, given: impl Into<OsString>) -> PathBuf {
-        expand(given.into(), self.home.as_deref())
+        expand_home(given.into(), self.home.as_deref())
     }
 
     /// The same as a whole path.
@@ -212,14 +213,14 @@ fn clipboard(env: Env<'_>) -> Vec<ClipboardTool> {
 
 fn pi_root(env: Env<'_>, home: Option<&Path>) -> Option<Root> {
     if let Some(folder) = env("PI_CODING_AGENT_SESSION_DIR") {
-        return Some(Root::new(expand(folder, home), Flavour::Flat));
+        return Some(Root::new(expand_home(folder, home), Flavour::Flat));
     }
     Some(Root::new(pi_folder(env, home)?.join("sessions"), Flavour::Pi))
 }
 
 fn pi_folder(env: Env<'_>, home: Option<&Path>) -> Option<PathBuf> {
     match env("PI_CODING_AGENT_DIR") {
-        Some(folder) => Some(expand(folder, home)),
+        Some(folder) => Some(expand_home(folder, home)),
         None => Some(home?.join(".pi/agent")),
     }
 }
@@ -227,7 +228,7 @@ fn pi_folder(env: Env<'_>, home: Option<&Path>) -> Option<PathBuf> {
 /// oh-my-pi's root. A profile takes precedence over the folder in the environment; without either, its folder under
 /// `XDG_DATA_HOME` is used if it exists.
 fn omp_root(env: Env<'_>, profile: Option<String>, home: Option<&Path>, temp: &Path) -> Option<Root> {
-    let named = env("PI_CODING_AGENT_DIR").filter(|_| profile.is_none()).map(|folder| expand(folder, home));
+    let named = env("PI_CODING_AGENT_DIR").filter(|_| profile.is_none()).map(|folder| expand_home(folder, home));
     let agent = match named {
         Some(agent) => agent,
         None => {
@@ -270,14 +271,6 @@ fn named_by(env: Env<'_>, root: &Root) -> &'static str {
         value => value.is_some(),
     };
     names.iter().find(counts).copied().unwrap_or("default")
-}
-
-fn expand(path: OsString, home: Option<&Path>) -> PathBuf {
-    let path = PathBuf::from(path);
-    match (path.strip_prefix("~"), home) {
-        (Ok(rest), Some(home)) => home.join(rest),
-        _ => path,
-    }
 }
 
 #[cfg(test)]

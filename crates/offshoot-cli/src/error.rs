@@ -10,39 +10,23 @@ use offshoot_agent::error::AgentError;
 use offshoot_agent::model::KeyError;
 use offshoot_session::error::{Conflict, Error};
 use offshoot_session::text::shell_word as quoted;
+pub(crate) use offshoot_workspace::FailureKind;
+use offshoot_workspace::{Failure, Hint, NextStep};
 
 pub(crate) type Result<T> = std::result::Result<T, CommandError>;
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum FailureKind {
-    Failed,
-    /// The command line or the input is invalid.
-    Usage,
-    NotFound,
-    /// A session file is damaged, or a file is not a session.
-    Damaged,
-    Conflict,
-    Model,
-    /// A limit of the run was reached.
-    Limit,
-    Stopped,
-    /// The reader of the output has gone: not an error.
-    ClosedPipe,
-}
-
-impl FailureKind {
-    pub(crate) fn code(self) -> u8 {
-        match self {
-            Self::ClosedPipe => 0,
-            Self::Failed => 1,
-            Self::Usage => 2,
-            Self::NotFound => 3,
-            Self::Damaged => 4,
-            Self::Conflict => 5,
-            Self::Model => 6,
-            Self::Limit => 7,
-            Self::Stopped => 130,
-        }
+/// The exit code of a failure.
+pub(crate) fn exit_code(kind: FailureKind) -> u8 {
+    match kind {
+        FailureKind::ClosedPipe => 0,
+        FailureKind::Failed => 1,
+        FailureKind::Usage => 2,
+        FailureKind::NotFound => 3,
+        FailureKind::Damaged => 4,
+        FailureKind::Conflict => 5,
+        FailureKind::Model => 6,
+        FailureKind::Limit => 7,
+        FailureKind::Stopped => 130,
     }
 }
 
@@ -162,6 +146,43 @@ fn from_system(error: &Error, source: &io::Error) -> CommandError {
     CommandError { message: error.to_string(), ..CommandError::io("", source) }
 }
 
+impl CommandError {
+    /// The failure of an operation on the session that was named so.
+    pub(crate) fn of_operation(failure: Failure, session: Option<&str>) -> Self {
+        let step = |next: &NextStep| spelled(next, session);
+        let hint = |hint: &Hint| match hint {
+            Hint::Step(next) => step(next),
+            Hint::Text(text) => text.clone(),
+        };
+        let hints: Vec<String> = failure.hints().iter().map(hint).collect();
+        let mut error = match failure {
+            Failure::Session(error, hints) if hints.is_empty() => return Self::from(&error),
+            // What helps here stands in place of what helps in general.
+            Failure::Session(error, _) => Self { hints: Vec::new(), ..Self::from(&error) },
+            Failure::Agent(error) => return Self::from(&error),
+            Failure::Refused { kind, why, causes, .. } => Self { causes, ..Self::new(kind, why) },
+            Failure::Misuse(misuse) => Self::usage(misuse.to_string()),
+            Failure::Stopped => Self::new(FailureKind::Stopped, failure.to_string()),
+        };
+        error.hints.extend(hints);
+        error
+    }
+}
+
+/// A next step as one types it in a shell.
+pub(crate) fn spelled(next: &NextStep, session: Option<&str>) -> String {
+    let words = session.into_iter().chain(next.with.iter().map(String::as_str)).map(quoted);
+    let line: Vec<String> = ["offshoot".to_owned(), next.operation.to_owned()].into_iter().chain(words).collect();
+    format!("`{}` {}", line.join(" "), next.says)
+}
+
+impl From<CommandError> for Failure {
+    fn from(error: CommandError) -> Self {
+        let CommandError { kind, message, causes, hints, .. } = error;
+        Self::Refused { kind, why: message, causes, hints: hints.into_iter().map(Hint::Text).collect() }
+    }
+}
+
 impl From<AgentError> for CommandError {
     fn from(error: AgentError) -> Self {
         Self::from(&error)
@@ -236,10 +257,10 @@ mod tests {
         let code = |error: Error| CommandError::from(AgentError::NotWritten(error.into())).of("the agent had to stop");
         let path = std::path::PathBuf::from("s.jsonl");
         let locked = code(Error::Locked { path, by: vec![7], waited: std::time::Duration::from_secs(1) });
-        assert_eq!((locked.kind.code(), locked.message.as_str()), (5, "the agent had to stop"));
+        assert_eq!((exit_code(locked.kind), locked.message.as_str()), (5, "the agent had to stop"));
         assert_eq!((locked.causes.len(), locked.hints.len()), (1, 1));
-        assert_eq!(code(Error::EntryNotFound { id: "x".to_owned() }).kind.code(), 3);
-        assert_eq!(CommandError::from(AgentError::Ended).kind.code(), 1);
+        assert_eq!(exit_code(code(Error::EntryNotFound { id: "x".to_owned() }).kind), 3);
+        assert_eq!(exit_code(CommandError::from(AgentError::Ended).kind), 1);
     }
 
     #[test]
@@ -252,6 +273,6 @@ mod tests {
 
     #[test]
     fn a_closed_pipe_is_no_failure() {
-        assert_eq!(CommandError::from(io::Error::from(io::ErrorKind::BrokenPipe)).kind.code(), 0);
+        assert_eq!(exit_code(CommandError::from(io::Error::from(io::ErrorKind::BrokenPipe)).kind), 0);
     }
 }

@@ -18,7 +18,6 @@ mod packages;
 mod theme_files;
 mod new_file;
 mod select;
-mod selections;
 mod originals;
 mod failures;
 mod models;

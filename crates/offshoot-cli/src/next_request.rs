@@ -7,10 +7,31 @@ use offshoot_session::session::Session;
 use offshoot_session::text::{counted, dollars, grouped};
 use offshoot_session::tree::NodeIx;
 
+use offshoot_workspace::NextRequest;
+
 use crate::agent::overhead;
 use crate::app::App;
 use crate::error::Result;
 use crate::models::{ModelArgs, ModelTable, ModelWishes, WithoutKey};
+
+/// The next request with the model that the session would continue with.
+pub(crate) struct RequestOfApp(pub(crate) App);
+
+impl NextRequest for RequestOfApp {
+    fn forecast(
+        &self,
+        session: &Session,
+        target: Option<NodeIx>,
+        more_tokens: u64,
+    ) -> offshoot_workspace::Result<RequestForecast> {
+        Ok(after(&self.0, session, target, more_tokens)?)
+    }
+
+    fn window(&self, session: &Session) -> offshoot_workspace::Result<Option<(u64, u64)>> {
+        let Some(window) = ModelTable::window_of(&self.0, session) else { return Ok(None) };
+        Ok(Some((window, overhead(&self.0, session)?)))
+    }
+}
 
 /// The forecast of the next request from a place, for the model that the session would continue with, whether or not
 /// it has a key.

@@ -16,6 +16,7 @@ const EDGES: &[(&str, &[&str])] = &[
     ("offshoot-extensions", &["offshoot-session", "offshoot-agent"]),
     ("offshoot-settings", &["offshoot-session", "offshoot-agent"]),
     ("offshoot-packages", &["offshoot-session", "offshoot-agent"]),
+    ("offshoot-workspace", &["offshoot-session", "offshoot-catalogue", "offshoot-agent"]),
     ("offshoot-tui", &["offshoot-session", "offshoot-agent", "offshoot-settings"]),
     (
         "offshoot-cli",
@@ -28,6 +29,7 @@ const EDGES: &[(&str, &[&str])] = &[
             "offshoot-extensions",
             "offshoot-settings",
             "offshoot-tui",
+            "offshoot-workspace",
         ],
     ),
     ("xtask", &[]),
@@ -92,7 +94,7 @@ fn check_manifest(path: &str, text: &str) -> Vec<Finding> {
             findings.push(Finding::about(
                 path,
                 format!(
-                    "`{name}` may not depend on `{dependency}`: the arrow is cli -> tui -> settings -> agent -> session"
+                    "`{name}` may not depend on `{dependency}`: the arrow is cli -> tui, workspace -> settings -> agent -> session"
                 ),
             ));
         }

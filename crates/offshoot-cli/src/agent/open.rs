@@ -11,7 +11,6 @@ use offshoot_session::text::spell_name;
 use super::Args;
 use crate::app::{App, quoted};
 use crate::error::{CommandError, FailureKind, Result};
-use crate::select;
 
 /// Reports the session's diagnostics, and continues the session in its folder or in the one of `--session-folder`.
 pub(crate) fn enter_folder(app: &App, args: &Args, session: &mut Session) -> Result<()> {
@@ -23,7 +22,7 @@ pub(crate) fn enter_folder(app: &App, args: &Args, session: &mut Session) -> Res
 
 /// The session as the command line names it.
 fn session_name(args: &Args) -> &str {
-    args.session.as_deref().or(args.fork.as_deref()).unwrap_or(select::LATEST)
+    args.session.as_deref().or(args.fork.as_deref()).unwrap_or(offshoot_workspace::LATEST)
 }
 
 fn folder_refused(given: &str, refusal: &FolderRefusal) -> CommandError {
@@ -51,7 +50,7 @@ pub(crate) fn open(app: &App, args: &Args) -> Result<Session> {
         return Ok(Session::in_memory(&new, app.options())?);
     }
     if let Some(given) = &args.session {
-        if select::is_path(given) {
+        if offshoot_workspace::is_path(given) {
             let file = app.environment.path(given);
             app.note_opened(&file);
             return Ok(Session::open_or_create(&file, &new, app.options_for(&file))?);
@@ -62,7 +61,7 @@ pub(crate) fn open(app: &App, args: &Args) -> Result<Session> {
     }
     let store = app.store()?;
     let same_id = match &args.session_id {
-        Some(id) => select::session_of_id(app, &store, id)?,
+        Some(id) => app.session_of_id(id)?,
         None => None,
     };
     if let Some(given) = &args.fork {

@@ -12,12 +12,13 @@ use clap::{ArgMatches, CommandFactory as _, FromArgMatches as _, Parser, Subcomm
 use offshoot_settings::nearest::nearest;
 
 use super::pi_flags::{extension_flags, translated};
+use super::rows::{TypedOperation, with_operations};
 use super::{Command, Global, help};
 
 use crate::agent;
 use crate::error::{CommandError, Result};
 use crate::known_flags::KnownFlags;
-use crate::select::is_path;
+use offshoot_workspace::is_path;
 
 /// The command line without its commands.
 #[derive(Debug, Parser)]
@@ -40,6 +41,7 @@ pub(super) struct CommandLine {
 #[derive(Debug)]
 pub(super) enum Task {
     Command(Box<Command>),
+    Operation(TypedOperation),
     Conversation(Box<agent::Args>),
 }
 
@@ -52,7 +54,8 @@ enum Marked {
 
 /// The whole command line, with every command.
 pub(crate) fn command_line() -> clap::Command {
-    let all = Command::augment_subcommands(Conversation::command()).about(help::ABOUT).long_about(help::LONG_ABOUT);
+    let all = with_operations(Command::augment_subcommands(Conversation::command()));
+    let all = all.about(help::ABOUT).long_about(help::LONG_ABOUT);
     all.override_usage("offshoot [OPTIONS] [PROMPT]\n       offshoot COMMAND …")
 }
 
@@ -166,6 +169,11 @@ fn command(matches: &ArgMatches, name: &str) -> std::result::Result<Result<Task>
         return Ok(Err(error
             .hint(format!("`offshoot {name} --help` lists the options of the command"))
             .hint("a prompt that begins with a command's name needs `-p` before it, or quotes")));
+    }
+    if let Some((name, matches)) = matches.subcommand()
+        && let Some(operation) = TypedOperation::of(name, matches)
+    {
+        return Ok(Ok(Task::Operation(operation)));
     }
     match Command::from_arg_matches(matches)? {
         Command::Chat(args) => Ok(checked(*args, Marked::Yes)),

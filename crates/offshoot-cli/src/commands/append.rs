@@ -115,7 +115,7 @@ pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
 fn check(app: &App, args: &Args) -> Result<()> {
     let given = args.session.as_deref().unwrap_or_default();
     // The path of a file that does not exist begins a session.
-    let is_new = select::is_path(given) && !app.environment.path(given).exists();
+    let is_new = offshoot_workspace::is_path(given) && !app.environment.path(given).exists();
     let session = if is_new { None } else { Some(app.open(given)?) };
     if let (Some(parent), Some(session)) = (&args.parent, &session) {
         select::entry_to_write(app, session, parent)?;
@@ -256,7 +256,7 @@ fn open(app: &App, args: &Args) -> Result<Session> {
             app.check_cwd()?;
             Ok(app.store()?.create(&new, app.options())?)
         }
-        Some(given) if select::is_path(given) => {
+        Some(given) if offshoot_workspace::is_path(given) => {
             let file = app.environment.path(given);
             if file.is_relative() {
                 app.check_cwd()?;

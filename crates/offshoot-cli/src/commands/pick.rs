@@ -17,10 +17,10 @@ use super::switch::place;
 use crate::app::{App, quoted};
 use crate::error::{CommandError, Result};
 use crate::next_request::{self, sizes, with_forecast};
-use crate::selections::Selecting;
 use crate::ui::columns::{Align, Column, Table};
 use crate::ui::style::{DIM, MARK, PLAIN, Painted};
 use crate::{bring_back, select};
+use offshoot_workspace::Selecting;
 
 /// Copy entries of another branch, or of another session, to the end of this one
 ///

@@ -12,9 +12,10 @@ use offshoot_session::repair::{Action, Plan, RepairStep, Repaired, plan};
 use offshoot_session::session::Session;
 use offshoot_session::text::{counted, one_line};
 
+use offshoot_workspace::is_path;
+
 use crate::app::{App, quoted};
 use crate::error::{CommandError, FailureKind, Result};
-use crate::select::is_path;
 use crate::ui::style::{BOLD, DIM, Painted, WARNING};
 
 /// Remove from a session the lines that are not entries

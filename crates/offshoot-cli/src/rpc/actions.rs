@@ -23,7 +23,7 @@ use crate::commands::export;
 use crate::error::{CommandError, FailureKind, Result};
 use crate::models::{level_of, next_of};
 use crate::select;
-use crate::selections::Selecting;
+use offshoot_workspace::Selecting;
 
 pub(super) async fn set_model(server: &RpcServer, provider: String, id: String) -> Answered {
     let usable = server.models().await?.usable();

@@ -26,7 +26,7 @@ use super::snapshots;
 use crate::error::{CommandError, FailureKind, Result};
 use crate::originals::{find_elsewhere, not_here};
 use crate::select;
-use crate::selections::Selecting;
+use offshoot_workspace::Selecting;
 
 pub(super) async fn pick(context: &JobContext, agent: &AgentSession, given: Vec<String>) -> Result<()> {
     drop(agent.refresh().await);

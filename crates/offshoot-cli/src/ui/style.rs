@@ -3,6 +3,7 @@
 use std::fmt;
 
 use anstyle::{AnsiColor, Style};
+use offshoot_workspace::Role;
 
 const fn color(color: AnsiColor) -> Style {
     Style::new().fg_color(Some(anstyle::Color::Ansi(color)))
@@ -25,6 +26,18 @@ pub(crate) const ID: Style = color(AnsiColor::Yellow);
 pub(crate) const DIM: Style = Style::new().dimmed();
 pub(crate) const BOLD: Style = Style::new().bold();
 pub(crate) const PLAIN: Style = Style::new();
+
+/// The style of a role.
+pub(crate) fn style_of(role: Role) -> Style {
+    match role {
+        Role::Plain => PLAIN,
+        Role::Dim => DIM,
+        Role::Bold => BOLD,
+        Role::Id => ID,
+        Role::Label => LABEL,
+        Role::Mark => MARK,
+    }
+}
 
 /// Text in a style; without escapes if it is empty or plain.
 pub(crate) struct Painted<'a>(pub(crate) Style, pub(crate) &'a str);

@@ -20,7 +20,7 @@ use crate::api::records::write_null;
 use crate::api::wire::{ApiFailure, MethodResult};
 use crate::bring_back::with_ids;
 use crate::plans;
-use crate::selections::Selecting;
+use offshoot_workspace::Selecting;
 
 type Planned = Result<HeldPlan, ApiFailure>;
 

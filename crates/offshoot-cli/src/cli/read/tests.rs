@@ -27,8 +27,9 @@ fn meaning(line: &str) -> String {
     match read.task {
         Ok(Task::Command(command)) => {
             let name = format!("{command:?}");
-            format!("command {}", name.split('(').next().unwrap_or_default())
+            format!("command {}", name.split('(').next().unwrap_or_default().to_lowercase())
         }
+        Ok(Task::Operation(operation)) => format!("command {}", operation.name()),
         Ok(Task::Conversation(args)) => {
             let how = if args.print { "print" } else { "talk" };
             let prompt = args.prompt_words().collect::<Vec<_>>().join(" ");
@@ -289,6 +290,9 @@ fn a_variable_gives_the_session_of_a_command_that_lacks_an_argument() {
         Ok(CommandLine { task: Ok(Task::Command(command)), .. }) => {
             format!("{command:?}").replace("Some(\"/s.jsonl\")", "\"/s.jsonl\"")
         }
+        Ok(CommandLine { task: Ok(Task::Operation(operation)), .. }) => {
+            format!("{operation:?}").replace("(\"session\", Text(\"/s.jsonl\"))", "session: \"/s.jsonl\"")
+        }
         Ok(_) => "no command".to_owned(),
         Err(error) => error.to_string().lines().next().unwrap_or_default().to_owned(),
     };
@@ -359,7 +363,7 @@ fn a_command_line_of_pi_works() {
     --no-themes --no-extensions --mode rpc
         talk <>
     --list-models opus
-        command Models
+        command models
     -p x --list-models
         refused: unexpected argument '--list-models' found
     x --list-models
@@ -367,9 +371,9 @@ fn a_command_line_of_pi_works() {
     -p list -nt
         print <list>
     --export s.jsonl
-        command Export
+        command export
     --export s.jsonl page.html
-        command Export
+        command export
     --system-prompt a.md --system-prompt b --append-system-prompt c -p x
         print <x>
     -p -- -nc

@@ -24,8 +24,8 @@ use super::is_harmless;
 use super::typed::TypedLine;
 use crate::app::App;
 use crate::models::ModelTable;
-use crate::select::{LATEST, is_path, known_session};
 use crate::ui::when;
+use offshoot_workspace::{LATEST, is_path, known_session};
 
 /// How many sessions, and how many entries, are offered.
 const SESSIONS: usize = 200;

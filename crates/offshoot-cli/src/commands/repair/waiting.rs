@@ -9,10 +9,11 @@ use offshoot_session::text::{counted, one_line};
 use offshoot_session::transcript::Item;
 
 use super::Args;
+use offshoot_workspace::is_path;
+
 use crate::app::App;
 use crate::error::{CommandError, FailureKind, Result};
 use crate::new_file::check_free;
-use crate::select::is_path;
 use crate::spills::{Spill, spills};
 use crate::transcript::first_words;
 use crate::ui::style::{BOLD, DIM, ID, Painted};

@@ -8,14 +8,16 @@ use offshoot_session::session::Session;
 use offshoot_session::tree::NodeIx;
 
 /// Where selections are looked up.
-pub(crate) struct Selecting<'a, E> {
-    pub(crate) here: &'a Session,
+#[expect(missing_debug_implementations, reason = "it holds a closure")]
+pub struct Selecting<'a, E> {
+    /// The session that gets the entries.
+    pub here: &'a Session,
     /// The session that has the entries, if it is another one.
-    pub(crate) from: Option<&'a Session>,
+    pub from: Option<&'a Session>,
     /// The entry below which they go.
-    pub(crate) onto: Option<NodeIx>,
+    pub onto: Option<NodeIx>,
     /// Finds the entry of a name in the session that has them.
-    pub(crate) find: &'a dyn Fn(&str) -> Result<NodeIx, E>,
+    pub find: &'a dyn Fn(&str) -> Result<NodeIx, E>,
 }
 
 impl<E: From<Error>> Selecting<'_, E> {
@@ -23,11 +25,19 @@ impl<E: From<Error>> Selecting<'_, E> {
         self.from.unwrap_or(self.here)
     }
 
-    pub(crate) fn turn(&self, given: &str) -> Result<Vec<NodeIx>, E> {
+    /// The entries of the turn at or above an entry.
+    ///
+    /// # Errors
+    /// There is no such entry.
+    pub fn turn(&self, given: &str) -> Result<Vec<NodeIx>, E> {
         Ok(turn(self.from().tree(), (self.find)(given)?, self.from().leaf())?)
     }
 
-    pub(crate) fn entries(&self, given: &str) -> Result<Vec<NodeIx>, E> {
+    /// The entries of ENTRY or A..B.
+    ///
+    /// # Errors
+    /// There is no such entry, or nothing lies between the two.
+    pub fn entries(&self, given: &str) -> Result<Vec<NodeIx>, E> {
         // A label may contain two dots.
         let whole = (self.find)(given);
         let Some((after, to)) = given.split_once("..").filter(|_| whole.is_err()) else { return Ok(vec![whole?]) };

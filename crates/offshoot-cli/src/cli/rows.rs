@@ -1,0 +1,170 @@
+//! The table of operations as commands: their options, what was given, and how an outcome is printed. Knows no particular
+//! operation.
+
+use std::io::Write as _;
+use std::sync::Arc;
+
+use clap::builder::PossibleValuesParser;
+use clap::parser::ValueSource;
+use clap::{ArgAction, ArgMatches};
+use offshoot_workspace::{
+    Arg, ArgForm, ArgKind, ArgValue, Effect, Failure, Given, Line, OPERATIONS, Outcome, Output, Row, Runner,
+    TableColumn, Words, WordsBlock, WordsTable, find_operation,
+};
+
+use crate::app::App;
+use crate::error::{CommandError, Result, spelled};
+use crate::next_request::RequestOfApp;
+use crate::ui::columns::{Align, Column, Table};
+use crate::ui::style::{Painted, style_of};
+
+const JSON: &str = "json";
+const DRY_RUN: &str = "dry_run";
+const SESSION: &str = "session";
+
+/// The command line with a command for each operation.
+pub(super) fn with_operations(all: clap::Command) -> clap::Command {
+    OPERATIONS.iter().fold(all, |all, row| all.subcommand(command(row)))
+}
+
+fn command(row: &'static Row) -> clap::Command {
+    let about = &row.about;
+    let command = clap::Command::new(about.name)
+        .about(about.title)
+        .long_about(format!("{}\n\n{}", about.title, about.says))
+        .after_help(about.examples)
+        .visible_aliases(about.aliases);
+    let mut command = row.args.iter().fold(command, |command, arg| command.arg(argument(arg)));
+    if let Effect::Writes { dry_run, .. } = about.effect {
+        command = command.arg(clap::Arg::new(DRY_RUN).long("dry-run").help(dry_run).action(ArgAction::SetTrue));
+    }
+    command.arg(clap::Arg::new(JSON).long(JSON).help("Print JSON").action(ArgAction::SetTrue))
+}
+
+fn argument(arg: &'static Arg) -> clap::Arg {
+    let says = arg.says.iter().map(|line| line.trim()).collect::<Vec<_>>().join("\n");
+    let long = arg.name.replace('_', "-");
+    let mut made = clap::Arg::new(arg.name)
+        .help(says)
+        .conflicts_with_all(arg.conflicts)
+        .requires_all(arg.requires.iter().copied())
+        .required(arg.is_needed);
+    made = match arg.form {
+        ArgForm::Positional => made.value_name(arg.name.to_uppercase()),
+        ArgForm::Option { value, short } => short.into_iter().fold(made.long(long).value_name(value), clap::Arg::short),
+        ArgForm::Flag => made.long(long).action(ArgAction::SetTrue),
+    };
+    if arg.is_many {
+        made = made.action(ArgAction::Append);
+        if arg.form == ArgForm::Positional {
+            made = made.num_args(1..);
+        }
+        made = arg.unless.iter().fold(made, |made, other| made.required_unless_present(*other));
+    }
+    match arg.kind {
+        ArgKind::Word(words) => made.value_parser(PossibleValuesParser::new(words)),
+        ArgKind::Number => made.value_parser(clap::value_parser!(u64)),
+        ArgKind::Session | ArgKind::Entry | ArgKind::EntryRange | ArgKind::Text | ArgKind::Folder | ArgKind::Flag => {
+            made
+        }
+    }
+}
+
+/// An operation as it was typed.
+#[derive(Debug)]
+pub(crate) struct TypedOperation {
+    row: &'static Row,
+    given: Given,
+    is_dry: bool,
+    is_json: bool,
+}
+
+impl TypedOperation {
+    /// The operation of a command's name, with what was typed for it; `None` if it is no operation.
+    pub(super) fn of(name: &str, matches: &ArgMatches) -> Option<Self> {
+        let row = find_operation(name)?;
+        let is_writing = matches!(row.about.effect, Effect::Writes { .. });
+        Some(Self {
+            row,
+            given: given(row, matches),
+            is_dry: is_writing && matches.get_flag(DRY_RUN),
+            is_json: matches.get_flag(JSON),
+        })
+    }
+
+    #[cfg(test)]
+    pub(super) fn name(&self) -> &'static str {
+        self.row.about.name
+    }
+
+    pub(super) fn run(self, app: &App) -> Result<()> {
+        let session = self.given.text(SESSION).map(str::to_owned);
+        let place = app.place().with_next_request(Arc::new(RequestOfApp(app.clone())));
+        let runner = Runner { place: place.clone(), summarise: &|_, _| Err(Failure::Stopped) };
+        let outcome = runner.run(self.row, self.given, self.is_dry);
+        let named = session.as_deref().unwrap_or_default();
+        app.tell(&place.take_notes(), named);
+        let outcome = outcome.map_err(|failure| CommandError::of_operation(failure, session.as_deref()))?;
+        let output = match outcome {
+            Outcome::Nothing { why, .. } if !self.is_json => return app.ui.nothing_to_do(&painted(&why)),
+            Outcome::Nothing { output, .. } | Outcome::Done(output) => output,
+        };
+        if self.is_json {
+            let mut out = app.ui.raw();
+            output.json(&mut out)?;
+            writeln!(out)?;
+            return Ok(out.finish()?);
+        }
+        say(app, output.as_ref(), session.as_deref())
+    }
+}
+
+fn given(row: &'static Row, matches: &ArgMatches) -> Given {
+    let mut given = Given::default();
+    for arg in row.args {
+        if matches.value_source(arg.name) != Some(ValueSource::CommandLine) {
+            continue;
+        }
+        let value = match (arg.kind, arg.is_many) {
+            (ArgKind::Flag, _) => Some(ArgValue::Flag),
+            (ArgKind::Number, _) => matches.get_one::<u64>(arg.name).copied().map(ArgValue::Number),
+            (_, true) => matches.get_many::<String>(arg.name).map(|all| ArgValue::Many(all.cloned().collect())),
+            (_, false) => matches.get_one::<String>(arg.name).cloned().map(ArgValue::Text),
+        };
+        value.into_iter().for_each(|value| given.put(arg.name, value));
+    }
+    given
+}
+
+fn say(app: &App, output: &dyn Output, session: Option<&str>) -> Result<()> {
+    let mut words = Words::default();
+    output.words(&mut words);
+    let mut out = if words.is_long { app.ui.paged() } else { app.ui.text() };
+    for block in &words.blocks {
+        match block {
+            WordsBlock::Line(line) => writeln!(out, "{}", painted(line))?,
+            WordsBlock::Table(table) => laid_out(table).write(&mut out, app.ui.width)?,
+        }
+    }
+    out.finish()?;
+    app.tell(&words.notes, session.unwrap_or_default());
+    words.next.iter().for_each(|next| app.ui.hint(&spelled(next, session)));
+    Ok(())
+}
+
+/// The line with its colours.
+pub(crate) fn painted(line: &Line) -> String {
+    line.0.iter().map(|(role, text)| Painted(style_of(*role), text).to_string()).collect()
+}
+
+fn laid_out(table: &WordsTable) -> Table {
+    let last = table.columns.len().saturating_sub(1);
+    let column = |(at, column): (usize, &TableColumn)| {
+        let align = if column.is_right { Align::Right } else { Align::Left };
+        let made = Column::new(column.title, align, style_of(column.role));
+        if at == last { made.last() } else { made }
+    };
+    let mut made = Table::new(table.columns.iter().enumerate().map(column).collect());
+    table.rows.iter().for_each(|(cells, role)| made.row(cells.iter().cloned(), style_of(*role)));
+    made
+}

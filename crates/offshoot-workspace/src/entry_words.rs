@@ -1,0 +1,35 @@
+//! An entry in a line: its short id and how it begins.
+
+use offshoot_session::entry::Source as _;
+use offshoot_session::entry_name::short_ids;
+use offshoot_session::kind::Kind;
+use offshoot_session::outline::entry_text;
+use offshoot_session::session::Session;
+use offshoot_session::stats::words;
+use offshoot_session::text::one_line;
+use offshoot_session::tree::NodeIx;
+
+use crate::failure::Result;
+use crate::words::{Line, Role};
+
+/// Names the entry, or the one above it that people see.
+///
+/// # Errors
+/// The session cannot be read.
+pub fn entry_line(session: &Session, ix: NodeIx) -> Result<Line> {
+    let tree = session.tree();
+    let is_seen = |ix: &NodeIx| !tree.node(*ix).is_leaf_marker() && tree.node(*ix).kind() != Kind::Label;
+    let ix = tree.ancestors(ix).find(is_seen).unwrap_or(ix);
+    let id = tree.node(ix).id().map_or(Ok("-".to_owned()), |id| short_id(session, id.as_str()))?;
+    let said = words(&session.entry(ix)?).map_or_else(|| entry_text(session, ix), Ok)?;
+    Ok(Line::of(Role::Id, one_line(&id, 40)).and(Role::Plain, format!("  {}", one_line(&said, 60))))
+}
+
+/// The shortest start of an entry's id that names it; see [`short_ids`].
+///
+/// # Errors
+/// The session cannot be read.
+pub fn short_id(session: &Session, id: &str) -> Result<String> {
+    let tree = session.tree();
+    Ok(short_ids(tree, tree.find(id))?.get(id).to_owned())
+}

@@ -1,0 +1,32 @@
+//! The operations on sessions: each is defined once, with typed input, plan, output, words and errors. The command line,
+//! RPC, slash commands and others are adapters of this table and add nothing.
+//!
+//! Modules stand in reading order, and each uses only those above it. Nothing here prints, reads the environment or knows a
+//! front end.
+
+#![warn(missing_docs)]
+
+mod given;
+mod words;
+mod failure;
+mod place;
+mod lookup;
+mod selecting;
+mod entry_words;
+mod operation;
+mod run;
+mod operations;
+
+pub use entry_words::{entry_line, short_id};
+pub use failure::{Failure, FailureKind, Hint, Result};
+pub use given::{
+    Arg, ArgForm, ArgKind, ArgValue, EntryName, EntryRange, Field, FolderName, Given, Input, Misuse, SessionName, Text,
+    check_given,
+};
+pub use lookup::{Access, LATEST, is_path, known_session};
+pub use operation::{About, Effect, Finished, Operation, Outcome, Output};
+pub use operations::{OPERATIONS, find_operation, label, name, undo};
+pub use place::{NextRequest, NoModels, Place, PlaceOptions, ReadProgress, expand_home};
+pub use run::{HeldRun, OutcomeWait, Row, Runner, Summarise};
+pub use selecting::Selecting;
+pub use words::{Line, NextStep, Note, Role, TableColumn, Words, WordsBlock, WordsTable};

@@ -1,0 +1,156 @@
+//! What an operation is. Knows no front end, and no particular operation.
+
+use std::any::Any;
+use std::io::{self, Write};
+
+use offshoot_agent::operate::SummaryQuestion;
+use offshoot_session::session::{Session, SpillPolicy};
+use offshoot_session::summariser::Drafted;
+
+use crate::failure::Result;
+use crate::given::{Input, SessionName};
+use crate::lookup::Access;
+use crate::place::Place;
+use crate::words::{Line, Words};
+
+/// What all front ends show of an operation.
+#[derive(Debug, Clone, Copy)]
+pub struct About {
+    /// Its name, with hyphens.
+    pub name: &'static str,
+    /// Other names.
+    pub aliases: &'static [&'static str],
+    /// What it does, in one line.
+    pub title: &'static str,
+    /// The rest of its help.
+    pub says: &'static str,
+    /// Examples of a command line.
+    pub examples: &'static str,
+    /// What it touches.
+    pub effect: Effect,
+}
+
+/// What an operation touches.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Effect {
+    /// Nothing is changed.
+    Reads,
+    /// Entries are appended, or the leaf moves.
+    Writes {
+        /// What the option `--dry-run` says.
+        dry_run: &'static str,
+        /// Why it is refused while an agent works; `None` if it begins all the same.
+        refused_at_work: Option<&'static str>,
+        /// What is kept of entries that cannot be written.
+        spill: SpillPolicy,
+    },
+}
+
+impl Effect {
+    /// What sessions are opened for.
+    #[must_use]
+    pub fn access(self) -> Access {
+        match self {
+            Self::Reads => Access::Read,
+            Self::Writes { .. } => Access::Write,
+        }
+    }
+
+    pub(crate) fn spill(self) -> SpillPolicy {
+        match self {
+            Self::Reads => SpillPolicy::default(),
+            Self::Writes { spill, .. } => spill,
+        }
+    }
+}
+
+/// What came of an operation.
+pub trait Output: Any + Send {
+    /// Writes it as JSON, without a line end.
+    ///
+    /// # Errors
+    /// `out` takes no more.
+    fn json(&self, out: &mut dyn Write) -> io::Result<()>;
+
+    /// Says it.
+    fn words(&self, words: &mut Words);
+}
+
+/// A plan that was committed, or that was only made.
+#[derive(Debug)]
+pub struct Finished<'a, W> {
+    /// Where it ran.
+    pub place: &'a Place,
+    /// The session, if it has one, as it is now.
+    pub session: Option<&'a Session>,
+    /// What was written; `None` of a dry run, and if there was nothing to do.
+    pub written: Option<W>,
+    /// Whether nothing was to be written.
+    pub is_dry: bool,
+}
+
+/// An operation: its input becomes a plan, the plan is committed, and both become the output. A dry run is the plan.
+pub trait Operation: Send + Sync + 'static {
+    /// What it gets.
+    type Input: Input;
+    /// What would be done: made where the session is, checked again when it is written.
+    type Plan: Send + 'static;
+    /// What was written.
+    type Written: Send + 'static;
+    /// What came of it.
+    type Output: Output;
+    /// What front ends show of it.
+    const ABOUT: About;
+
+    /// The session that it works on.
+    fn session(input: &Self::Input) -> Option<&SessionName>;
+
+    /// What the session is opened for.
+    fn access(_: &Self::Input) -> Access {
+        Self::ABOUT.effect.access()
+    }
+
+    /// Looks names up and plans. Writes nothing.
+    ///
+    /// # Errors
+    /// Something that was named does not exist, or the operation is not possible.
+    fn plan(place: &Place, at: Option<&Session>, input: &Self::Input) -> Result<Self::Plan>;
+
+    /// Why there is nothing to do: the only words for it.
+    fn nothing(_: &Self::Plan) -> Option<Line> {
+        None
+    }
+
+    /// What a model has to write first.
+    fn question(_: &Self::Plan) -> Option<SummaryQuestion> {
+        None
+    }
+
+    /// Writes the plan in one step, or nothing.
+    ///
+    /// # Errors
+    /// The session changed since the plan, or cannot be written.
+    fn commit(_: &Place, _: &mut Session, _: &Self::Plan, _: Option<Drafted>) -> Result<Option<Self::Written>> {
+        Ok(None)
+    }
+
+    /// Makes the output of a plan and of what was written.
+    ///
+    /// # Errors
+    /// The session cannot be read.
+    fn output(plan: Self::Plan, finished: Finished<'_, Self::Written>) -> Result<Self::Output>;
+}
+
+/// The end of an operation that did not fail.
+#[derive(Debug)]
+pub enum Outcome<T: ?Sized> {
+    /// It is done, or was planned.
+    Done(Box<T>),
+    /// There was nothing to do.
+    Nothing {
+        /// Why.
+        why: Line,
+        /// The output all the same.
+        output: Box<T>,
+    },
+}

@@ -1,0 +1,252 @@
+//! Where operations run: the working directory, the store, and how sessions are opened there. What the next request would be
+//! comes through a seam. Prints nothing: what is told beside a result is collected.
+
+use std::ffi::OsString;
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use offshoot_agent::forecast::RequestForecast;
+use offshoot_catalogue::Catalogue;
+use offshoot_session::clock::{Clock as _, FixedClock, Millis, SystemClock};
+use offshoot_session::context::ContextWeight;
+use offshoot_session::error::Diagnostic;
+use offshoot_session::list::SessionInfo;
+use offshoot_session::session::{Durability, Options, Session, SpillPolicy};
+use offshoot_session::store::{DirStore, Progress, Scope, Store as _};
+use offshoot_session::tree::NodeIx;
+
+use crate::failure::{Failure, FailureKind, Hint, Result};
+use crate::words::Note;
+
+/// What is called while a file is read, with the bytes read and its length.
+pub type ReadProgress = Box<dyn Fn(u64, u64) + Send + Sync>;
+
+/// What the next request to the model of a session would be. Asks no model.
+pub trait NextRequest: Send + Sync {
+    /// What the request from an entry would cost, after so many more tokens.
+    ///
+    /// # Errors
+    /// The session, the settings or the models cannot be read.
+    fn forecast(&self, session: &Session, target: Option<NodeIx>, more_tokens: u64) -> Result<RequestForecast>;
+
+    /// The tokens that the session's model takes, and those of the system prompt and the tools; `None` if the model is not
+    /// known.
+    ///
+    /// # Errors
+    /// The settings cannot be read.
+    fn window(&self, session: &Session) -> Result<Option<(u64, u64)>>;
+}
+
+/// Where no models are known.
+#[derive(Debug, Clone, Copy)]
+pub struct NoModels;
+
+impl NextRequest for NoModels {
+    fn forecast(&self, _: &Session, _: Option<NodeIx>, _: u64) -> Result<RequestForecast> {
+        Err(Failure::refused(FailureKind::Failed, "the models are not known here"))
+    }
+
+    fn window(&self, _: &Session) -> Result<Option<(u64, u64)>> {
+        Ok(None)
+    }
+}
+
+/// What a [`Place`] is made of.
+#[derive(Clone)]
+pub struct PlaceOptions {
+    /// The working directory.
+    pub cwd: PathBuf,
+    /// The home directory, which `~` means in paths.
+    pub home: Option<PathBuf>,
+    /// Where sessions are; `None` if nobody says where.
+    pub store: Option<DirStore>,
+    /// The cache of what lists show; `None` uses none.
+    pub catalogue: Option<Catalogue>,
+    /// The folder of side indexes; `None` uses none.
+    pub index: Option<PathBuf>,
+    /// The folder for entries that cannot be written to their session.
+    pub spill: Option<PathBuf>,
+    /// The folder in which processes name the prompts that they are answering.
+    pub turns: Option<PathBuf>,
+    /// What appends guarantee.
+    pub durability: Durability,
+    /// How long an append waits for another program's lock.
+    pub lock_wait: Duration,
+    /// The time, where it is fixed.
+    pub now: Option<Millis>,
+    /// Makes what is called while a file is read.
+    pub progress: Arc<dyn Fn() -> ReadProgress + Send + Sync>,
+    /// What the next request would be.
+    pub next_request: Arc<dyn NextRequest>,
+}
+
+impl fmt::Debug for PlaceOptions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("PlaceOptions").field("cwd", &self.cwd).field("store", &self.store).finish_non_exhaustive()
+    }
+}
+
+/// Where an operation runs.
+#[derive(Debug, Clone)]
+pub struct Place {
+    options: Arc<PlaceOptions>,
+    notes: Arc<Mutex<Vec<Note>>>,
+}
+
+impl Place {
+    /// A place; nothing is read yet.
+    #[must_use]
+    pub fn new(options: PlaceOptions) -> Self {
+        Self { options: Arc::new(options), notes: Arc::default() }
+    }
+
+    /// The same where the next request is known.
+    #[must_use]
+    pub fn with_next_request(&self, next_request: Arc<dyn NextRequest>) -> Self {
+        Self::new(PlaceOptions { next_request, ..PlaceOptions::clone(&self.options) })
+    }
+
+    /// The working directory.
+    #[must_use]
+    pub fn cwd(&self) -> &Path {
+        &self.options.cwd
+    }
+
+    /// A path that a person wrote: `~` and what begins with `~/` is in the home directory, and all else is exactly what it
+    /// says.
+    #[must_use]
+    pub fn path(&self, given: impl Into<OsString>) -> PathBuf {
+        expand_home(given.into(), self.options.home.as_deref())
+    }
+
+    /// Where sessions are.
+    ///
+    /// # Errors
+    /// Nobody says where.
+    pub fn store(&self) -> Result<&DirStore> {
+        self.options.store.as_ref().ok_or_else(|| {
+            Failure::refused(FailureKind::Failed, "there is no home directory to keep sessions in")
+                .hint(Hint::Text("set OFFSHOOT_HOME, or name a folder with --session-dir".to_owned()))
+        })
+    }
+
+    /// The time.
+    #[must_use]
+    pub fn now(&self) -> Millis {
+        self.options.now.unwrap_or_else(|| SystemClock.now())
+    }
+
+    /// Tells something beside the result.
+    pub fn tell(&self, note: Note) {
+        self.notes.lock().unwrap_or_else(PoisonError::into_inner).push(note);
+    }
+
+    /// What was told since the last time.
+    #[must_use]
+    pub fn take_notes(&self) -> Vec<Note> {
+        std::mem::take(&mut *self.notes.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Lists sessions, last activity first, through the catalogue if possible.
+    ///
+    /// # Errors
+    /// The store's own root cannot be read.
+    pub fn list(
+        &self,
+        store: &DirStore,
+        scope: Scope<'_>,
+        progress: Progress<'_>,
+    ) -> Result<(Vec<SessionInfo>, Vec<Diagnostic>)> {
+        match self.options.catalogue.as_ref().filter(|_| !scope.with_text) {
+            // The real clock: it is compared with file times.
+            Some(catalogue) => Ok(catalogue.list(store, scope.cwd, SystemClock.now(), progress)?),
+            None => Ok(store.list(scope, progress)?),
+        }
+    }
+
+    /// Opens a session file. If the file does not show its dialect, its folder decides.
+    ///
+    /// # Errors
+    /// It cannot be read, or is no session.
+    pub fn open_file(&self, file: &Path, spill_policy: SpillPolicy) -> Result<Session> {
+        Ok(Session::open(file, self.options_for(file, spill_policy))?)
+    }
+
+    /// How a session file is opened here.
+    #[must_use]
+    pub fn options_for(&self, file: &Path, spill_policy: SpillPolicy) -> Options {
+        let options = self.opening(spill_policy);
+        match &self.options.store {
+            Some(store) => store.options_for(file, options),
+            None => options,
+        }
+    }
+
+    /// How sessions are opened here, whatever their file.
+    #[must_use]
+    pub fn opening(&self, spill_policy: SpillPolicy) -> Options {
+        let place = &self.options;
+        let options = Options {
+            index: place.index.clone(),
+            progress: Some((place.progress)()),
+            spill: place.spill.clone(),
+            turns: place.turns.clone(),
+            spill_policy,
+            durability: place.durability,
+            lock_wait: place.lock_wait,
+            ..Options::default()
+        };
+        match place.now {
+            Some(now) => Options { clock: Box::new(FixedClock(now)), ..options },
+            None => options,
+        }
+    }
+
+    /// Upgrades a session of an old version, as its first append would, and tells where the old file is kept.
+    ///
+    /// # Errors
+    /// The backup or the session cannot be written.
+    pub(crate) fn upgrade(&self, session: &mut Session) -> Result<()> {
+        let version = session.version();
+        if let Some(backup) = session.upgrade()? {
+            let backup = backup.display();
+            self.tell(Note::Told(format!("upgraded from version {version}; the old file is kept as {backup}")));
+        }
+        Ok(())
+    }
+
+    /// What the next request from an entry would cost, after so many more tokens.
+    ///
+    /// # Errors
+    /// The session, the settings or the models cannot be read.
+    pub fn forecast(&self, session: &Session, target: Option<NodeIx>, more_tokens: u64) -> Result<RequestForecast> {
+        self.options.next_request.forecast(session, target, more_tokens)
+    }
+
+    /// Refuses what does not fit into the window of the session's model, if that is known: the context before, and the tokens
+    /// that come.
+    ///
+    /// # Errors
+    /// It does not fit.
+    pub fn refuse_beyond_window(&self, session: &Session, before: ContextWeight, more_tokens: u64) -> Result<()> {
+        if more_tokens == 0 {
+            return Ok(());
+        }
+        let Some((window, overhead)) = self.options.next_request.window(session)? else { return Ok(()) };
+        Ok(session.refuse_beyond_window(before.total(overhead), more_tokens, window)?)
+    }
+}
+
+/// A path that a person wrote: `~` and what begins with `~/` is in the home directory, and all else is exactly what it says.
+#[must_use]
+pub fn expand_home(path: OsString, home: Option<&Path>) -> PathBuf {
+    let path = PathBuf::from(path);
+    match (path.strip_prefix("~"), home) {
+        // Joining nothing would add a separator.
+        (Ok(rest), Some(home)) if rest.as_os_str().is_empty() => home.to_path_buf(),
+        (Ok(rest), Some(home)) => home.join(rest),
+        _ => path,
+    }
+}

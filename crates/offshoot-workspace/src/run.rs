@@ -1,0 +1,221 @@
+//! Runs operations: on a session that is opened for the run, or step by step for whoever holds the session.
+
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+
+use offshoot_agent::operate::{AfterPlan, Steps, SummaryQuestion};
+use offshoot_session::session::Session;
+use offshoot_session::summariser::Drafted;
+
+use crate::failure::{Failure, FailureKind, Result};
+use crate::given::{Arg, Given, Input as _};
+use crate::lookup::Access;
+use crate::operation::{About, Effect, Finished, Operation, Outcome, Output};
+use crate::place::Place;
+
+/// One run of an operation. The outcome goes to whoever began it, with its own type: who runs the steps never sees it.
+struct Run<O: Operation> {
+    place: Place,
+    input: O::Input,
+    is_dry: bool,
+    plan: Option<O::Plan>,
+    answer: SyncSender<Result<Outcome<O::Output>>>,
+}
+
+impl<O: Operation> Run<O> {
+    fn plan_it(&mut self, at: Option<&Session>) -> Result<AfterPlan> {
+        let plan = O::plan(&self.place, at, &self.input)?;
+        let question = O::question(&plan).filter(|_| !self.is_dry && O::nothing(&plan).is_none());
+        self.plan = Some(plan);
+        Ok(question.map_or(AfterPlan::Commit, AfterPlan::Ask))
+    }
+
+    fn finish(&mut self, at: Option<&mut Session>, drafted: Option<Drafted>) -> Result<Outcome<O::Output>> {
+        let plan = self.plan.take().ok_or_else(gone)?;
+        let nothing = O::nothing(&plan);
+        let writes = !self.is_dry && nothing.is_none() && O::access(&self.input) == Access::Write;
+        let (written, at) = match at {
+            Some(at) if writes => {
+                self.place.upgrade(at)?;
+                (O::commit(&self.place, at, &plan, drafted)?, Some(at))
+            }
+            at => (None, at),
+        };
+        let finished = Finished { place: &self.place, session: at.as_deref(), written, is_dry: self.is_dry };
+        let output = Box::new(O::output(plan, finished)?);
+        Ok(match nothing {
+            Some(why) => Outcome::Nothing { why, output },
+            None => Outcome::Done(output),
+        })
+    }
+
+    fn answer(&self, outcome: Result<Outcome<O::Output>>) {
+        // Who no longer waits does not hear of it.
+        drop(self.answer.try_send(outcome));
+    }
+}
+
+impl<O: Operation> Steps for Run<O> {
+    fn plan(&mut self, at: &Session) -> AfterPlan {
+        self.plan_it(Some(at)).unwrap_or_else(|failure| {
+            self.answer(Err(failure));
+            AfterPlan::End
+        })
+    }
+
+    fn commit(&mut self, at: &mut Session, drafted: Option<Drafted>) {
+        let outcome = self.finish(Some(at), drafted);
+        self.answer(outcome);
+    }
+
+    fn stopped(&mut self) {
+        self.answer(Err(Failure::Stopped));
+    }
+}
+
+/// The session that an operation with a session gets.
+///
+/// # Errors
+/// There is none: nobody holds it any more.
+pub(crate) fn open_session(at: Option<&Session>) -> Result<&Session> {
+    at.ok_or_else(gone)
+}
+
+fn gone() -> Failure {
+    Failure::refused(FailureKind::Failed, "the session is not open any more")
+}
+
+type Wait = Box<dyn FnOnce() -> Result<Outcome<dyn Output>> + Send>;
+
+/// What a row begins.
+struct Begun {
+    /// The name of its session, and what that is opened for.
+    session: Option<(String, Access)>,
+    steps: Box<dyn Steps>,
+    wait: Wait,
+}
+
+/// An operation in the table: what front ends know of it, and how it begins.
+pub struct Row {
+    /// What all front ends show.
+    pub about: About,
+    /// Its arguments.
+    pub args: &'static [Arg],
+    begin: fn(Given, &Place, bool) -> Result<Begun>,
+}
+
+impl Row {
+    /// The row of an operation.
+    #[must_use]
+    pub const fn of<O: Operation>() -> Self {
+        Self { about: O::ABOUT, args: O::Input::ARGS, begin: begin::<O> }
+    }
+}
+
+impl std::fmt::Debug for Row {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Row").field("name", &self.about.name).finish_non_exhaustive()
+    }
+}
+
+fn erased<T: Output>(outcome: Outcome<T>) -> Outcome<dyn Output> {
+    match outcome {
+        Outcome::Done(output) => Outcome::Done(output),
+        Outcome::Nothing { why, output } => Outcome::Nothing { why, output },
+    }
+}
+
+fn answered<T>(answer: &Receiver<Result<T>>) -> Result<T> {
+    answer.recv().unwrap_or_else(|_| Err(gone()))
+}
+
+fn begin<O: Operation>(given: Given, place: &Place, is_dry: bool) -> Result<Begun> {
+    let input = O::Input::take(given)?;
+    let access = if is_dry { Access::Read } else { O::access(&input) };
+    let session = O::session(&input).map(|name| (name.0.clone(), access));
+    let (answer, answers) = sync_channel(1);
+    let mut run = Run::<O> { place: place.clone(), input, is_dry, plan: None, answer };
+    if session.is_none() {
+        let done = run.plan_it(None).and_then(|_| run.finish(None, None));
+        run.answer(done);
+    }
+    let wait = Box::new(move || answered(&answers).map(erased));
+    Ok(Begun { session, steps: Box::new(run), wait })
+}
+
+/// Has a model write what an operation asks for.
+pub type Summarise<'a> = &'a dyn Fn(&Session, &SummaryQuestion) -> Result<Drafted>;
+
+/// Runs operations here: their sessions are opened for the run.
+#[expect(missing_debug_implementations, reason = "it holds a closure")]
+pub struct Runner<'a> {
+    /// Where.
+    pub place: Place,
+    /// What writes summaries.
+    pub summarise: Summarise<'a>,
+}
+
+impl Runner<'_> {
+    /// Runs a row.
+    ///
+    /// # Errors
+    /// What was given is no input, or the operation failed: then nothing was written, or what is there is complete.
+    pub fn run(&self, row: &Row, given: Given, is_dry: bool) -> Result<Outcome<dyn Output>> {
+        let Begun { session, mut steps, wait } = (row.begin)(given, &self.place, is_dry)?;
+        if let Some((name, access)) = session {
+            let mut session = self.place.open(&name, access, row.about.effect.spill())?;
+            match steps.plan(&session) {
+                AfterPlan::End => {}
+                AfterPlan::Commit => steps.commit(&mut session, None),
+                AfterPlan::Ask(question) => {
+                    let drafted = (self.summarise)(&session, &question)?;
+                    steps.commit(&mut session, Some(drafted));
+                }
+            }
+        }
+        wait()
+    }
+}
+
+/// An operation for whoever holds the session: its steps, and the wait for its outcome.
+#[expect(missing_debug_implementations, reason = "it holds a closure")]
+pub struct HeldRun {
+    steps: Box<dyn Steps>,
+    /// Why it is refused during a turn.
+    pub refused_at_work: Option<&'static str>,
+    wait: Wait,
+}
+
+impl HeldRun {
+    /// Begins an operation on a session that somebody holds; whatever its input names as its session.
+    ///
+    /// # Errors
+    /// What was given is no input.
+    pub fn begin(row: &Row, given: Given, place: &Place, is_dry: bool) -> Result<Self> {
+        let Begun { steps, wait, .. } = (row.begin)(given, place, is_dry)?;
+        let refused_at_work = match row.about.effect {
+            Effect::Reads => None,
+            Effect::Writes { refused_at_work, .. } => refused_at_work.filter(|_| !is_dry),
+        };
+        Ok(Self { steps, refused_at_work, wait })
+    }
+
+    /// The steps for the holder, and the outcome for whoever began it.
+    #[must_use]
+    pub fn split(self) -> (Box<dyn Steps>, OutcomeWait) {
+        (self.steps, OutcomeWait(self.wait))
+    }
+}
+
+/// The outcome of an operation that somebody else runs.
+#[expect(missing_debug_implementations, reason = "it holds a closure")]
+pub struct OutcomeWait(Wait);
+
+impl OutcomeWait {
+    /// Its outcome, after the holder has run the steps. If it did not, the operation counts as not done.
+    ///
+    /// # Errors
+    /// The operation failed, or the holder has ended.
+    pub fn outcome(self) -> Result<Outcome<dyn Output>> {
+        (self.0)()
+    }
+}

@@ -1,0 +1,172 @@
+//! What an operation says to a person, without a screen: lines and tables whose parts have a role, and what can be done next as
+//! data. Front ends paint the roles and spell the next steps as one types them there.
+
+use offshoot_session::error::Diagnostic;
+
+/// The meaning of a piece of text. Front ends give it a colour.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Role {
+    /// Nothing in particular.
+    #[default]
+    Plain,
+    /// Less important.
+    Dim,
+    /// A name.
+    Bold,
+    /// The id of an entry.
+    Id,
+    /// A label.
+    Label,
+    /// What offshoot wrote itself, such as a summary.
+    Mark,
+}
+
+/// A line: pieces of text with their roles.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Line(pub Vec<(Role, String)>);
+
+impl Line {
+    /// Adds a piece.
+    #[must_use]
+    pub fn and(mut self, role: Role, text: impl Into<String>) -> Self {
+        self.0.push((role, text.into()));
+        self
+    }
+
+    /// A line of one role.
+    pub fn of(role: Role, text: impl Into<String>) -> Self {
+        Self::default().and(role, text)
+    }
+
+    /// Without roles.
+    #[must_use]
+    pub fn plain(&self) -> String {
+        self.0.iter().map(|(_, text)| text.as_str()).collect()
+    }
+}
+
+impl From<&str> for Line {
+    fn from(text: &str) -> Self {
+        Self::of(Role::Plain, text)
+    }
+}
+
+impl From<String> for Line {
+    fn from(text: String) -> Self {
+        Self::of(Role::Plain, text)
+    }
+}
+
+/// An operation that helps now. Each front end spells it as one types it there, with its session.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NextStep {
+    /// The operation's name.
+    pub operation: &'static str,
+    /// Its arguments after the session, as a command line has them.
+    pub with: Vec<String>,
+    /// What it does, such as `takes it back`.
+    pub says: String,
+}
+
+impl NextStep {
+    /// An operation without arguments.
+    pub fn new(operation: &'static str, says: impl Into<String>) -> Self {
+        Self { operation, with: Vec::new(), says: says.into() }
+    }
+
+    /// The same with a further argument.
+    #[must_use]
+    pub fn with(mut self, argument: impl Into<String>) -> Self {
+        self.with.push(argument.into());
+        self
+    }
+}
+
+/// A column of a [`WordsTable`].
+#[derive(Debug, Clone, Copy)]
+pub struct TableColumn {
+    /// Its title.
+    pub title: &'static str,
+    /// Whether its cells stand at the right.
+    pub is_right: bool,
+    /// The role of its cells.
+    pub role: Role,
+}
+
+impl TableColumn {
+    /// A column whose cells stand at the left.
+    #[must_use]
+    pub const fn left(title: &'static str, role: Role) -> Self {
+        Self { title, is_right: false, role }
+    }
+
+    /// A column whose cells stand at the right.
+    #[must_use]
+    pub const fn right(title: &'static str, role: Role) -> Self {
+        Self { title, is_right: true, role }
+    }
+}
+
+/// A table. The last column takes the remaining width, in the row's role.
+#[derive(Debug)]
+pub struct WordsTable {
+    /// Its columns.
+    pub columns: Vec<TableColumn>,
+    /// The cells of each row, and the role of its last one.
+    pub rows: Vec<(Vec<String>, Role)>,
+}
+
+/// A part of [`Words`].
+#[derive(Debug)]
+pub enum WordsBlock {
+    /// A line.
+    Line(Line),
+    /// A table.
+    Table(WordsTable),
+}
+
+/// What is told beside the result.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Note {
+    /// Good to know.
+    Told(String),
+    /// Something is wrong, and the operation went on.
+    Warning(String),
+    /// What is odd about files that were read.
+    Odd(Vec<Diagnostic>),
+}
+
+/// What an operation says.
+#[derive(Debug, Default)]
+pub struct Words {
+    /// The result, part by part.
+    pub blocks: Vec<WordsBlock>,
+    /// Whether it may be longer than a screen.
+    pub is_long: bool,
+    /// What is told beside it.
+    pub notes: Vec<Note>,
+    /// What can be done next.
+    pub next: Vec<NextStep>,
+}
+
+impl Words {
+    /// Adds a line.
+    pub fn line(&mut self, line: impl Into<Line>) {
+        self.blocks.push(WordsBlock::Line(line.into()));
+    }
+
+    /// Adds a table.
+    pub fn table(&mut self, table: WordsTable) {
+        self.blocks.push(WordsBlock::Table(table));
+    }
+
+    /// The lines without roles and tables, for front ends with one line or no colours.
+    #[must_use]
+    pub fn plain(&self) -> String {
+        let line = |block: &WordsBlock| match block {
+            WordsBlock::Line(line) => Some(line.plain()),
+            WordsBlock::Table(_) => None,
+        };
+        self.blocks.iter().filter_map(line).collect::<Vec<_>>().join("\n")
+    }
+}
