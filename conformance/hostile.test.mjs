@@ -6,7 +6,9 @@
 import * as os from "node:os";
 import { after, describe, test } from "node:test";
 import { ALLOW } from "./hostile/allow.mjs";
+import { CRITICAL } from "./hostile/critical.mjs";
 import { FILES } from "./hostile/files.mjs";
+import { FOLDERS } from "./hostile/folders.mjs";
 import { HELD } from "./hostile/held.mjs";
 import { IMPORTS } from "./hostile/imports.mjs";
 import { PACKAGES } from "./hostile/packages.mjs";
@@ -19,7 +21,7 @@ import { TOOLS } from "./hostile/tools.mjs";
 
 const program = process.env.OFFSHOOT_BIN;
 if (!program) throw new Error("set OFFSHOOT_BIN");
-const traps = [...PROJECTS, ...SERVERS, ...TOOLS, ...FILES, ...HELD, ...PACKAGES, ...RUNAWAY, ...IMPORTS];
+const traps = [...PROJECTS, ...SERVERS, ...TOOLS, ...FILES, ...HELD, ...PACKAGES, ...RUNAWAY, ...IMPORTS, ...FOLDERS, ...CRITICAL];
 const all = Number(process.env.HOSTILE_SESSIONS ?? 0);
 const damaged = all > 0 ? SESSIONS.all(all) : SESSIONS.sample(100);
 const only = process.env.HOSTILE_ONLY;

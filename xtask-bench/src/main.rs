@@ -1,10 +1,11 @@
-//! The commands `bench` and `screen` of `cargo xtask`: programs measured from outside. Nothing depends on this package.
+//! The commands `bench`, `screen` and `sandbox` of `cargo xtask`: programs measured from outside. Nothing depends on this package.
 
 mod figures;
 mod inputs;
 mod release;
 mod bench;
 mod screen;
+mod sandbox;
 
 use std::process::ExitCode;
 
@@ -23,11 +24,12 @@ fn main() -> ExitCode {
 
 fn dispatch(args: &[String]) -> Result<ExitCode> {
     let Some((command, rest)) = args.split_first() else {
-        bail!("run it as `cargo xtask bench` or `cargo xtask screen`")
+        bail!("run it as `cargo xtask bench`, `cargo xtask screen` or `cargo xtask sandbox`")
     };
     match command.as_str() {
         "bench" => bench::run(rest),
         "screen" => screen::run(rest),
+        "sandbox" => sandbox::run(rest),
         bench::FLOOR => bench::floor(rest),
         bench::FLOOR_COPY => bench::floor_copy(rest),
         bench::FLOOR_APPEND => bench::floor_append(rest),

@@ -34,6 +34,8 @@ usage: cargo xtask COMMAND
                          the same ten conversations through pi, omp and offshoot, as pages and pictures to look at
   screen --stream [--dir DIR] [--peers DIR]
                          pi and offshoot in one run: first frame, key to frame, what 10,000 paced deltas cost
+  sandbox [--rounds N] [--write FILE]
+                         what confining a command costs, also with 50 nested repositories
 
   faults [--rounds N]    the tests that break disks, calls and processes, with their counts; N rounds of kills
   robustness [--sessions N] [--write FILE] [--only PART] [--subjects A,B] [--peers DIR]
@@ -67,7 +69,7 @@ fn dispatch(args: &[String]) -> Result<ExitCode> {
         "dist" if rest == ["--debug"] => dist::check().map(|()| ExitCode::SUCCESS),
         "dist" => none_left(rest).and_then(|()| dist::run()),
         "bless" => none_left(rest).and_then(|()| tidy::bless()),
-        "bench" | "screen" => measure(args),
+        "bench" | "screen" | "sandbox" => measure(args),
         "faults" => robustness::faults(rest),
         "robustness" => robustness::robustness(rest),
         "fuzz" => fuzz::run(rest),

@@ -5,6 +5,7 @@ import { exec } from "./exec.mjs";
 import { describeCommand, describeProvider, describeTool } from "./instance.mjs";
 import { named } from "./named.mjs";
 import { described } from "./native.mjs";
+import { folderOf } from "./session.mjs";
 
 /** `host` has what all extensions of a load share: flags, the event bus, the working folder. */
 export function createApi(instance, host) {
@@ -84,7 +85,7 @@ export function createApi(instance, host) {
       setSessionName: (name) => void session("pi.setSessionName", { name }),
       getSessionName: () => session("pi.getSessionName"),
       setLabel: (entryId, label) => void session("pi.setLabel", { entryId, label }),
-      exec: (command, args, options) => exec(command, args, { cwd: host.cwd, ...options }),
+      exec: (command, args, options) => exec(command, args, { cwd: instance.state === "loading" ? host.cwd : folderOf(host), ...options }),
       getActiveTools: () => session("pi.getActiveTools"),
       getAllTools: () => session("pi.getAllTools"),
       setActiveTools: (names) => void session("pi.setActiveTools", { names }),

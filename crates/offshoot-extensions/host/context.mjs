@@ -3,7 +3,7 @@ import { ask } from "./channel.mjs";
 import { call, currentDispatch, note } from "./calls.mjs";
 import { modelRegistry } from "./models.mjs";
 import { named } from "./named.mjs";
-import { readableSession } from "./session.mjs";
+import { folderOf, readableSession } from "./session.mjs";
 import { createUi } from "./ui.mjs";
 
 /** The contexts of one extension in one load. `host` has the mode, the theme and the working folder. */
@@ -16,7 +16,7 @@ export function createContexts(instance, api, host) {
     ui,
     ...{ mode: host.mode, hasUI: host.hasUI, sessionManager, modelRegistry: registry },
     get cwd() {
-      return host.cwd;
+      return folderOf(host);
     },
     get model() {
       return ask("ctx.getModel");

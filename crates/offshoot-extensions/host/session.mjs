@@ -6,6 +6,9 @@ import { named } from "./named.mjs";
 
 const asks = (method, ...names) => (...args) => ask(`session.${method}`, Object.fromEntries(names.map((name, at) => [name, args[at]])));
 
+/** Where the agent works on the session; the folder of the start if the session names none. */
+export const folderOf = (host) => resolve(host.cwd, ask("session.getCwd") || ".");
+
 /** The branch from its last compaction on: that compaction, what it kept, and what came after it. */
 function contextEntries() {
   const branch = ask("session.getBranch", {});

@@ -301,6 +301,23 @@ fn on_a_kernel_without_landlock_or_filters_it_is_said_what_is_not_stopped() {
 }
 
 /// The agent's own settings and extensions are in it, and what runs at the next log-in.
+/// What a command would do there is left alone: nothing is at this name, in the root or elsewhere.
+#[test]
+fn in_the_root_only_the_temporary_folder_is_writable() {
+    let name = format!("offshoot-made-{}", std::process::id());
+    let talk = talk(bash(&format!("touch {name} /var/tmp/{name}; touch $TMPDIR/a && echo temporary")));
+    if !has_sandbox(&talk) {
+        return;
+    }
+    let mut command = talk.command(&["-p", "--sandbox", "workspace", "work"]);
+    let output = command.current_dir("/").output().unwrap();
+    let made = [format!("/{name}"), format!("/var/tmp/{name}")].map(|path| std::fs::remove_file(path).is_ok());
+    let told = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(told.contains("your own settings are in this folder"), "{told}");
+    assert_eq!(made, [false, false], "it is gone again");
+    assert!(result(&talk).contains("temporary"), "{}", result(&talk));
+}
+
 #[test]
 fn in_the_home_folder_only_the_temporary_folder_is_writable() {
     // The list of critical paths does not see through a variable.

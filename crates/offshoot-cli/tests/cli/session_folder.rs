@@ -12,7 +12,7 @@ use crate::agent::Talk;
 use crate::extensions::{extension, has_node, node, run};
 use crate::rpc_client::RpcClient;
 use crate::terminal::Terminal;
-use crate::world::{talk, text};
+use crate::world::{talk as sentences, text};
 
 /// A model that writes `made` into the folder that its session names, and says so, as often as this.
 fn writing(times: usize) -> Talk {
@@ -22,7 +22,7 @@ fn writing(times: usize) -> Talk {
 
 /// A session in the working folder whose header says `cwd`.
 fn of(talk_world: &Talk, name: &str, cwd: &str) -> PathBuf {
-    let [question, answer] = talk("why?");
+    let [question, answer] = sentences("why?");
     talk_world.world.write(name, text(name.trim_end_matches(".jsonl"), cwd, &[&question, &answer]))
 }
 
@@ -185,6 +185,28 @@ fn on_a_terminal_the_person_chooses_the_folder_at_the_start() {
     }
 }
 
+/// The list of `-r` shows the sessions of every folder.
+#[test]
+fn on_a_terminal_the_person_chooses_the_folder_of_a_session_of_the_list() {
+    for (key, is_here) in [("s\r", Some(false)), ("t\r", Some(true)), ("\r", None)] {
+        let talk = writing(1);
+        let there = elsewhere(&talk);
+        let [question, answer] = sentences("of another folder");
+        talk.world.session(".local/share/offshoot/sessions", "0000aaaa-1", &there, &[&question, &answer]);
+        let mut terminal = Terminal::offshoot(&talk, &["-r", "--approval", "edits", "go on"], (100, 24));
+        terminal.until_text("◉ current folder").send("\t");
+        terminal.until_text("› of another folder").send("\r");
+        terminal.until_text("This session belongs to another folder").until_text("s, t or Enter:").send(key);
+        match is_here {
+            Some(_) => terminal.until_text("Done.").until_idle().send("\x04"),
+            None => assert!(terminal.until_text("the session was not opened").screen().contains("note:")),
+        }
+        terminal.ended();
+        let made = |folder: &Path| folder.join("made").exists();
+        assert_eq!((made(&talk.world.work()), made(&there)), (is_here == Some(true), is_here == Some(false)));
+    }
+}
+
 /// A session that is picked, and one that an import brings.
 #[test]
 fn on_a_terminal_the_person_chooses_the_folder_of_the_next_session() {
@@ -219,11 +241,16 @@ fn on_a_terminal_the_person_chooses_the_folder_of_the_next_session() {
 const GOES: &str = r#"
 import * as fs from "node:fs";
 const did = (ctx, text) => fs.appendFileSync(`${process.env.HOME}/did`, `${text} in ${ctx.cwd}\n`);
-export default (pi) => pi.registerCommand("go", { handler: async (file, ctx) => {
-  const withSession = async (ctx) => did(ctx, `went to ${ctx.sessionManager.getCwd()}`);
-  const { cancelled } = await ctx.switchSession(file, { withSession }).catch((error) => ({ cancelled: error.message }));
-  if (cancelled) did(ctx, cancelled);
-} });
+export default (pi) => {
+  pi.on("session_start", async ({ reason }, ctx) => {
+    if (reason === "resume") did(ctx, `a command began in ${(await pi.exec("pwd", [])).stdout.trim()},`);
+  });
+  pi.registerCommand("go", { handler: async (file, ctx) => {
+    const withSession = async (ctx) => did(ctx, `went to ${ctx.sessionManager.getCwd()}`);
+    const { cancelled } = await ctx.switchSession(file, { withSession }).catch((error) => ({ cancelled: error.message }));
+    if (cancelled) did(ctx, cancelled);
+  } });
+};
 "#;
 
 #[test]
@@ -253,6 +280,7 @@ fn at_a_switch_of_an_extension_the_person_is_asked_or_it_fails() {
     assert!(terminal.ended());
     assert_snapshot!(did().lines().skip(1).collect::<Vec<_>>().join("\n"), @"
     true in [WORK]
-    went to [HOME]/elsewhere in [WORK]
+    a command began in [HOME]/elsewhere, in [HOME]/elsewhere
+    went to [HOME]/elsewhere in [HOME]/elsewhere
     ");
 }
