@@ -13,7 +13,7 @@ use crate::message::{Block, Content, CustomMessage};
 use crate::provider::{Model, ThinkingLevel};
 use crate::resources::SharedResources;
 use crate::setup::{ReloadedSetup, Rules};
-use crate::tool::{Tool, ToolContext, ToolOutcome};
+use crate::tool::{Tool, ToolContext, ToolOutcome, ToolSource};
 use crate::turn::{BringBack, Call, Navigated, Navigation, QueueMode, Settled};
 
 /// See the methods of [`crate::agent_session::AgentSession`].
@@ -32,8 +32,9 @@ pub enum Command {
     InjectUser { content: Content, delivery: Delivery },
     /// Data of an extension, which the model never sees; replied to with the entry's id. The data are JSON.
     AppendEntry { custom_type: String, data: Option<String> },
-    /// The tools of extensions, in place of all that they had before. One with the name of another is used in its place.
-    SetExtensionTools(ToolList),
+    /// The tools of a source, in place of all that it had before; an empty list removes the source. Tools of other sources
+    /// stay. Which tool of a name is used says [`ToolSource`].
+    SetTools { source: ToolSource, tools: ToolList },
     /// The names of the tools that the model gets.
     SetActiveTools(Vec<String>),
     /// Removes the queued messages.

@@ -139,12 +139,10 @@ impl Setup {
         (self.compaction_for, self.branch_reserve) = (compaction_for, branch_reserve);
     }
 
-    /// Takes what was read anew. The conversation's own choices stay: model, thinking level, tools, approval mode, session.
+    /// Takes what was read anew. The conversation's own choices stay: model, thinking level, approval mode, session.
     pub(crate) fn reload(&mut self, new: Self) {
         let ToolContext { outputs, session_env, .. } = self.tool_context.clone();
         let mode = self.permissions.mode;
-        let are_first = self.tool_sets.as_ref().is_none_or(|sets| sets.are_first(&self.tools));
-        let tools = new.tool_sets.as_ref().filter(|_| !are_first).map(|sets| sets.named_as(&self.tools));
         let (model, thinking, summariser) = (Arc::clone(&self.model), self.thinking, self.summariser.take());
         let (approver, clock, limits) = (self.approver.clone(), Arc::clone(&self.clock), self.limits);
         let extensions = self.extensions.take();
@@ -152,7 +150,6 @@ impl Setup {
         extensions.into_iter().for_each(|extensions| self.extend(extensions));
         self.tool_context = ToolContext { outputs, session_env, ..self.tool_context.clone() };
         self.permissions.mode = mode;
-        self.tools = tools.unwrap_or_else(|| std::mem::take(&mut self.tools));
     }
 
     /// Other people's code, with the providers and the keys that it has of its own.

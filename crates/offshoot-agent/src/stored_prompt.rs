@@ -167,16 +167,6 @@ impl ToolSets {
         (tools, missing)
     }
 
-    /// The available tools with the names of others.
-    pub(crate) fn named_as(&self, others: &[Arc<dyn Tool>]) -> Vec<Arc<dyn Tool>> {
-        let named = |other: &Arc<dyn Tool>| self.available.iter().find(|tool| tool.name() == other.name()).cloned();
-        others.iter().filter_map(named).collect()
-    }
-
-    pub(crate) fn are_first(&self, tools: &[Arc<dyn Tool>]) -> bool {
-        same_names(&self.first, tools)
-    }
-
     pub(crate) fn are_usual(&self, tools: &[Arc<dyn Tool>]) -> bool {
         same_names(&self.usual, tools)
     }

@@ -37,6 +37,7 @@ mod grep;
 mod ls;
 mod write;
 mod choice;
+mod source;
 
 pub use bash::{Bash, BashRun, Shell};
 pub use choice::{DEFAULT, ToolChoiceError, choose, select};
@@ -52,6 +53,7 @@ pub use output_folder::OutputFolder;
 pub use paths::{FoundPath, PathBase};
 pub use read::Read;
 pub(crate) use replace::Replacement;
+pub use source::ToolSource;
 pub use tier::Tier;
 pub use write::Write;
 

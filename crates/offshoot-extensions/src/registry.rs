@@ -89,6 +89,17 @@ impl Registry {
         tools
     }
 
+    /// The tools that are not used, each with the extension whose tool of this name is.
+    pub(crate) fn hidden_tools(&self) -> Vec<(&Extension, &ToolInfo, &Extension)> {
+        let used = self.tools();
+        let all = self.extensions.iter().flat_map(|own| own.loaded.tools.iter().map(move |tool| (own, tool)));
+        let with_used = all.filter_map(|(own, tool)| {
+            let (by, _) = used.iter().copied().find(|(_, known)| known.name == tool.name)?;
+            Some((own, tool, by))
+        });
+        with_used.filter(|(own, _, by)| !std::ptr::eq(*own, *by)).collect()
+    }
+
     /// The keys of shortcuts.
     pub(crate) fn shortcuts(&self) -> Vec<String> {
         let all = self.extensions.iter().flat_map(|extension| &extension.loaded.shortcuts);

@@ -8,6 +8,7 @@ use offshoot_agent::command::Command;
 use offshoot_agent::event::Event;
 use offshoot_agent::extensions::Happening;
 use offshoot_agent::resources::SharedResources;
+use offshoot_agent::tool::ToolSource;
 use offshoot_session::clock::Clock;
 use serde_json::json;
 use tokio::runtime::Handle;
@@ -150,6 +151,17 @@ impl Runner {
         }
     }
 
+    fn report_hidden_tools(&self) {
+        let registry = self.shared.registry();
+        let told = registry.hidden_tools().into_iter().map(|(own, tool, by)| {
+            let why = format!("the tool {} is not used: {} has a tool of this name", tool.name, by.path());
+            (own.path(), Failure::new(why))
+        });
+        let told: Vec<_> = told.collect();
+        drop(registry);
+        told.iter().for_each(|(path, failure)| self.shared.report(path, "load", failure));
+    }
+
     /// After a loading that the user stopped: without extensions.
     pub(crate) fn give_up_loading(&self) {
         if !*self.shared.is_loaded.borrow() {
@@ -211,6 +223,7 @@ impl Runner {
             registry.lost = lost;
         }
         self.report_unclaimed();
+        self.report_hidden_tools();
         let pair = |extension: &Extension| (extension.source.clone(), extension.loaded.clone());
         let loaded = self.shared.registry().extensions.iter().map(pair).collect();
         self.shared.program.keep_loaded(loaded);
@@ -221,7 +234,7 @@ impl Runner {
         drop(tokio::spawn(async move { shared.refresh_models().await }));
         let tools = self.shared.tools();
         if let Some(agent) = self.shared.agent() {
-            drop(agent.ask(Command::SetExtensionTools(tools)).await);
+            drop(agent.ask(Command::SetTools { source: ToolSource::Extensions, tools }).await);
             if let Some(model) = self.shared.program.awaited_model() {
                 drop(agent.ask(Command::SetModel(model)).await);
             }

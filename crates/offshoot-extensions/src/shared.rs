@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use offshoot_agent::agent_session::{AgentSession, WeakAgentSession};
 use offshoot_agent::command::{Command, ToolList};
 use offshoot_agent::provider::Model;
-use offshoot_agent::tool::Tool;
+use offshoot_agent::tool::{Tool, ToolSource};
 use offshoot_session::clock::Clock;
 use serde_json::{Value, json};
 use tokio::runtime::Handle;
@@ -224,7 +224,11 @@ impl Shared {
         let tools = self.tools();
         if let Some(agent) = self.agent() {
             // Called on a host's thread: the next request has to have the tool.
-            drop(runtime.block_on(async move { agent.ask(Command::SetExtensionTools(tools)).await }));
+            drop(
+                runtime.block_on(async move {
+                    agent.ask(Command::SetTools { source: ToolSource::Extensions, tools }).await
+                }),
+            );
         }
     }
 

@@ -49,7 +49,7 @@ fn while_busy(command: &Command) -> WhileBusy {
         | Command::Inject { .. }
         | Command::InjectUser { .. }
         | Command::AppendEntry { .. }
-        | Command::SetExtensionTools(_)
+        | Command::SetTools { .. }
         | Command::SetActiveTools(_)
         | Command::SetResources(_)
         | Command::ClearQueue
@@ -142,7 +142,7 @@ impl Driver {
             Command::Inject { message, delivery } => self.inject(message, delivery, reply),
             Command::InjectUser { content, delivery } => self.inject_user(content, delivery, reply),
             Command::AppendEntry { custom_type, data } => self.append_entry(custom_type, data, reply),
-            Command::SetExtensionTools(tools) => self.set(reply, |driver| driver.register_tools(&tools)),
+            Command::SetTools { source, tools } => self.set(reply, |driver| driver.set_tools(source, &tools)),
             Command::SetActiveTools(names) => self.set(reply, |driver| driver.activate_tools(&names)),
             Command::ClearQueue => {
                 let (steering, follow_up) = self.state.queued();
@@ -202,9 +202,7 @@ impl Driver {
 
     /// Takes a setup that was read anew.
     pub(super) fn reload(&mut self, new: &Setup) {
-        self.setup.reload(new.clone());
-        self.tool_set.set_base(&self.setup);
-        self.use_tools();
+        self.reload_tools(new);
         self.redactor = KeyRedactor::of(self.setup.keys.as_ref(), None);
         self.limit_extensions();
     }

@@ -1,15 +1,21 @@
 //! Tools that belong to branches.
 
+use std::sync::Arc;
+
 use offshoot_agent::Setup;
+use offshoot_agent::agent_session::AgentSession;
+use offshoot_agent::command::{Command, Reply as AgentReply, ToolList};
 use offshoot_agent::event::Event;
+use offshoot_agent::provider::ToolSpec;
 use offshoot_agent::stored_prompt::{PromptStorage, StoredPrompt, ToolSets};
 use offshoot_agent::testing::script::Reply;
-use offshoot_agent::tool::{self, Shell};
+use offshoot_agent::tool::{self, Running, Shell, Tier, Tool, ToolContext, ToolOutcome, ToolSource};
 use offshoot_agent::turn::Navigation;
 use offshoot_session::compose::NewEntry;
 use offshoot_session::json::Json;
 use offshoot_session::session::{Options, Session};
-use serde_json::Value;
+use serde_json::{Value, json};
+use tokio::sync::mpsc::UnboundedSender;
 
 use super::world::{Events, World, run};
 
@@ -157,5 +163,122 @@ fn the_whole_prompt_is_stored_if_a_setting_says_so() {
         let body: Value = serde_json::from_str(&seen[1].body).unwrap();
         assert_eq!(body["system"][0]["text"], "You are a test.", "sent once");
         world.no_problems();
+    });
+}
+
+/// A tool of another source.
+struct Foreign {
+    name: &'static str,
+    from: &'static str,
+}
+
+impl Tool for Foreign {
+    fn name(&self) -> &str {
+        self.name
+    }
+
+    fn spec(&self) -> ToolSpec {
+        ToolSpec {
+            name: self.name.to_owned(),
+            description: self.from.to_owned(),
+            parameters: json!({"type": "object"}),
+        }
+    }
+
+    fn tier(&self, _: &Value, _: &ToolContext) -> Tier {
+        Tier::Read(Vec::new())
+    }
+
+    fn run(&self, _: Value, _: Arc<ToolContext>, _: UnboundedSender<ToolOutcome>) -> Running {
+        Box::pin(async { ToolOutcome::text("done") })
+    }
+}
+
+async fn set(agent: &AgentSession, source: ToolSource, from: &'static str, names: &[&'static str]) {
+    let tools: Vec<Arc<dyn Tool>> =
+        names.iter().map(|name| Arc::new(Foreign { name, from }) as Arc<dyn Tool>).collect();
+    agent.ask(Command::SetTools { source, tools: ToolList(tools.into()) }).await.unwrap();
+}
+
+/// The names of the tools that the model gets, each with its source if that is not offshoot.
+async fn active(agent: &AgentSession) -> String {
+    let AgentReply::Standing(standing) = agent.ask(Command::Inspect).await.unwrap() else { panic!("another reply") };
+    let from = |name: &String| {
+        let tool = standing.tools.0.iter().find(|tool| tool.name() == name).unwrap();
+        let from = tool.spec().description;
+        if from.len() < 10 { format!("{name} of {from}") } else { name.clone() }
+    };
+    standing.active_tools.iter().map(from).collect::<Vec<_>>().join(", ")
+}
+
+fn mcp(name: &str) -> ToolSource {
+    ToolSource::Mcp(name.to_owned())
+}
+
+#[test]
+fn sources_of_tools_come_and_go_without_those_of_the_others() {
+    run(async {
+        let world = World::new([]);
+        let (agent, _events) = world.start_with(world.session(), setup(&world, "read,ls", "read,ls"));
+        set(&agent, ToolSource::Extensions, "ext", &["weigh"]).await;
+        set(&agent, mcp("maps"), "maps", &["route"]).await;
+        set(&agent, ToolSource::Agent("a1".to_owned()), "a1", &["child"]).await;
+        assert_eq!(active(&agent).await, "read, ls, weigh of ext, route of maps, child of a1");
+        set(&agent, mcp("maps"), "maps", &["place", "route"]).await;
+        set(&agent, ToolSource::Extensions, "ext", &["ls"]).await;
+        assert_eq!(active(&agent).await, "read, ls of ext, place of maps, route of maps, child of a1");
+        set(&agent, mcp("maps"), "maps", &[]).await;
+        set(&agent, ToolSource::Extensions, "ext", &[]).await;
+        assert_eq!(active(&agent).await, "read, ls, child of a1");
+    });
+}
+
+/// A server that offers `read` must not get what the model means for offshoot's. An extension wraps a tool on purpose.
+#[test]
+fn a_hidden_tool_is_said_and_comes_up_when_the_one_before_it_goes() {
+    run(async {
+        let world = World::new([]);
+        let (agent, mut events) = world.start_with(world.session(), setup(&world, "read", "read"));
+        set(&agent, ToolSource::Extensions, "ext", &["read", "route"]).await;
+        set(&agent, mcp("maps"), "maps", &["read", "route", "place"]).await;
+        set(&agent, mcp("more"), "more", &["place", "more", "more"]).await;
+        let mut notices = Vec::new();
+        while notices.len() < 4 {
+            if let Event::Notice { code: "tool-hidden", message, .. } = &*events.until(|_| true).await {
+                notices.push(message.clone());
+            }
+        }
+        insta::assert_snapshot!(notices.join("\n"), @r"
+        the tool read of the MCP server maps is not used: an extension has a tool of this name
+        the tool route of the MCP server maps is not used: an extension has a tool of this name
+        the tool place of the MCP server more is not used: the MCP server maps has a tool of this name
+        the MCP server more has several tools named more: the first is used
+        ");
+        assert_eq!(active(&agent).await, "read of ext, route of ext, place of maps, more of more");
+        set(&agent, ToolSource::Extensions, "ext", &[]).await;
+        assert_eq!(active(&agent).await, "read, route of maps, place of maps, more of more");
+        set(&agent, mcp("maps"), "maps", &[]).await;
+        assert_eq!(active(&agent).await, "read, place of more, more of more");
+    });
+}
+
+/// A server that connects late, or an extension that registers a tool later, adds its tools to those in use.
+#[test]
+fn another_source_leaves_the_chosen_tools_in_use() {
+    run(async {
+        let world = World::new([]);
+        let mut session = world.session();
+        let system = r#"{"role":"system","content":"","toolsAdded":[{"name":"read"},{"name":"weigh"}]}"#;
+        session.append(&NewEntry::message(Json::parse(system).unwrap()).unwrap()).unwrap();
+        let (agent, _events) = world.start_with(session, setup(&world, "ls", "read,bash"));
+        set(&agent, ToolSource::Extensions, "ext", &["weigh", "other"]).await;
+        assert_eq!(active(&agent).await, "weigh of ext, ls", "as the start and the branch have chosen");
+        agent.ask(Command::SetActiveTools(vec!["grep".to_owned()])).await.unwrap();
+        set(&agent, mcp("maps"), "maps", &["route"]).await;
+        set(&agent, ToolSource::Extensions, "ext", &["weigh"]).await;
+        assert_eq!(active(&agent).await, "grep");
+        let reloaded = setup(&world, "ls", "read,bash");
+        agent.ask(Command::Reload(offshoot_agent::ReloadedSetup(Arc::new(reloaded)))).await.unwrap();
+        assert_eq!(active(&agent).await, "grep");
     });
 }

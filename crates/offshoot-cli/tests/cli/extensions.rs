@@ -501,6 +501,21 @@ fn a_question_says_whose_tool_is_asked_about() {
     assert_eq!(done, 2);
 }
 
+#[test]
+fn a_tool_that_another_extension_hides_is_reported() {
+    if !has_node() {
+        return;
+    }
+    let talk = Talk::new([Reply::text("Done.")]);
+    extension(&talk, "a.js", OVERRIDES);
+    extension(&talk, "b.js", &OVERRIDES.replace("[\"bash\", \"weigh\"]", "[\"weigh\"]"));
+    let said = run(&talk, &["-p", "go"]);
+    let (own, by) = ("extensions/b.js", "extensions/a.js has a tool of this name");
+    let is_it = |line: &&str| line.contains(own) && line.contains("the tool weigh is not used: ") && line.ends_with(by);
+    assert_eq!(said.lines().filter(is_it).count(), 1, "{said}");
+    assert!(!said.contains("the tool bash"), "an extension replaces a built-in tool on purpose: {said}");
+}
+
 /// What `/extensions` answers in print mode and over RPC.
 fn listings(talk: &Talk) -> [String; 2] {
     use std::io::Write as _;

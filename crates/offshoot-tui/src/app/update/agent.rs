@@ -147,7 +147,7 @@ fn done(model: &mut Model, command: &Command) -> Vec<Cmd> {
         | Command::Inject { .. }
         | Command::InjectUser { .. }
         | Command::AppendEntry { .. }
-        | Command::SetExtensionTools(_)
+        | Command::SetTools { .. }
         | Command::SetActiveTools(_)
         | Command::ClearQueue
         | Command::Abort
@@ -234,7 +234,7 @@ fn refused(model: &mut Model, command: &Command, error: &AgentError) -> Vec<Cmd>
         | Command::Inject { .. }
         | Command::InjectUser { .. }
         | Command::AppendEntry { .. }
-        | Command::SetExtensionTools(_)
+        | Command::SetTools { .. }
         | Command::SetActiveTools(_)
         | Command::SetThinkingLevel(_)
         | Command::SetName(_)
