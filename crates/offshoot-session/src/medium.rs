@@ -5,6 +5,8 @@
 
 mod ahead;
 mod regular;
+mod real_path;
+mod shared_file;
 mod holders;
 mod private;
 mod file;
@@ -17,10 +19,12 @@ use std::path::Path;
 pub use file::{FileMedium, Identity, Stamp};
 pub use memory::MemoryMedium;
 pub use private::make_private_folder;
+pub use real_path::{real_path, real_path_or_same};
 pub use regular::{
     append_or_create_regular, copy_regular, create_regular, open_regular, open_regular_to_append,
     open_regular_to_write, read_regular, read_regular_text, sync_folder,
 };
+pub use shared_file::{LockedFile, SharedFile, replace_file};
 
 /// The state of a medium while its lock is held.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
