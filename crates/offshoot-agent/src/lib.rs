@@ -9,6 +9,7 @@
 pub mod crash;
 mod words;
 pub mod lenient_json;
+mod home_path;
 mod process;
 pub mod sandbox;
 pub mod message;
@@ -58,6 +59,7 @@ pub mod agent_session;
 pub mod testing;
 
 pub use guarded::GuardedProvider;
+pub use home_path::expand_home;
 pub use key_source::{Accessing, KeySource};
 pub use limits::Limits;
 pub use process::MarkedProcesses;

@@ -13,12 +13,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use offshoot_agent::expand_home;
 use offshoot_agent::model::Env as Variables;
 use offshoot_session::clock::{Millis, parse_iso};
 use offshoot_session::store::{Flavour, Root};
 use offshoot_tui::terminal::{Capabilities, detect};
 use offshoot_tui::theme::Background;
-use offshoot_workspace::expand_home;
 
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Environment {

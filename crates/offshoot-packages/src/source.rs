@@ -4,6 +4,8 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+use offshoot_agent::expand_home;
+
 use crate::error::{PackageError, Result};
 
 /// The source of a package.
@@ -94,13 +96,8 @@ impl fmt::Display for PackageSource {
 /// A path of a source or of a list; `~` is the home folder.
 #[must_use]
 pub fn absolute(path: &str, base: &Path, home: Option<&Path>) -> PathBuf {
-    let rest = path.strip_prefix("~/").or_else(|| (path == "~").then_some(""));
-    let joined = match (rest, home) {
-        (Some(rest), Some(home)) => home.join(rest),
-        _ => base.join(path),
-    };
     let mut plain = PathBuf::new();
-    for part in joined.components() {
+    for part in base.join(expand_home(path, home)).components() {
         match part {
             std::path::Component::CurDir => {}
             std::path::Component::ParentDir => {

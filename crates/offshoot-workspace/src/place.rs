@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use offshoot_agent::expand_home;
 use offshoot_agent::forecast::RequestForecast;
 use offshoot_catalogue::Catalogue;
 use offshoot_session::clock::{Clock as _, FixedClock, Millis, SystemClock};
@@ -236,17 +237,5 @@ impl Place {
         }
         let Some((window, overhead)) = self.options.next_request.window(session)? else { return Ok(()) };
         Ok(session.refuse_beyond_window(before.total(overhead), more_tokens, window)?)
-    }
-}
-
-/// A path that a person wrote: `~` and what begins with `~/` is in the home directory, and all else is exactly what it says.
-#[must_use]
-pub fn expand_home(path: OsString, home: Option<&Path>) -> PathBuf {
-    let path = PathBuf::from(path);
-    match (path.strip_prefix("~"), home) {
-        // Joining nothing would add a separator.
-        (Ok(rest), Some(home)) if rest.as_os_str().is_empty() => home.to_path_buf(),
-        (Ok(rest), Some(home)) => home.join(rest),
-        _ => path,
     }
 }

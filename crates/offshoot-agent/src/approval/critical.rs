@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use super::critical_paths::CriticalPlaces;
 use super::rule::readings;
 use super::shell_line::{SHELLS, ShellLine, SimpleCommand, base};
+use crate::home_path::expand_home;
 
 const FETCHERS: &[&str] = &["curl", "wget", "fetch", "aria2c", "http", "https"];
 
@@ -63,10 +64,10 @@ impl<'a> LinePlace<'a> {
 
     /// The path with the home directory, however the line names it.
     fn at_home(&self, word: &str) -> PathBuf {
-        let rest = ["~", "$HOME", "${HOME}"].iter().find_map(|name| word.strip_prefix(name));
-        match (rest.filter(|rest| rest.is_empty() || rest.starts_with('/')), self.places.home) {
-            (Some(rest), Some(home)) => home.join(rest.trim_start_matches('/')),
-            _ => PathBuf::from(word),
+        let rest = ["$HOME", "${HOME}"].iter().find_map(|name| word.strip_prefix(name));
+        match rest.filter(|rest| rest.is_empty() || rest.starts_with('/')) {
+            Some(rest) => expand_home(format!("~{rest}"), self.places.home),
+            None => expand_home(word, self.places.home),
         }
     }
 }

@@ -10,6 +10,7 @@ use super::{
     BringingPackage, PromptTemplate, ResourceScope, ResourceTrouble, Resources, Skill, chosen, first_of_each,
     is_pattern,
 };
+use crate::home_path::expand_home;
 use crate::tool::walk::has_sound_rules;
 
 /// A folder with more is no folder of resources.
@@ -225,12 +226,9 @@ impl ResourcePlaces {
     }
 }
 
-/// The path that a person wrote; `~/` is the home directory.
+/// The path that a person wrote.
 pub(super) fn named_path(word: &str, base: &Path, home: Option<&Path>) -> PathBuf {
-    match (word.strip_prefix("~/"), home) {
-        (Some(rest), Some(home)) => home.join(rest),
-        _ => base.join(word),
-    }
+    base.join(expand_home(word, home))
 }
 
 /// The files of the words that are paths, which begin in the first of the folders.

@@ -4,6 +4,7 @@
 use std::path::{Component, Path, PathBuf};
 
 use super::{ToolContext, ToolOutcome};
+use crate::home_path::expand_home;
 
 mod alike;
 
@@ -36,11 +37,7 @@ impl FoundPath {
 impl PathBase<'_> {
     /// The absolute path of exactly this name, with `.` and `..` removed by name, as in a shell's `cd`.
     pub fn exact(&self, text: &str) -> PathBuf {
-        let path = match (text.strip_prefix('~'), self.home) {
-            (Some(""), Some(home)) => home.to_owned(),
-            (Some(rest), Some(home)) if rest.starts_with('/') => home.join(rest.trim_start_matches('/')),
-            _ => from_url(text).unwrap_or_else(|| PathBuf::from(text)),
-        };
+        let path = from_url(text).unwrap_or_else(|| expand_home(text, self.home));
         clean(&self.cwd.join(path))
     }
 
