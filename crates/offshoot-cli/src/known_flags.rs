@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use offshoot_session::medium::read_regular_text;
+use offshoot_session::medium::{read_regular_text, replace_file};
 use serde::{Deserialize, Serialize};
 
 use crate::config::Environment;
-use crate::config::settings::{pi_folder, replace};
+use crate::config::settings::pi_folder;
 
 const LIMIT: u64 = 1 << 20;
 
@@ -79,6 +79,6 @@ impl KnownFlags {
         flags.extend(loaded);
         flags.retain(|path, flags| !flags.is_empty() && path.exists());
         // Without the file the next command line is read without them.
-        drop(serde_json::to_string(&flags).map(|text| replace(&path, &text, 0o600)));
+        drop(serde_json::to_string(&flags).map(|text| replace_file(&path, &text, 0o600)));
     }
 }

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::{PackageError, Result};
 
-const LONGEST: u64 = 4 << 20;
+pub(crate) const LONGEST: u64 = 4 << 20;
 const FORM: u32 = 1;
 
 /// What was installed of one package.

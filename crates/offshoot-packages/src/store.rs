@@ -2,10 +2,10 @@
 //! caller says so. One such folder is the user's, one each project's.
 
 use std::fs;
-use std::io::Write as _;
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 
+use offshoot_session::medium::{LockedFile, SharedFile};
 use offshoot_session::text::{counted, noun};
 use tempfile::TempDir;
 
@@ -14,7 +14,7 @@ use crate::contents::{self, Contents};
 use crate::entry::PackageEntry;
 use crate::error::{PackageError, Result};
 use crate::git::Git;
-use crate::lock::{Lock, Locked};
+use crate::lock::{self, Lock, Locked};
 pub use crate::npm::NpmOptions;
 use crate::source::{PackageSource, absolute};
 
@@ -167,6 +167,8 @@ impl PackageStore {
             self.npm.install_needed(&source.to_string(), &root, scratch.path(), runs_scripts)?;
         }
         let place = self.place(&source);
+        let record = self.record_file();
+        let locked_record = self.locked(&record)?;
         let folder = place.parent().unwrap_or(&place);
         fs::create_dir_all(folder).map_err(|error| PackageError::io("create", folder, error))?;
         let former = scratch.path().join("former");
@@ -181,7 +183,7 @@ impl PackageStore {
             }
             return Err(PackageError::io("write", &place, error));
         }
-        self.record(&source, Some(locked))
+        self.change_record(&locked_record, &source, Some(locked))
     }
 
     /// Takes a package out of its place and out of the record. A path stays.
@@ -190,13 +192,15 @@ impl PackageStore {
     /// A clone that was changed by hand stays; so does what cannot be moved.
     pub fn remove(&self, source: &PackageSource) -> Result<()> {
         let place = self.place(source);
+        let record = self.record_file();
+        let locked_record = self.locked(&record)?;
         if !matches!(source, PackageSource::Path(_)) && place.symlink_metadata().is_ok() {
             let scratch = self.scratch()?;
             self.check_unchanged(source, &place, scratch.path())?;
             fs::rename(&place, scratch.path().join("former"))
                 .map_err(|error| PackageError::io("remove", &place, error))?;
         }
-        self.record(source, None)
+        self.change_record(&locked_record, source, None)
     }
 
     /// Work in a clone is not thrown away.
@@ -225,31 +229,46 @@ impl PackageStore {
         }
     }
 
-    fn record(&self, source: &PackageSource, locked: Option<Locked>) -> Result<()> {
+    /// Its lock is among the packages, where a project's git does not see it.
+    fn record_file(&self) -> SharedFile {
+        let lock = self.folder().join(".lock");
+        SharedFile { path: self.lock_file(), lock, limit: lock::LONGEST, new_mode: 0o600 }
+    }
+
+    /// Waits until no other process changes packages here.
+    fn locked<'a>(&self, record: &'a SharedFile) -> Result<LockedFile<'a>> {
+        self.make_folder()?;
+        record.lock().map_err(|error| PackageError::io("lock", &record.lock, error))
+    }
+
+    fn change_record(&self, file: &LockedFile<'_>, source: &PackageSource, locked: Option<Locked>) -> Result<()> {
         let mut lock = self.lock()?;
         let identity = self.identity(source);
         match locked {
             Some(locked) => drop(lock.packages.insert(identity, locked)),
             None => drop(lock.packages.remove(&identity)),
         }
-        let file = self.lock_file();
-        let mut new = tempfile::NamedTempFile::new_in(&self.base)
-            .map_err(|error| PackageError::io("create", &self.base, error))?;
-        new.write_all(lock.text().as_bytes()).map_err(|error| PackageError::io("write", &file, error))?;
-        new.as_file().sync_all().map_err(|error| PackageError::io("write", new.path(), error))?;
-        new.persist(&file).map_err(|error| PackageError::io("write", &file, error.error))?;
-        Ok(())
+        file.replace(&lock.text()).map_err(|error| PackageError::io("write", &self.lock_file(), error))
     }
 
-    /// A folder on the same disk, which goes when it is dropped.
-    fn scratch(&self) -> Result<TempDir> {
+    fn make_folder(&self) -> Result<PathBuf> {
         let folder = self.folder();
         let made = fs::DirBuilder::new().recursive(true).mode(0o755).create(&folder);
         made.map_err(|error| PackageError::io("create", &folder, error))?;
         let rules = folder.join(".gitignore");
         if rules.symlink_metadata().is_err() {
-            archive::make(&rules, "*\n")?;
+            let made = archive::make(&rules, "*\n");
+            // Another process may have made it meanwhile.
+            if rules.symlink_metadata().is_err() {
+                made?;
+            }
         }
+        Ok(folder)
+    }
+
+    /// A folder on the same disk, which goes when it is dropped.
+    fn scratch(&self) -> Result<TempDir> {
+        let folder = self.make_folder()?;
         tempfile::Builder::new()
             .prefix(".fetched-")
             .tempdir_in(&folder)

@@ -79,14 +79,15 @@ impl RuleStore for UserRules {
 
 impl UserRules {
     fn keep(&self, rule: &Rule) -> Result<()> {
-        let (layers, _) = self.0.load()?;
-        let mut rules = match layers.global.get(ALLOWED) {
-            Some(Value::Texts(rules)) => rules.clone(),
-            _ => Vec::new(),
-        };
-        if !rules.contains(&rule.to_string()) {
-            rules.push(rule.to_string());
-        }
-        self.0.store(Scope::Global, ALLOWED, Some(&Value::Texts(rules)))
+        self.0.change(Scope::Global, ALLOWED, |known| {
+            let mut rules = match known {
+                Some(Value::Texts(rules)) => rules.clone(),
+                _ => Vec::new(),
+            };
+            if !rules.contains(&rule.to_string()) {
+                rules.push(rule.to_string());
+            }
+            Ok(Some(Value::Texts(rules)))
+        })
     }
 }

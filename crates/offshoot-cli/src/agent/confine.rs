@@ -11,6 +11,7 @@ use offshoot_agent::sandbox::{
     Confinement, Helper, Layers, NestedRepositories, Sandbox, SandboxMode, SandboxNetwork, SandboxPolicy, SandboxState,
     SandboxWishes,
 };
+use offshoot_session::medium::real_path_or_same;
 use offshoot_settings::SandboxSettings;
 
 use super::Args;
@@ -67,7 +68,7 @@ fn wishes(app: &App, args: &Args, settings: &SandboxSettings) -> SandboxWishes {
 /// The home directory and the agents' own folders, by their real paths.
 fn guarded(app: &App) -> Vec<PathBuf> {
     let all = app.environment.home.clone().into_iter().chain(agent_folders(app));
-    all.map(|folder| folder.canonicalize().unwrap_or(folder)).collect()
+    all.map(|folder| real_path_or_same(&folder)).collect()
 }
 
 /// The folders of offshoot, pi and oh-my-pi, wherever variables put them.

@@ -41,24 +41,30 @@ Examples:
 pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
     let settings = PackageSettings::of(app, args.scope.scope())?;
     let Some(source) = &args.source else { return packages::list(app) };
-    let (at, mut entry) = settings.find(source)?;
+    let mut entry = settings.find(source)?;
     let installed = settings.store.installed(&entry)?;
     let all: Vec<(ResourceKind, &PathBuf)> = ResourceKind::ALL
         .into_iter()
         .flat_map(|kind| installed.contents.of_kind(kind).iter().map(move |file| (kind, file)))
         .collect();
     let changes = args.on.iter().map(|file| (file, true)).chain(args.off.iter().map(|file| (file, false)));
-    for (given, is_on) in changes {
+    let change = |(given, is_on): (&String, bool)| {
         let (kind, file) = find(&all, given, &entry)?;
-        entry = entry.with_file(kind, &named(kind, file), is_on);
+        Ok((kind, named(kind, file), is_on))
+    };
+    let changes = changes.map(change).collect::<Result<Vec<_>>>()?;
+    let changed = |entry: PackageEntry| {
+        changes.iter().fold(entry, |entry, (kind, file, is_on)| entry.with_file(*kind, file, *is_on))
+    };
+    if !changes.is_empty() {
+        settings.change(|entries| {
+            if let Some(place) = settings.position(entries, &entry).and_then(|at| entries.get_mut(at)) {
+                *place = changed(place.clone());
+            }
+            Ok(())
+        })?;
     }
-    if args.on.len() + args.off.len() > 0 {
-        let mut entries = settings.entries()?;
-        if let Some(place) = entries.get_mut(at) {
-            *place = entry.clone();
-        }
-        settings.write(&entries)?;
-    }
+    entry = changed(entry);
     let (scope, store) = (settings.scope, settings.store.clone());
     let package = ListedPackage { scope, entry, exceptions: Vec::new(), store };
     let mut out = app.ui.text();

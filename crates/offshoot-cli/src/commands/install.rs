@@ -51,20 +51,21 @@ pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
 
 fn install(app: &App, args: &Args, settings: &PackageSettings<'_>, source: &str) -> Result<()> {
     let new = PackageEntry::new(&settings.settled_source(source))?;
-    let mut entries = settings.entries()?;
-    let identity = settings.store.identity(&new.source);
-    let known = entries.iter().position(|entry| settings.store.identity(&entry.source) == identity);
+    // A list that cannot be read is said before anything is fetched.
+    settings.entries()?;
     let fetched = settings.store.fetch(&new.source, None)?;
     if !agreed(app, &described(&new.written, &fetched.contents, args.scripts), args.yes, "Install it?")? {
         return app.ui.nothing_to_do("nothing was installed");
     }
     let version = fetched.locked.as_ref().map(version_of).unwrap_or_default();
     settings.store.commit(fetched, args.scripts)?;
-    match known.and_then(|at| entries.get_mut(at)) {
-        Some(entry) => *entry = entry.with_source(&new.written)?,
-        None => entries.push(new.clone()),
-    }
-    settings.write(&entries)?;
+    settings.change(|entries| {
+        match settings.position(entries, &new).and_then(|at| entries.get_mut(at)) {
+            Some(entry) => *entry = entry.with_source(&new.written)?,
+            None => entries.push(new.clone()),
+        }
+        Ok(())
+    })?;
     app.ui.note(format!("installed {} {version}", new.written).trim_end());
     Ok(())
 }

@@ -82,15 +82,17 @@ impl<'a> PackageSettings<'a> {
     pub(crate) fn entries(&self) -> Result<Vec<PackageEntry>> {
         let lists = self.layers.listed("packages");
         let own = lists.into_iter().find(|(scope, _)| *scope == self.scope).map(|(_, entries)| entries);
-        Ok(own
-            .unwrap_or_default()
-            .iter()
-            .map(|json| PackageEntry::read(json))
-            .collect::<std::result::Result<_, _>>()?)
+        read_entries(&own.unwrap_or_default())
+    }
+
+    /// Where a list has the package of an entry, however its source is written.
+    pub(crate) fn position(&self, entries: &[PackageEntry], wanted: &PackageEntry) -> Option<usize> {
+        let identity = self.store.identity(&wanted.source);
+        entries.iter().position(|entry| self.store.identity(&entry.source) == identity)
     }
 
     /// The entry of a source, however it is written.
-    pub(crate) fn find(&self, given: &str) -> Result<(usize, PackageEntry)> {
+    pub(crate) fn find(&self, given: &str) -> Result<PackageEntry> {
         let entries = self.entries()?;
         let identity = |source: &PackageSource| self.store.identity(source);
         let wanted =
@@ -104,8 +106,7 @@ impl<'a> PackageSettings<'a> {
                 None => error.hint("`offshoot packages` lists them; --project means those of this folder"),
             }
         };
-        let at = at.ok_or_else(missing)?;
-        entries.get(at).cloned().map(|entry| (at, entry)).ok_or_else(missing)
+        at.and_then(|at| entries.get(at).cloned()).ok_or_else(missing)
     }
 
     /// A source as the settings have it: paths are absolute, in a project relative to its settings.
@@ -122,17 +123,28 @@ impl<'a> PackageSettings<'a> {
         }
     }
 
-    /// Writes the list. Who makes the settings of a project trusts it.
-    pub(crate) fn write(&self, entries: &[PackageEntry]) -> Result<()> {
-        let value = Value::Packages(entries.iter().map(PackageEntry::json).collect());
+    /// Changes the list as it is now: another process may have changed it. Who makes the settings of a project trusts it.
+    pub(crate) fn change(&self, change: impl FnOnce(&mut Vec<PackageEntry>) -> Result<()>) -> Result<()> {
         let folder = &self.app.environment.cwd;
         let is_new = self.scope == Scope::Project && self.files.existing_project().is_none();
-        self.files.store(self.scope, "packages", Some(&value).filter(|_| !entries.is_empty()))?;
+        self.files.change(self.scope, "packages", |known| {
+            let mut entries = match known {
+                Some(Value::Packages(known)) => read_entries(known)?,
+                _ => Vec::new(),
+            };
+            change(&mut entries)?;
+            let value = Value::Packages(entries.iter().map(PackageEntry::json).collect());
+            Ok(Some(value).filter(|_| !entries.is_empty()))
+        })?;
         match &self.app.environment.data {
             Some(data) if is_new => TrustFile::of(data).save(folder, true),
             _ => Ok(()),
         }
     }
+}
+
+fn read_entries(list: &[String]) -> Result<Vec<PackageEntry>> {
+    Ok(list.iter().map(|json| PackageEntry::read(json)).collect::<std::result::Result<_, _>>()?)
 }
 
 /// What a package brings, in lines for people.

@@ -24,11 +24,12 @@ Examples:
 
 pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
     let settings = PackageSettings::of(app, args.scope.scope())?;
-    let (at, entry) = settings.find(&args.source)?;
-    let mut entries = settings.entries()?;
-    entries.remove(at);
+    let entry = settings.find(&args.source)?;
     // First the settings: a package that is not listed has no effect.
-    settings.write(&entries)?;
+    settings.change(|entries| {
+        settings.position(entries, &entry).map(|at| entries.remove(at));
+        Ok(())
+    })?;
     settings.store.remove(&entry.source)?;
     app.ui.note(&format!("removed {}", entry.written));
     Ok(())

@@ -37,7 +37,7 @@ Examples:
 pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
     let settings = PackageSettings::of(app, args.scope.scope())?;
     let entries = match &args.source {
-        Some(source) => vec![settings.find(source)?.1],
+        Some(source) => vec![settings.find(source)?],
         None => settings.entries()?,
     };
     if entries.is_empty() {

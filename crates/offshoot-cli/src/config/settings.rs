@@ -1,11 +1,9 @@
 //! Reads the user's and the project's settings files, and replaces one. `offshoot_settings` defines their contents.
 
-use std::fs::{self, Permissions};
-use std::io::{self, ErrorKind, Write as _};
-use std::os::unix::fs::PermissionsExt as _;
+use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
-use offshoot_session::medium::{read_regular, sync_folder};
+use offshoot_session::medium::{SharedFile, read_regular};
 use offshoot_settings::{Layer, Layers, PiFolder, Scope, Settings, Value, edit};
 
 use super::Environment;
@@ -104,31 +102,52 @@ impl SettingsFiles {
 
     /// Sets or removes a value. The file is replaced atomically.
     pub(crate) fn store(&self, scope: Scope, key: &str, value: Option<&Value>) -> Result<()> {
+        self.edit(scope, key, |_, _| Ok(value.cloned()))
+    }
+
+    /// Changes a value into another, which is made from the file as it is now: it may have changed since it was loaded.
+    pub(crate) fn change(
+        &self,
+        scope: Scope,
+        key: &str,
+        change: impl FnOnce(Option<&Value>) -> Result<Option<Value>>,
+    ) -> Result<()> {
+        self.edit(scope, key, |path, text| {
+            let (layer, _) = Layer::read(text, scope).map_err(|error| damaged(path, &error))?;
+            change(layer.get(key))
+        })
+    }
+
+    /// Both files have one lock, in the user's folder: a project's folder gets no file that nobody wants to commit.
+    fn edit(&self, scope: Scope, key: &str, value: impl FnOnce(&Path, &str) -> Result<Option<Value>>) -> Result<()> {
         let path = self.path(scope).ok_or_else(|| {
             CommandError::new(FailureKind::Failed, "there is no home directory to keep settings in")
                 .hint("set OFFSHOOT_HOME")
         })?;
+        let failed = |error: io::Error| CommandError::io(format!("write {}", path.display()), &error);
+        let SharedFile { lock, limit, .. } =
+            SharedFile::private(self.global.as_deref().unwrap_or(path).to_owned(), LIMIT);
+        let new_mode = if scope == Scope::Global { 0o600 } else { 0o666 };
+        let file = SharedFile { path: path.to_owned(), lock, limit, new_mode };
+        let locked = file.lock().map_err(failed)?;
         let old = text(path)?;
-        let new = edit(&old, key, value).map_err(|error| {
+        let new = edit(&old, key, value(path, &old)?.as_ref()).map_err(|error| {
             let error = CommandError { causes: vec![format!("{}: {error}", path.display())], ..unreadable() };
             error.hint("correct the file by hand; it was left as it is")
         })?;
-        if new == old {
-            return Ok(());
-        }
-        let fresh = if scope == Scope::Global { 0o600 } else { 0o666 };
-        replace(path, &new, fresh).map_err(|error| CommandError::io(format!("write {}", path.display()), &error))
+        if new == old { Ok(()) } else { locked.replace(&new).map_err(failed) }
     }
 
     fn layer(&self, scope: Scope) -> Result<(Layer, Vec<String>)> {
         let Some(path) = self.path(scope) else { return Ok(Default::default()) };
-        let read = Layer::read(&text(path)?, scope).map_err(|error| {
-            let error = CommandError { causes: vec![format!("{}:{error}", path.display())], ..unreadable() };
-            error.hint("correct the file, or move it away to do without it")
-        });
-        let (layer, diagnostics) = read?;
+        let (layer, diagnostics) = Layer::read(&text(path)?, scope).map_err(|error| damaged(path, &error))?;
         Ok((layer, diagnostics.iter().map(|diagnostic| format!("{}:{diagnostic}", path.display())).collect()))
     }
+}
+
+fn damaged(path: &Path, error: &dyn std::fmt::Display) -> CommandError {
+    let error = CommandError { causes: vec![format!("{}:{error}", path.display())], ..unreadable() };
+    error.hint("correct the file, or move it away to do without it")
 }
 
 fn unreadable() -> CommandError {
@@ -148,25 +167,12 @@ pub(super) fn text(path: &Path) -> Result<String> {
     }
 }
 
-/// Replaces a file atomically and durably. A link stays a link; permissions are kept, and a new file has the mode `fresh`.
-pub(crate) fn replace(path: &Path, text: &str, fresh: u32) -> io::Result<()> {
-    let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
-    let folder = path.parent().unwrap_or(Path::new("."));
-    fs::create_dir_all(folder)?;
-    let mut file =
-        tempfile::Builder::new().prefix(".settings.").permissions(Permissions::from_mode(fresh)).tempfile_in(folder)?;
-    if let Ok(old) = fs::metadata(&path) {
-        file.as_file().set_permissions(old.permissions())?;
-    }
-    file.write_all(text.as_bytes())?;
-    file.as_file().sync_all()?;
-    file.persist(&path)?;
-    sync_folder(folder)
-}
-
 #[cfg(test)]
 #[allow(clippy::disallowed_methods, reason = "tests prepare their own files")]
 mod tests {
+    use std::fs::{self, Permissions};
+    use std::os::unix::fs::PermissionsExt as _;
+
     use super::*;
 
     fn files() -> (tempfile::TempDir, SettingsFiles) {
@@ -270,7 +276,9 @@ mod tests {
         files.store(Scope::Project, "theme", None).unwrap();
         assert_eq!(files.load().unwrap().0.project.get("theme"), None);
         let beside = fs::read_dir(global.parent().unwrap()).unwrap().count();
-        assert_eq!(beside, 1);
+        assert_eq!(beside, 2, "the file and its lock");
+        let project = files.project.as_deref().unwrap();
+        assert_eq!(fs::read_dir(project.parent().unwrap()).unwrap().count(), 1, "no lock among a project's files");
     }
 
     #[test]
@@ -284,6 +292,10 @@ mod tests {
         files.store(Scope::Global, "hideThinkingBlock", Some(&Value::Flag(true))).unwrap();
         assert!(fs::symlink_metadata(global).unwrap().is_symlink());
         assert!(fs::read_to_string(&dotfiles).unwrap().contains("hideThinkingBlock"));
+        fs::remove_file(&dotfiles).unwrap();
+        files.store(Scope::Global, "theme", Some(&Value::Text("dark".to_owned()))).unwrap();
+        assert!(fs::symlink_metadata(global).unwrap().is_symlink(), "also one to a file that is not there yet");
+        assert!(fs::read_to_string(&dotfiles).unwrap().contains("theme"));
     }
 
     #[test]

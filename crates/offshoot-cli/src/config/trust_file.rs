@@ -2,13 +2,11 @@
 //! folder's real path, and true or false). Decides nothing else, and asks nobody.
 
 use std::collections::BTreeMap;
-use std::fs;
-use std::io::{self, ErrorKind};
+use std::io;
 use std::path::{Path, PathBuf};
 
-use offshoot_session::medium::{append_or_create_regular, read_regular};
+use offshoot_session::medium::{SharedFile, real_path_or_same};
 
-use super::settings::replace;
 use crate::error::{CommandError, FailureKind, Result};
 
 const LIMIT: u64 = 1 << 20;
@@ -17,13 +15,11 @@ const LIMIT: u64 = 1 << 20;
 type Answers = BTreeMap<String, Option<bool>>;
 
 #[derive(Debug, Clone)]
-pub(crate) struct TrustFile {
-    path: PathBuf,
-}
+pub(crate) struct TrustFile(SharedFile);
 
 impl TrustFile {
     pub(crate) fn of(data: &Path) -> Self {
-        Self { path: data.join("trust.json") }
+        Self(SharedFile::private(data.join("trust.json"), LIMIT))
     }
 
     /// The answer for a folder, else that for the nearest folder above it.
@@ -60,35 +56,31 @@ impl TrustFile {
     }
 
     fn change(&self, change: impl FnOnce(&mut Answers) -> Result<()>) -> Result<()> {
-        let failed = |error: io::Error| CommandError::io(format!("write {}", self.path.display()), &error);
-        fs::create_dir_all(self.path.parent().unwrap_or(&self.path)).map_err(failed)?;
-        // Two programs that are answered at once must not lose an answer.
-        let lock = self.path.with_extension("json.lock");
-        let lock = append_or_create_regular(&lock).map_err(failed)?;
-        lock.lock().map_err(failed)?;
+        let failed = |error: io::Error| CommandError::io(format!("write {}", self.0.path.display()), &error);
+        let locked = self.0.lock().map_err(failed)?;
         let mut answers = self.read()?;
         change(&mut answers)?;
         let text = serde_json::to_string_pretty(&answers).map_err(|error| failed(error.into()))?;
-        replace(&self.path, &(text + "\n"), 0o600).map_err(failed)
+        locked.replace(&(text + "\n")).map_err(failed)
     }
 
     fn read(&self) -> Result<Answers> {
         let failed = |cause: String| {
-            let what = format!("could not read {}", self.path.display());
+            let what = format!("could not read {}", self.0.path.display());
             CommandError { causes: vec![cause], ..CommandError::new(FailureKind::Damaged, what) }
                 .hint("correct the file, or move it away and answer again")
         };
-        match read_regular(&self.path, LIMIT) {
-            Ok(bytes) => serde_json::from_slice(&bytes).map_err(|error| failed(error.to_string())),
-            Err(error) if error.kind() == ErrorKind::NotFound => Ok(Answers::new()),
+        match self.0.read() {
+            Ok(Some(text)) => serde_json::from_str(&text).map_err(|error| failed(error.to_string())),
+            Ok(None) => Ok(Answers::new()),
             Err(error) => Err(failed(error.to_string())),
         }
     }
 }
 
-/// The path without links; the folder's own path if it does not exist.
+/// The path without links.
 pub(crate) fn real(folder: &Path) -> PathBuf {
-    folder.canonicalize().unwrap_or_else(|_| folder.to_owned())
+    real_path_or_same(folder)
 }
 
 fn named(folder: &Path) -> Result<String> {
@@ -101,6 +93,8 @@ fn named(folder: &Path) -> Result<String> {
 #[allow(clippy::disallowed_methods, reason = "tests prepare their own files")]
 mod tests {
     use std::os::unix::fs::{PermissionsExt as _, symlink};
+
+    use std::fs;
 
     use super::*;
 
@@ -150,20 +144,20 @@ mod tests {
         file.save(&folder, false).unwrap();
         file.save_parent(&folder).unwrap();
         let parent = folder.parent().unwrap();
-        let text = fs::read_to_string(&file.path).unwrap();
+        let text = fs::read_to_string(&file.0.path).unwrap();
         assert_eq!(text, format!("{{\n  \"{}\": true\n}}\n", parent.display()));
         assert_eq!(file.answer(&folder).unwrap(), Some(true));
-        assert_eq!(fs::metadata(&file.path).unwrap().permissions().mode() & 0o777, 0o600);
+        assert_eq!(fs::metadata(&file.0.path).unwrap().permissions().mode() & 0o777, 0o600);
     }
 
     #[test]
     fn a_file_that_cannot_be_read_gives_no_answer_and_is_not_written_over() {
         for text in [r#"{"/w": "yes"}"#, "{", "[]"] {
             let (_home, file, folder) = there(Some(text));
-            let before = fs::read(&file.path).unwrap();
+            let before = fs::read(&file.0.path).unwrap();
             assert!(file.answer(&folder).unwrap_err().message.starts_with("could not read"), "{text}");
             assert!(file.save(&folder, true).is_err());
-            assert_eq!(fs::read(&file.path).unwrap(), before);
+            assert_eq!(fs::read(&file.0.path).unwrap(), before);
         }
     }
 }

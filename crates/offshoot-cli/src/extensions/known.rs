@@ -7,11 +7,10 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use offshoot_extensions::contract::AllowedFiles;
-use offshoot_session::medium::{append_or_create_regular, read_regular};
+use offshoot_session::medium::{SharedFile, read_regular};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
-use crate::config::settings::replace;
 use crate::config::trust_file::real;
 use crate::error::{CommandError, FailureKind, Result};
 
@@ -132,11 +131,11 @@ fn collect(path: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
 
 /// The file of allowed contents.
 #[derive(Debug, Clone)]
-pub(crate) struct KnownExtensions(PathBuf);
+pub(crate) struct KnownExtensions(SharedFile);
 
 impl KnownExtensions {
     pub(crate) fn of(data: &Path) -> Self {
-        Self(data.join("extensions.json"))
+        Self(SharedFile::private(data.join("extensions.json"), LIMIT))
     }
 
     /// The folder with what its extensions may import, if the user has allowed exactly these contents.
@@ -154,27 +153,25 @@ impl KnownExtensions {
     /// # Errors
     /// The file cannot be read or written.
     pub(crate) fn keep(&self, folders: &[ProjectFolder]) -> Result<()> {
-        let failed = |error: io::Error| CommandError::io(format!("write {}", self.0.display()), &error);
-        fs::create_dir_all(self.0.parent().unwrap_or(&self.0)).map_err(failed)?;
-        let lock = append_or_create_regular(&self.0.with_extension("json.lock")).map_err(failed)?;
-        lock.lock().map_err(failed)?;
+        let failed = |error: io::Error| CommandError::io(format!("write {}", self.0.path.display()), &error);
+        let locked = self.0.lock().map_err(failed)?;
         let mut known = self.read()?;
         let consent =
             |folder: &ProjectFolder| Consent::Files { folder: folder.hash.clone(), imports: folder.imports.clone() };
         known.extend(folders.iter().map(|folder| (folder.path.to_string_lossy().into_owned(), consent(folder))));
         let text = serde_json::to_string_pretty(&known).map_err(|error| failed(error.into()))?;
-        replace(&self.0, &(text + "\n"), 0o600).map_err(failed)
+        locked.replace(&(text + "\n")).map_err(failed)
     }
 
     fn read(&self) -> Result<BTreeMap<String, Consent>> {
         let failed = |cause: String| {
-            let what = format!("could not read {}", self.0.display());
+            let what = format!("could not read {}", self.0.path.display());
             CommandError { causes: vec![cause], ..CommandError::new(FailureKind::Damaged, what) }
                 .hint("correct the file, or move it away and answer again")
         };
-        match read_regular(&self.0, LIMIT) {
-            Ok(bytes) => serde_json::from_slice(&bytes).map_err(|error| failed(error.to_string())),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(BTreeMap::new()),
+        match self.0.read() {
+            Ok(Some(text)) => serde_json::from_str(&text).map_err(|error| failed(error.to_string())),
+            Ok(None) => Ok(BTreeMap::new()),
             Err(error) => Err(failed(error.to_string())),
         }
     }

@@ -7,11 +7,10 @@ use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
 use offshoot_extensions::contract::{Loaded, Source};
-use offshoot_session::medium::read_regular_text;
+use offshoot_session::medium::{read_regular_text, replace_file};
 use serde::{Deserialize, Serialize};
 
 use crate::config::Environment;
-use crate::config::settings::replace;
 
 const LIMIT: u64 = 1 << 20;
 
@@ -60,6 +59,6 @@ impl TrustListeners {
             all.extend(seen(&source.path, decides).map(|seen| (source.path.clone(), seen)));
         }
         all.retain(|path, _| path.exists());
-        drop(serde_json::to_string(&all).map(|text| replace(&path, &text, 0o600)));
+        drop(serde_json::to_string(&all).map(|text| replace_file(&path, &text, 0o600)));
     }
 }

@@ -11,6 +11,7 @@ use offshoot_session::clock::{Millis, ago};
 use offshoot_session::context;
 use offshoot_session::entry::Source as _;
 use offshoot_session::error::{Error, Severity};
+use offshoot_session::medium::real_path_or_same;
 use offshoot_session::session::Session;
 use offshoot_session::stats;
 use offshoot_session::text::{counted, dollars, grouped};
@@ -258,7 +259,7 @@ fn seen(app: &App, session: &Session, standing: &Standing) -> Result<Looked, Err
     Ok(Looked {
         id: session.id().to_owned(),
         file: file.map(|file| app.environment.short(&file.display().to_string())),
-        path: file.map(|file| file.canonicalize().unwrap_or_else(|_| file.to_path_buf())),
+        path: file.map(real_path_or_same),
         name: session.name()?.or_else(|| session.title().map(str::to_owned)),
         cwd: app.environment.short(session.cwd().unwrap_or_default()),
         model: Some(standing.model.clone()),

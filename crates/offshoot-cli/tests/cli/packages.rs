@@ -129,6 +129,39 @@ impl Shop {
     }
 }
 
+/// Each process read the record and the list, and wrote them with its own package alone: the others' were lost.
+#[test]
+fn processes_that_install_and_remove_at_once_lose_nothing() {
+    let shop = Shop::new([]);
+    let names: Vec<String> = (0..8).map(|number| format!("@team/k{number}")).collect();
+    for name in &names {
+        shop.registry.publish(name, "1.0.0", &[("prompts/x.md", "X.")]);
+    }
+    let at_once = |argument: &str, names: &[String]| {
+        let start = |name: &String| {
+            let mut command = shop.command(&[argument, &format!("npm:{name}")]);
+            if argument == "install" {
+                command.arg("--yes");
+            }
+            command.stderr(std::process::Stdio::piped()).stdout(std::process::Stdio::piped()).spawn().unwrap()
+        };
+        let all: Vec<_> = names.iter().map(start).collect();
+        for one in all {
+            let done = one.wait_with_output().unwrap();
+            assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+        }
+    };
+    let kept = |names: &[String]| {
+        let (lock, settings) = (shop.data("packages-lock.json"), shop.data("settings.json"));
+        let is_kept = |name: &&String| lock.contains(&format!("\"npm:{name}\"")) && settings.contains(name.as_str());
+        names.iter().filter(is_kept).count()
+    };
+    at_once("install", &names);
+    assert_eq!(kept(&names), 8);
+    at_once("remove", &names[..4]);
+    assert_eq!((kept(&names[..4]), kept(&names[4..])), (0, 4));
+}
+
 /// A project's packages come with a clone: they count only if it is trusted.
 #[test]
 fn packages_of_a_project_count_if_it_is_trusted() {

@@ -5,6 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use offshoot_session::list::SessionInfo;
+use offshoot_session::medium::real_path_or_same;
 use offshoot_session::store::{DirStore, Flavour, Root, Scope, Store as _, unreadable};
 
 use super::examine::{FileIdentity, examine, hidden};
@@ -100,7 +101,7 @@ pub(super) fn search(app: &App, given: &str) -> Result<(Vec<Candidate>, Vec<Stri
         drop(progress);
         unread.extend(trouble);
         for info in &sessions {
-            seen.insert(real(&info.path));
+            seen.insert(real_path_or_same(&info.path));
             let who = FileIdentity::from(info);
             if let Some(fits) = wanted.fit(&info.path, &who) {
                 let reasons = reasons(app, &place, info, here.contains(&info.path));
@@ -110,7 +111,7 @@ pub(super) fn search(app: &App, given: &str) -> Result<(Vec<Candidate>, Vec<Stri
         let (files, trouble) = files(&place.root);
         unread.extend(trouble);
         for (path, depth) in files {
-            if !seen.insert(real(&path)) {
+            if !seen.insert(real_path_or_same(&path)) {
                 continue;
             }
             let Some((reason, who)) = hidden(&path, depth) else { continue };
@@ -120,7 +121,7 @@ pub(super) fn search(app: &App, given: &str) -> Result<(Vec<Candidate>, Vec<Stri
             }
         }
     }
-    if let Some(file) = wanted.file.clone().filter(|file| !seen.contains(&real(file))) {
+    if let Some(file) = wanted.file.clone().filter(|file| !seen.contains(&real_path_or_same(file))) {
         let (reason, who) = match hidden(&file, FileDepth::Usual) {
             Some((reason, who)) => (Some(reason), who),
             None => examine(&file),
@@ -191,10 +192,6 @@ fn reasons(app: &App, place: &SearchedRoot, info: &SessionInfo, is_here: bool) -
     reasons
 }
 
-fn real(path: &Path) -> PathBuf {
-    path.canonicalize().unwrap_or_else(|_| path.to_path_buf())
-}
-
 fn same(a: &Path, b: &Path) -> bool {
-    a == b || real(a) == real(b)
+    a == b || real_path_or_same(a) == real_path_or_same(b)
 }

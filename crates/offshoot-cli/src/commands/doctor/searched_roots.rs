@@ -5,6 +5,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use offshoot_session::medium::real_path_or_same;
 use offshoot_session::store::{Flavour, Root};
 
 use crate::app::App;
@@ -49,7 +50,7 @@ pub(super) fn searched_roots(app: &App) -> Vec<SearchedRoot> {
         all.push(SearchedRoot { root, named_by: "default", passed_over: Some(by) });
     }
     let mut seen = HashSet::new();
-    let folder = |place: &SearchedRoot| place.root.folder.canonicalize().unwrap_or_else(|_| place.root.folder.clone());
+    let folder = |place: &SearchedRoot| real_path_or_same(&place.root.folder);
     all.retain(|place| seen.insert(folder(place)));
     all
 }

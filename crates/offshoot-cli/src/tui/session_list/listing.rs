@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use offshoot_session::clock::{Clock as _, SystemClock};
 use offshoot_session::list::SessionInfo;
+use offshoot_session::medium::real_path_or_same;
 use offshoot_session::store::{DirStore, Flavour, Scope as StoreScope, Store as _};
 use offshoot_tui::overlay::sessions::{Answer, Listed, Origin, Scope};
 
@@ -66,12 +67,12 @@ impl RealPaths {
     fn real(&mut self, file: &Path) -> PathBuf {
         let is_link = file.symlink_metadata().is_ok_and(|meta| meta.is_symlink());
         let (Some(folder), Some(name), false) = (file.parent(), file.file_name(), is_link) else {
-            return file.canonicalize().unwrap_or_else(|_| file.to_path_buf());
+            return real_path_or_same(file);
         };
         if let Some(known) = self.folders.get(folder) {
             return known.join(name);
         }
-        let real = folder.canonicalize().unwrap_or_else(|_| folder.to_path_buf());
+        let real = real_path_or_same(folder);
         let file = real.join(name);
         self.folders.insert(folder.to_path_buf(), real);
         file
