@@ -14,6 +14,8 @@ mod tests;
 
 use std::path::{Path, PathBuf};
 
+use offshoot_session::medium::real_path;
+
 pub use rule::Rule;
 
 use crate::tool::Tier;
@@ -210,27 +212,7 @@ fn unsafe_write(path: &Path, cwd: &Path) -> Option<&'static str> {
     }
 }
 
-/// The path below the working folder, links followed.
+/// The path below the working folder, links followed. A path that leads nowhere is not inside.
 fn inside(path: &Path, cwd: &Path) -> Option<PathBuf> {
-    real_path(path).strip_prefix(real_path(cwd)).ok().map(Path::to_owned)
-}
-
-/// Follows all links, also one that leads to a file that does not exist.
-fn real_path(path: &Path) -> PathBuf {
-    let (mut there, mut rest) = (path.to_owned(), Vec::new());
-    for _ in 0..256 {
-        if let Ok(real) = std::fs::canonicalize(&there) {
-            return rest.iter().rev().fold(real, |path: PathBuf, name| path.join(name));
-        }
-        let Some(parent) = there.parent().map(Path::to_owned) else { break };
-        if let Ok(target) = std::fs::read_link(&there) {
-            there = parent.join(target);
-            continue;
-        }
-        // A link that leads to `..` of a folder that does not exist leads nowhere.
-        let Some(name) = there.file_name() else { break };
-        rest.push(name.to_owned());
-        there = parent;
-    }
-    PathBuf::from("/")
+    real_path(path).ok()?.strip_prefix(real_path(cwd).ok()?).ok().map(Path::to_owned)
 }

@@ -14,7 +14,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use offshoot_session::medium::read_regular_text;
+use offshoot_session::medium::{read_regular_text, real_path_or_same};
 
 pub use patterns::{chosen, is_pattern};
 pub use places::{PackageFiles, ResourceLists, ResourcePlaces, skill_files, template_files};
@@ -155,7 +155,7 @@ fn first_of_each<T>(all: Vec<T>, about: impl Fn(&T) -> &Resource, troubles: &mut
                 winners.insert(name.clone(), file.clone());
                 kept.push(one);
             }
-            Some(winner) if real(winner) == real(file) => {}
+            Some(winner) if real_path_or_same(winner) == real_path_or_same(file) => {}
             Some(winner) => troubles.push(ResourceTrouble::Collision {
                 name: name.clone(),
                 winner: winner.clone(),
@@ -164,10 +164,6 @@ fn first_of_each<T>(all: Vec<T>, about: impl Fn(&T) -> &Resource, troubles: &mut
         }
     }
     kept
-}
-
-fn real(path: &Path) -> PathBuf {
-    std::fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf())
 }
 
 fn read(file: &Path) -> Result<String, ResourceTrouble> {

@@ -12,6 +12,8 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use offshoot_session::medium::real_path_or_same;
+
 pub use nested::NestedRepositories;
 pub use policy::{Helper, Layers, SandboxPolicy, WriteRights};
 pub use state::{Confinement, SandboxState};
@@ -69,7 +71,7 @@ pub struct SandboxWishes {
 impl SandboxWishes {
     /// Whether commands that write in this folder could change what the agent or a log-in obeys.
     pub fn is_too_wide(&self, cwd: &Path) -> bool {
-        let cwd = cwd.canonicalize().unwrap_or_else(|_| cwd.to_owned());
+        let cwd = real_path_or_same(cwd);
         cwd.parent().is_none() || self.guarded.iter().any(|guarded| guarded.starts_with(&cwd))
     }
 }

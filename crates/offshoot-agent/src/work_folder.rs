@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use offshoot_session::list::header;
-use offshoot_session::medium::FileMedium;
+use offshoot_session::medium::{FileMedium, real_path_or_same};
 use offshoot_session::session::Session;
 use offshoot_session::text::spell_name;
 
@@ -33,7 +33,7 @@ pub enum FolderRefusal {
 impl WorkFolders {
     /// The person is in this folder.
     pub fn new(here: &Path) -> Self {
-        Self { here: here.canonicalize().unwrap_or_else(|_| here.to_owned()), named: Arc::default() }
+        Self { here: real_path_or_same(here), named: Arc::default() }
     }
 
     /// Continues the session in its own folder or in the named one.

@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::real_path;
+use offshoot_session::medium::real_path_or_same;
 
 const ACCOUNTS: &str = "it changes who may use this computer";
 const LOGIN: &str = "it changes a file that runs when you log in or open a shell";
@@ -110,9 +110,10 @@ pub(super) struct CriticalPlaces<'a> {
 impl CriticalPlaces<'_> {
     /// Why changing this path is asked about: it is, or leads to, one of the list.
     pub(super) fn reason(&self, path: &Path) -> Option<&'static str> {
-        let real = real_path(path);
-        let is_below =
-            |place: &Path| path.starts_with(place) || real.starts_with(place) || real.starts_with(real_path(place));
+        let real = real_path_or_same(path);
+        let is_below = |place: &Path| {
+            path.starts_with(place) || real.starts_with(place) || real.starts_with(real_path_or_same(place))
+        };
         let agents = self.agents.iter().map(|place| (AGENTS, place.clone()));
         let anywhere = ANYWHERE.iter().flat_map(|(why, names)| names.iter().map(|name| (*why, PathBuf::from(name))));
         let at_home = self.home.into_iter().flat_map(|home| {

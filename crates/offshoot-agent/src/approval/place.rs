@@ -2,7 +2,8 @@
 
 use std::path::{Component, Path, PathBuf};
 
-use super::real_path;
+use offshoot_session::medium::real_path_or_same;
+
 use super::shell_line::{Joiner, ShellLine};
 
 /// Built-in commands that change the folder.
@@ -75,9 +76,9 @@ fn by_text(path: &Path) -> Option<PathBuf> {
 
 /// Whether a folder belongs to the repository of `cwd`, or to `cwd` if that is in none, with no other repository between.
 fn is_within(real: &Path, cwd: &Path) -> bool {
-    let root = match repository(&real_path(cwd)) {
+    let root = match repository(&real_path_or_same(cwd)) {
         Repository::At(root) => root,
-        Repository::None => real_path(cwd),
+        Repository::None => real_path_or_same(cwd),
         Repository::Bare => return false,
     };
     real.starts_with(&root)
@@ -86,8 +87,8 @@ fn is_within(real: &Path, cwd: &Path) -> bool {
 
 /// Whether git would use the same repository in all folders: that of `cwd`.
 pub(super) fn is_own_repository(folders: &[PathBuf], cwd: &Path) -> bool {
-    let own = repository(&real_path(cwd));
-    own != Repository::Bare && folders.iter().all(|folder| repository(&real_path(folder)) == own)
+    let own = repository(&real_path_or_same(cwd));
+    own != Repository::Bare && folders.iter().all(|folder| repository(&real_path_or_same(folder)) == own)
 }
 
 #[derive(Debug, PartialEq, Eq)]

@@ -1,13 +1,14 @@
 //! One rule of `permissions`, such as `bash(git push:*)`, and what it matches.
 
 use std::fmt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use globset::{GlobBuilder, GlobMatcher};
+use offshoot_session::medium::{real_path, real_path_or_same};
 
+use super::CallView;
 use super::known::{self, Effect, Table};
 use super::shell_line::{ShellLine, SimpleCommand, base, part};
-use super::{CallView, real_path};
 use crate::tool::Tier;
 
 /// A rule, with its text.
@@ -105,7 +106,7 @@ impl Rule {
             }
             Tier::Write(paths) => {
                 let [path] = paths.as_slice() else { return None };
-                let inside = real_path(path).strip_prefix(real_path(call.cwd)).ok()?.to_str()?.to_owned();
+                let inside = super::inside(path, call.cwd)?.to_str()?.to_owned();
                 Self::parse(&format!("edit(./{})", globset::escape(&inside))).ok()
             }
             Tier::Read(_) | Tier::Exec | Tier::Net(_) => None,
@@ -158,7 +159,8 @@ impl Rule {
             }
             (Some(What::Line { text, .. }), Tier::Command(command)) => command.trim() == text,
             (Some(What::Path { glob, from }), Tier::Read(paths) | Tier::Write(paths)) => {
-                !paths.is_empty() && paths.iter().all(|path| from.matches(glob, &real_path(path), call))
+                let is_matched = |path: &PathBuf| real_path(path).is_ok_and(|real| from.matches(glob, &real, call));
+                !paths.is_empty() && paths.iter().all(is_matched)
             }
             (Some(What::Host(host)), Tier::Net(asked)) => is_host(host, asked),
             (Some(What::Command { .. } | What::Line { .. } | What::Path { .. } | What::Host(_)), _) => false,
@@ -196,7 +198,8 @@ impl Rule {
                 })
             }),
             (Some(What::Path { glob, from }), Tier::Read(paths) | Tier::Write(paths)) => {
-                paths.iter().any(|path| from.matches(glob, path, call) || from.matches(glob, &real_path(path), call))
+                let is_real = |path: &Path| real_path(path).is_ok_and(|real| from.matches(glob, &real, call));
+                paths.iter().any(|path| from.matches(glob, path, call) || is_real(path))
             }
             (Some(What::Host(host)), Tier::Net(asked)) => is_host(host, asked),
             (Some(What::Command { .. } | What::Line { .. } | What::Path { .. } | What::Host(_)), _) => false,
@@ -265,7 +268,7 @@ impl What {
 impl PathStart {
     fn matches(self, glob: &GlobMatcher, path: &Path, call: &CallView<'_>) -> bool {
         let below = |folder: &Path| {
-            let rest = path.strip_prefix(folder).or_else(|_| path.strip_prefix(real_path(folder)));
+            let rest = path.strip_prefix(folder).or_else(|_| path.strip_prefix(real_path_or_same(folder)));
             rest.is_ok_and(|rest| glob.is_match(rest))
         };
         match self {

@@ -370,6 +370,18 @@ fn paths_are_judged_by_where_their_links_lead() {
     symlink(Path::new("b"), world.cwd().join("loop/a")).unwrap();
     symlink(Path::new("a"), world.cwd().join("loop/b")).unwrap();
     assert_eq!(write("loop/a"), "ask", "links in a circle");
+    for (link, target, expected) in [
+        ("to-new", "src/new.rs", "run"),
+        ("to-link", "to-new", "run"),
+        ("to-folder", "src/missing/new.rs", "run"),
+        ("to-hook", ".git/hooks/new", "ask"),
+        ("out", "../new", "ask"),
+        ("out-again", "src/../../new", "ask"),
+        ("nowhere", "missing/../new", "ask"),
+    ] {
+        symlink(Path::new(target), world.cwd().join(link)).unwrap();
+        assert_eq!(write(link), expected, "{link}: where the file would be made");
+    }
 }
 
 #[test]

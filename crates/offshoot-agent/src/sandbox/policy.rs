@@ -4,6 +4,8 @@ use std::collections::HashMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
+use offshoot_session::medium::real_path_or_same;
+
 use super::git;
 use super::{SandboxMode, SandboxNetwork, SandboxWishes};
 
@@ -27,7 +29,7 @@ pub struct SandboxPolicy {
 impl SandboxPolicy {
     /// What commands may do that start in this folder.
     pub fn new(wishes: &SandboxWishes, cwd: &Path, temporary: &Path) -> Self {
-        let cwd = cwd.canonicalize().unwrap_or_else(|_| cwd.to_owned());
+        let cwd = real_path_or_same(cwd);
         let mut policy = Self { network: wishes.network, cwd: cwd.clone(), ..Self::default() };
         policy.writable.push(temporary.to_owned());
         if wishes.mode == SandboxMode::ReadOnly {

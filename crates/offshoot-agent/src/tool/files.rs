@@ -10,10 +10,9 @@ use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock, Mutex, PoisonError, Weak};
 
-use offshoot_session::medium::{open_regular_to_write, read_regular};
+use offshoot_session::medium::{open_regular_to_write, read_regular, real_path};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
-use tokio::sync::OwnedMutexGuard;
 
 use super::{KeyGuard, Running, ToolContext, ToolOutcome, args, diff};
 
@@ -51,16 +50,18 @@ pub(crate) fn change<C: Change>(
         };
         let path = place.paths().exact(change.path());
         let refused = change.refuse_doubtful(&place);
+        let failed = |error| ToolOutcome::failed(format!("cannot {tool} {}: {}", path.display(), reason(&error)));
         let refused = refused.and_then(|()| place.keys.refuse_key_file(&path));
         let refused = refused.and_then(|()| KeyGuard::refuse_masked(&path, change.texts()));
-        if let Err(refused) = refused {
-            return refused;
-        }
-        let sandbox = place.sandbox.as_ref().map(|sandbox| sandbox.refuse_write(&place.cwd, &real(&path)));
+        let real = match refused.and_then(|()| real_path(&path).map_err(failed)) {
+            Ok(real) => real,
+            Err(refused) => return refused,
+        };
+        let sandbox = place.sandbox.as_ref().map(|sandbox| sandbox.refuse_write(&place.cwd, &real));
         if let Some(Err(refused)) = sandbox {
             return ToolOutcome::failed(refused);
         }
-        let turn = turn(&path).await;
+        let turn = queue(real).lock_owned().await;
         super::blocking(move || {
             let _turn = turn;
             work(&path, &place, change)
@@ -81,7 +82,7 @@ pub(crate) fn preview<C: Change>(
     change.refuse_doubtful(context).ok()?;
     context.keys.refuse_key_file(&path).ok()?;
     let name = context.paths().shown(change.path());
-    let _turn = queue(real(&path)).blocking_lock_owned();
+    let _turn = queue(real_path(&path).ok()?).blocking_lock_owned();
     let before = match read_regular(&path, PREVIEWED) {
         Ok(bytes) => String::from_utf8(bytes).ok()?,
         Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
@@ -92,11 +93,7 @@ pub(crate) fn preview<C: Change>(
     Some(shown).filter(|shown| !shown.is_empty())
 }
 
-/// Waits until no other change of this file is running, in the order of the calls. Links count as their target.
-pub(crate) async fn turn(path: &Path) -> OwnedMutexGuard<()> {
-    queue(real(path)).lock_owned().await
-}
-
+/// Of the changes of a file, by its real path: they run one after another, in the order of the calls.
 fn queue(path: PathBuf) -> Arc<Queue> {
     let mut queues = QUEUES.lock().unwrap_or_else(PoisonError::into_inner);
     queues.retain(|_, queue| queue.strong_count() > 0);
@@ -108,28 +105,10 @@ fn queue(path: PathBuf) -> Arc<Queue> {
     queue
 }
 
-/// Resolves links, as far as the path exists.
-fn real(path: &Path) -> PathBuf {
-    let mut missing = Vec::new();
-    let mut there = path;
-    loop {
-        if let Ok(real) = fs::canonicalize(there) {
-            return missing.iter().rev().fold(real, |path, name| path.join(name));
-        }
-        match (there.parent(), there.file_name()) {
-            (Some(parent), Some(name)) => {
-                missing.push(name);
-                there = parent;
-            }
-            _ => return path.to_owned(),
-        }
-    }
-}
-
 /// Replaces a file's content, completely or not at all. Links are followed; mode and owner stay. Synced before the
 /// rename. Only regular files are replaced.
 pub(crate) fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let path = real(path);
+    let path = real_path(path)?;
     let old = match fs::metadata(&path) {
         Ok(old) => Some(old),
         Err(error) if error.kind() == io::ErrorKind::NotFound => None,
@@ -209,6 +188,7 @@ pub(crate) fn reason(error: &io::Error) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use offshoot_session::medium::real_path_or_same;
     use std::os::unix::fs::symlink;
 
     fn mode(path: &Path) -> u32 {
@@ -272,12 +252,12 @@ mod tests {
         let (folder, link) = (dir.path().join("folder"), dir.path().join("link"));
         fs::create_dir(&folder).unwrap();
         symlink("folder", &link).unwrap();
-        let one = queue(real(&folder.join("new/file")));
-        let two = queue(real(&link.join("new/file")));
+        let one = queue(real_path_or_same(&folder.join("new/file")));
+        let two = queue(real_path_or_same(&link.join("new/file")));
         assert!(Arc::ptr_eq(&one, &two));
-        assert!(!Arc::ptr_eq(&one, &queue(real(&folder.join("other")))));
+        assert!(!Arc::ptr_eq(&one, &queue(real_path_or_same(&folder.join("other")))));
         drop((one, two));
-        drop(queue(real(dir.path())));
+        drop(queue(real_path_or_same(dir.path())));
         assert!(!QUEUES.lock().unwrap().keys().any(|path| path.ends_with("new/file")), "finished queues are forgotten");
     }
 }

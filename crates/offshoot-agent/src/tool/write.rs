@@ -110,6 +110,48 @@ mod tests {
         assert!(text_of(&outcome).contains("missing field `content`"), "{outcome:?}");
     }
 
+    /// `write` replaced the link and reported success, so that the file that the link names never came to be.
+    #[test]
+    fn a_link_to_a_file_that_does_not_exist_stays_and_the_file_is_made() {
+        use crate::tool::Edit;
+        use std::os::unix::fs::symlink;
+        let dir = tempfile::tempdir().unwrap();
+        let at = |name: &str| dir.path().join(name);
+        std::fs::create_dir_all(at("real")).unwrap();
+        std::fs::create_dir_all(at("links/deep")).unwrap();
+        for (link, target) in [
+            ("links/one", "../real/one"),
+            ("links/deep/two", "../second"),
+            ("links/second", "../real/two"),
+            ("links/nowhere", "../missing/three"),
+            ("links/circle", "circle"),
+            ("links/folder", "../missing"),
+        ] {
+            symlink(target, at(link)).unwrap();
+        }
+        symlink(at("real/four"), at("links/four")).unwrap();
+        let write = |path: &str| call(&Write, json!({"path": path, "content": "a\nb\n"}), place(dir.path()));
+        for (link, file) in [("links/one", "real/one"), ("links/deep/two", "real/two"), ("links/four", "real/four")] {
+            assert_eq!(text_of(&write(link)), format!("wrote 4 bytes to {link}"));
+            let edits = json!([{"oldText": "b", "newText": "c"}]);
+            let edited = call(&Edit, json!({"path": link, "edits": edits}), place(dir.path()));
+            assert_eq!(text_of(&edited), format!("made 1 replacement in {link}"));
+            assert!(at(link).symlink_metadata().unwrap().is_symlink(), "{link}");
+            let made = at(file).symlink_metadata().unwrap();
+            assert!(made.is_file() && std::fs::read_to_string(at(file)).unwrap() == "a\nc\n", "{file}");
+        }
+        for (link, path, why) in [
+            ("links/nowhere", "links/nowhere", "no such file or folder"),
+            ("links/circle", "links/circle", "os error"),
+            ("links/folder", "links/folder/x", "links/folder/x: "),
+        ] {
+            let outcome = write(path);
+            assert!(outcome.is_error && text_of(&outcome).contains(why), "{outcome:?}");
+            assert!(at(link).symlink_metadata().unwrap().is_symlink(), "{link}");
+        }
+        assert!(at("missing").symlink_metadata().is_err(), "as the system: a link makes no folders");
+    }
+
     /// `write` of a name with a no-break space changed the file beside it whose name has a blank, and reported the other name;
     /// `@types/i` changed `types/i`.
     #[test]
