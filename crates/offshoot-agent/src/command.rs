@@ -10,6 +10,7 @@ use crate::approval::{ApprovalDecision, ApprovalMode};
 use crate::event::{BashResult, CompactionResult};
 use crate::limits::Limits;
 use crate::message::{Block, Content, CustomMessage};
+use crate::operate::HeldOperation;
 use crate::provider::{Model, ThinkingLevel};
 use crate::resources::SharedResources;
 use crate::setup::{ReloadedSetup, Rules};
@@ -51,6 +52,8 @@ pub enum Command {
     Compact { instructions: Option<String> },
     /// Refused during a run.
     NavigateTree(Navigation),
+    /// Runs an operation on the session; replied to when it has its outcome, which goes to whoever began it.
+    Operate(HeldOperation),
     /// Refused during a run; replied to as a move in the tree.
     BringBack(BringBack),
     /// Stops what is running first, as the next three do. The header names the parent's file.

@@ -10,6 +10,7 @@ mod commands;
 mod summaries;
 mod asked_summaries;
 mod bring_back;
+mod operate;
 mod jobs;
 mod approvals;
 mod tool_set;
@@ -47,6 +48,7 @@ use crate::window::Window;
 use crate::writer::{OwnedSession, Writer, WriterHandle};
 use approvals::{ApprovalInput, Approvals, CallPlace};
 use jobs::ReadyJob;
+use operate::{AskingOperation, Operated};
 use outbox::Outbox;
 use replace::Replaced;
 pub(crate) use replace::leave_foreign_turn;
@@ -81,6 +83,12 @@ pub(crate) enum DriverInput {
     Committed {
         ticket: Ticket,
         result: Box<Result<jobs::Committed, AgentError>>,
+    },
+    /// An operation was planned, and written if it asks no model.
+    Operated {
+        result: Box<Result<Operated, AgentError>>,
+        is_alone: bool,
+        reply: Waiter,
     },
     Replaced {
         result: Box<Result<Replaced, AgentError>>,
@@ -169,6 +177,8 @@ pub(crate) struct Driver {
     built: Option<(Request, Vec<String>)>,
     /// For [`Effect::Commit`]: plans belong to the session.
     ready: Option<ReadyJob>,
+    /// Until its summary is written.
+    asking: Option<AskingOperation>,
     redactor: KeyRedactor,
     approvals: Approvals,
     waiting: Vec<Waiting>,
@@ -176,6 +186,8 @@ pub(crate) struct Driver {
     deferred: VecDeque<(Command, Waiter)>,
     /// Whether another session is being opened: the machine is idle meanwhile.
     is_replacing: bool,
+    /// Whether an operation is planned or written that needs an idle machine: it is idle meanwhile.
+    is_operating: bool,
     /// How many runs have ended, and how the last one did.
     settled: (u64, Settled),
     /// Runs beside the turns; the machine only gets its result.
@@ -228,11 +240,13 @@ impl Driver {
             tool_stops: Vec::new(),
             built: None,
             ready: None,
+            asking: None,
             redactor,
             approvals: Approvals::default(),
             waiting: Vec::new(),
             deferred: VecDeque::new(),
             is_replacing: false,
+            is_operating: false,
             settled: (0, Settled::Done),
             bash: None,
             is_ending: false,
@@ -289,7 +303,7 @@ impl Driver {
 
     /// Whether nothing is running, and all announced entries are in the file.
     fn is_at_rest(&self) -> bool {
-        let is_waiting = self.review.is_some() || self.is_replacing;
+        let is_waiting = self.review.is_some() || self.is_replacing || self.is_operating;
         self.state.is_idle() && self.bash.is_none() && !is_waiting && self.outbox.is_quiet()
     }
 
@@ -326,6 +340,7 @@ impl Driver {
             DriverInput::Built { ticket, built } => self.request_built(ticket, *built),
             DriverInput::Drafted { ticket, ready } => self.drafted(ticket, *ready),
             DriverInput::Committed { ticket, result } => self.committed(ticket, *result),
+            DriverInput::Operated { result, is_alone, reply } => self.operated(*result, is_alone, reply),
             DriverInput::Replaced { result, reply } => self.replaced(*result, reply),
             DriverInput::Changed { result, reply, with } => self.changed(result, reply, with),
             DriverInput::Added { result, reply } => self.added(result, reply),
@@ -411,6 +426,7 @@ impl Driver {
         self.drop_questions();
         self.built = None;
         self.ready = None;
+        self.asking = None;
     }
 
     /// Ends a run: records the outcome and answers every caller.
@@ -487,6 +503,7 @@ fn job_reply(how: &Settled, job: Option<Result<JobResult, AgentError>>) -> Resul
     match (job, how) {
         (Some(Ok(JobResult::Compaction(result))), _) => Ok(Reply::Compacted(result)),
         (Some(Ok(JobResult::Navigation(navigated))), _) => Ok(Reply::Navigated(navigated)),
+        (Some(Ok(JobResult::Operation)), _) => Ok(Reply::Done),
         (Some(Err(why)), _) => Err(why),
         (None, Settled::Failed(why) | Settled::Broken(why)) => Err(why.clone()),
         (None, Settled::Done | Settled::Aborted) => Err(AgentError::Failed("nothing was done".to_owned())),

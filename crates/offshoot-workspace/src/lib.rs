@@ -27,6 +27,6 @@ pub use lookup::{Access, LATEST, is_path, known_session};
 pub use operation::{About, Effect, Finished, Operation, Outcome, Output};
 pub use operations::{OPERATIONS, find_operation, label, name, undo};
 pub use place::{NextRequest, NoModels, Place, PlaceOptions, ReadProgress};
-pub use run::{HeldRun, OutcomeWait, Row, Runner, Summarise};
+pub use run::{OutcomeWait, Row, Runner, Summarise};
 pub use selecting::Selecting;
 pub use words::{Line, NextStep, Note, Role, TableColumn, Words, WordsBlock, WordsTable};

@@ -8,7 +8,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use offshoot_agent::expand_home;
-use offshoot_agent::forecast::RequestForecast;
+use offshoot_agent::forecast::{RequestForecast, RequestPlace, request_forecast};
+use offshoot_agent::operate::PresentModel;
 use offshoot_catalogue::Catalogue;
 use offshoot_session::clock::{Clock as _, FixedClock, Millis, SystemClock};
 use offshoot_session::context::ContextWeight;
@@ -51,6 +52,26 @@ impl NextRequest for NoModels {
 
     fn window(&self, _: &Session) -> Result<Option<(u64, u64)>> {
         Ok(None)
+    }
+}
+
+/// The next request with the model that an agent asks.
+#[derive(Debug, Clone)]
+pub(crate) struct RequestOfAgent {
+    pub(crate) with: PresentModel,
+    pub(crate) now: Millis,
+}
+
+impl NextRequest for RequestOfAgent {
+    fn forecast(&self, session: &Session, target: Option<NodeIx>, more_tokens: u64) -> Result<RequestForecast> {
+        let PresentModel { model, overhead, .. } = &self.with;
+        let at = RequestPlace { target, more_tokens, overhead: *overhead };
+        Ok(request_forecast((session, session.dialect()), at, model, self.now)?)
+    }
+
+    fn window(&self, _: &Session) -> Result<Option<(u64, u64)>> {
+        let window = self.with.model.context_window;
+        Ok((window > 0).then_some((window, self.with.overhead)))
     }
 }
 
@@ -106,7 +127,8 @@ impl Place {
     /// The same where the next request is known.
     #[must_use]
     pub fn with_next_request(&self, next_request: Arc<dyn NextRequest>) -> Self {
-        Self::new(PlaceOptions { next_request, ..PlaceOptions::clone(&self.options) })
+        let options = PlaceOptions { next_request, ..PlaceOptions::clone(&self.options) };
+        Self { options: Arc::new(options), notes: Arc::clone(&self.notes) }
     }
 
     /// The working directory.

@@ -1,8 +1,9 @@
 //! Runs operations: on a session that is opened for the run, or step by step for whoever holds the session.
 
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
-use offshoot_agent::operate::{AfterPlan, Steps, SummaryQuestion};
+use offshoot_agent::operate::{AfterPlan, HeldOperation, PresentModel, Steps, SummaryQuestion, WrittenSummary};
 use offshoot_session::session::Session;
 use offshoot_session::summariser::Drafted;
 
@@ -10,7 +11,8 @@ use crate::failure::{Failure, FailureKind, Result};
 use crate::given::{Arg, Given, Input as _};
 use crate::lookup::Access;
 use crate::operation::{About, Effect, Finished, Operation, Outcome, Output};
-use crate::place::Place;
+use crate::place::{Place, RequestOfAgent};
+use crate::words::Note;
 
 /// One run of an operation. The outcome goes to whoever began it, with its own type: who runs the steps never sees it.
 struct Run<O: Operation> {
@@ -55,20 +57,22 @@ impl<O: Operation> Run<O> {
 }
 
 impl<O: Operation> Steps for Run<O> {
-    fn plan(&mut self, at: &Session) -> AfterPlan {
+    fn plan(&mut self, at: &Session, with: Option<&PresentModel>) -> AfterPlan {
+        if let Some(with) = with {
+            let (with, now) = (with.clone(), self.place.now());
+            self.place = self.place.with_next_request(Arc::new(RequestOfAgent { with, now }));
+        }
         self.plan_it(Some(at)).unwrap_or_else(|failure| {
             self.answer(Err(failure));
             AfterPlan::End
         })
     }
 
-    fn commit(&mut self, at: &mut Session, drafted: Option<Drafted>) {
+    fn commit(&mut self, at: &mut Session, summary: Option<WrittenSummary>) {
+        let (drafted, warning) = summary.map(|summary| (summary.drafted, summary.warning)).unzip();
+        warning.flatten().into_iter().for_each(|why| self.place.tell(Note::Warning(why)));
         let outcome = self.finish(Some(at), drafted);
         self.answer(outcome);
-    }
-
-    fn stopped(&mut self) {
-        self.answer(Err(Failure::Stopped));
     }
 }
 
@@ -125,7 +129,8 @@ fn erased<T: Output>(outcome: Outcome<T>) -> Outcome<dyn Output> {
 }
 
 fn answered<T>(answer: &Receiver<Result<T>>) -> Result<T> {
-    answer.recv().unwrap_or_else(|_| Err(gone()))
+    // Who ran the steps let them go before the commit.
+    answer.recv().unwrap_or(Err(Failure::Stopped))
 }
 
 fn begin<O: Operation>(given: Given, place: &Place, is_dry: bool) -> Result<Begun> {
@@ -163,12 +168,12 @@ impl Runner<'_> {
         let Begun { session, mut steps, wait } = (row.begin)(given, &self.place, is_dry)?;
         if let Some((name, access)) = session {
             let mut session = self.place.open(&name, access, row.about.effect.spill())?;
-            match steps.plan(&session) {
+            match steps.plan(&session, None) {
                 AfterPlan::End => {}
                 AfterPlan::Commit => steps.commit(&mut session, None),
                 AfterPlan::Ask(question) => {
                     let drafted = (self.summarise)(&session, &question)?;
-                    steps.commit(&mut session, Some(drafted));
+                    steps.commit(&mut session, Some(WrittenSummary { drafted, warning: None }));
                 }
             }
         }
@@ -176,33 +181,19 @@ impl Runner<'_> {
     }
 }
 
-/// An operation for whoever holds the session: its steps, and the wait for its outcome.
-#[expect(missing_debug_implementations, reason = "it holds a closure")]
-pub struct HeldRun {
-    steps: Box<dyn Steps>,
-    /// Why it is refused during a turn.
-    pub refused_at_work: Option<&'static str>,
-    wait: Wait,
-}
-
-impl HeldRun {
-    /// Begins an operation on a session that somebody holds; whatever its input names as its session.
+impl Row {
+    /// Begins the operation for whoever holds the session, whatever its input names as its session; the outcome comes after the
+    /// holder has run its steps.
     ///
     /// # Errors
     /// What was given is no input.
-    pub fn begin(row: &Row, given: Given, place: &Place, is_dry: bool) -> Result<Self> {
-        let Begun { steps, wait, .. } = (row.begin)(given, place, is_dry)?;
-        let refused_at_work = match row.about.effect {
+    pub fn hold(&self, given: Given, place: &Place, is_dry: bool) -> Result<(HeldOperation, OutcomeWait)> {
+        let Begun { steps, wait, .. } = (self.begin)(given, place, is_dry)?;
+        let refused_at_work = match self.about.effect {
             Effect::Reads => None,
             Effect::Writes { refused_at_work, .. } => refused_at_work.filter(|_| !is_dry),
         };
-        Ok(Self { steps, refused_at_work, wait })
-    }
-
-    /// The steps for the holder, and the outcome for whoever began it.
-    #[must_use]
-    pub fn split(self) -> (Box<dyn Steps>, OutcomeWait) {
-        (self.steps, OutcomeWait(self.wait))
+        Ok((HeldOperation::new(steps, refused_at_work), OutcomeWait(wait)))
     }
 }
 

@@ -34,6 +34,7 @@ fn while_busy(command: &Command) -> WhileBusy {
         Command::Prompt(_) => WhileBusy::Refused("the agent is at work: steer it, or say it as a follow-up"),
         Command::NavigateTree(_) => WhileBusy::Refused("the agent is at work: stop it before going elsewhere"),
         Command::Reload(_) => WhileBusy::Refused("the agent is at work: reload when it has finished"),
+        Command::Operate(operation) => operation.refused_at_work().map_or(WhileBusy::Begins, WhileBusy::Refused),
         Command::BringBack(_) => WhileBusy::Refused("the agent is at work: stop it first"),
         Command::Compact { .. } => WhileBusy::StopsTurn,
         Command::NewSession { .. }
@@ -78,7 +79,7 @@ impl Driver {
         if self.is_ending {
             return refuse(reply, AgentError::Ended);
         }
-        if self.is_replacing || self.is_leaving() {
+        if self.is_replacing || self.is_operating || self.is_leaving() {
             return self.deferred.push_back((command, reply));
         }
         let is_idle = self.state.is_idle();
@@ -115,14 +116,14 @@ impl Driver {
 
     /// Answers callers that wait for the end, if nothing is running.
     fn settle_if_idle(&mut self) {
-        if self.state.is_idle() && !self.is_replacing {
+        if self.state.is_idle() && !self.is_replacing && !self.is_operating {
             self.settle(&crate::turn::Settled::Done, None);
         }
     }
 
     /// Starts deferred commands when nothing is running.
     pub(super) fn catch_up(&mut self) {
-        while self.state.is_idle() && !self.is_replacing && !self.is_leaving() {
+        while self.state.is_idle() && !self.is_replacing && !self.is_operating && !self.is_leaving() {
             let Some((command, reply)) = self.deferred.pop_front() else { return };
             self.begin(command, reply);
         }
@@ -162,6 +163,7 @@ impl Driver {
                 self.do_job(Job::Compaction { reason: Reason::Manual, instructions }, reply);
             }
             Command::NavigateTree(navigation) => self.do_job(Job::Navigation(Box::new(navigation)), reply),
+            Command::Operate(operation) => self.operate(&operation, reply),
             Command::BringBack(what) => self.do_job(Job::BringBack(what), reply),
             Command::NewSession { parent } => self.replace(NextSession::Fresh { parent }, reply),
             Command::SwitchSession { file, folder } => self.replace(NextSession::Stored { file, folder }, reply),

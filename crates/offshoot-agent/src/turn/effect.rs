@@ -93,15 +93,22 @@ pub struct Navigated {
 pub enum JobResult {
     Compaction(Arc<CompactionResult>),
     Navigation(Navigated),
+    /// Its outcome goes to whoever began it.
+    Operation,
 }
 
 /// Work beside the turns that ends in one entry.
 #[derive(Debug, Clone, PartialEq)]
 #[expect(missing_docs, reason = "the fields say what they are")]
 pub enum Job {
-    Compaction { reason: Reason, instructions: Option<String> },
+    Compaction {
+        reason: Reason,
+        instructions: Option<String>,
+    },
     Navigation(Box<Navigation>),
     BringBack(BringBack),
+    /// An operation that was planned, and waits for its summary.
+    Operation,
 }
 
 impl Job {
@@ -109,14 +116,14 @@ impl Job {
     pub(super) fn is_users(&self) -> bool {
         match self {
             Self::Compaction { reason, .. } => *reason == Reason::Manual,
-            Self::Navigation(_) | Self::BringBack(_) => true,
+            Self::Navigation(_) | Self::BringBack(_) | Self::Operation => true,
         }
     }
 
     /// Whether it may cost tokens.
     pub(crate) fn asks_model(&self) -> bool {
         match self {
-            Self::Compaction { .. } => true,
+            Self::Compaction { .. } | Self::Operation => true,
             Self::Navigation(navigation) => navigation.summarize,
             Self::BringBack(what) => matches!(what, BringBack::Merge { .. }),
         }

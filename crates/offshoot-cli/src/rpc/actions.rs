@@ -16,6 +16,7 @@ use offshoot_settings::Settings;
 
 use super::records::{CancelledData, ForkedData, LevelData, ModelData, ModelInUseData, NavigatedData, PathData};
 use super::responder::{Answered, RpcData, RpcFailure};
+use super::rows::{Shape, operate};
 use super::server::{RpcServer, not_found};
 use super::ui_request::UiMethod;
 use crate::agent::shown_path;
@@ -23,7 +24,7 @@ use crate::commands::export;
 use crate::error::{CommandError, FailureKind, Result};
 use crate::models::{level_of, next_of};
 use crate::select;
-use offshoot_workspace::Selecting;
+use offshoot_workspace::{ArgValue, Given, Selecting};
 
 pub(super) async fn set_model(server: &RpcServer, provider: String, id: String) -> Answered {
     let usable = server.models().await?.usable();
@@ -125,14 +126,20 @@ pub(super) async fn set_name(server: &RpcServer, name: &str) -> Answered {
     if name.is_empty() {
         return Err("a session's name is not empty".into());
     }
-    server.agent.ask(Command::SetName(name.to_owned())).await?;
-    Ok(RpcData::Nothing)
+    let mut given = Given::default();
+    given.put_text("text", name);
+    operate(server, "name", given, Shape::Known).await
 }
 
 pub(super) async fn set_label(server: &RpcServer, entry: String, label: Option<String>) -> Answered {
-    let entry = id(server, entry).await?;
-    server.agent.ask(Command::SetLabel { entry, label }).await?;
-    Ok(RpcData::Nothing)
+    let mut given = Given::default();
+    given.put_text("entry", entry);
+    match label {
+        Some(label) => given.put_text("text", label),
+        // Without a label it is removed.
+        None => given.put("clear", ArgValue::Flag),
+    }
+    operate(server, "label", given, Shape::Known).await
 }
 
 pub(super) async fn navigate(server: &RpcServer, navigation: Navigation) -> Answered {

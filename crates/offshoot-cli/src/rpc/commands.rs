@@ -8,8 +8,10 @@ use offshoot_agent::turn::{BringBack, Navigation};
 use super::records::{LevelsData, QueueData};
 use super::request::{RpcCommand, StreamingBehavior};
 use super::responder::{Answered, Responder, RpcData};
+use super::rows::Shape;
 use super::server::RpcServer;
-use super::{actions, answers, schema, talk};
+use super::{actions, answers, rows, schema, talk};
+use offshoot_workspace::Given;
 
 pub(super) async fn run(server: Arc<RpcServer>, command: RpcCommand, responder: Responder) {
     if let RpcCommand::Prompt { message, images, streaming_behavior } = command {
@@ -97,7 +99,8 @@ async fn answer(server: &RpcServer, command: RpcCommand, responder: &Responder) 
         RpcCommand::Merge { entry_id, custom_instructions } => {
             actions::merge(server, entry_id, custom_instructions).await
         }
-        RpcCommand::Undo => actions::bring_back(server, BringBack::Undo).await,
+        RpcCommand::Undo => rows::operate(server, "undo", Given::default(), Shape::Known).await,
+        RpcCommand::Operation { row, given } => rows::operate(server, row.about.name, given, Shape::Own).await,
         RpcCommand::Uncompact => actions::bring_back(server, BringBack::Uncompact).await,
         RpcCommand::Compare { a, b, patch } => answers::compare(server, a, b, patch).await,
         RpcCommand::Forecast { entry_id } => answers::forecast(server, entry_id).await,

@@ -252,6 +252,11 @@ pub(super) struct NavigatedData {
 }
 
 impl NavigatedData {
+    /// What an operation did that writes below the leaf, or moves it.
+    pub(super) fn moved(said: String, warning: Option<String>, leaf_id: Option<String>) -> Self {
+        Self { warning, ..Self::new(Navigated { said: Some(said), ..Navigated::default() }, leaf_id) }
+    }
+
     pub(super) fn new(navigated: Navigated, leaf_id: Option<String>) -> Self {
         Self {
             cancelled: navigated.aborted,

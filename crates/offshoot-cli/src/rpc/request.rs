@@ -6,11 +6,13 @@ use offshoot_agent::approval::{ApprovalDecision, ApprovalMode};
 use offshoot_agent::message::Block;
 use offshoot_agent::turn::QueueMode;
 use offshoot_session::json::{Json, strict};
+use offshoot_workspace::{Given, Row};
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
 use super::records::QueueModeData;
+use super::row_members;
 use super::shapes::{ApprovalModeInput, PictureInput};
 
 /// What a message does that comes while the agent works.
@@ -185,6 +187,13 @@ pub(super) enum RpcCommand {
         #[serde(default)]
         message: Option<String>,
     },
+    /// An operation of the table.
+    #[serde(skip)]
+    #[schemars(skip)]
+    Operation {
+        row: &'static Row,
+        given: Given,
+    },
     SetApproval {
         #[serde(deserialize_with = "approval_mode")]
         #[schemars(with = "ApprovalModeInput")]
@@ -193,6 +202,13 @@ pub(super) enum RpcCommand {
 }
 
 impl RpcCommand {
+    /// An operation of the table that has no command of its own.
+    fn operation(kind: &str, line: &str) -> Option<Result<Self, String>> {
+        let row = row_members::named(kind)?;
+        let given = Json::parse(line).ok().map(|json| row_members::given(row, json))?;
+        Some(given.map(|given| Self::Operation { row, given }).map_err(|misuse| format!("{kind}: {misuse}")))
+    }
+
     /// Whether it may take as long as a model, a program or a person. It is stopped at the end of the input; the others
     /// are answered first.
     pub(super) fn may_take_long(&self) -> bool {
@@ -257,9 +273,12 @@ impl RpcRequest {
         let id = head.id.filter(|id| id.get() != "null");
         let id = id
             .map(|id| Json::parse(written).ok().and_then(|all| all.get("id")).map_or(id.get(), Json::text).to_owned());
-        let command = serde_json::from_str(text).map_err(|error| match error.to_string() {
-            why if why.starts_with("unknown variant") => format!("unknown command: {}", head.kind),
-            why => format!("{}: {why}", head.kind),
+        let command = serde_json::from_str(text).map(Box::new).or_else(|error| match error.to_string() {
+            why if why.starts_with("unknown variant") => {
+                let unknown = || Err(format!("unknown command: {}", head.kind));
+                RpcCommand::operation(&head.kind, text).unwrap_or_else(unknown).map(Box::new)
+            }
+            why => Err(format!("{}: {why}", head.kind)),
         });
         Self::Command(id, head.kind, command)
     }

@@ -193,6 +193,57 @@ fn a_client_moves_in_the_tree_and_brings_work_back() {
     assert_eq!(unknown, "there is no entry nothing");
 }
 
+/// A client that does not wait for responses: each of its operations begins where the one before it ended. An undo that met another
+/// one was refused with a summary that nobody wrote.
+#[test]
+fn operations_keep_their_order() {
+    let talk = Talk::new(["One.", "Two."].map(Reply::text));
+    let mut client = RpcClient::start(&talk, &[]);
+    client.prompt("first");
+    client.event("agent_settled");
+    client.prompt("second");
+    client.event("agent_settled");
+    let messages = client.ask(json!({"type": "get_fork_messages"}))["messages"].clone();
+    client.ask(json!({"type": "navigate_tree", "targetId": messages[0]["entryId"]}));
+    client.line(concat!(
+        r#"{"type":"undo","id":1}"#,
+        "\n",
+        r#"{"type":"undo","id":2}"#,
+        "\n",
+        r#"{"type":"undo","id":3}"#
+    ));
+    let (records, code) = client.end();
+    let responses: Vec<&Value> = records.iter().filter(|record| record["command"] == "undo").collect();
+    let said: Vec<&str> =
+        responses.iter().map(|record| record["data"]["message"].as_str().unwrap_or_default()).collect();
+    assert_eq!(responses.iter().map(|record| record["id"].as_u64()).collect::<Vec<_>>(), [Some(1), Some(2), Some(3)]);
+    assert!(said[0].starts_with("undid a switch"), "{records:?}");
+    assert!(said[1..].iter().all(|said| said.starts_with("undid an undo")), "{said:?}");
+    assert_eq!(code, Some(0));
+}
+
+/// What `label` refuses, a client is refused, too: a blank label and a start of an id that is too short were written.
+#[test]
+fn a_client_labels_by_the_rules_of_the_command() {
+    let talk = Talk::new([Reply::text("One.")]);
+    let mut client = RpcClient::start(&talk, &[]);
+    client.prompt("first");
+    client.event("agent_settled");
+    let leaf = client.ask(json!({"type": "get_entries"}))["leafId"].as_str().unwrap().to_owned();
+    assert_eq!(client.ask(json!({"type": "set_label", "entryId": leaf, "label": " "})), "the label is empty");
+    let short = client.ask(json!({"type": "set_label", "entryId": leaf[..2], "label": "x"}));
+    assert!(short.as_str().is_some_and(|why| why.contains("is too short")), "{short}");
+    assert_eq!(client.ask(json!({"type": "set_label", "entryId": leaf, "label": " mine "})), Value::Null);
+    let is_label = |record: &&Value| record["entry"]["type"] == "label";
+    let label = client.passed.iter().find(is_label).map(|record| record["entry"].clone()).unwrap();
+    assert_eq!((&label["targetId"], &label["label"]), (&json!(leaf), &json!("mine")));
+    // A row of the table is a command by its own name, too.
+    let known = client.ask(json!({"type": "label", "entry": leaf}));
+    assert_eq!(known, json!({"entryId": leaf, "label": "mine", "id": null}));
+    client.ask(json!({"type": "set_label", "entryId": leaf}));
+    assert_eq!(client.ask(json!({"type": "label", "entry": leaf}))["label"], Value::Null);
+}
+
 #[test]
 fn sessions_follow_one_another() {
     let talk = Talk::new(["One.", "Two."].map(Reply::text));

@@ -157,6 +157,7 @@ fn done(model: &mut Model, command: &Command) -> Vec<Cmd> {
         | Command::Compact { .. }
         | Command::NavigateTree(_)
         | Command::BringBack(_)
+        | Command::Operate(_)
         | Command::NewSession { .. }
         | Command::SwitchSession { .. }
         | Command::Fork { .. }
@@ -224,6 +225,7 @@ fn refused(model: &mut Model, command: &Command, error: &AgentError) -> Vec<Cmd>
         | Command::Abort
         | Command::WaitForIdle
         | Command::AbortBash
+        | Command::Operate(_)
         | Command::NewSession { .. }
         | Command::SwitchSession { .. }
         | Command::Fork { .. }

@@ -1,0 +1,162 @@
+//! Operations on the session: planned and written by one job of the session's thread, so that they keep their order. One that
+//! asks a model leaves its plan, and is written when the summary is there. Knows no operation: the events follow from the
+//! entries that were appended and from the leaf.
+
+use offshoot_session::branch_summary::{self, Instructions};
+use offshoot_session::entry::Source as _;
+use offshoot_session::id::EntryId;
+use offshoot_session::kind::Kind;
+use offshoot_session::session::Session;
+use offshoot_session::tree::NodeIx;
+
+use super::commands::{answer, refuse};
+use super::summaries::{JobResources, drafted_branch};
+use super::{Driver, DriverInput, Waiter, Waiting};
+use crate::command::Reply;
+use crate::error::AgentError;
+use crate::event::{Event, RawJson};
+use crate::operate::{AfterPlan, HeldOperation, PresentModel, Steps, SummaryQuestion, WrittenSummary};
+use crate::recorded::Recorded;
+use crate::request::{Frame, overhead_tokens};
+use crate::turn::{Job, JobDraft, TurnInput};
+use crate::writer::OwnedSession;
+
+/// An operation whose plan waits for a summary.
+pub(super) struct AskingOperation {
+    pub(super) steps: Box<dyn Steps>,
+    pub(super) question: SummaryQuestion,
+}
+
+/// What a job of the session's thread did.
+#[derive(Default)]
+pub(crate) struct Operated {
+    asking: Option<AskingOperation>,
+    pub(super) change: SessionChange,
+}
+
+/// What is different in the session.
+#[derive(Default)]
+pub(super) struct SessionChange {
+    events: Vec<Event>,
+    /// What the branch of the new leaf records.
+    moved: Option<Recorded>,
+}
+
+impl Driver {
+    pub(super) fn operate(&mut self, operation: &HeldOperation, reply: Waiter) {
+        let Some(steps) = operation.take() else {
+            return refuse(reply, AgentError::Failed("the operation has run already".to_owned()));
+        };
+        let is_alone = operation.refused_at_work().is_some();
+        self.is_operating |= is_alone;
+        let (with, own) = (self.present_model(), self.own.clone());
+        self.writer.handle().send(
+            move |owned| run(owned, steps, &with),
+            move |done| {
+                let result = Box::new(done.and_then(|result| result));
+                drop(own.send(DriverInput::Operated { result, is_alone, reply }));
+            },
+        );
+    }
+
+    fn present_model(&self) -> PresentModel {
+        let Frame { system, tools, .. } = self.frame();
+        let model = self.setup.model.clone();
+        let branch_budget = branch_summary::budget(model.context_window, self.setup.branch_reserve);
+        PresentModel { model, overhead: overhead_tokens(&system, &tools), branch_budget }
+    }
+
+    pub(super) fn operated(&mut self, result: Result<Operated, AgentError>, is_alone: bool, reply: Waiter) {
+        self.is_operating &= !is_alone;
+        let Operated { asking, change } = match result {
+            Ok(operated) => operated,
+            Err(error) => return refuse(reply, error),
+        };
+        self.tell_change(change);
+        match asking.filter(|_| is_alone && self.state.is_idle()) {
+            None => answer(reply, Reply::Done),
+            Some(asking) => {
+                self.asking = Some(asking);
+                self.waiting.push(Waiting::Job(reply));
+                self.step(TurnInput::Do(Job::Operation));
+            }
+        }
+    }
+
+    pub(super) fn tell_change(&mut self, change: SessionChange) {
+        change.events.into_iter().for_each(|event| self.outbox.tell(event));
+        if let Some(recorded) = change.moved {
+            self.restore_tools(&recorded);
+        }
+    }
+}
+
+/// Has the model write what an operation asks for.
+pub(super) async fn written(resources: &JobResources, question: &SummaryQuestion) -> Result<WrittenSummary, JobDraft> {
+    let SummaryQuestion::Branch(plan, instructions) = question;
+    let instructions = instructions.as_deref().map_or(Instructions::Plain, Instructions::Focus);
+    let (drafted, warning) = drafted_branch(resources, plan, instructions).await?;
+    Ok(WrittenSummary { drafted, warning })
+}
+
+fn run(owned: &mut OwnedSession, mut steps: Box<dyn Steps>, with: &PresentModel) -> Result<Operated, AgentError> {
+    match steps.plan(owned.session(), Some(with)) {
+        AfterPlan::End => Ok(Operated::default()),
+        AfterPlan::Ask(question) => {
+            let asking = Some(AskingOperation { steps, question });
+            Ok(Operated { asking, ..Operated::default() })
+        }
+        AfterPlan::Commit => Ok(Operated { change: commit(owned, steps.as_mut(), None)?, asking: None }),
+    }
+}
+
+/// Writes an operation, and finds out what changed.
+pub(super) fn commit(
+    owned: &mut OwnedSession,
+    steps: &mut dyn Steps,
+    summary: Option<WrittenSummary>,
+) -> Result<SessionChange, AgentError> {
+    let before = (newest(owned.session()), owned.session().leaf_id().cloned());
+    owned.write(|session| {
+        steps.commit(session, summary);
+        Ok(())
+    })?;
+    Ok(change_since(owned, before))
+}
+
+fn newest(session: &Session) -> Option<NodeIx> {
+    session.tree().entries().next_back()
+}
+
+fn change_since(owned: &mut OwnedSession, (newest, leaf): (Option<NodeIx>, Option<EntryId>)) -> SessionChange {
+    let session = owned.session();
+    if session.leaf_id() == leaf.as_ref() {
+        return SessionChange::default();
+    }
+    let tree = session.tree();
+    let is_new = |ix: &NodeIx| newest.is_none_or(|newest| ix.index() > newest.index());
+    let mut added: Vec<NodeIx> =
+        session.leaf().into_iter().flat_map(|leaf| tree.ancestors(leaf)).take_while(is_new).collect();
+    added.reverse();
+    let is_beside = |ix: &NodeIx| matches!(tree.node(*ix).kind(), Kind::Label | Kind::SessionInfo);
+    let is_below =
+        added.first().map_or(session.leaf(), |first| tree.parent(*first)).and_then(|ix| tree.node(ix).id().cloned())
+            == leaf;
+    if is_below && !added.is_empty() && added.iter().all(is_beside) {
+        let events = added.into_iter().filter_map(|ix| event_beside(session, ix)).collect();
+        return SessionChange { events, moved: None };
+    }
+    let grown_from = leaf.filter(|_| is_below).map(|leaf| leaf.as_str().to_owned());
+    let events = vec![Event::moved(session, grown_from)];
+    SessionChange { events, moved: Some(owned.recorded()) }
+}
+
+/// The event of an entry that is no part of the conversation.
+fn event_beside(session: &Session, ix: NodeIx) -> Option<Event> {
+    if session.tree().node(ix).kind() == Kind::SessionInfo {
+        // The name was read when it was written.
+        return Some(Event::SessionInfoChanged { name: session.name().ok()? });
+    }
+    let entry = session.entry(ix).ok()?;
+    Some(Event::EntryAppended { entry: RawJson(entry.line().to_owned()) })
+}
