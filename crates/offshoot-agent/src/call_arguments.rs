@@ -1,8 +1,9 @@
 //! The arguments of a finished call: an object that parses whole, or what is wrong with the text and where.
 //!
 //! Raw control characters and wrong escapes inside strings are repaired; nothing else is guessed. Knows no wire format.
-//! What a call shows while it streams is [`crate::unfinished_json`]'s.
+//! What a call shows while it streams is [`lenient_json::unfinished`]'s.
 
+use offshoot_session::json::RepairedJson;
 use serde_json::{Map, Value};
 
 use crate::lenient_json;
@@ -20,10 +21,10 @@ pub(crate) fn parse(text: &str) -> Result<Map<String, Value>, String> {
     if let Ok(value) = lenient_json::from_str(text) {
         return object(value, text);
     }
-    let repaired = Repaired::of(text);
+    let repaired = RepairedJson::of(text);
     match lenient_json::from_str(&repaired.text) {
         Ok(value) => object(value, text),
-        Err(error) => Err(describe(&repaired.place_of(&error, text), text)),
+        Err(error) => Err(describe(&place_of(&repaired, &error, text), text)),
     }
 }
 
@@ -51,72 +52,15 @@ pub(crate) fn describe(what: &str, text: &str) -> String {
     format!("{head}{begin}\n[{left_out} bytes left out]\n{end}")
 }
 
-/// A text whose strings are valid, and where its bytes come from.
-struct Repaired {
-    text: String,
-    /// After each change: an offset here, and the same place in the text as it came.
-    shifts: Vec<(usize, usize)>,
-}
-
-impl Repaired {
-    fn of(text: &str) -> Self {
-        let mut repaired = Self { text: String::with_capacity(text.len()), shifts: vec![(0, 0)] };
-        let mut is_in_string = false;
-        let mut rest = text;
-        while let Some(first) = rest.chars().next() {
-            let (taken, written) = match first {
-                '\\' if is_in_string => escape(rest),
-                '\0'..='\u{1f}' if is_in_string => (1, Some(format!("\\u{:04x}", u32::from(first)))),
-                _ => (first.len_utf8(), None),
-            };
-            is_in_string ^= first == '"';
-            let (same, after) = rest.split_at(taken);
-            rest = after;
-            match written {
-                Some(written) => {
-                    repaired.text.push_str(&written);
-                    repaired.shifts.push((repaired.text.len(), text.len() - rest.len()));
-                }
-                None => repaired.text.push_str(same),
-            }
-        }
-        repaired
-    }
-
-    /// The words of an error, with the place in the text as it came.
-    fn place_of(&self, error: &serde_json::Error, text: &str) -> String {
-        let words = error.to_string();
-        let what = words.rfind(" at line ").and_then(|end| words.get(..end)).unwrap_or(&words);
-        let lines = self.text.split_inclusive('\n').take(error.line().saturating_sub(1));
-        let offset = lines.map(str::len).sum::<usize>() + error.column();
-        let after = self.shifts.partition_point(|(here, _)| *here <= offset);
-        let (here, there) = after.checked_sub(1).and_then(|at| self.shifts.get(at)).copied().unwrap_or_default();
-        let at = text.floor_char_boundary((there + (offset - here)).min(text.len()));
-        let character = text.get(..at).unwrap_or_default().chars().count();
-        format!("{what}, at character {character} of {}", text.chars().count())
-    }
-}
-
-/// The length of an escape, and its replacement if it is not a valid one.
-fn escape(rest: &str) -> (usize, Option<String>) {
-    let unit = |from: usize| {
-        let digits = rest.get(from..from + 6)?.strip_prefix("\\u")?;
-        let is_hex = digits.bytes().all(|byte| byte.is_ascii_hexdigit());
-        is_hex.then(|| u32::from_str_radix(digits, 16).ok()).flatten()
-    };
-    match (rest.as_bytes().get(1), unit(0), unit(6)) {
-        (Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't'), ..) => (2, None),
-        (_, Some(0xd800..0xdc00), Some(0xdc00..0xe000)) => (12, None),
-        // Half a surrogate pair is not a character.
-        (_, Some(0xd800..0xe000), _) => (6, Some("\\ufffd".to_owned())),
-        (_, Some(_), _) => (6, None),
-        (_, None, _) => (1, Some("\\\\".to_owned())),
-    }
-}
-
-/// A text whose strings are valid JSON; what is outside them stays.
-pub(crate) fn repair(text: &str) -> String {
-    Repaired::of(text).text
+/// The words of an error in a repaired text, with the place in the text as it came.
+fn place_of(repaired: &RepairedJson, error: &serde_json::Error, text: &str) -> String {
+    let words = error.to_string();
+    let what = words.rfind(" at line ").and_then(|end| words.get(..end)).unwrap_or(&words);
+    let lines = repaired.text.split_inclusive('\n').take(error.line().saturating_sub(1));
+    let offset = lines.map(str::len).sum::<usize>() + error.column();
+    let at = text.floor_char_boundary(repaired.origin(offset).min(text.len()));
+    let character = text.get(..at).unwrap_or_default().chars().count();
+    format!("{what}, at character {character} of {}", text.chars().count())
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@
 
 use std::borrow::Cow;
 
-use offshoot_session::json::strict;
+use offshoot_session::json::{completed, strict};
 use serde::de::DeserializeOwned;
 use serde_json::{Error, Value};
 
@@ -28,6 +28,13 @@ pub fn from_str<T: DeserializeOwned>(text: &str) -> Result<T, Error> {
 /// The bytes are not JSON, or another type of value.
 pub fn from_slice<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Error> {
     from_str(&String::from_utf8_lossy(bytes))
+}
+
+/// The value that a text begins, such as the arguments of a call while they stream; `None` before it begins. It is for people to see:
+/// what a tool runs with is the business of `call_arguments`.
+#[must_use]
+pub fn unfinished(text: &str) -> Option<Value> {
+    from_str(text).ok().or_else(|| from_str(&completed(text)?).ok())
 }
 
 /// JSON as text for a strict parser; borrowed if it is already.
@@ -57,5 +64,10 @@ mod tests {
         }
         assert!(from_str::<Value>(r#"{"a":"\ud83d"#).is_err());
         assert_eq!(from_slice::<Value>(b"\"\xff\"").unwrap(), json!("\u{fffd}"));
+        assert_eq!(
+            unfinished(r#"{"a":"\ud83d","b":1e999,"c":["d"#),
+            Some(json!({"a": "\u{fffd}", "b": null, "c": ["d"]}))
+        );
+        assert_eq!((unfinished(""), unfinished("{}"), unfinished("[1] x")), (None, Some(json!({})), Some(json!([1]))));
     }
 }

@@ -15,7 +15,6 @@ pub mod sandbox;
 pub mod message;
 mod stored_message;
 mod call_arguments;
-pub mod unfinished_json;
 mod recorded_calls;
 mod picture;
 pub mod provider;

@@ -4,12 +4,10 @@ use std::sync::Arc;
 
 use offshoot_agent::event::Event;
 use offshoot_agent::extensions::Happening;
-use offshoot_agent::lenient_json;
+use offshoot_agent::lenient_json::{self, unfinished};
 use offshoot_agent::message::Message;
 use offshoot_agent::provider::Model;
 use serde_json::{Value, json};
-
-use offshoot_agent::unfinished_json::unfinished;
 
 /// What events do not say themselves.
 #[derive(Debug, Default)]

@@ -13,7 +13,7 @@ use std::borrow::Cow;
 pub use change::CallChange;
 pub use dialect::{CallRole, CallVerb, dialects};
 
-use crate::json::{Json, JsonKind, stringify};
+use crate::json::{Json, JsonKind, completed, stringify};
 use crate::text::{one_line, spell_lines, spell_name};
 use crate::transcript::{Call, line_range, value_text};
 
@@ -30,6 +30,8 @@ pub struct CallView<'a> {
     given: Given<'a>,
     /// The members that have a role.
     roles: Vec<RoleMember<'a>>,
+    /// The same while the arguments stream in: the texts that have begun.
+    begun: Vec<(CallRole, String)>,
     not_run: Option<String>,
 }
 
@@ -100,7 +102,11 @@ impl<'a> CallView<'a> {
             Given::Whole(arguments) => role_members(verb, arguments),
             Given::Beginning(_) | Given::Missing => Vec::new(),
         };
-        Self { name, verb, given, roles, not_run: None }
+        let begun = match given {
+            Given::Beginning(text) if !verb.roles().is_empty() => begun_texts(verb, text),
+            Given::Whole(_) | Given::Beginning(_) | Given::Missing => Vec::new(),
+        };
+        Self { name, verb, given, roles, begun, not_run: None }
     }
 
     /// The tool as the model named it.
@@ -135,10 +141,8 @@ impl<'a> CallView<'a> {
     pub fn text(&self, role: CallRole) -> Option<String> {
         match self.given {
             Given::Whole(_) => self.member(role).and_then(value_text),
-            Given::Beginning(json) if self.verb.roles().contains(&role) => {
-                role.members().iter().find_map(|member| beginning(json, member))
-            }
-            Given::Beginning(_) | Given::Missing => None,
+            Given::Beginning(_) => self.begun.iter().find(|(known, _)| *known == role).map(|(_, text)| text.clone()),
+            Given::Missing => None,
         }
     }
 
@@ -292,29 +296,17 @@ fn role_members(verb: CallVerb, arguments: Json<'_>) -> Vec<RoleMember<'_>> {
     verb.roles().iter().filter_map(|role| role.members().iter().find_map(named)).collect()
 }
 
+fn begun_texts(verb: CallVerb, text: &str) -> Vec<(CallRole, String)> {
+    let whole = completed(text).unwrap_or_default();
+    let Ok(arguments) = Json::parse(&whole) else { return Vec::new() };
+    let text = |member: RoleMember<'_>| Some((member.role, member.value.as_str()?.into_owned()));
+    role_members(verb, arguments).into_iter().filter_map(text).collect()
+}
+
 /// A file that a call reads or changes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the names say it")]
 pub struct CallFile {
     pub path: String,
     pub is_change: bool,
-}
-
-/// The beginning of a string member in JSON that is cut off.
-fn beginning(json: &str, name: &str) -> Option<String> {
-    let key = format!("\"{name}\"");
-    let after = json.get(json.find(&key)? + key.len()..)?.trim_start().strip_prefix(':')?.trim_start();
-    let inner = after.strip_prefix('"')?;
-    let mut is_escaped = false;
-    let end = inner.find(|c| {
-        let is_end = c == '"' && !is_escaped;
-        is_escaped = c == '\\' && !is_escaped;
-        is_end
-    });
-    let inner = inner.get(..end.unwrap_or(inner.len()))?;
-    // A cut-off escape is dropped.
-    (0..=6.min(inner.len())).find_map(|left_out| {
-        let quoted = format!("\"{}\"", inner.get(..inner.len() - left_out)?);
-        Json::parse(&quoted).ok()?.as_str().map(Cow::into_owned)
-    })
 }

@@ -6,15 +6,19 @@ mod validate;
 mod write;
 mod stringify;
 mod strict;
+mod repaired;
+mod unfinished;
 
 use std::borrow::Cow;
 
 use memchr::memchr_iter;
 
+pub use repaired::RepairedJson;
 pub(crate) use strict::first_half;
 pub use strict::{strict, strict_with};
 pub use stringify::stringify;
 pub(crate) use stringify::{js_members, js_number};
+pub use unfinished::completed;
 pub(crate) use validate::{Below, Level, validate_levels, validate_members};
 pub use validate::{SyntaxError, validate};
 pub use write::{Object, push_quoted, quote};

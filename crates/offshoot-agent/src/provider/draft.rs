@@ -7,9 +7,9 @@ use serde_json::{Map, Value};
 use super::classify::AnswerTrouble;
 use super::{Answer, Delta, Model};
 use crate::call_arguments;
+use crate::lenient_json::unfinished;
 use crate::message::{AssistantMessage, Block, StopReason, Usage};
 use crate::recorded_calls::own_id;
-use crate::unfinished_json::unfinished;
 
 #[derive(Debug)]
 pub(super) struct AnswerDraft {

@@ -79,6 +79,10 @@ fn arguments_that_stream_in_show_their_beginning() {
     assert_eq!(command(r#"{"command":"ls \ud83"#), "ls ");
     assert_eq!(command(r#"{"comm"#), "");
     assert_eq!(view("edit", r#"{"file_path":"src/a"#).path().as_deref(), Some("src/a"));
+    let path = |name: &str, text: &str| view(name, text).path();
+    assert_eq!(path("grep", r#"{"pattern":"path","path":"src"#).as_deref(), Some("src"), "a value is not a member");
+    assert_eq!(path("edit", r#"{"edits":[{"path":"inner"}],"path":"out"#).as_deref(), Some("out"));
+    assert_eq!(path("write", "{\"content\":\"c\",\"path\":\"a\tb").as_deref(), Some("a\tb"), "a raw control character");
 }
 
 #[test]
