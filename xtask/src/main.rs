@@ -22,6 +22,7 @@ usage: cargo xtask COMMAND
   ci [--no-peers]        everything CI does, in order; stops at the first failure
   test [--no-peers]      all tests: unit, integration, doctests, conformance
   tidy                   the house rules that no compiler checks
+  lines                  lines of product code of each crate, without comments and tests
   dist [--debug]         a tarball and a Debian package (with cargo-deb) of the binary, completions and man pages;
                          --debug makes the tarball of the debug binary only, which takes seconds
   bless                  rewrite the hashes that pin documents to code
@@ -66,6 +67,7 @@ fn dispatch(args: &[String]) -> Result<ExitCode> {
         "ci" => ci::run(&ci::Plan::Everything, rest),
         "test" => ci::run(&ci::Plan::Tests, rest),
         "tidy" => none_left(rest).and_then(|()| tidy::run()),
+        "lines" => none_left(rest).and_then(|()| tidy::lines()),
         "dist" if rest == ["--debug"] => dist::check().map(|()| ExitCode::SUCCESS),
         "dist" => none_left(rest).and_then(|()| dist::run()),
         "bless" => none_left(rest).and_then(|()| tidy::bless()),

@@ -12,6 +12,7 @@ mod opening;
 mod paths;
 mod modules;
 mod order;
+mod lines;
 mod pins;
 mod private_paths;
 mod promises;
@@ -55,6 +56,11 @@ pub(crate) fn run() -> Result<ExitCode> {
     out::say(&sizes::report(&repo));
     out::say(&format!("tidy: {} checks, {} findings", CHECKS.len(), findings.len()));
     Ok(if findings.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+pub(crate) fn lines() -> Result<ExitCode> {
+    out::say(&lines::report(&Repo::read(&env::root())?));
+    Ok(ExitCode::SUCCESS)
 }
 
 fn findings(repo: &Repo) -> Vec<String> {
