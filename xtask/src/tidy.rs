@@ -20,6 +20,7 @@ mod reading;
 mod root;
 mod sizes;
 mod words;
+mod workflow;
 
 use std::process::ExitCode;
 
@@ -46,6 +47,7 @@ const CHECKS: &[Check] = &[
     Check { name: "root", run: root::check },
     Check { name: "private-paths", run: private_paths::check },
     Check { name: "promises", run: promises::check },
+    Check { name: "workflow", run: workflow::check },
     Check { name: "reading", run: reading::check },
 ];
 
