@@ -13,7 +13,7 @@ use crate::command::{Command, Forked, Reply, Standing, UserPrompt};
 use crate::driver::{Driver, DriverInput, leave_foreign_turn, unanswered};
 use crate::error::AgentError;
 use crate::event::{BashResult, CompactionResult, Event};
-use crate::extensions::{Extensions, Leaving, Said, SaidVerdict};
+use crate::extensions::{Extensions, Leaving, Said, SaidVerdict, StreamingBehavior};
 use crate::key_source::KeySource;
 use crate::model::Access;
 use crate::provider::{Deltas, Model, Provider, Request, ThinkingLevel};
@@ -193,8 +193,8 @@ impl AgentSession {
         command: impl Fn(UserPrompt) -> Command,
     ) -> Result<Reply> {
         let while_streaming = match command(UserPrompt::default()) {
-            Command::Steer(_) => Some("steer"),
-            Command::FollowUp(_) => Some("followUp"),
+            Command::Steer(_) => Some(StreamingBehavior::Steer),
+            Command::FollowUp(_) => Some(StreamingBehavior::FollowUp),
             _ => None,
         };
         if said.text.starts_with('/') {

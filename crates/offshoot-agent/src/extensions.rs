@@ -10,13 +10,13 @@ use std::sync::Arc;
 use serde_json::Value;
 use tokio::sync::mpsc::UnboundedSender;
 
-use crate::event::Event;
+use crate::event::{Event, Reason};
 use crate::key_source::KeySource;
 use crate::limits::Limits;
 use crate::message::{Block, CustomMessage, Message};
 use crate::provider::{HeaderChange, Model, Provider, Secret, ThinkingLevel, ToolSpec};
 use crate::tool::{BashRun, ToolOutcome};
-use crate::turn::Call;
+use crate::turn::{Call, EndOutcome};
 
 /// An answer that may take as long as a person or a model takes.
 pub type Asked<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
@@ -47,10 +47,30 @@ pub enum Question {
 pub struct Said {
     pub text: String,
     pub images: Vec<Block>,
-    /// `steer` or `followUp` if it is meant for a run that is under way.
-    pub while_streaming: Option<&'static str>,
+    /// If it is meant for a run that is under way.
+    pub while_streaming: Option<StreamingBehavior>,
     /// Whether an extension says it.
     pub is_of_extension: bool,
+}
+
+/// When a message for a run that is under way reaches the model.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum StreamingBehavior {
+    /// After the current turn.
+    Steer,
+    /// When the model would stop.
+    FollowUp,
+}
+
+impl StreamingBehavior {
+    /// pi's word for it.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Steer => "steer",
+            Self::FollowUp => "followUp",
+        }
+    }
 }
 
 /// The fate of an input.
@@ -140,8 +160,8 @@ pub struct SummaryQuestion {
     pub instructions: Option<String>,
     /// Entries of the branch as a JSON list; empty for a move.
     pub entries: String,
-    /// `manual`, `threshold` or `overflow`.
-    pub reason: &'static str,
+    /// Of a compaction; `None` for a move.
+    pub reason: Option<Reason>,
 }
 
 /// What becomes of a summary.
@@ -187,11 +207,11 @@ pub enum Happening {
     Compacted {
         entry: String,
         is_given: bool,
-        reason: &'static str,
+        reason: Reason,
         will_retry: bool,
     },
     CompactionFailed {
-        reason: &'static str,
+        reason: Reason,
         /// Missing if it was stopped.
         error: Option<String>,
         is_aborted: bool,
@@ -207,7 +227,6 @@ pub enum Happening {
     ModelSelected {
         before: Arc<Model>,
         now: Arc<Model>,
-        source: &'static str,
     },
     ThinkingSelected {
         before: ThinkingLevel,
@@ -250,8 +269,7 @@ pub struct EndedTurn {
     pub results: Vec<Message>,
     pub message_id: Option<String>,
     pub result_ids: Vec<String>,
-    /// `completed`, `error` or `aborted`.
-    pub outcome: &'static str,
+    pub outcome: EndOutcome,
 }
 
 /// What is added to the end of a turn or a run.
@@ -321,7 +339,7 @@ pub trait Extensions: Send + Sync {
     fn turn_end(&self, turn: EndedTurn) -> Asked<'_, EndAdditions>;
 
     /// Before a run settles. The outcome is that of its last turn.
-    fn before_settling(&self, outcome: &'static str) -> Asked<'_, EndAdditions>;
+    fn before_settling(&self, outcome: EndOutcome) -> Asked<'_, EndAdditions>;
 
     /// What an extension asked for cannot be done.
     fn refused(&self, event: &'static str, why: String);

@@ -14,7 +14,7 @@ use crate::limits::Limits;
 use crate::message::Message;
 use crate::provider::{HeaderChange, Provider, Secret};
 use crate::tool::{BashRun, ToolOutcome};
-use crate::turn::Call;
+use crate::turn::{Call, EndOutcome};
 
 /// Gets what crashed, in words.
 pub(crate) type CrashListener = Arc<dyn Fn(String) + Send + Sync>;
@@ -159,7 +159,7 @@ impl Extensions for GuardedExtensions {
         self.later("the end of a turn", |_| EndAdditions::default(), |extensions| extensions.turn_end(turn))
     }
 
-    fn before_settling(&self, outcome: &'static str) -> Asked<'_, EndAdditions> {
+    fn before_settling(&self, outcome: EndOutcome) -> Asked<'_, EndAdditions> {
         let usual = |_: &Crash| EndAdditions::default();
         self.later("the end of a run", usual, move |extensions| extensions.before_settling(outcome))
     }

@@ -21,6 +21,7 @@ use offshoot_agent::error::AgentError;
 use offshoot_agent::event::Event;
 use offshoot_agent::turn::Settled;
 use offshoot_extensions::ExtensionSet;
+use offshoot_extensions::contract::ProgramMode;
 use offshoot_session::session::Session;
 use tokio::sync::mpsc::UnboundedReceiver;
 
@@ -44,7 +45,7 @@ pub(crate) fn run(app: &App, args: &Args, form: PrintForm) -> Result<()> {
     let mut session = open(app, args)?;
     enter_folder(app, args, &mut session)?;
     check_extensions(app, args)?;
-    let mode = if form == PrintForm::Events { "json" } else { "print" };
+    let mode = if form == PrintForm::Events { ProgramMode::Json } else { ProgramMode::Print };
     let app = &decided_by_extensions(app, args, &session, TrustPerson::Nobody(mode))?;
     let mut said = prompts(app, args, session.cwd())?;
     if said.is_empty() {

@@ -10,7 +10,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use offshoot_extensions::ExtensionSet;
-use offshoot_extensions::contract::{Host, LoadRequest, Source};
+use offshoot_extensions::contract::{Host, LoadRequest, ProgramMode, Source};
 use offshoot_extensions::node::{NodeHost, NodeOptions, NodeSearch};
 use offshoot_extensions::program::Program;
 use offshoot_session::clock::SystemClock;
@@ -69,7 +69,7 @@ pub(crate) fn request(
     app: &App,
     (extensions, flags): (Vec<Source>, Map<String, Value>),
     cwd: &Path,
-    (mode, has_ui): (&'static str, bool),
+    (mode, has_ui): (ProgramMode, bool),
 ) -> LoadRequest {
     LoadRequest {
         version: env!("CARGO_PKG_VERSION"),

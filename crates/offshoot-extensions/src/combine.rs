@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use offshoot_agent::event::Reason;
 use offshoot_agent::extensions::{
     Asked, CallVerdict, EndAdditions, EndedTurn, GivenSummary, Leaving, RunAdditions, RunStart, Said, SaidVerdict,
     ShellOperations, ShellVerdict, StreamEvent, SummaryQuestion, SummaryVerdict,
@@ -11,7 +12,7 @@ use offshoot_agent::message::{Block, CustomMessage, Message};
 use offshoot_agent::provider::{HeaderChange, Secret};
 use offshoot_agent::resources::AddedPaths;
 use offshoot_agent::tool::{BashRun, ToolOutcome};
-use offshoot_agent::turn::Call;
+use offshoot_agent::turn::{Call, EndOutcome};
 use offshoot_session::json::{Json, Object, quote};
 use serde_json::{Map, Value, json};
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
@@ -137,7 +138,7 @@ impl Runner {
         for listener in self.listeners("input") {
             let mut payload = json!({"type": "input", "text": said.text, "images": said.images, "source": source});
             if let Some(behavior) = said.while_streaming {
-                payload["streamingBehavior"] = json!(behavior);
+                payload["streamingBehavior"] = json!(behavior.as_str());
             }
             let Some(answer) = self.answer(&listener, "input", payload.to_string().into()).await else { continue };
             match answer.ok["action"].as_str() {
@@ -263,13 +264,13 @@ impl Runner {
         let index = self.state.end_turn();
         let payload = json!({
             "type": "turn_end", "turnIndex": index, "message": turn.message, "toolResults": turn.results,
-            "messageEntryId": turn.message_id, "toolResultEntryIds": turn.result_ids, "outcome": turn.outcome
+            "messageEntryId": turn.message_id, "toolResultEntryIds": turn.result_ids, "outcome": turn.outcome.as_str()
         });
         self.boundary("turn_end", payload).await
     }
 
-    pub(crate) async fn before_settling(&mut self, outcome: &'static str) -> EndAdditions {
-        self.boundary("agent_before_settle", json!({"type": "agent_before_settle", "outcome": outcome})).await
+    pub(crate) async fn before_settling(&mut self, outcome: EndOutcome) -> EndAdditions {
+        self.boundary("agent_before_settle", json!({"type": "agent_before_settle", "outcome": outcome.as_str()})).await
     }
 
     /// The last answer counts, for entries and for `continue`; each handler sees those of the ones before.
@@ -337,7 +338,9 @@ impl Runner {
         let instructions = instructions.map(|text| format!(r#","customInstructions":{text}"#)).unwrap_or_default();
         let payload = format!(
             r#"{{"type":"session_before_compact","preparation":{},"branchEntries":{},"reason":"{}","willRetry":false{instructions}}}"#,
-            question.preparation, question.entries, question.reason
+            question.preparation,
+            question.entries,
+            question.reason.map(Reason::as_str).unwrap_or_default()
         );
         let payload = Payload::from(payload);
         let mut verdict = SummaryVerdict::Usual;

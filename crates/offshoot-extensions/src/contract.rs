@@ -75,6 +75,17 @@ pub struct Source {
     pub allowed: Option<AllowedFiles>,
 }
 
+/// The front end, as pi's extensions know it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+#[expect(missing_docs, reason = "the names say it")]
+pub enum ProgramMode {
+    Tui,
+    Rpc,
+    Json,
+    Print,
+}
+
 /// What a host needs to load extensions.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -84,8 +95,7 @@ pub struct LoadRequest {
     pub cwd: PathBuf,
     /// The user's folder, as pi's extensions know it.
     pub agent_dir: Option<PathBuf>,
-    /// `tui`, `rpc`, `json` or `print`.
-    pub mode: &'static str,
+    pub mode: ProgramMode,
     #[serde(rename = "hasUI")]
     pub has_ui: bool,
     /// Values of the command line's options that are not offshoot's.

@@ -16,7 +16,7 @@ use offshoot_agent::extensions::{
 use offshoot_agent::message::Message;
 use offshoot_agent::provider::{HeaderChange, Provider, Secret};
 use offshoot_agent::tool::ToolOutcome;
-use offshoot_agent::turn::Call;
+use offshoot_agent::turn::{Call, EndOutcome};
 use offshoot_agent::{KeySource, Limits};
 use offshoot_session::clock::Clock;
 use serde_json::{Value, json};
@@ -24,7 +24,7 @@ use tokio::sync::mpsc::error::SendError;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::sync::oneshot;
 
-use crate::contract::{Failure, Host, HostFuture, LoadRequest};
+use crate::contract::{Failure, Host, HostFuture, LoadRequest, ProgramMode};
 use crate::keys::RoutedKeys;
 use crate::payload::PayloadState;
 use crate::program::Program;
@@ -155,7 +155,9 @@ impl ExtensionSet {
 
     /// Whether a name asks for the list of extensions, where the front end has no such command of its own.
     fn is_listing(&self, name: &str) -> bool {
-        name == LISTING && self.shared.program.mode() != "tui" && self.shared.registry().command(name).is_none()
+        name == LISTING
+            && self.shared.program.mode() != ProgramMode::Tui
+            && self.shared.registry().command(name).is_none()
     }
 
     /// Completions of a command's argument, in pi's shape; `None` if there are none.
@@ -371,8 +373,8 @@ impl Extensions for ExtensionSet {
         }
         let source = match self.shared.program.mode() {
             _ if said.is_of_extension => "extension",
-            "rpc" => "rpc",
-            _ => "interactive",
+            ProgramMode::Rpc => "rpc",
+            ProgramMode::Tui | ProgramMode::Json | ProgramMode::Print => "interactive",
         };
         let usual = SaidVerdict::Continue(said.clone());
         self.question(usual, move |runner| Box::pin(runner.said(said, source)))
@@ -427,7 +429,7 @@ impl Extensions for ExtensionSet {
         self.question(EndAdditions::default(), move |runner| Box::pin(runner.turn_end(turn)))
     }
 
-    fn before_settling(&self, outcome: &'static str) -> Asked<'_, EndAdditions> {
+    fn before_settling(&self, outcome: EndOutcome) -> Asked<'_, EndAdditions> {
         self.question(EndAdditions::default(), move |runner| Box::pin(runner.before_settling(outcome)))
     }
 

@@ -1,7 +1,7 @@
 //! What extensions say: messages of their own, and words in the place of the user.
 
 use offshoot_agent::command::{Command, Delivery};
-use offshoot_agent::extensions::{Said, SaidVerdict};
+use offshoot_agent::extensions::{Said, SaidVerdict, StreamingBehavior};
 use offshoot_agent::message::{Block, Content, CustomMessage, UserMessage};
 use serde_json::{Value, json};
 
@@ -54,8 +54,8 @@ impl AgentServices {
             return self.done(Command::InjectUser { content, delivery });
         }
         let while_streaming = match delivery {
-            Delivery::FollowUp => Some("followUp"),
-            _ => Some("steer"),
+            Delivery::FollowUp => Some(StreamingBehavior::FollowUp),
+            _ => Some(StreamingBehavior::Steer),
         };
         let (agent, while_streaming) = (self.agent()?, while_streaming.filter(|_| is_streaming));
         // Its process waits for this answer, and cannot look at the message meanwhile.

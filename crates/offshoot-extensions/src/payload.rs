@@ -131,12 +131,12 @@ pub(crate) fn of_happening(happening: Happening) -> (&'static str, Value) {
             "session_compact",
             json!({
                 "type": "session_compact", "compactionEntry": json(&entry), "fromExtension": is_given,
-                "reason": reason, "willRetry": will_retry
+                "reason": reason.as_str(), "willRetry": will_retry
             }),
         ),
         Happening::CompactionFailed { reason, error, is_aborted, will_retry } => {
             let mut value = json!({
-                "type": "session_compact_failed", "reason": reason, "aborted": is_aborted, "willRetry": will_retry,
+                "type": "session_compact_failed", "reason": reason.as_str(), "aborted": is_aborted, "willRetry": will_retry,
                 "fromExtension": false
             });
             if let Some(error) = error {
@@ -152,8 +152,9 @@ pub(crate) fn of_happening(happening: Happening) -> (&'static str, Value) {
             }
             ("session_tree", value)
         }
-        Happening::ModelSelected { before, now, source } => {
-            let payload = json!({"type": "model_select", "model": model(&now), "previousModel": model(&before), "source": source});
+        Happening::ModelSelected { before, now } => {
+            let payload =
+                json!({"type": "model_select", "model": model(&now), "previousModel": model(&before), "source": "set"});
             ("model_select", payload)
         }
         Happening::NestedCall { event, members } => (event, members),

@@ -7,7 +7,7 @@ use offshoot_agent::provider::{Model, ThinkingLevel};
 use offshoot_agent::resources::Resources;
 use serde_json::Value;
 
-use crate::contract::{HostFuture, Loaded, Source};
+use crate::contract::{HostFuture, Loaded, ProgramMode, Source};
 
 /// A handler that failed, for people.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -37,7 +37,7 @@ pub struct RegisteredProvider {
 /// The program around the extensions. Methods of the user interface have pi's names and JSON as arguments.
 pub trait Program: Send + Sync {
     /// `tui`, `rpc`, `json` or `print`.
-    fn mode(&self) -> &'static str;
+    fn mode(&self) -> ProgramMode;
 
     /// Whether a person can be asked.
     fn has_ui(&self) -> bool;

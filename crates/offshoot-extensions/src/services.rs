@@ -21,7 +21,7 @@ use tokio::runtime::Handle;
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 
 use crate::complete;
-use crate::contract::{CALL, ENDED, HostFuture, Loaded, Services, member_text};
+use crate::contract::{CALL, ENDED, HostFuture, Loaded, ProgramMode, Services, member_text};
 use crate::nested;
 use crate::payload::model;
 use crate::preview::preview;
@@ -431,7 +431,7 @@ async fn command(agent: &AgentSession, program: &dyn Program, method: &str, para
 /// At the terminal the person names the folder of a session from elsewhere.
 async fn switch_session(agent: &AgentSession, program: &dyn Program, path: String) -> Result<Forked, AgentError> {
     let refusal = match agent.switch_session(&path).await {
-        Err(AgentError::Folder(refusal)) if program.mode() == "tui" => refusal,
+        Err(AgentError::Folder(refusal)) if program.mode() == ProgramMode::Tui => refusal,
         Err(AgentError::Folder(refusal)) => {
             let way = "a person opens it with `--session` and `--session-folder`";
             return Err(AgentError::Failed(format!("{refusal}: {way}")));

@@ -110,7 +110,7 @@ fn compaction(session: &Session, plan: &Plan, instructions: Option<String>, reas
     });
     let path = session.leaf().map(|leaf| session.tree().path(leaf)).unwrap_or_default();
     let (preparation, entries) = (preparation.to_string(), entries(session, &path));
-    SummaryQuestion { preparation, instructions, entries, reason: reason.as_str() }
+    SummaryQuestion { preparation, instructions, entries, reason: Some(reason) }
 }
 
 fn moving(session: &Session, navigation: &Navigation, budget: u64) -> Option<SummaryQuestion> {
@@ -133,7 +133,7 @@ fn moving(session: &Session, navigation: &Navigation, budget: u64) -> Option<Sum
         preparation.insert("label".to_owned(), json!(label));
     }
     let preparation = Value::Object(preparation).to_string();
-    Some(SummaryQuestion { preparation, instructions: None, entries: String::new(), reason: "tree" })
+    Some(SummaryQuestion { preparation, instructions: None, entries: String::new(), reason: None })
 }
 
 fn entries(session: &Session, entries: &[NodeIx]) -> String {

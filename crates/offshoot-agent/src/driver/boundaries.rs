@@ -16,7 +16,7 @@ use crate::error::AgentError;
 use crate::event::Event;
 use crate::extensions::{EndAdditions, EndedTurn};
 use crate::message::{AssistantMessage, Message, StopReason, ToolResultMessage, UserMessage};
-use crate::turn::{Ticket, TurnInput};
+use crate::turn::{EndOutcome, Ticket, TurnInput};
 use crate::window::Window;
 use crate::words::in_words;
 use crate::writer::OwnedSession;
@@ -31,8 +31,7 @@ pub(crate) struct RecordedEnd {
 
 enum Ended {
     Turn(EndedTurn),
-    /// The outcome.
-    Run(&'static str),
+    Run(EndOutcome),
 }
 
 /// What became of what extensions have added.
@@ -67,9 +66,9 @@ impl Driver {
         results: Vec<Arc<ToolResultMessage>>,
     ) {
         let outcome = match answer.stop_reason {
-            StopReason::Aborted => "aborted",
-            StopReason::Error => "error",
-            _ => "completed",
+            StopReason::Aborted => EndOutcome::Aborted,
+            StopReason::Error => EndOutcome::Error,
+            _ => EndOutcome::Completed,
         };
         let message = Message::Assistant(answer);
         let as_messages = results.iter().cloned().map(Message::ToolResult).collect();
@@ -87,7 +86,7 @@ impl Driver {
         );
     }
 
-    pub(super) fn before_settle(&mut self, ticket: Ticket, outcome: &'static str) {
+    pub(super) fn before_settle(&mut self, ticket: Ticket, outcome: EndOutcome) {
         let own = self.own.clone();
         self.writer.handle().send(
             |_| (),
@@ -105,7 +104,7 @@ impl Driver {
         drop(tokio::spawn(async move {
             let additions = match (&end.ended, extensions) {
                 (Ended::Turn(turn), Some(extensions)) => extensions.turn_end(turn.clone()).await,
-                (Ended::Run(outcome), Some(extensions)) => extensions.before_settling(outcome).await,
+                (Ended::Run(outcome), Some(extensions)) => extensions.before_settling(*outcome).await,
                 (_, None) => EndAdditions::default(),
             };
             let event = end.ended.name();

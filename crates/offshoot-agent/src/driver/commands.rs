@@ -264,7 +264,7 @@ impl Driver {
         if let Some(extensions) = &self.setup.extensions {
             let now = self.setup.model.clone();
             if (&now.provider, &now.id) != (&model.provider, &model.id) {
-                extensions.tell_happening(Happening::ModelSelected { before: model, now, source: "set" });
+                extensions.tell_happening(Happening::ModelSelected { before: model, now });
             }
             if level != before {
                 extensions.tell_happening(Happening::ThinkingSelected { before, now: level });

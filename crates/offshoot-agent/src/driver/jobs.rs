@@ -231,7 +231,7 @@ fn write(owned: &mut OwnedSession, ready: ReadyJob) -> Result<Committed, AgentEr
             let told = owned.leaf_line().map(|entry| Happening::Compacted {
                 entry,
                 is_given: given.is_some(),
-                reason: reason.as_str(),
+                reason,
                 will_retry: reason == Reason::Overflow,
             });
             let result = CompactionResult {

@@ -107,7 +107,7 @@ impl Driver {
             (&self.setup.extensions, &event)
         {
             extensions.tell_happening(Happening::CompactionFailed {
-                reason: reason.as_str(),
+                reason: *reason,
                 error: error_message.clone().filter(|_| !aborted),
                 is_aborted: *aborted,
                 will_retry: *will_retry,

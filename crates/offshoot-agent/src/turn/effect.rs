@@ -213,6 +213,27 @@ pub enum TurnInput {
     Committed { ticket: Ticket, result: Result<JobResult, AgentError> },
 }
 
+/// How a turn or a run has ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the names say it")]
+pub enum EndOutcome {
+    Completed,
+    Error,
+    Aborted,
+}
+
+impl EndOutcome {
+    /// pi's word for it.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Completed => "completed",
+            Self::Error => "error",
+            Self::Aborted => "aborted",
+        }
+    }
+}
+
 /// How a run or a job ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Settled {
@@ -237,7 +258,7 @@ pub enum Effect {
     /// Lets extensions add to a turn's end, emits it, and replies [`TurnInput::TurnClosed`].
     CloseTurn { ticket: Ticket, answer: Arc<AssistantMessage>, results: Vec<Arc<ToolResultMessage>> },
     /// Lets extensions add to a run's end, and replies [`TurnInput::MaySettle`].
-    BeforeSettle { ticket: Ticket, outcome: &'static str },
+    BeforeSettle { ticket: Ticket, outcome: EndOutcome },
     /// Hides the last answer from the model; it stays in the file.
     OmitAnswer { run: RunNumber },
     /// Goes back to before the newest prompt, which cannot be sent.

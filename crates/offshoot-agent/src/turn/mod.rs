@@ -16,8 +16,8 @@ mod step;
 mod tests;
 
 pub use effect::{
-    BringBack, Call, Effect, Job, JobDraft, JobResult, Navigated, Navigation, Record, RunNumber, Settled, Ticket,
-    Trying, TurnInput,
+    BringBack, Call, Effect, EndOutcome, Job, JobDraft, JobResult, Navigated, Navigation, Record, RunNumber, Settled,
+    Ticket, Trying, TurnInput,
 };
 pub use state::{NextTry, QueueMode, Retry, TurnConfig, TurnState};
 pub use step::step;

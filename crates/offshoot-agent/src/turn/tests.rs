@@ -311,7 +311,7 @@ fn effect(effect: &Effect) -> String {
         Effect::Settle { how: Settled::Failed(why), .. } => format!("SETTLE Failed({:?})", why.to_string()),
         Effect::Settle { how: Settled::Broken(why), .. } => format!("SETTLE Broken({:?})", why.to_string()),
         Effect::CloseTurn { .. } => "CLOSE TURN".to_owned(),
-        Effect::BeforeSettle { outcome, .. } => format!("BEFORE SETTLING {outcome}"),
+        Effect::BeforeSettle { outcome, .. } => format!("BEFORE SETTLING {}", outcome.as_str()),
         Effect::Settle { how, .. } => format!("SETTLE {how:?}"),
     }
 }

@@ -1,6 +1,6 @@
 //! Steps shared by several transitions. Knows no particular phase.
 
-use super::effect::{Effect, Job, Record, Settled};
+use super::effect::{Effect, EndOutcome, Job, Record, Settled};
 use super::state::{AfterJob, Phase, QueueMode, RunningJob, TurnState, Unanswered};
 use crate::error::AgentError;
 use crate::event::{Event, Reason};
@@ -93,9 +93,9 @@ pub(super) fn end_run(state: &mut TurnState, will_retry: bool, out: &mut Vec<Eff
 /// Settles, unless queued messages start another run. Extensions may add to the end of a run, but not to that of a job.
 pub(super) fn settle(state: &mut TurnState, how: Settled, out: &mut Vec<Effect>) {
     let outcome = match &how {
-        Settled::Done => "completed",
-        Settled::Failed(_) => "error",
-        Settled::Aborted => "aborted",
+        Settled::Done => EndOutcome::Completed,
+        Settled::Failed(_) => EndOutcome::Error,
+        Settled::Aborted => EndOutcome::Aborted,
         Settled::Broken(_) => return settle_now(state, how, out),
     };
     if state.config.asks_before_settling && state.job_end.is_none() {

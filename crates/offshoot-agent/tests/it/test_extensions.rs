@@ -13,7 +13,7 @@ use offshoot_agent::extensions::{
 use offshoot_agent::message::{CustomMessage, Message};
 use offshoot_agent::provider::{HeaderChange, Provider, Secret};
 use offshoot_agent::tool::ToolOutcome;
-use offshoot_agent::turn::Call;
+use offshoot_agent::turn::{Call, EndOutcome};
 use offshoot_agent::{KeySource, Limits};
 use serde_json::{Value, json};
 
@@ -116,7 +116,7 @@ impl Extensions for TestExtensions {
         Self::said(self, EndAdditions { entries, continues: false })
     }
 
-    fn before_settling(&self, _: &'static str) -> Asked<'_, EndAdditions> {
+    fn before_settling(&self, _: EndOutcome) -> Asked<'_, EndAdditions> {
         Self::said(self, EndAdditions::default())
     }
 

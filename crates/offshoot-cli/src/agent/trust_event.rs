@@ -4,7 +4,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use offshoot_extensions::contract::{ExtensionKind, Host, HostFuture, Loaded, Payload, Services, Source};
+use offshoot_extensions::contract::{ExtensionKind, Host, HostFuture, Loaded, Payload, ProgramMode, Services, Source};
 use offshoot_session::session::Session;
 use offshoot_session::text::clean_lines;
 use serde_json::{Map, Value, json};
@@ -26,7 +26,7 @@ pub(crate) enum TrustPerson {
     /// At the terminal, before the front end has it.
     AtTheTerminal,
     /// The run has this mode.
-    Nobody(&'static str),
+    Nobody(ProgramMode),
 }
 
 /// The program with the decision of the user's extensions about the session's folder, if one decides. What the command line
@@ -76,7 +76,7 @@ async fn ask(
     person: TrustPerson,
 ) -> Option<Decision> {
     let (mode, has_ui) = match person {
-        TrustPerson::AtTheTerminal => ("tui", true),
+        TrustPerson::AtTheTerminal => (ProgramMode::Tui, true),
         TrustPerson::Nobody(mode) => (mode, false),
     };
     let layers = App { ui: app.ui.quiet(), ..app.clone() }.layers(session).ok()?;

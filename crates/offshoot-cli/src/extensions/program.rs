@@ -6,7 +6,7 @@ use std::sync::Arc;
 use offshoot_agent::model::Access;
 use offshoot_agent::provider::{Model, Secret, ThinkingLevel};
 use offshoot_agent::resources::{Resource, ResourceScope, Resources};
-use offshoot_extensions::contract::{FlagInfo, HostFuture, Loaded, Source};
+use offshoot_extensions::contract::{FlagInfo, HostFuture, Loaded, ProgramMode, Source};
 use offshoot_extensions::program::{ExtensionFailure, Program, RegisteredProvider};
 use offshoot_settings::{SETTINGS, SettingOrigin};
 use serde_json::{Map, Value, json};
@@ -22,7 +22,7 @@ use crate::trust::Trust;
 
 /// The person in front of the program, as far as extensions need one.
 pub(crate) trait ExtensionFront: Send + Sync {
-    fn mode(&self) -> &'static str;
+    fn mode(&self) -> ProgramMode;
 
     fn has_ui(&self) -> bool;
 
@@ -40,7 +40,7 @@ pub(crate) trait ExtensionFront: Send + Sync {
 /// Nobody can be asked: questions are answered as pi answers them without a user interface.
 pub(crate) struct NoFront {
     pub(crate) app: App,
-    pub(crate) mode: &'static str,
+    pub(crate) mode: ProgramMode,
 }
 
 /// The answer to a question that nobody hears.
@@ -49,7 +49,7 @@ pub(crate) fn unheard(method: &str) -> Value {
 }
 
 impl ExtensionFront for NoFront {
-    fn mode(&self) -> &'static str {
+    fn mode(&self) -> ProgramMode {
         self.mode
     }
 
@@ -146,7 +146,7 @@ impl ExtensionProgram {
 }
 
 impl Program for ExtensionProgram {
-    fn mode(&self) -> &'static str {
+    fn mode(&self) -> ProgramMode {
         self.front.mode()
     }
 

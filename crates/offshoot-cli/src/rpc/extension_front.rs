@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use offshoot_extensions::contract::HostFuture;
+use offshoot_extensions::contract::{HostFuture, ProgramMode};
 use offshoot_extensions::program::ExtensionFailure;
 use serde_json::{Map, Value, json};
 use tokio::sync::{Notify, oneshot};
@@ -91,8 +91,8 @@ fn members(method: &str, params: &Value) -> Option<(&'static str, Map<String, Va
 }
 
 impl ExtensionFront for SharedFront {
-    fn mode(&self) -> &'static str {
-        "rpc"
+    fn mode(&self) -> ProgramMode {
+        ProgramMode::Rpc
     }
 
     fn has_ui(&self) -> bool {

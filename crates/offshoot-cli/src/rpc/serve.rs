@@ -7,6 +7,7 @@ use offshoot_agent::agent_session::AgentSession;
 use offshoot_agent::command::{Command, Reply, Standing};
 use offshoot_agent::event::Event;
 use offshoot_agent::{Approver, Setup};
+use offshoot_extensions::contract::ProgramMode;
 use offshoot_session::session::Session;
 use tokio::sync::mpsc::{Receiver, UnboundedReceiver, channel, unbounded_channel};
 
@@ -42,7 +43,7 @@ pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
     let mut session = agent::open(app, args)?;
     agent::enter_folder(app, args, &mut session)?;
     agent::check_extensions(app, args)?;
-    let app = &agent::decided_by_extensions(app, args, &session, TrustPerson::Nobody("rpc"))?;
+    let app = &agent::decided_by_extensions(app, args, &session, TrustPerson::Nobody(ProgramMode::Rpc))?;
     let setup = agent::setup(app, args, &session, Approver::Nobody)?;
     agent::set_name(app, args, &mut session)?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();

@@ -7,7 +7,7 @@ use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use offshoot_extensions::contract::{Failure, HostFuture};
+use offshoot_extensions::contract::{Failure, HostFuture, ProgramMode};
 use offshoot_extensions::program::ExtensionFailure;
 use offshoot_session::clock::Millis;
 use offshoot_session::text::counted;
@@ -391,8 +391,8 @@ fn set_indicator(screen: &mut ExtensionScreen, options: &Value) {
 }
 
 impl ExtensionFront for TuiFront {
-    fn mode(&self) -> &'static str {
-        "tui"
+    fn mode(&self) -> ProgramMode {
+        ProgramMode::Tui
     }
 
     fn has_ui(&self) -> bool {

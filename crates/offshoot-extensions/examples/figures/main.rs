@@ -20,7 +20,7 @@ use offshoot_agent::tool::ToolOutcome;
 use offshoot_agent::turn::Call;
 use offshoot_agent::{Approver, Setup};
 use offshoot_extensions::ExtensionSet;
-use offshoot_extensions::contract::{ExtensionKind, Host, LoadRequest, Origin, Source};
+use offshoot_extensions::contract::{ExtensionKind, Host, LoadRequest, Origin, ProgramMode, Source};
 use offshoot_extensions::node::{NodeHost, NodeOptions, NodeSearch};
 use offshoot_session::clock::SystemClock;
 use offshoot_session::session::{NewSession, Options, Session};
@@ -90,7 +90,7 @@ fn request(folder: &Path) -> LoadRequest {
         version: "0",
         cwd: folder.to_path_buf(),
         agent_dir: None,
-        mode: "print",
+        mode: ProgramMode::Print,
         has_ui: false,
         flags: Map::new(),
         reason: "startup",

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use offshoot_agent::provider::{Model, ThinkingLevel};
 use offshoot_agent::resources::Resources;
-use offshoot_extensions::contract::{HostFuture, Loaded, Source};
+use offshoot_extensions::contract::{HostFuture, Loaded, ProgramMode, Source};
 use offshoot_extensions::program::{ExtensionFailure, Program, RegisteredProvider};
 use serde_json::Value;
 
@@ -13,8 +13,8 @@ use serde_json::Value;
 pub(crate) struct Nobody;
 
 impl Program for Nobody {
-    fn mode(&self) -> &'static str {
-        "print"
+    fn mode(&self) -> ProgramMode {
+        ProgramMode::Print
     }
     fn has_ui(&self) -> bool {
         false

@@ -9,7 +9,7 @@ use offshoot_agent::testing::server::Server;
 use offshoot_agent::tool::{Shell, select};
 use offshoot_agent::{Approver, Setup};
 use offshoot_extensions::ExtensionSet;
-use offshoot_extensions::contract::{ExtensionKind, LoadRequest, Origin, Source};
+use offshoot_extensions::contract::{ExtensionKind, LoadRequest, Origin, ProgramMode, Source};
 use offshoot_session::clock::SystemClock;
 use offshoot_session::entry::Source as _;
 use offshoot_session::session::{NewSession, Options, Session};
@@ -25,7 +25,7 @@ pub(crate) fn request() -> LoadRequest {
         version: "0",
         cwd: "/".into(),
         agent_dir: None,
-        mode: "print",
+        mode: ProgramMode::Print,
         has_ui: false,
         flags: serde_json::Map::new(),
         reason: "startup",
