@@ -13,6 +13,7 @@ mod paths;
 mod modules;
 mod order;
 mod lines;
+mod kinds;
 mod pins;
 mod private_paths;
 mod promises;
@@ -47,6 +48,7 @@ const CHECKS: &[Check] = &[
     Check { name: "root", run: root::check },
     Check { name: "private-paths", run: private_paths::check },
     Check { name: "promises", run: promises::check },
+    Check { name: "kinds", run: kinds::check },
     Check { name: "workflow", run: workflow::check },
     Check { name: "reading", run: reading::check },
 ];

@@ -76,10 +76,7 @@ pub fn stats(session: &Session) -> Result<SessionStats> {
 }
 
 fn may_cost(kind: Kind, role: Option<Role>) -> bool {
-    match kind {
-        Kind::Message => matches!(role, Some(Role::Assistant | Role::ToolResult)),
-        kind => matches!(kind, Kind::Compaction | Kind::BranchSummary | Kind::Usage | Kind::ModelUsage),
-    }
+    kind.has_usage() || kind == Kind::Message && matches!(role, Some(Role::Assistant | Role::ToolResult))
 }
 
 fn add(sum: &mut Usage, usage: &Usage) {

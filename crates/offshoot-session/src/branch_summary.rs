@@ -11,7 +11,7 @@ use crate::files::{FileLists, Files};
 use crate::header::Dialect;
 use crate::id::EntryId;
 use crate::json::Object;
-use crate::kind::{Kind, Role};
+use crate::kind::{Kind, KindSpeech, Role};
 use crate::summariser::{Answer, Drafted, Purpose, Request, SYSTEM_PROMPT, Summariser, said};
 use crate::tokens::{estimate, estimate_summary};
 use crate::tree::reader::NodeReader;
@@ -257,10 +257,10 @@ impl BranchPlan {
 
 /// Whether an entry may have a message. Results do not count: their calls suffice.
 fn may_speak(node: &Node) -> bool {
-    match node.kind() {
-        Kind::Message => node.role() != Some(Role::ToolResult),
-        Kind::CustomMessage | Kind::BranchSummary | Kind::Compaction => true,
-        _ => false,
+    match node.kind().speech() {
+        KindSpeech::Message => node.role() != Some(Role::ToolResult),
+        KindSpeech::CustomMessage | KindSpeech::BranchSummary | KindSpeech::Compaction => true,
+        KindSpeech::Nothing => false,
     }
 }
 
@@ -271,15 +271,15 @@ pub(crate) fn message(entry: &Entry) -> Option<Message> {
     if entry.damage().is_some() {
         return None;
     }
-    Some(match entry.kind {
+    Some(match entry.kind.speech() {
         // The node may still have the role of version 2.
-        Kind::Message if entry.role == Some(Role::HookMessage) => of(Role::Custom, entry.message()?),
-        Kind::Message => of(entry.role?, entry.message()?),
+        KindSpeech::Message if entry.role == Some(Role::HookMessage) => of(Role::Custom, entry.message()?),
+        KindSpeech::Message => of(entry.role?, entry.message()?),
         // These lines have their messages' members.
-        Kind::CustomMessage => with_role(of(Role::Custom, entry.json())),
-        Kind::BranchSummary => with_role(of(Role::BranchSummary, entry.json())),
-        Kind::Compaction => with_role(of(Role::CompactionSummary, entry.json())),
-        _ => return None,
+        KindSpeech::CustomMessage => with_role(of(Role::Custom, entry.json())),
+        KindSpeech::BranchSummary => with_role(of(Role::BranchSummary, entry.json())),
+        KindSpeech::Compaction => with_role(of(Role::CompactionSummary, entry.json())),
+        KindSpeech::Nothing => return None,
     })
 }
 

@@ -102,10 +102,11 @@ fn one_line(loaded: &Loaded, span: LineSpan, bytes: &[u8], entry: Option<NodeIx>
 fn references(medium: &dyn Medium, loaded: &Loaded, diagnostics: &mut Vec<Diagnostic>) -> Result<()> {
     let opened = Opened { medium, loaded };
     for ix in loaded.tree.entries() {
-        match loaded.tree.node(ix).kind() {
-            Kind::Compaction => diagnostics.extend(missing_range(&opened, ix)?),
-            Kind::Label => diagnostics.extend(missing_target(&opened, ix)?),
-            _ => {}
+        let kind = loaded.tree.node(ix).kind();
+        if kind == Kind::Compaction {
+            diagnostics.extend(missing_range(&opened, ix)?);
+        } else if kind == Kind::Label {
+            diagnostics.extend(missing_target(&opened, ix)?);
         }
     }
     Ok(())

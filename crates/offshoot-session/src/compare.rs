@@ -6,7 +6,7 @@ use crate::error::Result;
 use crate::facts::Totals;
 use crate::files::{FileLists, FileUse, Files};
 use crate::gather;
-use crate::kind::{Kind, Role};
+use crate::kind::{KindSpeech, Role};
 use crate::stats;
 use crate::tree::NodeIx;
 
@@ -124,8 +124,8 @@ impl Side {
         while let Some(ix) = self.entries.get(self.read).filter(|_| *left > 0) {
             let node = source.tree().node(*ix);
             let length = usize::try_from(node.length()).unwrap_or(usize::MAX);
-            match (node.kind(), node.role()) {
-                (Kind::Message, Some(Role::Assistant)) => {
+            match node.kind().speech() {
+                KindSpeech::Message if node.role() == Some(Role::Assistant) => {
                     let entry = source.entry(*ix)?;
                     if let Some(message) = entry.message() {
                         self.files.take_calls(message);
@@ -135,11 +135,13 @@ impl Side {
                     }
                     *left = left.saturating_sub(length);
                 }
-                (Kind::BranchSummary | Kind::Compaction, _) => {
+                KindSpeech::BranchSummary | KindSpeech::Compaction => {
                     self.files.take_summary(source.entry(*ix)?.json());
                     *left = left.saturating_sub(length);
                 }
-                _ => *left = left.saturating_sub(1),
+                KindSpeech::Message | KindSpeech::CustomMessage | KindSpeech::Nothing => {
+                    *left = left.saturating_sub(1);
+                }
             }
             self.read += 1;
         }

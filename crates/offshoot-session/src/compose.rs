@@ -273,10 +273,11 @@ impl NewEntry {
         if matches!(kind, Kind::Session | Kind::Title) {
             return Err(Invalid::NotAnEntry { word: word.into_owned() }.into());
         }
-        let mut entry = match (kind, json.get("message")) {
-            (Kind::Message, Some(message)) => Self { payload: Vec::new(), ..Self::message(message)? },
-            (Kind::Message, None) => return Err(Invalid::EntryWithoutMessage.into()),
-            _ => Self { word: word.into_owned(), ..Self::new(kind) },
+        let mut entry = if kind == Kind::Message {
+            let message = json.get("message").ok_or(Invalid::EntryWithoutMessage)?;
+            Self { payload: Vec::new(), ..Self::message(message)? }
+        } else {
+            Self { word: word.into_owned(), ..Self::new(kind) }
         };
         for (name, value) in json.members() {
             match name.as_ref() {
@@ -343,9 +344,10 @@ impl NewEntry {
                 .str("timestamp", &to_iso(at))
         };
         let object = Object::new().str("type", &self.word);
-        match self.kind {
-            Kind::Custom | Kind::CustomMessage => envelope(payload(object)).finish(),
-            _ => payload(envelope(object)).finish(),
+        if matches!(self.kind, Kind::Custom | Kind::CustomMessage) {
+            envelope(payload(object)).finish()
+        } else {
+            payload(envelope(object)).finish()
         }
     }
 }

@@ -79,7 +79,16 @@ pub fn parts(message: Message, results: Results) -> Vec<SpokenPart> {
             }
             out
         }
-        _ => Vec::new(),
+        Role::System
+        | Role::Developer
+        | Role::BashExecution
+        | Role::PythonExecution
+        | Role::Custom
+        | Role::HookMessage
+        | Role::BranchSummary
+        | Role::CompactionSummary
+        | Role::FileMention
+        | Role::Unknown => Vec::new(),
     }
 }
 

@@ -308,13 +308,12 @@ impl<'a> EnvelopeMembers<'a> {
     /// Whether the unread part of the line cannot change the envelope.
     fn is_settled(&self) -> bool {
         let Some(kind) = self.kind.and_then(kind_of) else { return false };
-        let body_is_settled = match kind {
-            Kind::Message => self.role.is_some(),
-            Kind::Custom => self.custom_type.is_some(),
-            Kind::Session | Kind::Title => return true,
-            _ => true,
-        };
-        body_is_settled && self.id.is_some() && self.parent.is_some() && self.timestamp.is_some()
+        if matches!(kind, Kind::Session | Kind::Title) {
+            return true;
+        }
+        let has_role = kind != Kind::Message || self.role.is_some();
+        let has_custom_type = kind != Kind::Custom || self.custom_type.is_some();
+        has_role && has_custom_type && self.id.is_some() && self.parent.is_some() && self.timestamp.is_some()
     }
 
     fn envelope(self) -> Result<Envelope<'a>, NoEnvelope> {

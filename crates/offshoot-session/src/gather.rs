@@ -108,18 +108,11 @@ fn read_part(source: &dyn Source, entries: &[NodeIx]) -> Result<Facts> {
 }
 
 fn may_say_something(kind: Kind, role: Option<Role>) -> bool {
-    match kind {
-        Kind::Message => matches!(role, Some(Role::Assistant | Role::ToolResult)),
-        Kind::Compaction | Kind::BranchSummary | Kind::Usage | Kind::ModelUsage => true,
-        _ => false,
-    }
+    kind.has_usage() || kind == Kind::Message && matches!(role, Some(Role::Assistant | Role::ToolResult))
 }
 
 fn reported(entry: &Entry) -> Option<Usage> {
-    let usage = match entry.kind {
-        Kind::Message => entry.of_message("usage"),
-        _ => entry.get("usage"),
-    };
+    let usage = if entry.kind == Kind::Message { entry.of_message("usage") } else { entry.get("usage") };
     usage.filter(|usage| !usage.is_null()).map(Usage::read)
 }
 

@@ -131,6 +131,21 @@ pub enum KindClass {
     Bookkeeping,
 }
 
+/// What an entry of a kind says to the model.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum KindSpeech {
+    /// Its member `message`, of any role.
+    Message,
+    /// A message whose members are the line's.
+    CustomMessage,
+    /// A summary of a branch beside the path.
+    BranchSummary,
+    /// A summary in the place of what came before.
+    Compaction,
+    /// Nothing by itself. Some change what others say.
+    Nothing,
+}
+
 /// The programs that write a kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[expect(missing_docs, reason = "the names say it; `Omp` is oh-my-pi")]
@@ -141,7 +156,7 @@ pub enum KindDialect {
     Unknown,
 }
 
-#[expect(missing_docs, reason = "each function returns the type of its name")]
+#[expect(missing_docs, reason = "the other functions return the type of their name")]
 impl Kind {
     pub fn class(self) -> KindClass {
         match self {
@@ -162,6 +177,58 @@ impl Kind {
             | Self::ModelUsage
             | Self::Session
             | Self::Title => KindClass::Bookkeeping,
+        }
+    }
+
+    pub fn speech(self) -> KindSpeech {
+        match self {
+            Self::Message => KindSpeech::Message,
+            Self::CustomMessage => KindSpeech::CustomMessage,
+            Self::BranchSummary => KindSpeech::BranchSummary,
+            Self::Compaction => KindSpeech::Compaction,
+            Self::ModelChange
+            | Self::ThinkingLevelChange
+            | Self::Custom
+            | Self::Label
+            | Self::SessionInfo
+            | Self::Usage
+            | Self::ContextEdit
+            | Self::TtsrInjection
+            | Self::SessionInit
+            | Self::ModeChange
+            | Self::ServiceTierChange
+            | Self::TitleChange
+            | Self::CredentialPin
+            | Self::ModelUsage
+            | Self::ResetBoundary
+            | Self::Session
+            | Self::Title
+            | Self::Unknown => KindSpeech::Nothing,
+        }
+    }
+
+    /// Whether its line may have a member `usage`. A message has it inside.
+    pub fn has_usage(self) -> bool {
+        match self {
+            Self::Compaction | Self::BranchSummary | Self::Usage | Self::ModelUsage => true,
+            Self::Message
+            | Self::ModelChange
+            | Self::ThinkingLevelChange
+            | Self::Custom
+            | Self::CustomMessage
+            | Self::Label
+            | Self::SessionInfo
+            | Self::ContextEdit
+            | Self::TtsrInjection
+            | Self::SessionInit
+            | Self::ModeChange
+            | Self::ServiceTierChange
+            | Self::TitleChange
+            | Self::CredentialPin
+            | Self::ResetBoundary
+            | Self::Session
+            | Self::Title
+            | Self::Unknown => false,
         }
     }
 

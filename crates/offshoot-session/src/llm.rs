@@ -48,7 +48,16 @@ impl Converter {
                 out
             }
             Role::System => vec![converted],
-            _ => {
+            Role::User
+            | Role::Developer
+            | Role::BashExecution
+            | Role::PythonExecution
+            | Role::Custom
+            | Role::HookMessage
+            | Role::BranchSummary
+            | Role::CompactionSummary
+            | Role::FileMention
+            | Role::Unknown => {
                 let mut out = self.close();
                 out.push(converted);
                 out

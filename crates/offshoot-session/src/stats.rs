@@ -9,7 +9,7 @@ use crate::error::Result;
 use crate::facts::{Facts, Totals};
 use crate::gather;
 use crate::json::Json;
-use crate::kind::{Kind, Role};
+use crate::kind::{Kind, KindSpeech, Role};
 use crate::text::one_line;
 use crate::transcript::summary_words;
 use crate::tree::reader::NodeReader;
@@ -272,9 +272,10 @@ fn last_words(
 }
 
 pub(crate) fn may_speak(source: &dyn Source, ix: NodeIx) -> bool {
-    match source.tree().node(ix).kind() {
-        Kind::Message => matches!(source.tree().node(ix).role(), Some(Role::User | Role::Assistant)),
-        kind => matches!(kind, Kind::BranchSummary | Kind::Compaction | Kind::CustomMessage),
+    match source.tree().node(ix).kind().speech() {
+        KindSpeech::Message => matches!(source.tree().node(ix).role(), Some(Role::User | Role::Assistant)),
+        KindSpeech::BranchSummary | KindSpeech::Compaction | KindSpeech::CustomMessage => true,
+        KindSpeech::Nothing => false,
     }
 }
 
@@ -296,11 +297,11 @@ pub fn last_request(source: &dyn Source, leaf: NodeIx) -> Result<Option<String>>
 
 /// The words of the user or the model in an entry, on one line.
 pub fn words(entry: &Entry) -> Option<String> {
-    let said = match (entry.kind, entry.role) {
-        (Kind::Message, Some(Role::User | Role::Assistant)) => entry.message_text(" ")?,
-        (Kind::BranchSummary | Kind::Compaction, _) => summary_words(&entry.str("summary")?)?.to_owned(),
-        (Kind::CustomMessage, _) => entry.get("content").map(|content: Json<'_>| text_of(content, " "))?,
-        _ => return None,
+    let said = match entry.kind.speech() {
+        KindSpeech::Message if matches!(entry.role, Some(Role::User | Role::Assistant)) => entry.message_text(" ")?,
+        KindSpeech::BranchSummary | KindSpeech::Compaction => summary_words(&entry.str("summary")?)?.to_owned(),
+        KindSpeech::CustomMessage => entry.get("content").map(|content: Json<'_>| text_of(content, " "))?,
+        KindSpeech::Message | KindSpeech::Nothing => return None,
     };
     let said = one_line(&said, 200);
     (!said.is_empty()).then_some(said)

@@ -40,19 +40,20 @@ pub fn extractive(source: &dyn Source, entries: &[NodeIx]) -> Result<String> {
 
 impl SummaryFacts {
     fn take(&mut self, entry: &Entry) {
-        match (entry.kind, entry.role) {
-            (Kind::BranchSummary | Kind::Compaction, _) => {
-                self.earlier.extend(entry.str("summary").map(|text| one_line(&text, LINE)));
-            }
-            (_, Some(Role::User)) => self.user(&said(entry)),
-            (_, Some(Role::Assistant)) => self.assistant(entry),
-            (_, Some(Role::ToolResult)) => {
+        if matches!(entry.kind, Kind::BranchSummary | Kind::Compaction) {
+            self.earlier.extend(entry.str("summary").map(|text| one_line(&text, LINE)));
+            return;
+        }
+        match entry.role {
+            Some(Role::User) => self.user(&said(entry)),
+            Some(Role::Assistant) => self.assistant(entry),
+            Some(Role::ToolResult) => {
                 let failed = entry.message().and_then(|message| message.get("isError")).and_then(Json::as_bool);
                 if failed == Some(true) {
                     self.blocked.push(one_line(&said(entry), LINE));
                 }
             }
-            (_, Some(Role::BashExecution)) => {
+            Some(Role::BashExecution) => {
                 let command =
                     entry.message().and_then(|message| message.str("command").map(std::borrow::Cow::into_owned));
                 self.done.extend(command.map(|command| format!("ran `{}`", one_line(&command, 80))));

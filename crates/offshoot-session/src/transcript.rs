@@ -14,7 +14,7 @@ pub use summary_words::summary_words;
 
 use crate::entry::Source;
 use crate::error::Result;
-use crate::kind::{Kind, KindClass, Role};
+use crate::kind::{Kind, Role};
 use crate::text::counted;
 use crate::tree::NodeIx;
 
@@ -250,10 +250,20 @@ impl ItemShape {
             Kind::Compaction | Kind::BranchSummary | Kind::ResetBoundary => Some(Self::Summary),
             // Repairs leave such an entry, which has an item.
             Kind::CustomMessage | Kind::Custom => Some(Self::Other),
-            kind => match kind.class() {
-                KindClass::Conversation | KindClass::Setting => Some(Self::System),
-                KindClass::State | KindClass::Bookkeeping => None,
-            },
+            Kind::ModelChange | Kind::ThinkingLevelChange | Kind::ModeChange | Kind::ContextEdit | Kind::Unknown => {
+                Some(Self::System)
+            }
+            Kind::TtsrInjection
+            | Kind::SessionInit
+            | Kind::ServiceTierChange
+            | Kind::CredentialPin
+            | Kind::Label
+            | Kind::SessionInfo
+            | Kind::TitleChange
+            | Kind::Usage
+            | Kind::ModelUsage
+            | Kind::Session
+            | Kind::Title => None,
         }
     }
 

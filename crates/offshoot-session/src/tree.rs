@@ -141,11 +141,7 @@ impl Node {
 
     /// Whether the entry is something that was said: a message, unless it is the system's.
     pub(crate) fn is_said(&self) -> bool {
-        match self.kind() {
-            Kind::Message => self.role() != Some(Role::System),
-            Kind::CustomMessage => true,
-            _ => false,
-        }
+        self.kind == Kind::CustomMessage || self.kind == Kind::Message && self.role() != Some(Role::System)
     }
 
     /// Whether the entry was picked from elsewhere; see [`crate::provenance`].

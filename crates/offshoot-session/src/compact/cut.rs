@@ -10,7 +10,7 @@ use super::projection::{Projected, Projection};
 use crate::entry::{Entry, Source};
 use crate::error::Result;
 use crate::id::EntryId;
-use crate::kind::{Kind, Role};
+use crate::kind::{Kind, KindSpeech, Role};
 
 /// Indexes of a projection's entries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -128,22 +128,24 @@ fn is_failed_attempt(source: &dyn Source, behind: &[Projected]) -> Result<bool> 
     let mut replaced: HashSet<EntryId> = HashSet::new();
     for projected in behind {
         let node = source.tree().node(projected.ix);
-        match projected.kind {
-            Kind::Compaction => return Ok(false),
-            Kind::ContextEdit => {
+        match projected.kind.speech() {
+            KindSpeech::Compaction => return Ok(false),
+            KindSpeech::Message | KindSpeech::CustomMessage | KindSpeech::BranchSummary => {
+                if would_speak(&source.entry(projected.ix)?) {
+                    if !projected.said.is_empty() {
+                        return Ok(false);
+                    }
+                    is_attempt |= node.role() == Some(Role::Assistant);
+                    omitted.extend(node.id().cloned());
+                }
+            }
+            KindSpeech::Nothing if projected.kind == Kind::ContextEdit => {
                 let entry = source.entry(projected.ix)?;
                 if entry.get("replacement").is_none_or(|replacement| !replacement.is_null()) {
                     replaced.insert(EntryId::new(entry.str("targetId").unwrap_or_default()));
                 }
             }
-            Kind::Message | Kind::CustomMessage | Kind::BranchSummary if would_speak(&source.entry(projected.ix)?) => {
-                if !projected.said.is_empty() {
-                    return Ok(false);
-                }
-                is_attempt |= node.role() == Some(Role::Assistant);
-                omitted.extend(node.id().cloned());
-            }
-            _ => {}
+            KindSpeech::Nothing => {}
         }
     }
     Ok(is_attempt && replaced.is_subset(&omitted))
@@ -151,9 +153,9 @@ fn is_failed_attempt(source: &dyn Source, behind: &[Projected]) -> Result<bool> 
 
 /// Whether an entry has a message, ignoring edits.
 fn would_speak(entry: &Entry) -> bool {
-    match entry.kind {
-        Kind::Message => entry.message().is_some(),
-        Kind::BranchSummary => entry.get("summary").is_some_and(crate::entry::is_truthy),
-        _ => entry.damage().is_none(),
+    match entry.kind.speech() {
+        KindSpeech::Message => entry.message().is_some(),
+        KindSpeech::BranchSummary => entry.get("summary").is_some_and(crate::entry::is_truthy),
+        KindSpeech::CustomMessage | KindSpeech::Compaction | KindSpeech::Nothing => entry.damage().is_none(),
     }
 }

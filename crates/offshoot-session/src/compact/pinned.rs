@@ -11,7 +11,7 @@ use crate::entry::{Entry, Source};
 use crate::error::Result;
 use crate::id::EntryId;
 use crate::json::{JsonKind, Object};
-use crate::kind::{Kind, Role};
+use crate::kind::{Kind, KindSpeech, Role};
 use crate::tree::NodeIx;
 
 /// The label that pins an entry.
@@ -72,11 +72,11 @@ fn edits(source: &dyn Source, path: &[NodeIx]) -> Result<HashMap<EntryId, String
 
 fn message(entry: &Entry, edit: Option<&String>) -> Option<Message> {
     // The lines of custom messages and summaries have their messages' members.
-    let (role, json) = match entry.kind {
-        Kind::Message => (entry.role?, entry.message()?),
-        Kind::CustomMessage => (Role::Custom, entry.json()),
-        Kind::BranchSummary => (Role::BranchSummary, entry.json()),
-        _ => return None,
+    let (role, json) = match entry.kind.speech() {
+        KindSpeech::Message => (entry.role?, entry.message()?),
+        KindSpeech::CustomMessage => (Role::Custom, entry.json()),
+        KindSpeech::BranchSummary => (Role::BranchSummary, entry.json()),
+        KindSpeech::Compaction | KindSpeech::Nothing => return None,
     };
     let json = match edit.and_then(|edit| crate::json::Json::parse(edit).ok()) {
         Some(edit) if edit.kind() == JsonKind::Null => return None,

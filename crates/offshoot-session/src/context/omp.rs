@@ -11,7 +11,7 @@ use crate::entry::{Entry, Source, is_truthy};
 use crate::error::{Diagnostic, Result};
 use crate::header::Dialect;
 use crate::json::{Json, JsonKind, Object};
-use crate::kind::{Kind, Role};
+use crate::kind::{Kind, KindSpeech, Role};
 use crate::tree::NodeIx;
 
 use super::render;
@@ -87,13 +87,13 @@ fn rollover_request(
     let from = reset.map_or(0, |reset| reset + 1);
     for (at, ix) in before.iter().enumerate().skip(from).rev() {
         let node = source.tree().node(*ix);
-        let is_request = match (node.kind(), node.role()) {
-            (Kind::Message, Some(Role::User)) => true,
-            (Kind::Message, Some(Role::Custom)) => {
-                source.entry(*ix)?.message().is_some_and(|message| is_request_of_user(message))
+        let is_request = match node.kind().speech() {
+            KindSpeech::Message if node.role() == Some(Role::User) => true,
+            KindSpeech::Message => {
+                node.role() == Some(Role::Custom) && source.entry(*ix)?.message().is_some_and(is_request_of_user)
             }
-            (Kind::CustomMessage, _) => is_request_of_user(source.entry(*ix)?.json()),
-            _ => false,
+            KindSpeech::CustomMessage => is_request_of_user(source.entry(*ix)?.json()),
+            KindSpeech::BranchSummary | KindSpeech::Compaction | KindSpeech::Nothing => false,
         };
         if is_request {
             return Ok(kept.filter(|kept| at < *kept).map(|_| *ix));
@@ -109,8 +109,8 @@ fn is_request_of_user(message: Json<'_>) -> bool {
 
 /// The message of an entry, with its calls and results.
 fn draft(source: &dyn Source, ix: NodeIx, diagnostics: &mut Vec<Diagnostic>) -> Result<Option<Draft>> {
-    let kind = source.tree().node(ix).kind();
-    if !matches!(kind, Kind::Message | Kind::CustomMessage | Kind::BranchSummary) {
+    let speech = source.tree().node(ix).kind().speech();
+    if matches!(speech, KindSpeech::Compaction | KindSpeech::Nothing) {
         return Ok(None);
     }
     let entry = source.entry(ix)?;
@@ -118,8 +118,8 @@ fn draft(source: &dyn Source, ix: NodeIx, diagnostics: &mut Vec<Diagnostic>) -> 
         diagnostics.push(damaged(source, ix));
         return Ok(None);
     }
-    Ok(match kind {
-        Kind::Message => entry
+    Ok(match speech {
+        KindSpeech::Message => entry
             .message()
             .filter(|message| entry.role != Some(Role::Assistant) || !is_dropped_turn(*message))
             .map(|message| match unbound(message) {
@@ -129,8 +129,9 @@ fn draft(source: &dyn Source, ix: NodeIx, diagnostics: &mut Vec<Diagnostic>) -> 
                 }
                 None => Draft::new(RenderStep::Verbatim(ix), message),
             }),
-        Kind::CustomMessage => custom_message(&entry).as_ref().map(Draft::ready),
-        _ => render::branch_summary(&entry).as_ref().map(Draft::ready),
+        KindSpeech::CustomMessage => custom_message(&entry).as_ref().map(Draft::ready),
+        KindSpeech::BranchSummary => render::branch_summary(&entry).as_ref().map(Draft::ready),
+        KindSpeech::Compaction | KindSpeech::Nothing => None,
     })
 }
 

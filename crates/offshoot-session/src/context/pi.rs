@@ -10,7 +10,7 @@ use crate::error::{Diagnostic, Result};
 use crate::header::Dialect;
 use crate::id::EntryId;
 use crate::json::{JsonKind, Object};
-use crate::kind::{Kind, Role};
+use crate::kind::{Kind, KindSpeech, Role};
 use crate::tree::NodeIx;
 
 /// Costs what the context has, not the path: nothing before the last compaction's kept range is walked.
@@ -153,12 +153,12 @@ fn edit(source: &dyn Source, ix: NodeIx) -> Result<Option<(EntryId, Edit)>> {
 fn step(source: &dyn Source, chosen: Chosen, edits: &HashMap<EntryId, Edit>) -> Option<RenderStep> {
     let ix = chosen.ix();
     let node = source.tree().node(ix);
-    let plain = match (chosen, node.kind()) {
+    let plain = match (chosen, node.kind().speech()) {
         (Chosen::Compaction(_), _) => RenderStep::Compaction(ix),
         // The compaction's own system message replaces earlier ones.
-        (Chosen::Kept(_), Kind::Message) if node.role() == Some(Role::System) => return None,
-        (_, Kind::Message | Kind::CustomMessage | Kind::BranchSummary) => RenderStep::Entry(ix),
-        _ => return None,
+        (Chosen::Kept(_), KindSpeech::Message) if node.role() == Some(Role::System) => return None,
+        (_, KindSpeech::Message | KindSpeech::CustomMessage | KindSpeech::BranchSummary) => RenderStep::Entry(ix),
+        (_, KindSpeech::Compaction | KindSpeech::Nothing) => return None,
     };
     let editable = matches!(
         (node.kind(), node.role()),
@@ -178,10 +178,9 @@ fn settings(source: &dyn Source, leaf: NodeIx) -> Result<(Option<String>, Option
         None => Some("\"off\"".to_owned()),
         Some(ix) => source.entry(ix)?.get("thinkingLevel").map(|level| level.text().to_owned()),
     };
-    let names_model = |ix: &NodeIx| match tree.node(*ix).kind() {
-        Kind::ModelChange => true,
-        Kind::Message => tree.node(*ix).role() == Some(Role::Assistant),
-        _ => false,
+    let names_model = |ix: &NodeIx| {
+        let node = tree.node(*ix);
+        node.kind() == Kind::ModelChange || node.kind() == Kind::Message && node.role() == Some(Role::Assistant)
     };
     let model = match tree.ancestors(leaf).find(names_model) {
         None => None,
@@ -191,10 +190,8 @@ fn settings(source: &dyn Source, leaf: NodeIx) -> Result<(Option<String>, Option
 }
 
 fn model(entry: &Entry) -> String {
-    let (named_by, id) = match entry.kind {
-        Kind::Message => (entry.message(), "model"),
-        _ => (Some(entry.json()), "modelId"),
-    };
+    let (named_by, id) =
+        if entry.kind == Kind::Message { (entry.message(), "model") } else { (Some(entry.json()), "modelId") };
     let member = |object: Object, name: &str, from: &str| match named_by.and_then(|json| json.get(from)) {
         Some(value) => object.json(name, value),
         None => object,

@@ -5,7 +5,7 @@ use crate::context::{Message, RenderStep};
 use crate::entry::{Entry, Source, is_truthy};
 use crate::error::Result;
 use crate::json::{Json, JsonKind, Object, quote};
-use crate::kind::{Kind, Role};
+use crate::kind::{KindSpeech, Role};
 
 pub(super) fn step(source: &dyn Source, step: &RenderStep) -> Result<Vec<Message>> {
     Ok(match step {
@@ -40,12 +40,12 @@ fn verbatim(entry: &Entry) -> Option<Message> {
 }
 
 pub(super) fn entry_message(entry: &Entry) -> Option<Message> {
-    match entry.kind {
-        Kind::Message => {
+    match entry.kind.speech() {
+        KindSpeech::Message => {
             let role = entry.role.unwrap_or(Role::Unknown);
             Some(Message { entry: entry.id.clone(), role, json: stored(entry.message()?, role) })
         }
-        Kind::CustomMessage => {
+        KindSpeech::CustomMessage => {
             let mut object = copy(Object::new().str("role", "custom"), entry, &["customType"]);
             object = match entry.get("content").filter(|content| !content.is_null()) {
                 Some(content) => object.json("content", content),
@@ -54,8 +54,8 @@ pub(super) fn entry_message(entry: &Entry) -> Option<Message> {
             let object = copy(object, entry, &["display", "details"]);
             Some(message(entry, Role::Custom, object))
         }
-        Kind::BranchSummary => branch_summary(entry),
-        _ => None,
+        KindSpeech::BranchSummary => branch_summary(entry),
+        KindSpeech::Compaction | KindSpeech::Nothing => None,
     }
 }
 
@@ -101,7 +101,15 @@ fn stored(message: Json<'_>, role: Role) -> String {
     let empty = match role {
         Role::User | Role::Assistant | Role::ToolResult => "[]",
         Role::System => "\"\"",
-        _ => return message.text().to_owned(),
+        Role::Developer
+        | Role::BashExecution
+        | Role::PythonExecution
+        | Role::Custom
+        | Role::HookMessage
+        | Role::BranchSummary
+        | Role::CompactionSummary
+        | Role::FileMention
+        | Role::Unknown => return message.text().to_owned(),
     };
     match message.get("content") {
         Some(content) if !content.is_null() => message.text().to_owned(),

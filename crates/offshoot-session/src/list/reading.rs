@@ -205,14 +205,13 @@ impl<'a> Gather<'a> {
                 Some(_) => Ok(self.first_record(span, envelope.kind, &self.read(span)?)),
             };
         }
-        let wants_body = match (envelope.kind, envelope.role) {
-            (Kind::Message, Some(role)) => {
+        let wants_body = match envelope.role.filter(|_| envelope.kind == Kind::Message) {
+            Some(role) => {
                 self.reading.message_count += 1;
                 let is_said = matches!(role, Role::User | Role::Assistant);
                 is_said || (role == Role::ToolResult && mentions_usage(line))
             }
-            (Kind::SessionInfo | Kind::Compaction | Kind::BranchSummary | Kind::Usage | Kind::ModelUsage, _) => true,
-            _ => false,
+            None => envelope.kind == Kind::SessionInfo || envelope.kind.has_usage(),
         };
         if !wants_body {
             return Ok(None);
@@ -252,23 +251,20 @@ impl<'a> Gather<'a> {
             Err(_) => String::from_utf8_lossy(bytes),
         };
         let json = Json::trusted(&text);
-        match kind {
-            Kind::SessionInfo if validate(text.as_bytes()).is_ok() => {
-                let name = json.str("name").map(|name| name.trim().to_owned());
-                self.reading.name = name.filter(|name| !name.is_empty());
+        if kind == Kind::SessionInfo && validate(text.as_bytes()).is_ok() {
+            let name = json.str("name").map(|name| name.trim().to_owned());
+            self.reading.name = name.filter(|name| !name.is_empty());
+        }
+        if kind.has_usage() {
+            if let Some(summary) = json.str("shortSummary").filter(|_| kind == Kind::Compaction) {
+                self.reading.short_summary = Some(summary.into_owned());
             }
-            Kind::Compaction | Kind::BranchSummary | Kind::Usage | Kind::ModelUsage => {
-                if let Some(summary) = json.str("shortSummary").filter(|_| kind == Kind::Compaction) {
-                    self.reading.short_summary = Some(summary.into_owned());
-                }
-                self.usage(json.get("usage"));
-            }
-            Kind::Message => {
-                if let Some(message) = json.get("message") {
-                    self.message(message, json);
-                }
-            }
-            _ => {}
+            self.usage(json.get("usage"));
+        }
+        if kind == Kind::Message
+            && let Some(message) = json.get("message")
+        {
+            self.message(message, json);
         }
     }
 

@@ -105,11 +105,12 @@ impl Loaded {
         }
         let ids = (envelope.id.as_deref().map(EntryId::new), envelope.parent.as_deref().map(EntryId::new));
         let Some(ix) = self.join(&new_node(span, envelope, ids), known) else { return false };
-        match envelope.kind {
-            Kind::SessionInfo => self.last_session_info = Some(ix),
-            Kind::Label => self.note_label(&String::from_utf8_lossy(line.head)),
-            kind if self.dialect.is_none() => self.dialect = dialect_of(kind, line.head),
-            _ => {}
+        if envelope.kind == Kind::SessionInfo {
+            self.last_session_info = Some(ix);
+        } else if envelope.kind == Kind::Label {
+            self.note_label(&String::from_utf8_lossy(line.head));
+        } else if self.dialect.is_none() {
+            self.dialect = dialect_of(envelope.kind, line.head);
         }
         true
     }

@@ -200,11 +200,12 @@ impl<'a> Scan<'a> {
         }
         let new = self.new_node(span, envelope);
         let ix = self.builder.push(&new);
-        match envelope.kind {
-            Kind::SessionInfo => self.loaded.last_session_info = Some(ix),
-            Kind::Label => self.label(span, line)?,
-            kind if self.loaded.dialect.is_none() => self.loaded.dialect = dialect_of(kind, line.head),
-            _ => {}
+        if envelope.kind == Kind::SessionInfo {
+            self.loaded.last_session_info = Some(ix);
+        } else if envelope.kind == Kind::Label {
+            self.label(span, line)?;
+        } else if self.loaded.dialect.is_none() {
+            self.loaded.dialect = dialect_of(envelope.kind, line.head);
         }
         Ok(())
     }

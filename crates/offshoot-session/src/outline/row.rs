@@ -243,7 +243,15 @@ pub(super) fn text(source: &dyn Source, entry: &Entry, calls: &Calls) -> Result<
         Kind::TitleChange => format!("[title: {}]", member("title")),
         Kind::ModeChange => format!("[mode: {}]", member("mode")),
         Kind::ResetBoundary => "[context reset]".to_owned(),
-        _ => format!("[{}]", member("type")),
+        Kind::Usage
+        | Kind::TtsrInjection
+        | Kind::SessionInit
+        | Kind::ServiceTierChange
+        | Kind::CredentialPin
+        | Kind::ModelUsage
+        | Kind::Session
+        | Kind::Title
+        | Kind::Unknown => format!("[{}]", member("type")),
     };
     Ok(one_line(&text, MAX))
 }
@@ -271,6 +279,14 @@ fn message(source: &dyn Source, entry: &Entry, calls: &Calls) -> Result<String> 
             call.unwrap_or_else(|| format!("[{}]", member("toolName").unwrap_or_else(|| "tool".to_owned())))
         }
         Role::BashExecution => format!("[bash]: {}", member("command").unwrap_or_default()),
-        _ => format!("[{}]", member("role").unwrap_or_else(|| "message".to_owned())),
+        Role::System
+        | Role::Developer
+        | Role::PythonExecution
+        | Role::Custom
+        | Role::HookMessage
+        | Role::BranchSummary
+        | Role::CompactionSummary
+        | Role::FileMention
+        | Role::Unknown => format!("[{}]", member("role").unwrap_or_else(|| "message".to_owned())),
     })
 }

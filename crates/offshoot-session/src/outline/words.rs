@@ -36,7 +36,15 @@ pub fn words(entry: &Entry) -> String {
         Kind::ModeChange => format!("mode {}", member("mode")),
         Kind::ContextEdit => format!("context edit {} {}", context_edit(entry), member("targetId")),
         Kind::ResetBoundary => "context reset".to_owned(),
-        _ => member("type").replace('_', " "),
+        Kind::Usage
+        | Kind::TtsrInjection
+        | Kind::SessionInit
+        | Kind::ServiceTierChange
+        | Kind::CredentialPin
+        | Kind::ModelUsage
+        | Kind::Session
+        | Kind::Title
+        | Kind::Unknown => member("type").replace('_', " "),
     };
     words.to_lowercase()
 }

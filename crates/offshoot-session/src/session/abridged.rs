@@ -10,7 +10,7 @@ use crate::error::Result;
 use crate::facts::Facts;
 use crate::id::EntryId;
 use crate::json::{Object, quote};
-use crate::kind::{Kind, Role};
+use crate::kind::{KindSpeech, Role};
 use crate::text::shell_word;
 use crate::tree::{Node, NodeIx, Tree};
 
@@ -50,15 +50,15 @@ impl<'a> Abridged<'a> {
             .str_or_null("id", node.id().map(EntryId::as_str))
             .str_or_null("parentId", tree.parent_id(ix).map(EntryId::as_str))
             .str_or_null("timestamp", node.time().map(to_iso).as_deref());
-        let object = match node.kind() {
-            Kind::Message => {
+        let object = match node.kind().speech() {
+            KindSpeech::Message => {
                 let role = node.role().and_then(Role::word).unwrap_or("unknown");
                 let message = Object::new().str("role", role).raw("content", &texts).raw("summary", &said);
                 object.raw("message", message.str("command", "").str("code", "").raw("output", &said).finish())
             }
-            Kind::Compaction | Kind::BranchSummary => object.raw("summary", &said),
-            Kind::CustomMessage => object.raw("content", &texts).raw("display", "true"),
-            _ => object,
+            KindSpeech::Compaction | KindSpeech::BranchSummary => object.raw("summary", &said),
+            KindSpeech::CustomMessage => object.raw("content", &texts).raw("display", "true"),
+            KindSpeech::Nothing => object,
         };
         Entry::new(tree, ix, object.finish())
     }

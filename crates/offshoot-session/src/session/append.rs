@@ -298,10 +298,10 @@ impl Session {
         let mut taken = Vec::with_capacity(batch.nodes.len());
         for new in &batch.nodes {
             let ix = self.loaded.tree.insert(new);
-            match new.kind {
-                Kind::SessionInfo => self.loaded.last_session_info = Some(ix),
-                Kind::Label => self.loaded.note_label(batch.line(new)),
-                _ => {}
+            if new.kind == Kind::SessionInfo {
+                self.loaded.last_session_info = Some(ix);
+            } else if new.kind == Kind::Label {
+                self.loaded.note_label(batch.line(new));
             }
             taken.push(ix);
         }

@@ -5,7 +5,7 @@ use crate::compose::NewEntry;
 use crate::entry::Source as _;
 use crate::error::{Conflict, Error, Result};
 use crate::id::EntryId;
-use crate::kind::{Kind, Operation, Role};
+use crate::kind::{KindSpeech, Operation, Role};
 use crate::merge::{self, MergePlan, MergeRequest};
 use crate::pick::{self, PickEnd, PickOptions, PickPlan, PickRequest};
 use crate::selection::range;
@@ -173,11 +173,12 @@ impl Session {
         let mut answered = Vec::new();
         for ix in self.tree().ancestors(target) {
             let node = self.tree().node(ix);
-            match (node.kind(), node.role()) {
-                (Kind::Message, Some(Role::ToolResult)) => answered.extend(pick::answered(&self.entry(ix)?)),
+            match (node.kind().speech(), node.role()) {
+                (KindSpeech::Nothing, _) => {}
+                (KindSpeech::Message, Some(Role::ToolResult)) => answered.extend(pick::answered(&self.entry(ix)?)),
                 // Nobody answers the calls of a copy: its results came along.
-                (Kind::Message, Some(Role::Assistant)) if node.is_copy() => return Ok(()),
-                (Kind::Message, Some(Role::Assistant)) => {
+                (KindSpeech::Message, Some(Role::Assistant)) if node.is_copy() => return Ok(()),
+                (KindSpeech::Message, Some(Role::Assistant)) => {
                     let turn = self.entry(ix)?;
                     if pick::waits_for_results(&turn, &answered) {
                         let id = turn.id.clone().unwrap_or_else(|| EntryId::new("-"));
@@ -185,8 +186,13 @@ impl Session {
                     }
                     return Ok(());
                 }
-                (Kind::Message | Kind::CustomMessage | Kind::Compaction | Kind::BranchSummary, _) => return Ok(()),
-                _ => {}
+                (
+                    KindSpeech::Message
+                    | KindSpeech::CustomMessage
+                    | KindSpeech::Compaction
+                    | KindSpeech::BranchSummary,
+                    _,
+                ) => return Ok(()),
             }
         }
         Ok(())

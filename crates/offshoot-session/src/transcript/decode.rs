@@ -9,7 +9,7 @@ use super::{
 use crate::clock::{self, Millis};
 use crate::entry::{Entry, text_of};
 use crate::json::{Json, JsonKind};
-use crate::kind::{DAMAGED, Kind, KindClass, Role};
+use crate::kind::{DAMAGED, Kind, Role};
 
 impl Item {
     /// The item of an entry; `None` if it has none.
@@ -18,10 +18,10 @@ impl Item {
         if entry.damage().is_some() {
             return Some(Self::Notice(Level::Warning, "the entry here cannot be read".to_owned()));
         }
-        match entry.kind {
-            Kind::Message => Some(Self::of_message(entry.role.unwrap_or(Role::Unknown), entry.message()?)),
-            kind => Self::of_json(kind, entry.json()),
+        if entry.kind == Kind::Message {
+            return Some(Self::of_message(entry.role.unwrap_or(Role::Unknown), entry.message()?));
         }
+        Self::of_json(entry.kind, entry.json())
     }
 
     /// The item of an entry's line.
@@ -51,10 +51,19 @@ impl Item {
             Kind::ThinkingLevelChange => setting("thinking", member(json, "thinkingLevel")),
             Kind::ModeChange => setting("mode", member(json, "mode")),
             Kind::ContextEdit => Some(system(format!("context edit of {}", member(json, "targetId")), Vec::new())),
-            kind => match kind.class() {
-                KindClass::Conversation | KindClass::Setting => Some(system(member(json, "type"), Vec::new())),
-                KindClass::State | KindClass::Bookkeeping => None,
-            },
+            Kind::Message | Kind::Unknown => Some(system(member(json, "type"), Vec::new())),
+            Kind::Custom
+            | Kind::TtsrInjection
+            | Kind::SessionInit
+            | Kind::ServiceTierChange
+            | Kind::CredentialPin
+            | Kind::Label
+            | Kind::SessionInfo
+            | Kind::TitleChange
+            | Kind::Usage
+            | Kind::ModelUsage
+            | Kind::Session
+            | Kind::Title => None,
         }
     }
 

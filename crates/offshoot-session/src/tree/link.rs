@@ -226,10 +226,11 @@ impl Tree {
             NONE => (NONE, NONE),
             parent => (self.nodes[parent as usize].compaction, self.nodes[parent as usize].thinking),
         };
-        match node.kind {
-            Kind::Compaction => compaction = at,
-            Kind::ThinkingLevelChange => thinking = at,
-            _ => {}
+        if node.kind == Kind::Compaction {
+            compaction = at;
+        }
+        if node.kind == Kind::ThinkingLevelChange {
+            thinking = at;
         }
         self.nodes.change(at, |node| (node.compaction, node.thinking) = (compaction, thinking));
     }

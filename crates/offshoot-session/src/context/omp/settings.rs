@@ -73,19 +73,19 @@ fn models(source: &dyn Source, path: &[NodeIx]) -> Result<Vec<(String, String)>>
     let mut models: Vec<(String, String)> = Vec::new();
     let mut last_assistant = None;
     for ix in path {
-        match (tree.node(*ix).kind(), tree.node(*ix).role()) {
-            (Kind::Message, Some(Role::Assistant)) => last_assistant = Some(*ix),
-            (Kind::ModelChange, _) => {
-                let entry = source.entry(*ix)?;
-                let Some(model) = entry.get("model").filter(|model| is_truthy(*model)) else { continue };
-                let role = entry.str("role").unwrap_or("default".into()).into_owned();
-                let model = plain(model);
-                match models.iter_mut().find(|(known, _)| *known == role) {
-                    Some((_, known)) => *known = model,
-                    None => models.push((role, model)),
-                }
+        let node = tree.node(*ix);
+        if node.kind() == Kind::Message && node.role() == Some(Role::Assistant) {
+            last_assistant = Some(*ix);
+        }
+        if node.kind() == Kind::ModelChange {
+            let entry = source.entry(*ix)?;
+            let Some(model) = entry.get("model").filter(|model| is_truthy(*model)) else { continue };
+            let role = entry.str("role").unwrap_or("default".into()).into_owned();
+            let model = plain(model);
+            match models.iter_mut().find(|(known, _)| *known == role) {
+                Some((_, known)) => *known = model,
+                None => models.push((role, model)),
             }
-            _ => {}
         }
     }
     if let Some(ix) = last_assistant.filter(|_| !models.iter().any(|(role, _)| role == "default")) {
