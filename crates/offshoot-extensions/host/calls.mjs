@@ -16,7 +16,7 @@ export function currentDispatch() {
 }
 
 /** Calls offshoot; `signal` cancels the call, `onProgress` gets what comes before the answer. */
-export function call(method, params, { signal, onProgress, closures } = {}) {
+export function call(method, params, /** @type {any} */ { signal, onProgress, closures } = {}) {
   const id = nextCall++;
   return new Promise((resolve, reject) => {
     const cancel = () => send({ t: "cancelCall", id });

@@ -41,8 +41,9 @@ export function send(record) {
 /** Calls `take(record, line)` for every line, in order; `end` when offshoot has closed the pipe. */
 export function receive(take, end) {
   const input = new Socket({ fd: 3, readable: true, writable: false });
+  /** @type {Buffer[]} */
   let parts = [];
-  input.on("data", (data) => {
+  input.on("data", (/** @type {Buffer} */ data) => {
     let start = 0;
     for (let at = data.indexOf(10); at >= 0; at = data.indexOf(10, start)) {
       parts.push(data.subarray(start, at));

@@ -13,7 +13,7 @@ export const mounted = (id) => all.get(id);
 /** The size of the part of the screen that was rendered last. */
 const size = { columns: 80, rows: 24 };
 
-export function resize({ width, height }) {
+export function resize(/** @type {{ width?: number, height?: number }} */ { width, height }) {
   if (width) size.columns = width;
   if (height) size.rows = height;
 }
@@ -63,6 +63,7 @@ function tuiFor(id) {
   };
   const tui = {
     mode: "regular",
+    /** @type {any[]} */
     children: [],
     terminal,
     requestRender: () => invalidate(id),
@@ -131,7 +132,7 @@ function showOverlay(component, options) {
 }
 
 /** `ui.custom`: shows what the factory makes until it calls `done`; the value is what it gave. */
-export function custom(factory, { overlay = false, overlayOptions, onHandle } = {}, { theme, keybindings }) {
+export function custom(factory, /** @type {any} */ { overlay = false, overlayOptions, onHandle } = {}, { theme, keybindings }) {
   return new Promise((resolve, reject) => {
     let isOver = false;
     const finish = (settle, value) => {
@@ -159,7 +160,7 @@ export function custom(factory, { overlay = false, overlayOptions, onHandle } = 
 }
 
 /** A widget, footer, header or editor: there until it is replaced. Its id, for offshoot. */
-export function mountLasting(make, args = () => [], beforeRender = undefined) {
+export function mountLasting(make, args = /** @type {() => any[]} */ (() => []), beforeRender = undefined) {
   const id = mount({ beforeRender });
   const component = make(tuiFor(id), ...args());
   all.get(id).component = component;

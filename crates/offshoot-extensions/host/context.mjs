@@ -37,22 +37,22 @@ export function createContexts(instance, api, host) {
     shutdown: () => note("ctx.shutdown", {}),
     getContextUsage: () => ask("ctx.getContextUsage"),
     getSystemPrompt: () => ask("ctx.getSystemPrompt"),
-    compact({ customInstructions, onComplete, onError } = {}) {
+    compact(/** @type {any} */ { customInstructions, onComplete, onError } = {}) {
       call("ctx.compact", { customInstructions }).then(onComplete, (error) => onError?.(error));
     },
     // Beyond pi.
     pick: (selections) => call("ctx.pick", { entries: [selections].flat() }),
-    merge: (entryId, { customInstructions } = {}) => call("ctx.merge", { entryId, instructions: customInstructions }),
+    merge: (entryId, /** @type {any} */ { customInstructions } = {}) => call("ctx.merge", { entryId, instructions: customInstructions }),
     forecast: (entryId) => call("ctx.forecast", { entryId }),
   };
   const { path } = instance;
   const control = {
     getSystemPromptOptions: () => ask("ctx.getSystemPromptOptions"),
     waitForIdle: () => call("ctx.waitForIdle", {}),
-    newSession: ({ parentSession, setup, withSession } = {}) =>
+    newSession: (/** @type {any} */ { parentSession, setup, withSession } = {}) =>
       replace("ctx.newSession", { parentSession, hasSetup: Boolean(setup) }, { setup, withSession, path }),
-    fork: (entryId, { position = "before", withSession } = {}) => replace("ctx.fork", { entryId, position }, { withSession, path }),
-    switchSession: (file, { withSession } = {}) => replace("ctx.switchSession", { path: file }, { withSession, path }),
+    fork: (entryId, /** @type {any} */ { position = "before", withSession } = {}) => replace("ctx.fork", { entryId, position }, { withSession, path }),
+    switchSession: (file, /** @type {any} */ { withSession } = {}) => replace("ctx.switchSession", { path: file }, { withSession, path }),
     navigateTree: (targetId, options = {}) => call("ctx.navigateTree", { targetId, ...options }),
     reload: () => call("ctx.reload", {}).then(() => undefined),
   };

@@ -20,7 +20,7 @@ export function endPrograms() {
   }
 }
 
-export function exec(command, args, { cwd, signal, timeout } = {}) {
+export function exec(command, args, /** @type {any} */ { cwd, signal, timeout } = {}) {
   return new Promise((resolve) => {
     const child = spawn(command, args, { cwd, stdio: ["ignore", "pipe", "pipe"], detached: process.platform !== "win32" });
     children.add(child);
@@ -29,6 +29,8 @@ export function exec(command, args, { cwd, signal, timeout } = {}) {
     let last;
     const kill = (name) => {
       try {
+        // Without an id it never began, and there is no group to end.
+        if (child.pid === undefined) return;
         process.kill(-child.pid, name);
       } catch {
         child.kill(name);

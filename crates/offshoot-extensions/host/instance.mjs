@@ -7,9 +7,27 @@ export class Instance {
   /** The id of the next handler, over all extensions of a load. */
   static #nextHandler = 1;
 
+  /** @type {"loading" | "active" | "stale" | "failed"} */
+  state = "loading";
+  handlers = new Map();
+  commands = new Map();
+  tools = new Map();
+  shortcuts = new Map();
+  flags = new Map();
+  messageRenderers = new Map();
+  entryRenderers = new Map();
+  /** @type {Function[]} */
+  toolRenderers = [];
+  /** @type {{ messageTypes: string[], transformer: Function } | null} */
+  markdown = null;
+  providers = new Map();
+  /** What handlers get, from the load on. @type {any} */
+  contexts;
+
   constructor({ id, path, kind }) {
-    Object.assign(this, { id, path, kind, state: "loading", handlers: new Map(), commands: new Map(), tools: new Map(), shortcuts: new Map() });
-    Object.assign(this, { flags: new Map(), messageRenderers: new Map(), entryRenderers: new Map(), toolRenderers: [], markdown: null, providers: new Map() });
+    this.id = id;
+    this.path = path;
+    this.kind = kind;
   }
 
   /** Throws where this load is over: nothing may reach the session that came after it. */

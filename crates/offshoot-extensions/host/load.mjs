@@ -80,6 +80,7 @@ export class Load {
     const instance = kept ?? new Instance({ id, path: file, kind });
     instance.id = id;
     this.instances.push(instance);
+    /** @type {{ message: string } | null} */
     let error = null;
     if (!kept) {
       try {

@@ -24,6 +24,7 @@ class Recorder {
     const isKept = bytes <= MAX_ARGUMENTS && this.#bytes + bytes <= MAX_ALL_ARGUMENTS;
     if (isKept) this.#bytes += bytes;
     else this.#isComplete = false;
+    /** @type {{ id: string, name: string, status: string, arguments?: any, argumentsBytes?: number, durationMs?: number, error?: string }} */
     const kept = { id, name, ...(isKept ? { arguments: JSON.parse(json) } : { argumentsBytes: bytes }), status: "unfinished" };
     this.#calls.push(kept);
     const began = performance.now();
@@ -61,8 +62,9 @@ export async function withNested(toolCallId, context, { signal, isSequential }, 
   if (isOutermost) recorders.set(toolCallId, new Recorder());
   const recorder = recorders.get(toolCallId);
   let next = 1;
+  /** @type {any} */
   const own = Object.defineProperties({}, Object.getOwnPropertyDescriptors(context));
-  own.executeTool = async (name, args, options = {}) => {
+  own.executeTool = async (name, args, /** @type {any} */ options = {}) => {
     // A context of a load that is over throws.
     void context.cwd;
     const made = { type: "toolCall", id: `${toolCallId}/${next++}`, name, arguments: args ?? {} };

@@ -10,7 +10,7 @@ function providerOf(load, { ext, provider }) {
 
 /** Questions of a sign-in, asked through offshoot. They go when it is `over`: a code may come by itself while a person is asked for it. */
 function signIn(provider, signal, over) {
-  const asked = (method, { signal: own, ...prompt }) =>
+  const asked = (method, /** @type {any} */ { signal: own, ...prompt }) =>
     call(method, { provider, ...prompt }, { signal: AbortSignal.any([signal, over, own].filter(Boolean)) });
   return {
     signal,

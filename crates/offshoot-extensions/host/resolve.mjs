@@ -113,7 +113,8 @@ function resolveFrom(file, specifier) {
   try {
     return pathToFileURL(createRequire(file).resolve(specifier)).href;
   } catch {
-    const [, name, rest] = /^((?:@[^/]+\/)?[^/]+)(\/.+)?$/.exec(specifier);
+    const [, name, rest] = /^((?:@[^/]+\/)?[^/]+)(\/.+)?$/.exec(specifier) ?? [];
+    if (!name) throw new Error(`"${specifier}" names no package or file; ${file} imports it`);
     for (let at = path.dirname(file); ; at = path.dirname(at)) {
       const folder = path.join(at, "node_modules", name);
       if (fs.existsSync(path.join(folder, "package.json"))) return importEntry(folder, rest ?? "", specifier);

@@ -68,7 +68,7 @@ function replacing(setup) {
     return ask(`session.${name}`, params) ?? undefined;
   };
   return {
-    newSession: ({ id, parentSession } = {}) => replace("newSession", { id, parentSession }),
+    newSession: (/** @type {any} */ { id, parentSession } = {}) => replace("newSession", { id, parentSession }),
     setSessionFile: (file) => void replace("setSessionFile", { sessionFile: resolved(file) }),
     createBranchedSession: (leafId) => replace("createBranchedSession", { leafId: leafId ?? ask("session.getLeafId") }),
   };

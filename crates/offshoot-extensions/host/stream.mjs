@@ -9,7 +9,7 @@ export class EventStream {
   #resultOf;
   #result = Promise.withResolvers();
 
-  constructor(isLast = () => false, resultOf = (event) => event) {
+  constructor(isLast = (_event) => false, resultOf = (event) => event) {
     this.#isLast = isLast;
     this.#resultOf = resultOf;
   }
@@ -57,7 +57,7 @@ export class EventStream {
 export class AssistantStream extends EventStream {
   constructor() {
     super(
-      ({ type }) => type === "done" || type === "error",
+      (event) => event.type === "done" || event.type === "error",
       (event) => (event.type === "done" ? event.message : event.error),
     );
   }

@@ -29,7 +29,7 @@ export class Theme {
   #bg;
   #mode;
 
-  constructor(fgColors = FALLBACK, bgColors = FALLBACK_BG, mode = "truecolor", { name, sourcePath } = {}) {
+  constructor(fgColors = FALLBACK, bgColors = FALLBACK_BG, mode = "truecolor", /** @type {any} */ { name, sourcePath } = {}) {
     this.#fg = fgColors;
     this.#bg = bgColors;
     this.#mode = mode;
@@ -87,7 +87,8 @@ export const described = (theme) => theme.described();
 
 /** The one in use. It changes in place, so that components which keep it follow. */
 let current = new Theme();
-export const theme = new Proxy(Theme.prototype, {
+/** @type {Theme & Record<keyof typeof SGR, (text: string) => string>} */
+export const theme = new Proxy(/** @type {any} */ (Theme.prototype), {
   get: (_, name) => (typeof current[name] === "function" ? current[name].bind(current) : current[name]),
 });
 export function setTheme(next) {

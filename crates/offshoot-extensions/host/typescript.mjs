@@ -44,9 +44,24 @@ function commonNames(code) {
   return `${factory}${names.map((name) => `const ${name} = ${COMMON[name].replace("createRequire", "__createRequire")};`).join(" ")} `;
 }
 
+/** Without its types. Node.js 26 and later only strip them, and refuse what would need more than that, such as an enum. */
+let withoutTypes = (source, file) => {
+  /** @type {any} Its types are those of the newest Node.js. */
+  const transforming = { mode: "transform", sourceMap: true };
+  const strip = (text, of) => stripTypeScriptTypes(text, { sourceUrl: pathToFileURL(of).href });
+  const transform = (text, of) => stripTypeScriptTypes(text, { ...transforming, sourceUrl: pathToFileURL(of).href });
+  try {
+    transform("", file);
+    withoutTypes = transform;
+  } catch {
+    withoutTypes = strip;
+  }
+  return withoutTypes(source, file);
+};
+
 /** The module that runs; errors name the lines of the source. */
 export function asModule(source, file) {
   const isTyped = /\.[cm]?tsx?$/.test(file);
-  const code = isTyped ? withoutTypeImports(stripTypeScriptTypes(source, { mode: "transform", sourceUrl: pathToFileURL(file).href, sourceMap: true })) : source;
+  const code = isTyped ? withoutTypeImports(withoutTypes(source, file)) : source;
   return code.startsWith("#!") ? code.replace(/^[^\n]*/, "") : commonNames(code) + code;
 }

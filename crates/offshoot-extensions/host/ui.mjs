@@ -9,7 +9,7 @@ import { named } from "./named.mjs";
 import { described, Theme, theme, themeFrom } from "./theme.mjs";
 
 /** An open question: `fallback` where its signal or its mode ends it. */
-async function question(host, method, params, { signal, timeout } = {}, fallback) {
+async function question(host, method, params, /** @type {any} */ { signal, timeout } = {}, fallback) {
   if (!host.hasUI || signal?.aborted) return fallback;
   const asked = call(method, { ...params, ...(timeout === undefined ? {} : { timeout }) }, { signal }).then((value) => value ?? fallback);
   if (!signal) return asked;
@@ -53,12 +53,12 @@ export function createUi(host, check) {
       setWorkingVisible: (visible) => show("setWorkingVisible", { visible }),
       setWorkingIndicator: (options) => show("setWorkingIndicator", { options: options ?? null }),
       setHiddenThinkingLabel: (label) => show("setHiddenThinkingLabel", { label: label ?? null }),
-      setWidget(key, content, { placement } = {}) {
+      setWidget(key, content, /** @type {any} */ { placement } = {}) {
         if (typeof content !== "function") {
           replaceLasting(`widget:${key}`);
           return tell("setWidget", { key, lines: content ?? null, placement });
         }
-        if (isTerminal) tell("setWidget", { key, component: replaceLasting(`widget:${key}`, content, () => [theme]).id, placement });
+        if (isTerminal) tell("setWidget", { key, component: replaceLasting(`widget:${key}`, content, () => [theme])?.id, placement });
       },
       setFooter(factory) {
         if (!isTerminal) return;

@@ -45,7 +45,7 @@ export const Type = {
   RegExp: (pattern, options = {}) => ({ type: "string", pattern: pattern.source ?? pattern, ...options }),
   Undefined: (options = {}) => ({ type: "undefined", ...options }),
 };
-export const StringEnum = (values, { description, default: value } = {}) => ({ type: "string", enum: [...values], ...(description ? { description } : {}), ...(value === undefined ? {} : { default: value }) });
+export const StringEnum = (values, /** @type {any} */ { description, default: value } = {}) => ({ type: "string", enum: [...values], ...(description ? { description } : {}), ...(value === undefined ? {} : { default: value }) });
 
 export const Value = { Check, Errors: (schema, value) => Errors(schema, value), Parse: parse, Decode: parse, Clean: (schema, value) => value, Convert: (schema, value) => value, Default: (schema, value) => value };
 function parse(schema, value) {

@@ -31,7 +31,9 @@ export function generateDiffString(before, after, context = 4) {
   const all = changes(linesOf(before), linesOf(after));
   const width = String(Math.max(linesOf(before).length, linesOf(after).length)).length;
   const near = all.map((_, at) => all.slice(Math.max(0, at - context), at + context + 1).some(([kind]) => kind !== " "));
-  let [old, now, first, skipped] = [0, 0, undefined, false];
+  let [old, now, skipped] = [0, 0, false];
+  /** @type {number | undefined} */
+  let first;
   const rows = [];
   all.forEach(([kind, text], at) => {
     if (kind !== "+") old += 1;

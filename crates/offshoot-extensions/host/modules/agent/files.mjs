@@ -49,7 +49,7 @@ const LANGUAGES = {
   ...{ sql: "sql", md: "markdown", php: "php", lua: "lua", pl: "perl", r: "r", scala: "scala", hs: "haskell", ex: "elixir", exs: "elixir", erl: "erlang", clj: "clojure" },
   ...{ dockerfile: "dockerfile", makefile: "makefile", cmake: "cmake", proto: "protobuf", graphql: "graphql", vue: "vue", svelte: "svelte", ps1: "powershell", zig: "zig" },
 };
-export const getLanguageFromPath = (file) => LANGUAGES[path.basename(file).split(".").at(-1).toLowerCase()];
+export const getLanguageFromPath = (file) => LANGUAGES[path.basename(file).split(".").at(-1)?.toLowerCase() ?? ""];
 
 const queues = new Map();
 /** Runs after what was queued for the same file before. */

@@ -88,7 +88,7 @@ export const getMarkdownTheme = () => ({
   ...{ heading: paint("mdHeading"), link: paint("mdLink"), linkUrl: paint("mdLinkUrl"), code: paint("mdCode"), codeBlock: paint("mdCodeBlock"), hr: paint("mdHr") },
   ...{ codeBlockBorder: paint("mdCodeBlockBorder"), quote: paint("mdQuote"), quoteBorder: paint("mdQuoteBorder"), listBullet: paint("mdListBullet") },
   ...{ bold: (text) => theme.bold(text), italic: (text) => theme.italic(text), underline: (text) => theme.underline(text), strikethrough: (text) => theme.strikethrough(text) },
-  highlightCode: (code, language) => highlightCode(code, language),
+  highlightCode: (code) => highlightCode(code),
 });
 export const getSettingsListTheme = () => ({
   label: (text, isSelected) => (isSelected ? theme.fg("accent", text) : text),

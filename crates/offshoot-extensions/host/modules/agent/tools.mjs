@@ -49,15 +49,17 @@ const TOOLS = {
 const SNIPPETS = { read: "Show files", bash: "Run shell commands", edit: "Change parts of files", write: "Write files", grep: "Search in files", find: "Find files", ls: "List folders" };
 
 /** `exec` of a shell on this machine. */
-export function createLocalBashOperations({ shellPath } = {}) {
+export function createLocalBashOperations(/** @type {any} */ { shellPath } = {}) {
   return {
-    exec: (command, cwd, { onData, signal, timeout, env } = {}) =>
+    exec: (command, cwd, /** @type {any} */ { onData, signal, timeout, env } = {}) =>
       new Promise((resolve, reject) => {
         const child = spawn(shellPath ?? "/bin/bash", ["-c", command], { cwd, env: env ?? process.env, stdio: ["ignore", "pipe", "pipe"], detached: true });
         let why;
         const stop = (reason) => {
           why ??= reason;
           try {
+            // Without an id it never began, and there is no group to end.
+            if (child.pid === undefined) return;
             process.kill(-child.pid, "SIGKILL");
           } catch {
             child.kill("SIGKILL");

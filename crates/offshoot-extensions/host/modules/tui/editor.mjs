@@ -45,6 +45,8 @@ export class Editor {
   #top = 0;
   #history = [];
   #recalled = -1;
+  /** @type {any} */
+  tui;
 
   constructor(tui, theme, { paddingX = 0, autocompleteMaxVisible = 5 } = {}) {
     [this.tui, this.#theme, this.#padding, this.#most] = [tui, theme, paddingX, autocompleteMaxVisible];

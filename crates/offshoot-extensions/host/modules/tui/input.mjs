@@ -13,7 +13,7 @@ export function wordStart(text, at) {
 }
 
 export function wordEnd(text, at) {
-  return at + /^\s*(\w+|[^\w\s]+)?/.exec(text.slice(at))[0].length;
+  return at + (/^\s*(\w+|[^\w\s]+)?/.exec(text.slice(at))?.[0].length ?? 0);
 }
 
 /** Text that a key or a paste means; undefined for control keys. */

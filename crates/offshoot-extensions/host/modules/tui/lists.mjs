@@ -176,7 +176,7 @@ export class SettingsList {
 
   #change(item) {
     if (item?.submenu) {
-      this.#submenu = item.submenu(item.currentValue, (value, { navigateTo } = {}) => {
+      this.#submenu = item.submenu(item.currentValue, (value, /** @type {any} */ { navigateTo } = {}) => {
         this.#submenu = undefined;
         if (value !== undefined) this.#set(item, value);
         if (navigateTo) this.selectItem(navigateTo);

@@ -19,7 +19,7 @@ function blocks(text) {
       found.push({ type: "blank" });
       at += 1;
     } else if (/^#{1,6}\s/.test(line)) {
-      found.push({ type: "heading", depth: /^#+/.exec(line)[0].length, text: line.replace(/^#+\s+/, "").replace(/\s+#+\s*$/, "") });
+      found.push({ type: "heading", depth: /^#+/.exec(line)?.[0].length, text: line.replace(/^#+\s+/, "").replace(/\s+#+\s*$/, "") });
       at += 1;
     } else if (/^ {0,3}([-*_])(\s*\1){2,}\s*$/.test(line)) {
       found.push({ type: "rule" });
@@ -71,6 +71,7 @@ function items(lines) {
 
 /** Spans within a line. */
 function spans(text, theme, base = plain) {
+  /** @type {[RegExp, (found: RegExpExecArray) => string][]} */
   const rules = [
     [/^\\([\\`*_{}[\]()#+\-.!~|>])/, ([, letter]) => base(letter)],
     [/^(`+)([\s\S]*?[^`])\1(?!`)/, ([, , code]) => theme.code(code.trim())],
@@ -86,6 +87,7 @@ function spans(text, theme, base = plain) {
   let out = "";
   let run = "";
   for (let rest = text; rest; ) {
+    /** @type {any} */
     const found = /[\\`*_~[!<h]/.test(rest[0]) ? rules.map(([rule, make]) => [rule.exec(rest), make]).find(([match]) => match) : undefined;
     const isInWord = found && rest[0] === "_" && /\w$/.test(run);
     if (!found || isInWord) {

@@ -15,7 +15,11 @@ function graphemeWidth(grapheme) {
   return EMOJI.test(grapheme) || WIDE.test(grapheme) ? 2 : 1;
 }
 
-/** The parts of a text: escape sequences `{code}` and graphemes `{text, width}`. */
+/**
+ * The parts of a text: escape sequences `{code}` and graphemes `{text, width}`.
+ *
+ * @returns {Generator<{ code: string, text?: undefined, width?: undefined } | { code?: undefined, text: string, width: number }>}
+ */
 export function* parts(text) {
   for (let at = 0; at < text.length; ) {
     if (text[at] === "\x1b") {
@@ -53,7 +57,7 @@ export function truncateToWidth(text, width, ellipsis = "...", pad = false) {
   let out = "";
   let used = 0;
   for (const part of parts(text)) {
-    if (part.code) {
+    if (part.code !== undefined) {
       out += part.code;
       continue;
     }
@@ -74,7 +78,7 @@ export function sliceByColumn(text, start, length) {
   let styles = "";
   for (const part of parts(text)) {
     if (at >= start + length && !part.code) break;
-    if (part.code) {
+    if (part.code !== undefined) {
       if (at < start) styles += part.code;
       else if (at < start + length) out += part.code;
       continue;
