@@ -8,16 +8,15 @@ use offshoot_agent::WorkFolders;
 use offshoot_catalogue::Catalogue;
 use offshoot_session::clock::{Clock as _, Millis, SystemClock};
 use offshoot_session::entry::Source as _;
-use offshoot_session::entry_name::short_ids;
 use offshoot_session::error::{Code, Diagnostic, Severity};
-use offshoot_session::id::EntryId;
 use offshoot_session::list::SessionInfo;
 use offshoot_session::session::{Durability, Options, Session, SpillPolicy};
 use offshoot_session::store::{DirStore, Flavour, Progress, Root, Scope};
 use offshoot_session::tree::NodeIx;
 use offshoot_settings::{Layers, Settings};
+use offshoot_tui::markdown::plain_row;
 
-use offshoot_workspace::{NoModels, Note, Place, PlaceOptions, ReadProgress};
+use offshoot_workspace::{NoModels, Note, Place, PlaceOptions, ReadProgress, with_short_ids};
 
 use crate::config::Environment;
 use crate::config::settings::SettingsFiles;
@@ -133,6 +132,7 @@ impl App {
             now: self.environment.now,
             progress: Arc::new(progress),
             next_request: Arc::new(NoModels),
+            plain: plain_row,
         })
     }
 
@@ -243,6 +243,7 @@ impl App {
                 Note::Told(text) => self.ui.note(text),
                 Note::Warning(text) => self.ui.warning(text),
                 Note::Odd(diagnostics) => self.report_all(diagnostics, session),
+                Note::OddOf(named, diagnostics) => self.report_all(diagnostics, named),
             }
         }
     }
@@ -282,18 +283,4 @@ impl App {
             }
         }
     }
-}
-
-/// Names the branches of notices by the short ids of their ends.
-fn with_short_ids(session: &Session, mut diagnostics: Vec<Diagnostic>) -> Vec<Diagnostic> {
-    let tree = session.tree();
-    let is_notice = |told: &&mut Diagnostic| told.code == Code::Diverged;
-    for told in diagnostics.iter_mut().filter(is_notice) {
-        let Some(id) = told.entry.clone() else { continue };
-        let Ok(ids) = short_ids(tree, tree.find(id.as_str())) else { continue };
-        let short = ids.get(id.as_str());
-        told.message = told.message.replace(id.as_str(), short);
-        told.entry = Some(EntryId::new(short));
-    }
-    diagnostics
 }

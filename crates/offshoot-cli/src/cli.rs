@@ -19,9 +19,8 @@ use offshoot_session::text::clean_lines;
 
 use crate::app::App;
 use crate::commands::{
-    append, branches, check, compact, compare, completions, config, context, doctor, entry, export, fork, import,
-    install, list, man, merge, migrate, models, packages, pick, pop, remove, repair, show, switch, tail, trash, tree,
-    update,
+    append, check, compact, compare, completions, config, context, doctor, entry, export, fork, import, install, list,
+    man, merge, migrate, models, packages, pick, pop, remove, repair, show, switch, tail, trash, tree, update,
 };
 use crate::config::Environment;
 use crate::config::settings::session_dir;
@@ -86,7 +85,6 @@ pub(crate) enum Command {
     List(list::Args),
     Show(show::Args),
     Tree(tree::Args),
-    Branches(branches::Args),
     Context(context::Args),
     Entry(entry::Args),
     Tail(tail::Args),
@@ -127,7 +125,6 @@ impl Command {
             Self::List(args) => list::run(app, args),
             Self::Show(args) => show::run(app, args),
             Self::Tree(args) => tree::run(app, args),
-            Self::Branches(args) => branches::run(app, args),
             Self::Context(args) => context::run(app, args),
             Self::Entry(args) => entry::run(app, args),
             Self::Tail(args) => tail::run(app, args),

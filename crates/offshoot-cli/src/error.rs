@@ -171,7 +171,8 @@ impl CommandError {
 
 /// A next step as one types it in a shell.
 pub(crate) fn spelled(next: &NextStep, session: Option<&str>) -> String {
-    let words = session.into_iter().chain(next.with.iter().map(String::as_str)).map(quoted);
+    let of = session.filter(|_| next.is_of_session);
+    let words = of.into_iter().chain(next.with.iter().map(String::as_str)).map(quoted);
     let line: Vec<String> = ["offshoot".to_owned(), next.operation.to_owned()].into_iter().chain(words).collect();
     format!("`{}` {}", line.join(" "), next.says)
 }
@@ -269,6 +270,15 @@ mod tests {
         assert_eq!(quoted("my name"), "'my name'");
         assert_eq!(quoted("it's"), "'it'\\''s'");
         assert_eq!(quoted(""), "''");
+    }
+
+    /// `offshoot list latest --all` is no command.
+    #[test]
+    fn a_step_is_spelled_with_the_session_that_it_is_about() {
+        let undo = NextStep::new("undo", "takes it back");
+        assert_eq!(spelled(&undo, Some("my name")), "`offshoot undo 'my name'` takes it back");
+        let list = NextStep::of_all("list", "shows all").with("--all");
+        assert_eq!(spelled(&list, Some("latest")), "`offshoot list --all` shows all");
     }
 
     #[test]

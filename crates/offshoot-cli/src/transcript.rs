@@ -7,8 +7,7 @@ pub(crate) mod screen;
 use std::io;
 
 use offshoot_session::call_view::CallView;
-use offshoot_session::facts::Totals;
-use offshoot_session::text::{counted, dollars, in_short, noun, one_line};
+use offshoot_session::text::one_line;
 use offshoot_session::transcript::{Item, ItemPart, Summarised};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -147,19 +146,6 @@ impl ItemWords for FirstWords {
     fn trouble(&mut self, line: &str) -> io::Result<()> {
         self.take(line)
     }
-}
-
-/// Entries, and if any were reported tokens and cost.
-pub(crate) fn in_words(totals: &Totals) -> String {
-    let entries = usize::try_from(totals.entries).unwrap_or(usize::MAX);
-    let mut words = counted(entries, "entry", "entries");
-    if totals.tokens > 0 {
-        words += &format!(", {} {}", in_short(totals.tokens), noun(totals.tokens, "token", "tokens"));
-    }
-    if totals.cost > 0.0 {
-        words += &format!(", {}", dollars(totals.cost));
-    }
-    words
 }
 
 #[cfg(test)]

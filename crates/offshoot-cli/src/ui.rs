@@ -10,7 +10,6 @@ mod pager;
 mod progress;
 pub(crate) mod style;
 pub(crate) mod columns;
-pub(crate) mod when;
 
 use std::io::{self, BufRead as _, BufWriter, IsTerminal as _, Read as _, StderrLock, StdoutLock, Write};
 use std::sync::{Arc, Mutex, PoisonError};

@@ -1,12 +1,13 @@
-//! An entry in a line: its short id and how it begins.
+//! Entries in a line: the short id of one and how it begins, and how many there are.
 
 use offshoot_session::entry::Source as _;
 use offshoot_session::entry_name::short_ids;
+use offshoot_session::facts::Totals;
 use offshoot_session::kind::Kind;
 use offshoot_session::outline::entry_text;
 use offshoot_session::session::Session;
 use offshoot_session::stats::words;
-use offshoot_session::text::one_line;
+use offshoot_session::text::{counted, dollars, in_short, noun, one_line};
 use offshoot_session::tree::NodeIx;
 
 use crate::failure::Result;
@@ -32,4 +33,18 @@ pub fn entry_line(session: &Session, ix: NodeIx) -> Result<Line> {
 pub fn short_id(session: &Session, id: &str) -> Result<String> {
     let tree = session.tree();
     Ok(short_ids(tree, tree.find(id))?.get(id).to_owned())
+}
+
+/// Entries, and if any were reported tokens and cost.
+#[must_use]
+pub fn totals_in_words(totals: &Totals) -> String {
+    let entries = usize::try_from(totals.entries).unwrap_or(usize::MAX);
+    let mut words = counted(entries, "entry", "entries");
+    if totals.tokens > 0 {
+        words += &format!(", {} {}", in_short(totals.tokens), noun(totals.tokens, "token", "tokens"));
+    }
+    if totals.cost > 0.0 {
+        words += &format!(", {}", dollars(totals.cost));
+    }
+    words
 }

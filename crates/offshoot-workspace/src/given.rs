@@ -264,11 +264,49 @@ pub trait Input: Sized + Send + 'static {
     /// Its arguments, in the order of the help.
     const ARGS: &'static [Arg];
 
+    /// Takes its own out of what was given, whatever the rules between arguments say.
+    ///
+    /// # Errors
+    /// An argument is missing, or has another form.
+    fn take_own(given: &mut Given) -> Result<Self, Misuse>;
+
     /// Reads what was given.
     ///
     /// # Errors
     /// An argument is missing, has another form, or stands with or without another that it must not or needs.
-    fn take(given: Given) -> Result<Self, Misuse>;
+    fn take(mut given: Given) -> Result<Self, Misuse> {
+        check_given(Self::ARGS, &given)?;
+        Self::take_own(&mut given)
+    }
+}
+
+/// The arguments of these groups in one list, which has their number.
+#[doc(hidden)]
+#[must_use]
+pub const fn joined_args<const N: usize>(groups: &[&[Arg]]) -> [Arg; N] {
+    let mut all = [Arg::PLAIN; N];
+    let (mut group, mut at) = (0, 0);
+    while group < groups.len() {
+        let mut own = 0;
+        while own < groups[group].len() {
+            all[at] = groups[group][own];
+            (own, at) = (own + 1, at + 1);
+        }
+        group += 1;
+    }
+    all
+}
+
+/// The number of arguments of these groups.
+#[doc(hidden)]
+#[must_use]
+pub const fn count_args(groups: &[&[Arg]]) -> usize {
+    let (mut group, mut count) = (0, 0);
+    while group < groups.len() {
+        count += groups[group].len();
+        group += 1;
+    }
+    count
 }
 
 /// The rules between arguments, once for all front ends.
@@ -298,7 +336,7 @@ pub fn check_given(args: &'static [Arg], given: &Given) -> Result<(), Misuse> {
 /// The arguments of an operation: a struct, and what front ends know of it. Doc comments are the help.
 ///
 /// A field is `name: Type = arg`, `= option ("VALUE")`, `= option ("VALUE" 'n')` or `= flag`; rules follow in the
-/// parentheses: `conflicts [..]`, `requires [..]`, `unless [..]`.
+/// parentheses: `conflicts [..]`, `requires [..]`, `unless [..]`. `name: Type = group` has the arguments of another input.
 #[macro_export]
 macro_rules! input {
     ($(#[$meta:meta])* $vis:vis struct $name:ident {
@@ -309,20 +347,44 @@ macro_rules! input {
         $vis struct $name { $($(#[doc = $doc])* pub $field: $type,)* }
 
         impl $crate::Input for $name {
-            const ARGS: &'static [$crate::Arg] = &[$($crate::Arg {
-                name: stringify!($field),
-                says: &[$($doc),*],
-                kind: <$type as $crate::Field>::KIND,
-                is_needed: <$type as $crate::Field>::NEEDED,
-                is_many: <$type as $crate::Field>::MANY,
-                ..$crate::arg_form!($form $($($attr)*)?)
-            },)*];
+            const ARGS: &'static [$crate::Arg] = {
+                const GROUPS: &[&[$crate::Arg]] = &[$($crate::field_args!([$($doc)*] $field $type, $form $($($attr)*)?),)*];
+                &$crate::joined_args::<{ $crate::count_args(GROUPS) }>(GROUPS)
+            };
 
-            fn take(mut given: $crate::Given) -> ::std::result::Result<Self, $crate::Misuse> {
-                $crate::check_given(Self::ARGS, &given)?;
-                Ok(Self { $($field: <$type as $crate::Field>::take(stringify!($field), given.take(stringify!($field)))?,)* })
+            fn take_own(given: &mut $crate::Given) -> ::std::result::Result<Self, $crate::Misuse> {
+                Ok(Self { $($field: $crate::take_field!(given $field $type, $form),)* })
             }
         }
+    };
+}
+
+/// The arguments of a field of [`input!`](crate::input).
+#[doc(hidden)]
+#[macro_export]
+macro_rules! field_args {
+    ([$($doc:literal)*] $field:ident $type:ty, group) => { <$type as $crate::Input>::ARGS };
+    ([$($doc:literal)*] $field:ident $type:ty, $form:ident $($attr:tt)*) => {
+        &[$crate::Arg {
+            name: stringify!($field),
+            says: &[$($doc),*],
+            kind: <$type as $crate::Field>::KIND,
+            is_needed: <$type as $crate::Field>::NEEDED,
+            is_many: <$type as $crate::Field>::MANY,
+            ..$crate::arg_form!($form $($attr)*)
+        }]
+    };
+}
+
+/// What was given for a field of [`input!`](crate::input).
+#[doc(hidden)]
+#[macro_export]
+macro_rules! take_field {
+    ($given:ident $field:ident $type:ty, group) => {
+        <$type as $crate::Input>::take_own($given)?
+    };
+    ($given:ident $field:ident $type:ty, $form:ident) => {
+        <$type as $crate::Field>::take(stringify!($field), $given.take(stringify!($field)))?
     };
 }
 
@@ -370,6 +432,15 @@ mod tests {
         }
     }
 
+    input! {
+        struct Grouped {
+            /// How loud
+            loud: bool = flag,
+            /// Of the other input
+            sample: Sample = group,
+        }
+    }
+
     fn given(values: &[(&'static str, ArgValue)]) -> Given {
         let mut given = Given::default();
         values.iter().for_each(|(name, value)| given.put(name, value.clone()));
@@ -404,5 +475,16 @@ mod tests {
         assert_eq!(known[1], ("entry", ArgKind::EntryRange, false, true));
         assert_eq!(Sample::ARGS[2].form, ArgForm::Option { value: "N", short: Some('n') });
         assert_eq!(Sample::ARGS[3].says, [" All of them"]);
+    }
+    #[test]
+    fn a_group_has_its_arguments_and_rules_in_every_input() {
+        let names: Vec<_> = Grouped::ARGS.iter().map(|arg| arg.name).collect();
+        assert_eq!(names, ["loud", "session", "entry", "count", "all"]);
+        let session = ("session", ArgValue::Text("latest".to_owned()));
+        let all = ("all", ArgValue::Flag);
+        let grouped = Grouped::take(given(&[("loud", ArgValue::Flag), session.clone(), all.clone()])).unwrap();
+        assert_eq!((grouped.loud, grouped.sample.session.0.as_str(), grouped.sample.all), (true, "latest", true));
+        let refused = Grouped::take(given(&[session, all, ("count", ArgValue::Number(1))])).unwrap_err();
+        assert_eq!(refused, Misuse::Conflict("all", "count"));
     }
 }

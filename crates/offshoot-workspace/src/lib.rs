@@ -13,20 +13,23 @@ mod place;
 mod lookup;
 mod selecting;
 mod entry_words;
+mod session_to_read;
+pub mod when;
 mod operation;
 mod run;
 mod operations;
 
-pub use entry_words::{entry_line, short_id};
+pub use entry_words::{entry_line, short_id, totals_in_words};
 pub use failure::{Failure, FailureKind, Hint, Result};
 pub use given::{
     Arg, ArgForm, ArgKind, ArgValue, EntryName, EntryRange, Field, FolderName, Given, Input, Misuse, SessionName, Text,
-    check_given,
+    check_given, count_args, joined_args,
 };
-pub use lookup::{Access, LATEST, is_path, known_session};
+pub use lookup::{Access, LATEST, LatestOf, is_path, known_session};
 pub use operation::{About, Effect, Finished, Operation, Outcome, Output};
-pub use operations::{OPERATIONS, find_operation, label, name, undo};
+pub use operations::{OPERATIONS, branches, find_operation, label, name, undo};
 pub use place::{NextRequest, NoModels, Place, PlaceOptions, ReadProgress};
 pub use run::{OutcomeWait, Row, Runner, Summarise};
 pub use selecting::Selecting;
+pub use session_to_read::{SessionToRead, with_short_ids};
 pub use words::{Line, NextStep, Note, Role, TableColumn, Words, WordsBlock, WordsTable};

@@ -34,6 +34,15 @@ pub enum Access {
     Write,
 }
 
+/// Whose latest session `latest` is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LatestOf {
+    /// Of the working directory.
+    ThisFolder,
+    /// Of every folder: no other name goes with it.
+    EveryFolder,
+}
+
 fn text_hint(text: impl Into<String>) -> Hint {
     Hint::Text(text.into())
 }
@@ -45,7 +54,22 @@ impl Place {
     /// # Errors
     /// There is none, or several; it cannot be read, or not written.
     pub fn open(&self, given: &str, access: Access, spill_policy: SpillPolicy) -> Result<Session> {
-        let file = self.file(given, access)?;
+        self.open_of(LatestOf::ThisFolder, given, access, spill_policy)
+    }
+
+    /// The same, where `latest` may be the latest one of every folder.
+    ///
+    /// # Errors
+    /// As [`Place::open`]; another name stands where only `latest` can.
+    pub fn open_of(&self, latest: LatestOf, given: &str, access: Access, spill_policy: SpillPolicy) -> Result<Session> {
+        let file = match latest {
+            LatestOf::ThisFolder => self.file(given, access)?,
+            LatestOf::EveryFolder if given == LATEST => self.latest(None)?,
+            LatestOf::EveryFolder => {
+                return Err(Failure::refused(FailureKind::Usage, "--all goes with `latest`")
+                    .hint(text_hint("any other session is found in every folder")));
+            }
+        };
         if access == Access::Read {
             return self.open_file(&file, spill_policy);
         }
@@ -73,7 +97,7 @@ impl Place {
     pub fn file(&self, given: &str, access: Access) -> Result<PathBuf> {
         if given.is_empty() {
             return Err(Failure::refused(FailureKind::Usage, "an empty text names no session")
-                .hint(Hint::Step(NextStep::new("list", "shows the sessions"))));
+                .hint(Hint::Step(NextStep::of_all("list", "shows the sessions"))));
         }
         if is_path(given) {
             return existing(self.path(given));
@@ -142,7 +166,7 @@ impl Place {
         self.tell(Note::Odd(diagnostics));
         Err(match cwd {
             Some(cwd) => Failure::refused(FailureKind::NotFound, format!("no sessions in {cwd} yet"))
-                .hint(Hint::Step(NextStep::new("list", "shows the sessions of other folders").with("--all"))),
+                .hint(Hint::Step(NextStep::of_all("list", "shows the sessions of other folders").with("--all"))),
             None => Failure::refused(FailureKind::NotFound, "no sessions yet"),
         })
     }

@@ -9,7 +9,7 @@ use offshoot_session::summariser::Drafted;
 
 use crate::failure::Result;
 use crate::given::{Input, SessionName};
-use crate::lookup::Access;
+use crate::lookup::{Access, LatestOf};
 use crate::place::Place;
 use crate::words::{Line, Words};
 
@@ -104,6 +104,11 @@ pub trait Operation: Send + Sync + 'static {
 
     /// The session that it works on.
     fn session(input: &Self::Input) -> Option<&SessionName>;
+
+    /// Of which folders it is, if it is named `latest`.
+    fn latest_of(_: &Self::Input) -> LatestOf {
+        LatestOf::ThisFolder
+    }
 
     /// What the session is opened for.
     fn access(_: &Self::Input) -> Access {

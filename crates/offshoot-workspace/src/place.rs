@@ -102,6 +102,8 @@ pub struct PlaceOptions {
     pub progress: Arc<dyn Fn() -> ReadProgress + Send + Sync>,
     /// What the next request would be.
     pub next_request: Arc<dyn NextRequest>,
+    /// A text in Markdown as one plain row.
+    pub plain: fn(&str) -> String,
 }
 
 impl fmt::Debug for PlaceOptions {
@@ -159,6 +161,12 @@ impl Place {
     #[must_use]
     pub fn now(&self) -> Millis {
         self.options.now.unwrap_or_else(|| SystemClock.now())
+    }
+
+    /// A text in Markdown as one plain row.
+    #[must_use]
+    pub fn plain(&self, text: &str) -> String {
+        (self.options.plain)(text)
     }
 
     /// Tells something beside the result.

@@ -9,7 +9,7 @@ use offshoot_session::summariser::Drafted;
 
 use crate::failure::{Failure, FailureKind, Result};
 use crate::given::{Arg, Given, Input as _};
-use crate::lookup::Access;
+use crate::lookup::{Access, LatestOf};
 use crate::operation::{About, Effect, Finished, Operation, Outcome, Output};
 use crate::place::{Place, RequestOfAgent};
 use crate::words::Note;
@@ -93,7 +93,7 @@ type Wait = Box<dyn FnOnce() -> Result<Outcome<dyn Output>> + Send>;
 /// What a row begins.
 struct Begun {
     /// The name of its session, and what that is opened for.
-    session: Option<(String, Access)>,
+    session: Option<(String, LatestOf, Access)>,
     steps: Box<dyn Steps>,
     wait: Wait,
 }
@@ -136,7 +136,7 @@ fn answered<T>(answer: &Receiver<Result<T>>) -> Result<T> {
 fn begin<O: Operation>(given: Given, place: &Place, is_dry: bool) -> Result<Begun> {
     let input = O::Input::take(given)?;
     let access = if is_dry { Access::Read } else { O::access(&input) };
-    let session = O::session(&input).map(|name| (name.0.clone(), access));
+    let session = O::session(&input).map(|name| (name.0.clone(), O::latest_of(&input), access));
     let (answer, answers) = sync_channel(1);
     let mut run = Run::<O> { place: place.clone(), input, is_dry, plan: None, answer };
     if session.is_none() {
@@ -166,8 +166,8 @@ impl Runner<'_> {
     /// What was given is no input, or the operation failed: then nothing was written, or what is there is complete.
     pub fn run(&self, row: &Row, given: Given, is_dry: bool) -> Result<Outcome<dyn Output>> {
         let Begun { session, mut steps, wait } = (row.begin)(given, &self.place, is_dry)?;
-        if let Some((name, access)) = session {
-            let mut session = self.place.open(&name, access, row.about.effect.spill())?;
+        if let Some((name, latest, access)) = session {
+            let mut session = self.place.open_of(latest, &name, access, row.about.effect.spill())?;
             match steps.plan(&session, None) {
                 AfterPlan::End => {}
                 AfterPlan::Commit => steps.commit(&mut session, None),

@@ -66,12 +66,19 @@ pub struct NextStep {
     pub with: Vec<String>,
     /// What it does, such as `takes it back`.
     pub says: String,
+    /// Whether it is about the session at hand.
+    pub is_of_session: bool,
 }
 
 impl NextStep {
     /// An operation without arguments.
     pub fn new(operation: &'static str, says: impl Into<String>) -> Self {
-        Self { operation, with: Vec::new(), says: says.into() }
+        Self { operation, with: Vec::new(), says: says.into(), is_of_session: true }
+    }
+
+    /// An operation that is about no particular session.
+    pub fn of_all(operation: &'static str, says: impl Into<String>) -> Self {
+        Self { is_of_session: false, ..Self::new(operation, says) }
     }
 
     /// The same with a further argument.
@@ -91,19 +98,35 @@ pub struct TableColumn {
     pub is_right: bool,
     /// The role of its cells.
     pub role: Role,
+    /// How wide it is on a screen at most.
+    pub widest: Option<usize>,
+    /// A narrow screen does first without the column that has the smallest number.
+    pub leaves: Option<u8>,
 }
 
 impl TableColumn {
     /// A column whose cells stand at the left.
     #[must_use]
     pub const fn left(title: &'static str, role: Role) -> Self {
-        Self { title, is_right: false, role }
+        Self { title, is_right: false, role, widest: None, leaves: None }
     }
 
     /// A column whose cells stand at the right.
     #[must_use]
     pub const fn right(title: &'static str, role: Role) -> Self {
-        Self { title, is_right: true, role }
+        Self { is_right: true, ..Self::left(title, role) }
+    }
+
+    /// Limits its width on a screen.
+    #[must_use]
+    pub const fn cut_to(self, widest: usize) -> Self {
+        Self { widest: Some(widest), ..self }
+    }
+
+    /// Leaves a screen on which the last column would be too narrow; the smallest `order` leaves first.
+    #[must_use]
+    pub const fn leaves(self, order: u8) -> Self {
+        Self { leaves: Some(order), ..self }
     }
 }
 
@@ -134,6 +157,8 @@ pub enum Note {
     Warning(String),
     /// What is odd about files that were read.
     Odd(Vec<Diagnostic>),
+    /// The same of the session, or the file, that a hint names so.
+    OddOf(String, Vec<Diagnostic>),
 }
 
 /// What an operation says.

@@ -140,9 +140,9 @@ fn say(app: &App, output: &dyn Output, session: Option<&str>) -> Result<()> {
     let mut words = Words::default();
     output.words(&mut words);
     let mut out = if words.is_long { app.ui.paged() } else { app.ui.text() };
-    for block in &words.blocks {
+    for block in words.blocks {
         match block {
-            WordsBlock::Line(line) => writeln!(out, "{}", painted(line))?,
+            WordsBlock::Line(line) => writeln!(out, "{}", painted(&line))?,
             WordsBlock::Table(table) => laid_out(table).write(&mut out, app.ui.width)?,
         }
     }
@@ -157,14 +157,16 @@ pub(crate) fn painted(line: &Line) -> String {
     line.0.iter().map(|(role, text)| Painted(style_of(*role), text).to_string()).collect()
 }
 
-fn laid_out(table: &WordsTable) -> Table {
+fn laid_out(table: WordsTable) -> Table {
     let last = table.columns.len().saturating_sub(1);
     let column = |(at, column): (usize, &TableColumn)| {
         let align = if column.is_right { Align::Right } else { Align::Left };
         let made = Column::new(column.title, align, style_of(column.role));
+        let made = column.widest.into_iter().fold(made, Column::cut_to);
+        let made = column.leaves.into_iter().fold(made, Column::leaves);
         if at == last { made.last() } else { made }
     };
     let mut made = Table::new(table.columns.iter().enumerate().map(column).collect());
-    table.rows.iter().for_each(|(cells, role)| made.row(cells.iter().cloned(), style_of(*role)));
+    table.rows.into_iter().for_each(|(cells, role)| made.row(cells, style_of(role)));
     made
 }

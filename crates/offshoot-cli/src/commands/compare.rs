@@ -12,7 +12,7 @@ use crate::error::Result;
 use crate::plans;
 use crate::select::{self, SessionToRead};
 use crate::ui::style::{BOLD, DIM, Painted};
-use crate::ui::when;
+use offshoot_workspace::when;
 
 /// Compare two branches: where they part, and what only each of them has
 ///

@@ -15,7 +15,7 @@ use crate::app::App;
 use crate::error::{CommandError, Result};
 use crate::ui::columns::{Align, Column, Table};
 use crate::ui::style::{BOLD, DIM, ID, MARK, PLAIN};
-use crate::ui::when;
+use offshoot_workspace::when;
 
 /// List the sessions of this folder, newest activity first
 ///

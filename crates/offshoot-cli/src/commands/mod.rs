@@ -3,7 +3,6 @@
 pub(crate) mod list;
 pub(crate) mod show;
 pub(crate) mod tree;
-pub(crate) mod branches;
 pub(crate) mod context;
 pub(crate) mod entry;
 pub(crate) mod tail;

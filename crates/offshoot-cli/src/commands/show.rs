@@ -19,10 +19,10 @@ use crate::app::App;
 use crate::error::Result;
 use crate::select;
 use crate::select::SessionToRead;
-use crate::transcript::in_words;
 use crate::transcript::screen::{Heading, Length, Screen};
 use crate::ui::style::{BOLD, DIM, Painted};
-use crate::ui::when;
+use offshoot_workspace::totals_in_words;
+use offshoot_workspace::when;
 
 /// Show the transcript of a session
 ///
@@ -185,7 +185,7 @@ fn summary(app: &App, args: &Args, session: &Session) -> Result<()> {
         ("created", created.map(when::minute).unwrap_or_default()),
         ("changed", modified.map(when::minute).unwrap_or_default()),
         ("branches", overview.branches.to_string()),
-        ("in all", in_words(totals)),
+        ("in all", totals_in_words(totals)),
         ("last words", plain_row(&overview.last_words)),
     ];
     for (what, value) in rows.iter().filter(|(_, value)| !value.is_empty()) {

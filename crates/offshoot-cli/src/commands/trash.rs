@@ -14,7 +14,7 @@ use crate::error::{CommandError, FailureKind, Result};
 use crate::trash::{Trash, Trashed};
 use crate::ui::columns::{Align, Column, Table};
 use crate::ui::style::{BOLD, DIM, ID, PLAIN, Painted};
-use crate::ui::when;
+use offshoot_workspace::when;
 
 /// Move sessions to the trash, or restore one
 ///

@@ -14,6 +14,7 @@ use offshoot_session::list::SessionInfo;
 use offshoot_session::session::Session;
 use offshoot_session::store::Scope;
 use offshoot_session::tree::NodeIx;
+use offshoot_workspace::branches;
 
 use super::records::{
     CommandsData, ContextUsageData, ForkMessageData, ForkMessagesData, LastTextData, ModelData, ModelsData, StateData,
@@ -21,7 +22,6 @@ use super::records::{
 };
 use super::responder::{Answered, RpcData};
 use super::server::{RpcServer, not_found};
-use crate::commands::branches;
 use crate::error::Result;
 use crate::{next_request, plans, select};
 use offshoot_session::records::{write_entries, write_tree};
@@ -227,8 +227,9 @@ fn context_usage(session: &Session, window: u64, overhead: u64) -> Result<Contex
 }
 
 pub(super) async fn all_branches(server: &RpcServer) -> Answered {
-    let branches = server.read(|_, session| branches::all_as_json(session)).await?;
-    Ok(RpcData::Json(format!("{{\"branches\":{branches}}}")))
+    let branches = server.read(|_, session| Ok(branches::all_branches(session)?)).await?;
+    let branches: Vec<String> = branches.iter().map(branches::ListedBranch::to_json).collect();
+    Ok(RpcData::Json(format!("{{\"branches\":[{}]}}", branches.join(","))))
 }
 
 pub(super) async fn compare(server: &RpcServer, a: String, b: String, patch: bool) -> Answered {

@@ -104,7 +104,7 @@ pub(super) async fn operate(server: &RpcServer, name: &'static str, mut given: G
     let outcome = wait.outcome().map_err(failed)?;
     let warning = place.take_notes().into_iter().find_map(|note| match note {
         Note::Warning(why) => Some(why),
-        Note::Told(_) | Note::Odd(_) => None,
+        Note::Told(_) | Note::Odd(_) | Note::OddOf(..) => None,
     });
     let (output, nothing) = match outcome {
         Outcome::Done(output) => (output, None),
@@ -129,6 +129,8 @@ fn shaped(known: Option<&KnownShape>, output: &dyn Output, told: Told) -> Answer
     }
     let mut data = Vec::new();
     output.json(&mut data).map_err(|error| RpcFailure(error.to_string()))?;
+    // A response is one line. In JSON a line feed is white space: strings spell theirs out.
+    data.retain(|byte| *byte != b'\n');
     Ok(RpcData::Json(String::from_utf8(data).map_err(|error| RpcFailure(error.to_string()))?))
 }
 
@@ -139,8 +141,33 @@ fn said(output: &dyn Output) -> String {
     let next = words.next.iter().map(|next| format!("{} {}", next.operation, next.says));
     let notes = words.notes.iter().filter_map(|note| match note {
         Note::Told(text) => Some(text.clone()),
-        Note::Warning(_) | Note::Odd(_) => None,
+        Note::Warning(_) | Note::Odd(_) | Note::OddOf(..) => None,
     });
     let lines = words.plain().lines().map(str::to_owned).collect::<Vec<_>>();
     lines.into_iter().chain(notes).chain(next).collect::<Vec<_>>().join(" · ")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{self, Write};
+
+    use super::*;
+
+    struct TwoLines;
+
+    impl Output for TwoLines {
+        fn json(&self, out: &mut dyn Write) -> io::Result<()> {
+            out.write_all(b"[1,\n2]")
+        }
+
+        fn words(&self, _: &mut Words) {}
+    }
+
+    /// `branches` has a line for each branch.
+    #[test]
+    fn a_response_is_one_line() {
+        let told = Told { said: String::new(), warning: None, leaf: None };
+        let Ok(RpcData::Json(json)) = shaped(None, &TwoLines, told) else { panic!("no JSON") };
+        assert_eq!(json, "[1,2]");
+    }
 }

@@ -8,7 +8,7 @@ use offshoot_session::transcript::Item;
 
 use super::{ItemHeading, ItemWords, Voice, say};
 use crate::ui::style::{ASSISTANT, DIM, ERROR, LABEL, MARK, PLAIN, Painted, TOOL, USER};
-use crate::ui::when;
+use offshoot_workspace::when;
 
 /// Lines shown of a tool's output if it is cut.
 const CUT: usize = 5;

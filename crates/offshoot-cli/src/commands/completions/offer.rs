@@ -24,7 +24,7 @@ use super::is_harmless;
 use super::typed::TypedLine;
 use crate::app::App;
 use crate::models::ModelTable;
-use crate::ui::when;
+use offshoot_workspace::when;
 use offshoot_workspace::{LATEST, is_path, known_session};
 
 /// How many sessions, and how many entries, are offered.

@@ -11,7 +11,9 @@ const MINUTE: Millis = 60_000;
 const HOUR: Millis = 60 * MINUTE;
 const DAY: Millis = 24 * HOUR;
 
-pub(crate) fn ago(time: Millis, now: Millis) -> String {
+/// How long ago a time was, without the word: `now`, `5 min`, `3 h`, `2 d`; its day if it was long ago.
+#[must_use]
+pub fn ago(time: Millis, now: Millis) -> String {
     match now.saturating_sub(time) {
         past if past < -MINUTE => day(time),
         past if past < MINUTE => "now".to_owned(),
@@ -23,12 +25,14 @@ pub(crate) fn ago(time: Millis, now: Millis) -> String {
 }
 
 /// The date in the local time zone.
-pub(crate) fn day(time: Millis) -> String {
+#[must_use]
+pub fn day(time: Millis) -> String {
     minute(time).chars().take_while(|c| *c != ' ').collect()
 }
 
 /// Date and minute in the local time zone.
-pub(crate) fn minute(time: Millis) -> String {
+#[must_use]
+pub fn minute(time: Millis) -> String {
     ZONE.minute(time)
 }
 

@@ -1,0 +1,52 @@
+//! The session that an operation reads, as its input names it.
+
+use offshoot_session::entry::Source as _;
+use offshoot_session::entry_name::short_ids;
+use offshoot_session::error::{Code, Diagnostic};
+use offshoot_session::id::EntryId;
+use offshoot_session::session::Session;
+
+use crate::given::SessionName;
+use crate::input;
+use crate::lookup::LatestOf;
+use crate::words::Note;
+
+input! {
+    /// The session that an operation reads.
+    pub struct SessionToRead {
+        /// A path, an id or its unique start or end, a name, or `latest`
+        session: SessionName = arg,
+        /// With `latest`: the latest session of every folder, not of this one
+        all: bool = flag,
+    }
+}
+
+impl SessionToRead {
+    /// Of which folders it is, if it is named `latest`.
+    #[must_use]
+    pub fn latest_of(&self) -> LatestOf {
+        if self.all { LatestOf::EveryFolder } else { LatestOf::ThisFolder }
+    }
+
+    /// What is odd about the session.
+    #[must_use]
+    pub fn odd(&self, session: &Session) -> Note {
+        let named = if self.all { session.id() } else { &self.session.0 };
+        Note::OddOf(named.to_owned(), with_short_ids(session, session.diagnostics().to_vec()))
+    }
+}
+
+/// Names the branches of notices by the short ids of their ends.
+#[must_use]
+pub fn with_short_ids(session: &Session, mut diagnostics: Vec<Diagnostic>) -> Vec<Diagnostic> {
+    let tree = session.tree();
+    let is_notice = |told: &&mut Diagnostic| told.code == Code::Diverged;
+    for told in diagnostics.iter_mut().filter(is_notice) {
+        let Some(id) = told.entry.clone() else { continue };
+        let Ok(ids) = short_ids(tree, tree.find(id.as_str())) else { continue };
+        let short = ids.get(id.as_str());
+        told.message = told.message.replace(id.as_str(), short);
+        told.entry = Some(EntryId::new(short));
+    }
+    diagnostics
+}
