@@ -57,7 +57,7 @@ pub enum SandboxNetwork {
 /// What the user wants.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[expect(missing_docs, reason = "the names say what they are")]
-pub struct SandboxWishes {
+pub struct SandboxOptions {
     pub mode: SandboxMode,
     pub network: SandboxNetwork,
     /// Writable besides the working folder.
@@ -68,7 +68,7 @@ pub struct SandboxWishes {
     pub is_required: bool,
 }
 
-impl SandboxWishes {
+impl SandboxOptions {
     /// Whether commands that write in this folder could change what the agent or a log-in obeys.
     pub fn is_too_wide(&self, cwd: &Path) -> bool {
         let cwd = real_path_or_same(cwd);
@@ -96,7 +96,7 @@ impl SandboxRefusal {
 #[derive(Debug, Clone)]
 #[expect(missing_docs, reason = "the names say what they are")]
 pub struct Sandbox {
-    pub wishes: SandboxWishes,
+    pub options: SandboxOptions,
     /// The program that has the command `sandbox`.
     pub helper: PathBuf,
     /// The commands' `TMPDIR`.
@@ -111,7 +111,7 @@ pub struct Sandbox {
 impl Sandbox {
     /// What commands may do that start in this folder.
     pub fn policy(&self, cwd: &Path, hidden: &[PathBuf]) -> SandboxPolicy {
-        let mut policy = SandboxPolicy::new(&self.wishes, cwd, &self.temporary);
+        let mut policy = SandboxPolicy::new(&self.options, cwd, &self.temporary);
         self.nested.protect(&mut policy);
         policy.hidden = hidden.iter().filter(|path| path.exists()).cloned().collect();
         policy
@@ -138,13 +138,13 @@ impl Sandbox {
 
     /// Whether this system enforces all of it.
     pub fn is_whole(&self) -> bool {
-        self.state.gaps(self.wishes.network).is_empty()
+        self.state.gaps(self.options.network).is_empty()
     }
 
     /// Why no command runs.
     pub fn refuses_commands(&self) -> Option<String> {
-        let gaps = self.state.gaps(self.wishes.network);
-        (self.wishes.is_required && !gaps.is_empty()).then(|| {
+        let gaps = self.state.gaps(self.options.network);
+        (self.options.is_required && !gaps.is_empty()).then(|| {
             format!(
                 "no command runs: sandbox.required is set, and this system does not enforce all of the sandbox: {gaps}"
             )
@@ -162,8 +162,8 @@ impl Sandbox {
 
     /// The notice for the user at the start.
     pub fn told(&self, cwd: &Path) -> String {
-        let is_wide = self.wishes.is_too_wide(cwd);
-        let what = match (self.wishes.mode, self.wishes.network) {
+        let is_wide = self.options.is_too_wide(cwd);
+        let what = match (self.options.mode, self.options.network) {
             (SandboxMode::Workspace, network) if is_wide => match network {
                 SandboxNetwork::Off => {
                     "your own settings are in this folder: commands write only in $TMPDIR and sandbox.writable, and have no network"
@@ -177,7 +177,7 @@ impl Sandbox {
             (_, SandboxNetwork::Off) => "commands write only in the working folder and have no network",
             (_, SandboxNetwork::On) => "commands write only in the working folder",
         };
-        let gaps = self.state.gaps(self.wishes.network);
+        let gaps = self.state.gaps(self.options.network);
         let unprotected = self.nested.notice().map(|notice| format!("; {notice}")).unwrap_or_default();
         match (&self.state, self.refuses_commands()) {
             (_, Some(refused)) => refused,
@@ -189,18 +189,18 @@ impl Sandbox {
 
     /// The paragraph of the system prompt for the model.
     pub fn for_model(&self, cwd: &Path) -> String {
-        let network = match self.wishes.network {
+        let network = match self.options.network {
             SandboxNetwork::Off => " and have no network",
             SandboxNetwork::On => "",
         };
-        let place = match self.wishes.mode {
+        let place = match self.options.mode {
             SandboxMode::ReadOnly => "only in $TMPDIR",
-            _ if self.wishes.is_too_wide(cwd) => "only in $TMPDIR and where the user allows it",
+            _ if self.options.is_too_wide(cwd) => "only in $TMPDIR and where the user allows it",
             _ => "only in the working folder, in $TMPDIR and where the user allows it",
         };
         match (&self.state, self.refuses_commands()) {
             (_, Some(_)) => "No command can run here: the sandbox that the user requires is not available.".to_owned(),
-            (SandboxState::On(_), None) if self.state.gaps(self.wishes.network).is_empty() => {
+            (SandboxState::On(_), None) if self.state.gaps(self.options.network).is_empty() => {
                 format!("Commands run in a sandbox: they can write {place}{network}.")
             }
             (SandboxState::On(_), None) => {
@@ -229,7 +229,7 @@ impl Sandbox {
         ];
         let SandboxState::On(_) = self.state else { return None };
         let says = |words: &[&str]| words.iter().any(|word| output.contains(word));
-        let is_network = self.wishes.network == SandboxNetwork::Off && says(&NETWORK);
+        let is_network = self.options.network == SandboxNetwork::Off && says(&NETWORK);
         if !is_network && !says(&FILES) {
             return None;
         }
@@ -240,11 +240,11 @@ impl Sandbox {
         } else {
             (format!("commands in it write only {places}"), "the setting sandbox.writable adds folders")
         };
-        Some(SandboxRefusal { reason, remedy, is_final: self.wishes.is_required })
+        Some(SandboxRefusal { reason, remedy, is_final: self.options.is_required })
     }
 
     fn places(&self, cwd: &Path) -> String {
-        let policy = SandboxPolicy::new(&self.wishes, cwd, &self.temporary);
+        let policy = SandboxPolicy::new(&self.options, cwd, &self.temporary);
         let writable: Vec<String> = policy.writable.iter().map(|path| path.display().to_string()).collect();
         let mut read_only: Vec<String> = policy.read_only.iter().map(|path| path.display().to_string()).collect();
         read_only.extend((!self.nested.is_empty()).then(|| self.nested.to_string()));

@@ -169,11 +169,11 @@ impl Setup {
 
     /// What an agent that extensions start may do at most.
     pub fn limits(&self) -> Limits {
-        let sandbox = self.tool_context.sandbox.as_ref().map(|sandbox| &sandbox.wishes);
+        let sandbox = self.tool_context.sandbox.as_ref().map(|sandbox| &sandbox.options);
         Limits {
             approval: self.permissions.mode,
-            sandbox: sandbox.map(|wishes| wishes.mode).unwrap_or_default(),
-            network: sandbox.map(|wishes| wishes.network).unwrap_or(SandboxNetwork::On),
+            sandbox: sandbox.map(|options| options.mode).unwrap_or_default(),
+            network: sandbox.map(|options| options.network).unwrap_or(SandboxNetwork::On),
         }
     }
 

@@ -19,7 +19,7 @@ use serde_json::{Map, Value};
 
 use crate::app::App;
 use crate::config;
-pub(crate) use find::{ExtensionWishes, FoundExtensions, find, listed, wrongly_named};
+pub(crate) use find::{ExtensionSelection, FoundExtensions, find, listed, wrongly_named};
 pub(crate) use known::KnownExtensions;
 pub(crate) use listing::{NO_EXTENSION, asks_for_list, listing};
 pub(crate) use program::{AwaitedModel, ProgramModels};

@@ -61,7 +61,7 @@ pub(crate) enum WithoutKey {
 }
 
 /// Sources of the choice, in order of precedence.
-pub(crate) struct ModelWishes<'a> {
+pub(crate) struct ModelSources<'a> {
     pub(crate) typed: &'a ModelArgs,
     pub(crate) session: &'a Session,
     pub(crate) settings: &'a Settings,
@@ -174,11 +174,11 @@ impl ModelTable {
     }
 
     /// The model of the command line, else the session's, else the user's, else the first with a key.
-    pub(crate) fn choose(&self, app: &App, wishes: &ModelWishes<'_>) -> Result<ChosenModel> {
-        let (models, typed, user) = (&self.models, wishes.typed, wishes.settings);
+    pub(crate) fn choose(&self, app: &App, sources: &ModelSources<'_>) -> Result<ChosenModel> {
+        let (models, typed, user) = (&self.models, sources.typed, sources.settings);
         let find =
             |provider: Option<&str>, name: &str| self.find(provider, name).map_err(|error| self.not_found(&error));
-        let (recorded, level) = recorded(wishes.session);
+        let (recorded, level) = recorded(sources.session);
         let own = recorded.and_then(|(provider, id)| models.get(&provider, &id));
         let mut named = None;
         let model = if let Some(name) = &typed.model {
@@ -191,7 +191,7 @@ impl ModelTable {
             model.cloned().ok_or_else(|| self.not_found(&UnknownModel::Provider(provider.to_owned())))?
         } else if let Some(model) = own.filter(|model| self.can_ask(model)) {
             model.clone()
-        } else if let Some(first) = self.first_of_scope(app, wishes) {
+        } else if let Some(first) = self.first_of_scope(app, sources) {
             named = first.level;
             Model::clone(&first.model)
         } else if let Some(name) = &user.model {
@@ -201,7 +201,7 @@ impl ModelTable {
         } else {
             let mut defaults = models.providers().into_iter().filter_map(|provider| models.default_of(provider));
             let first = defaults.clone().find(|model| self.can_ask(model));
-            let waiting = own.or_else(|| defaults.next()).filter(|_| wishes.without_key == WithoutKey::Wait);
+            let waiting = own.or_else(|| defaults.next()).filter(|_| sources.without_key == WithoutKey::Wait);
             first.or(waiting).cloned().ok_or_else(no_key)?
         };
         // The session's level does not count if the model has only one: the user did not choose it.
@@ -212,13 +212,13 @@ impl ModelTable {
     }
 
     /// The user's model if the scope has it, else the first of the scope; `None` without a scope.
-    fn first_of_scope(&self, app: &App, wishes: &ModelWishes<'_>) -> Option<ScopedModel> {
-        if wishes.scope.iter().all(|pattern| pattern.trim().is_empty()) {
+    fn first_of_scope(&self, app: &App, sources: &ModelSources<'_>) -> Option<ScopedModel> {
+        if sources.scope.iter().all(|pattern| pattern.trim().is_empty()) {
             return None;
         }
-        let (mut scope, warnings) = self.scope(wishes.scope);
+        let (mut scope, warnings) = self.scope(sources.scope);
         warnings.iter().for_each(|warning| app.ui.warning(warning));
-        let user = wishes.settings;
+        let user = sources.settings;
         let own = user.model.as_ref().and_then(|name| self.find(user.provider.as_deref(), name).ok());
         let own = own.map(|found| found.model);
         let is_own = |scoped: &ScopedModel| {

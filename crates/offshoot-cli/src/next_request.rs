@@ -12,7 +12,7 @@ use offshoot_workspace::NextRequest;
 use crate::agent::overhead;
 use crate::app::App;
 use crate::error::Result;
-use crate::models::{ModelArgs, ModelTable, ModelWishes, WithoutKey};
+use crate::models::{ModelArgs, ModelSources, ModelTable, WithoutKey};
 
 /// The next request with the model that the session would continue with.
 pub(crate) struct RequestOfApp(pub(crate) App);
@@ -47,14 +47,14 @@ pub(crate) fn after_compaction(app: &App, session: &Session, kept: u64) -> Resul
 
 fn model(app: &App, session: &Session) -> Result<Model> {
     let settings = app.user_settings(session)?;
-    let wishes = ModelWishes {
+    let sources = ModelSources {
         typed: &ModelArgs::default(),
         session,
         settings: &settings,
         scope: &[],
         without_key: WithoutKey::Wait,
     };
-    Ok(ModelTable::load(app).choose(app, &wishes)?.model)
+    Ok(ModelTable::load(app).choose(app, &sources)?.model)
 }
 
 /// The forecast for a dry run: at an entry, after so many more tokens.

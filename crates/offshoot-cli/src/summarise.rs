@@ -19,7 +19,7 @@ use offshoot_settings::Settings;
 use crate::app::App;
 use crate::error::{CommandError, Result};
 use crate::http::http;
-use crate::models::{ChosenModel, ModelArgs, ModelTable, ModelWishes, WithoutKey};
+use crate::models::{ChosenModel, ModelArgs, ModelSources, ModelTable, WithoutKey};
 
 /// A compaction's summary, with the person's `instructions`. A model named on the command line that cannot be asked is
 /// an error.
@@ -80,8 +80,8 @@ pub(crate) fn branch_cost(
     typed: &ModelArgs,
 ) -> Result<Option<f64>> {
     let settings = app.user_settings(session)?;
-    let wishes = ModelWishes { typed, session, settings: &settings, scope: &[], without_key: WithoutKey::Refuse };
-    let Ok(ChosenModel { model, .. }) = ModelTable::load(app).choose(app, &wishes) else { return Ok(None) };
+    let sources = ModelSources { typed, session, settings: &settings, scope: &[], without_key: WithoutKey::Refuse };
+    let Ok(ChosenModel { model, .. }) = ModelTable::load(app).choose(app, &sources) else { return Ok(None) };
     let plan = plan(branch_summary::budget(model.context_window, settings.branch_reserve))?;
     Ok(Some(plan).filter(BranchPlan::has_messages).and_then(|plan| plan_cost(&plan, &model)))
 }
@@ -95,8 +95,8 @@ pub(crate) fn compaction_cost(
     typed: &ModelArgs,
 ) -> Result<Option<f64>> {
     let settings = app.user_settings(session)?;
-    let wishes = ModelWishes { typed, session, settings: &settings, scope: &[], without_key: WithoutKey::Refuse };
-    let chosen = ModelTable::load(app).choose(app, &wishes).ok();
+    let sources = ModelSources { typed, session, settings: &settings, scope: &[], without_key: WithoutKey::Refuse };
+    let chosen = ModelTable::load(app).choose(app, &sources).ok();
     Ok(chosen.and_then(|chosen| forecast::compaction_cost(plan, instructions, &chosen.model)))
 }
 
@@ -146,8 +146,8 @@ fn summaries(app: &App, session: &Session, typed: &ModelArgs) -> Result<Option<S
 
 fn model_for_summaries(app: &App, session: &Session, settings: &Settings, typed: &ModelArgs) -> Result<Summaries> {
     let table = ModelTable::load(app);
-    let wishes = ModelWishes { typed, session, settings, scope: &[], without_key: WithoutKey::Refuse };
-    let ChosenModel { model, thinking } = table.choose(app, &wishes)?;
+    let sources = ModelSources { typed, session, settings, scope: &[], without_key: WithoutKey::Refuse };
+    let ChosenModel { model, thinking } = table.choose(app, &sources)?;
     let thinking = model.clamp(thinking);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|error| CommandError::io("start the summariser", &error))?;
@@ -167,8 +167,8 @@ pub(crate) fn compaction_settings(app: &App, session: &Session, typed: &ModelArg
     if settings.compaction_for.is_empty() {
         return Ok(settings.compaction);
     }
-    let wishes = ModelWishes { typed, session, settings: &settings, scope: &[], without_key: WithoutKey::Refuse };
-    let chosen = ModelTable::load(app).choose(app, &wishes).ok();
+    let sources = ModelSources { typed, session, settings: &settings, scope: &[], without_key: WithoutKey::Refuse };
+    let chosen = ModelTable::load(app).choose(app, &sources).ok();
     let name = chosen.map(|ChosenModel { model, .. }| format!("{}/{}", model.provider, model.id));
     Ok(name.and_then(|name| settings.compaction_for.remove(&name)).unwrap_or(settings.compaction))
 }

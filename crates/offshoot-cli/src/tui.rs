@@ -7,7 +7,7 @@ mod signals;
 mod stop;
 mod lending;
 mod theme_files;
-mod wishes;
+mod preferences;
 mod draft_files;
 mod drafts;
 mod session_list;
@@ -64,10 +64,10 @@ use draft_files::DraftFiles;
 use drafts::DraftWriter;
 use job_context::JobContext;
 use one_thread::OneThread;
+use preferences::preferences;
 use program::Program;
 use session_list::SessionListWorker;
 use signals::Signals;
-use wishes::wishes;
 
 /// How long a provider's limit is waited for: Escape ends it.
 const LIMIT_PATIENCE: Duration = Duration::from_hours(24);
@@ -118,7 +118,8 @@ fn converse(
     let signals = signals.map_or_else(Signals::listen, Ok)?;
     signals.connect(sender.clone());
     let mut files = DraftFiles::of(app, &session);
-    let wishes = wishes(app, args, &app.settings_files(&app.folder_of(&session)), session.cwd().unwrap_or_default())?;
+    let preferences =
+        preferences(app, args, &app.settings_files(&app.folder_of(&session)), session.cwd().unwrap_or_default())?;
     let history = files.history();
     if history.is_empty() && args.approval.is_none() && setup.permissions.mode == ApprovalMode::Auto {
         app.ui.note(FIRST_START);
@@ -127,7 +128,7 @@ fn converse(
     // A prompt of the command line is sent at once; the draft is kept for another time.
     let draft = if said.is_empty() { files.take_left() } else { String::new() };
     let app = App { ui: app.ui.quiet(), ..app.clone() };
-    let mut model = Model::new(wishes, editor, &draft);
+    let mut model = Model::new(preferences, editor, &draft);
     model.approval = setup.permissions.mode;
     model.editor.offer(Offers::expect_called);
     let told = sender.clone();
@@ -152,12 +153,12 @@ fn converse(
         looks: Arc::default(),
         forecasts: OneThread::default(),
         extensions: None,
-        desk: None,
+        ui_state: None,
         lender: Arc::default(),
     };
     let (watch, notice) = hangup::hangup();
     let mut program = Program::start(context, session, setup, (notice, signals.ending()))?;
-    program.take(ProgramTask::Look);
+    program.take(ProgramTask::ReadSessionFacts);
     let mut said = said.into_iter();
     // A prompt waits for its key before it is recorded: without one it comes back into the editor.
     said.next().into_iter().for_each(|first| program.take(ProgramTask::Ask(Box::new(Command::Prompt(first)))));
@@ -172,9 +173,9 @@ fn converse(
 }
 
 fn goodbye(app: &App, model: &Model) {
-    let (looked, began) = (&model.looked, !model.conversation.is_empty());
+    let (facts, began) = (&model.facts, !model.conversation.is_empty());
     // A session of which nothing was kept has no file.
-    if began && looked.path.as_ref().is_some_and(|file| file.exists()) {
-        app.ui.loud().hint(&format!("`offshoot --session {}` continues it", looked.id));
+    if began && facts.path.as_ref().is_some_and(|file| file.exists()) {
+        app.ui.loud().hint(&format!("`offshoot --session {}` continues it", facts.id));
     }
 }

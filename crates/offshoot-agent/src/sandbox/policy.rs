@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use offshoot_session::medium::real_path_or_same;
 
 use super::git;
-use super::{SandboxMode, SandboxNetwork, SandboxWishes};
+use super::{SandboxMode, SandboxNetwork, SandboxOptions};
 
 /// Names in the working folder that agents obey. They stay as they are.
 pub(super) const OBEYED: [&str; 5] = [".offshoot", ".pi", ".omp", ".claude", ".mcp.json"];
@@ -28,15 +28,15 @@ pub struct SandboxPolicy {
 
 impl SandboxPolicy {
     /// What commands may do that start in this folder.
-    pub fn new(wishes: &SandboxWishes, cwd: &Path, temporary: &Path) -> Self {
+    pub fn new(options: &SandboxOptions, cwd: &Path, temporary: &Path) -> Self {
         let cwd = real_path_or_same(cwd);
-        let mut policy = Self { network: wishes.network, cwd: cwd.clone(), ..Self::default() };
+        let mut policy = Self { network: options.network, cwd: cwd.clone(), ..Self::default() };
         policy.writable.push(temporary.to_owned());
-        if wishes.mode == SandboxMode::ReadOnly {
+        if options.mode == SandboxMode::ReadOnly {
             return policy;
         }
-        let allowed = wishes.writable.iter().filter_map(|path| path.canonicalize().ok());
-        if wishes.is_too_wide(&cwd) {
+        let allowed = options.writable.iter().filter_map(|path| path.canonicalize().ok());
+        if options.is_too_wide(&cwd) {
             policy.writable.extend(allowed);
             return policy;
         }

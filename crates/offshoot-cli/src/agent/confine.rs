@@ -8,8 +8,8 @@ use std::sync::Arc;
 
 use offshoot_agent::Limits;
 use offshoot_agent::sandbox::{
-    Confinement, Helper, Layers, NestedRepositories, Sandbox, SandboxMode, SandboxNetwork, SandboxPolicy, SandboxState,
-    SandboxWishes,
+    Confinement, Helper, Layers, NestedRepositories, Sandbox, SandboxMode, SandboxNetwork, SandboxOptions,
+    SandboxPolicy, SandboxState,
 };
 use offshoot_session::medium::real_path_or_same;
 use offshoot_settings::SandboxSettings;
@@ -29,8 +29,8 @@ pub(super) fn limits(app: &App) -> Limits {
 
 /// `None` if no sandbox is wanted.
 pub(super) fn sandbox(app: &App, args: &Args, settings: &SandboxSettings, cwd: &Path) -> Result<Option<Sandbox>> {
-    let wishes = wishes(app, args, settings);
-    if wishes.mode == SandboxMode::Off {
+    let options = options(app, args, settings);
+    if options.mode == SandboxMode::Off {
         return Ok(None);
     }
     let failed = |error| CommandError::io("make a temporary folder for commands in the sandbox", &error);
@@ -39,7 +39,7 @@ pub(super) fn sandbox(app: &App, args: &Args, settings: &SandboxSettings, cwd: &
     let temporary = keeper.path().canonicalize().map_err(failed)?;
     let state = SandboxState::Impossible(String::new());
     let (helper, keeper) = (PathBuf::from(SELF), Arc::new(keeper));
-    let mut sandbox = Sandbox { wishes, helper, temporary, keeper, nested: NestedRepositories::default(), state };
+    let mut sandbox = Sandbox { options, helper, temporary, keeper, nested: NestedRepositories::default(), state };
     sandbox.nested = NestedRepositories::find(&sandbox.policy(cwd, &[]));
     sandbox.state = attempt(&sandbox.policy(cwd, &[]));
     let told = sandbox.told(cwd);
@@ -51,12 +51,12 @@ pub(super) fn sandbox(app: &App, args: &Args, settings: &SandboxSettings, cwd: &
     Ok(Some(sandbox))
 }
 
-fn wishes(app: &App, args: &Args, settings: &SandboxSettings) -> SandboxWishes {
+fn options(app: &App, args: &Args, settings: &SandboxSettings) -> SandboxOptions {
     let expand = |path: &String| app.environment.path(path);
     let limits = limits(app);
     let (mode, network) =
         (args.sandbox.map_or(settings.mode, Into::into), args.sandbox_network.map_or(settings.network, Network::into));
-    SandboxWishes {
+    SandboxOptions {
         mode: mode.max(limits.sandbox),
         network: if limits.network == SandboxNetwork::Off { limits.network } else { network },
         writable: settings.writable.iter().map(expand).collect(),

@@ -14,18 +14,18 @@ use super::Args;
 use super::setup::{choose_again, is_awaited};
 use crate::app::App;
 use crate::error::{CommandError, FailureKind, Result};
-use crate::extensions::{self, AwaitedModel, ExtensionFront, ExtensionWishes, FoundExtensions, ProgramModels};
+use crate::extensions::{self, AwaitedModel, ExtensionFront, ExtensionSelection, FoundExtensions, ProgramModels};
 use crate::models::{ModelTable, recorded};
 use crate::packages::{Brought, brought};
 
 /// What the arguments say of extensions.
-pub(crate) fn wishes(args: &Args) -> ExtensionWishes {
-    ExtensionWishes { named: args.extension.clone(), hooks: args.hook.clone(), finds: !args.no_extensions }
+pub(crate) fn selection(args: &Args) -> ExtensionSelection {
+    ExtensionSelection { named: args.extension.clone(), hooks: args.hook.clone(), finds: !args.no_extensions }
 }
 
 /// Fails if a path on the command line is not an extension.
 pub(crate) fn check_extensions(app: &App, args: &Args) -> Result<()> {
-    match extensions::wrongly_named(app, &wishes(args)) {
+    match extensions::wrongly_named(app, &selection(args)) {
         None => Ok(()),
         Some(wrong) => Err(CommandError::new(FailureKind::NotFound, wrong).hint(
             "`-e` and `--hook` name a script, or a folder with an index.ts or a package.json that lists scripts",
@@ -64,7 +64,7 @@ pub(crate) fn found(app: &App, args: &Args, session: &Session, all: AllPackages)
         layers.listed("packages").iter().any(|(scope, _)| all == AllPackages::Yes || *scope == Scope::Project);
     let brought =
         if lists_packages && !args.no_extensions { brought(&quiet, &layers, &cwd) } else { Brought::default() };
-    Ok(extensions::find(app, &wishes(args), &layers, &cwd, &brought))
+    Ok(extensions::find(app, &selection(args), &layers, &cwd, &brought))
 }
 
 /// A model of the command line, or of the session, whose provider an extension may register.
@@ -135,7 +135,7 @@ pub(crate) fn extend(
             // Settings that cannot be read name no extensions.
             let layers = app.settings_files(&cwd).load().map(|(layers, _)| layers).unwrap_or_default();
             let brought = if args.no_extensions { Brought::default() } else { brought(&app, &layers, &cwd) };
-            extensions::find(&app, &wishes(&args), &layers, &cwd, &brought)
+            extensions::find(&app, &selection(&args), &layers, &cwd, &brought)
         }
     };
     let program = extensions::program(app, models, (&cwd, Box::new(again)), front);

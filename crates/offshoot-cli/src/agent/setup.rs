@@ -27,7 +27,7 @@ use crate::app::App;
 use crate::config::settings::pi_folder;
 use crate::error::{CommandError, FailureKind, Result};
 use crate::http::http;
-use crate::models::{ChosenModel, ModelArgs, ModelTable, ModelWishes, WithoutKey};
+use crate::models::{ChosenModel, ModelArgs, ModelSources, ModelTable, WithoutKey};
 use crate::packages::{Brought, brought};
 use crate::trust::{RunTrust, Trust};
 
@@ -42,8 +42,8 @@ pub(crate) fn setup(app: &App, args: &Args, session: &Session, approver: Approve
     let table = ModelTable::load(app).with_key(args.api_key.as_deref());
     let choose = |user: &Settings| {
         let scope = args.scope(user);
-        let wishes = ModelWishes { typed: &args.model, session, settings: user, scope: &scope, without_key };
-        let chosen = match table.choose(app, &wishes) {
+        let sources = ModelSources { typed: &args.model, session, settings: user, scope: &scope, without_key };
+        let chosen = match table.choose(app, &sources) {
             Err(error) if error.kind == FailureKind::NotFound && may_be_registered(args) => awaited_model(args, user),
             chosen => chosen?,
         };
@@ -170,8 +170,8 @@ pub(crate) fn choose_again(app: &App, args: &Args, session: &Session) -> Result<
     let settings = Settings::from(&app.layers(session)?);
     let scope = args.scope(&settings);
     let without_key = WithoutKey::Refuse;
-    let wishes = ModelWishes { typed: &args.model, session, settings: &settings, scope: &scope, without_key };
-    ModelTable::read(app).0.with_key(args.api_key.as_deref()).choose(app, &wishes).map(drop)
+    let sources = ModelSources { typed: &args.model, session, settings: &settings, scope: &scope, without_key };
+    ModelTable::read(app).0.with_key(args.api_key.as_deref()).choose(app, &sources).map(drop)
 }
 
 /// The settings, and what is chosen by them. A project whose settings name a model or a tool that does not exist must not

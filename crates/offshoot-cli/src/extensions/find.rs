@@ -22,7 +22,7 @@ const MOST_NAMED: usize = 12;
 
 /// What the command line says of extensions.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct ExtensionWishes {
+pub(crate) struct ExtensionSelection {
     pub(crate) named: Vec<PathBuf>,
     pub(crate) hooks: Vec<PathBuf>,
     /// Whether any others are looked for.
@@ -84,7 +84,7 @@ pub(crate) fn listed(app: &App, folder: &ProjectFolder) -> Vec<String> {
 /// The extensions of a run. A file that is found twice counts once, in its first place.
 pub(crate) fn find(
     app: &App,
-    wishes: &ExtensionWishes,
+    selection: &ExtensionSelection,
     layers: &Layers,
     cwd: &Path,
     brought: &Brought,
@@ -92,12 +92,12 @@ pub(crate) fn find(
     let mut found = FoundExtensions::default();
     let environment = &app.environment;
     let absolute = |path: &PathBuf| environment.whole_path(path);
-    for (paths, kind) in [(&wishes.named, ExtensionKind::Extension), (&wishes.hooks, ExtensionKind::Hook)] {
+    for (paths, kind) in [(&selection.named, ExtensionKind::Extension), (&selection.hooks, ExtensionKind::Hook)] {
         for path in paths.iter().map(absolute) {
             found.add_named(&path, kind, Origin::Flag);
         }
     }
-    if !wishes.finds {
+    if !selection.finds {
         return found;
     }
     let places = places(app, layers, cwd);
@@ -128,9 +128,9 @@ pub(crate) fn find(
 }
 
 /// Why the first wrong path on the command line is not an extension.
-pub(crate) fn wrongly_named(app: &App, wishes: &ExtensionWishes) -> Option<String> {
+pub(crate) fn wrongly_named(app: &App, selection: &ExtensionSelection) -> Option<String> {
     let environment = &app.environment;
-    wishes.named.iter().chain(&wishes.hooks).find_map(|path| {
+    selection.named.iter().chain(&selection.hooks).find_map(|path| {
         let mut found = FoundExtensions::default();
         let path: PathBuf = environment.whole_path(path).components().collect();
         found.add_named(&path, ExtensionKind::Extension, Origin::Flag);

@@ -14,7 +14,7 @@ use offshoot_tui::app::extension::ExtensionMsg;
 use offshoot_tui::message::{DrawnCall, Foldable};
 use serde_json::{Value, json};
 
-use super::extension_front::{DrawnCall as KeptCall, ExtensionDesk};
+use super::extension_front::{DrawnCall as KeptCall, ExtensionUiState};
 use super::extension_streams::{DueCall, StreamStep};
 use super::job_context::JobContext;
 
@@ -28,7 +28,7 @@ const MAX_ROW: usize = 4 << 10;
 const MARGIN: usize = 2;
 
 pub(super) struct Drawing<'a> {
-    desk: &'a Arc<ExtensionDesk>,
+    ui_state: &'a Arc<ExtensionUiState>,
     extensions: &'a ExtensionSet,
     columns: usize,
 }
@@ -53,7 +53,7 @@ enum CallStage<'a> {
 /// Draws calls again, as their extension wants it.
 pub(super) async fn redraw(context: JobContext, calls: Vec<String>) {
     let Some(drawing) = Drawing::of(&context) else { return };
-    for call in calls.iter().filter_map(|call| drawing.desk.call(call)) {
+    for call in calls.iter().filter_map(|call| drawing.ui_state.call(call)) {
         drawing.draw_call(call).await;
     }
 }
@@ -62,7 +62,7 @@ pub(super) async fn redraw(context: JobContext, calls: Vec<String>) {
 async fn draw_growing(context: JobContext, wait: u64) {
     tokio::time::sleep(Duration::from_millis(wait)).await;
     let Some(drawing) = Drawing::of(&context) else { return };
-    let streams = || drawing.desk.streams();
+    let streams = || drawing.ui_state.streams();
     let (began, stale) = (SystemClock.now(), streams().take_stale());
     for DueCall { id, name, arguments } in stale {
         let Some(call) = drawing.kept_call((&id, &name), &arguments, CallStage::Streams) else { continue };
@@ -70,7 +70,7 @@ async fn draw_growing(context: JobContext, wait: u64) {
         // What is drawn of the whole call comes after this.
         let streams = streams();
         if streams.has(&id) {
-            drawing.desk.send(ExtensionMsg::DrawnCall(id, rows));
+            drawing.ui_state.send(ExtensionMsg::DrawnCall(id, rows));
         }
     }
     streams().drawn(began, SystemClock.now());
@@ -79,24 +79,24 @@ async fn draw_growing(context: JobContext, wait: u64) {
 /// Sends the rows of an event to the front end, if an extension draws it.
 pub(super) async fn draw(context: &JobContext, event: &Event) {
     let Some(drawing) = Drawing::of(context) else { return undraw(context, event) };
-    let desk = drawing.desk;
+    let ui_state = drawing.ui_state;
     match event {
         Event::MessageEnd { message: Message::Custom(message) } if message.display => drawing.message(message).await,
-        Event::MessageStart { message: Message::Assistant(_) } => desk.streams().forget(),
+        Event::MessageStart { message: Message::Assistant(_) } => ui_state.streams().forget(),
         Event::MessageUpdate { assistant_message_event, .. } => {
             let began = SystemClock.now();
-            let step = desk.streams().follow(assistant_message_event, began);
+            let step = ui_state.streams().follow(assistant_message_event, began);
             match step {
                 StreamStep::Nothing => {}
                 StreamStep::Begins(DueCall { id, name, arguments }) => {
                     drawing.call((&id, &name), &arguments, CallStage::Streams).await;
-                    desk.streams().drawn(began, SystemClock.now());
+                    ui_state.streams().drawn(began, SystemClock.now());
                 }
                 StreamStep::Grows(wait) => drop(tokio::spawn(draw_growing(context.clone(), wait))),
             }
         }
         Event::MessageEnd { message: Message::Assistant(answer) } => {
-            desk.streams().forget();
+            ui_state.streams().forget();
             for block in &answer.content {
                 if let Block::ToolCall { id, name, arguments, .. } = block {
                     drawing.call((id, name), arguments, CallStage::Complete).await;
@@ -110,7 +110,7 @@ pub(super) async fn draw(context: &JobContext, event: &Event) {
             drawing.call((tool_call_id, tool_name), args, CallStage::Runs(Some(partial_result))).await;
         }
         Event::ToolExecutionEnd { tool_call_id, tool_name, result, .. } => {
-            let args = desk.call(tool_call_id).map(|call| call.members["args"].clone()).unwrap_or_default();
+            let args = ui_state.call(tool_call_id).map(|call| call.members["args"].clone()).unwrap_or_default();
             drawing.call((tool_call_id, tool_name), &args, CallStage::Done(result)).await;
         }
         Event::EntryAppended { entry } => drawing.entry(&entry.0).await,
@@ -120,10 +120,10 @@ pub(super) async fn draw(context: &JobContext, event: &Event) {
 
 /// While nothing is drawn: rows of fewer arguments, or of a part of a result, make room for offshoot's own.
 fn undraw(context: &JobContext, event: &Event) {
-    let Some(desk) = &context.desk else { return };
+    let Some(ui_state) = &context.ui_state else { return };
     let undraw = |id: &String| {
-        if desk.call(id).is_some() {
-            desk.send(ExtensionMsg::DrawnCall(id.clone(), Foldable::default()));
+        if ui_state.call(id).is_some() {
+            ui_state.send(ExtensionMsg::DrawnCall(id.clone(), Foldable::default()));
         }
     };
     match event {
@@ -141,11 +141,11 @@ fn undraw(context: &JobContext, event: &Event) {
 impl<'a> Drawing<'a> {
     /// `None` while nothing is drawn.
     pub(super) fn of(context: &'a JobContext) -> Option<Self> {
-        let (desk, extensions) = (context.desk.as_ref()?, context.extensions.as_ref()?);
-        if desk.pauses_drawing(SystemClock.now()) {
+        let (ui_state, extensions) = (context.ui_state.as_ref()?, context.extensions.as_ref()?);
+        if ui_state.pauses_drawing(SystemClock.now()) {
             return None;
         }
-        Some(Self { desk, extensions, columns: columns() })
+        Some(Self { ui_state, extensions, columns: columns() })
     }
 
     /// What a renderer makes of it, folded and unfolded.
@@ -163,11 +163,11 @@ impl<'a> Drawing<'a> {
         match tokio::time::timeout(LIMIT, self.extensions.draw(renderer, name, members)).await {
             Ok(Ok(drawn)) => Some(drawn),
             Ok(Err(failure)) => {
-                self.desk.failed_on_screen(&format!("drawing {name}"), &failure);
+                self.ui_state.failed_on_screen(&format!("drawing {name}"), &failure);
                 None
             }
             Err(_) => {
-                self.desk.pause_drawing(SystemClock.now() + PAUSE);
+                self.ui_state.pause_drawing(SystemClock.now() + PAUSE);
                 None
             }
         }
@@ -192,7 +192,7 @@ impl<'a> Drawing<'a> {
         let drawn = self.both(Renderer::Message, custom_type, json!({"message": message})).await;
         if let Some(rows) = drawn.as_ref().and_then(rows_of_both) {
             let custom_type = custom_type.to_owned();
-            self.desk.send(ExtensionMsg::DrawnNote { custom_type, text, rows });
+            self.ui_state.send(ExtensionMsg::DrawnNote { custom_type, text, rows });
         }
     }
 
@@ -201,14 +201,14 @@ impl<'a> Drawing<'a> {
         let Ok(entry) = lenient_json::from_str::<Value>(line) else { return };
         let Some((custom_type, rows)) = self.entry_rows(&entry).await else { return self.recorded(&entry).await };
         let id = entry["id"].as_str().unwrap_or_default().to_owned();
-        self.desk.send(ExtensionMsg::DrawnEntry { custom_type, id, rows });
+        self.ui_state.send(ExtensionMsg::DrawnEntry { custom_type, id, rows });
     }
 
     /// An entry or a message of an extension that has its place among the blocks.
     pub(super) async fn recorded(&self, entry: &Value) {
         if let Some((custom_type, rows)) = self.entry_rows(entry).await {
             let text = entry["id"].as_str().unwrap_or_default().to_owned();
-            self.desk.send(ExtensionMsg::DrawnNote { custom_type, text, rows });
+            self.ui_state.send(ExtensionMsg::DrawnNote { custom_type, text, rows });
         }
         let Some(custom_type) = entry["customType"].as_str().filter(|_| entry["type"] == "custom_message") else {
             return;
@@ -250,13 +250,13 @@ impl<'a> Drawing<'a> {
             members["isError"] = json!(result["isError"] == true);
         }
         let call = KeptCall { id: id.to_owned(), tool: name.to_owned(), members };
-        self.desk.keep_call(call.clone());
+        self.ui_state.keep_call(call.clone());
         self.draw_call(call).await;
     }
 
     async fn call(&self, call: (&str, &str), args: &Value, stage: CallStage<'_>) {
         if let Some(call) = self.kept_call(call, args, stage) {
-            self.desk.keep_call(call.clone());
+            self.ui_state.keep_call(call.clone());
             self.draw_call(call).await;
         }
     }
@@ -287,7 +287,7 @@ impl<'a> Drawing<'a> {
         let id = call.id.clone();
         // Rows of fewer arguments would stay.
         let rows = self.call_rows(call).await.unwrap_or_default();
-        self.desk.send(ExtensionMsg::DrawnCall(id, rows));
+        self.ui_state.send(ExtensionMsg::DrawnCall(id, rows));
     }
 
     async fn call_rows(&self, KeptCall { tool, members, .. }: KeptCall) -> Option<Foldable<DrawnCall>> {

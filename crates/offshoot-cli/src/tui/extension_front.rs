@@ -51,10 +51,10 @@ const MAX_WRITTEN: usize = 4 << 20;
 const BYTES_OF_A_MESSAGE: usize = 4 << 10;
 
 /// The front end of the terminal, for extensions.
-pub(super) struct TuiFront(pub(super) Arc<ExtensionDesk>);
+pub(super) struct TuiFront(pub(super) Arc<ExtensionUiState>);
 
 /// What is shown, and who waits for an answer.
-pub(super) struct ExtensionDesk {
+pub(super) struct ExtensionUiState {
     news: Sender<Msg>,
     runtime: Handle,
     shown: Mutex<Shown>,
@@ -128,7 +128,7 @@ fn text_of(params: &Value, name: &str) -> Option<String> {
     params[name].as_str().map(|text| bounded(text, MAX_BYTES))
 }
 
-impl ExtensionDesk {
+impl ExtensionUiState {
     pub(super) fn new(news: Sender<Msg>, runtime: Handle, themes: ThemeShelf) -> Arc<Self> {
         Arc::new(Self {
             dialogs: ExtensionDialogs::new(news.clone()),
@@ -206,10 +206,10 @@ impl ExtensionDesk {
             return;
         }
         drop(shown);
-        let desk = Arc::clone(self);
+        let ui_state = Arc::clone(self);
         drop(self.runtime.spawn(async move {
             tokio::time::sleep(TOGETHER).await;
-            desk.hand_over();
+            ui_state.hand_over();
         }));
     }
 
@@ -271,7 +271,7 @@ impl ExtensionDesk {
 
     /// Gives the extension what it wanted to read. `false` if it has stopped waiting.
     pub(super) fn seen(&self, id: u64, value: Value) -> bool {
-        lock(&self.looks).remove(&id).is_some_and(|looked| looked.try_send(value).is_ok())
+        lock(&self.looks).remove(&id).is_some_and(|facts| facts.try_send(value).is_ok())
     }
 
     fn look_at(&self, what: ExtensionLook) -> Value {
@@ -400,13 +400,13 @@ impl ExtensionFront for TuiFront {
     }
 
     fn ask(&self, method: String, params: Value) -> HostFuture<'static, Value> {
-        let desk = Arc::clone(&self.0);
+        let ui_state = Arc::clone(&self.0);
         Box::pin(async move {
             if method == "custom" {
-                desk.dialogs.show(&params).await;
+                ui_state.dialogs.show(&params).await;
                 return Value::Null;
             }
-            match desk.dialogs.ask(&method, &params).await {
+            match ui_state.dialogs.ask(&method, &params).await {
                 ExtensionAnswer::Nothing => unheard(&method),
                 ExtensionAnswer::Text(text) => json!(text),
                 ExtensionAnswer::Confirmed(yes) => json!(yes),
@@ -415,7 +415,7 @@ impl ExtensionFront for TuiFront {
     }
 
     fn tell(&self, method: &str, params: Value) {
-        let desk = &self.0;
+        let ui_state = &self.0;
         match method {
             "notify" => {
                 let level = match params["type"].as_str() {
@@ -423,41 +423,41 @@ impl ExtensionFront for TuiFront {
                     Some("warning") => Level::Warning,
                     _ => Level::Info,
                 };
-                desk.notice(level, params["message"].as_str().unwrap_or_default());
+                ui_state.notice(level, params["message"].as_str().unwrap_or_default());
             }
             // Something failed that nobody waited for.
             "error" => {
                 let why = params["message"].as_str().unwrap_or_default();
                 let event = params["event"].as_str().unwrap_or_default();
-                desk.notice(Level::Warning, &format!("an extension failed ({event}): {why}"));
+                ui_state.notice(Level::Warning, &format!("an extension failed ({event}): {why}"));
             }
-            "setStatus" => desk.change(|screen| set_status(screen, &params)),
-            "setWidget" => desk.change(|screen| set_widget(screen, &params)),
-            "setFooter" => desk.change(|screen| screen.footer = params["component"].as_u64()),
-            "setHeader" => desk.change(|screen| screen.header = params["component"].as_u64()),
-            "setEditorComponent" => desk.change(|screen| screen.editor = params["component"].as_u64()),
+            "setStatus" => ui_state.change(|screen| set_status(screen, &params)),
+            "setWidget" => ui_state.change(|screen| set_widget(screen, &params)),
+            "setFooter" => ui_state.change(|screen| screen.footer = params["component"].as_u64()),
+            "setHeader" => ui_state.change(|screen| screen.header = params["component"].as_u64()),
+            "setEditorComponent" => ui_state.change(|screen| screen.editor = params["component"].as_u64()),
             "editor.changed" | "editor.submit" | "editor.action" => {
-                of_editor(method, &params).into_iter().for_each(|message| desk.send(message));
+                of_editor(method, &params).into_iter().for_each(|message| ui_state.send(message));
             }
-            "terminalInput" => desk.send(ExtensionMsg::Listens(params["on"] == true)),
-            "addAutocompleteProvider" => desk.send(ExtensionMsg::Completes(triggers(&params))),
-            "setTitle" => desk.send(ExtensionMsg::Title(text_of(&params, "title").unwrap_or_default())),
-            "setWorkingMessage" => desk.change(|screen| screen.work.message = text_of(&params, "message")),
-            "setWorkingVisible" => desk.change(|screen| screen.work.is_hidden = params["visible"] == false),
-            "setWorkingIndicator" => desk.change(|screen| set_indicator(screen, &params["options"])),
+            "terminalInput" => ui_state.send(ExtensionMsg::Listens(params["on"] == true)),
+            "addAutocompleteProvider" => ui_state.send(ExtensionMsg::Completes(triggers(&params))),
+            "setTitle" => ui_state.send(ExtensionMsg::Title(text_of(&params, "title").unwrap_or_default())),
+            "setWorkingMessage" => ui_state.change(|screen| screen.work.message = text_of(&params, "message")),
+            "setWorkingVisible" => ui_state.change(|screen| screen.work.is_hidden = params["visible"] == false),
+            "setWorkingIndicator" => ui_state.change(|screen| set_indicator(screen, &params["options"])),
             // An answer is printed once: the label must be there before the next one.
             "setHiddenThinkingLabel" => {
-                desk.change(|screen| screen.thinking_label = text_of(&params, "label"));
-                desk.hand_over();
+                ui_state.change(|screen| screen.thinking_label = text_of(&params, "label"));
+                ui_state.hand_over();
             }
-            "reset" => desk.reset(),
+            "reset" => ui_state.reset(),
             "component.invalidate" => {
                 let component = params["component"].as_u64();
-                desk.announce(|shown| shown.invalid.extend(component.filter(|one| !shown.invalid.contains(one))));
+                ui_state.announce(|shown| shown.invalid.extend(component.filter(|one| !shown.invalid.contains(one))));
             }
             "toolRender.invalidate" => {
                 let call = text_of(&params, "toolCallId");
-                desk.announce(|shown| {
+                ui_state.announce(|shown| {
                     let is_new =
                         |call: &String| !shown.stale_calls.contains(call) && shown.stale_calls.len() < MAX_CALLS;
                     let call = call.filter(is_new);
@@ -467,53 +467,55 @@ impl ExtensionFront for TuiFront {
             "shortcuts" => {
                 let keys = params["keys"].as_array().into_iter().flatten();
                 let keys = keys.filter_map(Value::as_str).map(str::to_owned).collect();
-                desk.send(ExtensionMsg::Shortcuts(keys));
+                ui_state.send(ExtensionMsg::Shortcuts(keys));
             }
             "component.done" => {
-                params["component"].as_u64().into_iter().for_each(|component| desk.dialogs.done(component));
+                params["component"].as_u64().into_iter().for_each(|component| ui_state.dialogs.done(component));
             }
             "component.overlay" => {
                 let Some(component) = params["component"].as_u64() else { return };
                 let hidden = params["hidden"].as_bool().map(|is| ExtensionMsg::HideComponent(component, is));
                 let focused = params["focused"].as_bool().map(|is| ExtensionMsg::FocusComponent(component, is));
-                hidden.into_iter().chain(focused).for_each(|message| desk.send(message));
+                hidden.into_iter().chain(focused).for_each(|message| ui_state.send(message));
             }
             _ => {}
         }
     }
 
     fn look(&self, method: &str, params: &Value) -> Value {
-        let desk = &self.0;
+        let ui_state = &self.0;
         let text = || bounded(params["text"].as_str().unwrap_or_default(), MAX_WRITTEN);
         match method {
-            "getEditorText" => return desk.look_at(ExtensionLook::EditorText),
-            "getToolsExpanded" => return desk.look_at(ExtensionLook::ToolsExpanded),
+            "getEditorText" => return ui_state.look_at(ExtensionLook::EditorText),
+            "getToolsExpanded" => return ui_state.look_at(ExtensionLook::ToolsExpanded),
             "getTheme" => match params["name"].as_str() {
-                None => return desk.look_at(ExtensionLook::Theme),
-                Some(name) => return desk.themes.colours(name),
+                None => return ui_state.look_at(ExtensionLook::Theme),
+                Some(name) => return ui_state.themes.colours(name),
             },
-            "getAllThemes" => return desk.themes.all(),
+            "getAllThemes" => return ui_state.themes.all(),
             "setTheme" => {
-                let (answer, message) = desk.themes.choose(params);
-                message.into_iter().for_each(|message| desk.send(message));
+                let (answer, message) = ui_state.themes.choose(params);
+                message.into_iter().for_each(|message| ui_state.send(message));
                 return answer;
             }
             // The process of the extensions leads its group.
             "suspend" => {
                 let group = params["process"].as_u64().and_then(|process| u32::try_from(process).ok());
-                return group.map(|group| desk.answered(|wish| ExtensionMsg::Lend(wish, group))).unwrap_or_default();
+                return group
+                    .map(|group| ui_state.answered(|wish| ExtensionMsg::Lend(wish, group)))
+                    .unwrap_or_default();
             }
-            "resume" => desk.takes_terminal_back(),
-            "editor" => return desk.look_at(ExtensionLook::Editor),
-            "keys" => return desk.look_at(ExtensionLook::Keys),
+            "resume" => ui_state.takes_terminal_back(),
+            "editor" => return ui_state.look_at(ExtensionLook::Editor),
+            "keys" => return ui_state.look_at(ExtensionLook::Keys),
             "footerData" => {
-                let statuses = lock(&desk.shown).screen.statuses.clone();
-                return json!({"gitBranch": desk.look_at(ExtensionLook::GitBranch), "statuses": statuses});
+                let statuses = lock(&ui_state.shown).screen.statuses.clone();
+                return json!({"gitBranch": ui_state.look_at(ExtensionLook::GitBranch), "statuses": statuses});
             }
             // Here and not among the notes: what reads the editor next must see it.
-            "setEditorText" => desk.write(ExtensionMsg::SetEditor, text()),
-            "pasteToEditor" => desk.write(ExtensionMsg::PasteToEditor, text()),
-            "setToolsExpanded" => desk.send(ExtensionMsg::SetToolsExpanded(params["expanded"] == true)),
+            "setEditorText" => ui_state.write(ExtensionMsg::SetEditor, text()),
+            "pasteToEditor" => ui_state.write(ExtensionMsg::PasteToEditor, text()),
+            "setToolsExpanded" => ui_state.send(ExtensionMsg::SetToolsExpanded(params["expanded"] == true)),
             _ => {}
         }
         Value::Null

@@ -46,8 +46,8 @@ pub(super) fn drawn_entry(line: &str) -> Option<ConversationBlock> {
 
 /// Has the entries drawn, and names the wait for that. `None` if there is nothing to wait for.
 pub(super) fn hold(context: &JobContext, lines: Vec<String>, items: Vec<Item>) -> Option<u64> {
-    let desk = context.desk.clone().filter(|_| !(lines.is_empty() && items.is_empty()))?;
-    let number = desk.number();
+    let ui_state = context.ui_state.clone().filter(|_| !(lines.is_empty() && items.is_empty()))?;
+    let number = ui_state.number();
     let context = context.clone();
     drop(tokio::spawn(async move {
         // What is not drawn in time is shown as usual.
@@ -56,7 +56,7 @@ pub(super) fn hold(context: &JobContext, lines: Vec<String>, items: Vec<Item>) -
             extension_texts::show_opened(&context, &items).await;
         };
         drop(tokio::time::timeout(PATIENCE, drawn).await);
-        desk.send(ExtensionMsg::HistoryDrawn(number));
+        ui_state.send(ExtensionMsg::HistoryDrawn(number));
     }));
     Some(number)
 }

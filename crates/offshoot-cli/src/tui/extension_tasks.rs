@@ -8,7 +8,7 @@ use offshoot_tui::app::extension::{ComponentId, ComponentRows, ExtensionMsg, Ext
 use offshoot_tui::app::msg::Msg;
 use serde_json::{Value, json};
 
-use super::extension_front::ExtensionDesk;
+use super::extension_front::ExtensionUiState;
 use super::extension_writing::Writing;
 use super::job_context::JobContext;
 use super::{choices, extension_drawing};
@@ -20,11 +20,11 @@ const MAX_ROW: usize = 16 << 10;
 
 /// Runs a task. What takes longer is not waited for.
 pub(super) fn take(context: &JobContext, task: ExtensionTask) {
-    let Some(desk) = context.desk.clone() else { return };
+    let Some(ui_state) = context.ui_state.clone() else { return };
     match task {
-        ExtensionTask::Answer(id, answer) => desk.dialogs.answer(id, answer),
+        ExtensionTask::Answer(id, answer) => ui_state.dialogs.answer(id, answer),
         // It may have stopped waiting.
-        ExtensionTask::Seen(id, value) => drop(desk.seen(id, value)),
+        ExtensionTask::Seen(id, value) => drop(ui_state.seen(id, value)),
         ExtensionTask::List => list(context),
         ExtensionTask::Redraw(calls) => drop(tokio::spawn(extension_drawing::redraw(context.clone(), calls))),
         ExtensionTask::EditorText { .. }
@@ -34,7 +34,7 @@ pub(super) fn take(context: &JobContext, task: ExtensionTask) {
         | ExtensionTask::Apply { .. }
         | ExtensionTask::Theme(_) => {
             if let Some(extensions) = context.extensions.clone() {
-                write(Writing { desk, extensions }, task);
+                write(Writing { ui_state, extensions }, task);
             }
         }
         ExtensionTask::Complete(name) => {
@@ -52,7 +52,7 @@ pub(super) fn take(context: &JobContext, task: ExtensionTask) {
                     "kind": "component.render", "component": component, "width": columns, "height": screen.height,
                     "screenWidth": screen.width
                 });
-                drop(tokio::spawn(render((desk, extensions), (component, columns), what)));
+                drop(tokio::spawn(render((ui_state, extensions), (component, columns), what)));
             }
         }
         ExtensionTask::Placed(component, area) => {
@@ -71,11 +71,13 @@ pub(super) fn take(context: &JobContext, task: ExtensionTask) {
                 drop(tokio::spawn(async move {
                     let what = json!({"kind": "component.input", "component": component, "data": data});
                     match extensions.on_screen(what).await {
-                        Ok(answer) if answer["isGone"] == true => desk.send(ExtensionMsg::NotTaken(component, data)),
+                        Ok(answer) if answer["isGone"] == true => {
+                            ui_state.send(ExtensionMsg::NotTaken(component, data))
+                        }
                         Ok(_) => {}
-                        Err(failure) => desk.failed_on_screen("a key", &failure),
+                        Err(failure) => ui_state.failed_on_screen("a key", &failure),
                     }
-                    desk.send(ExtensionMsg::Handled(component));
+                    ui_state.send(ExtensionMsg::Handled(component));
                 }));
             }
         }
@@ -120,17 +122,17 @@ fn list(context: &JobContext) {
 }
 
 async fn render(
-    (desk, extensions): (Arc<ExtensionDesk>, Arc<ExtensionSet>),
+    (ui_state, extensions): (Arc<ExtensionUiState>, Arc<ExtensionSet>),
     (component, columns): (ComponentId, u16),
     what: Value,
 ) {
     let drawn = extensions.on_screen(what).await;
     let drawn = match drawn {
         Ok(drawn) => Ok(rows_of(&drawn)),
-        Err(failure) if failure.is_gone => return desk.failed_on_screen("drawing", &failure),
+        Err(failure) if failure.is_gone => return ui_state.failed_on_screen("drawing", &failure),
         Err(failure) => Err(failure.message),
     };
-    desk.send(ExtensionMsg::Rendered(component, columns, drawn));
+    ui_state.send(ExtensionMsg::Rendered(component, columns, drawn));
 }
 
 fn rows_of(drawn: &Value) -> ComponentRows {

@@ -12,7 +12,7 @@ use offshoot_session::transcript::{Item, ItemPart};
 use offshoot_tui::app::extension::ExtensionMsg;
 
 use super::extension_drawing::{LIMIT, PAUSE, columns};
-use super::extension_front::ExtensionDesk;
+use super::extension_front::ExtensionUiState;
 use super::job_context::JobContext;
 
 /// The events to show instead of one.
@@ -85,22 +85,22 @@ pub(super) async fn show_opened(context: &JobContext, items: &[Item]) {
             };
             let shown = texts.shown(of, text).await;
             if shown != *text {
-                texts.desk.send(ExtensionMsg::ShownText { text: text.clone(), shown });
+                texts.ui_state.send(ExtensionMsg::ShownText { text: text.clone(), shown });
             }
         }
     }
 }
 
 struct Texts<'a> {
-    desk: &'a Arc<ExtensionDesk>,
+    ui_state: &'a Arc<ExtensionUiState>,
     extensions: &'a ExtensionSet,
 }
 
 impl<'a> Texts<'a> {
     /// `None` if nobody changes texts.
     fn of(context: &'a JobContext) -> Option<Self> {
-        let (desk, extensions) = (context.desk.as_ref()?, context.extensions.as_ref()?);
-        let texts = Self { desk, extensions };
+        let (ui_state, extensions) = (context.ui_state.as_ref()?, context.extensions.as_ref()?);
+        let texts = Self { ui_state, extensions };
         TextType::ALL.iter().any(|of| texts.changes(*of)).then_some(texts)
     }
 
@@ -122,23 +122,23 @@ impl<'a> Texts<'a> {
             return text.to_owned();
         }
         let key = format!("{}\0{text}", of.as_str());
-        if let Some(known) = self.desk.shown_text(&key) {
+        if let Some(known) = self.ui_state.shown_text(&key) {
             return known;
         }
-        if self.desk.pauses_drawing(SystemClock.now()) {
+        if self.ui_state.pauses_drawing(SystemClock.now()) {
             return text.to_owned();
         }
         match tokio::time::timeout(LIMIT, self.extensions.shown_text(of, text, columns())).await {
             Ok(Ok(shown)) => {
-                self.desk.keep_text(&key, &shown);
+                self.ui_state.keep_text(&key, &shown);
                 shown
             }
             Ok(Err(failure)) => {
-                self.desk.failed_on_screen("a text", &failure);
+                self.ui_state.failed_on_screen("a text", &failure);
                 text.to_owned()
             }
             Err(_) => {
-                self.desk.pause_drawing(SystemClock.now() + PAUSE);
+                self.ui_state.pause_drawing(SystemClock.now() + PAUSE);
                 text.to_owned()
             }
         }

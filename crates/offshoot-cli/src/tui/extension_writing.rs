@@ -7,7 +7,7 @@ use offshoot_tui::app::extension::{Completing, ComponentId, ExtensionMsg, Foreig
 use offshoot_tui::editor::Choice;
 use serde_json::{Value, json};
 
-use super::extension_front::ExtensionDesk;
+use super::extension_front::ExtensionUiState;
 
 /// More completions are not shown, and longer texts are cut.
 const MAX_CHOICES: usize = 500;
@@ -16,7 +16,7 @@ const MAX_TEXT: usize = 1 << 10;
 /// The extensions, and the front end that shows what they do.
 #[derive(Clone)]
 pub(super) struct Writing {
-    pub(super) desk: Arc<ExtensionDesk>,
+    pub(super) ui_state: Arc<ExtensionUiState>,
     pub(super) extensions: Arc<ExtensionSet>,
 }
 
@@ -25,13 +25,13 @@ impl Writing {
     pub(super) async fn set_text(self, component: ComponentId, text: String, after: usize) {
         let what = json!({"kind": "editor.setText", "component": component, "text": text, "after": after});
         if let Err(failure) = self.extensions.on_screen(what).await {
-            self.desk.failed_on_screen("the editor's text", &failure);
+            self.ui_state.failed_on_screen("the editor's text", &failure);
         }
     }
 
     /// The editor of an extension has lost its place. It may hang, so nothing is waited for.
     pub(super) async fn leave(self, component: ComponentId) {
-        self.desk.leave_editor(component);
+        self.ui_state.leave_editor(component);
         drop(self.extensions.on_screen(json!({"kind": "editor.leave", "component": component})).await);
     }
 
@@ -41,17 +41,17 @@ impl Writing {
             Ok(answer) if answer["consume"] == true => HeardKey::Consumed,
             Ok(answer) => answer["data"].as_str().map_or(HeardKey::AsItWas, |data| HeardKey::Changed(data.to_owned())),
             Err(failure) => {
-                self.desk.failed_on_screen("a key", failure);
+                self.ui_state.failed_on_screen("a key", failure);
                 HeardKey::AsItWas
             }
         };
-        self.desk.send(ExtensionMsg::Heard(id, heard));
+        self.ui_state.send(ExtensionMsg::Heard(id, heard));
     }
 
     /// Asks about a text, and no more about the one before.
     pub(super) fn suggest_instead(self, text: Completing, own: Option<(String, Vec<Choice>)>, is_forced: bool) {
-        let desk = Arc::clone(&self.desk);
-        desk.completes(tokio::spawn(self.suggest(text, own, is_forced)).abort_handle());
+        let ui_state = Arc::clone(&self.ui_state);
+        ui_state.completes(tokio::spawn(self.suggest(text, own, is_forced)).abort_handle());
     }
 
     async fn suggest(self, text: Completing, own: Option<(String, Vec<Choice>)>, is_forced: bool) {
@@ -64,11 +64,11 @@ impl Writing {
         let found = match self.extensions.on_screen(what).await {
             Ok(found) => suggestions(&found, own.as_ref()),
             Err(failure) => {
-                self.desk.failed_on_screen("a completion", &failure);
+                self.ui_state.failed_on_screen("a completion", &failure);
                 None
             }
         };
-        self.desk.send(ExtensionMsg::Suggested(text.id, found));
+        self.ui_state.send(ExtensionMsg::Suggested(text.id, found));
     }
 
     pub(super) async fn apply(self, text: Completing, item: Value, prefix: String) {
@@ -77,10 +77,10 @@ impl Writing {
         match self.extensions.on_screen(what).await {
             Ok(applied) => {
                 if let Some((written, cursor)) = written(&applied) {
-                    self.desk.send(ExtensionMsg::Applied(text.id, written, cursor));
+                    self.ui_state.send(ExtensionMsg::Applied(text.id, written, cursor));
                 }
             }
-            Err(failure) => self.desk.failed_on_screen("a completion", &failure),
+            Err(failure) => self.ui_state.failed_on_screen("a completion", &failure),
         }
     }
 }

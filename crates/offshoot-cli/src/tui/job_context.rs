@@ -13,7 +13,7 @@ use offshoot_settings::Settings;
 use offshoot_tui::app::msg::Msg;
 
 use super::drafts::DraftWriter;
-use super::extension_front::ExtensionDesk;
+use super::extension_front::ExtensionUiState;
 use super::one_thread::OneThread;
 use super::session_list::SessionListWorker;
 use crate::agent::Args;
@@ -37,9 +37,9 @@ pub(super) struct JobContext {
     pub(super) forecasts: OneThread,
     pub(super) extensions: Option<Arc<ExtensionSet>>,
     /// Where the extensions show and ask.
-    pub(super) desk: Option<Arc<ExtensionDesk>>,
+    pub(super) ui_state: Option<Arc<ExtensionUiState>>,
     /// The same for the loop of the front end, once there is one.
-    pub(super) lender: Arc<OnceLock<Arc<ExtensionDesk>>>,
+    pub(super) lender: Arc<OnceLock<Arc<ExtensionUiState>>>,
 }
 
 impl JobContext {

@@ -12,10 +12,10 @@ use offshoot_tui::app::run::{Inbox, Program, run};
 use offshoot_tui::overlay::sessions::{Sessions, Setting};
 
 use super::hangup;
+use super::preferences::preferences;
 use super::session_list::{SessionListWorker, surroundings};
 use super::signals::Signals;
 use super::stop::stop;
-use super::wishes::wishes;
 use crate::agent::Args;
 use crate::app::App;
 use crate::error::{CommandError, Result};
@@ -30,8 +30,8 @@ pub(super) fn session(app: &App, args: &Args) -> Result<Option<(PathBuf, Signals
     // The front end may have ended.
     let session_list = SessionListWorker::start(&app, move |answer| drop(told.send(Msg::Sessions(answer))))?;
     let files = app.settings_files(&app.environment.cwd);
-    let wishes = wishes(&app, args, &files, &app.cwd())?;
-    let mut sessions = Sessions::new(Setting { keymap: wishes.keymap.clone(), ..surroundings(&app) });
+    let preferences = preferences(&app, args, &files, &app.cwd())?;
+    let mut sessions = Sessions::new(Setting { keymap: preferences.keymap.clone(), ..surroundings(&app) });
     sessions.requests().into_iter().for_each(|request| session_list.take(request));
     let signals = Signals::listen()?;
     signals.connect(sender.clone());
@@ -40,7 +40,7 @@ pub(super) fn session(app: &App, args: &Args) -> Result<Option<(PathBuf, Signals
     watch.start(sender.clone(), signals.ending())?;
     let inbox = Inbox { sender, receiver };
     let mut picker = Picker { app: &app, session_list };
-    let ran = run(Model::choosing(wishes, sessions), &inbox, &mut picker, crate::ui::terminal);
+    let ran = run(Model::choosing(preferences, sessions), &inbox, &mut picker, crate::ui::terminal);
     signals.disconnect(&inbox.receiver);
     let model = ran.map_err(|error| CommandError::io("use the terminal", &error))?;
     Ok(model.chosen.map(|chosen| (chosen, signals)))

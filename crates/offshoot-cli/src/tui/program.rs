@@ -17,7 +17,7 @@ use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 
 use super::drafts::DraftWriter;
 use super::ending::EndNotice;
-use super::extension_front::ExtensionDesk;
+use super::extension_front::ExtensionUiState;
 use super::hangup::HangupNotice;
 use super::job_context::JobContext;
 use super::lending::{Borrowed, lend, run};
@@ -32,7 +32,7 @@ const MAX_WRITTEN: u64 = 64 << 20;
 pub(super) struct Program {
     app: App,
     drafts: DraftWriter,
-    lender: Arc<OnceLock<Arc<ExtensionDesk>>>,
+    lender: Arc<OnceLock<Arc<ExtensionUiState>>>,
     ending: EndNotice,
     /// `None` once the program ends.
     tasks: Option<UnboundedSender<ProgramTask>>,
@@ -118,7 +118,7 @@ impl offshoot_tui::app::run::Program for Program {
     }
 
     fn lend(&mut self, wish: u64, group: u32) -> io::Result<()> {
-        let Some(desk) = self.lender.get() else { return Ok(()) };
-        lend(group, &self.ending, || desk.lends(wish))
+        let Some(ui_state) = self.lender.get() else { return Ok(()) };
+        lend(group, &self.ending, || ui_state.lends(wish))
     }
 }

@@ -13,14 +13,14 @@ use offshoot_session::transcript::Level;
 use offshoot_settings::Settings;
 use offshoot_tui::app::cmd::TrustAnswer;
 use offshoot_tui::app::extension::ExtensionMsg;
-use offshoot_tui::app::model::Wishes;
+use offshoot_tui::app::model::Preferences;
 use offshoot_tui::app::msg::{Msg, Reloaded};
 use offshoot_tui::editor::Choice;
 
 use super::actions::read;
 use super::choices;
 use super::job_context::{JobContext, blocking};
-use super::wishes::wishes;
+use super::preferences::preferences;
 use crate::agent::{self, UserRules};
 use crate::app::App;
 use crate::config::trust_file::{TrustFile, real};
@@ -37,9 +37,9 @@ pub(super) async fn reload(context: &JobContext, agent: &AgentSession) -> Result
         let files = app.settings_files(&app.folder_of(session));
         let approver = Approver::FrontEnd(Arc::new(UserRules(files.clone())));
         let setup = agent::setup(&app, &args, session, approver)?;
-        Ok((setup, wishes(&app, &args, &files, session.cwd().unwrap_or_default())?))
+        Ok((setup, preferences(&app, &args, &files, session.cwd().unwrap_or_default())?))
     });
-    let (setup, wishes) = read.await?;
+    let (setup, preferences) = read.await?;
     let resources = setup.resources.clone();
     agent
         .ask(Command::Reload(ReloadedSetup(Arc::new(setup))))
@@ -50,7 +50,7 @@ pub(super) async fn reload(context: &JobContext, agent: &AgentSession) -> Result
     }
     // With those that extensions add.
     let resources = agent.standing().await.map_or(resources, |standing| standing.resources);
-    let Wishes { keymap, themes, settings, .. } = wishes;
+    let Preferences { keymap, themes, settings, .. } = preferences;
     let called = called(context, &resources, &settings);
     context.tell(Msg::Reloaded(Box::new(Reloaded { keymap, themes, settings, called })));
     let warnings = std::mem::take(&mut *warnings.lock().unwrap_or_else(PoisonError::into_inner));
@@ -85,9 +85,9 @@ pub(super) async fn follow_folder(context: &JobContext, agent: &AgentSession) ->
         let files = app.settings_files(&app.folder_of(session));
         let approver = Approver::FrontEnd(Arc::new(UserRules(files.clone())));
         let resources = agent::setup(&app, &args, session, approver)?.resources;
-        Ok((resources, wishes(&app, &args, &files, session.cwd().unwrap_or_default())?))
+        Ok((resources, preferences(&app, &args, &files, session.cwd().unwrap_or_default())?))
     });
-    let (resources, Wishes { keymap, themes, settings, .. }) = read.await?;
+    let (resources, Preferences { keymap, themes, settings, .. }) = read.await?;
     let called = called(context, &resources, &settings);
     context.tell(Msg::Reloaded(Box::new(Reloaded { keymap, themes, settings, called })));
     Ok(())

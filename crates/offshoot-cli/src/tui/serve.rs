@@ -22,7 +22,7 @@ use tokio::runtime::Handle;
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::sync::watch;
 
-use super::extension_front::{ExtensionDesk, TuiFront};
+use super::extension_front::{ExtensionUiState, TuiFront};
 use super::extension_themes::ThemeShelf;
 use super::hangup::HangupNotice;
 use super::job_context::{JobContext, ask};
@@ -158,11 +158,11 @@ fn extend(context: &mut JobContext, session: &Session, setup: &mut Setup) -> Set
     let (ui, warnings) = context.app.ui.collecting();
     let app = App { ui, ..context.app.clone() };
     let themes = ThemeShelf::new(&context.app, &context.args, context.app.folder_of(session));
-    let desk = ExtensionDesk::new(context.news.clone(), Handle::current(), themes);
-    context.desk = Some(desk.clone());
+    let ui_state = ExtensionUiState::new(context.news.clone(), Handle::current(), themes);
+    context.ui_state = Some(ui_state.clone());
     // There is one session of extensions for all of the program.
-    drop(context.lender.set(desk.clone()));
-    let front = Arc::new(TuiFront(desk));
+    drop(context.lender.set(ui_state.clone()));
+    let front = Arc::new(TuiFront(ui_state));
     match agent::extend(&app, &context.args, session, setup, front) {
         Ok(extensions) => context.extensions = extensions,
         Err(error) => context.notice(Level::Error, error.with_hints_on_one_line()),
@@ -218,7 +218,7 @@ async fn follow(context: &JobContext, agent: &AgentSession, folder: &mut PathBuf
     if std::mem::replace(folder, now.clone()) == now {
         return;
     }
-    context.desk.iter().for_each(|desk| desk.follow(now.clone()));
+    context.ui_state.iter().for_each(|ui_state| ui_state.follow(now.clone()));
     if let Err(error) = reload::follow_folder(context, agent).await {
         context.notice(Level::Error, error.with_hints_on_one_line());
     }
@@ -231,7 +231,7 @@ async fn act(context: JobContext, agent: AgentSession, task: ProgramTask) {
             ask(&context, &agent, *command).await;
             return;
         }
-        ProgramTask::Look => return session_facts::look(&context, &agent).await,
+        ProgramTask::ReadSessionFacts => return session_facts::look(&context, &agent).await,
         ProgramTask::Snapshot(purpose) => return snapshots::snapshot(&context, &agent, purpose).await,
         ProgramTask::Branches => return branch_list::send(&context, &agent).await,
         ProgramTask::Describe => return session_facts::describe(&context, &agent).await,

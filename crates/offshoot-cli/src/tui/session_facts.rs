@@ -17,7 +17,7 @@ use offshoot_session::stats;
 use offshoot_session::text::{counted, dollars, grouped};
 use offshoot_session::transcript::{Item, Level, ToolResult};
 use offshoot_session::tree::NodeIx;
-use offshoot_tui::app::msg::{Diverged, GROWN, Looked, ModelAccess, Msg, Opened, Persistence};
+use offshoot_tui::app::msg::{Diverged, GROWN, ModelAccess, Msg, Opened, Persistence, SessionFacts};
 use offshoot_tui::conversation::ConversationBlock;
 use offshoot_tui::markdown::plain;
 use offshoot_tui::transcript::PathLength;
@@ -75,14 +75,14 @@ pub(super) async fn open(context: &JobContext, agent: &AgentSession, reason: &'s
 }
 
 /// What the rows at the start name.
-async fn start(context: &JobContext, agent: &AgentSession) -> Option<Box<Looked>> {
+async fn start(context: &JobContext, agent: &AgentSession) -> Option<Box<SessionFacts>> {
     let standing = agent.standing().await.ok()?;
     let app = context.app.clone();
     let cwd = agent.read(move |session| app.environment.short(session.cwd().unwrap_or_default())).await.ok()?;
     let access = access(context, &standing.model).await;
     let git_branch = git_branch::find(context, agent).await;
     let (model, thinking) = (Some(standing.model), Some(standing.thinking));
-    Some(Box::new(Looked { cwd, git_branch, model, thinking, access, ..Looked::default() }))
+    Some(Box::new(SessionFacts { cwd, git_branch, model, thinking, access, ..SessionFacts::default() }))
 }
 
 fn opened(
@@ -175,7 +175,7 @@ pub(super) async fn look(context: &JobContext, agent: &AgentSession) {
     let access = access(context, &standing.model).await;
     let git_branch = git_branch::find(context, agent).await;
     match agent.read(move |session| seen(&app, session, &standing)).await {
-        Ok(Ok(looked)) => context.tell(Msg::Looked(Box::new(Looked { access, git_branch, ..looked }))),
+        Ok(Ok(facts)) => context.tell(Msg::SessionFacts(Box::new(SessionFacts { access, git_branch, ..facts }))),
         Ok(Err(error)) => context.notice(Level::Error, format!("the session cannot be looked at: {error}")),
         // The agent has ended.
         Err(_) => {}
@@ -251,12 +251,12 @@ fn waiting(file: &std::path::Path) -> String {
     )
 }
 
-fn seen(app: &App, session: &Session, standing: &Standing) -> Result<Looked, Error> {
+fn seen(app: &App, session: &Session, standing: &Standing) -> Result<SessionFacts, Error> {
     let overview = stats::overview(session, session.leaf())?;
     let branch = overview.label.unwrap_or_else(|| plain(&overview.last_words, NAMED));
     let is_spilled = session.spilled_ids().is_ok_and(|ids| !ids.is_empty());
     let file = session.file();
-    Ok(Looked {
+    Ok(SessionFacts {
         id: session.id().to_owned(),
         file: file.map(|file| app.environment.short(&file.display().to_string())),
         path: file.map(real_path_or_same),
@@ -296,18 +296,18 @@ pub(super) async fn describe(context: &JobContext, agent: &AgentSession) {
     let Ok(standing) = agent.standing().await else { return };
     let app = context.app.clone();
     let about = agent.read(move |session| seen(&app, session, &standing)).await;
-    let (looked, stats) = match (about, agent.stats().await) {
-        (Ok(Ok(looked)), Ok(stats)) => (looked, stats),
+    let (facts, stats) = match (about, agent.stats().await) {
+        (Ok(Ok(facts)), Ok(stats)) => (facts, stats),
         (Ok(Err(error)), _) => return context.notice(Level::Error, format!("the session cannot be read: {error}")),
         (Err(error), _) | (_, Err(error)) => return context.notice(Level::Error, error.to_string()),
     };
     let row = |name: &str, value: String| format!("{name:<12}{value}");
     let usage = &stats.usage;
     let lines = vec![
-        row("Name", looked.name.unwrap_or_else(|| "none: /name gives one".to_owned())),
-        row("Id", looked.id),
-        row("File", looked.file.unwrap_or_else(|| "none: the session is only in memory".to_owned())),
-        row("Folder", looked.cwd),
+        row("Name", facts.name.unwrap_or_else(|| "none: /name gives one".to_owned())),
+        row("Id", facts.id),
+        row("File", facts.file.unwrap_or_else(|| "none: the session is only in memory".to_owned())),
+        row("Folder", facts.cwd),
         String::new(),
         row(
             "Messages",
@@ -317,7 +317,7 @@ pub(super) async fn describe(context: &JobContext, agent: &AgentSession) {
             "Tools",
             [counted(stats.tool_calls, "call", "calls"), counted(stats.tool_results, "result", "results")].join(", "),
         ),
-        row("Branches", looked.branches.to_string()),
+        row("Branches", facts.branches.to_string()),
         row(
             "Tokens",
             format!(

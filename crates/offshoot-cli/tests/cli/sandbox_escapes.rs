@@ -14,7 +14,7 @@ use std::process::{Child, Command, Stdio};
 use nix::libc;
 use nix::sys::signal::{self, Signal};
 use nix::unistd::Pid;
-use offshoot_agent::sandbox::{Helper, Layers, NestedRepositories, SandboxMode, SandboxPolicy, SandboxWishes};
+use offshoot_agent::sandbox::{Helper, Layers, NestedRepositories, SandboxMode, SandboxOptions, SandboxPolicy};
 use portable_pty::{MasterPty, PtySize, native_pty_system};
 
 use crate::crashes::say;
@@ -27,8 +27,8 @@ const NAMESPACES: Layers = Layers { landlock: false, ..ALL };
 
 /// The policy of commands in this folder.
 pub(crate) fn policy(mode: SandboxMode, cwd: &Path, temporary: &Path) -> SandboxPolicy {
-    let wishes = SandboxWishes { mode, ..SandboxWishes::default() };
-    let mut policy = SandboxPolicy::new(&wishes, cwd, temporary);
+    let options = SandboxOptions { mode, ..SandboxOptions::default() };
+    let mut policy = SandboxPolicy::new(&options, cwd, temporary);
     NestedRepositories::find(&policy).protect(&mut policy);
     policy
 }

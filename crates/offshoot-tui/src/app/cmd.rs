@@ -65,8 +65,8 @@ pub enum ScreenTask {
 pub enum ProgramTask {
     /// Send a command to the agent; answered with [`super::msg::Msg::Answered`].
     Ask(Box<Command>),
-    /// Read the state of the open session; answered with [`super::msg::Msg::Looked`].
-    Look,
+    /// Read the state of the open session; answered with [`super::msg::Msg::SessionFacts`].
+    ReadSessionFacts,
     /// Read a snapshot of the open session for an overlay; answered with [`super::msg::Msg::Snapshot`].
     Snapshot(Purpose),
     /// Handle a request of the session selector; answered with [`super::msg::Msg::Sessions`].

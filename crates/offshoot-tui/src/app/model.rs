@@ -11,7 +11,7 @@ use ratatui::layout::Size;
 
 use super::extension::{AskedQuestion, Extensions, OpenComponent};
 use super::live::Live;
-use super::msg::Looked;
+use super::msg::SessionFacts;
 use super::page::Page;
 use super::pager::Pager;
 use crate::conversation::Conversation;
@@ -40,7 +40,7 @@ const STILL_STEP: u64 = 500;
 
 /// The user's settings and the terminal's features, as far as the front end uses them.
 #[derive(Debug, Clone)]
-pub struct Wishes {
+pub struct Preferences {
     pub theme: Theme,
     pub themes: Themes,
     pub background: Background,
@@ -58,7 +58,7 @@ pub struct Wishes {
     pub zone: jiff::tz::TimeZone,
 }
 
-impl Default for Wishes {
+impl Default for Preferences {
     fn default() -> Self {
         Self {
             theme: Theme::default(),
@@ -77,7 +77,7 @@ impl Default for Wishes {
     }
 }
 
-impl Wishes {
+impl Preferences {
     /// The theme for the terminal's background and colour depth.
     #[must_use]
     pub fn theme_for_terminal(&self) -> Theme {
@@ -110,16 +110,16 @@ pub struct Model {
     pub size: Size,
     /// The size of a terminal cell in pixels.
     pub cell: CellSize,
-    pub wishes: Wishes,
+    pub preferences: Preferences,
     pub editor: Editor,
     pub conversation: Conversation,
     pub live: Live,
     pub overlay: Option<Overlay>,
-    pub looked: Looked,
+    pub facts: SessionFacts,
     /// Whether the user wants to go to newer work on another branch, and it is not known yet whether there is any.
     pub goes_to_diverged: bool,
     /// What the rows at the start name, once it is known.
-    pub start: Option<Box<Looked>>,
+    pub start: Option<Box<SessionFacts>>,
     /// The ids and names of the sessions that were opened, the latest last.
     pub visited: Vec<(String, Option<String>)>,
     /// Until when another resize of the terminal is expected.
@@ -194,22 +194,22 @@ pub enum QuestionStage {
 impl Model {
     /// A front end with these settings, and with a draft in the editor.
     #[must_use]
-    pub fn new(wishes: Wishes, mut editor: Editor, draft: &str) -> Self {
+    pub fn new(preferences: Preferences, mut editor: Editor, draft: &str) -> Self {
         if !draft.is_empty() {
             editor.replace(draft);
         }
-        let folds = (!wishes.settings.hide_thinking, false);
-        let mut model = Self { wishes, editor, folds, ..Self::default() };
+        let folds = (!preferences.settings.hide_thinking, false);
+        let mut model = Self { preferences, editor, folds, ..Self::default() };
         model.apply_settings();
         model
     }
 
     /// Applies the settings to the editor and to the look of the conversation.
     pub fn apply_settings(&mut self) {
-        let settings = &self.wishes.settings;
+        let settings = &self.preferences.settings;
         self.editor.set_completion_rows(settings.completion_rows);
         self.editor.set_padding(settings.editor_padding);
-        self.wishes.habits.is_flush = !settings.indents_answers;
+        self.preferences.habits.is_flush = !settings.indents_answers;
     }
 
     /// Whether a turn, a command or another job is running.
@@ -240,14 +240,14 @@ impl Model {
             Some(overlay) => !overlay.is_full(),
             None => self.editor.is_completing(),
         };
-        is_open && self.wishes.rewraps && self.wishes.is_moving()
+        is_open && self.preferences.rewraps && self.preferences.is_moving()
     }
 
     /// The milliseconds until the rows change without a message; `None` if they do not change.
     #[must_use]
     pub fn next_look(&self) -> Option<u64> {
         let counts_down = matches!(&self.overlay, Some(Overlay::Dialog(dialog, _)) if dialog.counts_down());
-        let usual = if self.is_under_way() && self.wishes.is_moving() {
+        let usual = if self.is_under_way() && self.preferences.is_moving() {
             Some(SPINNER_STEP.cast_unsigned())
         } else {
             (self.is_under_way() || self.is_resizing() || counts_down).then_some(STILL_STEP)
@@ -274,21 +274,21 @@ impl Model {
 
     /// A front end that ends when a session is chosen, or when the choice is cancelled.
     #[must_use]
-    pub fn choosing(wishes: Wishes, sessions: Sessions) -> Self {
+    pub fn choosing(preferences: Preferences, sessions: Sessions) -> Self {
         let overlay = Some(Overlay::Sessions(Box::new(sessions)));
-        Self { overlay, is_choosing: true, ..Self::new(wishes, Editor::default(), "") }
+        Self { overlay, is_choosing: true, ..Self::new(preferences, Editor::default(), "") }
     }
 
     /// Computes the picture size after a change of the terminal or of the settings.
     pub fn measure(&mut self) {
-        let settings = &self.wishes.settings;
-        let shows = self.wishes.protocol().is_some() && settings.show_images;
+        let settings = &self.preferences.settings;
+        let shows = self.preferences.protocol().is_some() && settings.show_images;
         // A picture is drawn when its last row is printed. Its first row must still be on the screen then.
         let most = Size::new(settings.image_columns, self.size.height.saturating_sub(4));
         let new = shows.then_some(PictureSize { cell: self.cell, most });
-        let is_other = std::mem::replace(&mut self.wishes.habits.picture_size, new) != new;
+        let is_other = std::mem::replace(&mut self.preferences.habits.picture_size, new) != new;
         if is_other && let Some(Overlay::Transcript(pager)) = &mut self.overlay {
-            pager.set_habits(self.wishes.habits.clone());
+            pager.set_habits(self.preferences.habits.clone());
         }
     }
 

@@ -68,7 +68,7 @@ pub enum Msg {
     /// The session of a file is opened where the user chooses.
     SessionFolder(PathBuf, FolderRefusal),
     Answered(Box<Command>, Result<Reply, AgentError>),
-    Looked(Box<Looked>),
+    SessionFacts(Box<SessionFacts>),
     Opened(Opened),
     Snapshot(Purpose, Snapshot, Option<NodeIx>),
     Sessions(Answer),
@@ -129,7 +129,7 @@ pub struct Opened {
     /// Names the wait for extensions, which draw some of the blocks.
     pub held: Option<u64>,
     /// What the rows at the start name: folder, git branch, model and thinking level. At the start only.
-    pub start: Option<Box<Looked>>,
+    pub start: Option<Box<SessionFacts>>,
 }
 
 /// Whether more of a list may follow.
@@ -175,7 +175,7 @@ pub enum ModelAccess {
 
 /// The state of the open session and of its model.
 #[derive(Debug, Clone, Default)]
-pub struct Looked {
+pub struct SessionFacts {
     pub id: String,
     pub file: Option<String>,
     /// The canonical path of the file.

@@ -62,7 +62,7 @@ pub fn run(
     let guard = tty::Guard::enter(open)?;
     let (woken, wake) = io::pipe()?;
     let mut source = source::Source::open(woken)?;
-    if model.wishes.minds_background() {
+    if model.preferences.minds_background() {
         // The answer comes before that to the cursor query, which every terminal answers. So a missing answer costs no
         // time.
         guard.send(tty::AskBackground)?;
@@ -74,7 +74,7 @@ pub fn run(
     update(&mut model, Msg::Now(program.now()));
     expect_resizes(&mut model);
     begin(&mut model, inbox, &mut source)?;
-    let mut screen = Screen::new(open(), size, cursor.unwrap_or(tty::lowest(size)), model.wishes.rewraps)?;
+    let mut screen = Screen::new(open(), size, cursor.unwrap_or(tty::lowest(size)), model.preferences.rewraps)?;
     let keys = input::Keys::start(inbox.sender.clone(), source, wake)?;
     let mut hands = Hands {
         screen: &mut screen,
@@ -212,7 +212,7 @@ impl Hands<'_> {
     }
 
     fn draw(&mut self, model: &mut Model) -> io::Result<()> {
-        self.tell_work(model.wishes.settings.shows_progress && model.is_working)?;
+        self.tell_work(model.preferences.settings.shows_progress && model.is_working)?;
         if model.is_covered() || self.lends_screen(model) {
             if !std::mem::replace(&mut self.is_covered, true) && std::mem::take(&mut self.is_resized) {
                 self.resize(model)?;
@@ -223,7 +223,8 @@ impl Hands<'_> {
         }
         self.uncover(model)?;
         let mut laid = view::print(model);
-        let insets = self.pictures.insets(&mut laid, &model.wishes.theme, (model.wishes.protocol(), model.cell));
+        let insets =
+            self.pictures.insets(&mut laid, &model.preferences.theme, (model.preferences.protocol(), model.cell));
         self.screen.print(&laid.lines, &insets);
         if self.screen.draw(&view::bottom(model).draw(model))? {
             self.drawn_at = self.program.now();
@@ -284,7 +285,7 @@ impl Hands<'_> {
     fn draw_full(&mut self, model: &mut Model) -> io::Result<()> {
         view::prepare_full(model);
         let mut shown = Vec::new();
-        if let (Some(Overlay::Transcript(pager)), Some(protocol)) = (&model.overlay, model.wishes.protocol()) {
+        if let (Some(Overlay::Transcript(pager)), Some(protocol)) = (&model.overlay, model.preferences.protocol()) {
             for (place, picture) in pager.pictures(model.size) {
                 let how = (protocol, (place.width, place.height), model.cell);
                 shown.extend(self.pictures.sequence(&picture, how).map(|sequence| (place, sequence)));
@@ -304,7 +305,7 @@ impl Hands<'_> {
             return Ok(());
         }
         if !self.shown.is_empty() {
-            self.screen.put_sequence(model.wishes.protocol().map_or("", image::forget))?;
+            self.screen.put_sequence(model.preferences.protocol().map_or("", image::forget))?;
             self.screen.clear_full()?;
         }
         self.shown = new;
@@ -380,7 +381,7 @@ impl Hands<'_> {
     }
 
     fn edit(&mut self, model: &mut Model, text: &str) -> io::Result<()> {
-        let editor = model.wishes.settings.external_editor.clone();
+        let editor = model.preferences.settings.external_editor.clone();
         match self.aside(model, |program| program.edit(text, editor.as_deref()))? {
             Ok(written) => {
                 for cmd in update(model, Msg::Written(written)) {

@@ -22,8 +22,8 @@ use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use ratatui::layout::{Position, Rect, Size};
 use ratatui::style::{Color, Modifier};
 
-use super::model::{Model, Overlay, Wishes};
-use super::msg::{Looked, Msg, Opened};
+use super::model::{Model, Overlay, Preferences};
+use super::msg::{Msg, Opened, SessionFacts};
 use super::screen::Screen;
 use super::update::update;
 use super::view;
@@ -46,17 +46,18 @@ fn model(theme: &Theme, (columns, rows): (u16, u16)) -> Model {
         thinking_key: "ctrl+t".to_owned(),
         ..Habits::default()
     };
-    let wishes = Wishes { theme: theme.clone(), habits, home: Some("/home/me".to_owned()), ..Wishes::default() };
-    let mut model = Model::new(wishes, Editor::default(), "");
+    let preferences =
+        Preferences { theme: theme.clone(), habits, home: Some("/home/me".to_owned()), ..Preferences::default() };
+    let mut model = Model::new(preferences, Editor::default(), "");
     model.folds = (false, false);
     update(&mut model, Msg::Resized(Size::new(columns, rows)));
-    let looked = Looked {
+    let facts = SessionFacts {
         model: Some(Arc::new(language_model("m1", "test"))),
         thinking: Some(ThinkingLevel::Medium),
         cwd: "~/work".to_owned(),
-        ..Looked::default()
+        ..SessionFacts::default()
     };
-    update(&mut model, Msg::Looked(Box::new(looked)));
+    update(&mut model, Msg::SessionFacts(Box::new(facts)));
     model
 }
 

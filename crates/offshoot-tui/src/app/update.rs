@@ -105,8 +105,8 @@ fn apply(model: &mut Model, msg: Msg) -> Vec<Cmd> {
         Msg::Trust(standing, answers) => overlay::trust(model, &standing, answers),
         Msg::Patches(first, second, patches) => overlay::patches(model, [&first, &second], patches),
         Msg::Answered(command, result) => agent::answered(model, &command, result),
-        Msg::Looked(looked) => {
-            opened::looked(model, *looked);
+        Msg::SessionFacts(facts) => {
+            opened::take_facts(model, *facts);
             model.extensions.invalidate_all();
             if std::mem::take(&mut model.goes_to_diverged) { commands::go_to_diverged(model) } else { Vec::new() }
         }

@@ -16,7 +16,7 @@ pub use approval::question_rows;
 pub use reader::folded_block;
 
 use super::live::Live;
-use super::model::{Model, Overlay, Wishes};
+use super::model::{Model, Overlay, Preferences};
 use super::screen::{RegionCursor, RegionRows};
 use crate::message::{Folds, RenderedRows, RowRenderer};
 use crate::text::draw;
@@ -43,7 +43,7 @@ pub struct Bottom {
 pub fn print(model: &mut Model) -> RenderedRows {
     let mut laid = RenderedRows { lines: start::finished(model), ..RenderedRows::default() };
     laid.lines.extend(extension::header(model));
-    let (look, folds) = look(&model.wishes, model.size, model.folds);
+    let (look, folds) = look(&model.preferences, model.size, model.folds);
     laid.append(model.live.print(&model.conversation, &look, folds));
     model.conversation.forget(model.live.next());
     laid
@@ -51,12 +51,12 @@ pub fn print(model: &mut Model) -> RenderedRows {
 
 /// The rows of the conversation that would still have changed. The terminal keeps them at the end of the program.
 pub fn rest(model: &mut Model) -> Vec<Line<'static>> {
-    let (look, folds) = look(&model.wishes, model.size, model.folds);
+    let (look, folds) = look(&model.preferences, model.size, model.folds);
     model.live.rows(&model.conversation, &look, folds, usize::MAX)
 }
 
-fn look(wishes: &Wishes, size: Size, (thinking, tools): (bool, bool)) -> (RowRenderer<'_>, Folds<'static>) {
-    let look = RowRenderer { theme: &wishes.theme, width: usize::from(size.width), habits: &wishes.habits };
+fn look(preferences: &Preferences, size: Size, (thinking, tools): (bool, bool)) -> (RowRenderer<'_>, Folds<'static>) {
+    let look = RowRenderer { theme: &preferences.theme, width: usize::from(size.width), habits: &preferences.habits };
     (look, Folds { thinking, tools, other: &[] })
 }
 
@@ -67,7 +67,7 @@ pub fn bottom(model: &mut Model) -> Bottom {
     let under = extension::widgets(model, true);
     let below = u16::try_from(status.len() + under.len()).unwrap_or(1);
     let middle = middle(model, below);
-    let (look, folds) = look(&model.wishes, size, model.folds);
+    let (look, folds) = look(&model.preferences, size, model.folds);
     let mut live = model.live.rows(&model.conversation, &look, folds, usize::from(size.height));
     let head = live.len();
     live.extend(awaited::lines(model));
@@ -149,7 +149,7 @@ impl Bottom {
         let area = Rect::new(0, 0, model.size.width, self.height().min(model.size.height.max(1)));
         let mut buffer = Buffer::empty(area);
         let mut cursor = None;
-        let theme = &model.wishes.theme;
+        let theme = &model.preferences.theme;
         let live = u16::try_from(self.live.len()).unwrap_or(u16::MAX).min(area.height);
         for (line, row) in self.live.iter().zip(area.rows()) {
             draw(line, row, &mut buffer);
@@ -163,7 +163,7 @@ impl Bottom {
                 cursor = extension::view(model, *open, middle, &mut buffer);
             }
             Some(Overlay::Dialog(dialog, _)) => {
-                dialog.view(&model.wishes.keymap, theme, (middle, model.now), &mut buffer);
+                dialog.view(&model.preferences.keymap, theme, (middle, model.now), &mut buffer);
                 cursor = dialog.cursor(theme, middle, model.now);
             }
             _ => cursor = self::editor(model, middle, &mut buffer),
@@ -181,7 +181,7 @@ fn editor(model: &Model, middle: Rect, buf: &mut Buffer) -> Option<Position> {
         return extension::editor_view(model, editor, middle, buf);
     }
     let title = awaited::title(model);
-    model.editor.view_titled(&model.wishes.theme, (middle, title.as_ref()), buf);
+    model.editor.view_titled(&model.preferences.theme, (middle, title.as_ref()), buf);
     let cursor = model.editor.cursor(middle)?;
     let row = Rect { y: cursor.y, height: 1, ..model.editor.padded(middle) };
     if let Some(hint) = start::placeholder(model, row.width) {
@@ -193,7 +193,7 @@ fn editor(model: &Model, middle: Rect, buf: &mut Buffer) -> Option<Position> {
 /// Lays out the overlay that takes the whole screen.
 pub fn prepare_full(model: &mut Model) {
     match &mut model.overlay {
-        Some(Overlay::Transcript(pager)) => pager.lay_out(&model.conversation, &model.wishes.theme, model.size),
+        Some(Overlay::Transcript(pager)) => pager.lay_out(&model.conversation, &model.preferences.theme, model.size),
         Some(overlay) if overlay.is_full() => {}
         _ => model.extensions.beneath = Some(beneath(model)),
     }
@@ -206,7 +206,7 @@ fn beneath(model: &mut Model) -> (Buffer, Option<Position>) {
     let (drawn, cursor) = bottom.drawn(model);
     let head = u16::try_from(bottom.head).unwrap_or(u16::MAX).min(drawn.area.height);
     let live = drawn.area.height - head;
-    let (look, folds) = look(&model.wishes, model.size, model.folds);
+    let (look, folds) = look(&model.preferences, model.size, model.folds);
     let chat = Live::last_rows(&model.conversation, &look, folds, usize::from(area.height.saturating_sub(live)));
     let mut buf = Buffer::empty(area);
     for (line, row) in chat.iter().zip(area.rows()) {
@@ -237,7 +237,7 @@ pub fn full(model: &Model, frame: &mut Frame<'_>) {
 }
 
 fn overlay(model: &Model, area: Rect, buf: &mut Buffer) -> Option<Position> {
-    let (theme, keymap) = (&model.wishes.theme, &model.wishes.keymap);
+    let (theme, keymap) = (&model.preferences.theme, &model.preferences.keymap);
     match model.overlay.as_ref()? {
         Overlay::Tree(tree) => {
             tree.view(theme, (area, &awaited::progress(model)), buf);

@@ -166,7 +166,7 @@ impl Play {
 /// Any resizes between two drawings, however late the program notices.
 #[test]
 fn no_size_costs_a_row_or_doubles_one() {
-    let mut looked = 0;
+    let mut facts = 0;
     for seed in 0..12 {
         let mut numbers = Numbers(seed);
         let mut play = Play::new(true);
@@ -201,10 +201,10 @@ fn no_size_costs_a_row_or_doubles_one() {
                 let left = (count("status"), count("spinner") + count("typed"));
                 assert_eq!(left, (1, 1 + usize::from(is_under_way)), "seed {seed}, step {step}: {text}");
             }
-            looked += 1;
+            facts += 1;
         }
     }
-    assert_eq!(looked, 12 * 150);
+    assert_eq!(facts, 12 * 150);
 }
 
 /// Sizes that change while the whole screen is shown. The emulator restores the cursor to the row number that it had.

@@ -64,7 +64,7 @@ fn noticed(model: &mut Model) {
 }
 
 fn placed(model: &mut Model) {
-    let looked = Looked {
+    let facts = SessionFacts {
         tokens: 151_000,
         cost: 1.2345,
         branch: Some("the cache is wrong".to_owned()),
@@ -75,9 +75,9 @@ fn placed(model: &mut Model) {
             entry: "1a2b3c4d".to_owned(),
             message: "newer work: “seq 1 60”, 2 min ago".to_owned(),
         }),
-        ..model.looked.clone()
+        ..model.facts.clone()
     };
-    update(model, Msg::Looked(Box::new(looked)));
+    update(model, Msg::SessionFacts(Box::new(facts)));
 }
 
 fn written(model: &mut Model) {
@@ -249,7 +249,7 @@ fn the_row_of_the_work_under_way_names_what_is_awaited() {
         ("m1 is answering · 7 tokens", &|model| {
             streaming(model, "What is it?", "Let me think.", "It is one or tw");
             // Chosen for the next answer.
-            model.looked.model = Some(Arc::new(language_model("m2", "test")));
+            model.facts.model = Some(Arc::new(language_model("m2", "test")));
         }),
         ("running bash", &|model| calls(model, &["bash"])),
         ("running grep and 2 more", &|model| calls(model, &["grep", "bash", "ls"])),

@@ -152,7 +152,7 @@ fn noticed(model: &mut Model, text: &str) {
 }
 
 fn placed(model: &mut Model, text: &str) {
-    let looked = Looked {
+    let facts = SessionFacts {
         id: text.to_owned(),
         name: Some(text.to_owned()),
         cwd: text.to_owned(),
@@ -160,9 +160,9 @@ fn placed(model: &mut Model, text: &str) {
         model: Some(Arc::new(language_model(text, text))),
         diverged: Some(Diverged { entry: text.to_owned(), message: text.to_owned() }),
         git_branch: Some(text.to_owned()),
-        ..model.looked.clone()
+        ..model.facts.clone()
     };
-    update(model, Msg::Looked(Box::new(looked)));
+    update(model, Msg::SessionFacts(Box::new(facts)));
 }
 
 fn over(model: &mut Model, text: &str, purpose: Purpose) {

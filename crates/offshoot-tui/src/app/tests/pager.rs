@@ -145,9 +145,9 @@ fn read(model: &mut Model, session: &Session) {
 fn paged(model: &mut Model, rows: u16) -> String {
     let size = Size::new(COLUMNS, rows);
     let Some(Overlay::Transcript(pager)) = &mut model.overlay else { panic!("{:?}", model.overlay) };
-    pager.lay_out(&model.conversation, &model.wishes.theme, size);
+    pager.lay_out(&model.conversation, &model.preferences.theme, size);
     let mut buf = Buffer::empty(Rect::new(0, 0, COLUMNS, rows));
-    pager.view(&model.wishes.keymap, &model.wishes.theme, buf.area, &mut buf);
+    pager.view(&model.preferences.keymap, &model.preferences.theme, buf.area, &mut buf);
     let row = |y| (0..COLUMNS).map(|x| buf[(x, y)].symbol()).collect::<String>().trim_end().to_owned() + "\n";
     let text: String = (0..rows - 1).map(row).collect();
     text.trim_end().to_owned()
@@ -155,7 +155,8 @@ fn paged(model: &mut Model, rows: u16) -> String {
 
 /// The rows that the main screen prints, and the live rows below them.
 fn printed(model: &Model) -> String {
-    let look = RowRenderer { theme: &model.wishes.theme, width: COLUMNS.into(), habits: &model.wishes.habits };
+    let look =
+        RowRenderer { theme: &model.preferences.theme, width: COLUMNS.into(), habits: &model.preferences.habits };
     let mut live = Live::default();
     let mut rows = live.print(&model.conversation, &look, Folds::default()).lines;
     rows.extend(live.rows(&model.conversation, &look, Folds::default(), usize::MAX));

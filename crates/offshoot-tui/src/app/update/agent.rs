@@ -34,12 +34,12 @@ pub(super) fn event(model: &mut Model, event: &Event) -> Vec<Cmd> {
         Event::AgentSettled { .. } => {
             (model.is_working, model.is_in_run) = (false, false);
             model.retry_at = None;
-            return vec![ProgramTask::Look.into()];
+            return vec![ProgramTask::ReadSessionFacts.into()];
         }
         Event::MessageEnd { message: Message::Assistant(answer) } => {
-            model.looked.cost += answer.usage.cost.total;
+            model.facts.cost += answer.usage.cost.total;
             if !matches!(answer.stop_reason, StopReason::Aborted | StopReason::Error) && answer.usage.total_tokens > 0 {
-                model.looked.tokens = answer.usage.total_tokens;
+                model.facts.tokens = answer.usage.total_tokens;
             }
         }
         Event::QueueUpdate { steering, follow_up } => {
@@ -47,12 +47,12 @@ pub(super) fn event(model: &mut Model, event: &Event) -> Vec<Cmd> {
             model.editor.set_queue(steering.clone(), follow_up.clone());
         }
         Event::ApprovalRequest { .. } | Event::ApprovalEnd { .. } => approval::event(model, event),
-        Event::SessionInfoChanged { name } => model.looked.name.clone_from(name),
+        Event::SessionInfoChanged { name } => model.facts.name.clone_from(name),
         Event::ThinkingLevelChanged { .. }
         | Event::CompactionEnd { .. }
         | Event::EntryAppended { .. }
         | Event::Notice { .. } => {
-            return vec![ProgramTask::Look.into()];
+            return vec![ProgramTask::ReadSessionFacts.into()];
         }
         Event::AgentEnd { .. }
         | Event::TurnStart
@@ -91,7 +91,7 @@ fn replied(model: &mut Model, command: &Command, reply: Reply) -> Vec<Cmd> {
             model.editor.restore(&waiting);
             vec![ProgramTask::SaveDraft(model.editor.draft()).into()]
         }
-        Reply::Ran(_) => vec![ProgramTask::Look.into()],
+        Reply::Ran(_) => vec![ProgramTask::ReadSessionFacts.into()],
         Reply::Navigated(navigated) => arrived(model, navigated),
         Reply::Session(forked) => {
             overlay::arrived(model);
@@ -101,8 +101,8 @@ fn replied(model: &mut Model, command: &Command, reply: Reply) -> Vec<Cmd> {
             Vec::new()
         }
         Reply::Thinking(level) => {
-            model.looked.thinking = Some(level);
-            vec![ProgramTask::Look.into()]
+            model.facts.thinking = Some(level);
+            vec![ProgramTask::ReadSessionFacts.into()]
         }
         Reply::Done => done(model, command),
         // The prompt begins no run. An extension's command may have begun one, and so may a message sent meanwhile.
@@ -133,13 +133,13 @@ fn replied(model: &mut Model, command: &Command, reply: Reply) -> Vec<Cmd> {
 fn done(model: &mut Model, command: &Command) -> Vec<Cmd> {
     match command {
         Command::SetModel(answers) => {
-            model.looked.model = Some(Arc::clone(answers));
-            vec![ProgramTask::Look.into()]
+            model.facts.model = Some(Arc::clone(answers));
+            vec![ProgramTask::ReadSessionFacts.into()]
         }
-        Command::SetLabel { .. } => vec![ProgramTask::Look.into()],
+        Command::SetLabel { .. } => vec![ProgramTask::ReadSessionFacts.into()],
         Command::SetApproval(mode) => {
             model.approval = *mode;
-            vec![ProgramTask::Look.into()]
+            vec![ProgramTask::ReadSessionFacts.into()]
         }
         Command::Prompt(_)
         | Command::Steer(_)

@@ -48,7 +48,7 @@ pub(super) fn event(model: &mut Model, event: &Event) {
 /// A key while a question is open; `None` leaves it to the editor.
 pub(super) fn key(model: &mut Model, key: KeyEvent) -> Option<Vec<Cmd>> {
     let stage = model.question.as_ref()?.stage;
-    let actions = model.wishes.keymap.actions(Context::Editor, key);
+    let actions = model.preferences.keymap.actions(Context::Editor, key);
     let does = |action: Action| actions.contains(&action);
     let typed = typed(key);
     match stage {

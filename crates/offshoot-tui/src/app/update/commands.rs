@@ -65,9 +65,9 @@ pub(super) fn run(model: &mut Model, command: SlashCommand) -> Vec<Cmd> {
 pub(super) fn resume(model: &mut Model) -> Vec<Cmd> {
     let setting = Setting {
         now: model.now,
-        home: model.wishes.home.as_ref().map(Into::into),
-        current: model.looked.path.clone(),
-        keymap: model.wishes.keymap.clone(),
+        home: model.preferences.home.as_ref().map(Into::into),
+        current: model.facts.path.clone(),
+        keymap: model.preferences.keymap.clone(),
     };
     let mut sessions = Box::new(Sessions::new(setting));
     let requests = sessions.requests();
@@ -77,21 +77,21 @@ pub(super) fn resume(model: &mut Model) -> Vec<Cmd> {
 
 /// Puts the name into the editor for editing.
 fn ask_name(model: &mut Model) -> Vec<Cmd> {
-    if model.looked.name.is_none() {
+    if model.facts.name.is_none() {
         model.notice(Level::Info, "the session has no name: type it after /name");
     }
-    model.editor.replace(&format!("/name {}", model.looked.name.clone().unwrap_or_default()));
+    model.editor.replace(&format!("/name {}", model.facts.name.clone().unwrap_or_default()));
     Vec::new()
 }
 
 fn levels(model: &Model) -> Vec<ThinkingLevel> {
-    model.looked.model.as_ref().map(|answers| answers.levels()).unwrap_or_default()
+    model.facts.model.as_ref().map(|answers| answers.levels()).unwrap_or_default()
 }
 
 fn pick_thinking(model: &mut Model) -> Vec<Cmd> {
     let levels = levels(model);
     let choice = |level: &ThinkingLevel| Choice {
-        is_current: model.looked.thinking == Some(*level),
+        is_current: model.facts.thinking == Some(*level),
         ..Choice::new(level.as_str())
     };
     let pick = Pick::new("How much the model thinks", levels.iter().map(choice).collect());
@@ -102,7 +102,7 @@ fn pick_thinking(model: &mut Model) -> Vec<Cmd> {
 /// Sets the next thinking level that the model supports.
 pub(super) fn cycle_thinking(model: &mut Model) -> Vec<Cmd> {
     let levels = levels(model);
-    let now = levels.iter().position(|level| model.looked.thinking == Some(*level));
+    let now = levels.iter().position(|level| model.facts.thinking == Some(*level));
     let next = now.map_or(0, |now| (now + 1) % levels.len().max(1));
     match levels.get(next) {
         Some(level) if levels.len() > 1 => vec![Cmd::ask(Command::SetThinkingLevel(*level))],
@@ -135,11 +135,11 @@ pub(super) fn copy(model: &mut Model) -> Vec<Cmd> {
 
 /// Goes to newer work on another branch. Before the session is known, it waits for that.
 pub(super) fn go_to_diverged(model: &mut Model) -> Vec<Cmd> {
-    if model.looked.id.is_empty() {
+    if model.facts.id.is_empty() {
         model.goes_to_diverged = true;
         return Vec::new();
     }
-    match model.looked.diverged.clone() {
+    match model.facts.diverged.clone() {
         Some(diverged) => vec![ProgramTask::Named(EntryAction::GoOn, diverged.entry).into()],
         None => {
             model.notice(Level::Info, "no other branch holds newer work");
@@ -150,6 +150,6 @@ pub(super) fn go_to_diverged(model: &mut Model) -> Vec<Cmd> {
 
 /// Shows commands and keys.
 pub(super) fn help(model: &mut Model) -> Vec<Cmd> {
-    model.overlay = Some(Overlay::Help(Box::new(Help::new(&model.wishes.keymap, model.size))));
+    model.overlay = Some(Overlay::Help(Box::new(Help::new(&model.preferences.keymap, model.size))));
     Vec::new()
 }

@@ -8,7 +8,7 @@ use crate::theme::{Background, Themes};
 
 /// Takes the terminal's background.
 pub(super) fn background(model: &mut Model, background: Background) -> Vec<Cmd> {
-    model.wishes.background = background;
+    model.preferences.background = background;
     dress(model);
     Vec::new()
 }
@@ -18,10 +18,10 @@ pub(super) fn themes(model: &mut Model, themes: Result<Box<Themes>, String>) -> 
     match themes {
         Ok(themes) => {
             // The background was not queried while the themes did not depend on it.
-            let was_asked = model.wishes.minds_background();
-            model.wishes.themes = *themes;
+            let was_asked = model.preferences.minds_background();
+            model.preferences.themes = *themes;
             dress(model);
-            let is_asked = !was_asked && model.wishes.minds_background();
+            let is_asked = !was_asked && model.preferences.minds_background();
             is_asked.then_some(ScreenTask::AskBackground.into()).into_iter().collect()
         }
         Err(why) => {
@@ -37,7 +37,7 @@ pub(super) fn themes(model: &mut Model, themes: Result<Box<Themes>, String>) -> 
 
 /// Applies the current colours to the rows that are not printed yet.
 pub(super) fn dress(model: &mut Model) {
-    model.wishes.theme = model.wishes.theme_for_terminal();
+    model.preferences.theme = model.preferences.theme_for_terminal();
 }
 
 #[cfg(test)]
@@ -51,13 +51,13 @@ mod tests {
     fn the_terminal_chooses_among_the_themes_that_are_set() {
         let mut model = Model::default();
         assert_eq!(update(&mut model, Msg::Background(Background::Dark)), []);
-        assert_eq!(model.wishes.theme.name(), "dark");
+        assert_eq!(model.preferences.theme.name(), "dark");
         assert_eq!(update(&mut model, Msg::Background(Background::Light)), []);
-        assert_eq!(model.wishes.theme.name(), "light");
+        assert_eq!(model.preferences.theme.name(), "light");
         let dark = Themes { light: Theme::dark(), dark: Theme::dark() };
         assert_eq!(update(&mut model, Msg::Themes(Ok(Box::new(dark)))), []);
         assert_eq!(update(&mut model, Msg::Background(Background::Dark)), []);
-        assert_eq!(model.wishes.theme.name(), "dark");
+        assert_eq!(model.preferences.theme.name(), "dark");
         let cmds = update(&mut model, Msg::Themes(Ok(Box::default())));
         assert_eq!(cmds, [ScreenTask::AskBackground.into()], "nobody has asked while it did not matter");
     }
@@ -67,6 +67,6 @@ mod tests {
         let mut model = Model::default();
         update(&mut model, Msg::Themes(Err("the theme \"mine\" does not exist".to_owned())));
         assert_eq!(model.conversation.blocks().count(), 1);
-        assert_eq!(model.wishes.theme.name(), "dark");
+        assert_eq!(model.preferences.theme.name(), "dark");
     }
 }

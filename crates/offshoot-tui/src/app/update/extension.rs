@@ -115,7 +115,7 @@ pub(super) fn message(model: &mut Model, message: ExtensionMsg) -> Vec<Cmd> {
         ExtensionMsg::Applied(id, text, cursor) => return suggestions::applied(model, id, &text, cursor),
         ExtensionMsg::Themes(themes, setting) => {
             if setting.is_some() {
-                model.wishes.settings.theme = setting;
+                model.preferences.settings.theme = setting;
             }
             return dress::themes(model, Ok(themes));
         }
@@ -126,7 +126,7 @@ pub(super) fn message(model: &mut Model, message: ExtensionMsg) -> Vec<Cmd> {
 }
 
 fn drawn(model: &mut Model) -> &mut DrawnByExtensions {
-    Arc::make_mut(&mut model.wishes.habits.drawn)
+    Arc::make_mut(&mut model.preferences.habits.drawn)
 }
 
 fn task(task: ExtensionTask) -> Vec<Cmd> {
@@ -135,16 +135,16 @@ fn task(task: ExtensionTask) -> Vec<Cmd> {
 
 fn seen(model: &mut Model, what: ExtensionLook) -> Value {
     if what == ExtensionLook::Theme {
-        model.extensions.theme = Some(model.wishes.theme.clone());
+        model.extensions.theme = Some(model.preferences.theme.clone());
     }
     match what {
         ExtensionLook::EditorText => json!(model.editor.draft()),
         ExtensionLook::ToolsExpanded => json!(model.folds.1),
-        ExtensionLook::GitBranch => json!(model.looked.git_branch),
-        ExtensionLook::Theme => model.wishes.theme.described(),
+        ExtensionLook::GitBranch => json!(model.facts.git_branch),
+        ExtensionLook::Theme => model.preferences.theme.described(),
         ExtensionLook::Keys => {
             let keys = |action: &Action| {
-                let keys = model.wishes.keymap.keys(*action).iter().map(Key::to_string).collect::<Vec<_>>();
+                let keys = model.preferences.keymap.keys(*action).iter().map(Key::to_string).collect::<Vec<_>>();
                 (action.id().to_owned(), json!(keys))
             };
             Value::Object(Action::ALL.iter().map(keys).collect())
@@ -155,7 +155,7 @@ fn seen(model: &mut Model, what: ExtensionLook) -> Value {
             json!({
                 "text": model.editor.draft(),
                 "history": sent.get(sent.len().saturating_sub(HISTORY)..),
-                "padding": model.wishes.settings.editor_padding,
+                "padding": model.preferences.settings.editor_padding,
                 "actions": actions.map(|action| action.id()).collect::<Vec<_>>(),
             })
         }
@@ -164,15 +164,15 @@ fn seen(model: &mut Model, what: ExtensionLook) -> Value {
 
 /// Tells extensions of other colours, if one has asked for them.
 pub(super) fn dressed(model: &mut Model) -> Vec<Cmd> {
-    let now = &model.wishes.theme;
+    let now = &model.preferences.theme;
     let Some(known) = model.extensions.theme.as_mut().filter(|known| *known != now) else { return Vec::new() };
     known.clone_from(now);
     model.extensions.invalidate_all();
-    task(ExtensionTask::Theme(model.wishes.theme.described()))
+    task(ExtensionTask::Theme(model.preferences.theme.described()))
 }
 
 fn show(model: &mut Model, screen: ExtensionScreen) {
-    model.wishes.habits.thinking_label.clone_from(&screen.thinking_label);
+    model.preferences.habits.thinking_label.clone_from(&screen.thinking_label);
     if screen.editor != model.extensions.screen.editor {
         // It gets the text that is here.
         model.extensions.editor_text.clear();
@@ -260,7 +260,7 @@ pub(super) fn shortcut(model: &Model, key: KeyEvent) -> Option<Vec<Cmd>> {
     let pressed = Key::pressed(key);
     let (_, text) = model.extensions.shortcuts.iter().find(|(known, _)| *known == pressed)?;
     let is_letter = matches!(key.code, KeyCode::Char(_)) && key.modifiers.difference(KeyModifiers::SHIFT).is_empty();
-    let own = model.wishes.keymap.actions(Context::Editor, key);
+    let own = model.preferences.keymap.actions(Context::Editor, key);
     let is_own = own.iter().any(|action| RESERVED.contains(action));
     (!is_letter && !is_own && !key.is_release()).then(|| task(ExtensionTask::Shortcut(text.clone())))
 }
@@ -268,7 +268,7 @@ pub(super) fn shortcut(model: &Model, key: KeyEvent) -> Option<Vec<Cmd>> {
 /// A key for the open question.
 pub(super) fn dialog_key(model: &mut Model, key: KeyEvent) -> Vec<Cmd> {
     let Some(Overlay::Dialog(dialog, question)) = &mut model.overlay else { return Vec::new() };
-    let answer = match dialog.key(&model.wishes.keymap, key, model.size) {
+    let answer = match dialog.key(&model.preferences.keymap, key, model.size) {
         DialogOutcome::Open => return Vec::new(),
         DialogOutcome::External(text) => return vec![ScreenTask::Edit(text).into()],
         DialogOutcome::Cancelled => ExtensionAnswer::Nothing,

@@ -34,7 +34,7 @@ fn task(task: ExtensionTask) -> Vec<Cmd> {
 pub(super) fn key(model: &mut Model, key: KeyEvent) -> Option<Vec<Cmd>> {
     let editor = model.extensions.editor()?;
     let place = if model.editor.is_completing() { Context::Completion } else { Context::Editor };
-    let actions = model.wishes.keymap.actions(place, key);
+    let actions = model.preferences.keymap.actions(place, key);
     let is_of_list = |action: &Action| OF_LISTS.contains(action);
     let first = actions.iter().find(|action| is_of_list(action) || action.group() != crate::keymap::Group::App);
     if first.is_some_and(|first| is_of_list(first) && (place == Context::Completion || *first == Action::Tab)) {

@@ -21,7 +21,7 @@ const DOUBLE: i64 = 500;
 pub(super) fn key(model: &mut Model, key: KeyEvent) -> Vec<Cmd> {
     let wanted = model.editor.wants();
     let before = suggestions::place(model);
-    let outcome = model.editor.key(&model.wishes.keymap, key);
+    let outcome = model.editor.key(&model.preferences.keymap, key);
     let is_escape = matches!(outcome, EditorOutcome::Act(Action::Interrupt));
     let is_moved = outcome == EditorOutcome::Moved;
     if !is_escape && outcome != EditorOutcome::Ignored {
@@ -32,7 +32,7 @@ pub(super) fn key(model: &mut Model, key: KeyEvent) -> Vec<Cmd> {
         cmds.extend(complete(model));
     }
     if before.is_some() {
-        let is_tab = model.wishes.keymap.actions(Context::Editor, key).contains(&Action::Tab);
+        let is_tab = model.preferences.keymap.actions(Context::Editor, key).contains(&Action::Tab);
         if suggestions::place(model) != before || (is_tab && is_moved) {
             cmds.extend(suggestions::ask(model, is_tab));
         }
@@ -210,7 +210,7 @@ fn interrupt(model: &mut Model) -> Vec<Cmd> {
         model.escaped = Some(model.now);
         return Vec::new();
     }
-    match model.wishes.settings.double_escape {
+    match model.preferences.settings.double_escape {
         DoubleEscape::Tree => vec![ProgramTask::Snapshot(Purpose::Tree).into()],
         DoubleEscape::Fork => vec![ProgramTask::Snapshot(Purpose::Fork).into()],
         DoubleEscape::None => Vec::new(),

@@ -2,7 +2,7 @@
 
 use crate::app::cmd::{Cmd, ProgramTask, Purpose};
 use crate::app::model::{Model, Overlay};
-use crate::app::msg::{GROWN, Looked, Opened};
+use crate::app::msg::{GROWN, Opened, SessionFacts};
 use crate::editor::Choice;
 use crate::slash::Argument;
 use crate::theme::Token;
@@ -18,7 +18,7 @@ pub(super) fn opened(model: &mut Model, mut opened: Opened) -> Vec<Cmd> {
         model.notice(Level::Info, what);
     }
     if opened.hidden > 0 && opened.reason != GROWN {
-        let key = model.wishes.keymap.hint(crate::keymap::Action::OpenTranscript).unwrap_or_default();
+        let key = model.preferences.keymap.hint(crate::keymap::Action::OpenTranscript).unwrap_or_default();
         let messages = counted(opened.hidden, "earlier message", "earlier messages");
         let them = if opened.hidden == 1 { "it" } else { "them" };
         model.notice(Level::Info, format!("{messages}: {key} shows {them}"));
@@ -28,7 +28,7 @@ pub(super) fn opened(model: &mut Model, mut opened: Opened) -> Vec<Cmd> {
     if [GROWN, "tree"].contains(&opened.reason) {
         model.conversation.arrive();
     }
-    let mut cmds = vec![ProgramTask::Look.into()];
+    let mut cmds = vec![ProgramTask::ReadSessionFacts.into()];
     // The transcript belongs to another place.
     if matches!(model.overlay, Some(Overlay::Transcript(_))) {
         cmds.push(ProgramTask::Snapshot(Purpose::Transcript).into());
@@ -47,12 +47,12 @@ fn separator(opened: &Opened) -> Option<String> {
 }
 
 /// Updates the state of the session and of the model.
-pub(super) fn looked(model: &mut Model, looked: Looked) {
+pub(super) fn take_facts(model: &mut Model, facts: SessionFacts) {
     // A session of another folder may have a stricter one.
-    model.approval = looked.approval.unwrap_or(model.approval);
-    model.looked = looked;
+    model.approval = facts.approval.unwrap_or(model.approval);
+    model.facts = facts;
     border(model);
-    let levels = model.looked.model.as_ref().map(|answers| answers.levels()).unwrap_or_default();
+    let levels = model.facts.model.as_ref().map(|answers| answers.levels()).unwrap_or_default();
     let levels = levels.iter().map(|level| Choice::new(level.as_str())).collect();
     let sessions = sessions(model);
     model.editor.offer(|offers| {
@@ -63,7 +63,7 @@ pub(super) fn looked(model: &mut Model, looked: Looked) {
 
 /// The other sessions that were open, the latest first. A session without messages is in no file.
 fn sessions(model: &mut Model) -> Vec<Choice> {
-    let Looked { id, name, path, branches, .. } = &model.looked;
+    let SessionFacts { id, name, path, branches, .. } = &model.facts;
     model.visited.retain(|(visited, _)| visited != id);
     let choice = |(id, name): &(String, Option<String>)| match name {
         Some(name) => Choice { insert: id.clone(), label: name.clone(), detail: id.clone() },
@@ -79,7 +79,7 @@ fn sessions(model: &mut Model) -> Vec<Choice> {
 /// Sets the colour of the editor's border to the thinking level.
 fn border(model: &mut Model) {
     use offshoot_agent::provider::ThinkingLevel as Level;
-    model.editor.set_border(match model.looked.thinking {
+    model.editor.set_border(match model.facts.thinking {
         None | Some(Level::Off) => Token::ThinkingOff,
         Some(Level::Minimal) => Token::ThinkingMinimal,
         Some(Level::Low) => Token::ThinkingLow,

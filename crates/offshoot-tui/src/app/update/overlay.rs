@@ -37,7 +37,7 @@ pub(super) fn key(model: &mut Model, key: KeyEvent) -> Vec<Cmd> {
     if key.is_release() {
         return Vec::new();
     }
-    if model.wishes.keymap.action(Context::Editor, key) == Some(Action::Suspend) {
+    if model.preferences.keymap.action(Context::Editor, key) == Some(Action::Suspend) {
         return vec![ScreenTask::Suspend.into()];
     }
     let Some(overlay) = &mut model.overlay else { return Vec::new() };
@@ -55,33 +55,33 @@ pub(super) fn key(model: &mut Model, key: KeyEvent) -> Vec<Cmd> {
             sessions_outcome(model, outcome)
         }
         Overlay::Fork(fork, used) => {
-            let (outcome, used) = (fork.key(&model.wishes.keymap, key), *used);
+            let (outcome, used) = (fork.key(&model.preferences.keymap, key), *used);
             fork_outcome(model, outcome, used)
         }
         Overlay::Transcript(pager) => {
-            let stays = pager.key(&model.wishes.keymap, key);
+            let stays = pager.key(&model.preferences.keymap, key);
             keep(model, stays)
         }
         Overlay::Help(help) => {
-            let stays = help.key(&model.wishes.keymap, key) == help::HelpOutcome::Open;
+            let stays = help.key(&model.preferences.keymap, key) == help::HelpOutcome::Open;
             keep(model, stays)
         }
         Overlay::Settings(list) => {
-            let outcome = list.key(&model.wishes.keymap, key);
+            let outcome = list.key(&model.preferences.keymap, key);
             settings::outcome(model, outcome)
         }
         Overlay::Page(page) => {
-            let stays = page.key(&model.wishes.keymap, key);
+            let stays = page.key(&model.preferences.keymap, key);
             keep(model, stays)
         }
         Overlay::ModelScope(list) => {
-            let outcome = list.key(&model.wishes.keymap, key);
+            let outcome = list.key(&model.preferences.keymap, key);
             scope_outcome(model, outcome)
         }
         // Its keys are taken before.
         Overlay::Dialog(..) | Overlay::Component(_) => Vec::new(),
         Overlay::Pick(pick, picking) => {
-            let (outcome, picking) = (pick.key(&model.wishes.keymap, key), picking.clone());
+            let (outcome, picking) = (pick.key(&model.preferences.keymap, key), picking.clone());
             picked(model, outcome, &picking)
         }
     }
@@ -211,7 +211,7 @@ fn picked(model: &mut Model, outcome: pick::PickOutcome, picking: &Picking) -> V
 
 /// The model answers, with the thinking level that the settings have for it.
 fn use_model(model: &Model, chosen: &Arc<LanguageModel>) -> Vec<Cmd> {
-    let level = model.wishes.settings.thinking_of.get(&format!("{}/{}", chosen.provider, chosen.id));
+    let level = model.preferences.settings.thinking_of.get(&format!("{}/{}", chosen.provider, chosen.id));
     let level = level.map(|level| Command::SetThinkingLevel(*level));
     std::iter::once(Command::SetModel(Arc::clone(chosen))).chain(level).map(Cmd::ask).collect()
 }
@@ -221,7 +221,7 @@ pub(super) fn model_scope(model: &mut Model, rows: Vec<ScopeRow>) -> Vec<Cmd> {
         model.notice(Level::Info, "there is no model with a key");
         return Vec::new();
     }
-    model.overlay = Some(Overlay::ModelScope(Box::new(ModelScopeList::new(rows, &model.wishes.keymap))));
+    model.overlay = Some(Overlay::ModelScope(Box::new(ModelScopeList::new(rows, &model.preferences.keymap))));
     Vec::new()
 }
 
@@ -278,7 +278,7 @@ pub(super) fn snapshot(model: &mut Model, purpose: Purpose, source: Snapshot, le
             }
         }
         Purpose::Transcript => {
-            let mut pager = Pager::of(&model.conversation, source, leaf, model.wishes.habits.clone());
+            let mut pager = Pager::of(&model.conversation, source, leaf, model.preferences.habits.clone());
             if let Some(block) = model.reader_block.take() {
                 pager.unfold_at(&model.conversation, block);
             }
@@ -299,14 +299,14 @@ pub(super) fn snapshot(model: &mut Model, purpose: Purpose, source: Snapshot, le
 
 fn open_tree(model: &mut Model, source: Snapshot, leaf: Option<NodeIx>) {
     let setup = tree::Setup {
-        filter: model.wishes.settings.tree_filter,
-        layout: model.wishes.settings.tree_layout,
-        skips_question: model.wishes.settings.skip_summary_prompt,
-        home: model.wishes.home.clone(),
-        zone: model.wishes.zone.clone(),
+        filter: model.preferences.settings.tree_filter,
+        layout: model.preferences.settings.tree_layout,
+        skips_question: model.preferences.settings.skip_summary_prompt,
+        home: model.preferences.home.clone(),
+        zone: model.preferences.zone.clone(),
         now: model.now,
         size: (model.size.width, model.size.height),
-        keymap: model.wishes.keymap.clone(),
+        keymap: model.preferences.keymap.clone(),
         ..tree::Setup::default()
     };
     match TreeSelector::new(source, leaf, setup) {
@@ -359,7 +359,7 @@ pub(super) fn sessions(model: &mut Model, answer: Answer) -> Vec<Cmd> {
 }
 
 pub(super) fn models(model: &mut Model, models: Vec<ListedModel>) -> Vec<Cmd> {
-    let now = model.looked.model.as_ref();
+    let now = model.facts.model.as_ref();
     let choice = |ListedModel { model, has_key }: &ListedModel| Choice {
         detail: about(model, *has_key),
         is_current: *has_key && now.is_some_and(|now| (&now.id, &now.provider) == (&model.id, &model.provider)),

@@ -53,20 +53,20 @@ pub(super) fn stored(model: &mut Model, stored: Result<Layers, String>) -> Vec<C
 /// Takes what was read anew. The terminal, the session, the draft and the queue stay as they are. The agent has taken its
 /// part.
 pub(super) fn reloaded(model: &mut Model, new: Reloaded) -> Vec<Cmd> {
-    let habits = &mut model.wishes.habits;
+    let habits = &mut model.preferences.habits;
     habits.expand_key = new.keymap.hint(Action::ExpandTools).unwrap_or_default();
     habits.thinking_key = new.keymap.hint(Action::ToggleThinking).unwrap_or_default();
-    (model.wishes.keymap, model.wishes.themes) = (new.keymap, new.themes);
+    (model.preferences.keymap, model.preferences.themes) = (new.keymap, new.themes);
     model.editor.offer(|offers| offers.set_called(new.called));
     // The agent keeps its mode, and has followed the rest.
     drop(minded(model, new.settings));
-    vec![ProgramTask::Look.into()]
+    vec![ProgramTask::ReadSessionFacts.into()]
 }
 
 /// Applies the changed settings that concern the running session. The others apply at the next start.
 fn minded(model: &mut Model, new: Settings) -> Vec<Cmd> {
-    let old = std::mem::replace(&mut model.wishes.settings, new);
-    let new = &model.wishes.settings;
+    let old = std::mem::replace(&mut model.preferences.settings, new);
+    let new = &model.preferences.settings;
     let changed = [
         (old.steering != new.steering).then_some(Command::SetSteeringMode(new.steering)),
         (old.follow_up != new.follow_up).then_some(Command::SetFollowUpMode(new.follow_up)),
@@ -118,7 +118,7 @@ mod tests {
         let cmds = update(&mut model, Msg::Stored(Ok(layers(text))));
         assert_eq!(cmds.len(), 3, "{cmds:?}");
         assert!(cmds.contains(&ProgramTask::Themes(Some("mine".to_owned())).into()));
-        let rules = Box::new(rules(&model.wishes.settings));
+        let rules = Box::new(rules(&model.preferences.settings));
         assert!(!rules.compaction.enabled && cmds.contains(&Cmd::ask(Command::SetRules(rules))));
         assert!(!model.folds.0);
         assert_eq!(update(&mut model, Msg::Stored(Ok(layers(text)))), []);
@@ -132,11 +132,11 @@ mod tests {
         let set = |model: &mut Model, value: &str| {
             let text = format!(r#"{{"terminal":{{"images":{value}}}}}"#);
             update(model, Msg::Stored(Ok(layers(&text))));
-            (model.wishes.protocol(), model.wishes.habits.picture_size.is_some())
+            (model.preferences.protocol(), model.preferences.habits.picture_size.is_some())
         };
         assert_eq!(set(&mut model, "\"iterm2\""), (Some(Iterm2), true), "where none was found");
         assert_eq!(set(&mut model, "\"auto\""), (None, false));
-        model.wishes.images = Some(Iterm2);
+        model.preferences.images = Some(Iterm2);
         assert_eq!(set(&mut model, "\"auto\""), (Some(Iterm2), true));
         assert_eq!(set(&mut model, "\"sixel\""), (Some(Sixel), true));
         assert!(!set(&mut model, "false").1);
@@ -150,12 +150,12 @@ mod tests {
         let take = |model: &mut Model, text: &str| assert_eq!(minded(model, Settings::from(&layers(text))), []);
         let before = height(&mut model);
         take(&mut model, r#"{"outputPad":0}"#);
-        assert!(model.wishes.habits.is_flush);
+        assert!(model.preferences.habits.is_flush);
         take(&mut model, r#"{"outputPad":0,"editorPaddingX":3}"#);
         model.editor.replace(&"x".repeat(76));
         assert_eq!(height(&mut model), before + 1, "74 columns are left");
         take(&mut model, "{}");
-        assert!(!model.wishes.habits.is_flush);
+        assert!(!model.preferences.habits.is_flush);
         assert_eq!(height(&mut model), before);
     }
 }

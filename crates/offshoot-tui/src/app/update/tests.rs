@@ -23,7 +23,7 @@ use ratatui::{Terminal, TerminalOptions, Viewport};
 use super::{changes_screen, update};
 use crate::app::cmd::{Cmd, ProgramTask, Purpose, ScreenTask};
 use crate::app::model::{Model, Overlay};
-use crate::app::msg::{Completeness, Diverged, Looked, Msg, Opened, Persistence};
+use crate::app::msg::{Completeness, Diverged, Msg, Opened, Persistence, SessionFacts};
 use crate::app::view;
 use crate::conversation::ConversationBlock;
 use crate::editor::Choice;
@@ -39,13 +39,13 @@ fn model(columns: u16, rows: u16) -> Model {
         context_window: 200_000,
         ..LanguageModel::default()
     };
-    let looked = Looked {
+    let facts = SessionFacts {
         model: Some(Arc::new(answers)),
         thinking: Some(ThinkingLevel::Medium),
         cwd: "~/work".to_owned(),
-        ..Looked::default()
+        ..SessionFacts::default()
     };
-    update(&mut model, Msg::Looked(Box::new(looked)));
+    update(&mut model, Msg::SessionFacts(Box::new(facts)));
     model
 }
 
@@ -201,8 +201,8 @@ fn levels_are_those_of_the_model_and_sessions_those_that_were_open() {
     model.editor.replace("");
     let at = |model: &mut Model, id: &str, name: Option<&str>, branches| {
         let (path, name) = (Some(format!("/s/{id}.jsonl").into()), name.map(str::to_owned));
-        let looked = Looked { id: id.to_owned(), path, name, branches, ..Looked::default() };
-        update(model, Msg::Looked(Box::new(looked)));
+        let facts = SessionFacts { id: id.to_owned(), path, name, branches, ..SessionFacts::default() };
+        update(model, Msg::SessionFacts(Box::new(facts)));
     };
     at(&mut model, "aaaa", Some("pages"), 1);
     at(&mut model, "bbbb", None, 2);
@@ -226,7 +226,8 @@ fn an_opened_session_begins_with_the_rows_of_the_start() {
     let mut model = Model::default();
     update(&mut model, Msg::Resized(Size::new(80, 24)));
     let earlier = ConversationBlock::new(Item::User(vec![ItemPart::Text("Earlier words.".to_owned())]));
-    let start = Looked { cwd: "~/work".to_owned(), git_branch: Some("main".to_owned()), ..Looked::default() };
+    let start =
+        SessionFacts { cwd: "~/work".to_owned(), git_branch: Some("main".to_owned()), ..SessionFacts::default() };
     let opened = Opened { tail: vec![earlier.clone()], start: Some(Box::new(start)), ..Opened::default() };
     update(&mut model, Msg::Opened(opened));
     let rows =
@@ -246,7 +247,7 @@ fn an_opened_session_begins_with_the_rows_of_the_start() {
 fn a_quiet_start_names_no_keys() {
     let mut model = model(80, 24);
     assert!(screen(&mut model).contains("/ commands"));
-    model.wishes.settings.is_quiet = true;
+    model.preferences.settings.is_quiet = true;
     assert!(!screen(&mut model).contains("/ commands"));
 }
 
@@ -435,7 +436,7 @@ fn two_escapes_open_the_tree_if_they_are_near() {
     assert_eq!(escape(&mut model, 600), []);
     assert_eq!(escape(&mut model, 900), [ProgramTask::Snapshot(Purpose::Tree).into()]);
     assert_eq!(escape(&mut model, 1000), [], "a third one begins anew");
-    model.wishes.settings.double_escape = offshoot_settings::DoubleEscape::None;
+    model.preferences.settings.double_escape = offshoot_settings::DoubleEscape::None;
     assert_eq!(escape(&mut model, 1100), []);
 }
 
@@ -483,16 +484,16 @@ fn two_interrupts_end_and_one_clears() {
 /// Regression: before the session was known, the key said that no other branch holds newer work.
 #[test]
 fn the_key_to_newer_work_waits_until_the_session_is_known() {
-    let mut model = Model { looked: Looked::default(), ..model(80, 24) };
+    let mut model = Model { facts: SessionFacts::default(), ..model(80, 24) };
     let key = || Msg::Key(KeyEvent::new(KeyCode::Char('g'), KeyModifiers::ALT));
     assert!(update(&mut model, key()).is_empty());
     let diverged = Some(Diverged { entry: "1a2b3c4d".to_owned(), message: "newer work".to_owned() });
-    let looked = Looked { id: "s".to_owned(), diverged, ..Looked::default() };
-    let cmds = update(&mut model, Msg::Looked(Box::new(looked)));
+    let facts = SessionFacts { id: "s".to_owned(), diverged, ..SessionFacts::default() };
+    let cmds = update(&mut model, Msg::SessionFacts(Box::new(facts)));
     assert!(format!("{cmds:?}").contains("1a2b3c4d"), "{cmds:?}");
     assert!(!screen(&mut model).contains("no other branch"), "{}", screen(&mut model));
-    let looked = Looked { id: "s".to_owned(), ..Looked::default() };
-    assert!(update(&mut model, Msg::Looked(Box::new(looked))).is_empty(), "it goes there once");
+    let facts = SessionFacts { id: "s".to_owned(), ..SessionFacts::default() };
+    assert!(update(&mut model, Msg::SessionFacts(Box::new(facts))).is_empty(), "it goes there once");
     update(&mut model, key());
     assert!(screen(&mut model).contains("no other branch holds newer work"), "{}", screen(&mut model));
 }
@@ -554,7 +555,7 @@ fn a_change_of_the_mode_or_level_has_the_facts_read_again() {
     ];
     for (command, reply) in changes {
         let cmds = update(&mut model, Msg::Answered(Box::new(command), Ok(reply)));
-        assert_eq!(cmds, [ProgramTask::Look.into()]);
+        assert_eq!(cmds, [ProgramTask::ReadSessionFacts.into()]);
     }
 }
 
@@ -589,21 +590,21 @@ fn the_status_says_what_matters_as_far_as_there_is_room() {
     for persistence in [Persistence::Durable, Persistence::Spilled, Persistence::InMemory] {
         for columns in [80, 40] {
             let mut model = model(columns, 12);
-            model.looked = Looked {
+            model.facts = SessionFacts {
                 tokens: 61_000,
                 cost: 0.1234,
                 git_branch: Some("main".to_owned()),
                 branch: Some("the cache is wrong".to_owned()),
                 branches: 3,
                 persistence,
-                ..model.looked.clone()
+                ..model.facts.clone()
             };
             shown.push(screen(&mut model).lines().last().unwrap_or_default().to_owned());
         }
     }
     let mut model = model(80, 12);
     let message = "newer work: “seq 1 60”, 2 min ago".to_owned();
-    model.looked.diverged = Some(Diverged { entry: "1a2b3c4d".to_owned(), message });
+    model.facts.diverged = Some(Diverged { entry: "1a2b3c4d".to_owned(), message });
     shown.push(screen(&mut model).lines().last().unwrap_or_default().to_owned());
     assert_snapshot!(shown.join("\n"), @"
     ~/work (main)  ⑂ the cache is wrong  context 30% of 200k  $0.12      m1 • medium

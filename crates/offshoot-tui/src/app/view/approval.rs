@@ -167,7 +167,7 @@ fn argument(name: &str, value: &str) -> Vec<String> {
 }
 
 fn keys(model: &Model, question: &Question) -> Vec<String> {
-    let hint = |action| model.wishes.keymap.hint(action).unwrap_or_default();
+    let hint = |action| model.preferences.keymap.hint(action).unwrap_or_default();
     let (answer, leave) = (hint(Action::AnswerQuestion), hint(Action::Interrupt));
     match (question.stage, &question.rule) {
         (QuestionStage::Shown, _) if matches!(model.overlay, Some(Overlay::Dialog(..))) => {
@@ -210,7 +210,7 @@ fn first_line(text: &str) -> String {
 
 fn rows(model: &Model, text: &str, token: Token) -> Vec<Line<'static>> {
     let room = usize::from(model.size.width).saturating_sub(2);
-    let style = model.wishes.theme.style(token);
+    let style = model.preferences.theme.style(token);
     let indented = |row: Line<'static>| {
         let mut row = row.style(style);
         row.spans.insert(0, "  ".into());

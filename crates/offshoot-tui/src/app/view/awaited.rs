@@ -51,7 +51,7 @@ pub(super) fn title(model: &Model) -> Option<Line<'static>> {
 
 /// A line for each work under way.
 fn works(model: &Model) -> Vec<Line<'static>> {
-    let hint = model.wishes.keymap.hint(Action::Interrupt).unwrap_or_default();
+    let hint = model.preferences.keymap.hint(Action::Interrupt).unwrap_or_default();
     let mark = spinner(model);
     let room = Editor::title_room(model.size.width).saturating_sub(line_width(&mark));
     let time = elapsed(model);
@@ -66,7 +66,7 @@ fn works(model: &Model) -> Vec<Line<'static>> {
     let loads = model.editor.awaits_called().then(|| "loading extensions and skills".to_owned());
     let shell = shell.or(loads);
     let said = shell.into_iter().chain(job.or_else(|| model.is_working.then(|| turn(model))));
-    let warning = |text| Line::styled(text, model.wishes.theme.style(Token::Warning));
+    let warning = |text| Line::styled(text, model.preferences.theme.style(Token::Warning));
     let open_paste = model.has_open_paste.then(|| warning(open_paste(Editor::title_room(model.size.width))));
     let said = said.filter(|_| !work.is_hidden);
     let line = |what: String| {
@@ -77,7 +77,7 @@ fn works(model: &Model) -> Vec<Line<'static>> {
         let what = fit(what, room.saturating_sub(width(end)));
         let mut spans = mark.spans.clone();
         spans.push(Span::raw(format!("{what}{end}")));
-        Line::from(spans).style(model.wishes.theme.style(Token::Muted))
+        Line::from(spans).style(model.preferences.theme.style(Token::Muted))
     };
     said.map(line).chain(open_paste).collect()
 }
@@ -93,7 +93,7 @@ fn open_paste(columns: usize) -> String {
 fn component_lines(model: &Model) -> Vec<Line<'static>> {
     let columns = usize::from(model.size.width).saturating_sub(2);
     let words = joined(&["an extension has the keys", "ctrl+c twice closes it"], columns);
-    vec![Line::default(), Line::styled(format!("  {words}"), model.wishes.theme.style(Token::Muted))]
+    vec![Line::default(), Line::styled(format!("  {words}"), model.preferences.theme.style(Token::Muted))]
 }
 
 /// The duration and the tokens of the work under way, such as ` · 12 s · 40 tokens`.
@@ -127,7 +127,7 @@ fn turn(model: &Model) -> String {
     if let Some(called) = &model.extensions.called {
         return format!("running {}", one_line(called, LONGEST));
     }
-    let name = model.looked.model.as_ref().map_or("the model".into(), |answers| clean(&answers.id));
+    let name = model.facts.model.as_ref().map_or("the model".into(), |answers| clean(&answers.id));
     let Some(answer) = model.conversation.answer() else { return format!("waiting for {name}") };
     let mut open = answer.block().parts().iter().filter(|part| answer.is_open(part)).filter_map(|part| match part {
         ItemPart::Call(call) => Some(clean(&call.name)),
@@ -149,12 +149,12 @@ fn retry(model: &Model) -> Option<String> {
     let left = wait.cast_unsigned().div_ceil(1000);
     if left > LONG_WAIT_SECONDS {
         // The time stays, and only the clock's is read again and again.
-        let clock = Zone::from(model.wishes.zone.clone()).until(at, model.now);
-        let rest = took(wait).filter(|_| !model.wishes.settings.reduced_motion);
+        let clock = Zone::from(model.preferences.zone.clone()).until(at, model.now);
+        let rest = took(wait).filter(|_| !model.preferences.settings.reduced_motion);
         return Some(rest.map_or(format!("retry at {clock}"), |rest| format!("retry at {clock}, in {rest}")));
     }
     Some(match left.div_ceil(CALM_SECONDS).max(1) * CALM_SECONDS {
-        most if model.wishes.settings.reduced_motion => format!("retry in less than {most} s"),
+        most if model.preferences.settings.reduced_motion => format!("retry in less than {most} s"),
         _ => format!("retry in {left} s"),
     })
 }
@@ -164,15 +164,15 @@ fn spinner(model: &Model) -> Line<'static> {
     let work = &model.extensions.screen.work;
     if let Some(frames) = &work.frames {
         let step = Millis::from(work.step.max(1));
-        let count = if model.wishes.is_moving() { frames.len() } else { frames.len().min(1) };
+        let count = if model.preferences.is_moving() { frames.len() } else { frames.len().min(1) };
         let at = usize::try_from(model.now / step).unwrap_or(0) % count.max(1);
         let Some(frame) = frames.get(at) else { return Line::default() };
-        let mut line = truncate_line(&model.wishes.theme.foreign_line(frame), FRAME, ELLIPSIS);
+        let mut line = truncate_line(&model.preferences.theme.foreign_line(frame), FRAME, ELLIPSIS);
         line.push_span(" ");
         return line;
     }
     let at = usize::try_from(model.now / SPINNER_STEP).unwrap_or(0) % SPINNER.len();
-    Line::from(SPINNER.get(at).filter(|_| model.wishes.is_moving()).copied().unwrap_or_default())
+    Line::from(SPINNER.get(at).filter(|_| model.preferences.is_moving()).copied().unwrap_or_default())
 }
 
 /// The number of tokens of the streaming answer or summary. With reduced motion there is none: a screen reader would read
@@ -180,7 +180,7 @@ fn spinner(model: &Model) -> Line<'static> {
 fn come(model: &Model) -> String {
     let answer = model.conversation.answer().filter(|answer| !answer.is_complete());
     let tokens = model.conversation.job_tokens().or(answer.map(LiveAnswer::tokens));
-    match tokens.filter(|_| !model.wishes.settings.reduced_motion).unwrap_or(0) {
+    match tokens.filter(|_| !model.preferences.settings.reduced_motion).unwrap_or(0) {
         0 => String::new(),
         1 => " · 1 token".to_owned(),
         tokens @ 2..1000 => format!(" · {tokens} tokens"),
@@ -195,7 +195,7 @@ fn elapsed(model: &Model) -> String {
         return format!(" · {retry}");
     }
     let since = model.awaited_since.filter(|_| model.retry_at.is_none());
-    let step = if model.wishes.settings.reduced_motion { CALM_SECONDS.cast_signed() } else { 1 };
+    let step = if model.preferences.settings.reduced_motion { CALM_SECONDS.cast_signed() } else { 1 };
     match since.map_or(0, |since| (model.now - since) / 1000 / step * step) {
         ..=0 => String::new(),
         seconds @ 1..=59 => format!(" · {seconds} s"),

@@ -16,7 +16,7 @@ const ROWS: usize = 20;
 /// The texts of the status line in one row, by their keys; none without a text.
 pub(super) fn statuses(model: &Model) -> Option<Line<'static>> {
     let texts = model.extensions.screen.statuses.values();
-    let style = model.wishes.theme.style(Token::Dim);
+    let style = model.preferences.theme.style(Token::Dim);
     let mut spans: Vec<Span<'static>> = Vec::new();
     for text in texts {
         let line = foreign(model, text);
@@ -35,7 +35,7 @@ pub(super) fn statuses(model: &Model) -> Option<Line<'static>> {
 /// Foreign text in one row.
 fn foreign(model: &Model, text: &str) -> Line<'static> {
     let one = text.split(['\n', '\r', '\t']).map(str::trim).filter(|part| !part.is_empty()).collect::<Vec<_>>();
-    model.wishes.theme.foreign_line(&one.join(" "))
+    model.preferences.theme.foreign_line(&one.join(" "))
 }
 
 /// The rows of the widgets above the editor, or below it. A third of the screen at most.
@@ -46,7 +46,10 @@ pub(super) fn widgets(model: &Model, is_below: bool) -> Vec<Line<'static>> {
     if rows.len() > most {
         let hidden = rows.len() - most + 1;
         rows.truncate(most - 1);
-        rows.push(Line::styled(format!("… {hidden} more rows of extensions"), model.wishes.theme.style(Token::Muted)));
+        rows.push(Line::styled(
+            format!("… {hidden} more rows of extensions"),
+            model.preferences.theme.style(Token::Muted),
+        ));
     }
     rows
 }
@@ -54,9 +57,10 @@ pub(super) fn widgets(model: &Model, is_below: bool) -> Vec<Line<'static>> {
 fn widget_rows(model: &Model, widget: &ExtensionWidget) -> Vec<Line<'static>> {
     let columns = usize::from(model.size.width);
     match &widget.content {
-        WidgetContent::Lines(lines) => {
-            lines.iter().map(|line| truncate_line(&model.wishes.theme.foreign_line(line), columns, ELLIPSIS)).collect()
-        }
+        WidgetContent::Lines(lines) => lines
+            .iter()
+            .map(|line| truncate_line(&model.preferences.theme.foreign_line(line), columns, ELLIPSIS))
+            .collect(),
         WidgetContent::Component(component) => component_lines(model, *component),
     }
 }
@@ -65,7 +69,7 @@ fn widget_rows(model: &Model, widget: &ExtensionWidget) -> Vec<Line<'static>> {
 fn component_lines(model: &Model, component: ComponentId) -> Vec<Line<'static>> {
     let columns = usize::from(model.size.width);
     let rows = model.extensions.rows(component).iter();
-    rows.map(|row| truncate_line(&model.wishes.theme.foreign_line(row), columns, "")).collect()
+    rows.map(|row| truncate_line(&model.preferences.theme.foreign_line(row), columns, "")).collect()
 }
 
 /// The rows in place of the status line, if an extension has its own: a third of the screen at most.
@@ -102,7 +106,7 @@ pub(super) fn editor_view(model: &Model, editor: ComponentId, area: Rect, buf: &
     let above = above.min(area.height - rows - below);
     let own = Rect { y: area.y + above, height: rows, ..area };
     let under = Rect { y: own.bottom(), height: below, ..area };
-    model.editor.view_around(&model.wishes.theme, (Rect { height: above, ..area }, under), buf);
+    model.editor.view_around(&model.preferences.theme, (Rect { height: above, ..area }, under), buf);
     component_view(model, editor, own, buf)
 }
 

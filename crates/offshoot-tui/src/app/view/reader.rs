@@ -10,7 +10,7 @@ pub fn folded_block(model: &Model) -> Option<u64> {
     if is_open || model.conversation.answer().is_some() {
         return None;
     }
-    let (look, _) = look(&model.wishes, model.size, model.folds);
+    let (look, _) = look(&model.preferences, model.size, model.folds);
     let is_folded = |block: &crate::conversation::ConversationBlock| {
         let rows = |tools| block.rows(&look, Folds { thinking, tools, other: &[] }).lines.len();
         rows(false) != rows(true)

@@ -6,7 +6,7 @@ use ratatui::text::Line;
 
 use super::status;
 use crate::app::model::Model;
-use crate::app::msg::{Looked, ModelAccess};
+use crate::app::msg::{ModelAccess, SessionFacts};
 use crate::keymap::Action;
 use crate::text::{joined, width};
 use crate::theme::Token;
@@ -22,7 +22,7 @@ pub(super) fn finished(model: &mut Model) -> Vec<Line<'static>> {
 /// One row with the program, the model and the folder, and one row with keys, while they are not printed.
 pub(super) fn unfinished(model: &Model) -> Vec<Line<'static>> {
     let is_late = !model.conversation.is_empty() && model.start.is_none();
-    if model.live.has_start || is_late || model.wishes.settings.is_quiet {
+    if model.live.has_start || is_late || model.preferences.settings.is_quiet {
         return Vec::new();
     }
     let facts = facts(model);
@@ -31,7 +31,7 @@ pub(super) fn unfinished(model: &Model) -> Vec<Line<'static>> {
     let folder = Some(status::folder(facts)).filter(|folder| !folder.is_empty());
     let what: Vec<String> = [Some(name), status::answering(facts), folder].into_iter().flatten().collect();
     let what: Vec<&str> = what.iter().map(String::as_str).collect();
-    let theme = &model.wishes.theme;
+    let theme = &model.preferences.theme;
     vec![
         Line::styled(joined(&what, columns), theme.style(Token::Muted)),
         Line::styled(keys(model, columns), theme.style(Token::Dim)),
@@ -39,13 +39,13 @@ pub(super) fn unfinished(model: &Model) -> Vec<Line<'static>> {
 }
 
 /// What is known of the session, or of its start while nothing else is.
-fn facts(model: &Model) -> &Looked {
-    model.start.as_deref().unwrap_or(&model.looked)
+fn facts(model: &Model) -> &SessionFacts {
+    model.start.as_deref().unwrap_or(&model.facts)
 }
 
 fn keys(model: &Model, columns: usize) -> String {
     let key = |action, does: &str| {
-        let keys = model.wishes.keymap.keys(action).iter().map(ToString::to_string);
+        let keys = model.preferences.keymap.keys(action).iter().map(ToString::to_string);
         keys.min_by_key(String::len).map(|key| format!("{key} {does}"))
     };
     let words = [
@@ -68,7 +68,7 @@ pub(super) fn placeholder(model: &Model, columns: u16) -> Option<Line<'static>> 
         "No key yet: /model tells how to give one",
         "No key yet: /model",
     ];
-    let is_keyless = model.looked.access == ModelAccess::NoKeys && model.editor.is_empty();
+    let is_keyless = model.facts.access == ModelAccess::NoKeys && model.editor.is_empty();
     let way = WAYS.into_iter().find(|way| width(way) <= usize::from(columns)).filter(|_| is_keyless)?;
-    Some(Line::styled(way, model.wishes.theme.style(Token::Dim)))
+    Some(Line::styled(way, model.preferences.theme.style(Token::Dim)))
 }

@@ -6,7 +6,7 @@ use ratatui::text::{Line, Span};
 
 use super::extension;
 use crate::app::model::Model;
-use crate::app::msg::{Looked, ModelAccess, Persistence};
+use crate::app::msg::{ModelAccess, Persistence, SessionFacts};
 use crate::keymap::Action;
 use crate::text::{clean, dollars, fit, in_short, truncate_middle, width};
 use crate::theme::Token;
@@ -36,12 +36,12 @@ const NEVER: u8 = u8::MAX;
 
 pub(super) fn lines(model: &Model) -> Vec<Line<'static>> {
     let mut lines = extension::footer(model).unwrap_or_else(|| vec![status(model)]);
-    if let Some(diverged) = &model.looked.diverged {
-        let key = model.wishes.keymap.hint(Action::GoToDiverged);
+    if let Some(diverged) = &model.facts.diverged {
+        let key = model.preferences.keymap.hint(Action::GoToDiverged);
         let go = key.map_or(format!("/switch {}", diverged.entry), |key| key);
         let room = usize::from(model.size.width).saturating_sub(width(&go) + 3);
         let text = format!("{} ({go})", fit(&clean(&diverged.message), room));
-        lines.push(Line::styled(text, model.wishes.theme.style(Token::Warning)));
+        lines.push(Line::styled(text, model.preferences.theme.style(Token::Warning)));
     }
     // A footer of an extension shows them itself.
     if model.extensions.screen.footer.is_none() {
@@ -51,18 +51,18 @@ pub(super) fn lines(model: &Model) -> Vec<Line<'static>> {
 }
 
 /// The folder, with its checked-out git branch.
-pub(super) fn folder(looked: &Looked) -> String {
-    format!("{}{}", clean(&looked.cwd), git_branch(looked))
+pub(super) fn folder(facts: &SessionFacts) -> String {
+    format!("{}{}", clean(&facts.cwd), git_branch(facts))
 }
 
-fn git_branch(looked: &Looked) -> String {
-    looked.git_branch.as_ref().map(|branch| format!(" ({})", fit(branch, NAME))).unwrap_or_default()
+fn git_branch(facts: &SessionFacts) -> String {
+    facts.git_branch.as_ref().map(|branch| format!(" ({})", fit(branch, NAME))).unwrap_or_default()
 }
 
 /// The model and its thinking level.
-pub(super) fn answering(looked: &Looked) -> Option<String> {
-    let answers = looked.model.as_ref().filter(|_| looked.access == ModelAccess::Ready)?;
-    let thinking = looked.thinking.filter(|_| answers.reasoning);
+pub(super) fn answering(facts: &SessionFacts) -> Option<String> {
+    let answers = facts.model.as_ref().filter(|_| facts.access == ModelAccess::Ready)?;
+    let thinking = facts.thinking.filter(|_| answers.reasoning);
     let thinking = thinking.map(|level| format!(" • thinking {}", level.as_str())).unwrap_or_default();
     Some(format!("{}{thinking}", clean(&answers.id)))
 }
@@ -78,7 +78,7 @@ fn status(model: &Model) -> Line<'static> {
         let gap = if at == 0 { 0 } else { GAP };
         let gap = if at == last { gap + spare } else { gap };
         spans.push(Span::raw(" ".repeat(gap)));
-        spans.push(Span::styled(fit(piece.text(), columns).into_owned(), model.wishes.theme.style(piece.token)));
+        spans.push(Span::styled(fit(piece.text(), columns).into_owned(), model.preferences.theme.style(piece.token)));
     }
     Line::from(spans)
 }
@@ -111,9 +111,9 @@ fn shorten(pieces: &mut Vec<Piece>) -> bool {
 
 /// The pieces from left to right. The last one is at the right edge.
 fn pieces(model: &Model) -> Vec<Piece> {
-    let looked = &model.looked;
+    let facts = &model.facts;
     let mut pieces = Vec::new();
-    let unusual = match looked.persistence {
+    let unusual = match facts.persistence {
         Persistence::Durable => None,
         Persistence::Spilled => Some(("not saved in its file: kept beside it", "not saved in its file", Token::Error)),
         Persistence::Deleted => Some(("its file was deleted", "deleted", Token::Error)),
@@ -124,20 +124,20 @@ fn pieces(model: &Model) -> Vec<Piece> {
         let mode = model.approval.as_str();
         pieces.push(Piece::new(Token::Muted, [(4, format!("approval: {mode}")), (NEVER, mode.to_owned())]));
     }
-    if !looked.cwd.is_empty() {
-        let short = truncate_middle(&clean(&looked.cwd), NAME).into_owned();
-        let forms = [(2, folder(looked)), (9, format!("{short}{}", git_branch(looked))), (11, short)];
+    if !facts.cwd.is_empty() {
+        let short = truncate_middle(&clean(&facts.cwd), NAME).into_owned();
+        let forms = [(2, folder(facts)), (9, format!("{short}{}", git_branch(facts))), (11, short)];
         pieces.push(Piece::new(Token::Dim, forms));
     }
-    pieces.extend(looked.name.as_ref().map(|name| Piece::new(Token::Dim, [(5, fit(name, NAME))])));
-    if let Some(branch) = looked.branch.as_ref().filter(|_| looked.branches > 1) {
-        let count = format!("{} branches", looked.branches);
+    pieces.extend(facts.name.as_ref().map(|name| Piece::new(Token::Dim, [(5, fit(name, NAME))])));
+    if let Some(branch) = facts.branch.as_ref().filter(|_| facts.branches > 1) {
+        let count = format!("{} branches", facts.branches);
         let name = format!("⑂ {}", fit(&clean(branch), NAME));
         pieces.push(Piece::new(Token::Dim, [(3, format!("{name} ({count})")), (6, name), (7, count)]));
     }
     pieces.extend(context(model));
-    if looked.cost > 0.0 {
-        pieces.push(Piece::new(Token::Dim, [(8, dollars(looked.cost))]));
+    if facts.cost > 0.0 {
+        pieces.push(Piece::new(Token::Dim, [(8, dollars(facts.cost))]));
     }
     pieces.extend(answers(model));
     pieces
@@ -145,19 +145,19 @@ fn pieces(model: &Model) -> Vec<Piece> {
 
 /// The context use.
 fn context(model: &Model) -> Option<Piece> {
-    let looked = &model.looked;
-    let window = looked.model.as_ref().filter(|_| looked.access == ModelAccess::Ready)?.context_window;
+    let facts = &model.facts;
+    let window = facts.model.as_ref().filter(|_| facts.access == ModelAccess::Ready)?.context_window;
     if window == 0 {
         // A model that an extension may still register.
         return None;
     }
-    let share = looked.tokens as f64 * 100.0 / window as f64;
+    let share = facts.tokens as f64 * 100.0 / window as f64;
     let token = match share {
         share if share > 90.0 => Token::Error,
         share if share > 70.0 => Token::Warning,
         _ => Token::Dim,
     };
-    let full = looked.tokens.saturating_mul(GAUGE as u64).saturating_add(window / 2) / window;
+    let full = facts.tokens.saturating_mul(GAUGE as u64).saturating_add(window / 2) / window;
     let full = usize::try_from(full).unwrap_or(GAUGE).min(GAUGE);
     let gauge = format!("{}{}", "█".repeat(full), "░".repeat(GAUGE - full));
     let said = format!("{share:.0}% of {}", in_short(window));
@@ -168,10 +168,10 @@ fn context(model: &Model) -> Option<Piece> {
 
 /// The model, or the reason why no model can be used.
 fn answers(model: &Model) -> Option<Piece> {
-    let id = clean(&model.looked.model.as_ref()?.id);
-    Some(match model.looked.access {
+    let id = clean(&model.facts.model.as_ref()?.id);
+    Some(match model.facts.access {
         ModelAccess::Ready => {
-            let long = answering(&model.looked).unwrap_or_default();
+            let long = answering(&model.facts).unwrap_or_default();
             let short = long.replace("• thinking ", "• ");
             Piece::new(Token::Muted, [(1, long), (10, short), (NEVER, id.into_owned())])
         }

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use offshoot_settings::Settings;
-use offshoot_tui::app::model::Wishes;
+use offshoot_tui::app::model::Preferences;
 use offshoot_tui::keymap::Action;
 use offshoot_tui::message::Habits;
 use offshoot_tui::terminal::Capabilities;
@@ -18,7 +18,7 @@ use crate::config::themes::ThemeFiles;
 use crate::error::Result;
 
 /// Reads the settings for a session of this folder. Invalid settings were reported when the agent was set up.
-pub(super) fn wishes(app: &App, args: &Args, files: &SettingsFiles, cwd: &str) -> Result<Wishes> {
+pub(super) fn preferences(app: &App, args: &Args, files: &SettingsFiles, cwd: &str) -> Result<Preferences> {
     let (keymap, troubles) = config::keys::load(app.environment.data.as_deref(), pi_folder(&app.environment))?;
     troubles.iter().for_each(|trouble| app.ui.warning(trouble));
     let (layers, _) = files.load()?;
@@ -37,7 +37,7 @@ pub(super) fn wishes(app: &App, args: &Args, files: &SettingsFiles, cwd: &str) -
     let themes = themes(app, &found, &settings, &files.place(&layers, "theme"));
     let Capabilities { colours: depth, images, rewraps, animates, .. } = app.environment.terminal;
     let zone = offshoot_session::clock::Zone::local().jiff();
-    let wishes = Wishes {
+    let preferences = Preferences {
         themes,
         background,
         depth,
@@ -49,9 +49,9 @@ pub(super) fn wishes(app: &App, args: &Args, files: &SettingsFiles, cwd: &str) -
         rewraps,
         animates,
         zone,
-        ..Wishes::default()
+        ..Preferences::default()
     };
-    Ok(Wishes { theme: wishes.theme_for_terminal(), ..wishes })
+    Ok(Preferences { theme: preferences.theme_for_terminal(), ..preferences })
 }
 
 /// The themes of the settings; built-in ones, with a warning, instead of unusable ones.
