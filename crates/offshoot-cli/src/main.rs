@@ -23,6 +23,7 @@ mod failures;
 mod models;
 mod extensions;
 mod agent;
+mod held;
 mod file_limit;
 mod bring_back;
 mod next_request;

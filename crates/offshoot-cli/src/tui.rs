@@ -31,6 +31,7 @@ mod branch_list;
 mod snapshots;
 mod settings;
 mod actions;
+mod operations;
 mod bring_back;
 mod reload;
 mod extension_writing;

@@ -6,6 +6,7 @@ use std::collections::HashSet;
 use crate::clock::{Millis, Zone};
 use crate::error::{Error, Result};
 use crate::id::{EntryId, SHORTEST_ID, ShortIds};
+use crate::kind::KindClass;
 use crate::tree::{NodeIx, Tree};
 
 /// Where and when a name is read.
@@ -19,11 +20,14 @@ pub struct Here<'a> {
     pub zone: &'a Zone,
 }
 
+/// Names the last entry of the conversation: labels and settings may come after it.
+pub const LAST_SAID: &str = "@said";
+
 /// The entry with this name. Tried in this order, the first that fits counts:
 ///
 /// 1. an exact id;
 /// 2. a label (`label:TEXT` is never anything else; of equal labels the newest);
-/// 3. `@`, the current entry; each `-` after it goes to the parent (`@-`, `@--`);
+/// 3. `@`, the current entry; each `-` after it goes to the parent (`@-`, `@--`); `@said`, the last entry of the conversation;
 /// 4. a time, for the last entry at or before it on the current path: an age such as `90s`, `5m`, `2h`, `3d`, `1w`, or
 ///    `2026-01-14T10:00`, `2026-01-14` (in `zone`, unless it has an offset). An age of four characters and more, such as
 ///    `120d`, is tried after 5;
@@ -42,6 +46,10 @@ pub fn find_entry(tree: &Tree, given: &str, here: Here<'_>) -> Result<NodeIx> {
     if let Some(up) = given.strip_prefix('@').filter(|up| up.bytes().all(|byte| byte == b'-')) {
         let current = here.leaf.and_then(|leaf| tree.skip_leaf_markers(leaf));
         return current.and_then(|leaf| tree.ancestors(leaf).nth(up.len())).ok_or_else(not_found);
+    }
+    if given == LAST_SAID {
+        let is_said = |ix: &NodeIx| tree.node(*ix).kind().class() == KindClass::Conversation;
+        return here.leaf.and_then(|leaf| tree.ancestors(leaf).find(is_said)).ok_or_else(not_found);
     }
     let age = age(given).map(|age| here.now.saturating_sub(age));
     if let Some(time) = age.filter(|_| given.len() < SHORTEST_ID).or_else(|| here.zone.parse(given)) {

@@ -4,6 +4,9 @@ mod parse;
 
 use offshoot_agent::approval::ApprovalMode;
 use offshoot_agent::provider::ThinkingLevel;
+use offshoot_session::entry_name::LAST_SAID;
+use offshoot_workspace::{Arg, ArgKind, OPERATIONS, OperationOrder, Row};
+use std::sync::LazyLock;
 
 pub use parse::{Mistake, parse};
 
@@ -31,7 +34,8 @@ pub enum SlashCommand {
     },
     /// Compares two entries, or one with the current one.
     Compare(String, Option<String>),
-    Undo,
+    /// An operation of the table.
+    Operation(OperationOrder),
     /// Continues as if the newest compaction had never happened.
     Uncompact,
     ExportBranch {
@@ -39,9 +43,8 @@ pub enum SlashCommand {
         /// `None` for a file in this folder.
         path: Option<String>,
     },
-    Label(LabelRequest),
-    /// Names the session; `None` asks for the name.
-    Name(Option<String>),
+    /// Asks for the session's name.
+    AskName,
     Compact {
         instructions: Option<String>,
     },
@@ -66,14 +69,6 @@ pub enum SlashCommand {
     Trust,
     Help,
     Quit,
-}
-
-/// What is done with the last entry's label.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum LabelRequest {
-    Show,
-    Set(String),
-    Clear,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -132,7 +127,8 @@ const fn spec(name: &'static str, usage: &'static str, argument: Option<Argument
 /// The name in pi's documents.
 const BRANCH: &[&str] = &["branch"];
 
-pub const COMMANDS: &[Spec] = &[
+/// Commands with words of their own. Every other operation of the table is a command, too: see [`commands`].
+const COMMANDS: &[Spec] = &[
     spec("new", "", None, "begin a session"),
     spec("resume", "[session]", Some(Argument::Session), "open another session"),
     spec("tree", "", None, "walk the tree of this session"),
@@ -173,13 +169,49 @@ pub const COMMANDS: &[Spec] = &[
     spec("quit", "", None, "leave"),
 ];
 
+/// Arguments that a command sets by itself: a label goes to what was said last.
+const PRESETS: &[(&str, &[(&str, &str)])] = &[("label", &[("entry", LAST_SAID)])];
+
+/// What the command of an operation sets by itself.
+pub(crate) fn preset(operation: &str) -> &'static [(&'static str, &'static str)] {
+    PRESETS.iter().find(|(name, _)| *name == operation).map_or(&[], |(_, preset)| preset)
+}
+
+static ALL: LazyLock<Vec<Spec>> = LazyLock::new(|| with_operations(OPERATIONS));
+
+/// Every command, in the order of the help.
+#[must_use]
+pub fn commands() -> &'static [Spec] {
+    &ALL
+}
+
+fn with_operations(operations: &'static [Row]) -> Vec<Spec> {
+    let is_there = |row: &&Row| COMMANDS.iter().any(|spec| spec.name == row.about.name);
+    let others = operations.iter().filter(|row| row.has_session() && !is_there(row));
+    COMMANDS.iter().copied().chain(others.map(spec_of)).collect()
+}
+
+fn spec_of(row: &'static Row) -> Spec {
+    let args: Vec<&Arg> = row.typed_args(preset(row.about.name)).collect();
+    let shown = |arg: &&Arg| if arg.is_needed { format!("<{}>", arg.name) } else { format!("[{}]", arg.name) };
+    let usage = args.iter().map(shown).collect::<Vec<_>>().join(" ");
+    let argument = args.first().map(|arg| match arg.kind {
+        ArgKind::Session => Argument::Session,
+        ArgKind::Entry | ArgKind::EntryRange => Argument::Entry,
+        ArgKind::Folder => Argument::File,
+        ArgKind::Text | ArgKind::Number | ArgKind::Flag | ArgKind::Word(_) => Argument::Text,
+    });
+    // Once in a run: the table is static.
+    Spec { name: row.about.name, aliases: row.about.aliases, usage: usage.leak(), argument, says: row.about.title }
+}
+
 #[must_use]
 pub fn find(name: &str) -> Option<&'static Spec> {
-    position(name).and_then(|at| COMMANDS.get(at))
+    position(name).and_then(|at| commands().get(at))
 }
 
 pub(crate) fn position(name: &str) -> Option<usize> {
-    COMMANDS.iter().position(|spec| spec.name == name || spec.aliases.contains(&name))
+    commands().iter().position(|spec| spec.name == name || spec.aliases.contains(&name))
 }
 
 #[cfg(test)]
@@ -189,7 +221,7 @@ mod tests {
     #[test]
     fn each_name_stands_for_one_command() {
         let mut names: Vec<_> =
-            COMMANDS.iter().flat_map(|spec| [spec.name].into_iter().chain(spec.aliases.to_vec())).collect();
+            commands().iter().flat_map(|spec| [spec.name].into_iter().chain(spec.aliases.to_vec())).collect();
         let count = names.len();
         names.sort_unstable();
         names.dedup();
@@ -200,7 +232,7 @@ mod tests {
 
     #[test]
     fn who_takes_an_argument_says_so() {
-        for spec in COMMANDS {
+        for spec in commands() {
             assert_eq!(spec.usage.is_empty(), spec.argument.is_none(), "{}", spec.name);
         }
         assert_eq!(find("export-branch").map(Spec::typed).as_deref(), Some("/export-branch <entry> [path]"));

@@ -18,6 +18,7 @@ pub mod when;
 mod operation;
 mod run;
 mod operations;
+mod order;
 
 pub use entry_words::{entry_line, short_id, totals_in_words};
 pub use failure::{Failure, FailureKind, Hint, Result};
@@ -28,6 +29,7 @@ pub use given::{
 pub use lookup::{Access, LATEST, LatestOf, is_path, known_session};
 pub use operation::{About, Effect, Finished, Operation, Outcome, Output};
 pub use operations::{OPERATIONS, branches, find_operation, label, name, undo};
+pub use order::{OperationOrder, OrderMistake};
 pub use place::{NextRequest, NoModels, Place, PlaceOptions, ReadProgress};
 pub use run::{OutcomeWait, Row, Runner, Summarise};
 pub use selecting::Selecting;

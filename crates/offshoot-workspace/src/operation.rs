@@ -26,6 +26,8 @@ pub struct About {
     pub says: &'static str,
     /// Examples of a command line.
     pub examples: &'static str,
+    /// Its past participle, such as `undone`.
+    pub past: &'static str,
     /// What it touches.
     pub effect: Effect,
 }
@@ -41,6 +43,8 @@ pub enum Effect {
         dry_run: &'static str,
         /// Why it is refused while an agent works; `None` if it begins all the same.
         refused_at_work: Option<&'static str>,
+        /// Whether another entry becomes the current one, or the current branch grows.
+        moves: bool,
         /// What is kept of entries that cannot be written.
         spill: SpillPolicy,
     },

@@ -17,7 +17,7 @@ const EDGES: &[(&str, &[&str])] = &[
     ("offshoot-settings", &["offshoot-session", "offshoot-agent"]),
     ("offshoot-packages", &["offshoot-session", "offshoot-agent"]),
     ("offshoot-workspace", &["offshoot-session", "offshoot-catalogue", "offshoot-agent"]),
-    ("offshoot-tui", &["offshoot-session", "offshoot-agent", "offshoot-settings"]),
+    ("offshoot-tui", &["offshoot-session", "offshoot-agent", "offshoot-settings", "offshoot-workspace"]),
     (
         "offshoot-cli",
         &[
@@ -94,7 +94,7 @@ fn check_manifest(path: &str, text: &str) -> Vec<Finding> {
             findings.push(Finding::about(
                 path,
                 format!(
-                    "`{name}` may not depend on `{dependency}`: the arrow is cli -> tui, workspace -> settings -> agent -> session"
+                    "`{name}` may not depend on `{dependency}`: the arrow is cli -> tui -> workspace, settings -> agent -> session"
                 ),
             ));
         }

@@ -100,6 +100,8 @@ pub(super) async fn written(resources: &JobResources, question: &SummaryQuestion
 }
 
 fn run(owned: &mut OwnedSession, mut steps: Box<dyn Steps>, with: &PresentModel) -> Result<Operated, AgentError> {
+    // Another program may just have written what is named. An unreadable file is reported by what reads it.
+    drop(owned.refresh());
     match steps.plan(owned.session(), Some(with)) {
         AfterPlan::End => Ok(Operated::default()),
         AfterPlan::Ask(question) => {

@@ -10,13 +10,11 @@ use offshoot_agent::model::ScopedModel;
 use offshoot_agent::turn::Navigation;
 use offshoot_session::entry::Source as _;
 use offshoot_session::id::EntryId;
-use offshoot_session::kind::KindClass;
 use offshoot_session::session::{NewFork, Session};
 use offshoot_session::transcript::Level;
 use offshoot_session::tree::NodeIx;
 use offshoot_tui::app::cmd::EntryAction;
 use offshoot_tui::app::msg::Msg;
-use offshoot_tui::slash::LabelRequest;
 
 use super::job_context::{JobContext, ask, blocking};
 use crate::agent::shown_path;
@@ -159,37 +157,6 @@ fn standing(app: &App, file: PathBuf) -> Result<Openable> {
     let copied = copy.file.ok_or_else(|| CommandError::new(FailureKind::Failed, "the copy has no file"))?;
     let cwd = app.environment.short(&cwd);
     Ok(Openable::Copy(copied, format!("the session's folder {gone} is not there: this is a copy of it in {cwd}")))
-}
-
-pub(super) async fn label(context: &JobContext, agent: &AgentSession, request: LabelRequest) -> Result<()> {
-    let last = read(agent, |session| {
-        // A label is an entry itself: the one that it is on was said before it.
-        let tree = session.tree();
-        let is_said = |ix: &NodeIx| tree.node(*ix).kind().class() == KindClass::Conversation;
-        let last = session.leaf().and_then(|leaf| tree.ancestors(leaf).find(is_said));
-        let last = last.ok_or_else(|| CommandError::new(FailureKind::NotFound, "there is no entry to label yet"))?;
-        let id = id_of(session, last)?;
-        let label = tree.label(&EntryId::new(&id)).map(|label| label.text.clone());
-        Ok((id, label))
-    });
-    let (entry, known) = last.await?;
-    let wanted = match request {
-        LabelRequest::Show => known.clone(),
-        LabelRequest::Set(text) => Some(text),
-        LabelRequest::Clear => None,
-    };
-    let is_change = wanted != known;
-    let said = match (&wanted, is_change) {
-        (Some(text), true) => format!("labelled “{text}”"),
-        (None, true) => "the label is removed".to_owned(),
-        (Some(text), false) => format!("the last entry has the label “{text}”"),
-        (None, false) => "the last entry has no label: /label TEXT sets one".to_owned(),
-    };
-    if is_change && !ask(context, agent, Command::SetLabel { entry, label: wanted }).await {
-        return Ok(());
-    }
-    context.notice(Level::Info, said);
-    Ok(())
 }
 
 pub(super) async fn export_session(

@@ -28,7 +28,7 @@ use super::hangup::HangupNotice;
 use super::job_context::{JobContext, ask};
 use super::{
     actions, branch_list, bring_back, choices, clipboard, extension_drawing, extension_tasks, extension_texts, files,
-    reload, session_facts, settings, snapshots,
+    operations, reload, session_facts, settings, snapshots,
 };
 use crate::agent;
 use crate::app::App;
@@ -263,7 +263,7 @@ async fn act(context: JobContext, agent: AgentSession, task: ProgramTask) {
         ProgramTask::Pop => actions::pop(&context, &agent).await,
         ProgramTask::Resume(given) => actions::resume(&context, &agent, given).await,
         ProgramTask::Open(file) => actions::open(&context, &agent, file).await,
-        ProgramTask::Label(request) => actions::label(&context, &agent, request).await,
+        ProgramTask::Operate(order) => return operations::operate(&context, &agent, order).await,
         ProgramTask::Export(path) => actions::export_session(&context, &agent, None, path).await,
         ProgramTask::ExportBranch { entry, path } => actions::export_session(&context, &agent, Some(entry), path).await,
         ProgramTask::Import(path) => actions::import_file(&context, &agent, path).await,

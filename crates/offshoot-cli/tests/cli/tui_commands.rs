@@ -201,7 +201,7 @@ fn places_in_this_session() {
     terminal.send("?\r");
     terminal.until_text("Of the first branch.").until_idle();
     terminal.send("/label here\r");
-    terminal.until_text("labelled “here”").until_text("⑂ here (2 branches)");
+    terminal.until_text(" [here]").until_text("⑂ here (2 branches)");
     // By the start of an id, and by a label.
     let id = id_of(&talk, "The second answer.");
     terminal.send(&format!("/switch {}\r", &id[..6]));
@@ -217,11 +217,11 @@ fn places_in_this_session() {
     terminal.until("one of them", |screen| !screen.contains("[here]")).send("\r");
     terminal.until("the other branch", |screen| screen.contains("⑂ The second answer."));
     terminal.send("/label\r");
-    terminal.until_text("the last entry has no label");
+    terminal.until_text(" has no label");
     terminal.send("/label there\r");
-    terminal.until_text("labelled “there”").send("/label\r");
-    terminal.until_text("the last entry has the label “there”").send("/label --clear\r");
-    terminal.until_text("the label is removed");
+    terminal.until_text(" [there]").send("/label\r");
+    terminal.until_text(" [there]").send("/label --clear\r");
+    terminal.until_text(" has no label");
     let first = id_of(&talk, "first question");
     terminal.send(&format!("/branch-here {first}\r"));
     terminal.until("it in the editor", |screen| screen.contains("\nfirst question\n────"));

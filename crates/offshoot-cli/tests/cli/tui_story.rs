@@ -203,7 +203,7 @@ fn commands_that_change_files_do_so() {
     let mut terminal = Terminal::offshoot(&talk, &["is it?"], (100, 30));
     terminal.until_text("Yes.").until("the end", |screen| !screen.contains(" stops it") && screen.contains("$0.000"));
     terminal.send("/label the answer\r");
-    terminal.until_text("labelled “the answer”");
+    terminal.until_text(" [the answer]");
     terminal.send("/branches\r");
     terminal.until_text("Branches of this session").send("\x1b");
     terminal.until("the editor", |screen| !screen.contains("Branches of")).send("/export page.html\r");

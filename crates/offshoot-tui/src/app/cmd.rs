@@ -7,10 +7,11 @@ use offshoot_agent::command::Command;
 use super::extension::ExtensionTask;
 use crate::overlay::sessions::Request;
 use crate::overlay::tree::ForecastWish;
-use crate::slash::{Argument, LabelRequest};
+use crate::slash::Argument;
 use offshoot_session::provenance::Origin;
 use offshoot_session::tree::NodeIx;
 use offshoot_settings::{Scope, Value};
+use offshoot_workspace::OperationOrder;
 
 /// A command of the front end.
 #[derive(Debug, Clone, PartialEq)]
@@ -118,8 +119,8 @@ pub enum ProgramTask {
     Patches(String, String),
     Resume(String),
     Open(PathBuf),
-    /// Show, set or remove the label of the last entry.
-    Label(LabelRequest),
+    /// Run an operation on the open session; answered with [`super::msg::Msg::Operated`].
+    Operate(OperationOrder),
     /// Describe the session; answered with [`super::msg::Msg::Page`].
     Describe,
     /// Export the session to a file. Without a name, export a page to the session's folder.

@@ -13,6 +13,7 @@ use offshoot_agent::provider::{Model, ThinkingLevel};
 use offshoot_session::clock::Millis;
 use offshoot_session::transcript::Level;
 use offshoot_session::tree::NodeIx;
+use offshoot_workspace::OperationOrder;
 use ratatui::crossterm::event::KeyEvent;
 use ratatui::layout::Size;
 
@@ -30,6 +31,24 @@ use crate::overlay::tree::{ForecastWish, ForecastWords, Snapshot};
 use crate::slash::Argument;
 use crate::theme::{Background, Themes};
 use offshoot_settings::{Layers, Settings};
+
+/// What an operation said.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OperationSaid {
+    pub text: String,
+    /// Why its summary was put together without a model.
+    pub warning: Option<String>,
+    /// Whether it was done; otherwise there was nothing to do.
+    pub is_done: bool,
+}
+
+/// Why an operation was refused.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OperationRefusal {
+    pub why: String,
+    /// Whether the agent does something else, which goes on.
+    pub is_busy: bool,
+}
 
 /// A message to the front end.
 pub enum Msg {
@@ -68,6 +87,8 @@ pub enum Msg {
     /// The session of a file is opened where the user chooses.
     SessionFolder(PathBuf, FolderRefusal),
     Answered(Box<Command>, Result<Reply, AgentError>),
+    /// What an operation said, or why it was refused.
+    Operated(OperationOrder, Result<OperationSaid, OperationRefusal>),
     SessionFacts(Box<SessionFacts>),
     Opened(Opened),
     Snapshot(Purpose, Snapshot, Option<NodeIx>),

@@ -6,6 +6,7 @@ mod overlay;
 mod opened;
 mod approval;
 mod agent;
+mod operated;
 mod commands;
 mod suggestions;
 mod keys;
@@ -104,6 +105,7 @@ fn apply(model: &mut Model, msg: Msg) -> Vec<Cmd> {
         Msg::SessionFolder(file, refusal) => overlay::session_folder(model, file, &refusal),
         Msg::Trust(standing, answers) => overlay::trust(model, &standing, answers),
         Msg::Patches(first, second, patches) => overlay::patches(model, [&first, &second], patches),
+        Msg::Operated(order, result) => operated::operated(model, &order, result),
         Msg::Answered(command, result) => agent::answered(model, &command, result),
         Msg::SessionFacts(facts) => {
             opened::take_facts(model, *facts);

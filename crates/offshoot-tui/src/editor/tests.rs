@@ -5,7 +5,6 @@ use ratatui::layout::Rect;
 
 use super::*;
 use crate::keymap::Key;
-use crate::slash::LabelRequest;
 use crate::theme::Theme;
 
 fn event(name: &str) -> KeyEvent {
@@ -247,7 +246,7 @@ fn what_no_list_has_is_sent_as_it_is_typed() {
         offers.set(Argument::Model, vec![Choice::new("openai/gpt")]);
     });
     for (typed, expected) in [
-        ("/label fix", SlashCommand::Label(LabelRequest::Set("fix".to_owned()))),
+        ("/label fix", crate::slash::parse("/label fix").unwrap().unwrap()),
         ("/switch ffee", SlashCommand::Switch("ffee".to_owned())),
     ] {
         write(&mut editor, typed);

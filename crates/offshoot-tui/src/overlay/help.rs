@@ -10,7 +10,7 @@ use ratatui::text::{Line, Span};
 use super::hint;
 use super::line::{LineInput, Typed};
 use crate::keymap::{Action, Context, Group, Keymap};
-use crate::slash::COMMANDS;
+use crate::slash;
 use crate::text::{clean, draw, fit, joined, width, wrap};
 use crate::theme::{Theme, Token};
 
@@ -53,7 +53,7 @@ impl Help {
     #[must_use]
     pub fn new(keymap: &Keymap, size: Size) -> Self {
         let mut rows = vec![HelpRow::Title("Commands")];
-        for spec in COMMANDS {
+        for spec in slash::commands() {
             rows.push(HelpRow::Told(spec.typed(), spec.says.to_owned()));
             let same = |name: &&str| HelpRow::Told(format!("/{name}"), format!("the same as /{}", spec.name));
             rows.extend(spec.aliases.iter().map(same));

@@ -31,6 +31,7 @@ use offshoot_session::error::Result;
 use offshoot_session::outline::{Filter, Outline, OutlineSetup, Sums, TreeLayout};
 use offshoot_session::provenance::Origin;
 use offshoot_session::tree::{Label, NodeIx};
+use offshoot_workspace::OperationOrder;
 use ratatui::crossterm::event::KeyEvent;
 
 use crate::keymap::Keymap;
@@ -122,6 +123,7 @@ pub enum TreeOutcome {
     },
     /// As [`TreeOutcome::Navigate`].
     BringBack(BringBack),
+    Operate(OperationOrder),
     Abort,
     /// Set or clear a label. The selector already shows the change.
     Label {

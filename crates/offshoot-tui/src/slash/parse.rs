@@ -3,8 +3,9 @@
 use offshoot_agent::approval::ApprovalMode;
 use offshoot_agent::provider::ThinkingLevel;
 
-use super::{COMMANDS, LabelRequest, SlashCommand, Spec, find};
+use super::{SlashCommand, Spec, commands, find, preset};
 use offshoot_settings::nearest::nearest;
+use offshoot_workspace::{ArgForm, OperationOrder, OrderMistake, find_operation};
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Mistake {
@@ -20,8 +21,8 @@ pub enum Mistake {
     TooMuch { spec: &'static Spec },
     #[error("{0:?} is not a thinking level; the levels are off, minimal, low, medium, high, xhigh and max")]
     Level(String),
-    #[error("/label has no option {0}; --clear removes the label")]
-    LabelOption(String),
+    #[error("/{} has no option {option}{}", .spec.name, options(.spec))]
+    Option { spec: &'static Spec, option: String },
     #[error("{0:?} is not an approval mode; the modes are auto, edits, ask and read-only")]
     Mode(String),
 }
@@ -48,7 +49,7 @@ const OF_PI: [(&str, &str); 5] = [
 
 /// The commands and their other names.
 fn names<'a>() -> impl Iterator<Item = &'a str> {
-    COMMANDS.iter().flat_map(|spec| std::iter::once(spec.name).chain(spec.aliases.iter().copied()))
+    commands().iter().flat_map(|spec| std::iter::once(spec.name).chain(spec.aliases.iter().copied()))
 }
 
 impl Mistake {
@@ -118,7 +119,6 @@ fn command(spec: &'static Spec, arguments: &str) -> Result<SlashCommand, Mistake
             [one, other] => SlashCommand::Compare(one.clone(), Some(other.clone())),
             _ => return Err(Mistake::TooMuch { spec }),
         },
-        "undo" => SlashCommand::Undo,
         "uncompact" => SlashCommand::Uncompact,
         "export-branch" => {
             let (entry, path) = first(arguments);
@@ -127,13 +127,7 @@ fn command(spec: &'static Spec, arguments: &str) -> Result<SlashCommand, Mistake
                 path: unquoted(Some(path)),
             }
         }
-        "label" => SlashCommand::Label(match given {
-            None => LabelRequest::Show,
-            Some(text) if text == "--clear" => LabelRequest::Clear,
-            Some(text) if text.starts_with("--") => return Err(Mistake::LabelOption(text)),
-            Some(text) => LabelRequest::Set(text),
-        }),
-        "name" => SlashCommand::Name(given),
+        "name" if given.is_none() => SlashCommand::AskName,
         "compact" => SlashCommand::Compact { instructions: given },
         "model" => SlashCommand::Model(given),
         "thinking" => SlashCommand::Thinking(given.map(level).transpose()?),
@@ -149,8 +143,33 @@ fn command(spec: &'static Spec, arguments: &str) -> Result<SlashCommand, Mistake
         "scoped-models" => SlashCommand::ScopedModels,
         "help" => SlashCommand::Help,
         "quit" => SlashCommand::Quit,
-        other => return Err(Mistake::Unknown { name: other.to_owned(), suggestion: None }),
+        other => return operation(spec, other, arguments).map(SlashCommand::Operation),
     })
+}
+
+/// A command that is an operation of the table.
+fn operation(spec: &'static Spec, name: &str, line: &str) -> Result<OperationOrder, Mistake> {
+    let unknown = || Mistake::Unknown { name: name.to_owned(), suggestion: None };
+    let row = find_operation(name).ok_or_else(unknown)?;
+    row.order(preset(name), line).map_err(|mistake| match mistake {
+        OrderMistake::Missing(_) => Mistake::Missing(spec),
+        OrderMistake::TooMuch => Mistake::TooMuch { spec },
+        OrderMistake::Option(option) => Mistake::Option { spec, option },
+    })
+}
+
+/// The options of an operation, for who mistyped one.
+fn options(spec: &Spec) -> String {
+    let args = find_operation(spec.name).map(|row| row.args).unwrap_or_default();
+    let flags: Vec<String> = args
+        .iter()
+        .filter(|arg| arg.form == ArgForm::Flag)
+        .map(|arg| {
+            let says = arg.says.join(" ");
+            format!("--{}: {}", arg.name.replace('_', "-"), says.trim().to_lowercase())
+        })
+        .collect();
+    if flags.is_empty() { String::new() } else { format!("; {}", flags.join("; ")) }
 }
 
 /// All arguments; labels with blanks are quoted.
@@ -199,7 +218,7 @@ mod tests {
 
     #[test]
     fn each_command_of_the_table_is_understood() {
-        for spec in COMMANDS {
+        for spec in commands() {
             for name in std::iter::once(&spec.name).chain(spec.aliases) {
                 let argument = match spec.name {
                     "thinking" => "high",

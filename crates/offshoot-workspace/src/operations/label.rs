@@ -81,9 +81,11 @@ impl Operation for Label {
                `id` is the entry that was written, null if none was.",
         examples: "Examples:\n  offshoot label latest 1a2b3c4d 'tests pass here'\n  offshoot label latest 1a2b3c4d\n  \
                    offshoot tree latest --filter labeled-only\n  offshoot label latest 1a2b3c4d --clear",
+        past: "labelled",
         effect: Effect::Writes {
             dry_run: "Show what would be labelled, and write nothing",
             refused_at_work: None,
+            moves: false,
             spill: SpillPolicy::Temporary,
         },
     };

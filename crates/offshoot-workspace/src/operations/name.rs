@@ -67,9 +67,11 @@ impl Operation for Name {
                entry that was written, null if none was.",
         examples: "Examples:\n  offshoot name latest 'fix the login test'\n  offshoot show 'fix the login test'\n  \
                    offshoot name latest ''",
+        past: "named",
         effect: Effect::Writes {
             dry_run: "Show what would be named, and write nothing",
             refused_at_work: None,
+            moves: false,
             spill: SpillPolicy::Temporary,
         },
     };

@@ -78,9 +78,11 @@ impl Operation for Undo {
                written, null with --dry-run. With --dry-run there is \"forecast\", as `switch`\n\
                prints it.",
         examples: "Examples:\n  offshoot undo latest\n  offshoot undo latest --dry-run",
+        past: "undone",
         effect: Effect::Writes {
             dry_run: "Show what would be undone, and write nothing",
             refused_at_work: Some("the agent is at work: stop it first"),
+            moves: true,
             spill: SpillPolicy::Temporary,
         },
     };

@@ -13,6 +13,7 @@ use offshoot_session::text::spell_name;
 use offshoot_session::transcript::Level;
 use offshoot_session::tree::NodeIx;
 use offshoot_settings::{Scope, Value};
+use offshoot_workspace::{ArgValue, Given, OperationOrder};
 use ratatui::crossterm::event::KeyEvent;
 
 use super::{LEAVING, MERGING, settings};
@@ -133,7 +134,8 @@ fn tree_outcome(model: &mut Model, outcome: tree::TreeOutcome) -> Vec<Cmd> {
             vec![Cmd::ask(Command::BringBack(what))]
         }
         tree::TreeOutcome::Abort => vec![Cmd::ask(Command::Abort)],
-        tree::TreeOutcome::Label { entry, text } => vec![Cmd::ask(Command::SetLabel { entry, label: text })],
+        tree::TreeOutcome::Operate(order) => vec![ProgramTask::Operate(order).into()],
+        tree::TreeOutcome::Label { entry, text } => vec![ProgramTask::Operate(label_order(entry, text)).into()],
         tree::TreeOutcome::Copy(text) => vec![ScreenTask::Copy(text).into()],
         tree::TreeOutcome::Edit(text) => vec![ScreenTask::Edit(text).into()],
         tree::TreeOutcome::FindSource(origin) => vec![ProgramTask::FindSource(origin).into()],
@@ -411,4 +413,14 @@ pub(super) fn told(model: &mut Model, why: &str) {
     if let Some(Overlay::Tree(tree)) = &mut model.overlay {
         tree.failed(why);
     }
+}
+
+fn label_order(entry: String, text: Option<String>) -> OperationOrder {
+    let mut given = Given::default();
+    given.put_text("entry", entry);
+    match text {
+        Some(text) => given.put_text("text", text),
+        None => given.put("clear", ArgValue::Flag),
+    }
+    OperationOrder::new("label", given)
 }

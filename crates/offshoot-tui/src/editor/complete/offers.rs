@@ -6,7 +6,7 @@ use offshoot_agent::approval::ApprovalMode;
 use offshoot_agent::provider::ThinkingLevel;
 
 use super::token::Of;
-use crate::slash::{Argument, COMMANDS};
+use crate::slash::{self, Argument};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Choice {
@@ -55,7 +55,7 @@ impl Default for Offers {
         let levels = ThinkingLevel::ALL.iter().map(|level| Choice::new(level.as_str())).collect();
         let modes = ApprovalMode::ALL.iter().map(|mode| Choice::new(mode.as_str())).collect();
         Self {
-            commands: COMMANDS.iter().map(command).collect(),
+            commands: slash::commands().iter().map(command).collect(),
             called: Vec::new(),
             expects_called: false,
             files: Vec::new(),

@@ -5,6 +5,7 @@ use offshoot_agent::turn::BringBack;
 use offshoot_session::provenance::Origin;
 use offshoot_session::selection::range;
 use offshoot_session::tree::NodeIx;
+use offshoot_workspace::{Given, OperationOrder};
 
 use super::{Mode, TreeOutcome, TreeSelector};
 
@@ -62,7 +63,8 @@ impl TreeSelector {
     }
 
     pub(super) fn undo(&mut self) -> TreeOutcome {
-        self.bring(BringBack::Undo)
+        self.mode = Mode::Leaving { summarize: false, is_stopping: false };
+        TreeOutcome::Operate(OperationOrder::new("undo", Given::default()))
     }
 
     fn bring(&mut self, what: BringBack) -> TreeOutcome {

@@ -1,0 +1,54 @@
+//! Ends of operations of the table.
+
+use offshoot_session::transcript::Level;
+use offshoot_workspace::name::Name;
+use offshoot_workspace::{Effect, Operation as _, OperationOrder, Row, find_operation};
+
+use super::overlay;
+use crate::app::cmd::{Cmd, ProgramTask};
+use crate::app::model::Model;
+use crate::app::msg::{OperationRefusal, OperationSaid};
+
+pub(super) fn operated(
+    model: &mut Model,
+    order: &OperationOrder,
+    result: Result<OperationSaid, OperationRefusal>,
+) -> Vec<Cmd> {
+    let row = find_operation(order.operation);
+    match result {
+        Ok(said) => done(model, row, said),
+        Err(refusal) => refused(model, row, &refusal),
+    }
+}
+
+fn done(model: &mut Model, row: Option<&Row>, said: OperationSaid) -> Vec<Cmd> {
+    if said.is_done && moves(row) {
+        model.conversation.set_job(None);
+        overlay::arrived(model);
+    } else if moves(row) {
+        // The selector that waits for it says why nothing happens.
+        overlay::told(model, &said.text);
+    }
+    said.warning.into_iter().for_each(|why| model.notice(Level::Warning, why));
+    // A new name is said when the agent tells of it.
+    if !said.is_done || row.is_none_or(|row| row.about.name != Name::ABOUT.name) {
+        model.notice(Level::Info, said.text);
+    }
+    vec![ProgramTask::Look.into(), ProgramTask::SaveDraft(model.editor.draft()).into()]
+}
+
+fn refused(model: &mut Model, row: Option<&Row>, refusal: &OperationRefusal) -> Vec<Cmd> {
+    // Other work continues, and its row stays.
+    if moves(row) && !refusal.is_busy {
+        model.conversation.set_job(None);
+    }
+    let what = row.map(|row| format!("not {}: ", row.about.past)).unwrap_or_default();
+    let why = format!("{what}{}", refusal.why);
+    overlay::told(model, &why);
+    model.notice(Level::Error, why);
+    vec![ProgramTask::SaveDraft(model.editor.draft()).into()]
+}
+
+fn moves(row: Option<&Row>) -> bool {
+    matches!(row.map(|row| row.about.effect), Some(Effect::Writes { moves: true, .. }))
+}
