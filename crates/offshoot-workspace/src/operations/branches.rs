@@ -120,6 +120,7 @@ impl Operation for Branches {
         examples: "Examples:\n  offshoot branches latest\n  \
                    offshoot branches latest --unmerged     # what `merge` would still bring\n  \
                    offshoot branches latest --json | jq 'map(.own.cost) | add'",
+        past: "shown",
         effect: Effect::Reads,
     };
 
