@@ -34,7 +34,7 @@ fn done(model: &mut Model, row: Option<&Row>, said: OperationSaid) -> Vec<Cmd> {
     if !said.is_done || row.is_none_or(|row| row.about.name != Name::ABOUT.name) {
         model.notice(Level::Info, said.text);
     }
-    vec![ProgramTask::Look.into(), ProgramTask::SaveDraft(model.editor.draft()).into()]
+    vec![ProgramTask::ReadSessionFacts.into(), ProgramTask::SaveDraft(model.editor.draft()).into()]
 }
 
 fn refused(model: &mut Model, row: Option<&Row>, refusal: &OperationRefusal) -> Vec<Cmd> {
