@@ -15,7 +15,7 @@ use offshoot_agent::{Approver, Setup};
 use offshoot_session::compose::NewEntry;
 use offshoot_session::json::Json;
 use offshoot_session::session::{NewSession, Options, Session};
-use offshoot_session::summariser::{Answer, Request as Wanted};
+use offshoot_session::summariser::{SummariserAnswer, SummariserRequest as Wanted};
 
 /// Counts what was said, and says no more.
 struct Count;
@@ -25,7 +25,7 @@ impl Summarise for Count {
         // The conversation is in the prompt as text; `entries` names what it is made of.
         let text = format!("## Goal\n{} messages were exchanged ({:?}).", wanted.entries.len(), wanted.purpose);
         // `usage` would be what it cost. An error here lets the summariser without a model take over.
-        Box::pin(async move { Ok(Answer { text, usage: None }) })
+        Box::pin(async move { Ok(SummariserAnswer { text, usage: None }) })
     }
 
     // Shows up in the entry's details: readers see that no model wrote this.

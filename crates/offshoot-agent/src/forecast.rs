@@ -2,7 +2,7 @@
 
 use offshoot_session::branch_summary::{self, BranchPlan};
 use offshoot_session::clock::Millis;
-use offshoot_session::compact::Plan;
+use offshoot_session::compact::CompactionPlan;
 use offshoot_session::entry::Source;
 use offshoot_session::error::Result;
 use offshoot_session::forecast::{AskedModel, CacheReach, CacheRule, Forecast, NextRequest, forecast};
@@ -173,7 +173,7 @@ pub fn plan_cost(plan: &BranchPlan, model: &Model) -> Option<f64> {
 }
 
 /// What the requests for a compaction's summary cost, in US dollars. `None` if the model has no prices.
-pub fn compaction_cost(plan: &Plan, instructions: Option<&str>, model: &Model) -> Option<f64> {
+pub fn compaction_cost(plan: &CompactionPlan, instructions: Option<&str>, model: &Model) -> Option<f64> {
     let requests = plan.requests(instructions);
     let tokens = requests.iter().map(|request| estimate_summary(request.system) + estimate_summary(&request.prompt));
     model.request_cost(tokens.sum(), 0)

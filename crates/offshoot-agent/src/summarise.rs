@@ -6,14 +6,14 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use offshoot_session::summariser::{Answer, Request as Wanted};
+use offshoot_session::summariser::{SummariserAnswer, SummariserRequest as Wanted};
 
 use crate::message::{AssistantMessage, Block, StopReason, UserMessage, text_of};
 use crate::provider::{Answer as Answered, Delta, Hooks, Model, Provider, Request, Secret, ThinkingLevel};
 use crate::turn::{NextTry, Retry, Trying};
 
 /// Dropping this stops the summariser.
-pub type Summary = Pin<Box<dyn Future<Output = Result<Answer, String>> + Send>>;
+pub type Summary = Pin<Box<dyn Future<Output = Result<SummariserAnswer, String>> + Send>>;
 
 /// A summariser.
 pub trait Summarise: Send + Sync {
@@ -51,7 +51,7 @@ impl Summarise for ModelSummariser {
 }
 
 impl ModelSummariser {
-    async fn ask(&self, wanted: &Wanted) -> Result<Answer, String> {
+    async fn ask(&self, wanted: &Wanted) -> Result<SummariserAnswer, String> {
         let mut attempt = 0;
         loop {
             let Answered { message, failure } = self.once(wanted).await?;
@@ -109,7 +109,7 @@ impl ModelSummariser {
     }
 }
 
-fn read(message: &AssistantMessage) -> Result<Answer, String> {
+fn read(message: &AssistantMessage) -> Result<SummariserAnswer, String> {
     match message.stop_reason {
         StopReason::Stop => {}
         StopReason::Length => return Err("the summary reached the model's limit and was cut off".to_owned()),
@@ -126,5 +126,5 @@ fn read(message: &AssistantMessage) -> Result<Answer, String> {
     if text.trim().is_empty() {
         return Err("the model's summary is empty".to_owned());
     }
-    Ok(Answer { text, usage: serde_json::to_string(&message.usage).ok() })
+    Ok(SummariserAnswer { text, usage: serde_json::to_string(&message.usage).ok() })
 }

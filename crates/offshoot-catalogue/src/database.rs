@@ -55,7 +55,7 @@ pub(crate) struct ListedFile<'a> {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the name says it")]
 pub struct CatalogueState {
-    pub standing: Standing,
+    pub health: CatalogueHealth,
     /// Bytes of the database file.
     pub size: u64,
     /// How many session files it has rows for.
@@ -65,7 +65,7 @@ pub struct CatalogueState {
 /// Whether a catalogue can be used.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the name says it")]
-pub enum Standing {
+pub enum CatalogueHealth {
     /// It does not exist yet.
     Absent,
     Sound,
@@ -332,17 +332,19 @@ pub(crate) fn state(file: &Path) -> CatalogueState {
     let size = match fs::metadata(file) {
         Ok(meta) => meta.len(),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-            return CatalogueState { standing: Standing::Absent, size: 0, sessions: 0 };
+            return CatalogueState { health: CatalogueHealth::Absent, size: 0, sessions: 0 };
         }
-        Err(error) => return CatalogueState { standing: Standing::Unusable(error.to_string()), size: 0, sessions: 0 },
+        Err(error) => {
+            return CatalogueState { health: CatalogueHealth::Unusable(error.to_string()), size: 0, sessions: 0 };
+        }
     };
-    let (standing, sessions) = match examine(file) {
-        Ok((VERSION, sessions)) => (Standing::Sound, sessions),
-        Ok(_) => (Standing::Foreign, 0),
-        Err(error) if is_damage(&error) => (Standing::Damaged(error.to_string()), 0),
-        Err(error) => (Standing::Unusable(error.to_string()), 0),
+    let (health, sessions) = match examine(file) {
+        Ok((VERSION, sessions)) => (CatalogueHealth::Sound, sessions),
+        Ok(_) => (CatalogueHealth::Foreign, 0),
+        Err(error) if is_damage(&error) => (CatalogueHealth::Damaged(error.to_string()), 0),
+        Err(error) => (CatalogueHealth::Unusable(error.to_string()), 0),
     };
-    CatalogueState { standing, size, sessions }
+    CatalogueState { health, size, sessions }
 }
 
 /// Opens an existing database without creating a file.

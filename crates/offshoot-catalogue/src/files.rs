@@ -27,7 +27,7 @@ pub(crate) struct Task<'a> {
     pub(crate) row: Option<StoredReading>,
 }
 
-pub(crate) struct Looked {
+pub(crate) struct ListedFile {
     pub(crate) at: usize,
     pub(crate) folder: usize,
     pub(crate) name: OsString,
@@ -48,7 +48,7 @@ pub(crate) fn stands(found: &FoundFile, row: &StoredReading) -> bool {
 }
 
 /// Opens files on all cores; calls `done` after each.
-pub(crate) fn read_all(tasks: &[Task<'_>], now: Millis, done: &mut dyn FnMut(Looked)) {
+pub(crate) fn read_all(tasks: &[Task<'_>], now: Millis, done: &mut dyn FnMut(ListedFile)) {
     let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
     let next = AtomicUsize::new(0);
     let (send, receive) = mpsc::channel();
@@ -71,7 +71,7 @@ pub(crate) fn read_all(tasks: &[Task<'_>], now: Millis, done: &mut dyn FnMut(Loo
     });
 }
 
-fn read(task: &Task<'_>, now: Millis, buffer: &mut Vec<u8>) -> Looked {
+fn read(task: &Task<'_>, now: Millis, buffer: &mut Vec<u8>) -> ListedFile {
     let path = &task.found.path;
     let name = path.file_name().map(OsString::from).unwrap_or_default();
     let (info, memory) = match file(task, now, buffer) {
@@ -81,7 +81,7 @@ fn read(task: &Task<'_>, now: Millis, buffer: &mut Vec<u8>) -> Looked {
         }
         Err(error) => (Err(error), if task.row.is_some() { Memory::Goes } else { Memory::Stays }),
     };
-    Looked { at: task.at, folder: task.folder, name, info, memory }
+    ListedFile { at: task.at, folder: task.folder, name, info, memory }
 }
 
 /// The new row of a file, and the reading to the end of its last line if no line feed ends that.

@@ -21,7 +21,7 @@ use offshoot_session::error::{Diagnostic, Result};
 use offshoot_session::list::{SessionInfo, by_activity, sort_by_activity};
 use offshoot_session::store::{DirStore, Folder, FoundFile, Progress, unreadable};
 
-pub use database::{CatalogueState, Standing};
+pub use database::{CatalogueHealth, CatalogueState};
 use database::{Changes, Database, ListedFile};
 use files::{Memory, Task};
 use row::StoredReading;

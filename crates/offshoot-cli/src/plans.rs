@@ -3,7 +3,7 @@
 use offshoot_agent::branch_files::FilePatch;
 use offshoot_session::branch_summary::BranchPlan;
 use offshoot_session::clock::to_iso;
-use offshoot_session::compact::{Plan, PlannedMessage};
+use offshoot_session::compact::{CompactionPlan, PlannedMessage};
 use offshoot_session::compare::{Comparison, Side};
 use offshoot_session::entry::Source as _;
 use offshoot_session::id::EntryId;
@@ -15,7 +15,7 @@ use offshoot_session::tree::{NodeIx, Tree};
 pub(crate) const BUDGET: usize = 8 << 20;
 
 /// Members have pi's names where pi has them.
-pub(crate) fn compaction(tree: &Tree, plan: &Plan) -> Object {
+pub(crate) fn compaction(tree: &Tree, plan: &CompactionPlan) -> Object {
     let pinned = plan.pinned.iter().map(|pinned| quote(pinned.id.as_str()));
     let settings = Object::new()
         .raw("enabled", plan.settings.enabled)

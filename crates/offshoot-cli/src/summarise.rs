@@ -9,10 +9,10 @@ use offshoot_agent::forecast::{self, plan_cost};
 use offshoot_agent::model::Access;
 use offshoot_agent::summarise::{ModelSummariser, Summarise as _};
 use offshoot_session::branch_summary::{self, BranchPlan, Instructions};
-use offshoot_session::compact::{self, Plan};
+use offshoot_session::compact::{self, CompactionPlan};
 use offshoot_session::error::{Error, Result as Read};
 use offshoot_session::session::Session;
-use offshoot_session::summariser::{Answer, Drafted, Extractive, Request, Summariser};
+use offshoot_session::summariser::{Drafted, Extractive, Summariser, SummariserAnswer, SummariserRequest};
 use offshoot_session::tree::NodeIx;
 use offshoot_settings::Settings;
 
@@ -26,7 +26,7 @@ use crate::models::{ChosenModel, ModelArgs, ModelSources, ModelTable, WithoutKey
 pub(crate) fn compaction(
     app: &App,
     session: &Session,
-    plan: &Plan,
+    plan: &CompactionPlan,
     instructions: Option<&str>,
     typed: &ModelArgs,
 ) -> Result<Drafted> {
@@ -90,7 +90,7 @@ pub(crate) fn branch_cost(
 pub(crate) fn compaction_cost(
     app: &App,
     session: &Session,
-    plan: &Plan,
+    plan: &CompactionPlan,
     instructions: Option<&str>,
     typed: &ModelArgs,
 ) -> Result<Option<f64>> {
@@ -174,7 +174,7 @@ pub(crate) fn compaction_settings(app: &App, session: &Session, typed: &ModelArg
 }
 
 impl Summariser for Summaries {
-    fn summarise(&self, request: &Request) -> Read<Answer> {
+    fn summarise(&self, request: &SummariserRequest) -> Read<SummariserAnswer> {
         let written = self.runtime.block_on(self.model.summarise(request.clone()));
         written.map_err(Error::NoSummary)
     }

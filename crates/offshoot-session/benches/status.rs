@@ -16,7 +16,7 @@ use offshoot_session::compose::NewEntry;
 use offshoot_session::entry::Source as _;
 use offshoot_session::facts::Totals;
 use offshoot_session::json::Json;
-use offshoot_session::outline::{Folds, Outline, OutlineSetup, Scope, Sums, TreeLayout};
+use offshoot_session::outline::{Folds, Outline, OutlineScope, OutlineSetup, Sums, TreeLayout};
 use offshoot_session::session::{Options, Session};
 use offshoot_session::stats::{branches, overview, totals};
 
@@ -159,7 +159,7 @@ fn fold(bencher: Bencher<'_, '_>, layout: TreeLayout) {
     let mut outline = Outline::new(&session, session.leaf(), setup).expect("an outline");
     let folds = Folds::all_open();
     bencher.bench_local(|| {
-        outline.arrange(session.tree(), Scope { folds: Some(&folds), ..Scope::default() });
+        outline.arrange(session.tree(), OutlineScope { folds: Some(&folds), ..OutlineScope::default() });
         outline.len()
     });
 }

@@ -12,7 +12,9 @@ use crate::header::Dialect;
 use crate::id::EntryId;
 use crate::json::Object;
 use crate::kind::{Kind, KindSpeech, Role};
-use crate::summariser::{Answer, Drafted, Purpose, Request, SYSTEM_PROMPT, Summariser, said};
+use crate::summariser::{
+    Drafted, Purpose, SYSTEM_PROMPT, Summariser, SummariserAnswer, SummariserRequest, answered_text,
+};
 use crate::tokens::{estimate, estimate_summary};
 use crate::tree::reader::NodeReader;
 use crate::tree::{Node, NodeIx};
@@ -202,7 +204,7 @@ impl BranchPlan {
     }
 
     /// The request to a summariser; `None` if the branch has no messages.
-    pub fn request(&self, instructions: Instructions<'_>) -> Option<Request> {
+    pub fn request(&self, instructions: Instructions<'_>) -> Option<SummariserRequest> {
         if self.said.is_empty() {
             return None;
         }
@@ -215,7 +217,7 @@ impl BranchPlan {
             "" => String::new(),
             here => format!("<current-branch>\n{here}\n</current-branch>\n\n"),
         };
-        Some(Request {
+        Some(SummariserRequest {
             purpose: Purpose::Branch,
             system: SYSTEM_PROMPT,
             prompt: prompt(&self.text(), &here, &task),
@@ -239,9 +241,9 @@ impl BranchPlan {
     ///
     /// # Errors
     /// [`crate::error::Error::NoSummary`] if the answer is empty.
-    pub fn summary(&self, answer: Option<&Answer>, summariser: Option<&str>) -> Result<Drafted> {
+    pub fn summary(&self, answer: Option<&SummariserAnswer>, summariser: Option<&str>) -> Result<Drafted> {
         let text = match answer {
-            Some(answer) => format!("{}\n\n{}{}", self.lead, said(answer)?, self.files.blocks()),
+            Some(answer) => format!("{}\n\n{}{}", self.lead, answered_text(answer)?, self.files.blocks()),
             None => NOTHING_SAID.to_owned(),
         };
         let details = self.files.details(Object::new()).opt_str("summariser", summariser.filter(|_| answer.is_some()));

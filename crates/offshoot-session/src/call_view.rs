@@ -15,7 +15,7 @@ pub use dialect::{CallRole, CallVerb, dialects};
 
 use crate::json::{Json, JsonKind, completed, stringify};
 use crate::text::{one_line, spell_lines, spell_name};
-use crate::transcript::{Call, line_range, value_text};
+use crate::transcript::{ToolCall, line_range, value_text};
 
 /// The longest name of a tool in a line, in characters.
 const LONGEST_NAME: usize = 100;
@@ -65,7 +65,7 @@ impl<'a> CallView<'a> {
 
     /// The view of a call of a transcript.
     #[must_use]
-    pub fn of_call(call: &'a Call) -> Self {
+    pub fn of_call(call: &'a ToolCall) -> Self {
         match call.arguments_error.as_str() {
             "" => Self::of_text(&*call.name, &call.arguments),
             error => Self::unreadable(Cow::Borrowed(&call.name), error),

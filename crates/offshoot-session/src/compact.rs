@@ -18,7 +18,9 @@ use crate::header::Dialect;
 use crate::id::EntryId;
 use crate::json::{Object, quote};
 use crate::kind::{Kind, Role};
-use crate::summariser::{Answer, Drafted, Purpose, Request, SYSTEM_PROMPT, Summariser, combined, said};
+use crate::summariser::{
+    Drafted, Purpose, SYSTEM_PROMPT, Summariser, SummariserAnswer, SummariserRequest, answered_text, combined,
+};
 use crate::tokens::estimate_summary;
 use crate::tree::NodeIx;
 
@@ -60,7 +62,7 @@ impl Settings {
 #[derive(Debug, Clone)]
 #[expect(missing_docs, reason = "the names of the others say what they are")]
 pub enum Planned {
-    Cut(Box<Plan>),
+    Cut(Box<CompactionPlan>),
     AlreadyCompacted,
     /// Everything would be kept.
     TooSmall,
@@ -68,7 +70,7 @@ pub enum Planned {
 
 #[expect(missing_docs, reason = "the name says it")]
 impl Planned {
-    pub fn plan(self) -> Option<Plan> {
+    pub fn plan(self) -> Option<CompactionPlan> {
         match self {
             Self::Cut(plan) => Some(*plan),
             Self::AlreadyCompacted | Self::TooSmall => None,
@@ -92,7 +94,7 @@ pub struct PlannedMessage {
 /// A planned compaction; see [`plan`].
 #[derive(Debug, Clone)]
 #[expect(missing_docs, reason = "the names of the others say what they are")]
-pub struct Plan {
+pub struct CompactionPlan {
     /// The first entry that stays.
     pub first_kept: NodeIx,
     pub first_kept_id: EntryId,
@@ -162,17 +164,17 @@ pub fn plan_on(
     let first_kept = projection.entries.get(cut.first_kept).map(|entry| entry.ix);
     let named = first_kept.and_then(|ix| Some((ix, tree.node(ix).id()?.clone())));
     let Some((first_kept, first_kept_id)) = named else { return tree.whole(Planned::TooSmall) };
-    let history = projection.said(projection.start()..cut.turn_start.unwrap_or(cut.first_kept));
-    let turn_prefix = cut.turn_start.map_or(Vec::new(), |start| projection.said(start..cut.first_kept));
+    let history = projection.planned_messages(projection.start()..cut.turn_start.unwrap_or(cut.first_kept));
+    let turn_prefix = cut.turn_start.map_or(Vec::new(), |start| projection.planned_messages(start..cut.first_kept));
     if history.is_empty() && turn_prefix.is_empty() {
         return tree.whole(Planned::TooSmall);
     }
     let pinned = pinned::before(source, &path, first_kept)?;
-    let mut plan = Plan {
+    let mut plan = CompactionPlan {
         first_kept,
         first_kept_id,
         turn_start: cut.turn_start.and_then(|start| projection.entries.get(start)).map(|entry| entry.ix),
-        kept: projection.said(cut.first_kept..projection.entries.len()),
+        kept: projection.planned_messages(cut.first_kept..projection.entries.len()),
         before: projection.weight,
         previous: projection.previous,
         previous_summary: None,
@@ -187,7 +189,7 @@ pub fn plan_on(
     tree.whole(Planned::Cut(Box::new(plan)))
 }
 
-impl Plan {
+impl CompactionPlan {
     /// Adds the previous compaction's summary and files, and the files of what goes.
     fn carry_on(&mut self, source: &dyn Source) -> Result<()> {
         let mut files = Files::default();
@@ -243,7 +245,7 @@ impl Plan {
 
     /// The requests to a summariser: one for the history, unless it is empty, then one for the start of a split turn.
     /// `instructions` are the user's.
-    pub fn requests(&self, instructions: Option<&str>) -> Vec<Request> {
+    pub fn requests(&self, instructions: Option<&str>) -> Vec<SummariserRequest> {
         let entries = |said: &[PlannedMessage]| said.iter().map(|said| said.ix).collect();
         let mut requests = Vec::new();
         if !self.history.is_empty() {
@@ -254,7 +256,7 @@ impl Plan {
             };
             let tag = |summary: &String| format!("<previous-summary>\n{summary}\n</previous-summary>\n\n");
             let earlier = previous.map(tag).unwrap_or_default();
-            requests.push(Request {
+            requests.push(SummariserRequest {
                 purpose,
                 system: SYSTEM_PROMPT,
                 prompt: prompt(&self.history_text(), &earlier, &focused(task, instructions)),
@@ -264,7 +266,7 @@ impl Plan {
             });
         }
         if !self.turn_prefix.is_empty() {
-            requests.push(Request {
+            requests.push(SummariserRequest {
                 purpose: Purpose::TurnPrefix,
                 system: SYSTEM_PROMPT,
                 prompt: prompt(&self.turn_prefix_text(), "", &focused(TURN_PREFIX, instructions)),
@@ -279,20 +281,20 @@ impl Plan {
     /// Requests all summaries and joins them.
     ///
     /// # Errors
-    /// The summariser's, and those of [`Plan::summary`].
+    /// The summariser's, and those of [`CompactionPlan::summary`].
     pub fn run(&self, summariser: &dyn Summariser, instructions: Option<&str>) -> Result<Drafted> {
         let requests = self.requests(instructions);
         let answers = requests.iter().map(|request| summariser.summarise(request)).collect::<Result<Vec<_>>>()?;
         self.summary(&answers, summariser.name())
     }
 
-    /// Joins the answers to [`Plan::requests`] and adds pinned entries and files. `summariser` is the name for the
+    /// Joins the answers to [`CompactionPlan::requests`] and adds pinned entries and files. `summariser` is the name for the
     /// details, unless it is a model.
     ///
     /// # Errors
     /// [`Error::NoSummary`] if answers are missing or empty.
-    pub fn summary(&self, answers: &[Answer], summariser: Option<&str>) -> Result<Drafted> {
-        let texts = answers.iter().map(said).collect::<Result<Vec<_>>>()?;
+    pub fn summary(&self, answers: &[SummariserAnswer], summariser: Option<&str>) -> Result<Drafted> {
+        let texts = answers.iter().map(answered_text).collect::<Result<Vec<_>>>()?;
         let earlier = self.earlier.as_deref().filter(|earlier| !earlier.is_empty()).unwrap_or(NO_HISTORY);
         let text = match (texts.as_slice(), self.history.is_empty(), self.turn_prefix.is_empty()) {
             ([history], false, true) => (*history).to_owned(),

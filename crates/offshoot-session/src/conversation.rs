@@ -63,10 +63,10 @@ pub fn parts(message: Message, results: Results) -> Vec<SpokenPart> {
     let Some(content) = json.get("content") else { return Vec::new() };
     let part = |speaker, text| SpokenPart { speaker, text };
     match message.role {
-        Role::User => said(Speaker::User, text_of(content, "")),
+        Role::User => spoken(Speaker::User, text_of(content, "")),
         Role::ToolResult => {
             let text = text_of(content, "");
-            said(Speaker::Result, if results == Results::Cut { cut(text) } else { text })
+            spoken(Speaker::Result, if results == Results::Cut { cut(text) } else { text })
         }
         Role::Assistant => {
             let mut out = Vec::new();
@@ -98,7 +98,7 @@ pub fn text<'a>(parts: impl IntoIterator<Item = &'a SpokenPart>) -> String {
     parts.join("\n\n")
 }
 
-fn said(speaker: Speaker, text: String) -> Vec<SpokenPart> {
+fn spoken(speaker: Speaker, text: String) -> Vec<SpokenPart> {
     if text.is_empty() { Vec::new() } else { vec![SpokenPart { speaker, text }] }
 }
 

@@ -73,7 +73,7 @@ pub(crate) fn load_indexed(
     let Some(folder) = folder.filter(|_| length >= SMALLEST) else {
         return load_some(medium, length, Stretch::ALL, progress);
     };
-    let place = place(folder, medium.path());
+    let place = index_path(folder, medium.path());
     if let Some(loaded) = grow(medium, &place, length, access, progress)? {
         return Ok(loaded);
     }
@@ -95,7 +95,7 @@ pub(crate) fn load_indexed(
 pub fn is_indexed(file: &Path, folder: &Path) -> bool {
     let Ok(medium) = FileMedium::open(file) else { return false };
     let Ok(length) = medium.len() else { return false };
-    let place = place(folder, file);
+    let place = index_path(folder, file);
     open_regular(&place).is_ok_and(|index| read(&medium, index, &place, length).is_some())
 }
 
@@ -153,7 +153,7 @@ fn build(
 }
 
 /// The path of a session file's index, named by a hash of its path.
-fn place(folder: &Path, file: &Path) -> PathBuf {
+fn index_path(folder: &Path, file: &Path) -> PathBuf {
     let path = std::fs::canonicalize(file).unwrap_or_else(|_| file.to_path_buf());
     folder.join(format!("{:016x}.index", hash(path.as_os_str().as_encoded_bytes())))
 }

@@ -50,7 +50,7 @@ pub struct Loaded {
     /// The last `session_info` entry in file order.
     pub last_session_info: Option<NodeIx>,
     /// The end of the scanned part.
-    pub end: End,
+    pub end: FileEnd,
     /// Later records that look like headers, by the record number that version 1 uses.
     pub(crate) second_headers: Vec<u64>,
 }
@@ -58,7 +58,7 @@ pub struct Loaded {
 /// The end of a file as far as it was read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the name says it")]
-pub struct End {
+pub struct FileEnd {
     /// In bytes.
     pub length: u64,
     pub lines: u64,
@@ -76,7 +76,7 @@ impl Default for Loaded {
             diagnostics: Vec::new(),
             dialect: None,
             last_session_info: None,
-            end: End { length: 0, lines: 0, terminated: true },
+            end: FileEnd { length: 0, lines: 0, terminated: true },
             second_headers: Vec::new(),
         }
     }

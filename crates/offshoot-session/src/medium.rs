@@ -29,7 +29,7 @@ pub use shared_file::{LockedFile, SharedFile, replace_file};
 /// The state of a medium while its lock is held.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the name says it")]
-pub struct Standing {
+pub struct MediumState {
     /// Whether the path still names the opened file, which may have been replaced or deleted.
     pub is_current: bool,
     pub length: u64,
@@ -74,7 +74,7 @@ pub trait Medium: Send + Sync {
 
     /// Takes the writers' lock, waiting a limited time, and returns the state under it. After an error the lock is not
     /// held: `WouldBlock` means that another writer keeps it, `Unsupported` that there are no locks.
-    fn lock(&mut self) -> io::Result<Standing>;
+    fn lock(&mut self) -> io::Result<MediumState>;
 
     /// Releases the writers' lock.
     fn unlock(&mut self) -> io::Result<()>;

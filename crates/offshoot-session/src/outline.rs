@@ -121,7 +121,7 @@ impl OutlineRow {
 /// The part of a tree to show.
 #[derive(Debug, Clone, Copy, Default)]
 #[expect(missing_docs, reason = "the name says it")]
-pub struct Scope<'a> {
+pub struct OutlineScope<'a> {
     pub filter: Filter,
     /// Whether a search found the entry, by [`Outline::place`]; `None` without a search.
     pub found: Option<&'a [bool]>,
@@ -170,7 +170,7 @@ impl Outline {
         let order = Order::new(source, open, setup.layout)?;
         let texts = RowTexts::new(setup.home, setup.plain);
         let mut outline = Self { layout: setup.layout, order, open, texts, ..Self::default() };
-        outline.arrange(source.tree(), Scope { filter: setup.filter, ..Scope::default() });
+        outline.arrange(source.tree(), OutlineScope { filter: setup.filter, ..OutlineScope::default() });
         source.tree().whole(outline)
     }
 
@@ -183,7 +183,7 @@ impl Outline {
     }
 
     /// Lays out the entries in a scope. Reads no bodies; linear in the entries of the tree.
-    pub fn arrange(&mut self, tree: &Tree, scope: Scope<'_>) {
+    pub fn arrange(&mut self, tree: &Tree, scope: OutlineScope<'_>) {
         let mut shown = match (scope.filter, scope.labelled) {
             (Filter::LabeledOnly, Some(labelled)) => self.order.labelled(labelled.iter().copied()),
             (filter, _) => self.order.filtered(tree, filter),
@@ -216,16 +216,16 @@ impl Outline {
         }
         if self.len() <= room {
             let (filter, all) = (self.filter, Folds::all_open());
-            self.arrange(tree, Scope { filter, folds: Some(&all), ..Scope::default() });
+            self.arrange(tree, OutlineScope { filter, folds: Some(&all), ..OutlineScope::default() });
             if self.len() <= room {
                 return all;
             }
-            self.arrange(tree, Scope { filter, ..Scope::default() });
+            self.arrange(tree, OutlineScope { filter, ..OutlineScope::default() });
         }
         Folds::default()
     }
 
-    fn trunk(&self, tree: &Tree, shown: &[bool], scope: Scope<'_>) -> TrunkRows {
+    fn trunk(&self, tree: &Tree, shown: &[bool], scope: OutlineScope<'_>) -> TrunkRows {
         // Entries that a search or this filter finds are wanted, so they are not folded.
         let is_narrow = scope.found.is_some() || scope.filter == Filter::LabeledOnly;
         let own = if is_narrow { Folds::all_open() } else { Folds::default() };

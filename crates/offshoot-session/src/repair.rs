@@ -60,7 +60,7 @@ pub struct RepairStep {
 
 /// A planned repair.
 #[derive(Debug, Clone, Default)]
-pub struct Plan {
+pub struct RepairPlan {
     /// In file order; empty if the file needs no repair.
     pub steps: Vec<RepairStep>,
     repaired: Pieces,
@@ -81,7 +81,7 @@ pub struct Repaired {
 ///
 /// # Errors
 /// [`Error::NotASession`]; [`Error::Io`]; [`Error::Invalid`] for versions 1 and 2, which must be upgraded first.
-pub fn plan(medium: &dyn Medium) -> Result<Plan> {
+pub fn plan(medium: &dyn Medium) -> Result<RepairPlan> {
     let loaded = load(medium)?;
     if loaded.is_old() {
         return Err(Invalid::NotUpgraded { version: loaded.version() }.into());
@@ -92,7 +92,7 @@ pub fn plan(medium: &dyn Medium) -> Result<Plan> {
     Ok(planner.plan)
 }
 
-impl Plan {
+impl RepairPlan {
     /// Repairs the file in one step. Keeps the old one as `<file>.bak` and removed bytes in `<file>.quarantine`.
     ///
     /// # Errors
@@ -130,14 +130,14 @@ struct Planner<'a> {
     loaded: &'a Loaded,
     entries: std::iter::Peekable<Box<dyn Iterator<Item = NodeIx> + 'a>>,
     name: String,
-    plan: Plan,
+    plan: RepairPlan,
 }
 
 impl<'a> Planner<'a> {
     fn new(medium: &dyn Medium, loaded: &'a Loaded) -> Self {
         let entries: Box<dyn Iterator<Item = NodeIx> + 'a> = Box::new(loaded.tree.entries());
         let name = medium.path().file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-        let plan = Plan { length: loaded.end.length, ..Plan::default() };
+        let plan = RepairPlan { length: loaded.end.length, ..RepairPlan::default() };
         Self { loaded, entries: entries.peekable(), name, plan }
     }
 

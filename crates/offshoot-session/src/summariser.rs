@@ -27,7 +27,7 @@ pub enum Purpose {
 /// A request for a summary.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the names of the others say what they are")]
-pub struct Request {
+pub struct SummariserRequest {
     pub purpose: Purpose,
     pub system: &'static str,
     /// The only message, from the user: the conversation as text, and the task.
@@ -43,7 +43,7 @@ pub struct Request {
 /// A summary.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[expect(missing_docs, reason = "the name says it")]
-pub struct Answer {
+pub struct SummariserAnswer {
     pub text: String,
     /// A `usage` object as in sessions.
     pub usage: Option<String>,
@@ -54,7 +54,7 @@ pub trait Summariser {
     ///
     /// # Errors
     /// [`Error::NoSummary`] if there is none, or only a part; [`Error::Io`] from the session's file.
-    fn summarise(&self, request: &Request) -> Result<Answer>;
+    fn summarise(&self, request: &SummariserRequest) -> Result<SummariserAnswer>;
 
     /// The name in `details.summariser`. A model has none, because the peers write none.
     fn name(&self) -> Option<&'static str> {
@@ -87,13 +87,13 @@ impl std::fmt::Debug for Extractive<'_> {
 impl Summariser for Extractive<'_> {
     /// Appends the picked text to the earlier summary. If that exceeds the answer's limit, only its end is kept, with a
     /// note.
-    fn summarise(&self, request: &Request) -> Result<Answer> {
+    fn summarise(&self, request: &SummariserRequest) -> Result<SummariserAnswer> {
         let picked = extractive(self.source, &request.entries)?;
         let text = match &request.previous {
             Some(previous) => format!("{}\n\n---\n\n{picked}", newest(previous, request.max_tokens)),
             None => picked,
         };
-        Ok(Answer { text, usage: None })
+        Ok(SummariserAnswer { text, usage: None })
     }
 
     fn name(&self) -> Option<&'static str> {
@@ -161,7 +161,7 @@ impl Drafted {
 ///
 /// # Errors
 /// [`Error::NoSummary`] if it is empty.
-pub(crate) fn said(answer: &Answer) -> Result<&str> {
+pub(crate) fn answered_text(answer: &SummariserAnswer) -> Result<&str> {
     match answer.text.trim() {
         "" => Err(Error::NoSummary("the summariser answered nothing".to_owned())),
         text => Ok(text),

@@ -45,12 +45,12 @@ impl SummaryFacts {
             return;
         }
         match entry.role {
-            Some(Role::User) => self.user(&said(entry)),
+            Some(Role::User) => self.user(&message_words(entry)),
             Some(Role::Assistant) => self.assistant(entry),
             Some(Role::ToolResult) => {
                 let failed = entry.message().and_then(|message| message.get("isError")).and_then(Json::as_bool);
                 if failed == Some(true) {
-                    self.blocked.push(one_line(&said(entry), LINE));
+                    self.blocked.push(one_line(&message_words(entry), LINE));
                 }
             }
             Some(Role::BashExecution) => {
@@ -73,7 +73,7 @@ impl SummaryFacts {
     }
 
     fn assistant(&mut self, entry: &Entry) {
-        let text = said(entry);
+        let text = message_words(entry);
         if !text.trim().is_empty() {
             self.last_answer = Some(one_line(&text, 2 * LINE));
         }
@@ -104,7 +104,7 @@ impl SummaryFacts {
     }
 }
 
-fn said(entry: &Entry) -> String {
+fn message_words(entry: &Entry) -> String {
     let content = entry.message().and_then(|message| message.get("content"));
     content.map(|content| text_of(content, "\n")).unwrap_or_default()
 }

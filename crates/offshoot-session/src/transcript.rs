@@ -67,7 +67,7 @@ pub enum ItemShape {
 pub enum ItemPart {
     Text(String),
     Thinking(String),
-    Call(Call),
+    Call(ToolCall),
     Picture(Arc<StoredPicture>),
     /// A block of another type, with the type.
     Other(String),
@@ -122,7 +122,7 @@ impl End {
 /// A tool call.
 #[derive(Debug, Clone, PartialEq, Default)]
 #[expect(missing_docs, reason = "the names of the others say what they are")]
-pub struct Call {
+pub struct ToolCall {
     pub id: String,
     pub name: String,
     /// JSON; while it streams, the start of it.
@@ -286,7 +286,7 @@ impl ItemShape {
 
 impl Answer {
     /// The calls, in order.
-    pub fn calls(&self) -> impl Iterator<Item = &Call> {
+    pub fn calls(&self) -> impl Iterator<Item = &ToolCall> {
         self.parts.iter().filter_map(|part| match part {
             ItemPart::Call(call) => Some(call),
             ItemPart::Text(_) | ItemPart::Thinking(_) | ItemPart::Picture(_) | ItemPart::Other(_) => None,
@@ -300,7 +300,7 @@ impl Answer {
     }
 }
 
-impl Call {
+impl ToolCall {
     /// The call's result among results in any order.
     #[must_use]
     pub fn result<'a>(&self, results: &'a [Arc<ToolResult>]) -> Option<&'a ToolResult> {

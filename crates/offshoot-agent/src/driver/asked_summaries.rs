@@ -1,7 +1,7 @@
 //! What extensions are asked about summaries: pi's `preparation` of a compaction or a move, and what their answers make of it.
 
 use offshoot_session::branch_summary::{self, BranchPlan};
-use offshoot_session::compact::{Plan, PlannedMessage};
+use offshoot_session::compact::{CompactionPlan, PlannedMessage};
 use offshoot_session::compose::{NewCompaction, NewEntry};
 use offshoot_session::entry::Source as _;
 use offshoot_session::header::Dialect;
@@ -23,7 +23,7 @@ use crate::turn::{JobDraft, Navigation};
 /// What extensions make of a compaction.
 pub(super) async fn about_compaction(
     resources: &JobResources,
-    plan: &Plan,
+    plan: &CompactionPlan,
     instructions: Option<&str>,
     reason: Reason,
 ) -> Result<SummaryVerdict, JobDraft> {
@@ -63,7 +63,7 @@ pub(super) fn drafted(given: &GivenSummary) -> Drafted {
 /// The entry of a compaction that an extension gave.
 pub(super) fn given_compaction(
     session: &Session,
-    plan: &Plan,
+    plan: &CompactionPlan,
     given: &GivenSummary,
     dialect: Dialect,
 ) -> Result<NewEntry, AgentError> {
@@ -91,7 +91,12 @@ pub(super) fn given_compaction(
     Ok(NewEntry::compaction(&new, dialect))
 }
 
-fn compaction(session: &Session, plan: &Plan, instructions: Option<String>, reason: Reason) -> SummaryQuestion {
+fn compaction(
+    session: &Session,
+    plan: &CompactionPlan,
+    instructions: Option<String>,
+    reason: Reason,
+) -> SummaryQuestion {
     let messages = |planned: &[PlannedMessage]| {
         Value::Array(planned.iter().filter_map(|planned| message(session, planned.ix)).collect())
     };

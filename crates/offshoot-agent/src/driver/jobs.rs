@@ -2,7 +2,7 @@
 //! the model writes no summary, the extractive summariser does, and the entry says so.
 
 use offshoot_session::branch_summary::{self, BranchPlan, Instructions};
-use offshoot_session::compact::{self, Occasion, Plan, Planned};
+use offshoot_session::compact::{self, CompactionPlan, Occasion, Planned};
 use offshoot_session::compose::{NewBranchSummary, NewEntry};
 use offshoot_session::entry::{Source as _, text_of};
 use offshoot_session::error::Error;
@@ -35,7 +35,7 @@ pub(crate) struct ReadyJob {
 }
 
 enum JobWork {
-    Compaction { plan: Box<Plan>, drafted: Drafted, given: Option<GivenSummary>, reason: Reason },
+    Compaction { plan: Box<CompactionPlan>, drafted: Drafted, given: Option<GivenSummary>, reason: Reason },
     Navigation { navigation: Box<Navigation>, summary: Option<Drafted>, is_given: bool },
     BringBack(ReadyBringBack),
     Operation(Box<dyn Steps>, WrittenSummary),
@@ -153,7 +153,7 @@ async fn compaction(
     Ok(ReadyJob { what: JobWork::Compaction { plan, drafted, given: None, reason }, warning })
 }
 
-fn plan(session: &Session, settings: &compact::Settings, reason: Reason) -> Result<Box<Plan>, JobDraft> {
+fn plan(session: &Session, settings: &compact::Settings, reason: Reason) -> Result<Box<CompactionPlan>, JobDraft> {
     let occasion = match reason {
         Reason::Manual => Occasion::Asked,
         Reason::Threshold => Occasion::BeforeRequest,

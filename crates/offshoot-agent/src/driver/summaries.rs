@@ -2,7 +2,7 @@
 
 use offshoot_session::branch_summary::{BranchPlan, Instructions};
 use offshoot_session::error::Error;
-use offshoot_session::summariser::{Answer, Drafted, Extractive, Request};
+use offshoot_session::summariser::{Drafted, Extractive, SummariserAnswer, SummariserRequest};
 use std::sync::Arc;
 
 use crate::crash::caught_task;
@@ -43,8 +43,8 @@ impl JobResources {
 
 pub(super) async fn summarise(
     resources: &JobResources,
-    requests: Vec<Request>,
-) -> Result<(Vec<Answer>, Option<&'static str>), String> {
+    requests: Vec<SummariserRequest>,
+) -> Result<(Vec<SummariserAnswer>, Option<&'static str>), String> {
     let summarised = caught_task(|| async {
         let summariser = resources.summariser().await?;
         let mut answers = Vec::with_capacity(requests.len());

@@ -17,7 +17,7 @@ use offshoot_agent::turn::{BringBack, Navigation, Settled};
 use offshoot_session::clock::SystemClock;
 use offshoot_session::id::RandomIds;
 use offshoot_session::session::{NewSession, Options, Session};
-use offshoot_session::summariser::Answer;
+use offshoot_session::summariser::SummariserAnswer;
 use offshoot_session::testing::FaultMedium;
 use serde_json::json;
 
@@ -71,8 +71,8 @@ impl Fault {
 struct FixedSummariser;
 
 impl Summarise for FixedSummariser {
-    fn summarise(&self, _: offshoot_session::summariser::Request) -> Summary {
-        Box::pin(std::future::ready(Ok(Answer { text: "in short".to_owned(), usage: None })))
+    fn summarise(&self, _: offshoot_session::summariser::SummariserRequest) -> Summary {
+        Box::pin(std::future::ready(Ok(SummariserAnswer { text: "in short".to_owned(), usage: None })))
     }
 }
 

@@ -272,7 +272,7 @@ fn a_source_of_keys_that_panics_is_told() {
 struct PanickingSummariser;
 
 impl Summarise for PanickingSummariser {
-    fn summarise(&self, _: offshoot_session::summariser::Request) -> Summary {
+    fn summarise(&self, _: offshoot_session::summariser::SummariserRequest) -> Summary {
         panic!("no summary")
     }
 }

@@ -73,7 +73,7 @@ pub(crate) fn open(app: &App, args: &Args) -> Result<Session> {
         let name = app.fork_name(&source, &store, &cwd)?;
         let fork =
             NewFork { id: args.session_id.as_deref(), cwd: Some(&cwd), name: name.as_deref(), ..NewFork::default() };
-        let copy = source.export(&fork, |id, time| store.place(&cwd, id, time))?;
+        let copy = source.export(&fork, |id, time| store.path_for(&cwd, id, time))?;
         let file = copy.file.ok_or_else(|| CommandError::new(FailureKind::Failed, "the copy has no file"))?;
         return app.open_file(&file);
     }

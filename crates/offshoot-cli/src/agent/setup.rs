@@ -376,7 +376,7 @@ impl Sessions for StoreSessions {
 
     fn place(&self, cwd: &str, id: &str, timestamp: &str) -> PathBuf {
         match &self.store {
-            Some(store) => store.place(cwd, id, timestamp),
+            Some(store) => store.path_for(cwd, id, timestamp),
             None => Path::new(cwd).join(offshoot_session::store::file_name(id, timestamp)),
         }
     }

@@ -5,7 +5,7 @@ mod uncompact;
 use std::io::Write;
 
 use offshoot_session::compact::report::{Finding, Report, report};
-use offshoot_session::compact::{Plan, Planned, PlannedMessage, Settings, plan};
+use offshoot_session::compact::{CompactionPlan, Planned, PlannedMessage, Settings, plan};
 use offshoot_session::entry::Source as _;
 use offshoot_session::entry_name::short_ids;
 use offshoot_session::id::ShortIds;
@@ -144,7 +144,7 @@ pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
     }
 }
 
-fn summary_cost(app: &App, args: &Args, session: &Session, plan: &Plan) -> Result<Option<f64>> {
+fn summary_cost(app: &App, args: &Args, session: &Session, plan: &CompactionPlan) -> Result<Option<f64>> {
     summarise::compaction_cost(app, session, plan, args.instructions.as_deref(), &args.model)
 }
 
@@ -157,7 +157,7 @@ fn nothing_to_do(app: &App, args: &Args, why: &str) -> Result<()> {
     Ok(out.finish()?)
 }
 
-fn compact(app: &App, args: &Args, session: &mut Session, plan: &Plan) -> Result<()> {
+fn compact(app: &App, args: &Args, session: &mut Session, plan: &CompactionPlan) -> Result<()> {
     let drafted = summarise::compaction(app, session, plan, args.instructions.as_deref(), &args.model)?;
     let report = report(plan, &drafted.text);
     app.upgrade(session)?;
@@ -183,7 +183,7 @@ fn compact(app: &App, args: &Args, session: &mut Session, plan: &Plan) -> Result
     Ok(())
 }
 
-fn counts(session: &Session, plan: &Plan) -> Result<String> {
+fn counts(session: &Session, plan: &CompactionPlan) -> Result<String> {
     let went = counted(plan.dropped().count(), "message", "messages");
     let split = if plan.is_split() { ", among them the beginning of a turn whose end stays" } else { "" };
     let pinned = match plan.pinned.len() {
@@ -219,7 +219,7 @@ fn print_report(out: &mut dyn Write, report: &Report) -> Result<()> {
 const SHOWN: usize = 5;
 const ENDS: usize = 2;
 
-fn preview(app: &App, args: &Args, session: &Session, plan: &Plan) -> Result<()> {
+fn preview(app: &App, args: &Args, session: &Session, plan: &CompactionPlan) -> Result<()> {
     let mut table = Table::new(vec![
         Column::new(" ", Align::Left, MARK),
         Column::new("ENTRY", Align::Left, DIM),
@@ -261,7 +261,13 @@ fn preview(app: &App, args: &Args, session: &Session, plan: &Plan) -> Result<()>
     Ok(())
 }
 
-fn row(session: &Session, plan: &Plan, what: &str, said: &PlannedMessage, ids: &ShortIds<'_>) -> Result<Vec<String>> {
+fn row(
+    session: &Session,
+    plan: &CompactionPlan,
+    what: &str,
+    said: &PlannedMessage,
+    ids: &ShortIds<'_>,
+) -> Result<Vec<String>> {
     let is_pinned = plan.pinned.iter().any(|pinned| pinned.ix == said.ix);
     let what = if is_pinned { "pinned" } else { what };
     let id = session.tree().node(said.ix).id().map_or("-", |id| ids.get(id.as_str()));

@@ -90,7 +90,7 @@ pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
     }
     let count = entries(&session, target);
     let fork = NewFork { part, cwd: Some(&cwd), name: name.as_deref(), id: None };
-    let new = session.export(&fork, |id, timestamp| store.place(&cwd, id, timestamp))?;
+    let new = session.export(&fork, |id, timestamp| store.path_for(&cwd, id, timestamp))?;
     let path = new.file.unwrap_or_default();
     let mut out = app.ui.raw();
     if args.json {

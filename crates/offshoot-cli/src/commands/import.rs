@@ -90,7 +90,7 @@ fn place(
         Some(path) => (path, Some("the file is in the store already")),
         None => {
             let cwd = session.cwd().filter(|cwd| !cwd.is_empty()).map_or_else(|| app.cwd(), str::to_owned);
-            let target = store.place(&cwd, session.id(), session.header().timestamp().unwrap_or_default());
+            let target = store.path_for(&cwd, session.id(), session.header().timestamp().unwrap_or_default());
             let name = file_name(file, &target);
             copy(&store, file, &target.with_file_name(name))?
         }

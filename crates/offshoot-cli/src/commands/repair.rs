@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use offshoot_session::id::EntryId;
 use offshoot_session::json::{Object, quote};
 use offshoot_session::medium::FileMedium;
-use offshoot_session::repair::{Action, Plan, RepairStep, Repaired, plan};
+use offshoot_session::repair::{Action, RepairPlan, RepairStep, Repaired, plan};
 use offshoot_session::session::Session;
 use offshoot_session::text::{counted, one_line};
 
@@ -176,7 +176,12 @@ fn shown(path: &Path) -> String {
     one_line(&path.to_string_lossy(), 4096)
 }
 
-fn json(app: &App, file: &Path, (plan, repaired): (&Plan, Option<&Repaired>), returned: &[EntryId]) -> Result<()> {
+fn json(
+    app: &App,
+    file: &Path,
+    (plan, repaired): (&RepairPlan, Option<&Repaired>),
+    returned: &[EntryId],
+) -> Result<()> {
     let returned: Vec<String> = returned.iter().map(|id| quote(id.as_str())).collect();
     let steps: Vec<String> = plan.steps.iter().map(step_json).collect();
     let path = |path: Option<&Path>| path.map_or("null".to_owned(), |path| quote(&path.to_string_lossy()));

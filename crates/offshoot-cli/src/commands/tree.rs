@@ -8,7 +8,7 @@ use clap::builder::PossibleValuesParser;
 use offshoot_session::entry::Source as _;
 use offshoot_session::entry_name::short_ids;
 use offshoot_session::id::ShortIds;
-use offshoot_session::outline::{Filter, Folds, Outline, OutlineRow, OutlineSetup, Scope, Sums, TreeLayout};
+use offshoot_session::outline::{Filter, Folds, Outline, OutlineRow, OutlineScope, OutlineSetup, Sums, TreeLayout};
 use offshoot_session::records;
 use offshoot_session::session::{Abridged, Session};
 use offshoot_session::text::one_line;
@@ -128,7 +128,10 @@ pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
     let mut outline = Outline::new(&shown, leaf, setup)?;
     if args.open {
         let folds = Folds::everything_open();
-        outline.arrange(session.tree(), Scope { filter: setup.filter, folds: Some(&folds), ..Scope::default() });
+        outline.arrange(
+            session.tree(),
+            OutlineScope { filter: setup.filter, folds: Some(&folds), ..OutlineScope::default() },
+        );
     } else if let Some(height) = app.ui.height {
         outline.open_if_it_fits(session.tree(), height.saturating_sub(AROUND));
     }

@@ -140,7 +140,7 @@ impl ExtensionProgram {
     /// Whether sessions of the folder are in this folder when nobody names one.
     fn keeps_by_default(&self, folder: &str) -> bool {
         let app = App { session_dir: None, ..self.app.clone() };
-        let place = app.store().map(|store| store.place(&self.cwd.display().to_string(), "", ""));
+        let place = app.store().map(|store| store.path_for(&self.cwd.display().to_string(), "", ""));
         place.is_ok_and(|place| place.parent() == Some(Path::new(folder)))
     }
 }

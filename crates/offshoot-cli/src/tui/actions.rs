@@ -153,7 +153,7 @@ fn standing(app: &App, file: PathBuf) -> Result<Openable> {
     let (store, cwd) = (app.store()?, app.cwd());
     let name = app.fork_name(&session, &store, &cwd)?;
     let fork = NewFork { cwd: Some(&cwd), name: name.as_deref(), ..NewFork::default() };
-    let copy = session.export(&fork, |id, time| store.place(&cwd, id, time))?;
+    let copy = session.export(&fork, |id, time| store.path_for(&cwd, id, time))?;
     let copied = copy.file.ok_or_else(|| CommandError::new(FailureKind::Failed, "the copy has no file"))?;
     let cwd = app.environment.short(&cwd);
     Ok(Openable::Copy(copied, format!("the session's folder {gone} is not there: this is a copy of it in {cwd}")))

@@ -98,13 +98,14 @@ fn the_summary_says_what_it_is_and_which_files() {
     assert!(
         plan.request(Instructions::Instead("list files")).unwrap().prompt.ends_with("</conversation>\n\nlist files")
     );
-    let drafted = plan.summary(Some(&Answer { text: "S".to_owned(), usage: Some("{}".to_owned()) }), None).unwrap();
+    let drafted =
+        plan.summary(Some(&SummariserAnswer { text: "S".to_owned(), usage: Some("{}".to_owned()) }), None).unwrap();
     assert_eq!(
         drafted.text,
         format!("{LEAD}\n\nS\n\n<read-files>\nold.rs\n</read-files>\n\n<modified-files>\nnew.rs\n</modified-files>")
     );
     assert_eq!(drafted.branch_summary().usage.map(|usage| usage.text().to_owned()).as_deref(), Some("{}"));
-    assert!(matches!(plan.summary(Some(&Answer::default()), None), Err(Error::NoSummary(_))));
+    assert!(matches!(plan.summary(Some(&SummariserAnswer::default()), None), Err(Error::NoSummary(_))));
 }
 
 #[test]

@@ -35,7 +35,7 @@ impl Projection {
     }
 
     /// The messages of a range of entries, without compactions and system prompts.
-    pub(super) fn said(&self, range: Range<usize>) -> Vec<PlannedMessage> {
+    pub(super) fn planned_messages(&self, range: Range<usize>) -> Vec<PlannedMessage> {
         let entries = self.entries.get(range).unwrap_or_default();
         let spoken = entries.iter().filter(|entry| entry.kind != Kind::Compaction).flat_map(|entry| &entry.said);
         spoken.filter(|said| said.role != Role::System).cloned().collect()

@@ -6,7 +6,7 @@
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
-use super::Plan;
+use super::CompactionPlan;
 use crate::conversation::{Speaker, SpokenPart};
 use crate::json::{Object, quote};
 use crate::summary::{is_rule, sentences};
@@ -95,7 +95,7 @@ pub struct Report {
 }
 
 /// Compares a summary with the messages that its plan drops.
-pub fn report(plan: &Plan, summary: &str) -> Report {
+pub fn report(plan: &CompactionPlan, summary: &str) -> Report {
     let mut seen = Seen::default();
     plan.dropped().flat_map(|said| &said.parts).for_each(|part| seen.take(part));
     let has = Has::new(summary);

@@ -157,8 +157,8 @@ fn due_when_the_reserve_is_touched() {
     assert_eq!(settings.compact_above(50), Some(0), "a window smaller than the reserve is always full");
 }
 
-fn answers(texts: &[&str]) -> Vec<Answer> {
-    texts.iter().map(|text| Answer { text: (*text).to_owned(), usage: None }).collect()
+fn answers(texts: &[&str]) -> Vec<SummariserAnswer> {
+    texts.iter().map(|text| SummariserAnswer { text: (*text).to_owned(), usage: None }).collect()
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::io::Write as _;
 use std::path::Path;
 
 use super::bytes::{Reader, Writer, hash};
-use super::{Of, SMALLEST, place};
+use super::{Of, SMALLEST, index_path};
 use crate::clock::Millis;
 use crate::entry::Source;
 use crate::error::Result;
@@ -24,7 +24,7 @@ const STALE: usize = 512;
 pub(crate) fn facts(source: &dyn Source, file: &Path, length: u64, folder: Option<&Path>) -> Result<Facts> {
     let medium = FileMedium::open(file).ok().filter(|_| length >= SMALLEST);
     let (Some(folder), Some(medium)) = (folder, medium) else { return gather::read(source, Facts::default()) };
-    let place = place(folder, file).with_extension("facts");
+    let place = index_path(folder, file).with_extension("facts");
     let known = read(&medium, &place, length).filter(|known| known.count <= source.tree().stored_len());
     let known = known.unwrap_or_default();
     let before = known.count;

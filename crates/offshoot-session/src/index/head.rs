@@ -10,7 +10,7 @@ use super::pages::PageSpan;
 use crate::error::{Code, Diagnostic};
 use crate::header::{Dialect, Header, TitleSlot};
 use crate::id::EntryId;
-use crate::load::{End, Loaded};
+use crate::load::{FileEnd, Loaded};
 use crate::medium::{Medium, read_exact_at};
 use crate::tree::nodes::{BranchEnd, Pages};
 use crate::tree::stored::StoredShape;
@@ -24,7 +24,7 @@ pub(super) struct Head {
     header_span: (u64, u64),
     dialect: Option<Dialect>,
     last_session_info: u32,
-    end: End,
+    end: FileEnd,
     diagnostics: Vec<Diagnostic>,
     labels: Vec<(EntryId, Label)>,
     shape: StoredShape,
@@ -106,7 +106,7 @@ impl Head {
                 _ => Some(Dialect::Omp),
             },
             last_session_info: reader.short()?,
-            end: End { length: reader.number()?, lines: reader.number()?, terminated: true },
+            end: FileEnd { length: reader.number()?, lines: reader.number()?, terminated: true },
             diagnostics: read_list(reader, read_diagnostic)?,
             labels: read_list(reader, |reader| {
                 let target = EntryId::new(reader.text()?);

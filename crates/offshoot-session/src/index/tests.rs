@@ -59,12 +59,12 @@ fn assert_same(a: &Loaded, b: &Loaded) {
 
 fn is_used(path: &Path, cache: &Path) -> bool {
     let medium = FileMedium::open(path).unwrap();
-    read_at(&medium, &place(cache, path), medium.len().unwrap()).is_some()
+    read_at(&medium, &index_path(cache, path), medium.len().unwrap()).is_some()
 }
 
 fn read_index(path: &Path, cache: &Path) -> Indexed {
     let medium = FileMedium::open(path).unwrap();
-    read_at(&medium, &place(cache, path), medium.len().unwrap()).unwrap()
+    read_at(&medium, &index_path(cache, path), medium.len().unwrap()).unwrap()
 }
 
 fn read_at(medium: &FileMedium, place: &Path, length: u64) -> Option<Indexed> {
@@ -115,7 +115,7 @@ fn a_reader_uses_an_index_and_writes_none() {
     let cold = read();
     assert!(!cache.exists());
     open(&path, &cache);
-    let index = place(&cache, &path);
+    let index = index_path(&cache, &path);
     let before = std::fs::read(&index).unwrap();
     // So much that a writer would make the index anew.
     let mut file = std::fs::OpenOptions::new().append(true).open(&path).unwrap();
@@ -177,14 +177,14 @@ fn an_index_that_does_not_fit_is_ignored() {
             std::fs::rename(copy, path).unwrap();
         }),
         ("index's head damaged", |path, cache| {
-            let place = place(cache, path);
+            let place = index_path(cache, path);
             let mut bytes = std::fs::read(&place).unwrap();
             let in_head = bytes.len() - TRAILER - 100;
             bytes[in_head] ^= 1;
             std::fs::write(place, bytes).unwrap();
         }),
         ("index cut", |path, cache| {
-            let place = place(cache, path);
+            let place = index_path(cache, path);
             let bytes = std::fs::read(&place).unwrap();
             std::fs::write(place, &bytes[..bytes.len() / 2]).unwrap();
         }),
@@ -210,7 +210,7 @@ fn no_cache_folder_is_no_trouble() {
 fn damage_inside_an_index_costs_time_and_nothing_else() {
     let (_folder, path, cache) = file();
     let cold = open(&path, &cache);
-    let place = place(&cache, &path);
+    let place = index_path(&cache, &path);
     let sound = std::fs::read(&place).unwrap();
     let head = sound.len() - TRAILER - head_bytes(&File::open(&place).unwrap()).unwrap().len();
     for at in (0..head).step_by(head / 31) {
@@ -234,7 +234,7 @@ fn damage_inside_an_index_costs_time_and_nothing_else() {
 fn when_nothing_can_be_read_the_tree_says_so() {
     let (_folder, path, cache) = file();
     open(&path, &cache);
-    let place = place(&cache, &path);
+    let place = index_path(&cache, &path);
     let mut bytes = std::fs::read(&place).unwrap();
     bytes[10] ^= 1;
     std::fs::write(&place, bytes).unwrap();
@@ -285,7 +285,7 @@ fn a_page_that_fails_under_an_open_session_is_an_error_or_read_from_the_file() {
                 open(&path, &cache);
                 let options = || Options { index: Some(cache.clone()), ..Options::default() };
                 let session = Session::open(&path, options()).unwrap();
-                let index = File::options().write(true).open(place(&cache, &path)).unwrap();
+                let index = File::options().write(true).open(index_path(&cache, &path)).unwrap();
                 damage(&index, index.metadata().unwrap().len());
                 if !is_file_there {
                     File::options().write(true).open(&path).unwrap().set_len(0).unwrap();
@@ -321,7 +321,7 @@ fn a_file_is_indexed_in_segments() {
     std::fs::write(&path, &sound).unwrap();
     let length = length.min(sound.len() as u64);
     let medium = FileMedium::open(&path).unwrap();
-    let place = place(&cache, &path);
+    let place = index_path(&cache, &path);
     let first = || load_some(&medium, length, lines(700), &mut |_| ()).unwrap();
     let mut loaded = first();
     write::anew(&medium, &place, &loaded, None).unwrap();
@@ -421,7 +421,7 @@ fn facts_are_kept_beside_the_index() {
         let options = Options { index: cache.map(Path::to_path_buf), ..Options::default() };
         Session::open(&path, options).unwrap().facts().unwrap().unwrap()
     };
-    let kept = place(&cache, &path).with_extension("facts");
+    let kept = index_path(&cache, &path).with_extension("facts");
     let cold = facts(None);
     assert_eq!((cold.reported.len(), cold.silent.len(), kept.exists()), (600, 600, false));
     assert_eq!(cold.merged.len(), 1);

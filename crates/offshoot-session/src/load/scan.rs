@@ -11,7 +11,7 @@ use crate::medium::{Medium, read_exact_at};
 use crate::migrate::derived_id;
 use crate::tree::{NewNode, link::TreeBuilder};
 
-use super::{End, Loaded, is_sound, label_of, new_node, not_a_session};
+use super::{FileEnd, Loaded, is_sound, label_of, new_node, not_a_session};
 
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
@@ -270,7 +270,7 @@ impl<'a> Scan<'a> {
         self.loaded.diagnostics.sort_by_key(|d| d.line);
         let lines = self.last.map_or(0, |span| span.number);
         let last_session_info = self.loaded.last_session_info.filter(|ix| tree.node(*ix).id().is_some());
-        Ok(Loaded { tree, last_session_info, end: End { length, lines, terminated }, ..self.loaded })
+        Ok(Loaded { tree, last_session_info, end: FileEnd { length, lines, terminated }, ..self.loaded })
     }
 }
 

@@ -10,7 +10,7 @@ use std::time::Duration;
 use super::ahead::Ahead;
 use super::holders::holders;
 use super::regular::{create_regular, open_regular, open_regular_to_append};
-use super::{Medium, Standing};
+use super::{Medium, MediumState};
 use crate::clock::Millis;
 use crate::error::Held;
 
@@ -148,9 +148,9 @@ impl FileMedium {
         }
     }
 
-    fn standing(&self) -> io::Result<Standing> {
+    fn standing(&self) -> io::Result<MediumState> {
         let ours = self.reader.metadata()?;
-        Ok(Standing { is_current: self.is_named(&ours)?, length: ours.len() })
+        Ok(MediumState { is_current: self.is_named(&ours)?, length: ours.len() })
     }
 
     fn is_named(&self, ours: &Metadata) -> io::Result<bool> {
@@ -210,7 +210,7 @@ impl Medium for FileMedium {
     }
 
     /// `flock` on the session file itself: the lock ends with the process, so no stale lock can block.
-    fn lock(&mut self) -> io::Result<Standing> {
+    fn lock(&mut self) -> io::Result<MediumState> {
         self.take_lock()?;
         self.ahead.forget();
         self.standing().inspect_err(|_| drop(self.reader.unlock()))

@@ -4,7 +4,7 @@ use std::io;
 use std::path::Path;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
 
-use super::{Medium, Standing};
+use super::{Medium, MediumState};
 
 /// Bytes in memory. Clones share them, as two open handles of a file do.
 #[derive(Debug, Clone, Default)]
@@ -46,8 +46,8 @@ impl Medium for MemoryMedium {
         Ok(Box::new(self.clone()))
     }
 
-    fn lock(&mut self) -> io::Result<Standing> {
-        Ok(Standing { is_current: true, length: self.len()? })
+    fn lock(&mut self) -> io::Result<MediumState> {
+        Ok(MediumState { is_current: true, length: self.len()? })
     }
 
     fn unlock(&mut self) -> io::Result<()> {

@@ -4,7 +4,7 @@
 use std::collections::HashSet;
 
 use super::order::Order;
-use super::{Filter, Outline, OutlineSetup, RowTexts, Scope, TreeLayout};
+use super::{Filter, Outline, OutlineScope, OutlineSetup, RowTexts, TreeLayout};
 use crate::entry::Source;
 use crate::error::Result;
 use crate::tree::{NodeIx, Tree};
@@ -43,7 +43,7 @@ impl Outline {
             let texts = RowTexts::new(setup.home, setup.plain);
             let mut outline = Self { order, open: Some(open), texts, is_part: true, ..Self::default() };
             outline.layout = setup.layout;
-            outline.arrange(tree, Scope { filter: setup.filter, ..Scope::default() });
+            outline.arrange(tree, OutlineScope { filter: setup.filter, ..OutlineScope::default() });
             if outline.nearest(open).is_some_and(|row| row > rows) {
                 return tree.whole(Some(outline));
             }

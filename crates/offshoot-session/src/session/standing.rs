@@ -7,7 +7,7 @@ use super::{Backing, Session};
 use crate::entry::Source as _;
 use crate::error::{Code, Conflict, Diagnostic, Error, Result};
 use crate::load::load;
-use crate::medium::{Medium, Standing, open_regular_to_append, read_exact_at};
+use crate::medium::{Medium, MediumState, open_regular_to_append, read_exact_at};
 
 /// Why a session does not simply append.
 #[derive(Debug)]
@@ -71,7 +71,7 @@ impl Session {
     }
 
     /// Takes the lock and reads what other programs have appended.
-    pub(super) fn locked(&mut self) -> Result<Standing> {
+    pub(super) fn locked(&mut self) -> Result<MediumState> {
         let standing = self.take_lock()?;
         let known = self.loaded.end.length;
         let caught_up = if !standing.is_current {
@@ -101,7 +101,7 @@ impl Session {
     }
 
     /// On a file system without locks, continues without and reports it once.
-    fn take_lock(&mut self) -> Result<Standing> {
+    fn take_lock(&mut self) -> Result<MediumState> {
         let medium = self.medium_mut()?;
         let path = medium.path().to_path_buf();
         match medium.lock() {
@@ -111,7 +111,7 @@ impl Session {
             }
             Err(error) if error.kind() == std::io::ErrorKind::Unsupported => {
                 let look =
-                    |medium: &dyn Medium| Ok(Standing { is_current: medium.is_current()?, length: medium.len()? });
+                    |medium: &dyn Medium| Ok(MediumState { is_current: medium.is_current()?, length: medium.len()? });
                 let standing = look(medium).map_err(Error::io("look at", &path))?;
                 self.note_missing_locks();
                 Ok(standing)

@@ -110,7 +110,7 @@ impl DirStore {
     }
 
     /// The path for a new session's file.
-    pub fn place(&self, cwd: &str, id: &str, timestamp: &str) -> PathBuf {
+    pub fn path_for(&self, cwd: &str, id: &str, timestamp: &str) -> PathBuf {
         let folder = self.roots[0].folders_of(cwd).into_iter().next();
         folder.unwrap_or_else(|| self.roots[0].folder.clone()).join(file_name(id, timestamp))
     }
@@ -242,7 +242,7 @@ fn read_id(path: &Path) -> Option<String> {
 
 impl Store for DirStore {
     fn create(&self, new: &NewSession<'_>, options: Options) -> Result<Session> {
-        Session::create(new, options, |id, timestamp| self.place(new.cwd, id, timestamp))
+        Session::create(new, options, |id, timestamp| self.path_for(new.cwd, id, timestamp))
     }
 
     fn open(&self, id: &str, options: Options) -> Result<Session> {
@@ -333,7 +333,7 @@ mod tests {
         #[test]
         fn whatever_a_header_says_the_file_is_in_the_folder_of_its_directory(id: String, time: String, cwd: String) {
             let store = DirStore::new(Root::new("/store", Flavour::Offshoot), Vec::new());
-            let place = store.place(&cwd, &id, &time);
+            let place = store.path_for(&cwd, &id, &time);
             let folders = store.roots()[0].folders_of(&cwd);
             prop_assert_eq!(place.parent(), folders.first().map(PathBuf::as_path));
             prop_assert_eq!(place.parent().and_then(Path::parent), Some(Path::new("/store")));

@@ -6,7 +6,7 @@ use std::io;
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use crate::medium::{Medium, Standing};
+use crate::medium::{Medium, MediumState};
 
 /// How an operation fails.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -181,12 +181,12 @@ impl Medium for FaultMedium {
         Ok(count)
     }
 
-    fn lock(&mut self) -> io::Result<Standing> {
+    fn lock(&mut self) -> io::Result<MediumState> {
         let state = self.whole(Operation::Lock)?;
         if state.has_no_locks {
             return Err(io::ErrorKind::Unsupported.into());
         }
-        Ok(Standing { is_current: true, length: state.seen.len() as u64 })
+        Ok(MediumState { is_current: true, length: state.seen.len() as u64 })
     }
 
     fn unlock(&mut self) -> io::Result<()> {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::{
-    Answer, Call, End, Item, ItemPart, Level, Run, RunLanguage, StoredPicture, Summarised, Summary, ToolResult,
+    Answer, End, Item, ItemPart, Level, Run, RunLanguage, StoredPicture, Summarised, Summary, ToolCall, ToolResult,
     value_text,
 };
 use crate::clock::{self, Millis};
@@ -185,7 +185,7 @@ fn part(block: Json<'_>) -> ItemPart {
     match block.str("type").unwrap_or_default().as_ref() {
         "text" => ItemPart::Text(member(block, "text")),
         "thinking" => ItemPart::Thinking(member(block, "thinking")),
-        "toolCall" => ItemPart::Call(Call {
+        "toolCall" => ItemPart::Call(ToolCall {
             id: member(block, "id"),
             name: member(block, "name"),
             arguments: block.get("arguments").map(|json| json.text().to_owned()).unwrap_or_default(),

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use offshoot_session::check::check;
 use offshoot_session::error::{Code, Conflict, Error, Invalid};
 use offshoot_session::medium::{FileMedium, Medium as _, MemoryMedium};
-use offshoot_session::repair::{Action, Plan, Repaired, plan};
+use offshoot_session::repair::{Action, RepairPlan, Repaired, plan};
 use offshoot_session::session::Session;
 use offshoot_session::testing::fixed_options;
 use proptest::prelude::*;
@@ -32,7 +32,7 @@ impl File {
         fs::read(self.folder.path().join("s.jsonl.quarantine")).unwrap_or_default()
     }
 
-    fn repair(&self) -> (Plan, Repaired) {
+    fn repair(&self) -> (RepairPlan, Repaired) {
         let mut medium = FileMedium::open(&self.path()).unwrap();
         let plan = plan(&medium).unwrap();
         let repaired = plan.apply(&mut medium).unwrap();
@@ -46,7 +46,7 @@ fn line_errors(path: &Path) -> Vec<Code> {
     found.iter().map(|diagnostic| diagnostic.code).filter(|code| about_lines.contains(code)).collect()
 }
 
-fn steps(plan: &Plan) -> Vec<(u64, &'static str, &'static str)> {
+fn steps(plan: &RepairPlan) -> Vec<(u64, &'static str, &'static str)> {
     plan.steps.iter().map(|step| (step.line, step.code.as_str(), step.action.as_str())).collect()
 }
 

@@ -8,7 +8,7 @@ use std::time::Duration;
 use offshoot_session::compose::NewEntry;
 use offshoot_session::entry::Source as _;
 use offshoot_session::error::{Code, Conflict, Diagnostic, Error};
-use offshoot_session::medium::{Medium, Standing};
+use offshoot_session::medium::{Medium, MediumState};
 use offshoot_session::session::{Options, Session};
 use offshoot_session::testing::{FaultMedium, TickingClock, fixed_options};
 
@@ -319,7 +319,7 @@ impl Medium for Crowded {
     fn read_at(&self, offset: u64, buffer: &mut [u8]) -> std::io::Result<usize> {
         self.disk.read_at(offset, buffer)
     }
-    fn lock(&mut self) -> std::io::Result<Standing> {
+    fn lock(&mut self) -> std::io::Result<MediumState> {
         self.disk.lock()
     }
     fn unlock(&mut self) -> std::io::Result<()> {

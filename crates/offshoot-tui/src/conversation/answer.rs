@@ -8,7 +8,7 @@ use offshoot_agent::message::{Block, Message, ToolResultMessage};
 
 use super::ConversationBlock;
 use crate::message::item_of_live;
-use offshoot_session::transcript::{Answer, Call, Item, ItemPart, ToolResult};
+use offshoot_session::transcript::{Answer, Item, ItemPart, ToolCall, ToolResult};
 
 /// Parts with a larger number are ignored.
 const MAX_PARTS: usize = 10_000;
@@ -107,7 +107,7 @@ impl LiveAnswer {
             Update::ThinkingStart { content_index } => self.add_thought(*content_index, ""),
             Update::ThinkingDelta { content_index, delta } => self.add_thought(*content_index, delta),
             Update::ToolCallStart { content_index, id, tool_name } => {
-                let call = Call { id: id.clone(), name: tool_name.clone(), ..Call::default() };
+                let call = ToolCall { id: id.clone(), name: tool_name.clone(), ..ToolCall::default() };
                 self.set(*content_index, ItemPart::Call(call));
             }
             Update::ToolCallDelta { content_index, delta } => {
@@ -117,7 +117,7 @@ impl LiveAnswer {
             }
             Update::ToolCallEnd { content_index, tool_call } => {
                 if let Block::ToolCall { id, name, arguments, arguments_error, .. } = tool_call {
-                    let call = Call {
+                    let call = ToolCall {
                         id: id.clone(),
                         name: name.clone(),
                         arguments: arguments.to_string(),

@@ -7,7 +7,7 @@ use ratatui::text::Span;
 use offshoot_session::call_view::{CallChange, CallRole, CallVerb, CallView};
 use offshoot_session::json::Json;
 use offshoot_session::text::{counted, one_line, spell_lines, spell_name};
-use offshoot_session::transcript::{Call, ItemPart, ToolResult};
+use offshoot_session::transcript::{ItemPart, ToolCall, ToolResult};
 
 use super::page::{Page, head, more, tail};
 use super::preview::{Keep, window};
@@ -42,7 +42,7 @@ struct ShownCall<'a> {
     is_open: bool,
 }
 
-pub(super) fn rows(page: &mut Page<'_>, part: usize, call: &Call, result: Option<&ToolResult>, is_live: bool) {
+pub(super) fn rows(page: &mut Page<'_>, part: usize, call: &ToolCall, result: Option<&ToolResult>, is_live: bool) {
     let state = match result {
         Some(result) if result.is_partial => CallState::Runs,
         Some(result) if result.is_error => CallState::Failed,
@@ -87,7 +87,7 @@ pub(super) fn rows(page: &mut Page<'_>, part: usize, call: &Call, result: Option
 }
 
 pub(super) fn orphan(page: &mut Page<'_>, result: &ToolResult) {
-    let call = Call { id: result.call.clone(), name: result.tool.clone(), ..Call::default() };
+    let call = ToolCall { id: result.call.clone(), name: result.tool.clone(), ..ToolCall::default() };
     rows(page, usize::MAX, &call, Some(result), false);
 }
 

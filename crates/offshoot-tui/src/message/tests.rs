@@ -2,7 +2,7 @@
 
 use offshoot_session::json::{Json, quote};
 use offshoot_session::kind::Role;
-use offshoot_session::transcript::{Answer, Call, ItemPart};
+use offshoot_session::transcript::{Answer, ItemPart, ToolCall};
 use proptest::prelude::*;
 
 use super::*;
@@ -426,8 +426,12 @@ fn arguments_that_come_in_show_what_there_is() {
         ("edit", r#"{"path":"a.rs","edits":[{"oldText":"x"#, "◦ edit a.rs"),
         ("other", r#"{"path":"a"#, "◦ other"),
     ] {
-        let call =
-            Call { id: String::new(), name: tool.to_owned(), arguments: arguments.to_owned(), ..Call::default() };
+        let call = ToolCall {
+            id: String::new(),
+            name: tool.to_owned(),
+            arguments: arguments.to_owned(),
+            ..ToolCall::default()
+        };
         let item = Item::Answer(Answer { parts: vec![ItemPart::Call(call)], ..Answer::default() });
         assert_eq!(rows_of(&look.rows(&item, Folds::default(), beside).lines).trim(), expected);
     }

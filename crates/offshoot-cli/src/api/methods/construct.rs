@@ -22,7 +22,7 @@ impl SessionTarget {
         let cwd = server.given_cwd(params, cwd_name)?.unwrap_or_else(|| server.cwd().to_owned());
         let folder = match server.given_folder(params)? {
             Some(folder) => folder,
-            None => folder_of(server.store.place(&cwd, "", "")),
+            None => folder_of(server.store.path_for(&cwd, "", "")),
         };
         Ok(Self { cwd, folder })
     }

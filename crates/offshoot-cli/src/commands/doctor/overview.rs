@@ -5,7 +5,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
-use offshoot_catalogue::{Catalogue, CatalogueState, Standing};
+use offshoot_catalogue::{Catalogue, CatalogueHealth, CatalogueState};
 use offshoot_session::store::Flavour;
 
 use super::examine::hidden;
@@ -100,12 +100,12 @@ pub(super) fn rest(app: &App) -> Rest {
 }
 
 /// The word for a standing, and SQLite's error.
-pub(super) fn standing(state: &CatalogueState) -> (&'static str, Option<&str>) {
-    match &state.standing {
-        Standing::Absent => ("absent", None),
-        Standing::Sound => ("sound", None),
-        Standing::Foreign => ("foreign", None),
-        Standing::Damaged(why) => ("damaged", Some(why)),
-        Standing::Unusable(why) => ("unusable", Some(why)),
+pub(super) fn health(state: &CatalogueState) -> (&'static str, Option<&str>) {
+    match &state.health {
+        CatalogueHealth::Absent => ("absent", None),
+        CatalogueHealth::Sound => ("sound", None),
+        CatalogueHealth::Foreign => ("foreign", None),
+        CatalogueHealth::Damaged(why) => ("damaged", Some(why)),
+        CatalogueHealth::Unusable(why) => ("unusable", Some(why)),
     }
 }

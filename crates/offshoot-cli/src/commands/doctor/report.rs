@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use offshoot_session::json::{Object, quote};
 use offshoot_session::text::{counted, one_line};
 
-use super::overview::{Rest, Standings, standing};
+use super::overview::{Rest, Standings, health};
 use super::reason::HiddenReason;
 use super::search::Candidate;
 use super::searched_roots::owner;
@@ -124,7 +124,7 @@ fn rest_text(out: &mut dyn Write, rest: &Rest) -> io::Result<()> {
         )?;
     }
     if let Some((path, state)) = &rest.catalogue {
-        let (word, why) = standing(state);
+        let (word, why) = health(state);
         let why = why.map(|why| format!(": {}", one_line(why, 200))).unwrap_or_default();
         let sessions = counted(state.sessions, "session", "sessions");
         let path = shown(path);
@@ -223,7 +223,7 @@ fn rest_json(object: Object, rest: &Rest) -> Object {
     let index = rest.index.as_ref();
     let index = index.map(|(folder, files, bytes)| path(folder).raw("files", files).raw("bytes", bytes).finish());
     let catalogue = rest.catalogue.as_ref().map(|(file, state)| {
-        let (word, why) = standing(state);
+        let (word, why) = health(state);
         let object = path(file).str("state", word).str_or_null("why", why);
         object.raw("sessions", state.sessions).raw("bytes", state.size).finish()
     });

@@ -29,7 +29,7 @@ const TALK: [&str; 17] = [
 fn drawn(session: &Session, leaf: &str, folds: &Folds) -> String {
     let leaf = session.tree().find(leaf);
     let mut outline = Outline::new(session, leaf, OutlineSetup::default()).unwrap();
-    outline.arrange(session.tree(), Scope { folds: Some(folds), ..Scope::default() });
+    outline.arrange(session.tree(), OutlineScope { folds: Some(folds), ..OutlineScope::default() });
     lines(session, &outline).join("\n")
 }
 
@@ -309,7 +309,7 @@ fn opens_to_the_last_entry(session: &Session, leaf: Option<NodeIx>, filter: Filt
     let sums = Sums::new(session, &outline).unwrap();
     let mut folds = if filter == Filter::LabeledOnly { Folds::all_open() } else { Folds::default() };
     loop {
-        outline.arrange(tree, Scope { filter, folds: Some(&folds), ..Scope::default() });
+        outline.arrange(tree, OutlineScope { filter, folds: Some(&folds), ..OutlineScope::default() });
         holds(session, &outline, &sums);
         let folded: Vec<usize> = (0..outline.len()).filter(|at| outline.is_folded(*at)).collect();
         let runs: Vec<usize> = (0..outline.len()).filter(|at| outline.run(*at).is_some()).collect();
@@ -363,7 +363,7 @@ fn what_holds_holds_for_sessions_of_usual_shapes() {
     let mut outline = Outline::new(&session, session.leaf(), OutlineSetup::default()).unwrap();
     let sums = Sums::new(&session, &outline).unwrap();
     for folds in [Folds::default(), Folds::everything_open()] {
-        outline.arrange(session.tree(), Scope { folds: Some(&folds), ..Scope::default() });
+        outline.arrange(session.tree(), OutlineScope { folds: Some(&folds), ..OutlineScope::default() });
         holds(&session, &outline, &sums);
     }
 }

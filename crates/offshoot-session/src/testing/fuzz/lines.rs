@@ -6,7 +6,7 @@ use std::path::Path;
 
 use super::Choices;
 use crate::lines::for_each_line;
-use crate::medium::{Medium, MemoryMedium, Standing};
+use crate::medium::{Medium, MediumState, MemoryMedium};
 
 /// Lines longer than the reader's buffer (1 MiB) take another path through it.
 const LONG: [usize; 4] = [(1 << 20) - 2, (1 << 20) - 1, 1 << 20, (1 << 20) + (65 << 10)];
@@ -74,7 +74,7 @@ impl Medium for Dribble {
         self.inner.read_at(offset, &mut buffer[..most])
     }
 
-    fn lock(&mut self) -> io::Result<Standing> {
+    fn lock(&mut self) -> io::Result<MediumState> {
         self.inner.lock()
     }
 

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::ops::Range;
 
-use offshoot_session::outline::{Filter, Folds, Outline, Scope, TreeLayout};
+use offshoot_session::outline::{Filter, Folds, Outline, OutlineScope, TreeLayout};
 use offshoot_session::tree::{NodeIx, Tree};
 
 use super::Setup;
@@ -82,7 +82,8 @@ impl List {
     pub(super) fn arrange(&mut self, tree: &Tree, limits: Limits<'_>) {
         self.is_narrow = limits.found.is_some() || self.filter == Filter::LabeledOnly;
         let folds = self.folds().clone();
-        let scope = Scope { filter: self.filter, found: limits.found, folds: Some(&folds), labelled: limits.labelled };
+        let scope =
+            OutlineScope { filter: self.filter, found: limits.found, folds: Some(&folds), labelled: limits.labelled };
         let above = self.selected.saturating_sub(self.top);
         self.outline.arrange(tree, scope);
         self.select_remembered();
