@@ -14,6 +14,7 @@ mod modules;
 mod order;
 mod lines;
 mod kinds;
+mod mapped;
 mod pins;
 mod private_paths;
 mod promises;
@@ -49,6 +50,7 @@ const CHECKS: &[Check] = &[
     Check { name: "private-paths", run: private_paths::check },
     Check { name: "promises", run: promises::check },
     Check { name: "kinds", run: kinds::check },
+    Check { name: "mapped", run: mapped::check },
     Check { name: "workflow", run: workflow::check },
     Check { name: "reading", run: reading::check },
 ];
