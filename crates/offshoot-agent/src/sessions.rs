@@ -31,7 +31,7 @@ pub trait Sessions: Send + Sync {
     }
 
     /// The path of a session with this id, time and working directory.
-    fn place(&self, cwd: &str, id: &str, timestamp: &str) -> PathBuf;
+    fn file_path(&self, cwd: &str, id: &str, timestamp: &str) -> PathBuf;
 
     /// The name of a fork of this session; see [`Session::fork_name`].
     ///
@@ -60,7 +60,7 @@ impl Sessions for InMemory {
         Session::open(file, Options::default())
     }
 
-    fn place(&self, cwd: &str, id: &str, timestamp: &str) -> PathBuf {
+    fn file_path(&self, cwd: &str, id: &str, timestamp: &str) -> PathBuf {
         Path::new(cwd).join(offshoot_session::store::file_name(id, timestamp))
     }
 }

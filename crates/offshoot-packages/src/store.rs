@@ -70,7 +70,7 @@ impl PackageStore {
 
     /// Where a package is, if it is installed; of a path the path.
     #[must_use]
-    pub fn place(&self, source: &PackageSource) -> PathBuf {
+    pub fn package_path(&self, source: &PackageSource) -> PathBuf {
         match source {
             PackageSource::Npm { name, .. } => self.folder().join("npm").join(name),
             PackageSource::Git { host, path, .. } => self.folder().join("git").join(host.replace(':', "+")).join(path),
@@ -91,7 +91,7 @@ impl PackageStore {
     /// # Errors
     /// It is not installed, or cannot be read.
     pub fn installed(&self, entry: &PackageEntry) -> Result<Installed> {
-        let root = self.place(&entry.source);
+        let root = self.package_path(&entry.source);
         if !root.is_dir() {
             return Err(PackageError::NotInstalled(entry.written.clone()));
         }
@@ -107,7 +107,7 @@ impl PackageStore {
     pub fn fetch(&self, source: &PackageSource, exactly: Option<&Locked>) -> Result<Fetched> {
         let what = source.to_string();
         if let PackageSource::Path(path) = source {
-            let root = self.place(source);
+            let root = self.package_path(source);
             if !root.is_dir() {
                 let why = format!("there is no folder {}", root.display());
                 return Err(PackageError::Source { text: path.clone(), why });
@@ -166,7 +166,7 @@ impl PackageStore {
         if contents.dependencies > 0 || (runs_scripts && !contents.scripts.is_empty()) {
             self.npm.install_needed(&source.to_string(), &root, scratch.path(), runs_scripts)?;
         }
-        let place = self.place(&source);
+        let place = self.package_path(&source);
         let record = self.record_file();
         let locked_record = self.locked(&record)?;
         let folder = place.parent().unwrap_or(&place);
@@ -191,7 +191,7 @@ impl PackageStore {
     /// # Errors
     /// A clone that was changed by hand stays; so does what cannot be moved.
     pub fn remove(&self, source: &PackageSource) -> Result<()> {
-        let place = self.place(source);
+        let place = self.package_path(source);
         let record = self.record_file();
         let locked_record = self.locked(&record)?;
         if !matches!(source, PackageSource::Path(_)) && place.symlink_metadata().is_ok() {

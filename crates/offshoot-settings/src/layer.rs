@@ -45,7 +45,7 @@ impl Layer {
     }
 
     #[must_use]
-    pub fn place(&self, key: &str) -> Option<TextPosition> {
+    pub fn position(&self, key: &str) -> Option<TextPosition> {
         self.last(key).map(|(_, _, place)| *place)
     }
 
@@ -113,7 +113,7 @@ pub(crate) fn object<'a>(text: &str, plain: &'a str) -> Result<Option<Json<'a>>,
         Ok(json) if json.kind() == JsonKind::Object => Ok(Some(json)),
         Ok(json) => {
             let what = "settings are an object, such as {\"theme\": \"dark\"}".to_owned();
-            Err(UnreadableSettings { place: place(text, plain, json), what })
+            Err(UnreadableSettings { place: position_of(text, plain, json), what })
         }
         Err(error) => {
             let what = format!("expected {} for JSON", error.expected);
@@ -123,7 +123,7 @@ pub(crate) fn object<'a>(text: &str, plain: &'a str) -> Result<Option<Json<'a>>,
 }
 
 /// The position of a value. Offsets are the same in `text` and `plain`.
-fn place(text: &str, plain: &str, json: Json<'_>) -> TextPosition {
+fn position_of(text: &str, plain: &str, json: Json<'_>) -> TextPosition {
     TextPosition::at(text, (json.text().as_ptr() as usize).saturating_sub(plain.as_ptr() as usize))
 }
 
@@ -138,11 +138,11 @@ struct LayerReader<'a> {
 
 impl LayerReader<'_> {
     fn warn(&mut self, at: Json<'_>, what: String) {
-        self.diagnostics.push(ConfigDiagnostic { place: self.place(at), what });
+        self.diagnostics.push(ConfigDiagnostic { place: self.position(at), what });
     }
 
-    fn place(&self, at: Json<'_>) -> TextPosition {
-        place(self.text, self.plain, at)
+    fn position(&self, at: Json<'_>) -> TextPosition {
+        position_of(self.text, self.plain, at)
     }
 
     /// Reads an object's members; `prefix` is its name and a dot, or empty. Settings are nested at most three deep.
@@ -161,7 +161,7 @@ impl LayerReader<'_> {
                         self.warn(value, format!("{key}: a project may only make it stricter"));
                     }
                     Ok(read) => {
-                        let place = self.place(value);
+                        let place = self.position(value);
                         self.layer.values.push((setting.key, read, place));
                     }
                     Err(why) => self.warn(value, format!("{key} {why}")),
@@ -241,7 +241,7 @@ mod tests {
         assert_eq!(said(text, Scope::Global), "3:19: there is no setting \"them\": did you mean theme?");
         let (layer, _) = Layer::read(text, Scope::Global).unwrap();
         assert_eq!(layer.get("theme"), Some(&Value::Text("a//b".to_owned())));
-        assert_eq!(layer.place("theme"), Some(TextPosition { line: 4, column: 12 }));
+        assert_eq!(layer.position("theme"), Some(TextPosition { line: 4, column: 12 }));
         assert_eq!(said("// nothing\n", Scope::Global), "");
     }
 

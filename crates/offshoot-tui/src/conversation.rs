@@ -318,7 +318,7 @@ impl Conversation {
     }
 
     /// The number of the open place.
-    pub(crate) fn place(&self) -> u64 {
+    pub(crate) fn place_number(&self) -> u64 {
         self.place.number
     }
 

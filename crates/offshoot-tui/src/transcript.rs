@@ -169,7 +169,8 @@ impl Transcript {
     /// Entries of the path are not shown again: see `Conversation::joint`.
     pub fn join(&mut self, conversation: &Conversation, first: u64) {
         let (answer, streams) = (0, Streams::default());
-        self.followed = Some(Followed { place: conversation.place(), next: first, version: None, answer, streams });
+        self.followed =
+            Some(Followed { place: conversation.place_number(), next: first, version: None, answer, streams });
     }
 
     /// Drops all rows, because their look has changed.

@@ -116,9 +116,9 @@ impl CommandRow {
                 takes_options = false;
                 at += 1;
             } else if takes_options && word.len() > 1 && word.starts_with('-') {
-                at += found.option(word, own.get(at + 1), self.place(own, at, known))?;
+                at += found.option(word, own.get(at + 1), self.origin_of_word(own, at, known))?;
             } else {
-                found.operand(word, self.place(own, at, known))?;
+                found.operand(word, self.origin_of_word(own, at, known))?;
                 takes_options &= self.style != OptionStyle::BundledFirst;
                 at += 1;
             }
@@ -127,7 +127,7 @@ impl CommandRow {
     }
 
     /// Whether the rule itself has the word.
-    fn place(&self, own: &[String], at: usize, known: KnownWords<'_>) -> WordOf {
+    fn origin_of_word(&self, own: &[String], at: usize, known: KnownWords<'_>) -> WordOf {
         if known.words.len() - own.len() + at < known.of_rule { WordOf::Rule } else { WordOf::Call }
     }
 }

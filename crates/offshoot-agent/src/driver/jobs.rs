@@ -284,7 +284,8 @@ fn go(
     let old = session.leaf_id().map(|leaf| leaf.as_str().to_owned());
     let ix = session.find(&navigation.target)?;
     let is_there = session.leaf() == Some(ix);
-    let (leaf, editor_text) = if is_there || navigation.is_behind { (Some(ix), None) } else { place(session, ix)? };
+    let (leaf, editor_text) =
+        if is_there || navigation.is_behind { (Some(ix), None) } else { leaf_and_text(session, ix)? };
     let summary = owned.write(|session| {
         let id = leaf.and_then(|leaf| session.tree().node(leaf).id().cloned());
         match summary {
@@ -330,7 +331,7 @@ fn moved(owned: &mut OwnedSession, grown_from: Option<String>) -> (Event, Record
 }
 
 /// The new leaf: before a user or custom message, whose text is returned for editing, else the entry itself.
-fn place(
+fn leaf_and_text(
     session: &Session,
     ix: offshoot_session::tree::NodeIx,
 ) -> Result<(Option<offshoot_session::tree::NodeIx>, Option<String>), AgentError> {

@@ -249,7 +249,7 @@ fn copy_of_path(
     let old = owned.session();
     let cwd = old.cwd().unwrap_or_default().to_owned();
     let fork = NewFork { part: SessionPart::Path(leaf), name, ..NewFork::default() };
-    let place = |id: &str, time: &str| sessions.place(&cwd, id, time);
+    let place = |id: &str, time: &str| sessions.file_path(&cwd, id, time);
     if old.file().is_none() {
         owned.write(|session| session.become_fork(&fork, place))?;
         return Ok(None);

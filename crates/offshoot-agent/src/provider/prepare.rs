@@ -50,8 +50,8 @@ pub(super) fn prepare(messages: &[Message], model: &Model, rules: CallRules<'_>)
     let mut made = Maker { model, rules, out: Vec::new(), open: Vec::new(), taken: HashSet::new() };
     for message in messages {
         match message {
-            Message::User(user) => made.said(&user.content, user.timestamp),
-            Message::Custom(custom) => made.said(&custom.content, custom.timestamp),
+            Message::User(user) => made.push_user(&user.content, user.timestamp),
+            Message::Custom(custom) => made.push_user(&custom.content, custom.timestamp),
             Message::Assistant(answer) => made.answer(answer),
             Message::ToolResult(result) => made.result(result),
         }
@@ -90,7 +90,7 @@ struct Maker<'a> {
 }
 
 impl Maker<'_> {
-    fn said(&mut self, content: &Content, timestamp: i64) {
+    fn push_user(&mut self, content: &Content, timestamp: i64) {
         self.answer_open_calls();
         let content = match content {
             Content::Blocks(blocks) => Content::Blocks(pictures(blocks, self.model, USER_IMAGE)),

@@ -32,14 +32,14 @@ struct Files(PathBuf);
 
 impl Sessions for Files {
     fn create(&self, new: &NewSession<'_>) -> Result<Session> {
-        Session::create(new, Options::default(), |id, time| self.place("", id, time))
+        Session::create(new, Options::default(), |id, time| self.file_path("", id, time))
     }
 
     fn open(&self, file: &Path) -> Result<Session> {
         Session::open(file, Options::default())
     }
 
-    fn place(&self, _cwd: &str, id: &str, timestamp: &str) -> PathBuf {
+    fn file_path(&self, _cwd: &str, id: &str, timestamp: &str) -> PathBuf {
         self.0.join(offshoot_session::store::file_name(id, timestamp))
     }
 }

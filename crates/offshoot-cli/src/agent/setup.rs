@@ -374,7 +374,7 @@ impl Sessions for StoreSessions {
         Session::open_or_create(file, new, self.app.options_for(file))
     }
 
-    fn place(&self, cwd: &str, id: &str, timestamp: &str) -> PathBuf {
+    fn file_path(&self, cwd: &str, id: &str, timestamp: &str) -> PathBuf {
         match &self.store {
             Some(store) => store.path_for(cwd, id, timestamp),
             None => Path::new(cwd).join(offshoot_session::store::file_name(id, timestamp)),

@@ -93,10 +93,10 @@ impl SettingsFiles {
     }
 
     /// The file and position of a setting, as the start of a message; empty if neither file sets it.
-    pub(crate) fn place(&self, layers: &Layers, key: &str) -> String {
-        let said = [Scope::Project, Scope::Global]
-            .into_iter()
-            .find_map(|scope| Some(format!("{}:{}: ", self.path(scope)?.display(), layers.layer(scope).place(key)?)));
+    pub(crate) fn position_prefix(&self, layers: &Layers, key: &str) -> String {
+        let said = [Scope::Project, Scope::Global].into_iter().find_map(|scope| {
+            Some(format!("{}:{}: ", self.path(scope)?.display(), layers.layer(scope).position(key)?))
+        });
         said.unwrap_or_default()
     }
 

@@ -34,7 +34,7 @@ pub(super) fn preferences(app: &App, args: &Args, files: &SettingsFiles, cwd: &s
     };
     let background = app.environment.background.unwrap_or_default();
     let found = || theme_files(app, args, &layers, Path::new(cwd));
-    let themes = themes(app, &found, &settings, &files.place(&layers, "theme"));
+    let themes = themes(app, &found, &settings, &files.position_prefix(&layers, "theme"));
     let Capabilities { colours: depth, images, rewraps, animates, .. } = app.environment.terminal;
     let zone = offshoot_session::clock::Zone::local().jiff();
     let preferences = Preferences {

@@ -21,14 +21,14 @@ impl Editor {
 
     /// The text as it is shown, and the cursor as a place in its bytes.
     #[must_use]
-    pub fn place(&self) -> (&str, usize) {
+    pub fn text_and_cursor(&self) -> (&str, usize) {
         (self.buffer.text(), self.buffer.cursor())
     }
 
     /// How many characters are between the cursor and the end.
     #[must_use]
     pub fn after_cursor(&self) -> usize {
-        let (text, cursor) = self.place();
+        let (text, cursor) = self.text_and_cursor();
         text.get(cursor..).unwrap_or_default().graphemes(true).count()
     }
 

@@ -10,7 +10,7 @@ use crate::message::{AnswerContext, PartRange, RenderedRows};
 impl Transcript {
     /// Takes the changes since the last frame. A conversation that has gone to another place is no longer followed.
     pub(super) fn follow(&mut self, conversation: &Conversation) {
-        let is_own = |followed: &mut Followed| followed.place == conversation.place();
+        let is_own = |followed: &mut Followed| followed.place == conversation.place_number();
         let Some(mut followed) = self.followed.take_if(is_own) else { return };
         if followed.version != Some(conversation.version()) {
             followed.version = Some(conversation.version());

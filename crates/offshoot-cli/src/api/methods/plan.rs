@@ -17,7 +17,7 @@ use crate::plans;
 /// The plan for the path to an entry, or to the leaf; null if there is nothing to compact.
 pub(in crate::api) fn compaction(handle: &OpenSession, params: &Params<'_>, out: &mut dyn Write) -> MethodResult {
     let session = &handle.session;
-    let leaf = place(handle, params, "leafId")?;
+    let leaf = named_entry(handle, params, "leafId")?;
     let settings = settings(params.given("settings"))?;
     match compact::plan(session, leaf, session.dialect(), &settings)?.plan() {
         Some(plan) => Ok(out.write_all(plans::compaction(session.tree(), &plan).finish().as_bytes())?),
@@ -29,7 +29,7 @@ pub(in crate::api) fn compaction(handle: &OpenSession, params: &Params<'_>, out:
 pub(in crate::api) fn branch_summary(handle: &OpenSession, params: &Params<'_>, out: &mut dyn Write) -> MethodResult {
     let session = &handle.session;
     params.raw("targetId")?;
-    let from = place(handle, params, "oldLeafId")?;
+    let from = named_entry(handle, params, "oldLeafId")?;
     let target = params.opt_str("targetId")?.map(|id| handle.find(&id)).transpose()?;
     let budget = params.given("tokenBudget").map_or(Ok(0), |_| params.count("tokenBudget"))?;
     let plan = branch_summary::plan(session, from, target, budget)?;
@@ -37,7 +37,7 @@ pub(in crate::api) fn branch_summary(handle: &OpenSession, params: &Params<'_>, 
 }
 
 /// The entry that an argument names; the leaf if it is absent, no entry for `null`.
-fn place(handle: &OpenSession, params: &Params<'_>, name: &str) -> Result<Option<NodeIx>, ApiFailure> {
+fn named_entry(handle: &OpenSession, params: &Params<'_>, name: &str) -> Result<Option<NodeIx>, ApiFailure> {
     match (params.opt(name), params.opt_str(name)?) {
         (None, _) => Ok(handle.session.leaf()),
         (Some(_), None) => Ok(None),

@@ -167,7 +167,7 @@ impl Known {
             let ix = tree.find(target.as_str()).filter(|_| usable);
             found.extend(ix.map(|ix| candidate(&label.text, described(&session, ix))));
         }
-        let is_said = |ix: &NodeIx| said(&session, *ix).is_some();
+        let is_said = |ix: &NodeIx| message_words(&session, *ix).is_some();
         let path = current.into_iter().flat_map(|leaf| tree.ancestors(leaf)).filter(is_said).take(ENTRIES);
         let ends = tree.entries().rev().take(SCANNED).filter(|ix| tree.is_leaf(*ix));
         let ends = ends.filter_map(|leaf| tree.skip_leaf_markers(leaf)).take(ENTRIES);
@@ -230,7 +230,7 @@ fn session_files(cwd: &Path, typed: &OsStr) -> Vec<CompletionCandidate> {
 }
 
 /// The words of a message by the user or the model.
-fn said(session: &Session, ix: NodeIx) -> Option<String> {
+fn message_words(session: &Session, ix: NodeIx) -> Option<String> {
     let role = session.tree().node(ix).role().filter(|role| matches!(role, Role::User | Role::Assistant))?;
     let words = session.entry(ix).ok().and_then(|entry| stats::words(&entry))?;
     Some(format!("{}: {words}", role.word().unwrap_or_default()))
@@ -239,5 +239,5 @@ fn said(session: &Session, ix: NodeIx) -> Option<String> {
 fn described(session: &Session, ix: NodeIx) -> String {
     let node = session.tree().node(ix);
     let kind = || node.role().and_then(Role::word).or_else(|| node.kind().word());
-    said(session, ix).or_else(|| kind().map(str::to_owned)).unwrap_or_default()
+    message_words(session, ix).or_else(|| kind().map(str::to_owned)).unwrap_or_default()
 }

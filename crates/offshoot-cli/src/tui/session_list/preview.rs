@@ -37,14 +37,14 @@ fn read(app: &App, file: &Path) -> Result<Preview> {
         if last.len() == LAST {
             break;
         }
-        last.extend(said(&session, *ix)?);
+        last.extend(utterance(&session, *ix)?);
         end = at + 1;
     }
     last.reverse();
     // The first words are omitted if they are also among the last.
     let mut first = None;
     for ix in path.get(end..).unwrap_or_default().iter().rev() {
-        first = said(&session, *ix)?;
+        first = utterance(&session, *ix)?;
         if first.is_some() {
             break;
         }
@@ -53,7 +53,7 @@ fn read(app: &App, file: &Path) -> Result<Preview> {
 }
 
 /// The words of an entry, if it is a message or a summary.
-fn said(source: &dyn Source, ix: NodeIx) -> Result<Option<Utterance>> {
+fn utterance(source: &dyn Source, ix: NodeIx) -> Result<Option<Utterance>> {
     let node = source.tree().node(ix);
     let by = match (node.kind(), node.role()) {
         (Kind::Message, Some(Role::User)) => Speaker::Person,

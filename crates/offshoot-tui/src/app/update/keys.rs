@@ -20,7 +20,7 @@ const DOUBLE: i64 = 500;
 
 pub(super) fn key(model: &mut Model, key: KeyEvent) -> Vec<Cmd> {
     let wanted = model.editor.wants();
-    let before = suggestions::place(model);
+    let before = suggestions::text_and_cursor(model);
     let outcome = model.editor.key(&model.preferences.keymap, key);
     let is_escape = matches!(outcome, EditorOutcome::Act(Action::Interrupt));
     let is_moved = outcome == EditorOutcome::Moved;
@@ -33,7 +33,7 @@ pub(super) fn key(model: &mut Model, key: KeyEvent) -> Vec<Cmd> {
     }
     if before.is_some() {
         let is_tab = model.preferences.keymap.actions(Context::Editor, key).contains(&Action::Tab);
-        if suggestions::place(model) != before || (is_tab && is_moved) {
+        if suggestions::text_and_cursor(model) != before || (is_tab && is_moved) {
             cmds.extend(suggestions::ask(model, is_tab));
         }
     }
@@ -51,13 +51,13 @@ pub(super) fn perform(model: &mut Model, action: Action) -> Vec<Cmd> {
 
 /// The text of the editor in place of offshoot's has changed.
 pub(super) fn followed(model: &mut Model, text: &str, cursor: Option<usize>) -> Vec<Cmd> {
-    let (wanted, before) = (model.editor.wants(), suggestions::place(model));
+    let (wanted, before) = (model.editor.wants(), suggestions::text_and_cursor(model));
     model.editor.follow(text, cursor);
     let mut cmds = apply(model, EditorOutcome::Edited);
     if model.editor.wants() != wanted {
         cmds.extend(complete(model));
     }
-    if before.is_some() && suggestions::place(model) != before {
+    if before.is_some() && suggestions::text_and_cursor(model) != before {
         cmds.extend(suggestions::ask(model, false));
     }
     cmds

@@ -9,16 +9,16 @@ use crate::editor::Suggestions;
 const BEFORE: &str = "([{<\"'=,:";
 
 /// The text and the cursor, to see whether they have changed; `None` if nobody completes.
-pub(super) fn place(model: &Model) -> Option<(String, usize)> {
+pub(super) fn text_and_cursor(model: &Model) -> Option<(String, usize)> {
     model.extensions.completing.triggers.as_ref()?;
-    let (text, cursor) = model.editor.place();
+    let (text, cursor) = model.editor.text_and_cursor();
     Some((text.to_owned(), cursor))
 }
 
 /// Asks extensions about the word before the cursor, if they may know it or the user wants it.
 pub(super) fn ask(model: &mut Model, is_forced: bool) -> Option<Cmd> {
     let triggers = model.extensions.completing.triggers.as_deref()?;
-    let (text, cursor) = model.editor.place();
+    let (text, cursor) = model.editor.text_and_cursor();
     let before = text.get(..cursor)?;
     let word = before.rsplit(char::is_whitespace).next().unwrap_or_default();
     let is_known = word.trim_start_matches(|sign| BEFORE.contains(sign)).starts_with(triggers)
@@ -35,7 +35,7 @@ pub(super) fn ask(model: &mut Model, is_forced: bool) -> Option<Cmd> {
 
 fn completing(model: &mut Model) -> Completing {
     let id = model.extensions.number();
-    let (text, cursor) = model.editor.place();
+    let (text, cursor) = model.editor.text_and_cursor();
     let before = text.get(..cursor).unwrap_or_default();
     let last = before.rsplit('\n').next().unwrap_or_default();
     Completing {

@@ -192,7 +192,7 @@ impl List {
             if let Some(query) = query {
                 row.search(query);
             }
-            let at = self.place(row);
+            let at = self.insert_row(row);
             if let Some(parent) = parent {
                 self.link(at, parent);
             }
@@ -200,7 +200,7 @@ impl List {
         self.order();
     }
 
-    fn place(&mut self, row: SessionListRow) -> usize {
+    fn insert_row(&mut self, row: SessionListRow) -> usize {
         let children = self.waiting.remove(&row.real).unwrap_or_default();
         let at = match self.by_real.get(&row.real) {
             Some(at) => {

@@ -400,10 +400,10 @@ fn words(theme: &Theme, preview: &Preview, area: Rect) -> Vec<Line<'static>> {
     let room = height.saturating_sub(usize::from(trouble.is_some()));
     let has_gap = room >= 5 && !preview.first.is_empty() && !preview.last.is_empty();
     let for_first = if preview.last.is_empty() { room } else { room / 2 };
-    let mut lines = said(theme, &preview.first, columns, for_first);
+    let mut lines = utterance_lines(theme, &preview.first, columns, for_first);
     let for_last = room.saturating_sub(lines.len() + usize::from(has_gap));
     let newest = preview.last.len().saturating_sub(for_last.max(1));
-    let last = said(theme, preview.last.get(newest..).unwrap_or_default(), columns, for_last);
+    let last = utterance_lines(theme, preview.last.get(newest..).unwrap_or_default(), columns, for_last);
     if has_gap {
         lines.push(Line::styled("  ⋯", theme.style(Token::Dim)));
     }
@@ -412,7 +412,7 @@ fn words(theme: &Theme, preview: &Preview, area: Rect) -> Vec<Line<'static>> {
     lines
 }
 
-fn said(theme: &Theme, all: &[Utterance], columns: usize, rows: usize) -> Vec<Line<'static>> {
+fn utterance_lines(theme: &Theme, all: &[Utterance], columns: usize, rows: usize) -> Vec<Line<'static>> {
     let mut lines = Vec::new();
     for (number, said) in all.iter().enumerate() {
         let share = rows.saturating_sub(lines.len()) / (all.len() - number).max(1);

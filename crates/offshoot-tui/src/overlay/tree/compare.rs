@@ -112,7 +112,7 @@ impl Compare {
         let muted = theme.style(Token::Muted);
         rule(theme, "Two branches", row(area, 0), buf);
         let shared = match self.comparison.ancestor {
-            Some(ix) => format!("  They part after: {}", said(given, ix)),
+            Some(ix) => format!("  They part after: {}", entry_text(given, ix)),
             None => "  They have different roots".to_owned(),
         };
         draw(&Line::styled(text::truncate(&shared, area.width.into(), "…").into_owned(), muted), row(area, 1), buf);
@@ -308,7 +308,7 @@ fn column(given: &Given<'_>, branch: Branch<'_>, seen: Range<usize>, area: Rect,
         let (line, token) = match item {
             Item::Heading(line) => (line, Token::Accent),
             Item::Text(line) => (line, Token::Text),
-            Item::Entry(ix) => (format!("  {}", said(given, ix)), Token::Muted),
+            Item::Entry(ix) => (format!("  {}", entry_text(given, ix)), Token::Muted),
         };
         let line = Line::styled(text::fit(&line, area.width.into()).into_owned(), theme.style(token));
         draw(&line, row(area, at), buf);
@@ -341,6 +341,6 @@ fn header(side: &Side, name: char, now: Millis) -> Vec<Item> {
     items
 }
 
-fn said(given: &Given<'_>, ix: NodeIx) -> String {
+fn entry_text(given: &Given<'_>, ix: NodeIx) -> String {
     given.outline.text(given.source, ix).unwrap_or_else(|error| error.to_string())
 }

@@ -25,7 +25,7 @@ impl Preview {
         if self.of == ix {
             return;
         }
-        let text = ix.map(|ix| said(source, ix));
+        let text = ix.map(|ix| entry_text(source, ix));
         *self = Self { of: ix, text: text.unwrap_or_default(), top: 0 };
     }
 
@@ -34,7 +34,7 @@ impl Preview {
     }
 }
 
-fn said(source: &dyn Source, ix: NodeIx) -> String {
+fn entry_text(source: &dyn Source, ix: NodeIx) -> String {
     let entry = match source.entry(ix) {
         Ok(entry) => entry,
         Err(error) => return error.to_string(),
