@@ -19,8 +19,8 @@ use offshoot_session::text::clean_lines;
 
 use crate::app::App;
 use crate::commands::{
-    append, check, compact, compare, completions, config, context, doctor, entry, export, fork, import, install, list,
-    man, merge, migrate, models, packages, pick, pop, remove, repair, show, switch, tail, trash, tree, update,
+    append, check, compact, completions, config, context, doctor, entry, export, fork, import, install, list, man,
+    merge, migrate, models, packages, pick, pop, remove, repair, show, switch, tail, trash, tree, update,
 };
 use crate::config::Environment;
 use crate::config::settings::session_dir;
@@ -90,7 +90,6 @@ pub(crate) enum Command {
     Tail(tail::Args),
     Switch(switch::Args),
     Pop(pop::Args),
-    Compare(compare::Args),
     Pick(pick::Args),
     Merge(merge::Args),
     Compact(compact::Args),
@@ -130,7 +129,6 @@ impl Command {
             Self::Tail(args) => tail::run(app, args),
             Self::Switch(args) => switch::run(app, args),
             Self::Pop(args) => pop::run(app, args),
-            Self::Compare(args) => compare::run(app, args),
             Self::Pick(args) => pick::run(app, args),
             Self::Merge(args) => merge::run(app, args),
             Self::Compact(args) => compact::run(app, args),

@@ -1,18 +1,11 @@
-//! Plans of compactions, branch summaries and undos, and comparisons, as JSON, for commands and `offshoot api`.
+//! Plans of compactions, branch summaries and undos as JSON, for commands and `offshoot api`.
 
-use offshoot_agent::branch_files::FilePatch;
 use offshoot_session::branch_summary::BranchPlan;
-use offshoot_session::clock::to_iso;
 use offshoot_session::compact::{CompactionPlan, PlannedMessage};
-use offshoot_session::compare::{Comparison, Side};
-use offshoot_session::entry::Source as _;
 use offshoot_session::id::EntryId;
 use offshoot_session::json::{Object, quote};
-use offshoot_session::session::{Session, UndoPlan};
+use offshoot_session::session::UndoPlan;
 use offshoot_session::tree::{NodeIx, Tree};
-
-/// How many bytes a comparison reads at once.
-pub(crate) const BUDGET: usize = 8 << 20;
 
 /// Members have pi's names where pi has them.
 pub(crate) fn compaction(tree: &Tree, plan: &CompactionPlan) -> Object {
@@ -50,35 +43,6 @@ pub(crate) fn branch_summary(tree: &Tree, plan: &BranchPlan) -> Object {
         .raw("totalTokens", plan.tokens)
         .raw("leftOut", plan.left_out);
     plan.files.details(object).str("conversation", &plan.text())
-}
-
-pub(crate) fn comparison(session: &Session, compared: &Comparison, patches: Option<&[FilePatch]>) -> Object {
-    let sides = compared.sides.iter().map(|side| compared_side(session.tree(), side));
-    let object =
-        Object::new().str_or_null("ancestorId", id(session.tree(), compared.ancestor)).raw("sides", list(sides));
-    let patch =
-        |file: &FilePatch| Object::new().str("path", &file.path).str_or_null("patch", file.patch.as_deref()).finish();
-    match patches {
-        Some(patches) => object.raw("patches", list(patches.iter().map(patch))),
-        None => object,
-    }
-}
-
-fn compared_side(tree: &Tree, side: &Side) -> String {
-    let object = Object::new()
-        .str_or_null("tipId", id(tree, Some(side.tip)))
-        .raw("entries", side.entries.len())
-        .raw("turns", side.turns)
-        .raw("tokens", side.totals.tokens)
-        .raw("cost", side.totals.cost)
-        .str_or_null("oldest", side.oldest.map(to_iso).as_deref())
-        .str_or_null("newest", side.newest.map(to_iso).as_deref())
-        .raw("models", list(side.models.iter().map(|model| quote(model))));
-    let files = side.file_uses().into_iter().map(|file| {
-        Object::new().str("path", &file.path).raw("reads", file.reads).raw("changes", file.changes).finish()
-    });
-    let object = side.files().details(object).raw("files", list(files));
-    object.str_or_null("lastWords", side.last_words.as_deref()).finish()
 }
 
 /// `written` is the entry that undid it.

@@ -28,7 +28,7 @@ pub use given::{
 };
 pub use lookup::{Access, LATEST, LatestOf, is_path, known_session};
 pub use operation::{About, Effect, Finished, Operation, Outcome, Output};
-pub use operations::{OPERATIONS, branches, find_operation, label, name, undo};
+pub use operations::{OPERATIONS, branches, compare, find_operation, label, name, undo};
 pub use order::{OperationOrder, OrderMistake};
 pub use place::{NextRequest, NoModels, Place, PlaceOptions, ReadProgress};
 pub use run::{OutcomeWait, Row, Runner, Summarise};

@@ -1,6 +1,7 @@
 //! The table of operations: each has one row, and front ends read nothing else.
 
 pub mod branches;
+pub mod compare;
 pub mod label;
 pub mod name;
 pub mod undo;
@@ -8,8 +9,13 @@ pub mod undo;
 use crate::run::Row;
 
 /// Every operation.
-pub const OPERATIONS: &[Row] =
-    &[Row::of::<branches::Branches>(), Row::of::<undo::Undo>(), Row::of::<label::Label>(), Row::of::<name::Name>()];
+pub const OPERATIONS: &[Row] = &[
+    Row::of::<branches::Branches>(),
+    Row::of::<compare::Compare>(),
+    Row::of::<undo::Undo>(),
+    Row::of::<label::Label>(),
+    Row::of::<name::Name>(),
+];
 
 /// The operation of a name or an alias.
 #[must_use]

@@ -1,10 +1,8 @@
 //! Commands that only read: the agent's state, the session, its tree and cost.
 
-use offshoot_agent::branch_files::patches;
 use offshoot_agent::command::Standing;
 use offshoot_agent::forecast::RequestPlace;
 use offshoot_agent::stats::SessionStats;
-use offshoot_session::compare::Comparison;
 use offshoot_session::context;
 use offshoot_session::entry::{Source as _, text_of};
 use offshoot_session::id::EntryId;
@@ -15,6 +13,7 @@ use offshoot_session::session::Session;
 use offshoot_session::store::Scope;
 use offshoot_session::tree::NodeIx;
 use offshoot_workspace::branches;
+use offshoot_workspace::compare::{ComparedBranches, Patches};
 
 use super::records::{
     CommandsData, ContextUsageData, ForkMessageData, ForkMessagesData, LastTextData, ModelData, ModelsData, StateData,
@@ -23,7 +22,7 @@ use super::records::{
 use super::responder::{Answered, RpcData};
 use super::server::{RpcServer, not_found};
 use crate::error::Result;
-use crate::{next_request, plans, select};
+use crate::{next_request, select};
 use offshoot_session::records::{write_entries, write_tree};
 
 struct SessionState {
@@ -233,13 +232,11 @@ pub(super) async fn all_branches(server: &RpcServer) -> Answered {
 }
 
 pub(super) async fn compare(server: &RpcServer, a: String, b: String, patch: bool) -> Answered {
+    let wanted = Patches::wanted(patch);
     server
         .read(move |app, session| {
             let (a, b) = (select::entry(app, session, &a)?, select::entry(app, session, &b)?);
-            let mut compared = Comparison::new(session, a, b)?;
-            while compared.work(session, plans::BUDGET)? {}
-            let patches = if patch { Some(patches(session, &compared)?) } else { None };
-            Ok(RpcData::Json(plans::comparison(session, &compared, patches.as_deref()).finish()))
+            Ok(RpcData::Json(ComparedBranches::read(session, (a, b), wanted)?.to_json(session.tree())))
         })
         .await
 }

@@ -100,3 +100,24 @@ fn branches_that_are_unmerged_and_the_latest_of_every_folder() {
     both.put("all", offshoot_workspace::ArgValue::Flag);
     assert_eq!(run(&place, "branches", both).err().unwrap().to_string(), "--all goes with `latest`");
 }
+
+#[test]
+fn two_branches_part_after_what_both_have() {
+    let folder = tempfile::tempdir().unwrap();
+    let place = place(folder.path());
+    let mut two = given(&place);
+    two.put_text("a", "@");
+    two.put_text("b", "bbbb2222");
+    let output = done(run(&place, "compare", two.clone()).unwrap());
+    let json = json(output.as_ref());
+    assert!(json.starts_with(r#"{"ancestorId":"aaaa1111","sides":[{"tipId":"cccc3333","entries":1,"#), "{json}");
+    assert!(!json.contains("patches"), "{json}");
+    let words = words(output.as_ref());
+    assert_eq!(
+        words.plain(),
+        "they part after aaaa  why **does** it fail\n\nA  cccc  second\n   1 entry · 1 turn · 0 tokens · $0.00 · 1 min\n   “second”\
+         \n\nB  bbbb  first\n   1 entry · 1 turn · 0 tokens · $0.00 · 1 min\n   “first”"
+    );
+    two.put_text("b", "none");
+    assert_eq!(run(&place, "compare", two).err().unwrap().to_string(), "entry none not found");
+}

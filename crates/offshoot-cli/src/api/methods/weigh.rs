@@ -3,23 +3,19 @@
 
 use std::io::Write;
 
-use offshoot_agent::branch_files::patches;
-use offshoot_session::compare::Comparison;
+use offshoot_session::entry::Source as _;
+use offshoot_workspace::compare::{ComparedBranches, Patches};
 
 use crate::api::handles::{ApiServer, OpenSession};
 use crate::api::params::Params;
 use crate::api::wire::{ApiFailure, MethodResult};
-use crate::{next_request, plans};
+use crate::next_request;
 
 pub(in crate::api) fn compare(handle: &OpenSession, params: &Params<'_>, out: &mut dyn Write) -> MethodResult {
     let (a, b) = (handle.find(&params.str("a")?)?, handle.find(&params.str("b")?)?);
-    let mut compared = Comparison::new(&handle.session, a, b)?;
-    while compared.work(&handle.session, plans::BUDGET)? {}
-    let patches = match params.opt_bool("patch")? {
-        Some(true) => Some(patches(&handle.session, &compared)?),
-        _ => None,
-    };
-    Ok(out.write_all(plans::comparison(&handle.session, &compared, patches.as_deref()).finish().as_bytes())?)
+    let wanted = Patches::wanted(params.opt_bool("patch")?.unwrap_or_default());
+    let compared = ComparedBranches::read(&handle.session, (a, b), wanted)?;
+    Ok(out.write_all(compared.to_json(handle.session.tree()).as_bytes())?)
 }
 
 /// The next request from an entry, or from the leaf.
