@@ -10,7 +10,7 @@ use offshoot_session::facts::Totals;
 use offshoot_session::id::EntryId;
 use offshoot_session::json::Object;
 use offshoot_session::merge::{MergeProgress, progress};
-use offshoot_session::session::Session;
+use offshoot_session::session::{Session, Snapshot};
 use offshoot_session::stats::{Branch, branches, totals};
 use offshoot_session::text::{dollars, in_short, one_line};
 use offshoot_session::tree::NodeIx;
@@ -57,8 +57,8 @@ pub struct BranchesPlan {
 pub struct BranchesOutput {
     /// In the order of the file.
     pub branches: Vec<ListedBranch>,
-    /// For each of them the id that a table shows.
-    shown_ids: Vec<String>,
+    /// Where a table looks up how short ids can be, which takes time; `None` if it shows none.
+    ids_of: Option<Snapshot>,
     whole: Totals,
     place: Place,
     odd: Note,
@@ -147,13 +147,13 @@ impl Operation for Branches {
     fn output(plan: BranchesPlan, finished: Finished<'_, ()>) -> Result<BranchesOutput> {
         let session = open_session(finished.session)?;
         let BranchesPlan { branches, has_ids, odd, .. } = plan;
-        let shown_ids = if has_ids { shown_ids(session, &branches)? } else { Vec::new() };
-        Ok(BranchesOutput { branches, shown_ids, whole: totals(session)?, place: finished.place.clone(), odd })
+        let ids_of = if has_ids { Some(session.snapshot()?) } else { None };
+        Ok(BranchesOutput { branches, ids_of, whole: totals(session)?, place: finished.place.clone(), odd })
     }
 }
 
-fn shown_ids(session: &Session, branches: &[ListedBranch]) -> Result<Vec<String>> {
-    let ids = short_ids(session.tree(), branches.iter().map(|listed| listed.branch.leaf))?;
+fn shown_ids(from: &Snapshot, branches: &[ListedBranch]) -> error::Result<Vec<String>> {
+    let ids = short_ids(from.tree(), branches.iter().map(|listed| listed.branch.leaf))?;
     let shown = |leaf: &EntryId| one_line(ids.get(leaf.as_str()), 40);
     Ok(branches.iter().map(|listed| listed.leaf.as_ref().map_or("-".to_owned(), shown)).collect())
 }
@@ -214,14 +214,14 @@ const COST: usize = 5;
 
 impl BranchesOutput {
     /// The newest branch first.
-    fn table(&self) -> WordsTable {
+    fn table(&self, shown_ids: &[String]) -> WordsTable {
         let mut newest: Vec<(usize, &ListedBranch)> = self.branches.iter().enumerate().collect();
         newest.sort_by_key(|(_, listed)| std::cmp::Reverse(listed.branch.time));
         let has_cost = self.branches.iter().any(|listed| listed.branch.whole.cost > 0.0);
         let has_tokens = self.branches.iter().any(|listed| listed.branch.whole.tokens > 0);
         let row = |(at, listed): (usize, &ListedBranch)| {
             let said = self.place.plain(&listed.branch.last_words);
-            let mut cells = listed.cells(self.shown_ids.get(at), self.place.now(), said);
+            let mut cells = listed.cells(shown_ids.get(at), self.place.now(), said);
             for at in [(TOKENS, has_tokens), (COST, has_cost)].iter().filter(|(_, has)| !has).map(|(at, _)| *at) {
                 cells.get_mut(at).into_iter().for_each(String::clear);
             }
@@ -252,7 +252,12 @@ impl Output for BranchesOutput {
 
     fn words(&self, words: &mut Words) {
         words.is_long = true;
-        words.table(self.table());
+        let shown_ids = self.ids_of.as_ref().map(|from| shown_ids(from, &self.branches)).transpose();
+        let shown_ids = shown_ids.unwrap_or_else(|error| {
+            words.notes.push(Note::Warning(error.to_string()));
+            None
+        });
+        words.table(self.table(&shown_ids.unwrap_or_default()));
         if self.branches.is_empty() {
             words.notes.push(Note::Told("the session is empty".to_owned()));
         } else {
