@@ -1,8 +1,11 @@
 //! Runs operations of the table for the terminal.
 
+use std::path::{Path, PathBuf};
+
 use offshoot_agent::agent_session::AgentSession;
 use offshoot_tui::app::msg::{Msg, OperationRefusal, OperationSaid};
-use offshoot_workspace::OperationOrder;
+use offshoot_tui::overlay::sessions::{Answer, Request};
+use offshoot_workspace::{Given, OperationOrder};
 
 use super::job_context::JobContext;
 use crate::held::{self, HeldOutcome};
@@ -17,6 +20,26 @@ pub(super) async fn operate(context: &JobContext, agent: &AgentSession, order: O
         is_busy: held::is_busy(&failure),
     });
     context.tell(Msg::Operated(order, result));
+}
+
+/// Passes a request of the session list on. The open session is renamed where it is held: a second writer would leave the name on
+/// a branch of its own.
+pub(super) async fn change_list(context: &JobContext, agent: &AgentSession, request: Request) {
+    let Request::Rename(file, name) = request else { return context.session_list.take(request) };
+    let (real, wanted) = (canonical(&file), file.clone());
+    let is_open = agent.read(move |session| session.file().is_some_and(|own| own == wanted || canonical(own) == real));
+    if !is_open.await.unwrap_or(false) {
+        return context.session_list.take(Request::Rename(file, name));
+    }
+    let mut given = Given::default();
+    given.put_text("text", name.clone());
+    let renamed = held::operate(&context.app, agent, OperationOrder::new("name", given)).await;
+    let renamed = renamed.map(|_| name.trim().to_owned()).map_err(|failure| failure.to_string());
+    context.tell(Msg::Sessions(Answer::Renamed(file, renamed)));
+}
+
+fn canonical(file: &Path) -> Option<PathBuf> {
+    file.canonicalize().ok()
 }
 
 fn said(outcome: &HeldOutcome) -> OperationSaid {

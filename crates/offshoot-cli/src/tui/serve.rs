@@ -239,7 +239,7 @@ async fn act(context: JobContext, agent: AgentSession, task: ProgramTask) {
         ProgramTask::Choices(argument) => return choices::find(&context, &agent, argument).await,
         ProgramTask::Files => return files::find(&context, &agent).await,
         ProgramTask::Remember(prompt) => return context.drafts.remember(prompt),
-        ProgramTask::Sessions(request) => return context.session_list.take(request),
+        ProgramTask::Sessions(request) => return operations::change_list(&context, &agent, request).await,
         ProgramTask::Settings => return settings::open(&context, &agent).await,
         ProgramTask::Themes(setting) => return settings::themes(&context, &agent, setting).await,
         ProgramTask::Store(scope, key, value) => return settings::store(&context, &agent, scope, key, value).await,

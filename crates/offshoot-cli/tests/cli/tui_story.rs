@@ -197,6 +197,26 @@ fn commands_of_the_user_and_unknown_ones() {
     talk.no_problems();
 }
 
+/// The session list renamed the open session as a second writer: the name became a branch, and the next message another.
+#[test]
+fn the_open_session_is_renamed_on_its_own_branch() {
+    let talk = Talk::new([Reply::text("Yes."), Reply::text("Again yes.")]);
+    let mut terminal = Terminal::offshoot(&talk, &["is it?"], (100, 30));
+    terminal.until_text("Yes.").until("the end", |screen| !screen.contains(" stops it") && screen.contains("$0.000"));
+    terminal.send("/resume\r");
+    terminal.until_text("(1/1)").send("\x12mine\r");
+    terminal.until_text("named mine").send("\x1b");
+    terminal.until("the editor", |screen| !screen.contains("Resume session")).send("and again?\r");
+    terminal.until_text("Again yes.").until("the end", |screen| !screen.contains(" stops it"));
+    terminal.send("/quit\r");
+    assert!(terminal.ended());
+    let tree = talk.world.stdout("branches latest --json");
+    let branches: serde_json::Value = serde_json::from_str(&tree).unwrap();
+    assert_eq!(branches.as_array().map(Vec::len), Some(1), "{tree}");
+    assert!(talk.world.stdout("list").contains("mine"));
+    talk.no_problems();
+}
+
 #[test]
 fn commands_that_change_files_do_so() {
     let talk = Talk::new([Reply::text("Yes."), Reply::text("Again yes.")]);
