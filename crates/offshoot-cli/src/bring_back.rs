@@ -1,9 +1,8 @@
-//! What the commands that bring work back share: ids of what was written, files that the copies speak of.
+//! What the commands that bring work back share: files that the copies speak of.
 
 use offshoot_session::context::ContextWeight;
 use offshoot_session::files::FileLists;
-use offshoot_session::json::{Object, quote};
-use offshoot_session::session::{Brought, Session};
+use offshoot_session::session::Session;
 use offshoot_session::text::one_line;
 
 use crate::agent::overhead;
@@ -13,12 +12,6 @@ use crate::models::ModelTable;
 
 /// More files are counted.
 const FILES: usize = 5;
-
-pub(crate) fn with_ids(object: Object, brought: Option<&Brought>) -> Object {
-    let Some(brought) = brought else { return object.raw("operationId", "null").raw("entryIds", "null") };
-    let ids: Vec<String> = brought.entries.iter().map(|id| quote(id.as_str())).collect();
-    object.str("operationId", brought.operation.as_str()).raw("entryIds", format!("[{}]", ids.join(",")))
-}
 
 /// Refuses what does not fit into the window of the session's model, if that is known: the context before, and the tokens
 /// that come.

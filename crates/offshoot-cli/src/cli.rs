@@ -20,7 +20,7 @@ use offshoot_session::text::clean_lines;
 use crate::app::App;
 use crate::commands::{
     append, check, compact, completions, config, context, doctor, entry, export, fork, import, install, list, man,
-    merge, migrate, models, packages, pick, pop, remove, repair, show, switch, tail, trash, tree, update,
+    merge, migrate, models, packages, pop, remove, repair, show, switch, tail, trash, tree, update,
 };
 use crate::config::Environment;
 use crate::config::settings::session_dir;
@@ -90,7 +90,6 @@ pub(crate) enum Command {
     Tail(tail::Args),
     Switch(switch::Args),
     Pop(pop::Args),
-    Pick(pick::Args),
     Merge(merge::Args),
     Compact(compact::Args),
     Trash(trash::Args),
@@ -129,7 +128,6 @@ impl Command {
             Self::Tail(args) => tail::run(app, args),
             Self::Switch(args) => switch::run(app, args),
             Self::Pop(args) => pop::run(app, args),
-            Self::Pick(args) => pick::run(app, args),
             Self::Merge(args) => merge::run(app, args),
             Self::Compact(args) => compact::run(app, args),
             Self::Trash(args) => trash::run(app, args),

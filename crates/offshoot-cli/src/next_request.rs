@@ -2,9 +2,7 @@
 
 use offshoot_agent::forecast::{RequestForecast, RequestPlace, request_forecast};
 use offshoot_agent::provider::Model;
-use offshoot_session::json::Object;
 use offshoot_session::session::Session;
-use offshoot_session::text::{counted, dollars, grouped};
 use offshoot_session::tree::NodeIx;
 
 use offshoot_workspace::NextRequest;
@@ -62,30 +60,6 @@ pub(crate) fn after(app: &App, session: &Session, target: Option<NodeIx>, more_t
     forecast(app, session, RequestPlace { target, more_tokens, overhead: overhead(app, session)? })
 }
 
-/// The words for a forecast at a place to which a summary will be added, and for what that costs.
-pub(crate) fn words_without_summary(forecast: &RequestForecast, cost: Option<f64>) -> String {
-    let cost = cost.map(|cost| format!(", which costs about {}", dollars(cost)));
-    format!("{}, without the summary{}", forecast.detailed_words(), cost.unwrap_or_default())
-}
-
-/// Adds the member `summaryCost`, of dry runs of what writes a summary.
-pub(crate) fn with_summary_cost(object: Object, cost: Option<f64>) -> Object {
-    object.raw("summaryCost", cost.map_or("null".to_owned(), |cost| cost.to_string()))
-}
-
-/// Adds the member `forecast`, of dry runs.
-pub(crate) fn with_forecast(object: Object, forecast: Option<&RequestForecast>) -> Object {
-    match forecast {
-        Some(forecast) => object.raw("forecast", json(forecast)),
-        None => object,
-    }
-}
-
 pub(crate) fn json(forecast: &RequestForecast) -> String {
     forecast.to_json()
-}
-
-/// The messages of a context before and after an operation: estimates, both.
-pub(crate) fn sizes(before: u64, after: u64) -> String {
-    format!("messages: about {} before, {} after", counted(before, "token", "tokens"), grouped(after))
 }

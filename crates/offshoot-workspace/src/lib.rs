@@ -15,11 +15,15 @@ mod selecting;
 mod entry_words;
 mod session_to_read;
 pub mod when;
+mod costs;
 mod operation;
 mod run;
+mod copied;
 mod operations;
 mod order;
 
+pub use copied::{Copied, with_brought};
+pub use costs::{sizes, with_forecast, with_summary_cost, words_without_summary};
 pub use entry_words::{entry_line, short_id, totals_in_words};
 pub use failure::{Failure, FailureKind, Hint, Result};
 pub use given::{
@@ -28,7 +32,7 @@ pub use given::{
 };
 pub use lookup::{Access, LATEST, LatestOf, is_path, known_session};
 pub use operation::{About, Effect, Finished, Operation, Outcome, Output};
-pub use operations::{OPERATIONS, branches, compare, find_operation, label, name, undo};
+pub use operations::{OPERATIONS, branches, compare, find_operation, label, name, pick, undo};
 pub use order::{OperationOrder, OrderMistake};
 pub use place::{NextRequest, NoModels, Place, PlaceOptions, ReadProgress};
 pub use run::{OutcomeWait, Row, Runner, Summarise};

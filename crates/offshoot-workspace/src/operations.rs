@@ -4,7 +4,11 @@ pub mod branches;
 pub mod compare;
 pub mod label;
 pub mod name;
+pub mod pick;
 pub mod undo;
+
+#[cfg(test)]
+mod tests;
 
 use crate::run::Row;
 
@@ -12,6 +16,7 @@ use crate::run::Row;
 pub const OPERATIONS: &[Row] = &[
     Row::of::<branches::Branches>(),
     Row::of::<compare::Compare>(),
+    Row::of::<pick::Pick>(),
     Row::of::<undo::Undo>(),
     Row::of::<label::Label>(),
     Row::of::<name::Name>(),

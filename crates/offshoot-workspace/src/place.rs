@@ -235,17 +235,18 @@ impl Place {
         }
     }
 
-    /// Upgrades a session of an old version, as its first append would, and tells where the old file is kept.
+    /// Upgrades a session of an old version, as its first append would, and tells where the old file is kept. Returns whether it
+    /// was old: then places in its tree are others.
     ///
     /// # Errors
     /// The backup or the session cannot be written.
-    pub(crate) fn upgrade(&self, session: &mut Session) -> Result<()> {
+    pub(crate) fn upgrade(&self, session: &mut Session) -> Result<bool> {
         let version = session.version();
         if let Some(backup) = session.upgrade()? {
             let backup = backup.display();
             self.tell(Note::Told(format!("upgraded from version {version}; the old file is kept as {backup}")));
         }
-        Ok(())
+        Ok(session.version() != version)
     }
 
     /// What the next request from an entry would cost, after so many more tokens.

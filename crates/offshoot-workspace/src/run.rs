@@ -32,12 +32,14 @@ impl<O: Operation> Run<O> {
     }
 
     fn finish(&mut self, at: Option<&mut Session>, drafted: Option<Drafted>) -> Result<Outcome<O::Output>> {
-        let plan = self.plan.take().ok_or_else(gone)?;
+        let mut plan = self.plan.take().ok_or_else(gone)?;
         let nothing = O::nothing(&plan);
         let writes = !self.is_dry && nothing.is_none() && O::access(&self.input) == Access::Write;
         let (written, at) = match at {
             Some(at) if writes => {
-                self.place.upgrade(at)?;
+                if self.place.upgrade(at)? {
+                    plan = O::plan(&self.place, Some(at), &self.input)?;
+                }
                 (O::commit(&self.place, at, &plan, drafted)?, Some(at))
             }
             at => (None, at),

@@ -33,6 +33,13 @@ impl Line {
         self
     }
 
+    /// Adds the pieces of another line.
+    #[must_use]
+    pub fn then(mut self, other: Self) -> Self {
+        self.0.extend(other.0);
+        self
+    }
+
     /// A line of one role.
     pub fn of(role: Role, text: impl Into<String>) -> Self {
         Self::default().and(role, text)

@@ -13,10 +13,12 @@ use offshoot_session::session::Session;
 use offshoot_session::stats::words;
 use offshoot_session::text::{counted, one_line};
 
+use offshoot_workspace::{sizes, with_forecast, with_summary_cost, words_without_summary};
+
 use crate::app::{App, quoted};
 use crate::error::Result;
 use crate::models::ModelArgs;
-use crate::next_request::{self, sizes, with_forecast, with_summary_cost};
+use crate::next_request;
 use crate::ui::columns::{Align, Column, Table};
 use crate::ui::style::{BOLD, DIM, ID, MARK, PLAIN, Painted};
 use crate::{plans, select, summarise};
@@ -252,7 +254,7 @@ fn preview(app: &App, args: &Args, session: &Session, plan: &CompactionPlan) -> 
     let kept = plan.tokens_kept();
     writeln!(out, "{}, and the summary", sizes(plan.before.messages, kept))?;
     let forecast = next_request::after_compaction(app, session, kept)?;
-    let words = next_request::words_without_summary(&forecast, summary_cost(app, args, session, plan)?);
+    let words = words_without_summary(&forecast, summary_cost(app, args, session, plan)?);
     writeln!(out, "{}", Painted(DIM, &words))?;
     out.finish()?;
     if hidden > 0 {

@@ -16,10 +16,12 @@ use offshoot_session::tokens::estimate_summary;
 use offshoot_session::tree::NodeIx;
 
 use super::switch::place;
+use offshoot_workspace::{with_brought, with_forecast, with_summary_cost, words_without_summary};
+
 use crate::app::{App, quoted};
 use crate::error::Result;
 use crate::models::ModelArgs;
-use crate::next_request::{self, with_forecast, with_summary_cost};
+use crate::next_request;
 use crate::ui::style::{DIM, Painted};
 use crate::{bring_back, select, summarise};
 
@@ -177,7 +179,7 @@ fn entries(app: &App, args: &Args, session: &mut Session, other: Option<&Session
     if args.json {
         let mut out = app.ui.raw();
         let onto = plan.onto.and_then(|onto| session.tree().node(onto).id()).map(EntryId::as_str);
-        let object = bring_back::with_ids(planned.plan.to_json(onto), brought.as_ref());
+        let object = with_brought(planned.plan.to_json(onto), brought.as_ref());
         writeln!(out, "{}", with_forecast(object, forecast.as_ref()).finish())?;
         return Ok(out.finish()?);
     }
@@ -260,7 +262,7 @@ fn report(
     if let Some(forecast) = forecast(app, args, session, plan)? {
         let words = match &args.summary {
             Some(_) => forecast.detailed_words(),
-            None => next_request::words_without_summary(&forecast, cost),
+            None => words_without_summary(&forecast, cost),
         };
         writeln!(out, "{}", Painted(DIM, &words))?;
     }

@@ -8,7 +8,6 @@ pub(crate) mod entry;
 pub(crate) mod tail;
 pub(crate) mod switch;
 pub(crate) mod pop;
-pub(crate) mod pick;
 pub(crate) mod merge;
 pub(crate) mod compact;
 pub(crate) mod trash;

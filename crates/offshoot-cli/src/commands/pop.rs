@@ -14,10 +14,12 @@ use offshoot_session::tokens::estimate_summary;
 use offshoot_session::tree::NodeIx;
 
 use super::switch::place;
+use offshoot_workspace::{with_forecast, with_summary_cost, words_without_summary};
+
 use crate::app::{App, quoted};
 use crate::error::Result;
 use crate::models::ModelArgs;
-use crate::next_request::{self, with_forecast, with_summary_cost};
+use crate::next_request;
 use crate::ui::style::{DIM, Painted};
 use crate::{select, summarise};
 
@@ -140,7 +142,7 @@ fn show(app: &App, args: &Args, session: &Session, (target, left): (NodeIx, usiz
     let left = counted(left, "entry", "entries");
     writeln!(out, "{}", Painted(DIM, &format!("{left} left behind, to be summarised")))?;
     let words = match more {
-        0 => next_request::words_without_summary(&forecast, cost),
+        0 => words_without_summary(&forecast, cost),
         _ => forecast.detailed_words(),
     };
     writeln!(out, "{}", Painted(DIM, &words))?;

@@ -12,10 +12,11 @@ use offshoot_session::stats::words;
 use offshoot_session::text::{counted, one_line};
 use offshoot_session::tree::NodeIx;
 
+use offshoot_workspace::{with_summary_cost, words_without_summary};
+
 use crate::app::App;
 use crate::error::Result;
 use crate::models::ModelArgs;
-use crate::next_request::with_summary_cost;
 use crate::ui::style::{DIM, ID, Painted};
 use crate::{next_request, select, summarise};
 
@@ -148,7 +149,7 @@ fn show(app: &App, args: &Args, mut session: Session, there: Move) -> Result<()>
     writeln!(out, "would go to {}", place(&session, there.target)?)?;
     let left = format!("{} left behind", counted(there.left, "entry", "entries"));
     let words = match args.summarize {
-        true => next_request::words_without_summary(&forecast, cost),
+        true => words_without_summary(&forecast, cost),
         false => forecast.detailed_words(),
     };
     for line in [left, words] {

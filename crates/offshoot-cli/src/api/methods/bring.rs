@@ -18,9 +18,8 @@ use crate::api::handles::{ApiServer, HeldPlan, OpenSession};
 use crate::api::params::Params;
 use crate::api::records::write_null;
 use crate::api::wire::{ApiFailure, MethodResult};
-use crate::bring_back::with_ids;
 use crate::plans;
-use offshoot_workspace::Selecting;
+use offshoot_workspace::{Selecting, with_brought};
 
 type Planned = Result<HeldPlan, ApiFailure>;
 
@@ -193,7 +192,7 @@ fn write_copies(
         refuse_too_big(server, params, planned.plan.before.total(0), planned.plan.tokens)?;
     }
     let brought = write(&mut server.stale_handle(params)?.1.session, planned)?;
-    Ok(brought.map(|brought| with_ids(Object::new(), Some(&brought))))
+    Ok(brought.map(|brought| with_brought(Object::new(), Some(&brought))))
 }
 
 fn write_summary(

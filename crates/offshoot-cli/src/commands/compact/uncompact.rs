@@ -7,11 +7,13 @@ use offshoot_session::id::EntryId;
 use offshoot_session::text::counted;
 
 use super::{Args, nothing_to_do};
+use offshoot_workspace::{with_brought, with_forecast};
+
 use crate::app::{App, quoted};
 use crate::bring_back;
 use crate::commands::switch::place;
 use crate::error::Result;
-use crate::next_request::{self, with_forecast};
+use crate::next_request;
 use crate::ui::style::{DIM, Painted};
 
 pub(super) fn run(app: &App, args: &Args) -> Result<()> {
@@ -28,7 +30,7 @@ pub(super) fn run(app: &App, args: &Args) -> Result<()> {
     if args.json {
         let onto = plan.onto.and_then(|onto| session.tree().node(onto).id()).map(EntryId::as_str);
         let mut out = app.ui.raw();
-        let object = bring_back::with_ids(plan.to_json(onto), brought.as_ref());
+        let object = with_brought(plan.to_json(onto), brought.as_ref());
         writeln!(out, "{}", with_forecast(object, forecast.as_ref()).finish())?;
         return Ok(out.finish()?);
     }

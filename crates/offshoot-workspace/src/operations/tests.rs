@@ -1,0 +1,153 @@
+//! Rows on a session in a temporary folder: what they plan, write, print as JSON and say.
+
+#![allow(clippy::unwrap_used, clippy::panic, clippy::disallowed_methods, reason = "tests")]
+
+mod pick;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use offshoot_agent::forecast::RequestForecast;
+use offshoot_agent::operate::SummaryQuestion;
+use offshoot_session::forecast::Forecast;
+use offshoot_session::json::quote;
+use offshoot_session::session::{Durability, Session, SpillPolicy};
+use offshoot_session::summariser::Drafted;
+use offshoot_session::tree::NodeIx;
+use tempfile::TempDir;
+
+use crate::{
+    ArgValue, Failure, Given, NextRequest, Outcome, Output, Place, PlaceOptions, Result, Runner, Words, WordsBlock,
+    find_operation,
+};
+
+/// A model with this window, whose prices nobody knows.
+struct Window(u64);
+
+impl NextRequest for Window {
+    fn forecast(&self, _: &Session, _: Option<NodeIx>, more_tokens: u64) -> Result<RequestForecast> {
+        let tokens = Forecast { context_tokens: more_tokens, ..Forecast::default() };
+        Ok(RequestForecast { tokens, cost_now: None, cost_later: None })
+    }
+
+    fn window(&self, _: &Session) -> Result<Option<(u64, u64)>> {
+        Ok(Some((self.0, 0)))
+    }
+}
+
+/// A folder with one session file.
+struct Folder {
+    folder: TempDir,
+    window: u64,
+}
+
+/// A line of a message.
+fn line(id: &str, parent: Option<&str>, role: &str, text: &str) -> String {
+    let parent = parent.map_or("null".to_owned(), quote);
+    let content = format!(r#"[{{"type":"text","text":{}}}]"#, quote(text));
+    let message = format!(r#"{{"role":"{role}","content":{content},"timestamp":1767225600000}}"#);
+    let stamp = "2026-01-01T00:00:00.000Z";
+    format!(r#"{{"type":"message","id":"{id}","parentId":{parent},"timestamp":"{stamp}","message":{message}}}"#)
+}
+
+impl Folder {
+    /// `question00` was answered twice: by `answer0001`, and by `answer0002`, the leaf.
+    fn with_two_branches() -> Self {
+        let header =
+            r#"{"type":"session","version":3,"id":"0198c2aa","timestamp":"2026-01-01T00:00:00.000Z","cwd":"/w"}"#;
+        Self::with(&[
+            header.to_owned(),
+            line("question00", None, "user", "the question"),
+            line("answer0001", Some("question00"), "assistant", "the first answer"),
+            line("answer0002", Some("question00"), "assistant", "the second answer"),
+        ])
+    }
+
+    fn with(lines: &[String]) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let made = Self { folder, window: 1_000_000 };
+        std::fs::write(made.file(), lines.join("\n") + "\n").unwrap();
+        made
+    }
+
+    fn file(&self) -> PathBuf {
+        self.folder.path().join("s.jsonl")
+    }
+
+    fn text(&self) -> String {
+        std::fs::read_to_string(self.file()).unwrap()
+    }
+
+    fn place(&self) -> Place {
+        Place::new(PlaceOptions {
+            cwd: self.folder.path().to_path_buf(),
+            home: None,
+            store: None,
+            catalogue: None,
+            index: None,
+            spill: None,
+            turns: None,
+            durability: Durability::Os,
+            lock_wait: Duration::from_secs(60),
+            now: Some(1_767_225_700_000),
+            progress: Arc::new(|| Box::new(|_, _| {})),
+            next_request: Arc::new(Window(self.window)),
+            plain: str::to_owned,
+        })
+    }
+
+    fn session(&self) -> Session {
+        self.place().open_file(&self.file(), SpillPolicy::Temporary).unwrap()
+    }
+
+    /// Runs an operation on the session; a summary is what `summarise` says.
+    fn run_with(
+        &self,
+        (name, is_dry): (&str, bool),
+        given: &[(&'static str, ArgValue)],
+        summarise: &dyn Fn(&Session, &SummaryQuestion) -> Result<Drafted>,
+    ) -> Result<Outcome<dyn Output>> {
+        let mut all = Given::default();
+        all.put_text("session", self.file().to_str().unwrap());
+        given.iter().for_each(|(name, value)| all.put(name, value.clone()));
+        Runner { place: self.place(), summarise }.run(find_operation(name).unwrap(), all, is_dry)
+    }
+
+    fn run(&self, operation: (&str, bool), given: &[(&'static str, ArgValue)]) -> Result<Outcome<dyn Output>> {
+        self.run_with(operation, given, &|_, _| Err(Failure::Stopped))
+    }
+}
+
+fn text(text: &str) -> ArgValue {
+    ArgValue::Text(text.to_owned())
+}
+
+fn done(outcome: Result<Outcome<dyn Output>>) -> Box<dyn Output> {
+    match outcome.unwrap() {
+        Outcome::Done(output) => output,
+        Outcome::Nothing { why, .. } => panic!("nothing to do: {}", why.plain()),
+    }
+}
+
+fn json(output: &dyn Output) -> String {
+    let mut out = Vec::new();
+    output.json(&mut out).unwrap();
+    String::from_utf8(out).unwrap()
+}
+
+/// The words: lines, the cells of tables, notes and next operations.
+fn said(output: &dyn Output) -> String {
+    let mut words = Words::default();
+    output.words(&mut words);
+    let mut lines = Vec::new();
+    for block in &words.blocks {
+        match block {
+            WordsBlock::Line(line) => lines.push(line.plain()),
+            WordsBlock::Table(table) => lines.extend(table.rows.iter().map(|(cells, _)| cells.join(" | "))),
+        }
+    }
+    lines.extend(words.notes.iter().map(|note| format!("{note:?}")));
+    lines.extend(words.next.iter().map(|next| format!("{} {}", next.operation, next.says)));
+    lines.join("\n")
+}
