@@ -54,7 +54,7 @@ enum Marked {
 
 /// The whole command line, with every command.
 pub(crate) fn command_line() -> clap::Command {
-    let all = with_operations(Command::augment_subcommands(Conversation::command()));
+    let all = Command::augment_subcommands(with_operations(Conversation::command()));
     let all = all.about(help::ABOUT).long_about(help::LONG_ABOUT);
     all.override_usage("offshoot [OPTIONS] [PROMPT]\n       offshoot COMMAND …")
 }

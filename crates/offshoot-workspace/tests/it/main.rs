@@ -1,5 +1,7 @@
 //! What the rows that read say of a small session.
 
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::disallowed_methods, reason = "tests")]
+
 use std::path::Path;
 use std::sync::Arc;
 
