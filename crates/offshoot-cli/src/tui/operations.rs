@@ -22,8 +22,7 @@ pub(super) async fn operate(context: &JobContext, agent: &AgentSession, order: O
     context.tell(Msg::Operated(order, result));
 }
 
-/// Passes a request of the session list on. The open session is renamed where it is held: a second writer would leave the name on
-/// a branch of its own.
+/// Passes a request of the session list on. The open session is renamed where it is held, not by a second writer.
 pub(super) async fn change_list(context: &JobContext, agent: &AgentSession, request: Request) {
     let Request::Rename(file, name) = request else { return context.session_list.take(request) };
     let (real, wanted) = (canonical(&file), file.clone());

@@ -197,7 +197,7 @@ fn commands_of_the_user_and_unknown_ones() {
     talk.no_problems();
 }
 
-/// The session list renamed the open session as a second writer: the name became a branch, and the next message another.
+/// The session list renamed the open session as a second writer, and the conversation did not hear of it.
 #[test]
 fn the_open_session_is_renamed_on_its_own_branch() {
     let talk = Talk::new([Reply::text("Yes."), Reply::text("Again yes.")]);
@@ -206,7 +206,8 @@ fn the_open_session_is_renamed_on_its_own_branch() {
     terminal.send("/resume\r");
     terminal.until_text("(1/1)").send("\x12mine\r");
     terminal.until_text("named mine").send("\x1b");
-    terminal.until("the editor", |screen| !screen.contains("Resume session")).send("and again?\r");
+    terminal.until("the editor", |screen| !screen.contains("Resume session"));
+    terminal.until_text("named mine").send("and again?\r");
     terminal.until_text("Again yes.").until("the end", |screen| !screen.contains(" stops it"));
     terminal.send("/quit\r");
     assert!(terminal.ended());
