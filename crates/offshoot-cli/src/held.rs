@@ -43,7 +43,14 @@ impl HeldOutcome {
         });
         let next = self.words.next.iter().map(|next| step(next.operation, &next.says));
         let plain = self.words.plain();
-        plain.lines().map(str::to_owned).chain(told).chain(next).collect::<Vec<_>>().join(" · ")
+        plain
+            .lines()
+            .filter(|line| !line.is_empty())
+            .map(str::to_owned)
+            .chain(told)
+            .chain(next)
+            .collect::<Vec<_>>()
+            .join(" · ")
     }
 }
 
@@ -79,6 +86,10 @@ pub(crate) fn refusal(failure: &Failure, step: impl Fn(&str, &[String], &str) ->
         // The file is the open one.
         Failure::Session(Error::Conflict { why, .. }, _) => why.to_string(),
         failure => failure.to_string(),
+    };
+    let why = match failure {
+        Failure::Session(Error::EntryNotFound { .. }, _) => format!("{why}; {}", step("tree", &[], "shows them")),
+        _ => why,
     };
     failure.hints().iter().fold(why, |all, hint| match hint {
         Hint::Step(next) => format!("{all}; {}", step(next.operation, &next.with, &next.says)),

@@ -25,8 +25,6 @@ pub enum SlashCommand {
     Clone,
     /// Goes back to the last user message, or to this entry, with a summary of the abandoned branch.
     Pop(Option<String>),
-    /// Copies entries of other branches to here.
-    Pick(Vec<String>),
     /// Summarises here what the branch of an entry has.
     Merge {
         entry: String,

@@ -79,19 +79,26 @@ impl Row {
                 break;
             }
             rest = more.trim_start();
+            let word = unquoted(word);
+            if word.is_empty() {
+                continue;
+            }
             if arg.is_many {
                 let mut all = match given.take(arg.name) {
                     Some(ArgValue::Many(all)) => all,
                     Some(_) | None => Vec::new(),
                 };
-                all.push(unquoted(word));
+                all.push(word);
                 given.put(arg.name, ArgValue::Many(all));
             } else {
-                given.put_text(arg.name, unquoted(word));
+                given.put_text(arg.name, word);
                 open.pop();
             }
         }
-        let missing = open.iter().rev().find(|arg| arg.is_needed && !given.has(arg.name));
+        let missing = open.iter().rev().find(|arg| {
+            let is_needed = arg.is_needed || !arg.unless.is_empty();
+            is_needed && !given.has(arg.name) && !arg.unless.iter().any(|other| given.has(other))
+        });
         match missing {
             Some(arg) => Err(OrderMistake::Missing(arg.name)),
             None => Ok(OperationOrder { operation: self.about.name, given }),

@@ -24,7 +24,7 @@ use crate::commands::export;
 use crate::error::{CommandError, FailureKind, Result};
 use crate::models::{level_of, next_of};
 use crate::select;
-use offshoot_workspace::{ArgValue, Given, Selecting};
+use offshoot_workspace::{ArgValue, Given};
 
 pub(super) async fn set_model(server: &RpcServer, provider: String, id: String) -> Answered {
     let usable = server.models().await?.usable();
@@ -148,17 +148,10 @@ pub(super) async fn navigate(server: &RpcServer, navigation: Navigation) -> Answ
     moved(server, navigated).await
 }
 
-pub(super) async fn pick(server: &RpcServer, given: Vec<String>) -> Answered {
-    let selections = server
-        .read(move |app, session| {
-            let find = |given: &str| select::entry(app, session, given);
-            let selecting = Selecting { here: session, from: None, onto: session.leaf(), find: &find };
-            let ids =
-                |entries: Vec<NodeIx>| entries.into_iter().map(|ix| id_of(session, ix)).collect::<Result<Vec<_>>>();
-            given.iter().map(|given| ids(selecting.entries(given)?)).collect::<Result<Vec<_>>>()
-        })
-        .await?;
-    bring_back(server, BringBack::Pick { selections }).await
+pub(super) async fn pick(server: &RpcServer, selections: Vec<String>) -> Answered {
+    let mut given = Given::default();
+    given.put("selection", ArgValue::Many(selections));
+    operate(server, "pick", given, Shape::Known).await
 }
 
 pub(super) async fn merge(server: &RpcServer, entry: String, instructions: Option<String>) -> Answered {

@@ -5,6 +5,7 @@ use std::any::Any;
 
 use offshoot_workspace::label::{Label, LabelOutput};
 use offshoot_workspace::name::{Name, NameOutput};
+use offshoot_workspace::pick::{Pick, PickOutput};
 use offshoot_workspace::undo::{Undo, UndoOutput};
 use offshoot_workspace::{Given, Operation, OperationOrder, Output};
 
@@ -52,6 +53,14 @@ impl OldRpc for Name {
     }
 }
 
+impl OldRpc for Pick {
+    const MOVES: bool = true;
+
+    fn shape(_: &PickOutput, told: Told) -> Answered {
+        told.moved()
+    }
+}
+
 impl OldRpc for Undo {
     const MOVES: bool = true;
 
@@ -77,7 +86,8 @@ impl KnownShape {
     }
 }
 
-const KNOWN: &[KnownShape] = &[KnownShape::of::<Label>(), KnownShape::of::<Name>(), KnownShape::of::<Undo>()];
+const KNOWN: &[KnownShape] =
+    &[KnownShape::of::<Label>(), KnownShape::of::<Name>(), KnownShape::of::<Pick>(), KnownShape::of::<Undo>()];
 
 /// The shape of a response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -15,7 +15,6 @@ use offshoot_session::provenance::{Ancestor, Origin};
 use offshoot_session::session::{Session, Snapshot};
 use offshoot_session::stats::words;
 use offshoot_session::text::one_line;
-use offshoot_session::tree::NodeIx;
 use offshoot_tui::app::cmd::Purpose;
 use offshoot_tui::app::msg::Msg;
 use offshoot_tui::overlay::tree::{ForecastWish, ForecastWords};
@@ -26,21 +25,6 @@ use super::snapshots;
 use crate::error::{CommandError, FailureKind, Result};
 use crate::originals::{find_elsewhere, not_here};
 use crate::select;
-use offshoot_workspace::Selecting;
-
-pub(super) async fn pick(context: &JobContext, agent: &AgentSession, given: Vec<String>) -> Result<()> {
-    drop(agent.refresh().await);
-    let app = context.app.clone();
-    let selections = read(agent, move |session| {
-        let find = |given: &str| find(&app, session, given);
-        let selecting = Selecting { here: session, from: None, onto: session.leaf(), find: &find };
-        let ids = |entries: Vec<NodeIx>| entries.into_iter().map(|ix| id_of(session, ix)).collect::<Result<Vec<_>>>();
-        given.iter().map(|given| ids(selecting.entries(given)?)).collect::<Result<Vec<_>>>()
-    });
-    let selections = selections.await?;
-    ask(context, agent, Command::BringBack(BringBack::Pick { selections })).await;
-    Ok(())
-}
 
 pub(super) async fn merge(
     context: &JobContext,

@@ -72,7 +72,7 @@ pub(super) fn take(context: &JobContext, task: ExtensionTask) {
                     let what = json!({"kind": "component.input", "component": component, "data": data});
                     match extensions.on_screen(what).await {
                         Ok(answer) if answer["isGone"] == true => {
-                            ui_state.send(ExtensionMsg::NotTaken(component, data))
+                            ui_state.send(ExtensionMsg::NotTaken(component, data));
                         }
                         Ok(_) => {}
                         Err(failure) => ui_state.failed_on_screen("a key", &failure),

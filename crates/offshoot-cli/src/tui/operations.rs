@@ -15,7 +15,8 @@ pub(super) async fn operate(context: &JobContext, agent: &AgentSession, order: O
     let result = ran.map(|outcome| said(&outcome)).map_err(|failure| OperationRefusal {
         why: held::refusal(&failure, |operation, with, says| {
             let words: Vec<&str> = with.iter().map(String::as_str).collect();
-            format!("/{operation} {} {says}", words.join(" "))
+            let words: String = words.iter().map(|word| format!(" {word}")).collect();
+            format!("/{operation}{words} {says}")
         }),
         is_busy: held::is_busy(&failure),
     });

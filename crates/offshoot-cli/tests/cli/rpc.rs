@@ -222,6 +222,31 @@ fn operations_keep_their_order() {
     assert_eq!(code, Some(0));
 }
 
+/// An experiment is picked and taken back by two lines that are written at once: `undo` ran first, and the pick was refused.
+#[test]
+fn an_undo_behind_a_pick_takes_the_pick_back() {
+    let talk = Talk::new(["One.", "Two.", "Else."].map(Reply::text));
+    let mut client = RpcClient::start(&talk, &[]);
+    client.prompt("first");
+    client.event("agent_settled");
+    client.prompt("second");
+    client.event("agent_settled");
+    let tried = client.ask(json!({"type": "get_entries"}))["leafId"].as_str().unwrap().to_owned();
+    let messages = client.ask(json!({"type": "get_fork_messages"}))["messages"].clone();
+    client.ask(json!({"type": "navigate_tree", "targetId": messages[1]["entryId"]}));
+    client.prompt("something else");
+    client.event("agent_settled");
+    let pick = json!({"type": "pick", "id": 1, "selections": [format!("..{tried}")]});
+    client.line(&format!("{pick}\n{}", json!({"type": "undo", "id": 2})));
+    let (records, _) = client.end();
+    let said = |id: u64| {
+        let response = records.iter().find(|record| record["id"] == id).unwrap();
+        response["data"]["message"].as_str().unwrap_or_default().to_owned()
+    };
+    assert!(said(1).starts_with("picked 2 entries"), "{records:?}");
+    assert!(said(2).starts_with("undid a pick"), "{}", said(2));
+}
+
 /// What `label` refuses, a client is refused, too: a blank label and a start of an id that is too short were written.
 #[test]
 fn a_client_labels_by_the_rules_of_the_command() {

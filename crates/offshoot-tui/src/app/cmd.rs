@@ -96,8 +96,6 @@ pub enum ProgramTask {
     Named(EntryAction, String),
     /// Go back to the last user message, with a summary of the branch that is left.
     Pop,
-    /// Copy the entries that these selections name.
-    Pick(Vec<String>),
     Merge {
         entry: String,
         instructions: Option<String>,

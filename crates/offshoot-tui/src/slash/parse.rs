@@ -103,9 +103,6 @@ fn command(spec: &'static Spec, arguments: &str) -> Result<SlashCommand, Mistake
         "fork" => SlashCommand::Fork(entry()),
         "clone" => SlashCommand::Clone,
         "pop" => SlashCommand::Pop(entry()),
-        "pick" => {
-            SlashCommand::Pick(Some(words(arguments)).filter(|words| !words.is_empty()).ok_or(Mistake::Missing(spec))?)
-        }
         "merge" => {
             let (entry, instructions) = first(arguments);
             SlashCommand::Merge {
@@ -206,11 +203,33 @@ fn level(name: String) -> Result<ThinkingLevel, Mistake> {
 
 #[cfg(test)]
 mod tests {
+    use offshoot_workspace::ArgValue;
+
     use super::*;
+
+    fn ordered(order: &OperationOrder) -> String {
+        let mut given = order.given.clone();
+        let row = find_operation(order.operation).unwrap();
+        let mut words: Vec<String> = row
+            .args
+            .iter()
+            .filter_map(|arg| {
+                Some(match given.take(arg.name)? {
+                    ArgValue::Flag => arg.name.to_owned(),
+                    ArgValue::Text(text) => format!("{}={text}", arg.name),
+                    ArgValue::Many(all) => format!("{}=[{}]", arg.name, all.join(",")),
+                    ArgValue::Number(number) => format!("{}={number}", arg.name),
+                })
+            })
+            .collect();
+        words.sort();
+        [vec![order.operation.to_owned()], words].concat().join(" ")
+    }
 
     fn said(text: &str) -> String {
         match parse(text) {
             None => "something to say".to_owned(),
+            Some(Ok(SlashCommand::Operation(order))) => ordered(&order),
             Some(Ok(command)) => format!("{command:?}"),
             Some(Err(mistake)) => mistake.to_string(),
         }
@@ -248,18 +267,18 @@ mod tests {
             ("/export-branch \"half", "ExportBranch { entry: \"\\\"half\", path: None }"),
             ("/compact mind\nthe tests", "Compact { instructions: Some(\"mind\\nthe tests\") }"),
             ("/thinking High", "Thinking(Some(High))"),
-            ("/pick a1 \"the fix\"  b2..c3", "Pick([\"a1\", \"the fix\", \"b2..c3\"])"),
-            ("/cherry-pick a1", "Pick([\"a1\"])"),
+            ("/pick a1 \"the fix\"  b2..c3", "pick selection=[a1,the fix,b2..c3]"),
+            ("/cherry-pick a1", "pick selection=[a1]"),
             ("/pick \"\"", "/pick needs an argument: /pick <entries>"),
             ("/merge a1 mind the tests", "Merge { entry: \"a1\", instructions: Some(\"mind the tests\") }"),
             ("/compare a1", "Compare(\"a1\", None)"),
             ("/compare \"the fix\" b2", "Compare(\"the fix\", Some(\"b2\"))"),
             ("/compare a b c", "that is too much for /compare: /compare <entry> [entry]"),
             ("/undo 2", "/undo takes no argument"),
-            ("/label", "Label(Show)"),
-            ("/label here", "Label(Set(\"here\"))"),
-            ("/label --clear", "Label(Clear)"),
-            ("/label --claer", "/label has no option --claer; --clear removes the label"),
+            ("/label", "label entry=@said"),
+            ("/label here", "label entry=@said text=here"),
+            ("/label --clear", "label clear entry=@said"),
+            ("/label --claer", "/label has no option --claer; --clear: remove the label"),
             ("/ ", "a command's name follows the slash; /help shows them all"),
             ("/import \"\"", "/import needs an argument: /import <path>"),
             ("/switch", "/switch needs an argument: /switch <entry>"),

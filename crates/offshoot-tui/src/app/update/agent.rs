@@ -284,7 +284,6 @@ fn not_undone(error: &Error) -> Option<String> {
 fn not_done(command: &Command) -> &'static str {
     match command {
         Command::NavigateTree(_) => "not moved: ",
-        Command::BringBack(BringBack::Pick { .. }) => "not picked: ",
         Command::BringBack(BringBack::Merge { .. }) => "not merged: ",
         Command::BringBack(BringBack::Undo | BringBack::Uncompact) => "not undone: ",
         _ => "",

@@ -31,7 +31,6 @@ pub(super) fn run(model: &mut Model, command: SlashCommand) -> Vec<Cmd> {
         SlashCommand::Clone => vec![Cmd::ask(Command::Clone)],
         SlashCommand::Pop(None) => vec![ProgramTask::Pop.into()],
         SlashCommand::Pop(Some(entry)) => vec![ProgramTask::Named(EntryAction::Pop, entry).into()],
-        SlashCommand::Pick(selections) => vec![ProgramTask::Pick(selections).into()],
         SlashCommand::Merge { entry, instructions } => vec![ProgramTask::Merge { entry, instructions }.into()],
         SlashCommand::Compare(entry, other) => vec![ProgramTask::Compare(entry, other).into()],
         SlashCommand::Operation(order) => vec![ProgramTask::Operate(order).into()],

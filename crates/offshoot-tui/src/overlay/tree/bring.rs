@@ -5,7 +5,7 @@ use offshoot_agent::turn::BringBack;
 use offshoot_session::provenance::Origin;
 use offshoot_session::selection::range;
 use offshoot_session::tree::NodeIx;
-use offshoot_workspace::{Given, OperationOrder};
+use offshoot_workspace::{ArgValue, Given, OperationOrder};
 
 use super::{Mode, TreeOutcome, TreeSelector};
 
@@ -40,12 +40,14 @@ impl TreeSelector {
     pub(super) fn pick(&mut self) -> TreeOutcome {
         let marked: Vec<NodeIx> =
             if self.marks.is_empty() { self.list.entry().into_iter().collect() } else { self.marks.clone() };
-        let selections: Vec<Vec<String>> = marked.into_iter().filter_map(|ix| self.id(ix)).map(|id| vec![id]).collect();
+        let selections: Vec<String> = marked.into_iter().filter_map(|ix| self.id(ix)).collect();
         if selections.is_empty() {
             self.notice = Some("this entry has no id, so it cannot be copied".to_owned());
             return TreeOutcome::Stay;
         }
-        self.bring(BringBack::Pick { selections })
+        let mut given = Given::default();
+        given.put("selection", ArgValue::Many(selections));
+        self.operate(OperationOrder::new("pick", given))
     }
 
     /// Summarises the branch under the cursor, down to its newest end.
@@ -63,8 +65,12 @@ impl TreeSelector {
     }
 
     pub(super) fn undo(&mut self) -> TreeOutcome {
+        self.operate(OperationOrder::new("undo", Given::default()))
+    }
+
+    fn operate(&mut self, order: OperationOrder) -> TreeOutcome {
         self.mode = Mode::Leaving { summarize: false, is_stopping: false };
-        TreeOutcome::Operate(OperationOrder::new("undo", Given::default()))
+        TreeOutcome::Operate(order)
     }
 
     fn bring(&mut self, what: BringBack) -> TreeOutcome {
