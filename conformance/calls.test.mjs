@@ -80,3 +80,20 @@ test("30 calls read and change the same files in every face", async () => {
   const changed = Object.entries(wanted).filter(([, { changes }]) => changes > 0);
   assert.deepEqual(shown.map(one => one.replace(/, read.*/, "")).sort(), changed.map(used).sort(), "the page's card of files");
 });
+
+const ENTRIES = JSON.parse(fs.readFileSync(new URL("faces/entries.json", import.meta.url), "utf8"));
+
+test("what an entry says has the same words in every face; the tree has pi's", async () => {
+  for (const { entry: written, words, tree } of ENTRIES) {
+    const [header, question] = session().trimEnd().split("\n");
+    const told = { id: "bbbbbbbb", parentId: "aaaaaaaa", timestamp: "2026-11-01T00:00:01.000Z", ...written };
+    const { file, page: html } = exported(`${[header, question, JSON.stringify(told)].join("\n")}\n`);
+    const page = await documentOf(fs.readFileSync(html, "utf8"));
+    const faces = { show: offshoot("show", file), log: offshoot("log", file), markdown: offshoot("export", file, "--format", "md", "-o", "-"), page: page.document.querySelector("#talk").textContent };
+    if (written.type === "message") faces.context = offshoot("context", file);
+    for (const [face, shown] of Object.entries(faces)) for (const said of words) assert.ok(shown.replace(/\s+/g, " ").includes(said), `${face} does not say ${said} of ${JSON.stringify(written)}: ${shown}`);
+    const rows = offshoot("tree", file, "--filter", "all");
+    assert.ok(rows.includes(tree), `the tree does not say ${tree}: ${rows}`);
+    page.close();
+  }
+});

@@ -56,6 +56,9 @@ struct Round {
     nested: f64,
 }
 
+/// What is measured, and of a round.
+type Row = (&'static str, fn(&Round) -> f64);
+
 pub(crate) fn run(args: &[String]) -> Result<ExitCode> {
     let options = Options::parse(args)?;
     if cfg!(debug_assertions) {
@@ -162,7 +165,7 @@ fn page(rounds: &[Round], facts: &[(&'static str, String)]) -> String {
          | what | median |\n|---|--:|\n",
         rounds.len()
     );
-    let rows: [(&str, fn(&Round) -> f64); 6] = [
+    let rows: [Row; 6] = [
         ("no sandbox", |round| round.bare),
         ("sandbox", |round| round.confined),
         ("sandbox, 50 repositories", |round| round.nested),

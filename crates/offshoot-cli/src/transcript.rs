@@ -36,7 +36,8 @@ impl ItemHeading {
             Item::User(_) => (Voice::User, "user", String::new()),
             Item::Answer(answer) => (Voice::Assistant, "assistant", answer.model.clone()),
             Item::Result(result) => {
-                (Voice::Tool, result.tool.as_str(), if result.is_error { "failed" } else { "" }.to_owned())
+                let remarks = [result.is_error.then_some("failed"), result.duration.as_deref()];
+                (Voice::Tool, result.tool.as_str(), remarks.into_iter().flatten().collect::<Vec<_>>().join(", "))
             }
             Item::Run(run) => (Voice::Tool, run.language.name(), run.remarks.join(", ")),
             Item::Summary(summary) => (Voice::Mark, summary.label, summarised(&summary.of)),

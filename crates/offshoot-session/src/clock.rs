@@ -221,6 +221,8 @@ mod tests {
         let far = Duration::from_secs(1 << 40);
         assert!(to_iso(millis_of(UNIX_EPOCH + far)).starts_with("9999-12-30T"));
         assert!(to_iso(millis_of(UNIX_EPOCH - far)).starts_with("-009999-01-02T"));
+        assert_eq!(millis_of(UNIX_EPOCH + far), Timestamp::MAX.as_millisecond());
+        assert_eq!(millis_of(UNIX_EPOCH - far), Timestamp::MIN.as_millisecond());
         assert_eq!(millis_of(UNIX_EPOCH - Duration::from_millis(1)), -1);
     }
 

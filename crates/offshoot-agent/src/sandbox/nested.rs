@@ -316,7 +316,9 @@ mod tests {
         make(&outside, &["b/.git/config"]);
         std::os::unix::fs::symlink(&outside, root.join("link")).unwrap();
         std::os::unix::fs::symlink(root.join("shared/config"), root.join("a/.git/config")).unwrap();
-        assert_eq!(names(&root, &found(&root, BOUNDS).read_only), ["shared/config"]);
+        let found = found(&root, BOUNDS);
+        assert_eq!(names(&root, &found.read_only), ["shared/config"]);
+        assert_eq!(found.to_string(), "the hooks and settings of 1 nested repository");
     }
 
     #[test]

@@ -347,8 +347,20 @@ function result(message, blobs, call) {
     call?.querySelector(".asked")?.remove();
     box.append(diffBox(readDiff(changes)));
   } else for (const part of content(message.content, blobs, (text) => literal(text, "output", PREVIEW.output, paint))) if (part) box.append(part);
-  if (failed) box.prepend(el("p", "trouble", "failed"));
+  const took = isObject(message.details) ? tookOf(message.details) : "";
+  if (failed) box.prepend(el("p", "trouble", took ? `failed, ${took}` : "failed"));
+  else if (took) box.append(el("p", "aside", took));
   return box;
+}
+
+/** How long a command took, in words, if it was over a second and the file says it. */
+function tookOf({ durationMs }) {
+  if (typeof durationMs !== "number" || !(durationMs >= 1000)) return "";
+  const seconds = Math.floor(durationMs / 1000);
+  if (seconds < 10) return `took ${seconds}.${Math.floor((durationMs % 1000) / 100)} s`;
+  if (seconds < 60) return `took ${seconds} s`;
+  if (seconds < 3600) return `took ${Math.floor(seconds / 60)} min ${seconds % 60} s`;
+  return `took ${Math.floor(seconds / 3600)} h ${Math.floor(seconds / 60) % 60} min`;
 }
 
 function execution(message, sign, input) {
@@ -359,6 +371,7 @@ function execution(message, sign, input) {
   const ends = [];
   if (message.exitCode !== undefined && message.exitCode !== null && message.exitCode !== 0) ends.push(`exit code ${oneLine(message.exitCode, 40)}`);
   if (message.cancelled === true) ends.push("stopped");
+  if (tookOf(message)) ends.push(tookOf(message));
   if (typeof message.fullOutputPath === "string") ends.push(`all of the output is in ${spelled(message.fullOutputPath, true)}`);
   else if (message.truncated === true) ends.push("the output was cut");
   if (message.excludeFromContext === true) ends.push("not sent to the model");

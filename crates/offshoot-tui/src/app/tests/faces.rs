@@ -11,6 +11,7 @@ use crate::app::cmd::Purpose;
 
 const CALLS: &str = include_str!("../../../../../conformance/faces/calls.json");
 const HIDDEN: &str = include_str!("../../../../../conformance/faces/hidden.json");
+const ENTRIES: &str = include_str!("../../../../../conformance/faces/entries.json");
 /// Every row of a call is seen.
 const SIZE: (u16, u16) = (130, 40);
 
@@ -229,6 +230,27 @@ fn every_screen_spells_hidden_text_out() {
             }
             let hidden = case.text.chars().find(|c| !case.spelled.contains(*c) && *c != '\n' && shown.contains(*c));
             assert_eq!(hidden, None, "{place}: {shown}");
+        }
+    }
+}
+
+#[test]
+fn the_conversation_tells_what_an_entry_says_in_the_words_of_every_face() {
+    // The status line says which model answers, and how much it thinks.
+    let is_in_status =
+        |case: &Value| ["model_change", "thinking_level_change"].iter().any(|kind| case["entry"]["type"] == *kind);
+    for case in cases::<Value>(ENTRIES).iter().filter(|case| !is_in_status(case)) {
+        let entry = &case["entry"];
+        let message = if entry["message"].is_object() { &entry["message"] } else { entry };
+        let shown = words(&|model| match message["role"].as_str() {
+            // A result is below its call.
+            Some("toolResult") => opened(model, vec![block(&called("bash", &command("ls")), &[&message.to_string()])]),
+            _ => opened(model, vec![block(&message.to_string(), &[])]),
+        });
+        // Each remark has a row here.
+        let said = case["words"].as_array().unwrap().iter().flat_map(|words| words.as_str().unwrap().split(", "));
+        for words in said {
+            assert!(shown.contains(words), "{words} is not said: {shown}");
         }
     }
 }
