@@ -10,7 +10,8 @@ use std::io::BufRead as _;
 use std::sync::Arc;
 
 use offshoot_agent::message::Message;
-use offshoot_agent::provider::{Model, Outgoing, Request, ThinkingLevel, ToolSpec};
+use offshoot_agent::provider::{Model, Outgoing, Request, ToolSpec};
+use offshoot_protocol::ThinkingLevel;
 use serde::Deserialize;
 use serde_json::Value;
 

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
+use offshoot_protocol::ThinkingLevel;
 use offshoot_session::session::Session;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::sync::oneshot;
@@ -16,7 +17,7 @@ use crate::event::{BashResult, CompactionResult, Event};
 use crate::extensions::{Extensions, Leaving, Said, SaidVerdict, StreamingBehavior};
 use crate::key_source::KeySource;
 use crate::model::Access;
-use crate::provider::{Deltas, Model, Provider, Request, ThinkingLevel};
+use crate::provider::{Deltas, Model, Provider, Request};
 use crate::setup::{Approver, Setup};
 use crate::stats::{SessionStats, stats};
 use crate::turn::{BringBack, Navigated, Navigation, Settled};

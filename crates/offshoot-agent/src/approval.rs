@@ -14,62 +14,13 @@ mod tests;
 
 use std::path::{Path, PathBuf};
 
+use offshoot_protocol::ApprovalMode;
 use offshoot_session::medium::real_path;
 
 pub use rule::Rule;
 
 use crate::tool::Tier;
 use critical_paths::CriticalPlaces;
-
-/// How much runs without a question, in the order of strictness.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
-pub enum ApprovalMode {
-    /// Everything but the critical commands.
-    #[default]
-    Auto,
-    /// Reads, and writes below the working folder.
-    Edits,
-    /// Reads below the working folder.
-    Ask,
-    /// Reads run; everything else is refused.
-    ReadOnly,
-}
-
-impl ApprovalMode {
-    /// All modes, in the order in which they are switched.
-    pub const ALL: [Self; 4] = [Self::Auto, Self::Edits, Self::Ask, Self::ReadOnly];
-
-    /// The name in settings and options.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Auto => "auto",
-            Self::Edits => "edits",
-            Self::Ask => "ask",
-            Self::ReadOnly => "read-only",
-        }
-    }
-
-    /// The mode with this name.
-    pub fn parse(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|mode| mode.as_str() == name)
-    }
-}
-
-/// An answer to the question whether a call may run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum ApprovalDecision {
-    /// This call.
-    AllowOnce,
-    /// This call, and the same one until the program ends.
-    AllowSession,
-    /// This call, and the same one from now on: its rule is kept.
-    AllowAlways,
-    /// This call again, outside the sandbox.
-    OnceUnsandboxed,
-    /// The tool's result says that the user did not allow it.
-    Reject,
-}
 
 /// The mode, and the rules of the settings.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

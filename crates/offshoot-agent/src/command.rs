@@ -4,18 +4,18 @@ use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use offshoot_protocol::{ApprovalDecision, ApprovalMode, QueueMode, ThinkingLevel};
 use tokio::sync::mpsc::UnboundedSender;
 
-use crate::approval::{ApprovalDecision, ApprovalMode};
 use crate::event::{BashResult, CompactionResult};
 use crate::limits::Limits;
 use crate::message::{Block, Content, CustomMessage};
 use crate::operate::HeldOperation;
-use crate::provider::{Model, ThinkingLevel};
+use crate::provider::Model;
 use crate::resources::SharedResources;
 use crate::setup::{ReloadedSetup, Rules};
 use crate::tool::{Tool, ToolContext, ToolOutcome, ToolSource};
-use crate::turn::{BringBack, Call, Navigated, Navigation, QueueMode, Settled};
+use crate::turn::{BringBack, Call, Navigated, Navigation, Settled};
 
 /// See the methods of [`crate::agent_session::AgentSession`].
 #[derive(Debug, Clone, PartialEq)]

@@ -6,6 +6,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
+use offshoot_protocol::ApprovalDecision;
 use offshoot_session::clock::{Millis, took};
 use offshoot_session::error::Diagnostic;
 use offshoot_session::json::quote;
@@ -15,7 +16,6 @@ use serde::ser::Error as _;
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 
-use crate::approval::ApprovalDecision;
 use crate::error::AgentError;
 use crate::message::{Block, Message, ToolResultMessage, Usage};
 use crate::tool::BashRun;

@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use std::pin::Pin;
 use std::sync::Arc;
 
+use offshoot_protocol::ThinkingLevel;
 use serde_json::Value;
 use tokio::sync::mpsc::UnboundedSender;
 
@@ -14,7 +15,7 @@ use crate::event::{Event, Reason};
 use crate::key_source::KeySource;
 use crate::limits::Limits;
 use crate::message::{Block, CustomMessage, Message};
-use crate::provider::{HeaderChange, Model, Provider, Secret, ThinkingLevel, ToolSpec};
+use crate::provider::{HeaderChange, Model, Provider, Secret, ToolSpec};
 use crate::tool::{BashRun, ToolOutcome};
 use crate::turn::{Call, EndOutcome};
 

@@ -2,8 +2,7 @@
 
 use std::fmt;
 
-use crate::approval::ApprovalMode;
-use crate::sandbox::{SandboxMode, SandboxNetwork};
+use offshoot_protocol::{ApprovalMode, SandboxMode, SandboxNetwork};
 
 /// The strictest of what was asked for counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

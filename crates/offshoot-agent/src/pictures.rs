@@ -253,9 +253,11 @@ fn change_content(content: &mut Content, mut change: impl FnMut(&mut Vec<Block>)
 #[cfg(test)]
 #[cfg(feature = "images")]
 mod tests {
+    use offshoot_protocol::ThinkingLevel;
+
     use super::*;
     use crate::message::UserMessage;
-    use crate::provider::{Hooks, Model, ThinkingLevel};
+    use crate::provider::{Hooks, Model};
     use image::{DynamicImage, ImageFormat};
 
     fn encoded(width: u32, height: u32, format: ImageFormat) -> String {

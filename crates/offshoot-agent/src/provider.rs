@@ -31,6 +31,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use futures_core::Stream;
+use offshoot_protocol::{ThinkingBudgets, ThinkingLevel};
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -40,9 +41,8 @@ pub(crate) use classify::{is_about_pictures, is_of_request};
 pub use classify::{is_cut_short, is_silent_overflow};
 pub use draft::{answer_of, failed_answer};
 pub use hooks::{HeaderChange, Hooked, Hooks, RequestHooks};
-pub use http::{Http, HttpOptions, Resend};
-pub use level::{Levels, ThinkingLevel};
-pub use limits::AnswerLimits;
+pub use http::Http;
+pub use level::Levels;
 pub(crate) use named_message::named_message;
 pub(crate) use picture_limits::PictureLimits;
 pub use problems::{Problem, problems};
@@ -100,27 +100,6 @@ pub struct Model {
     pub auth_header: bool,
     /// The user's thinking tokens of each level, for models that take a number.
     pub budgets: ThinkingBudgets,
-}
-
-/// Tokens of thinking by level; `None`: the usual number. The highest counts for all above it.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-#[expect(missing_docs, reason = "the names say what they are")]
-pub struct ThinkingBudgets {
-    pub minimal: Option<u64>,
-    pub low: Option<u64>,
-    pub medium: Option<u64>,
-    pub high: Option<u64>,
-}
-
-impl ThinkingBudgets {
-    pub(crate) fn of(&self, level: ThinkingLevel) -> Option<u64> {
-        match level {
-            ThinkingLevel::Off | ThinkingLevel::Minimal => self.minimal,
-            ThinkingLevel::Low => self.low,
-            ThinkingLevel::Medium => self.medium,
-            ThinkingLevel::High | ThinkingLevel::XHigh | ThinkingLevel::Max => self.high,
-        }
-    }
 }
 
 /// Differences of an endpoint from others of its wire format. `None` is guessed from provider and address.

@@ -5,6 +5,7 @@
 
 use std::sync::Arc;
 
+use offshoot_protocol::ThinkingLevel;
 use offshoot_session::compose::NewEntry;
 use offshoot_session::context::{self, ContextScale};
 use offshoot_session::entry::Source as _;
@@ -19,7 +20,7 @@ use serde_json::{Value, json};
 use crate::error::AgentError;
 use crate::message::{Content, Message};
 use crate::pictures::{CHOICE, PictureTrail, count_pictures};
-use crate::provider::{Hooks, Model, Problem, Request, Secret, ThinkingLevel, ToolSpec, problems};
+use crate::provider::{Hooks, Model, Problem, Request, Secret, ToolSpec, problems};
 use crate::stored_message::read_message;
 use crate::way_round::way_round;
 

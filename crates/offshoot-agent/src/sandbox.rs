@@ -12,47 +12,12 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use offshoot_protocol::{SandboxMode, SandboxNetwork};
 use offshoot_session::medium::real_path_or_same;
 
 pub use nested::NestedRepositories;
 pub use policy::{Helper, Layers, SandboxPolicy, WriteRights};
 pub use state::{Confinement, SandboxState};
-
-/// In the order of strictness.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
-#[expect(missing_docs, reason = "the names say what they are")]
-pub enum SandboxMode {
-    #[default]
-    Off,
-    /// Commands write in the working folder.
-    Workspace,
-    /// Commands write in their temporary folder only.
-    ReadOnly,
-}
-
-impl SandboxMode {
-    /// Parses `off`, `workspace` or `read-only`.
-    pub fn parse(name: &str) -> Option<Self> {
-        [Self::Off, Self::Workspace, Self::ReadOnly].into_iter().find(|mode| mode.name() == name)
-    }
-
-    /// Its name in settings.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Off => "off",
-            Self::Workspace => "workspace",
-            Self::ReadOnly => "read-only",
-        }
-    }
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-#[expect(missing_docs, reason = "the names say what they are")]
-pub enum SandboxNetwork {
-    On,
-    #[default]
-    Off,
-}
 
 /// What the user wants.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

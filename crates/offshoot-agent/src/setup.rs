@@ -5,6 +5,7 @@ use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use offshoot_protocol::{PromptStorage, QueueMode, Retry, SandboxNetwork, ThinkingLevel};
 use offshoot_session::branch_summary;
 use offshoot_session::clock::{Clock, SystemClock, Zone};
 use offshoot_session::compact;
@@ -14,17 +15,15 @@ use crate::approval::{Permissions, Rule};
 use crate::extensions::Extensions;
 use crate::key_source::KeySource;
 use crate::limits::Limits;
-use crate::provider::{Model, Provider, Secret, ThinkingLevel};
+use crate::provider::{Model, Provider, Secret};
 use crate::resources::SharedResources;
-use crate::sandbox::SandboxNetwork;
 use crate::sessions::{InMemory, Sessions};
 use crate::spending::RunLimits;
-use crate::stored_prompt::{PromptStorage, ToolSets};
+use crate::stored_prompt::ToolSets;
 use crate::summarise::Summarise;
 use crate::system_prompt::SystemPrompt;
 use crate::tool::bash::Shell;
 use crate::tool::{KeyGuard, OutputFolder, Tool, ToolContext};
-use crate::turn::{QueueMode, Retry};
 use crate::work_folder::WorkFolders;
 
 /// Who answers when a call needs approval. There is no default: everybody who starts an agent decides.

@@ -29,16 +29,6 @@ pub struct ToolSets {
     pub usual: Vec<Arc<dyn Tool>>,
 }
 
-/// How much of the prompt is stored.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum PromptStorage {
-    /// The tools, where they are not the usual ones.
-    #[default]
-    UnusualTools,
-    /// All of it, as pi stores it.
-    Whole,
-}
-
 /// What the system messages of a branch come to.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct StoredPrompt {

@@ -6,11 +6,12 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
+use offshoot_protocol::{Retry, ThinkingLevel};
 use offshoot_session::summariser::{SummariserAnswer, SummariserRequest as Wanted};
 
 use crate::message::{AssistantMessage, Block, StopReason, UserMessage, text_of};
-use crate::provider::{Answer as Answered, Delta, Hooks, Model, Provider, Request, Secret, ThinkingLevel};
-use crate::turn::{NextTry, Retry, Trying};
+use crate::provider::{Answer as Answered, Delta, Hooks, Model, Provider, Request, Secret};
+use crate::turn::{NextTry, Trying, next_try};
 
 /// Dropping this stops the summariser.
 pub type Summary = Pin<Box<dyn Future<Output = Result<SummariserAnswer, String>> + Send>>;
@@ -55,7 +56,7 @@ impl ModelSummariser {
         let mut attempt = 0;
         loop {
             let Answered { message, failure } = self.once(wanted).await?;
-            let next = failure.as_ref().map(|failure| self.retry.next_try(attempt, 0, failure));
+            let next = failure.as_ref().map(|failure| next_try(&self.retry, attempt, 0, failure));
             let Some(NextTry::After(delay_ms)) = next else {
                 if attempt > 0 {
                     self.tell(Trying::Finished);

@@ -47,9 +47,9 @@ use std::sync::Arc;
 use std::sync::mpsc::channel;
 use std::time::Duration;
 
-use offshoot_agent::approval::ApprovalMode;
 use offshoot_agent::command::{Command, UserPrompt};
 use offshoot_agent::{Approver, Setup};
+use offshoot_protocol::ApprovalMode;
 use offshoot_session::session::Session;
 use offshoot_session::transcript::Level;
 use offshoot_tui::app::cmd::ProgramTask;

@@ -3,8 +3,9 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use offshoot_agent::provider::{Model, ThinkingLevel};
+use offshoot_agent::provider::Model;
 use offshoot_agent::resources::Resources;
+use offshoot_protocol::ThinkingLevel;
 use serde_json::Value;
 
 use crate::contract::{HostFuture, Loaded, ProgramMode, Source};

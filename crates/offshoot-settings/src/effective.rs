@@ -1,15 +1,18 @@
 //! The settings in effect, each in the type that its users need.
 
+mod permissions;
+
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use offshoot_agent::approval::{ApprovalMode, Permissions, Rule};
-use offshoot_agent::provider::{AnswerLimits, HttpOptions, Resend, ThinkingBudgets, ThinkingLevel};
-use offshoot_agent::sandbox::{SandboxMode, SandboxNetwork};
-use offshoot_agent::stored_prompt::PromptStorage;
-use offshoot_agent::turn::{QueueMode, Retry};
+use offshoot_protocol::{
+    AnswerLimits, HttpOptions, PromptStorage, QueueMode, Resend, Retry, SandboxMode, SandboxNetwork, ThinkingBudgets,
+    ThinkingLevel,
+};
 use offshoot_session::compact;
 use offshoot_session::outline::{Filter, TreeLayout};
+
+pub use permissions::{ALLOW, ASK, DENY, WrittenPermissions, WrittenRule};
 
 use crate::layer::Layers;
 use crate::setting::Scope;
@@ -85,29 +88,6 @@ impl Layers {
             Some(Value::Texts(texts)) => texts.clone(),
             _ => Vec::new(),
         }
-    }
-
-    /// The rules of both files; a project can only make them stricter. A rule that cannot be read comes with its origin
-    /// and the reason.
-    #[must_use]
-    pub fn permissions(&self) -> (Permissions, Vec<(Scope, String)>) {
-        let mut wrong = Vec::new();
-        let mut rules = |key: &str| -> Vec<Rule> {
-            let mut rules = Vec::new();
-            for (scope, layer) in [(Scope::Global, &self.global), (Scope::Project, &self.project)] {
-                let Some(Value::Texts(texts)) = layer.get(key) else { continue };
-                for text in texts {
-                    match Rule::parse(text) {
-                        Ok(rule) => rules.push(rule),
-                        Err(why) => wrong.push((scope, format!("{key}: {why}"))),
-                    }
-                }
-            }
-            rules
-        };
-        let (allow, ask, deny) = (rules("permissions.allow"), rules("permissions.ask"), rules("permissions.deny"));
-        let mode = self.text("approval").and_then(|name| ApprovalMode::parse(&name)).unwrap_or_default();
-        (Permissions { mode, allow, ask, deny, ..Permissions::default() }, wrong)
     }
 
     /// Settings of single models: the project's, else the user's, else those for all models, value by value as in pi.
@@ -211,8 +191,8 @@ pub struct Settings {
     pub session_dir: Option<String>,
     /// The model's tools; `None` means the usual ones.
     pub tools: Option<Vec<String>>,
-    /// Which calls run, are asked about or are refused.
-    pub permissions: Permissions,
+    /// Which calls run, are asked about or are refused, as written.
+    pub permissions: WrittenPermissions,
     pub compaction: compact::Settings,
     /// Settings of single models, by `provider/id`.
     pub compaction_for: BTreeMap<String, compact::Settings>,
@@ -307,7 +287,7 @@ impl From<&Layers> for Settings {
             offers_skills: layers.flag("enableSkillCommands"),
             session_dir: layers.text("sessionDir"),
             tools: layers.texts("defaultTools"),
-            permissions: layers.permissions().0,
+            permissions: layers.permissions(),
             compaction: layers.compaction(),
             compaction_for: layers.compaction_for(),
             branch_reserve: layers.number("branchSummary.reserveTokens"),
@@ -456,24 +436,6 @@ mod tests {
             (SandboxMode::ReadOnly, SandboxNetwork::Off, true)
         );
         assert_eq!(sandbox(strict, r#""mode":"workspace""#).mode, SandboxMode::ReadOnly);
-    }
-
-    #[test]
-    fn a_project_can_only_make_the_rules_stricter() {
-        let global = r#"{"approval":"edits","permissions":{"allow":["bash(ls)"],"deny":["bash(rm:*)","bash($x)"]}}"#;
-        let project = r#"{"approval":"auto","permissions":{"allow":["bash"],"ask":["edit"],"deny":["read"]}}"#;
-        let (permissions, wrong) = layers(global, project).permissions();
-        let texts = |rules: &[Rule]| rules.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ");
-        assert_eq!(permissions.mode, ApprovalMode::Edits);
-        assert_eq!(texts(&permissions.allow), "bash(ls)");
-        assert_eq!(texts(&permissions.ask), "edit");
-        assert_eq!(texts(&permissions.deny), "bash(rm:*) read");
-        assert_eq!(wrong.len(), 1);
-        assert!(wrong[0].0 == Scope::Global && wrong[0].1.starts_with("permissions.deny: "), "{wrong:?}");
-        let (_, said) = Layer::read(project, Scope::Project).unwrap();
-        let said: Vec<_> = said.iter().map(|diagnostic| diagnostic.what.as_str()).collect();
-        assert_eq!(said.len(), 2, "{said:?}");
-        assert!(said[1].contains("permissions.allow works only in the user's settings"), "{said:?}");
     }
 
     #[test]

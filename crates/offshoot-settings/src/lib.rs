@@ -17,7 +17,10 @@ mod edit;
 mod effective;
 
 pub use edit::{EditError, edit};
-pub use effective::{DoubleEscape, ImageProtocol, PiFolder, ProjectTrust, SandboxSettings, Settings};
+pub use effective::{
+    ALLOW, ASK, DENY, DoubleEscape, ImageProtocol, PiFolder, ProjectTrust, SandboxSettings, Settings,
+    WrittenPermissions, WrittenRule,
+};
 pub use layer::{Layer, Layers, SettingOrigin, UnreadableSettings};
 pub use of_pi::is_taken_from_pi;
 pub use setting::{Scope, Section, Setting};

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use offshoot_agent::provider::ThinkingLevel;
+use offshoot_protocol::ThinkingLevel;
 use offshoot_session::json::{Json, JsonKind, quote};
 use offshoot_session::text::one_line;
 

@@ -2,8 +2,7 @@
 
 mod parse;
 
-use offshoot_agent::approval::ApprovalMode;
-use offshoot_agent::provider::ThinkingLevel;
+use offshoot_protocol::{ApprovalMode, ThinkingLevel};
 use offshoot_session::entry_name::LAST_SAID;
 use offshoot_workspace::{Arg, ArgKind, OPERATIONS, OperationOrder, Row};
 use std::sync::LazyLock;

@@ -10,17 +10,22 @@ use crate::repo::Repo;
 
 const EDGES: &[(&str, &[&str])] = &[
     ("offshoot-session", &[]),
+    ("offshoot-protocol", &[]),
     ("offshoot-catalogue", &["offshoot-session"]),
     ("offshoot-html", &["offshoot-session"]),
-    ("offshoot-agent", &["offshoot-session"]),
-    ("offshoot-extensions", &["offshoot-session", "offshoot-agent"]),
-    ("offshoot-settings", &["offshoot-session", "offshoot-agent"]),
+    ("offshoot-agent", &["offshoot-protocol", "offshoot-session"]),
+    ("offshoot-extensions", &["offshoot-protocol", "offshoot-session", "offshoot-agent"]),
+    ("offshoot-settings", &["offshoot-protocol", "offshoot-session"]),
     ("offshoot-packages", &["offshoot-session", "offshoot-agent"]),
     ("offshoot-workspace", &["offshoot-session", "offshoot-catalogue", "offshoot-agent"]),
-    ("offshoot-tui", &["offshoot-session", "offshoot-agent", "offshoot-settings", "offshoot-workspace"]),
+    (
+        "offshoot-tui",
+        &["offshoot-protocol", "offshoot-session", "offshoot-agent", "offshoot-settings", "offshoot-workspace"],
+    ),
     (
         "offshoot-cli",
         &[
+            "offshoot-protocol",
             "offshoot-session",
             "offshoot-catalogue",
             "offshoot-html",
@@ -94,7 +99,7 @@ fn check_manifest(path: &str, text: &str) -> Vec<Finding> {
             findings.push(Finding::about(
                 path,
                 format!(
-                    "`{name}` may not depend on `{dependency}`: the arrow is cli -> tui -> workspace, settings -> agent -> session"
+                    "`{name}` may not depend on `{dependency}`: the arrow is cli -> tui -> workspace -> agent -> protocol, session; settings -> protocol"
                 ),
             ));
         }

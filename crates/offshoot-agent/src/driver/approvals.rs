@@ -3,13 +3,14 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
+use offshoot_protocol::{ApprovalDecision, ApprovalMode};
 use offshoot_session::compose::NewEntry;
 use offshoot_session::json::Json;
 use tokio::sync::oneshot;
 
 use super::commands::{answer, refuse};
 use super::{Driver, DriverInput, Waiter, WriteOf};
-use crate::approval::{ApprovalDecision, ApprovalMode, CallView, Decision, Permissions, Rule, decide};
+use crate::approval::{CallView, Decision, Permissions, Rule, decide};
 use crate::command::Reply;
 use crate::crash::caught;
 use crate::error::AgentError;

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use offshoot_protocol::PromptStorage;
 use offshoot_session::entry::{Source as _, text_of};
 use offshoot_session::kind::Role;
 use offshoot_session::session::{NewFork, NewSession, Options, Session, SessionPart};
@@ -15,7 +16,6 @@ use crate::event::Event;
 use crate::recorded::{PromptInEffect, Recorded, SettingsInEffect};
 use crate::sessions::Sessions;
 use crate::setup::{ReloadedSetup, SetupSource};
-use crate::stored_prompt::PromptStorage;
 use crate::work_folder::WorkFolders;
 use crate::writer::OwnedSession;
 

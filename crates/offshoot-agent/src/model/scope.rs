@@ -4,9 +4,10 @@
 use std::sync::Arc;
 
 use globset::GlobBuilder;
+use offshoot_protocol::ThinkingLevel;
 
 use super::find::{FoundModel, matched, split_level};
-use crate::provider::{Model, ThinkingLevel};
+use crate::provider::Model;
 
 /// A model of the scope.
 #[derive(Debug, Clone, PartialEq)]

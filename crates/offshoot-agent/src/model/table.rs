@@ -349,8 +349,9 @@ fn line_of(text: &str, name: &str) -> Option<usize> {
 
 #[cfg(test)]
 mod tests {
+    use offshoot_protocol::ThinkingLevel;
+
     use super::*;
-    use crate::provider::ThinkingLevel;
 
     fn with(text: &str) -> (Models, Vec<String>) {
         let mut models = Models::builtin();

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use offshoot_protocol::ThinkingLevel;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
@@ -9,7 +10,7 @@ use super::classify::AnswerTrouble;
 use super::decoding::{self, BegunBlocks, Next, cut_off, malformed, reported};
 use super::draft::AnswerDraft;
 use super::prepare::{CallRules, NO_PROMPT, NameRule, is_plain_id, joined, max_tokens, plain_id, prepare};
-use super::{Model, Request, ThinkingLevel, ToolSpec};
+use super::{Model, Request, ToolSpec};
 use crate::message::{AssistantMessage, Block, Content, Message, StopReason, ToolResultMessage, Usage};
 
 /// Call ids are letters, digits, `_` and `-`, at most this many.

@@ -6,6 +6,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use futures_util::stream;
+use offshoot_protocol::{AnswerLimits, HttpOptions, Resend, ThinkingBudgets};
 use offshoot_session::clock::Clock;
 use offshoot_session::text::counted;
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
@@ -15,7 +16,7 @@ use tokio::time::{Instant, timeout_at};
 use super::classify::AnswerTrouble;
 use super::roots::ExtraRoots;
 use super::wire::{Outgoing, Reader};
-use super::{Answer, AnswerLimits, Delta, Deltas, Hooks, Model, Provider, Request, ThinkingBudgets, retry_after};
+use super::{Answer, Delta, Deltas, Hooks, Model, Provider, Request, limits, retry_after};
 use crate::words::{in_words, innermost};
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(30);
@@ -25,61 +26,13 @@ const NEVER: Duration = Duration::from_secs(365 * 24 * 3600);
 const MAX_ERROR_TEXT: usize = 4000;
 const MAX_ERROR_BODY: usize = 256 << 10;
 
-/// How requests are sent.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct HttpOptions {
-    /// How long a server may send nothing; `None` for ever. Some models think for minutes without sending anything.
-    pub silence: Option<Duration>,
-    /// How long a server may take until its answer begins; `None`: as [`Self::silence`] says.
-    pub response: Option<Duration>,
-    /// Requests that fail before their answer begins are sent again.
-    pub resend: Resend,
-    /// The URL of a proxy for servers that are not on this machine; `None`: the proxy of `HTTPS_PROXY` and `HTTP_PROXY`,
-    /// if they are set.
-    pub proxy: Option<String>,
-    /// Whether models get pictures. Without them, a text says that a picture was left out.
-    pub sends_images: bool,
-    /// The user's thinking tokens of each level.
-    pub budgets: ThinkingBudgets,
-}
-
-impl Default for HttpOptions {
-    fn default() -> Self {
-        Self {
-            silence: Some(Duration::from_secs(600)),
-            response: None,
-            resend: Resend::default(),
-            proxy: None,
-            sends_images: true,
-            budgets: ThinkingBudgets::default(),
-        }
-    }
-}
-
-/// How often a request is sent again before the agent hears of the failure, and the longest wait that a server may ask for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Resend {
-    /// Times, not counting the first.
-    pub most: u32,
-    /// In milliseconds; `None` for any.
-    pub longest_wait: Option<u64>,
-}
-
-impl Default for Resend {
-    fn default() -> Self {
-        Self { most: 0, longest_wait: Some(60_000) }
-    }
-}
-
-impl Resend {
-    /// The wait before the request is sent again; `None`: the agent decides.
-    fn wait(self, sent: u32, trouble: &AnswerTrouble) -> Option<Duration> {
-        let failure = trouble.failure();
-        let is_worth_it = sent <= self.most && failure.is_transient;
-        let wait = failure.retry_after.unwrap_or_else(|| FIRST_WAIT << (sent - 1).min(4));
-        let is_short = self.longest_wait.is_none_or(|longest| wait <= longest);
-        (is_worth_it && is_short).then(|| Duration::from_millis(wait))
-    }
+/// The wait before the request is sent again; `None`: the agent decides.
+fn wait_before(resend: Resend, sent: u32, trouble: &AnswerTrouble) -> Option<Duration> {
+    let failure = trouble.failure();
+    let is_worth_it = sent <= resend.most && failure.is_transient;
+    let wait = failure.retry_after.unwrap_or_else(|| FIRST_WAIT << (sent - 1).min(4));
+    let is_short = resend.longest_wait.is_none_or(|longest| wait <= longest);
+    (is_worth_it && is_short).then(|| Duration::from_millis(wait))
 }
 
 /// The provider for all four wire formats.
@@ -232,7 +185,7 @@ impl Answering {
         let limits = self.http.limits;
         // A limit beyond the clock's end is none.
         let deadline = Instant::now().checked_add(limits.time).unwrap_or_else(|| Instant::now() + NEVER);
-        match timeout_at(deadline, self.post(&outgoing, now)).await.unwrap_or_else(|_| Err(limits.late())) {
+        match timeout_at(deadline, self.post(&outgoing, now)).await.unwrap_or_else(|_| Err(limits::late(limits))) {
             Ok(response) => {
                 let before = Instant::now();
                 request.hooks.received(response.status().as_u16(), texts(response.headers())).await;
@@ -266,7 +219,7 @@ impl Answering {
                 }
             };
             let Err(trouble) = &posted else { return posted };
-            let Some(wait) = resend.wait(sent, trouble) else { return posted };
+            let Some(wait) = wait_before(resend, sent, trouble) else { return posted };
             tokio::time::sleep(wait).await;
             sent += 1;
         }
@@ -283,11 +236,11 @@ impl Answering {
         let ReceivedResponse { response, reader, mask, bytes: received, deadline, listener } = &mut *within;
         let limits = self.http.limits;
         let deltas = match timeout_at(*deadline, response.chunk()).await {
-            Err(_) => reader.fail(&limits.late()),
+            Err(_) => reader.fail(&limits::late(limits)),
             Ok(Ok(Some(bytes))) => {
                 *received += bytes.len() as u64;
                 let mut deltas = reader.push(&bytes);
-                if let Err(trouble) = limits.check(*received, reader.blocks()) {
+                if let Err(trouble) = limits::check(limits, *received, reader.blocks()) {
                     deltas.extend(reader.fail(&trouble));
                 }
                 deltas
@@ -419,19 +372,19 @@ mod tests {
         let busy = AnswerTrouble { status: Some(503), ..AnswerTrouble::default() };
         let asking = |ms| AnswerTrouble { retry_after: Some(ms), ..busy.clone() };
         let resend = Resend { most: 7, longest_wait: Some(60_000) };
-        let waits: Vec<_> = (1..=8).map(|sent| resend.wait(sent, &busy).map(|wait| wait.as_millis())).collect();
+        let waits: Vec<_> = (1..=8).map(|sent| wait_before(resend, sent, &busy).map(|wait| wait.as_millis())).collect();
         let expected = [500, 1000, 2000, 4000, 8000, 8000, 8000].map(Some);
         assert_eq!(waits[..7], expected);
         assert_eq!(waits[7], None, "as often as it is allowed");
-        assert_eq!(resend.wait(1, &asking(60_000)), Some(Duration::from_secs(60)));
-        assert_eq!(resend.wait(1, &asking(60_001)), None, "the agent reports so long a wait");
+        assert_eq!(wait_before(resend, 1, &asking(60_000)), Some(Duration::from_secs(60)));
+        assert_eq!(wait_before(resend, 1, &asking(60_001)), None, "the agent reports so long a wait");
         assert_eq!(
-            Resend { longest_wait: None, ..resend }.wait(1, &asking(60_001)),
+            wait_before(Resend { longest_wait: None, ..resend }, 1, &asking(60_001)),
             Some(Duration::from_millis(60_001))
         );
-        assert_eq!(resend.wait(1, &AnswerTrouble { status: Some(401), ..busy.clone() }), None);
-        assert_eq!(resend.wait(1, &AnswerTrouble { may_retry: Some(false), ..busy.clone() }), None);
-        assert_eq!(Resend::default().wait(1, &busy), None);
+        assert_eq!(wait_before(resend, 1, &AnswerTrouble { status: Some(401), ..busy.clone() }), None);
+        assert_eq!(wait_before(resend, 1, &AnswerTrouble { may_retry: Some(false), ..busy.clone() }), None);
+        assert_eq!(wait_before(Resend::default(), 1, &busy), None);
     }
 
     #[test]

@@ -1,43 +1,6 @@
-//! Thinking levels, and each model's names for them. Knows no wire format.
+//! Each model's names of the thinking levels. Knows no wire format.
 
-/// A thinking level, from least to most.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[expect(missing_docs, reason = "the names say what they are")]
-pub enum ThinkingLevel {
-    #[default]
-    Off,
-    Minimal,
-    Low,
-    Medium,
-    High,
-    /// Few models have it.
-    XHigh,
-    /// Few models have it.
-    Max,
-}
-
-impl ThinkingLevel {
-    /// From least to most.
-    pub const ALL: [Self; 7] = [Self::Off, Self::Minimal, Self::Low, Self::Medium, Self::High, Self::XHigh, Self::Max];
-
-    /// The level with the name that sessions and command lines use.
-    pub fn parse(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|level| level.as_str() == name)
-    }
-
-    /// `off`, `minimal`, `low`, `medium`, `high`, `xhigh`, `max`.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Off => "off",
-            Self::Minimal => "minimal",
-            Self::Low => "low",
-            Self::Medium => "medium",
-            Self::High => "high",
-            Self::XHigh => "xhigh",
-            Self::Max => "max",
-        }
-    }
-}
+use offshoot_protocol::ThinkingLevel;
 
 /// A model's names of the levels (pi's `thinkingLevelMap`); `None` for a level that it lacks.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -121,13 +84,5 @@ mod tests {
         assert_eq!(model.clamp(ThinkingLevel::Medium), ThinkingLevel::Medium);
         assert_eq!(model.clamp(ThinkingLevel::Max), ThinkingLevel::XHigh);
         assert_eq!(Model::default().clamp(ThinkingLevel::Max), ThinkingLevel::Off);
-    }
-
-    #[test]
-    fn names_go_both_ways() {
-        for level in ThinkingLevel::ALL {
-            assert_eq!(ThinkingLevel::parse(level.as_str()), Some(level));
-        }
-        assert_eq!(ThinkingLevel::parse("High"), None);
     }
 }

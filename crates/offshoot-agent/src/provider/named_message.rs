@@ -90,9 +90,11 @@ fn indexed<'a>(said: &'a str, list: &str) -> Option<(usize, &'a str)> {
 mod tests {
     use std::sync::Arc;
 
+    use offshoot_protocol::ThinkingLevel;
+
     use super::*;
     use crate::message::{AssistantMessage, Block, Message, StopReason, ToolResultMessage, UserMessage};
-    use crate::provider::{Hooks, Model, ThinkingLevel};
+    use crate::provider::{Hooks, Model};
 
     fn answer(content: Vec<Block>) -> Message {
         AssistantMessage { content, stop_reason: StopReason::Stop, ..Model::default().blank_answer(1) }.into()

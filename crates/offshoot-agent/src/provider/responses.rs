@@ -4,13 +4,14 @@
 
 use std::collections::HashSet;
 
+use offshoot_protocol::ThinkingLevel;
 use serde::Serialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
 use super::decoding::object;
 use super::prepare::{CallRules, NameRule, images, is_plain_id, joined, max_tokens, plain_id, prepare, short_hash};
-use super::{Model, Request, ThinkingLevel, ToolSpec};
+use super::{Model, Request, ToolSpec};
 use crate::lenient_json;
 use crate::message::{AssistantMessage, Block, Content, Message};
 

@@ -4,10 +4,11 @@ use std::collections::HashMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
+use offshoot_protocol::{SandboxMode, SandboxNetwork};
 use offshoot_session::medium::real_path_or_same;
 
+use super::SandboxOptions;
 use super::git;
-use super::{SandboxMode, SandboxNetwork, SandboxOptions};
 
 /// Names in the working folder that agents obey. They stay as they are.
 pub(super) const OBEYED: [&str; 5] = [".offshoot", ".pi", ".omp", ".claude", ".mcp.json"];

@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-use super::SandboxNetwork;
+use offshoot_protocol::SandboxNetwork;
+
 use super::policy::Layers;
 
 /// What the helper could set up.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use offshoot_session::clock::{Millis, Zone, took};
 
 use super::effect::{Effect, Job, Settled};
-use super::state::{AfterJob, AfterTurn, NextTry, Phase, TurnState, Unanswered};
+use super::state::{AfterJob, AfterTurn, NextTry, Phase, TurnState, Unanswered, next_try};
 use super::transition::{end_run, next_turn, no_room, refused, settle, side_job};
 use crate::error::AgentError;
 use crate::event::{ASK_LATER, Event, Reason};
@@ -103,7 +103,7 @@ fn after_failure(
     let is_about_pictures = failure.as_ref().is_some_and(|failure| failure.is_about_pictures);
     let way_round = failure.as_ref().and_then(|failure| failure.way_round.clone());
     let patience = state.config.limit_patience_ms.saturating_sub(state.waited_ms);
-    let next = failure.map(|failure| state.config.retry.next_try(state.attempt, patience, &failure));
+    let next = failure.map(|failure| next_try(&state.config.retry, state.attempt, patience, &failure));
     let mut too_late = None;
     match next.unwrap_or(NextTry::Never) {
         NextTry::After(delay_ms) => return retry(state, said, delay_ms, out),

@@ -19,5 +19,6 @@ pub use effect::{
     BringBack, Call, Effect, EndOutcome, Job, JobDraft, JobResult, Navigated, Navigation, Record, RunNumber, Settled,
     Ticket, Trying, TurnInput,
 };
-pub use state::{NextTry, QueueMode, Retry, TurnConfig, TurnState};
+pub(crate) use state::next_try;
+pub use state::{NextTry, TurnConfig, TurnState};
 pub use step::step;

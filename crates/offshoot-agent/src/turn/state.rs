@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
+use offshoot_protocol::{QueueMode, Retry};
 use offshoot_session::clock::{Millis, Zone};
 use serde_json::Value;
 
@@ -13,26 +14,6 @@ use crate::error::AgentError;
 use crate::message::{AssistantMessage, Block, Message, StopReason, ToolResultMessage};
 use crate::provider::{Delta, Failure};
 use crate::window::Window;
-
-/// How failed requests are retried.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[expect(missing_docs, reason = "the names say what they are")]
-pub struct Retry {
-    pub enabled: bool,
-    pub max_retries: u32,
-    /// The first wait, in milliseconds; doubled each time.
-    pub base_delay_ms: u64,
-    /// Also limits the wait that the server asks for.
-    pub max_delay_ms: u64,
-    /// After a failure for which the server asks for a longer wait there is no further attempt; `None` for any.
-    pub max_asked_ms: Option<u64>,
-}
-
-impl Default for Retry {
-    fn default() -> Self {
-        Self { enabled: true, max_retries: 3, base_delay_ms: 2000, max_delay_ms: 60_000, max_asked_ms: Some(60_000) }
-    }
-}
 
 /// What follows a failed request. Times are in milliseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,32 +28,19 @@ pub enum NextTry {
     Never,
 }
 
-impl Retry {
-    /// What follows after `attempts` retries. A server's limit may be waited for as long as `patience`, however many attempts
-    /// there were.
-    #[must_use]
-    pub fn next_try(&self, attempts: u32, patience: u64, failure: &Failure) -> NextTry {
-        let may = self.enabled && failure.is_transient && !failure.is_overflow;
-        let asked = failure.retry_after;
-        let doubled = self.base_delay_ms.saturating_mul(1u64.checked_shl(attempts).unwrap_or(u64::MAX));
-        match asked.filter(|asked| self.max_asked_ms.is_some_and(|longest| *asked > longest)) {
-            Some(long) if may && long <= patience => NextTry::AfterLimit(long),
-            Some(long) if !failure.is_overflow => NextTry::TooLate(long),
-            None if may && attempts < self.max_retries => {
-                NextTry::After(asked.unwrap_or(doubled).min(self.max_delay_ms))
-            }
-            Some(_) | None => NextTry::Never,
-        }
+/// What follows after `attempts` retries. A server's limit may be waited for as long as `patience`, however many attempts
+/// there were.
+#[must_use]
+pub(crate) fn next_try(retry: &Retry, attempts: u32, patience: u64, failure: &Failure) -> NextTry {
+    let may = retry.enabled && failure.is_transient && !failure.is_overflow;
+    let asked = failure.retry_after;
+    let doubled = retry.base_delay_ms.saturating_mul(1u64.checked_shl(attempts).unwrap_or(u64::MAX));
+    match asked.filter(|asked| retry.max_asked_ms.is_some_and(|longest| *asked > longest)) {
+        Some(long) if may && long <= patience => NextTry::AfterLimit(long),
+        Some(long) if !failure.is_overflow => NextTry::TooLate(long),
+        None if may && attempts < retry.max_retries => NextTry::After(asked.unwrap_or(doubled).min(retry.max_delay_ms)),
+        Some(_) | None => NextTry::Never,
     }
-}
-
-/// How much of a queue is sent at once.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-#[expect(missing_docs, reason = "the names say what they are")]
-pub enum QueueMode {
-    #[default]
-    OneAtATime,
-    All,
 }
 
 #[derive(Debug, Clone, Default, PartialEq)]

@@ -1,7 +1,9 @@
 //! Steps shared by several transitions. Knows no particular phase.
 
+use offshoot_protocol::QueueMode;
+
 use super::effect::{Effect, EndOutcome, Job, Record, Settled};
-use super::state::{AfterJob, Phase, QueueMode, RunningJob, TurnState, Unanswered};
+use super::state::{AfterJob, Phase, RunningJob, TurnState, Unanswered};
 use crate::error::AgentError;
 use crate::event::{Event, Reason};
 use crate::message::Message;

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use insta::assert_snapshot;
-use offshoot_agent::approval::{ApprovalDecision, ApprovalMode, Permissions, Rule};
+use offshoot_agent::approval::{Permissions, Rule};
 use offshoot_agent::command::Command;
 use offshoot_agent::error::AgentError;
 use offshoot_agent::event::{ApprovalOutcome, Event};
@@ -13,6 +13,7 @@ use offshoot_agent::testing::script::{Reply, Say};
 use offshoot_agent::tool::{Running, SandboxRefusal, Tool, ToolContext, ToolOutcome};
 use offshoot_agent::turn::Settled;
 use offshoot_agent::{Approver, RuleStore, Setup};
+use offshoot_protocol::{ApprovalDecision, ApprovalMode};
 use serde_json::{Value, json};
 use tokio::sync::Semaphore;
 use tokio::sync::mpsc::UnboundedSender;

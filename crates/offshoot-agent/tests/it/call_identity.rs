@@ -1,13 +1,14 @@
 //! Ids and names of calls that no server accepts: as servers send them, and as files have them. The tool runs at most
 //! once, and the next request is valid, with every wire.
 
-use offshoot_agent::provider::{Api, Outgoing, ThinkingLevel};
+use offshoot_agent::provider::{Api, Outgoing};
 use offshoot_agent::request::{self, Frame};
 use offshoot_agent::testing::check;
 use offshoot_agent::testing::script::Reply;
 use offshoot_agent::testing::seen::Seen;
 use offshoot_agent::testing::server::KEY;
 use offshoot_agent::turn::Settled;
+use offshoot_protocol::ThinkingLevel;
 use offshoot_session::compose::NewEntry;
 use offshoot_session::json::Json;
 use offshoot_session::session::{NewSession, Options, Session};

@@ -2,11 +2,12 @@
 
 use std::path::Path;
 
-use offshoot_agent::provider::{Api, Outgoing, ThinkingLevel};
+use offshoot_agent::provider::{Api, Outgoing};
 use offshoot_agent::request::{self, Frame};
 use offshoot_agent::testing::check::{self, Issued};
 use offshoot_agent::testing::seen::Seen;
 use offshoot_agent::testing::server::KEY;
+use offshoot_protocol::ThinkingLevel;
 use offshoot_session::check::check as check_session;
 use offshoot_session::compact;
 use offshoot_session::entry::Source as _;

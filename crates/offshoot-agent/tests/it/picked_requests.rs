@@ -1,10 +1,11 @@
 //! Requests after random picks, merges and undos of random trees: each wire's rules hold, whatever the calls are named.
 
-use offshoot_agent::provider::{Api, Outgoing, ThinkingLevel};
+use offshoot_agent::provider::{Api, Outgoing};
 use offshoot_agent::request::{self, Frame};
 use offshoot_agent::testing::check::{self, Issued};
 use offshoot_agent::testing::seen::Seen;
 use offshoot_agent::testing::server::KEY;
+use offshoot_protocol::ThinkingLevel;
 use offshoot_session::compose::NewEntry;
 use offshoot_session::entry::Source as _;
 use offshoot_session::json::Json;

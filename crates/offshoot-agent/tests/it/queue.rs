@@ -5,7 +5,8 @@ use offshoot_agent::command::Command;
 use offshoot_agent::error::AgentError;
 use offshoot_agent::event::Event;
 use offshoot_agent::testing::script::{Gate, Reply};
-use offshoot_agent::turn::{QueueMode, Settled};
+use offshoot_agent::turn::Settled;
+use offshoot_protocol::QueueMode;
 use serde_json::json;
 
 use crate::world::{World, prompting, run};

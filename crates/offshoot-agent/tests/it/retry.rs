@@ -5,7 +5,8 @@ use offshoot_agent::Rules;
 use offshoot_agent::command::Command;
 use offshoot_agent::event::Event;
 use offshoot_agent::testing::script::{Reply, Then};
-use offshoot_agent::turn::{Retry, Settled};
+use offshoot_agent::turn::Settled;
+use offshoot_protocol::Retry;
 
 use crate::world::{World, prompting, run};
 

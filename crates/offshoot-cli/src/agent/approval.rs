@@ -3,11 +3,12 @@
 
 use std::path::Path;
 
-use offshoot_agent::approval::{ApprovalMode, Permissions, Rule};
+use offshoot_agent::approval::{Permissions, Rule};
 use offshoot_agent::context_files::ContextTrouble;
 use offshoot_agent::resources::of_project;
 use offshoot_agent::{Approver, RuleStore};
-use offshoot_settings::{Layers, Scope, Value};
+use offshoot_protocol::ApprovalMode;
+use offshoot_settings::{ALLOW, ASK, DENY, Layers, Scope, Value, WrittenRule};
 
 use super::Args;
 use crate::app::App;
@@ -15,19 +16,30 @@ use crate::config::settings::SettingsFiles;
 use crate::error::{CommandError, Result};
 use crate::trust::Trust;
 
-const ALLOWED: &str = "permissions.allow";
+/// The mode and the rules that count, with the command line's mode before that of the settings.
+pub(super) fn permissions(app: &App, args: &Args, layers: &Layers) -> Result<Permissions> {
+    let written = layers.permissions();
+    let mode = args.approval.as_deref().and_then(ApprovalMode::parse).unwrap_or(written.mode);
+    let (allow, ask, deny) =
+        (rules(app, ALLOW, &written.allow)?, rules(app, ASK, &written.ask)?, rules(app, DENY, &written.deny)?);
+    Ok(Permissions { mode, allow, ask, deny, ..Permissions::default() })
+}
 
 /// A rule of the user's that cannot be read stops the start: it may be one that refuses. A project must not stop it.
-pub(super) fn permissions(app: &App, args: &Args, layers: &Layers) -> Result<Permissions> {
-    let (permissions, wrong) = layers.permissions();
-    for (scope, why) in wrong {
-        match scope {
-            Scope::Global => return Err(CommandError::usage(format!("a rule of the settings cannot be read: {why}"))),
-            Scope::Project => app.ui.warning(&format!("a rule of the project's settings is not used: {why}")),
+fn rules(app: &App, key: &str, written: &[WrittenRule]) -> Result<Vec<Rule>> {
+    let mut rules = Vec::new();
+    for rule in written {
+        match (Rule::parse(&rule.text), rule.scope) {
+            (Ok(rule), _) => rules.push(rule),
+            (Err(why), Scope::Global) => {
+                return Err(CommandError::usage(format!("a rule of the settings cannot be read: {key}: {why}")));
+            }
+            (Err(why), Scope::Project) => {
+                app.ui.warning(&format!("a rule of the project's settings is not used: {key}: {why}"));
+            }
         }
     }
-    let mode = args.approval.as_deref().and_then(ApprovalMode::parse).unwrap_or(permissions.mode);
-    Ok(Permissions { mode, ..permissions })
+    Ok(rules)
 }
 
 /// In a folder whose files would have an effect, and which the user does not trust, commands are not run unasked.
@@ -79,7 +91,7 @@ impl RuleStore for UserRules {
 
 impl UserRules {
     fn keep(&self, rule: &Rule) -> Result<()> {
-        self.0.change(Scope::Global, ALLOWED, |known| {
+        self.0.change(Scope::Global, ALLOW, |known| {
             let mut rules = match known {
                 Some(Value::Texts(rules)) => rules.clone(),
                 _ => Vec::new(),

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::ValueEnum;
-use offshoot_agent::sandbox::{SandboxMode, SandboxNetwork};
+use offshoot_protocol::{SandboxMode, SandboxNetwork};
 
 use offshoot_settings::Settings;
 

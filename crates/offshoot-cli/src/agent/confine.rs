@@ -8,9 +8,9 @@ use std::sync::Arc;
 
 use offshoot_agent::Limits;
 use offshoot_agent::sandbox::{
-    Confinement, Helper, Layers, NestedRepositories, Sandbox, SandboxMode, SandboxNetwork, SandboxOptions,
-    SandboxPolicy, SandboxState,
+    Confinement, Helper, Layers, NestedRepositories, Sandbox, SandboxOptions, SandboxPolicy, SandboxState,
 };
+use offshoot_protocol::{SandboxMode, SandboxNetwork};
 use offshoot_session::medium::real_path_or_same;
 use offshoot_settings::SandboxSettings;
 

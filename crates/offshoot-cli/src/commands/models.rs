@@ -3,7 +3,8 @@
 use std::io::Write as _;
 
 use offshoot_agent::model::{KeyOrigin, Keys, Models};
-use offshoot_agent::provider::{Model, Price, ThinkingLevel};
+use offshoot_agent::provider::{Model, Price};
+use offshoot_protocol::ThinkingLevel;
 use offshoot_session::json::{Object, quote};
 use offshoot_session::text::one_line;
 

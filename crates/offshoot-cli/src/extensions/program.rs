@@ -4,10 +4,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use offshoot_agent::model::Access;
-use offshoot_agent::provider::{Model, Secret, ThinkingLevel};
+use offshoot_agent::provider::{Model, Secret};
 use offshoot_agent::resources::{Resource, ResourceScope, Resources};
 use offshoot_extensions::contract::{FlagInfo, HostFuture, Loaded, ProgramMode, Source};
 use offshoot_extensions::program::{ExtensionFailure, Program, RegisteredProvider};
+use offshoot_protocol::ThinkingLevel;
 use offshoot_settings::{SETTINGS, SettingOrigin};
 use serde_json::{Map, Value, json};
 

@@ -3,11 +3,11 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use offshoot_agent::approval::ApprovalDecision;
 use offshoot_agent::command::{Command, Forked, Reply};
 use offshoot_agent::error::AgentError;
-use offshoot_agent::provider::ThinkingLevel;
 use offshoot_agent::turn::{BringBack, Navigated, Navigation};
+use offshoot_protocol::ApprovalDecision;
+use offshoot_protocol::ThinkingLevel;
 use offshoot_session::entry::Source as _;
 use offshoot_session::id::EntryId;
 use offshoot_session::session::Session;

@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use offshoot_agent::approval::{ApprovalDecision, Rule};
+use offshoot_agent::approval::Rule;
 use offshoot_agent::event::Event;
+use offshoot_protocol::ApprovalDecision;
 use offshoot_session::call_view::CallView;
 use offshoot_session::text::spell_name;
 

@@ -1,8 +1,10 @@
 //! The data of responses, in pi's shapes. `docs/rpc.md` lists them.
 
-use offshoot_agent::provider::{Model, Price, ThinkingLevel};
+use offshoot_agent::provider::{Model, Price};
 use offshoot_agent::resources::{Resource, ResourceScope, Resources};
-use offshoot_agent::turn::{Navigated, QueueMode};
+use offshoot_agent::turn::Navigated;
+use offshoot_protocol::QueueMode;
+use offshoot_protocol::ThinkingLevel;
 use schemars::JsonSchema;
 use serde::Serialize;
 

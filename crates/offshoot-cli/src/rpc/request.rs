@@ -2,9 +2,9 @@
 //!
 //! `docs/rpc.md` says what each does and answers.
 
-use offshoot_agent::approval::{ApprovalDecision, ApprovalMode};
 use offshoot_agent::message::Block;
-use offshoot_agent::turn::QueueMode;
+use offshoot_protocol::QueueMode;
+use offshoot_protocol::{ApprovalDecision, ApprovalMode};
 use offshoot_session::json::{Json, strict};
 use offshoot_workspace::{Given, Row};
 use schemars::JsonSchema;

@@ -4,7 +4,8 @@ use landlock::{
     ABI, Access as _, AccessFs, AccessNet, BitFlags, LandlockStatus, PathBeneath, PathFd, Ruleset, RulesetAttr as _,
     RulesetCreated, RulesetCreatedAttr as _, RulesetError, RulesetStatus, Scope, make_bitflags,
 };
-use offshoot_agent::sandbox::{Helper, SandboxNetwork};
+use offshoot_agent::sandbox::Helper;
+use offshoot_protocol::SandboxNetwork;
 
 use super::DEVICES;
 

@@ -4,7 +4,8 @@ use std::fs::OpenOptions;
 use std::io::Write as _;
 
 use nix::sched::{CloneFlags, unshare};
-use offshoot_agent::sandbox::{Helper, SandboxNetwork};
+use offshoot_agent::sandbox::Helper;
+use offshoot_protocol::SandboxNetwork;
 use rustix::io::Errno;
 use rustix::net::{AddressFamily, SendFlags, SocketFlags, SocketType, send, socket_with};
 use rustix::process::{getgid, getuid};

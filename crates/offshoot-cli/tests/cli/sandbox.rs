@@ -4,8 +4,8 @@
 use std::path::PathBuf;
 use std::process::Command;
 
-use offshoot_agent::sandbox::SandboxMode;
 use offshoot_agent::testing::script::Reply;
+use offshoot_protocol::SandboxMode;
 use serde_json::{Value, json};
 
 use crate::agent::{Talk, until_ended};
@@ -155,7 +155,7 @@ fn what_is_not_enforced_is_said_and_may_be_refused() {
     for required in [false, true] {
         let talk = talk(bash("echo x > here; echo y > ../elsewhere"));
         let mut inside = policy(SandboxMode::Workspace, &talk.world.work(), &talk.world.home());
-        inside.network = offshoot_agent::sandbox::SandboxNetwork::On;
+        inside.network = offshoot_protocol::SandboxNetwork::On;
         if !has_sandbox(&talk) {
             return;
         }

@@ -14,7 +14,8 @@ use std::process::{Child, Command, Stdio};
 use nix::libc;
 use nix::sys::signal::{self, Signal};
 use nix::unistd::Pid;
-use offshoot_agent::sandbox::{Helper, Layers, NestedRepositories, SandboxMode, SandboxOptions, SandboxPolicy};
+use offshoot_agent::sandbox::{Helper, Layers, NestedRepositories, SandboxOptions, SandboxPolicy};
+use offshoot_protocol::SandboxMode;
 use portable_pty::{MasterPty, PtySize, native_pty_system};
 
 use crate::crashes::say;

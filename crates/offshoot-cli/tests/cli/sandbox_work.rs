@@ -3,8 +3,8 @@
 use std::path::Path;
 use std::process::Command;
 
-use offshoot_agent::sandbox::SandboxMode;
 use offshoot_agent::testing::script::Reply;
+use offshoot_protocol::SandboxMode;
 use serde_json::json;
 
 use crate::agent::Talk;

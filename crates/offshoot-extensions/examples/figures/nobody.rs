@@ -3,10 +3,11 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use offshoot_agent::provider::{Model, ThinkingLevel};
+use offshoot_agent::provider::Model;
 use offshoot_agent::resources::Resources;
 use offshoot_extensions::contract::{HostFuture, Loaded, ProgramMode, Source};
 use offshoot_extensions::program::{ExtensionFailure, Program, RegisteredProvider};
+use offshoot_protocol::ThinkingLevel;
 use serde_json::Value;
 
 /// Nobody is there.

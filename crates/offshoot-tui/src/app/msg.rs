@@ -4,12 +4,13 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use offshoot_agent::FolderRefusal;
-use offshoot_agent::approval::ApprovalMode;
 use offshoot_agent::branch_files::FilePatch;
 use offshoot_agent::command::{Command, Reply};
 use offshoot_agent::error::AgentError;
 use offshoot_agent::event::Event;
-use offshoot_agent::provider::{Model, ThinkingLevel};
+use offshoot_agent::provider::Model;
+use offshoot_protocol::ApprovalMode;
+use offshoot_protocol::ThinkingLevel;
 use offshoot_session::clock::Millis;
 use offshoot_session::transcript::Level;
 use offshoot_session::tree::NodeIx;

@@ -218,7 +218,7 @@ fn enter_in_a_list_of_arguments_sends_what_is_typed() {
     let mut editor = Editor::default();
     editor.offer(|offers| offers.add_files(["old notes.md".to_owned()]));
     for (typed, expected) in [
-        ("/thinking high", SlashCommand::Thinking(Some(offshoot_agent::provider::ThinkingLevel::High))),
+        ("/thinking high", SlashCommand::Thinking(Some(offshoot_protocol::ThinkingLevel::High))),
         ("/thinking ", SlashCommand::Thinking(None)),
         ("/export notes.md", SlashCommand::Export(Some("notes.md".to_owned()))),
     ] {
@@ -232,7 +232,7 @@ fn enter_in_a_list_of_arguments_sends_what_is_typed() {
     editor.replace("");
     // An argument that must be in the list is completed and sent.
     write(&mut editor, "/thinking hi");
-    let level = offshoot_agent::provider::ThinkingLevel::High;
+    let level = offshoot_protocol::ThinkingLevel::High;
     assert_eq!(sent_text(press(&mut editor, "enter")), Some(Sent::Command(SlashCommand::Thinking(Some(level)))));
 }
 

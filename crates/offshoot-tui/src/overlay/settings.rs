@@ -3,6 +3,7 @@
 
 mod view;
 
+use offshoot_agent::approval::Rule;
 use ratatui::crossterm::event::KeyEvent;
 
 use super::line::{LineInput, Typed};
@@ -74,8 +75,8 @@ impl Settings {
 
     /// Applies the values of the files after a change was stored. Says what a new rule lets run beyond its words.
     pub fn stored(&mut self, layers: Layers) {
-        let before = self.layers.permissions().0.allow;
-        let allow = layers.permissions().0.allow;
+        let before = allowing(&self.layers);
+        let allow = allowing(&layers);
         let new = allow.iter().filter(|rule| !before.contains(rule));
         let notes: Vec<_> = new.filter_map(|rule| Some(format!("{rule}: {}", rule.note()?))).collect();
         self.notice = (!notes.is_empty()).then(|| notes.join("; "));
@@ -236,6 +237,10 @@ impl Settings {
         }
         SettingsOutcome::Open
     }
+}
+
+fn allowing(layers: &Layers) -> Vec<Rule> {
+    layers.permissions().allow.iter().filter_map(|rule| Rule::parse(&rule.text).ok()).collect()
 }
 
 /// The name after the current one. The first name follows the last.

@@ -1,7 +1,7 @@
 //! Parses slash commands. Knows the table, not the editor.
 
-use offshoot_agent::approval::ApprovalMode;
-use offshoot_agent::provider::ThinkingLevel;
+use offshoot_protocol::ApprovalMode;
+use offshoot_protocol::ThinkingLevel;
 
 use super::{SlashCommand, Spec, commands, find, preset};
 use offshoot_settings::nearest::nearest;

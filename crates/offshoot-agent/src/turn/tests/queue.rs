@@ -49,7 +49,7 @@ fn what_is_said_meanwhile_waits_for_its_turn() {
 #[test]
 fn all_of_a_queue_may_be_said_at_once() {
     let mut run = Run::working(&["bash"]);
-    run.state.config.steering = QueueMode::All;
+    run.state.config.steering = offshoot_protocol::QueueMode::All;
     run.put(TurnInput::Steer(user("s1"))).put(TurnInput::Steer(user("s2"))).said();
     assert!(run.ended(0, "done").said().contains(r#"APPEND user "s1", user "s2""#));
 }

@@ -1,9 +1,10 @@
 //! Retries of failed requests.
 
+use offshoot_protocol::Retry;
 use offshoot_session::clock::Zone;
 
 use super::*;
-use crate::turn::NextTry;
+use crate::turn::{NextTry, next_try};
 
 #[test]
 fn failed_requests_are_sent_again_later_and_later() {
@@ -134,7 +135,7 @@ fn rate_limits_are_no_overflows() {
 /// A server knows best when it can answer again, also if that is soon.
 #[test]
 fn the_wait_that_a_server_asks_for_is_kept() {
-    let wait = |retry: Retry, attempts, asked| match retry.next_try(attempts, 0, &transient(asked).unwrap()) {
+    let wait = |retry: Retry, attempts, asked| match next_try(&retry, attempts, 0, &transient(asked).unwrap()) {
         NextTry::After(wait) => Some(wait),
         NextTry::AfterLimit(_) | NextTry::TooLate(_) | NextTry::Never => None,
     };

@@ -2,12 +2,13 @@
 //! whole.
 
 use offshoot_agent::message::{Block, Message, ToolResultMessage};
-use offshoot_agent::provider::{Api, Outgoing, ThinkingLevel};
+use offshoot_agent::provider::{Api, Outgoing};
 use offshoot_agent::request::{self, Frame};
 use offshoot_agent::testing::check;
 use offshoot_agent::testing::script::{Reply, Say};
 use offshoot_agent::testing::seen::Seen;
 use offshoot_agent::testing::server::{KEY, body};
+use offshoot_protocol::ThinkingLevel;
 use offshoot_session::session::{NewSession, Options, Session};
 use serde_json::json;
 

@@ -5,9 +5,10 @@ use std::time::Duration;
 
 use futures_util::StreamExt as _;
 use offshoot_agent::message::StopReason;
-use offshoot_agent::provider::{AnswerLimits, Api, Delta, Failure, HttpOptions, Provider as _, Request, Resend};
+use offshoot_agent::provider::{Api, Delta, Failure, Provider as _, Request};
 use offshoot_agent::testing::script::{Gate, Reply, Say, Then};
 use offshoot_agent::testing::server::Server;
+use offshoot_protocol::{AnswerLimits, HttpOptions, Resend};
 
 use super::{ask, ask_once, http, model, request, user};
 

@@ -9,7 +9,7 @@ use clap::builder::StyledStr;
 use clap::{Arg, ValueHint};
 use clap_complete::CompletionCandidate;
 use clap_complete::engine::{ArgValueCompleter, PathCompleter, ValueCompleter as _};
-use offshoot_agent::provider::ThinkingLevel;
+use offshoot_protocol::ThinkingLevel;
 use offshoot_session::entry::Source as _;
 use offshoot_session::entry_name::SHORT_IDS_UP_TO;
 use offshoot_session::kind::Role;

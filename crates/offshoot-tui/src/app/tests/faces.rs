@@ -1,7 +1,7 @@
 //! The calls and the hidden texts of `conformance/faces`, on every screen that shows them. The other faces of offshoot are tried
 //! with the same two tables.
 
-use offshoot_agent::approval::ApprovalDecision;
+use offshoot_protocol::ApprovalDecision;
 use offshoot_session::session::{Options, Session};
 use serde::Deserialize;
 use serde_json::{Value, json};

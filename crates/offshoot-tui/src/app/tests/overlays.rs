@@ -1,6 +1,6 @@
 //! Overlays and lists in the editor's place, in both sizes and both themes.
 
-use offshoot_agent::approval::ApprovalDecision;
+use offshoot_protocol::ApprovalDecision;
 use offshoot_session::session::Session;
 use serde_json::json;
 

@@ -1,9 +1,9 @@
 //! The question whether a call may run. Letters answer it only after a key has given them to it: text that is being typed
 //! stays text.
 
-use offshoot_agent::approval::{ApprovalDecision, ApprovalMode};
 use offshoot_agent::command::Command;
 use offshoot_agent::event::Event;
+use offshoot_protocol::{ApprovalDecision, ApprovalMode};
 use offshoot_session::call_view::CallView;
 use offshoot_session::text::{spell_lines, spell_name};
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};

@@ -1,8 +1,8 @@
 //! The commands that begin with `/`, and the keys with the same effect.
 
 use offshoot_agent::command::Command;
-use offshoot_agent::provider::ThinkingLevel;
 use offshoot_agent::turn::BringBack;
+use offshoot_protocol::ThinkingLevel;
 
 use super::{approval, end};
 use crate::app::cmd::{Cmd, EntryAction, ProgramTask, Purpose, ScreenTask};

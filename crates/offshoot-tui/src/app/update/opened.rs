@@ -78,7 +78,7 @@ fn sessions(model: &mut Model) -> Vec<Choice> {
 
 /// Sets the colour of the editor's border to the thinking level.
 fn border(model: &mut Model) {
-    use offshoot_agent::provider::ThinkingLevel as Level;
+    use offshoot_protocol::ThinkingLevel as Level;
     model.editor.set_border(match model.facts.thinking {
         None | Some(Level::Off) => Token::ThinkingOff,
         Some(Level::Minimal) => Token::ThinkingMinimal,

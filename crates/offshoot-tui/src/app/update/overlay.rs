@@ -4,11 +4,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use offshoot_agent::FolderRefusal;
-use offshoot_agent::approval::ApprovalMode;
 use offshoot_agent::branch_files::FilePatch;
 use offshoot_agent::command::Command;
 use offshoot_agent::provider::Model as LanguageModel;
 use offshoot_agent::turn::{BringBack, Navigation};
+use offshoot_protocol::ApprovalMode;
 use offshoot_session::text::spell_name;
 use offshoot_session::transcript::Level;
 use offshoot_session::tree::NodeIx;

@@ -3,15 +3,16 @@
 use std::sync::Arc;
 
 use insta::assert_snapshot;
-use offshoot_agent::approval::ApprovalMode;
 use offshoot_agent::command::{Command, Reply, UserPrompt};
 use offshoot_agent::error::AgentError;
 use offshoot_agent::event::{Event, Update};
 use offshoot_agent::message::{AssistantMessage, Block, Message, StopReason, Usage, UserMessage};
 use offshoot_agent::model::KeyError;
-use offshoot_agent::provider::{Model as LanguageModel, ThinkingLevel};
+use offshoot_agent::provider::Model as LanguageModel;
 use offshoot_agent::turn::{BringBack, Navigated, Navigation, Settled};
 use offshoot_agent::window::{OversizedPrompt, SizeJudge, Window};
+use offshoot_protocol::ApprovalMode;
+use offshoot_protocol::ThinkingLevel;
 use offshoot_session::error::{Conflict, Error};
 use offshoot_session::id::EntryId;
 use offshoot_session::session::{Options, Session};

@@ -1,6 +1,7 @@
 //! The rows of the question whether a call may run. Long lines are wrapped: nothing of a call is hidden at the right edge.
 
-use offshoot_agent::approval::{ApprovalDecision, Rule};
+use offshoot_agent::approval::Rule;
+use offshoot_protocol::ApprovalDecision;
 use offshoot_session::text::counted;
 use ratatui::text::Line;
 

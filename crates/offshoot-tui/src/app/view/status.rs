@@ -1,7 +1,7 @@
 //! The status line. On the left are the folder with its git branch, the session's branch, the context use and the cost.
 //! The model is at the right edge. A second line reports newer work on another branch and the key that goes there.
 
-use offshoot_agent::approval::ApprovalMode;
+use offshoot_protocol::ApprovalMode;
 use ratatui::text::{Line, Span};
 
 use super::extension;

@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
-use offshoot_agent::approval::ApprovalMode;
-use offshoot_agent::provider::ThinkingLevel;
+use offshoot_protocol::ApprovalMode;
+use offshoot_protocol::ThinkingLevel;
 
 use super::token::Of;
 use crate::slash::{self, Argument};
