@@ -48,7 +48,7 @@ use crate::window::Window;
 use crate::writer::{OwnedSession, Writer, WriterHandle};
 use approvals::{ApprovalInput, Approvals, CallPlace};
 use jobs::ReadyJob;
-use operate::{AskingOperation, Operated};
+use operate::SessionChange;
 use outbox::Outbox;
 use replace::Replaced;
 pub(crate) use replace::leave_foreign_turn;
@@ -84,9 +84,9 @@ pub(crate) enum DriverInput {
         ticket: Ticket,
         result: Box<Result<jobs::Committed, AgentError>>,
     },
-    /// An operation was planned, and written if it asks no model.
+    /// An operation was planned, and written.
     Operated {
-        result: Box<Result<Operated, AgentError>>,
+        result: Box<Result<SessionChange, AgentError>>,
         is_alone: bool,
         reply: Waiter,
     },
@@ -177,8 +177,6 @@ pub(crate) struct Driver {
     built: Option<(Request, Vec<String>)>,
     /// For [`Effect::Commit`]: plans belong to the session.
     ready: Option<ReadyJob>,
-    /// Until its summary is written.
-    asking: Option<AskingOperation>,
     redactor: KeyRedactor,
     approvals: Approvals,
     waiting: Vec<Waiting>,
@@ -240,7 +238,6 @@ impl Driver {
             tool_stops: Vec::new(),
             built: None,
             ready: None,
-            asking: None,
             redactor,
             approvals: Approvals::default(),
             waiting: Vec::new(),
@@ -426,7 +423,6 @@ impl Driver {
         self.drop_questions();
         self.built = None;
         self.ready = None;
-        self.asking = None;
     }
 
     /// Ends a run: records the outcome and answers every caller.
@@ -503,7 +499,6 @@ fn job_reply(how: &Settled, job: Option<Result<JobResult, AgentError>>) -> Resul
     match (job, how) {
         (Some(Ok(JobResult::Compaction(result))), _) => Ok(Reply::Compacted(result)),
         (Some(Ok(JobResult::Navigation(navigated))), _) => Ok(Reply::Navigated(navigated)),
-        (Some(Ok(JobResult::Operation)), _) => Ok(Reply::Done),
         (Some(Err(why)), _) => Err(why),
         (None, Settled::Failed(why) | Settled::Broken(why)) => Err(why.clone()),
         (None, Settled::Done | Settled::Aborted) => Err(AgentError::Failed("nothing was done".to_owned())),

@@ -73,9 +73,9 @@ impl App {
 
     /// Somebody chose this session by its name: from now on it may be the latest one.
     pub(crate) fn note_opened(&self, file: &Path) {
-        if let Err(error) = self.store().and_then(|store| Ok(store.note_opened(file)?)) {
-            self.ui.warning(&error.on_one_line());
-        }
+        let place = self.place();
+        place.note_opened(file);
+        self.tell(&place.take_notes(), "");
     }
 
     pub(crate) fn lock_wait(&self) -> Duration {

@@ -157,7 +157,7 @@ impl CommandError {
         let hints: Vec<String> = failure.hints().iter().map(hint).collect();
         let mut error = match failure {
             Failure::Session(error, hints) if hints.is_empty() => return Self::from(&error),
-            // What helps here stands in place of what helps in general.
+            // Hints added by the operation replace the library's.
             Failure::Session(error, _) => Self { hints: Vec::new(), ..Self::from(&error) },
             Failure::Agent(error) => return Self::from(&error),
             Failure::Refused { kind, why, causes, .. } => Self { causes, ..Self::new(kind, why) },

@@ -9,14 +9,11 @@ use offshoot_workspace::{Failure, Hint, Note, OperationOrder, Outcome, Output, R
 
 use crate::app::App;
 
-/// The argument that is the session: here the open one, whatever its name.
-const SESSION: &str = "session";
-
 /// What came of an operation.
 pub(crate) struct HeldOutcome {
     pub(crate) row: &'static Row,
     pub(crate) output: Box<dyn Output>,
-    /// What it says to a person; `None` if it was done and says nothing.
+    /// What it says to a person.
     pub(crate) words: Words,
     /// Why there was nothing to do.
     pub(crate) nothing: Option<String>,
@@ -24,7 +21,7 @@ pub(crate) struct HeldOutcome {
 }
 
 impl HeldOutcome {
-    /// Why a summary was put together without a model.
+    /// What is wrong although it was done.
     pub(crate) fn warning(&self) -> Option<String> {
         self.notes.iter().find_map(|note| match note {
             Note::Warning(why) => Some(why.clone()),
@@ -60,13 +57,10 @@ pub(crate) async fn operate(
     agent: &AgentSession,
     order: OperationOrder,
 ) -> offshoot_workspace::Result<HeldOutcome> {
-    let OperationOrder { operation, mut given } = order;
+    let OperationOrder { operation, given } = order;
     let missing =
         || Failure::refused(offshoot_workspace::FailureKind::Usage, format!("there is no operation {operation}"));
     let row = find_operation(operation).ok_or_else(missing)?;
-    if row.has_session() {
-        given.put_text(SESSION, "");
-    }
     let place = app.place();
     let (steps, wait) = row.hold(given, &place, false)?;
     agent.ask(Command::Operate(steps)).await?;

@@ -67,7 +67,7 @@ impl App {
         self.looked_up(id, |place| place.session_of_id(id))
     }
 
-    /// Looks something up, and says what was told beside it.
+    /// Looks something up, and prints its notes.
     fn looked_up<T>(&self, given: &str, look: impl FnOnce(&Place) -> offshoot_workspace::Result<T>) -> Result<T> {
         let place = self.place();
         let found = look(&place);

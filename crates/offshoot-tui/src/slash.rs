@@ -190,7 +190,7 @@ fn with_operations(operations: &'static [Row]) -> Vec<Spec> {
 
 fn spec_of(row: &'static Row) -> Spec {
     let args: Vec<&Arg> = row.typed_args(preset(row.about.name)).collect();
-    let shown = |arg: &&Arg| if arg.is_needed { format!("<{}>", arg.name) } else { format!("[{}]", arg.name) };
+    let shown = |arg: &&Arg| if arg.must_be_given() { format!("<{}>", arg.name) } else { format!("[{}]", arg.name) };
     let usage = args.iter().map(shown).collect::<Vec<_>>().join(" ");
     let argument = args.first().map(|arg| match arg.kind {
         ArgKind::Session => Argument::Session,
@@ -225,6 +225,19 @@ mod tests {
         assert_eq!(names.len(), count);
         assert_eq!(find("branch").map(|spec| spec.name), Some("fork"));
         assert_eq!(find("bogus"), None);
+    }
+
+    /// A new operation needs no words of its own.
+    #[test]
+    fn an_operation_becomes_a_command_by_its_arguments() {
+        let spec = |name| spec_of(offshoot_workspace::find_operation(name).unwrap());
+        assert_eq!((spec("label").typed(), spec("label").argument), ("/label [text]".to_owned(), Some(Argument::Text)));
+        assert_eq!(
+            (spec("pick").typed(), spec("pick").argument),
+            ("/pick <selection>".to_owned(), Some(Argument::Entry))
+        );
+        assert_eq!((spec("undo").typed(), spec("undo").argument), ("/undo".to_owned(), None));
+        assert_eq!(spec("pick").aliases, ["cherry-pick"]);
     }
 
     #[test]

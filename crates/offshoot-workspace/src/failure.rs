@@ -44,7 +44,7 @@ pub enum Hint {
 /// Why an operation did not happen.
 #[derive(Debug)]
 pub enum Failure {
-    /// What was given is no input.
+    /// The arguments do not make an input.
     Misuse(Misuse),
     /// The library refused, and what helps here.
     Session(Error, Vec<Hint>),
@@ -96,7 +96,7 @@ impl Failure {
         }
     }
 
-    /// The hints of this place; the library's own are told by front ends.
+    /// The hints that the operation added; front ends add those for the library's errors.
     #[must_use]
     pub fn hints(&self) -> &[Hint] {
         match self {

@@ -63,6 +63,16 @@ pub struct Arg {
 }
 
 impl Arg {
+    /// Whether it, or one of those instead of which it is not needed, must be given.
+    #[must_use]
+    pub fn must_be_given(&self) -> bool {
+        self.is_needed || !self.unless.is_empty()
+    }
+
+    pub(crate) fn is_missing(&self, given: &Given) -> bool {
+        self.must_be_given() && !given.has(self.name) && !self.unless.iter().any(|name| given.has(name))
+    }
+
     /// Before the attributes of a field are applied.
     pub const PLAIN: Self = Self {
         name: "",
@@ -315,12 +325,10 @@ pub const fn count_args(groups: &[&[Arg]]) -> usize {
 /// One of them is broken.
 pub fn check_given(args: &'static [Arg], given: &Given) -> Result<(), Misuse> {
     for arg in args {
-        let is_there = given.has(arg.name);
-        let is_needed = arg.is_needed || !arg.unless.is_empty();
-        if is_needed && !is_there && !arg.unless.iter().any(|name| given.has(name)) {
+        if arg.is_missing(given) {
             return Err(Misuse::Missing(arg.name));
         }
-        if !is_there {
+        if !given.has(arg.name) {
             continue;
         }
         if let Some(other) = arg.conflicts.iter().find(|name| given.has(name)) {

@@ -35,7 +35,7 @@ pub use operation::{About, Effect, Finished, Operation, Outcome, Output};
 pub use operations::{OPERATIONS, branches, compare, find_operation, label, name, pick, undo};
 pub use order::{OperationOrder, OrderMistake};
 pub use place::{NextRequest, NoModels, Place, PlaceOptions, ReadProgress};
-pub use run::{OutcomeWait, Row, Runner, Summarise};
+pub use run::{OutcomeWait, Row, SESSION_ARG};
 pub use selecting::Selecting;
 pub use session_to_read::{SessionToRead, with_short_ids};
 pub use words::{Line, NextStep, Note, Role, TableColumn, Words, WordsBlock, WordsTable};

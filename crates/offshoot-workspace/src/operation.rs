@@ -3,9 +3,7 @@
 use std::any::Any;
 use std::io::{self, Write};
 
-use offshoot_agent::operate::SummaryQuestion;
 use offshoot_session::session::{Session, SpillPolicy};
-use offshoot_session::summariser::Drafted;
 
 use crate::failure::Result;
 use crate::given::{Input, SessionName};
@@ -130,16 +128,11 @@ pub trait Operation: Send + Sync + 'static {
         None
     }
 
-    /// What a model has to write first.
-    fn question(_: &Self::Plan) -> Option<SummaryQuestion> {
-        None
-    }
-
     /// Writes the plan in one step, or nothing.
     ///
     /// # Errors
     /// The session changed since the plan, or cannot be written.
-    fn commit(_: &Place, _: &mut Session, _: &Self::Plan, _: Option<Drafted>) -> Result<Option<Self::Written>> {
+    fn commit(_: &Place, _: &mut Session, _: &Self::Plan) -> Result<Option<Self::Written>> {
         Ok(None)
     }
 

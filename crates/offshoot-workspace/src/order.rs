@@ -2,10 +2,7 @@
 //! one, where the session is the open one.
 
 use crate::given::{Arg, ArgForm, ArgKind, ArgValue, Given};
-use crate::run::Row;
-
-/// The name of the argument that is the session.
-const SESSION: &str = "session";
+use crate::run::{Row, SESSION_ARG};
 
 /// An operation on the open session.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -39,13 +36,9 @@ impl Row {
     /// The arguments that a line gives in their order: not the session, and not those in `preset`.
     pub fn typed_args(&self, preset: &'static [(&'static str, &'static str)]) -> impl Iterator<Item = &'static Arg> {
         let is_preset = move |arg: &Arg| preset.iter().any(|(name, _)| *name == arg.name);
-        self.args.iter().filter(move |arg| arg.form == ArgForm::Positional && arg.name != SESSION && !is_preset(arg))
-    }
-
-    /// Whether it works on a session.
-    #[must_use]
-    pub fn has_session(&self) -> bool {
-        self.args.iter().any(|arg| arg.name == SESSION && arg.kind == ArgKind::Session)
+        self.args
+            .iter()
+            .filter(move |arg| arg.form == ArgForm::Positional && arg.name != SESSION_ARG && !is_preset(arg))
     }
 
     /// Reads what is typed after the operation's name: flags are words with `--`, words with blanks are quoted, and a text at the
@@ -95,10 +88,7 @@ impl Row {
                 open.pop();
             }
         }
-        let missing = open.iter().rev().find(|arg| {
-            let is_needed = arg.is_needed || !arg.unless.is_empty();
-            is_needed && !given.has(arg.name) && !arg.unless.iter().any(|other| given.has(other))
-        });
+        let missing = open.iter().rev().find(|arg| arg.is_missing(&given));
         match missing {
             Some(arg) => Err(OrderMistake::Missing(arg.name)),
             None => Ok(OperationOrder { operation: self.about.name, given }),

@@ -3,16 +3,14 @@
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
-use offshoot_agent::operate::{AfterPlan, HeldOperation, PresentModel, Steps, SummaryQuestion, WrittenSummary};
+use offshoot_agent::operate::{AfterPlan, HeldOperation, PresentModel, Steps};
 use offshoot_session::session::Session;
-use offshoot_session::summariser::Drafted;
 
 use crate::failure::{Failure, FailureKind, Result};
-use crate::given::{Arg, Given, Input as _};
+use crate::given::{Arg, ArgKind, Given, Input as _};
 use crate::lookup::{Access, LatestOf};
 use crate::operation::{About, Effect, Finished, Operation, Outcome, Output};
 use crate::place::{Place, RequestOfAgent};
-use crate::words::Note;
 
 /// One run of an operation. The outcome goes to whoever began it, with its own type: who runs the steps never sees it.
 struct Run<O: Operation> {
@@ -26,30 +24,38 @@ struct Run<O: Operation> {
 impl<O: Operation> Run<O> {
     fn plan_it(&mut self, at: Option<&Session>) -> Result<AfterPlan> {
         let plan = O::plan(&self.place, at, &self.input)?;
-        let question = O::question(&plan).filter(|_| !self.is_dry && O::nothing(&plan).is_none());
+        let writes = !self.is_dry && O::nothing(&plan).is_none() && O::access(&self.input) == Access::Write;
         self.plan = Some(plan);
-        Ok(question.map_or(AfterPlan::Commit, AfterPlan::Ask))
+        Ok(if writes { AfterPlan::Write } else { AfterPlan::Tell })
     }
 
-    fn finish(&mut self, at: Option<&mut Session>, drafted: Option<Drafted>) -> Result<Outcome<O::Output>> {
+    fn write_it(&mut self, at: &mut Session) -> Result<Outcome<O::Output>> {
         let mut plan = self.plan.take().ok_or_else(gone)?;
+        if self.place.upgrade(at)? {
+            plan = O::plan(&self.place, Some(at), &self.input)?;
+        }
+        let written = O::commit(&self.place, at, &plan)?;
+        self.outcome(plan, Some(at), written)
+    }
+
+    fn outcome(
+        &self,
+        plan: O::Plan,
+        session: Option<&Session>,
+        written: Option<O::Written>,
+    ) -> Result<Outcome<O::Output>> {
         let nothing = O::nothing(&plan);
-        let writes = !self.is_dry && nothing.is_none() && O::access(&self.input) == Access::Write;
-        let (written, at) = match at {
-            Some(at) if writes => {
-                if self.place.upgrade(at)? {
-                    plan = O::plan(&self.place, Some(at), &self.input)?;
-                }
-                (O::commit(&self.place, at, &plan, drafted)?, Some(at))
-            }
-            at => (None, at),
-        };
-        let finished = Finished { place: &self.place, session: at.as_deref(), written, is_dry: self.is_dry };
+        let finished = Finished { place: &self.place, session, written, is_dry: self.is_dry };
         let output = Box::new(O::output(plan, finished)?);
         Ok(match nothing {
             Some(why) => Outcome::Nothing { why, output },
             None => Outcome::Done(output),
         })
+    }
+
+    fn tell_it(&mut self, at: Option<&Session>) -> Result<Outcome<O::Output>> {
+        let plan = self.plan.take().ok_or_else(gone)?;
+        self.outcome(plan, at, None)
     }
 
     fn answer(&self, outcome: Result<Outcome<O::Output>>) {
@@ -70,10 +76,13 @@ impl<O: Operation> Steps for Run<O> {
         })
     }
 
-    fn commit(&mut self, at: &mut Session, summary: Option<WrittenSummary>) {
-        let (drafted, warning) = summary.map(|summary| (summary.drafted, summary.warning)).unzip();
-        warning.flatten().into_iter().for_each(|why| self.place.tell(Note::Warning(why)));
-        let outcome = self.finish(Some(at), drafted);
+    fn write(&mut self, at: &mut Session) {
+        let outcome = self.write_it(at);
+        self.answer(outcome);
+    }
+
+    fn tell(&mut self, at: &Session) {
+        let outcome = self.tell_it(Some(at));
         self.answer(outcome);
     }
 }
@@ -109,11 +118,20 @@ pub struct Row {
     begin: fn(Given, &Place, bool) -> Result<Begun>,
 }
 
+/// The name of the argument that is the session.
+pub const SESSION_ARG: &str = "session";
+
 impl Row {
     /// The row of an operation.
     #[must_use]
     pub const fn of<O: Operation>() -> Self {
         Self { about: O::ABOUT, args: O::Input::ARGS, begin: begin::<O> }
+    }
+
+    /// Whether it works on a session.
+    #[must_use]
+    pub fn has_session(&self) -> bool {
+        self.args.iter().any(|arg| arg.name == SESSION_ARG && arg.kind == ArgKind::Session)
     }
 }
 
@@ -131,7 +149,7 @@ fn erased<T: Output>(outcome: Outcome<T>) -> Outcome<dyn Output> {
 }
 
 fn answered<T>(answer: &Receiver<Result<T>>) -> Result<T> {
-    // Who ran the steps let them go before the commit.
+    // Who ran the steps let them go before they were told.
     answer.recv().unwrap_or(Err(Failure::Stopped))
 }
 
@@ -142,54 +160,40 @@ fn begin<O: Operation>(given: Given, place: &Place, is_dry: bool) -> Result<Begu
     let (answer, answers) = sync_channel(1);
     let mut run = Run::<O> { place: place.clone(), input, is_dry, plan: None, answer };
     if session.is_none() {
-        let done = run.plan_it(None).and_then(|_| run.finish(None, None));
+        let done = run.plan_it(None).and_then(|_| run.tell_it(None));
         run.answer(done);
     }
     let wait = Box::new(move || answered(&answers).map(erased));
     Ok(Begun { session, steps: Box::new(run), wait })
 }
 
-/// Has a model write what an operation asks for.
-pub type Summarise<'a> = &'a dyn Fn(&Session, &SummaryQuestion) -> Result<Drafted>;
-
-/// Runs operations here: their sessions are opened for the run.
-#[expect(missing_debug_implementations, reason = "it holds a closure")]
-pub struct Runner<'a> {
-    /// Where.
-    pub place: Place,
-    /// What writes summaries.
-    pub summarise: Summarise<'a>,
-}
-
-impl Runner<'_> {
-    /// Runs a row.
+impl Row {
+    /// Runs the operation on the session that its input names, which is opened for the run.
     ///
     /// # Errors
-    /// What was given is no input, or the operation failed: then nothing was written, or what is there is complete.
-    pub fn run(&self, row: &Row, given: Given, is_dry: bool) -> Result<Outcome<dyn Output>> {
-        let Begun { session, mut steps, wait } = (row.begin)(given, &self.place, is_dry)?;
+    /// The arguments do not make an input, or the operation failed: then nothing was written, or what is there is complete.
+    pub fn run(&self, given: Given, place: &Place, is_dry: bool) -> Result<Outcome<dyn Output>> {
+        let Begun { session, mut steps, wait } = (self.begin)(given, place, is_dry)?;
         if let Some((name, latest, access)) = session {
-            let mut session = self.place.open_of(latest, &name, access, row.about.effect.spill())?;
+            let mut session = place.open_of(latest, &name, access, self.about.effect.spill())?;
             match steps.plan(&session, None) {
                 AfterPlan::End => {}
-                AfterPlan::Commit => steps.commit(&mut session, None),
-                AfterPlan::Ask(question) => {
-                    let drafted = (self.summarise)(&session, &question)?;
-                    steps.commit(&mut session, Some(WrittenSummary { drafted, warning: None }));
-                }
+                AfterPlan::Tell => steps.tell(&session),
+                AfterPlan::Write => steps.write(&mut session),
             }
         }
         wait()
     }
-}
 
-impl Row {
-    /// Begins the operation for whoever holds the session, whatever its input names as its session; the outcome comes after the
-    /// holder has run its steps.
+    /// Begins the operation for whoever holds the session, which needs no name. The outcome comes after the holder has run its
+    /// steps.
     ///
     /// # Errors
-    /// What was given is no input.
-    pub fn hold(&self, given: Given, place: &Place, is_dry: bool) -> Result<(HeldOperation, OutcomeWait)> {
+    /// The arguments do not make an input.
+    pub fn hold(&self, mut given: Given, place: &Place, is_dry: bool) -> Result<(HeldOperation, OutcomeWait)> {
+        if self.has_session() {
+            given.put_text(SESSION_ARG, "");
+        }
         let Begun { steps, wait, .. } = (self.begin)(given, place, is_dry)?;
         let refused_at_work = match self.about.effect {
             Effect::Reads => None,

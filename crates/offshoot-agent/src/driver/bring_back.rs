@@ -1,4 +1,4 @@
-//! Picks, merges, undos and compactions taken back: planned on the session's thread, a merge summarised in a task,
+//! Picks, merges and compactions taken back: planned on the session's thread, a merge summarised in a task,
 //! written in one step. Plans are made for the session as it is; the library checks them again when they are written.
 
 use offshoot_session::branch_summary::{BranchPlan, Instructions};
@@ -7,7 +7,7 @@ use offshoot_session::error::Error;
 use offshoot_session::files::FileLists;
 use offshoot_session::merge::MergeRequest;
 use offshoot_session::pick::{PickOptions, PickRequest};
-use offshoot_session::session::{PlannedMerge, PlannedPick, Session, UndoPlan};
+use offshoot_session::session::{PlannedMerge, PlannedPick, Session};
 use offshoot_session::summariser::Drafted;
 use offshoot_session::text::{counted, one_line};
 use offshoot_session::tokens::estimate_summary;
@@ -35,7 +35,6 @@ pub(super) struct Limits {
 pub(super) enum ReadyBringBack {
     Pick(Box<PlannedPick>),
     Merge(Box<PlannedMerge>, Drafted),
-    Undo(UndoPlan),
     Uncompact(Box<PlannedPick>),
     /// There is nothing to write, and why.
     Nothing(String),
@@ -46,7 +45,7 @@ impl ReadyBringBack {
     pub(super) fn is_below(&self) -> bool {
         match self {
             Self::Pick(_) | Self::Merge(..) => true,
-            Self::Undo(_) | Self::Uncompact(_) | Self::Nothing(_) => false,
+            Self::Uncompact(_) | Self::Nothing(_) => false,
         }
     }
 }
@@ -61,7 +60,6 @@ pub(super) async fn plan(
         BringBack::Pick { selections } => {
             return planned(resources, move |session| plan_pick(session, &selections, limits)).await;
         }
-        BringBack::Undo => return planned(resources, plan_undo).await,
         BringBack::Uncompact => return planned(resources, move |session| plan_uncompact(session, limits)).await,
     };
     let planned = asked(resources, move |owned| plan_merge(owned.session(), &tip, limits)).await??;
@@ -83,13 +81,6 @@ async fn planned(
     plan: impl FnOnce(&Session) -> Result<ReadyBringBack, JobDraft> + Send + 'static,
 ) -> Result<(ReadyBringBack, Option<String>), JobDraft> {
     asked(resources, move |owned| plan(owned.session())).await?.map(|ready| (ready, None))
-}
-
-fn plan_undo(session: &Session) -> Result<ReadyBringBack, JobDraft> {
-    Ok(match session.plan_undo().map_err(failed)? {
-        Some(plan) => ReadyBringBack::Undo(plan),
-        None => ReadyBringBack::Nothing("there is nothing to undo".to_owned()),
-    })
 }
 
 fn plan_uncompact(session: &Session, limits: Limits) -> Result<ReadyBringBack, JobDraft> {
@@ -142,10 +133,6 @@ pub(super) fn write(owned: &mut OwnedSession, ready: ReadyBringBack) -> Result<(
             owned.write(|session| session.merge(&planned, &drafted))?;
             let said = format!("merged {} as a summary", merged(&planned.plan));
             with_files(owned.session(), said, &planned.plan.summary.files)
-        }
-        ReadyBringBack::Undo(plan) => {
-            owned.write(|session| session.undo(&plan))?;
-            return Ok((format!("undid {} · /undo again is redo", plan.operation.with_article()), true));
         }
         ReadyBringBack::Uncompact(planned) => {
             owned.write(|session| session.uncompact(&planned))?;

@@ -15,13 +15,11 @@ use std::sync::Arc;
 
 use super::asked_summaries::{self, about_compaction, about_move, given_compaction};
 use super::bring_back::{self, Limits, ReadyBringBack};
-use super::operate::{self, AskingOperation, SessionChange};
 use super::summaries::{JobResources, asked, drafted_branch, summarise, without_model};
 use super::{Driver, DriverInput};
 use crate::error::AgentError;
 use crate::event::{CompactionResult, Event, RawJson, Reason};
 use crate::extensions::{GivenSummary, Happening, SummaryVerdict};
-use crate::operate::{Steps, WrittenSummary};
 use crate::recorded::Recorded;
 use crate::request::{Frame, overhead_tokens};
 use crate::summarise::Listener;
@@ -38,7 +36,6 @@ enum JobWork {
     Compaction { plan: Box<CompactionPlan>, drafted: Drafted, given: Option<GivenSummary>, reason: Reason },
     Navigation { navigation: Box<Navigation>, summary: Option<Drafted>, is_given: bool },
     BringBack(ReadyBringBack),
-    Operation(Box<dyn Steps>, WrittenSummary),
 }
 
 pub(crate) struct Committed {
@@ -47,7 +44,6 @@ pub(crate) struct Committed {
     moved: Option<(Event, Recorded)>,
     /// For extensions.
     told: Option<Happening>,
-    change: SessionChange,
 }
 
 impl Driver {
@@ -67,7 +63,6 @@ impl Driver {
         let resources = JobResources { handle, setup, provider, listener };
         let settings = self.setup.compaction();
         let budget = branch_summary::budget(self.setup.model.context_window, self.setup.branch_reserve);
-        let asking = self.asking.take();
         let Frame { system, tools, .. } = self.frame();
         let overhead = overhead_tokens(&system, &tools);
         let limits = Limits { budget, window: self.setup.model.context_window, overhead };
@@ -78,7 +73,6 @@ impl Driver {
                     compaction(&resources, settings, (instructions, reason), begins).await
                 }
                 Job::Navigation(navigation) => walk(&resources, navigation, budget).await,
-                Job::Operation => operation(&resources, asking).await,
                 Job::BringBack(what) => bring_back::plan(&resources, what, limits)
                     .await
                     .map(|(ready, warning)| ReadyJob { what: JobWork::BringBack(ready), warning }),
@@ -112,8 +106,7 @@ impl Driver {
     }
 
     pub(super) fn committed(&mut self, ticket: Ticket, result: Result<Committed, AgentError>) {
-        let result = result.map(|Committed { result, moved, told, change }| {
-            self.tell_change(change);
+        let result = result.map(|Committed { result, moved, told }| {
             if let Some((event, recorded)) = moved {
                 self.outbox.tell(event);
                 self.restore_tools(&recorded);
@@ -168,14 +161,6 @@ fn plan(session: &Session, settings: &compact::Settings, reason: Reason) -> Resu
         })),
         Err(error) => Err(JobDraft::Failed(error.into())),
     }
-}
-
-async fn operation(resources: &JobResources, asking: Option<AskingOperation>) -> Result<ReadyJob, JobDraft> {
-    let Some(AskingOperation { steps, question }) = asking else {
-        return Err(JobDraft::Nothing("the operation was stopped"));
-    };
-    let summary = operate::written(resources, &question).await?;
-    Ok(ReadyJob { what: JobWork::Operation(steps, summary), warning: None })
 }
 
 async fn walk(resources: &JobResources, mut navigation: Box<Navigation>, budget: u64) -> Result<ReadyJob, JobDraft> {
@@ -243,19 +228,10 @@ fn write(owned: &mut OwnedSession, ready: ReadyJob) -> Result<Committed, AgentEr
                 details: RawJson(drafted.details),
                 usage: drafted.usage.map(RawJson),
             };
-            Ok(Committed {
-                result: JobResult::Compaction(Arc::new(result)),
-                moved: None,
-                told,
-                change: SessionChange::default(),
-            })
+            Ok(Committed { result: JobResult::Compaction(Arc::new(result)), moved: None, told })
         }
         JobWork::Navigation { navigation, summary, is_given } => {
             go(owned, &navigation, (summary, is_given), ready.warning)
-        }
-        JobWork::Operation(mut steps, summary) => {
-            let change = operate::commit(owned, steps.as_mut(), Some(summary))?;
-            Ok(Committed { result: JobResult::Operation, moved: None, told: None, change })
         }
         JobWork::BringBack(what) => {
             let before = owned.session().leaf_id().map(|leaf| leaf.as_str().to_owned());
@@ -264,12 +240,7 @@ fn write(owned: &mut OwnedSession, ready: ReadyJob) -> Result<Committed, AgentEr
             let said = Some(said);
             let navigated = Navigated { said, warning: ready.warning, has_moved, ..Navigated::default() };
             let moved = has_moved.then(|| moved(owned, before.filter(|_| is_below)));
-            Ok(Committed {
-                result: JobResult::Navigation(navigated),
-                moved,
-                told: None,
-                change: SessionChange::default(),
-            })
+            Ok(Committed { result: JobResult::Navigation(navigated), moved, told: None })
         }
     }
 }
@@ -317,12 +288,7 @@ fn go(
     let summary = summary.map(|id| id.as_str().to_owned());
     let navigated = Navigated { editor_text, summary, warning, has_moved: true, ..Navigated::default() };
     let moved = Some(moved(owned, None));
-    Ok(Committed {
-        result: JobResult::Navigation(navigated),
-        moved,
-        told: Some(told),
-        change: SessionChange::default(),
-    })
+    Ok(Committed { result: JobResult::Navigation(navigated), moved, told: Some(told) })
 }
 
 fn moved(owned: &mut OwnedSession, grown_from: Option<String>) -> (Event, Recorded) {

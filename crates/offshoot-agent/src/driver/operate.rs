@@ -1,8 +1,6 @@
-//! Operations on the session: planned and written by one job of the session's thread, so that they keep their order. One that
-//! asks a model leaves its plan, and is written when the summary is there. Knows no operation: the events follow from the
-//! entries that were appended and from the leaf.
+//! Operations on the session: planned and written by one job of the session's thread, so that they keep their order. Knows no
+//! operation: the events follow from the entries that were appended and from the leaf.
 
-use offshoot_session::branch_summary::{self, Instructions};
 use offshoot_session::entry::Source as _;
 use offshoot_session::id::EntryId;
 use offshoot_session::kind::Kind;
@@ -10,33 +8,18 @@ use offshoot_session::session::Session;
 use offshoot_session::tree::NodeIx;
 
 use super::commands::{answer, refuse};
-use super::summaries::{JobResources, drafted_branch};
-use super::{Driver, DriverInput, Waiter, Waiting};
+use super::{Driver, DriverInput, Waiter};
 use crate::command::Reply;
 use crate::error::AgentError;
 use crate::event::{Event, RawJson};
-use crate::operate::{AfterPlan, HeldOperation, PresentModel, Steps, SummaryQuestion, WrittenSummary};
+use crate::operate::{AfterPlan, HeldOperation, PresentModel, Steps};
 use crate::recorded::Recorded;
 use crate::request::{Frame, overhead_tokens};
-use crate::turn::{Job, JobDraft, TurnInput};
 use crate::writer::OwnedSession;
-
-/// An operation whose plan waits for a summary.
-pub(super) struct AskingOperation {
-    pub(super) steps: Box<dyn Steps>,
-    pub(super) question: SummaryQuestion,
-}
-
-/// What a job of the session's thread did.
-#[derive(Default)]
-pub(crate) struct Operated {
-    asking: Option<AskingOperation>,
-    pub(super) change: SessionChange,
-}
 
 /// What is different in the session.
 #[derive(Default)]
-pub(super) struct SessionChange {
+pub(crate) struct SessionChange {
     events: Vec<Event>,
     /// What the branch of the new leaf records.
     moved: Option<Recorded>,
@@ -62,65 +45,38 @@ impl Driver {
     fn present_model(&self) -> PresentModel {
         let Frame { system, tools, .. } = self.frame();
         let model = self.setup.model.clone();
-        let branch_budget = branch_summary::budget(model.context_window, self.setup.branch_reserve);
-        PresentModel { model, overhead: overhead_tokens(&system, &tools), branch_budget }
+        PresentModel { model, overhead: overhead_tokens(&system, &tools) }
     }
 
-    pub(super) fn operated(&mut self, result: Result<Operated, AgentError>, is_alone: bool, reply: Waiter) {
+    pub(super) fn operated(&mut self, result: Result<SessionChange, AgentError>, is_alone: bool, reply: Waiter) {
         self.is_operating &= !is_alone;
-        let Operated { asking, change } = match result {
-            Ok(operated) => operated,
-            Err(error) => return refuse(reply, error),
-        };
-        self.tell_change(change);
-        match asking.filter(|_| is_alone && self.state.is_idle()) {
-            None => answer(reply, Reply::Done),
-            Some(asking) => {
-                self.asking = Some(asking);
-                self.waiting.push(Waiting::Job(reply));
-                self.step(TurnInput::Do(Job::Operation));
+        match result {
+            Ok(change) => {
+                change.events.into_iter().for_each(|event| self.outbox.tell(event));
+                if let Some(recorded) = change.moved {
+                    self.restore_tools(&recorded);
+                }
+                answer(reply, Reply::Done);
             }
-        }
-    }
-
-    pub(super) fn tell_change(&mut self, change: SessionChange) {
-        change.events.into_iter().for_each(|event| self.outbox.tell(event));
-        if let Some(recorded) = change.moved {
-            self.restore_tools(&recorded);
+            Err(error) => refuse(reply, error),
         }
     }
 }
 
-/// Has the model write what an operation asks for.
-pub(super) async fn written(resources: &JobResources, question: &SummaryQuestion) -> Result<WrittenSummary, JobDraft> {
-    let SummaryQuestion::Branch(plan, instructions) = question;
-    let instructions = instructions.as_deref().map_or(Instructions::Plain, Instructions::Focus);
-    let (drafted, warning) = drafted_branch(resources, plan, instructions).await?;
-    Ok(WrittenSummary { drafted, warning })
-}
-
-fn run(owned: &mut OwnedSession, mut steps: Box<dyn Steps>, with: &PresentModel) -> Result<Operated, AgentError> {
+fn run(owned: &mut OwnedSession, mut steps: Box<dyn Steps>, with: &PresentModel) -> Result<SessionChange, AgentError> {
     // Another program may just have written what is named. An unreadable file is reported by what reads it.
     drop(owned.refresh());
     match steps.plan(owned.session(), Some(with)) {
-        AfterPlan::End => Ok(Operated::default()),
-        AfterPlan::Ask(question) => {
-            let asking = Some(AskingOperation { steps, question });
-            Ok(Operated { asking, ..Operated::default() })
+        AfterPlan::End => return Ok(SessionChange::default()),
+        AfterPlan::Tell => {
+            steps.tell(owned.session());
+            return Ok(SessionChange::default());
         }
-        AfterPlan::Commit => Ok(Operated { change: commit(owned, steps.as_mut(), None)?, asking: None }),
+        AfterPlan::Write => {}
     }
-}
-
-/// Writes an operation, and finds out what changed.
-pub(super) fn commit(
-    owned: &mut OwnedSession,
-    steps: &mut dyn Steps,
-    summary: Option<WrittenSummary>,
-) -> Result<SessionChange, AgentError> {
     let before = (newest(owned.session()), owned.session().leaf_id().cloned());
     owned.write(|session| {
-        steps.commit(session, summary);
+        steps.write(session);
         Ok(())
     })?;
     Ok(change_since(owned, before))
@@ -153,7 +109,7 @@ fn change_since(owned: &mut OwnedSession, (newest, leaf): (Option<NodeIx>, Optio
     SessionChange { events, moved: Some(owned.recorded()) }
 }
 
-/// The event of an entry that is no part of the conversation.
+/// The event for an entry outside the conversation.
 fn event_beside(session: &Session, ix: NodeIx) -> Option<Event> {
     if session.tree().node(ix).kind() == Kind::SessionInfo {
         // The name was read when it was written.

@@ -64,8 +64,6 @@ pub enum BringBack {
     Pick { selections: Vec<Vec<String>> },
     /// Summarises what the branch up to this entry has and the current one lacks.
     Merge { tip: String, instructions: Option<String> },
-    /// Goes back to before the last operation.
-    Undo,
     /// Continues as if the newest compaction had never happened.
     Uncompact,
 }
@@ -93,22 +91,15 @@ pub struct Navigated {
 pub enum JobResult {
     Compaction(Arc<CompactionResult>),
     Navigation(Navigated),
-    /// Its outcome goes to whoever began it.
-    Operation,
 }
 
 /// Work beside the turns that ends in one entry.
 #[derive(Debug, Clone, PartialEq)]
 #[expect(missing_docs, reason = "the fields say what they are")]
 pub enum Job {
-    Compaction {
-        reason: Reason,
-        instructions: Option<String>,
-    },
+    Compaction { reason: Reason, instructions: Option<String> },
     Navigation(Box<Navigation>),
     BringBack(BringBack),
-    /// An operation that was planned, and waits for its summary.
-    Operation,
 }
 
 impl Job {
@@ -116,14 +107,14 @@ impl Job {
     pub(super) fn is_users(&self) -> bool {
         match self {
             Self::Compaction { reason, .. } => *reason == Reason::Manual,
-            Self::Navigation(_) | Self::BringBack(_) | Self::Operation => true,
+            Self::Navigation(_) | Self::BringBack(_) => true,
         }
     }
 
     /// Whether it may cost tokens.
     pub(crate) fn asks_model(&self) -> bool {
         match self {
-            Self::Compaction { .. } | Self::Operation => true,
+            Self::Compaction { .. } => true,
             Self::Navigation(navigation) => navigation.summarize,
             Self::BringBack(what) => matches!(what, BringBack::Merge { .. }),
         }

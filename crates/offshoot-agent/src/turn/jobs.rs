@@ -80,7 +80,6 @@ pub(super) fn stop_draft(state: &mut TurnState, mut side: RunningJob, out: &mut 
     if side.job.is_users() {
         state.job_end = Some(match &side.job {
             Job::Compaction { .. } => Err(AgentError::Failed("the compaction was stopped".to_owned())),
-            Job::Operation => Ok(JobResult::Operation),
             Job::Navigation(_) | Job::BringBack(_) => {
                 Ok(JobResult::Navigation(Navigated { aborted: true, ..Navigated::default() }))
             }
@@ -105,7 +104,7 @@ fn tell_trying(side: &mut RunningJob, trying: Trying, out: &mut Vec<Effect>) {
                 let (source, reason) = (SummarySource::Compaction, Some(*reason));
                 Event::SummarizationRetryAttemptStart { source, reason }
             }
-            Job::Navigation(_) | Job::BringBack(_) | Job::Operation => {
+            Job::Navigation(_) | Job::BringBack(_) => {
                 Event::SummarizationRetryAttemptStart { source: SummarySource::BranchSummary, reason: None }
             }
         },

@@ -10,14 +10,16 @@ use offshoot_agent::command::{Command, Delivery};
 use offshoot_agent::error::AgentError;
 use offshoot_agent::event::Event;
 use offshoot_agent::message::{Content, CustomMessage};
+use offshoot_agent::operate::{AfterPlan, HeldOperation, PresentModel, Steps};
 use offshoot_agent::provider::Model;
 use offshoot_agent::summarise::{Summarise, Summary};
 use offshoot_agent::testing::script::{Reply, Say};
 use offshoot_agent::turn::{BringBack, Navigation, Settled};
 use offshoot_protocol::ThinkingLevel;
 use offshoot_session::clock::SystemClock;
+use offshoot_session::error::Error;
 use offshoot_session::id::RandomIds;
-use offshoot_session::session::{NewSession, Options, Session};
+use offshoot_session::session::{NewSession, Options, Session, UndoPlan};
 use offshoot_session::summariser::SummariserAnswer;
 use offshoot_session::testing::FaultMedium;
 use serde_json::json;
@@ -231,11 +233,38 @@ async fn write(faulty: &Faulty, what: &str) -> Result<(), AgentError> {
         "move with a summary" => agent.navigate_tree(Navigation { summarize: true, ..there }).await.map(drop),
         "pick" => agent.bring_back(BringBack::Pick { selections: vec![vec![aside[0].clone()]] }).await.map(drop),
         "merge" => agent.bring_back(BringBack::Merge { tip: aside[1].clone(), instructions: None }).await.map(drop),
-        "undo" => agent.bring_back(BringBack::Undo).await.map(drop),
+        "undo" => undo(agent).await,
         "compaction" => agent.compact(None).await.map(drop),
         "fork" => agent.clone_session().await.map(drop),
         other => panic!("{other}"),
     }
+}
+
+/// An operation on the session as data: it tells its outcome itself.
+struct Undo {
+    plan: Option<UndoPlan>,
+    told: std::sync::mpsc::Sender<Result<(), Error>>,
+}
+
+impl Steps for Undo {
+    fn plan(&mut self, at: &Session, _: Option<&PresentModel>) -> AfterPlan {
+        self.plan = at.plan_undo().unwrap();
+        AfterPlan::Write
+    }
+
+    fn write(&mut self, at: &mut Session) {
+        let plan = self.plan.take().unwrap();
+        self.told.send(at.undo(&plan).map(drop)).unwrap();
+    }
+
+    fn tell(&mut self, _: &Session) {}
+}
+
+async fn undo(agent: &AgentSession) -> Result<(), AgentError> {
+    let (told, outcome) = std::sync::mpsc::channel();
+    let operation = HeldOperation::new(Box::new(Undo { plan: None, told }), Some("at work"));
+    agent.ask(Command::Operate(operation)).await?;
+    outcome.recv().unwrap().map_err(|error| AgentError::NotWritten(error.into()))
 }
 
 /// Each of them succeeds where nothing is in the way: what fails below fails because of the fault.

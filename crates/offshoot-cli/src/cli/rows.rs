@@ -8,8 +8,8 @@ use clap::builder::PossibleValuesParser;
 use clap::parser::ValueSource;
 use clap::{ArgAction, ArgMatches};
 use offshoot_workspace::{
-    Arg, ArgForm, ArgKind, ArgValue, Effect, Failure, Given, Line, OPERATIONS, Outcome, Output, Row, Runner,
-    TableColumn, Words, WordsBlock, WordsTable, find_operation,
+    Arg, ArgForm, ArgKind, ArgValue, Effect, Given, Line, OPERATIONS, Outcome, Output, Row, SESSION_ARG, TableColumn,
+    Words, WordsBlock, WordsTable, find_operation,
 };
 
 use crate::app::App;
@@ -20,7 +20,6 @@ use crate::ui::style::{Painted, style_of};
 
 const JSON: &str = "json";
 const DRY_RUN: &str = "dry_run";
-const SESSION: &str = "session";
 
 /// The command line with a command for each operation.
 pub(super) fn with_operations(all: clap::Command) -> clap::Command {
@@ -80,7 +79,7 @@ pub(crate) struct TypedOperation {
 }
 
 impl TypedOperation {
-    /// The operation of a command's name, with what was typed for it; `None` if it is no operation.
+    /// The operation of a command's name, with what was typed for it; `None` if no operation has this name.
     pub(super) fn of(name: &str, matches: &ArgMatches) -> Option<Self> {
         let row = find_operation(name)?;
         let is_writing = matches!(row.about.effect, Effect::Writes { .. });
@@ -98,10 +97,9 @@ impl TypedOperation {
     }
 
     pub(super) fn run(self, app: &App) -> Result<()> {
-        let session = self.given.text(SESSION).map(str::to_owned);
+        let session = self.given.text(SESSION_ARG).map(str::to_owned);
         let place = app.place().with_next_request(Arc::new(RequestOfApp(app.clone())));
-        let runner = Runner { place: place.clone(), summarise: &|_, _| Err(Failure::Stopped) };
-        let outcome = runner.run(self.row, self.given, self.is_dry);
+        let outcome = self.row.run(self.given, &place, self.is_dry);
         let named = session.as_deref().unwrap_or_default();
         app.tell(&place.take_notes(), named);
         let outcome = outcome.map_err(|failure| CommandError::of_operation(failure, session.as_deref()))?;

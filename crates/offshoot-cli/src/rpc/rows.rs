@@ -24,7 +24,7 @@ trait OldRpc: Operation {
     fn shape(output: &Self::Output, told: Told) -> Answered;
 }
 
-/// What is told beside an output.
+/// What is reported with an output.
 struct Told {
     said: String,
     warning: Option<String>,

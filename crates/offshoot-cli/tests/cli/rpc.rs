@@ -160,15 +160,19 @@ fn the_model_the_level_and_the_name_are_changed() {
     assert_eq!(client.ask(json!({"type": "get_state"}))["sessionName"], "mine");
 }
 
+fn talk_twice(client: &mut RpcClient) {
+    for said in ["first", "second"] {
+        client.prompt(said);
+        client.event("agent_settled");
+    }
+}
+
 /// An experiment on a branch is brought back, taken away, and compared, by one client.
 #[test]
 fn a_client_moves_in_the_tree_and_brings_work_back() {
     let talk = Talk::new(["One.", "Two.", "Else."].map(Reply::text));
     let mut client = RpcClient::start(&talk, &[]);
-    client.prompt("first");
-    client.event("agent_settled");
-    client.prompt("second");
-    client.event("agent_settled");
+    talk_twice(&mut client);
     let entries = client.ask(json!({"type": "get_entries"}));
     let tried = entries["leafId"].clone();
     let messages = client.ask(json!({"type": "get_fork_messages"}))["messages"].clone();
@@ -199,10 +203,7 @@ fn a_client_moves_in_the_tree_and_brings_work_back() {
 fn operations_keep_their_order() {
     let talk = Talk::new(["One.", "Two."].map(Reply::text));
     let mut client = RpcClient::start(&talk, &[]);
-    client.prompt("first");
-    client.event("agent_settled");
-    client.prompt("second");
-    client.event("agent_settled");
+    talk_twice(&mut client);
     let messages = client.ask(json!({"type": "get_fork_messages"}))["messages"].clone();
     client.ask(json!({"type": "navigate_tree", "targetId": messages[0]["entryId"]}));
     client.line(concat!(
@@ -227,10 +228,7 @@ fn operations_keep_their_order() {
 fn an_undo_behind_a_pick_takes_the_pick_back() {
     let talk = Talk::new(["One.", "Two.", "Else."].map(Reply::text));
     let mut client = RpcClient::start(&talk, &[]);
-    client.prompt("first");
-    client.event("agent_settled");
-    client.prompt("second");
-    client.event("agent_settled");
+    talk_twice(&mut client);
     let tried = client.ask(json!({"type": "get_entries"}))["leafId"].as_str().unwrap().to_owned();
     let messages = client.ask(json!({"type": "get_fork_messages"}))["messages"].clone();
     client.ask(json!({"type": "navigate_tree", "targetId": messages[1]["entryId"]}));
@@ -245,6 +243,23 @@ fn an_undo_behind_a_pick_takes_the_pick_back() {
     };
     assert!(said(1).starts_with("picked 2 entries"), "{records:?}");
     assert!(said(2).starts_with("undid a pick"), "{}", said(2));
+}
+
+/// An operation that reads wrote a session again that somebody had deleted.
+#[test]
+fn an_operation_that_reads_writes_nothing() {
+    let talk = Talk::new([Reply::text("One.")]);
+    let mut client = RpcClient::start(&talk, &[]);
+    client.prompt("first");
+    client.event("agent_settled");
+    let leaf = client.ask(json!({"type": "get_entries"}))["leafId"].as_str().unwrap().to_owned();
+    let file = talk.files()[0].clone();
+    std::fs::remove_file(&file).unwrap();
+    assert_eq!(client.ask(json!({"type": "label", "entry": leaf}))["label"], Value::Null);
+    assert_eq!(client.ask(json!({"type": "label", "entry": leaf, "clear": true}))["id"], Value::Null);
+    assert!(!std::path::Path::new(&file).exists());
+    client.ask(json!({"type": "label", "entry": leaf, "text": "kept"}));
+    assert!(std::fs::read_to_string(&file).unwrap().contains("kept"));
 }
 
 /// What `label` refuses, a client is refused, too: a blank label and a start of an id that is too short were written.

@@ -8,7 +8,6 @@ use offshoot_session::error::Error;
 use offshoot_session::id::EntryId;
 use offshoot_session::json::Object;
 use offshoot_session::session::{Session, SpillPolicy};
-use offshoot_session::summariser::Drafted;
 use offshoot_session::text::one_line;
 
 use crate::failure::{Failure, FailureKind, Hint, Result};
@@ -121,7 +120,7 @@ impl Operation for Label {
         plan.is_there.then(|| line(&plan.entry, plan.label.as_deref()))
     }
 
-    fn commit(_: &Place, at: &mut Session, plan: &LabelPlan, _: Option<Drafted>) -> Result<Option<EntryId>> {
+    fn commit(_: &Place, at: &mut Session, plan: &LabelPlan) -> Result<Option<EntryId>> {
         Ok(Some(at.append(&NewEntry::label(plan.entry.as_str(), plan.label.as_deref()))?))
     }
 

@@ -7,7 +7,6 @@ use offshoot_session::header::Dialect;
 use offshoot_session::id::EntryId;
 use offshoot_session::json::Object;
 use offshoot_session::session::{Session, SpillPolicy};
-use offshoot_session::summariser::Drafted;
 use offshoot_session::text::one_line;
 
 use crate::failure::Result;
@@ -90,7 +89,7 @@ impl Operation for Name {
         plan.same.as_ref().map(|name| said("is", name.as_deref()))
     }
 
-    fn commit(_: &Place, at: &mut Session, plan: &NamePlan, _: Option<Drafted>) -> Result<Option<EntryId>> {
+    fn commit(_: &Place, at: &mut Session, plan: &NamePlan) -> Result<Option<EntryId>> {
         Ok(Some(at.append(&NewEntry::session_info(&plan.text))?))
     }
 

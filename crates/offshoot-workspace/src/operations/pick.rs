@@ -10,7 +10,6 @@ use offshoot_session::outline::entry_text;
 use offshoot_session::pick::{LeftOut, PickOptions, PickPlan, PickRequest};
 use offshoot_session::session::{Brought, PlannedPick, Session, SpillPolicy};
 use offshoot_session::stats;
-use offshoot_session::summariser::Drafted;
 use offshoot_session::text::{counted, one_line};
 
 use crate::copied::{Copied, other_session};
@@ -146,7 +145,7 @@ impl Operation for Pick {
         plan.is_empty().then(|| why.into())
     }
 
-    fn commit(_: &Place, at: &mut Session, plan: &PickSteps, _: Option<Drafted>) -> Result<Option<Brought>> {
+    fn commit(_: &Place, at: &mut Session, plan: &PickSteps) -> Result<Option<Brought>> {
         Ok(at.pick(&plan.planned)?)
     }
 

@@ -9,17 +9,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use offshoot_agent::forecast::RequestForecast;
-use offshoot_agent::operate::SummaryQuestion;
 use offshoot_session::forecast::Forecast;
 use offshoot_session::json::quote;
 use offshoot_session::session::{Durability, Session, SpillPolicy};
-use offshoot_session::summariser::Drafted;
 use offshoot_session::tree::NodeIx;
 use tempfile::TempDir;
 
 use crate::{
-    ArgValue, Failure, Given, NextRequest, Outcome, Output, Place, PlaceOptions, Result, Runner, Words, WordsBlock,
-    find_operation,
+    ArgValue, Given, NextRequest, Outcome, Output, Place, PlaceOptions, Result, Words, WordsBlock, find_operation,
 };
 
 /// A model with this window, whose prices nobody knows.
@@ -101,21 +98,12 @@ impl Folder {
         self.place().open_file(&self.file(), SpillPolicy::Temporary).unwrap()
     }
 
-    /// Runs an operation on the session; a summary is what `summarise` says.
-    fn run_with(
-        &self,
-        (name, is_dry): (&str, bool),
-        given: &[(&'static str, ArgValue)],
-        summarise: &dyn Fn(&Session, &SummaryQuestion) -> Result<Drafted>,
-    ) -> Result<Outcome<dyn Output>> {
+    /// Runs an operation on the session.
+    fn run(&self, (name, is_dry): (&str, bool), given: &[(&'static str, ArgValue)]) -> Result<Outcome<dyn Output>> {
         let mut all = Given::default();
         all.put_text("session", self.file().to_str().unwrap());
         given.iter().for_each(|(name, value)| all.put(name, value.clone()));
-        Runner { place: self.place(), summarise }.run(find_operation(name).unwrap(), all, is_dry)
-    }
-
-    fn run(&self, operation: (&str, bool), given: &[(&'static str, ArgValue)]) -> Result<Outcome<dyn Output>> {
-        self.run_with(operation, given, &|_, _| Err(Failure::Stopped))
+        find_operation(name).unwrap().run(all, &self.place(), is_dry)
     }
 }
 

@@ -7,7 +7,6 @@ use offshoot_session::entry::Source as _;
 use offshoot_session::id::EntryId;
 use offshoot_session::json::Object;
 use offshoot_session::session::{Session, SpillPolicy, UndoPlan};
-use offshoot_session::summariser::Drafted;
 use offshoot_session::tree::NodeIx;
 
 use crate::entry_words::entry_line;
@@ -105,12 +104,7 @@ impl Operation for Undo {
         plan.is_none().then(|| "there is nothing to undo".into())
     }
 
-    fn commit(
-        _: &Place,
-        at: &mut Session,
-        plan: &Option<UndoPlan>,
-        _: Option<Drafted>,
-    ) -> Result<Option<Option<EntryId>>> {
+    fn commit(_: &Place, at: &mut Session, plan: &Option<UndoPlan>) -> Result<Option<Option<EntryId>>> {
         Ok(plan.as_ref().map(|plan| at.undo(plan)).transpose()?)
     }
 

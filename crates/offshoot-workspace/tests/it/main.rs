@@ -8,7 +8,7 @@ use std::sync::Arc;
 use offshoot_session::session::Durability;
 use offshoot_session::store::{DirStore, Flavour, Root};
 use offshoot_workspace::{
-    Given, NoModels, Note, Outcome, Output, Place, PlaceOptions, Result, Runner, Words, WordsBlock, find_operation,
+    Given, NoModels, Note, Outcome, Output, Place, PlaceOptions, Result, Words, WordsBlock, find_operation,
 };
 
 const SESSION: &str = r#"{"type":"session","version":3,"id":"0198c0de-0000-7000-8000-000000000001","timestamp":"2026-02-01T10:00:00.000Z","cwd":"/w"}
@@ -37,8 +37,7 @@ fn place(folder: &Path) -> Place {
 }
 
 fn run(place: &Place, name: &str, given: Given) -> Result<Outcome<dyn Output>> {
-    let runner = Runner { place: place.clone(), summarise: &|_, _| unreachable!() };
-    runner.run(find_operation(name).unwrap(), given, false)
+    find_operation(name).unwrap().run(given, place, false)
 }
 
 fn done(outcome: Outcome<dyn Output>) -> Box<dyn Output> {

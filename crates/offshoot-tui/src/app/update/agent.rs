@@ -11,7 +11,6 @@ use offshoot_agent::turn::{BringBack, Navigated, Settled};
 use super::{approval, overlay};
 use crate::app::cmd::{Cmd, ProgramTask};
 use crate::app::model::{Model, Overlay};
-use offshoot_session::error::{Conflict, Error};
 use offshoot_session::text::counted;
 use offshoot_session::transcript::Level;
 
@@ -257,7 +256,7 @@ fn refused(model: &mut Model, command: &Command, error: &AgentError) -> Vec<Cmd>
     let why = match error {
         AgentError::NoAccess(why) => format!("{why}; /model shows who can be asked"),
         AgentError::Busy(why) => format!("{}{why}", not_done(command)),
-        error => error.session().and_then(not_undone).unwrap_or_else(|| error.to_string()),
+        error => error.to_string(),
     };
     overlay::told(model, &why);
     model.notice(Level::Error, why);
@@ -273,19 +272,12 @@ fn restore(model: &mut Model, said: &UserPrompt) {
     }
 }
 
-/// Why an operation is not undone, and the command that goes back all the same.
-fn not_undone(error: &Error) -> Option<String> {
-    let Error::Conflict { why: Conflict::SaidSince { operation, before, .. }, .. } = error else { return None };
-    let back = before.as_ref().map(|before| format!("; /switch {before} goes back all the same")).unwrap_or_default();
-    Some(format!("not undone: a message follows {operation}{back}"))
-}
-
 /// What a refused command would have done.
 fn not_done(command: &Command) -> &'static str {
     match command {
         Command::NavigateTree(_) => "not moved: ",
         Command::BringBack(BringBack::Merge { .. }) => "not merged: ",
-        Command::BringBack(BringBack::Undo | BringBack::Uncompact) => "not undone: ",
+        Command::BringBack(BringBack::Uncompact) => "not undone: ",
         _ => "",
     }
 }

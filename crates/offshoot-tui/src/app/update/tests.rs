@@ -9,12 +9,10 @@ use offshoot_agent::event::{Event, Update};
 use offshoot_agent::message::{AssistantMessage, Block, Message, StopReason, Usage, UserMessage};
 use offshoot_agent::model::KeyError;
 use offshoot_agent::provider::Model as LanguageModel;
-use offshoot_agent::turn::{BringBack, Navigated, Navigation, Settled};
+use offshoot_agent::turn::{Navigated, Navigation, Settled};
 use offshoot_agent::window::{OversizedPrompt, SizeJudge, Window};
 use offshoot_protocol::ApprovalMode;
 use offshoot_protocol::ThinkingLevel;
-use offshoot_session::error::{Conflict, Error};
-use offshoot_session::id::EntryId;
 use offshoot_session::session::{Options, Session};
 use offshoot_session::transcript::{Item, ItemPart};
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
@@ -400,22 +398,6 @@ fn commands_that_open_something_themselves() {
     typed(&mut model, "/name");
     assert_eq!(model.editor.draft(), "/name ");
     assert!(screen(&mut model).contains("the session has no name"), "{}", screen(&mut model));
-}
-
-/// Regression: the terminal named the file and an entry, and no way back.
-#[test]
-fn what_is_not_undone_names_the_way_back() {
-    let mut model = model(80, 24);
-    let why = Conflict::SaidSince {
-        operation: "a pop",
-        message: EntryId::new("4e8a1f36"),
-        before: Some(EntryId::new("42e6b1f9")),
-    };
-    let error = AgentError::from(Error::Conflict { path: "/s/a.jsonl".into(), why });
-    update(&mut model, Msg::Answered(Box::new(Command::BringBack(BringBack::Undo)), Err(error)));
-    let screen = screen(&mut model);
-    assert!(screen.contains("not undone: a message follows a pop; /switch 42e6b1f9 goes back"), "{screen}");
-    assert!(!screen.contains("a.jsonl"), "{screen}");
 }
 
 #[test]
