@@ -1,14 +1,13 @@
 //! What the commands that bring work back share: files that the copies speak of.
 
+use offshoot_app::agent::overhead;
+use offshoot_app::app::App;
+use offshoot_app::error::Result;
+use offshoot_app::models::ModelTable;
 use offshoot_session::context::ContextWeight;
 use offshoot_session::files::FileLists;
 use offshoot_session::session::Session;
 use offshoot_session::text::one_line;
-
-use crate::agent::overhead;
-use crate::app::App;
-use crate::error::Result;
-use crate::models::ModelTable;
 
 /// More files are counted.
 const FILES: usize = 5;

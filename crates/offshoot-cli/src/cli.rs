@@ -14,22 +14,25 @@ use std::process::ExitCode;
 
 use clap::Subcommand;
 use offshoot_agent::WorkFolders;
+use offshoot_app::agent;
+use offshoot_app::app::App;
+use offshoot_app::config::settings::session_dir;
+use offshoot_app::config::{Environment, variable};
+use offshoot_app::error::{CommandError, FailureKind, Result, exit_code};
+use offshoot_app::known_flags::KnownFlags;
+use offshoot_app::registered::Registered;
+use offshoot_app::trust::RunTrust;
+use offshoot_app::ui::{self, ColorWhen, Ui};
 use offshoot_session::session::{Durability, SpillPolicy};
 use offshoot_session::text::clean_lines;
+use offshoot_tui::markdown::plain_row;
+use offshoot_tui::terminal::detect;
 
-use crate::app::App;
 use crate::commands::{
     append, check, compact, completions, config, context, doctor, entry, export, fork, import, install, list, man,
     merge, migrate, models, packages, pop, remove, repair, show, switch, tail, trash, tree, update,
 };
-use crate::config::Environment;
-use crate::config::settings::session_dir;
-use crate::error::{CommandError, FailureKind, Result, exit_code};
-use crate::known_flags::KnownFlags;
-use crate::registered::Registered;
-use crate::trust::RunTrust;
-use crate::ui::{self, ColorWhen, Ui};
-use crate::{agent, api, file_limit, rpc, sandbox, tui};
+use crate::{api, file_limit, print, rpc, sandbox, tui};
 use read::Task;
 pub(crate) use read::command_line;
 
@@ -173,8 +176,8 @@ fn run_agent(app: &App, args: &agent::Args) -> Result<()> {
         return rpc::run(app, args);
     }
     match args.form(ui::is_interactive())? {
-        Some(form) => agent::run(app, args, form),
-        None if app.environment.terminal.moves_cursor => tui::run(app, args),
+        Some(form) => print::run(app, args, form),
+        None if detect(variable).moves_cursor => tui::run(app, args),
         None => Err(agent::Args::no_screen("a conversation needs a terminal that moves its cursor, and TERM is dumb")),
     }
 }
@@ -214,6 +217,7 @@ pub(crate) fn run(arguments: &[OsString]) -> ExitCode {
         spill_policy,
         trust,
         registered: Registered::default(),
+        plain: plain_row,
     };
     let ran = match durability {
         Ok(_) => line.task.and_then(|task| match task {
@@ -278,7 +282,7 @@ fn print_flags(ui: &Ui, flags: &KnownFlags) -> Result<()> {
 
 /// A program that asked for JSON gets it for every failure.
 fn tell_programs(ui: &Ui, arguments: &[OsString], error: &CommandError) {
-    let failure = agent::failure(arguments, error).filter(|_| !error.is_in_output);
+    let failure = print::failure(arguments, error).filter(|_| !error.is_in_output);
     if let Some(failure) = failure {
         let mut out = ui.raw();
         // The exit code tells it too.

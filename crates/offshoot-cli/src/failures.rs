@@ -2,8 +2,8 @@
 
 use std::io::Write;
 
-use crate::app::App;
-use crate::error::{CommandError, FailureKind, Result};
+use offshoot_app::app::App;
+use offshoot_app::error::{CommandError, FailureKind, Result};
 
 pub(crate) struct Failures<'a> {
     app: &'a App,

@@ -1,10 +1,9 @@
 //! A limit on the size of files (`ulimit -f`) ends a program that does not say what it does then. Here it is a failed write, as a full
 //! disk is. What offshoot starts has the usual way.
 
+use offshoot_app::agent::is_ignored;
 use tokio::runtime::Builder;
 use tokio::signal::unix::{SignalKind, signal};
-
-use crate::agent::is_ignored;
 
 /// The signal's number on the systems that offshoot knows.
 const TOO_LARGE: i32 = if cfg!(any(target_arch = "mips", target_arch = "mips64")) { 31 } else { 25 };

@@ -5,33 +5,21 @@
     reason = "doc comments of arguments are help texts, with brackets of their own"
 )]
 
-mod error;
-mod config;
-mod ui;
 mod sandbox;
-mod trust;
-mod known_flags;
-mod registered;
-mod app;
-mod http;
-mod packages;
+mod themes;
 mod theme_files;
+mod key_bindings;
 mod new_file;
 mod select;
 mod originals;
 mod failures;
-mod models;
-mod extensions;
-mod agent;
-mod held;
+mod print;
 mod file_limit;
 mod bring_back;
-mod next_request;
 mod summarise;
 mod trash;
 mod spills;
 mod plans;
-mod lines;
 mod transcript;
 mod commands;
 mod api;
@@ -40,5 +28,5 @@ mod tui;
 mod cli;
 
 fn main() -> std::process::ExitCode {
-    cli::run(&config::arguments())
+    cli::run(&offshoot_app::config::arguments())
 }

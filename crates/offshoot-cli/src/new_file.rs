@@ -7,8 +7,8 @@ use std::path::Path;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread;
 
-use crate::app::quoted;
-use crate::error::{CommandError, FailureKind, Result};
+use offshoot_app::app::quoted;
+use offshoot_app::error::{CommandError, FailureKind, Result};
 
 /// So many bytes are sent to the disk at once.
 const PIECE: usize = 4 << 20;

@@ -1,12 +1,11 @@
 //! Where the original of a copy or of a merge is: in the session, in one that it was forked from, or in another one.
 
+use offshoot_app::app::App;
 use offshoot_session::entry::Source as _;
 use offshoot_session::provenance::{Ancestor, Origin};
 use offshoot_session::session::Session;
 use offshoot_session::text::one_line;
 use offshoot_session::tree::NodeIx;
-
-use crate::app::App;
 
 /// Finds an original in the sessions of a chain of forks, and in the one that the origin names. What cannot be read is
 /// passed over.

@@ -18,8 +18,7 @@ use std::os::unix::process::CommandExt as _;
 use std::process::{Command, ExitCode};
 
 use offshoot_agent::sandbox::Helper;
-
-use crate::ui;
+use offshoot_app::ui;
 
 /// The word that begins its arguments.
 pub(crate) const NAME: &str = "sandbox";

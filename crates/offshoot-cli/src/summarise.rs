@@ -8,6 +8,10 @@ use offshoot_agent::GuardedProvider;
 use offshoot_agent::forecast::{self, plan_cost};
 use offshoot_agent::model::Access;
 use offshoot_agent::summarise::{ModelSummariser, Summarise as _};
+use offshoot_app::app::App;
+use offshoot_app::error::{CommandError, Result};
+use offshoot_app::http::http;
+use offshoot_app::models::{ChosenModel, ModelArgs, ModelSources, ModelTable, WithoutKey};
 use offshoot_session::branch_summary::{self, BranchPlan, Instructions};
 use offshoot_session::compact::{self, CompactionPlan};
 use offshoot_session::error::{Error, Result as Read};
@@ -15,11 +19,6 @@ use offshoot_session::session::Session;
 use offshoot_session::summariser::{Drafted, Extractive, Summariser, SummariserAnswer, SummariserRequest};
 use offshoot_session::tree::NodeIx;
 use offshoot_settings::Settings;
-
-use crate::app::App;
-use crate::error::{CommandError, Result};
-use crate::http::http;
-use crate::models::{ChosenModel, ModelArgs, ModelSources, ModelTable, WithoutKey};
 
 /// A compaction's summary, with the person's `instructions`. A model named on the command line that cannot be asked is
 /// an error.

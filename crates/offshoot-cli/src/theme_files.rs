@@ -3,13 +3,13 @@
 use std::path::Path;
 
 use offshoot_agent::resources::is_pattern;
+use offshoot_app::app::App;
+use offshoot_app::config::settings::pi_folder;
+use offshoot_app::packages::brought;
 use offshoot_packages::source::absolute;
 use offshoot_settings::{Layers, Scope};
 
-use crate::app::App;
-use crate::config::settings::pi_folder;
-use crate::config::themes::{self, ThemeFiles};
-use crate::packages::brought;
+use crate::themes::{self, ThemeFiles};
 
 /// The files of themes, in the order of precedence: the user's, those that settings list, those of
 /// packages, and those that extensions add.

@@ -9,15 +9,14 @@ use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use offshoot_app::app::App;
+use offshoot_app::error::{CommandError, FailureKind, Result};
 use offshoot_session::clock::Millis;
 use offshoot_session::list::header;
 use offshoot_session::medium::{
     FileMedium, Medium as _, create_regular, open_regular_to_append, read_regular, sync_folder,
 };
 use offshoot_session::pieces::Pieces;
-
-use crate::app::App;
-use crate::error::{CommandError, FailureKind, Result};
 
 /// The file with the original path, byte for byte.
 const ORIGIN: &str = "origin";

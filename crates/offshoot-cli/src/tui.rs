@@ -49,6 +49,9 @@ use std::time::Duration;
 
 use offshoot_agent::command::{Command, UserPrompt};
 use offshoot_agent::{Approver, Setup};
+use offshoot_app::agent::{self, Args, TrustPerson, UserRules};
+use offshoot_app::app::App;
+use offshoot_app::error::{CommandError, Result};
 use offshoot_protocol::ApprovalMode;
 use offshoot_session::session::Session;
 use offshoot_session::transcript::Level;
@@ -58,9 +61,6 @@ use offshoot_tui::app::msg::Msg;
 use offshoot_tui::app::run::{Inbox, Program as _, run as run_front_end};
 use offshoot_tui::editor::{Editor, History, Offers};
 
-use crate::agent::{self, Args, TrustPerson, UserRules};
-use crate::app::App;
-use crate::error::{CommandError, Result};
 use draft_files::DraftFiles;
 use drafts::DraftWriter;
 use job_context::JobContext;
@@ -166,7 +166,7 @@ fn converse(
     said.for_each(|then| program.take(ProgramTask::Ask(Box::new(Command::FollowUp(then)))));
     watch.start(sender.clone(), signals.ending())?;
     let inbox = Inbox { sender, receiver };
-    let ran = run_front_end(model, &inbox, &mut program, crate::ui::terminal);
+    let ran = run_front_end(model, &inbox, &mut program, offshoot_app::ui::terminal);
     program.close();
     let model = ran.map_err(|error| CommandError::io("use the terminal", &error))?;
     goodbye(&app, &model);

@@ -23,8 +23,22 @@ const EDGES: &[(&str, &[&str])] = &[
         &["offshoot-protocol", "offshoot-session", "offshoot-agent", "offshoot-settings", "offshoot-workspace"],
     ),
     (
+        "offshoot-app",
+        &[
+            "offshoot-protocol",
+            "offshoot-session",
+            "offshoot-catalogue",
+            "offshoot-agent",
+            "offshoot-packages",
+            "offshoot-extensions",
+            "offshoot-settings",
+            "offshoot-workspace",
+        ],
+    ),
+    (
         "offshoot-cli",
         &[
+            "offshoot-app",
             "offshoot-protocol",
             "offshoot-session",
             "offshoot-catalogue",
@@ -99,7 +113,7 @@ fn check_manifest(path: &str, text: &str) -> Vec<Finding> {
             findings.push(Finding::about(
                 path,
                 format!(
-                    "`{name}` may not depend on `{dependency}`: the arrow is cli -> tui -> workspace -> agent -> protocol, session; settings -> protocol"
+                    "`{name}` may not depend on `{dependency}`: the arrow is cli -> app, tui -> workspace -> agent -> protocol, session; settings -> protocol"
                 ),
             ));
         }

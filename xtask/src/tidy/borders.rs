@@ -13,8 +13,8 @@ const LINTS: &[&str] = &["disallowed_methods", "print_stdout", "print_stderr"];
 /// A path that ends with `/` means the whole folder.
 const ALLOWED: &[&str] = &[
     "crates/offshoot-agent/examples/",
-    "crates/offshoot-cli/src/config.rs",
-    "crates/offshoot-cli/src/ui.rs",
+    "crates/offshoot-app/src/config.rs",
+    "crates/offshoot-app/src/ui.rs",
     "crates/offshoot-extensions/examples/",
     "crates/offshoot-session/examples/",
     "crates/offshoot-session/src/clock.rs",

@@ -3,16 +3,16 @@
 use std::io;
 
 use offshoot_agent::forecast::{RequestForecast, RequestPlace};
+use offshoot_app::app::App;
+use offshoot_app::error::Result;
+use offshoot_app::models::ModelTable;
+use offshoot_app::next_request;
 use offshoot_session::session::Session;
 use offshoot_session::tree::NodeIx;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 use super::handles::SessionModels;
 use super::{Defaults, serve};
-use crate::app::App;
-use crate::error::Result;
-use crate::models::ModelTable;
-use crate::next_request;
 
 /// Serve the session library to another program
 ///

@@ -28,7 +28,7 @@ pub(crate) trait SessionModels {
     fn window(&self, session: &Session) -> Option<u64>;
 
     /// The next request from an entry.
-    fn forecast(&self, session: &Session, target: Option<NodeIx>) -> crate::error::Result<RequestForecast>;
+    fn forecast(&self, session: &Session, target: Option<NodeIx>) -> offshoot_app::error::Result<RequestForecast>;
 }
 
 pub(super) struct ApiServer<'a> {

@@ -15,6 +15,7 @@ mod command;
 
 use std::io::{self, BufRead, Write};
 
+use offshoot_app::lines::{InputLine, LONGEST_LINE, next_line};
 use offshoot_session::json::{Json, JsonKind};
 use offshoot_session::store::DirStore;
 
@@ -22,8 +23,6 @@ pub(crate) use command::{Args, run};
 use handles::{ApiServer, Defaults, SessionModels};
 use request::ApiRequest;
 use wire::{ApiAnswer, ApiFailure};
-
-use crate::lines::{InputLine, LONGEST_LINE, next_line};
 
 /// Answers requests until the input ends.
 ///

@@ -30,10 +30,9 @@
 use std::io::{self, Write};
 use std::path::Path;
 
+use offshoot_app::lines::HeldBack;
 use offshoot_session::error::Error;
 use offshoot_session::json::{Json, Object, quote};
-
-use crate::lines::HeldBack;
 
 #[derive(Debug)]
 pub(super) enum ApiFailure {
@@ -173,7 +172,7 @@ impl Write for ApiAnswer<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::lines::HELD_BACK;
+    use offshoot_app::lines::HELD_BACK;
 
     fn answered(result: usize, outcome: MethodResult) -> (String, io::Result<()>) {
         let mut output = Vec::new();

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::ops::Deref;
 use std::path::Path;
 
-use crate::known_flags::KnownFlags;
+use offshoot_app::known_flags::KnownFlags;
 
 /// Two-letter flags, which a parser would take for one letter and its value, and other names of what is here too.
 const FLAGS: &[(&str, &str)] = &[

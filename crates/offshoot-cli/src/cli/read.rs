@@ -9,15 +9,15 @@ use std::ops::Deref;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::parser::ValueSource;
 use clap::{ArgMatches, CommandFactory as _, FromArgMatches as _, Parser, Subcommand as _};
+use offshoot_app::agent;
+use offshoot_app::error::{CommandError, Result};
+use offshoot_app::known_flags::KnownFlags;
 use offshoot_settings::nearest::nearest;
 
 use super::pi_flags::{extension_flags, translated};
 use super::rows::{TypedOperation, with_operations};
 use super::{Command, Global, help};
 
-use crate::agent;
-use crate::error::{CommandError, Result};
-use crate::known_flags::KnownFlags;
 use offshoot_workspace::is_path;
 
 /// The command line without its commands.
@@ -217,7 +217,7 @@ const MEANT: &[(&str, &str)] = &[
 ];
 
 fn not_a_command(words: &[&str]) -> CommandError {
-    let all = words.iter().map(|word| crate::app::quoted(word)).collect::<Vec<_>>().join(" ");
+    let all = words.iter().map(|word| offshoot_app::app::quoted(word)).collect::<Vec<_>>().join(" ");
     let first = words.first().copied().unwrap_or_default();
     let error = match words.iter().any(|word| is_phrase(word)) {
         true => CommandError::usage("a prompt is one argument, and several were given"),
@@ -239,7 +239,7 @@ fn instead(word: &str, next: &str) -> String {
     if let Some(meant) = meant(plain) {
         return format!("did you mean `{meant}`?");
     }
-    let file = crate::app::quoted(word);
+    let file = offshoot_app::app::quoted(word);
     let known = names.iter().copied().chain(["help"]).chain(MEANT.iter().map(|(known, _)| *known));
     match nearest(plain, known) {
         Some(name) => meant(name)

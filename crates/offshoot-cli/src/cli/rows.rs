@@ -7,16 +7,15 @@ use std::sync::Arc;
 use clap::builder::PossibleValuesParser;
 use clap::parser::ValueSource;
 use clap::{ArgAction, ArgMatches};
+use offshoot_app::app::App;
+use offshoot_app::error::{CommandError, Result, spelled};
+use offshoot_app::next_request::RequestOfApp;
+use offshoot_app::ui::columns::{Align, Column, Table};
+use offshoot_app::ui::style::{Painted, style_of};
 use offshoot_workspace::{
     Arg, ArgForm, ArgKind, ArgValue, Effect, Given, Line, OPERATIONS, Outcome, Output, Row, SESSION_ARG, TableColumn,
     Words, WordsBlock, WordsTable, find_operation,
 };
-
-use crate::app::App;
-use crate::error::{CommandError, Result, spelled};
-use crate::next_request::RequestOfApp;
-use crate::ui::columns::{Align, Column, Table};
-use crate::ui::style::{Painted, style_of};
 
 const JSON: &str = "json";
 const DRY_RUN: &str = "dry_run";

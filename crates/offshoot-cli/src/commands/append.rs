@@ -4,6 +4,10 @@ use std::io::{self, BufRead as _, BufReader, Read, Write as _};
 use std::path::{Path, PathBuf};
 use std::slice::from_ref;
 
+use offshoot_app::app::App;
+use offshoot_app::error::{CommandError, FailureKind, Result, spilled_hints};
+use offshoot_app::lookup;
+use offshoot_app::ui::Output;
 use offshoot_session::compose::NewEntry;
 use offshoot_session::entry::Source as _;
 use offshoot_session::error::{Diagnostic, Error};
@@ -13,11 +17,6 @@ use offshoot_session::kind::Kind as EntryKind;
 use offshoot_session::session::{Durability, NewSession, Session};
 use offshoot_session::store::Store as _;
 use offshoot_session::text::counted;
-
-use crate::app::App;
-use crate::error::{CommandError, FailureKind, Result, spilled_hints};
-use crate::select;
-use crate::ui::Output;
 
 /// Append entries from standard input
 ///
@@ -93,7 +92,7 @@ pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
     let name = session.file().map(|file| file.to_string_lossy().into_owned()).unwrap_or_default();
     app.report_waiting(&session, &name);
     if let Some(given) = &args.parent {
-        let parent = select::entry_to_write(app, &session, given)?;
+        let parent = lookup::entry_to_write(app, &session, given)?;
         let parent = app.upgraded(&mut session, parent)?;
         let id = session.tree().node(parent).id().cloned();
         session.branch(id.as_ref().map_or(given, EntryId::as_str))?;
@@ -118,7 +117,7 @@ fn check(app: &App, args: &Args) -> Result<()> {
     let is_new = offshoot_workspace::is_path(given) && !app.environment.path(given).exists();
     let session = if is_new { None } else { Some(app.open(given)?) };
     if let (Some(parent), Some(session)) = (&args.parent, &session) {
-        select::entry_to_write(app, session, parent)?;
+        lookup::entry_to_write(app, session, parent)?;
     }
     let mut out = app.ui.raw();
     let mut lines = Lines { input: BufReader::with_capacity(BUFFER, io::stdin().lock()), number: 0 };

@@ -3,16 +3,16 @@
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+use offshoot_app::app::App;
+use offshoot_app::error::{CommandError, FailureKind, Result};
+use offshoot_app::ui::Output;
+use offshoot_app::ui::style::{BOLD, DIM, ERROR, NOTE, Painted, WARNING};
 use offshoot_session::error::{Code, Diagnostic, Error, Severity};
 use offshoot_session::json::Object;
 use offshoot_session::medium::FileMedium;
 use offshoot_session::text::{counted, one_line};
 
-use crate::app::App;
-use crate::error::{CommandError, FailureKind, Result};
 use crate::failures::Failures;
-use crate::ui::Output;
-use crate::ui::style::{BOLD, DIM, ERROR, NOTE, Painted, WARNING};
 
 /// Report everything that is odd about sessions
 ///

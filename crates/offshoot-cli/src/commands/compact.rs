@@ -4,6 +4,13 @@ mod uncompact;
 
 use std::io::Write;
 
+use offshoot_app::app::{App, quoted};
+use offshoot_app::error::Result;
+use offshoot_app::lookup;
+use offshoot_app::models::ModelArgs;
+use offshoot_app::next_request;
+use offshoot_app::ui::columns::{Align, Column, Table};
+use offshoot_app::ui::style::{BOLD, DIM, ID, MARK, PLAIN, Painted};
 use offshoot_session::compact::report::{Finding, Report, report};
 use offshoot_session::compact::{CompactionPlan, Planned, PlannedMessage, Settings, plan};
 use offshoot_session::entry::Source as _;
@@ -15,13 +22,7 @@ use offshoot_session::text::{counted, one_line};
 
 use offshoot_workspace::{sizes, with_forecast, with_summary_cost, words_without_summary};
 
-use crate::app::{App, quoted};
-use crate::error::Result;
-use crate::models::ModelArgs;
-use crate::next_request;
-use crate::ui::columns::{Align, Column, Table};
-use crate::ui::style::{BOLD, DIM, ID, MARK, PLAIN, Painted};
-use crate::{plans, select, summarise};
+use crate::{plans, summarise};
 
 /// Summarise the older part of a session to shorten its context
 ///
@@ -192,7 +193,7 @@ fn counts(session: &Session, plan: &CompactionPlan) -> Result<String> {
         0 => String::new(),
         count => format!("; {} pinned", counted(count, "entry is", "entries are")),
     };
-    let first_kept = select::short_id(session, plan.first_kept_id.as_str())?;
+    let first_kept = lookup::short_id(session, plan.first_kept_id.as_str())?;
     Ok(format!("{went} summarised{split}; {} kept from {first_kept}{pinned}", plan.kept.len()))
 }
 

@@ -12,10 +12,10 @@ use std::sync::mpsc;
 use std::time::Duration;
 
 use clap_complete::{CompletionCandidate, Shell};
+use offshoot_app::app::App;
+use offshoot_app::error::Result;
 use offshoot_session::text::one_line;
 
-use crate::app::App;
-use crate::error::Result;
 use typed::TypedLine;
 
 /// Print completions for a shell

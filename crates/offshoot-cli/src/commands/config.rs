@@ -3,12 +3,12 @@
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
+use offshoot_app::app::App;
+use offshoot_app::error::{CommandError, FailureKind, Result};
+use offshoot_app::packages::ListedPackage;
 use offshoot_packages::entry::{PackageEntry, ResourceKind};
 
 use super::packages::{self, PackageScope, PackageSettings, called, files_of};
-use crate::app::App;
-use crate::error::{CommandError, FailureKind, Result};
-use crate::packages::ListedPackage;
 
 /// Turn files of a package on and off
 ///

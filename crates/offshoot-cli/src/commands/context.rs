@@ -2,6 +2,12 @@
 
 use std::io::Write;
 
+use offshoot_app::agent::overhead;
+use offshoot_app::app::App;
+use offshoot_app::error::Result;
+use offshoot_app::lookup;
+use offshoot_app::ui::columns::{Align, Column, Table};
+use offshoot_app::ui::style::{DIM, PLAIN};
 use offshoot_session::context::{Context, ContextWeight, Message};
 use offshoot_session::entry::Source;
 use offshoot_session::entry_name::short_ids;
@@ -15,14 +21,9 @@ use offshoot_session::tokens::estimate;
 use offshoot_session::transcript::Item;
 use offshoot_session::tree::NodeIx;
 
-use crate::agent::overhead;
-use crate::app::App;
-use crate::error::Result;
-use crate::select::{self, SessionToRead};
+use crate::select::SessionToRead;
 use crate::transcript::first_words;
 use crate::transcript::screen::{Heading, Length, Screen};
-use crate::ui::columns::{Align, Column, Table};
-use crate::ui::style::{DIM, PLAIN};
 
 /// Show what the model would see
 ///
@@ -83,7 +84,7 @@ Examples:
 pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
     let session = args.session.open(app)?;
     let leaf = match &args.at {
-        Some(given) => Some(select::entry(app, &session, given)?),
+        Some(given) => Some(lookup::entry(app, &session, given)?),
         None => session.leaf(),
     };
     let context = session.context_at(leaf)?;

@@ -11,8 +11,8 @@ mod report;
 
 use std::path::PathBuf;
 
-use crate::app::App;
-use crate::error::{CommandError, FailureKind, Result};
+use offshoot_app::app::App;
+use offshoot_app::error::{CommandError, FailureKind, Result};
 
 /// Say why a session is not listed and where it is, or check the whole setup
 ///

@@ -2,15 +2,16 @@
 
 use std::io::Write as _;
 
+use offshoot_app::app::App;
+use offshoot_app::error::{CommandError, FailureKind, Result};
+use offshoot_app::lookup;
 use offshoot_session::entry::Source as _;
 use offshoot_session::provenance::Origin;
 use offshoot_session::session::Session;
 use offshoot_session::tree::NodeIx;
 
-use crate::app::App;
-use crate::error::{CommandError, FailureKind, Result};
 use crate::originals::{find_elsewhere, not_here};
-use crate::select::{self, SessionToRead};
+use crate::select::SessionToRead;
 
 /// Print one entry exactly as it is in the file
 ///
@@ -42,7 +43,7 @@ Examples:
 
 pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
     let session = args.session.open(app)?;
-    let ix = select::entry(app, &session, &args.entry)?;
+    let ix = lookup::entry(app, &session, &args.entry)?;
     let line = if args.source { original(app, &session, ix)? } else { session.raw_line(ix)? };
     let mut out = app.ui.raw();
     out.write_all(&line)?;

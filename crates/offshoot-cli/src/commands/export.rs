@@ -3,6 +3,9 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
+use offshoot_app::app::App;
+use offshoot_app::error::{CommandError, Result};
+use offshoot_app::lookup;
 use offshoot_html::{LeftOut, Limits, PageColours, PageThemes};
 use offshoot_session::clock::to_iso;
 use offshoot_session::entry::Source as _;
@@ -19,12 +22,9 @@ use offshoot_tui::theme::{PageTheme, Themes};
 
 use super::fork::empty;
 use super::show::title;
-use crate::app::App;
-use crate::config::themes;
-use crate::error::{CommandError, Result};
 use crate::new_file;
-use crate::select;
 use crate::theme_files::theme_files;
+use crate::themes;
 use crate::transcript::markdown;
 
 /// Write a session, a branch or a subtree into a file
@@ -242,8 +242,8 @@ pub(crate) fn write(app: &App, session: &Path, output: PathBuf, at: Option<Strin
 
 fn part(app: &App, session: &Session, args: &Args) -> Result<SessionPart> {
     Ok(match (&args.at, &args.subtree) {
-        (Some(given), _) => SessionPart::Path(select::entry(app, session, given)?),
-        (None, Some(given)) => SessionPart::Subtree(select::entry(app, session, given)?),
+        (Some(given), _) => SessionPart::Path(lookup::entry(app, session, given)?),
+        (None, Some(given)) => SessionPart::Subtree(lookup::entry(app, session, given)?),
         (None, None) => SessionPart::Everything,
     })
 }
@@ -335,7 +335,7 @@ fn context(app: &App, session: &Session, args: &Args) -> Result<()> {
 /// The entry of `--at`, or the current one.
 fn leaf(app: &App, session: &Session, args: &Args) -> Result<Option<NodeIx>> {
     match &args.at {
-        Some(given) => Ok(Some(select::entry(app, session, given)?)),
+        Some(given) => Ok(Some(lookup::entry(app, session, given)?)),
         None => Ok(session.leaf()),
     }
 }

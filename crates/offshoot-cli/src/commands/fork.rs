@@ -3,6 +3,10 @@
 use std::io::Write as _;
 use std::path::PathBuf;
 
+use offshoot_app::app::App;
+use offshoot_app::error::{CommandError, FailureKind, Result};
+use offshoot_app::ui::style::{DIM, Painted};
+use offshoot_app::{lookup, next_request};
 use offshoot_session::entry::Source as _;
 use offshoot_session::id::EntryId;
 use offshoot_session::json::Object;
@@ -11,10 +15,6 @@ use offshoot_session::text::{counted, one_line};
 use offshoot_session::tree::NodeIx;
 
 use super::switch::place;
-use crate::app::App;
-use crate::error::{CommandError, FailureKind, Result};
-use crate::ui::style::{DIM, Painted};
-use crate::{next_request, select};
 
 /// Make a new session from the path to an entry
 ///
@@ -71,7 +71,7 @@ Examples:
 pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
     let mut session = app.open(&args.session)?;
     let part = match (&args.at, args.all) {
-        (Some(given), _) => SessionPart::Path(select::entry(app, &session, given)?),
+        (Some(given), _) => SessionPart::Path(lookup::entry(app, &session, given)?),
         (None, true) => SessionPart::Everything,
         (None, false) => SessionPart::Path(session.leaf().ok_or_else(empty)?),
     };

@@ -4,6 +4,8 @@ use std::io::Write as _;
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 
+use offshoot_app::app::App;
+use offshoot_app::error::{CommandError, Result};
 use offshoot_session::error::{Conflict, Error};
 use offshoot_session::json::Object;
 use offshoot_session::medium::{FileMedium, Medium as _, read_exact_at};
@@ -11,8 +13,6 @@ use offshoot_session::pieces::Pieces;
 use offshoot_session::store::DirStore;
 
 use super::fork::empty;
-use crate::app::App;
-use crate::error::{CommandError, Result};
 
 /// Copy a session file into the store
 ///

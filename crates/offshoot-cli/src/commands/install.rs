@@ -1,11 +1,11 @@
 //! `offshoot install`: fetches a package, shows what it brings, and adds it to the settings.
 
+use offshoot_app::app::App;
+use offshoot_app::error::Result;
 use offshoot_packages::entry::PackageEntry;
 use offshoot_packages::error::PackageError;
 
 use super::packages::{PackageScope, PackageSettings, agreed, described, version_of};
-use crate::app::App;
-use crate::error::Result;
 
 /// Install a package of skills, prompt templates and themes
 ///

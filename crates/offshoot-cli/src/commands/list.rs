@@ -4,6 +4,10 @@ use std::cmp::Reverse;
 use std::io::Write as _;
 use std::path::PathBuf;
 
+use offshoot_app::app::App;
+use offshoot_app::error::{CommandError, Result};
+use offshoot_app::ui::columns::{Align, Column, Table};
+use offshoot_app::ui::style::{BOLD, DIM, ID, MARK, PLAIN};
 use offshoot_session::clock::{Millis, Zone};
 use offshoot_session::entry_name;
 use offshoot_session::id::ShortIds;
@@ -11,10 +15,6 @@ use offshoot_session::list::SessionInfo;
 use offshoot_session::store::{DirStore, Flavour, Scope};
 use offshoot_session::text::{dollars, in_short, one_line};
 
-use crate::app::App;
-use crate::error::{CommandError, Result};
-use crate::ui::columns::{Align, Column, Table};
-use crate::ui::style::{BOLD, DIM, ID, MARK, PLAIN};
 use offshoot_workspace::when;
 
 /// List the sessions of this folder, newest activity first

@@ -4,9 +4,8 @@ use std::io::Write as _;
 use std::path::PathBuf;
 
 use clap_mangen::Man;
-
-use crate::app::App;
-use crate::error::{CommandError, Result};
+use offshoot_app::app::App;
+use offshoot_app::error::{CommandError, Result};
 
 /// Print the manual page, or write all of them
 #[derive(Debug, clap::Args)]

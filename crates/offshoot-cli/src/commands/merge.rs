@@ -4,6 +4,12 @@ use std::io::Write as _;
 
 use clap::builder::NonEmptyStringValueParser;
 use offshoot_agent::forecast::RequestForecast;
+use offshoot_app::app::{App, quoted};
+use offshoot_app::error::Result;
+use offshoot_app::lookup;
+use offshoot_app::models::ModelArgs;
+use offshoot_app::next_request;
+use offshoot_app::ui::style::{DIM, Painted};
 use offshoot_session::branch_summary::Instructions;
 use offshoot_session::entry::Source as _;
 use offshoot_session::id::EntryId;
@@ -18,12 +24,7 @@ use offshoot_session::tree::NodeIx;
 use super::switch::place;
 use offshoot_workspace::{with_brought, with_forecast, with_summary_cost, words_without_summary};
 
-use crate::app::{App, quoted};
-use crate::error::Result;
-use crate::models::ModelArgs;
-use crate::next_request;
-use crate::ui::style::{DIM, Painted};
-use crate::{bring_back, select, summarise};
+use crate::{bring_back, summarise};
 
 /// Bring what another branch has to the end of this one, as a summary
 ///
@@ -105,9 +106,9 @@ pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
     let mut session = if args.dry_run { app.open(&args.session)? } else { app.open_to_write(&args.session)? };
     let other = args.from.as_ref().map(|from| app.open(from)).transpose()?;
     let other = other.as_ref().filter(|other| other.id() != session.id());
-    let onto = args.onto.as_ref().map(|onto| select::entry_to_write(app, &session, onto)).transpose()?;
+    let onto = args.onto.as_ref().map(|onto| lookup::entry_to_write(app, &session, onto)).transpose()?;
     let onto = onto.or(session.leaf());
-    let tip = select::entry_to_write(app, other.unwrap_or(&session), &args.source)?;
+    let tip = lookup::entry_to_write(app, other.unwrap_or(&session), &args.source)?;
     let request = MergeRequest { from: other.map(Session::pick_end), tip, onto, budget: 0 };
     let planned = session.plan_merge(&request)?;
     if args.entries {

@@ -2,14 +2,14 @@
 
 use std::io::Write;
 
+use offshoot_app::app::App;
+use offshoot_app::error::Result;
+use offshoot_app::ui::style::{BOLD, Painted};
 use offshoot_session::header::CURRENT_VERSION;
 use offshoot_session::json::Object;
 use offshoot_session::text::{counted, one_line};
 
-use crate::app::App;
-use crate::error::Result;
 use crate::failures::Failures;
-use crate::ui::style::{BOLD, Painted};
 
 /// Upgrade sessions of an old version
 ///

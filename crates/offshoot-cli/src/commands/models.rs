@@ -4,15 +4,14 @@ use std::io::Write as _;
 
 use offshoot_agent::model::{KeyOrigin, Keys, Models};
 use offshoot_agent::provider::{Model, Price};
+use offshoot_app::app::App;
+use offshoot_app::error::Result;
+use offshoot_app::models::ModelTable;
+use offshoot_app::ui::columns::{Align, Column, Table};
+use offshoot_app::ui::style::{DIM, ID, MARK, PLAIN};
 use offshoot_protocol::ThinkingLevel;
 use offshoot_session::json::{Object, quote};
 use offshoot_session::text::one_line;
-
-use crate::app::App;
-use crate::error::Result;
-use crate::models::ModelTable;
-use crate::ui::columns::{Align, Column, Table};
-use crate::ui::style::{DIM, ID, MARK, PLAIN};
 
 /// List the models with their windows, prices and keys
 ///

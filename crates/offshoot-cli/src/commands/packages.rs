@@ -3,6 +3,12 @@
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
+use offshoot_app::app::App;
+use offshoot_app::config::settings::SettingsFiles;
+use offshoot_app::config::trust_file::TrustFile;
+use offshoot_app::error::{CommandError, FailureKind, Result};
+use offshoot_app::packages::{ListedPackage, listed, store};
+use offshoot_app::trust::Trust;
 use offshoot_packages::contents::Contents;
 use offshoot_packages::entry::{PackageEntry, ResourceKind};
 use offshoot_packages::error::PackageError;
@@ -13,13 +19,6 @@ use offshoot_session::text::counted;
 use offshoot_settings::nearest::nearest;
 use offshoot_settings::{Layers, Scope, Settings, Value};
 use serde_json::json;
-
-use crate::app::App;
-use crate::config::settings::SettingsFiles;
-use crate::config::trust_file::TrustFile;
-use crate::error::{CommandError, FailureKind, Result};
-use crate::packages::{ListedPackage, listed, store};
-use crate::trust::Trust;
 
 /// List the packages of skills, prompt templates and themes
 ///
@@ -193,7 +192,7 @@ pub(crate) fn version_of(locked: &Locked) -> String {
 
 /// Asks before a package counts. Without a terminal only `--yes` says yes.
 pub(crate) fn agreed(app: &App, lines: &[String], is_agreed: bool, question: &str) -> Result<bool> {
-    if is_agreed || !crate::ui::is_interactive() {
+    if is_agreed || !offshoot_app::ui::is_interactive() {
         let mut out = app.ui.text();
         lines.iter().try_for_each(|line| writeln!(out, "{line}"))?;
         out.finish()?;

@@ -3,6 +3,12 @@
 use std::io::Write as _;
 
 use clap::builder::NonEmptyStringValueParser;
+use offshoot_app::app::{App, quoted};
+use offshoot_app::error::Result;
+use offshoot_app::lookup;
+use offshoot_app::models::ModelArgs;
+use offshoot_app::next_request;
+use offshoot_app::ui::style::{DIM, Painted};
 use offshoot_session::compose::NewBranchSummary;
 use offshoot_session::entry::Source as _;
 use offshoot_session::error::{Error, Invalid};
@@ -16,12 +22,7 @@ use offshoot_session::tree::NodeIx;
 use super::switch::place;
 use offshoot_workspace::{with_forecast, with_summary_cost, words_without_summary};
 
-use crate::app::{App, quoted};
-use crate::error::Result;
-use crate::models::ModelArgs;
-use crate::next_request;
-use crate::ui::style::{DIM, Painted};
-use crate::{select, summarise};
+use crate::summarise;
 
 /// Go back, with a summary of what is left
 ///
@@ -79,7 +80,7 @@ pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
         args.model.refuse("without --summary a model writes it")?;
     }
     let mut session = if args.dry_run { app.open(&args.session)? } else { app.open_to_write(&args.session)? };
-    let given = args.entry.as_ref().map(|given| select::entry_to_write(app, &session, given)).transpose()?;
+    let given = args.entry.as_ref().map(|given| lookup::entry_to_write(app, &session, given)).transpose()?;
     let target = match session.pop_target(given) {
         Ok(target) => target,
         Err(Error::Invalid(Invalid::NothingLeft)) if args.json => return print_json(app, "null"),

@@ -1,8 +1,9 @@
 //! `offshoot remove`: takes a package out of the settings and off the disk.
 
+use offshoot_app::app::App;
+use offshoot_app::error::Result;
+
 use super::packages::{PackageScope, PackageSettings};
-use crate::app::App;
-use crate::error::Result;
 
 /// Remove a package
 ///

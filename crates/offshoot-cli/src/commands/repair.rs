@@ -5,6 +5,9 @@ mod waiting;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
+use offshoot_app::app::{App, quoted};
+use offshoot_app::error::{CommandError, FailureKind, Result};
+use offshoot_app::ui::style::{BOLD, DIM, Painted, WARNING};
 use offshoot_session::id::EntryId;
 use offshoot_session::json::{Object, quote};
 use offshoot_session::medium::FileMedium;
@@ -13,10 +16,6 @@ use offshoot_session::session::Session;
 use offshoot_session::text::{counted, one_line};
 
 use offshoot_workspace::is_path;
-
-use crate::app::{App, quoted};
-use crate::error::{CommandError, FailureKind, Result};
-use crate::ui::style::{BOLD, DIM, Painted, WARNING};
 
 /// Remove from a session the lines that are not entries
 ///

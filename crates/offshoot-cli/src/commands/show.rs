@@ -2,6 +2,10 @@
 
 use std::io::Write;
 
+use offshoot_app::app::App;
+use offshoot_app::error::Result;
+use offshoot_app::lookup;
+use offshoot_app::ui::style::{BOLD, DIM, Painted};
 use offshoot_session::clock::{parse_iso, to_iso};
 use offshoot_session::entry::Source as _;
 use offshoot_session::entry_name::short_ids;
@@ -15,12 +19,8 @@ use offshoot_session::transcript::items;
 use offshoot_session::tree::NodeIx;
 use offshoot_tui::markdown::plain_row;
 
-use crate::app::App;
-use crate::error::Result;
-use crate::select;
 use crate::select::SessionToRead;
 use crate::transcript::screen::{Heading, Length, Screen};
-use crate::ui::style::{BOLD, DIM, Painted};
 use offshoot_workspace::totals_in_words;
 use offshoot_workspace::when;
 
@@ -82,7 +82,7 @@ pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
         return summary(app, args, &session);
     }
     let leaf = match &args.at {
-        Some(given) => Some(select::entry(app, &session, given)?),
+        Some(given) => Some(lookup::entry(app, &session, given)?),
         None => session.leaf(),
     };
     let path = leaf.map(|leaf| session.tree().path(leaf)).unwrap_or_default();

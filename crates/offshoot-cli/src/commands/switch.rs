@@ -2,6 +2,11 @@
 
 use std::io::Write as _;
 
+use offshoot_app::app::App;
+use offshoot_app::error::Result;
+use offshoot_app::models::ModelArgs;
+use offshoot_app::ui::style::{DIM, ID, Painted};
+use offshoot_app::{lookup, next_request};
 use offshoot_session::entry::Source as _;
 use offshoot_session::id::EntryId;
 use offshoot_session::json::Object;
@@ -14,11 +19,7 @@ use offshoot_session::tree::NodeIx;
 
 use offshoot_workspace::{with_summary_cost, words_without_summary};
 
-use crate::app::App;
-use crate::error::Result;
-use crate::models::ModelArgs;
-use crate::ui::style::{DIM, ID, Painted};
-use crate::{next_request, select, summarise};
+use crate::summarise;
 
 /// Go to another entry; the session continues from there
 ///
@@ -78,7 +79,7 @@ pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
         args.model.refuse("--summarize has a summary written")?;
     }
     let mut session = if args.dry_run { app.open(&args.session)? } else { app.open_to_write(&args.session)? };
-    let target = select::entry_to_write(app, &session, &args.entry)?;
+    let target = lookup::entry_to_write(app, &session, &args.entry)?;
     let tree = session.tree();
     let is_there = session.leaf().and_then(|leaf| tree.skip_leaf_markers(leaf)) == tree.skip_leaf_markers(target);
     if is_there && args.json && !args.dry_run {
@@ -169,7 +170,7 @@ pub(crate) fn place(session: &Session, ix: NodeIx) -> Result<String> {
     let tree = session.tree();
     let is_seen = |ix: &NodeIx| !tree.node(*ix).is_leaf_marker() && tree.node(*ix).kind() != Kind::Label;
     let ix = tree.ancestors(ix).find(is_seen).unwrap_or(ix);
-    let id = tree.node(ix).id().map_or(Ok("-".to_owned()), |id| select::short_id(session, id.as_str()))?;
+    let id = tree.node(ix).id().map_or(Ok("-".to_owned()), |id| lookup::short_id(session, id.as_str()))?;
     let said = words(&session.entry(ix)?).map_or_else(|| entry_text(session, ix), Ok)?;
     Ok(format!("{}  {}", Painted(ID, &one_line(&id, 40)), one_line(&said, 60)))
 }

@@ -4,14 +4,14 @@ use std::io::Write as _;
 use std::path::Path;
 use std::time::Duration;
 
+use offshoot_app::app::App;
+use offshoot_app::error::{CommandError, FailureKind, Result};
 use offshoot_session::entry::Source as _;
 use offshoot_session::session::Session;
 use offshoot_session::text::one_line;
 use offshoot_session::transcript::Item;
 use offshoot_session::tree::NodeIx;
 
-use crate::app::App;
-use crate::error::{CommandError, FailureKind, Result};
 use crate::select::SessionToRead;
 use crate::transcript::screen::{Heading, Length, Screen};
 use offshoot_session::records;

@@ -3,17 +3,17 @@
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
+use offshoot_app::app::App;
+use offshoot_app::error::{CommandError, FailureKind, Result};
+use offshoot_app::ui::columns::{Align, Column, Table};
+use offshoot_app::ui::style::{BOLD, DIM, ID, PLAIN, Painted};
 use offshoot_session::clock::{Millis, to_iso};
 use offshoot_session::json::Object;
 use offshoot_session::list::{SessionInfo, session_info};
 use offshoot_session::medium::FileMedium;
 use offshoot_session::text::one_line;
 
-use crate::app::App;
-use crate::error::{CommandError, FailureKind, Result};
 use crate::trash::{Trash, Trashed};
-use crate::ui::columns::{Align, Column, Table};
-use crate::ui::style::{BOLD, DIM, ID, PLAIN, Painted};
 use offshoot_workspace::when;
 
 /// Move sessions to the trash, or restore one

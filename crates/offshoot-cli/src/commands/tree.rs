@@ -5,6 +5,11 @@ mod flat;
 use std::io::Write as _;
 
 use clap::builder::PossibleValuesParser;
+use offshoot_app::app::App;
+use offshoot_app::error::Result;
+use offshoot_app::lookup;
+use offshoot_app::ui::columns::cut;
+use offshoot_app::ui::style::{ASSISTANT, BOLD, DIM, LABEL, MARK, PLAIN, Painted, USER};
 use offshoot_session::entry::Source as _;
 use offshoot_session::entry_name::short_ids;
 use offshoot_session::id::ShortIds;
@@ -16,12 +21,7 @@ use offshoot_settings::Settings;
 use offshoot_tui::markdown::plain_row;
 use unicode_width::UnicodeWidthStr as _;
 
-use crate::app::App;
-use crate::error::Result;
-use crate::select;
 use crate::select::SessionToRead;
-use crate::ui::columns::cut;
-use crate::ui::style::{ASSISTANT, BOLD, DIM, LABEL, MARK, PLAIN, Painted, USER};
 
 /// The minimum width of a row's text on a narrow screen.
 const LEAST: usize = 20;
@@ -121,7 +121,7 @@ pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
     let setup =
         OutlineSetup { layout, filter: filter.unwrap_or_default(), home: home.as_deref(), plain: Some(plain_row) };
     let leaf = match &args.at {
-        Some(given) => Some(select::entry(app, &session, given)?),
+        Some(given) => Some(lookup::entry(app, &session, given)?),
         None => session.leaf(),
     };
     let shown = Abridged::new(&session);

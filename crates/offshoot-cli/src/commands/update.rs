@@ -1,10 +1,10 @@
 //! `offshoot update`: fetches newer versions of packages.
 
+use offshoot_app::app::App;
+use offshoot_app::error::Result;
 use offshoot_packages::entry::PackageEntry;
 
 use super::packages::{PackageScope, PackageSettings, agreed, described, version_of};
-use crate::app::App;
-use crate::error::Result;
 
 /// Update packages
 ///

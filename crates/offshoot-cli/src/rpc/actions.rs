@@ -6,6 +6,10 @@ use std::sync::Arc;
 use offshoot_agent::command::{Command, Forked, Reply};
 use offshoot_agent::error::AgentError;
 use offshoot_agent::turn::{BringBack, Navigated, Navigation};
+use offshoot_app::agent::shown_path;
+use offshoot_app::error::{CommandError, FailureKind, Result};
+use offshoot_app::lookup;
+use offshoot_app::models::{level_of, next_of};
 use offshoot_protocol::ApprovalDecision;
 use offshoot_protocol::ThinkingLevel;
 use offshoot_session::entry::Source as _;
@@ -19,11 +23,7 @@ use super::responder::{Answered, RpcData, RpcFailure};
 use super::rows::{Shape, operate};
 use super::server::{RpcServer, not_found};
 use super::ui_request::UiMethod;
-use crate::agent::shown_path;
 use crate::commands::export;
-use crate::error::{CommandError, FailureKind, Result};
-use crate::models::{level_of, next_of};
-use crate::select;
 use offshoot_workspace::{ArgValue, Given};
 
 pub(super) async fn set_model(server: &RpcServer, provider: String, id: String) -> Answered {
@@ -186,7 +186,7 @@ pub(super) async fn approve(
 
 /// The id of an entry that the client names as people do.
 async fn id(server: &RpcServer, given: String) -> std::result::Result<String, RpcFailure> {
-    server.read(move |app, session| id_of(session, select::entry(app, session, &given)?)).await
+    server.read(move |app, session| id_of(session, lookup::entry(app, session, &given)?)).await
 }
 
 fn id_of(session: &Session, ix: NodeIx) -> Result<String> {

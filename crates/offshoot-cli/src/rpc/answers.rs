@@ -3,6 +3,8 @@
 use offshoot_agent::command::Standing;
 use offshoot_agent::forecast::RequestPlace;
 use offshoot_agent::stats::SessionStats;
+use offshoot_app::error::Result;
+use offshoot_app::{lookup, next_request};
 use offshoot_session::context;
 use offshoot_session::entry::{Source as _, text_of};
 use offshoot_session::id::EntryId;
@@ -21,8 +23,6 @@ use super::records::{
 };
 use super::responder::{Answered, RpcData};
 use super::server::{RpcServer, not_found};
-use crate::error::Result;
-use crate::{next_request, select};
 use offshoot_session::records::{write_entries, write_tree};
 
 struct SessionState {
@@ -235,7 +235,7 @@ pub(super) async fn compare(server: &RpcServer, a: String, b: String, patch: boo
     let wanted = Patches::wanted(patch);
     server
         .read(move |app, session| {
-            let (a, b) = (select::entry(app, session, &a)?, select::entry(app, session, &b)?);
+            let (a, b) = (lookup::entry(app, session, &a)?, lookup::entry(app, session, &b)?);
             Ok(RpcData::Json(ComparedBranches::read(session, (a, b), wanted)?.to_json(session.tree())))
         })
         .await
@@ -245,7 +245,7 @@ pub(super) async fn forecast(server: &RpcServer, entry: Option<String>) -> Answe
     let overhead = server.agent.standing().await?.overhead;
     server
         .read(move |app, session| {
-            let target = entry.map(|entry| select::entry(app, session, &entry)).transpose()?.or(session.leaf());
+            let target = entry.map(|entry| lookup::entry(app, session, &entry)).transpose()?.or(session.leaf());
             let forecast = next_request::forecast(app, session, RequestPlace { target, more_tokens: 0, overhead })?;
             Ok(RpcData::Json(next_request::json(&forecast)))
         })

@@ -4,6 +4,9 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use offshoot_app::agent::RpcVersion;
+use offshoot_app::config::Environment;
+use offshoot_app::extensions::{ExtensionFront, listing};
 use offshoot_extensions::contract::{HostFuture, ProgramMode};
 use offshoot_extensions::program::ExtensionFailure;
 use serde_json::{Map, Value, json};
@@ -11,9 +14,6 @@ use tokio::sync::{Notify, oneshot};
 
 use super::record_queue::RecordQueue;
 use super::request::UiResponse;
-use crate::agent::RpcVersion;
-use crate::config::Environment;
-use crate::extensions::{ExtensionFront, listing};
 
 /// Questions of extensions to the client. The client always gets them, as in pi.
 pub(super) struct RpcFront {

@@ -10,11 +10,11 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 
 use offshoot_agent::event::{Event, Update};
+use offshoot_app::agent::RpcVersion;
 use tokio::sync::Notify;
 
 use super::overflow::{Overflow, OverflowPart};
 use super::version::AnswerSoFar;
-use crate::agent::RpcVersion;
 
 /// While more bytes of responses wait, no further command is read.
 const FULL: usize = 64 << 20;

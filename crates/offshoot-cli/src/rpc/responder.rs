@@ -4,15 +4,15 @@ use std::io::{self, Write};
 use std::sync::Arc;
 
 use offshoot_agent::error::AgentError;
+use offshoot_app::agent::RpcVersion;
+use offshoot_app::error::CommandError;
+use offshoot_app::lines::HeldBack;
 use offshoot_session::json::{Object, quote};
 use serde::Serialize;
 use tokio::sync::mpsc::UnboundedSender;
 
 use super::record_queue::{RecordQueue, StreamedRecord};
 use super::version::older_data;
-use crate::agent::RpcVersion;
-use crate::error::CommandError;
-use crate::lines::HeldBack;
 
 /// Why a command is not carried out, for the client.
 #[derive(Debug)]

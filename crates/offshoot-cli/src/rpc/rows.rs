@@ -3,6 +3,8 @@
 
 use std::any::Any;
 
+use offshoot_app::error::CommandError;
+use offshoot_app::held;
 use offshoot_workspace::label::{Label, LabelOutput};
 use offshoot_workspace::name::{Name, NameOutput};
 use offshoot_workspace::pick::{Pick, PickOutput};
@@ -12,8 +14,6 @@ use offshoot_workspace::{Given, Operation, OperationOrder, Output};
 use super::records::NavigatedData;
 use super::responder::{Answered, RpcData, RpcFailure};
 use super::server::RpcServer;
-use crate::error::CommandError;
-use crate::held;
 
 /// How clients know an operation that is older than the table.
 trait OldRpc: Operation {

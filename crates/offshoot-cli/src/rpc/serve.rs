@@ -7,6 +7,10 @@ use offshoot_agent::agent_session::AgentSession;
 use offshoot_agent::command::{Command, Reply, Standing};
 use offshoot_agent::event::Event;
 use offshoot_agent::{Approver, Setup};
+use offshoot_app::agent::{self, Args, Stop, Stops, TrustPerson, UserRules};
+use offshoot_app::app::App;
+use offshoot_app::error::{CommandError, Result};
+use offshoot_app::lines::{InputLine, LONGEST_LINE, next_line};
 use offshoot_extensions::contract::ProgramMode;
 use offshoot_session::session::Session;
 use tokio::sync::mpsc::{Receiver, UnboundedReceiver, channel, unbounded_channel};
@@ -17,10 +21,6 @@ use super::request::RpcRequest;
 use super::responder::{Responder, Response, RpcFailure, refuse_line};
 use super::server::RpcServer;
 use super::{approvals, commands, ui_request};
-use crate::agent::{self, Args, Stop, Stops, TrustPerson, UserRules};
-use crate::app::App;
-use crate::error::{CommandError, Result};
-use crate::lines::{InputLine, LONGEST_LINE, next_line};
 
 /// Lines that are read ahead of the commands that run.
 const LINES_AHEAD: usize = 64;
@@ -238,8 +238,10 @@ async fn finish(server: &Arc<RpcServer>, agent: AgentSession, told: &mut Told, s
 
 fn stopped(stop: Stop) -> CommandError {
     match stop {
-        Stop::TimeUp => CommandError::new(crate::error::FailureKind::Limit, "stopped: the time of this run is over"),
-        Stop::Signal => agent::stopped(),
+        Stop::TimeUp => {
+            CommandError::new(offshoot_app::error::FailureKind::Limit, "stopped: the time of this run is over")
+        }
+        Stop::Signal => CommandError::stopped(),
     }
 }
 

@@ -8,6 +8,10 @@ use offshoot_agent::RuleStore;
 use offshoot_agent::agent_session::AgentSession;
 use offshoot_agent::event::Event;
 use offshoot_agent::message::Message;
+use offshoot_app::agent::Args;
+use offshoot_app::app::App;
+use offshoot_app::error::{CommandError, FailureKind, Result};
+use offshoot_app::models::ModelTable;
 use offshoot_extensions::ExtensionSet;
 use offshoot_session::session::Session;
 use tokio::sync::mpsc::UnboundedSender;
@@ -19,10 +23,6 @@ use super::record_queue::RecordQueue;
 use super::records::{Disposition, DispositionData};
 use super::responder::{Answered, Responder, Response, RpcData, RpcFailure};
 use super::ui_request::UiMethod;
-use crate::agent::Args;
-use crate::app::App;
-use crate::error::{CommandError, FailureKind, Result};
-use crate::models::ModelTable;
 
 pub(super) struct RpcServer {
     /// Quiet: standard error is not the client's.

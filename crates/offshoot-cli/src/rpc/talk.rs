@@ -6,6 +6,7 @@ use offshoot_agent::command::{Command, Reply, UserPrompt};
 use offshoot_agent::error::AgentError;
 use offshoot_agent::message::Block;
 use offshoot_agent::turn::Settled;
+use offshoot_app::extensions::{ExtensionFront as _, asks_for_list};
 use serde_json::Value;
 use tokio::sync::oneshot;
 
@@ -13,7 +14,6 @@ use super::extension_front::SharedFront;
 use super::request::StreamingBehavior;
 use super::responder::{Answered, Responder, RpcData, RpcFailure};
 use super::server::{HANDLED, QUEUED, RpcServer, STARTED};
-use crate::extensions::{ExtensionFront as _, asks_for_list};
 
 /// What the client says to the model.
 pub(super) fn said(message: String, images: Option<Vec<Block>>) -> Result<UserPrompt, RpcFailure> {

@@ -3,11 +3,10 @@
 //! Approval questions are in `questions`; here is what is shown without an answer.
 
 use offshoot_agent::event::{Event, retry_words};
+use offshoot_app::agent::RpcVersion;
 use offshoot_session::text::spell_lines;
 use schemars::JsonSchema;
 use serde::Serialize;
-
-use crate::agent::RpcVersion;
 
 /// What is shown or asked. Only `select`, `confirm`, `input` and `editor` are answered, with `extension_ui_response`.
 #[derive(Debug, Serialize, JsonSchema)]

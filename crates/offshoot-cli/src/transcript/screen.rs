@@ -2,12 +2,12 @@
 
 use std::io::{self, Write};
 
+use offshoot_app::ui::style::{ASSISTANT, DIM, ERROR, LABEL, MARK, PLAIN, Painted, TOOL, USER};
 use offshoot_session::clock::Millis;
 use offshoot_session::text::{clean_lines, counted, without_colours};
 use offshoot_session::transcript::Item;
 
 use super::{ItemHeading, ItemWords, Voice, say};
-use crate::ui::style::{ASSISTANT, DIM, ERROR, LABEL, MARK, PLAIN, Painted, TOOL, USER};
 use offshoot_workspace::when;
 
 /// Lines shown of a tool's output if it is cut.

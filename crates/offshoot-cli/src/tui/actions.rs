@@ -8,6 +8,11 @@ use offshoot_agent::agent_session::AgentSession;
 use offshoot_agent::command::Command;
 use offshoot_agent::model::ScopedModel;
 use offshoot_agent::turn::Navigation;
+use offshoot_app::agent::shown_path;
+use offshoot_app::app::App;
+use offshoot_app::error::{CommandError, FailureKind, Result};
+use offshoot_app::lookup;
+use offshoot_app::models::{level_of, next_of};
 use offshoot_session::entry::Source as _;
 use offshoot_session::id::EntryId;
 use offshoot_session::session::{NewFork, Session};
@@ -17,12 +22,7 @@ use offshoot_tui::app::cmd::EntryAction;
 use offshoot_tui::app::msg::Msg;
 
 use super::job_context::{JobContext, ask, blocking};
-use crate::agent::shown_path;
-use crate::app::App;
 use crate::commands::{export, import};
-use crate::error::{CommandError, FailureKind, Result};
-use crate::models::{level_of, next_of};
-use crate::select;
 
 pub(super) async fn use_model(context: &JobContext, agent: &AgentSession, name: &str) -> Result<()> {
     let found = context.model_table().await?.find(None, name);
@@ -59,7 +59,7 @@ fn in_terminal(error: CommandError, hint: &str) -> CommandError {
 
 /// The entry that the user named. What does not exist is looked for here, not in the shell.
 pub(super) fn find(app: &App, session: &Session, given: &str) -> Result<NodeIx> {
-    select::entry(app, session, given).map_err(|error| in_terminal(error, "/tree shows them"))
+    lookup::entry(app, session, given).map_err(|error| in_terminal(error, "/tree shows them"))
 }
 
 pub(super) fn id_of(session: &Session, ix: NodeIx) -> Result<String> {

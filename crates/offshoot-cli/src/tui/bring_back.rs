@@ -6,6 +6,8 @@ use offshoot_agent::bring_plan::{merge_words, pick_words};
 use offshoot_agent::command::{Command, Standing};
 use offshoot_agent::forecast::{RequestPlace, request_forecast, summary_cost_words};
 use offshoot_agent::turn::BringBack;
+use offshoot_app::error::{CommandError, FailureKind, Result};
+use offshoot_app::lookup;
 use offshoot_session::branch_summary;
 use offshoot_session::compare::Comparison;
 use offshoot_session::entry::Source as _;
@@ -22,9 +24,7 @@ use offshoot_tui::overlay::tree::{ForecastWish, ForecastWords};
 use super::actions::{find, id_of, read};
 use super::job_context::{JobContext, ask, blocking};
 use super::snapshots;
-use crate::error::{CommandError, FailureKind, Result};
 use crate::originals::{find_elsewhere, not_here};
-use crate::select;
 
 pub(super) async fn merge(
     context: &JobContext,
@@ -130,7 +130,7 @@ pub(super) async fn find_source(context: &JobContext, agent: &AgentSession, orig
     let words = blocking(move || {
         let Some((session, ix)) = find_elsewhere(&app, &ancestors, &origin) else { return Ok(not_here(&origin)) };
         // What is typed to go there comes first, so that a narrow screen does not cut it.
-        let (entry, id) = (select::short_id(&session, origin.id.as_str())?, one_line(session.id(), 60));
+        let (entry, id) = (lookup::short_id(&session, origin.id.as_str())?, one_line(session.id(), 60));
         let name = session.name()?.map(|name| format!(" · “{}”", one_line(&name, 60))).unwrap_or_default();
         let said = words(&session.entry(ix)?).map(|said| format!(" · {}", one_line(&said, 80))).unwrap_or_default();
         Ok(format!("source: entry {entry} · /resume {id}{name}{said}"))

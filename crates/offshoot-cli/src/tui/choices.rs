@@ -9,6 +9,8 @@ use offshoot_agent::agent_session::AgentSession;
 use offshoot_agent::model::ScopedModel;
 use offshoot_agent::provider::Model;
 use offshoot_agent::resources::{Resource, ResourceScope, Resources};
+use offshoot_app::app::App;
+use offshoot_app::error::CommandError;
 use offshoot_extensions::ExtensionSet;
 use offshoot_session::entry::Source as _;
 use offshoot_session::error::Error;
@@ -26,8 +28,6 @@ use offshoot_tui::slash::Argument;
 use serde_json::Value;
 
 use super::job_context::JobContext;
-use crate::app::App;
-use crate::error::CommandError;
 
 /// The width of a branch's last words.
 const WORDS: usize = 80;

@@ -5,14 +5,14 @@ use std::io::{self, Write as _};
 use std::process::Stdio;
 use std::time::Duration;
 
+use offshoot_app::config::variable;
+use offshoot_app::error::CommandError;
 use offshoot_session::transcript::Level;
 use offshoot_tui::app::msg::Msg;
 use tokio::io::AsyncReadExt as _;
 use tokio::process::{Child, Command};
 
 use super::job_context::{JobContext, blocking};
-use crate::config::ClipboardTool;
-use crate::error::CommandError;
 
 /// The clipboard's owner may not answer.
 const TIMEOUT: Duration = Duration::from_secs(5);
@@ -23,6 +23,15 @@ const LARGEST_TEXT: u64 = 16;
 const PICTURES: [(&str, &str); 4] =
     [("image/png", ".png"), ("image/jpeg", ".jpg"), ("image/webp", ".webp"), ("image/gif", ".gif")];
 
+/// A program that reads the clipboard.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum ClipboardTool {
+    WlPaste,
+    /// For X11.
+    Xclip,
+    Mac,
+}
+
 enum ClipboardContent {
     Picture(Vec<u8>, &'static str),
     Text(String),
@@ -31,7 +40,7 @@ enum ClipboardContent {
 
 /// Sends the front end the text to paste, or the reason why there is none.
 pub(super) async fn paste(context: &JobContext) {
-    match read_clipboard(&context.app.environment.clipboard).await {
+    match read_clipboard(&ClipboardTool::of_environment()).await {
         Ok(ClipboardContent::Picture(bytes, ending)) => {
             let what = "put the picture of the clipboard into a file";
             let kept = blocking(move || keep(&bytes, ending).map_err(|error| CommandError::io(what, &error))).await;
@@ -73,6 +82,17 @@ fn keep(bytes: &[u8], ending: &str) -> io::Result<String> {
 }
 
 impl ClipboardTool {
+    /// Those that may be used here, in the order in which they are tried.
+    fn of_environment() -> Vec<Self> {
+        if cfg!(target_os = "macos") {
+            return vec![Self::Mac];
+        }
+        let session = variable("XDG_SESSION_TYPE");
+        let is_wayland = variable("WAYLAND_DISPLAY").is_some() || session.is_some_and(|kind| kind == "wayland");
+        let wayland = is_wayland.then_some(Self::WlPaste);
+        wayland.into_iter().chain(variable("DISPLAY").map(|_| Self::Xclip)).collect()
+    }
+
     fn package_name(self) -> &'static str {
         match self {
             Self::WlPaste => "wl-paste (of wl-clipboard)",

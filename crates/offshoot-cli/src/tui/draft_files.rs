@@ -8,14 +8,13 @@ use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
 use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
 
+use offshoot_app::app::App;
 use offshoot_session::entry::Source as _;
 use offshoot_session::id::{EntryId, IdSource as _, RandomIds};
 use offshoot_session::medium::{append_or_create_regular, open_regular};
 use offshoot_session::session::Session;
 use offshoot_session::store::encode_cwd;
 use offshoot_tui::editor::History;
-
-use crate::app::App;
 
 /// The newest bytes of the history that are read.
 const HISTORY: u64 = 1 << 20;

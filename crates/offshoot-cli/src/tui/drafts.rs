@@ -7,8 +7,9 @@ use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+use offshoot_app::error::{CommandError, Result};
+
 use super::draft_files::{DraftFiles, DraftKey};
-use crate::error::{CommandError, Result};
 
 /// A draft is written once it has not changed for this long.
 const PAUSE: Duration = Duration::from_millis(200);

@@ -7,6 +7,7 @@ use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use offshoot_app::extensions::{ExtensionFront, unheard};
 use offshoot_extensions::contract::{Failure, HostFuture, ProgramMode};
 use offshoot_extensions::program::ExtensionFailure;
 use offshoot_session::clock::Millis;
@@ -25,7 +26,6 @@ use super::extension_dialogs::ExtensionDialogs;
 use super::extension_notices::ExtensionNotices;
 use super::extension_streams::StreamingCalls;
 use super::extension_themes::ThemeShelf;
-use crate::extensions::{ExtensionFront, unheard};
 
 /// How long changes are collected before the front end gets them.
 const TOGETHER: Duration = Duration::from_millis(16);

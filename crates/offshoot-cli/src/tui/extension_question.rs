@@ -1,12 +1,11 @@
 //! The question whether a trusted project's extensions may run, asked for contents that the user has not allowed yet.
 
+use offshoot_app::agent::{AllPackages, Args, found};
+use offshoot_app::app::App;
+use offshoot_app::error::{CommandError, Result};
+use offshoot_app::extensions::{KnownExtensions, listed};
 use offshoot_session::session::Session;
 use offshoot_session::text::{clean_lines, spell_name};
-
-use crate::agent::{AllPackages, Args, found};
-use crate::app::App;
-use crate::error::{CommandError, Result};
-use crate::extensions::{KnownExtensions, listed};
 
 /// Asks about extensions that are new or have changed, and remembers a yes. The answer does not stop the start.
 pub(super) fn ask(app: &App, args: &Args, session: &Session) -> Result<()> {

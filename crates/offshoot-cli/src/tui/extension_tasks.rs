@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use offshoot_app::extensions::{NO_EXTENSION, listing};
 use offshoot_extensions::ExtensionSet;
 use offshoot_session::transcript::Level;
 use offshoot_tui::app::extension::{ComponentId, ComponentRows, ExtensionMsg, ExtensionTask};
@@ -12,7 +13,6 @@ use super::extension_front::ExtensionUiState;
 use super::extension_writing::Writing;
 use super::job_context::JobContext;
 use super::{choices, extension_drawing};
-use crate::extensions::{NO_EXTENSION, listing};
 
 /// More rows of a component are not kept, and longer ones are cut.
 const MAX_ROWS: usize = 500;

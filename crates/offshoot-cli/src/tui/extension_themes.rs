@@ -3,15 +3,15 @@
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use offshoot_app::agent::Args;
+use offshoot_app::app::App;
 use offshoot_settings::{Scope, Value as Setting};
 use offshoot_tui::app::extension::ExtensionMsg;
 use offshoot_tui::theme::{Theme, Themes};
 use serde_json::{Map, Value, json};
 
 use super::theme_files::theme_files;
-use crate::agent::Args;
-use crate::app::App;
-use crate::config::themes::{self, ThemeFiles};
+use crate::themes::{self, ThemeFiles};
 
 /// Where the themes of a session are.
 pub(super) struct ThemeShelf {

@@ -4,11 +4,10 @@
 use std::path::PathBuf;
 
 use offshoot_agent::FolderRefusal;
+use offshoot_app::agent::{self, Args, shown_path};
+use offshoot_app::app::App;
+use offshoot_app::error::{CommandError, Result};
 use offshoot_session::session::Session;
-
-use crate::agent::{self, Args, shown_path};
-use crate::app::App;
-use crate::error::{CommandError, Result};
 
 /// Continues the session in its folder, or in the one that the user names. Whether the user wants it at all.
 pub(super) fn entered(app: &App, args: &Args, session: &mut Session) -> Result<bool> {

@@ -8,12 +8,12 @@ use std::io;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Duration;
 
+use offshoot_app::error::{CommandError, Result};
 use offshoot_tui::app::msg::Msg;
 use rustix::event::{PollFd, PollFlags, poll};
 use tokio::sync::oneshot;
 
 use super::ending::EndNotice;
-use crate::error::{CommandError, Result};
 
 /// The agent's time to write what it has: longer than the wait for a lock.
 const AGENT_GRACE: Duration = Duration::from_secs(12);

@@ -6,6 +6,10 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use offshoot_agent::agent_session::AgentSession;
 use offshoot_agent::command::Command;
 use offshoot_agent::model::ScopedModel;
+use offshoot_app::agent::Args;
+use offshoot_app::app::App;
+use offshoot_app::error::{CommandError, FailureKind, Result};
+use offshoot_app::models::ModelTable;
 use offshoot_extensions::ExtensionSet;
 use offshoot_session::session::Session;
 use offshoot_session::transcript::Level;
@@ -16,10 +20,6 @@ use super::drafts::DraftWriter;
 use super::extension_front::ExtensionUiState;
 use super::one_thread::OneThread;
 use super::session_list::SessionListWorker;
-use crate::agent::Args;
-use crate::app::App;
-use crate::error::{CommandError, FailureKind, Result};
-use crate::models::ModelTable;
 
 #[derive(Clone)]
 pub(super) struct JobContext {

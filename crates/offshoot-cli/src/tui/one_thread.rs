@@ -5,9 +5,8 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
+use offshoot_app::error::{CommandError, FailureKind, Result};
 use tokio::sync::oneshot;
-
-use crate::error::{CommandError, FailureKind, Result};
 
 type Job = Box<dyn FnOnce() + Send>;
 

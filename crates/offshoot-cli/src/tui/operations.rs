@@ -3,12 +3,12 @@
 use std::path::{Path, PathBuf};
 
 use offshoot_agent::agent_session::AgentSession;
+use offshoot_app::held::{self, HeldOutcome};
 use offshoot_tui::app::msg::{Msg, OperationRefusal, OperationSaid};
 use offshoot_tui::overlay::sessions::{Answer, Request};
 use offshoot_workspace::{Given, OperationOrder};
 
 use super::job_context::JobContext;
-use crate::held::{self, HeldOutcome};
 
 pub(super) async fn operate(context: &JobContext, agent: &AgentSession, order: OperationOrder) {
     let ran = held::operate(&context.app, agent, order.clone()).await;

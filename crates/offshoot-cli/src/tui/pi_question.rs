@@ -1,13 +1,13 @@
 //! The question whether pi's own folder counts, asked once, before the front end takes the terminal.
 
+use offshoot_app::app::App;
+use offshoot_app::config::settings::SettingsFiles;
+use offshoot_app::error::{CommandError, Result};
 use offshoot_session::text::clean_lines;
 use offshoot_settings::{PiFolder, Scope, Value};
 use offshoot_tui::text::wrap;
 
-use crate::app::App;
 use crate::commands::doctor::pi_standing;
-use crate::config::settings::SettingsFiles;
-use crate::error::{CommandError, Result};
 
 /// Asks if pi has a folder with something to use, and nobody was asked before. The answer is kept in the user's settings.
 pub(super) fn ask(app: &App) -> Result<()> {

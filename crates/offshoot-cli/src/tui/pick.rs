@@ -4,6 +4,9 @@ use std::io;
 use std::path::PathBuf;
 use std::sync::mpsc::channel;
 
+use offshoot_app::agent::Args;
+use offshoot_app::app::App;
+use offshoot_app::error::{CommandError, Result};
 use offshoot_session::clock::Millis;
 use offshoot_tui::app::cmd::ProgramTask;
 use offshoot_tui::app::model::Model;
@@ -16,9 +19,6 @@ use super::preferences::preferences;
 use super::session_list::{SessionListWorker, surroundings};
 use super::signals::Signals;
 use super::stop::stop;
-use crate::agent::Args;
-use crate::app::App;
-use crate::error::{CommandError, Result};
 
 /// Lets the user pick a session; `None` if the user leaves. Signals are handled from here on: those that arrive before
 /// the conversation starts are passed to it.
@@ -40,7 +40,7 @@ pub(super) fn session(app: &App, args: &Args) -> Result<Option<(PathBuf, Signals
     watch.start(sender.clone(), signals.ending())?;
     let inbox = Inbox { sender, receiver };
     let mut picker = Picker { app: &app, session_list };
-    let ran = run(Model::choosing(preferences, sessions), &inbox, &mut picker, crate::ui::terminal);
+    let ran = run(Model::choosing(preferences, sessions), &inbox, &mut picker, offshoot_app::ui::terminal);
     signals.disconnect(&inbox.receiver);
     let model = ran.map_err(|error| CommandError::io("use the terminal", &error))?;
     Ok(model.chosen.map(|chosen| (chosen, signals)))

@@ -2,24 +2,25 @@
 
 use std::path::Path;
 
+use offshoot_app::agent::Args;
+use offshoot_app::app::App;
+use offshoot_app::config::settings::{SettingsFiles, pi_folder};
+use offshoot_app::config::variable;
+use offshoot_app::error::Result;
 use offshoot_settings::Settings;
 use offshoot_tui::app::model::Preferences;
 use offshoot_tui::keymap::Action;
 use offshoot_tui::message::Habits;
-use offshoot_tui::terminal::Capabilities;
-use offshoot_tui::theme::Themes;
+use offshoot_tui::terminal::{Capabilities, detect};
+use offshoot_tui::theme::{Background, Themes};
 
 use super::theme_files::theme_files;
-use crate::agent::Args;
-use crate::app::App;
-use crate::config;
-use crate::config::settings::{SettingsFiles, pi_folder};
-use crate::config::themes::ThemeFiles;
-use crate::error::Result;
+use crate::key_bindings;
+use crate::themes::{self, ThemeFiles};
 
 /// Reads the settings for a session of this folder. Invalid settings were reported when the agent was set up.
 pub(super) fn preferences(app: &App, args: &Args, files: &SettingsFiles, cwd: &str) -> Result<Preferences> {
-    let (keymap, troubles) = config::keys::load(app.environment.data.as_deref(), pi_folder(&app.environment))?;
+    let (keymap, troubles) = key_bindings::load(app.environment.data.as_deref(), pi_folder(&app.environment))?;
     troubles.iter().for_each(|trouble| app.ui.warning(trouble));
     let (layers, _) = files.load()?;
     let mut settings = Settings::from(&layers);
@@ -32,10 +33,10 @@ pub(super) fn preferences(app: &App, args: &Args, files: &SettingsFiles, cwd: &s
         thinking_key: keymap.hint(Action::ToggleThinking).unwrap_or_default(),
         ..Habits::default()
     };
-    let background = app.environment.background.unwrap_or_default();
+    let background = variable("COLORFGBG").and_then(|value| Background::of_variable(&value)).unwrap_or_default();
     let found = || theme_files(app, args, &layers, Path::new(cwd));
     let themes = themes(app, &found, &settings, &files.position_prefix(&layers, "theme"));
-    let Capabilities { colours: depth, images, rewraps, animates, .. } = app.environment.terminal;
+    let Capabilities { colours: depth, images, rewraps, animates, .. } = detect(variable);
     let zone = offshoot_session::clock::Zone::local().jiff();
     let preferences = Preferences {
         themes,
@@ -56,7 +57,7 @@ pub(super) fn preferences(app: &App, args: &Args, files: &SettingsFiles, cwd: &s
 
 /// The themes of the settings; built-in ones, with a warning, instead of unusable ones.
 fn themes(app: &App, files: &dyn Fn() -> ThemeFiles, settings: &Settings, place: &str) -> Themes {
-    let loaded = config::themes::named(files, settings.theme.as_deref());
+    let loaded = themes::named(files, settings.theme.as_deref());
     let (themes, troubles) = loaded.unwrap_or_else(|error| {
         let told = std::iter::once(format!("{place}{}", error.message)).chain(error.hints);
         (Themes::default(), told.collect())

@@ -7,6 +7,8 @@ use std::sync::{Arc, OnceLock};
 use std::thread::JoinHandle;
 
 use offshoot_agent::Setup;
+use offshoot_app::app::App;
+use offshoot_app::error::{CommandError, Result};
 use offshoot_session::clock::Millis;
 use offshoot_session::medium::read_regular_text;
 use offshoot_session::session::Session;
@@ -23,8 +25,6 @@ use super::job_context::JobContext;
 use super::lending::{Borrowed, lend, run};
 use super::serve::serve;
 use super::stop::stop;
-use crate::app::App;
-use crate::error::{CommandError, Result};
 
 /// A longer text of the user's editor is refused.
 const MAX_WRITTEN: u64 = 64 << 20;

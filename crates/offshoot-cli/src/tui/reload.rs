@@ -7,6 +7,11 @@ use offshoot_agent::agent_session::AgentSession;
 use offshoot_agent::command::Command;
 use offshoot_agent::resources::Resources;
 use offshoot_agent::{Approver, ReloadedSetup};
+use offshoot_app::agent::{self, UserRules};
+use offshoot_app::app::App;
+use offshoot_app::config::trust_file::{TrustFile, real};
+use offshoot_app::error::{CommandError, FailureKind, Result};
+use offshoot_app::trust::Trust;
 use offshoot_session::session::Session;
 use offshoot_session::text::counted;
 use offshoot_session::transcript::Level;
@@ -21,11 +26,6 @@ use super::actions::read;
 use super::choices;
 use super::job_context::{JobContext, blocking};
 use super::preferences::preferences;
-use crate::agent::{self, UserRules};
-use crate::app::App;
-use crate::config::trust_file::{TrustFile, real};
-use crate::error::{CommandError, FailureKind, Result};
-use crate::trust::Trust;
 
 /// Reads settings, keys, skills, templates, context files and themes again, for the agent and the front end. Nothing changes
 /// if a part cannot be read.

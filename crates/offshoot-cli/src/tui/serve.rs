@@ -12,6 +12,8 @@ use offshoot_agent::command::Command;
 use offshoot_agent::event::Event;
 use offshoot_agent::message::Message;
 use offshoot_agent::resources::SharedResources;
+use offshoot_app::agent;
+use offshoot_app::app::App;
 use offshoot_session::session::Session;
 use offshoot_session::transcript::Level;
 use offshoot_settings::Settings;
@@ -30,8 +32,6 @@ use super::{
     actions, branch_list, bring_back, choices, clipboard, extension_drawing, extension_tasks, extension_texts, files,
     operations, reload, session_facts, settings, snapshots,
 };
-use crate::agent;
-use crate::app::App;
 
 /// The interval of checks for other programs' entries.
 const WATCH: Duration = Duration::from_secs(2);

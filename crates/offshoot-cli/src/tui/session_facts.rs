@@ -7,6 +7,7 @@ use offshoot_agent::command::Standing;
 use offshoot_agent::error::AgentError;
 use offshoot_agent::provider::Model;
 use offshoot_agent::writer::is_deleted;
+use offshoot_app::app::{App, quoted};
 use offshoot_session::clock::{Millis, ago};
 use offshoot_session::context;
 use offshoot_session::entry::Source as _;
@@ -26,7 +27,6 @@ use super::draft_files::DraftKey;
 use super::extension_history;
 use super::git_branch;
 use super::job_context::JobContext;
-use crate::app::{App, quoted};
 
 /// The width of the last words that name a branch.
 const NAMED: usize = 80;

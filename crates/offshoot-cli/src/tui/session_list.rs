@@ -10,12 +10,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 
+use offshoot_app::app::App;
+use offshoot_app::error::{CommandError, Result};
 use offshoot_session::compose::NewEntry;
 use offshoot_session::session::{Options, Session};
 use offshoot_tui::overlay::sessions::{Answer, Request, Setting};
 
-use crate::app::App;
-use crate::error::{CommandError, Result};
 use crate::trash::Trash;
 
 /// Called from any thread.
@@ -147,7 +147,7 @@ fn restore(app: &App, file: &Path) -> Result<()> {
     match Trash::of(app)?.list()?.into_iter().find(|trashed| is_it(&trashed.origin)) {
         Some(trashed) => trashed.restore(),
         None => Err(CommandError::new(
-            crate::error::FailureKind::NotFound,
+            offshoot_app::error::FailureKind::NotFound,
             format!("{} is not in the trash any more", file.display()),
         )),
     }

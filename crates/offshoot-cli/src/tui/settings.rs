@@ -4,6 +4,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use offshoot_agent::agent_session::AgentSession;
+use offshoot_app::app::App;
+use offshoot_app::config::settings::SettingsFiles;
+use offshoot_app::config::trust_file::TrustFile;
+use offshoot_app::error::Result;
 use offshoot_session::transcript::Level;
 use offshoot_settings::{Layers, Scope, Value};
 use offshoot_tui::app::msg::Msg;
@@ -11,11 +15,7 @@ use offshoot_tui::overlay::settings::Files as Shown;
 
 use super::job_context::{JobContext, blocking};
 use super::theme_files::theme_files;
-use crate::app::App;
-use crate::config::settings::SettingsFiles;
-use crate::config::themes;
-use crate::config::trust_file::TrustFile;
-use crate::error::Result;
+use crate::themes;
 
 pub(super) async fn open(context: &JobContext, agent: &AgentSession) {
     let Some(files) = files(context, agent).await else { return };

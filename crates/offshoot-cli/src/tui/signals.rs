@@ -4,12 +4,12 @@ use std::io;
 use std::sync::mpsc::{Receiver, Sender};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use offshoot_app::error::{CommandError, Result};
 use offshoot_tui::app::msg::Msg;
 use rustix::process::Signal;
 use tokio::signal::unix::{Signal as Stream, SignalKind, signal};
 
 use super::ending::EndNotice;
-use crate::error::{CommandError, Result};
 
 /// A thread that handles signals while the program runs. They no longer end the program: the receiver must.
 #[derive(Debug)]

@@ -2,11 +2,11 @@
 
 use std::path::Path;
 
+use offshoot_app::agent::Args;
+use offshoot_app::app::App;
 use offshoot_settings::Layers;
 
-use crate::agent::Args;
-use crate::app::App;
-use crate::config::themes::{self, ThemeFiles};
+use crate::themes::{self, ThemeFiles};
 
 /// The files of themes, in the order of precedence: those of the command line, then all others.
 pub(super) fn theme_files(app: &App, args: &Args, layers: &Layers, folder: &Path) -> ThemeFiles {

@@ -5,13 +5,12 @@ use std::path::Path;
 
 use offshoot_agent::context_files::{self, ContextTrouble, Links};
 use offshoot_agent::resources::of_project;
+use offshoot_app::app::App;
+use offshoot_app::config::settings::SettingsFiles;
+use offshoot_app::config::trust_file::{TrustFile, real};
+use offshoot_app::error::{CommandError, Result};
+use offshoot_app::trust::{RunTrust, Trust, extension_folders};
 use offshoot_session::text::clean_lines;
-
-use crate::app::App;
-use crate::config::settings::SettingsFiles;
-use crate::config::trust_file::{TrustFile, real};
-use crate::error::{CommandError, Result};
-use crate::trust::{RunTrust, Trust, extension_folders};
 
 /// The program with the user's decision about a folder. Asks only if the folder has files that need a decision, and
 /// nobody has decided.

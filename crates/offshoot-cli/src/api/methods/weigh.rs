@@ -3,13 +3,13 @@
 
 use std::io::Write;
 
+use offshoot_app::next_request;
 use offshoot_session::entry::Source as _;
 use offshoot_workspace::compare::{ComparedBranches, Patches};
 
 use crate::api::handles::{ApiServer, OpenSession};
 use crate::api::params::Params;
 use crate::api::wire::{ApiFailure, MethodResult};
-use crate::next_request;
 
 pub(in crate::api) fn compare(handle: &OpenSession, params: &Params<'_>, out: &mut dyn Write) -> MethodResult {
     let (a, b) = (handle.find(&params.str("a")?)?, handle.find(&params.str("b")?)?);

@@ -2,6 +2,10 @@
 
 use std::io::Write as _;
 
+use offshoot_app::app::{App, quoted};
+use offshoot_app::error::Result;
+use offshoot_app::next_request;
+use offshoot_app::ui::style::{DIM, Painted};
 use offshoot_session::entry::Source as _;
 use offshoot_session::id::EntryId;
 use offshoot_session::text::counted;
@@ -9,12 +13,8 @@ use offshoot_session::text::counted;
 use super::{Args, nothing_to_do};
 use offshoot_workspace::{with_brought, with_forecast};
 
-use crate::app::{App, quoted};
 use crate::bring_back;
 use crate::commands::switch::place;
-use crate::error::Result;
-use crate::next_request;
-use crate::ui::style::{DIM, Painted};
 
 pub(super) fn run(app: &App, args: &Args) -> Result<()> {
     let mut session = if args.dry_run { app.open(&args.session)? } else { app.open_to_write(&args.session)? };

@@ -9,6 +9,8 @@ use clap::builder::StyledStr;
 use clap::{Arg, ValueHint};
 use clap_complete::CompletionCandidate;
 use clap_complete::engine::{ArgValueCompleter, PathCompleter, ValueCompleter as _};
+use offshoot_app::app::App;
+use offshoot_app::models::ModelTable;
 use offshoot_protocol::ThinkingLevel;
 use offshoot_session::entry::Source as _;
 use offshoot_session::entry_name::SHORT_IDS_UP_TO;
@@ -22,8 +24,6 @@ use offshoot_session::tree::NodeIx;
 
 use super::is_harmless;
 use super::typed::TypedLine;
-use crate::app::App;
-use crate::models::ModelTable;
 use offshoot_workspace::when;
 use offshoot_workspace::{LATEST, is_path, known_session};
 

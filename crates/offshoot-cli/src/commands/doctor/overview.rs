@@ -5,6 +5,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
+use offshoot_app::app::App;
 use offshoot_catalogue::{Catalogue, CatalogueHealth, CatalogueState};
 use offshoot_session::store::Flavour;
 
@@ -13,7 +14,6 @@ use super::pi_folder::{self, PiStanding};
 use super::reason::HiddenReason;
 use super::search::listed;
 use super::searched_roots::{SearchedRoot, files, searched_roots};
-use crate::app::App;
 use crate::spills::{Spill, spills};
 
 #[derive(Debug)]

@@ -3,13 +3,13 @@
 use std::path::{Path, PathBuf};
 
 use offshoot_agent::resources::{skill_files, template_files};
+use offshoot_app::app::App;
+use offshoot_app::config::settings::of_pi;
 use offshoot_session::medium::read_regular_text;
 use offshoot_session::text::counted;
 use offshoot_settings::{PiFolder, Settings, is_taken_from_pi};
 
-use crate::app::App;
-use crate::config::settings::of_pi;
-use crate::config::themes::files_of;
+use crate::themes::files_of;
 
 const LIMIT: u64 = 1 << 20;
 

@@ -2,9 +2,8 @@
 
 use std::path::Path;
 
+use offshoot_app::app::quoted;
 use offshoot_session::text::counted;
-
-use crate::app::quoted;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum HiddenReason {

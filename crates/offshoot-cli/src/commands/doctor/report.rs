@@ -3,6 +3,9 @@
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+use offshoot_app::app::App;
+use offshoot_app::error::Result;
+use offshoot_app::ui::style::{BOLD, DIM, HINT, Painted, WARNING};
 use offshoot_session::json::{Object, quote};
 use offshoot_session::text::{counted, one_line};
 
@@ -10,9 +13,6 @@ use super::overview::{Rest, Standings, health};
 use super::reason::HiddenReason;
 use super::search::Candidate;
 use super::searched_roots::owner;
-use crate::app::App;
-use crate::error::Result;
-use crate::ui::style::{BOLD, DIM, HINT, Painted, WARNING};
 
 pub(super) type Everything = (Vec<Standings>, Rest, Vec<(PathBuf, u32)>);
 

@@ -4,6 +4,8 @@ use std::collections::HashSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use offshoot_app::app::App;
+use offshoot_app::error::Result;
 use offshoot_session::list::SessionInfo;
 use offshoot_session::medium::real_path_or_same;
 use offshoot_session::store::{DirStore, Flavour, Root, Scope, Store as _, unreadable};
@@ -11,8 +13,6 @@ use offshoot_session::store::{DirStore, Flavour, Root, Scope, Store as _, unread
 use super::examine::{FileIdentity, examine, hidden};
 use super::reason::HiddenReason;
 use super::searched_roots::{FileDepth, SearchedRoot, files, searched_roots};
-use crate::app::App;
-use crate::error::Result;
 use crate::spills::spills;
 
 #[derive(Debug)]

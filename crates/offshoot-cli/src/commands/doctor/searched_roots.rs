@@ -5,10 +5,9 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use offshoot_app::app::App;
 use offshoot_session::medium::real_path_or_same;
 use offshoot_session::store::{Flavour, Root};
-
-use crate::app::App;
 
 #[derive(Debug)]
 pub(super) struct SearchedRoot {

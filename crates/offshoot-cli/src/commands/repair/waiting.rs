@@ -3,6 +3,9 @@
 use std::io::Write as _;
 use std::path::Path;
 
+use offshoot_app::app::App;
+use offshoot_app::error::{CommandError, FailureKind, Result};
+use offshoot_app::ui::style::{BOLD, DIM, ID, Painted};
 use offshoot_session::json::{Json, Object};
 use offshoot_session::session::{Session, discard_spill, spill_file};
 use offshoot_session::text::{counted, one_line};
@@ -11,12 +14,9 @@ use offshoot_session::transcript::Item;
 use super::Args;
 use offshoot_workspace::is_path;
 
-use crate::app::App;
-use crate::error::{CommandError, FailureKind, Result};
 use crate::new_file::check_free;
 use crate::spills::{Spill, spills};
 use crate::transcript::first_words;
-use crate::ui::style::{BOLD, DIM, ID, Painted};
 
 /// Without a session, so many entries of each are listed.
 const SHOWN: usize = 5;

@@ -3,6 +3,8 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
+use offshoot_app::app::App;
+use offshoot_app::error::Result;
 use offshoot_session::clock::{Clock as _, SystemClock};
 use offshoot_session::list::SessionInfo;
 use offshoot_session::medium::real_path_or_same;
@@ -10,8 +12,6 @@ use offshoot_session::store::{DirStore, Flavour, Scope as StoreScope, Store as _
 use offshoot_tui::overlay::sessions::{Answer, Listed, Origin, Scope};
 
 use super::SendAnswer;
-use crate::app::App;
-use crate::error::Result;
 
 /// Sends the sessions of a scope as they are read, the newest first.
 pub(super) fn list(app: &App, scope: Scope, tell: &SendAnswer) {

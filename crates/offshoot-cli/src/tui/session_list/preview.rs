@@ -3,6 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::Receiver;
 
+use offshoot_app::app::App;
+use offshoot_app::error::Result;
 use offshoot_session::entry::{Entry, Source, text_of};
 use offshoot_session::kind::{Kind, Role};
 use offshoot_session::stats;
@@ -11,8 +13,6 @@ use offshoot_tui::markdown::plain;
 use offshoot_tui::overlay::sessions::{Answer, Preview, Speaker, Utterance};
 
 use super::{SendAnswer, open};
-use crate::app::App;
-use crate::error::Result;
 
 const LAST: usize = 3;
 const LONG: usize = 2000;

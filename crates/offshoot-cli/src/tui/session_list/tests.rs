@@ -7,16 +7,17 @@ use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Mutex, PoisonError};
 
 use offshoot_agent::WorkFolders;
+use offshoot_app::app::App;
+use offshoot_app::config::Environment;
+use offshoot_app::trust::RunTrust;
+use offshoot_app::ui::{ColorWhen, Ui};
 use offshoot_session::session::{Durability, SpillPolicy};
 use offshoot_session::store::{Flavour, Root};
+use offshoot_tui::markdown::plain_row;
 use offshoot_tui::overlay::sessions::search::TextHits;
 use offshoot_tui::overlay::sessions::{Answer, Listed, Origin, Request, Scope, Speaker};
 
 use super::SessionListWorker;
-use crate::app::App;
-use crate::config::Environment;
-use crate::trust::RunTrust;
-use crate::ui::{ColorWhen, Ui};
 
 struct World {
     folder: tempfile::TempDir,
@@ -53,6 +54,7 @@ impl World {
             spill_policy,
             trust: RunTrust::default(),
             registered: Default::default(),
+            plain: plain_row,
         };
         let (sender, answers) = channel();
         let sender = Mutex::new(sender);

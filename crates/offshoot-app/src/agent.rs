@@ -1,0 +1,20 @@
+//! An agent of the user's files: its arguments, its session, and its setup of models, keys, tools, prompt and settings.
+
+mod args;
+mod input;
+mod open;
+mod approval;
+mod confine;
+mod setup;
+mod extensions;
+mod trust_event;
+mod stops;
+
+pub use approval::UserRules;
+pub use args::{AgentOutput, Args, PrintForm, RpcVersion};
+pub use extensions::{AllPackages, check_extensions, check_loaded, check_model, extend, found, names_extensions};
+pub use input::prompts;
+pub use open::{enter_folder, open, set_name, shown_path};
+pub use setup::{overhead, setup};
+pub use stops::{Stop, Stops, is_ignored};
+pub use trust_event::{TrustPerson, decided_by_extensions};

@@ -1,0 +1,392 @@
+//! The agent's setup: model, keys, tools, prompt and settings, from the command line, the session and the user's files.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, PoisonError};
+
+use offshoot_agent::context_files::{self, ContextTrouble, Links};
+use offshoot_agent::model::{Keys, Models};
+use offshoot_agent::provider::{Model, Secret, ToolSpec};
+use offshoot_agent::request::overhead_tokens;
+use offshoot_agent::resources::{ResourceLists, ResourcePlaces, SharedResources, SystemTexts, TypedTexts, of_project};
+use offshoot_agent::sandbox::Sandbox;
+use offshoot_agent::sessions::Sessions;
+use offshoot_agent::stored_prompt::{StoredPrompt, ToolSets};
+use offshoot_agent::system_prompt::{PromptParts, SystemPrompt};
+use offshoot_agent::tool::{self, KeyGuard, OutputFolder, Shell, Tool, ToolContext};
+use offshoot_agent::{Accessing, Approver, KeySource, ReloadedSetup, RunLimits, Setup, SetupSource};
+use offshoot_session::clock::{Zone, to_iso};
+use offshoot_session::error::{Invalid, Result as Read};
+use offshoot_session::session::{NewSession, Session};
+use offshoot_session::store::{DirStore, Store as _};
+use offshoot_settings::{Layers, Scope, Settings};
+
+use super::approval::{Project, permissions, start_mode};
+use super::args::AgentOutput;
+use super::{Args, confine};
+use crate::app::App;
+use crate::config::settings::pi_folder;
+use crate::error::{CommandError, FailureKind, Result};
+use crate::http::http;
+use crate::models::{ChosenModel, ModelArgs, ModelSources, ModelTable, WithoutKey};
+use crate::packages::{Brought, brought};
+use crate::trust::{RunTrust, Trust};
+
+/// oh-my-pi keeps keys in a database.
+const KEY_FILES: [&str; 4] = ["auth.json", "agent.db", "agent.db-wal", "agent.db-journal"];
+
+pub fn setup(app: &App, args: &Args, session: &Session, approver: Approver) -> Result<Setup> {
+    let without_key = match approver {
+        Approver::Nobody if args.mode != Some(AgentOutput::Rpc) => WithoutKey::Refuse,
+        Approver::FrontEnd(_) | Approver::Nobody => WithoutKey::Wait,
+    };
+    let table = ModelTable::load(app).with_key(args.api_key.as_deref());
+    let choose = |user: &Settings| {
+        let scope = args.scope(user);
+        let sources = ModelSources { typed: &args.model, session, settings: user, scope: &scope, without_key };
+        let chosen = match table.choose(app, &sources) {
+            Err(error) if error.kind == FailureKind::NotFound && may_be_registered(args) => awaited_model(args, user),
+            chosen => chosen?,
+        };
+        Ok((chosen, tool_sets(args, user)?))
+    };
+    let layers = app.layers(session)?;
+    let (user, (ChosenModel { model, thinking }, tool_sets)) = usable_settings(app, &layers, choose)?;
+    let cwd = app.folder_of(session);
+    let shell = shell(&user);
+    let (prompt, troubles) = prompt_parts(app, args, &layers, &cwd);
+    let sandbox = confine::sandbox(app, args, &user.sandbox, &cwd)?;
+    let prompt = PromptParts { sandbox: sandbox.as_ref().map(|sandbox| sandbox.for_model(&cwd)), ..prompt };
+    let resources = prompt.resources.clone();
+    let tools = branch_tools(app, args, session, &tool_sets)?;
+    let outputs = app.output_folder();
+    // Sessions may be opened while the front end owns the terminal.
+    let quiet = App { ui: app.ui.quiet(), ..app.clone() };
+    let sessions = StoreSessions { app: quiet, store: app.store().ok(), table: table.models.clone() };
+    adopt_orphans();
+    let keys = key_guard(app, &table, &user);
+    let http = http(app, &user);
+    let mut setup = Setup::new(Arc::new(http), Arc::new(model), &cwd, approver);
+    setup.keys =
+        Arc::new(ReloadingKeys { app: app.clone(), key: args.api_key.clone(), first: (table.models, table.keys) });
+    setup.thinking = thinking;
+    setup.system = SystemPrompt::Parts(Arc::new(prompt));
+    setup.resources = resources;
+    setup.tools = tools;
+    setup.tool_sets = Some(tool_sets);
+    setup.prompt_storage = user.prompt_storage;
+    setup.tool_context = ToolContext {
+        call_id: String::new(),
+        outputs: OutputFolder::new(outputs, ""),
+        session_env: Vec::new(),
+        cwd,
+        home: app.environment.home.clone(),
+        keys,
+        sandbox,
+    };
+    setup.tool_context.set_session(session.id(), session.file());
+    setup.permissions = permissions(app, args, &layers)?;
+    setup.permissions.agent_folders = confine::agent_folders(app);
+    let project = Project { folder: &setup.tool_context.cwd, troubles: &troubles, approver: &setup.approver };
+    setup.permissions.mode = start_mode(app, args, setup.permissions.mode, &project);
+    setup.permissions.mode = setup.permissions.mode.max(confine::limits(app).approval);
+    setup.permissions.confines_commands = setup.tool_context.sandbox.as_ref().is_some_and(Sandbox::is_whole);
+    setup.shell = shell;
+    setup.retry = user.retry;
+    setup.compaction = user.compaction;
+    setup.compaction_for = user.compaction_for;
+    setup.branch_reserve = user.branch_reserve;
+    setup.parallel_tools = user.parallel_tools;
+    setup.steering = user.steering;
+    setup.follow_up = user.follow_up;
+    setup.limits = RunLimits { turns: args.max_turns, cost: args.max_cost, wait: args.wait_for_limit };
+    setup.zone = Zone::local();
+    setup.sessions = Arc::new(sessions);
+    setup.folders = app.folders.clone();
+    setup.source =
+        Some(Arc::new(FolderSetups { app: app.clone(), args: args.clone(), approver: setup.approver.clone() }));
+    Ok(setup)
+}
+
+/// The tokens of the system prompt and the tools that an agent in the session's folder would send, without extensions. Warns
+/// of nothing.
+pub fn overhead(app: &App, session: &Session) -> Result<u64> {
+    let (app, args) = (&App { ui: app.ui.quiet(), ..app.clone() }, &Args::default());
+    let layers = app.layers(session)?;
+    let (user, tool_sets) = usable_settings(app, &layers, |user| tool_sets(args, user))?;
+    let cwd = app.folder_of(session);
+    let prompt = prompt_parts(app, args, &layers, &cwd).0;
+    let sandbox = confine::sandbox(app, args, &user.sandbox, &cwd)?;
+    let prompt = PromptParts { sandbox: sandbox.as_ref().map(|sandbox| sandbox.for_model(&cwd)), ..prompt };
+    let tools = branch_tools(app, args, session, &tool_sets)?;
+    let specs: Vec<ToolSpec> = tools.iter().map(|tool| tool.spec()).collect();
+    Ok(overhead_tokens(&SystemPrompt::Parts(Arc::new(prompt)).text(&tools), &specs))
+}
+
+/// The parts of the system prompt of a folder but for its sandbox, and what is odd about its instructions.
+fn prompt_parts(app: &App, args: &Args, layers: &Layers, cwd: &Path) -> (PromptParts, Vec<ContextTrouble>) {
+    let home = app.environment.data.clone().unwrap_or_default();
+    let is_trusted = app.trust_of(cwd).0 == Trust::Given;
+    let links = if is_trusted { Links::Anywhere } else { Links::Inside };
+    let pi = pi_folder(&app.environment);
+    let home = pi.filter(|_| !context_files::has_one(&home)).map_or(home.clone(), Path::to_path_buf);
+    let (context, troubles) =
+        if args.no_context_files { Default::default() } else { context_files::find(&home, cwd, links) };
+    troubles.iter().for_each(|trouble| app.ui.warning(&trouble.to_string()));
+    let (resources, texts) = resources(app, args, layers, cwd, is_trusted);
+    let date = to_iso(app.now());
+    let parts = PromptParts {
+        context,
+        custom: texts.replacing,
+        append: texts.added,
+        date: date.get(..10).unwrap_or(&date).to_owned(),
+        cwd: cwd.to_path_buf(),
+        resources,
+        sandbox: None,
+    };
+    (parts, troubles)
+}
+
+/// Whether an extension may register a model that is not known.
+fn may_be_registered(args: &Args) -> bool {
+    let is_typed = args.model.model.is_some() || args.model.provider.is_some();
+    is_typed && !(args.no_extensions && args.extension.is_empty() && args.hook.is_empty())
+}
+
+/// Stands for a model whose provider an extension has to register. It can be asked nothing.
+fn awaited_model(args: &Args, user: &Settings) -> ChosenModel {
+    let ModelArgs { provider, model, thinking } = args.model.clone();
+    let (id, provider) = (model.unwrap_or_default(), provider.unwrap_or_default());
+    let model = Model { name: id.clone(), id, provider, ..Model::default() };
+    ChosenModel { model, thinking: thinking.unwrap_or(user.thinking) }
+}
+
+/// Whether a model is a placeholder until an extension registers it.
+pub(super) fn is_awaited(model: &Model) -> bool {
+    model.api.is_empty()
+}
+
+/// Fails as the choice of a model that no extension can register.
+pub(super) fn choose_again(app: &App, args: &Args, session: &Session) -> Result<()> {
+    let settings = Settings::from(&app.layers(session)?);
+    let scope = args.scope(&settings);
+    let without_key = WithoutKey::Refuse;
+    let sources = ModelSources { typed: &args.model, session, settings: &settings, scope: &scope, without_key };
+    ModelTable::read(app).0.with_key(args.api_key.as_deref()).choose(app, &sources).map(drop)
+}
+
+/// The settings, and what is chosen by them. A project whose settings name a model or a tool that does not exist must not
+/// stop the start: they are left out, with a warning.
+fn usable_settings<T>(app: &App, layers: &Layers, choose: impl Fn(&Settings) -> Result<T>) -> Result<(Settings, T)> {
+    let settings = Settings::from(layers);
+    let refused = match choose(&settings) {
+        Ok(chosen) => return Ok((settings, chosen)),
+        Err(refused) => refused,
+    };
+    let users = Settings::from(&Layers { global: layers.global.clone(), ..Layers::default() });
+    let Some(chosen) = choose(&users).ok().filter(|_| users != settings) else { return Err(refused) };
+    app.ui.warning(&format!("{}; the project's settings are not used", refused.on_one_line()));
+    Ok((users, chosen))
+}
+
+/// Begins to look for skills and prompt templates, and reads the texts of the system prompt. What is odd about these, and what
+/// an untrusted project has, is reported.
+fn resources(app: &App, args: &Args, layers: &Layers, cwd: &Path, is_trusted: bool) -> (SharedResources, SystemTexts) {
+    let absolute = |paths: &[PathBuf]| paths.iter().map(|path| app.environment.whole_path(path)).collect();
+    let lists = |scope: Scope| {
+        let of = |key: &str| layers.listed(key).into_iter().find(|(of, _)| *of == scope).map(|(_, words)| words);
+        ResourceLists { templates: of("prompts").unwrap_or_default(), skills: of("skills").unwrap_or_default() }
+    };
+    let places = ResourcePlaces {
+        templates: absolute(&args.prompt_template),
+        skills: absolute(&args.skill),
+        project: is_trusted.then(|| cwd.to_path_buf()),
+        data: app.environment.data.clone(),
+        home: app.environment.home.clone(),
+        finds_templates: !args.no_prompt_templates,
+        finds_skills: !args.no_skills,
+        project_lists: lists(Scope::Project),
+        user_lists: lists(Scope::Global),
+        pi: pi_folder(&app.environment).map(Path::to_path_buf),
+        pi_lists: ResourceLists { templates: layers.listed_by_pi("prompts"), skills: layers.listed_by_pi("skills") },
+        packages: Vec::new(),
+    };
+    let typed =
+        TypedTexts { cwd: &app.environment.cwd, replacing: &args.system_prompt, added: &args.append_system_prompt };
+    let (texts, troubles) = SystemTexts::find(&places, typed);
+    troubles.iter().for_each(|trouble| app.ui.warning(&trouble.to_string()));
+    if !is_trusted && app.trust != RunTrust::EveryFolder(false) {
+        for folder in of_project(cwd, app.environment.home.as_deref()) {
+            let folder = app.environment.short(&folder.display().to_string());
+            app.ui.warning(&format!("{folder} is not used: this folder is not trusted; --trust uses it this once"));
+        }
+    }
+    let is_off = args.no_skills && args.no_prompt_templates;
+    let (app, layers, cwd) = (app.clone(), layers.clone(), cwd.to_path_buf());
+    let search = SharedResources::search(move || {
+        let brought = if is_off { Brought::default() } else { brought(&app, &layers, &cwd) };
+        let (found, troubles) = ResourcePlaces { packages: brought.packages, ..places }.find();
+        let troubles = troubles.iter().map(ToString::to_string);
+        (found, brought.troubles.into_iter().chain(troubles).collect())
+    });
+    (search, texts)
+}
+
+/// Where offshoot, pi and oh-my-pi keep keys and tokens, and the variables of keys that the settings do not name.
+fn key_guard(app: &App, table: &ModelTable, user: &Settings) -> KeyGuard {
+    let home = |folder: &str| app.environment.home.as_ref().map(|home| home.join(folder));
+    let agents = app.environment.others.iter().filter_map(|root| root.folder.parent().map(Path::to_path_buf));
+    let folders = [app.environment.data.clone(), home(".pi/agent"), home(".omp/agent")].into_iter().flatten();
+    let models = app.environment.data.iter().filter(|_| table.models.has_literal_key());
+    let models = models.map(|folder| folder.join("models.json"));
+    let files =
+        folders.chain(agents).flat_map(|folder| KEY_FILES.map(|name| folder.join(name))).chain(models).collect();
+    let mut variables = table.keys.variables(&table.models);
+    variables.retain(|name| !user.shell_keep_keys.contains(name));
+    KeyGuard { files, variables: variables.into(), ..KeyGuard::default() }
+}
+
+/// The tools of the command line, else of the settings, else the usual ones.
+fn tool_sets(args: &Args, user: &Settings) -> Result<ToolSets> {
+    let available = tool::all(&shell(user));
+    let choose = |names: &str, before: &[Arc<dyn Tool>]| {
+        tool::choose(&available, names, before).map_err(|error| CommandError::usage(error.to_string()))
+    };
+    let usual = choose(tool::DEFAULT, &[])?;
+    let usual = user.tools.as_ref().map_or_else(|| Ok(usual.clone()), |names| choose(&names.join(","), &usual))?;
+    let none = (args.no_tools || args.no_builtin_tools).then_some("");
+    let first = args.tools.as_deref().or(none).map_or_else(|| Ok(usual.clone()), |names| choose(names, &usual))?;
+    let first = without_excluded(args, &available, first)?;
+    Ok(ToolSets { available, first, usual })
+}
+
+fn without_excluded(
+    args: &Args,
+    available: &[Arc<dyn Tool>],
+    mut tools: Vec<Arc<dyn Tool>>,
+) -> Result<Vec<Arc<dyn Tool>>> {
+    let excluded = tool::choose(available, args.exclude_tools.as_deref().unwrap_or_default(), &[]);
+    let excluded = excluded.map_err(|error| CommandError::usage(error.to_string()))?;
+    tools.retain(|tool| excluded.iter().all(|excluded| excluded.name() != tool.name()));
+    Ok(tools)
+}
+
+/// The tools of the branch that the session continues, unless the command line names others. Those that are not there are
+/// reported.
+fn branch_tools(app: &App, args: &Args, session: &Session, sets: &ToolSets) -> Result<Vec<Arc<dyn Tool>>> {
+    if args.tools.is_some() || args.no_tools || args.no_builtin_tools {
+        return Ok(sets.first.clone());
+    }
+    let stored = session.leaf().and_then(|_| session.context().ok());
+    let stored = stored.map(|context| StoredPrompt::of(session, &context)).unwrap_or_default();
+    let (tools, missing) = sets.of(&stored);
+    if !missing.is_empty() {
+        app.ui.warning(&format!("the session has tools that are not there: {}", missing.join(", ")));
+    }
+    without_excluded(args, &sets.available, tools)
+}
+
+/// Processes that a command leaves behind become children of this program, so stopping the command finds them.
+fn adopt_orphans() {
+    #[cfg(target_os = "linux")]
+    // Without it stopping still finds what is marked.
+    rustix::process::set_child_subreaper(Some(rustix::process::getpid())).unwrap_or(());
+}
+
+fn shell(user: &Settings) -> Shell {
+    Shell {
+        program: user.shell.as_ref().map(PathBuf::from),
+        prefix: user.shell_prefix.clone(),
+        env: Vec::new(),
+        timeout: user.shell_timeout,
+    }
+}
+
+/// The keys of the start. The files are read again for a key that was missing.
+struct ReloadingKeys {
+    app: App,
+    key: Option<String>,
+    first: (Arc<Models>, Keys),
+}
+
+impl KeySource for ReloadingKeys {
+    fn access<'a>(&'a self, model: &'a Arc<Model>) -> Accessing<'a> {
+        Box::pin(async move {
+            let first = self.first.access(model).await;
+            // The key of a provider that an extension has registered is not among the first.
+            if first.is_ok() && self.first.0.get(&model.provider, &model.id).is_some() {
+                return first;
+            }
+            let app = self.app.clone();
+            let Ok((table, _)) = tokio::task::spawn_blocking(move || ModelTable::read(&app)).await else {
+                return first;
+            };
+            let ModelTable { models, keys, .. } = table.with_key(self.key.as_deref());
+            keys.remembering_with(&self.first.1).access(&models, model).await
+        })
+    }
+
+    fn refused(&self, provider: &str) {
+        self.first.refused(provider);
+    }
+
+    fn known(&self) -> Vec<Secret> {
+        self.first.known()
+    }
+}
+
+/// Reads the setup again for a session of another folder. Nobody is asked about trust.
+struct FolderSetups {
+    app: App,
+    args: Args,
+    approver: Approver,
+}
+
+impl SetupSource for FolderSetups {
+    fn read(&self, session: &Session) -> std::result::Result<(ReloadedSetup, Vec<String>), String> {
+        let (ui, warnings) = self.app.ui.collecting();
+        let app = App { ui, ..self.app.clone() };
+        let setup = setup(&app, &self.args, session, self.approver.clone()).map_err(|error| error.on_one_line())?;
+        let warnings = std::mem::take(&mut *warnings.lock().unwrap_or_else(PoisonError::into_inner));
+        Ok((ReloadedSetup(Arc::new(setup)), warnings))
+    }
+}
+
+struct StoreSessions {
+    app: App,
+    store: Option<DirStore>,
+    table: Arc<Models>,
+}
+
+impl Sessions for StoreSessions {
+    fn create(&self, new: &NewSession<'_>) -> Read<Session> {
+        match &self.store {
+            Some(store) => store.create(new, self.app.options()),
+            None => Err(Invalid::NoSessionFolder.into()),
+        }
+    }
+
+    fn open(&self, file: &Path) -> Read<Session> {
+        self.app.note_opened(file);
+        Session::open(file, self.app.options_for(file))
+    }
+
+    fn open_or_create(&self, file: &Path, new: &NewSession<'_>) -> Read<Session> {
+        Session::open_or_create(file, new, self.app.options_for(file))
+    }
+
+    fn file_path(&self, cwd: &str, id: &str, timestamp: &str) -> PathBuf {
+        match &self.store {
+            Some(store) => store.path_for(cwd, id, timestamp),
+            None => Path::new(cwd).join(offshoot_session::store::file_name(id, timestamp)),
+        }
+    }
+
+    fn fork_name(&self, session: &Session) -> Read<Option<String>> {
+        let Some(store) = &self.store else { return session.fork_name(&|_| false) };
+        self.app.fork_name(session, store, session.cwd().unwrap_or_default())
+    }
+
+    fn model(&self, provider: &str, id: &str) -> Option<Arc<Model>> {
+        self.table.get(provider, id).cloned().map(Arc::new)
+    }
+}

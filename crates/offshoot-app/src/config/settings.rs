@@ -1,0 +1,309 @@
+//! Reads the user's and the project's settings files, and replaces one. `offshoot_settings` defines their contents.
+
+use std::io::{self, ErrorKind};
+use std::path::{Path, PathBuf};
+
+use offshoot_session::medium::{SharedFile, read_regular};
+use offshoot_settings::{Layer, Layers, PiFolder, Scope, Settings, Value, edit};
+
+use super::Environment;
+use crate::error::{CommandError, FailureKind, Result};
+
+/// A larger file is refused: a cloned project may contain anything.
+const LIMIT: u64 = 1 << 20;
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SettingsFiles {
+    /// The user's; `None` without a data folder.
+    pub global: Option<PathBuf>,
+    /// The project's; `None` if it is the same file as the user's, or not trusted.
+    pub project: Option<PathBuf>,
+    /// Why the project's file is not used.
+    refusal: Option<String>,
+    /// pi's own folder.
+    pi: Option<PathBuf>,
+}
+
+/// pi's own settings. What pi makes of an unreadable file is pi's affair.
+pub fn of_pi(pi: &Path) -> Layer {
+    let text = text(&pi.join("settings.json")).unwrap_or_default();
+    Layer::read(&text, Scope::Global).map(|(layer, _)| layer).unwrap_or_default()
+}
+
+/// pi's own folder, if the user's settings say that it counts.
+pub fn pi_folder(environment: &Environment) -> Option<&Path> {
+    let pi = environment.pi.as_deref().filter(|pi| environment.data.as_deref() != Some(*pi) && pi.is_dir())?;
+    let files = SettingsFiles { project: None, ..SettingsFiles::of(environment.data.as_deref(), &environment.cwd) };
+    let is_on = files.load().is_ok_and(|(layers, _)| layers.pi_folder() == PiFolder::On);
+    is_on.then_some(pi)
+}
+
+/// The folder of sessions that the user's settings name. What is wrong with the file is reported where all of it is read.
+pub fn session_dir(environment: &Environment) -> Option<PathBuf> {
+    let data = environment.data.as_deref()?;
+    let files = SettingsFiles { project: None, ..SettingsFiles::of(Some(data), &environment.cwd) };
+    let named = Settings::from(&files.load().ok()?.0).session_dir?;
+    Some(environment.whole_path(named))
+}
+
+impl SettingsFiles {
+    pub fn of(data: Option<&Path>, cwd: &Path) -> Self {
+        let global = data.map(|data| data.join("settings.json"));
+        let project =
+            Some(cwd.join(".offshoot").join("settings.json")).filter(|project| global.as_ref() != Some(project));
+        Self { global, project, refusal: None, pi: None }
+    }
+
+    /// With pi's own folder behind the user's file, if that says so.
+    pub fn before_pi(self, pi: Option<PathBuf>) -> Self {
+        Self { pi, ..self }
+    }
+
+    /// The user's file only, with a warning why.
+    pub fn without_project(self, refusal: Option<String>) -> Self {
+        Self { project: None, refusal, ..self }
+    }
+
+    /// The project's file, if there is one.
+    pub fn existing_project(&self) -> Option<&Path> {
+        self.project.as_deref().filter(|project| project.symlink_metadata().is_ok())
+    }
+
+    fn path(&self, scope: Scope) -> Option<&Path> {
+        match scope {
+            Scope::Global => self.global.as_deref(),
+            Scope::Project => self.project.as_deref(),
+        }
+    }
+
+    /// The settings of both files, and warnings about them. A missing file has none. A project's file that cannot be
+    /// read is a warning: a cloned project must not stop the start.
+    pub fn load(&self) -> Result<(Layers, Vec<String>)> {
+        let (global, mut troubles) = self.layer(Scope::Global)?;
+        let (project, more) = self.layer(Scope::Project).unwrap_or_else(|error| {
+            (Layer::default(), vec![format!("{}; the project's settings are not used", error.on_one_line())])
+        });
+        troubles.extend(more);
+        troubles.extend(self.refusal.clone());
+        let mut layers = Layers { global, project, ..Layers::default() };
+        if let Some(pi) = self.pi.as_ref().filter(|_| layers.pi_folder() == PiFolder::On) {
+            layers.pi = of_pi(pi);
+        }
+        Ok((layers, troubles))
+    }
+
+    /// The file and position of a setting, as the start of a message; empty if neither file sets it.
+    pub fn position_prefix(&self, layers: &Layers, key: &str) -> String {
+        let said = [Scope::Project, Scope::Global].into_iter().find_map(|scope| {
+            Some(format!("{}:{}: ", self.path(scope)?.display(), layers.layer(scope).position(key)?))
+        });
+        said.unwrap_or_default()
+    }
+
+    /// Sets or removes a value. The file is replaced atomically.
+    pub fn store(&self, scope: Scope, key: &str, value: Option<&Value>) -> Result<()> {
+        self.edit(scope, key, |_, _| Ok(value.cloned()))
+    }
+
+    /// Changes a value into another, which is made from the file as it is now: it may have changed since it was loaded.
+    pub fn change(
+        &self,
+        scope: Scope,
+        key: &str,
+        change: impl FnOnce(Option<&Value>) -> Result<Option<Value>>,
+    ) -> Result<()> {
+        self.edit(scope, key, |path, text| {
+            let (layer, _) = Layer::read(text, scope).map_err(|error| damaged(path, &error))?;
+            change(layer.get(key))
+        })
+    }
+
+    /// Both files have one lock, in the user's folder: a project's folder gets no file that nobody wants to commit.
+    fn edit(&self, scope: Scope, key: &str, value: impl FnOnce(&Path, &str) -> Result<Option<Value>>) -> Result<()> {
+        let path = self.path(scope).ok_or_else(|| {
+            CommandError::new(FailureKind::Failed, "there is no home directory to keep settings in")
+                .hint("set OFFSHOOT_HOME")
+        })?;
+        let failed = |error: io::Error| CommandError::io(format!("write {}", path.display()), &error);
+        let SharedFile { lock, limit, .. } =
+            SharedFile::private(self.global.as_deref().unwrap_or(path).to_owned(), LIMIT);
+        let new_mode = if scope == Scope::Global { 0o600 } else { 0o666 };
+        let file = SharedFile { path: path.to_owned(), lock, limit, new_mode };
+        let locked = file.lock().map_err(failed)?;
+        let old = text(path)?;
+        let new = edit(&old, key, value(path, &old)?.as_ref()).map_err(|error| {
+            let error = CommandError { causes: vec![format!("{}: {error}", path.display())], ..unreadable() };
+            error.hint("correct the file by hand; it was left as it is")
+        })?;
+        if new == old { Ok(()) } else { locked.replace(&new).map_err(failed) }
+    }
+
+    fn layer(&self, scope: Scope) -> Result<(Layer, Vec<String>)> {
+        let Some(path) = self.path(scope) else { return Ok(Default::default()) };
+        let (layer, diagnostics) = Layer::read(&text(path)?, scope).map_err(|error| damaged(path, &error))?;
+        Ok((layer, diagnostics.iter().map(|diagnostic| format!("{}:{diagnostic}", path.display())).collect()))
+    }
+}
+
+fn damaged(path: &Path, error: &dyn std::fmt::Display) -> CommandError {
+    let error = CommandError { causes: vec![format!("{}:{error}", path.display())], ..unreadable() };
+    error.hint("correct the file, or move it away to do without it")
+}
+
+fn unreadable() -> CommandError {
+    CommandError::new(FailureKind::Damaged, "could not read the settings")
+}
+
+/// The text of a file; empty if it does not exist.
+pub fn text(path: &Path) -> Result<String> {
+    match read_regular(path, LIMIT) {
+        Ok(bytes) => String::from_utf8(bytes).map_err(|error| {
+            let what = format!("{} is not UTF-8 from byte {}", path.display(), error.utf8_error().valid_up_to());
+            CommandError { causes: vec![what], ..unreadable() }
+                .hint("correct the file, or move it away to do without it")
+        }),
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => Ok(String::new()),
+        Err(error) => Err(CommandError::io(format!("read {}", path.display()), &error)),
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::disallowed_methods, reason = "tests prepare their own files")]
+mod tests {
+    use std::fs::{self, Permissions};
+    use std::os::unix::fs::PermissionsExt as _;
+
+    use super::*;
+
+    fn files() -> (tempfile::TempDir, SettingsFiles) {
+        let folder = tempfile::tempdir().unwrap();
+        let files = SettingsFiles::of(Some(&folder.path().join("data")), &folder.path().join("work"));
+        (folder, files)
+    }
+
+    fn write(path: Option<&Path>, text: impl AsRef<[u8]>) {
+        let path = path.unwrap();
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+
+    #[test]
+    fn what_is_not_there_says_nothing() {
+        let (_folder, files) = files();
+        assert_eq!(files.load().unwrap(), (Layers::default(), Vec::new()));
+        let nowhere = SettingsFiles::of(None, Path::new("/dev/null"));
+        assert_eq!(nowhere.load().unwrap().0, Layers::default());
+    }
+
+    #[test]
+    fn the_users_own_folder_is_no_project() {
+        let same = SettingsFiles::of(Some(Path::new("/w/.offshoot")), Path::new("/w"));
+        assert_eq!(same.project, None);
+    }
+
+    #[test]
+    fn troubles_name_file_and_place() {
+        let (_folder, files) = files();
+        write(files.global.as_deref(), "{\n  \"them\": 1\n}");
+        write(files.project.as_deref(), r#"{"shellPath": "./evil"}"#);
+        let (_, troubles) = files.load().unwrap();
+        let global = files.global.as_ref().unwrap().display();
+        assert_eq!(troubles[0], format!("{global}:2:11: there is no setting \"them\": did you mean theme?"));
+        assert!(
+            troubles[1].ends_with(
+                "/work/.offshoot/settings.json:1:15: shellPath works only in the user's settings, not in a project's"
+            ),
+            "{troubles:?}"
+        );
+    }
+
+    #[test]
+    fn a_users_file_that_is_no_json_is_an_error() {
+        let (_folder, files) = files();
+        write(files.global.as_deref(), "{\"theme\": }");
+        let error = files.load().unwrap_err();
+        assert_eq!((error.kind, error.message.as_str()), (FailureKind::Damaged, "could not read the settings"));
+        assert!(error.causes[0].ends_with("settings.json:1:11: expected a value for JSON"), "{error:?}");
+        write(files.global.as_deref(), b"{\"theme\": \"\xff\"}");
+        let error = files.load().unwrap_err();
+        assert!(error.causes[0].ends_with("settings.json is not UTF-8 from byte 11"), "{error:?}");
+    }
+
+    /// A link to `/dev/zero` was read until the memory was full, and any other of these refused the start.
+    #[test]
+    fn a_projects_file_that_cannot_be_read_is_a_warning() {
+        let (_folder, files) = files();
+        write(files.global.as_deref(), "{\"theme\": \"light\"}");
+        let path = files.project.clone().unwrap();
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        let broken: [(&str, &dyn Fn()); 4] = [
+            ("1:11: expected a value for JSON", &|| fs::write(&path, "{\"theme\": }").unwrap()),
+            ("it is a device, not a regular file", &|| std::os::unix::fs::symlink("/dev/zero", &path).unwrap()),
+            ("it is a FIFO, not a regular file", &|| {
+                assert!(std::process::Command::new("mkfifo").arg(&path).status().unwrap().success());
+            }),
+            ("it is larger than 1 MiB", &|| fs::write(&path, vec![b' '; 2 << 20]).unwrap()),
+        ];
+        for (why, make) in broken {
+            make();
+            let (layers, troubles) = files.load().unwrap();
+            assert_eq!(layers.global.get("theme"), Some(&Value::Text("light".to_owned())));
+            assert_eq!(layers.project, Layer::default());
+            assert!(troubles[0].contains(why), "{troubles:?}");
+            assert!(troubles[0].ends_with("; the project's settings are not used"), "{troubles:?}");
+            fs::remove_file(&path).unwrap();
+        }
+    }
+
+    fn mode(path: &Path) -> u32 {
+        fs::metadata(path).unwrap().permissions().mode() & 0o777
+    }
+
+    #[test]
+    fn what_is_stored_counts_and_the_rest_stays() {
+        let (_folder, files) = files();
+        let theme = |name: &str| Value::Text(name.to_owned());
+        files.store(Scope::Global, "theme", Some(&theme("dark"))).unwrap();
+        let global = files.global.as_deref().unwrap();
+        assert_eq!(mode(global), 0o600);
+        write(files.global.as_deref(), "{ \"unknown\": 1.0e2, \"theme\": \"dark\" }");
+        fs::set_permissions(global, Permissions::from_mode(0o640)).unwrap();
+        files.store(Scope::Global, "theme", Some(&theme("light"))).unwrap();
+        assert_eq!(fs::read_to_string(global).unwrap(), "{ \"unknown\": 1.0e2, \"theme\": \"light\" }");
+        assert_eq!(mode(global), 0o640);
+        files.store(Scope::Project, "theme", Some(&theme("dark"))).unwrap();
+        assert_eq!(files.load().unwrap().0.project.get("theme"), Some(&theme("dark")));
+        files.store(Scope::Project, "theme", None).unwrap();
+        assert_eq!(files.load().unwrap().0.project.get("theme"), None);
+        let beside = fs::read_dir(global.parent().unwrap()).unwrap().count();
+        assert_eq!(beside, 2, "the file and its lock");
+        let project = files.project.as_deref().unwrap();
+        assert_eq!(fs::read_dir(project.parent().unwrap()).unwrap().count(), 1, "no lock among a project's files");
+    }
+
+    #[test]
+    fn a_link_stays_one() {
+        let (folder, files) = files();
+        let global = files.global.as_deref().unwrap();
+        let dotfiles = folder.path().join("dotfiles.json");
+        fs::create_dir_all(global.parent().unwrap()).unwrap();
+        fs::write(&dotfiles, "{}").unwrap();
+        std::os::unix::fs::symlink(&dotfiles, global).unwrap();
+        files.store(Scope::Global, "hideThinkingBlock", Some(&Value::Flag(true))).unwrap();
+        assert!(fs::symlink_metadata(global).unwrap().is_symlink());
+        assert!(fs::read_to_string(&dotfiles).unwrap().contains("hideThinkingBlock"));
+        fs::remove_file(&dotfiles).unwrap();
+        files.store(Scope::Global, "theme", Some(&Value::Text("dark".to_owned()))).unwrap();
+        assert!(fs::symlink_metadata(global).unwrap().is_symlink(), "also one to a file that is not there yet");
+        assert!(fs::read_to_string(&dotfiles).unwrap().contains("theme"));
+    }
+
+    #[test]
+    fn a_file_that_cannot_be_read_is_not_written() {
+        let (_folder, files) = files();
+        write(files.global.as_deref(), "{\"theme\": }");
+        let error = files.store(Scope::Global, "theme", None).unwrap_err();
+        assert!(error.causes[0].ends_with("settings.json: 1:11: expected a value for JSON"), "{error:?}");
+        assert_eq!(fs::read_to_string(files.global.unwrap()).unwrap(), "{\"theme\": }");
+    }
+}

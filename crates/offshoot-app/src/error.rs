@@ -1,0 +1,294 @@
+//! Errors of commands: message, causes, hints and exit code.
+//!
+//! Every error of the library is converted here and nowhere else. `ui` prints them.
+
+use std::error::Error as StdError;
+use std::io;
+
+use offshoot_agent::FolderRefusal;
+use offshoot_agent::error::AgentError;
+use offshoot_agent::model::KeyError;
+use offshoot_session::error::{Conflict, Error};
+use offshoot_session::text::shell_word as quoted;
+pub use offshoot_workspace::FailureKind;
+use offshoot_workspace::{Failure, Hint, NextStep};
+
+pub type Result<T> = std::result::Result<T, CommandError>;
+
+/// The exit code of a failure.
+pub fn exit_code(kind: FailureKind) -> u8 {
+    match kind {
+        FailureKind::ClosedPipe => 0,
+        FailureKind::Failed => 1,
+        FailureKind::Usage => 2,
+        FailureKind::NotFound => 3,
+        FailureKind::Damaged => 4,
+        FailureKind::Conflict => 5,
+        FailureKind::Model => 6,
+        FailureKind::Limit => 7,
+        FailureKind::Stopped => 130,
+    }
+}
+
+#[derive(Debug)]
+pub struct CommandError {
+    pub kind: FailureKind,
+    pub message: String,
+    pub causes: Vec<String>,
+    pub hints: Vec<String>,
+    /// Whether the output says it already, as JSON.
+    pub is_in_output: bool,
+}
+
+impl CommandError {
+    pub fn new(kind: FailureKind, message: impl Into<String>) -> Self {
+        Self { kind, message: message.into(), causes: Vec::new(), hints: Vec::new(), is_in_output: false }
+    }
+
+    pub fn usage(message: impl Into<String>) -> Self {
+        Self::new(FailureKind::Usage, message)
+    }
+
+    /// A signal or a limit of time ended the run.
+    #[must_use]
+    pub fn stopped() -> Self {
+        Self::new(FailureKind::Stopped, "stopped")
+    }
+
+    #[must_use]
+    pub fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hints.push(hint.into());
+        self
+    }
+
+    /// Replaces the message; the old one becomes the first cause.
+    #[must_use]
+    pub fn of(mut self, ended: impl Into<String>) -> Self {
+        self.causes.insert(0, std::mem::replace(&mut self.message, ended.into()));
+        self
+    }
+
+    pub fn on_one_line(&self) -> String {
+        std::iter::once(&self.message).chain(&self.causes).map(String::as_str).collect::<Vec<_>>().join(": ")
+    }
+
+    pub fn with_hints_on_one_line(&self) -> String {
+        self.hints.iter().fold(self.on_one_line(), |text, hint| format!("{text}; {hint}"))
+    }
+
+    /// The system refused `action` (a verb and its object).
+    pub fn io(action: impl std::fmt::Display, source: &io::Error) -> Self {
+        let kind = match source.kind() {
+            io::ErrorKind::NotFound => FailureKind::NotFound,
+            io::ErrorKind::AlreadyExists => FailureKind::Conflict,
+            _ => FailureKind::Failed,
+        };
+        Self { causes: chain(source), ..Self::new(kind, format!("could not {action}")) }
+    }
+}
+
+/// An error and its sources, one text each.
+fn chain(error: &(dyn StdError + 'static)) -> Vec<String> {
+    let mut texts = Vec::new();
+    let mut next = Some(error);
+    while let Some(error) = next {
+        texts.push(error.to_string());
+        next = error.source();
+    }
+    texts
+}
+
+impl From<Error> for CommandError {
+    fn from(error: Error) -> Self {
+        Self::from(&error)
+    }
+}
+
+impl From<&Error> for CommandError {
+    fn from(error: &Error) -> Self {
+        let kind = match error {
+            Error::Io { source, .. } => return from_system(error, source),
+            Error::NotASession { .. } => FailureKind::Damaged,
+            Error::EntryNotFound { .. } | Error::SessionNotFound { .. } => FailureKind::NotFound,
+            Error::Ambiguous { .. } | Error::Invalid(_) => FailureKind::Usage,
+            Error::Conflict { .. } | Error::Locked { .. } => FailureKind::Conflict,
+            _ => FailureKind::Failed,
+        };
+        let hints = match error {
+            Error::Spilled { path, .. } => spilled_hints(&path.to_string_lossy()),
+            error => hint(error).into_iter().map(str::to_owned).collect(),
+        };
+        let causes = error.source().map(chain).unwrap_or_default();
+        Self { causes, hints, ..Self::new(kind, error.to_string()) }
+    }
+}
+
+fn hint(error: &Error) -> Option<&'static str> {
+    match error {
+        Error::NotASession { .. } => Some("a session file begins with a line like {\"type\":\"session\",\"id\":…}"),
+        Error::EntryNotFound { .. } => Some("`offshoot tree SESSION --flat` lists every entry with its id"),
+        Error::SessionNotFound { .. } => Some("`offshoot list --all` shows every session"),
+        Error::Ambiguous { .. } => Some("give more of the id"),
+        Error::Conflict { why: Conflict::LeafMoved, .. } => Some("look at the session again, then repeat the command"),
+        Error::Conflict { why: Conflict::BeyondWindow { .. }, .. } => {
+            Some("--force does it all the same; `compact` makes room first")
+        }
+        Error::Locked { .. } => Some("nothing was written; `kill -CONT PID` wakes a process that was stopped"),
+        _ => None,
+    }
+}
+
+/// What can be done about entries that wait outside their session.
+pub fn spilled_hints(session: &str) -> Vec<String> {
+    let session = quoted(session);
+    vec![
+        format!("nothing is lost: `offshoot repair {session}` puts it into the session"),
+        format!("`offshoot repair {session} --copy FILE` writes the session with it to another file"),
+    ]
+}
+
+/// The library's message; the kind follows the system's error.
+fn from_system(error: &Error, source: &io::Error) -> CommandError {
+    CommandError { message: error.to_string(), ..CommandError::io("", source) }
+}
+
+impl CommandError {
+    /// The failure of an operation on the session that was named so.
+    pub fn of_operation(failure: Failure, session: Option<&str>) -> Self {
+        let step = |next: &NextStep| spelled(next, session);
+        let hint = |hint: &Hint| match hint {
+            Hint::Step(next) => step(next),
+            Hint::Text(text) => text.clone(),
+        };
+        let hints: Vec<String> = failure.hints().iter().map(hint).collect();
+        let mut error = match failure {
+            Failure::Session(error, hints) if hints.is_empty() => return Self::from(&error),
+            // Hints added by the operation replace the library's.
+            Failure::Session(error, _) => Self { hints: Vec::new(), ..Self::from(&error) },
+            Failure::Agent(error) => return Self::from(&error),
+            Failure::Refused { kind, why, causes, .. } => Self { causes, ..Self::new(kind, why) },
+            Failure::Misuse(misuse) => Self::usage(misuse.to_string()),
+            Failure::Stopped => Self::new(FailureKind::Stopped, failure.to_string()),
+        };
+        error.hints.extend(hints);
+        error
+    }
+}
+
+/// A next step as one types it in a shell.
+pub fn spelled(next: &NextStep, session: Option<&str>) -> String {
+    let of = session.filter(|_| next.is_of_session);
+    let words = of.into_iter().chain(next.with.iter().map(String::as_str)).map(quoted);
+    let line: Vec<String> = ["offshoot".to_owned(), next.operation.to_owned()].into_iter().chain(words).collect();
+    format!("`{}` {}", line.join(" "), next.says)
+}
+
+impl From<CommandError> for Failure {
+    fn from(error: CommandError) -> Self {
+        let CommandError { kind, message, causes, hints, .. } = error;
+        Self::Refused { kind, why: message, causes, hints: hints.into_iter().map(Hint::Text).collect() }
+    }
+}
+
+impl From<AgentError> for CommandError {
+    fn from(error: AgentError) -> Self {
+        Self::from(&error)
+    }
+}
+
+impl From<&AgentError> for CommandError {
+    fn from(error: &AgentError) -> Self {
+        match error {
+            AgentError::Session(session) | AgentError::NotWritten(session) => session.get().into(),
+            AgentError::NoAccess(why) => why.into(),
+            AgentError::LimitReached(why) => Self::new(FailureKind::Limit, why.clone()),
+            AgentError::Oversized(why) => Self::new(FailureKind::Limit, why.to_string())
+                .hint("`offshoot models` lists the models with their windows"),
+            AgentError::AskLater { .. } => {
+                Self { causes: vec![error.to_string()], ..Self::new(FailureKind::Model, "the model gave no answer") }
+                    .hint("`--wait-for-limit TIME` waits for a provider's limit and goes on")
+            }
+            AgentError::Folder(refusal) => refusal.into(),
+            AgentError::Busy(_)
+            | AgentError::Cancelled
+            | AgentError::Failed(_)
+            | AgentError::Crashed { .. }
+            | AgentError::Ended => Self::new(FailureKind::Failed, error.to_string()),
+        }
+    }
+}
+
+impl From<&FolderRefusal> for CommandError {
+    fn from(refusal: &FolderRefusal) -> Self {
+        let kind = match refusal {
+            FolderRefusal::Elsewhere { .. } | FolderRefusal::Neither { .. } => FailureKind::Usage,
+            FolderRefusal::Gone { .. } => FailureKind::NotFound,
+        };
+        Self::new(kind, refusal.to_string())
+    }
+}
+
+impl From<&KeyError> for CommandError {
+    fn from(error: &KeyError) -> Self {
+        Self { causes: vec![error.to_string()], ..Self::new(FailureKind::Model, "the model cannot be asked") }
+            .hint("`offshoot models` shows where keys come from")
+    }
+}
+
+/// Only for writing output: an error of the library inside the `io::Error` is unpacked.
+impl From<io::Error> for CommandError {
+    fn from(error: io::Error) -> Self {
+        if error.kind() == io::ErrorKind::BrokenPipe {
+            return Self::new(FailureKind::ClosedPipe, "nobody reads the output");
+        }
+        match error.downcast::<Error>() {
+            Ok(error) => error.into(),
+            Err(error) => Self::io("write the output", &error),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_librarys_error_survives_the_way_through_io() {
+        let error = CommandError::from(io::Error::other(Error::EntryNotFound { id: "x".to_owned() }));
+        assert_eq!((error.kind, error.message.as_str()), (FailureKind::NotFound, "entry x not found"));
+    }
+
+    /// An error of the session keeps its code and hint when the agent passes it on.
+    #[test]
+    fn the_agent_hands_on_the_librarys_error() {
+        let code = |error: Error| CommandError::from(AgentError::NotWritten(error.into())).of("the agent had to stop");
+        let path = std::path::PathBuf::from("s.jsonl");
+        let locked = code(Error::Locked { path, by: vec![7], waited: std::time::Duration::from_secs(1) });
+        assert_eq!((exit_code(locked.kind), locked.message.as_str()), (5, "the agent had to stop"));
+        assert_eq!((locked.causes.len(), locked.hints.len()), (1, 1));
+        assert_eq!(exit_code(code(Error::EntryNotFound { id: "x".to_owned() }).kind), 3);
+        assert_eq!(exit_code(CommandError::from(AgentError::Ended).kind), 1);
+    }
+
+    #[test]
+    fn words_are_quoted_only_where_a_shell_needs_it() {
+        assert_eq!(quoted("a/b-c.jsonl"), "a/b-c.jsonl");
+        assert_eq!(quoted("my name"), "'my name'");
+        assert_eq!(quoted("it's"), "'it'\\''s'");
+        assert_eq!(quoted(""), "''");
+    }
+
+    /// `offshoot list latest --all` is no command.
+    #[test]
+    fn a_step_is_spelled_with_the_session_that_it_is_about() {
+        let undo = NextStep::new("undo", "takes it back");
+        assert_eq!(spelled(&undo, Some("my name")), "`offshoot undo 'my name'` takes it back");
+        let list = NextStep::of_all("list", "shows all").with("--all");
+        assert_eq!(spelled(&list, Some("latest")), "`offshoot list --all` shows all");
+    }
+
+    #[test]
+    fn a_closed_pipe_is_no_failure() {
+        assert_eq!(exit_code(CommandError::from(io::Error::from(io::ErrorKind::BrokenPipe)).kind), 0);
+    }
+}

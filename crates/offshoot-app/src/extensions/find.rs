@@ -1,0 +1,278 @@
+//! The files of extensions: of the command line, the project, the user, settings and packages. Runs nothing.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use offshoot_agent::resources::ResourceScope;
+use offshoot_extensions::contract::{AllowedFiles, ExtensionKind, Origin, Source};
+use offshoot_extensions::node::imports;
+use offshoot_packages::contents::{Contents, extensions as scripts};
+use offshoot_packages::entry::ResourceKind;
+use offshoot_session::text::{counted, spell_name};
+use offshoot_settings::{Layers, Scope};
+
+use super::known::{KnownExtensions, ProjectFolder};
+use crate::app::App;
+use crate::config::settings::pi_folder;
+use crate::packages::Brought;
+use crate::trust::{RunTrust, Trust};
+
+/// A message names no more files.
+const MOST_NAMED: usize = 12;
+
+/// What the command line says of extensions.
+#[derive(Debug, Clone, Default)]
+pub struct ExtensionSelection {
+    pub named: Vec<PathBuf>,
+    pub hooks: Vec<PathBuf>,
+    /// Whether any others are looked for.
+    pub finds: bool,
+}
+
+#[derive(Debug, Clone, Default)]
+pub struct FoundExtensions {
+    /// In the order in which they are loaded.
+    pub sources: Vec<Source>,
+    pub troubles: Vec<String>,
+    /// Of the trusted project, new or changed since the user allowed them: not among the sources.
+    pub unknown: Vec<ProjectFolder>,
+}
+
+/// Of each place the folder, what is in it, and whose it is.
+struct Place {
+    path: PathBuf,
+    kind: ExtensionKind,
+    origin: Origin,
+    scope: Scope,
+}
+
+/// Whose extensions are judged, by what settings.
+struct AskedFolder<'a> {
+    app: &'a App,
+    layers: &'a Layers,
+    cwd: &'a Path,
+}
+
+/// The files of a folder, and those that they import, for a message.
+fn named(app: &App, folder: &ProjectFolder) -> String {
+    let mut names = listed(app, folder);
+    let more = names.len().saturating_sub(MOST_NAMED);
+    names.truncate(MOST_NAMED);
+    if more > 0 {
+        names.push(format!("and {}; the question on a terminal has them all", counted(more, "other", "others")));
+    }
+    names.join(", ")
+}
+
+/// The same, one name each. A folder `node_modules` is one, with the number of its files.
+pub fn listed(app: &App, folder: &ProjectFolder) -> Vec<String> {
+    let shown = |path: &Path| spell_name(&app.environment.short(&path.display().to_string())).into_owned();
+    let mut packages: BTreeMap<PathBuf, usize> = BTreeMap::new();
+    let mut names = Vec::new();
+    for file in folder.own().chain(folder.imported()) {
+        match file.ancestors().filter(|above| above.ends_with("node_modules")).last() {
+            Some(modules) => *packages.entry(modules.to_path_buf()).or_default() += 1,
+            None => names.push(shown(file)),
+        }
+    }
+    names.extend(
+        packages.iter().map(|(modules, files)| format!("{} ({})", shown(modules), counted(*files, "file", "files"))),
+    );
+    names
+}
+
+/// The extensions of a run. A file that is found twice counts once, in its first place.
+pub fn find(
+    app: &App,
+    selection: &ExtensionSelection,
+    layers: &Layers,
+    cwd: &Path,
+    brought: &Brought,
+) -> FoundExtensions {
+    let mut found = FoundExtensions::default();
+    let environment = &app.environment;
+    let absolute = |path: &PathBuf| environment.whole_path(path);
+    for (paths, kind) in [(&selection.named, ExtensionKind::Extension), (&selection.hooks, ExtensionKind::Hook)] {
+        for path in paths.iter().map(absolute) {
+            found.add_named(&path, kind, Origin::Flag);
+        }
+    }
+    if !selection.finds {
+        return found;
+    }
+    let places = places(app, layers, cwd);
+    let (project, users): (Vec<_>, Vec<_>) = places.into_iter().partition(|place| place.scope == Scope::Project);
+    // Nothing in a folder is nothing to allow.
+    let has_any = |place: &Place| match place.origin {
+        Origin::Project => !scripts(&place.path).is_empty(),
+        _ => place.path.exists(),
+    };
+    let asked = AskedFolder { app, layers, cwd };
+    for place in project.into_iter().filter(has_any) {
+        let mut its = FoundExtensions::default();
+        its.add_place(&place);
+        found.add_judged(&asked, &place.path, its);
+    }
+    users.iter().for_each(|place| found.add_place(place));
+    for package in &brought.packages {
+        let mut its = FoundExtensions::default();
+        for path in &package.extensions {
+            its.add(path.clone(), ExtensionKind::Extension, Origin::Package);
+        }
+        match package.scope {
+            ResourceScope::Project => found.add_judged(&asked, &package.package.root, its),
+            ResourceScope::CommandLine | ResourceScope::User => found.add_all(its, None),
+        }
+    }
+    found
+}
+
+/// Why the first wrong path on the command line is not an extension.
+pub fn wrongly_named(app: &App, selection: &ExtensionSelection) -> Option<String> {
+    let environment = &app.environment;
+    selection.named.iter().chain(&selection.hooks).find_map(|path| {
+        let mut found = FoundExtensions::default();
+        let path: PathBuf = environment.whole_path(path).components().collect();
+        found.add_named(&path, ExtensionKind::Extension, Origin::Flag);
+        match found.sources.is_empty() {
+            true => Some(found.troubles.pop().unwrap_or_else(|| format!("{} has no extension", path.display()))),
+            false => None,
+        }
+    })
+}
+
+fn places(app: &App, layers: &Layers, cwd: &Path) -> Vec<Place> {
+    let environment = &app.environment;
+    let place = |path: PathBuf, kind, origin, scope| Place { path, kind, origin, scope };
+    let mut places = Vec::new();
+    let folders = |base: &Path| {
+        [
+            (base.join("extensions"), ExtensionKind::Extension),
+            (base.join("hooks"), ExtensionKind::Hook),
+            (base.join("tools"), ExtensionKind::Tool),
+        ]
+    };
+    for base in [".offshoot", ".pi"].map(|name| cwd.join(name)) {
+        let own = folders(&base).map(|(path, kind)| place(path, kind, Origin::Project, Scope::Project));
+        places.extend(own);
+    }
+    for (key, kind) in [("extensions", ExtensionKind::Extension), ("hooks", ExtensionKind::Hook)] {
+        for (scope, words) in layers.listed(key) {
+            let base = match scope {
+                Scope::Project => cwd.join(".offshoot"),
+                Scope::Global => environment.data.clone().unwrap_or_default(),
+            };
+            let paths = words.iter().map(|word| base.join(environment.path(word)));
+            places.extend(paths.map(|path| place(path, kind, Origin::Settings, scope)));
+        }
+    }
+    let bases = environment.data.as_deref().into_iter().chain(pi_folder(environment));
+    for base in bases {
+        places.extend(folders(base).map(|(path, kind)| place(path, kind, Origin::User, Scope::Global)));
+    }
+    places
+}
+
+impl FoundExtensions {
+    /// Adds the project's extensions at a path if they may run: the folder is trusted, and the user has allowed these contents
+    /// with all that is imported, or has just said that everything runs.
+    fn add_judged(&mut self, asked: &AskedFolder<'_>, path: &Path, its: Self) {
+        let AskedFolder { app, cwd, .. } = *asked;
+        let short = app.environment.short(&path.display().to_string());
+        match app.trust_of(cwd).0 {
+            Trust::Given => {}
+            Trust::Refused | Trust::Unasked => {
+                if app.trust != RunTrust::EveryFolder(false) {
+                    let why = "this folder is not trusted; --trust runs it this once";
+                    self.troubles.push(format!("{short} does not run: {why}"));
+                }
+                return;
+            }
+        }
+        if app.trust == RunTrust::EveryFolder(true) {
+            return self.add_all(its, None);
+        }
+        let folder = match ProjectFolder::of(path) {
+            Ok(folder) => folder,
+            Err(error) => {
+                self.troubles.push(format!("{short} does not run: it could not be read whole: {error}"));
+                return;
+            }
+        };
+        let known = app.environment.data.as_deref().and_then(|data| KnownExtensions::of(data).allowed(&folder));
+        if let Some(known) = known {
+            return self.add_all(its, Some(&known.allowed()));
+        }
+        let entries: Vec<PathBuf> = its.sources.into_iter().map(|source| source.path).collect();
+        self.troubles.extend(its.troubles);
+        match imports(&super::node_options(app, asked.layers, cwd), &entries) {
+            Ok(imports) => {
+                let folder = folder.importing(imports);
+                let why = "it is new, or has changed since you allowed it; `offshoot` on a terminal asks, --trust runs it this once";
+                let files = named(app, &folder);
+                self.troubles.push(format!("{short} does not run: {why}. Its files: {files}"));
+                self.unknown.push(folder);
+            }
+            Err(error) => self.troubles.push(format!("{short} does not run: {error}")),
+        }
+    }
+
+    fn add_all(&mut self, its: Self, allowed: Option<&AllowedFiles>) {
+        self.troubles.extend(its.troubles);
+        for source in its.sources {
+            if !self.sources.iter().any(|known| known.path == source.path) {
+                self.sources.push(Source { allowed: allowed.cloned(), ..source });
+            }
+        }
+    }
+
+    fn add_place(&mut self, place: &Place) {
+        match place.origin {
+            Origin::Settings => self.add_named(&place.path, place.kind, place.origin),
+            _ => scripts(&place.path).into_iter().for_each(|path| self.add_found(&path, place.kind, place.origin)),
+        }
+    }
+
+    /// A file, or a folder: one with an index or a manifest is an extension, any other has extensions.
+    fn add_named(&mut self, path: &Path, kind: ExtensionKind, origin: Origin) {
+        if path.is_file() {
+            return self.add(path.to_path_buf(), kind, origin);
+        }
+        if !path.is_dir() {
+            return self.troubles.push(format!("there is no extension {}", path.display()));
+        }
+        let index = ["package.json", "index.ts", "index.js"].map(|name| path.join(name));
+        match index.iter().find(|file| file.is_file()) {
+            Some(index) => self.add_found(index, kind, origin),
+            None => scripts(path).into_iter().for_each(|path| self.add_found(&path, kind, origin)),
+        }
+    }
+
+    /// A script, or the manifest of a folder that lists scripts.
+    fn add_found(&mut self, path: &Path, kind: ExtensionKind, origin: Origin) {
+        let folder = path.parent().filter(|_| path.file_name().is_some_and(|name| name == "package.json"));
+        let Some(folder) = folder else { return self.add(path.to_path_buf(), kind, origin) };
+        match Contents::of(folder) {
+            Ok(contents) => {
+                let listed = contents.of_kind(ResourceKind::Extension);
+                let index = ["index.ts", "index.js"].map(|name| folder.join(name));
+                match listed.is_empty() {
+                    true => index
+                        .into_iter()
+                        .find(|file| file.is_file())
+                        .into_iter()
+                        .for_each(|file| self.add(file, kind, origin)),
+                    false => listed.iter().for_each(|file| self.add(folder.join(file), kind, origin)),
+                }
+            }
+            Err(error) => self.troubles.push(format!("the extension in {}: {error}", folder.display())),
+        }
+    }
+
+    fn add(&mut self, path: PathBuf, kind: ExtensionKind, origin: Origin) {
+        let path = path.canonicalize().unwrap_or(path);
+        if !self.sources.iter().any(|source| source.path == path) {
+            self.sources.push(Source { path, kind, origin, allowed: None });
+        }
+    }
+}

@@ -1,0 +1,97 @@
+//! Operations of the table on the session that an agent holds. Nothing is looked up before the agent has them, so they keep their
+//! order.
+
+use offshoot_agent::agent_session::AgentSession;
+use offshoot_agent::command::Command;
+use offshoot_agent::error::AgentError;
+use offshoot_session::error::Error;
+use offshoot_workspace::{Failure, Hint, Note, OperationOrder, Outcome, Output, Row, Words, find_operation};
+
+use crate::app::App;
+
+/// What came of an operation.
+pub struct HeldOutcome {
+    pub row: &'static Row,
+    pub output: Box<dyn Output>,
+    /// What it says to a person.
+    pub words: Words,
+    /// Why there was nothing to do.
+    pub nothing: Option<String>,
+    pub notes: Vec<Note>,
+}
+
+impl HeldOutcome {
+    /// What is wrong although it was done.
+    pub fn warning(&self) -> Option<String> {
+        self.notes.iter().find_map(|note| match note {
+            Note::Warning(why) => Some(why.clone()),
+            Note::Told(_) | Note::Odd(_) | Note::OddOf(..) => None,
+        })
+    }
+
+    /// What it says, on one line; a next step is spelled by `step`, from its operation and what it does.
+    pub fn said(&self, step: impl Fn(&str, &str) -> String) -> String {
+        if let Some(why) = &self.nothing {
+            return format!("nothing to do: {why}");
+        }
+        let told = self.words.notes.iter().filter_map(|note| match note {
+            Note::Told(text) => Some(text.clone()),
+            Note::Warning(_) | Note::Odd(_) | Note::OddOf(..) => None,
+        });
+        let next = self.words.next.iter().map(|next| step(next.operation, &next.says));
+        let plain = self.words.plain();
+        plain
+            .lines()
+            .filter(|line| !line.is_empty())
+            .map(str::to_owned)
+            .chain(told)
+            .chain(next)
+            .collect::<Vec<_>>()
+            .join(" · ")
+    }
+}
+
+/// Runs an operation.
+pub async fn operate(
+    app: &App,
+    agent: &AgentSession,
+    order: OperationOrder,
+) -> offshoot_workspace::Result<HeldOutcome> {
+    let OperationOrder { operation, given } = order;
+    let missing =
+        || Failure::refused(offshoot_workspace::FailureKind::Usage, format!("there is no operation {operation}"));
+    let row = find_operation(operation).ok_or_else(missing)?;
+    let place = app.place();
+    let (steps, wait) = row.hold(given, &place, false)?;
+    agent.ask(Command::Operate(steps)).await?;
+    let (output, nothing) = match wait.outcome()? {
+        Outcome::Done(output) => (output, None),
+        Outcome::Nothing { why, output } => (output, Some(why.plain())),
+    };
+    let mut words = Words::default();
+    output.words(&mut words);
+    Ok(HeldOutcome { row, output, words, nothing, notes: place.take_notes() })
+}
+
+/// Why an operation on the open session failed, with what helps; a next step is spelled by `step`, from its operation, its
+/// arguments and what it does.
+pub fn refusal(failure: &Failure, step: impl Fn(&str, &[String], &str) -> String) -> String {
+    let why = match failure {
+        // The file is the open one.
+        Failure::Session(Error::Conflict { why, .. }, _) => why.to_string(),
+        failure => failure.to_string(),
+    };
+    let why = match failure {
+        Failure::Session(Error::EntryNotFound { .. }, _) => format!("{why}; {}", step("tree", &[], "shows them")),
+        _ => why,
+    };
+    failure.hints().iter().fold(why, |all, hint| match hint {
+        Hint::Step(next) => format!("{all}; {}", step(next.operation, &next.with, &next.says)),
+        Hint::Text(text) => format!("{all}; {text}"),
+    })
+}
+
+/// Whether the agent refused it because it does something else.
+pub fn is_busy(failure: &Failure) -> bool {
+    matches!(failure, Failure::Agent(AgentError::Busy(_)))
+}

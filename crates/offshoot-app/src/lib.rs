@@ -1,0 +1,26 @@
+//! offshoot without its faces: what it reads of the user's files, what it prints beside a result, and an agent put together
+//! of models, keys, trust, settings, packages and extensions. The command line, RPC, the terminal and others are made on it.
+//!
+//! Modules stand in reading order, and each uses only those above it. Nothing here knows a command, a protocol or a screen.
+
+#![allow(
+    rustdoc::broken_intra_doc_links,
+    reason = "doc comments of arguments are help texts, with brackets of their own"
+)]
+
+pub mod error;
+pub mod config;
+pub mod ui;
+pub mod trust;
+pub mod known_flags;
+pub mod registered;
+pub mod app;
+pub mod http;
+pub mod packages;
+pub mod lookup;
+pub mod models;
+pub mod extensions;
+pub mod agent;
+pub mod held;
+pub mod next_request;
+pub mod lines;

@@ -1,0 +1,272 @@
+//! Chooses the model that a run asks, from models and keys in the user's files. Asks no model.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use offshoot_agent::model::{FoundModel, Keys, Models, ScopedModel, Trouble, UnknownModel, scope};
+use offshoot_agent::provider::{Model, Secret};
+use offshoot_protocol::ThinkingLevel;
+use offshoot_session::clock::SystemClock;
+use offshoot_session::entry::Source as _;
+use offshoot_session::json::Json;
+use offshoot_session::session::Session;
+use offshoot_settings::Settings;
+use offshoot_settings::nearest::nearest;
+
+use crate::app::App;
+use crate::config;
+use crate::config::auth_file::AuthFile;
+use crate::config::settings::pi_folder;
+use crate::error::{CommandError, FailureKind, Result};
+
+/// The model that is asked, as typed.
+#[derive(Debug, Clone, Default, clap::Args)]
+pub struct ModelArgs {
+    /// The provider, such as anthropic, openai, google, or one of models.json
+    #[arg(long, value_name = "NAME")]
+    pub provider: Option<String>,
+
+    /// The model: an id, a part of one, or provider/id; `:LEVEL` after it sets the thinking level
+    #[arg(long, value_name = "MODEL")]
+    pub model: Option<String>,
+
+    /// The thinking level: off, minimal, low, medium, high, xhigh, max
+    #[arg(long, value_name = "LEVEL", value_parser = thinking)]
+    pub thinking: Option<ThinkingLevel>,
+}
+
+impl ModelArgs {
+    /// Refuses the options where no model is asked.
+    pub fn refuse(&self, hint: &str) -> Result<()> {
+        let given = [("--provider", self.provider.is_some()), ("--model", self.model.is_some())];
+        let given = given.into_iter().chain([("--thinking", self.thinking.is_some())]).find(|(_, is_given)| *is_given);
+        match given {
+            None => Ok(()),
+            Some((option, _)) => {
+                Err(CommandError::usage(format!("{option} has no effect: no model writes a summary")).hint(hint))
+            }
+        }
+    }
+}
+
+fn thinking(text: &str) -> std::result::Result<ThinkingLevel, String> {
+    ThinkingLevel::parse(text)
+        .ok_or_else(|| format!("there are {}", ThinkingLevel::ALL.map(ThinkingLevel::as_str).join(", ")))
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum WithoutKey {
+    Refuse,
+    /// A model is chosen anyway, and the agent waits for its key.
+    Wait,
+}
+
+/// Sources of the choice, in order of precedence.
+pub struct ModelSources<'a> {
+    pub typed: &'a ModelArgs,
+    pub session: &'a Session,
+    pub settings: &'a Settings,
+    /// Patterns of the models to begin with; empty for all.
+    pub scope: &'a [String],
+    pub without_key: WithoutKey,
+}
+
+pub struct ChosenModel {
+    pub model: Model,
+    /// As requested; each model clamps it to what it supports.
+    pub thinking: ThinkingLevel,
+}
+
+pub struct ModelTable {
+    pub models: Arc<Models>,
+    pub keys: Keys,
+    /// The providers that a person signs in to, and whether somebody is.
+    sign_ins: BTreeMap<String, bool>,
+}
+
+impl ModelTable {
+    pub fn read(app: &App) -> (Self, Vec<Trouble>) {
+        let home = app.environment.data.as_deref();
+        let pi = pi_folder(&app.environment);
+        let (mut models, mut troubles) = Models::load(home);
+        let mut keys = Keys::new(config::variables(), Arc::new(SystemClock)).with_environment(config::all_variables());
+        if let Some(home) = home {
+            let (loaded, found) = keys.load(home);
+            keys = loaded;
+            troubles.extend(found);
+        }
+        if let Some(pi) = pi {
+            let (more, odd) = models.behind(home, pi);
+            let (stored, found) = keys.behind(pi);
+            (models, keys) = (more, stored);
+            troubles.extend(odd.into_iter().chain(found));
+        }
+        app.registered.add_to(&mut models);
+        let auth = home.map(AuthFile::of);
+        let is_in = |name: &String| auth.as_ref().is_some_and(|auth| auth.credentials(name).is_some());
+        let sign_ins = app.registered.sign_ins().into_iter().map(|name| (name.clone(), is_in(&name))).collect();
+        (Self { models: Arc::new(models), keys, sign_ins }, troubles)
+    }
+
+    pub fn load(app: &App) -> Self {
+        let (table, troubles) = Self::read(app);
+        troubles.iter().for_each(|trouble| app.ui.warning(&trouble.to_string()));
+        table
+    }
+
+    /// How many tokens the session's own model takes; `None` if it is not known.
+    pub fn window_of(app: &App, session: &Session) -> Option<u64> {
+        let (provider, id) = recorded(session).0?;
+        let quiet = App { ui: app.ui.quiet(), ..app.clone() };
+        let model = Self::load(&quiet).models.get(&provider, &id).map(|model| model.context_window);
+        model.filter(|window| *window > 0)
+    }
+
+    #[must_use]
+    pub fn with_key(self, key: Option<&str>) -> Self {
+        Self { keys: self.keys.with(key.map(Secret::new)), ..self }
+    }
+
+    /// Whether the model's provider has a key or a sign-in, or needs none.
+    pub fn can_ask(&self, model: &Model) -> bool {
+        match self.sign_ins.get(&model.provider) {
+            Some(is_in) => *is_in || self.keys.source(&self.models, &model.provider).is_some(),
+            None => self.keys.can_ask(&self.models, model),
+        }
+    }
+
+    pub fn usable(&self) -> Vec<Arc<Model>> {
+        self.models.all().iter().filter(|model| self.can_ask(model)).cloned().map(Arc::new).collect()
+    }
+
+    /// The models of these patterns that can be asked, and what is wrong with a pattern. If there is none, all models.
+    pub fn scope(&self, patterns: &[String]) -> (Vec<ScopedModel>, Vec<String>) {
+        let usable = self.usable();
+        let (found, mut warnings) = scope(&usable, patterns);
+        if !found.is_empty() || usable.is_empty() {
+            return (found, warnings);
+        }
+        warnings.push("no model is left: all with a key are used".to_owned());
+        (scope(&usable, &[]).0, warnings)
+    }
+
+    pub fn find(&self, provider: Option<&str>, name: &str) -> std::result::Result<FoundModel, UnknownModel> {
+        let usable = |provider: &str| self.models.default_of(provider).is_some_and(|model| self.can_ask(model));
+        self.models.find(provider, name, &usable)
+    }
+
+    fn not_found(&self, error: &UnknownModel) -> CommandError {
+        let models = || self.models.all().iter();
+        let near = match error {
+            UnknownModel::Provider(name) => nearest(name, self.models.providers()).map(str::to_owned),
+            UnknownModel::Model(name) if name.contains('/') => {
+                let names: Vec<String> = models().map(|model| format!("{}/{}", model.provider, model.id)).collect();
+                nearest(name, names.iter().map(String::as_str)).map(str::to_owned)
+            }
+            UnknownModel::Model(name) => nearest(name, models().map(|model| model.id.as_str())).map(str::to_owned),
+            UnknownModel::Ambiguous { .. } => None,
+        };
+        let told = CommandError::new(FailureKind::NotFound, error.to_string());
+        let told = match near {
+            Some(near) => told.hint(format!("did you mean {near}?")),
+            None => told,
+        };
+        told.hint("`offshoot models` lists the models; models.json adds others")
+    }
+
+    /// The model of the command line, else the session's, else the user's, else the first with a key.
+    pub fn choose(&self, app: &App, sources: &ModelSources<'_>) -> Result<ChosenModel> {
+        let (models, typed, user) = (&self.models, sources.typed, sources.settings);
+        let find =
+            |provider: Option<&str>, name: &str| self.find(provider, name).map_err(|error| self.not_found(&error));
+        let (recorded, level) = recorded(sources.session);
+        let own = recorded.and_then(|(provider, id)| models.get(&provider, &id));
+        let mut named = None;
+        let model = if let Some(name) = &typed.model {
+            let found = find(typed.provider.as_deref(), name)?;
+            found.warning.iter().for_each(|warning| app.ui.warning(warning));
+            named = found.level;
+            found.model
+        } else if let Some(provider) = typed.provider.as_deref() {
+            let model = models.default_of(provider);
+            model.cloned().ok_or_else(|| self.not_found(&UnknownModel::Provider(provider.to_owned())))?
+        } else if let Some(model) = own.filter(|model| self.can_ask(model)) {
+            model.clone()
+        } else if let Some(first) = self.first_of_scope(app, sources) {
+            named = first.level;
+            Model::clone(&first.model)
+        } else if let Some(name) = &user.model {
+            let found = find(user.provider.as_deref(), name)?;
+            named = found.level;
+            found.model
+        } else {
+            let mut defaults = models.providers().into_iter().filter_map(|provider| models.default_of(provider));
+            let first = defaults.clone().find(|model| self.can_ask(model));
+            let waiting = own.or_else(|| defaults.next()).filter(|_| sources.without_key == WithoutKey::Wait);
+            first.or(waiting).cloned().ok_or_else(no_key)?
+        };
+        // The session's level does not count if the model has only one: the user did not choose it.
+        let level = level.filter(|_| model.levels().len() > 1);
+        let usual = user.thinking_of.get(&format!("{}/{}", model.provider, model.id)).copied();
+        let thinking = typed.thinking.or(named).or(level).or(usual).unwrap_or(user.thinking);
+        Ok(ChosenModel { model, thinking })
+    }
+
+    /// The user's model if the scope has it, else the first of the scope; `None` without a scope.
+    fn first_of_scope(&self, app: &App, sources: &ModelSources<'_>) -> Option<ScopedModel> {
+        if sources.scope.iter().all(|pattern| pattern.trim().is_empty()) {
+            return None;
+        }
+        let (mut scope, warnings) = self.scope(sources.scope);
+        warnings.iter().for_each(|warning| app.ui.warning(warning));
+        let user = sources.settings;
+        let own = user.model.as_ref().and_then(|name| self.find(user.provider.as_deref(), name).ok());
+        let own = own.map(|found| found.model);
+        let is_own = |scoped: &ScopedModel| {
+            own.as_ref().is_some_and(|own| (&own.provider, &own.id) == (&scoped.model.provider, &scoped.model.id))
+        };
+        let at = scope.iter().position(is_own).unwrap_or(0);
+        (at < scope.len()).then(|| scope.swap_remove(at))
+    }
+}
+
+/// The next model of the scope, or the previous one; `None` if there is no other.
+pub fn next_of<'a>(scope: &'a [ScopedModel], now: &Model, is_forward: bool) -> Option<&'a ScopedModel> {
+    let is_now = |scoped: &ScopedModel| (&scoped.model.provider, &scoped.model.id) == (&now.provider, &now.id);
+    let (at, count) = (scope.iter().position(is_now), scope.len().max(1));
+    let next = match (at, is_forward) {
+        (Some(at), true) => (at + 1) % count,
+        (Some(at), false) => (at + count - 1) % count,
+        (None, _) => 0,
+    };
+    scope.get(next).filter(|next| !is_now(next))
+}
+
+/// The thinking level with which a model is used from now on: the scope's, else the user's for this model.
+pub fn level_of(scoped: &ScopedModel, user: &Settings) -> Option<ThinkingLevel> {
+    let name = format!("{}/{}", scoped.model.provider, scoped.model.id);
+    scoped.level.or_else(|| user.thinking_of.get(&name).copied())
+}
+
+fn no_key() -> CommandError {
+    CommandError::new(FailureKind::Model, "there is no model to ask: no provider has a key")
+        .hint("set ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY, or write the key into auth.json")
+        .hint(
+            "a server of your own (llama.cpp, vLLM, Ollama) goes into models.json; `offshoot models --help` says where",
+        )
+}
+
+/// The last model and thinking level of a session that has entries.
+pub fn recorded(session: &Session) -> (Option<(String, String)>, Option<ThinkingLevel>) {
+    let Some(leaf) = session.leaf() else { return (None, None) };
+    let Ok(context) = session.context() else { return (None, None) };
+    let model = context.model.as_deref().and_then(|json| {
+        let json = Json::parse(json).ok()?;
+        Some((json.str("provider")?.into_owned(), json.str("modelId")?.into_owned()))
+    });
+    // A context without such an entry is "off" too, but nobody chose that.
+    let is_chosen = session.tree().thinking_level_change(leaf).is_some();
+    let level = context.thinking_level.as_deref().filter(|_| is_chosen);
+    let level = level.and_then(|json| ThinkingLevel::parse(&Json::parse(json).ok()?.as_str()?));
+    (model, level)
+}

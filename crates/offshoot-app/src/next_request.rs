@@ -1,0 +1,65 @@
+//! What the next request from an entry would cost, for `--dry-run`: with the model that would be asked. Asks no model.
+
+use offshoot_agent::forecast::{RequestForecast, RequestPlace, request_forecast};
+use offshoot_agent::provider::Model;
+use offshoot_session::session::Session;
+use offshoot_session::tree::NodeIx;
+
+use offshoot_workspace::NextRequest;
+
+use crate::agent::overhead;
+use crate::app::App;
+use crate::error::Result;
+use crate::models::{ModelArgs, ModelSources, ModelTable, WithoutKey};
+
+/// The next request with the model that the session would continue with.
+pub struct RequestOfApp(pub App);
+
+impl NextRequest for RequestOfApp {
+    fn forecast(
+        &self,
+        session: &Session,
+        target: Option<NodeIx>,
+        more_tokens: u64,
+    ) -> offshoot_workspace::Result<RequestForecast> {
+        Ok(after(&self.0, session, target, more_tokens)?)
+    }
+
+    fn window(&self, session: &Session) -> offshoot_workspace::Result<Option<(u64, u64)>> {
+        let Some(window) = ModelTable::window_of(&self.0, session) else { return Ok(None) };
+        Ok(Some((window, overhead(&self.0, session)?)))
+    }
+}
+
+/// The forecast of the next request from a place, for the model that the session would continue with, whether or not
+/// it has a key.
+pub fn forecast(app: &App, session: &Session, place: RequestPlace) -> Result<RequestForecast> {
+    let model = model(app, session)?;
+    Ok(request_forecast((session, session.dialect()), place, &model, app.now())?)
+}
+
+/// The forecast after a compaction that keeps so many tokens, without its summary.
+pub fn after_compaction(app: &App, session: &Session, kept: u64) -> Result<RequestForecast> {
+    Ok(RequestForecast::of_size(kept, overhead(app, session)?, &model(app, session)?))
+}
+
+fn model(app: &App, session: &Session) -> Result<Model> {
+    let settings = app.user_settings(session)?;
+    let sources = ModelSources {
+        typed: &ModelArgs::default(),
+        session,
+        settings: &settings,
+        scope: &[],
+        without_key: WithoutKey::Wait,
+    };
+    Ok(ModelTable::load(app).choose(app, &sources)?.model)
+}
+
+/// The forecast for a dry run: at an entry, after so many more tokens.
+pub fn after(app: &App, session: &Session, target: Option<NodeIx>, more_tokens: u64) -> Result<RequestForecast> {
+    forecast(app, session, RequestPlace { target, more_tokens, overhead: overhead(app, session)? })
+}
+
+pub fn json(forecast: &RequestForecast) -> String {
+    forecast.to_json()
+}

@@ -1,0 +1,60 @@
+//! What extensions have registered for the whole program: providers of models, over those of the user's files, and themes.
+//! Reads no file.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use offshoot_agent::model::Models;
+use offshoot_extensions::program::RegisteredProvider;
+
+/// Clones have the same.
+#[derive(Debug, Clone, Default)]
+pub struct Registered(Arc<Mutex<Lists>>);
+
+#[derive(Debug, Default)]
+struct Lists {
+    providers: Vec<RegisteredProvider>,
+    themes: Vec<PathBuf>,
+}
+
+impl Registered {
+    fn lists(&self) -> MutexGuard<'_, Lists> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes all providers, in place of those before. Returns what is wrong with one.
+    pub fn replace_providers(&self, providers: Vec<RegisteredProvider>) -> Vec<(PathBuf, String)> {
+        let mut models = Models::builtin();
+        let check = |provider: &RegisteredProvider| {
+            let troubles = models.register(&provider.extension, &provider.name, &provider.config);
+            troubles.into_iter().map(|trouble| (provider.extension.clone(), trouble.what)).collect::<Vec<_>>()
+        };
+        let troubles = providers.iter().flat_map(check).collect();
+        self.lists().providers = providers;
+        troubles
+    }
+
+    /// Adds their models and keys.
+    pub fn add_to(&self, models: &mut Models) {
+        for RegisteredProvider { extension, name, config, .. } in &self.lists().providers {
+            // What is wrong was reported when it was registered.
+            drop(models.register(Path::new(extension), name, config));
+        }
+    }
+
+    /// The names of providers that a person signs in to.
+    pub fn sign_ins(&self) -> Vec<String> {
+        let lists = self.lists();
+        let with_sign_in = lists.providers.iter().filter(|provider| provider.has_sign_in);
+        with_sign_in.map(|provider| provider.name.clone()).collect()
+    }
+
+    /// Takes all files and folders of themes, in place of those before.
+    pub fn replace_themes(&self, themes: Vec<PathBuf>) {
+        self.lists().themes = themes;
+    }
+
+    pub fn themes(&self) -> Vec<PathBuf> {
+        self.lists().themes.clone()
+    }
+}
