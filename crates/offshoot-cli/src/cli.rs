@@ -32,7 +32,7 @@ use crate::commands::{
     append, check, compact, completions, config, context, doctor, entry, export, fork, import, install, list, man,
     merge, migrate, models, packages, pop, remove, repair, show, switch, tail, trash, tree, update,
 };
-use crate::{api, file_limit, print, rpc, sandbox, tui};
+use crate::{api, file_limit, print, sandbox, tui};
 use read::Task;
 pub(crate) use read::command_line;
 
@@ -173,7 +173,7 @@ impl Task {
 
 fn run_agent(app: &App, args: &agent::Args) -> Result<()> {
     if args.mode == Some(agent::AgentOutput::Rpc) {
-        return rpc::run(app, args);
+        return offshoot_rpc::run(app, args, export::write_page);
     }
     match args.form(ui::is_interactive())? {
         Some(form) => print::run(app, args, form),

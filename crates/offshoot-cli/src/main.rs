@@ -23,7 +23,6 @@ mod plans;
 mod transcript;
 mod commands;
 mod api;
-mod rpc;
 mod tui;
 mod cli;
 

@@ -36,8 +36,21 @@ const EDGES: &[(&str, &[&str])] = &[
         ],
     ),
     (
+        "offshoot-rpc",
+        &[
+            "offshoot-app",
+            "offshoot-protocol",
+            "offshoot-session",
+            "offshoot-agent",
+            "offshoot-extensions",
+            "offshoot-settings",
+            "offshoot-workspace",
+        ],
+    ),
+    (
         "offshoot-cli",
         &[
+            "offshoot-rpc",
             "offshoot-app",
             "offshoot-protocol",
             "offshoot-session",
@@ -113,7 +126,7 @@ fn check_manifest(path: &str, text: &str) -> Vec<Finding> {
             findings.push(Finding::about(
                 path,
                 format!(
-                    "`{name}` may not depend on `{dependency}`: the arrow is cli -> app, tui -> workspace -> agent -> protocol, session; settings -> protocol"
+                    "`{name}` may not depend on `{dependency}`: the arrow is cli -> rpc -> app -> workspace; cli -> tui -> workspace -> agent -> protocol, session; settings -> protocol"
                 ),
             ));
         }

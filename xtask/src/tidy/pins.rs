@@ -31,11 +31,11 @@ const PINS: &[Pin] = &[
     Pin {
         document: "docs/rpc.md",
         stems: &[
-            "crates/offshoot-cli/src/rpc/request",
-            "crates/offshoot-cli/src/rpc/ui_request",
-            "crates/offshoot-cli/src/rpc/version",
-            "crates/offshoot-cli/src/rpc/records",
-            "crates/offshoot-cli/src/rpc/answers",
+            "crates/offshoot-rpc/src/request",
+            "crates/offshoot-rpc/src/ui_request",
+            "crates/offshoot-rpc/src/version",
+            "crates/offshoot-rpc/src/records",
+            "crates/offshoot-rpc/src/answers",
         ],
     },
 ];

@@ -234,6 +234,11 @@ fn file_name(file: &Path) -> &Path {
 /// The extension of a page that shows a whole session.
 pub(crate) const PAGE: &str = "html";
 
+/// Writes the page of the session in a file; the name of the page ends with `html`.
+pub(crate) fn write_page(app: &App, session: &Path, output: PathBuf) -> Result<()> {
+    write(app, session, output, None)
+}
+
 /// `run`, for a session file and an entry's id.
 pub(crate) fn write(app: &App, session: &Path, output: PathBuf, at: Option<String>) -> Result<()> {
     let session = session.display().to_string();

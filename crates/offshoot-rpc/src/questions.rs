@@ -8,8 +8,8 @@ use offshoot_protocol::ApprovalDecision;
 use offshoot_session::call_view::CallView;
 use offshoot_session::text::spell_name;
 
-use super::request::UiResponse;
-use super::ui_request::UiMethod;
+use crate::request::UiResponse;
+use crate::ui_request::UiMethod;
 
 const PREFIX: &str = "approval-";
 const WHY: &str = "-why";
@@ -17,7 +17,7 @@ const NO_AND_WHY: &str = "no, and say why";
 
 /// The questions that wait for an answer, by their number.
 #[derive(Default)]
-pub(super) struct OpenQuestions {
+pub(crate) struct OpenQuestions {
     open: BTreeMap<u64, OpenQuestion>,
 }
 
@@ -28,7 +28,7 @@ struct OpenQuestion {
 }
 
 /// What an answer leads to.
-pub(super) enum NextStep {
+pub(crate) enum NextStep {
     Decide(ApprovalDecision, Option<String>),
     /// One more question.
     Ask(String, UiMethod),
@@ -36,7 +36,7 @@ pub(super) enum NextStep {
 
 impl OpenQuestions {
     /// The question of an event; `None` if it asks nothing.
-    pub(super) fn ask(&mut self, event: &Event, timeout: Option<u64>) -> Option<(String, UiMethod)> {
+    pub(crate) fn ask(&mut self, event: &Event, timeout: Option<u64>) -> Option<(String, UiMethod)> {
         let (id, tool_name, args, reason, diff, rule, options, tier) = match event {
             Event::ApprovalRequest { id, tool_name, args, reason, diff, rule, options, tier, .. } => {
                 (id, tool_name, args, reason, diff, rule.as_deref(), options, tier)
@@ -75,7 +75,7 @@ impl OpenQuestions {
     }
 
     /// `None` for an answer to nothing that is asked. Whatever is no yes is no.
-    pub(super) fn answer(&self, response: &UiResponse, timeout: Option<u64>) -> Option<(u64, NextStep)> {
+    pub(crate) fn answer(&self, response: &UiResponse, timeout: Option<u64>) -> Option<(u64, NextStep)> {
         let given = response.id.strip_prefix(PREFIX)?;
         let value = response.value.as_deref().filter(|_| response.cancelled != Some(true));
         let number = |id: &str| id.parse().ok().filter(|id| self.open.contains_key(id));
@@ -181,7 +181,7 @@ mod tests {
     #[test]
     fn a_question_names_a_call_as_every_other_face_does() {
         let cases: Vec<serde_json::Value> =
-            serde_json::from_str(include_str!("../../../../conformance/faces/calls.json")).unwrap();
+            serde_json::from_str(include_str!("../../../conformance/faces/calls.json")).unwrap();
         for case in cases {
             let mut event = asked(vec![ApprovalDecision::AllowOnce, ApprovalDecision::Reject]);
             if let Event::ApprovalRequest { tool_name, args, .. } = &mut event {

@@ -11,7 +11,7 @@ use serde::Serialize;
 /// What became of a message.
 #[derive(Debug, Clone, Copy, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub(super) enum Disposition {
+pub(crate) enum Disposition {
     /// A run began with it.
     Started,
     /// It waits for the agent, which works.
@@ -21,14 +21,14 @@ pub(super) enum Disposition {
 }
 
 #[derive(Serialize, JsonSchema)]
-pub(super) struct DispositionData {
-    pub(super) disposition: Disposition,
+pub(crate) struct DispositionData {
+    pub(crate) disposition: Disposition,
 }
 
 /// Whether an extension did not allow it.
 #[derive(Serialize, JsonSchema)]
-pub(super) struct CancelledData {
-    pub(super) cancelled: bool,
+pub(crate) struct CancelledData {
+    pub(crate) cancelled: bool,
 }
 
 /// US dollars for a million tokens.
@@ -44,7 +44,7 @@ struct PriceData {
 /// pi's model object. Headers are left out: their values may be keys.
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct ModelData<'a> {
+pub(crate) struct ModelData<'a> {
     id: &'a str,
     name: &'a str,
     /// The wire format, such as `anthropic-messages`.
@@ -60,7 +60,7 @@ pub(super) struct ModelData<'a> {
 }
 
 impl<'a> ModelData<'a> {
-    pub(super) fn new(model: &'a Model) -> Self {
+    pub(crate) fn new(model: &'a Model) -> Self {
         let Price { input, output, cache_read, cache_write } = model.price;
         Self {
             id: &model.id,
@@ -78,36 +78,36 @@ impl<'a> ModelData<'a> {
 }
 
 #[derive(Serialize, JsonSchema)]
-pub(super) struct ModelsData<'a> {
-    pub(super) models: Vec<ModelData<'a>>,
+pub(crate) struct ModelsData<'a> {
+    pub(crate) models: Vec<ModelData<'a>>,
 }
 
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct ModelInUseData<'a> {
+pub(crate) struct ModelInUseData<'a> {
     model: ModelData<'a>,
     thinking_level: &'static str,
     is_scoped: bool,
 }
 
 impl<'a> ModelInUseData<'a> {
-    pub(super) fn new(model: &'a Model, level: ThinkingLevel, is_scoped: bool) -> Self {
+    pub(crate) fn new(model: &'a Model, level: ThinkingLevel, is_scoped: bool) -> Self {
         Self { model: ModelData::new(model), thinking_level: level.as_str(), is_scoped }
     }
 }
 
 #[derive(Serialize, JsonSchema)]
-pub(super) struct LevelData {
-    pub(super) level: &'static str,
+pub(crate) struct LevelData {
+    pub(crate) level: &'static str,
 }
 
 #[derive(Serialize, JsonSchema)]
-pub(super) struct LevelsData {
+pub(crate) struct LevelsData {
     levels: Vec<&'static str>,
 }
 
 impl LevelsData {
-    pub(super) fn of(model: &Model) -> Self {
+    pub(crate) fn of(model: &Model) -> Self {
         Self { levels: model.levels().into_iter().map(ThinkingLevel::as_str).collect() }
     }
 }
@@ -115,7 +115,7 @@ impl LevelsData {
 /// How many of the messages that wait are delivered at once.
 #[derive(Debug, Clone, Copy, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub(super) enum QueueModeData {
+pub(crate) enum QueueModeData {
     All,
     OneAtATime,
 }
@@ -132,112 +132,112 @@ impl From<QueueMode> for QueueModeData {
 /// The agent and its session now.
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct StateData<'a> {
-    pub(super) model: ModelData<'a>,
-    pub(super) thinking_level: &'static str,
+pub(crate) struct StateData<'a> {
+    pub(crate) model: ModelData<'a>,
+    pub(crate) thinking_level: &'static str,
     /// Whether a run is under way.
-    pub(super) is_streaming: bool,
+    pub(crate) is_streaming: bool,
     /// Whether a compaction or another summary is written.
-    pub(super) is_compacting: bool,
-    pub(super) steering_mode: QueueModeData,
-    pub(super) follow_up_mode: QueueModeData,
+    pub(crate) is_compacting: bool,
+    pub(crate) steering_mode: QueueModeData,
+    pub(crate) follow_up_mode: QueueModeData,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) session_file: Option<String>,
-    pub(super) session_id: String,
+    pub(crate) session_file: Option<String>,
+    pub(crate) session_id: String,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) session_name: Option<String>,
-    pub(super) auto_compaction_enabled: bool,
+    pub(crate) session_name: Option<String>,
+    pub(crate) auto_compaction_enabled: bool,
     /// In the context: what the model would be sent.
-    pub(super) message_count: usize,
+    pub(crate) message_count: usize,
     /// In both queues.
-    pub(super) pending_message_count: usize,
+    pub(crate) pending_message_count: usize,
 }
 
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct TokensData {
-    pub(super) input: u64,
-    pub(super) output: u64,
-    pub(super) cache_read: u64,
-    pub(super) cache_write: u64,
-    pub(super) total: u64,
+pub(crate) struct TokensData {
+    pub(crate) input: u64,
+    pub(crate) output: u64,
+    pub(crate) cache_read: u64,
+    pub(crate) cache_write: u64,
+    pub(crate) total: u64,
 }
 
 /// How full the context is.
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct ContextUsageData {
-    pub(super) tokens: u64,
-    pub(super) context_window: u64,
-    pub(super) percent: f64,
+pub(crate) struct ContextUsageData {
+    pub(crate) tokens: u64,
+    pub(crate) context_window: u64,
+    pub(crate) percent: f64,
     /// The estimates of the messages.
-    pub(super) message_tokens: u64,
+    pub(crate) message_tokens: u64,
     /// The system prompt and the tools. `tokens` has them already.
-    pub(super) overhead_tokens: u64,
+    pub(crate) overhead_tokens: u64,
 }
 
 /// Messages, tokens and cost of the session, all branches together.
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct StatsData {
+pub(crate) struct StatsData {
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) session_file: Option<String>,
-    pub(super) session_id: String,
-    pub(super) user_messages: u64,
-    pub(super) assistant_messages: u64,
-    pub(super) tool_calls: u64,
-    pub(super) tool_results: u64,
-    pub(super) total_messages: u64,
-    pub(super) tokens: TokensData,
+    pub(crate) session_file: Option<String>,
+    pub(crate) session_id: String,
+    pub(crate) user_messages: u64,
+    pub(crate) assistant_messages: u64,
+    pub(crate) tool_calls: u64,
+    pub(crate) tool_results: u64,
+    pub(crate) total_messages: u64,
+    pub(crate) tokens: TokensData,
     /// US dollars.
-    pub(super) cost: f64,
+    pub(crate) cost: f64,
     /// Missing if the model's window is unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) context_usage: Option<ContextUsageData>,
+    pub(crate) context_usage: Option<ContextUsageData>,
 }
 
 #[derive(Serialize, JsonSchema)]
-pub(super) struct PathData {
-    pub(super) path: String,
+pub(crate) struct PathData {
+    pub(crate) path: String,
 }
 
 /// The new session, and the text of the message before which it begins.
 #[derive(Serialize, JsonSchema)]
-pub(super) struct ForkedData {
+pub(crate) struct ForkedData {
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) text: Option<String>,
-    pub(super) cancelled: bool,
+    pub(crate) text: Option<String>,
+    pub(crate) cancelled: bool,
 }
 
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct ForkMessageData {
-    pub(super) entry_id: String,
-    pub(super) text: String,
+pub(crate) struct ForkMessageData {
+    pub(crate) entry_id: String,
+    pub(crate) text: String,
 }
 
 #[derive(Serialize, JsonSchema)]
-pub(super) struct ForkMessagesData {
-    pub(super) messages: Vec<ForkMessageData>,
+pub(crate) struct ForkMessagesData {
+    pub(crate) messages: Vec<ForkMessageData>,
 }
 
 #[derive(Serialize, JsonSchema)]
-pub(super) struct LastTextData {
-    pub(super) text: Option<String>,
+pub(crate) struct LastTextData {
+    pub(crate) text: Option<String>,
 }
 
 /// The queued texts, as `clear_queue` returns them.
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct QueueData {
-    pub(super) steering: Vec<String>,
-    pub(super) follow_up: Vec<String>,
+pub(crate) struct QueueData {
+    pub(crate) steering: Vec<String>,
+    pub(crate) follow_up: Vec<String>,
 }
 
 /// A move in the tree.
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct NavigatedData {
+pub(crate) struct NavigatedData {
     /// Whether it was stopped: nothing changed.
     cancelled: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -255,11 +255,11 @@ pub(super) struct NavigatedData {
 
 impl NavigatedData {
     /// What an operation did that writes below the leaf, or moves it.
-    pub(super) fn moved(said: String, warning: Option<String>, leaf_id: Option<String>) -> Self {
+    pub(crate) fn moved(said: String, warning: Option<String>, leaf_id: Option<String>) -> Self {
         Self { warning, ..Self::new(Navigated { said: Some(said), ..Navigated::default() }, leaf_id) }
     }
 
-    pub(super) fn new(navigated: Navigated, leaf_id: Option<String>) -> Self {
+    pub(crate) fn new(navigated: Navigated, leaf_id: Option<String>) -> Self {
         Self {
             cancelled: navigated.aborted,
             editor_text: navigated.editor_text,
@@ -273,7 +273,7 @@ impl NavigatedData {
 
 /// What a prompt may call: templates, then skills.
 #[derive(Serialize, JsonSchema)]
-pub(super) struct CommandsData {
+pub(crate) struct CommandsData {
     commands: Vec<CalledData>,
 }
 
@@ -304,7 +304,7 @@ struct SourceData {
 }
 
 impl CommandsData {
-    pub(super) fn new(resources: &Resources) -> Self {
+    pub(crate) fn new(resources: &Resources) -> Self {
         let templates =
             resources.templates.iter().map(|template| called(&template.about, "prompt", template.about.name.clone()));
         let skills =

@@ -12,24 +12,24 @@ use offshoot_extensions::program::ExtensionFailure;
 use serde_json::{Map, Value, json};
 use tokio::sync::{Notify, oneshot};
 
-use super::record_queue::RecordQueue;
-use super::request::UiResponse;
+use crate::record_queue::RecordQueue;
+use crate::request::UiResponse;
 
 /// Questions of extensions to the client. The client always gets them, as in pi.
-pub(super) struct RpcFront {
+pub(crate) struct RpcFront {
     queue: RecordQueue,
     environment: Environment,
     open: Mutex<HashMap<String, oneshot::Sender<UiResponse>>>,
     next: std::sync::atomic::AtomicU64,
     /// Ends the program's loop.
-    pub(super) shutdown: Notify,
+    pub(crate) shutdown: Notify,
 }
 
 /// The same for those who keep it.
-pub(super) struct SharedFront(pub(super) Arc<RpcFront>);
+pub(crate) struct SharedFront(pub(crate) Arc<RpcFront>);
 
 impl RpcFront {
-    pub(super) fn new(queue: RecordQueue, environment: Environment) -> Self {
+    pub(crate) fn new(queue: RecordQueue, environment: Environment) -> Self {
         let next = std::sync::atomic::AtomicU64::new(0);
         Self { queue, environment, open: Mutex::default(), next, shutdown: Notify::new() }
     }
@@ -43,7 +43,7 @@ impl RpcFront {
     }
 
     /// Gives an answer to its question. `false` if no extension has asked it.
-    pub(super) fn answered(&self, response: UiResponse) -> Result<(), UiResponse> {
+    pub(crate) fn answered(&self, response: UiResponse) -> Result<(), UiResponse> {
         match self.open().remove(&response.id) {
             // The extension may have stopped waiting.
             Some(asked) => {

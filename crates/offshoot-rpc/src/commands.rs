@@ -5,15 +5,15 @@ use std::sync::Arc;
 use offshoot_agent::command::Command;
 use offshoot_agent::turn::{BringBack, Navigation};
 
-use super::records::{LevelsData, QueueData};
-use super::request::{RpcCommand, StreamingBehavior};
-use super::responder::{Answered, Responder, RpcData};
-use super::rows::Shape;
-use super::server::RpcServer;
-use super::{actions, answers, rows, schema, talk};
+use crate::records::{LevelsData, QueueData};
+use crate::request::{RpcCommand, StreamingBehavior};
+use crate::responder::{Answered, Responder, RpcData};
+use crate::rows::Shape;
+use crate::server::RpcServer;
+use crate::{actions, answers, rows, schema, talk};
 use offshoot_workspace::Given;
 
-pub(super) async fn run(server: Arc<RpcServer>, command: RpcCommand, responder: Responder) {
+pub(crate) async fn run(server: Arc<RpcServer>, command: RpcCommand, responder: Responder) {
     if let RpcCommand::Prompt { message, images, streaming_behavior } = command {
         return match talk::said(message, images) {
             Ok(said) => talk::prompt(&server, said, streaming_behavior, responder).await,

@@ -10,12 +10,12 @@ use serde_json::Value;
 /// `bashExecution`, `branchSummary`, `compactionSummary` and `custom`.
 #[derive(JsonSchema)]
 #[schemars(extend("additionalProperties" = true))]
-pub(super) struct ContextMessage {
+pub(crate) struct ContextMessage {
     role: String,
 }
 
 #[derive(JsonSchema)]
-pub(super) struct MessagesData {
+pub(crate) struct MessagesData {
     messages: Vec<ContextMessage>,
 }
 
@@ -23,7 +23,7 @@ pub(super) struct MessagesData {
 #[derive(JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(extend("additionalProperties" = true))]
-pub(super) struct SessionEntry {
+pub(crate) struct SessionEntry {
     r#type: String,
     id: String,
     parent_id: Option<String>,
@@ -32,7 +32,7 @@ pub(super) struct SessionEntry {
 
 #[derive(JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct EntriesData {
+pub(crate) struct EntriesData {
     /// In the order of the file.
     entries: Vec<SessionEntry>,
     leaf_id: Option<String>,
@@ -40,7 +40,7 @@ pub(super) struct EntriesData {
 
 #[derive(JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct TreeNodeData {
+pub(crate) struct TreeNodeData {
     entry: SessionEntry,
     children: Vec<TreeNodeData>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -51,7 +51,7 @@ pub(super) struct TreeNodeData {
 
 #[derive(JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct TreeData {
+pub(crate) struct TreeData {
     tree: Vec<TreeNodeData>,
     leaf_id: Option<String>,
 }
@@ -59,7 +59,7 @@ pub(super) struct TreeData {
 /// A session, as `offshoot list --json` prints it.
 #[derive(JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct SessionData {
+pub(crate) struct SessionData {
     path: String,
     id: String,
     cwd: String,
@@ -75,13 +75,13 @@ pub(super) struct SessionData {
 }
 
 #[derive(JsonSchema)]
-pub(super) struct SessionsData {
+pub(crate) struct SessionsData {
     sessions: Vec<SessionData>,
 }
 
 /// Sums over the entries of a branch.
 #[derive(JsonSchema)]
-pub(super) struct SumsData {
+pub(crate) struct SumsData {
     entries: u64,
     messages: u64,
     tokens: u64,
@@ -92,7 +92,7 @@ pub(super) struct SumsData {
 /// A branch, as `offshoot branches --json` prints it. The sums are those of its whole path.
 #[derive(JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct BranchData {
+pub(crate) struct BranchData {
     leaf_id: Option<String>,
     /// Whether it is the current one.
     is_open: bool,
@@ -113,12 +113,12 @@ pub(super) struct BranchData {
 }
 
 #[derive(JsonSchema)]
-pub(super) struct BranchesData {
+pub(crate) struct BranchesData {
     branches: Vec<BranchData>,
 }
 
 #[derive(JsonSchema)]
-pub(super) struct FileUseData {
+pub(crate) struct FileUseData {
     path: String,
     reads: u64,
     changes: u64,
@@ -127,7 +127,7 @@ pub(super) struct FileUseData {
 /// What one of two branches has that the other has not.
 #[derive(JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct SideData {
+pub(crate) struct SideData {
     tip_id: Option<String>,
     entries: u64,
     turns: u64,
@@ -144,7 +144,7 @@ pub(super) struct SideData {
 }
 
 #[derive(JsonSchema)]
-pub(super) struct PatchData {
+pub(crate) struct PatchData {
     path: String,
     /// A unified diff from the first branch to the second; `null` if it is not known.
     patch: Option<String>,
@@ -153,7 +153,7 @@ pub(super) struct PatchData {
 /// Two branches, as `offshoot compare --json` prints them.
 #[derive(JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct ComparisonData {
+pub(crate) struct ComparisonData {
     ancestor_id: Option<String>,
     sides: Vec<SideData>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -163,7 +163,7 @@ pub(super) struct ComparisonData {
 /// The next request, before it is sent. What is not known is `null`.
 #[derive(JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct ForecastData {
+pub(crate) struct ForecastData {
     context_tokens: u64,
     /// The estimates of its messages.
     message_tokens: u64,
@@ -181,7 +181,7 @@ pub(super) struct ForecastData {
 /// A picture of a prompt.
 #[derive(JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct PictureInput {
+pub(crate) struct PictureInput {
     #[schemars(extend("const" = "image"))]
     r#type: String,
     /// Base64.
@@ -192,7 +192,7 @@ pub(super) struct PictureInput {
 
 #[derive(JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub(super) enum ApprovalModeInput {
+pub(crate) enum ApprovalModeInput {
     Auto,
     Edits,
     Ask,
@@ -201,7 +201,7 @@ pub(super) enum ApprovalModeInput {
 
 /// A command was carried out.
 #[derive(JsonSchema)]
-pub(super) struct RpcSuccess {
+pub(crate) struct RpcSuccess {
     /// The command's, if it had one.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(schema_with = "any_value")]
@@ -219,7 +219,7 @@ pub(super) struct RpcSuccess {
 
 /// A command was not carried out, and nothing has changed.
 #[derive(JsonSchema)]
-pub(super) struct RpcRefusal {
+pub(crate) struct RpcRefusal {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(schema_with = "any_value")]
     id: Option<Value>,
@@ -234,13 +234,13 @@ pub(super) struct RpcRefusal {
 }
 
 /// Said by its types, since many generators take a schema without any for an object.
-pub(super) fn any_value(_: &mut SchemaGenerator) -> Schema {
+pub(crate) fn any_value(_: &mut SchemaGenerator) -> Schema {
     json_schema!({ "type": ["string", "number", "boolean", "object", "array", "null"] })
 }
 
 #[derive(JsonSchema)]
 #[serde(untagged)]
-pub(super) enum RpcResponse {
+pub(crate) enum RpcResponse {
     Success(RpcSuccess),
     Refusal(RpcRefusal),
 }

@@ -13,8 +13,8 @@ use offshoot_agent::event::{Event, Update};
 use offshoot_app::agent::RpcVersion;
 use tokio::sync::Notify;
 
-use super::overflow::{Overflow, OverflowPart};
-use super::version::AnswerSoFar;
+use crate::overflow::{Overflow, OverflowPart};
+use crate::version::AnswerSoFar;
 
 /// While more bytes of responses wait, no further command is read.
 const FULL: usize = 64 << 20;
@@ -29,7 +29,7 @@ const SHELL_TAIL: usize = 1 << 20;
 /// How far back a tool's older progress is looked for.
 const LOOKED_BACK: usize = 16;
 
-pub(super) type StreamedRecord = Box<dyn FnOnce(&mut dyn Write) -> io::Result<()> + Send>;
+pub(crate) type StreamedRecord = Box<dyn FnOnce(&mut dyn Write) -> io::Result<()> + Send>;
 
 enum RpcRecord {
     Event {
@@ -59,7 +59,7 @@ struct Waiting {
 
 /// Cloning it shares it.
 #[derive(Clone)]
-pub(super) struct RecordQueue {
+pub(crate) struct RecordQueue {
     shared: Arc<Shared>,
 }
 
@@ -81,7 +81,7 @@ enum Ready {
 
 impl RecordQueue {
     /// For a client that reads the records of that version. The folder is for what it has not read.
-    pub(super) fn new(version: RpcVersion, folder: PathBuf) -> Self {
+    pub(crate) fn new(version: RpcVersion, folder: PathBuf) -> Self {
         let waiting = Waiting {
             overflow: Overflow::new(folder),
             records: VecDeque::new(),
@@ -95,7 +95,7 @@ impl RecordQueue {
         Self { shared: Arc::new(Shared { version, waiting: Mutex::new(waiting), news, written }) }
     }
 
-    pub(super) fn version(&self) -> RpcVersion {
+    pub(crate) fn version(&self) -> RpcVersion {
         self.shared.version
     }
 
@@ -103,13 +103,13 @@ impl RecordQueue {
     ///
     /// # Errors
     /// The thread cannot be started.
-    pub(super) fn start<W: Write>(&self, open: impl FnOnce() -> W + Send + 'static) -> io::Result<JoinHandle<()>> {
+    pub(crate) fn start<W: Write>(&self, open: impl FnOnce() -> W + Send + 'static) -> io::Result<JoinHandle<()>> {
         let queue = self.clone();
         std::thread::Builder::new().name("rpc-out".to_owned()).spawn(move || queue.write(open()))
     }
 
     /// Adds an event. [`RecordQueue::wake`] has it written: events come many at a time.
-    pub(super) fn event(&self, event: Arc<Event>, bash: Option<&Arc<str>>) {
+    pub(crate) fn event(&self, event: Arc<Event>, bash: Option<&Arc<str>>) {
         let mut waiting = self.waiting();
         if joined(&mut waiting.records, &event) {
             return;
@@ -119,40 +119,40 @@ impl RecordQueue {
     }
 
     /// A record without its line feed.
-    pub(super) fn line(&self, line: String) {
+    pub(crate) fn line(&self, line: String) {
         self.push(self.waiting(), RpcRecord::Line(line));
         self.wake();
     }
 
-    pub(super) fn streamed(&self, write: StreamedRecord) {
+    pub(crate) fn streamed(&self, write: StreamedRecord) {
         self.push(self.waiting(), RpcRecord::Streamed(write));
         self.wake();
     }
 
     /// Has what was added written.
-    pub(super) fn wake(&self) {
+    pub(crate) fn wake(&self) {
         self.shared.news.notify_all();
     }
 
     /// Nothing more comes.
-    pub(super) fn end(&self) {
+    pub(crate) fn end(&self) {
         self.waiting().has_ended = true;
         self.shared.news.notify_all();
     }
 
-    pub(super) fn has_room(&self) -> bool {
+    pub(crate) fn has_room(&self) -> bool {
         let waiting = self.waiting();
         waiting.bytes < FULL || waiting.broken.is_some()
     }
 
     /// Why nothing can be written any more; a client that has gone is a broken pipe.
-    pub(super) fn broken(&self) -> Option<io::Error> {
+    pub(crate) fn broken(&self) -> Option<io::Error> {
         let waiting = self.waiting();
         waiting.broken.as_ref().map(|error| io::Error::new(error.kind(), error.to_string()))
     }
 
     /// Returns when the client has read something, or has gone.
-    pub(super) async fn written(&self) {
+    pub(crate) async fn written(&self) {
         self.shared.written.notified().await;
     }
 

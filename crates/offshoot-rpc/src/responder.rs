@@ -11,12 +11,12 @@ use offshoot_session::json::{Object, quote};
 use serde::Serialize;
 use tokio::sync::mpsc::UnboundedSender;
 
-use super::record_queue::{RecordQueue, StreamedRecord};
-use super::version::older_data;
+use crate::record_queue::{RecordQueue, StreamedRecord};
+use crate::version::older_data;
 
 /// Why a command is not carried out, for the client.
 #[derive(Debug)]
-pub(super) struct RpcFailure(pub(super) String);
+pub(crate) struct RpcFailure(pub(crate) String);
 
 impl From<AgentError> for RpcFailure {
     fn from(error: AgentError) -> Self {
@@ -49,7 +49,7 @@ impl From<&str> for RpcFailure {
 }
 
 /// What a command answers.
-pub(super) enum RpcData {
+pub(crate) enum RpcData {
     /// Success, and nothing else to say.
     Nothing,
     Json(String),
@@ -58,31 +58,31 @@ pub(super) enum RpcData {
 }
 
 impl RpcData {
-    pub(super) fn of(value: &impl Serialize) -> Result<Self, RpcFailure> {
+    pub(crate) fn of(value: &impl Serialize) -> Result<Self, RpcFailure> {
         Ok(Self::Json(serde_json::to_string(value)?))
     }
 
-    pub(super) fn streamed(write: impl FnOnce(&mut dyn Write) -> io::Result<()> + Send + 'static) -> Self {
+    pub(crate) fn streamed(write: impl FnOnce(&mut dyn Write) -> io::Result<()> + Send + 'static) -> Self {
         Self::Streamed(Box::new(write))
     }
 }
 
-pub(super) type Answered = Result<RpcData, RpcFailure>;
+pub(crate) type Answered = Result<RpcData, RpcFailure>;
 
 /// A response on its way to the loop, which passes on the events that come before it first.
-pub(super) struct Response {
+pub(crate) struct Response {
     responder: Responder,
     answer: Answered,
 }
 
 impl Response {
-    pub(super) fn write(self) {
+    pub(crate) fn write(self) {
         self.responder.write(self.answer);
     }
 }
 
 /// Owes a response; dropped without one it says that the agent has ended.
-pub(super) struct Responder {
+pub(crate) struct Responder {
     /// JSON, as the client wrote it.
     id: Option<String>,
     command: String,
@@ -94,7 +94,7 @@ pub(super) struct Responder {
 }
 
 impl Responder {
-    pub(super) fn new(
+    pub(crate) fn new(
         id: Option<String>,
         command: &str,
         (queue, to): (&RecordQueue, &UnboundedSender<Response>),
@@ -102,18 +102,18 @@ impl Responder {
         Self { id, command: command.to_owned(), queue: queue.clone(), to: to.clone(), owed: None, is_done: false }
     }
 
-    pub(super) fn owing(mut self, owed: &Arc<()>) -> Self {
+    pub(crate) fn owing(mut self, owed: &Arc<()>) -> Self {
         self.owed = Some(owed.clone());
         self
     }
 
     /// As JSON.
-    pub(super) fn id(&self) -> Option<Arc<str>> {
+    pub(crate) fn id(&self) -> Option<Arc<str>> {
         self.id.as_deref().map(Arc::from)
     }
 
     /// Responds after the events so far.
-    pub(super) fn send(self, answer: Answered) {
+    pub(crate) fn send(self, answer: Answered) {
         let to = self.to.clone();
         if let Err(unsent) = to.send(Response { responder: self, answer }) {
             // The loop has ended.
@@ -122,7 +122,7 @@ impl Responder {
     }
 
     /// Responds at once.
-    pub(super) fn write(mut self, answer: Answered) {
+    pub(crate) fn write(mut self, answer: Answered) {
         self.is_done = true;
         self.owed = None;
         match self.in_version(answer) {
@@ -181,7 +181,7 @@ fn stream(
 }
 
 /// A line that is no command.
-pub(super) fn refuse_line(queue: &RecordQueue, why: &str) {
+pub(crate) fn refuse_line(queue: &RecordQueue, why: &str) {
     let object = Object::new().str("type", "response").str("command", "parse").raw("success", false);
     queue.line(object.str("error", why).finish());
 }

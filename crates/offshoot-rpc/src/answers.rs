@@ -17,12 +17,12 @@ use offshoot_session::tree::NodeIx;
 use offshoot_workspace::branches;
 use offshoot_workspace::compare::{ComparedBranches, Patches};
 
-use super::records::{
+use crate::records::{
     CommandsData, ContextUsageData, ForkMessageData, ForkMessagesData, LastTextData, ModelData, ModelsData, StateData,
     StatsData, TokensData,
 };
-use super::responder::{Answered, RpcData};
-use super::server::{RpcServer, not_found};
+use crate::responder::{Answered, RpcData};
+use crate::server::{RpcServer, not_found};
 use offshoot_session::records::{write_entries, write_tree};
 
 struct SessionState {
@@ -33,7 +33,7 @@ struct SessionState {
 }
 
 /// The commands of extensions, then templates and skills.
-pub(super) async fn commands(server: &RpcServer) -> Answered {
+pub(crate) async fn commands(server: &RpcServer) -> Answered {
     if let Some(extensions) = &server.extensions {
         // They add commands, templates and skills.
         extensions.begun().await;
@@ -45,7 +45,7 @@ pub(super) async fn commands(server: &RpcServer) -> Answered {
     Ok(RpcData::Json(serde_json::json!({"commands": commands}).to_string()))
 }
 
-pub(super) async fn state(server: &RpcServer) -> Answered {
+pub(crate) async fn state(server: &RpcServer) -> Answered {
     let standing = server.agent.standing().await?;
     let counted = server.client().counted.clone();
     let (state, counted) = server
@@ -82,7 +82,7 @@ pub(super) async fn state(server: &RpcServer) -> Answered {
     })
 }
 
-pub(super) async fn messages(server: &RpcServer) -> Answered {
+pub(crate) async fn messages(server: &RpcServer) -> Answered {
     let (snapshot, dialect) = server.read(|_, session| Ok((session.snapshot()?, session.dialect()))).await?;
     Ok(RpcData::streamed(move |out| {
         let context = context::build(&snapshot, snapshot.leaf(), dialect).map_err(std::io::Error::other)?;
@@ -92,7 +92,7 @@ pub(super) async fn messages(server: &RpcServer) -> Answered {
     }))
 }
 
-pub(super) async fn entries(server: &RpcServer, since: Option<String>) -> Answered {
+pub(crate) async fn entries(server: &RpcServer, since: Option<String>) -> Answered {
     let (snapshot, leaf) = snapshot(server).await?;
     let mut entries: Vec<NodeIx> = snapshot.tree().entries().collect();
     if let Some(since) = since {
@@ -107,7 +107,7 @@ pub(super) async fn entries(server: &RpcServer, since: Option<String>) -> Answer
     }))
 }
 
-pub(super) async fn tree(server: &RpcServer) -> Answered {
+pub(crate) async fn tree(server: &RpcServer) -> Answered {
     let (snapshot, leaf) = snapshot(server).await?;
     Ok(RpcData::streamed(move |out| {
         out.write_all(b"{\"tree\":")?;
@@ -128,7 +128,7 @@ fn with_leaf(leaf: Option<&str>) -> String {
 }
 
 /// The user's messages on the path to the leaf.
-pub(super) async fn fork_messages(server: &RpcServer) -> Answered {
+pub(crate) async fn fork_messages(server: &RpcServer) -> Answered {
     server
         .read(|_, session| {
             let tree = session.tree();
@@ -149,7 +149,7 @@ pub(super) async fn fork_messages(server: &RpcServer) -> Answered {
 }
 
 /// The text of the newest answer that has any.
-pub(super) async fn last_answer(server: &RpcServer) -> Answered {
+pub(crate) async fn last_answer(server: &RpcServer) -> Answered {
     server
         .read(|_, session| {
             let tree = session.tree();
@@ -174,7 +174,7 @@ fn message_text(session: &Session, ix: NodeIx, separator: &str) -> Result<String
     Ok(content.map(|content| text_of(content, separator)).unwrap_or_default())
 }
 
-pub(super) async fn stats(server: &RpcServer) -> Answered {
+pub(crate) async fn stats(server: &RpcServer) -> Answered {
     let stats = server.agent.stats().await?;
     let Standing { model, overhead, .. } = server.agent.standing().await?;
     let window = model.context_window;
@@ -225,13 +225,13 @@ fn context_usage(session: &Session, window: u64, overhead: u64) -> Result<Contex
     })
 }
 
-pub(super) async fn all_branches(server: &RpcServer) -> Answered {
+pub(crate) async fn all_branches(server: &RpcServer) -> Answered {
     let branches = server.read(|_, session| Ok(branches::all_branches(session)?)).await?;
     let branches: Vec<String> = branches.iter().map(branches::ListedBranch::to_json).collect();
     Ok(RpcData::Json(format!("{{\"branches\":[{}]}}", branches.join(","))))
 }
 
-pub(super) async fn compare(server: &RpcServer, a: String, b: String, patch: bool) -> Answered {
+pub(crate) async fn compare(server: &RpcServer, a: String, b: String, patch: bool) -> Answered {
     let wanted = Patches::wanted(patch);
     server
         .read(move |app, session| {
@@ -241,7 +241,7 @@ pub(super) async fn compare(server: &RpcServer, a: String, b: String, patch: boo
         .await
 }
 
-pub(super) async fn forecast(server: &RpcServer, entry: Option<String>) -> Answered {
+pub(crate) async fn forecast(server: &RpcServer, entry: Option<String>) -> Answered {
     let overhead = server.agent.standing().await?.overhead;
     server
         .read(move |app, session| {
@@ -252,7 +252,7 @@ pub(super) async fn forecast(server: &RpcServer, entry: Option<String>) -> Answe
         .await
 }
 
-pub(super) async fn sessions(server: &RpcServer, all: bool) -> Answered {
+pub(crate) async fn sessions(server: &RpcServer, all: bool) -> Answered {
     let cwd = server.read(|_, session| Ok(session.cwd().map(str::to_owned))).await?;
     server
         .blocking(move |app| {
@@ -265,7 +265,7 @@ pub(super) async fn sessions(server: &RpcServer, all: bool) -> Answered {
         .await
 }
 
-pub(super) async fn models(server: &RpcServer) -> Answered {
+pub(crate) async fn models(server: &RpcServer) -> Answered {
     let usable = server.models().await?.usable();
     RpcData::of(&ModelsData { models: usable.iter().map(|model| ModelData::new(model)).collect() })
 }

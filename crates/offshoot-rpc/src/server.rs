@@ -1,6 +1,7 @@
 //! What the commands of a client share: the agent, the queue to the client, and the events that the client subscribed to.
 
 use std::collections::HashSet;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use offshoot_agent::Approver;
@@ -17,61 +18,65 @@ use offshoot_session::session::Session;
 use tokio::sync::mpsc::UnboundedSender;
 use tokio::sync::oneshot;
 
-use super::extension_front::RpcFront;
-use super::questions::OpenQuestions;
-use super::record_queue::RecordQueue;
-use super::records::{Disposition, DispositionData};
-use super::responder::{Answered, Responder, Response, RpcData, RpcFailure};
-use super::ui_request::UiMethod;
+use crate::extension_front::RpcFront;
+use crate::questions::OpenQuestions;
+use crate::record_queue::RecordQueue;
+use crate::records::{Disposition, DispositionData};
+use crate::responder::{Answered, Responder, Response, RpcData, RpcFailure};
+use crate::ui_request::UiMethod;
 
-pub(super) struct RpcServer {
+/// Writes the page of the session in a file to another file, which must not exist.
+pub type ExportPage = fn(&App, &Path, PathBuf) -> Result<()>;
+
+pub(crate) struct RpcServer {
     /// Quiet: standard error is not the client's.
-    pub(super) app: App,
-    pub(super) agent: AgentSession,
-    pub(super) queue: RecordQueue,
-    pub(super) responses: UnboundedSender<Response>,
+    pub(crate) app: App,
+    pub(crate) agent: AgentSession,
+    pub(crate) queue: RecordQueue,
+    pub(crate) responses: UnboundedSender<Response>,
     /// Each response that the end of the input waits for holds one.
-    pub(super) owed: Arc<()>,
-    pub(super) extensions: Option<Arc<ExtensionSet>>,
-    pub(super) front: Arc<RpcFront>,
+    pub(crate) owed: Arc<()>,
+    pub(crate) extensions: Option<Arc<ExtensionSet>>,
+    pub(crate) front: Arc<RpcFront>,
+    pub(crate) export: ExportPage,
     /// The command line.
-    pub(super) args: Arc<Args>,
+    pub(crate) args: Arc<Args>,
     /// Keeps what the client allows always.
-    pub(super) rules: Arc<dyn RuleStore>,
+    pub(crate) rules: Arc<dyn RuleStore>,
     /// Held by a prompt until it is accepted or refused.
-    pub(super) prompting: tokio::sync::Mutex<()>,
-    pub(super) client: Mutex<RpcClientState>,
+    pub(crate) prompting: tokio::sync::Mutex<()>,
+    pub(crate) client: Mutex<RpcClientState>,
 }
 
 /// What is known of the client and its commands.
 #[derive(Default)]
-pub(super) struct RpcClientState {
+pub(crate) struct RpcClientState {
     /// The response to a prompt that is not accepted yet, and who waits for that.
-    pub(super) prompt: Option<(Responder, oneshot::Sender<()>)>,
+    pub(crate) prompt: Option<(Responder, oneshot::Sender<()>)>,
     /// The events since a prompt has begun a run, until it is recorded: its response comes before them.
     held: Vec<Arc<Event>>,
     /// The id of the `bash` command that runs, as JSON.
-    pub(super) bash: Option<Arc<str>>,
-    pub(super) is_retrying: bool,
+    pub(crate) bash: Option<Arc<str>>,
+    pub(crate) is_retrying: bool,
     /// The types of events that are wanted; `None`: all.
     wanted: Option<HashSet<String>>,
     /// Whether approval questions are asked by `extension_ui_request` too.
-    pub(super) has_ui: bool,
+    pub(crate) has_ui: bool,
     /// Milliseconds.
-    pub(super) ui_timeout: Option<u64>,
-    pub(super) questions: OpenQuestions,
+    pub(crate) ui_timeout: Option<u64>,
+    pub(crate) questions: OpenQuestions,
     shown: u64,
     /// Messages of the context, with the session's id, its number of entries and its leaf.
-    pub(super) counted: Option<(String, usize, Option<String>, usize)>,
+    pub(crate) counted: Option<(String, usize, Option<String>, usize)>,
 }
 
 impl RpcServer {
-    pub(super) fn client(&self) -> MutexGuard<'_, RpcClientState> {
+    pub(crate) fn client(&self) -> MutexGuard<'_, RpcClientState> {
         self.client.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Runs blocking work on another thread: the agent lives on this one.
-    pub(super) async fn blocking<T: Send + 'static>(
+    pub(crate) async fn blocking<T: Send + 'static>(
         &self,
         work: impl FnOnce(&App) -> Result<T> + Send + 'static,
     ) -> std::result::Result<T, RpcFailure> {
@@ -83,7 +88,7 @@ impl RpcServer {
     }
 
     /// Reads the models and keys again. Those of extensions are among them.
-    pub(super) async fn models(&self) -> std::result::Result<ModelTable, RpcFailure> {
+    pub(crate) async fn models(&self) -> std::result::Result<ModelTable, RpcFailure> {
         if let Some(extensions) = &self.extensions {
             extensions.loaded().await;
         }
@@ -91,7 +96,7 @@ impl RpcServer {
         self.blocking(move |app| Ok(ModelTable::read(app).0.with_key(key.as_deref()))).await
     }
 
-    pub(super) async fn read<T: Send + 'static>(
+    pub(crate) async fn read<T: Send + 'static>(
         &self,
         look: impl FnOnce(&App, &Session) -> Result<T> + Send + 'static,
     ) -> std::result::Result<T, RpcFailure> {
@@ -100,7 +105,7 @@ impl RpcServer {
     }
 
     /// The events that the client gets from now on.
-    pub(super) fn subscribe(
+    pub(crate) fn subscribe(
         &self,
         events: Option<Vec<String>>,
         approvals: Option<bool>,
@@ -123,14 +128,14 @@ impl RpcServer {
     }
 
     /// Asks the client to show something, if it can.
-    pub(super) fn show(&self, id: String, method: UiMethod) {
+    pub(crate) fn show(&self, id: String, method: UiMethod) {
         if let Some(record) = method.record(id, self.queue.version()).filter(|_| self.client().has_ui) {
             self.queue.line(record);
         }
     }
 
     /// Shows what needs no answer.
-    pub(super) fn tell_user(&self, method: UiMethod) {
+    pub(crate) fn tell_user(&self, method: UiMethod) {
         let mut client = self.client();
         client.shown += 1;
         let id = format!("shown-{}", client.shown);
@@ -139,7 +144,7 @@ impl RpcServer {
     }
 
     /// Passes an event on, after the responses that come before it. A prompt is accepted when it is recorded.
-    pub(super) fn tell(&self, event: Arc<Event>) {
+    pub(crate) fn tell(&self, event: Arc<Event>) {
         let mut client = self.client();
         let is_accepted =
             matches!(*event, Event::MessageStart { message: Message::User(_) } | Event::CompactionStart { .. });
@@ -158,7 +163,7 @@ impl RpcServer {
     }
 
     /// The prompt has its response, which comes first if it has begun a run.
-    pub(super) fn answer_prompt(&self, responder: Responder, answer: Answered) {
+    pub(crate) fn answer_prompt(&self, responder: Responder, answer: Answered) {
         let held = std::mem::take(&mut self.client().held);
         if held.is_empty() {
             return responder.send(answer);
@@ -183,10 +188,10 @@ impl RpcServer {
     }
 }
 
-pub(super) const STARTED: DispositionData = DispositionData { disposition: Disposition::Started };
-pub(super) const HANDLED: DispositionData = DispositionData { disposition: Disposition::Handled };
-pub(super) const QUEUED: DispositionData = DispositionData { disposition: Disposition::Queued };
+pub(crate) const STARTED: DispositionData = DispositionData { disposition: Disposition::Started };
+pub(crate) const HANDLED: DispositionData = DispositionData { disposition: Disposition::Handled };
+pub(crate) const QUEUED: DispositionData = DispositionData { disposition: Disposition::Queued };
 
-pub(super) fn not_found(what: impl Into<String>) -> CommandError {
+pub(crate) fn not_found(what: impl Into<String>) -> CommandError {
     CommandError::new(FailureKind::NotFound, what)
 }

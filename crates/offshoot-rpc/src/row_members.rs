@@ -4,12 +4,12 @@ use offshoot_session::json::{Json, JsonKind};
 use offshoot_workspace::{Arg, ArgKind, ArgValue, Given, Misuse, OPERATIONS, Row};
 
 /// The operation that a client names, in `snake_case`.
-pub(super) fn named(kind: &str) -> Option<&'static Row> {
+pub(crate) fn named(kind: &str) -> Option<&'static Row> {
     OPERATIONS.iter().find(|row| row.about.name.replace('-', "_") == kind)
 }
 
 /// What a client gave in the members of its command. Members that the operation does not have are ignored, as pi ignores them.
-pub(super) fn given(row: &'static Row, line: Json<'_>) -> Result<Given, Misuse> {
+pub(crate) fn given(row: &'static Row, line: Json<'_>) -> Result<Given, Misuse> {
     let mut given = Given::default();
     for arg in row.args {
         let Some(json) = line.get(&member(arg.name)).filter(|json| !json.is_null()) else { continue };

@@ -18,15 +18,14 @@ use offshoot_session::session::Session;
 use offshoot_session::tree::NodeIx;
 use offshoot_settings::Settings;
 
-use super::records::{CancelledData, ForkedData, LevelData, ModelData, ModelInUseData, NavigatedData, PathData};
-use super::responder::{Answered, RpcData, RpcFailure};
-use super::rows::{Shape, operate};
-use super::server::{RpcServer, not_found};
-use super::ui_request::UiMethod;
-use crate::commands::export;
+use crate::records::{CancelledData, ForkedData, LevelData, ModelData, ModelInUseData, NavigatedData, PathData};
+use crate::responder::{Answered, RpcData, RpcFailure};
+use crate::rows::{Shape, operate};
+use crate::server::{RpcServer, not_found};
+use crate::ui_request::UiMethod;
 use offshoot_workspace::{ArgValue, Given};
 
-pub(super) async fn set_model(server: &RpcServer, provider: String, id: String) -> Answered {
+pub(crate) async fn set_model(server: &RpcServer, provider: String, id: String) -> Answered {
     let usable = server.models().await?.usable();
     let found = usable.into_iter().find(|model| model.provider == provider && model.id == id);
     let model = found.ok_or_else(|| not_found(format!("there is no model {provider}/{id} with a key")))?;
@@ -34,7 +33,7 @@ pub(super) async fn set_model(server: &RpcServer, provider: String, id: String) 
     RpcData::of(&ModelData::new(&model))
 }
 
-pub(super) async fn cycle_model(server: &RpcServer) -> Answered {
+pub(crate) async fn cycle_model(server: &RpcServer) -> Answered {
     let args = Arc::clone(&server.args);
     let settings = server.read(move |app, session| Ok(Settings::from(&app.layers(session)?))).await?;
     let patterns = args.scope(&settings);
@@ -49,7 +48,7 @@ pub(super) async fn cycle_model(server: &RpcServer) -> Answered {
     RpcData::of(&ModelInUseData::new(&next.model, level, !patterns.is_empty()))
 }
 
-pub(super) async fn set_thinking(server: &RpcServer, level: &str) -> Answered {
+pub(crate) async fn set_thinking(server: &RpcServer, level: &str) -> Answered {
     let known = ThinkingLevel::ALL.map(ThinkingLevel::as_str).join(", ");
     let level = ThinkingLevel::parse(level)
         .ok_or_else(|| RpcFailure(format!("there is no thinking level {level:?}: {known}")))?;
@@ -57,7 +56,7 @@ pub(super) async fn set_thinking(server: &RpcServer, level: &str) -> Answered {
     Ok(RpcData::Nothing)
 }
 
-pub(super) async fn cycle_thinking(server: &RpcServer) -> Answered {
+pub(crate) async fn cycle_thinking(server: &RpcServer) -> Answered {
     let standing = server.agent.standing().await?;
     let levels = standing.model.levels();
     let at = levels.iter().position(|level| *level == standing.thinking).unwrap_or(0);
@@ -67,7 +66,7 @@ pub(super) async fn cycle_thinking(server: &RpcServer) -> Answered {
     RpcData::of(&LevelData { level: level.as_str() })
 }
 
-pub(super) async fn export_html(server: &RpcServer, output: Option<String>) -> Answered {
+pub(crate) async fn export_html(server: &RpcServer, output: Option<String>) -> Answered {
     let (file, cwd) = server
         .read(|app, session| {
             let nowhere = "the session is in no file yet: there is nothing to export";
@@ -78,17 +77,18 @@ pub(super) async fn export_html(server: &RpcServer, output: Option<String>) -> A
         .await?;
     let output = cwd.join(output.unwrap_or_else(|| page_of(&file)));
     let path = output.display().to_string();
-    server.blocking(move |app| export::write(app, &file, output, None)).await?;
+    let export = server.export;
+    server.blocking(move |app| export(app, &file, output)).await?;
     RpcData::of(&PathData { path })
 }
 
 fn page_of(file: &Path) -> String {
     let stem = file.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
-    format!("offshoot-session-{stem}.{}", export::PAGE)
+    format!("offshoot-session-{stem}.html")
 }
 
 /// A path, or what commands take as SESSION.
-pub(super) async fn switch_session(server: &RpcServer, given: String, folder: Option<String>) -> Answered {
+pub(crate) async fn switch_session(server: &RpcServer, given: String, folder: Option<String>) -> Answered {
     let folder = folder.map(|folder| server.app.environment.path(folder));
     let file = server.blocking(move |app| app.file(&given)).await?;
     let switched = match folder {
@@ -105,7 +105,7 @@ pub(super) async fn switch_session(server: &RpcServer, given: String, folder: Op
 }
 
 /// Another session is open, or an extension did not allow it.
-pub(super) fn moved_on(result: std::result::Result<Forked, AgentError>) -> Answered {
+pub(crate) fn moved_on(result: std::result::Result<Forked, AgentError>) -> Answered {
     match result {
         Ok(_) => RpcData::of(&CancelledData { cancelled: false }),
         Err(AgentError::Cancelled) => RpcData::of(&CancelledData { cancelled: true }),
@@ -113,7 +113,7 @@ pub(super) fn moved_on(result: std::result::Result<Forked, AgentError>) -> Answe
     }
 }
 
-pub(super) async fn fork(server: &RpcServer, entry: String) -> Answered {
+pub(crate) async fn fork(server: &RpcServer, entry: String) -> Answered {
     match server.agent.fork(entry).await {
         Ok(forked) => RpcData::of(&ForkedData { text: forked.text, cancelled: false }),
         Err(AgentError::Cancelled) => RpcData::of(&ForkedData { text: None, cancelled: true }),
@@ -121,7 +121,7 @@ pub(super) async fn fork(server: &RpcServer, entry: String) -> Answered {
     }
 }
 
-pub(super) async fn set_name(server: &RpcServer, name: &str) -> Answered {
+pub(crate) async fn set_name(server: &RpcServer, name: &str) -> Answered {
     let name = name.trim();
     if name.is_empty() {
         return Err("a session's name is not empty".into());
@@ -131,7 +131,7 @@ pub(super) async fn set_name(server: &RpcServer, name: &str) -> Answered {
     operate(server, "name", given, Shape::Known).await
 }
 
-pub(super) async fn set_label(server: &RpcServer, entry: String, label: Option<String>) -> Answered {
+pub(crate) async fn set_label(server: &RpcServer, entry: String, label: Option<String>) -> Answered {
     let mut given = Given::default();
     given.put_text("entry", entry);
     match label {
@@ -142,24 +142,24 @@ pub(super) async fn set_label(server: &RpcServer, entry: String, label: Option<S
     operate(server, "label", given, Shape::Known).await
 }
 
-pub(super) async fn navigate(server: &RpcServer, navigation: Navigation) -> Answered {
+pub(crate) async fn navigate(server: &RpcServer, navigation: Navigation) -> Answered {
     let target = id(server, navigation.target.clone()).await?;
     let navigated = server.agent.navigate_tree(Navigation { target, ..navigation }).await?;
     moved(server, navigated).await
 }
 
-pub(super) async fn pick(server: &RpcServer, selections: Vec<String>) -> Answered {
+pub(crate) async fn pick(server: &RpcServer, selections: Vec<String>) -> Answered {
     let mut given = Given::default();
     given.put("selection", ArgValue::Many(selections));
     operate(server, "pick", given, Shape::Known).await
 }
 
-pub(super) async fn merge(server: &RpcServer, entry: String, instructions: Option<String>) -> Answered {
+pub(crate) async fn merge(server: &RpcServer, entry: String, instructions: Option<String>) -> Answered {
     let tip = id(server, entry).await?;
     bring_back(server, BringBack::Merge { tip, instructions }).await
 }
 
-pub(super) async fn bring_back(server: &RpcServer, what: BringBack) -> Answered {
+pub(crate) async fn bring_back(server: &RpcServer, what: BringBack) -> Answered {
     let navigated = server.agent.bring_back(what).await?;
     moved(server, navigated).await
 }
@@ -172,7 +172,7 @@ async fn moved(server: &RpcServer, navigated: Navigated) -> Answered {
     RpcData::of(&NavigatedData::new(navigated, leaf))
 }
 
-pub(super) async fn approve(
+pub(crate) async fn approve(
     server: &RpcServer,
     id: u64,
     decision: ApprovalDecision,

@@ -10,13 +10,13 @@ use offshoot_app::extensions::{ExtensionFront as _, asks_for_list};
 use serde_json::Value;
 use tokio::sync::oneshot;
 
-use super::extension_front::SharedFront;
-use super::request::StreamingBehavior;
-use super::responder::{Answered, Responder, RpcData, RpcFailure};
-use super::server::{HANDLED, QUEUED, RpcServer, STARTED};
+use crate::extension_front::SharedFront;
+use crate::request::StreamingBehavior;
+use crate::responder::{Answered, Responder, RpcData, RpcFailure};
+use crate::server::{HANDLED, QUEUED, RpcServer, STARTED};
 
 /// What the client says to the model.
-pub(super) fn said(message: String, images: Option<Vec<Block>>) -> Result<UserPrompt, RpcFailure> {
+pub(crate) fn said(message: String, images: Option<Vec<Block>>) -> Result<UserPrompt, RpcFailure> {
     let images = images.unwrap_or_default();
     if !images.iter().all(|block| matches!(block, Block::Image { .. })) {
         return Err(
@@ -27,7 +27,7 @@ pub(super) fn said(message: String, images: Option<Vec<Block>>) -> Result<UserPr
 }
 
 /// Answers when the prompt is accepted or refused; the events tell the rest.
-pub(super) async fn prompt(
+pub(crate) async fn prompt(
     server: &RpcServer,
     said: UserPrompt,
     behavior: Option<StreamingBehavior>,
@@ -72,7 +72,7 @@ pub(super) async fn prompt(
 }
 
 /// Queues a message; without a run it begins one.
-pub(super) async fn queued(server: &RpcServer, said: UserPrompt, behavior: StreamingBehavior) -> Answered {
+pub(crate) async fn queued(server: &RpcServer, said: UserPrompt, behavior: StreamingBehavior) -> Answered {
     let standing = server.agent.standing();
     let is_idle = standing.await.is_ok_and(|standing| !standing.is_streaming && !standing.is_at_a_job);
     let command = match behavior {

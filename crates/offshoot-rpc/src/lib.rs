@@ -1,6 +1,9 @@
 //! `offshoot --mode rpc`: other programs drive the agent by lines of JSON. `docs/rpc.md` is the contract.
 //!
-//! Commands come on standard input; responses and events go to standard output, which holds nothing else.
+//! Commands come on standard input; responses and events go to standard output, which holds nothing else. Modules stand in
+//! reading order, and each uses only those above it.
+
+#![warn(missing_docs)]
 
 mod version;
 mod overflow;
@@ -23,4 +26,5 @@ mod actions;
 mod commands;
 mod serve;
 
-pub(crate) use serve::run;
+pub use serve::run;
+pub use server::ExportPage;

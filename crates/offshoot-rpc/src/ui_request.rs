@@ -11,7 +11,7 @@ use serde::Serialize;
 /// What is shown or asked. Only `select`, `confirm`, `input` and `editor` are answered, with `extension_ui_response`.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(tag = "method", rename_all = "camelCase", rename_all_fields = "camelCase")]
-pub(super) enum UiMethod {
+pub(crate) enum UiMethod {
     Select {
         title: String,
         options: Vec<String>,
@@ -64,7 +64,7 @@ pub(super) enum UiMethod {
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
-pub(super) struct UiRequest {
+pub(crate) struct UiRequest {
     #[schemars(extend("const" = "extension_ui_request"))]
     r#type: &'static str,
     id: String,
@@ -74,7 +74,7 @@ pub(super) struct UiRequest {
 
 impl UiMethod {
     /// The record; `None` for what that version of pi does not know.
-    pub(super) fn record(self, id: String, version: RpcVersion) -> Option<String> {
+    pub(crate) fn record(self, id: String, version: RpcVersion) -> Option<String> {
         let r#type = match version {
             RpcVersion::V031 if matches!(self, Self::SetWidget { .. } | Self::SetTitle { .. }) => return None,
             RpcVersion::V031 => "hook_ui_request",
@@ -85,7 +85,7 @@ impl UiMethod {
 }
 
 /// What an event shows.
-pub(super) fn shown(event: &Event) -> Option<UiMethod> {
+pub(crate) fn shown(event: &Event) -> Option<UiMethod> {
     let notify = |message: &str, notify_type| UiMethod::Notify { message: message.to_owned(), notify_type };
     let retry = |status_text| UiMethod::SetStatus { status_key: "retry", status_text };
     Some(match event {

@@ -6,16 +6,16 @@ use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value, json};
 
-use super::records::{
+use crate::records::{
     CancelledData, CommandsData, DispositionData, ForkMessagesData, ForkedData, LastTextData, LevelData, LevelsData,
     ModelData, ModelInUseData, ModelsData, NavigatedData, PathData, QueueData, StateData, StatsData,
 };
-use super::request::{RpcCommand, UiResponse};
-use super::shapes::{
+use crate::request::{RpcCommand, UiResponse};
+use crate::shapes::{
     BranchesData, ComparisonData, EntriesData, ForecastData, MessagesData, RpcResponse, SessionsData, TreeData,
     any_value,
 };
-use super::ui_request::UiRequest;
+use crate::ui_request::UiRequest;
 
 /// A command, with the id that its response has.
 #[derive(JsonSchema)]
@@ -80,7 +80,7 @@ struct RpcResponses<'a> {
 }
 
 /// What a client sends is `RpcRequest` or `UiAnswer`; what it reads is `RpcResponse`, `Event` or `UiRequest`.
-pub(super) fn schema() -> Value {
+pub(crate) fn schema() -> Value {
     let mut sent = SchemaSettings::draft2020_12().for_deserialize().into_generator();
     let mut read = SchemaSettings::draft2020_12().for_serialize().into_generator();
     let roots = [

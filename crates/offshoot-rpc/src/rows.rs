@@ -11,9 +11,9 @@ use offshoot_workspace::pick::{Pick, PickOutput};
 use offshoot_workspace::undo::{Undo, UndoOutput};
 use offshoot_workspace::{Given, Operation, OperationOrder, Output};
 
-use super::records::NavigatedData;
-use super::responder::{Answered, RpcData, RpcFailure};
-use super::server::RpcServer;
+use crate::records::NavigatedData;
+use crate::responder::{Answered, RpcData, RpcFailure};
+use crate::server::RpcServer;
 
 /// How clients know an operation that is older than the table.
 trait OldRpc: Operation {
@@ -91,7 +91,7 @@ const KNOWN: &[KnownShape] =
 
 /// The shape of a response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Shape {
+pub(crate) enum Shape {
     /// Of the command by which clients know the operation.
     Known,
     /// Of the operation.
@@ -99,7 +99,7 @@ pub(super) enum Shape {
 }
 
 /// Runs the operation on the open session.
-pub(super) async fn operate(server: &RpcServer, name: &'static str, given: Given, shape: Shape) -> Answered {
+pub(crate) async fn operate(server: &RpcServer, name: &'static str, given: Given, shape: Shape) -> Answered {
     let ran = held::operate(&server.app, &server.agent, OperationOrder::new(name, given)).await;
     let outcome = ran.map_err(|failure| RpcFailure::from(CommandError::of_operation(failure, None)))?;
     let known = KNOWN.iter().find(|known| shape == Shape::Known && known.of == outcome.row.about.name);

@@ -6,12 +6,12 @@ use std::time::Duration;
 use offshoot_agent::command::Command;
 use offshoot_agent::event::Event;
 
-use super::questions::NextStep;
-use super::request::UiResponse;
-use super::server::RpcServer;
+use crate::questions::NextStep;
+use crate::request::UiResponse;
+use crate::server::RpcServer;
 
 /// Asks what an event asks. A question that nobody answers in time counts as a no.
-pub(super) fn ask(server: &Arc<RpcServer>, event: &Event, timeout: Option<u64>) {
+pub(crate) fn ask(server: &Arc<RpcServer>, event: &Event, timeout: Option<u64>) {
     let asked = server.client().questions.ask(event, timeout);
     let Some((id, method)) = asked else { return };
     server.show(id.clone(), method);
@@ -26,7 +26,7 @@ pub(super) fn ask(server: &Arc<RpcServer>, event: &Event, timeout: Option<u64>) 
 }
 
 /// One that comes too late is ignored, as pi ignores it.
-pub(super) async fn answered(server: Arc<RpcServer>, response: UiResponse) {
+pub(crate) async fn answered(server: Arc<RpcServer>, response: UiResponse) {
     let answer = {
         let client = server.client();
         client.questions.answer(&response, client.ui_timeout)

@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 
 /// Follows the answer that is said, since each of its records has all of it.
 #[derive(Default)]
-pub(super) struct AnswerSoFar {
+pub(crate) struct AnswerSoFar {
     message: Option<AssistantMessage>,
     /// The text of the arguments that come.
     arguments: String,
@@ -17,7 +17,7 @@ pub(super) struct AnswerSoFar {
 
 impl AnswerSoFar {
     /// The event's record in pi 0.31, in the order in which the client reads; `None` for what that version does not tell.
-    pub(super) fn record(&mut self, event: &Event) -> Option<String> {
+    pub(crate) fn record(&mut self, event: &Event) -> Option<String> {
         let value = match event {
             Event::MessageStart { message } => {
                 if let Message::Assistant(message) = message {
@@ -135,7 +135,7 @@ fn grow(content: &mut Vec<Block>, update: &Update, arguments: &mut String) {
 }
 
 /// The data of a response in pi 0.31; `None` for a command that had none.
-pub(super) fn older_data(command: &str, data: String) -> Option<String> {
+pub(crate) fn older_data(command: &str, data: String) -> Option<String> {
     let change: fn(&mut Map<String, Value>) = match command {
         "prompt" | "queue_message" | "steer" | "follow_up" => return None,
         "get_state" => older_state,

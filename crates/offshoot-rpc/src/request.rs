@@ -11,21 +11,21 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
-use super::records::QueueModeData;
-use super::row_members;
-use super::shapes::{ApprovalModeInput, PictureInput};
+use crate::records::QueueModeData;
+use crate::row_members;
+use crate::shapes::{ApprovalModeInput, PictureInput};
 
 /// What a message does that comes while the agent works.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub(super) enum StreamingBehavior {
+pub(crate) enum StreamingBehavior {
     Steer,
     FollowUp,
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "snake_case", rename_all_fields = "camelCase")]
-pub(super) enum RpcCommand {
+pub(crate) enum RpcCommand {
     Prompt {
         message: String,
         #[serde(default)]
@@ -211,7 +211,7 @@ impl RpcCommand {
 
     /// Whether it may take as long as a model, a program or a person. It is stopped at the end of the input; the others
     /// are answered first.
-    pub(super) fn may_take_long(&self) -> bool {
+    pub(crate) fn may_take_long(&self) -> bool {
         matches!(
             self,
             Self::Compact { .. } | Self::Bash { .. } | Self::NavigateTree { summarize: true, .. } | Self::Merge { .. }
@@ -221,14 +221,14 @@ impl RpcCommand {
 
 /// An answer to `extension_ui_request`. It has no response.
 #[derive(Debug, Deserialize, JsonSchema)]
-pub(super) struct UiResponse {
-    pub(super) id: String,
+pub(crate) struct UiResponse {
+    pub(crate) id: String,
     #[serde(default)]
-    pub(super) value: Option<String>,
+    pub(crate) value: Option<String>,
     #[serde(default)]
-    pub(super) confirmed: Option<bool>,
+    pub(crate) confirmed: Option<bool>,
     #[serde(default)]
-    pub(super) cancelled: Option<bool>,
+    pub(crate) cancelled: Option<bool>,
 }
 
 #[derive(Deserialize)]
@@ -239,7 +239,7 @@ struct Head<'a> {
     kind: String,
 }
 
-pub(super) enum RpcRequest {
+pub(crate) enum RpcRequest {
     /// With its id as JSON, and its name as the client wrote it.
     Command(Option<String>, String, Result<Box<RpcCommand>, String>),
     Ui(UiResponse),
@@ -251,7 +251,7 @@ const NO_COMMAND: &str = "a command is an object whose member \"type\" is a stri
 const UI_RESPONSES: [&str; 2] = ["extension_ui_response", "hook_ui_response"];
 
 impl RpcRequest {
-    pub(super) fn read(line: &[u8]) -> Self {
+    pub(crate) fn read(line: &[u8]) -> Self {
         let text = match std::str::from_utf8(line) {
             Ok(text) => text,
             Err(error) => return Self::Unreadable(format!("the line is not UTF-8: {error}")),

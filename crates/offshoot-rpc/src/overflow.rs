@@ -11,18 +11,18 @@ use std::sync::Arc;
 const LARGEST: u64 = 1 << 30;
 
 /// The next things to write: a part of the file, or what is made only when it is written.
-pub(super) enum OverflowPart<T> {
+pub(crate) enum OverflowPart<T> {
     Lines(FilePart),
     Later(T),
 }
 
-pub(super) struct FilePart {
+pub(crate) struct FilePart {
     file: Arc<File>,
     start: u64,
     end: u64,
 }
 
-pub(super) struct Overflow<T> {
+pub(crate) struct Overflow<T> {
     folder: PathBuf,
     file: Option<Arc<File>>,
     end: u64,
@@ -31,13 +31,13 @@ pub(super) struct Overflow<T> {
 
 impl<T> Overflow<T> {
     /// The file will be in this folder, which is made if it is needed.
-    pub(super) fn new(folder: PathBuf) -> Self {
+    pub(crate) fn new(folder: PathBuf) -> Self {
         Self { folder, file: None, end: 0, parts: VecDeque::new() }
     }
 
     /// # Errors
     /// The file cannot be written, or holds 1 GiB already.
-    pub(super) fn push(&mut self, lines: &[u8]) -> io::Result<()> {
+    pub(crate) fn push(&mut self, lines: &[u8]) -> io::Result<()> {
         let length = lines.len() as u64;
         if self.end + length > LARGEST {
             return Err(io::Error::new(io::ErrorKind::FileTooLarge, format!("it is {} MiB behind", self.end >> 20)));
@@ -56,11 +56,11 @@ impl<T> Overflow<T> {
         Ok(())
     }
 
-    pub(super) fn push_later(&mut self, later: T) {
+    pub(crate) fn push_later(&mut self, later: T) {
         self.parts.push_back(OverflowPart::Later(later));
     }
 
-    pub(super) fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.parts.is_empty()
     }
 
@@ -68,7 +68,7 @@ impl<T> Overflow<T> {
     ///
     /// # Errors
     /// The file cannot be emptied.
-    pub(super) fn pop(&mut self) -> io::Result<Option<OverflowPart<T>>> {
+    pub(crate) fn pop(&mut self) -> io::Result<Option<OverflowPart<T>>> {
         let part = self.parts.pop_front();
         if part.is_none() && self.end > 0 {
             self.end = 0;
@@ -84,7 +84,7 @@ fn unnamed(folder: &Path) -> io::Result<File> {
 }
 
 impl FilePart {
-    pub(super) fn write(&self, out: &mut impl Write) -> io::Result<()> {
+    pub(crate) fn write(&self, out: &mut impl Write) -> io::Result<()> {
         let mut buffer = vec![0; 64 << 10];
         let mut at = self.start;
         while at < self.end {
