@@ -38,15 +38,18 @@ pub(crate) fn read(session: &Session, method: &str, params: &Value) -> Option<An
         "getEntries" => many(session, &tree.entries().collect::<Vec<_>>()),
         "getChildren" => many(
             session,
-            &match id("parentId").and_then(|id| tree.find(id)) {
-                Some(parent) => tree.children(parent).collect::<Vec<_>>(),
-                None => tree.roots().collect(),
+            &match (params.get("parentId"), id("parentId").and_then(|id| tree.find(id))) {
+                (_, Some(parent)) => tree.children(parent).collect::<Vec<_>>(),
+                (Some(Value::Null | Value::String(_)), None) => {
+                    tree.roots().filter(|root| tree.parent_id(*root).map(EntryId::as_str) == id("parentId")).collect()
+                }
+                (_, None) => Vec::new(),
             },
         ),
         "getBranch" => {
-            let end = match id("fromId") {
-                Some(id) => tree.find(id),
-                None => session.leaf(),
+            let end = match params.get("fromId") {
+                None | Some(Value::Null) => session.leaf(),
+                Some(id) => id.as_str().and_then(|id| tree.find(id)),
             };
             many(session, &end.map(|end| tree.path(end)).unwrap_or_default())
         }
@@ -92,68 +95,85 @@ pub(crate) fn prepared(method: &str, params: &Value) -> Option<PreparedSession> 
 }
 
 fn moved(owned: &mut OwnedSession, method: &str, params: &Value) -> Answer {
-    let text = |name: &str| params.get(name).and_then(Value::as_str);
-    let details = member_text(params, "details");
-    owned
-        .write(|session| match method {
-            "branch" => session.branch(text("id").unwrap_or_default()).map(|()| None),
-            "resetLeaf" => {
-                session.reset_leaf();
-                Ok(None)
-            }
-            _ => {
-                let details = details.as_deref().map(Json::parse).transpose().ok().flatten();
-                let summary = text("summary").unwrap_or_default();
-                let new = NewBranchSummary { summary, details, from_hook: Some(true), usage: None };
-                session.branch_with_summary(text("id"), &new).map(Some)
-            }
-        })
-        .map(|id| id.map_or_else(|| "null".to_owned(), |id| quote(id.as_str())))
-        .map_err(|error| error.to_string())
+    let moved = match method {
+        "branch" => {
+            let id = text(params, "id")?;
+            owned.write(|session| session.branch(id).map(|()| None))
+        }
+        "resetLeaf" => owned.write(|session| {
+            session.reset_leaf();
+            Ok(None)
+        }),
+        _ => {
+            params.get("id").ok_or_else(|| missing("id"))?;
+            let (id, summary, details) =
+                (opt_text(params, "id")?, text(params, "summary")?, member_text(params, "details"));
+            let details = parsed(details.as_deref())?;
+            let new = NewBranchSummary { summary, details, from_hook: Some(true), usage: None };
+            owned.write(|session| session.branch_with_summary(id, &new).map(Some))
+        }
+    };
+    moved.map(|id| id.map_or_else(|| "null".to_owned(), |id| quote(id.as_str()))).map_err(|error| error.to_string())
 }
 
+type Made = Result<NewEntry, String>;
 type Composed = Result<Option<NewEntry>, String>;
 
 fn composed(method: &str, params: &Value, dialect: Dialect) -> Option<Composed> {
-    let text = |name: &str| params.get(name).and_then(Value::as_str).unwrap_or_default();
-    let json = |name: &str| member_text(params, name);
-    let entry = match method {
-        "appendMessage" => with_json(json("message").as_deref(), |message| {
+    match method {
+        "branch" | "resetLeaf" | "branchWithSummary" => Some(Ok(None)),
+        _ => appended(method, params, dialect).map(|made| made.map(Some)),
+    }
+}
+
+fn appended(method: &str, params: &Value, dialect: Dialect) -> Option<Made> {
+    Some(match method {
+        "appendMessage" => with_json(member_text(params, "message").as_deref(), |message| {
             let message = message.ok_or("a message is an object")?;
             NewEntry::message(message).map_err(|error| error.to_string())
         }),
-        "appendThinkingLevelChange" => Ok(NewEntry::thinking_level(text("level"), dialect)),
-        "appendModelChange" => Ok(NewEntry::model(text("provider"), text("modelId"), dialect)),
-        "appendCustomEntry" => {
-            with_json(json("data").as_deref(), |data| Ok(NewEntry::custom(text("customType"), data)))
-        }
-        "appendCustomMessageEntry" => {
-            let details = json("details");
-            with_json(json("content").as_deref(), |content| {
-                let content = content.ok_or("the content is a text or a list of blocks")?;
-                let details = details.as_deref().map(Json::parse).transpose().map_err(|error| error.to_string())?;
-                let display = params.get("display").and_then(Value::as_bool).unwrap_or(true);
-                NewEntry::custom_message(text("customType"), content, display, details)
-                    .map_err(|error| error.to_string())
-            })
-        }
-        "appendCompaction" => Ok(compaction(params, dialect)),
-        "appendUsage" => with_json(json("usage").as_deref(), |usage| {
-            let usage = usage.ok_or("the usage is an object")?;
-            let note = params.get("note").and_then(Value::as_str);
-            Ok(NewEntry::usage(text("kind"), text("provider"), text("model"), usage, note))
+        "appendThinkingLevelChange" => text(params, "level").map(|level| NewEntry::thinking_level(level, dialect)),
+        "appendModelChange" => model(params, dialect),
+        "appendCustomEntry" => with_json(member_text(params, "data").as_deref(), |data| {
+            Ok(NewEntry::custom(text(params, "customType")?, data))
         }),
-        "appendSessionInfo" => Ok(NewEntry::session_info(text("name"))),
-        "appendLabelChange" => Ok(NewEntry::label(text("targetId"), params.get("label").and_then(Value::as_str))),
-        "branch" | "resetLeaf" | "branchWithSummary" => return Some(Ok(None)),
+        "appendCustomMessageEntry" => custom_message(params),
+        "appendCompaction" => compaction(params, dialect),
+        "appendUsage" => with_json(member_text(params, "usage").as_deref(), |usage| {
+            let usage = usage.ok_or("the usage is an object")?;
+            let (kind, provider, model) = (text(params, "kind")?, text(params, "provider")?, text(params, "model")?);
+            Ok(NewEntry::usage(kind, provider, model, usage, opt_text(params, "note")?))
+        }),
+        "appendSessionInfo" => text(params, "name").map(NewEntry::session_info),
+        "appendLabelChange" => label(params),
         _ => return None,
-    };
-    Some(entry.map(Some))
+    })
+}
+
+fn model(params: &Value, dialect: Dialect) -> Made {
+    Ok(NewEntry::model(text(params, "provider")?, text(params, "modelId")?, dialect))
+}
+
+fn label(params: &Value) -> Made {
+    Ok(NewEntry::label(text(params, "targetId")?, opt_text(params, "label")?))
+}
+
+fn custom_message(params: &Value) -> Made {
+    let details = member_text(params, "details");
+    with_json(member_text(params, "content").as_deref(), |content| {
+        let content = content.ok_or("the content is a text or a list of blocks")?;
+        let display = match params.get("display") {
+            None | Some(Value::Null) => true,
+            Some(given) => given.as_bool().ok_or("the argument \"display\" must be true or false")?,
+        };
+        NewEntry::custom_message(text(params, "customType")?, content, display, parsed(details.as_deref())?)
+            .map_err(|error| error.to_string())
+    })
 }
 
 /// Other words in the place of an entry of the branch.
 fn context_edit(session: &Session, params: &Value) -> Result<NewEntry, String> {
-    let id = params.get("targetId").and_then(Value::as_str).unwrap_or_default();
+    let id = text(params, "targetId")?;
     let found =
         session.tree().find(id).filter(|ix| session.leaf().is_some_and(|leaf| session.tree().path(leaf).contains(ix)));
     let target = found.ok_or_else(|| format!("the entry {id} is not on the branch"))?;
@@ -162,30 +182,44 @@ fn context_edit(session: &Session, params: &Value) -> Result<NewEntry, String> {
     NewEntry::context_edit(id, session.tree().node(target).role(), replacement).map_err(|error| error.to_string())
 }
 
-fn compaction(params: &Value, dialect: Dialect) -> NewEntry {
-    let text = |name: &str| params.get(name).and_then(Value::as_str);
-    let json = |name: &str| member_text(params, name);
-    let (details, usage) = (json("details"), json("usage"));
-    NewEntry::compaction(
-        &NewCompaction {
-            summary: text("summary").unwrap_or_default(),
-            first_kept: text("firstKeptEntryId"),
-            tokens_before: params.get("tokensBefore").and_then(Value::as_u64).unwrap_or_default(),
-            details: details.as_deref().and_then(|json| Json::parse(json).ok()),
-            from_hook: params.get("fromHook").and_then(Value::as_bool),
-            usage: usage.as_deref().and_then(|json| Json::parse(json).ok()),
-            ..NewCompaction::default()
-        },
-        dialect,
-    )
+fn compaction(params: &Value, dialect: Dialect) -> Made {
+    let (details, usage) = (member_text(params, "details"), member_text(params, "usage"));
+    let tokens_before = match params.get("tokensBefore") {
+        None | Some(Value::Null) => 0,
+        Some(given) => given.as_u64().ok_or("the argument \"tokensBefore\" must be a number of tokens")?,
+    };
+    let new = NewCompaction {
+        summary: text(params, "summary")?,
+        first_kept: opt_text(params, "firstKeptEntryId")?,
+        tokens_before,
+        details: parsed(details.as_deref())?,
+        from_hook: params.get("fromHook").and_then(Value::as_bool),
+        usage: parsed(usage.as_deref())?,
+        ..NewCompaction::default()
+    };
+    Ok(NewEntry::compaction(&new, dialect))
 }
 
-fn with_json(
-    text: Option<&str>,
-    make: impl FnOnce(Option<Json<'_>>) -> Result<NewEntry, String>,
-) -> Result<NewEntry, String> {
-    let json = text.map(Json::parse).transpose().map_err(|error| error.to_string())?;
-    make(json)
+fn missing(name: &str) -> String {
+    format!("the argument {name:?} is missing")
+}
+
+fn text<'a>(params: &'a Value, name: &str) -> Result<&'a str, String> {
+    opt_text(params, name)?.ok_or_else(|| missing(name))
+}
+
+/// An optional text; null counts as absent.
+fn opt_text<'a>(params: &'a Value, name: &str) -> Result<Option<&'a str>, String> {
+    let given = params.get(name).filter(|value| !value.is_null());
+    given.map(|value| value.as_str().ok_or_else(|| format!("the argument {name:?} must be a text"))).transpose()
+}
+
+fn parsed(json: Option<&str>) -> Result<Option<Json<'_>>, String> {
+    json.map(Json::parse).transpose().map_err(|error| error.to_string())
+}
+
+fn with_json(json: Option<&str>, make: impl FnOnce(Option<Json<'_>>) -> Made) -> Made {
+    make(parsed(json)?)
 }
 
 /// The entries of the context, each with its message as the model gets it.
@@ -217,4 +251,56 @@ fn written(write: impl FnOnce(&mut dyn std::io::Write) -> std::io::Result<()>) -
     let mut out = Vec::new();
     write(&mut out).map_err(|error| format!("could not read the session: {error}"))?;
     String::from_utf8(out).map_err(|error| error.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use offshoot_session::session::{NewSession, Options};
+    use serde_json::json;
+
+    use super::*;
+
+    fn session() -> Session {
+        let entries = r#"[{"type":"message","id":"a1b2c3d4","parentId":null,"timestamp":"2026-02-01T12:00:00.000Z","message":{"role":"user","content":"hi","timestamp":1}}]"#;
+        Session::seeded(Json::parse(entries).unwrap(), &NewSession::default(), Options::default()).unwrap()
+    }
+
+    #[test]
+    fn an_unknown_parent_has_no_children_and_null_means_the_roots() {
+        let session = session();
+        let children = |params| read(&session, "getChildren", &params).unwrap().unwrap();
+        assert_eq!(children(json!({"parentId": "nope"})), "[]");
+        assert_eq!(children(json!({"parentId": "a1b2c3d4"})), "[]");
+        assert!(children(json!({"parentId": null})).contains("a1b2c3d4"));
+        assert_eq!(children(json!({})), "[]");
+        assert_eq!(children(json!({"parentId": 7})), "[]");
+        assert_eq!(read(&session, "getBranch", &json!({"fromId": 7})).unwrap().unwrap(), "[]");
+    }
+
+    /// A label on the entry `""` was appended, and a name of `""` in place of a number.
+    #[test]
+    fn a_missing_or_wrong_text_is_refused() {
+        let session = session();
+        for (method, params, why) in [
+            ("appendLabelChange", json!({"label": "x"}), "\"targetId\" is missing"),
+            ("appendLabelChange", json!({"targetId": "a1b2c3d4", "label": 7}), "\"label\" must be a text"),
+            ("appendSessionInfo", json!({"name": 7}), "\"name\" must be a text"),
+            ("appendModelChange", json!({"provider": "p"}), "\"modelId\" is missing"),
+            ("appendThinkingLevelChange", json!({}), "\"level\" is missing"),
+            ("appendCustomEntry", json!({"data": 1}), "\"customType\" is missing"),
+            ("appendCustomMessageEntry", json!({"content": "x"}), "\"customType\" is missing"),
+            (
+                "appendCustomMessageEntry",
+                json!({"customType": "x", "content": "x", "display": 1}),
+                "\"display\" must be true or false",
+            ),
+            ("appendCompaction", json!({"firstKeptEntryId": "a1b2c3d4", "tokensBefore": 1}), "\"summary\" is missing"),
+            ("appendCompaction", json!({"summary": "s", "tokensBefore": "many"}), "\"tokensBefore\" must be a number"),
+            ("appendUsage", json!({"kind": "k", "provider": "p", "usage": {}}), "\"model\" is missing"),
+        ] {
+            let made = composed(method, &params, session.dialect()).unwrap();
+            let refused = made.err().unwrap_or_default();
+            assert!(refused.contains(why), "{method} {params}: {refused:?}");
+        }
+    }
 }
