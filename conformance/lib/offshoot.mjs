@@ -181,16 +181,16 @@ export class Offshoot {
     const opening = file ? this.api("open", { path: file }) : this.api("create", { cwd, sessionDir: dir });
     return this.withSession(opening, async (call) => {
       const ids = await runOperations(ops, async ({ op, ...fields }) => {
-        const result = await call(op, op === "createBranchedSession" ? { name: "", ...fields } : fields);
+        const result = await call(op, fields);
         return typeof result === "string" ? result : (result?.id ?? result?.sessionFile ?? null);
       });
       return { ids, file: await call("getSessionFile"), leafId: await call("getLeafId") };
     });
   }
 
-  /** Unnamed, as pi forks, unless `isNamed`. */
-  fork(file, dir, { cwd = PROJECT, isNamed = false } = {}) {
-    return this.withSession(this.api("forkFrom", { sourcePath: file, targetCwd: cwd, sessionDir: dir, ...(isNamed ? {} : { name: "" }) }), async (call) => ({
+  /** Without a name, as pi forks, unless one is given. */
+  fork(file, dir, { cwd = PROJECT, name = undefined } = {}) {
+    return this.withSession(this.api("forkFrom", { sourcePath: file, targetCwd: cwd, sessionDir: dir, name }), async (call) => ({
       file: await call("getSessionFile"),
     }));
   }

@@ -180,16 +180,16 @@ export class Writing {
     ];
   }
 
-  /** A fork with the name that offshoot gives it: pi reads the name and the same context. */
+  /** A fork with a name: pi reads the name and the same context. */
   async namedForks(sets) {
     const failed = [];
     for (const facts of this.manifest.filter((f) => sets.includes(f.set) && f.dialect === "pi" && f.peers.includes("pi"))) {
       const source = path.join(this.dir, facts.file);
       failed.push(
         ...(await this.#group("pi", "named forks", nameOf(facts.file), async () => {
-          const { file } = await this.offshoot.fork(source, this.#newFolder(), { isNamed: true });
+          const { file } = await this.offshoot.fork(source, this.#newFolder(), { name: "tried (fork)" });
           const { name } = await this.peers.pi.dump(file, { points: [{ kind: "open" }] });
-          const findings = [{ aspect: "name", difference: firstDifference(nameOfFork(file), name ?? undefined) }];
+          const findings = [{ aspect: "name", difference: firstDifference("tried (fork)", name) }];
           return [...findings, ...(await this.#agree("pi", file, { points: [{ kind: "open" }] }))];
         })),
       );
@@ -216,10 +216,6 @@ export class Writing {
     }
     return failed;
   }
-}
-
-function nameOfFork(file) {
-  return JSON.parse(fs.readFileSync(file, "utf8").trimEnd().split("\n").at(-1)).name;
 }
 
 function parentOf(file) {

@@ -1,5 +1,6 @@
 //! Methods that create, open, close and find sessions.
 
+use std::borrow::Cow;
 use std::io::Write;
 use std::path::PathBuf;
 
@@ -108,7 +109,7 @@ pub(in crate::api) fn fork_from(server: &mut ApiServer<'_>, params: &Params<'_>,
     let place = |id: &str, timestamp: &str| folder.join(file_name(id, timestamp));
     let defaults = server.defaults(params)?;
     let mut parent = Session::open(&source, server.options(&source, &defaults))?;
-    let name = fork_name(params, &parent)?;
+    let name = fork_name(params)?;
     let fork = NewFork { id: id.as_deref(), cwd: Some(&cwd), name: name.as_deref(), ..NewFork::default() };
     let made = parent.export(&fork, place)?;
     let path = made.file.unwrap_or_else(|| folder.join(made.id));
@@ -116,12 +117,9 @@ pub(in crate::api) fn fork_from(server: &mut ApiServer<'_>, params: &Params<'_>,
     introduce(server, OpenSession { session, cwd, folder: Some(folder), defaults }, out)
 }
 
-/// The argument `name`, else the parent's name with a suffix; an empty name is none.
-pub(in crate::api) fn fork_name(params: &Params<'_>, parent: &Session) -> Result<Option<String>, ApiFailure> {
-    match params.opt_str("name")? {
-        Some(name) => Ok(Some(name.into_owned()).filter(|name| !name.is_empty())),
-        None => Ok(parent.fork_name(&|_| false)?),
-    }
+/// The argument `name`; an empty name is none. As in pi, a fork gets no name that was not given.
+pub(in crate::api) fn fork_name(params: &Params<'_>) -> Result<Option<String>, ApiFailure> {
+    Ok(params.opt_str("name")?.map(Cow::into_owned).filter(|name| !name.is_empty()))
 }
 
 /// Replaces the session of a number with a new one.

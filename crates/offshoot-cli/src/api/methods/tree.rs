@@ -83,7 +83,7 @@ pub(in crate::api) fn create_branched(
     let leaf = handle.find(&params.str("leafId")?)?;
     let folder = handle.folder.clone().unwrap_or_default();
     let place = |id: &str, timestamp: &str| folder.join(file_name(id, timestamp));
-    let name = fork_name(params, &handle.session)?;
+    let name = fork_name(params)?;
     let fork = NewFork { part: SessionPart::Path(leaf), id: None, cwd: Some(&handle.cwd), name: name.as_deref() };
     let made = handle.session.become_fork(&fork, place)?;
     write_str(out, made.file.as_deref().map(Path::to_string_lossy).as_deref())

@@ -87,8 +87,15 @@ fn begin_and_end(api: &mut Api, folder: &Path) {
     let number = member(&fork, "session").unwrap();
     let header = api.result("getHeader", &format!(r#"{{"session":{number}}}"#));
     assert_eq!((string(&header, "cwd"), string(&header, "parentSession")), ("/w".to_owned(), file.clone()));
-    assert_eq!(api.result("getEntryCount", &format!(r#"{{"session":{number}}}"#)), "2");
-    assert_eq!(api.result("getSessionName", &format!(r#"{{"session":{number}}}"#)), r#""hi (fork)""#);
+    // As in pi, only a name that is given is written.
+    assert_eq!(api.result("getEntryCount", &format!(r#"{{"session":{number}}}"#)), "1");
+    assert_eq!(api.result("getSessionName", &format!(r#"{{"session":{number}}}"#)), "null");
+    let named = format!(r#"{{"sourcePath":"{file}","targetCwd":"/w","sessionDir":"n","name":"tried"}}"#);
+    let named = member(&api.result("forkFrom", &named), "session").unwrap();
+    assert_eq!(api.result("getSessionName", &format!(r#"{{"session":{named}}}"#)), r#""tried""#);
+    let leaf = api.result("getLeafId", &format!(r#"{{"session":{number}}}"#));
+    api.result("createBranchedSession", &format!(r#"{{"session":{named},"leafId":{leaf}}}"#));
+    assert_eq!(api.result("getEntryCount", &format!(r#"{{"session":{named}}}"#)), "1");
 
     let next = api.result("newSession", &format!(r#"{{"session":{number},"id":"next"}}"#));
     assert_eq!((member(&next, "session").unwrap(), string(&next, "sessionId")), (number.clone(), "next".to_owned()));
@@ -263,7 +270,7 @@ fn move_the_leaf(api: &mut Api, folder: &Path) {
     let path = api.result("createBranchedSession", &format!(r#"{{"session":{s},"leafId":"{b}"}}"#));
     assert!(path.starts_with(&format!("\"{}/leaf/", folder.display())), "{path}");
     let entries = api.result("getEntries", &format!(r#"{{"session":{s}}}"#));
-    assert_eq!(each(&entries, "type"), ["message", "message", "label", "session_info"]);
+    assert_eq!(each(&entries, "type"), ["message", "message", "label"], "no name was given");
     assert_eq!(api.result("getSessionFile", &format!(r#"{{"session":{s}}}"#)), path);
     let header = api.result("getHeader", &format!(r#"{{"session":{s}}}"#));
     assert_eq!(string(&header, "parentSession"), file);
