@@ -31,15 +31,22 @@ const SAID: usize = 3;
 /// How many sessions of a folder a fork's name is compared with.
 const NAMES_COMPARED: usize = 200;
 
+/// The program as one run of it was started. Clones share what extensions register.
 #[derive(Debug, Clone)]
 pub struct App {
+    /// What is printed beside a result.
     pub ui: Ui,
+    /// The environment, home and working directory.
     pub environment: Environment,
+    /// The folder of `--session-dir` or of the setting `sessionDir`.
     pub session_dir: Option<PathBuf>,
     /// The option or the setting that names `session_dir`.
     pub session_dir_by: &'static str,
+    /// What appends guarantee.
     pub durability: Durability,
+    /// Where entries go that cannot be written to their session.
     pub spill_policy: SpillPolicy,
+    /// Which folders are trusted in this run.
     pub trust: RunTrust,
     /// Where sessions are continued.
     pub folders: WorkFolders,
@@ -79,11 +86,13 @@ impl App {
         self.tell(&place.take_notes(), "");
     }
 
+    /// How long an append waits for another program's lock.
     pub fn lock_wait(&self) -> Duration {
         let wait = self.environment.lock_wait.and_then(|wait| Duration::try_from_secs_f64(wait).ok());
         wait.unwrap_or(Options::default().lock_wait)
     }
 
+    /// The folder of side indexes; `None` with `--no-index`, or without a cache folder.
     pub fn index_folder(&self) -> Option<PathBuf> {
         self.environment.cache.as_ref().map(|cache| cache.join("index"))
     }
@@ -150,6 +159,7 @@ impl App {
         session.fork_name(&is_taken)
     }
 
+    /// The working directory, as sessions name it.
     pub fn cwd(&self) -> String {
         self.environment.cwd.to_string_lossy().into_owned()
     }
@@ -163,15 +173,18 @@ impl App {
         Err(error.hint("go to another folder, or name the session by its whole path"))
     }
 
+    /// The whole, real path of a folder; as it stands if it does not exist.
     pub fn absolute(&self, folder: &Path) -> String {
         let whole = self.environment.whole_path(folder);
         whole.canonicalize().unwrap_or(whole).to_string_lossy().into_owned()
     }
 
+    /// The time.
     pub fn now(&self) -> Millis {
         self.environment.now.unwrap_or_else(|| SystemClock.now())
     }
 
+    /// How sessions are opened, whatever their file.
     pub fn options(&self) -> Options {
         self.place().opening(self.spill_policy)
     }
@@ -182,14 +195,17 @@ impl App {
         opened.map_err(|failure| CommandError::of_operation(failure, None))
     }
 
+    /// How this session file is opened.
     pub fn options_for(&self, file: &Path) -> Options {
         self.place().options_for(file, self.spill_policy)
     }
 
+    /// The folder of a session; the working directory if its header names none.
     pub fn folder_of(&self, session: &Session) -> PathBuf {
         session.cwd().filter(|cwd| !cwd.is_empty()).map_or_else(|| self.environment.cwd.clone(), PathBuf::from)
     }
 
+    /// Whether a folder is trusted, and why the kept answers cannot be read, if so.
     pub fn trust_of(&self, folder: &Path) -> (Trust, Option<String>) {
         self.trust.of(self.environment.data.as_deref(), folder)
     }
@@ -200,10 +216,18 @@ impl App {
         files.before_pi(self.environment.pi.clone().filter(|pi| self.environment.data.as_ref() != Some(pi)))
     }
 
+    /// The settings in effect for a session.
+    ///
+    /// # Errors
+    /// A settings file cannot be read.
     pub fn user_settings(&self, session: &Session) -> Result<Settings> {
         Ok(Settings::from(&self.layers(session)?))
     }
 
+    /// What each settings file of a session's folder sets. What is wrong in them is printed.
+    ///
+    /// # Errors
+    /// A settings file cannot be read.
     pub fn layers(&self, session: &Session) -> Result<Layers> {
         let (layers, troubles) = self.settings_files(&self.folder_of(session)).load()?;
         troubles.iter().for_each(|trouble| self.ui.warning(trouble));
@@ -249,6 +273,7 @@ impl App {
         }
     }
 
+    /// Warns of what is odd about a session; `given` names it in hints.
     pub fn report(&self, session: &Session, given: &str) {
         self.report_all(&with_short_ids(session, session.diagnostics().to_vec()), given);
     }

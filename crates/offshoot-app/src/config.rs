@@ -16,9 +16,12 @@ use offshoot_agent::model::Env as Variables;
 use offshoot_session::clock::{Millis, parse_iso};
 use offshoot_session::store::{Flavour, Root};
 
+/// The environment as settings and folders.
 #[derive(Debug, Clone, Default)]
 pub struct Environment {
+    /// The working directory.
     pub cwd: PathBuf,
+    /// The home directory.
     pub home: Option<PathBuf>,
     /// `OFFSHOOT_HOME`: contains sessions, models.json and auth.json.
     pub data: Option<PathBuf>,
@@ -30,11 +33,13 @@ pub struct Environment {
     pub cache: Option<PathBuf>,
     /// The folder of entries that could not be written to their session.
     pub spill: Option<PathBuf>,
+    /// `OFFSHOOT_DURABILITY`: what appends guarantee.
     pub durability: Option<String>,
     /// `OFFSHOOT_SESSION`: the session of a command that names none.
     pub session: Option<String>,
     /// How long an append waits for another program's lock, in seconds.
     pub lock_wait: Option<f64>,
+    /// The folders of pi's and oh-my-pi's sessions.
     pub others: Vec<Root>,
     /// The variable that names each root, the own one first, or `default`.
     pub named_by: Vec<&'static str>,
@@ -42,9 +47,11 @@ pub struct Environment {
     pub passed_over: Vec<Root>,
     /// The pager; `None` for the default.
     pub pager: Option<String>,
+    /// `VISUAL`, else `EDITOR`.
     pub editor: Option<String>,
     /// `COLUMNS`, for output that is not a terminal.
     pub columns: Option<usize>,
+    /// `OFFSHOOT_NOW`: the time, where it is fixed.
     pub now: Option<Millis>,
     /// `PI_NODE`: the Node.js that runs extensions.
     pub node: Option<PathBuf>,
@@ -63,6 +70,7 @@ pub struct Environment {
 type Env<'a> = &'a dyn Fn(&str) -> Option<OsString>;
 
 impl Environment {
+    /// Reads the environment of this process.
     #[expect(clippy::disallowed_methods, reason = "the one reader of environment, home and working directory")]
     pub fn read() -> Self {
         let env = |name: &str| std::env::var_os(name);
@@ -138,6 +146,7 @@ impl Environment {
         }
     }
 
+    /// A path as it is shown: the home directory is `~`.
     pub fn short(&self, path: &str) -> String {
         let home = self.home.as_ref().map(|home| home.to_string_lossy());
         match home.and_then(|home| path.strip_prefix(home.as_ref()).map(str::to_owned)) {

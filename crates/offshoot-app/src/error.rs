@@ -13,6 +13,7 @@ use offshoot_session::text::shell_word as quoted;
 pub use offshoot_workspace::FailureKind;
 use offshoot_workspace::{Failure, Hint, NextStep};
 
+/// What a command gives, or why it failed.
 pub type Result<T> = std::result::Result<T, CommandError>;
 
 /// The exit code of a failure.
@@ -30,21 +31,28 @@ pub fn exit_code(kind: FailureKind) -> u8 {
     }
 }
 
+/// Why a command failed, and what helps.
 #[derive(Debug)]
 pub struct CommandError {
+    /// Which exit code it has.
     pub kind: FailureKind,
+    /// What was attempted and did not happen.
     pub message: String,
+    /// Why, the nearest reason first.
     pub causes: Vec<String>,
+    /// What can be done about it.
     pub hints: Vec<String>,
     /// Whether the output says it already, as JSON.
     pub is_in_output: bool,
 }
 
 impl CommandError {
+    /// A failure of this kind, without a cause or a hint.
     pub fn new(kind: FailureKind, message: impl Into<String>) -> Self {
         Self { kind, message: message.into(), causes: Vec::new(), hints: Vec::new(), is_in_output: false }
     }
 
+    /// The command line is wrong.
     pub fn usage(message: impl Into<String>) -> Self {
         Self::new(FailureKind::Usage, message)
     }
@@ -55,6 +63,7 @@ impl CommandError {
         Self::new(FailureKind::Stopped, "stopped")
     }
 
+    /// Adds what can be done about it.
     #[must_use]
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hints.push(hint.into());
@@ -68,10 +77,12 @@ impl CommandError {
         self
     }
 
+    /// The message and its causes.
     pub fn on_one_line(&self) -> String {
         std::iter::once(&self.message).chain(&self.causes).map(String::as_str).collect::<Vec<_>>().join(": ")
     }
 
+    /// The message, its causes and its hints.
     pub fn with_hints_on_one_line(&self) -> String {
         self.hints.iter().fold(self.on_one_line(), |text, hint| format!("{text}; {hint}"))
     }

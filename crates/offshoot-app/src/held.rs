@@ -11,12 +11,15 @@ use crate::app::App;
 
 /// What came of an operation.
 pub struct HeldOutcome {
+    /// The operation.
     pub row: &'static Row,
+    /// What it gives.
     pub output: Box<dyn Output>,
     /// What it says to a person.
     pub words: Words,
     /// Why there was nothing to do.
     pub nothing: Option<String>,
+    /// What it told beside its result.
     pub notes: Vec<Note>,
 }
 

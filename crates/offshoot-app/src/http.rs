@@ -12,6 +12,7 @@ use crate::app::App;
 /// All authorities of a system are less than a megabyte.
 const LARGEST: u64 = 16 << 20;
 
+/// The connection that these settings describe. What is wrong with further certificates is a warning.
 pub fn http(app: &App, settings: &Settings) -> Http {
     let http = Http::new(Arc::new(SystemClock)).with_limits(settings.answer_limits);
     http.with_options(settings.http.clone()).with_roots(extra_roots(app))

@@ -15,7 +15,9 @@ const LIMIT: u64 = 1 << 20;
 /// An option of an extension.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct KnownFlag {
+    /// Without its dashes.
     pub name: String,
+    /// What `--help` says of it.
     #[serde(default)]
     pub description: String,
     /// `boolean` or `string`.
@@ -43,6 +45,7 @@ fn lists_extensions(settings: &Path) -> bool {
 }
 
 impl KnownFlags {
+    /// Reads what was kept; nothing if it cannot be read.
     pub fn read(environment: &Environment) -> Self {
         let Some(path) = file(environment) else { return Self::default() };
         let text = read_regular_text(&path, LIMIT).unwrap_or_default();
@@ -64,10 +67,12 @@ impl KnownFlags {
         Self { flags, may_be_new }
     }
 
+    /// The option of this name.
     pub fn get(&self, name: &str) -> Option<&KnownFlag> {
         self.all().find(|(_, flag)| flag.name == name).map(|(_, flag)| flag)
     }
 
+    /// All options, each with the extension that has it.
     pub fn all(&self) -> impl Iterator<Item = (&Path, &KnownFlag)> {
         self.flags.iter().flat_map(|(path, flags)| flags.iter().map(move |flag| (path.as_path(), flag)))
     }

@@ -3,6 +3,7 @@
 //!
 //! Modules stand in reading order, and each uses only those above it. Nothing here knows a command, a protocol or a screen.
 
+#![warn(missing_docs)]
 #![allow(
     rustdoc::broken_intra_doc_links,
     reason = "doc comments of arguments are help texts, with brackets of their own"

@@ -10,10 +10,12 @@ pub const LONGEST_LINE: u64 = 64 << 20;
 /// written as they come: no answer needs to fit into memory.
 pub const HELD_BACK: usize = 1 << 20;
 
+/// A line of a protocol.
 #[derive(Debug, PartialEq, Eq)]
 pub enum InputLine {
     /// Without its LF, which the last line may lack.
     Whole(Vec<u8>),
+    /// It was skipped.
     TooLong,
 }
 
@@ -62,6 +64,7 @@ pub struct HeldBack<'a> {
 }
 
 impl<'a> HeldBack<'a> {
+    /// An answer that begins with `head`, which is written together with what follows.
     pub fn new(head: String, output: &'a mut dyn Write) -> Self {
         Self { head, held: Vec::new(), is_begun: false, output }
     }

@@ -10,20 +10,36 @@ use crate::app::App;
 use crate::error::{CommandError, Result};
 
 impl App {
+    /// The file of the session that a person named, to read it.
+    ///
+    /// # Errors
+    /// There is none, or several.
     pub fn file(&self, given: &str) -> Result<PathBuf> {
         self.looked_up(given, |place| place.file(given, Access::Read))
     }
 
+    /// The file of the session that a person named, to write to it. From now on it may be the latest one.
+    ///
+    /// # Errors
+    /// There is none, or several.
     pub fn file_to_write(&self, given: &str) -> Result<PathBuf> {
         let file = self.looked_up(given, |place| place.file(given, Access::Write))?;
         self.note_opened(&file);
         Ok(file)
     }
 
+    /// Opens the session that a person named.
+    ///
+    /// # Errors
+    /// There is none, or several; it cannot be read.
     pub fn open(&self, given: &str) -> Result<Session> {
         self.open_file(&self.file(given)?)
     }
 
+    /// Opens the session that a person named, to write to it.
+    ///
+    /// # Errors
+    /// There is none, or several; it cannot be read or written.
     pub fn open_to_write(&self, given: &str) -> Result<Session> {
         let session = self.open_file(&self.file_to_write(given)?)?;
         // Before a model is asked for a summary that could not be kept.

@@ -54,8 +54,10 @@ fn thinking(text: &str) -> std::result::Result<ThinkingLevel, String> {
         .ok_or_else(|| format!("there are {}", ThinkingLevel::ALL.map(ThinkingLevel::as_str).join(", ")))
 }
 
+/// What happens if no model has a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WithoutKey {
+    /// The run is refused.
     Refuse,
     /// A model is chosen anyway, and the agent waits for its key.
     Wait,
@@ -63,28 +65,38 @@ pub enum WithoutKey {
 
 /// Sources of the choice, in order of precedence.
 pub struct ModelSources<'a> {
+    /// What was typed.
     pub typed: &'a ModelArgs,
+    /// The session, which records the model that was asked last.
     pub session: &'a Session,
+    /// The settings in effect.
     pub settings: &'a Settings,
     /// Patterns of the models to begin with; empty for all.
     pub scope: &'a [String],
+    /// What happens without a key.
     pub without_key: WithoutKey,
 }
 
+/// A model, and how it is asked.
 pub struct ChosenModel {
+    /// The model.
     pub model: Model,
     /// As requested; each model clamps it to what it supports.
     pub thinking: ThinkingLevel,
 }
 
+/// All models, and the keys that there are.
 pub struct ModelTable {
+    /// Those of offshoot, of the user's files and of extensions.
     pub models: Arc<Models>,
+    /// Where their keys come from.
     pub keys: Keys,
     /// The providers that a person signs in to, and whether somebody is.
     sign_ins: BTreeMap<String, bool>,
 }
 
 impl ModelTable {
+    /// Reads the user's files, and returns what is wrong in them.
     pub fn read(app: &App) -> (Self, Vec<Trouble>) {
         let home = app.environment.data.as_deref();
         let pi = pi_folder(&app.environment);
@@ -108,6 +120,7 @@ impl ModelTable {
         (Self { models: Arc::new(models), keys, sign_ins }, troubles)
     }
 
+    /// Reads the user's files; what is wrong in them is a warning.
     pub fn load(app: &App) -> Self {
         let (table, troubles) = Self::read(app);
         troubles.iter().for_each(|trouble| app.ui.warning(&trouble.to_string()));
@@ -122,6 +135,7 @@ impl ModelTable {
         model.filter(|window| *window > 0)
     }
 
+    /// The same with the key of `--api-key`.
     #[must_use]
     pub fn with_key(self, key: Option<&str>) -> Self {
         Self { keys: self.keys.with(key.map(Secret::new)), ..self }
@@ -135,6 +149,7 @@ impl ModelTable {
         }
     }
 
+    /// The models that have a key.
     pub fn usable(&self) -> Vec<Arc<Model>> {
         self.models.all().iter().filter(|model| self.can_ask(model)).cloned().map(Arc::new).collect()
     }
@@ -150,6 +165,10 @@ impl ModelTable {
         (scope(&usable, &[]).0, warnings)
     }
 
+    /// The model that a person named.
+    ///
+    /// # Errors
+    /// None is called so, or several are.
     pub fn find(&self, provider: Option<&str>, name: &str) -> std::result::Result<FoundModel, UnknownModel> {
         let usable = |provider: &str| self.models.default_of(provider).is_some_and(|model| self.can_ask(model));
         self.models.find(provider, name, &usable)

@@ -60,6 +60,7 @@ pub fn after(app: &App, session: &Session, target: Option<NodeIx>, more_tokens: 
     forecast(app, session, RequestPlace { target, more_tokens, overhead: overhead(app, session)? })
 }
 
+/// A forecast as JSON.
 pub fn json(forecast: &RequestForecast) -> String {
     forecast.to_json()
 }

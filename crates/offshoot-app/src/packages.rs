@@ -18,17 +18,22 @@ use crate::error::{CommandError, FailureKind, Result};
 /// A package of a settings file.
 #[derive(Debug, Clone)]
 pub struct ListedPackage {
+    /// Whose settings list it.
     pub scope: Scope,
+    /// The element of the list.
     pub entry: PackageEntry,
     /// Entries of the project that change single files of the user's package.
     pub exceptions: Vec<PackageEntry>,
+    /// Where it is installed.
     pub store: PackageStore,
 }
 
 /// What all packages bring.
 #[derive(Debug, Default)]
 pub struct Brought {
+    /// The files of each package.
     pub packages: Vec<PackageFiles>,
+    /// Their themes.
     pub themes: Vec<PathBuf>,
     /// What is wrong with a package.
     pub troubles: Vec<String>,

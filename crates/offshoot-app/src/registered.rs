@@ -54,6 +54,7 @@ impl Registered {
         self.lists().themes = themes;
     }
 
+    /// All files and folders of themes.
     pub fn themes(&self) -> Vec<PathBuf> {
         self.lists().themes.clone()
     }

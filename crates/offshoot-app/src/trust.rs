@@ -13,6 +13,7 @@ use crate::config::trust_file::{TrustFile, real};
 /// The decision for this run of the program.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum RunTrust {
+    /// Nobody has decided in this run.
     #[default]
     Undecided,
     /// `--trust` or `--no-trust`.
@@ -21,15 +22,19 @@ pub enum RunTrust {
     Decided {
         /// Its real path.
         folder: PathBuf,
+        /// The decision.
         is_trusted: bool,
         /// The answer that was kept then.
         stored: Option<bool>,
     },
 }
 
+/// Whether a folder's files may have an effect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Trust {
+    /// They may.
     Given,
+    /// They may not.
     Refused,
     /// Nobody has decided yet.
     Unasked,

@@ -39,6 +39,7 @@ pub enum ColorWhen {
     Never,
 }
 
+/// The terminal of this run. Clones write to the same one.
 #[derive(Debug, Clone)]
 pub struct Ui {
     color: ColorChoice,
@@ -96,6 +97,7 @@ impl Ui {
         Self { is_quiet: false, ..self.clone() }
     }
 
+    /// Output of text: without colours where they are not wanted.
     pub fn text(&self) -> Output {
         let stdout = BufWriter::with_capacity(BUFFER, io::stdout().lock());
         Output::Screen(Box::new(strip(stdout, self.stdout_color())))
@@ -159,6 +161,7 @@ impl Ui {
         AutoStream::new(io::stderr().lock(), self.color)
     }
 
+    /// Prints why a command failed; a closed pipe is not told.
     pub fn error(&self, error: &CommandError) {
         if error.kind == FailureKind::ClosedPipe {
             return;
@@ -169,10 +172,12 @@ impl Ui {
         self.say(&lines);
     }
 
+    /// Prints what a person should know.
     pub fn note(&self, text: &str) {
         self.labelled("note", NOTE, text);
     }
 
+    /// Prints what may be wrong; a [`Ui::collecting`] one keeps it instead.
     pub fn warning(&self, text: &str) {
         if let Some(warnings) = &self.warnings {
             return warnings.lock().unwrap_or_else(PoisonError::into_inner).push(text.to_owned());
@@ -180,6 +185,7 @@ impl Ui {
         self.labelled("warning", WARNING, text);
     }
 
+    /// Prints what can be done.
     pub fn hint(&self, text: &str) {
         self.say(&[format!("{HINT}hint:{HINT:#} {}", clean_lines(text))]);
     }
@@ -259,9 +265,13 @@ fn strip(out: impl Write + 'static, color: ColorChoice) -> Colored {
 /// Where a command writes. `finish` reports errors of the last write.
 #[must_use]
 pub enum Output {
+    /// Standard output, as text.
     Screen(Box<Colored>),
+    /// The pager, until it is closed.
     Pager(Option<Box<Colored>>, std::process::Child),
+    /// Standard output, as bytes.
     Raw(BufWriter<StdoutLock<'static>>),
+    /// A terminal that shows bytes.
     Shown(Harmless<BufWriter<StdoutLock<'static>>>),
 }
 

@@ -25,8 +25,10 @@ pub enum AgentOutput {
 /// The version of pi whose records RPC writes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
 pub enum RpcVersion {
+    /// pi 0.31.
     #[value(name = "0.31")]
     V031,
+    /// pi 0.87 and later.
     #[default]
     #[value(name = "0.87")]
     V087,
@@ -42,6 +44,7 @@ pub enum OutputFormat {
     Json,
 }
 
+/// What is printed of a run without a screen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PrintForm {
     /// The text of the last answer.
@@ -151,6 +154,7 @@ pub struct Args {
     #[arg(long)]
     pub no_session: bool,
 
+    #[expect(missing_docs, reason = "a doc comment would be the help of all its arguments")]
     #[command(flatten)]
     pub model: ModelArgs,
 
@@ -311,6 +315,7 @@ impl Keeping {
 }
 
 impl Args {
+    /// Whether the session of these arguments is kept.
     pub fn keeping(&self) -> Keeping {
         if self.no_session { Keeping::InMemory } else { Keeping::InFile }
     }
@@ -359,6 +364,7 @@ impl Args {
         }
     }
 
+    /// The refusal of a conversation without a screen, and what does without one.
     pub fn no_screen(why: &str) -> CommandError {
         CommandError::usage(why)
             .hint("`offshoot -p PROMPT` asks the model and prints its answer")

@@ -33,6 +33,7 @@ pub fn check_extensions(app: &App, args: &Args) -> Result<()> {
     }
 }
 
+/// Whether the arguments name extensions: a run needs these.
 pub fn names_extensions(args: &Args) -> bool {
     !args.extension.is_empty() || !args.hook.is_empty()
 }
@@ -50,7 +51,9 @@ pub async fn check_loaded(extensions: &ExtensionSet) -> std::result::Result<(), 
 /// Whether the user's packages are looked through too: this takes its time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AllPackages {
+    /// They are.
     Yes,
+    /// Only if the project lists some.
     OnlyIfTheProjectHasSome,
 }
 

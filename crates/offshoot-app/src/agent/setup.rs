@@ -34,6 +34,10 @@ use crate::trust::{RunTrust, Trust};
 /// oh-my-pi keeps keys in a database.
 const KEY_FILES: [&str; 4] = ["auth.json", "agent.db", "agent.db-wal", "agent.db-journal"];
 
+/// The setup of an agent for this session.
+///
+/// # Errors
+/// The settings, the models, the tools or the sandbox are refused, or no model has a key and nobody can enter one.
 pub fn setup(app: &App, args: &Args, session: &Session, approver: Approver) -> Result<Setup> {
     let without_key = match approver {
         Approver::Nobody if args.mode != Some(AgentOutput::Rpc) => WithoutKey::Refuse,

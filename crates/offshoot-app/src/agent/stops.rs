@@ -9,13 +9,16 @@ use offshoot_session::medium::read_regular_text;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::time::{Sleep, sleep};
 
+/// Why a run stops.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stop {
+    /// An interrupt, a request to end, or a closed terminal.
     Signal,
     /// Comes once.
     TimeUp,
 }
 
+/// Waits for what stops a run.
 pub struct Stops {
     interrupt: Signal,
     terminate: Signal,
@@ -38,6 +41,7 @@ impl Stops {
         })
     }
 
+    /// The next reason to stop.
     pub async fn next(&mut self) -> Stop {
         let hangup = async {
             match &mut self.hangup {

@@ -9,9 +9,11 @@ use serde_json::{Map, Value, json};
 
 const LIMIT: u64 = 1 << 20;
 
+/// `auth.json` in the data folder.
 pub struct AuthFile(SharedFile);
 
 impl AuthFile {
+    /// That of this data folder. Reads nothing yet.
     pub fn of(data: &Path) -> Self {
         Self(SharedFile::private(data.join("auth.json"), LIMIT))
     }

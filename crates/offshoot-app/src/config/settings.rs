@@ -12,6 +12,7 @@ use crate::error::{CommandError, FailureKind, Result};
 /// A larger file is refused: a cloned project may contain anything.
 const LIMIT: u64 = 1 << 20;
 
+/// The settings files of the user and of a project.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SettingsFiles {
     /// The user's; `None` without a data folder.
@@ -47,6 +48,7 @@ pub fn session_dir(environment: &Environment) -> Option<PathBuf> {
 }
 
 impl SettingsFiles {
+    /// Those of a data folder and of a working directory. Reads nothing yet.
     pub fn of(data: Option<&Path>, cwd: &Path) -> Self {
         let global = data.map(|data| data.join("settings.json"));
         let project =

@@ -14,10 +14,12 @@ const LIMIT: u64 = 1 << 20;
 /// A folder that is null has no answer of its own.
 type Answers = BTreeMap<String, Option<bool>>;
 
+/// `trust.json` in the data folder: the user's answers about folders.
 #[derive(Debug, Clone)]
 pub struct TrustFile(SharedFile);
 
 impl TrustFile {
+    /// That of this data folder. Reads nothing yet.
     pub fn of(data: &Path) -> Self {
         Self(SharedFile::private(data.join("trust.json"), LIMIT))
     }

@@ -23,16 +23,20 @@ const MOST_NAMED: usize = 12;
 /// What the command line says of extensions.
 #[derive(Debug, Clone, Default)]
 pub struct ExtensionSelection {
+    /// Files and folders of `--extension`.
     pub named: Vec<PathBuf>,
+    /// Files of `--hook`.
     pub hooks: Vec<PathBuf>,
     /// Whether any others are looked for.
     pub finds: bool,
 }
 
+/// The extensions of a run.
 #[derive(Debug, Clone, Default)]
 pub struct FoundExtensions {
     /// In the order in which they are loaded.
     pub sources: Vec<Source>,
+    /// What was not found, or is not used, and why.
     pub troubles: Vec<String>,
     /// Of the trusted project, new or changed since the user allowed them: not among the sources.
     pub unknown: Vec<ProjectFolder>,

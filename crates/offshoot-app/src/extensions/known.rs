@@ -134,6 +134,7 @@ fn collect(path: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
 pub struct KnownExtensions(SharedFile);
 
 impl KnownExtensions {
+    /// That of this data folder. Reads nothing yet.
     pub fn of(data: &Path) -> Self {
         Self(SharedFile::private(data.join("extensions.json"), LIMIT))
     }

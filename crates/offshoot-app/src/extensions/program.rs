@@ -23,24 +23,33 @@ use crate::trust::Trust;
 
 /// The person in front of the program, as far as extensions need one.
 pub trait ExtensionFront: Send + Sync {
+    /// Which front end it is.
     fn mode(&self) -> ProgramMode;
 
+    /// Whether a person can be asked.
     fn has_ui(&self) -> bool;
 
+    /// Asks the person; the answer is what pi's method of `ctx.ui` returns.
     fn ask(&self, method: String, params: Value) -> HostFuture<'static, Value>;
 
+    /// Shows the person something; nothing is answered.
     fn tell(&self, method: &str, params: Value);
 
+    /// What a method answers at once.
     fn look(&self, method: &str, params: &Value) -> Value;
 
+    /// An extension failed.
     fn failed(&self, failure: &ExtensionFailure);
 
+    /// An extension ends the program.
     fn shutdown(&self);
 }
 
 /// Nobody can be asked: questions are answered as pi answers them without a user interface.
 pub struct NoFront {
+    /// Prints what extensions say.
     pub app: App,
+    /// Whether events are printed or the answer.
     pub mode: ProgramMode,
 }
 
@@ -87,6 +96,7 @@ impl ExtensionFront for NoFront {
 /// A model that was asked for and is not known before its provider is registered.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AwaitedModel {
+    /// The provider that was typed.
     pub provider: Option<String>,
     /// The provider's default without one.
     pub name: Option<String>,
@@ -97,6 +107,7 @@ pub struct AwaitedModel {
 pub struct ProgramModels {
     /// Of the command line.
     pub key: Option<String>,
+    /// The model that the run waits for until extensions have registered theirs.
     pub awaited: Option<AwaitedModel>,
     /// Patterns; empty for all models.
     pub scope: Vec<String>,

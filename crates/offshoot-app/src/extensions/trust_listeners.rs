@@ -38,6 +38,7 @@ fn seen(path: &Path, decides: bool) -> Option<Seen> {
 }
 
 impl TrustListeners {
+    /// Reads what was kept; nothing if it cannot be read.
     pub fn read(environment: &Environment) -> Self {
         let text = file(environment).and_then(|path| read_regular_text(&path, LIMIT).ok()).unwrap_or_default();
         Self(serde_json::from_str(&text).unwrap_or_default())

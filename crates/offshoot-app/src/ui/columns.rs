@@ -10,12 +10,16 @@ use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
 use super::style::{DIM, Painted};
 
+/// The side of a column that its texts touch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Align {
+    /// The left, for words.
     Left,
+    /// The right, for numbers.
     Right,
 }
 
+/// A column of a table.
 #[derive(Debug)]
 pub struct Column {
     title: &'static str,
@@ -28,6 +32,7 @@ pub struct Column {
 }
 
 impl Column {
+    /// A column with this title, as wide as its contents.
     pub fn new(title: &'static str, align: Align, style: Style) -> Self {
         Self { title, align, style, max: None, leaves_as: None, is_last: false }
     }
@@ -51,6 +56,7 @@ impl Column {
     }
 }
 
+/// Rows of texts in columns.
 #[derive(Debug)]
 pub struct Table {
     columns: Vec<Column>,
@@ -70,6 +76,7 @@ const LEAST: usize = 12;
 const ENOUGH: usize = 15;
 
 impl Table {
+    /// A table without rows.
     pub fn new(columns: Vec<Column>) -> Self {
         let content = vec![0; columns.len()];
         Self { columns, cells: Vec::new(), styles: Vec::new(), content }

@@ -18,6 +18,7 @@ impl Progress {
         Self { what, is_seen, since: SystemClock.now(), bar: None }
     }
 
+    /// So much is done of so much.
     pub fn at(&mut self, done: usize, total: usize) {
         if !self.is_seen || (self.bar.is_none() && done >= total) {
             return;

@@ -9,22 +9,32 @@ const fn color(color: AnsiColor) -> Style {
     Style::new().fg_color(Some(anstyle::Color::Ansi(color)))
 }
 
+/// The word `error:`.
 pub const ERROR: Style = color(AnsiColor::Red).bold();
+/// The word `warning:`.
 pub const WARNING: Style = color(AnsiColor::Yellow).bold();
+/// The word `note:`.
 pub const NOTE: Style = color(AnsiColor::Cyan).bold();
+/// The word `hint:`.
 pub const HINT: Style = color(AnsiColor::Green).bold();
 
+/// What a person said.
 pub const USER: Style = color(AnsiColor::Cyan).bold();
+/// What a model said.
 pub const ASSISTANT: Style = color(AnsiColor::Green).bold();
 /// Tools and commands.
 pub const TOOL: Style = color(AnsiColor::Blue);
 /// Compactions, summaries, settings.
 pub const MARK: Style = color(AnsiColor::Magenta);
+/// A label.
 pub const LABEL: Style = color(AnsiColor::Yellow);
+/// An id.
 pub const ID: Style = color(AnsiColor::Yellow);
 /// Secondary text.
 pub const DIM: Style = Style::new().dimmed();
+/// What stands out.
 pub const BOLD: Style = Style::new().bold();
+/// What does not.
 pub const PLAIN: Style = Style::new();
 
 /// The style of a role.
