@@ -1,5 +1,6 @@
 //! The command line: its global options, its commands, and the exit code.
 
+mod deferred;
 mod help;
 mod pi_flags;
 mod rows;
@@ -33,6 +34,7 @@ use crate::commands::{
     merge, migrate, models, packages, pop, remove, repair, show, switch, tail, trash, tree, update,
 };
 use crate::{api, file_limit, print, sandbox, tui};
+use deferred::Deferred;
 use read::Task;
 pub(crate) use read::command_line;
 
@@ -44,7 +46,7 @@ Examples:
 
 /// Options of every command.
 #[derive(Debug, clap::Args)]
-#[command(next_help_heading = "Global options")]
+#[command(next_help_heading = completions::GLOBAL_OPTIONS)]
 pub(crate) struct Global {
     /// Use only the sessions in this folder and the folders in it
     #[arg(long, global = true, value_name = "DIR")]
@@ -85,39 +87,42 @@ impl Global {
 /// Every command of the program, in the order of the help.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    List(list::Args),
-    Show(show::Args),
-    Tree(tree::Args),
-    Context(context::Args),
-    Entry(entry::Args),
-    Tail(tail::Args),
-    Switch(switch::Args),
-    Pop(pop::Args),
-    Merge(merge::Args),
-    Compact(compact::Args),
-    Trash(trash::Args),
-    Fork(fork::Args),
-    Export(export::Args),
-    Import(import::Args),
-    Append(append::Args),
-    Check(check::Args),
-    Repair(repair::Args),
-    Doctor(doctor::Args),
-    Migrate(migrate::Args),
+    #[command(visible_alias = "ls")]
+    List(Deferred<list::Args>),
+    #[command(visible_alias = "log")]
+    Show(Deferred<show::Args>),
+    Tree(Deferred<tree::Args>),
+    Context(Deferred<context::Args>),
+    Entry(Deferred<entry::Args>),
+    Tail(Deferred<tail::Args>),
+    #[command(visible_alias = "checkout")]
+    Switch(Deferred<switch::Args>),
+    Pop(Deferred<pop::Args>),
+    Merge(Deferred<merge::Args>),
+    Compact(Deferred<compact::Args>),
+    #[command(visible_alias = "rm")]
+    Trash(Deferred<trash::Args>),
+    Fork(Deferred<fork::Args>),
+    Export(Deferred<export::Args>),
+    Import(Deferred<import::Args>),
+    Append(Deferred<append::Args>),
+    Check(Deferred<check::Args>),
+    Repair(Deferred<repair::Args>),
+    Doctor(Deferred<doctor::Args>),
+    Migrate(Deferred<migrate::Args>),
     /// Start a conversation; the words are its first prompt
     #[command(after_help = CHAT_EXAMPLES)]
     Chat(Box<agent::Args>),
-    Install(install::Args),
-    /// Remove a package
+    Install(Deferred<install::Args>),
     #[command(alias = "uninstall")]
-    Remove(remove::Args),
-    Update(update::Args),
-    Config(config::Args),
-    Packages(packages::Args),
-    Models(models::Args),
-    Api(api::Args),
-    Completions(completions::Args),
-    Man(man::Args),
+    Remove(Deferred<remove::Args>),
+    Update(Deferred<update::Args>),
+    Config(Deferred<config::Args>),
+    Packages(Deferred<packages::Args>),
+    Models(Deferred<models::Args>),
+    Api(Deferred<api::Args>),
+    Completions(Deferred<completions::Args>),
+    Man(Deferred<man::Args>),
 }
 
 impl Command {
@@ -299,9 +304,20 @@ mod tests {
         command_line().debug_assert();
     }
 
+    /// A start that built the arguments of every command took a quarter longer.
+    #[test]
+    fn arguments_of_commands_are_built_if_they_are_asked_for() {
+        let all = command_line();
+        let built = all.get_subcommands().filter(|command| command.get_arguments().next().is_some());
+        // Its help has them before the global options, as they stand in the enum.
+        assert_eq!(built.map(clap::Command::get_name).collect::<Vec<_>>(), ["chat"]);
+    }
+
     #[test]
     fn every_command_shows_examples() {
-        for command in command_line().get_subcommands() {
+        let mut all = command_line().disable_help_subcommand(true);
+        all.build();
+        for command in all.get_subcommands() {
             let help = command.get_after_help().map(ToString::to_string).unwrap_or_default();
             assert!(help.starts_with("Examples:\n  offshoot "), "{}: {help}", command.get_name());
         }

@@ -44,6 +44,10 @@ pub enum ArgForm {
 pub struct Arg {
     /// In `snake_case`, unique in its operation.
     pub name: &'static str,
+    /// Its name with hyphens, as command lines have options.
+    pub hyphened: &'static str,
+    /// Its name in capitals, as helps have what stands by its place.
+    pub capitals: &'static str,
     /// Its help, line by line.
     pub says: &'static [&'static str],
     /// What its values mean.
@@ -76,6 +80,8 @@ impl Arg {
     /// Before the attributes of a field are applied.
     pub const PLAIN: Self = Self {
         name: "",
+        hyphened: "",
+        capitals: "",
         says: &[],
         kind: ArgKind::Text,
         form: ArgForm::Positional,
@@ -341,6 +347,41 @@ pub fn check_given(args: &'static [Arg], given: &Given) -> Result<(), Misuse> {
     Ok(())
 }
 
+/// A letter of a name with hyphens.
+#[doc(hidden)]
+#[must_use]
+pub const fn hyphened(letter: u8) -> u8 {
+    if letter == b'_' { b'-' } else { letter }
+}
+
+/// A letter of a name in capitals.
+#[doc(hidden)]
+#[must_use]
+pub const fn capitals(letter: u8) -> u8 {
+    letter.to_ascii_uppercase()
+}
+
+/// A name whose letters are written in another way, made when the program is compiled.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! respelled {
+    ($name:expr, $letter:ident) => {{
+        const LETTERS: [u8; $name.len()] = {
+            let mut letters = [0; $name.len()];
+            let mut at = 0;
+            while at < letters.len() {
+                letters[at] = $crate::$letter($name.as_bytes()[at]);
+                at += 1;
+            }
+            letters
+        };
+        match ::std::str::from_utf8(&LETTERS) {
+            Ok(name) => name,
+            Err(_) => $name,
+        }
+    }};
+}
+
 /// The arguments of an operation: a struct, and what front ends know of it. Doc comments are the help.
 ///
 /// A field is `name: Type = arg`, `= option ("VALUE")`, `= option ("VALUE" 'n')` or `= flag`; rules follow in the
@@ -375,6 +416,8 @@ macro_rules! field_args {
     ([$($doc:literal)*] $field:ident $type:ty, $form:ident $($attr:tt)*) => {
         &[$crate::Arg {
             name: stringify!($field),
+            hyphened: $crate::respelled!(stringify!($field), hyphened),
+            capitals: $crate::respelled!(stringify!($field), capitals),
             says: &[$($doc),*],
             kind: <$type as $crate::Field>::KIND,
             is_needed: <$type as $crate::Field>::NEEDED,
@@ -437,6 +480,8 @@ mod tests {
             count: Option<u64> = option ("N" 'n'),
             /// All of them
             all: bool = flag (conflicts ["count"]),
+            /// Without a question
+            at_once: bool = flag,
         }
     }
 
@@ -461,8 +506,8 @@ mod tests {
         let many = ("entry", ArgValue::Many(vec!["a".to_owned(), "b..c".to_owned()]));
         let sample = Sample::take(given(&[session.clone(), many, ("count", ArgValue::Number(3))])).unwrap();
         assert_eq!(
-            (sample.session.0.as_str(), sample.entry.len(), sample.count, sample.all),
-            ("latest", 2, Some(3), false)
+            (sample.session.0.as_str(), sample.entry.len(), sample.count, sample.all, sample.at_once),
+            ("latest", 2, Some(3), false, false)
         );
         let refused = |values: &[_]| Sample::take(given(values)).unwrap_err();
         let all = ("all", ArgValue::Flag);
@@ -483,11 +528,13 @@ mod tests {
         assert_eq!(known[1], ("entry", ArgKind::EntryRange, false, true));
         assert_eq!(Sample::ARGS[2].form, ArgForm::Option { value: "N", short: Some('n') });
         assert_eq!(Sample::ARGS[3].says, [" All of them"]);
+        assert_eq!((Sample::ARGS[4].hyphened, Sample::ARGS[4].capitals), ("at-once", "AT_ONCE"));
     }
+
     #[test]
     fn a_group_has_its_arguments_and_rules_in_every_input() {
         let names: Vec<_> = Grouped::ARGS.iter().map(|arg| arg.name).collect();
-        assert_eq!(names, ["loud", "session", "entry", "count", "all"]);
+        assert_eq!(names, ["loud", "session", "entry", "count", "all", "at_once"]);
         let session = ("session", ArgValue::Text("latest".to_owned()));
         let all = ("all", ArgValue::Flag);
         let grouped = Grouped::take(given(&[("loud", ArgValue::Flag), session.clone(), all.clone()])).unwrap();

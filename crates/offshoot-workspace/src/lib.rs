@@ -28,7 +28,7 @@ pub use entry_words::{entry_line, short_id, totals_in_words};
 pub use failure::{Failure, FailureKind, Hint, Result};
 pub use given::{
     Arg, ArgForm, ArgKind, ArgValue, EntryName, EntryRange, Field, FolderName, Given, Input, Misuse, SessionName, Text,
-    check_given, count_args, joined_args,
+    capitals, check_given, count_args, hyphened, joined_args,
 };
 pub use lookup::{Access, LATEST, LatestOf, is_path, known_session};
 pub use operation::{About, Effect, Finished, Operation, Outcome, Output};

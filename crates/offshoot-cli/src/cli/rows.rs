@@ -26,12 +26,15 @@ pub(super) fn with_operations(all: clap::Command) -> clap::Command {
 }
 
 fn command(row: &'static Row) -> clap::Command {
+    clap::Command::new(row.about.name).visible_aliases(row.about.aliases).defer(with_arguments)
+}
+
+/// The arguments and the help of the operation of this name, which are built if they are asked for.
+fn with_arguments(command: clap::Command) -> clap::Command {
+    let Some(row) = find_operation(command.get_name()) else { return command };
     let about = &row.about;
-    let command = clap::Command::new(about.name)
-        .about(about.title)
-        .long_about(format!("{}\n\n{}", about.title, about.says))
-        .after_help(about.examples)
-        .visible_aliases(about.aliases);
+    let command =
+        command.about(about.title).long_about(format!("{}\n\n{}", about.title, about.says)).after_help(about.examples);
     let mut command = row.args.iter().fold(command, |command, arg| command.arg(argument(arg)));
     if let Effect::Writes { dry_run, .. } = about.effect {
         command = command.arg(clap::Arg::new(DRY_RUN).long("dry-run").help(dry_run).action(ArgAction::SetTrue));
@@ -41,16 +44,17 @@ fn command(row: &'static Row) -> clap::Command {
 
 fn argument(arg: &'static Arg) -> clap::Arg {
     let says = arg.says.iter().map(|line| line.trim()).collect::<Vec<_>>().join("\n");
-    let long = arg.name.replace('_', "-");
     let mut made = clap::Arg::new(arg.name)
         .help(says)
         .conflicts_with_all(arg.conflicts)
         .requires_all(arg.requires.iter().copied())
         .required(arg.is_needed);
     made = match arg.form {
-        ArgForm::Positional => made.value_name(arg.name.to_uppercase()),
-        ArgForm::Option { value, short } => short.into_iter().fold(made.long(long).value_name(value), clap::Arg::short),
-        ArgForm::Flag => made.long(long).action(ArgAction::SetTrue),
+        ArgForm::Positional => made.value_name(arg.capitals),
+        ArgForm::Option { value, short } => {
+            short.into_iter().fold(made.long(arg.hyphened).value_name(value), clap::Arg::short)
+        }
+        ArgForm::Flag => made.long(arg.hyphened).action(ArgAction::SetTrue),
     };
     if arg.is_many {
         made = made.action(ArgAction::Append);

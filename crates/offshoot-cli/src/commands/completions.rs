@@ -11,6 +11,7 @@ use std::io::Write as _;
 use std::sync::mpsc;
 use std::time::Duration;
 
+use clap::builder::StyledStr;
 use clap_complete::{CompletionCandidate, Shell};
 use offshoot_app::app::App;
 use offshoot_app::error::Result;
@@ -45,6 +46,8 @@ Examples:
   echo 'eval \"$(offshoot completions zsh)\"' >> ~/.zshrc
   mkdir -p ~/.config/fish && echo 'offshoot completions fish | source' >> ~/.config/fish/config.fish";
 
+/// The heading of the options of every command.
+pub(crate) const GLOBAL_OPTIONS: &str = "Global options";
 /// How long a shell waits for candidates.
 const PATIENCE: Duration = Duration::from_secs(2);
 /// How long a description is.
@@ -79,7 +82,7 @@ fn write_candidates(app: &App, line: &[OsString], command_line: clap::Command, t
     Ok(())
 }
 
-fn candidates(app: App, line: Vec<OsString>, command_line: clap::Command) -> Vec<CompletionCandidate> {
+fn candidates(app: App, line: Vec<OsString>, mut command_line: clap::Command) -> Vec<CompletionCandidate> {
     let Some(last) = line.last().cloned() else { return Vec::new() };
     let typed = TypedLine::read(&command_line, &line);
     let aliases: HashMap<String, String> = command_line
@@ -90,6 +93,9 @@ fn candidates(app: App, line: Vec<OsString>, command_line: clap::Command) -> Vec
         })
         .collect();
     let folder = app.environment.cwd.clone();
+    let is_of_command = typed.command.is_some();
+    // Arguments that are not built yet would get no candidates.
+    command_line.build();
     let mut command_line = offer::with_candidates(command_line, app, typed);
     let at = line.len() - 1;
     let mut found = clap_complete::engine::complete(&mut command_line, line, at, Some(&folder)).unwrap_or_default();
@@ -97,10 +103,17 @@ fn candidates(app: App, line: Vec<OsString>, command_line: clap::Command) -> Vec
     if last.is_empty() && !found.iter().all(is_option) {
         found.retain(|candidate| !is_option(candidate));
     }
-    // The engine offers one name of a command, often an alias.
-    let named = |candidate: CompletionCandidate| match aliases.get(&*candidate.get_value().to_string_lossy()) {
-        Some(name) => CompletionCandidate::new(name).help(candidate.get_help().cloned()),
-        None => candidate,
+    // A command's own options come first.
+    let is_global = |tag: &StyledStr| tag.to_string() == GLOBAL_OPTIONS;
+    found.sort_by_key(|candidate| is_of_command && candidate.get_tag().is_some_and(is_global));
+    let named = |candidate: CompletionCandidate| {
+        let name = candidate.get_value().to_string_lossy();
+        // The engine offers one name of a command, often an alias, and `help` knows nothing of commands.
+        match (aliases.get(&*name), command_line.find_subcommand(&*name)) {
+            (Some(name), _) => CompletionCandidate::new(name).help(candidate.get_help().cloned()),
+            (None, Some(command)) if !is_of_command => candidate.help(command.get_about().cloned()),
+            (None, _) => candidate,
+        }
     };
     found.into_iter().map(named).collect()
 }

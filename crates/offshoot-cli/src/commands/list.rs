@@ -34,7 +34,7 @@ use offshoot_workspace::when;
 /// Times are ISO 8601 in UTC, or null. `messageCount` counts the messages of
 /// all branches and all roles. --text adds `allMessagesText`.
 #[derive(Debug, clap::Args)]
-#[command(verbatim_doc_comment, after_help = EXAMPLES, visible_alias = "ls")]
+#[command(verbatim_doc_comment, after_help = EXAMPLES)]
 pub(crate) struct Args {
     /// List the sessions of every folder
     #[arg(long)]

@@ -43,7 +43,7 @@ use offshoot_workspace::when;
 ///
 /// `created`, `modified` and `leafId` may be null.
 #[derive(Debug, clap::Args)]
-#[command(verbatim_doc_comment, after_help = EXAMPLES, visible_alias = "log")]
+#[command(verbatim_doc_comment, after_help = EXAMPLES)]
 pub(crate) struct Args {
     #[command(flatten)]
     session: SessionToRead,

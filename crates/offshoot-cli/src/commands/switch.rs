@@ -43,7 +43,7 @@ use crate::summarise;
 /// "freshTokens", "cacheExpiresInMs", "costNow",
 /// "costLater"}, where null is not known.
 #[derive(Debug, clap::Args)]
-#[command(verbatim_doc_comment, after_help = EXAMPLES, visible_alias = "checkout")]
+#[command(verbatim_doc_comment, after_help = EXAMPLES)]
 pub(crate) struct Args {
     /// A path, an id or its unique start or end, a name, or `latest`
     session: String,

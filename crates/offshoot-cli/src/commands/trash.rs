@@ -32,7 +32,7 @@ use offshoot_workspace::when;
 /// `path` is where the session came from, `file` where it is now: null with
 /// --dry-run, and after --restore.
 #[derive(Debug, clap::Args)]
-#[command(verbatim_doc_comment, after_help = EXAMPLES, visible_alias = "rm")]
+#[command(verbatim_doc_comment, after_help = EXAMPLES)]
 pub(crate) struct Args {
     /// Paths, ids or their unique starts or ends, names, or `latest`
     #[arg(value_name = "SESSION", required_unless_present_any = ["list", "restore"], conflicts_with = "list")]

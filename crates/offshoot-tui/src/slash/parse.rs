@@ -163,7 +163,7 @@ fn options(spec: &Spec) -> String {
         .filter(|arg| arg.form == ArgForm::Flag)
         .map(|arg| {
             let says = arg.says.join(" ");
-            format!("--{}: {}", arg.name.replace('_', "-"), says.trim().to_lowercase())
+            format!("--{}: {}", arg.hyphened, says.trim().to_lowercase())
         })
         .collect();
     if flags.is_empty() { String::new() } else { format!("; {}", flags.join("; ")) }
