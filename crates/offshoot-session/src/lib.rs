@@ -76,6 +76,7 @@ pub mod pieces;
 pub mod extract;
 pub mod repair;
 pub mod session;
+pub mod manager;
 pub mod list;
 pub mod store;
 #[cfg(any(test, feature = "testing"))]

@@ -7,16 +7,14 @@ use std::time::Duration;
 
 use offshoot_agent::forecast::RequestForecast;
 use offshoot_session::clock::{Clock as _, Millis, SystemClock, Zone};
-use offshoot_session::entry::Source as _;
-use offshoot_session::entry_name::{Here, find_entry};
 use offshoot_session::error::Error;
-use offshoot_session::id::{EntryId, SHORTEST_ID};
 use offshoot_session::json::Object;
+use offshoot_session::manager::{AppendMethod, EntryNaming, Given, Holder, MoveMethod, Params, ReadMethod};
 use offshoot_session::session::{Durability, NewSession, Options, PlannedMerge, PlannedPick, Session};
 use offshoot_session::store::{DirStore, Flavour, Root, file_name};
 use offshoot_session::tree::NodeIx;
 
-use super::params::Params;
+use super::records::{write_id, write_null};
 use super::wire::{ApiFailure, MethodResult};
 
 /// With more sessions open, none keeps the descriptor that it appends with.
@@ -205,16 +203,39 @@ impl<'a> ApiServer<'a> {
 }
 
 impl OpenSession {
-    /// The entry that a client names: an id, the start of one, a label, `@`, or a time; see [`find_entry`].
-    pub(super) fn find(&self, name: &str) -> Result<NodeIx, ApiFailure> {
-        let (session, zone) = (&self.session, Zone::local());
+    /// What names an entry for a client.
+    fn naming(&self) -> EntryNaming {
         let now = self.defaults.now.unwrap_or_else(|| SystemClock.now());
-        let found = find_entry(session.tree(), name, Here { leaf: session.leaf(), now, zone: &zone })?;
-        let id = session.tree().node(found).id().map_or("", EntryId::as_str);
-        if name.len() < SHORTEST_ID && id.starts_with(name) && id != name {
-            return Err(ApiFailure::params(format!("{name:?} is too short: give at least {SHORTEST_ID} characters")));
+        EntryNaming::Any { now, zone: Zone::local() }
+    }
+
+    fn holder(&self) -> Holder<'_> {
+        Holder { cwd: Some(&self.cwd), folder: self.folder.as_deref(), naming: self.naming() }
+    }
+
+    /// The entry that a client names.
+    pub(super) fn find(&self, name: &str) -> Result<NodeIx, ApiFailure> {
+        Ok(self.naming().find(&self.session, name)?)
+    }
+
+    /// Reads by a method of the session manager.
+    pub(super) fn read(&self, read: ReadMethod, params: Params<'_>, out: &mut dyn Write) -> MethodResult {
+        Ok(read(&self.session, Given { params, holder: &self.holder() }, out)?)
+    }
+
+    /// Appends the entry that a method of the session manager makes.
+    pub(super) fn append(&mut self, make: AppendMethod, params: &Params<'_>, out: &mut dyn Write) -> MethodResult {
+        let id = self.session.append(&make(&self.session, params)?)?;
+        write_id(out, Some(&id), &mut self.session)
+    }
+
+    /// Moves the leaf by a method of the session manager.
+    pub(super) fn move_leaf(&mut self, run: MoveMethod, params: Params<'_>, out: &mut dyn Write) -> MethodResult {
+        let holder = Holder { cwd: Some(&self.cwd), folder: self.folder.as_deref(), naming: self.naming() };
+        match run(&mut self.session, Given { params, holder: &holder })? {
+            Some(id) => write_id(out, Some(&id), &mut self.session),
+            None => write_null(out),
         }
-        Ok(found)
     }
 
     /// A new session beside this one, in its dialect, and in memory if this one is.

@@ -5,7 +5,6 @@
 //! the environment.
 
 mod wire;
-mod params;
 mod request;
 mod records;
 mod handles;

@@ -41,14 +41,6 @@ pub(super) fn write_entry(out: &mut dyn Write, source: &dyn Source, ix: Option<N
     }
 }
 
-pub(super) fn write_entries(
-    out: &mut dyn Write,
-    source: &dyn Source,
-    entries: impl IntoIterator<Item = NodeIx>,
-) -> MethodResult {
-    write_array(out, entries, |out, ix| write_entry(out, source, Some(ix)))
-}
-
 pub(super) fn write_array<T>(
     out: &mut dyn Write,
     items: impl IntoIterator<Item = T>,

@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 
 use offshoot_session::json::{Json, JsonKind};
+use offshoot_session::manager::Params;
 
-use super::params::Params;
 use super::wire::ApiFailure;
 
 #[derive(Debug)]

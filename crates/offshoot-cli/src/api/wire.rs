@@ -33,6 +33,7 @@ use std::path::Path;
 use offshoot_app::lines::HeldBack;
 use offshoot_session::error::Error;
 use offshoot_session::json::{Json, Object, quote};
+use offshoot_session::manager::MethodError;
 
 #[derive(Debug)]
 pub(super) enum ApiFailure {
@@ -77,13 +78,19 @@ impl From<Error> for ApiFailure {
     }
 }
 
-impl From<io::Error> for ApiFailure {
-    /// Writers of the library wrap its errors in `io::Error`; any other error belongs to the stream.
-    fn from(error: io::Error) -> Self {
-        match error.downcast::<Error>() {
-            Ok(error) => Self::Library(error),
-            Err(error) => Self::Output(error),
+impl From<MethodError> for ApiFailure {
+    fn from(error: MethodError) -> Self {
+        match error {
+            MethodError::Argument(why) => Self::params(why),
+            MethodError::Session(error) => Self::Library(error),
+            MethodError::Output(error) => Self::Output(error),
         }
+    }
+}
+
+impl From<io::Error> for ApiFailure {
+    fn from(error: io::Error) -> Self {
+        MethodError::from(error).into()
     }
 }
 

@@ -7,6 +7,7 @@ use offshoot_session::branch_summary::Instructions;
 use offshoot_session::entry::Source as _;
 use offshoot_session::id::EntryId;
 use offshoot_session::json::{JsonKind, Object};
+use offshoot_session::manager::Params;
 use offshoot_session::merge::MergeRequest;
 use offshoot_session::pick::{PickOptions, PickRequest};
 use offshoot_session::session::{PlannedMerge, PlannedPick, Session};
@@ -15,7 +16,6 @@ use offshoot_session::tokens::estimate_summary;
 use offshoot_session::tree::NodeIx;
 
 use crate::api::handles::{ApiServer, HeldPlan, OpenSession};
-use crate::api::params::Params;
 use crate::api::records::write_null;
 use crate::api::wire::{ApiFailure, MethodResult};
 use crate::plans;

@@ -5,11 +5,11 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use offshoot_session::list::SessionInfo;
+use offshoot_session::manager::Params;
 use offshoot_session::session::{NewFork, NewSession, Options, Session};
 use offshoot_session::store::{DirStore, Scope, Store as _, file_name};
 
 use crate::api::handles::{ApiServer, OpenSession};
-use crate::api::params::Params;
 use crate::api::records::{write_array, write_null, write_str};
 use crate::api::wire::{ApiFailure, MethodResult};
 

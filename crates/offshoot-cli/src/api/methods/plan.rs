@@ -6,10 +6,10 @@ use offshoot_session::branch_summary;
 use offshoot_session::compact::{self, Settings};
 use offshoot_session::entry::Source as _;
 use offshoot_session::json::{Json, JsonKind};
+use offshoot_session::manager::Params;
 use offshoot_session::tree::NodeIx;
 
 use crate::api::handles::OpenSession;
-use crate::api::params::Params;
 use crate::api::records::write_null;
 use crate::api::wire::{ApiFailure, MethodResult};
 use crate::plans;
@@ -53,7 +53,7 @@ fn settings(given: Option<Json<'_>>) -> Result<Settings, ApiFailure> {
         return Err(ApiFailure::params("the argument \"settings\" must be an object"));
     }
     let params = Params::new(Some(given));
-    params.check("enabled? reserveTokens? keepRecentTokens?")?;
+    params.check(&["enabled? reserveTokens? keepRecentTokens?"])?;
     if let Some(enabled) = params.opt_bool("enabled")? {
         settings.enabled = enabled;
     }

@@ -7,12 +7,12 @@ use offshoot_session::error::Error;
 use offshoot_session::header::Header;
 use offshoot_session::json::Json;
 use offshoot_session::load::load;
+use offshoot_session::manager::Params;
 use offshoot_session::medium::{FileMedium, read_exact_at};
 use offshoot_session::session::{NewSession, Options, Session};
 use offshoot_session::tree::NodeIx;
 
 use crate::api::handles::ApiServer;
-use crate::api::params::Params;
 use crate::api::records::{write_array, write_entry};
 use crate::api::wire::{ApiFailure, MethodResult};
 

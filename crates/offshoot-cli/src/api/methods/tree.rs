@@ -3,32 +3,16 @@
 use std::io::Write;
 use std::path::Path;
 
-use offshoot_session::compose::{NewBranchSummary, NewEntry};
+use offshoot_session::compose::NewEntry;
 use offshoot_session::entry::Source as _;
-use offshoot_session::id::EntryId;
+use offshoot_session::manager::Params;
 use offshoot_session::session::{NewFork, SessionPart};
 use offshoot_session::store::file_name;
 
-use super::append::{made_by_hook, spelt};
 use super::construct::fork_name;
 use crate::api::handles::OpenSession;
-use crate::api::params::Params;
 use crate::api::records::{write_array, write_id, write_null, write_str};
 use crate::api::wire::MethodResult;
-
-/// The next entry goes below this one. Writes nothing.
-pub(in crate::api) fn branch(handle: &mut OpenSession, params: &Params<'_>, out: &mut dyn Write) -> MethodResult {
-    let target = handle.find(&params.str("entryId")?)?;
-    let id = handle.session.tree().node(target).id().cloned();
-    handle.session.branch(id.as_ref().map_or("", EntryId::as_str))?;
-    write_null(out)
-}
-
-/// The next entry is a root. Writes nothing.
-pub(in crate::api) fn reset_leaf(handle: &mut OpenSession, _: &Params<'_>, out: &mut dyn Write) -> MethodResult {
-    handle.session.reset_leaf();
-    write_null(out)
-}
 
 /// Moves the leaf for every program that opens the file later.
 pub(in crate::api) fn switch(handle: &mut OpenSession, params: &Params<'_>, out: &mut dyn Write) -> MethodResult {
@@ -39,27 +23,18 @@ pub(in crate::api) fn switch(handle: &mut OpenSession, params: &Params<'_>, out:
     write_id(out, id.as_ref(), session)
 }
 
-/// Moves the leaf and appends a summary of the abandoned branch below it.
-pub(in crate::api) fn branch_with_summary(
+/// Appends below any entry, or as a root; the leaf stays.
+pub(in crate::api) fn message_to_branch(
     handle: &mut OpenSession,
     params: &Params<'_>,
     out: &mut dyn Write,
 ) -> MethodResult {
-    params.raw("entryId")?;
-    let target = params.opt_str("entryId")?.map(|id| handle.find(&id)).transpose()?;
+    params.raw("parentId")?;
     let session = &mut handle.session;
-    let left = session.leaf_id().cloned();
-    let summary = params.str("summary")?;
-    let new = NewBranchSummary {
-        summary: &summary,
-        details: params.opt("details"),
-        from_hook: made_by_hook(params)?,
-        usage: params.opt("usage"),
-    };
-    let entry = NewEntry::branch_summary(left.as_ref().map(EntryId::as_str), &new, session.dialect());
-    let entry = spelt(entry, params, &["summary"]);
-    let id = session.append_from(target, &entry)?;
-    write_id(out, Some(&id), session)
+    let parent = params.opt_str("parentId")?.map(|id| session.find(&id)).transpose()?;
+    let ix = session.append_below(&NewEntry::message(params.raw("message")?)?, parent)?;
+    let id = session.tree().node(ix).id().cloned();
+    write_id(out, id.as_ref(), session)
 }
 
 /// Appends the entries that this or another program could not write.

@@ -5,10 +5,10 @@ use std::io::Write;
 
 use offshoot_app::next_request;
 use offshoot_session::entry::Source as _;
+use offshoot_session::manager::Params;
 use offshoot_workspace::compare::{ComparedBranches, Patches};
 
 use crate::api::handles::{ApiServer, OpenSession};
-use crate::api::params::Params;
 use crate::api::wire::{ApiFailure, MethodResult};
 
 pub(in crate::api) fn compare(handle: &OpenSession, params: &Params<'_>, out: &mut dyn Write) -> MethodResult {

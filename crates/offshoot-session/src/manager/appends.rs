@@ -3,20 +3,14 @@
 //! Values are copied into the entry as the caller wrote them, strings included: a Rust string cannot represent half a
 //! surrogate pair, for example.
 
-use std::io::Write;
+use super::{MethodError, Params};
+use crate::compose::{NewCompaction, NewEntry};
+use crate::entry::Source as _;
+use crate::header::Dialect;
+use crate::json::{Json, Object};
+use crate::session::Session;
 
-use offshoot_session::compose::{NewCompaction, NewEntry};
-use offshoot_session::entry::Source as _;
-use offshoot_session::header::Dialect;
-use offshoot_session::json::{Json, Object};
-use offshoot_session::session::Session;
-
-use crate::api::handles::OpenSession;
-use crate::api::params::Params;
-use crate::api::records::write_id;
-use crate::api::wire::{ApiFailure, MethodResult};
-
-type MadeEntry = Result<NewEntry, ApiFailure>;
+type MadeEntry = Result<NewEntry, MethodError>;
 
 /// Replaces members of the entry with the request's spelling of the same value.
 pub(super) fn spelt(entry: NewEntry, params: &Params<'_>, names: &[&str]) -> NewEntry {
@@ -38,33 +32,33 @@ fn plain(word: &str, params: &Params<'_>, names: &[&str]) -> MadeEntry {
 }
 
 fn from_text(text: &str) -> MadeEntry {
-    let json = Json::parse(text).map_err(|error| ApiFailure::params(error.to_string()))?;
+    let json = Json::parse(text).map_err(|error| MethodError::argument(error.to_string()))?;
     Ok(NewEntry::from_json(json)?)
 }
 
-pub(in crate::api) fn message(_: &Session, params: &Params<'_>) -> MadeEntry {
+pub(super) fn message(_: &Session, params: &Params<'_>) -> MadeEntry {
     Ok(NewEntry::message(params.raw("message")?)?)
 }
 
 /// `configured` is for files in omp's dialect.
-pub(in crate::api) fn thinking_level(session: &Session, params: &Params<'_>) -> MadeEntry {
+pub(super) fn thinking_level(session: &Session, params: &Params<'_>) -> MadeEntry {
     let entry = NewEntry::thinking_level(&params.str("thinkingLevel")?, session.dialect());
     Ok(with(spelt(entry, params, &["thinkingLevel"]), params, "configured"))
 }
 
 /// Accepts pi's form (`provider`, `modelId`) or omp's (`model`, `role`); the file gets the form of its dialect, as far
 /// as that can express it.
-pub(in crate::api) fn model(session: &Session, params: &Params<'_>) -> MadeEntry {
+pub(super) fn model(session: &Session, params: &Params<'_>) -> MadeEntry {
     let dialect = session.dialect();
     let Some(model) = params.opt_str("model")? else {
         if params.given("role").is_some() {
-            return Err(ApiFailure::params("the argument \"role\" goes with \"model\""));
+            return Err(MethodError::argument("the argument \"role\" goes with \"model\""));
         }
         let entry = NewEntry::model(&params.str("provider")?, &params.str("modelId")?, dialect);
         return Ok(spelt(entry, params, &["provider", "modelId"]));
     };
     if params.given("provider").is_some() || params.given("modelId").is_some() {
-        return Err(ApiFailure::params("the model is given either by \"provider\" and \"modelId\" or by \"model\""));
+        return Err(MethodError::argument("the model is given either by \"provider\" and \"modelId\" or by \"model\""));
     }
     let role = params.opt_str("role")?;
     let is_default = role.as_deref().is_none_or(|role| role == "default");
@@ -74,7 +68,7 @@ pub(in crate::api) fn model(session: &Session, params: &Params<'_>) -> MadeEntry
     }
 }
 
-pub(in crate::api) fn compaction(session: &Session, params: &Params<'_>) -> MadeEntry {
+pub(super) fn compaction(session: &Session, params: &Params<'_>) -> MadeEntry {
     params.raw("firstKeptEntryId")?;
     let (summary, first_kept) = (params.str("summary")?, params.opt_str("firstKeptEntryId")?);
     let short_summary = params.opt_str("shortSummary")?;
@@ -93,41 +87,41 @@ pub(in crate::api) fn compaction(session: &Session, params: &Params<'_>) -> Made
 }
 
 /// `fromHook`, or omp's name for it, `fromExtension`; the file gets its dialect's name.
-pub(super) fn made_by_hook(params: &Params<'_>) -> Result<Option<bool>, ApiFailure> {
+pub(super) fn made_by_hook(params: &Params<'_>) -> Result<Option<bool>, MethodError> {
     Ok(params.opt_bool("fromHook")?.or(params.opt_bool("fromExtension")?))
 }
 
-pub(in crate::api) fn custom(_: &Session, params: &Params<'_>) -> MadeEntry {
+pub(super) fn custom(_: &Session, params: &Params<'_>) -> MadeEntry {
     let entry = NewEntry::custom(&params.str("customType")?, params.opt("data"));
     Ok(spelt(entry, params, &["customType"]))
 }
 
-pub(in crate::api) fn custom_message(_: &Session, params: &Params<'_>) -> MadeEntry {
+pub(super) fn custom_message(_: &Session, params: &Params<'_>) -> MadeEntry {
     let (custom_type, content) = (params.str("customType")?, params.raw("content")?);
     let entry = NewEntry::custom_message(&custom_type, content, params.bool("display")?, params.opt("details"))?;
     Ok(with(spelt(entry, params, &["customType"]), params, "attribution"))
 }
 
-pub(in crate::api) fn label(_: &Session, params: &Params<'_>) -> MadeEntry {
+pub(super) fn label(_: &Session, params: &Params<'_>) -> MadeEntry {
     let entry = NewEntry::label(&params.str("targetId")?, params.opt_str("label")?.as_deref());
     Ok(spelt(entry, params, &["targetId", "label"]))
 }
 
 /// A name that needs no trimming keeps its spelling.
-pub(in crate::api) fn session_info(_: &Session, params: &Params<'_>) -> MadeEntry {
+pub(super) fn session_info(_: &Session, params: &Params<'_>) -> MadeEntry {
     let name = params.str("name")?;
     let entry = NewEntry::session_info(&name);
     let is_tidy = name.trim() == name && !name.contains(['\r', '\n']);
     Ok(if is_tidy { spelt(entry, params, &["name"]) } else { entry })
 }
 
-pub(in crate::api) fn usage(_: &Session, params: &Params<'_>) -> MadeEntry {
+pub(super) fn usage(_: &Session, params: &Params<'_>) -> MadeEntry {
     let (kind, provider, model) = (params.str("kind")?, params.str("provider")?, params.str("model")?);
     let entry = NewEntry::usage(&kind, &provider, &model, params.raw("usage")?, params.opt_str("note")?.as_deref());
     Ok(spelt(entry, params, &["kind", "provider", "model", "note"]))
 }
 
-pub(in crate::api) fn context_edit(session: &Session, params: &Params<'_>) -> MadeEntry {
+pub(super) fn context_edit(session: &Session, params: &Params<'_>) -> MadeEntry {
     let target = params.str("targetId")?;
     let role = session.tree().node(session.find(&target)?).role();
     let entry = NewEntry::context_edit(&target, role, params.raw("replacement")?)?;
@@ -135,46 +129,32 @@ pub(in crate::api) fn context_edit(session: &Session, params: &Params<'_>) -> Ma
 }
 
 /// omp keeps adding members, so any are accepted.
-pub(in crate::api) fn session_init(_: &Session, params: &Params<'_>) -> MadeEntry {
+pub(super) fn session_init(_: &Session, params: &Params<'_>) -> MadeEntry {
     if params.opt("type").is_some() {
-        return Err(ApiFailure::params("there is no argument \"type\""));
+        return Err(MethodError::argument("there is no argument \"type\""));
     }
     let members = params.members().filter(|(name, _)| name != "session");
     let object = Object::new().str("type", "session_init");
     from_text(&members.fold(object, |object, (name, value)| object.json(&name, value)).finish())
 }
 
-pub(in crate::api) fn ttsr_injection(_: &Session, params: &Params<'_>) -> MadeEntry {
+pub(super) fn ttsr_injection(_: &Session, params: &Params<'_>) -> MadeEntry {
     Ok(NewEntry::ttsr_injection(params.raw("injectedRules")?)?)
 }
 
-pub(in crate::api) fn mode(_: &Session, params: &Params<'_>) -> MadeEntry {
+pub(super) fn mode(_: &Session, params: &Params<'_>) -> MadeEntry {
     params.str("mode")?;
     plain("mode_change", params, &["mode", "data"])
 }
 
-pub(in crate::api) fn service_tier(_: &Session, params: &Params<'_>) -> MadeEntry {
+pub(super) fn service_tier(_: &Session, params: &Params<'_>) -> MadeEntry {
     plain("service_tier_change", params, &["serviceTier"])
 }
 
-pub(in crate::api) fn reset_boundary(_: &Session, params: &Params<'_>) -> MadeEntry {
+pub(super) fn reset_boundary(_: &Session, params: &Params<'_>) -> MadeEntry {
     plain("reset_boundary", params, &[])
 }
 
-pub(in crate::api) fn any(_: &Session, params: &Params<'_>) -> MadeEntry {
+pub(super) fn any(_: &Session, params: &Params<'_>) -> MadeEntry {
     Ok(NewEntry::from_json(params.raw("entry")?)?)
-}
-
-/// Appends below any entry, or as a root; the leaf stays.
-pub(in crate::api) fn message_to_branch(
-    handle: &mut OpenSession,
-    params: &Params<'_>,
-    out: &mut dyn Write,
-) -> MethodResult {
-    params.raw("parentId")?;
-    let session = &mut handle.session;
-    let parent = params.opt_str("parentId")?.map(|id| session.find(&id)).transpose()?;
-    let ix = session.append_below(&NewEntry::message(params.raw("message")?)?, parent)?;
-    let id = session.tree().node(ix).id().cloned();
-    write_id(out, id.as_ref(), session)
 }

@@ -1,0 +1,175 @@
+//! The methods of a session manager, pi's and omp's, by name: one implementation for all who ask by name, which are
+//! clients of `offshoot api`, extensions and what these draft.
+//!
+//! Arguments and results are JSON. What is stored keeps the spelling of its argument. Who holds the session appends the
+//! entries and writes ids in its own form. Must not know requests, handles of sessions and hosts of extensions.
+
+mod params;
+mod holder;
+mod appends;
+mod moves;
+mod reads;
+
+use std::io::{self, Write};
+
+pub use holder::{EntryNaming, Holder};
+pub use params::Params;
+
+use crate::compose::NewEntry;
+use crate::error::Error;
+use crate::id::EntryId;
+use crate::session::Session;
+
+use Method::{Appends, Moves, Reads};
+
+/// Why a method did not do what it was asked.
+#[derive(Debug, thiserror::Error)]
+pub enum MethodError {
+    /// An argument is missing, unknown or of the wrong type.
+    #[error("{0}")]
+    Argument(String),
+    /// The session refused.
+    #[error(transparent)]
+    Session(#[from] Error),
+    /// The result could not be written.
+    #[error("could not write the result: {0}")]
+    Output(#[source] io::Error),
+}
+
+impl MethodError {
+    fn argument(why: impl Into<String>) -> Self {
+        Self::Argument(why.into())
+    }
+}
+
+impl From<io::Error> for MethodError {
+    /// Writers of the library wrap its errors in `io::Error`; any other error belongs to the output.
+    fn from(error: io::Error) -> Self {
+        match error.downcast::<Error>() {
+            Ok(error) => Self::Session(error),
+            Err(error) => Self::Output(error),
+        }
+    }
+}
+
+/// What methods work with besides the session.
+#[derive(Debug, Clone, Copy)]
+#[expect(missing_docs, reason = "the types say it")]
+pub struct Given<'a> {
+    pub params: Params<'a>,
+    pub holder: &'a Holder<'a>,
+}
+
+/// Writes the result as JSON.
+pub type ReadMethod = fn(&Session, Given<'_>, &mut dyn Write) -> Result<(), MethodError>;
+/// Makes an entry, which is appended below the leaf.
+pub type AppendMethod = fn(&Session, &Params<'_>) -> Result<NewEntry, MethodError>;
+/// Moves the leaf, and returns the id of an entry that was written for that.
+pub type MoveMethod = fn(&mut Session, Given<'_>) -> Result<Option<EntryId>, MethodError>;
+
+/// How a method touches the session.
+#[derive(Debug, Clone, Copy)]
+#[expect(missing_docs, reason = "the types of the functions say it")]
+pub enum Method {
+    Reads(ReadMethod),
+    Appends(AppendMethod),
+    Moves(MoveMethod),
+}
+
+/// A method.
+#[derive(Debug, Clone, Copy)]
+pub struct MethodRow {
+    /// Its name, which is pi's or omp's.
+    pub name: &'static str,
+    /// Its arguments, in the notation of [`Params::check`].
+    pub params: &'static str,
+    /// What it does.
+    pub method: Method,
+}
+
+const fn row(name: &'static str, params: &'static str, method: Method) -> MethodRow {
+    MethodRow { name, params, method }
+}
+
+/// Methods that append an entry.
+pub const APPENDS: &[MethodRow] = &[
+    row("appendMessage", "message", Appends(appends::message)),
+    row("appendThinkingLevelChange", "thinkingLevel configured?", Appends(appends::thinking_level)),
+    row("appendModelChange", "provider? modelId? model? role?", Appends(appends::model)),
+    row(
+        "appendCompaction",
+        "summary firstKeptEntryId tokensBefore details? fromHook? usage? shortSummary? preserveData? fromExtension?",
+        Appends(appends::compaction),
+    ),
+    row("appendCustomEntry", "customType data?", Appends(appends::custom)),
+    row(
+        "appendCustomMessageEntry",
+        "customType content display details? attribution?",
+        Appends(appends::custom_message),
+    ),
+    row("appendLabelChange", "targetId label?", Appends(appends::label)),
+    row("appendSessionInfo", "name", Appends(appends::session_info)),
+    row("appendUsage", "kind provider model usage note?", Appends(appends::usage)),
+    row("appendContextEdit", "targetId replacement", Appends(appends::context_edit)),
+    row("appendSessionInit", "systemPrompt task tools *", Appends(appends::session_init)),
+    row("appendTtsrInjection", "injectedRules", Appends(appends::ttsr_injection)),
+    row("appendModeChange", "mode data?", Appends(appends::mode)),
+    row("appendServiceTierChange", "serviceTier", Appends(appends::service_tier)),
+    row("appendResetBoundary", "", Appends(appends::reset_boundary)),
+    row("appendEntry", "entry", Appends(appends::any)),
+];
+
+/// Methods that move the leaf.
+pub const MOVES: &[MethodRow] = &[
+    row("branch", "entryId", Moves(moves::branch)),
+    row(
+        "branchWithSummary",
+        "entryId summary details? fromHook? usage? fromExtension?",
+        Moves(moves::branch_with_summary),
+    ),
+    row("resetLeaf", "", Moves(moves::reset_leaf)),
+];
+
+/// Methods that read.
+pub const READS: &[MethodRow] = &[
+    row("getLeafId", "", Reads(reads::leaf_id)),
+    row("getLeafEntry", "", Reads(reads::leaf_entry)),
+    row("findEntry", "entry", Reads(reads::find)),
+    row("getEntry", "id", Reads(reads::entry)),
+    row("getChildren", "parentId", Reads(reads::children)),
+    row("getBranch", "fromId?", Reads(reads::branch)),
+    row("getTree", "", Reads(reads::tree)),
+    row("getEntries", "", Reads(reads::entries)),
+    row("getEntryCount", "", Reads(reads::entry_count)),
+    row("getHeader", "", Reads(reads::header)),
+    row("getLabel", "id", Reads(reads::label)),
+    row("getSessionName", "", Reads(reads::name)),
+    row("getSessionFile", "", Reads(reads::file)),
+    row("getSessionId", "", Reads(reads::id)),
+    row("getCwd", "", Reads(reads::cwd)),
+    row("getSessionDir", "", Reads(reads::folder)),
+    row("isPersisted", "", Reads(reads::is_persisted)),
+    row("getDiagnostics", "", Reads(reads::diagnostics)),
+];
+
+/// Methods that read what a model gets.
+pub const CONTEXTS: &[MethodRow] =
+    &[row("buildSessionContext", "", Reads(reads::context)), row("contextEntries", "", Reads(reads::context_entries))];
+
+/// The method with this name.
+pub fn find(name: &str) -> Option<&'static MethodRow> {
+    [APPENDS, MOVES, READS, CONTEXTS].into_iter().flatten().find(|row| row.name == name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_method_has_one_name() {
+        let rows = || [APPENDS, MOVES, READS, CONTEXTS].into_iter().flatten();
+        let names: std::collections::BTreeSet<_> = rows().map(|row| row.name).collect();
+        assert_eq!(names.len(), rows().count());
+        assert!(rows().all(|row| find(row.name).is_some_and(|found| found.params == row.params)));
+    }
+}
