@@ -1,5 +1,6 @@
-//! Reads the system's clipboard through its programs: `wl-paste` under Wayland, `xclip` under X11, `pngpaste` and
-//! `pbpaste` on macOS. An image goes into a temporary file, as in pi: its path is pasted.
+//! The system's clipboard through its programs: those of wl-clipboard under Wayland, `xclip` or `xsel` under X11, `pngpaste`,
+//! `pbpaste` and `pbcopy` on macOS. An image goes into a temporary file, as in pi: its path is pasted. What is copied goes to the
+//! first program that takes it, then to tmux, then to the terminal.
 
 use std::io::{self, Write as _};
 use std::process::Stdio;
@@ -9,7 +10,7 @@ use offshoot_app::config::variable;
 use offshoot_app::error::CommandError;
 use offshoot_session::transcript::Level;
 use offshoot_tui::app::msg::Msg;
-use tokio::io::AsyncReadExt as _;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::process::{Child, Command};
 
 use super::job_context::{JobContext, blocking};
@@ -23,12 +24,16 @@ const LARGEST_TEXT: u64 = 16;
 const PICTURES: [(&str, &str); 4] =
     [("image/png", ".png"), ("image/jpeg", ".jpg"), ("image/webp", ".webp"), ("image/gif", ".gif")];
 
-/// A program that reads the clipboard.
+/// Terminals take no longer sequence: in base64 and bytes.
+const LONGEST_SEQUENCE: usize = 100_000;
+
+/// Programs that read and write the clipboard.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum ClipboardTool {
-    WlPaste,
-    /// For X11.
+    Wayland,
+    /// For X11, as the next one.
     Xclip,
+    Xsel,
     Mac,
 }
 
@@ -89,24 +94,36 @@ impl ClipboardTool {
         }
         let session = variable("XDG_SESSION_TYPE");
         let is_wayland = variable("WAYLAND_DISPLAY").is_some() || session.is_some_and(|kind| kind == "wayland");
-        let wayland = is_wayland.then_some(Self::WlPaste);
-        wayland.into_iter().chain(variable("DISPLAY").map(|_| Self::Xclip)).collect()
+        let x11 = variable("DISPLAY").map(|_| [Self::Xclip, Self::Xsel]);
+        is_wayland.then_some(Self::Wayland).into_iter().chain(x11.into_iter().flatten()).collect()
     }
 
     fn package_name(self) -> &'static str {
         match self {
-            Self::WlPaste => "wl-paste (of wl-clipboard)",
+            Self::Wayland => "wl-paste (of wl-clipboard)",
             Self::Xclip => "xclip",
+            Self::Xsel => "xsel",
             Self::Mac => "pngpaste",
+        }
+    }
+
+    fn copy_program(self) -> CopyProgram {
+        match self {
+            Self::Wayland => ("wl-copy", &["--type", "text/plain"]),
+            Self::Xclip => ("xclip", &["-selection", "clipboard", "-in"]),
+            Self::Xsel => ("xsel", &["--clipboard", "--input"]),
+            Self::Mac => ("pbcopy", &[]),
         }
     }
 
     async fn read_clipboard(self) -> io::Result<ClipboardContent> {
         let kinds = match self {
-            Self::WlPaste => lines(&run("wl-paste", &["--list-types"], LARGEST_TEXT).await?),
+            Self::Wayland => lines(&run("wl-paste", &["--list-types"], LARGEST_TEXT).await?),
             Self::Xclip => {
                 lines(&run("xclip", &["-selection", "clipboard", "-t", "TARGETS", "-o"], LARGEST_TEXT).await?)
             }
+            // It gives texts only.
+            Self::Xsel => Vec::new(),
             Self::Mac => vec!["image/png".to_owned()],
         };
         for (kind, ending) in PICTURES {
@@ -125,19 +142,90 @@ impl ClipboardTool {
 
     async fn content(self, kind: &str) -> io::Result<Vec<u8>> {
         match self {
-            Self::WlPaste => run("wl-paste", &["--type", kind, "--no-newline"], LARGEST_PICTURE).await,
+            Self::Wayland => run("wl-paste", &["--type", kind, "--no-newline"], LARGEST_PICTURE).await,
             Self::Xclip => run("xclip", &["-selection", "clipboard", "-t", kind, "-o"], LARGEST_PICTURE).await,
+            Self::Xsel => Ok(Vec::new()),
             Self::Mac => run("pngpaste", &["-"], LARGEST_PICTURE).await,
         }
     }
 
     async fn text(self) -> io::Result<Vec<u8>> {
         match self {
-            Self::WlPaste => run("wl-paste", &["--type", "text", "--no-newline"], LARGEST_TEXT).await,
+            Self::Wayland => run("wl-paste", &["--type", "text", "--no-newline"], LARGEST_TEXT).await,
             Self::Xclip => run("xclip", &["-selection", "clipboard", "-t", "UTF8_STRING", "-o"], LARGEST_TEXT).await,
+            Self::Xsel => run("xsel", &["--clipboard", "--output"], LARGEST_TEXT).await,
             Self::Mac => run("pbpaste", &[], LARGEST_TEXT).await,
         }
     }
+}
+
+/// A program that takes what is copied, with its arguments.
+type CopyProgram = (&'static str, &'static [&'static str]);
+
+/// Sends to the terminal's clipboard, too, where the terminal has one.
+const TMUX: CopyProgram = ("tmux", &["load-buffer", "-w", "-"]);
+
+/// The programs that may take what is copied, in the order in which they are tried. Over SSH the clipboard of this machine is nobody's.
+fn copy_programs() -> Vec<CopyProgram> {
+    let is_remote = ["SSH_CONNECTION", "SSH_TTY"].iter().any(|name| variable(name).is_some());
+    let tools = if is_remote { Vec::new() } else { ClipboardTool::of_environment() };
+    let tmux = variable("TMUX").map(|_| TMUX);
+    tools.into_iter().map(ClipboardTool::copy_program).chain(tmux).collect()
+}
+
+/// Copies a text, and says which way it went. `what` is copied, in words.
+pub(super) async fn copy(context: &JobContext, text: String, what: &str) {
+    let mut failed = Vec::new();
+    for (program, arguments) in copy_programs() {
+        match feed(program, arguments, &text).await {
+            Ok(()) if program == TMUX.0 => {
+                return context
+                    .notice(Level::Info, format!("copied {what} to tmux's buffer, and sent to the terminal"));
+            }
+            Ok(()) => return context.notice(Level::Info, format!("copied {what} ({program})")),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(error) => failed.push(format!("{program}: {error}")),
+        }
+    }
+    let refused = terminal_refusal(&text);
+    let level = if failed.is_empty() && refused.is_none() { Level::Info } else { Level::Warning };
+    let ended = match &refused {
+        Some(why) => format!("{what} was not copied: {why}"),
+        None => format!("sent {what} to the terminal (OSC 52), which does not say whether it took it"),
+    };
+    if refused.is_none() {
+        context.tell(Msg::CopyByTerminal(text));
+    }
+    context.notice(level, failed.into_iter().chain([ended]).collect::<Vec<_>>().join("; "));
+}
+
+/// Why the terminal cannot take a text.
+fn terminal_refusal(text: &str) -> Option<String> {
+    if variable("TERM").is_some_and(|name| name == "linux") {
+        return Some("this console has no clipboard, and no program here takes it".to_owned());
+    }
+    let length = text.len().div_ceil(3) * 4;
+    (length > LONGEST_SEQUENCE)
+        .then(|| format!("terminals take at most {} kB, and no program here takes it", LONGEST_SEQUENCE / 4 * 3 / 1000))
+}
+
+/// Gives a text to a program.
+async fn feed(program: &str, arguments: &[&str], text: &str) -> io::Result<()> {
+    let mut command = Command::new(program);
+    // What stays behind to own the selection keeps its output open.
+    command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null()).kill_on_drop(true);
+    let mut child = command.spawn()?;
+    let fed = async {
+        if let Some(mut pipe) = child.stdin.take() {
+            pipe.write_all(text.as_bytes()).await?;
+        }
+        match child.wait().await? {
+            status if status.success() => Ok(()),
+            status => Err(io::Error::other(status.to_string())),
+        }
+    };
+    let late = |_| io::Error::new(io::ErrorKind::TimedOut, "it does not answer");
+    tokio::time::timeout(TIMEOUT, fed).await.map_err(late)?
 }
 
 fn lines(output: &[u8]) -> Vec<String> {

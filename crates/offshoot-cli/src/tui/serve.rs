@@ -236,6 +236,7 @@ async fn act(context: JobContext, agent: AgentSession, task: ProgramTask) {
         ProgramTask::Branches => return branch_list::send(&context, &agent).await,
         ProgramTask::Describe => return session_facts::describe(&context, &agent).await,
         ProgramTask::Paste => return clipboard::paste(&context).await,
+        ProgramTask::Copy { text, what } => return clipboard::copy(&context, text, what).await,
         ProgramTask::Choices(argument) => return choices::find(&context, &agent, argument).await,
         ProgramTask::Files => return files::find(&context, &agent).await,
         ProgramTask::Remember(prompt) => return context.drafts.remember(prompt),

@@ -9,7 +9,7 @@ use crate::terminal::Terminal;
 use crate::tui_pictures::RED;
 
 /// A folder for PATH with one program in it.
-fn programs(talk: &Talk, name: &str, text: &str) -> String {
+pub(crate) fn programs(talk: &Talk, name: &str, text: &str) -> String {
     let path = format!("bin/{name}");
     talk.world.write(&path, text);
     let path = talk.world.work().join(path);

@@ -43,6 +43,7 @@ impl From<ProgramTask> for Cmd {
 /// A screen task for the loop.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ScreenTask {
+    /// Ask the terminal to put a text to the clipboard.
     Copy(String),
     /// Name the terminal's window.
     Title(String),
@@ -138,6 +139,12 @@ pub enum ProgramTask {
     Extension(ExtensionTask),
     /// Read the clipboard; answered with [`super::msg::Msg::Clipboard`].
     Paste,
+    /// Copy a text, and say which way it went; [`super::msg::Msg::CopyByTerminal`] hands it back to the screen.
+    Copy {
+        text: String,
+        /// What it is, for the notice.
+        what: &'static str,
+    },
 }
 
 /// The purpose of a session snapshot.

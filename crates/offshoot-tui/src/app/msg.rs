@@ -111,6 +111,8 @@ pub enum Msg {
     Files(Vec<String>),
     /// The content of the clipboard: text, or the path of a file with its picture.
     Clipboard(String),
+    /// No program takes what is copied: the terminal may.
+    CopyByTerminal(String),
     /// The text from the user's editor; `None` if it is unchanged.
     Written(Option<String>),
     Notice(Level, String),

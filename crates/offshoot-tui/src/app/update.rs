@@ -79,6 +79,7 @@ fn apply(model: &mut Model, msg: Msg) -> Vec<Cmd> {
         Msg::Paste(text) if model.overlay.is_some() => overlay::paste(model, &text),
         Msg::Paste(text) => foreign_editor::paste(model, &text).unwrap_or_else(|| keys::paste(model, &text)),
         Msg::Clipboard(text) => update(model, Msg::Paste(text)),
+        Msg::CopyByTerminal(text) => vec![ScreenTask::Copy(text).into()],
         Msg::Resized(size) => resized(model, size),
         Msg::Focus(_) => Vec::new(),
         Msg::OpenPaste(is_open) => {

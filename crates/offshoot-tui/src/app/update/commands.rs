@@ -5,7 +5,7 @@ use offshoot_agent::turn::BringBack;
 use offshoot_protocol::ThinkingLevel;
 
 use super::{approval, end};
-use crate::app::cmd::{Cmd, EntryAction, ProgramTask, Purpose, ScreenTask};
+use crate::app::cmd::{Cmd, EntryAction, ProgramTask, Purpose};
 use crate::app::extension::ExtensionTask;
 use crate::app::model::{Model, Overlay, Picking};
 use crate::conversation::ConversationBlock;
@@ -119,10 +119,7 @@ pub(super) fn next_model(is_forward: bool) -> Vec<Cmd> {
 pub(super) fn copy(model: &mut Model) -> Vec<Cmd> {
     let words = model.conversation.blocks().rev().find_map(ConversationBlock::words);
     match words {
-        Some(words) => {
-            model.notice(Level::Info, "copied the last answer");
-            vec![ScreenTask::Copy(words).into()]
-        }
+        Some(text) => vec![ProgramTask::Copy { text, what: "the last answer" }.into()],
         None => {
             model.notice(Level::Warning, "there is no answer to copy yet");
             Vec::new()

@@ -136,7 +136,7 @@ fn tree_outcome(model: &mut Model, outcome: tree::TreeOutcome) -> Vec<Cmd> {
         tree::TreeOutcome::Abort => vec![Cmd::ask(Command::Abort)],
         tree::TreeOutcome::Operate(order) => vec![ProgramTask::Operate(order).into()],
         tree::TreeOutcome::Label { entry, text } => vec![ProgramTask::Operate(label_order(entry, text)).into()],
-        tree::TreeOutcome::Copy(text) => vec![ScreenTask::Copy(text).into()],
+        tree::TreeOutcome::Copy(text) => vec![ProgramTask::Copy { text, what: "the entry" }.into()],
         tree::TreeOutcome::Edit(text) => vec![ScreenTask::Edit(text).into()],
         tree::TreeOutcome::FindSource(origin) => vec![ProgramTask::FindSource(origin).into()],
         tree::TreeOutcome::Patches(first, second) => vec![ProgramTask::Patches(first, second).into()],

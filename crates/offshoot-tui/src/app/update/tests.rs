@@ -20,7 +20,7 @@ use ratatui::layout::Size;
 use ratatui::{Terminal, TerminalOptions, Viewport};
 
 use super::{changes_screen, update};
-use crate::app::cmd::{Cmd, ProgramTask, Purpose, ScreenTask};
+use crate::app::cmd::{Cmd, ProgramTask, Purpose};
 use crate::app::model::{Model, Overlay};
 use crate::app::msg::{Completeness, Diverged, Msg, Opened, Persistence, SessionFacts};
 use crate::app::view;
@@ -394,7 +394,10 @@ fn commands_that_open_something_themselves() {
     assert_eq!(cmds, [ProgramTask::Ask(Box::new(Command::SetThinkingLevel(ThinkingLevel::Medium))).into()]);
     assert_eq!(typed(&mut model, "/copy"), []);
     heard(&mut model, Event::MessageEnd { message: answer("Forty-two.", Usage::default()) });
-    assert_eq!(typed(&mut model, "/copy"), [ScreenTask::Copy("Forty-two.".to_owned()).into()]);
+    assert_eq!(
+        typed(&mut model, "/copy"),
+        [ProgramTask::Copy { text: "Forty-two.".to_owned(), what: "the last answer" }.into()]
+    );
     typed(&mut model, "/name");
     assert_eq!(model.editor.draft(), "/name ");
     assert!(screen(&mut model).contains("the session has no name"), "{}", screen(&mut model));
