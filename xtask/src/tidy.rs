@@ -14,6 +14,7 @@ mod modules;
 mod order;
 mod lines;
 mod kinds;
+mod links;
 mod mapped;
 mod pins;
 mod private_paths;
@@ -51,6 +52,7 @@ const CHECKS: &[Check] = &[
     Check { name: "promises", run: promises::check },
     Check { name: "kinds", run: kinds::check },
     Check { name: "mapped", run: mapped::check },
+    Check { name: "links", run: links::check },
     Check { name: "workflow", run: workflow::check },
     Check { name: "reading", run: reading::check },
 ];

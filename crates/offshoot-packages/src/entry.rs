@@ -1,4 +1,4 @@
-//! An entry of the setting `packages`: a source, or an object with a source and what of it counts (resources.md §8.3).
+//! An entry of the setting `packages`: a source, or an object with a source and what of it counts.
 
 use serde_json::{Map, Value};
 

@@ -1,5 +1,5 @@
-//! Where a package comes from, as it is written: `npm:name@range`, a git address, or a path. pi's forms
-//! (resources.md §8.1). Touches no file.
+//! Where a package comes from, as it is written: `npm:name@range`, a git address, or a path. The forms
+//! are pi's. Touches no file.
 
 use std::fmt;
 use std::path::{Path, PathBuf};

@@ -132,7 +132,7 @@ mod tests {
         shown.chain(warnings).collect::<Vec<_>>().join(" ")
     }
 
-    /// The vectors of pi 0.87.1 (resources.md §5).
+    /// The vectors of pi 0.87.1.
     #[test]
     fn patterns_name_models() {
         let all = "mock/mock-1 mock/mock-2 mock/a/mock-2 mock/star[1m] other/mock-2";

@@ -1,7 +1,7 @@
 //! The YAML block at the beginning of a Markdown file: texts and booleans of its outermost mapping, and the body after it.
 //! Knows no kind of file.
 //!
-//! Where the block begins and ends is as in pi 0.87.1 (spec `resources.md` §1.2).
+//! Where the block begins and ends is as in pi 0.87.1.
 
 use std::collections::BTreeMap;
 

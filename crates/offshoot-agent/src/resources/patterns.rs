@@ -1,4 +1,4 @@
-//! Patterns that choose among files of a package or of a folder, as in lists of the settings (resources.md §8.3): words and globs add, `!` takes away,
+//! Patterns that choose among files of a package or of a folder, as in lists of the settings: words and globs add, `!` takes away,
 //! `+` and `-` do so for one exact path. `-` comes before `+`, and `+` before `!`.
 
 use std::path::{Path, PathBuf};
@@ -74,7 +74,7 @@ impl Names {
 mod tests {
     use super::*;
 
-    /// The vectors of pi 0.87.1 (resources.md §8.3).
+    /// The vectors of pi 0.87.1.
     #[test]
     fn patterns_choose_as_in_pi() {
         let prompts = ["prompts/one.md", "prompts/two.md", "prompts/sub/deep.md"].map(PathBuf::from);

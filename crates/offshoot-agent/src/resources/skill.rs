@@ -1,4 +1,4 @@
-//! Skills: instructions in a `SKILL.md` with a name and a description (agentskills.io; spec `resources.md` §1).
+//! Skills: instructions in a `SKILL.md` with a name and a description (agentskills.io).
 
 use std::path::{Path, PathBuf};
 

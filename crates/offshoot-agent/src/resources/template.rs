@@ -1,7 +1,6 @@
 //! Prompt templates: a Markdown file whose body is sent in place of `/name arguments`.
 //!
-//! Arguments are cut as pi 1.5.2 cuts them, so that `it's` stays a word; placeholders are those of pi 0.87.1 (spec
-//! `resources.md` §2).
+//! Arguments are cut as pi 1.5.2 cuts them, so that `it's` stays a word; placeholders are those of pi 0.87.1.
 
 use std::path::{Path, PathBuf};
 

@@ -30,7 +30,7 @@ fn asked(talk: &Talk) -> String {
     shown.collect::<Vec<_>>().join(" ")
 }
 
-/// As pi 0.87.1 (resources.md §5).
+/// As pi 0.87.1.
 #[test]
 fn a_new_session_begins_with_a_model_of_the_scope() {
     let cases: [(Value, &[&str], &str); 7] = [
