@@ -121,8 +121,8 @@ impl App {
     /// Where operations run.
     pub fn place(&self) -> Place {
         let ui = self.ui.clone();
-        let progress = move || -> ReadProgress {
-            let bar = Mutex::new(ui.progress("reading"));
+        let progress = move |work| -> ReadProgress {
+            let bar = Mutex::new(ui.progress(work));
             Box::new(move |done, total| {
                 let mut bar = bar.lock().unwrap_or_else(PoisonError::into_inner);
                 bar.at(usize::try_from(done).unwrap_or(usize::MAX), usize::try_from(total).unwrap_or(usize::MAX));
@@ -133,6 +133,7 @@ impl App {
             home: self.environment.home.clone(),
             // Without a store the operation that needs one says so.
             store: self.store().ok(),
+            named_store: self.session_dir.clone(),
             catalogue: self.catalogue(),
             index: self.index_folder(),
             spill: self.environment.spill.clone(),

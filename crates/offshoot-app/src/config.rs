@@ -15,6 +15,7 @@ use offshoot_agent::expand_home;
 use offshoot_agent::model::Env as Variables;
 use offshoot_session::clock::{Millis, parse_iso};
 use offshoot_session::store::{Flavour, Root};
+use offshoot_workspace::short_path;
 
 /// The environment as settings and folders.
 #[derive(Debug, Clone, Default)]
@@ -148,11 +149,7 @@ impl Environment {
 
     /// A path as it is shown: the home directory is `~`.
     pub fn short(&self, path: &str) -> String {
-        let home = self.home.as_ref().map(|home| home.to_string_lossy());
-        match home.and_then(|home| path.strip_prefix(home.as_ref()).map(str::to_owned)) {
-            Some(rest) if rest.is_empty() || rest.starts_with('/') => format!("~{rest}"),
-            _ => path.to_owned(),
-        }
+        short_path(self.home.as_deref(), path)
     }
 }
 

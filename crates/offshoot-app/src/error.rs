@@ -89,12 +89,7 @@ impl CommandError {
 
     /// The system refused `action` (a verb and its object).
     pub fn io(action: impl std::fmt::Display, source: &io::Error) -> Self {
-        let kind = match source.kind() {
-            io::ErrorKind::NotFound => FailureKind::NotFound,
-            io::ErrorKind::AlreadyExists => FailureKind::Conflict,
-            _ => FailureKind::Failed,
-        };
-        Self { causes: chain(source), ..Self::new(kind, format!("could not {action}")) }
+        Self::of_operation(Failure::io(action, source), None)
     }
 }
 
@@ -165,7 +160,13 @@ fn from_system(error: &Error, source: &io::Error) -> CommandError {
 
 impl CommandError {
     /// The failure of an operation on the session that was named so.
+    #[expect(clippy::needless_pass_by_value, reason = "what most callers do with a failure")]
     pub fn of_operation(failure: Failure, session: Option<&str>) -> Self {
+        Self::of_failure(&failure, session)
+    }
+
+    /// The same of a failure that is kept.
+    pub fn of_failure(failure: &Failure, session: Option<&str>) -> Self {
         let step = |next: &NextStep| spelled(next, session);
         let hint = |hint: &Hint| match hint {
             Hint::Step(next) => step(next),
@@ -173,11 +174,11 @@ impl CommandError {
         };
         let hints: Vec<String> = failure.hints().iter().map(hint).collect();
         let mut error = match failure {
-            Failure::Session(error, hints) if hints.is_empty() => return Self::from(&error),
+            Failure::Session(error, hints) if hints.is_empty() => return Self::from(error),
             // Hints added by the operation replace the library's.
-            Failure::Session(error, _) => Self { hints: Vec::new(), ..Self::from(&error) },
-            Failure::Agent(error) => return Self::from(&error),
-            Failure::Refused { kind, why, causes, .. } => Self { causes, ..Self::new(kind, why) },
+            Failure::Session(error, _) => Self { hints: Vec::new(), ..Self::from(error) },
+            Failure::Agent(error) => return Self::from(error),
+            Failure::Refused { kind, why, causes, .. } => Self { causes: causes.clone(), ..Self::new(*kind, why) },
             Failure::Misuse(misuse) => Self::usage(misuse.to_string()),
             Failure::Stopped => Self::new(FailureKind::Stopped, failure.to_string()),
         };
@@ -249,13 +250,7 @@ impl From<&KeyError> for CommandError {
 /// Only for writing output: an error of the library inside the `io::Error` is unpacked.
 impl From<io::Error> for CommandError {
     fn from(error: io::Error) -> Self {
-        if error.kind() == io::ErrorKind::BrokenPipe {
-            return Self::new(FailureKind::ClosedPipe, "nobody reads the output");
-        }
-        match error.downcast::<Error>() {
-            Ok(error) => error.into(),
-            Err(error) => Self::io("write the output", &error),
-        }
+        Self::of_operation(error.into(), None)
     }
 }
 

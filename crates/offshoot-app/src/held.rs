@@ -5,7 +5,9 @@ use offshoot_agent::agent_session::AgentSession;
 use offshoot_agent::command::Command;
 use offshoot_agent::error::AgentError;
 use offshoot_session::error::Error;
-use offshoot_workspace::{Failure, Hint, Note, OperationOrder, Outcome, Output, Row, Words, find_operation};
+use offshoot_workspace::{
+    Failure, FailureKind, Hint, Note, OperationOrder, Outcome, Output, Row, Words, find_operation,
+};
 
 use crate::app::App;
 
@@ -15,8 +17,6 @@ pub struct HeldOutcome {
     pub row: &'static Row,
     /// What it gives.
     pub output: Box<dyn Output>,
-    /// What it says to a person.
-    pub words: Words,
     /// Why there was nothing to do.
     pub nothing: Option<String>,
     /// What it told beside its result.
@@ -37,12 +37,14 @@ impl HeldOutcome {
         if let Some(why) = &self.nothing {
             return format!("nothing to do: {why}");
         }
-        let told = self.words.notes.iter().filter_map(|note| match note {
+        let mut words = Words::default();
+        self.output.words(&mut words);
+        let told = words.notes.iter().filter_map(|note| match note {
             Note::Told(text) => Some(text.clone()),
             Note::Warning(_) | Note::Odd(_) | Note::OddOf(..) => None,
         });
-        let next = self.words.next.iter().map(|next| step(next.operation, &next.says));
-        let plain = self.words.plain();
+        let next = words.next.iter().map(|next| step(next.operation, &next.says));
+        let plain = words.plain();
         plain
             .lines()
             .filter(|line| !line.is_empty())
@@ -61,19 +63,23 @@ pub async fn operate(
     order: OperationOrder,
 ) -> offshoot_workspace::Result<HeldOutcome> {
     let OperationOrder { operation, given } = order;
-    let missing =
-        || Failure::refused(offshoot_workspace::FailureKind::Usage, format!("there is no operation {operation}"));
+    let missing = || Failure::refused(FailureKind::Usage, format!("there is no operation {operation}"));
     let row = find_operation(operation).ok_or_else(missing)?;
     let place = app.place();
-    let (steps, wait) = row.hold(given, &place, false)?;
-    agent.ask(Command::Operate(steps)).await?;
-    let (output, nothing) = match wait.outcome()? {
+    let outcome = if row.has_session() {
+        let (steps, wait) = row.hold(given, &place, false)?;
+        agent.ask(Command::Operate(steps)).await?;
+        wait.outcome()?
+    } else {
+        let place = place.clone();
+        let ran = tokio::task::spawn_blocking(move || row.run(given, &place, false)).await;
+        ran.map_err(|error| Failure::refused(FailureKind::Failed, format!("a part of the program failed: {error}")))??
+    };
+    let (output, nothing) = match outcome {
         Outcome::Done(output) => (output, None),
         Outcome::Nothing { why, output } => (output, Some(why.plain())),
     };
-    let mut words = Words::default();
-    output.words(&mut words);
-    Ok(HeldOutcome { row, output, words, nothing, notes: place.take_notes() })
+    Ok(HeldOutcome { row, output, nothing, notes: place.take_notes() })
 }
 
 /// Why an operation on the open session failed, with what helps; a next step is spelled by `step`, from its operation, its

@@ -1,9 +1,13 @@
 //! What the next request from an entry would cost, for `--dry-run`: with the model that would be asked. Asks no model.
 
+use std::path::Path;
+
 use offshoot_agent::forecast::{RequestForecast, RequestPlace, request_forecast};
 use offshoot_agent::provider::Model;
+use offshoot_session::outline::TreeLayout;
 use offshoot_session::session::Session;
 use offshoot_session::tree::NodeIx;
+use offshoot_settings::Settings;
 
 use offshoot_workspace::NextRequest;
 
@@ -28,6 +32,15 @@ impl NextRequest for RequestOfApp {
     fn window(&self, session: &Session) -> offshoot_workspace::Result<Option<(u64, u64)>> {
         let Some(window) = ModelTable::window_of(&self.0, session) else { return Ok(None) };
         Ok(Some((window, overhead(&self.0, session)?)))
+    }
+
+    fn overhead(&self, session: &Session) -> offshoot_workspace::Result<u64> {
+        Ok(overhead(&self.0, session)?)
+    }
+
+    fn tree_layout(&self, folder: &Path) -> Option<TreeLayout> {
+        let (layers, _) = self.0.settings_files(folder).load().ok()?;
+        Some(Settings::from(&layers).tree_layout)
     }
 }
 

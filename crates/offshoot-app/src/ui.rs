@@ -17,12 +17,11 @@ use std::time::Duration;
 
 use anstream::{AutoStream, ColorChoice};
 use anstyle::Style;
-use offshoot_session::text::clean_lines;
+use offshoot_session::text::{clean_lines, width};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use crate::config::Environment;
 use crate::error::{CommandError, FailureKind, Result};
-use columns::width;
 use harmless::Harmless;
 pub use progress::Progress;
 use style::{ERROR, HINT, NOTE, WARNING};

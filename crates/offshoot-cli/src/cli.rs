@@ -30,8 +30,8 @@ use offshoot_tui::markdown::plain_row;
 use offshoot_tui::terminal::detect;
 
 use crate::commands::{
-    append, check, compact, completions, config, context, doctor, entry, export, fork, import, install, list, man,
-    merge, migrate, models, packages, pop, remove, repair, show, switch, tail, trash, tree, update,
+    append, compact, completions, config, doctor, export, fork, import, install, man, merge, migrate, models, packages,
+    pop, remove, repair, switch, tail, trash, update,
 };
 use crate::{api, file_limit, print, sandbox, tui};
 use deferred::Deferred;
@@ -87,13 +87,6 @@ impl Global {
 /// Every command of the program, in the order of the help.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    #[command(visible_alias = "ls")]
-    List(Deferred<list::Args>),
-    #[command(visible_alias = "log")]
-    Show(Deferred<show::Args>),
-    Tree(Deferred<tree::Args>),
-    Context(Deferred<context::Args>),
-    Entry(Deferred<entry::Args>),
     Tail(Deferred<tail::Args>),
     #[command(visible_alias = "checkout")]
     Switch(Deferred<switch::Args>),
@@ -106,7 +99,6 @@ pub(crate) enum Command {
     Export(Deferred<export::Args>),
     Import(Deferred<import::Args>),
     Append(Deferred<append::Args>),
-    Check(Deferred<check::Args>),
     Repair(Deferred<repair::Args>),
     Doctor(Deferred<doctor::Args>),
     Migrate(Deferred<migrate::Args>),
@@ -128,11 +120,6 @@ pub(crate) enum Command {
 impl Command {
     fn run(&self, app: &App) -> Result<()> {
         match self {
-            Self::List(args) => list::run(app, args),
-            Self::Show(args) => show::run(app, args),
-            Self::Tree(args) => tree::run(app, args),
-            Self::Context(args) => context::run(app, args),
-            Self::Entry(args) => entry::run(app, args),
             Self::Tail(args) => tail::run(app, args),
             Self::Switch(args) => switch::run(app, args),
             Self::Pop(args) => pop::run(app, args),
@@ -143,7 +130,6 @@ impl Command {
             Self::Export(args) => export::run(app, args),
             Self::Import(args) => import::run(app, args),
             Self::Append(args) => append::run(app, args),
-            Self::Check(args) => check::run(app, args),
             Self::Repair(args) => repair::run(app, args),
             Self::Doctor(args) => doctor::run(app, args),
             Self::Migrate(args) => migrate::run(app, args),

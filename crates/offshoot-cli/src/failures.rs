@@ -17,11 +17,6 @@ impl<'a> Failures<'a> {
         Self { app, is_only_input: inputs == 1, count: 0, kind: None }
     }
 
-    /// More inputs than the command line names.
-    pub(crate) fn expect_several(&mut self, inputs: usize) {
-        self.is_only_input &= inputs == 1;
-    }
-
     /// The value, or `None` after a failure, which is printed below what `out` has.
     ///
     /// # Errors

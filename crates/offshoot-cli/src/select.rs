@@ -29,9 +29,4 @@ impl SessionToRead {
         }
         app.open_file(&app.looked_up(LATEST, |place| place.latest(None))?)
     }
-
-    /// What names the session in a hint.
-    pub(crate) fn name<'a>(&'a self, session: &'a Session) -> &'a str {
-        if self.all { session.id() } else { &self.session }
-    }
 }

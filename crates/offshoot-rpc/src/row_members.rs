@@ -1,11 +1,11 @@
 //! The members of a client's command as what was given to an operation of the table.
 
 use offshoot_session::json::{Json, JsonKind};
-use offshoot_workspace::{Arg, ArgKind, ArgValue, Given, Misuse, OPERATIONS, Row};
+use offshoot_workspace::{Arg, ArgKind, ArgValue, FrontEnd, Given, Misuse, OPERATIONS, Row};
 
 /// The operation that a client names, in `snake_case`.
 pub(crate) fn named(kind: &str) -> Option<&'static Row> {
-    OPERATIONS.iter().find(|row| row.about.name.replace('-', "_") == kind)
+    OPERATIONS.iter().find(|row| row.is_on(FrontEnd::Rpc) && row.about.name.replace('-', "_") == kind)
 }
 
 /// What a client gave in the members of its command. Members that the operation does not have are ignored, as pi ignores them.

@@ -2,6 +2,7 @@
 //! table keep their shapes here; a new one needs nothing.
 
 use std::any::Any;
+use std::io::{self, Write};
 
 use offshoot_app::error::CommandError;
 use offshoot_app::held;
@@ -107,21 +108,32 @@ pub(crate) async fn operate(server: &RpcServer, name: &'static str, given: Given
         Some(KnownShape { moves: true, .. }) => leaf(server).await?,
         Some(_) | None => None,
     };
-    let said = outcome.said(|operation, says| format!("{operation} {says}"));
-    shaped(known, outcome.output.as_ref(), Told { said, warning: outcome.warning(), leaf })
+    let answered = known.and_then(|known| {
+        let said = outcome.said(|operation, says| format!("{operation} {says}"));
+        (known.shape)(outcome.output.as_ref(), Told { said, warning: outcome.warning(), leaf })
+    });
+    answered.unwrap_or_else(|| Ok(streamed(outcome.output)))
 }
 
 async fn leaf(server: &RpcServer) -> Result<Option<String>, RpcFailure> {
     Ok(server.agent.read(|session| session.leaf_id().map(|leaf| leaf.as_str().to_owned())).await?)
 }
 
-fn shaped(known: Option<&KnownShape>, output: &dyn Output, told: Told) -> Answered {
-    if let Some(answered) = known.and_then(|known| (known.shape)(output, told)) {
-        return answered;
+/// As the operation writes it, and where the client reads it: no answer needs to fit into memory.
+fn streamed(output: Box<dyn Output>) -> RpcData {
+    RpcData::streamed(move |out| output.json(&mut OnOneLine(out)))
+}
+
+/// A response is one line. In JSON a line feed is white space: strings spell theirs out.
+struct OnOneLine<'a>(&'a mut dyn Write);
+
+impl Write for OnOneLine<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        bytes.split(|byte| *byte == b'\n').try_for_each(|part| self.0.write_all(part))?;
+        Ok(bytes.len())
     }
-    let mut data = Vec::new();
-    output.json(&mut data).map_err(|error| RpcFailure(error.to_string()))?;
-    // A response is one line. In JSON a line feed is white space: strings spell theirs out.
-    data.retain(|byte| *byte != b'\n');
-    Ok(RpcData::Json(String::from_utf8(data).map_err(|error| RpcFailure(error.to_string()))?))
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.flush()
+    }
 }

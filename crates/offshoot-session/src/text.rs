@@ -5,9 +5,11 @@
 mod strip;
 mod spelling;
 
+use std::borrow::Cow;
 use std::fmt::Display;
 
 use unicode_segmentation::GraphemeCursor;
+use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
 pub use spelling::{CleanStart, clean, clean_lines, spell_blanks, spell_document, spell_lines, spell_name};
 pub use strip::{steers, strip, strip_lines, without_colours, without_erasures};
@@ -142,6 +144,32 @@ fn one_plain_line(text: &str, max: usize) -> Option<String> {
 /// How many characters to read for a line of `max`.
 fn looked_at(max: usize) -> usize {
     max.saturating_mul(4).saturating_add(64)
+}
+
+/// Cuts the text to the width, with `…` for the rest.
+#[must_use]
+pub fn cut(text: &str, width: usize) -> Cow<'_, str> {
+    if self::width(text) <= width {
+        return Cow::Borrowed(text);
+    }
+    let mut used = 1; // the mark
+    let fits = |c: &char| {
+        used += c.width().unwrap_or(0);
+        used <= width
+    };
+    let kept: String = text.chars().take_while(fits).collect();
+    Cow::Owned(format!("{}…", kept.trim_end()))
+}
+
+/// The display width. Most texts are ASCII, except for the mark of a cut.
+#[must_use]
+pub fn width(text: &str) -> usize {
+    let is_plain = |text: &str| text.bytes().fold(true, |is, byte| is & matches!(byte, b' '..=b'~'));
+    match text.strip_suffix('…') {
+        Some(before) if is_plain(before) => before.len() + 1,
+        None if is_plain(text) => text.len(),
+        _ => text.width(),
+    }
 }
 
 #[cfg(test)]

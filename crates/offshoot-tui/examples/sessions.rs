@@ -12,9 +12,10 @@ use std::path::PathBuf;
 
 use offshoot_session::list::SessionInfo;
 use offshoot_tui::overlay::sessions::search::{Query, TextHits};
-use offshoot_tui::overlay::sessions::{Answer, Listed, Origin, Request, Scope, Sessions, Setting};
+use offshoot_tui::overlay::sessions::{Answer, Listed, Request, Scope, Sessions, Setting};
 use offshoot_tui::text::width;
 use offshoot_tui::theme::Theme;
+use offshoot_workspace::SessionProgram;
 use ratatui::buffer::{Buffer, Cell};
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use ratatui::layout::Rect;
@@ -67,7 +68,7 @@ fn rows(world: &World) -> Vec<String> {
     let listed = |info: &SessionInfo| Listed {
         real: info.path.clone(),
         parent: info.parent_session_path.clone().map(PathBuf::from),
-        origin: Origin::Own,
+        origin: SessionProgram::Offshoot,
         info: SessionInfo { all_messages_text: None, ..info.clone() },
     };
     // In two portions: what comes late belongs there as well.

@@ -4,7 +4,7 @@ mod parse;
 
 use offshoot_protocol::{ApprovalMode, ThinkingLevel};
 use offshoot_session::entry_name::LAST_SAID;
-use offshoot_workspace::{Arg, ArgKind, OPERATIONS, OperationOrder, Row};
+use offshoot_workspace::{Arg, ArgKind, FrontEnd, OPERATIONS, OperationOrder, Row};
 use std::sync::LazyLock;
 
 pub use parse::{Mistake, parse};
@@ -184,7 +184,8 @@ pub fn commands() -> &'static [Spec] {
 
 fn with_operations(operations: &'static [Row]) -> Vec<Spec> {
     let is_there = |row: &&Row| COMMANDS.iter().any(|spec| spec.name == row.about.name);
-    let others = operations.iter().filter(|row| row.has_session() && !is_there(row));
+    let is_command = |row: &&Row| row.has_session() && row.is_on(FrontEnd::Slash);
+    let others = operations.iter().filter(|row| is_command(row) && !is_there(row));
     COMMANDS.iter().copied().chain(others.map(spec_of)).collect()
 }
 

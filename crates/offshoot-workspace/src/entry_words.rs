@@ -35,6 +35,18 @@ pub fn short_id(session: &Session, id: &str) -> Result<String> {
     Ok(short_ids(tree, tree.find(id))?.get(id).to_owned())
 }
 
+/// The session's name, or omp's title, on one line.
+///
+/// # Errors
+/// The session cannot be read.
+pub fn session_title(session: &Session) -> Result<Option<String>> {
+    let name = match session.name()? {
+        Some(name) => Some(name),
+        None => session.title().map(str::to_owned),
+    };
+    Ok(name.map(|name| one_line(&name, 200)))
+}
+
 /// Entries, and if any were reported tokens and cost.
 #[must_use]
 pub fn totals_in_words(totals: &Totals) -> String {

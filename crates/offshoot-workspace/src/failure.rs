@@ -1,5 +1,7 @@
 //! Why an operation did not happen. Errors of the library are kept as they are; hints that name an operation are data.
 
+use std::{fmt, io};
+
 use offshoot_agent::error::AgentError;
 use offshoot_session::error::{Conflict, Error};
 
@@ -96,6 +98,27 @@ impl Failure {
         }
     }
 
+    /// The system refused `action`, a verb and its object.
+    pub fn io(action: impl fmt::Display, source: &io::Error) -> Self {
+        let kind = kind_of_system(source);
+        Self::Refused { kind, why: format!("could not {action}"), causes: chain(source), hints: Vec::new() }
+    }
+
+    /// What led to it, outermost first.
+    #[must_use]
+    pub fn causes(&self) -> Vec<String> {
+        match self {
+            Self::Refused { causes, .. } => causes.clone(),
+            failure => std::error::Error::source(failure).map(chain).unwrap_or_default(),
+        }
+    }
+
+    /// It and what led to it.
+    #[must_use]
+    pub fn on_one_line(&self) -> String {
+        std::iter::once(self.to_string()).chain(self.causes()).collect::<Vec<_>>().join(": ")
+    }
+
     /// The hints that the operation added; front ends add those for the library's errors.
     #[must_use]
     pub fn hints(&self) -> &[Hint] {
@@ -120,17 +143,26 @@ fn kind_of(error: &Error) -> FailureKind {
         Error::EntryNotFound { .. } | Error::SessionNotFound { .. } => FailureKind::NotFound,
         Error::Ambiguous { .. } | Error::Invalid(_) => FailureKind::Usage,
         Error::Conflict { .. } | Error::Locked { .. } => FailureKind::Conflict,
-        Error::Io { source, .. } => match source.kind() {
-            std::io::ErrorKind::NotFound => FailureKind::NotFound,
-            std::io::ErrorKind::AlreadyExists => FailureKind::Conflict,
-            _ => FailureKind::Failed,
-        },
+        Error::Io { source, .. } => kind_of_system(source),
         _ => FailureKind::Failed,
     }
 }
 
-impl std::fmt::Display for Failure {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+fn kind_of_system(error: &io::Error) -> FailureKind {
+    match error.kind() {
+        io::ErrorKind::NotFound => FailureKind::NotFound,
+        io::ErrorKind::AlreadyExists => FailureKind::Conflict,
+        _ => FailureKind::Failed,
+    }
+}
+
+/// An error and its sources, one text each.
+fn chain(error: &(dyn std::error::Error + 'static)) -> Vec<String> {
+    std::iter::successors(Some(error), |error| error.source()).map(ToString::to_string).collect()
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Misuse(misuse) => misuse.fmt(f),
             Self::Session(error, _) => error.fmt(f),
@@ -154,6 +186,19 @@ impl std::error::Error for Failure {
 impl From<Error> for Failure {
     fn from(error: Error) -> Self {
         Self::Session(error, Vec::new())
+    }
+}
+
+/// Only for writing output: an error of the library inside the `io::Error` is unpacked.
+impl From<io::Error> for Failure {
+    fn from(error: io::Error) -> Self {
+        if error.kind() == io::ErrorKind::BrokenPipe {
+            return Self::refused(FailureKind::ClosedPipe, "nobody reads the output");
+        }
+        match error.downcast::<Error>() {
+            Ok(error) => error.into(),
+            Err(error) => Self::io("write the output", &error),
+        }
     }
 }
 

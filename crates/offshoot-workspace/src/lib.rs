@@ -7,6 +7,7 @@
 #![warn(missing_docs)]
 
 mod given;
+mod inputs;
 mod words;
 mod failure;
 mod place;
@@ -15,6 +16,9 @@ mod selecting;
 mod entry_words;
 mod session_to_read;
 pub mod when;
+mod originals;
+pub mod transcript;
+mod several;
 mod costs;
 mod operation;
 mod run;
@@ -24,18 +28,22 @@ mod order;
 
 pub use copied::{Copied, with_brought};
 pub use costs::{sizes, with_forecast, with_summary_cost, words_without_summary};
-pub use entry_words::{entry_line, short_id, totals_in_words};
+pub use entry_words::{entry_line, session_title, short_id, totals_in_words};
 pub use failure::{Failure, FailureKind, Hint, Result};
 pub use given::{
-    Arg, ArgForm, ArgKind, ArgValue, EntryName, EntryRange, Field, FolderName, Given, Input, Misuse, SessionName, Text,
-    capitals, check_given, count_args, hyphened, joined_args,
+    Arg, ArgForm, ArgKind, ArgValue, EntryName, EntryRange, Field, FolderName, Given, JSON_FLAG, Misuse, SessionName,
+    Text,
 };
+pub use inputs::{Input, capitals, check_given, count_args, hyphened, joined_args};
 pub use lookup::{Access, LATEST, LatestOf, is_path, known_session};
-pub use operation::{About, Effect, Finished, Operation, Outcome, Output};
-pub use operations::{OPERATIONS, branches, compare, find_operation, label, name, pick, undo};
+pub use operation::{About, Effect, Finished, FrontEnd, Operation, Outcome, Output, ScreenSize};
+pub use operations::{
+    OPERATIONS, branches, check, compare, context, entry, find_operation, label, list, name, pick, show, tree, undo,
+};
 pub use order::{OperationOrder, OrderMistake};
-pub use place::{NextRequest, NoModels, Place, PlaceOptions, ReadProgress};
+pub use originals::{find_elsewhere, not_here};
+pub use place::{NextRequest, NoModels, Place, PlaceOptions, ReadProgress, SessionProgram, short_path};
 pub use run::{OutcomeWait, Row, SESSION_ARG};
 pub use selecting::Selecting;
 pub use session_to_read::{SessionToRead, with_short_ids};
-pub use words::{Line, NextStep, Note, Role, TableColumn, Words, WordsBlock, WordsTable};
+pub use words::{Line, NextStep, Note, Role, Say, TableColumn, Words, WordsBlock, WordsTable};

@@ -13,6 +13,7 @@ use offshoot_session::store::{DirStore, Flavour, Scope};
 use offshoot_session::tree::NodeIx;
 
 use crate::failure::{Failure, FailureKind, Hint, Result};
+use crate::given::EntryName;
 use crate::place::Place;
 use crate::words::{NextStep, Note};
 
@@ -130,7 +131,7 @@ impl Place {
             return Ok(PathBuf::from(given));
         }
         unread.dedup();
-        self.tell(Note::Odd(unread));
+        self.tell(Note::OddOf(given.to_owned(), unread));
         Err(Error::SessionNotFound { given: given.to_owned() }.into())
     }
 
@@ -195,7 +196,15 @@ impl Place {
         Ok(find_entry(session.tree(), given, here)?)
     }
 
-    /// The same for an operation that writes: a short start of an id is refused.
+    /// The entry that a person named, else the current one.
+    pub(crate) fn entry_or_leaf(&self, session: &Session, given: Option<&EntryName>) -> Result<Option<NodeIx>> {
+        match given {
+            Some(EntryName(given)) => self.entry(session, given).map(Some),
+            None => Ok(session.leaf()),
+        }
+    }
+
+    /// The same as [`Place::entry`] for an operation that writes: a short start of an id is refused.
     ///
     /// # Errors
     /// As [`Place::entry`]; the name is too short.

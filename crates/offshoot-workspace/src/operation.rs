@@ -5,11 +5,12 @@ use std::io::{self, Write};
 
 use offshoot_session::session::{Session, SpillPolicy};
 
-use crate::failure::Result;
-use crate::given::{Input, SessionName};
+use crate::failure::{Failure, Result};
+use crate::given::SessionName;
+use crate::inputs::Input;
 use crate::lookup::{Access, LatestOf};
 use crate::place::Place;
-use crate::words::{Line, Words};
+use crate::words::{Line, Note, Say, Words};
 
 /// What all front ends show of an operation.
 #[derive(Debug, Clone, Copy)]
@@ -76,6 +77,49 @@ pub trait Output: Any + Send {
 
     /// Says it.
     fn words(&self, words: &mut Words);
+
+    /// Says what may be long while it is made, if the words are [streamed](Words::is_streamed).
+    ///
+    /// # Errors
+    /// The session cannot be read, or nobody listens any more.
+    fn stream(&self, _: ScreenSize, _: &mut Say<'_>) -> Result<()> {
+        Ok(())
+    }
+
+    /// What is told after it, in words and as JSON.
+    fn notes(&self) -> Vec<Note> {
+        Vec::new()
+    }
+
+    /// The inputs that failed while the others went on.
+    fn failed(&self) -> &[Failure] {
+        &[]
+    }
+
+    /// The failure with which it ends although there is an output.
+    fn failure(&self) -> Option<Failure> {
+        None
+    }
+}
+
+/// The size of a screen; `None` where lines may be long, and many.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct ScreenSize {
+    /// In columns.
+    pub width: Option<usize>,
+    /// In rows.
+    pub height: Option<usize>,
+}
+
+/// A kind of front end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FrontEnd {
+    /// The command line.
+    CommandLine,
+    /// Lines of JSON about the open session.
+    Rpc,
+    /// What is typed after a `/` in a conversation.
+    Slash,
 }
 
 /// A plan that was committed, or that was only made.
@@ -103,6 +147,10 @@ pub trait Operation: Send + Sync + 'static {
     type Output: Output;
     /// What front ends show of it.
     const ABOUT: About;
+    /// The front ends that do not have it.
+    const NOT_ON: &'static [FrontEnd] = &[];
+    /// Whether a command line prints what is otherwise JSON, byte for byte.
+    const IS_RAW: bool = false;
 
     /// The session that it works on.
     fn session(input: &Self::Input) -> Option<&SessionName>;

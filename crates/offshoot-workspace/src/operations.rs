@@ -1,10 +1,16 @@
 //! The table of operations: each has one row, and front ends read nothing else.
 
 pub mod branches;
+pub mod check;
 pub mod compare;
+pub mod context;
+pub mod entry;
 pub mod label;
+pub mod list;
 pub mod name;
 pub mod pick;
+pub mod show;
+pub mod tree;
 pub mod undo;
 
 #[cfg(test)]
@@ -14,12 +20,18 @@ use crate::run::Row;
 
 /// Every operation.
 pub const OPERATIONS: &[Row] = &[
+    Row::of::<list::List>(),
+    Row::of::<show::Show>(),
+    Row::of::<tree::ShowTree>(),
     Row::of::<branches::Branches>(),
+    Row::of::<context::ShowContext>(),
+    Row::of::<entry::ShowEntry>(),
     Row::of::<compare::Compare>(),
     Row::of::<pick::Pick>(),
     Row::of::<undo::Undo>(),
     Row::of::<label::Label>(),
     Row::of::<name::Name>(),
+    Row::of::<check::Check>(),
 ];
 
 /// The operation of a name or an alias.

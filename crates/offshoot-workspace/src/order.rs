@@ -59,7 +59,7 @@ impl Row {
         while !rest.is_empty() {
             let (word, more) = first(rest);
             if let Some(flag) = word.strip_prefix("--") {
-                let is_it = |arg: &&Arg| arg.form == ArgForm::Flag && arg.hyphened == flag;
+                let is_it = |arg: &&Arg| matches!(arg.form, ArgForm::Flag { .. }) && arg.hyphened == flag;
                 let arg = self.args.iter().find(is_it).ok_or_else(|| OrderMistake::Option(word.to_owned()))?;
                 given.put(arg.name, ArgValue::Flag);
                 rest = more.trim_start();

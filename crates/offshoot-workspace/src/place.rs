@@ -15,17 +15,19 @@ use offshoot_session::clock::{Clock as _, FixedClock, Millis, SystemClock};
 use offshoot_session::context::ContextWeight;
 use offshoot_session::error::Diagnostic;
 use offshoot_session::list::SessionInfo;
+use offshoot_session::outline::TreeLayout;
 use offshoot_session::session::{Durability, Options, Session, SpillPolicy};
-use offshoot_session::store::{DirStore, Progress, Scope, Store as _};
+use offshoot_session::store::{DirStore, Flavour, Progress, Scope, Store as _};
 use offshoot_session::tree::NodeIx;
 
+use crate::closed_words;
 use crate::failure::{Failure, FailureKind, Hint, Result};
 use crate::words::Note;
 
-/// What is called while a file is read, with the bytes read and its length.
+/// What is called during work, such as reading a file, with what is done and the whole.
 pub type ReadProgress = Box<dyn Fn(u64, u64) + Send + Sync>;
 
-/// What the next request to the model of a session would be. Asks no model.
+/// What the settings and models say of a session: the next request to its model, and how it is shown. Asks no model.
 pub trait NextRequest: Send + Sync {
     /// What the request from an entry would cost, after so many more tokens.
     ///
@@ -39,6 +41,15 @@ pub trait NextRequest: Send + Sync {
     /// # Errors
     /// The settings cannot be read.
     fn window(&self, session: &Session) -> Result<Option<(u64, u64)>>;
+
+    /// The tokens of the system prompt and the tools.
+    ///
+    /// # Errors
+    /// The settings cannot be read.
+    fn overhead(&self, session: &Session) -> Result<u64>;
+
+    /// How trees are drawn, as the settings of a folder say; `None` if they cannot be read.
+    fn tree_layout(&self, folder: &Path) -> Option<TreeLayout>;
 }
 
 /// Where no models are known.
@@ -47,12 +58,24 @@ pub struct NoModels;
 
 impl NextRequest for NoModels {
     fn forecast(&self, _: &Session, _: Option<NodeIx>, _: u64) -> Result<RequestForecast> {
-        Err(Failure::refused(FailureKind::Failed, "the models are not known here"))
+        Err(unknown())
     }
 
     fn window(&self, _: &Session) -> Result<Option<(u64, u64)>> {
         Ok(None)
     }
+
+    fn overhead(&self, _: &Session) -> Result<u64> {
+        Err(unknown())
+    }
+
+    fn tree_layout(&self, _: &Path) -> Option<TreeLayout> {
+        None
+    }
+}
+
+fn unknown() -> Failure {
+    Failure::refused(FailureKind::Failed, "the models are not known here")
 }
 
 /// The next request with the model that an agent asks.
@@ -73,6 +96,36 @@ impl NextRequest for RequestOfAgent {
         let window = self.with.model.context_window;
         Ok((window > 0).then_some((window, self.with.overhead)))
     }
+
+    fn overhead(&self, _: &Session) -> Result<u64> {
+        Ok(self.with.overhead)
+    }
+
+    fn tree_layout(&self, _: &Path) -> Option<TreeLayout> {
+        None
+    }
+}
+
+closed_words! {
+    /// The programs that write sessions.
+    pub enum SessionProgram {
+        /// offshoot.
+        Offshoot = "offshoot",
+        /// pi.
+        Pi = "pi",
+        /// oh-my-pi.
+        Omp = "omp",
+    }
+}
+
+/// A path as people read it: `~` stands for the home directory.
+#[must_use]
+pub fn short_path(home: Option<&Path>, path: &str) -> String {
+    let home = home.map(Path::to_string_lossy);
+    match home.and_then(|home| path.strip_prefix(home.as_ref())) {
+        Some(rest) if rest.is_empty() || rest.starts_with('/') => format!("~{rest}"),
+        _ => path.to_owned(),
+    }
 }
 
 /// What a [`Place`] is made of.
@@ -84,6 +137,8 @@ pub struct PlaceOptions {
     pub home: Option<PathBuf>,
     /// Where sessions are; `None` if nobody says where.
     pub store: Option<DirStore>,
+    /// The folder that somebody named for all sessions.
+    pub named_store: Option<PathBuf>,
     /// The cache of what lists show; `None` uses none.
     pub catalogue: Option<Catalogue>,
     /// The folder of side indexes; `None` uses none.
@@ -98,8 +153,8 @@ pub struct PlaceOptions {
     pub lock_wait: Duration,
     /// The time, where it is fixed.
     pub now: Option<Millis>,
-    /// Makes what is called while a file is read.
-    pub progress: Arc<dyn Fn() -> ReadProgress + Send + Sync>,
+    /// Makes what is called during work that has a name, such as `reading`.
+    pub progress: Arc<dyn Fn(&'static str) -> ReadProgress + Send + Sync>,
     /// What the next request would be.
     pub next_request: Arc<dyn NextRequest>,
     /// A text in Markdown as one plain row.
@@ -146,6 +201,25 @@ impl Place {
         expand_home(given.into(), self.options.home.as_deref())
     }
 
+    /// The same as a whole path without links, as sessions name their folders.
+    #[must_use]
+    pub fn folder(&self, given: impl Into<OsString>) -> String {
+        let whole = self.cwd().join(self.path(given));
+        whole.canonicalize().unwrap_or(whole).to_string_lossy().into_owned()
+    }
+
+    /// A path as people read it: `~` stands for the home directory.
+    #[must_use]
+    pub fn short(&self, path: &str) -> String {
+        short_path(self.options.home.as_deref(), path)
+    }
+
+    /// Shows how far work is, until it is dropped.
+    #[must_use]
+    pub fn progress(&self, work: &'static str) -> ReadProgress {
+        (self.options.progress)(work)
+    }
+
     /// Where sessions are.
     ///
     /// # Errors
@@ -155,6 +229,23 @@ impl Place {
             Failure::refused(FailureKind::Failed, "there is no home directory to keep sessions in")
                 .hint(Hint::Text("set OFFSHOOT_HOME, or name a folder with --session-dir".to_owned()))
         })
+    }
+
+    /// The folder that somebody named for all sessions.
+    #[must_use]
+    pub fn named_store(&self) -> Option<&Path> {
+        self.options.named_store.as_deref()
+    }
+
+    /// The program whose session it is.
+    #[must_use]
+    pub fn program_of(&self, store: &DirStore, info: &SessionInfo) -> SessionProgram {
+        match store.root_of(&info.path).map(|root| root.flavour) {
+            Some(Flavour::Pi) => SessionProgram::Pi,
+            Some(Flavour::Omp) => SessionProgram::Omp,
+            Some(Flavour::Flat) if self.named_store().is_none() => SessionProgram::Pi,
+            Some(Flavour::Flat | Flavour::Offshoot) | None => SessionProgram::Offshoot,
+        }
     }
 
     /// The time.
@@ -221,7 +312,7 @@ impl Place {
         let place = &self.options;
         let options = Options {
             index: place.index.clone(),
-            progress: Some((place.progress)()),
+            progress: Some((place.progress)("reading")),
             spill: place.spill.clone(),
             turns: place.turns.clone(),
             spill_policy,
@@ -255,6 +346,35 @@ impl Place {
     /// The session, the settings or the models cannot be read.
     pub fn forecast(&self, session: &Session, target: Option<NodeIx>, more_tokens: u64) -> Result<RequestForecast> {
         self.options.next_request.forecast(session, target, more_tokens)
+    }
+
+    /// The tokens of the system prompt and the tools.
+    ///
+    /// # Errors
+    /// The settings cannot be read.
+    pub(crate) fn overhead(&self, session: &Session) -> Result<u64> {
+        self.options.next_request.overhead(session)
+    }
+
+    /// How the tree of a session of this folder is drawn.
+    pub(crate) fn tree_layout(&self, folder: &str) -> TreeLayout {
+        let folder = if folder.is_empty() { self.cwd() } else { Path::new(folder) };
+        self.options.next_request.tree_layout(folder).unwrap_or_default()
+    }
+
+    /// The folder in which processes name the prompts that they are answering.
+    pub(crate) fn turns(&self) -> Option<&Path> {
+        self.options.turns.as_deref()
+    }
+
+    /// What makes one plain row of a text in Markdown.
+    pub(crate) fn plain_row(&self) -> fn(&str) -> String {
+        self.options.plain
+    }
+
+    /// The home directory.
+    pub(crate) fn home(&self) -> Option<&Path> {
+        self.options.home.as_deref()
     }
 
     /// Refuses what does not fit into the window of the session's model, if that is known: the context before, and the tokens

@@ -7,9 +7,10 @@ use offshoot_agent::operate::{AfterPlan, HeldOperation, PresentModel, Steps};
 use offshoot_session::session::Session;
 
 use crate::failure::{Failure, FailureKind, Result};
-use crate::given::{Arg, ArgKind, Given, Input as _};
+use crate::given::{Arg, ArgKind, Given};
+use crate::inputs::Input as _;
 use crate::lookup::{Access, LatestOf};
-use crate::operation::{About, Effect, Finished, Operation, Outcome, Output};
+use crate::operation::{About, Effect, Finished, FrontEnd, Operation, Outcome, Output};
 use crate::place::{Place, RequestOfAgent};
 
 /// One run of an operation. The outcome goes to whoever began it, with its own type: who runs the steps never sees it.
@@ -115,6 +116,9 @@ pub struct Row {
     pub about: About,
     /// Its arguments.
     pub args: &'static [Arg],
+    not_on: &'static [FrontEnd],
+    /// Whether a command line prints what is otherwise JSON, byte for byte.
+    pub is_raw: bool,
     begin: fn(Given, &Place, bool) -> Result<Begun>,
 }
 
@@ -125,13 +129,19 @@ impl Row {
     /// The row of an operation.
     #[must_use]
     pub const fn of<O: Operation>() -> Self {
-        Self { about: O::ABOUT, args: O::Input::ARGS, begin: begin::<O> }
+        Self { about: O::ABOUT, args: O::Input::ARGS, not_on: O::NOT_ON, is_raw: O::IS_RAW, begin: begin::<O> }
     }
 
     /// Whether it works on a session.
     #[must_use]
     pub fn has_session(&self) -> bool {
-        self.args.iter().any(|arg| arg.name == SESSION_ARG && arg.kind == ArgKind::Session)
+        self.args.iter().any(|arg| arg.name == SESSION_ARG && arg.kind == ArgKind::Session && !arg.is_many)
+    }
+
+    /// Whether this front end has it.
+    #[must_use]
+    pub fn is_on(&self, front_end: FrontEnd) -> bool {
+        !self.not_on.contains(&front_end)
     }
 }
 

@@ -1,6 +1,8 @@
 //! What an operation says to a person, without a screen: lines and tables whose parts have a role, and what can be done next as
 //! data. Front ends paint the roles and spell the next steps as one types them there.
 
+use std::io;
+
 use offshoot_session::error::Diagnostic;
 
 /// The meaning of a piece of text. Front ends give it a colour.
@@ -19,6 +21,18 @@ pub enum Role {
     Label,
     /// What offshoot wrote itself, such as a summary.
     Mark,
+    /// The user, who speaks.
+    User,
+    /// The model, which speaks.
+    Assistant,
+    /// A tool or a command.
+    Tool,
+    /// Good to know.
+    Note,
+    /// Something is wrong.
+    Warning,
+    /// Something failed, or is damaged.
+    Error,
 }
 
 /// A line: pieces of text with their roles.
@@ -155,6 +169,32 @@ pub enum WordsBlock {
     Table(WordsTable),
 }
 
+impl WordsBlock {
+    /// Without roles; nothing of a table.
+    #[must_use]
+    pub fn plain(&self) -> Option<String> {
+        match self {
+            Self::Line(line) => Some(line.plain()),
+            Self::Table(_) => None,
+        }
+    }
+}
+
+impl From<Line> for WordsBlock {
+    fn from(line: Line) -> Self {
+        Self::Line(line)
+    }
+}
+
+impl From<WordsTable> for WordsBlock {
+    fn from(table: WordsTable) -> Self {
+        Self::Table(table)
+    }
+}
+
+/// Takes what is said while it is made. Fails when nobody reads it.
+pub type Say<'a> = dyn FnMut(WordsBlock) -> io::Result<()> + 'a;
+
 /// What is told beside the result.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Note {
@@ -175,6 +215,8 @@ pub struct Words {
     pub blocks: Vec<WordsBlock>,
     /// Whether it may be longer than a screen.
     pub is_long: bool,
+    /// Whether the rest of the result is said while it is made: see `Output::stream`.
+    pub is_streamed: bool,
     /// What is told beside it.
     pub notes: Vec<Note>,
     /// What can be done next.
@@ -195,10 +237,6 @@ impl Words {
     /// The lines without roles and tables, for front ends with one line or no colours.
     #[must_use]
     pub fn plain(&self) -> String {
-        let line = |block: &WordsBlock| match block {
-            WordsBlock::Line(line) => Some(line.plain()),
-            WordsBlock::Table(_) => None,
-        };
-        self.blocks.iter().filter_map(line).collect::<Vec<_>>().join("\n")
+        self.blocks.iter().filter_map(WordsBlock::plain).collect::<Vec<_>>().join("\n")
     }
 }

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use std::io::{self, Write};
 
 use anstyle::Style;
-use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
+use offshoot_session::text::{cut, width};
 
 use super::style::{DIM, Painted};
 
@@ -100,7 +100,7 @@ impl Table {
             return Ok(());
         }
         let widths = self.widths(screen);
-        let titles = self.columns.iter().map(|column| (column.title, column.title.width(), DIM));
+        let titles = self.columns.iter().map(|column| (column.title, width(column.title), DIM));
         // The stripper of colours is slow with small writes.
         let mut text = String::with_capacity(2 * PIECE);
         self.line(&mut text, &widths, titles);
@@ -123,7 +123,7 @@ impl Table {
     fn widths(&self, screen: Option<usize>) -> Vec<usize> {
         let mut widths: Vec<usize> = Vec::new();
         for (column, content) in self.columns.iter().zip(&self.content) {
-            let width = if *content > 0 { column.title.width().max(*content) } else { 0 };
+            let width = if *content > 0 { width(column.title).max(*content) } else { 0 };
             let max = column.max.filter(|_| screen.is_some()).unwrap_or(usize::MAX);
             widths.push(width.min(max));
         }
@@ -153,7 +153,7 @@ impl Table {
                 continue;
             }
             let cell = if takes <= *width { Cow::Borrowed(cell) } else { cut(cell, *width) };
-            let takes = if takes <= *width { takes } else { self::width(&cell) };
+            let takes = if takes <= *width { takes } else { offshoot_session::text::width(&cell) };
             let pad = width.saturating_sub(takes);
             let before = if column.align == Align::Right { pad } else { 0 };
             out.extend(std::iter::repeat_n(' ', gap + before));
@@ -161,30 +161,6 @@ impl Table {
             gap = 2 + pad - before;
         }
         out.push('\n');
-    }
-}
-
-/// Cuts the text to the width, with `…` for the rest.
-pub fn cut(text: &str, width: usize) -> Cow<'_, str> {
-    if self::width(text) <= width {
-        return Cow::Borrowed(text);
-    }
-    let mut used = 1; // the mark
-    let fits = |c: &char| {
-        used += c.width().unwrap_or(0);
-        used <= width
-    };
-    let kept: String = text.chars().take_while(fits).collect();
-    Cow::Owned(format!("{}…", kept.trim_end()))
-}
-
-/// The display width. Most texts are ASCII, except for the mark of a cut.
-pub(super) fn width(text: &str) -> usize {
-    let is_plain = |text: &str| text.bytes().fold(true, |is, byte| is & matches!(byte, b' '..=b'~'));
-    match text.strip_suffix('…') {
-        Some(before) if is_plain(before) => before.len() + 1,
-        None if is_plain(text) => text.len(),
-        _ => text.width(),
     }
 }
 

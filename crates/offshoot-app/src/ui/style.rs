@@ -3,7 +3,7 @@
 use std::fmt;
 
 use anstyle::{AnsiColor, Style};
-use offshoot_workspace::Role;
+use offshoot_workspace::{Line, Role};
 
 const fn color(color: AnsiColor) -> Style {
     Style::new().fg_color(Some(anstyle::Color::Ansi(color)))
@@ -46,6 +46,12 @@ pub fn style_of(role: Role) -> Style {
         Role::Id => ID,
         Role::Label => LABEL,
         Role::Mark => MARK,
+        Role::User => USER,
+        Role::Assistant => ASSISTANT,
+        Role::Tool => TOOL,
+        Role::Note => NOTE,
+        Role::Warning => WARNING,
+        Role::Error => ERROR,
     }
 }
 
@@ -59,5 +65,14 @@ impl fmt::Display for Painted<'_> {
             return f.write_str(text);
         }
         write!(f, "{style}{text}{style:#}")
+    }
+}
+
+/// A line with its colours.
+pub struct PaintedLine<'a>(pub &'a Line);
+
+impl fmt::Display for PaintedLine<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.0.iter().try_for_each(|(role, text)| Painted(style_of(*role), text).fmt(f))
     }
 }

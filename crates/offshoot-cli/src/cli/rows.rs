@@ -2,6 +2,7 @@
 //! operation.
 
 use std::io::Write as _;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use clap::builder::PossibleValuesParser;
@@ -11,18 +12,17 @@ use offshoot_app::app::App;
 use offshoot_app::error::{CommandError, Result, spelled};
 use offshoot_app::next_request::RequestOfApp;
 use offshoot_app::ui::columns::{Align, Column, Table};
-use offshoot_app::ui::style::{Painted, style_of};
+use offshoot_app::ui::style::{PaintedLine, style_of};
 use offshoot_workspace::{
-    Arg, ArgForm, ArgKind, ArgValue, Effect, Given, Line, OPERATIONS, Outcome, Output, Row, SESSION_ARG, TableColumn,
-    Words, WordsBlock, WordsTable, find_operation,
+    Arg, ArgForm, ArgKind, ArgValue, Effect, FrontEnd, Given, JSON_FLAG, OPERATIONS, Outcome, Output, Row, SESSION_ARG,
+    ScreenSize, TableColumn, Words, WordsBlock, WordsTable, find_operation,
 };
 
-const JSON: &str = "json";
 const DRY_RUN: &str = "dry_run";
 
 /// The command line with a command for each operation.
 pub(super) fn with_operations(all: clap::Command) -> clap::Command {
-    OPERATIONS.iter().fold(all, |all, row| all.subcommand(command(row)))
+    OPERATIONS.iter().filter(|row| row.is_on(FrontEnd::CommandLine)).fold(all, |all, row| all.subcommand(command(row)))
 }
 
 fn command(row: &'static Row) -> clap::Command {
@@ -35,11 +35,18 @@ fn with_arguments(command: clap::Command) -> clap::Command {
     let about = &row.about;
     let command =
         command.about(about.title).long_about(format!("{}\n\n{}", about.title, about.says)).after_help(about.examples);
-    let mut command = row.args.iter().fold(command, |command, arg| command.arg(argument(arg)));
+    // What is about the option stands behind it.
+    let is_about_json = |arg: &Arg| arg.prints_json || arg.requires.contains(&JSON_FLAG);
+    let at = row.args.iter().position(is_about_json).unwrap_or(row.args.len());
+    let (before, behind) = row.args.split_at_checked(at).unwrap_or((row.args, &[]));
+    let mut command = before.iter().fold(command, |command, arg| command.arg(argument(arg)));
     if let Effect::Writes { dry_run, .. } = about.effect {
         command = command.arg(clap::Arg::new(DRY_RUN).long("dry-run").help(dry_run).action(ArgAction::SetTrue));
     }
-    command.arg(clap::Arg::new(JSON).long(JSON).help("Print JSON").action(ArgAction::SetTrue))
+    if !row.is_raw {
+        command = command.arg(clap::Arg::new(JSON_FLAG).long(JSON_FLAG).help("Print JSON").action(ArgAction::SetTrue));
+    }
+    behind.iter().fold(command, |command, arg| command.arg(argument(arg)))
 }
 
 fn argument(arg: &'static Arg) -> clap::Arg {
@@ -54,7 +61,9 @@ fn argument(arg: &'static Arg) -> clap::Arg {
         ArgForm::Option { value, short } => {
             short.into_iter().fold(made.long(arg.hyphened).value_name(value), clap::Arg::short)
         }
-        ArgForm::Flag => made.long(arg.hyphened).action(ArgAction::SetTrue),
+        ArgForm::Flag { short } => {
+            short.into_iter().fold(made.long(arg.hyphened).action(ArgAction::SetTrue), clap::Arg::short)
+        }
     };
     if arg.is_many {
         made = made.action(ArgAction::Append);
@@ -66,9 +75,8 @@ fn argument(arg: &'static Arg) -> clap::Arg {
     match arg.kind {
         ArgKind::Word(words) => made.value_parser(PossibleValuesParser::new(words)),
         ArgKind::Number => made.value_parser(clap::value_parser!(u64)),
-        ArgKind::Session | ArgKind::Entry | ArgKind::EntryRange | ArgKind::Text | ArgKind::Folder | ArgKind::Flag => {
-            made
-        }
+        ArgKind::Folder => made.value_parser(clap::value_parser!(PathBuf)),
+        ArgKind::Session | ArgKind::Entry | ArgKind::EntryRange | ArgKind::Text | ArgKind::Flag => made,
     }
 }
 
@@ -84,13 +92,15 @@ pub(crate) struct TypedOperation {
 impl TypedOperation {
     /// The operation of a command's name, with what was typed for it; `None` if no operation has this name.
     pub(super) fn of(name: &str, matches: &ArgMatches) -> Option<Self> {
-        let row = find_operation(name)?;
+        let row = find_operation(name).filter(|row| row.is_on(FrontEnd::CommandLine))?;
         let is_writing = matches!(row.about.effect, Effect::Writes { .. });
         Some(Self {
             row,
             given: given(row, matches),
             is_dry: is_writing && matches.get_flag(DRY_RUN),
-            is_json: matches.get_flag(JSON),
+            is_json: row.is_raw
+                || matches.get_flag(JSON_FLAG)
+                || row.args.iter().any(|arg| arg.prints_json && matches.get_flag(arg.name)),
         })
     }
 
@@ -107,16 +117,27 @@ impl TypedOperation {
         app.tell(&place.take_notes(), named);
         let outcome = outcome.map_err(|failure| CommandError::of_operation(failure, session.as_deref()))?;
         let output = match outcome {
-            Outcome::Nothing { why, .. } if !self.is_json => return app.ui.nothing_to_do(&painted(&why)),
+            Outcome::Nothing { why, .. } if !self.is_json => {
+                return app.ui.nothing_to_do(&PaintedLine(&why).to_string());
+            }
             Outcome::Nothing { output, .. } | Outcome::Done(output) => output,
         };
+        for failure in output.failed() {
+            app.ui.error(&CommandError::of_failure(failure, session.as_deref()));
+        }
         if self.is_json {
             let mut out = app.ui.raw();
             output.json(&mut out)?;
             writeln!(out)?;
-            return Ok(out.finish()?);
+            out.finish()?;
+        } else {
+            say(app, output.as_ref(), session.as_deref())?;
         }
-        say(app, output.as_ref(), session.as_deref())
+        app.tell(&output.notes(), named);
+        match output.failure() {
+            Some(failure) => Err(CommandError::of_operation(failure, session.as_deref())),
+            None => Ok(()),
+        }
     }
 }
 
@@ -129,6 +150,10 @@ fn given(row: &'static Row, matches: &ArgMatches) -> Given {
         let value = match (arg.kind, arg.is_many) {
             (ArgKind::Flag, _) => Some(ArgValue::Flag),
             (ArgKind::Number, _) => matches.get_one::<u64>(arg.name).copied().map(ArgValue::Number),
+            (ArgKind::Folder, _) => {
+                let folder = matches.get_one::<PathBuf>(arg.name);
+                folder.map(|folder| ArgValue::Text(folder.to_string_lossy().into_owned()))
+            }
             (_, true) => matches.get_many::<String>(arg.name).map(|all| ArgValue::Many(all.cloned().collect())),
             (_, false) => matches.get_one::<String>(arg.name).cloned().map(ArgValue::Text),
         };
@@ -141,21 +166,19 @@ fn say(app: &App, output: &dyn Output, session: Option<&str>) -> Result<()> {
     let mut words = Words::default();
     output.words(&mut words);
     let mut out = if words.is_long { app.ui.paged() } else { app.ui.text() };
-    for block in words.blocks {
-        match block {
-            WordsBlock::Line(line) => writeln!(out, "{}", painted(&line))?,
-            WordsBlock::Table(table) => laid_out(table).write(&mut out, app.ui.width)?,
-        }
+    let size = ScreenSize { width: app.ui.width, height: app.ui.height };
+    let mut say = |block| match block {
+        WordsBlock::Line(line) => writeln!(out, "{}", PaintedLine(&line)),
+        WordsBlock::Table(table) => laid_out(table).write(&mut out, size.width),
+    };
+    words.blocks.into_iter().try_for_each(&mut say)?;
+    if words.is_streamed {
+        output.stream(size, &mut say).map_err(|failure| CommandError::of_operation(failure, session))?;
     }
     out.finish()?;
     app.tell(&words.notes, session.unwrap_or_default());
     words.next.iter().for_each(|next| app.ui.hint(&spelled(next, session)));
     Ok(())
-}
-
-/// The line with its colours.
-pub(crate) fn painted(line: &Line) -> String {
-    line.0.iter().map(|(role, text)| Painted(style_of(*role), text).to_string()).collect()
 }
 
 fn laid_out(table: WordsTable) -> Table {

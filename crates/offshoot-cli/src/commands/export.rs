@@ -21,11 +21,12 @@ use offshoot_settings::Settings;
 use offshoot_tui::theme::{PageTheme, Themes};
 
 use super::fork::empty;
-use super::show::title;
 use crate::new_file;
 use crate::theme_files::theme_files;
 use crate::themes;
-use crate::transcript::markdown;
+use offshoot_workspace::context::write_as_sent;
+use offshoot_workspace::session_title;
+use offshoot_workspace::transcript::markdown;
 
 /// Write a session, a branch or a subtree into a file
 ///
@@ -331,7 +332,10 @@ fn themes_of_settings(app: &App, session: &Session) -> Option<PageThemes> {
 /// The context as it is sent to a model.
 fn context(app: &App, session: &Session, args: &Args) -> Result<()> {
     let context = session.context_at(leaf(app, session, args)?)?;
-    output(app, args, |out| super::context::write_as_sent(session, &context, out))?;
+    output(app, args, |out| {
+        write_as_sent(session, &context, out)?;
+        Ok(out.write_all(b"\n")?)
+    })?;
     app.report_all(&context.diagnostics, &args.session);
     app.report(session, &args.session);
     Ok(())
@@ -356,7 +360,9 @@ fn document(app: &App, session: &Session, args: &Args) -> Result<()> {
 fn markdown_of(session: &Session, path: &[NodeIx]) -> Result<String> {
     let mut out = Vec::new();
     let tree = session.tree();
-    let name = title(session)?.unwrap_or_else(|| format!("Session {}", one_line(session.id(), 60)));
+    let name = session_title(session)
+        .map_err(|failure| CommandError::of_operation(failure, None))?
+        .unwrap_or_else(|| format!("Session {}", one_line(session.id(), 60)));
     front_matter(session, path, &name, &mut out)?;
     writeln!(out, "# {}\n", markdown::escape(&name))?;
     let shown = Abridged::new(session);

@@ -1,10 +1,5 @@
 //! One file per command, in the order of the help.
 
-pub(crate) mod list;
-pub(crate) mod show;
-pub(crate) mod tree;
-pub(crate) mod context;
-pub(crate) mod entry;
 pub(crate) mod tail;
 pub(crate) mod switch;
 pub(crate) mod pop;
@@ -15,7 +10,6 @@ pub(crate) mod fork;
 pub(crate) mod export;
 pub(crate) mod import;
 pub(crate) mod append;
-pub(crate) mod check;
 pub(crate) mod repair;
 pub(crate) mod doctor;
 pub(crate) mod migrate;

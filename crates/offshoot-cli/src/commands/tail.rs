@@ -13,7 +13,10 @@ use offshoot_session::transcript::Item;
 use offshoot_session::tree::NodeIx;
 
 use crate::select::SessionToRead;
-use crate::transcript::screen::{Heading, Length, Screen};
+use offshoot_workspace::WordsBlock;
+use offshoot_workspace::transcript::screen::{Heading, Length, Screen};
+
+use offshoot_app::ui::style::PaintedLine;
 use offshoot_session::records;
 
 const PAUSE: Duration = Duration::from_millis(200);
@@ -93,6 +96,10 @@ fn turn(out: &mut dyn std::io::Write, session: &Session, ix: NodeIx, before: Opt
     let label = (!continues)
         .then(|| tree.parent(ix).map_or("a new root".to_owned(), |parent| format!("below {}", name(parent))));
     let heading = Heading { id: name(ix), label, time: tree.node(ix).time() };
-    Screen::new(out, Length::Cut).item(&item, &heading)?;
+    let mut say = |block: WordsBlock| match block {
+        WordsBlock::Line(line) => writeln!(out, "{}", PaintedLine(&line)),
+        WordsBlock::Table(_) => Ok(()),
+    };
+    Screen::new(&mut say, Length::Cut).item(&item, &heading)?;
     Ok(writeln!(out)?)
 }

@@ -20,11 +20,11 @@ use offshoot_session::text::one_line;
 use offshoot_tui::app::cmd::Purpose;
 use offshoot_tui::app::msg::Msg;
 use offshoot_tui::overlay::tree::{ForecastWish, ForecastWords};
+use offshoot_workspace::{find_elsewhere, not_here};
 
 use super::actions::{find, id_of, read};
 use super::job_context::{JobContext, ask, blocking};
 use super::snapshots;
-use crate::originals::{find_elsewhere, not_here};
 
 pub(super) async fn merge(
     context: &JobContext,
@@ -128,7 +128,9 @@ pub(super) async fn find_source(context: &JobContext, agent: &AgentSession, orig
     let ancestors = read(agent, |session: &Session| Ok(session.ancestors().to_vec())).await?;
     let app = context.app.clone();
     let words = blocking(move || {
-        let Some((session, ix)) = find_elsewhere(&app, &ancestors, &origin) else { return Ok(not_here(&origin)) };
+        let Some((session, ix)) = find_elsewhere(&app.place(), &ancestors, &origin) else {
+            return Ok(not_here(&origin));
+        };
         // What is typed to go there comes first, so that a narrow screen does not cut it.
         let (entry, id) = (lookup::short_id(&session, origin.id.as_str())?, one_line(session.id(), 60));
         let name = session.name()?.map(|name| format!(" · “{}”", one_line(&name, 60))).unwrap_or_default();

@@ -19,7 +19,9 @@ const LONGEST: u64 = 64 << 20;
 
 /// Reads a session's entries. A short notice replaces each line of more than 64 MiB.
 pub struct Abridged<'a> {
-    session: &'a Session,
+    source: &'a dyn Source,
+    /// The file of the session, else its id.
+    named: String,
     longest: u64,
 }
 
@@ -31,17 +33,24 @@ impl<'a> Abridged<'a> {
 
     /// A view in which lines of more than `longest` bytes are left out; `None` and larger limits are 64 MiB.
     pub fn within(session: &'a Session, longest: Option<u64>) -> Self {
-        Self { session, longest: longest.map_or(LONGEST, |longest| longest.min(LONGEST)) }
+        let file = session.file().map(|file| file.display().to_string());
+        let longest = longest.map_or(LONGEST, |longest| longest.min(LONGEST));
+        Self { source: session, named: file.unwrap_or_else(|| session.id().to_owned()), longest }
+    }
+
+    /// A view of entries that are read apart from their session. `named` is its file, else its id.
+    pub fn of(source: &'a dyn Source, named: String) -> Self {
+        Self { source, named, longest: LONGEST }
     }
 
     /// Whether the entry's line is too long.
     pub fn leaves_out(&self, ix: NodeIx) -> bool {
-        self.session.tree().node(ix).length() > self.longest
+        self.source.tree().node(ix).length() > self.longest
     }
 
     /// An entry in the place of one that is left out.
     fn stand_in(&self, ix: NodeIx) -> Entry {
-        let tree = self.session.tree();
+        let tree = self.source.tree();
         let node = tree.node(ix);
         let said = quote(&self.notice(node));
         let texts = format!(r#"[{{"type":"text","text":{said}}}]"#);
@@ -64,16 +73,13 @@ impl<'a> Abridged<'a> {
     }
 
     fn notice(&self, node: &Node) -> String {
-        let session = match self.session.file() {
-            Some(file) => file.display().to_string(),
-            None => self.session.id().to_owned(),
-        };
+        let session = &self.named;
         let size = match node.length() {
             length @ ..1_000_000 => format!("{} kB are not shown here", length.div_ceil(1000)),
             length => format!("{} MB are not shown here", length / 1_000_000),
         };
         match node.id() {
-            Some(id) => format!("[{size}: offshoot entry {} {} prints them]", shell_word(&session), id.as_str()),
+            Some(id) => format!("[{size}: offshoot entry {} {} prints them]", shell_word(session), id.as_str()),
             None => format!("[{size}: they are line {} of {session}]", node.line()),
         }
     }
@@ -81,27 +87,27 @@ impl<'a> Abridged<'a> {
 
 impl Source for Abridged<'_> {
     fn tree(&self) -> &Tree {
-        self.session.tree()
+        self.source.tree()
     }
 
     fn entry(&self, ix: NodeIx) -> Result<Entry> {
-        if self.leaves_out(ix) { Ok(self.stand_in(ix)) } else { self.session.entry(ix) }
+        if self.leaves_out(ix) { Ok(self.stand_in(ix)) } else { self.source.entry(ix) }
     }
 
     fn blob(&self, hash: &str) -> Option<Vec<u8>> {
-        self.session.blob(hash)
+        self.source.blob(hash)
     }
 
     fn facts(&self) -> Result<Option<Arc<Facts>>> {
-        self.session.facts()
+        self.source.facts()
     }
 
     fn raw_span(&self, ix: NodeIx) -> Option<(u64, u64)> {
-        self.session.raw_span(ix)
+        self.source.raw_span(ix)
     }
 
     fn splice(&self, ix: NodeIx) -> Result<Option<(u64, u64, String)>> {
-        self.session.splice(ix)
+        self.source.splice(ix)
     }
 }
 
@@ -139,7 +145,7 @@ mod tests {
         std::fs::write(&file, text + "\n").unwrap();
         let session = Session::open(&file, Options::default()).unwrap();
         let path = session.tree().path(session.leaf().unwrap());
-        let short = Abridged { session: &session, longest: 100 };
+        let short = Abridged::within(&session, Some(100));
         let shown: Vec<String> = items(&short, &path).map(|item| format!("{:?}", item.unwrap().1)).collect();
         assert_eq!(shown.len(), bodies.len(), "{shown:#?}");
         for (at, item) in shown.iter().enumerate() {

@@ -433,9 +433,10 @@ impl Hands<'_> {
 #[cfg(test)]
 mod tests {
     use offshoot_session::list::SessionInfo;
+    use offshoot_workspace::SessionProgram;
 
     use super::*;
-    use crate::overlay::sessions::{Answer, Listed, Origin, Scope, Sessions, Setting};
+    use crate::overlay::sessions::{Answer, Listed, Scope, Sessions, Setting};
 
     #[test]
     fn a_drawing_is_put_off_only_so_long() {
@@ -462,7 +463,7 @@ mod tests {
             },
             real: format!("/s/{at}.jsonl").into(),
             parent: None,
-            origin: Origin::Own,
+            origin: SessionProgram::Offshoot,
         };
         Msg::Sessions(Answer::Listed(Scope::Folder, (0..count).map(listed).collect()))
     }

@@ -22,7 +22,7 @@ use ratatui::crossterm::event::KeyEvent;
 use crate::keymap::{Action, Context, Keymap};
 use crate::overlay::line::{LineInput, Typed};
 use list::{Filling, Kept, List, SessionListRow};
-pub use list::{Listed, Names, Origin, Sort};
+pub use list::{Listed, Names, Sort};
 pub use protocol::{Answer, Preview, Request, Scope, SessionsOutcome, Speaker, Utterance};
 use search::{Query, TextHits};
 

@@ -160,7 +160,7 @@ fn options(spec: &Spec) -> String {
     let args = find_operation(spec.name).map(|row| row.args).unwrap_or_default();
     let flags: Vec<String> = args
         .iter()
-        .filter(|arg| arg.form == ArgForm::Flag)
+        .filter(|arg| matches!(arg.form, ArgForm::Flag { .. }))
         .map(|arg| {
             let says = arg.says.join(" ");
             format!("--{}: {}", arg.hyphened, says.trim().to_lowercase())

@@ -4,19 +4,21 @@
 
 mod pick;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
 use offshoot_agent::forecast::RequestForecast;
 use offshoot_session::forecast::Forecast;
 use offshoot_session::json::quote;
+use offshoot_session::outline::TreeLayout;
 use offshoot_session::session::{Durability, Session, SpillPolicy};
 use offshoot_session::tree::NodeIx;
 use tempfile::TempDir;
 
 use crate::{
-    ArgValue, Given, NextRequest, Outcome, Output, Place, PlaceOptions, Result, Words, WordsBlock, find_operation,
+    ArgValue, Given, NextRequest, Outcome, Output, Place, PlaceOptions, Result, ScreenSize, Words, WordsBlock,
+    find_operation,
 };
 
 /// A model with this window, whose prices nobody knows.
@@ -30,6 +32,14 @@ impl NextRequest for Window {
 
     fn window(&self, _: &Session) -> Result<Option<(u64, u64)>> {
         Ok(Some((self.0, 0)))
+    }
+
+    fn overhead(&self, _: &Session) -> Result<u64> {
+        Ok(0)
+    }
+
+    fn tree_layout(&self, _: &Path) -> Option<TreeLayout> {
+        None
     }
 }
 
@@ -81,6 +91,7 @@ impl Folder {
             cwd: self.folder.path().to_path_buf(),
             home: None,
             store: None,
+            named_store: None,
             catalogue: None,
             index: None,
             spill: None,
@@ -88,7 +99,7 @@ impl Folder {
             durability: Durability::Os,
             lock_wait: Duration::from_secs(60),
             now: Some(1_767_225_700_000),
-            progress: Arc::new(|| Box::new(|_, _| {})),
+            progress: Arc::new(|_| Box::new(|_, _| {})),
             next_request: Arc::new(Window(self.window)),
             plain: str::to_owned,
         })
@@ -129,11 +140,16 @@ fn said(output: &dyn Output) -> String {
     let mut words = Words::default();
     output.words(&mut words);
     let mut lines = Vec::new();
-    for block in &words.blocks {
+    let mut say = |block: WordsBlock| {
         match block {
             WordsBlock::Line(line) => lines.push(line.plain()),
             WordsBlock::Table(table) => lines.extend(table.rows.iter().map(|(cells, _)| cells.join(" | "))),
         }
+        Ok(())
+    };
+    words.blocks.drain(..).try_for_each(&mut say).unwrap();
+    if words.is_streamed {
+        output.stream(ScreenSize::default(), &mut say).unwrap();
     }
     lines.extend(words.notes.iter().map(|note| format!("{note:?}")));
     lines.extend(words.next.iter().map(|next| format!("{} {}", next.operation, next.says)));

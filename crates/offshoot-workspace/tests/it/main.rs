@@ -23,6 +23,7 @@ fn place(folder: &Path) -> Place {
         cwd: folder.to_owned(),
         home: None,
         store: Some(DirStore::new(Root::new(folder, Flavour::Flat), Vec::new())),
+        named_store: None,
         catalogue: None,
         index: None,
         spill: None,
@@ -30,7 +31,7 @@ fn place(folder: &Path) -> Place {
         durability: Durability::default(),
         lock_wait: std::time::Duration::from_secs(60),
         now: Some(1_769_940_063_000),
-        progress: Arc::new(|| Box::new(|_, _| {})),
+        progress: Arc::new(|_| Box::new(|_, _| {})),
         next_request: Arc::new(NoModels),
         plain: |text| text.replace('*', ""),
     })

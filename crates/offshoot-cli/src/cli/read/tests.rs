@@ -301,7 +301,7 @@ fn a_variable_gives_the_session_of_a_command_that_lacks_an_argument() {
     {
         assert!(meaning(line).contains("session: \"/s.jsonl\""), "{line}: {}", meaning(line));
     }
-    assert!(meaning("check").contains("sessions: [\"/s.jsonl\"]"), "{}", meaning("check"));
+    assert!(meaning("check").contains(r#"("session", Many(["/s.jsonl"]))"#), "{}", meaning("check"));
     for line in ["tree other", "switch other 1a2b", "check other"] {
         assert!(!meaning(line).contains("/s.jsonl"), "{line}: {}", meaning(line));
     }

@@ -16,7 +16,7 @@ use offshoot_workspace::is_path;
 
 use crate::new_file::check_free;
 use crate::spills::{Spill, spills};
-use crate::transcript::first_words;
+use offshoot_workspace::transcript::first_words;
 
 /// Without a session, so many entries of each are listed.
 const SHOWN: usize = 5;

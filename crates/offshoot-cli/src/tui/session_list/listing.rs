@@ -8,8 +8,9 @@ use offshoot_app::error::Result;
 use offshoot_session::clock::{Clock as _, SystemClock};
 use offshoot_session::list::SessionInfo;
 use offshoot_session::medium::real_path_or_same;
-use offshoot_session::store::{DirStore, Flavour, Scope as StoreScope, Store as _};
-use offshoot_tui::overlay::sessions::{Answer, Listed, Origin, Scope};
+use offshoot_session::store::{DirStore, Scope as StoreScope, Store as _};
+use offshoot_tui::overlay::sessions::{Answer, Listed, Scope};
+use offshoot_workspace::Place;
 
 use super::SendAnswer;
 
@@ -20,6 +21,7 @@ pub(super) fn list(app: &App, scope: Scope, tell: &SendAnswer) {
 }
 
 fn read(app: &App, scope: Scope, tell: &SendAnswer) -> Result<usize> {
+    let place = app.place();
     let store = app.store()?;
     let own = app.cwd();
     let cwd = match scope {
@@ -28,7 +30,7 @@ fn read(app: &App, scope: Scope, tell: &SendAnswer) -> Result<usize> {
     };
     let mut links = RealPaths::default();
     let mut send = |sessions: Vec<SessionInfo>| {
-        let listed = sessions.into_iter().map(|info| links.listed(app, &store, info)).collect();
+        let listed = sessions.into_iter().map(|info| links.listed(&place, &store, info)).collect();
         tell(Answer::Listed(scope, listed));
     };
     let diagnostics = match app.catalogue() {
@@ -53,13 +55,8 @@ struct RealPaths {
 }
 
 impl RealPaths {
-    fn listed(&mut self, app: &App, store: &DirStore, info: SessionInfo) -> Listed {
-        let origin = match store.root_of(&info.path).map(|root| root.flavour) {
-            Some(Flavour::Pi) => Origin::Pi,
-            Some(Flavour::Omp) => Origin::Omp,
-            Some(Flavour::Flat) if app.session_dir.is_none() => Origin::Pi,
-            Some(Flavour::Flat | Flavour::Offshoot) | None => Origin::Own,
-        };
+    fn listed(&mut self, place: &Place, store: &DirStore, info: SessionInfo) -> Listed {
+        let origin = place.program_of(store, &info);
         let parent = info.parent_session_path.as_deref().map(|parent| self.real(Path::new(parent)));
         Listed { real: self.real(&info.path), parent, origin, info }
     }

@@ -15,7 +15,8 @@ use offshoot_session::session::{Durability, SpillPolicy};
 use offshoot_session::store::{Flavour, Root};
 use offshoot_tui::markdown::plain_row;
 use offshoot_tui::overlay::sessions::search::TextHits;
-use offshoot_tui::overlay::sessions::{Answer, Listed, Origin, Request, Scope, Speaker};
+use offshoot_tui::overlay::sessions::{Answer, Listed, Request, Scope, Speaker};
+use offshoot_workspace::SessionProgram;
 
 use super::SessionListWorker;
 
@@ -125,7 +126,7 @@ fn lists_say_whose_a_session_is_and_what_cannot_be_read() {
         World::new(&[("own", "a", "s1", &["one"]), ("own", "b", "s2", &["two"]), ("pi", "a", "s3", &["three"])]);
     let (sessions, done) = world.list(Scope::Folder);
     let told: Vec<_> = sessions.iter().map(|listed| (listed.info.id.as_str(), listed.origin)).collect();
-    assert_eq!((told, done), (vec![("s1", Origin::Own), ("s3", Origin::Pi)], Ok(0)));
+    assert_eq!((told, done), (vec![("s1", SessionProgram::Offshoot), ("s3", SessionProgram::Pi)], Ok(0)));
     let broken = world.file("own", "a", "broken");
     File::create_new(&broken).unwrap().write_all(b"no session").unwrap();
     let link = world.file("pi", "a", "link");

@@ -6,18 +6,10 @@ use std::path::{Path, PathBuf};
 use offshoot_session::clock::Millis;
 use offshoot_session::list::SessionInfo;
 use offshoot_session::text::one_line;
+use offshoot_workspace::SessionProgram;
 
 use super::lineage::{self, ListedRow, Member};
 use super::search::{Fields, Query, TextHits};
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Origin {
-    /// An offshoot session.
-    #[default]
-    Own,
-    Pi,
-    Omp,
-}
 
 /// A session for the selector, with its list information and canonical paths.
 #[derive(Debug, Clone)]
@@ -28,7 +20,7 @@ pub struct Listed {
     pub real: PathBuf,
     /// The canonical path of the parent session's file.
     pub parent: Option<PathBuf>,
-    pub origin: Origin,
+    pub origin: SessionProgram,
 }
 
 /// The order of the sessions.
@@ -93,7 +85,7 @@ pub(super) struct SessionListRow {
     pub(super) first: String,
     pub(super) modified: Option<Millis>,
     pub(super) messages: u64,
-    pub(super) origin: Origin,
+    pub(super) origin: SessionProgram,
     /// The fields that are searched before the messages.
     fields: Fields,
     /// The words around the match in the session's messages.
@@ -375,7 +367,7 @@ mod tests {
             all_messages_text: None,
         };
         let parent = parent.map(|parent| format!("/s/{parent}.jsonl").into());
-        Listed { real: info.path.clone(), info, parent, origin: Origin::Own }
+        Listed { real: info.path.clone(), info, parent, origin: SessionProgram::Offshoot }
     }
 
     fn ids(list: &List) -> Vec<(&str, usize)> {

@@ -9,12 +9,13 @@ use std::path::PathBuf;
 
 use offshoot_session::clock::Millis;
 use offshoot_session::list::SessionInfo;
+use offshoot_workspace::SessionProgram;
 use proptest::prelude::*;
 use ratatui::buffer::Buffer;
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use ratatui::layout::Rect;
 
-use super::{Answer, Listed, Origin, Preview, Request, Scope, Sessions, SessionsOutcome, Setting, Speaker, Utterance};
+use super::{Answer, Listed, Preview, Request, Scope, Sessions, SessionsOutcome, Setting, Speaker, Utterance};
 use crate::testing::{SIZES, a_megabyte, assert_inside, hostile, hostile_texts, screen_of, text_of};
 use crate::theme::{Theme, Token};
 
@@ -28,31 +29,59 @@ struct Told {
     name: Option<&'static str>,
     first: &'static str,
     parent: Option<&'static str>,
-    origin: Origin,
+    origin: SessionProgram,
 }
 
 const WORLD: [Told; 7] = [
-    Told { id: "01a", ago: 3, name: Some("the parser"), first: "write a parser", parent: None, origin: Origin::Own },
-    Told { id: "02b", ago: 1, name: None, first: "the same with\ta table", parent: Some("01a"), origin: Origin::Own },
-    Told { id: "03c", ago: 90, name: None, first: "the same by hand", parent: Some("01a"), origin: Origin::Own },
+    Told {
+        id: "01a",
+        ago: 3,
+        name: Some("the parser"),
+        first: "write a parser",
+        parent: None,
+        origin: SessionProgram::Offshoot,
+    },
+    Told {
+        id: "02b",
+        ago: 1,
+        name: None,
+        first: "the same with\ta table",
+        parent: Some("01a"),
+        origin: SessionProgram::Offshoot,
+    },
+    Told {
+        id: "03c",
+        ago: 90,
+        name: None,
+        first: "the same by hand",
+        parent: Some("01a"),
+        origin: SessionProgram::Offshoot,
+    },
     Told {
         id: "04d",
         ago: 2000,
         name: Some("slow tests"),
         first: "why slow?",
         parent: Some("03c"),
-        origin: Origin::Pi,
+        origin: SessionProgram::Pi,
     },
-    Told { id: "05e", ago: 60, name: None, first: "review 日本語 docs", parent: None, origin: Origin::Omp },
+    Told { id: "05e", ago: 60, name: None, first: "review 日本語 docs", parent: None, origin: SessionProgram::Omp },
     Told {
         id: "06f",
         ago: 20_000,
         name: None,
         first: "a long question that goes on and on and on, and then some more of it so that it is cut",
         parent: None,
-        origin: Origin::Pi,
+        origin: SessionProgram::Pi,
     },
-    Told { id: "07g", ago: 900_000, name: None, first: "(no messages)", parent: Some("gone"), origin: Origin::Own },
+    Told {
+        id: "07g",
+        ago: 900_000,
+        name: None,
+        first: "(no messages)",
+        parent: Some("gone"),
+        origin: SessionProgram::Offshoot,
+    },
 ];
 
 fn file(id: &str) -> PathBuf {

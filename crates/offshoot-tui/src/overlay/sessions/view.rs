@@ -4,6 +4,7 @@ use std::path::Path;
 
 use offshoot_session::clock::Millis;
 use offshoot_session::text::counted;
+use offshoot_workspace::SessionProgram;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
@@ -11,7 +12,7 @@ use ratatui::text::{Line, Span};
 
 use super::found;
 use super::list::{Filling, SessionListRow};
-use super::{Mode, Names, Notice, Origin, Preview, Scope, Sessions, Sort, Speaker, Utterance};
+use super::{Mode, Names, Notice, Preview, Scope, Sessions, Sort, Speaker, Utterance};
 use crate::keymap::Action;
 use crate::markdown;
 use crate::overlay::hint;
@@ -432,11 +433,11 @@ fn utterance_lines(theme: &Theme, all: &[Utterance], columns: usize, rows: usize
     lines
 }
 
-fn mark(origin: Origin) -> Option<&'static str> {
+fn mark(origin: SessionProgram) -> Option<&'static str> {
     match origin {
-        Origin::Own => None,
-        Origin::Pi => Some("pi"),
-        Origin::Omp => Some("omp"),
+        SessionProgram::Offshoot => None,
+        SessionProgram::Pi => Some("pi"),
+        SessionProgram::Omp => Some("omp"),
     }
 }
 

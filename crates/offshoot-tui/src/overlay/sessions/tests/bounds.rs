@@ -14,8 +14,9 @@ fn with(texts: &[String; 6]) -> Sessions {
         ..listed(&WORLD[0]).info
     };
     let unnamed = SessionInfo { name: None, ..info.clone() };
-    let other = Listed { real: "/other".into(), parent: Some("/real".into()), origin: Origin::Pi, info: unnamed };
-    let first = Listed { real: "/real".into(), parent: None, origin: Origin::Omp, info };
+    let other =
+        Listed { real: "/other".into(), parent: Some("/real".into()), origin: SessionProgram::Pi, info: unnamed };
+    let first = Listed { real: "/real".into(), parent: None, origin: SessionProgram::Omp, info };
     let both = vec![first, other];
     sessions.take(Answer::Listed(Scope::Folder, both.clone()));
     sessions.take(Answer::Listed(Scope::All, both));

@@ -140,7 +140,7 @@ fn a_search_that_is_none_says_why() {
 /// Rows, what was found and the preview show words without markdown, but for a match that lies in it. A name stays as given.
 #[test]
 fn words_are_shown_without_markdown() {
-    let told = |id, first, name| Told { id, first, name, parent: None, ago: 1, origin: Origin::Own };
+    let told = |id, first, name| Told { id, first, name, parent: None, ago: 1, origin: SessionProgram::Offshoot };
     let world = [
         told("01a", "**Fix** the `count` of pages", None),
         told("02b", "hello", Some("*the* name")),

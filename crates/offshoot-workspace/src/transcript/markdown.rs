@@ -11,7 +11,11 @@ use super::{ItemHeading, ItemWords, Voice, say};
 /// Longer output is folded.
 const FOLDED: usize = 20;
 
-pub(crate) fn write(out: &mut dyn Write, item: &Item, id: &str, label: Option<&str>) -> io::Result<()> {
+/// Writes an item with its id and its label.
+///
+/// # Errors
+/// `out` takes no more.
+pub fn write(out: &mut dyn Write, item: &Item, id: &str, label: Option<&str>) -> io::Result<()> {
     let heading = ItemHeading::of(item);
     let beside = if heading.beside.is_empty() { String::new() } else { format!(", {}", heading.beside) };
     let label = label.map(|label| format!(" [{label}]")).unwrap_or_default();
@@ -78,7 +82,9 @@ fn longest_run(text: &str) -> usize {
     text.split(|c| c != '`').map(str::len).max().unwrap_or(0)
 }
 
-pub(crate) fn escape(text: &str) -> String {
+/// Text that means nothing in Markdown.
+#[must_use]
+pub fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         match c {

@@ -1,8 +1,8 @@
 //! A transcript as text: the heading of an item and the order of its parts. `screen` and `markdown` render them and
 //! make them harmless.
 
-pub(crate) mod markdown;
-pub(crate) mod screen;
+pub mod markdown;
+pub mod screen;
 
 use std::io;
 
@@ -107,7 +107,9 @@ fn say_part(part: &ItemPart, words: &mut dyn ItemWords) -> io::Result<()> {
     }
 }
 
-pub(crate) fn first_words(item: &Item, max: usize) -> String {
+/// How the item begins, in at most `max` characters.
+#[must_use]
+pub fn first_words(item: &Item, max: usize) -> String {
     let mut first = FirstWords(None);
     // Nothing is written, so nothing can fail.
     drop(say(item, &mut first));
@@ -156,6 +158,7 @@ mod tests {
     use offshoot_session::text::steers;
 
     use super::*;
+    use crate::words::WordsBlock;
 
     /// Each kind of message with hostile text in every field.
     #[test]
@@ -177,10 +180,13 @@ mod tests {
             (Role::Unknown, format!(r#"{{"role":"{hostile}","content":"{hostile}"}}"#)),
         ] {
             let item = Item::of_message(role, Json::parse(&message).unwrap());
-            let (mut shown, mut written) = (Vec::new(), Vec::new());
-            screen::Screen::new(&mut shown, screen::Length::Whole).item(&item, &screen::Heading::default()).unwrap();
+            let (mut shown, mut written) = (String::new(), Vec::new());
+            let mut say = |block: WordsBlock| {
+                shown += &block.plain().unwrap_or_default();
+                Ok(())
+            };
+            screen::Screen::new(&mut say, screen::Length::Whole).item(&item, &screen::Heading::default()).unwrap();
             markdown::write(&mut written, &item, "id", None).unwrap();
-            let shown = anstream::adapter::strip_str(&String::from_utf8(shown).unwrap()).to_string();
             for text in [shown, String::from_utf8(written).unwrap()] {
                 assert!(!text.contains(steers) && text.contains('x'), "{text:?}");
             }

@@ -1,40 +1,35 @@
 //! A tree as lines, one per entry, from envelopes alone. Memory does not grow with the depth.
 
-use std::io::{self, Write};
-
-use offshoot_session::entry::Source as _;
+use offshoot_session::entry::Source;
 use offshoot_session::kind::{Kind, Role};
 use offshoot_session::outline::Filter;
-use offshoot_session::session::Session;
 use offshoot_session::text::one_line;
 use offshoot_session::tree::{Node, Tree};
 
-/// Writes `DEPTH ID TYPE [ROLE] [LABEL]` for every entry that passes the filter.
-pub(super) fn write(session: &Session, filter: Filter, out: &mut dyn Write) -> io::Result<()> {
-    let tree = session.tree();
+use crate::failure::Result;
+use crate::words::{Line, Say};
+
+/// Says `DEPTH ID TYPE [ROLE] [LABEL]` for every entry that passes the filter.
+pub(super) fn say(source: &dyn Source, filter: Filter, say: &mut Say<'_>) -> Result<()> {
+    let tree = source.tree();
     for (depth, ix) in tree.walk() {
         let node = tree.node(ix);
         if !shows(tree, node, filter) {
             continue;
         }
-        match node.id() {
-            Some(id) => write!(out, "{depth} {}", harmless(id.as_str()))?,
-            None => write!(out, "{depth} -")?,
-        }
+        let id = node.id().map_or("-".into(), |id| harmless(id.as_str()));
+        let mut line = format!("{depth} {id} ");
         match node.kind().word() {
-            Some(word) => write!(out, " {word}")?,
-            None => {
-                let entry = session.entry(ix).map_err(io::Error::other)?;
-                write!(out, " {}", harmless(&entry.str("type").unwrap_or("?".into())))?;
-            }
+            Some(word) => line += word,
+            None => line += &harmless(&source.entry(ix)?.str("type").unwrap_or("?".into())),
         }
         if let Some(role) = node.role() {
-            write!(out, " {}", role.word().unwrap_or("?"))?;
+            line = line + " " + role.word().unwrap_or("?");
         }
         if let Some(label) = node.id().and_then(|id| tree.label(id)) {
-            write!(out, " [{}]", one_line(&label.text, 80))?;
+            line = line + " [" + &one_line(&label.text, 80) + "]";
         }
-        writeln!(out)?;
+        say(Line::from(line).into())?;
     }
     Ok(())
 }

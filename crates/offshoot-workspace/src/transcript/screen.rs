@@ -1,0 +1,159 @@
+//! Items on the screen: a heading each, with indented text below it.
+
+use std::io;
+
+use offshoot_session::clock::Millis;
+use offshoot_session::text::{clean_lines, counted, without_colours};
+use offshoot_session::transcript::Item;
+
+use super::{ItemHeading, ItemWords, Voice, say};
+use crate::when;
+use crate::words::{Line, Role, Say};
+
+/// Lines shown of a tool's output if it is cut.
+const CUT: usize = 5;
+
+/// The fields after an item's title.
+#[derive(Debug, Clone, Default)]
+pub struct Heading {
+    /// The entry's id.
+    pub id: String,
+    /// The label on it.
+    pub label: Option<String>,
+    /// When it was written.
+    pub time: Option<Millis>,
+}
+
+/// How much of results and thinking is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Length {
+    /// The first lines.
+    Cut,
+    /// Everything.
+    Whole,
+}
+
+/// Says items with an empty line between them; asides follow each other directly.
+#[expect(missing_debug_implementations, reason = "it holds a closure")]
+pub struct Screen<'a> {
+    say: &'a mut Say<'a>,
+    length: Length,
+    last: Option<Voice>,
+    /// The last model and day said: each is repeated only when it changes.
+    model: String,
+    day: String,
+}
+
+impl<'a> Screen<'a> {
+    /// Says items to whoever listens.
+    pub fn new(say: &'a mut Say<'a>, length: Length) -> Self {
+        Self { say, length, last: None, model: String::new(), day: String::new() }
+    }
+
+    /// Says an item.
+    ///
+    /// # Errors
+    /// Nobody listens any more.
+    pub fn item(&mut self, item: &Item, beside: &Heading) -> io::Result<()> {
+        let heading = ItemHeading::of(item);
+        let stays_close = heading.voice == Voice::Aside && self.last == Some(Voice::Aside);
+        if self.last.is_some() && !stays_close {
+            (self.say)(Line::default().into())?;
+        }
+        self.last = Some(heading.voice);
+        self.heading(&heading, beside)?;
+        say(item, self)
+    }
+
+    fn heading(&mut self, item: &ItemHeading, heading: &Heading) -> io::Result<()> {
+        let role = match item.voice {
+            Voice::User => Role::User,
+            Voice::Assistant => Role::Assistant,
+            Voice::Tool => Role::Tool,
+            Voice::Mark => Role::Mark,
+            Voice::Aside => Role::Dim,
+        };
+        let day = heading.time.map(when::day).unwrap_or_default();
+        let mut minute = heading.time.map(when::minute).unwrap_or_default();
+        let time = if day == self.day { minute.split_off(day.len().min(minute.len())) } else { minute };
+        let is_known = item.voice == Voice::Assistant && item.beside == self.model;
+        let beside = if is_known { "" } else { item.beside.as_str() };
+        let label = heading.label.as_ref().map(|label| format!("[{label}]")).unwrap_or_default();
+        let mut line = Line::of(role, item.title.as_str());
+        for (role, word) in
+            [(Role::Dim, heading.id.as_str()), (Role::Dim, time.trim()), (Role::Dim, beside), (Role::Label, &label)]
+        {
+            if !word.is_empty() {
+                line = line.and(Role::Plain, "  ").and(role, word);
+            }
+        }
+        self.day = day;
+        if item.voice == Voice::Assistant {
+            self.model.clone_from(&item.beside);
+        }
+        (self.say)(line.into())
+    }
+
+    /// Says the last line, after an empty one.
+    ///
+    /// # Errors
+    /// Nobody listens any more.
+    pub fn close(self, line: &str) -> io::Result<()> {
+        if self.last.is_some() {
+            (self.say)(Line::default().into())?;
+        }
+        (self.say)(Line::of(Role::Dim, line).into())
+    }
+
+    fn indented(&mut self, role: Role, line: &str) -> io::Result<()> {
+        let is_empty = line.trim().is_empty();
+        let line = if is_empty { Line::default() } else { Line::from("  ").and(role, line) };
+        (self.say)(line.into())
+    }
+
+    fn lines(&mut self, role: Role, text: &str) -> io::Result<()> {
+        text.lines().try_for_each(|line| self.indented(role, line))
+    }
+}
+
+impl ItemWords for Screen<'_> {
+    fn text(&mut self, text: &str) -> io::Result<()> {
+        self.lines(Role::Plain, &clean_lines(text))
+    }
+
+    fn thinking(&mut self, text: &str) -> io::Result<()> {
+        let text = clean_lines(text);
+        match self.length {
+            Length::Whole => self.lines(Role::Dim, &text),
+            Length::Cut => {
+                let lines = counted(text.lines().count(), "line", "lines");
+                self.indented(Role::Dim, &format!("(thinking, {lines})"))
+            }
+        }
+    }
+
+    fn call(&mut self, line: &str) -> io::Result<()> {
+        self.indented(Role::Tool, line)
+    }
+
+    fn output(&mut self, text: &str) -> io::Result<()> {
+        let text = without_colours(text);
+        let text = clean_lines(&text);
+        let lines = text.trim_end().lines().count();
+        // A remark takes a line, so one line more than the cut is shown instead.
+        let shown = if self.length == Length::Whole || lines <= CUT + 1 { lines } else { CUT };
+        text.lines().take(shown).try_for_each(|line| self.indented(Role::Plain, line))?;
+        if lines > shown {
+            self.indented(Role::Dim, &format!("… {}", counted(lines - shown, "more line", "more lines")))?;
+        }
+        Ok(())
+    }
+
+    fn block(&mut self, kind: &str) -> io::Result<()> {
+        self.indented(Role::Dim, &format!("[{kind}]"))
+    }
+
+    fn trouble(&mut self, line: &str) -> io::Result<()> {
+        self.indented(Role::Error, line)
+    }
+}
