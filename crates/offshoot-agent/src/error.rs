@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use offshoot_session::error::Error;
+use offshoot_session::manager::MethodError;
 
 use crate::crash::Crash;
 use crate::model::KeyError;
@@ -88,6 +89,15 @@ impl AgentError {
 impl From<Error> for AgentError {
     fn from(error: Error) -> Self {
         Self::Session(SessionError::from(error))
+    }
+}
+
+impl From<MethodError> for AgentError {
+    fn from(error: MethodError) -> Self {
+        match error {
+            MethodError::Session(error) => error.into(),
+            MethodError::Argument(_) | MethodError::Output(_) => Self::Failed(error.to_string()),
+        }
     }
 }
 

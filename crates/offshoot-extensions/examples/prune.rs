@@ -21,7 +21,7 @@ impl Prune {
     /// The session may only be asked where it may block.
     async fn ask(&self, method: &'static str, params: Value) -> Result<Value, Failure> {
         let services = self.services.get().cloned().ok_or_else(|| Failure::new("not loaded"))?;
-        let asked = tokio::task::spawn_blocking(move || services.now(method, params)).await;
+        let asked = tokio::task::spawn_blocking(move || services.now(method, &params.to_string())).await;
         let text = asked.map_err(|error| Failure::new(error.to_string()))?.map_err(Failure::new)?;
         serde_json::from_str(&text).map_err(|error| Failure::new(error.to_string()))
     }

@@ -23,7 +23,10 @@ const READING = {
   ...{ getCwd: asks("getCwd"), getSessionDir: asks("getSessionDir"), getSessionId: asks("getSessionId"), getSessionFile: asks("getSessionFile") },
   getLeafId: () => ask("session.getLeafId") ?? null,
   getHeader: () => ask("session.getHeader") ?? null,
-  ...{ getLeafEntry: asks("getLeafEntry"), getEntry: asks("getEntry", "id"), getLabel: asks("getLabel", "id"), getBranch: asks("getBranch", "fromId") },
+  getLeafEntry: asks("getLeafEntry"),
+  getEntry: (id) => (typeof id === "string" ? ask("session.getEntry", { id }) : undefined),
+  getLabel: (id) => (typeof id === "string" ? ask("session.getLabel", { id }) : undefined),
+  getBranch: (fromId) => (typeof (fromId ?? "") === "string" ? ask("session.getBranch", { fromId }) : []),
   ...{ getEntries: asks("getEntries"), getTree: asks("getTree"), getSessionName: asks("getSessionName"), getEntryCount: asks("getEntryCount") },
   buildContextEntries: contextEntries,
   buildSessionProjection() {
@@ -37,23 +40,24 @@ const READING = {
 
 const WRITING = {
   ...READING,
-  getChildren: asks("getChildren", "parentId"),
+  getChildren: (parentId) => (parentId === null || typeof parentId === "string" ? ask("session.getChildren", { parentId }) : []),
   buildSessionContext: asks("buildSessionContext"),
   usesDefaultSessionDir: () => ask("session.usesDefaultSessionDir", { sessionDir: ask("session.getSessionDir") }),
   isPersisted: () => ask("session.getSessionFile") !== undefined,
   appendMessage: asks("appendMessage", "message"),
-  appendThinkingLevelChange: asks("appendThinkingLevelChange", "level"),
+  appendThinkingLevelChange: asks("appendThinkingLevelChange", "thinkingLevel"),
   appendModelChange: asks("appendModelChange", "provider", "modelId"),
   appendCustomEntry: asks("appendCustomEntry", "customType", "data"),
-  appendCustomMessageEntry: asks("appendCustomMessageEntry", "customType", "content", "display", "details"),
+  appendCustomMessageEntry: (customType, content, display = true, details) =>
+    ask("session.appendCustomMessageEntry", { customType, content, display, details }),
   appendContextEdit: asks("appendContextEdit", "targetId", "replacement"),
   appendUsage: (kind, provider, model, usage, note) => ask("session.getEntry", { id: ask("session.appendUsage", { kind, provider, model, usage, note }) }),
   appendSessionInfo: asks("appendSessionInfo", "name"),
   appendLabelChange: asks("appendLabelChange", "targetId", "label"),
   appendCompaction: asks("appendCompaction", "summary", "firstKeptEntryId", "tokensBefore", "details", "fromHook", "usage"),
-  branch: asks("branch", "id"),
+  branch: asks("branch", "entryId"),
   resetLeaf: asks("resetLeaf"),
-  branchWithSummary: asks("branchWithSummary", "id", "summary", "details"),
+  branchWithSummary: (entryId, summary, details) => ask("session.branchWithSummary", { entryId, summary, details, fromHook: true }),
 };
 
 /** A path as pi reads it. */

@@ -3,15 +3,13 @@
 //! Events and answers are JSON in pi's shapes. A host runs the handler that it is asked to run; it decides nothing
 //! about other handlers.
 
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::pin::Pin;
 use std::sync::Arc;
 
-use offshoot_session::json::{Json, strict};
 use serde::{Deserialize, Serialize, Serializer};
-use serde_json::{Value, json};
+use serde_json::Value;
 use tokio::sync::mpsc::UnboundedSender;
 
 /// How a payload of the event `context` begins.
@@ -224,33 +222,14 @@ pub struct HandlerAnswer {
 /// The member of a call's parameters that has the call's own id: functions that came with the call are run by it.
 pub const CALL: &str = "$call";
 
-/// The member that has the text of the parameters where a [`Value`] cannot be the same, such as for half a surrogate pair.
-const TEXT: &str = "$text";
-
-/// The parameters with their text, if the line says something that a value cannot.
-pub(crate) fn with_text(mut params: Value, line: &str) -> Value {
-    let written = matches!(strict(line), Cow::Owned(_)).then(|| Json::parse(line).ok()?.get("params")).flatten();
-    if let (Some(params), Some(written)) = (params.as_object_mut(), written) {
-        params.insert(TEXT.to_owned(), json!(written.text()));
-    }
-    params
-}
-
-/// The JSON of a parameter as the extension wrote it; `None` for null. What is stored is taken from here.
-pub(crate) fn member_text(params: &Value, name: &str) -> Option<String> {
-    let value = params.get(name).filter(|value| !value.is_null())?;
-    let text = params.get(TEXT).and_then(Value::as_str).and_then(|text| Json::parse(text).ok());
-    let written = text.and_then(|text| text.get(name)).map(|written| written.text().to_owned());
-    Some(written.unwrap_or_else(|| value.to_string()))
-}
-
 /// Answers what foreign code asks. Called from any thread.
 pub trait Services: Send + Sync {
-    /// An answer at once, as JSON: the session, and the state of the agent. Called where it may block.
+    /// An answer at once, as JSON: the session, and the state of the agent. Called where it may block. The parameters are JSON as the
+    /// extension wrote it: what is stored keeps its spelling.
     ///
     /// # Errors
     /// The text is thrown in the extension.
-    fn now(&self, method: &str, params: Value) -> Result<String, String>;
+    fn now(&self, method: &str, params: &str) -> Result<String, String>;
 
     /// An answer that may take as long as a person or a model. Steps on the way go to `progress`.
     fn later(

@@ -16,13 +16,14 @@ use offshoot_agent::writer::OwnedSession;
 use offshoot_protocol::ThinkingLevel;
 use offshoot_session::clock::{Clock, Millis};
 use offshoot_session::id::EntryId;
+use offshoot_session::json::Json;
 use offshoot_session::text::spell_name;
 use serde_json::{Value, json};
 use tokio::runtime::Handle;
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 
 use crate::complete;
-use crate::contract::{CALL, ENDED, HostFuture, Loaded, ProgramMode, Services, member_text};
+use crate::contract::{CALL, ENDED, HostFuture, Loaded, ProgramMode, Services};
 use crate::nested;
 use crate::payload::model;
 use crate::preview::preview;
@@ -61,32 +62,40 @@ impl AgentServices {
         }
     }
 
-    fn session(&self, method: &str, params: Value) -> Result<String, String> {
-        if let Some(prepared) = session_calls::prepared(method, &params) {
+    fn session(&self, method: &str, params: &str) -> Result<String, String> {
+        if let Some(prepared) = session_calls::prepared(method, params) {
+            let prepared = prepared.map_err(|error| error.to_string())?;
             return match self.ask(Command::PrepareSession(prepared))? {
                 Reply::Session(forked) => Ok(json!(forked.file).to_string()),
                 _ => Err(ENDED.to_owned()),
             };
         }
         if method == "usesDefaultSessionDir" {
-            return Ok(self.shared()?.program.look(method, &params).to_string());
+            return Ok(self.shared()?.program.look(method, &value(params)?).to_string());
         }
-        let (answer, answered) = sync_channel(1);
-        let (name, method) = (method.to_owned(), method.to_owned());
-        let work = move |owned: &mut OwnedSession| {
-            let read = session_calls::read(owned.session(), &method, &params);
-            read.or_else(|| session_calls::write(owned, &method, &params))
-        };
-        self.agent()?.session_thread().send(work, move |done| drop(answer.send(done)));
-        let done = answered.recv().map_err(|_| ENDED.to_owned())?.map_err(|error| error.to_string())?;
-        done.unwrap_or_else(|| Err(unknown(&format!("session.{name}"))))
+        let (name, params) = (method.to_owned(), params.to_owned());
+        let done = self.on_session(move |owned| session_calls::run(owned, &name, &params))?;
+        let done = done.ok_or_else(|| unknown(&format!("session.{method}")))?;
+        done.map_err(|error| error.to_string())
     }
 
-    fn pi(&self, method: &str, params: &Value) -> Result<String, String> {
+    /// Runs on the session's thread, and waits for it.
+    fn on_session<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&mut OwnedSession) -> T + Send + 'static,
+    ) -> Result<T, String> {
+        let (answer, answered) = sync_channel(1);
+        self.agent()?.session_thread().send(work, move |done| drop(answer.send(done)));
+        answered.recv().map_err(|_| ENDED.to_owned())?.map_err(|error| error.to_string())
+    }
+
+    fn pi(&self, method: &str, text: &str) -> Result<String, String> {
+        let params = &value(text)?;
+        let data = Json::parse(text).ok().and_then(|params| params.get("data")).filter(|data| !data.is_null());
         let text = |name: &str| params.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
         match method {
             "appendEntry" => {
-                let data = member_text(params, "data");
+                let data = data.map(|data| data.text().to_owned());
                 match self.ask(Command::AppendEntry { custom_type: text("customType"), data })? {
                     Reply::Entry(id) => Ok(json!(id).to_string()),
                     _ => Ok("null".to_owned()),
@@ -95,7 +104,7 @@ impl AgentServices {
             "sendMessage" => self.send_message(params),
             "sendUserMessage" => self.send_user_message(params),
             "setSessionName" => self.done(Command::SetName(text("name"))),
-            "getSessionName" => self.session("getSessionName", Value::Null),
+            "getSessionName" => self.session("getSessionName", NOTHING),
             "setLabel" => {
                 let label = params.get("label").and_then(Value::as_str).map(str::to_owned);
                 self.done(Command::SetLabel { entry: text("entryId"), label })
@@ -152,15 +161,12 @@ impl AgentServices {
             "getContextUsage" => {
                 let Standing { model, overhead, .. } = self.standing()?;
                 let window = model.context_window;
-                let (answer, answered) = sync_channel(1);
-                let work = |owned: &mut OwnedSession| {
+                let weight = self.on_session(|owned| {
                     let session = owned.session();
                     let weight = offshoot_session::context::weigh(session, session.leaf(), session.dialect());
                     weight.map_err(AgentError::from)
-                };
-                self.agent()?.session_thread().send(work, move |done| drop(answer.send(done)));
-                let done = answered.recv().map_err(|_| ENDED.to_owned())?;
-                let weight = done.and_then(|weight| weight).map_err(|error| error.to_string())?;
+                });
+                let weight = weight?.map_err(|error| error.to_string())?;
                 let tokens = weight.total(overhead);
                 #[expect(clippy::cast_precision_loss, reason = "a percentage")]
                 let percent = if window == 0 { 0.0 } else { tokens as f64 * 100.0 / window as f64 };
@@ -179,7 +185,7 @@ impl AgentServices {
                 Value::Array(scoped.iter().map(one).collect())
             }
             "isProjectTrusted" => json!(self.shared()?.program.look("isProjectTrusted", &Value::Null)),
-            "getSystemPromptOptions" => system_prompt_options(&self.standing()?, &self.session("getCwd", Value::Null)?),
+            "getSystemPromptOptions" => system_prompt_options(&self.standing()?, &self.session("getCwd", NOTHING)?),
             _ => return Err(unknown(&format!("ctx.{method}"))),
         };
         Ok(value.to_string())
@@ -187,7 +193,7 @@ impl AgentServices {
 
     /// The context at the end of a turn or a run, as drafts would leave it.
     fn boundary_context(&self, params: &Value) -> Result<String, String> {
-        let entries = self.session("contextEntries", Value::Null)?;
+        let entries = self.session("contextEntries", NOTHING)?;
         let entries = lenient_json::from_str(&entries).map_err(|error| error.to_string())?;
         let drafts = params.get("entries").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
         let Standing { steering, follow_up, .. } = self.standing()?;
@@ -216,10 +222,15 @@ impl AgentServices {
 }
 
 impl Services for AgentServices {
-    fn now(&self, method: &str, params: Value) -> Result<String, String> {
+    fn now(&self, method: &str, text: &str) -> Result<String, String> {
+        if let Some(name) = method.strip_prefix("session.") {
+            return self.session(name, text);
+        }
+        if let Some(name) = method.strip_prefix("pi.") {
+            return self.pi(name, text);
+        }
+        let params = value(text)?;
         match method.split_once('.') {
-            Some(("session", name)) => self.session(name, params),
-            Some(("pi", name)) => self.pi(name, &params),
             Some(("ctx", name)) => self.ctx(name, &params),
             Some(("models", name)) => self.models(name, &params),
             Some(("ui", name)) => Ok(self.shared()?.program.look(name, &params).to_string()),
@@ -365,6 +376,13 @@ async fn run_built_in(agent: &AgentSession, params: &Value, progress: UnboundedS
     // Nobody may be listening any more.
     let pass = |step: ToolOutcome| drop(progress.send(shape(&step)));
     Ok(shape(&passing(running, steps, pass).await))
+}
+
+/// The parameters of a method that needs none.
+const NOTHING: &str = "{}";
+
+fn value(params: &str) -> Result<Value, String> {
+    lenient_json::from_str(params).map_err(|error| error.to_string())
 }
 
 fn unknown(method: &str) -> String {

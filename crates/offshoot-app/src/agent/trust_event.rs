@@ -126,7 +126,7 @@ struct TrustServices {
 }
 
 impl Services for TrustServices {
-    fn now(&self, method: &str, _params: Value) -> std::result::Result<String, String> {
+    fn now(&self, method: &str, _params: &str) -> std::result::Result<String, String> {
         match method {
             "host.registered" | "host.unregistered" => Ok("{}".to_owned()),
             "ui.getTheme" => Ok("null".to_owned()),

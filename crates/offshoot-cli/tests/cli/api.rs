@@ -2,6 +2,7 @@
 
 mod client;
 mod document;
+mod extensions;
 mod methods;
 
 use std::fs;

@@ -13,6 +13,7 @@ use std::time::Duration;
 
 use command_fds::{CommandFdExt as _, FdMapping};
 use offshoot_agent::{MarkedProcesses, lenient_json};
+use offshoot_session::json::Json;
 use serde_json::{Value, json};
 use tokio::runtime::Handle;
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
@@ -20,7 +21,7 @@ use tokio::sync::oneshot;
 use tokio::task::AbortHandle;
 
 use super::lines;
-use crate::contract::{CALL, Failure, LoadRequest, Loaded, Payload, Services, with_text};
+use crate::contract::{CALL, Failure, LoadRequest, Loaded, Payload, Services};
 use crate::steps::passing;
 
 /// A pipe takes 64 KiB: so many lines of this length fit, with pings.
@@ -259,7 +260,8 @@ impl Child {
     }
 
     /// The payload of an event that is under way.
-    fn held_payload(&self, params: &Value) -> Result<String, String> {
+    fn held_payload(&self, params: &str) -> Result<String, String> {
+        let params: Value = lenient_json::from_str(params).unwrap_or_default();
         let found = params["event"].as_u64().and_then(|id| self.held().get(&id).cloned());
         found
             .map(|payload| payload.text().to_string())
@@ -469,14 +471,15 @@ fn serve_calls(child: &Weak<Child>, pipe: PipeReader, mut answers: PipeWriter) {
         let Some(child) = child.upgrade() else { return };
         child.blocked.fetch_add(1, Ordering::AcqRel);
         let text = String::from_utf8_lossy(&line);
-        let mut call: Value = lenient_json::from_str(&text).unwrap_or_default();
-        let (id, method) = (call["id"].take(), call["method"].as_str().unwrap_or_default().to_owned());
-        let params = with_text(call["params"].take(), &text);
-        let answer = match method.as_str() {
-            "host.payload" => child.held_payload(&params),
+        let call = Json::parse(&text).ok();
+        let member = |name: &str| call.and_then(|call| call.get(name)).map_or("null", Json::text);
+        let method = call.and_then(|call| call.str("method")).unwrap_or_default();
+        let (id, params) = (member("id"), member("params"));
+        let answer = match method.as_ref() {
+            "host.payload" => child.held_payload(params),
             method => child.services.now(method, params),
         };
-        match method.as_str() {
+        match method.as_ref() {
             LENDS => child.has_terminal.store(answer.as_deref() == Ok("true"), Ordering::Release),
             TAKES_BACK => child.has_terminal.store(false, Ordering::Release),
             _ => {}

@@ -56,7 +56,7 @@ impl Host for Told {
             if method.starts_with("ui.") {
                 return services.later(method, params, unbounded_channel().0).await.map_err(Failure::new);
             }
-            let asked = tokio::task::spawn_blocking(move || services.now(&method, params)).await.unwrap();
+            let asked = tokio::task::spawn_blocking(move || services.now(&method, &params.to_string())).await.unwrap();
             asked.map(Value::String).map_err(Failure::new)
         })
     }
