@@ -9,9 +9,11 @@ mod holder;
 mod appends;
 mod moves;
 mod reads;
+mod drafts;
 
 use std::io::{self, Write};
 
+pub use drafts::drafted;
 pub use holder::{EntryNaming, Holder};
 pub use params::Params;
 

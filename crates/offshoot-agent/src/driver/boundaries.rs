@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use offshoot_session::compose::{NewCompaction, NewEntry};
+use offshoot_session::compose::NewEntry;
 use offshoot_session::context;
 use offshoot_session::entry::Source as _;
-use offshoot_session::id::EntryId;
 use offshoot_session::json::Json;
 use offshoot_session::kind::Role;
+use offshoot_session::manager::drafted;
 use offshoot_session::session::Session;
 use serde_json::Value;
 
@@ -18,7 +18,6 @@ use crate::extensions::{EndAdditions, EndedTurn};
 use crate::message::{AssistantMessage, Message, StopReason, ToolResultMessage, UserMessage};
 use crate::turn::{EndOutcome, Ticket, TurnInput};
 use crate::window::Window;
-use crate::words::in_words;
 use crate::writer::OwnedSession;
 
 /// A turn or a run that is in the file up to its end.
@@ -154,8 +153,8 @@ fn add(owned: &mut OwnedSession, additions: EndAdditions, end: &EndOfWork) -> Re
         window.as_ref().map_or(Ok(()), |window| check_size(draft, window))?;
         compose(owned.session(), draft)
     });
-    let composed = composed.collect::<Result<Vec<_>, _>>();
-    let written = composed.map_err(AgentError::Failed).and_then(|entries| match entries.is_empty() {
+    let composed = composed.collect::<Result<Vec<_>, AgentError>>();
+    let written = composed.and_then(|entries| match entries.is_empty() {
         true => Ok(Vec::new()),
         false => owned.append_with_events(&entries),
     });
@@ -214,52 +213,7 @@ fn check_size(draft: &Value, window: &Window) -> Result<(), String> {
 }
 
 /// An entry that an extension has drafted.
-fn compose(session: &Session, draft: &Value) -> Result<NewEntry, String> {
-    let text = |name: &str| draft[name].as_str().unwrap_or_default();
-    let json = |name: &str| draft.get(name).filter(|value| !value.is_null()).map(Value::to_string);
-    let kind = text("type");
-    let (data, content, details, usage) = (json("data"), json("content"), json("details"), json("usage"));
-    match kind {
-        "custom" => Ok(NewEntry::custom(text("customType"), parsed(&data))),
-        "custom_message" => {
-            let content = parsed(&content).ok_or("a custom_message has a content")?;
-            let display = draft["display"].as_bool().unwrap_or(true);
-            NewEntry::custom_message(text("customType"), content, display, parsed(&details))
-                .map_err(|error| in_words(&error))
-        }
-        "context_edit" => {
-            let target = session.find(text("targetId")).map_err(|error| in_words(&error))?;
-            let node = session.tree().node(target);
-            let id = node.id().map(EntryId::as_str).unwrap_or_default();
-            let replacement = draft["replacement"].to_string();
-            let replacement = Json::parse(&replacement).map_err(|error| error.to_string())?;
-            NewEntry::context_edit(id, node.role(), replacement).map_err(|error| in_words(&error))
-        }
-        "compaction" => {
-            let first_kept = draft["firstKeptEntryId"].as_str();
-            if let Some(id) = first_kept {
-                let kept = session.find(id).map_err(|error| in_words(&error))?;
-                let tree = session.tree();
-                if !session.leaf().is_some_and(|leaf| tree.ancestors(leaf).any(|ix| ix == kept)) {
-                    return Err(format!("it keeps from {id}, which is not on this branch"));
-                }
-            }
-            let before = offshoot_session::context::weigh(session, session.leaf(), session.dialect());
-            let new = NewCompaction {
-                summary: text("summary"),
-                first_kept,
-                tokens_before: before.map_or(0, |before| before.stored_total()),
-                details: parsed(&details),
-                from_hook: Some(true),
-                usage: parsed(&usage),
-                ..NewCompaction::default()
-            };
-            Ok(NewEntry::compaction(&new, session.dialect()))
-        }
-        other => Err(format!("{other:?} is none of custom, custom_message, context_edit, compaction")),
-    }
-}
-
-fn parsed(json: &Option<String>) -> Option<Json<'_>> {
-    json.as_deref().and_then(|text| Json::parse(text).ok())
+fn compose(session: &Session, draft: &Value) -> Result<NewEntry, AgentError> {
+    let text = draft.to_string();
+    Ok(drafted(session, Json::parse(&text).map_err(|error| error.to_string())?)?)
 }
