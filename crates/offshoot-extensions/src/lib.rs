@@ -17,7 +17,6 @@ mod ui_prompts;
 mod shared;
 mod session_calls;
 mod complete;
-mod preview;
 mod providers;
 mod sign_in;
 mod keys;

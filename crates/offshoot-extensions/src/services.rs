@@ -18,6 +18,7 @@ use offshoot_session::clock::{Clock, Millis};
 use offshoot_session::id::EntryId;
 use offshoot_session::json::Json;
 use offshoot_session::text::spell_name;
+use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use tokio::runtime::Handle;
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
@@ -26,7 +27,6 @@ use crate::complete;
 use crate::contract::{CALL, ENDED, HostFuture, Loaded, ProgramMode, Services};
 use crate::nested;
 use crate::payload::model;
-use crate::preview::preview;
 use crate::program::Program;
 use crate::prompt_options::system_prompt_options;
 use crate::session_calls;
@@ -71,7 +71,7 @@ impl AgentServices {
             };
         }
         if method == "usesDefaultSessionDir" {
-            return Ok(self.shared()?.program.look(method, &value(params)?).to_string());
+            return Ok(self.shared()?.program.look(method, &value::<Value>(params)?).to_string());
         }
         let (name, params) = (method.to_owned(), params.to_owned());
         let done = self.on_session(move |owned| session_calls::run(owned, &name, &params))?;
@@ -90,7 +90,7 @@ impl AgentServices {
     }
 
     fn pi(&self, method: &str, text: &str) -> Result<String, String> {
-        let params = &value(text)?;
+        let params: &Value = &value(text)?;
         let data = Json::parse(text).ok().and_then(|params| params.get("data")).filter(|data| !data.is_null());
         let text = |name: &str| params.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
         match method {
@@ -193,11 +193,19 @@ impl AgentServices {
 
     /// The context at the end of a turn or a run, as drafts would leave it.
     fn boundary_context(&self, params: &Value) -> Result<String, String> {
-        let entries = self.session("contextEntries", NOTHING)?;
-        let entries = lenient_json::from_str(&entries).map_err(|error| error.to_string())?;
-        let drafts = params.get("entries").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+        let drafts = params["entries"].to_string();
+        let entries = self.on_session(move |owned| session_calls::context_entries(owned, &drafts))?;
+        let entries: Vec<Value> = value(&entries.map_err(|error| error.to_string())?)?;
+        let messages: Vec<&Value> = entries.iter().filter_map(|entry| entry["messages"].as_array()).flatten().collect();
         let Standing { steering, follow_up, .. } = self.standing()?;
-        Ok(preview(entries, drafts, steering.into_iter().chain(follow_up)).to_string())
+        let waiting = |text: String| json!({"role": "user", "content": [{"type": "text", "text": text}]});
+        let pending: Vec<Value> = steering.into_iter().chain(follow_up).map(waiting).collect();
+        let is_answered = messages.last().is_none_or(|last| last["role"] == "assistant");
+        Ok(json!({
+            "contextMessages": messages, "llmMessages": messages, "canContinue": !(pending.is_empty() && is_answered),
+            "pendingMessages": pending, "contextEntries": entries
+        })
+        .to_string())
     }
 
     fn models(&self, method: &str, params: &Value) -> Result<String, String> {
@@ -229,7 +237,7 @@ impl Services for AgentServices {
         if let Some(name) = method.strip_prefix("pi.") {
             return self.pi(name, text);
         }
-        let params = value(text)?;
+        let params: Value = value(text)?;
         match method.split_once('.') {
             Some(("ctx", name)) => self.ctx(name, &params),
             Some(("models", name)) => self.models(name, &params),
@@ -381,7 +389,7 @@ async fn run_built_in(agent: &AgentSession, params: &Value, progress: UnboundedS
 /// The parameters of a method that needs none.
 const NOTHING: &str = "{}";
 
-fn value(params: &str) -> Result<Value, String> {
+fn value<T: DeserializeOwned>(params: &str) -> Result<T, String> {
     lenient_json::from_str(params).map_err(|error| error.to_string())
 }
 

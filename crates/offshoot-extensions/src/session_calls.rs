@@ -7,7 +7,9 @@ use offshoot_agent::command::PreparedSession;
 use offshoot_agent::error::AgentError;
 use offshoot_agent::writer::OwnedSession;
 use offshoot_session::json::{Json, quote};
-use offshoot_session::manager::{EntryNaming, Given, Holder, Method, MethodError, MethodRow, Params, find};
+use offshoot_session::manager::{
+    self, EntryNaming, Given, Holder, Method, MethodError, MethodRow, Params, drafted, find,
+};
 
 /// As in pi: ids name entries, and successors go where the session is.
 const HOLDER: Holder<'static> = Holder { cwd: None, folder: None, naming: EntryNaming::Id };
@@ -17,6 +19,15 @@ const HOLDER: Holder<'static> = Holder { cwd: None, folder: None, naming: EntryN
 pub(crate) fn run(owned: &mut OwnedSession, method: &str, params: &str) -> Option<Result<String, AgentError>> {
     let row = find(method)?;
     Some(arguments(params).and_then(|params| answer(owned, row, params)))
+}
+
+/// The entries of the context as these drafts would leave it. Of drafts that are refused nothing is written, so they change nothing.
+pub(crate) fn context_entries(owned: &OwnedSession, drafts: &str) -> Result<String, AgentError> {
+    let session = owned.session();
+    let drafts = Json::parse(drafts).map_err(|error| error.to_string())?;
+    let entries: Result<Vec<_>, _> = drafts.items().map(|draft| drafted(session, draft)).collect();
+    let tried = entries.ok().filter(|entries| !entries.is_empty()).and_then(|entries| session.with(&entries).ok());
+    reading(|out| manager::context_entries(tried.as_ref().unwrap_or(session), out))
 }
 
 fn answer(owned: &mut OwnedSession, row: &MethodRow, params: Params<'_>) -> Result<String, AgentError> {

@@ -16,6 +16,7 @@ use std::io::{self, Write};
 pub use drafts::drafted;
 pub use holder::{EntryNaming, Holder};
 pub use params::Params;
+pub use reads::context_entries;
 
 use crate::compose::NewEntry;
 use crate::error::Error;
@@ -155,8 +156,10 @@ pub const READS: &[MethodRow] = &[
 ];
 
 /// Methods that read what a model gets.
-pub const CONTEXTS: &[MethodRow] =
-    &[row("buildSessionContext", "", Reads(reads::context)), row("contextEntries", "", Reads(reads::context_entries))];
+pub const CONTEXTS: &[MethodRow] = &[
+    row("buildSessionContext", "", Reads(reads::context)),
+    row("contextEntries", "", Reads(|session, _, out| context_entries(session, out))),
+];
 
 /// The method with this name.
 pub fn find(name: &str) -> Option<&'static MethodRow> {

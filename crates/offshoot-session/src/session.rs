@@ -14,6 +14,7 @@ mod spill;
 mod turns;
 mod open;
 mod branch;
+mod trial;
 mod undo;
 mod bring;
 mod fork;

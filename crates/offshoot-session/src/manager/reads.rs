@@ -122,7 +122,10 @@ pub(super) fn context(session: &Session, _: Given<'_>, out: &mut dyn Write) -> D
 }
 
 /// The entries of the context, each with its message as the model gets it.
-pub(super) fn context_entries(session: &Session, _: Given<'_>, out: &mut dyn Write) -> Done {
+///
+/// # Errors
+/// The session cannot be read, or the output not be written.
+pub fn context_entries(session: &Session, out: &mut dyn Write) -> Result<(), MethodError> {
     let mut separator = "";
     out.write_all(b"[")?;
     for message in session.context()?.messages(session) {

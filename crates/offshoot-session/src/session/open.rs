@@ -116,7 +116,7 @@ impl Session {
         session
     }
 
-    fn new(backing: Backing, header: Header, loaded: Loaded, options: Options) -> Self {
+    pub(super) fn new(backing: Backing, header: Header, loaded: Loaded, options: Options) -> Self {
         Self {
             leaf: loaded.tree.last(),
             backing,
