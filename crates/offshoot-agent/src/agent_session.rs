@@ -10,7 +10,11 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
-use crate::command::{Command, Forked, Reply, Standing, UserPrompt};
+use crate::command::{
+    Abort, AgentRequest, Asked, BringWork, ClearQueue, ClearedQueue, CloneSession, Compact, FollowUp, Fork, ForkAt,
+    Forked, Inspect, NavigateTree, Prompt, ReplyTo, RunBash, SetModel, SetThinkingLevel, Spoken, Standing,
+    StartSession, Steer, SwitchSession, UserPrompt, WaitForIdle,
+};
 use crate::driver::{Driver, DriverInput, leave_foreign_turn, unanswered};
 use crate::error::AgentError;
 use crate::event::{BashResult, CompactionResult, Event};
@@ -45,6 +49,18 @@ struct Inner {
     /// Held by what is said until it has reached the agent.
     saying: tokio::sync::Mutex<()>,
     folders: WorkFolders,
+}
+
+/// What extensions hear after a reply.
+enum AfterReply {
+    Nothing,
+    /// What has happened before it.
+    Heard,
+    /// Another session is open, or this one again.
+    Entered {
+        reason: &'static str,
+        previous: Option<PathBuf>,
+    },
 }
 
 /// An agent that ends without regard to this, for its extensions.
@@ -133,48 +149,68 @@ impl AgentSession {
         events
     }
 
-    /// Runs any command; the other methods wrap it with types of their own.
-    pub async fn ask(&self, command: Command) -> Result<Reply> {
-        let Some(extensions) = self.inner.extensions.clone() else { return self.send(command).await };
-        match command {
-            Command::Prompt(said) => self.say(extensions.as_ref(), said, Command::Prompt).await,
-            Command::Steer(said) => self.say(extensions.as_ref(), said, Command::Steer).await,
-            Command::FollowUp(said) => self.say(extensions.as_ref(), said, Command::FollowUp).await,
-            Command::Abort => {
-                extensions.stop();
-                let reply = self.send(Command::Abort).await;
-                self.heard(extensions.as_ref()).await;
-                reply
+    /// Asks for anything; the other methods wrap it.
+    pub async fn ask<R: AgentRequest>(&self, request: R) -> Result<R::Reply> {
+        let (reply, replied) = ReplyTo::channel();
+        let asked = request.asked(reply);
+        let after = match self.inner.extensions.as_deref() {
+            Some(extensions) => self.begin(extensions, asked).await?,
+            None => self.post(asked),
+        };
+        let reply = self.replied(replied).await;
+        match (after, self.inner.extensions.as_deref()) {
+            (AfterReply::Heard, Some(extensions)) => self.heard(extensions).await,
+            (AfterReply::Entered { reason, previous }, Some(extensions)) => {
+                extensions.entered(if reply.is_ok() { reason } else { "reload" }, previous).await;
             }
-            Command::NewSession { .. } => self.leave(extensions.as_ref(), Leaving::New, command).await,
-            Command::SwitchSession { ref file, ref folder } => {
+            (AfterReply::Nothing, _) | (_, None) => {}
+        }
+        reply
+    }
+
+    /// Puts a request into the queue after what extensions do before it. Returns what they do after its reply.
+    async fn begin(&self, extensions: &dyn Extensions, asked: Asked) -> Result<AfterReply> {
+        match asked {
+            Asked::Prompt(Prompt(said), reply) => self.say(extensions, said, None, Prompt, reply).await,
+            Asked::Steer(Steer(said), reply) => {
+                self.say(extensions, said, Some(StreamingBehavior::Steer), Steer, reply).await
+            }
+            Asked::FollowUp(FollowUp(said), reply) => {
+                self.say(extensions, said, Some(StreamingBehavior::FollowUp), FollowUp, reply).await
+            }
+            Asked::Abort(..) => {
+                extensions.stop();
+                self.post(asked);
+                Ok(AfterReply::Heard)
+            }
+            Asked::StartSession(..) => self.leave(extensions, Leaving::New, asked).await,
+            Asked::SwitchSession(SwitchSession { ref file, ref folder }, _) => {
                 // Extensions do not hear of an end that does not come.
                 self.inner.folders.check(file, folder.as_deref())?;
-                self.leave(extensions.as_ref(), Leaving::Resume(file.clone()), command).await
+                self.leave(extensions, Leaving::Resume(file.clone()), asked).await
             }
-            Command::Fork { ref entry } => {
+            Asked::Fork(Fork { ref entry }, _) => {
                 let leaving = Leaving::Fork { entry: entry.clone(), is_before: true };
-                self.leave(extensions.as_ref(), leaving, command).await
+                self.leave(extensions, leaving, asked).await
             }
-            Command::ForkAt { ref entry } => {
+            Asked::ForkAt(ForkAt { ref entry }, _) => {
                 let leaving = Leaving::Fork { entry: entry.clone(), is_before: false };
-                self.leave(extensions.as_ref(), leaving, command).await
+                self.leave(extensions, leaving, asked).await
             }
-            Command::Clone => {
+            Asked::CloneSession(..) => {
                 let leaf = self.read(|session| session.leaf_id().map(|leaf| leaf.as_str().to_owned())).await?;
                 let leaving = Leaving::Fork { entry: leaf.unwrap_or_default(), is_before: false };
-                self.leave(extensions.as_ref(), leaving, command).await
+                self.leave(extensions, leaving, asked).await
             }
-            Command::WaitForIdle
-            | Command::Compact { .. }
-            | Command::NavigateTree(_)
-            | Command::BringBack(_)
-            | Command::Bash { .. } => {
-                let reply = self.send(command).await;
-                self.heard(extensions.as_ref()).await;
-                reply
+            Asked::WaitForIdle(..)
+            | Asked::Compact(..)
+            | Asked::NavigateTree(..)
+            | Asked::BringWork(..)
+            | Asked::RunBash(..) => {
+                self.post(asked);
+                Ok(AfterReply::Heard)
             }
-            other => self.send(other).await,
+            asked => Ok(self.post(asked)),
         }
     }
 
@@ -187,48 +223,46 @@ impl AgentSession {
 
     /// Extensions get what is said first. During a run a prompt is only looked at for a command: it is refused. What is said
     /// reaches the agent in the order in which it was said, except for commands of extensions.
-    async fn say(
+    async fn say<R: AgentRequest<Reply = Spoken<T>>, T: Send + 'static>(
         &self,
         extensions: &dyn Extensions,
         said: UserPrompt,
-        command: impl Fn(UserPrompt) -> Command,
-    ) -> Result<Reply> {
-        let while_streaming = match command(UserPrompt::default()) {
-            Command::Steer(_) => Some(StreamingBehavior::Steer),
-            Command::FollowUp(_) => Some(StreamingBehavior::FollowUp),
-            _ => None,
-        };
+        while_streaming: Option<StreamingBehavior>,
+        request: fn(UserPrompt) -> R,
+        reply: ReplyTo<Spoken<T>>,
+    ) -> Result<AfterReply> {
         if said.text.starts_with('/') {
             if while_streaming.is_none() {
                 self.heard(extensions).await;
             }
             if extensions.command(said.text.clone()).await.is_some() {
-                return Ok(Reply::Handled);
+                reply.answer(Spoken::Handled);
+                return Ok(AfterReply::Nothing);
             }
         }
-        let in_order = self.inner.saying.lock().await;
+        let _in_order = self.inner.saying.lock().await;
         if while_streaming.is_none() {
             self.heard(extensions).await;
         }
-        let is_busy = matches!(self.send(Command::Inspect).await?, Reply::Standing(now) if now.is_streaming);
-        let replied = if is_busy && while_streaming.is_none() {
-            self.post(command(said))?
-        } else {
-            let UserPrompt { before, text, images } = said;
-            let while_streaming = while_streaming.filter(|_| is_busy);
-            match extensions.said(Said { text, images, while_streaming, is_of_extension: false }).await {
-                SaidVerdict::Continue(Said { text, images, .. }) => {
-                    self.post(command(UserPrompt { before, text, images }))?
-                }
-                SaidVerdict::Handled => return Ok(Reply::Handled),
+        let is_busy = self.send(Inspect).await?.is_streaming;
+        if is_busy && while_streaming.is_none() {
+            return Ok(self.post(request(said).asked(reply)));
+        }
+        let UserPrompt { before, text, images } = said;
+        let while_streaming = while_streaming.filter(|_| is_busy);
+        match extensions.said(Said { text, images, while_streaming, is_of_extension: false }).await {
+            SaidVerdict::Continue(Said { text, images, .. }) => {
+                Ok(self.post(request(UserPrompt { before, text, images }).asked(reply)))
             }
-        };
-        drop(in_order);
-        replied.await.map_err(|_| unanswered(&self.inner.to))?
+            SaidVerdict::Handled => {
+                reply.answer(Spoken::Handled);
+                Ok(AfterReply::Nothing)
+            }
+        }
     }
 
     /// Opens another session, if extensions allow it; they hear of the end of this one and the start of the other.
-    async fn leave(&self, extensions: &dyn Extensions, leaving: Leaving, command: Command) -> Result<Reply> {
+    async fn leave(&self, extensions: &dyn Extensions, leaving: Leaving, asked: Asked) -> Result<AfterReply> {
         let (reason, target) = match &leaving {
             Leaving::New => ("new", None),
             Leaving::Resume(file) => ("resume", Some(file.clone())),
@@ -239,20 +273,25 @@ impl AgentSession {
         }
         let previous = self.read(|session| session.file().map(PathBuf::from)).await?;
         extensions.leaves(reason, target).await;
-        let reply = self.send(command).await;
-        let reason = if reply.is_ok() { reason } else { "reload" };
-        extensions.entered(reason, previous).await;
-        reply
+        self.post(asked);
+        Ok(AfterReply::Entered { reason, previous })
     }
 
-    async fn send(&self, command: Command) -> Result<Reply> {
-        self.post(command)?.await.map_err(|_| unanswered(&self.inner.to))?
+    /// Asks without the extensions.
+    async fn send<R: AgentRequest>(&self, request: R) -> Result<R::Reply> {
+        let (reply, replied) = ReplyTo::channel();
+        self.post(request.asked(reply));
+        self.replied(replied).await
     }
 
-    fn post(&self, command: Command) -> Result<oneshot::Receiver<Result<Reply>>> {
-        let (reply, replied) = oneshot::channel();
-        self.inner.to.send(DriverInput::Asked(command, reply)).map_err(|_| AgentError::Ended)?;
-        Ok(replied)
+    /// If the agent has ended, the reply says so.
+    fn post(&self, asked: Asked) -> AfterReply {
+        drop(self.inner.to.send(DriverInput::Asked(asked)));
+        AfterReply::Nothing
+    }
+
+    async fn replied<T>(&self, replied: oneshot::Receiver<Result<T>>) -> Result<T> {
+        replied.await.unwrap_or_else(|_| Err(unanswered(&self.inner.to)))
     }
 
     /// Sends a prompt. Returns when nothing continues by itself: tools, retries, compactions and queued messages
@@ -261,9 +300,9 @@ impl AgentSession {
     /// # Errors
     /// [`AgentError::Busy`] during another run.
     pub async fn prompt(&self, said: impl Into<UserPrompt>) -> Result<Settled> {
-        let Some(extensions) = &self.inner.extensions else { return self.settled(Command::Prompt(said.into())).await };
+        let Some(extensions) = &self.inner.extensions else { return self.settled(said.into()).await };
         let (before, _) = self.standing().await?.settled;
-        let settled = self.settled(Command::Prompt(said.into())).await?;
+        let settled = self.settled(said.into()).await?;
         // What handlers of its end have begun belongs to it, also what has ended since.
         loop {
             extensions.dealt_with().await;
@@ -277,31 +316,28 @@ impl AgentSession {
 
     /// Queues a message for the model after the current turn; starts a run if none is active.
     pub async fn steer(&self, said: impl Into<UserPrompt>) -> Result<()> {
-        self.ask(Command::Steer(said.into())).await.map(drop)
+        self.ask(Steer(said.into())).await.map(drop)
     }
 
     /// Queues a message for the model when it would stop; starts a run if none is active.
     pub async fn follow_up(&self, said: impl Into<UserPrompt>) -> Result<()> {
-        self.ask(Command::FollowUp(said.into())).await.map(drop)
+        self.ask(FollowUp(said.into())).await.map(drop)
     }
 
     /// Removes and returns the queued steering and follow-up texts.
-    pub async fn clear_queue(&self) -> Result<(Vec<String>, Vec<String>)> {
-        match self.ask(Command::ClearQueue).await? {
-            Reply::Queue(steering, follow_up) => Ok((steering, follow_up)),
-            other => Err(unexpected(&other)),
-        }
+    pub async fn clear_queue(&self) -> Result<ClearedQueue> {
+        self.ask(ClearQueue).await
     }
 
     /// Stops what is running and returns when it has stopped. The answer so far is kept, and interrupted tool calls get
     /// results that say so. Queued messages stay queued.
     pub async fn abort(&self) -> Result<Settled> {
-        self.settled(Command::Abort).await
+        self.ask(Abort).await
     }
 
     /// Stops what is running without ending the wait for extensions, and does not wait for the end.
     pub async fn abort_run(&self) {
-        drop(self.send(Command::Abort).await);
+        drop(self.send(Abort).await);
     }
 
     /// Sends a request of its own beside the conversation, with the key of its model. Counts towards the limits of the run.
@@ -315,14 +351,13 @@ impl AgentSession {
 
     /// Returns when nothing is running.
     pub async fn wait_for_idle(&self) -> Result<Settled> {
-        self.settled(Command::WaitForIdle).await
+        self.ask(WaitForIdle).await
     }
 
-    async fn settled(&self, command: Command) -> Result<Settled> {
-        match self.ask(command).await? {
-            Reply::Settled(how) => Ok(how),
-            Reply::Handled => Ok(Settled::Done),
-            other => Err(unexpected(&other)),
+    async fn settled(&self, said: UserPrompt) -> Result<Settled> {
+        match self.ask(Prompt(said)).await? {
+            Spoken::Taken(how) => Ok(how),
+            Spoken::Handled => Ok(Settled::Done),
         }
     }
 
@@ -332,10 +367,7 @@ impl AgentSession {
     /// # Errors
     /// Another command is running, or the shell cannot be started.
     pub async fn bash(&self, command: impl Into<String>, exclude_from_context: bool) -> Result<Arc<BashResult>> {
-        match self.ask(Command::Bash { command: command.into(), exclude_from_context }).await? {
-            Reply::Ran(result) => Ok(result),
-            other => Err(unexpected(&other)),
-        }
+        self.ask(RunBash { command: command.into(), exclude_from_context }).await
     }
 
     /// Stops what is running and compacts the session.
@@ -343,10 +375,7 @@ impl AgentSession {
     /// # Errors
     /// There is nothing to compact, or no summariser.
     pub async fn compact(&self, instructions: Option<String>) -> Result<Arc<CompactionResult>> {
-        match self.ask(Command::Compact { instructions }).await? {
-            Reply::Compacted(result) => Ok(result),
-            other => Err(unexpected(&other)),
-        }
+        self.ask(Compact(instructions)).await
     }
 
     /// Goes to another entry of the tree, optionally with a summary of the abandoned branch. Going to a user message
@@ -355,10 +384,7 @@ impl AgentSession {
     /// # Errors
     /// [`AgentError::Busy`], or the entry does not exist.
     pub async fn navigate_tree(&self, navigation: Navigation) -> Result<Navigated> {
-        match self.ask(Command::NavigateTree(navigation)).await? {
-            Reply::Navigated(navigated) => Ok(navigated),
-            other => Err(unexpected(&other)),
-        }
+        self.ask(NavigateTree(navigation)).await
     }
 
     /// Brings work of other branches to the leaf, or takes an operation back.
@@ -366,10 +392,7 @@ impl AgentSession {
     /// # Errors
     /// [`AgentError::Busy`], an entry does not exist, or it does not fit into the model's window.
     pub async fn bring_back(&self, what: BringBack) -> Result<Navigated> {
-        match self.ask(Command::BringBack(what)).await? {
-            Reply::Navigated(navigated) => Ok(navigated),
-            other => Err(unexpected(&other)),
-        }
+        self.ask(BringWork(what)).await
     }
 
     /// Starts another session in the same folder; in memory if this one is. `parent` is the file that its header names as
@@ -378,7 +401,7 @@ impl AgentSession {
     /// # Errors
     /// The session cannot be created.
     pub async fn new_session(&self, parent: Option<String>) -> Result<Forked> {
-        self.other(Command::NewSession { parent }).await
+        self.ask(StartSession { parent }).await
     }
 
     /// Opens another session, with its own model and thinking level if they are available.
@@ -386,7 +409,7 @@ impl AgentSession {
     /// # Errors
     /// The session cannot be opened, or its folder must be named ([`AgentSession::switch_session_in`]).
     pub async fn switch_session(&self, file: impl Into<PathBuf>) -> Result<Forked> {
-        self.other(Command::SwitchSession { file: file.into(), folder: None }).await
+        self.ask(SwitchSession { file: file.into(), folder: None }).await
     }
 
     /// Opens another session in this folder: its own, or that of the start.
@@ -394,7 +417,7 @@ impl AgentSession {
     /// # Errors
     /// The session cannot be opened, or the folder is another.
     pub async fn switch_session_in(&self, file: impl Into<PathBuf>, folder: impl Into<PathBuf>) -> Result<Forked> {
-        self.other(Command::SwitchSession { file: file.into(), folder: Some(folder.into()) }).await
+        self.ask(SwitchSession { file: file.into(), folder: Some(folder.into()) }).await
     }
 
     /// Starts a session with the path before a user message; returns the message's text.
@@ -402,7 +425,7 @@ impl AgentSession {
     /// # Errors
     /// The entry is not a user message.
     pub async fn fork(&self, entry: impl Into<String>) -> Result<Forked> {
-        self.other(Command::Fork { entry: entry.into() }).await
+        self.ask(Fork { entry: entry.into() }).await
     }
 
     /// Starts a session with the path up to an entry.
@@ -410,7 +433,7 @@ impl AgentSession {
     /// # Errors
     /// The entry does not exist, or an extension refuses.
     pub async fn fork_at(&self, entry: impl Into<String>) -> Result<Forked> {
-        self.other(Command::ForkAt { entry: entry.into() }).await
+        self.ask(ForkAt { entry: entry.into() }).await
     }
 
     /// Starts a session with the path to the leaf.
@@ -418,35 +441,22 @@ impl AgentSession {
     /// # Errors
     /// There is nothing to copy.
     pub async fn clone_session(&self) -> Result<Forked> {
-        self.other(Command::Clone).await
-    }
-
-    async fn other(&self, command: Command) -> Result<Forked> {
-        match self.ask(command).await? {
-            Reply::Session(forked) => Ok(forked),
-            other => Err(unexpected(&other)),
-        }
+        self.ask(CloneSession).await
     }
 
     /// Uses another model from the next request on, and records it.
     pub async fn set_model(&self, model: Arc<Model>) -> Result<()> {
-        self.ask(Command::SetModel(model)).await.map(drop)
+        self.ask(SetModel(model)).await
     }
 
     /// Requests a thinking level. Returns the level clamped to the model; it is recorded if it changes.
     pub async fn set_thinking_level(&self, level: ThinkingLevel) -> Result<ThinkingLevel> {
-        match self.ask(Command::SetThinkingLevel(level)).await? {
-            Reply::Thinking(level) => Ok(level),
-            other => Err(unexpected(&other)),
-        }
+        self.ask(SetThinkingLevel(level)).await
     }
 
     /// The agent's state.
     pub async fn standing(&self) -> Result<Standing> {
-        match self.ask(Command::Inspect).await? {
-            Reply::Standing(standing) => Ok(*standing),
-            other => Err(unexpected(&other)),
-        }
+        self.ask(Inspect).await
     }
 
     /// Who answers from the next call on that needs approval.
@@ -502,8 +512,4 @@ impl AgentSession {
             drop(driver.await);
         }
     }
-}
-
-fn unexpected(reply: &Reply) -> AgentError {
-    AgentError::Failed(format!("the agent answered something else: {reply:?}"))
 }

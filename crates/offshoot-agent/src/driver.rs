@@ -30,10 +30,10 @@ use tokio::sync::mpsc::{Receiver, Sender, UnboundedReceiver, UnboundedSender, ch
 use tokio::sync::oneshot;
 use tokio::task::AbortHandle;
 
-use crate::command::{Command, Reply};
+use crate::command::{Asked, Forked, PendingReply, ReplyTo, Spoken};
 use crate::crash::{Crash, caught, caught_task};
 use crate::error::AgentError;
-use crate::event::Event;
+use crate::event::{BashResult, CompactionResult, Event};
 use crate::extensions::{Extensions, Question, RunAdditions, RunStart};
 use crate::guarded_extensions::{CrashListener, GuardedExtensions};
 use crate::key_redactor::KeyRedactor;
@@ -43,7 +43,7 @@ use crate::provider::{Delta, Request};
 use crate::setup::{Approver, Setup};
 use crate::spending::Spending;
 use crate::tool::bash::{BashRun, Printed};
-use crate::turn::{Effect, JobDraft, JobResult, Settled, Ticket, TurnConfig, TurnInput, TurnState, step};
+use crate::turn::{Effect, JobDraft, JobResult, Navigated, Settled, Ticket, TurnConfig, TurnInput, TurnState, step};
 use crate::window::Window;
 use crate::writer::{OwnedSession, Writer, WriterHandle};
 use approvals::{ApprovalInput, Approvals, CallPlace};
@@ -58,7 +58,7 @@ use writes::{WriteEnd, WriteOf, Written};
 
 pub(crate) enum DriverInput {
     Machine(TurnInput),
-    Asked(Command, Waiter),
+    Asked(Asked),
     Subscribe(UnboundedSender<Arc<Event>>),
     Read(Box<dyn FnOnce(&WriterHandle) + Send>),
     Written(Box<WriteEnd>),
@@ -88,20 +88,19 @@ pub(crate) enum DriverInput {
     Operated {
         result: Box<Result<SessionChange, AgentError>>,
         is_alone: bool,
-        reply: Waiter,
+        reply: ReplyTo<()>,
     },
     Replaced {
         result: Box<Result<Replaced, AgentError>>,
-        reply: Waiter,
+        reply: ReplyTo<Forked>,
     },
     Changed {
         result: Written,
-        reply: Waiter,
-        with: Reply,
+        reply: ReplyTo<()>,
     },
     Added {
         result: Result<(String, Option<Event>), AgentError>,
-        reply: Waiter,
+        reply: ReplyTo<String>,
     },
     /// Extensions have seen messages that wait to be recorded.
     Reviewed(Reviewed),
@@ -122,9 +121,7 @@ pub(crate) enum DriverInput {
     End,
 }
 
-pub(crate) type Waiter = oneshot::Sender<Result<Reply, AgentError>>;
-
-/// Why a command has no reply.
+/// Why a request has no reply.
 pub(crate) fn unanswered(to: &UnboundedSender<DriverInput>) -> AgentError {
     match to.is_closed() {
         true => AgentError::Ended,
@@ -142,16 +139,17 @@ struct UserCommand {
     command: String,
     exclude: bool,
     stop: Option<oneshot::Sender<()>>,
-    reply: Waiter,
+    reply: ReplyTo<Arc<BashResult>>,
 }
 
 /// Callers that wait until everything has settled.
 enum Waiting {
     /// Gets the end of its prompt, or the refusal.
-    Prompt(Waiter),
+    Prompt(ReplyTo<Spoken<Settled>>),
     /// Gets the end of whatever was running.
-    Settled(Waiter),
-    Job(Waiter),
+    Settled(ReplyTo<Settled>),
+    Compaction(ReplyTo<Arc<CompactionResult>>),
+    Move(ReplyTo<Navigated>),
 }
 
 /// The machine knows what is running. The driver holds what the machine must not know: channels, tasks, parts of the
@@ -180,8 +178,8 @@ pub(crate) struct Driver {
     redactor: KeyRedactor,
     approvals: Approvals,
     waiting: Vec<Waiting>,
-    /// Commands that wait until the machine is idle and the session available.
-    deferred: VecDeque<(Command, Waiter)>,
+    /// Requests that wait until the machine is idle and the session available.
+    deferred: VecDeque<Asked>,
     /// Whether another session is being opened: the machine is idle meanwhile.
     is_replacing: bool,
     /// Whether an operation is planned or written that needs an idle machine: it is idle meanwhile.
@@ -324,7 +322,7 @@ impl Driver {
                 }
                 self.step(input);
             }
-            DriverInput::Asked(command, reply) => self.asked(command, reply),
+            DriverInput::Asked(asked) => self.asked(asked),
             DriverInput::Subscribe(subscriber) => {
                 self.outbox.subscribe(subscriber);
                 self.opening.take().into_iter().for_each(|notice| self.outbox.tell(notice));
@@ -339,7 +337,7 @@ impl Driver {
             DriverInput::Committed { ticket, result } => self.committed(ticket, *result),
             DriverInput::Operated { result, is_alone, reply } => self.operated(*result, is_alone, reply),
             DriverInput::Replaced { result, reply } => self.replaced(*result, reply),
-            DriverInput::Changed { result, reply, with } => self.changed(result, reply, with),
+            DriverInput::Changed { result, reply } => self.changed(result, reply),
             DriverInput::Added { result, reply } => self.added(result, reply),
             DriverInput::Reviewed(reviewed) => self.reviewed(reviewed),
             DriverInput::EndRecorded(end) => self.end_recorded(*end),
@@ -435,11 +433,12 @@ impl Driver {
         self.writer.handle().send(OwnedSession::end_turn, drop);
         let waiting = std::mem::take(&mut self.waiting);
         let answers = waiting.into_iter().map(|waiting| match waiting {
-            Waiting::Prompt(waiter) | Waiting::Settled(waiter) => (waiter, Ok(Reply::Settled(how.clone()))),
-            Waiting::Job(waiter) => (waiter, job_reply(how, job.take())),
+            Waiting::Prompt(reply) => reply.later(Ok(Spoken::Taken(how.clone()))),
+            Waiting::Settled(reply) => reply.later(Ok(how.clone())),
+            Waiting::Compaction(reply) => reply.later(end_of_job(how, job.take(), JobResult::compaction)),
+            Waiting::Move(reply) => reply.later(end_of_job(how, job.take(), JobResult::navigation)),
         });
-        let ended = self.outbox.settle(answers.collect());
-        self.answer_all(ended);
+        reply_to_all(self.outbox.settle(answers.collect()));
     }
 
     /// The prompt is not recorded, and nothing is running. What nobody waits for goes with the next prompt.
@@ -450,19 +449,12 @@ impl Driver {
         let is_left = |message: &Message| !has_caller || matches!(message, Message::Custom(_));
         self.with_next_prompt.extend(messages.into_iter().filter(is_left));
         let answers = waiting.into_iter().map(|waiting| match waiting {
-            Waiting::Prompt(waiter) => (waiter, Err(error.clone())),
-            Waiting::Settled(waiter) => (waiter, Ok(Reply::Settled(Settled::Done))),
-            Waiting::Job(waiter) => (waiter, job_reply(&Settled::Done, None)),
+            Waiting::Prompt(reply) => reply.later(Err(error.clone())),
+            Waiting::Settled(reply) => reply.later(Ok(Settled::Done)),
+            Waiting::Compaction(reply) => reply.later(end_of_job(&Settled::Done, None, JobResult::compaction)),
+            Waiting::Move(reply) => reply.later(end_of_job(&Settled::Done, None, JobResult::navigation)),
         });
-        let ended = self.outbox.settle(answers.collect());
-        self.answer_all(ended);
-    }
-
-    fn answer_all(&mut self, answers: Vec<outbox::Answers>) {
-        for (waiter, answer) in answers.into_iter().flatten() {
-            // The caller may have stopped waiting.
-            drop(waiter.send(answer));
-        }
+        reply_to_all(self.outbox.settle(answers.collect()));
     }
 
     /// Derives the machine's configuration from the settings and the model.
@@ -495,12 +487,22 @@ impl Driver {
     }
 }
 
-fn job_reply(how: &Settled, job: Option<Result<JobResult, AgentError>>) -> Result<Reply, AgentError> {
-    match (job, how) {
-        (Some(Ok(JobResult::Compaction(result))), _) => Ok(Reply::Compacted(result)),
-        (Some(Ok(JobResult::Navigation(navigated))), _) => Ok(Reply::Navigated(navigated)),
+fn reply_to_all(replies: Vec<PendingReply>) {
+    replies.into_iter().for_each(|reply| reply());
+}
+
+/// What the caller of a job gets: its result, or why it has none.
+fn end_of_job<T>(
+    how: &Settled,
+    job: Option<Result<JobResult, AgentError>>,
+    result: fn(JobResult) -> Option<T>,
+) -> Result<T, AgentError> {
+    match (job.map(|job| job.map(result)), how) {
+        (Some(Ok(Some(result))), _) => Ok(result),
         (Some(Err(why)), _) => Err(why),
-        (None, Settled::Failed(why) | Settled::Broken(why)) => Err(why.clone()),
-        (None, Settled::Done | Settled::Aborted) => Err(AgentError::Failed("nothing was done".to_owned())),
+        (Some(Ok(None)) | None, Settled::Failed(why) | Settled::Broken(why)) => Err(why.clone()),
+        (Some(Ok(None)) | None, Settled::Done | Settled::Aborted) => {
+            Err(AgentError::Failed("nothing was done".to_owned()))
+        }
     }
 }

@@ -260,7 +260,7 @@ pub enum Event {
         /// `quit`.
         reason: &'static str,
     },
-    /// A call waits until a front end answers with [`crate::command::Command::Approve`]. offshoot's own.
+    /// A call waits until a front end answers. offshoot's own.
     ApprovalRequest {
         id: u64,
         tool_call_id: String,

@@ -1,7 +1,7 @@
 //! A coding agent on tree-structured sessions, without a screen.
 //!
 //! The modules stand in the order of the flow, each using only those above it. Providers and tools know no session and
-//! no front end; front ends meet the agent at two enums, what they may say and what they may hear.
+//! no front end; front ends meet the agent at its requests, each with its own reply, and at its events.
 
 #![warn(missing_docs)]
 #![cfg_attr(test, allow(clippy::disallowed_methods, reason = "tests make files and folders as they need them"))]

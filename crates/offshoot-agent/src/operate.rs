@@ -1,8 +1,7 @@
 //! An operation on the session, step by step, for whoever holds the session. Knows no operation: each keeps its outcome, its
 //! refusals too, for whoever began it.
 
-use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use offshoot_session::session::Session;
 
@@ -39,39 +38,4 @@ pub trait Steps: Send {
 
     /// Tells the outcome of a plan that writes nothing.
     fn tell(&mut self, at: &Session);
-}
-
-/// An operation for the session of an agent. It runs once.
-#[derive(Clone)]
-pub struct HeldOperation {
-    steps: Arc<Mutex<Option<Box<dyn Steps>>>>,
-    refused_at_work: Option<&'static str>,
-}
-
-impl HeldOperation {
-    /// An operation. With `refused_at_work` it needs an agent that does nothing else, and is refused during a turn with these
-    /// words; without it begins at once.
-    pub fn new(steps: Box<dyn Steps>, refused_at_work: Option<&'static str>) -> Self {
-        Self { steps: Arc::new(Mutex::new(Some(steps))), refused_at_work }
-    }
-
-    pub(crate) fn refused_at_work(&self) -> Option<&'static str> {
-        self.refused_at_work
-    }
-
-    pub(crate) fn take(&self) -> Option<Box<dyn Steps>> {
-        self.steps.lock().unwrap_or_else(PoisonError::into_inner).take()
-    }
-}
-
-impl fmt::Debug for HeldOperation {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("HeldOperation").field("refused_at_work", &self.refused_at_work).finish_non_exhaustive()
-    }
-}
-
-impl PartialEq for HeldOperation {
-    fn eq(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.steps, &other.steps)
-    }
 }

@@ -32,7 +32,7 @@ pub enum Approver {
     /// Such a call is refused.
     Nobody,
     /// It waits for the front end, which shows [`crate::event::Event::ApprovalRequest`] and answers with
-    /// [`crate::command::Command::Approve`]. What is always allowed is kept here.
+    /// [`crate::command::Approve`]. What is always allowed is kept here.
     FrontEnd(Arc<dyn RuleStore>),
 }
 

@@ -2,7 +2,6 @@
 //! order.
 
 use offshoot_agent::agent_session::AgentSession;
-use offshoot_agent::command::Command;
 use offshoot_agent::error::AgentError;
 use offshoot_session::error::Error;
 use offshoot_workspace::{
@@ -68,7 +67,7 @@ pub async fn operate(
     let place = app.place();
     let outcome = if row.has_session() {
         let (steps, wait) = row.hold(given, &place, false)?;
-        agent.ask(Command::Operate(steps)).await?;
+        agent.ask(steps).await?;
         wait.outcome()?
     } else {
         let place = place.clone();

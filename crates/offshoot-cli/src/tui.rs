@@ -47,7 +47,7 @@ use std::sync::Arc;
 use std::sync::mpsc::channel;
 use std::time::Duration;
 
-use offshoot_agent::command::{Command, UserPrompt};
+use offshoot_agent::command::{FollowUp, Prompt, UserPrompt};
 use offshoot_agent::{Approver, Setup};
 use offshoot_app::agent::{self, Args, TrustPerson, UserRules};
 use offshoot_app::app::App;
@@ -162,8 +162,8 @@ fn converse(
     program.take(ProgramTask::ReadSessionFacts);
     let mut said = said.into_iter();
     // A prompt waits for its key before it is recorded: without one it comes back into the editor.
-    said.next().into_iter().for_each(|first| program.take(ProgramTask::Ask(Box::new(Command::Prompt(first)))));
-    said.for_each(|then| program.take(ProgramTask::Ask(Box::new(Command::FollowUp(then)))));
+    said.next().into_iter().for_each(|first| program.take(ProgramTask::ask(Prompt(first))));
+    said.for_each(|then| program.take(ProgramTask::ask(FollowUp(then))));
     watch.start(sender.clone(), signals.ending())?;
     let inbox = Inbox { sender, receiver };
     let ran = run_front_end(model, &inbox, &mut program, offshoot_app::ui::terminal);

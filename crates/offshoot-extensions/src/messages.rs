@@ -1,6 +1,6 @@
 //! What extensions say: messages of their own, and words in the place of the user.
 
-use offshoot_agent::command::{Command, Delivery};
+use offshoot_agent::command::{Delivery, Inject, InjectUser};
 use offshoot_agent::extensions::{Said, SaidVerdict, StreamingBehavior};
 use offshoot_agent::message::{Block, Content, CustomMessage, UserMessage};
 use serde_json::{Value, json};
@@ -23,7 +23,7 @@ impl AgentServices {
             _ if is_streaming || triggers => Delivery::Steer,
             _ => Delivery::Add,
         };
-        self.done(Command::Inject { message, delivery })
+        self.done(Inject { message, delivery })
     }
 
     /// Always begins a turn. Commands, skills and templates are looked for where the extension wants it.
@@ -51,7 +51,7 @@ impl AgentServices {
             None => Delivery::Steer,
         };
         if !self.shared()?.registry().listens("input") {
-            return self.done(Command::InjectUser { content, delivery });
+            return self.done(InjectUser { content, delivery });
         }
         let while_streaming = match delivery {
             Delivery::FollowUp => Some(StreamingBehavior::FollowUp),
@@ -66,7 +66,7 @@ impl AgentServices {
             if let SaidVerdict::Continue(Said { text, images, .. }) = extensions.said(said).await {
                 let content = UserMessage::new(text, images, 0).content;
                 // The agent may have ended.
-                drop(agent.ask(Command::InjectUser { content, delivery }).await);
+                drop(agent.ask(InjectUser { content, delivery }).await);
             }
         }));
         Ok("null".to_owned())

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use offshoot_agent::agent_session::AgentSession;
-use offshoot_agent::command::{Command, NestedCall, Reply};
+use offshoot_agent::command::RunNested;
 use offshoot_agent::extensions::{Extensions, Happening};
 use offshoot_agent::tool::ToolOutcome;
 use offshoot_agent::turn::Call;
@@ -82,13 +82,12 @@ pub(crate) async fn execute(
     let args = &call.arguments;
     running.tell("tool_execution_start", json!({"args": args}));
     let (partial, steps) = unbounded_channel();
-    let asked = agent.ask(Command::RunNested(NestedCall { parent, call: call.clone(), steps: partial }));
+    let asked = agent.ask(RunNested { parent, call: call.clone(), steps: partial });
     let pass = |step: ToolOutcome| {
         running.tell("tool_execution_update", json!({"args": args, "partialResult": shape(&step)}));
         drop(progress.send(shape(&step)));
     };
-    let reply = passing(asked, steps, pass).await.map_err(|error| error.to_string())?;
-    let Reply::Outcome(outcome) = reply else { return Err(ENDED.to_owned()) };
+    let outcome = passing(asked, steps, pass).await.map_err(|error| error.to_string())?;
     running.end(&outcome);
     let made = json!({"type": "toolCall", "id": call.id, "name": call.name, "arguments": args});
     Ok(json!({"toolCall": made, "result": shape(&outcome), "isError": outcome.is_error}))

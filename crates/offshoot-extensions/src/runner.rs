@@ -4,7 +4,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use offshoot_agent::command::Command;
+use offshoot_agent::command::{SetModel, SetResources, SetTools};
 use offshoot_agent::event::Event;
 use offshoot_agent::extensions::Happening;
 use offshoot_agent::resources::SharedResources;
@@ -124,7 +124,7 @@ impl Runner {
             Some(_) | None => now,
         };
         let extended = base.with(found.paths);
-        drop(agent.ask(Command::SetResources(extended.clone())).await);
+        drop(agent.ask(SetResources(extended.clone())).await);
         let read = extended.clone();
         let troubles = tokio::task::spawn_blocking(move || read.troubles().to_vec()).await.unwrap_or_default();
         troubles.into_iter().for_each(|why| self.shared.report("", "resources_discover", &Failure::new(why)));
@@ -234,9 +234,9 @@ impl Runner {
         drop(tokio::spawn(async move { shared.refresh_models().await }));
         let tools = self.shared.tools();
         if let Some(agent) = self.shared.agent() {
-            drop(agent.ask(Command::SetTools { source: ToolSource::Extensions, tools }).await);
+            drop(agent.ask(SetTools { source: ToolSource::Extensions, tools }).await);
             if let Some(model) = self.shared.program.awaited_model() {
-                drop(agent.ask(Command::SetModel(model)).await);
+                drop(agent.ask(SetModel(model)).await);
             }
         }
         self.shared.is_loaded.send_replace(true);

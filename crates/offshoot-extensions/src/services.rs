@@ -4,7 +4,10 @@ use std::sync::mpsc::sync_channel;
 use std::sync::{Arc, Weak};
 
 use offshoot_agent::agent_session::AgentSession;
-use offshoot_agent::command::{BuiltInTool, Command, Forked, Reply, Standing};
+use offshoot_agent::command::{
+    AgentRequest, AppendEntry, BuiltIn, BuiltInTool, Forked, Inspect, PrepareSession, SetActiveTools, SetLabel,
+    SetName, SetThinkingLevel, Standing,
+};
 use offshoot_agent::error::AgentError;
 use offshoot_agent::extensions::StreamEvent;
 use offshoot_agent::forecast::{RequestPlace, request_forecast};
@@ -50,25 +53,19 @@ impl AgentServices {
     }
 
     /// Called on a thread of a host, never on one of the runtime.
-    fn ask(&self, command: Command) -> Result<Reply, String> {
+    fn ask<R: AgentRequest>(&self, request: R) -> Result<R::Reply, String> {
         let agent = self.agent()?;
-        self.runtime.block_on(async move { agent.ask(command).await }).map_err(|error| error.to_string())
+        self.runtime.block_on(async move { agent.ask(request).await }).map_err(|error| error.to_string())
     }
 
     pub(crate) fn standing(&self) -> Result<Standing, String> {
-        match self.ask(Command::Inspect)? {
-            Reply::Standing(standing) => Ok(*standing),
-            _ => Err(ENDED.to_owned()),
-        }
+        self.ask(Inspect)
     }
 
     fn session(&self, method: &str, params: &str) -> Result<String, String> {
         if let Some(prepared) = session_calls::prepared(method, params) {
             let prepared = prepared.map_err(|error| error.to_string())?;
-            return match self.ask(Command::PrepareSession(prepared))? {
-                Reply::Session(forked) => Ok(json!(forked.file).to_string()),
-                _ => Err(ENDED.to_owned()),
-            };
+            return Ok(json!(self.ask(PrepareSession(prepared))?.file).to_string());
         }
         if method == "usesDefaultSessionDir" {
             return Ok(self.shared()?.program.look(method, &value::<Value>(params)?).to_string());
@@ -96,18 +93,15 @@ impl AgentServices {
         match method {
             "appendEntry" => {
                 let data = data.map(|data| data.text().to_owned());
-                match self.ask(Command::AppendEntry { custom_type: text("customType"), data })? {
-                    Reply::Entry(id) => Ok(json!(id).to_string()),
-                    _ => Ok("null".to_owned()),
-                }
+                Ok(json!(self.ask(AppendEntry { custom_type: text("customType"), data })?).to_string())
             }
             "sendMessage" => self.send_message(params),
             "sendUserMessage" => self.send_user_message(params),
-            "setSessionName" => self.done(Command::SetName(text("name"))),
+            "setSessionName" => self.done(SetName(text("name"))),
             "getSessionName" => self.session("getSessionName", NOTHING),
             "setLabel" => {
                 let label = params.get("label").and_then(Value::as_str).map(str::to_owned);
-                self.done(Command::SetLabel { entry: text("entryId"), label })
+                self.done(SetLabel { entry: text("entryId"), label })
             }
             "getActiveTools" => Ok(json!(self.standing()?.active_tools).to_string()),
             "getAllTools" => {
@@ -126,7 +120,7 @@ impl AgentServices {
             "setActiveTools" => {
                 let names = params.get("names").or(params.get("toolNames")).and_then(Value::as_array).cloned();
                 let names = names.unwrap_or_default().iter().filter_map(Value::as_str).map(str::to_owned).collect();
-                self.done(Command::SetActiveTools(names))
+                self.done(SetActiveTools(names))
             }
             "getCommands" => {
                 let (shared, resources) = (self.shared()?, self.standing()?.resources);
@@ -139,14 +133,14 @@ impl AgentServices {
             "setThinkingLevel" => {
                 let level = ThinkingLevel::parse(&text("level"));
                 let level = level.ok_or_else(|| format!("there is no thinking level {:?}", text("level")))?;
-                self.done(Command::SetThinkingLevel(level))
+                self.done(SetThinkingLevel(level))
             }
             _ => Err(unknown(&format!("pi.{method}"))),
         }
     }
 
-    pub(crate) fn done(&self, command: Command) -> Result<String, String> {
-        self.ask(command).map(|_| "null".to_owned())
+    pub(crate) fn done(&self, request: impl AgentRequest) -> Result<String, String> {
+        self.ask(request).map(|_| "null".to_owned())
     }
 
     fn ctx(&self, method: &str, params: &Value) -> Result<String, String> {
@@ -371,8 +365,8 @@ async fn forecast(agent: &AgentSession, params: &Value, now: Millis) -> Result<V
 async fn run_built_in(agent: &AgentSession, params: &Value, progress: UnboundedSender<Value>) -> Result<Value, String> {
     let name = params.get("name").and_then(Value::as_str).unwrap_or_default().to_owned();
     let unknown = || format!("offshoot has no tool {name}");
-    let found = agent.ask(Command::BuiltIn(name.clone())).await.map_err(|error| error.to_string())?;
-    let Reply::BuiltIn(Some(BuiltInTool { tool, place })) = found else { return Err(unknown()) };
+    let found = agent.ask(BuiltIn(name.clone())).await.map_err(|error| error.to_string())?;
+    let Some(BuiltInTool { tool, place }) = found else { return Err(unknown()) };
     let tool = tool.0.first().cloned().ok_or_else(unknown)?;
     let mut place = ToolContext::clone(&place);
     if let Some(cwd) = params.get("cwd").and_then(Value::as_str) {

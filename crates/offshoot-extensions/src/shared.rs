@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 
 use offshoot_agent::agent_session::{AgentSession, WeakAgentSession};
-use offshoot_agent::command::{Command, ToolList};
+use offshoot_agent::command::{SetTools, ToolList};
 use offshoot_agent::provider::Model;
 use offshoot_agent::tool::{Tool, ToolSource};
 use offshoot_session::clock::Clock;
@@ -224,11 +224,7 @@ impl Shared {
         let tools = self.tools();
         if let Some(agent) = self.agent() {
             // Called on a host's thread: the next request has to have the tool.
-            drop(
-                runtime.block_on(async move {
-                    agent.ask(Command::SetTools { source: ToolSource::Extensions, tools }).await
-                }),
-            );
+            drop(runtime.block_on(async move { agent.ask(SetTools { source: ToolSource::Extensions, tools }).await }));
         }
     }
 

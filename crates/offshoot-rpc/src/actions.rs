@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use offshoot_agent::command::{Command, Forked, Reply};
+use offshoot_agent::command::{Approve, Forked};
 use offshoot_agent::error::AgentError;
 use offshoot_agent::turn::{BringBack, Navigated, Navigation};
 use offshoot_app::agent::shown_path;
@@ -178,10 +178,8 @@ pub(crate) async fn approve(
     decision: ApprovalDecision,
     message: Option<String>,
 ) -> Answered {
-    match server.agent.ask(Command::Approve { id, decision, message }).await? {
-        Reply::Done => Ok(RpcData::Nothing),
-        other => Err(RpcFailure(format!("the agent answered something else: {other:?}"))),
-    }
+    server.agent.ask(Approve { id, decision, message }).await?;
+    Ok(RpcData::Nothing)
 }
 
 /// The id of an entry that the client names as people do.

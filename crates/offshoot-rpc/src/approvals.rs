@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use offshoot_agent::command::Command;
+use offshoot_agent::command::Approve;
 use offshoot_agent::event::Event;
 
 use crate::questions::NextStep;
@@ -33,7 +33,7 @@ pub(crate) async fn answered(server: Arc<RpcServer>, response: UiResponse) {
     };
     match answer {
         Some((id, NextStep::Decide(decision, message))) => {
-            drop(server.agent.ask(Command::Approve { id, decision, message }).await);
+            drop(server.agent.ask(Approve { id, decision, message }).await);
         }
         Some((_, NextStep::Ask(id, method))) => server.show(id, method),
         None => {}

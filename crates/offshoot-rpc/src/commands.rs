@@ -2,7 +2,10 @@
 
 use std::sync::Arc;
 
-use offshoot_agent::command::Command;
+use offshoot_agent::command::{
+    AbortBash, AgentRequest, ClearedQueue, SetApproval, SetAutoCompaction, SetAutoRetry, SetFollowUpMode,
+    SetSteeringMode,
+};
 use offshoot_agent::turn::{BringBack, Navigation};
 
 use crate::records::{LevelsData, QueueData};
@@ -37,7 +40,7 @@ async fn answer(server: &RpcServer, command: RpcCommand, responder: &Responder) 
         }
         RpcCommand::Abort => agent.abort().await.map(nothing).map_err(Into::into),
         RpcCommand::ClearQueue => {
-            let (steering, follow_up) = agent.clear_queue().await?;
+            let ClearedQueue { steering, follow_up } = agent.clear_queue().await?;
             RpcData::of(&QueueData { steering, follow_up })
         }
         RpcCommand::NewSession { parent_session } => actions::moved_on(agent.new_session(parent_session).await),
@@ -49,13 +52,13 @@ async fn answer(server: &RpcServer, command: RpcCommand, responder: &Responder) 
         RpcCommand::SetThinkingLevel { level } => actions::set_thinking(server, &level).await,
         RpcCommand::CycleThinkingLevel => actions::cycle_thinking(server).await,
         RpcCommand::GetAvailableThinkingLevels => RpcData::of(&LevelsData::of(&agent.standing().await?.model)),
-        RpcCommand::SetSteeringMode { mode } => done(server, Command::SetSteeringMode(mode)).await,
-        RpcCommand::SetFollowUpMode { mode } => done(server, Command::SetFollowUpMode(mode)).await,
+        RpcCommand::SetSteeringMode { mode } => done(server, SetSteeringMode(mode)).await,
+        RpcCommand::SetFollowUpMode { mode } => done(server, SetFollowUpMode(mode)).await,
         RpcCommand::Compact { custom_instructions } => {
             Ok(RpcData::Json(agent.compact(custom_instructions).await?.to_json()))
         }
-        RpcCommand::SetAutoCompaction { enabled } => done(server, Command::SetAutoCompaction(enabled)).await,
-        RpcCommand::SetAutoRetry { enabled } => done(server, Command::SetAutoRetry(enabled)).await,
+        RpcCommand::SetAutoCompaction { enabled } => done(server, SetAutoCompaction(enabled)).await,
+        RpcCommand::SetAutoRetry { enabled } => done(server, SetAutoRetry(enabled)).await,
         RpcCommand::AbortRetry => {
             let is_retrying = server.client().is_retrying;
             if is_retrying {
@@ -66,7 +69,7 @@ async fn answer(server: &RpcServer, command: RpcCommand, responder: &Responder) 
         RpcCommand::Bash { command, exclude_from_context } => {
             bash(server, command, exclude_from_context == Some(true), responder).await
         }
-        RpcCommand::AbortBash => done(server, Command::AbortBash).await,
+        RpcCommand::AbortBash => done(server, AbortBash).await,
         RpcCommand::GetSessionStats => answers::stats(server).await,
         RpcCommand::ExportHtml { output_path } => actions::export_html(server, output_path).await,
         RpcCommand::SwitchSession { session_path, session_folder } => {
@@ -110,7 +113,7 @@ async fn answer(server: &RpcServer, command: RpcCommand, responder: &Responder) 
         RpcCommand::Approve { request_id, decision, message } => {
             actions::approve(server, request_id, decision, message).await
         }
-        RpcCommand::SetApproval { mode } => done(server, Command::SetApproval(mode)).await,
+        RpcCommand::SetApproval { mode } => done(server, SetApproval(mode)).await,
     }
 }
 
@@ -118,8 +121,8 @@ fn nothing<T>(_: T) -> RpcData {
     RpcData::Nothing
 }
 
-async fn done(server: &RpcServer, command: Command) -> Answered {
-    server.agent.ask(command).await.map(nothing).map_err(Into::into)
+async fn done(server: &RpcServer, request: impl AgentRequest<Reply = ()>) -> Answered {
+    server.agent.ask(request).await.map(nothing).map_err(Into::into)
 }
 
 /// Meanwhile its output is sent with its id.

@@ -4,7 +4,7 @@ use std::io;
 use std::sync::Arc;
 
 use offshoot_agent::agent_session::AgentSession;
-use offshoot_agent::command::{Command, Reply, Standing};
+use offshoot_agent::command::{AbortBash, Standing};
 use offshoot_agent::event::Event;
 use offshoot_agent::{Approver, Setup};
 use offshoot_app::agent::{self, Args, Stop, Stops, TrustPerson, UserRules};
@@ -163,10 +163,7 @@ async fn relay(server: &Arc<RpcServer>, mut lines: Receiver<Line>, told: &mut To
 }
 
 async fn is_idle(server: &Arc<RpcServer>) -> bool {
-    match server.agent.ask(Command::Inspect).await {
-        Ok(Reply::Standing(standing)) => !standing.is_streaming,
-        _ => true,
-    }
+    server.agent.standing().await.map_or(true, |standing| !standing.is_streaming)
 }
 
 /// A client that goes ends the program in good order.
@@ -221,7 +218,7 @@ async fn take(server: &Arc<RpcServer>, line: InputLine) {
 async fn finish(server: &Arc<RpcServer>, agent: AgentSession, told: &mut Told, stops: &mut Stops) {
     let stopping = async {
         // The agent may have ended, or nothing may run.
-        drop(agent.ask(Command::AbortBash).await);
+        drop(agent.ask(AbortBash).await);
         let is_busy = |standing: Standing| standing.is_streaming || standing.is_at_a_job;
         if agent.standing().await.is_ok_and(is_busy) {
             drop(agent.abort().await);

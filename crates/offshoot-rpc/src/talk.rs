@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use offshoot_agent::command::{Command, Reply, UserPrompt};
+use offshoot_agent::command::{FollowUp, Prompt, Spoken, Steer, UserPrompt};
 use offshoot_agent::error::AgentError;
 use offshoot_agent::message::Block;
 use offshoot_agent::turn::Settled;
@@ -37,7 +37,7 @@ pub(crate) async fn prompt(
         && extensions.is_command(&said.text).await
     {
         // Other prompts may come while it runs.
-        let done = server.agent.ask(Command::Prompt(said)).await;
+        let done = server.agent.ask(Prompt(said)).await;
         return responder.send(done.map_err(Into::into).and_then(|_| RpcData::of(&HANDLED)));
     }
     if server.extensions.is_none() && asks_for_list(&said.text) {
@@ -47,7 +47,7 @@ pub(crate) async fn prompt(
     let only_one = server.prompting.lock().await;
     let (accepted, is_accepted) = oneshot::channel();
     server.client().prompt = Some((responder, accepted));
-    let talking = server.agent.ask(Command::Prompt(said.clone()));
+    let talking = server.agent.ask(Prompt(said.clone()));
     tokio::pin!(talking);
     let settled = tokio::select! {
         biased;
@@ -58,9 +58,9 @@ pub(crate) async fn prompt(
     let Some((responder, _)) = server.client().prompt.take() else { return };
     drop(only_one);
     let answer = match (settled, behavior) {
-        (Ok(Reply::Handled), _) => RpcData::of(&HANDLED),
+        (Ok(Spoken::Handled), _) => RpcData::of(&HANDLED),
         // It is not in the session, but kept beside it.
-        (Ok(Reply::Settled(Settled::Broken(why))), _) => Err(why.into()),
+        (Ok(Spoken::Taken(Settled::Broken(why))), _) => Err(why.into()),
         (Ok(_), _) => RpcData::of(&STARTED),
         (Err(AgentError::Busy(_)), Some(behavior)) => queued(server, said, behavior).await,
         (Err(AgentError::Busy(why)), None) => {
@@ -75,12 +75,13 @@ pub(crate) async fn prompt(
 pub(crate) async fn queued(server: &RpcServer, said: UserPrompt, behavior: StreamingBehavior) -> Answered {
     let standing = server.agent.standing();
     let is_idle = standing.await.is_ok_and(|standing| !standing.is_streaming && !standing.is_at_a_job);
-    let command = match behavior {
-        StreamingBehavior::Steer => Command::Steer(said),
-        StreamingBehavior::FollowUp => Command::FollowUp(said),
+    let spoken = match behavior {
+        StreamingBehavior::Steer => server.agent.ask(Steer(said)).await?,
+        StreamingBehavior::FollowUp => server.agent.ask(FollowUp(said)).await?,
     };
-    if matches!(server.agent.ask(command).await?, Reply::Handled) {
-        return RpcData::of(&HANDLED);
-    }
-    RpcData::of(&if is_idle { STARTED } else { QUEUED })
+    RpcData::of(&match spoken {
+        Spoken::Handled => HANDLED,
+        Spoken::Taken(()) if is_idle => STARTED,
+        Spoken::Taken(()) => QUEUED,
+    })
 }

@@ -11,8 +11,7 @@ mod shell;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use offshoot_agent::command::Reply;
-use offshoot_agent::event::{CompactionResult, Event, Reason, retry_words};
+use offshoot_agent::event::{BashResult, CompactionResult, Event, Reason, retry_words};
 use offshoot_agent::message::Message;
 use offshoot_agent::turn::Navigated;
 use offshoot_session::error::Code;
@@ -176,38 +175,21 @@ impl Conversation {
         }
     }
 
-    /// Applies the reply to a command.
-    pub fn take_reply(&mut self, reply: &Reply) {
+    /// Adds the user's shell command, which has ended.
+    pub fn shell_ended(&mut self, ran: &BashResult) {
         self.version += 1;
-        match reply {
-            Reply::Ran(message) => {
-                self.shell = None;
-                let item = item_of(Role::BashExecution, &message.to_json());
-                self.waiting.extend(item.map(|item| WaitingItem { item, entries_before: None }));
-                if !self.holds_runs {
-                    self.place_waiting();
-                }
-            }
-            Reply::Navigated(navigated) => {
-                self.job = None;
-                self.move_ended(navigated);
-            }
-            Reply::Done
-            | Reply::Handled
-            | Reply::Entry(_)
-            | Reply::Settled(_)
-            | Reply::Queue(..)
-            | Reply::Compacted(_)
-            | Reply::Session(_)
-            | Reply::Thinking(_)
-            | Reply::Standing(_)
-            | Reply::BuiltIn(_)
-            | Reply::Outcome(_) => {}
+        self.shell = None;
+        let item = item_of(Role::BashExecution, &ran.to_json());
+        self.waiting.extend(item.map(|item| WaitingItem { item, entries_before: None }));
+        if !self.holds_runs {
+            self.place_waiting();
         }
     }
 
     /// Adds the notice of a move after the blocks of its target, in whichever order both arrive.
-    fn move_ended(&mut self, navigated: &Navigated) {
+    pub fn job_ended(&mut self, navigated: &Navigated) {
+        self.version += 1;
+        self.job = None;
         let Navigated { aborted, warning, said, has_moved, .. } = navigated;
         let stopped = aborted.then(|| (Level::Info, "the summary was stopped; nothing has changed".to_owned()));
         let warning = warning.as_deref().map(|why| (Level::Warning, without_model(why)));

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
-use offshoot_agent::operate::{AfterPlan, HeldOperation, PresentModel, Steps};
+use offshoot_agent::command::Operate;
+use offshoot_agent::operate::{AfterPlan, PresentModel, Steps};
 use offshoot_session::session::Session;
 
 use crate::failure::{Failure, FailureKind, Result};
@@ -200,7 +201,7 @@ impl Row {
     ///
     /// # Errors
     /// The arguments do not make an input.
-    pub fn hold(&self, mut given: Given, place: &Place, is_dry: bool) -> Result<(HeldOperation, OutcomeWait)> {
+    pub fn hold(&self, mut given: Given, place: &Place, is_dry: bool) -> Result<(Operate, OutcomeWait)> {
         if self.has_session() {
             given.put_text(SESSION_ARG, "");
         }
@@ -209,7 +210,7 @@ impl Row {
             Effect::Reads => None,
             Effect::Writes { refused_at_work, .. } => refused_at_work.filter(|_| !is_dry),
         };
-        Ok((HeldOperation::new(steps, refused_at_work), OutcomeWait(wait)))
+        Ok((Operate::new(steps, refused_at_work), OutcomeWait(wait)))
     }
 }
 

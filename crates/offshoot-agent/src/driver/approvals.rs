@@ -8,10 +8,9 @@ use offshoot_session::compose::NewEntry;
 use offshoot_session::json::Json;
 use tokio::sync::oneshot;
 
-use super::commands::{answer, refuse};
-use super::{Driver, DriverInput, Waiter, WriteOf};
+use super::{Driver, DriverInput, WriteOf};
 use crate::approval::{CallView, Decision, Permissions, Rule, decide};
-use crate::command::Reply;
+use crate::command::{Approve, ReplyTo};
 use crate::crash::caught;
 use crate::error::AgentError;
 use crate::event::{ApprovalOutcome, ApprovalRecord, ApprovedBy, Event};
@@ -305,9 +304,10 @@ impl Driver {
     }
 
     /// Applies a front end's answer. The first one wins.
-    pub(super) fn approve(&mut self, id: u64, decision: ApprovalDecision, message: Option<String>, reply: Waiter) {
+    pub(super) fn approve(&mut self, answer: Approve, reply: ReplyTo<()>) {
+        let Approve { id, decision, message } = answer;
         if id != self.approvals.id || self.approvals.questions.is_empty() {
-            return refuse(reply, AgentError::Busy("the question was answered already"));
+            return reply.refuse(AgentError::Busy("the question was answered already"));
         }
         let Some(question) = self.approvals.questions.pop_front() else { return };
         // Without a rule there is nothing to remember.
@@ -328,7 +328,7 @@ impl Driver {
         self.approvals.granted.extend(rule);
         self.end_question(Some(id), record);
         drop(question.answer.send(verdict));
-        answer(reply, Reply::Done);
+        reply.answer(());
         self.ask_next();
     }
 
@@ -356,10 +356,10 @@ impl Driver {
     }
 
     /// Open questions are decided again.
-    pub(super) fn set_approval(&mut self, mode: ApprovalMode, reply: Waiter) {
+    pub(super) fn set_approval(&mut self, mode: ApprovalMode, reply: ReplyTo<()>) {
         self.setup.permissions.mode = mode;
         self.limit_extensions();
-        answer(reply, Reply::Done);
+        reply.answer(());
         let permissions = self.permissions();
         let open = std::mem::take(&mut self.approvals.questions);
         for (at, mut question) in open.into_iter().enumerate() {

@@ -1,11 +1,17 @@
-//! Commands of front ends, and whether they are possible during a turn or a job.
+//! What front ends ask, and whether it is possible during a turn or a job.
 
 use offshoot_session::compose::NewEntry;
 use offshoot_session::id::EntryId;
 
 use super::replace::NextSession;
-use super::{Driver, DriverInput, Waiter, Waiting, WriteOf, Written};
-use crate::command::{Command, Reply, Standing, ToolList, UserPrompt, joined};
+use super::{Driver, DriverInput, Waiting, WriteOf, Written};
+use crate::command::{
+    Abort, AbortBash, Asked, BringWork, BuiltIn, ClearQueue, ClearedQueue, CloneSession, Compact, FollowUp, Fork,
+    ForkAt, Inject, InjectUser, Inspect, NavigateTree, PrepareSession, Prompt, Reload, ReplyTo, SetActiveTools,
+    SetApproval, SetAutoCompaction, SetAutoRetry, SetFollowUpMode, SetLabel, SetModel, SetName, SetResources, SetRules,
+    SetSteeringMode, SetSystemPrompt, SetThinkingLevel, SetTools, Spoken, Standing, StartSession, Steer, SwitchSession,
+    ToolList, UserPrompt, WaitForIdle, WhileBusy, joined,
+};
 use crate::error::AgentError;
 use crate::event::{Event, Reason};
 use crate::extensions::Happening;
@@ -17,95 +23,39 @@ use crate::turn::{Job, TurnInput};
 use crate::window::{OversizedPrompt, Window};
 use crate::writer::OwnedSession;
 
-/// Why a command is refused during a job.
+/// Why a request is refused during a job.
 const AT_A_JOB: &str = "a summary is being written: stop it, or wait for its end";
 
-/// What happens to a command during a turn or a job.
-enum WhileBusy {
-    Begins,
-    Refused(&'static str),
-    StopsTurn,
-    /// Also stops the user's shell command: both are recorded in the session that is left.
-    StopsAll,
-}
-
-fn while_busy(command: &Command) -> WhileBusy {
-    match command {
-        Command::Prompt(_) => WhileBusy::Refused("the agent is at work: steer it, or say it as a follow-up"),
-        Command::NavigateTree(_) => WhileBusy::Refused("the agent is at work: stop it before going elsewhere"),
-        Command::Reload(_) => WhileBusy::Refused("the agent is at work: reload when it has finished"),
-        Command::Operate(operation) => operation.refused_at_work().map_or(WhileBusy::Begins, WhileBusy::Refused),
-        Command::BringBack(_) => WhileBusy::Refused("the agent is at work: stop it first"),
-        Command::Compact { .. } => WhileBusy::StopsTurn,
-        Command::NewSession { .. }
-        | Command::SwitchSession { .. }
-        | Command::Fork { .. }
-        | Command::ForkAt { .. }
-        | Command::Clone
-        | Command::PrepareSession(_) => WhileBusy::StopsAll,
-        Command::Abort
-        | Command::WaitForIdle
-        | Command::Steer(_)
-        | Command::FollowUp(_)
-        | Command::Inject { .. }
-        | Command::InjectUser { .. }
-        | Command::AppendEntry { .. }
-        | Command::SetTools { .. }
-        | Command::SetActiveTools(_)
-        | Command::SetResources(_)
-        | Command::ClearQueue
-        | Command::Bash { .. }
-        | Command::AbortBash
-        | Command::SetModel(_)
-        | Command::SetThinkingLevel(_)
-        | Command::SetName(_)
-        | Command::SetLabel { .. }
-        | Command::SetSteeringMode(_)
-        | Command::SetFollowUpMode(_)
-        | Command::SetAutoCompaction(_)
-        | Command::SetAutoRetry(_)
-        | Command::SetRules(_)
-        | Command::SetSystemPrompt(_)
-        | Command::Approve { .. }
-        | Command::SetApproval(_)
-        | Command::BuiltIn(_)
-        | Command::RunNested(_)
-        | Command::Inspect => WhileBusy::Begins,
-    }
-}
-
 impl Driver {
-    pub(super) fn asked(&mut self, command: Command, reply: Waiter) {
+    pub(super) fn asked(&mut self, asked: Asked) {
         if self.is_ending {
-            return refuse(reply, AgentError::Ended);
+            return asked.refuse(AgentError::Ended);
         }
         if self.is_replacing || self.is_operating || self.is_leaving() {
-            return self.deferred.push_back((command, reply));
+            return self.deferred.push_back(asked);
         }
         let is_idle = self.state.is_idle();
-        match while_busy(&command) {
+        match asked.while_busy() {
             WhileBusy::Refused(why) if !is_idle => {
                 let why = if self.state.is_at_a_job() { AT_A_JOB } else { why };
-                refuse(reply, AgentError::Busy(why));
+                asked.refuse(AgentError::Busy(why));
             }
             WhileBusy::StopsTurn if !is_idle => {
-                self.deferred.push_back((command, reply));
+                self.deferred.push_back(asked);
                 self.abort();
             }
             WhileBusy::StopsAll if !is_idle || self.bash.is_some() => {
-                self.deferred.push_back((command, reply));
+                self.deferred.push_back(asked);
                 self.stop_bash();
                 self.abort();
             }
-            WhileBusy::Begins | WhileBusy::Refused(_) | WhileBusy::StopsTurn | WhileBusy::StopsAll => {
-                self.begin(command, reply);
-            }
+            WhileBusy::Begins | WhileBusy::Refused(_) | WhileBusy::StopsTurn | WhileBusy::StopsAll => self.begin(asked),
         }
     }
 
     /// Whether the session is about to be left, but the user's stopped shell command has not ended.
     fn is_leaving(&self) -> bool {
-        let stops_all = |(command, _): &(Command, Waiter)| matches!(while_busy(command), WhileBusy::StopsAll);
+        let stops_all = |asked: &Asked| matches!(asked.while_busy(), WhileBusy::StopsAll);
         self.bash.is_some() && self.deferred.front().is_some_and(stops_all)
     }
 
@@ -121,84 +71,109 @@ impl Driver {
         }
     }
 
-    /// Starts deferred commands when nothing is running.
+    /// Starts deferred requests when nothing is running.
     pub(super) fn catch_up(&mut self) {
         while self.state.is_idle() && !self.is_replacing && !self.is_operating && !self.is_leaving() {
-            let Some((command, reply)) = self.deferred.pop_front() else { return };
-            self.begin(command, reply);
+            let Some(asked) = self.deferred.pop_front() else { return };
+            self.begin(asked);
         }
     }
 
-    fn begin(&mut self, command: Command, reply: Waiter) {
-        match command {
-            Command::Prompt(said) => match self.message(said) {
+    fn begin(&mut self, asked: Asked) {
+        match asked {
+            Asked::Prompt(Prompt(said), reply) => match self.message(said) {
                 Ok(message) => {
                     self.waiting.push(Waiting::Prompt(reply));
                     self.prompt(message);
                 }
-                Err(error) => refuse(reply, error),
+                Err(error) => reply.refuse(error),
             },
-            Command::Steer(said) => self.queue(said, TurnInput::Steer, reply),
-            Command::FollowUp(said) => self.queue(said, TurnInput::FollowUp, reply),
-            Command::Inject { message, delivery } => self.inject(message, delivery, reply),
-            Command::InjectUser { content, delivery } => self.inject_user(content, delivery, reply),
-            Command::AppendEntry { custom_type, data } => self.append_entry(custom_type, data, reply),
-            Command::SetTools { source, tools } => self.set(reply, |driver| driver.set_tools(source, &tools)),
-            Command::SetActiveTools(names) => self.set(reply, |driver| driver.activate_tools(&names)),
-            Command::ClearQueue => {
+            Asked::Steer(Steer(said), reply) => self.queue(said, TurnInput::Steer, reply),
+            Asked::FollowUp(FollowUp(said), reply) => self.queue(said, TurnInput::FollowUp, reply),
+            Asked::Inject(Inject { message, delivery }, reply) => reply.send(self.inject(message, delivery)),
+            Asked::InjectUser(InjectUser { content, delivery }, reply) => {
+                reply.send(self.inject_user(content, delivery));
+            }
+            Asked::AppendEntry(new, reply) => self.append_entry(new, reply),
+            Asked::SetTools(SetTools { source, tools }, reply) => {
+                self.set(reply, |driver| driver.set_tools(source, &tools));
+            }
+            Asked::SetActiveTools(SetActiveTools(names), reply) => {
+                self.set(reply, |driver| driver.activate_tools(&names));
+            }
+            Asked::ClearQueue(ClearQueue, reply) => {
                 let (steering, follow_up) = self.state.queued();
                 self.step(TurnInput::ClearQueue);
-                answer(reply, Reply::Queue(steering, follow_up));
+                reply.answer(ClearedQueue { steering, follow_up });
             }
-            Command::Abort => {
+            Asked::Abort(Abort, reply) => {
                 self.waiting.push(Waiting::Settled(reply));
                 self.abort();
                 self.settle_if_idle();
             }
-            Command::WaitForIdle => {
+            Asked::WaitForIdle(WaitForIdle, reply) => {
                 self.waiting.push(Waiting::Settled(reply));
                 self.settle_if_idle();
             }
-            Command::Compact { instructions } => {
-                self.do_job(Job::Compaction { reason: Reason::Manual, instructions }, reply);
+            Asked::Compact(Compact(instructions), reply) => {
+                let job = Job::Compaction { reason: Reason::Manual, instructions };
+                self.do_job(job, Waiting::Compaction(reply));
             }
-            Command::NavigateTree(navigation) => self.do_job(Job::Navigation(Box::new(navigation)), reply),
-            Command::Operate(operation) => self.operate(&operation, reply),
-            Command::BringBack(what) => self.do_job(Job::BringBack(what), reply),
-            Command::NewSession { parent } => self.replace(NextSession::Fresh { parent }, reply),
-            Command::SwitchSession { file, folder } => self.replace(NextSession::Stored { file, folder }, reply),
-            Command::Fork { entry } => self.replace(NextSession::Before(entry), reply),
-            Command::ForkAt { entry } => self.replace(NextSession::At(entry), reply),
-            Command::Clone => self.replace(NextSession::Copy, reply),
-            Command::PrepareSession(prepared) => self.replace(NextSession::Prepared(prepared), reply),
-            Command::Bash { command, exclude_from_context } => self.run_bash(command, exclude_from_context, reply),
-            Command::AbortBash => {
+            Asked::NavigateTree(NavigateTree(navigation), reply) => {
+                self.do_job(Job::Navigation(Box::new(navigation)), Waiting::Move(reply));
+            }
+            Asked::Operate(operation, reply) => self.operate(operation, reply),
+            Asked::BringWork(BringWork(what), reply) => self.do_job(Job::BringBack(what), Waiting::Move(reply)),
+            Asked::StartSession(StartSession { parent }, reply) => self.replace(NextSession::Fresh { parent }, reply),
+            Asked::SwitchSession(SwitchSession { file, folder }, reply) => {
+                self.replace(NextSession::Stored { file, folder }, reply);
+            }
+            Asked::Fork(Fork { entry }, reply) => self.replace(NextSession::Before(entry), reply),
+            Asked::ForkAt(ForkAt { entry }, reply) => self.replace(NextSession::At(entry), reply),
+            Asked::CloneSession(CloneSession, reply) => self.replace(NextSession::Copy, reply),
+            Asked::PrepareSession(PrepareSession(prepared), reply) => {
+                self.replace(NextSession::Prepared(prepared), reply);
+            }
+            Asked::RunBash(run, reply) => self.run_bash(run, reply),
+            Asked::AbortBash(AbortBash, reply) => {
                 self.stop_bash();
-                done(reply);
+                reply.answer(());
             }
-            Command::SetModel(model) => {
+            Asked::SetModel(SetModel(model), reply) => {
                 self.reset(|setup| setup.model = model);
-                done(reply);
+                reply.answer(());
             }
-            Command::SetThinkingLevel(level) => {
+            Asked::SetThinkingLevel(SetThinkingLevel(level), reply) => {
                 self.reset(|setup| setup.thinking = level);
-                answer(reply, Reply::Thinking(self.setup.thinking()));
+                reply.answer(self.setup.thinking());
             }
-            Command::SetName(name) => self.set_name(&name, reply),
-            Command::SetLabel { entry, label } => self.set_label(entry, label, reply),
-            Command::SetSteeringMode(mode) => self.set(reply, |driver| driver.setup.steering = mode),
-            Command::SetFollowUpMode(mode) => self.set(reply, |driver| driver.setup.follow_up = mode),
-            Command::SetAutoCompaction(is_on) => self.set(reply, |driver| driver.setup.compaction.enabled = is_on),
-            Command::SetAutoRetry(is_on) => self.set(reply, |driver| driver.setup.retry.enabled = is_on),
-            Command::SetRules(rules) => self.set(reply, |driver| driver.setup.follow(*rules)),
-            Command::SetSystemPrompt(prompt) => self.set(reply, |driver| driver.setup.system = prompt.into()),
-            Command::SetResources(resources) => self.set(reply, |driver| driver.setup.use_resources(resources)),
-            Command::Reload(ReloadedSetup(new)) => self.set(reply, |driver| driver.reload(&new)),
-            Command::Approve { id, decision, message } => self.approve(id, decision, message, reply),
-            Command::SetApproval(mode) => self.set_approval(mode, reply),
-            Command::RunNested(nested) => self.run_nested(nested, reply),
-            Command::BuiltIn(name) => answer(reply, Reply::BuiltIn(self.built_in(&name))),
-            Command::Inspect => answer(reply, Reply::Standing(Box::new(self.standing()))),
+            Asked::SetName(SetName(name), reply) => self.set_name(&name, reply),
+            Asked::SetLabel(SetLabel { entry, label }, reply) => self.set_label(entry, label, reply),
+            Asked::SetSteeringMode(SetSteeringMode(mode), reply) => {
+                self.set(reply, |driver| driver.setup.steering = mode);
+            }
+            Asked::SetFollowUpMode(SetFollowUpMode(mode), reply) => {
+                self.set(reply, |driver| driver.setup.follow_up = mode);
+            }
+            Asked::SetAutoCompaction(SetAutoCompaction(is_on), reply) => {
+                self.set(reply, |driver| driver.setup.compaction.enabled = is_on);
+            }
+            Asked::SetAutoRetry(SetAutoRetry(is_on), reply) => {
+                self.set(reply, |driver| driver.setup.retry.enabled = is_on);
+            }
+            Asked::SetRules(SetRules(rules), reply) => self.set(reply, |driver| driver.setup.follow(*rules)),
+            Asked::SetSystemPrompt(SetSystemPrompt(prompt), reply) => {
+                self.set(reply, |driver| driver.setup.system = prompt.into());
+            }
+            Asked::SetResources(SetResources(resources), reply) => {
+                self.set(reply, |driver| driver.setup.use_resources(resources));
+            }
+            Asked::Reload(Reload(ReloadedSetup(new)), reply) => self.set(reply, |driver| driver.reload(&new)),
+            Asked::Approve(answer, reply) => self.approve(answer, reply),
+            Asked::SetApproval(SetApproval(mode), reply) => self.set_approval(mode, reply),
+            Asked::RunNested(nested, reply) => self.run_nested(nested, reply),
+            Asked::BuiltIn(BuiltIn(name), reply) => reply.answer(self.built_in(&name)),
+            Asked::Inspect(Inspect, reply) => reply.answer(self.standing()),
         }
     }
 
@@ -216,23 +191,23 @@ impl Driver {
         }
     }
 
-    fn do_job(&mut self, job: Job, reply: Waiter) {
-        self.waiting.push(Waiting::Job(reply));
+    fn do_job(&mut self, job: Job, caller: Waiting) {
+        self.waiting.push(caller);
         self.step(TurnInput::Do(job));
     }
 
     /// Changes the configuration of the machine and of later requests.
-    fn set(&mut self, reply: Waiter, change: impl FnOnce(&mut Self)) {
+    fn set(&mut self, reply: ReplyTo<()>, change: impl FnOnce(&mut Self)) {
         change(self);
         self.configure();
-        done(reply);
+        reply.answer(());
     }
 
-    fn set_name(&mut self, name: &str, reply: Waiter) {
+    fn set_name(&mut self, name: &str, reply: ReplyTo<()>) {
         let entry = NewEntry::session_info(name);
         let given = name.to_owned();
         let name = Some(name.trim().to_owned()).filter(|name| !name.is_empty());
-        self.change(reply, Reply::Done, move |owned| {
+        self.change(reply, move |owned| {
             if owned.session().is_named(&given).map_err(AgentError::from)? {
                 return Ok(None);
             }
@@ -241,8 +216,8 @@ impl Driver {
         });
     }
 
-    fn set_label(&mut self, entry: String, label: Option<String>, reply: Waiter) {
-        self.change(reply, Reply::Done, move |owned| {
+    fn set_label(&mut self, entry: String, label: Option<String>, reply: ReplyTo<()>) {
+        self.change(reply, move |owned| {
             owned.session().find(&entry)?;
             if owned.session().is_labelled(&EntryId::new(&entry), label.as_deref()) {
                 return Ok(None);
@@ -297,13 +272,13 @@ impl Driver {
         }
     }
 
-    fn queue(&mut self, said: UserPrompt, input: impl FnOnce(Message) -> TurnInput, reply: Waiter) {
+    fn queue(&mut self, said: UserPrompt, input: impl FnOnce(Message) -> TurnInput, reply: ReplyTo<Spoken<()>>) {
         match self.message(said) {
             Ok(message) => {
                 self.step(input(message.into()));
-                done(reply);
+                reply.answer(Spoken::Taken(()));
             }
-            Err(error) => refuse(reply, error),
+            Err(error) => reply.refuse(error),
         }
     }
 
@@ -333,37 +308,17 @@ impl Driver {
     /// Runs a write, and replies when it is durable.
     pub(super) fn change(
         &mut self,
-        reply: Waiter,
-        with: Reply,
+        reply: ReplyTo<()>,
         work: impl FnOnce(&mut OwnedSession) -> Written + Send + 'static,
     ) {
         let own = self.own.clone();
         self.writer.handle().send(work, move |done| {
             let result = done.and_then(|result| result);
-            drop(own.send(DriverInput::Changed { result, reply, with }));
+            drop(own.send(DriverInput::Changed { result, reply }));
         });
     }
 
-    pub(super) fn changed(&mut self, result: Written, reply: Waiter, with: Reply) {
-        let result = result.map(|event| {
-            if let Some(event) = event {
-                self.outbox.tell(event);
-            }
-            with
-        });
-        drop(reply.send(result));
+    pub(super) fn changed(&mut self, result: Written, reply: ReplyTo<()>) {
+        reply.send(result.map(|event| event.into_iter().for_each(|event| self.outbox.tell(event))));
     }
-}
-
-fn done(reply: Waiter) {
-    answer(reply, Reply::Done);
-}
-
-pub(super) fn answer(reply: Waiter, with: Reply) {
-    // The caller may have stopped waiting.
-    drop(reply.send(Ok(with)));
-}
-
-pub(super) fn refuse(reply: Waiter, why: AgentError) {
-    drop(reply.send(Err(why)));
 }

@@ -5,9 +5,8 @@ use std::sync::Arc;
 use offshoot_session::compose::NewEntry;
 use offshoot_session::json::Json;
 
-use super::commands::{answer, refuse};
-use super::{Driver, DriverInput, Waiter};
-use crate::command::{Delivery, Reply};
+use super::{Driver, DriverInput};
+use crate::command::{AppendEntry, Delivery, ReplyTo};
 use crate::error::AgentError;
 use crate::event::Event;
 use crate::extensions::{Extensions, Question, RunAdditions, RunStart};
@@ -62,30 +61,26 @@ impl Driver {
         self.step(TurnInput::Admitted { ticket, added });
     }
 
-    pub(super) fn inject(&mut self, message: CustomMessage, delivery: Delivery, reply: Waiter) {
+    pub(super) fn inject(&mut self, message: CustomMessage, delivery: Delivery) -> Result<(), AgentError> {
         let message = self.dated(message);
-        let may_begin = self.may_begin(delivery);
-        if let Err(error) = may_begin.and_then(|()| self.check_size(&message).map_err(Into::into)) {
-            return refuse(reply, error);
-        }
+        self.may_begin(delivery)?;
+        self.check_size(&message)?;
         self.deliver(message, delivery);
-        answer(reply, Reply::Done);
+        Ok(())
     }
 
-    pub(super) fn inject_user(&mut self, content: Content, delivery: Delivery, reply: Waiter) {
+    pub(super) fn inject_user(&mut self, content: Content, delivery: Delivery) -> Result<(), AgentError> {
         let mut message = UserMessage { content, timestamp: self.setup.clock.now() };
         self.redactor.redact_said(&mut message.content);
-        let may_begin = self.may_begin(delivery);
-        if let Err(error) = may_begin.and_then(|()| self.check_size(&message.clone().into()).map_err(Into::into)) {
-            return refuse(reply, error);
-        }
+        self.may_begin(delivery)?;
+        self.check_size(&message.clone().into())?;
         // An idle agent takes it as it takes a prompt.
         if self.state.is_idle() && matches!(delivery, Delivery::Steer | Delivery::FollowUp) {
             self.prompt(message);
         } else {
             self.deliver(message.into(), delivery);
         }
-        answer(reply, Reply::Done);
+        Ok(())
     }
 
     /// Whether a message may begin a run, if it would.
@@ -114,7 +109,8 @@ impl Driver {
         message.into()
     }
 
-    pub(super) fn append_entry(&mut self, custom_type: String, data: Option<String>, reply: Waiter) {
+    pub(super) fn append_entry(&mut self, new: AppendEntry, reply: ReplyTo<String>) {
+        let AppendEntry { custom_type, data } = new;
         let own = self.own.clone();
         let work = move |owned: &mut OwnedSession| {
             let entry = data.as_deref().map(Json::parse).transpose();
@@ -130,14 +126,11 @@ impl Driver {
         });
     }
 
-    pub(super) fn added(&mut self, result: Result<(String, Option<Event>), AgentError>, reply: Waiter) {
-        match result {
-            Ok((id, event)) => {
-                event.into_iter().for_each(|event| self.outbox.tell(event));
-                answer(reply, Reply::Entry(id));
-            }
-            Err(error) => refuse(reply, error),
-        }
+    pub(super) fn added(&mut self, result: Result<(String, Option<Event>), AgentError>, reply: ReplyTo<String>) {
+        reply.send(result.map(|(id, event)| {
+            event.into_iter().for_each(|event| self.outbox.tell(event));
+            id
+        }));
     }
 
     /// The messages come back through the loop: the events of their entries come first.

@@ -7,12 +7,11 @@ use offshoot_session::kind::Kind;
 use offshoot_session::session::Session;
 use offshoot_session::tree::NodeIx;
 
-use super::commands::{answer, refuse};
-use super::{Driver, DriverInput, Waiter};
-use crate::command::Reply;
+use super::{Driver, DriverInput};
+use crate::command::{AgentRequest as _, Operate, ReplyTo, WhileBusy};
 use crate::error::AgentError;
 use crate::event::{Event, RawJson};
-use crate::operate::{AfterPlan, HeldOperation, PresentModel, Steps};
+use crate::operate::{AfterPlan, PresentModel, Steps};
 use crate::recorded::Recorded;
 use crate::request::{Frame, overhead_tokens};
 use crate::writer::OwnedSession;
@@ -26,11 +25,9 @@ pub(crate) struct SessionChange {
 }
 
 impl Driver {
-    pub(super) fn operate(&mut self, operation: &HeldOperation, reply: Waiter) {
-        let Some(steps) = operation.take() else {
-            return refuse(reply, AgentError::Failed("the operation has run already".to_owned()));
-        };
-        let is_alone = operation.refused_at_work().is_some();
+    pub(super) fn operate(&mut self, operation: Operate, reply: ReplyTo<()>) {
+        let is_alone = operation.while_busy() != WhileBusy::Begins;
+        let steps = operation.steps;
         self.is_operating |= is_alone;
         let (with, own) = (self.present_model(), self.own.clone());
         self.writer.handle().send(
@@ -48,18 +45,14 @@ impl Driver {
         PresentModel { model, overhead: overhead_tokens(&system, &tools) }
     }
 
-    pub(super) fn operated(&mut self, result: Result<SessionChange, AgentError>, is_alone: bool, reply: Waiter) {
+    pub(super) fn operated(&mut self, result: Result<SessionChange, AgentError>, is_alone: bool, reply: ReplyTo<()>) {
         self.is_operating &= !is_alone;
-        match result {
-            Ok(change) => {
-                change.events.into_iter().for_each(|event| self.outbox.tell(event));
-                if let Some(recorded) = change.moved {
-                    self.restore_tools(&recorded);
-                }
-                answer(reply, Reply::Done);
+        reply.send(result.map(|change| {
+            change.events.into_iter().for_each(|event| self.outbox.tell(event));
+            if let Some(recorded) = change.moved {
+                self.restore_tools(&recorded);
             }
-            Err(error) => refuse(reply, error),
-        }
+        }));
     }
 }
 

@@ -5,13 +5,9 @@ use std::sync::Arc;
 
 use tokio::sync::mpsc::UnboundedSender;
 
-use super::Waiter;
-use crate::command::Reply;
-use crate::error::AgentError;
+use crate::command::PendingReply;
 use crate::event::Event;
 use crate::extensions::Extensions;
-
-pub(super) type Answers = Vec<(Waiter, Result<Reply, AgentError>)>;
 
 /// The events of a write.
 #[derive(Default)]
@@ -33,7 +29,7 @@ enum Out {
     Event(Arc<Event>),
     /// Emitted once the oldest running write is durable.
     Write(Announcement),
-    Answers(Answers),
+    Replies(Vec<PendingReply>),
 }
 
 /// Channels of subscribers are unbounded: no event may be lost, and the agent waits for no front end. A stalled front
@@ -79,7 +75,7 @@ impl Outbox {
     }
 
     /// The oldest write is durable, and caused `own` events before those that announce it. Returns the replies that are due.
-    pub(super) fn written(&mut self, own: &[Event], notices: Vec<Event>) -> Vec<Answers> {
+    pub(super) fn written(&mut self, own: &[Event], notices: Vec<Event>) -> Vec<PendingReply> {
         if let Some(Out::Write(Announcement { events, is_told, told })) = self.queue.pop_front() {
             let own = own.iter().map(|event| (event.clone(), told.contains(event)));
             let events = events.into_iter().map(|event| (event, is_told));
@@ -93,28 +89,28 @@ impl Outbox {
     }
 
     /// The oldest write failed: its events are dropped.
-    pub(super) fn lost(&mut self) -> Vec<Answers> {
+    pub(super) fn lost(&mut self) -> Vec<PendingReply> {
         drop(self.queue.pop_front());
         self.drain()
     }
 
     /// Queues replies after everything that is queued.
-    pub(super) fn settle(&mut self, answers: Answers) -> Vec<Answers> {
-        self.queue.push_back(Out::Answers(answers));
+    pub(super) fn settle(&mut self, replies: Vec<PendingReply>) -> Vec<PendingReply> {
+        self.queue.push_back(Out::Replies(replies));
         self.drain()
     }
 
-    fn drain(&mut self) -> Vec<Answers> {
-        let mut ended = Vec::new();
+    fn drain(&mut self) -> Vec<PendingReply> {
+        let mut due = Vec::new();
         loop {
             match self.queue.pop_front() {
                 Some(Out::Event(event)) => self.deliver(&event),
-                Some(Out::Answers(answers)) => ended.push(answers),
+                Some(Out::Replies(replies)) => due.extend(replies),
                 Some(write @ Out::Write(_)) => {
                     self.queue.push_front(write);
-                    return ended;
+                    return due;
                 }
-                None => return ended,
+                None => return due,
             }
         }
     }

@@ -9,8 +9,8 @@ use offshoot_session::kind::Role;
 use offshoot_session::session::{NewFork, NewSession, Options, Session, SessionPart};
 use offshoot_session::tree::NodeIx;
 
-use super::{Driver, DriverInput, Waiter};
-use crate::command::{Forked, PreparedSession, Reply};
+use super::{Driver, DriverInput};
+use crate::command::{Forked, PreparedSession, ReplyTo};
 use crate::error::AgentError;
 use crate::event::Event;
 use crate::recorded::{PromptInEffect, Recorded, SettingsInEffect};
@@ -47,7 +47,7 @@ pub(super) enum NextSession {
 }
 
 impl Driver {
-    pub(super) fn replace(&mut self, other: NextSession, reply: Waiter) {
+    pub(super) fn replace(&mut self, other: NextSession, reply: ReplyTo<Forked>) {
         self.is_replacing = true;
         let (sessions, source) = (self.setup.sessions.clone(), self.setup.source.clone());
         let (own, folders) = (self.own.clone(), self.setup.folders.clone());
@@ -59,9 +59,9 @@ impl Driver {
         });
     }
 
-    pub(super) fn replaced(&mut self, result: Result<Replaced, AgentError>, reply: Waiter) {
+    pub(super) fn replaced(&mut self, result: Result<Replaced, AgentError>, reply: ReplyTo<Forked>) {
         self.is_replacing = false;
-        let answer = result.map(|replaced| {
+        reply.send(result.map(|replaced| {
             let Replaced { forked, reason, leaf_id, recorded, cwd, setup, notice } = replaced;
             let odd = self.take_folder_setup(setup);
             if let Some(cwd) = cwd.filter(|cwd| !cwd.is_empty()) {
@@ -74,9 +74,8 @@ impl Driver {
             self.restore(&recorded);
             let odd = odd.into_iter().map(|message| Event::Notice { code: "folder", message, entry_id: None });
             notice.into_iter().chain(odd).for_each(|notice| self.outbox.tell(notice));
-            Reply::Session(forked)
-        });
-        drop(reply.send(answer));
+            forked
+        }));
     }
 
     /// Takes the prompt, the resources, the permissions and the sandbox of another folder. The approval mode can only become

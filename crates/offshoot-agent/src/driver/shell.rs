@@ -5,9 +5,8 @@ use std::sync::Arc;
 use tokio::sync::mpsc::unbounded_channel;
 use tokio::sync::oneshot;
 
-use super::commands::refuse;
-use super::{Driver, DriverInput, UserCommand, Waiter};
-use crate::command::Reply;
+use super::{Driver, DriverInput, UserCommand, reply_to_all};
+use crate::command::{ReplyTo, RunBash};
 use crate::crash::caught_task;
 use crate::error::AgentError;
 use crate::event::{BashResult, Event};
@@ -18,10 +17,11 @@ use crate::tool::{KeyGuard, ToolContext};
 use crate::turn::TurnInput;
 
 impl Driver {
-    pub(super) fn run_bash(&mut self, command: String, exclude: bool, reply: Waiter) {
+    pub(super) fn run_bash(&mut self, run: RunBash, reply: ReplyTo<Arc<BashResult>>) {
         if self.bash.is_some() {
-            return refuse(reply, AgentError::Busy("a command runs already: stop it first"));
+            return reply.refuse(AgentError::Busy("a command runs already: stop it first"));
         }
+        let RunBash { command, exclude_from_context: exclude } = run;
         let (stop, mut stopped) = oneshot::channel();
         let (keys, model, last) = (self.setup.keys.clone(), self.setup.model.clone(), self.redactor.keys());
         let (shell, place) = (self.setup.shell.clone(), self.setup.tool_context.clone());
@@ -84,16 +84,15 @@ impl Driver {
 
     /// The reply follows the command's events and its entry.
     pub(super) fn ran(&mut self, run: Result<BashRun, String>) {
-        let answer = match run {
-            Ok(run) => self.record_command(run).map(|(reply, result)| (reply, Ok(Reply::Ran(result)))),
-            Err(why) => self.bash.take().map(|bash| (bash.reply, Err(AgentError::Failed(why)))),
+        let reply = match run {
+            Ok(run) => self.record_command(run).map(|(reply, result)| reply.later(Ok(result))),
+            Err(why) => self.bash.take().map(|bash| bash.reply.later(Err(AgentError::Failed(why)))),
         };
-        let ended = self.outbox.settle(answer.into_iter().collect());
-        self.answer_all(ended);
+        reply_to_all(self.outbox.settle(reply.into_iter().collect()));
     }
 
     /// Sends the ended command's message to the session; returns the caller and the result.
-    fn record_command(&mut self, run: BashRun) -> Option<(Waiter, Arc<BashResult>)> {
+    fn record_command(&mut self, run: BashRun) -> Option<(ReplyTo<Arc<BashResult>>, Arc<BashResult>)> {
         let UserCommand { command, exclude, reply, .. } = self.bash.take()?;
         let timestamp = self.setup.clock.now();
         let result = Arc::new(BashResult { command, run, timestamp, exclude_from_context: exclude });

@@ -6,9 +6,8 @@ use tokio::sync::mpsc::unbounded_channel;
 use tokio::sync::oneshot;
 
 use super::approvals::{Asker, CallPlace};
-use super::commands::answer;
-use super::{Driver, DriverInput, Waiter};
-use crate::command::{BuiltInTool, NestedCall, Reply, ToolList};
+use super::{Driver, DriverInput};
+use crate::command::{BuiltInTool, ReplyTo, RunNested, ToolList};
 use crate::crash::caught_task;
 use crate::extensions::{CallVerdict, Extensions, Question};
 use crate::message::Block;
@@ -48,11 +47,11 @@ impl Driver {
     }
 
     /// Runs a call that a tool of the turn makes. It is judged as one of the model, in the place of the call that makes it.
-    pub(super) fn run_nested(&mut self, nested: NestedCall, mut reply: Waiter) {
-        let NestedCall { parent, call, steps } = nested;
+    pub(super) fn run_nested(&mut self, nested: RunNested, mut reply: ReplyTo<ToolOutcome>) {
+        let RunNested { parent, call, steps } = nested;
         let Some((ticket, index)) = self.state.running_call(&parent) else {
             let outcome = ToolOutcome::failed(format!("not run: the call {parent} that made it is not running"));
-            return answer(reply, Reply::Outcome(outcome));
+            return reply.answer(outcome);
         };
         let run = self.call_run(CallPlace { ticket, index }, &call);
         let mut stopped = self.stop_of_call();
@@ -67,7 +66,7 @@ impl Driver {
                 () = reply.closed() => return,
                 outcome = running => outcome.unwrap_or_else(|crash| ToolOutcome::crashed(&name, &crash)),
             };
-            answer(reply, Reply::Outcome(redactor.redact(outcome)));
+            reply.answer(redactor.redact(outcome));
         });
     }
 

@@ -4,7 +4,7 @@ use offshoot_session::compose::NewEntry;
 use offshoot_session::json::Json;
 
 use super::outbox::Announcement;
-use super::{Driver, DriverInput};
+use super::{Driver, DriverInput, reply_to_all};
 use crate::error::AgentError;
 use crate::event::{Event, RawJson};
 use crate::request;
@@ -75,11 +75,10 @@ impl Driver {
     }
 
     pub(super) fn written(&mut self, WriteEnd { result, notices, of }: WriteEnd) {
-        let ended = match &result {
+        reply_to_all(match &result {
             Ok(own) => self.outbox.written(own, notices),
             Err(_) => self.outbox.lost(),
-        };
-        self.answer_all(ended);
+        });
         match (result, of) {
             (Ok(_), WriteOf::Run { ticket: Some(ticket), .. }) => self.step(TurnInput::Recorded { ticket }),
             (Ok(_), WriteOf::Run { ticket: None, .. } | WriteOf::Beside(_)) => {}

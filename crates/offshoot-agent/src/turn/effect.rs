@@ -93,6 +93,16 @@ pub enum JobResult {
     Navigation(Navigated),
 }
 
+impl JobResult {
+    pub(crate) fn compaction(self) -> Option<Arc<CompactionResult>> {
+        if let Self::Compaction(result) = self { Some(result) } else { None }
+    }
+
+    pub(crate) fn navigation(self) -> Option<Navigated> {
+        if let Self::Navigation(navigated) = self { Some(navigated) } else { None }
+    }
+}
+
 /// Work beside the turns that ends in one entry.
 #[derive(Debug, Clone, PartialEq)]
 #[expect(missing_docs, reason = "the fields say what they are")]

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use insta::assert_snapshot;
 use offshoot_agent::approval::{Permissions, Rule};
-use offshoot_agent::command::Command;
+use offshoot_agent::command::{Approve, SetApproval};
 use offshoot_agent::error::AgentError;
 use offshoot_agent::event::{ApprovalOutcome, Event};
 use offshoot_agent::provider::ToolSpec;
@@ -63,8 +63,8 @@ async fn question(events: &mut Events) -> (u64, String) {
     }
 }
 
-fn approve(id: u64, decision: ApprovalDecision, message: Option<&str>) -> Command {
-    Command::Approve { id, decision, message: message.map(str::to_owned) }
+fn approve(id: u64, decision: ApprovalDecision, message: Option<&str>) -> Approve {
+    Approve { id, decision, message: message.map(str::to_owned) }
 }
 
 fn records(world: &World) -> String {
@@ -156,9 +156,9 @@ fn another_mode_counts_from_the_next_call_on() {
         let say = |id: &str, path: &str| Reply::say([write(id, path)]);
         let world = World::new([say("c1", "a"), Reply::text("One."), say("c2", "b"), Reply::text("Two.")]);
         let (agent, _events) = world.start_with(world.session(), asking(&world, front_end()));
-        agent.ask(Command::SetApproval(ApprovalMode::ReadOnly)).await.unwrap();
+        agent.ask(SetApproval(ApprovalMode::ReadOnly)).await.unwrap();
         agent.prompt("work").await.unwrap();
-        agent.ask(Command::SetApproval(ApprovalMode::Edits)).await.unwrap();
+        agent.ask(SetApproval(ApprovalMode::Edits)).await.unwrap();
         agent.prompt("work").await.unwrap();
         assert_eq!(["a", "b"].map(|name| world.path(name).exists()), [false, true]);
         let entries = Arc::new(world.entries());
@@ -242,7 +242,7 @@ fn another_mode_decides_open_questions_again() {
         let (agent, mut events) = world.start_with(world.session(), asking(&world, front_end()));
         let talking = prompting(&agent, "work");
         question(&mut events).await;
-        agent.ask(Command::SetApproval(ApprovalMode::Auto)).await.unwrap();
+        agent.ask(SetApproval(ApprovalMode::Auto)).await.unwrap();
         assert_eq!(talking.await.unwrap(), Ok(Settled::Done));
         assert!(world.path("a").exists());
     });
@@ -299,7 +299,7 @@ fn read_only_leaves_no_way_out_of_the_sandbox() {
                 |event: &Event| matches!(event, Event::ToolExecutionUpdate { .. })
             };
             events.until(first).await;
-            agent.ask(Command::SetApproval(ApprovalMode::ReadOnly)).await.unwrap();
+            agent.ask(SetApproval(ApprovalMode::ReadOnly)).await.unwrap();
             // A second run could end.
             may_end.add_permits(2);
             let next = events.until(|event| is_question(event) || matches!(event, Event::TurnEnd { .. })).await;
@@ -323,7 +323,7 @@ fn another_mode_asks_again_about_a_run_outside_the_sandbox() {
         let (agent, mut events) = world.start_with(world.session(), setup);
         let talking = prompting(&agent, "work");
         events.until(is_question).await;
-        agent.ask(Command::SetApproval(ApprovalMode::Edits)).await.unwrap();
+        agent.ask(SetApproval(ApprovalMode::Edits)).await.unwrap();
         let asked = events.until(is_question).await;
         let Event::ApprovalRequest { id, .. } = asked.as_ref() else { unreachable!() };
         agent.ask(approve(*id, ApprovalDecision::OnceUnsandboxed, None)).await.unwrap();

@@ -2,7 +2,7 @@
 //! byte.
 
 use offshoot_agent::agent_session::AgentSession;
-use offshoot_agent::command::{Command, Reply as Answer};
+use offshoot_agent::command::{BringWork, NavigateTree};
 use offshoot_agent::provider::Api;
 use offshoot_agent::testing::script::Reply;
 use offshoot_agent::turn::{BringBack, Navigated, Navigation};
@@ -10,10 +10,7 @@ use offshoot_agent::turn::{BringBack, Navigated, Navigation};
 use crate::world::{World, run};
 
 async fn bring_back(agent: &AgentSession, what: BringBack) -> Navigated {
-    match agent.ask(Command::BringBack(what)).await {
-        Ok(Answer::Navigated(navigated)) => navigated,
-        other => panic!("{other:?}"),
-    }
+    agent.ask(BringWork(what)).await.unwrap()
 }
 
 async fn leaf(agent: &AgentSession) -> String {
@@ -27,7 +24,7 @@ async fn parted(agent: &AgentSession, [there, here]: [&str; 2]) -> String {
     agent.prompt(there).await.unwrap();
     let tip = leaf(agent).await;
     let back = Navigation { target: base, is_behind: true, ..Navigation::default() };
-    agent.ask(Command::NavigateTree(back)).await.unwrap();
+    agent.ask(NavigateTree(back)).await.unwrap();
     agent.prompt(here).await.unwrap();
     tip
 }
@@ -91,7 +88,7 @@ fn a_merge_into_a_branch_that_has_said_nothing_has_one_matter() {
         agent.prompt("try").await.unwrap();
         let tip = leaf(&agent).await;
         let back = Navigation { target: base, is_behind: true, ..Navigation::default() };
-        agent.ask(Command::NavigateTree(back)).await.unwrap();
+        agent.ask(NavigateTree(back)).await.unwrap();
         bring_back(&agent, BringBack::Merge { tip, instructions: None }).await;
         assert_eq!(matter(&world), ["[User]: try\n\n[Assistant]: Tried.".to_owned(), String::new()]);
     });
@@ -109,7 +106,7 @@ fn requests_of_siblings_are_the_same_bytes_up_to_the_fork_on_every_wire() {
             let fork = leaf(&agent).await;
             agent.prompt("alpha").await.unwrap();
             let back = Navigation { target: fork, is_behind: true, ..Navigation::default() };
-            agent.ask(Command::NavigateTree(back)).await.unwrap();
+            agent.ask(NavigateTree(back)).await.unwrap();
             agent.prompt("beta").await.unwrap();
             let seen = world.server.seen();
             let [.., first, second] = seen.as_slice() else { panic!("{seen:?}") };

@@ -6,11 +6,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use offshoot_agent::agent_session::AgentSession;
-use offshoot_agent::command::{Command, Delivery};
+use offshoot_agent::command::{AppendEntry, Delivery, Inject, InjectUser, Operate, SetLabel, SetName};
 use offshoot_agent::error::AgentError;
 use offshoot_agent::event::Event;
 use offshoot_agent::message::{Content, CustomMessage};
-use offshoot_agent::operate::{AfterPlan, HeldOperation, PresentModel, Steps};
+use offshoot_agent::operate::{AfterPlan, PresentModel, Steps};
 use offshoot_agent::provider::Model;
 use offshoot_agent::summarise::{Summarise, Summary};
 use offshoot_agent::testing::script::{Reply, Say};
@@ -204,19 +204,17 @@ async fn write(faulty: &Faulty, what: &str) -> Result<(), AgentError> {
     let Faulty { agent, first, aside, world, .. } = faulty;
     let there = Navigation { target: first.clone(), is_behind: true, ..Navigation::default() };
     match what {
-        "name" => agent.ask(Command::SetName("a name".to_owned())).await.map(drop),
+        "name" => agent.ask(SetName("a name".to_owned())).await,
         "label" => {
-            let label = Command::SetLabel { entry: first.clone(), label: Some("x".to_owned()) };
-            agent.ask(label).await.map(drop)
+            let label = SetLabel { entry: first.clone(), label: Some("x".to_owned()) };
+            agent.ask(label).await
         }
         "model" => {
             let other = Model { id: "other".to_owned(), ..Model::clone(&world.model) };
             agent.set_model(Arc::new(other)).await
         }
         "thinking" => agent.set_thinking_level(ThinkingLevel::High).await.map(drop),
-        "custom entry" => {
-            agent.ask(Command::AppendEntry { custom_type: "mine".to_owned(), data: None }).await.map(drop)
-        }
+        "custom entry" => agent.ask(AppendEntry { custom_type: "mine".to_owned(), data: None }).await.map(drop),
         "custom message" => {
             let message = CustomMessage {
                 custom_type: "mine".to_owned(),
@@ -225,7 +223,7 @@ async fn write(faulty: &Faulty, what: &str) -> Result<(), AgentError> {
                 details: None,
                 timestamp: 0,
             };
-            agent.ask(Command::Inject { message, delivery: Delivery::Add }).await.map(drop)
+            agent.ask(Inject { message, delivery: Delivery::Add }).await
         }
         "bash" => agent.bash("echo of the user", false).await.map(drop),
         "move" => agent.navigate_tree(there).await.map(drop),
@@ -262,8 +260,8 @@ impl Steps for Undo {
 
 async fn undo(agent: &AgentSession) -> Result<(), AgentError> {
     let (told, outcome) = std::sync::mpsc::channel();
-    let operation = HeldOperation::new(Box::new(Undo { plan: None, told }), Some("at work"));
-    agent.ask(Command::Operate(operation)).await?;
+    let operation = Operate::new(Box::new(Undo { plan: None, told }), Some("at work"));
+    agent.ask(operation).await?;
     outcome.recv().unwrap().map_err(|error| AgentError::NotWritten(error.into()))
 }
 
@@ -367,7 +365,7 @@ fn a_prompt_of_an_extension_that_cannot_be_recorded_goes_with_the_next() {
         faulty.events.all();
         faulty.fault.begin();
         let content = Content::Text("of an extension".to_owned());
-        faulty.agent.ask(Command::InjectUser { content, delivery: Delivery::Steer }).await.unwrap();
+        faulty.agent.ask(InjectUser { content, delivery: Delivery::Steer }).await.unwrap();
         faulty.events.until(|event| matches!(event, Event::AgentSettled { .. })).await;
         faulty.fault.end();
         faulty.world.server.add([Reply::text("answered")]);

@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 
 use futures_util::{StreamExt as _, stream};
 use offshoot_agent::agent_session::AgentSession;
-use offshoot_agent::command::{Command, NestedCall, Reply as CommandReply};
+use offshoot_agent::command::{RunNested, SetName};
 use offshoot_agent::error::AgentError;
 use offshoot_agent::event::Event;
 use offshoot_agent::model::Access;
@@ -203,11 +203,8 @@ impl Tool for Nesting {
         Box::pin(async move {
             let call = Call { id: "inner".to_owned(), name: "later".to_owned(), arguments: json!({}) };
             let (steps, _partials) = tokio::sync::mpsc::unbounded_channel();
-            let nested = NestedCall { parent: context.call_id.clone(), call, steps };
-            match agent.ask(Command::RunNested(nested)).await.unwrap() {
-                CommandReply::Outcome(outcome) => outcome,
-                other => panic!("{other:?}"),
-            }
+            let nested = RunNested { parent: context.call_id.clone(), call, steps };
+            agent.ask(nested).await.unwrap()
         })
     }
 }
@@ -325,7 +322,7 @@ fn a_job_on_the_session_that_panics_is_told() {
         is_on.store(true, Ordering::SeqCst);
         let read = agent.read(|_| panic!("in a reader")).await;
         assert!(matches!(&read, Err(AgentError::Crashed { .. })), "{read:?}");
-        let named = agent.ask(Command::SetName("x".to_owned())).await;
+        let named = agent.ask(SetName("x".to_owned())).await;
         assert!(matches!(&named, Err(AgentError::Crashed { .. })), "{named:?}");
         let refused = agent.prompt("second").await;
         assert!(matches!(&refused, Err(AgentError::Crashed { .. })), "{refused:?}");

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use offshoot_agent::command::Command;
+use offshoot_agent::command::AppendEntry;
 use offshoot_agent::error::AgentError;
 use offshoot_agent::event::Event;
 use offshoot_agent::message::{Content, CustomMessage};
@@ -216,7 +216,7 @@ fn an_entry_appended_while_the_session_is_left_is_written() {
             if is_busy {
                 events.until(|event| matches!(event, Event::MessageUpdate { .. })).await;
             }
-            let append = || Command::AppendEntry { custom_type: "late".to_owned(), data: None };
+            let append = || AppendEntry { custom_type: "late".to_owned(), data: None };
             let other = agent.clone();
             *extensions.farewell.lock().unwrap() = Some(agent.clone());
             agent.close().await;

@@ -4,7 +4,7 @@
 use std::io::Write as _;
 
 use offshoot_agent::agent_session::AgentSession;
-use offshoot_agent::command::Command;
+use offshoot_agent::command::NavigateTree;
 use offshoot_agent::forecast::{RequestPlace, request_forecast};
 use offshoot_agent::message::Usage;
 use offshoot_agent::provider::{Api, Model};
@@ -133,7 +133,7 @@ async fn walk(api: Api, seed: u64, errors: &mut Vec<(u64, Option<u64>)>) {
             let places = places(&agent).await;
             let target = places[dice.below(places.len())].clone();
             let back = Navigation { target, is_behind: true, ..Navigation::default() };
-            agent.ask(Command::NavigateTree(back)).await.unwrap();
+            agent.ask(NavigateTree(back)).await.unwrap();
         }
         let prompt = dice.words(40);
         let said = Value::String(dice.words(400));

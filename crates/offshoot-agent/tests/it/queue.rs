@@ -1,7 +1,7 @@
 //! What is said while the agent works, and commands of the user beside it.
 
 use insta::assert_snapshot;
-use offshoot_agent::command::Command;
+use offshoot_agent::command::{AbortBash, ClearedQueue, SetSteeringMode};
 use offshoot_agent::error::AgentError;
 use offshoot_agent::event::Event;
 use offshoot_agent::testing::script::{Gate, Reply};
@@ -47,12 +47,13 @@ fn what_waits_can_be_taken_back() {
         let gate = Gate::new();
         let world = World::new([Reply { gate: Some((0, gate.clone())), ..Reply::text("ok") }]);
         let (agent, mut events) = world.start();
-        agent.ask(Command::SetSteeringMode(QueueMode::All)).await.unwrap();
+        agent.ask(SetSteeringMode(QueueMode::All)).await.unwrap();
         let talking = prompting(&agent, "go");
         events.until(|event| matches!(event, Event::TurnStart)).await;
         agent.steer("a").await.unwrap();
         agent.follow_up("b").await.unwrap();
-        assert_eq!(agent.clear_queue().await, Ok((vec!["a".to_owned()], vec!["b".to_owned()])));
+        let waiting = ClearedQueue { steering: vec!["a".to_owned()], follow_up: vec!["b".to_owned()] };
+        assert_eq!(agent.clear_queue().await, Ok(waiting));
         gate.open();
         talking.await.unwrap().unwrap();
         assert_eq!(world.server.seen().len(), 1);
@@ -130,7 +131,7 @@ fn a_command_that_is_stopped_is_recorded_so() {
             tokio::task::yield_now().await;
         }
         assert!(matches!(agent.bash("echo two", false).await, Err(AgentError::Busy(_))));
-        agent.ask(Command::AbortBash).await.unwrap();
+        agent.ask(AbortBash).await.unwrap();
         let ran = running.await.unwrap().unwrap();
         assert!(ran.run.cancelled && ran.run.exit_code.is_none(), "{ran:?}");
         agent.wait_for_idle().await.unwrap();

@@ -2,7 +2,7 @@
 
 use insta::assert_snapshot;
 use offshoot_agent::Rules;
-use offshoot_agent::command::Command;
+use offshoot_agent::command::SetRules;
 use offshoot_agent::event::Event;
 use offshoot_agent::testing::script::{Reply, Then};
 use offshoot_agent::turn::Settled;
@@ -82,7 +82,7 @@ fn other_rules_count_from_now_on() {
             parallel_tools: setup.parallel_tools,
             prompt_storage: setup.prompt_storage,
         };
-        agent.ask(Command::SetRules(Box::new(rules))).await.unwrap();
+        agent.ask(SetRules(Box::new(rules))).await.unwrap();
         assert!(matches!(agent.prompt("hi").await, Ok(Settled::Failed(_))));
         assert_eq!(world.server.seen().len(), 2);
     });

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use offshoot_agent::command::{Command, PreparedSession};
+use offshoot_agent::command::{PrepareSession, PreparedSession, SetName};
 use offshoot_agent::error::AgentError;
 use offshoot_agent::event::Event;
 use offshoot_agent::model::{Access, KeyError};
@@ -270,7 +270,7 @@ fn settings_are_recorded_when_they_change() {
         let plain = Model { id: "plain".to_owned(), reasoning: false, ..(*world.model).clone() };
         agent.set_model(Arc::new(plain)).await.unwrap();
         assert_eq!(agent.set_thinking_level(ThinkingLevel::High).await, Ok(ThinkingLevel::Off), "it cannot think");
-        agent.ask(Command::SetName("a\nname".to_owned())).await.unwrap();
+        agent.ask(SetName("a\nname".to_owned())).await.unwrap();
         agent.prompt("second").await.unwrap();
         let kinds: Vec<String> =
             world.entries().lines().map(|line| line.split(' ').take(2).collect::<Vec<_>>().join(" ")).collect();
@@ -440,7 +440,7 @@ fn a_session_from_elsewhere_is_continued_where_somebody_says() {
 
         let elsewhere = FolderRefusal::Elsewhere { own: there.clone(), here: here.clone() };
         assert_eq!(agent.switch_session(&file).await.unwrap_err(), AgentError::Folder(elsewhere.clone()));
-        let prepared = Command::PrepareSession(PreparedSession::File(file.clone()));
+        let prepared = PrepareSession(PreparedSession::File(file.clone()));
         assert_eq!(agent.ask(prepared).await.unwrap_err(), AgentError::Folder(elsewhere));
         let third = agent.switch_session_in(&file, "/").await.unwrap_err();
         assert!(matches!(third, AgentError::Folder(FolderRefusal::Neither { .. })), "{third}");

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
 use offshoot_agent::agent_session::AgentSession;
-use offshoot_agent::command::Command;
+use offshoot_agent::command::AppendEntry;
 use offshoot_agent::event::Event;
 use offshoot_agent::extensions::{
     Asked, CallVerdict, EndAdditions, EndedTurn, Extensions, Happening, Leaving, Question, RequestContext,
@@ -142,7 +142,7 @@ impl Extensions for TestExtensions {
             assert!(!self.panics, "an extension of a test");
             let Some(agent) = farewell else { return };
             let data = Some(json!({"reason": reason}).to_string());
-            agent.ask(Command::AppendEntry { custom_type: "farewell".to_owned(), data }).await.unwrap();
+            agent.ask(AppendEntry { custom_type: "farewell".to_owned(), data }).await.unwrap();
         })
     }
 

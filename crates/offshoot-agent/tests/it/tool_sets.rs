@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use offshoot_agent::Setup;
 use offshoot_agent::agent_session::AgentSession;
-use offshoot_agent::command::{Command, Reply as AgentReply, ToolList};
+use offshoot_agent::command::{Reload, SetActiveTools, SetTools, ToolList};
 use offshoot_agent::event::Event;
 use offshoot_agent::provider::ToolSpec;
 use offshoot_agent::stored_prompt::{StoredPrompt, ToolSets};
@@ -198,12 +198,12 @@ impl Tool for Foreign {
 async fn set(agent: &AgentSession, source: ToolSource, from: &'static str, names: &[&'static str]) {
     let tools: Vec<Arc<dyn Tool>> =
         names.iter().map(|name| Arc::new(Foreign { name, from }) as Arc<dyn Tool>).collect();
-    agent.ask(Command::SetTools { source, tools: ToolList(tools.into()) }).await.unwrap();
+    agent.ask(SetTools { source, tools: ToolList(tools.into()) }).await.unwrap();
 }
 
 /// The names of the tools that the model gets, each with its source if that is not offshoot.
 async fn active(agent: &AgentSession) -> String {
-    let AgentReply::Standing(standing) = agent.ask(Command::Inspect).await.unwrap() else { panic!("another reply") };
+    let standing = agent.standing().await.unwrap();
     let from = |name: &String| {
         let tool = standing.tools.0.iter().find(|tool| tool.name() == name).unwrap();
         let from = tool.spec().description;
@@ -274,12 +274,12 @@ fn another_source_leaves_the_chosen_tools_in_use() {
         let (agent, _events) = world.start_with(session, setup(&world, "ls", "read,bash"));
         set(&agent, ToolSource::Extensions, "ext", &["weigh", "other"]).await;
         assert_eq!(active(&agent).await, "weigh of ext, ls", "as the start and the branch have chosen");
-        agent.ask(Command::SetActiveTools(vec!["grep".to_owned()])).await.unwrap();
+        agent.ask(SetActiveTools(vec!["grep".to_owned()])).await.unwrap();
         set(&agent, mcp("maps"), "maps", &["route"]).await;
         set(&agent, ToolSource::Extensions, "ext", &["weigh"]).await;
         assert_eq!(active(&agent).await, "grep");
         let reloaded = setup(&world, "ls", "read,bash");
-        agent.ask(Command::Reload(offshoot_agent::ReloadedSetup(Arc::new(reloaded)))).await.unwrap();
+        agent.ask(Reload(offshoot_agent::ReloadedSetup(Arc::new(reloaded)))).await.unwrap();
         assert_eq!(active(&agent).await, "grep");
     });
 }

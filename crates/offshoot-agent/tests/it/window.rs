@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use offshoot_agent::agent_session::AgentSession;
-use offshoot_agent::command::{Command, Delivery};
+use offshoot_agent::command::{Delivery, InjectUser};
 use offshoot_agent::error::AgentError;
 use offshoot_agent::event::Event;
 use offshoot_agent::message::{Block, Content};
@@ -68,13 +68,13 @@ fn nothing_that_waits_for_a_turn_may_be_larger_than_the_window() {
         assert_oversized(&agent.follow_up(text(40_000).as_str()).await);
         for delivery in [Delivery::Steer, Delivery::FollowUp, Delivery::NextPrompt] {
             let content = Content::Text(text(40_000));
-            assert_oversized(&agent.ask(Command::InjectUser { content, delivery }).await);
+            assert_oversized(&agent.ask(InjectUser { content, delivery }).await);
         }
         gate.open();
         assert_eq!(talking.await.unwrap(), Ok(Settled::Done));
         assert_eq!(world.server.seen().len(), 1);
         let content = Content::Blocks(vec![Block::text(text(40_000))]);
-        assert_oversized(&agent.ask(Command::InjectUser { content, delivery: Delivery::Steer }).await);
+        assert_oversized(&agent.ask(InjectUser { content, delivery: Delivery::Steer }).await);
         world.no_problems();
     });
 }

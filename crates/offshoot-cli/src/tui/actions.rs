@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use offshoot_agent::FolderRefusal;
 use offshoot_agent::agent_session::AgentSession;
-use offshoot_agent::command::Command;
+use offshoot_agent::command::{Fork, NavigateTree, SetModel, SetThinkingLevel, SwitchSession};
 use offshoot_agent::model::ScopedModel;
 use offshoot_agent::turn::Navigation;
 use offshoot_app::agent::shown_path;
@@ -30,9 +30,9 @@ pub(super) async fn use_model(context: &JobContext, agent: &AgentSession, name: 
         found.map_err(|error| CommandError::new(FailureKind::NotFound, error.to_string()).hint("/model lists them"))?;
     let scoped = ScopedModel { model: Arc::new(found.model), level: found.level };
     let (_, settings) = context.scope(agent).await?;
-    ask(context, agent, Command::SetModel(Arc::clone(&scoped.model))).await;
+    ask(context, agent, SetModel(Arc::clone(&scoped.model))).await;
     if let Some(level) = level_of(&scoped, &settings) {
-        ask(context, agent, Command::SetThinkingLevel(level)).await;
+        ask(context, agent, SetThinkingLevel(level)).await;
     }
     Ok(())
 }
@@ -45,9 +45,9 @@ pub(super) async fn next_model(context: &JobContext, agent: &AgentSession, is_fo
         context.notice(Level::Info, format!("{chosen} no other model with a key"));
         return Ok(());
     };
-    ask(context, agent, Command::SetModel(Arc::clone(&next.model))).await;
+    ask(context, agent, SetModel(Arc::clone(&next.model))).await;
     if let Some(level) = level_of(next, &settings) {
-        ask(context, agent, Command::SetThinkingLevel(level)).await;
+        ask(context, agent, SetThinkingLevel(level)).await;
     }
     Ok(())
 }
@@ -84,18 +84,13 @@ pub(super) async fn named(
     drop(agent.refresh().await);
     let app = context.app.clone();
     let entry = read(agent, move |session| id_of(session, find(&app, session, &entry)?)).await?;
-    let command = match action {
-        EntryAction::Fork => Command::Fork { entry },
-        EntryAction::Switch => Command::NavigateTree(Navigation { target: entry, ..Navigation::default() }),
-        EntryAction::GoOn => {
-            Command::NavigateTree(Navigation { target: entry, is_behind: true, ..Navigation::default() })
-        }
-        EntryAction::Pop => {
-            leave(context, agent, entry).await;
-            return Ok(());
-        }
-    };
-    ask(context, agent, command).await;
+    let to = |is_behind| NavigateTree(Navigation { target: entry.clone(), is_behind, ..Navigation::default() });
+    match action {
+        EntryAction::Fork => ask(context, agent, Fork { entry }).await,
+        EntryAction::Switch => ask(context, agent, to(false)).await,
+        EntryAction::GoOn => ask(context, agent, to(true)).await,
+        EntryAction::Pop => leave(context, agent, entry).await,
+    }
     Ok(())
 }
 
@@ -109,7 +104,7 @@ pub(super) async fn pop(context: &JobContext, agent: &AgentSession) -> Result<()
 async fn leave(context: &JobContext, agent: &AgentSession, target: String) {
     context.tell(Msg::Leaving);
     let navigation = Navigation { target, summarize: true, ..Navigation::default() };
-    ask(context, agent, Command::NavigateTree(navigation)).await;
+    ask(context, agent, NavigateTree(navigation)).await;
 }
 
 pub(super) async fn resume(context: &JobContext, agent: &AgentSession, given: String) -> Result<()> {
@@ -131,7 +126,7 @@ pub(super) async fn open(context: &JobContext, agent: &AgentSession, file: PathB
         }
     };
     note.into_iter().for_each(|note| context.notice(Level::Warning, note));
-    ask(context, agent, Command::SwitchSession { file, folder: None }).await;
+    ask(context, agent, SwitchSession { file, folder: None }).await;
     Ok(())
 }
 

@@ -3,7 +3,7 @@
 use offshoot_agent::agent_session::AgentSession;
 use offshoot_agent::branch_files::{self, FilePatch};
 use offshoot_agent::bring_plan::{merge_words, pick_words};
-use offshoot_agent::command::{Command, Standing};
+use offshoot_agent::command::{BringWork, Standing};
 use offshoot_agent::forecast::{RequestPlace, request_forecast, summary_cost_words};
 use offshoot_agent::turn::BringBack;
 use offshoot_app::error::{CommandError, FailureKind, Result};
@@ -36,7 +36,7 @@ pub(super) async fn merge(
     let app = context.app.clone();
     let tip = read(agent, move |session| id_of(session, find(&app, session, &entry)?)).await?;
     context.tell(Msg::Merging);
-    ask(context, agent, Command::BringBack(BringBack::Merge { tip, instructions })).await;
+    ask(context, agent, BringWork(BringBack::Merge { tip, instructions })).await;
     Ok(())
 }
 

@@ -4,7 +4,6 @@ use std::sync::mpsc::Sender;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use offshoot_agent::agent_session::AgentSession;
-use offshoot_agent::command::Command;
 use offshoot_agent::model::ScopedModel;
 use offshoot_app::agent::Args;
 use offshoot_app::app::App;
@@ -14,6 +13,7 @@ use offshoot_extensions::ExtensionSet;
 use offshoot_session::session::Session;
 use offshoot_session::transcript::Level;
 use offshoot_settings::Settings;
+use offshoot_tui::app::ask::TerminalAsk;
 use offshoot_tui::app::msg::Msg;
 
 use super::drafts::DraftWriter;
@@ -73,12 +73,9 @@ impl JobContext {
     }
 }
 
-/// Sends a command to the agent, and its reply to the front end. Whether it was done.
-pub(super) async fn ask(context: &JobContext, agent: &AgentSession, command: Command) -> bool {
-    let reply = agent.ask(command.clone()).await;
-    let is_done = reply.is_ok();
-    context.tell(Msg::Answered(Box::new(command), reply));
-    is_done
+/// Asks the agent, and sends its answer to the front end.
+pub(super) async fn ask(context: &JobContext, agent: &AgentSession, request: impl Into<TerminalAsk>) {
+    context.tell(Msg::Answered(Box::new(request.into().send(agent).await)));
 }
 
 /// Runs blocking work on another thread: the agent lives on this one.

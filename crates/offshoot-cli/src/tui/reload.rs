@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::{Arc, PoisonError};
 
 use offshoot_agent::agent_session::AgentSession;
-use offshoot_agent::command::Command;
+use offshoot_agent::command::Reload;
 use offshoot_agent::resources::Resources;
 use offshoot_agent::{Approver, ReloadedSetup};
 use offshoot_app::agent::{self, UserRules};
@@ -42,7 +42,7 @@ pub(super) async fn reload(context: &JobContext, agent: &AgentSession) -> Result
     let (setup, preferences) = read.await?;
     let resources = setup.resources.clone();
     agent
-        .ask(Command::Reload(ReloadedSetup(Arc::new(setup))))
+        .ask(Reload(ReloadedSetup(Arc::new(setup))))
         .await
         .map_err(|error| CommandError::new(FailureKind::Failed, error.to_string()))?;
     if let Some(extensions) = &context.extensions {

@@ -8,7 +8,6 @@ use std::time::Duration;
 
 use offshoot_agent::Setup;
 use offshoot_agent::agent_session::AgentSession;
-use offshoot_agent::command::Command;
 use offshoot_agent::event::Event;
 use offshoot_agent::message::Message;
 use offshoot_agent::resources::SharedResources;
@@ -17,6 +16,7 @@ use offshoot_app::app::App;
 use offshoot_session::session::Session;
 use offshoot_session::transcript::Level;
 use offshoot_settings::Settings;
+use offshoot_tui::app::ask::TerminalAsk;
 use offshoot_tui::app::cmd::ProgramTask;
 use offshoot_tui::app::extension::{ExtensionMsg, ExtensionTask};
 use offshoot_tui::app::msg::{Completeness, Msg};
@@ -130,7 +130,7 @@ impl ModelChanges {
                 let (running, done) = watch::channel(());
                 TaskTurn { before: self.0.replace(done), is_running: Some(running) }
             }
-            ProgramTask::Ask(command) if is_prompt(command) => {
+            ProgramTask::Ask(request) if is_prompt(request) => {
                 TaskTurn { before: self.0.clone(), ..TaskTurn::default() }
             }
             _ => TaskTurn::default(),
@@ -138,8 +138,8 @@ impl ModelChanges {
     }
 }
 
-fn is_prompt(command: &Command) -> bool {
-    matches!(command, Command::Prompt(_) | Command::Steer(_) | Command::FollowUp(_))
+fn is_prompt(request: &TerminalAsk) -> bool {
+    matches!(request, TerminalAsk::Prompt(_) | TerminalAsk::Steer(_) | TerminalAsk::FollowUp(_))
 }
 
 impl TaskTurn {
@@ -227,10 +227,7 @@ async fn follow(context: &JobContext, agent: &AgentSession, folder: &mut PathBuf
 /// Runs a task. An error becomes a notice.
 async fn act(context: JobContext, agent: AgentSession, task: ProgramTask) {
     let done = match task {
-        ProgramTask::Ask(command) => {
-            ask(&context, &agent, *command).await;
-            return;
-        }
+        ProgramTask::Ask(request) => return ask(&context, &agent, *request).await,
         ProgramTask::ReadSessionFacts => return session_facts::look(&context, &agent).await,
         ProgramTask::Snapshot(purpose) => return snapshots::snapshot(&context, &agent, purpose).await,
         ProgramTask::Branches => return branch_list::send(&context, &agent).await,

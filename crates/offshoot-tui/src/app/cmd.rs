@@ -2,8 +2,7 @@
 
 use std::path::PathBuf;
 
-use offshoot_agent::command::Command;
-
+use super::ask::TerminalAsk;
 use super::extension::ExtensionTask;
 use crate::overlay::sessions::Request;
 use crate::overlay::tree::ForecastWish;
@@ -27,10 +26,10 @@ impl From<ScreenTask> for Cmd {
 }
 
 impl Cmd {
-    /// A command to the agent.
+    /// A request to the agent.
     #[must_use]
-    pub fn ask(command: Command) -> Self {
-        ProgramTask::Ask(Box::new(command)).into()
+    pub fn ask(request: impl Into<TerminalAsk>) -> Self {
+        ProgramTask::ask(request).into()
     }
 }
 
@@ -65,8 +64,8 @@ pub enum ScreenTask {
 /// A task for the surrounding program.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ProgramTask {
-    /// Send a command to the agent; answered with [`super::msg::Msg::Answered`].
-    Ask(Box<Command>),
+    /// Ask the agent; answered with [`super::msg::Msg::Answered`].
+    Ask(Box<TerminalAsk>),
     /// Read the state of the open session; answered with [`super::msg::Msg::SessionFacts`].
     ReadSessionFacts,
     /// Read a snapshot of the open session for an overlay; answered with [`super::msg::Msg::Snapshot`].
@@ -145,6 +144,14 @@ pub enum ProgramTask {
         /// What it is, for the notice.
         what: &'static str,
     },
+}
+
+impl ProgramTask {
+    /// A request to the agent.
+    #[must_use]
+    pub fn ask(request: impl Into<TerminalAsk>) -> Self {
+        Self::Ask(Box::new(request.into()))
+    }
 }
 
 /// The purpose of a session snapshot.

@@ -5,8 +5,6 @@ use std::sync::Arc;
 
 use offshoot_agent::FolderRefusal;
 use offshoot_agent::branch_files::FilePatch;
-use offshoot_agent::command::{Command, Reply};
-use offshoot_agent::error::AgentError;
 use offshoot_agent::event::Event;
 use offshoot_agent::provider::Model;
 use offshoot_protocol::ApprovalMode;
@@ -18,6 +16,7 @@ use offshoot_workspace::OperationOrder;
 use ratatui::crossterm::event::KeyEvent;
 use ratatui::layout::Size;
 
+use super::ask::TerminalAnswer;
 use super::cmd::Purpose;
 use super::extension::ExtensionMsg;
 use crate::conversation::ConversationBlock;
@@ -87,7 +86,7 @@ pub enum Msg {
     Trust(String, [String; 3]),
     /// The session of a file is opened where the user chooses.
     SessionFolder(PathBuf, FolderRefusal),
-    Answered(Box<Command>, Result<Reply, AgentError>),
+    Answered(Box<TerminalAnswer>),
     /// What an operation said, or why it was refused.
     Operated(OperationOrder, Result<OperationSaid, OperationRefusal>),
     SessionFacts(Box<SessionFacts>),

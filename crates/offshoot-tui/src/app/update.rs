@@ -107,7 +107,7 @@ fn apply(model: &mut Model, msg: Msg) -> Vec<Cmd> {
         Msg::Trust(standing, answers) => overlay::trust(model, &standing, answers),
         Msg::Patches(first, second, patches) => overlay::patches(model, [&first, &second], patches),
         Msg::Operated(order, result) => operated::operated(model, &order, result),
-        Msg::Answered(command, result) => agent::answered(model, &command, result),
+        Msg::Answered(answer) => agent::answered(model, *answer),
         Msg::SessionFacts(facts) => {
             opened::take_facts(model, *facts);
             model.extensions.invalidate_all();

@@ -1,8 +1,5 @@
 //! A streaming answer is printed row by row: each row once, in order, and at a constant cost per row.
 
-use std::sync::Arc;
-
-use offshoot_agent::command::Reply;
 use offshoot_agent::event::{BashResult, Event, RawJson, Update};
 use offshoot_agent::message::{AssistantMessage, Block as Content, Message, StopReason, ToolResultMessage, Usage};
 use offshoot_agent::tool::BashRun;
@@ -209,7 +206,7 @@ fn what_tools_gave_is_printed_as_soon_as_it_can_be() {
     let run = BashRun { exit_code: Some(0), cancelled: false, ..BashRun::stopped() };
     let command = "what the user ran".to_owned();
     let ran = BashResult { command, run, timestamp: 0, exclude_from_context: false };
-    printed.conversation.take_reply(&Reply::Ran(Arc::new(ran)));
+    printed.conversation.shell_ended(&ran);
     printed.result("2", "rested");
     printed.conversation.apply(&Event::AgentSettled { aborted: false });
     printed.frame();

@@ -1,14 +1,15 @@
 //! The pager shows the same content as the main screen: each item once, in the same order.
 
-use offshoot_agent::command::{Command, Reply};
+use offshoot_agent::command::{NavigateTree, RunBash};
 use offshoot_agent::event::{BashResult, CompactionResult, RawJson, Reason};
 use offshoot_agent::tool::BashRun;
-use offshoot_agent::turn::Navigated;
+use offshoot_agent::turn::{Navigated, Navigation};
 use offshoot_session::compose::NewEntry;
 use offshoot_session::session::{NewSession, Options, Session};
 use proptest::prelude::*;
 
 use super::*;
+use crate::app::ask::TerminalAnswer;
 use crate::app::cmd::Purpose;
 use crate::app::live::Live;
 use crate::message::{Folds, RowRenderer};
@@ -45,7 +46,10 @@ const STEPS: &[Step] = &[
     |model, nth| heard(model, Event::MessageEnd { message: result(nth) }),
     |model, nth| model.conversation.start_shell(&format!("make {nth}"), false),
     |model, _| heard(model, Event::BashExecutionUpdate { delta: "printed\n".to_owned(), omitted: 0 }),
-    |model, nth| replied(model, Reply::Ran(Arc::new(ran(nth)))),
+    |model, nth| {
+        let asked = RunBash { command: format!("make {nth}"), exclude_from_context: false };
+        answered(model, TerminalAnswer::RunBash(asked, Ok(Arc::new(ran(nth)))));
+    },
     |model, nth| {
         let (error_message, attempt) = ("overloaded".to_owned(), 1);
         heard(model, Event::AutoRetryStart { attempt, max_attempts: 3, delay_ms: nth as u64 * 1000, error_message });
@@ -71,7 +75,8 @@ const STEPS: &[Step] = &[
     |model, nth| heard(model, Event::Failed { error: format!("the disk is full {nth}") }),
     |model, _| {
         let warning = Some("the model is gone".to_owned());
-        replied(model, Reply::Navigated(Navigated { warning, ..Navigated::default() }));
+        let navigated = Navigated { warning, ..Navigated::default() };
+        answered(model, TerminalAnswer::NavigateTree(NavigateTree(Navigation::default()), Ok(navigated)));
     },
     |model, nth| notice(model, Level::Info, &format!("notice {nth}")),
     |model, _| heard(model, Event::AgentSettled { aborted: false }),
@@ -118,8 +123,8 @@ fn compacted(model: &mut Model, summary: Option<&str>, why: Option<&str>) {
     heard(model, Event::CompactionEnd { reason, result, aborted: false, will_retry: false, error_message });
 }
 
-fn replied(model: &mut Model, reply: Reply) {
-    update(model, Msg::Answered(Box::new(Command::WaitForIdle), Ok(reply)));
+fn answered(model: &mut Model, answer: TerminalAnswer) {
+    update(model, Msg::Answered(Box::new(answer)));
 }
 
 /// A session with these user messages.

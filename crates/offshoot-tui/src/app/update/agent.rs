@@ -1,14 +1,15 @@
-//! Handles the agent's events and replies.
+//! Handles the agent's events and answers.
 
-use std::sync::Arc;
-
-use offshoot_agent::command::{Command, Reply, UserPrompt};
+use offshoot_agent::command::{
+    BringWork, ClearedQueue, FollowUp, Prompt, RunBash, SetApproval, SetModel, Spoken, Steer, UserPrompt,
+};
 use offshoot_agent::error::AgentError;
 use offshoot_agent::event::Event;
 use offshoot_agent::message::{Message, StopReason};
 use offshoot_agent::turn::{BringBack, Navigated, Settled};
 
 use super::{approval, overlay};
+use crate::app::ask::TerminalAnswer;
 use crate::app::cmd::{Cmd, ProgramTask};
 use crate::app::model::{Model, Overlay};
 use offshoot_session::text::counted;
@@ -75,109 +76,120 @@ pub(super) fn event(model: &mut Model, event: &Event) -> Vec<Cmd> {
     Vec::new()
 }
 
-pub(super) fn answered(model: &mut Model, command: &Command, result: Result<Reply, AgentError>) -> Vec<Cmd> {
-    match result {
-        Ok(reply) => replied(model, command, reply),
-        Err(error) => refused(model, command, &error),
-    }
-}
-
-fn replied(model: &mut Model, command: &Command, reply: Reply) -> Vec<Cmd> {
-    model.conversation.take_reply(&reply);
-    match reply {
-        Reply::Queue(steering, follow_up) => {
+/// A look that began before a change arrives after it, with the state before it. Therefore each change asks for another look.
+pub(super) fn answered(model: &mut Model, answer: TerminalAnswer) -> Vec<Cmd> {
+    let look = || vec![ProgramTask::ReadSessionFacts.into()];
+    match answer {
+        TerminalAnswer::Prompt(Prompt(said), Ok(spoken)) => prompt_ended(model, &said, spoken),
+        TerminalAnswer::Prompt(Prompt(said), Err(error)) => prompt_refused(model, said, &error),
+        TerminalAnswer::Steer(Steer(said), Err(error)) | TerminalAnswer::FollowUp(FollowUp(said), Err(error)) => {
+            restore(model, &said);
+            refused(model, "", &error)
+        }
+        TerminalAnswer::ClearQueue(_, Ok(ClearedQueue { steering, follow_up })) => {
             let waiting: Vec<String> = steering.into_iter().chain(follow_up).collect();
             model.editor.restore(&waiting);
-            vec![ProgramTask::SaveDraft(model.editor.draft()).into()]
+            save_draft(model)
         }
-        Reply::Ran(_) => vec![ProgramTask::ReadSessionFacts.into()],
-        Reply::Navigated(navigated) => arrived(model, navigated),
-        Reply::Session(forked) => {
+        TerminalAnswer::RunBash(_, Ok(ran)) => {
+            model.conversation.shell_ended(&ran);
+            look()
+        }
+        TerminalAnswer::RunBash(RunBash { command, .. }, Err(error)) => {
+            if !matches!(error, AgentError::Busy(_)) {
+                model.conversation.drop_shell();
+            }
+            model.editor.restore(&[format!("!{command}")]);
+            refused(model, "", &error)
+        }
+        TerminalAnswer::NavigateTree(_, Ok(navigated)) | TerminalAnswer::BringWork(_, Ok(navigated)) => {
+            model.conversation.job_ended(&navigated);
+            arrived(model, navigated)
+        }
+        TerminalAnswer::NavigateTree(_, Err(error)) => job_refused(model, "not moved: ", &error),
+        TerminalAnswer::BringWork(BringWork(what), Err(error)) => {
+            let not_done = match what {
+                BringBack::Merge { .. } => "not merged: ",
+                BringBack::Uncompact => "not undone: ",
+                BringBack::Pick { .. } => "",
+            };
+            job_refused(model, not_done, &error)
+        }
+        TerminalAnswer::StartSession(_, Ok(forked))
+        | TerminalAnswer::SwitchSession(_, Ok(forked))
+        | TerminalAnswer::Fork(_, Ok(forked))
+        | TerminalAnswer::CloneSession(_, Ok(forked)) => {
             overlay::arrived(model);
-            if let Some(text) = forked.text {
-                model.editor.replace(&text);
-            }
+            forked.text.into_iter().for_each(|text| model.editor.replace(&text));
             Vec::new()
         }
-        Reply::Thinking(level) => {
+        TerminalAnswer::SetModel(SetModel(answers), Ok(())) => {
+            model.facts.model = Some(answers);
+            look()
+        }
+        TerminalAnswer::SetThinkingLevel(_, Ok(level)) => {
             model.facts.thinking = Some(level);
-            vec![ProgramTask::ReadSessionFacts.into()]
+            look()
         }
-        Reply::Done => done(model, command),
-        // The prompt begins no run. An extension's command may have begun one, and so may a message sent meanwhile.
-        Reply::Handled => {
-            if matches!(command, Command::Prompt(_)) {
-                model.is_working = model.is_in_run;
-                model.extensions.called = None;
-            }
-            Vec::new()
+        TerminalAnswer::SetApproval(SetApproval(mode), Ok(())) => {
+            model.approval = mode;
+            look()
         }
-        Reply::Settled(Settled::Failed(why @ AgentError::Oversized(_))) => {
-            if let Command::Prompt(said) = command {
-                restore(model, said);
-            }
-            model.notice(Level::Error, why.to_string());
-            vec![ProgramTask::SaveDraft(model.editor.draft()).into()]
-        }
-        Reply::Entry(_)
-        | Reply::Settled(_)
-        | Reply::Compacted(_)
-        | Reply::Standing(_)
-        | Reply::BuiltIn(_)
-        | Reply::Outcome(_) => Vec::new(),
+        // The event has reported it, or the question is gone.
+        TerminalAnswer::Compact(..) | TerminalAnswer::Approve(..) => Vec::new(),
+        TerminalAnswer::Steer(_, Ok(_))
+        | TerminalAnswer::FollowUp(_, Ok(_))
+        | TerminalAnswer::Abort(_, Ok(_))
+        | TerminalAnswer::AbortBash(_, Ok(()))
+        | TerminalAnswer::SetSteeringMode(_, Ok(()))
+        | TerminalAnswer::SetFollowUpMode(_, Ok(()))
+        | TerminalAnswer::SetRules(_, Ok(())) => Vec::new(),
+        TerminalAnswer::ClearQueue(_, Err(error))
+        | TerminalAnswer::Abort(_, Err(error))
+        | TerminalAnswer::AbortBash(_, Err(error))
+        | TerminalAnswer::StartSession(_, Err(error))
+        | TerminalAnswer::SwitchSession(_, Err(error))
+        | TerminalAnswer::Fork(_, Err(error))
+        | TerminalAnswer::CloneSession(_, Err(error))
+        | TerminalAnswer::SetModel(_, Err(error))
+        | TerminalAnswer::SetThinkingLevel(_, Err(error))
+        | TerminalAnswer::SetSteeringMode(_, Err(error))
+        | TerminalAnswer::SetFollowUpMode(_, Err(error))
+        | TerminalAnswer::SetRules(_, Err(error))
+        | TerminalAnswer::SetApproval(_, Err(error)) => refused(model, "", &error),
     }
 }
 
-/// A look that began before a change arrives after it, with the state before it. Therefore each change asks for another look.
-fn done(model: &mut Model, command: &Command) -> Vec<Cmd> {
-    match command {
-        Command::SetModel(answers) => {
-            model.facts.model = Some(Arc::clone(answers));
-            vec![ProgramTask::ReadSessionFacts.into()]
+fn prompt_ended(model: &mut Model, said: &UserPrompt, spoken: Spoken<Settled>) -> Vec<Cmd> {
+    match spoken {
+        // The prompt begins no run. An extension's command may have begun one, and so may a message sent meanwhile.
+        Spoken::Handled => {
+            begins_no_run(model);
+            Vec::new()
         }
-        Command::SetLabel { .. } => vec![ProgramTask::ReadSessionFacts.into()],
-        Command::SetApproval(mode) => {
-            model.approval = *mode;
-            vec![ProgramTask::ReadSessionFacts.into()]
+        Spoken::Taken(Settled::Failed(why @ AgentError::Oversized(_))) => {
+            restore(model, said);
+            model.notice(Level::Error, why.to_string());
+            save_draft(model)
         }
-        Command::Prompt(_)
-        | Command::Steer(_)
-        | Command::FollowUp(_)
-        | Command::Inject { .. }
-        | Command::InjectUser { .. }
-        | Command::AppendEntry { .. }
-        | Command::SetTools { .. }
-        | Command::SetActiveTools(_)
-        | Command::ClearQueue
-        | Command::Abort
-        | Command::WaitForIdle
-        | Command::Bash { .. }
-        | Command::AbortBash
-        | Command::Compact { .. }
-        | Command::NavigateTree(_)
-        | Command::BringBack(_)
-        | Command::Operate(_)
-        | Command::NewSession { .. }
-        | Command::SwitchSession { .. }
-        | Command::Fork { .. }
-        | Command::ForkAt { .. }
-        | Command::Clone
-        | Command::PrepareSession(_)
-        | Command::SetThinkingLevel(_)
-        | Command::SetName(_)
-        | Command::SetSteeringMode(_)
-        | Command::SetFollowUpMode(_)
-        | Command::SetAutoCompaction(_)
-        | Command::SetAutoRetry(_)
-        | Command::SetRules(_)
-        | Command::SetSystemPrompt(_)
-        | Command::SetResources(_)
-        | Command::Reload(_)
-        | Command::Approve { .. }
-        | Command::Inspect
-        | Command::BuiltIn(_)
-        | Command::RunNested(_) => Vec::new(),
+        Spoken::Taken(Settled::Done | Settled::Failed(_) | Settled::Aborted | Settled::Broken(_)) => Vec::new(),
     }
+}
+
+fn prompt_refused(model: &mut Model, said: UserPrompt, error: &AgentError) -> Vec<Cmd> {
+    // Other work began before it, so the message is queued.
+    if matches!(error, AgentError::Busy(_)) {
+        return vec![Cmd::ask(Steer(said))];
+    }
+    // A message that was not sent is not lost. One for a turn does not end it.
+    begins_no_run(model);
+    restore(model, &said);
+    refused(model, "", error)
+}
+
+fn begins_no_run(model: &mut Model) {
+    model.is_working = model.is_in_run;
+    model.extensions.called = None;
 }
 
 /// Handles the end of a navigation in the tree.
@@ -193,73 +205,30 @@ fn arrived(model: &mut Model, navigated: Navigated) -> Vec<Cmd> {
     if let Some(text) = navigated.editor_text.filter(|_| model.editor.is_empty()) {
         model.editor.replace(&text);
     }
-    vec![ProgramTask::SaveDraft(model.editor.draft()).into()]
+    save_draft(model)
 }
 
-fn refused(model: &mut Model, command: &Command, error: &AgentError) -> Vec<Cmd> {
-    match command {
-        // Other work began before it, so the message is queued.
-        Command::Prompt(said) if matches!(error, AgentError::Busy(_)) => {
-            return vec![Cmd::ask(Command::Steer(said.clone()))];
-        }
-        // A message that was not sent is not lost. One for a turn does not end it.
-        Command::Prompt(said) => {
-            model.is_working = model.is_in_run;
-            model.extensions.called = None;
-            restore(model, said);
-        }
-        Command::Steer(said) | Command::FollowUp(said) => restore(model, said),
-        Command::Bash { command, .. } => {
-            if !matches!(error, AgentError::Busy(_)) {
-                model.conversation.drop_shell();
-            }
-            model.editor.restore(&[format!("!{command}")]);
-        }
-        // Other work continues, and its row stays.
-        Command::NavigateTree(_) | Command::BringBack(_) if matches!(error, AgentError::Busy(_)) => {}
-        Command::NavigateTree(_) | Command::BringBack(_) => model.conversation.set_job(None),
-        // The event has reported it, or the question is gone.
-        Command::Compact { .. } | Command::Approve { .. } => return Vec::new(),
-        Command::ClearQueue
-        | Command::Abort
-        | Command::WaitForIdle
-        | Command::AbortBash
-        | Command::Operate(_)
-        | Command::NewSession { .. }
-        | Command::SwitchSession { .. }
-        | Command::Fork { .. }
-        | Command::ForkAt { .. }
-        | Command::Clone
-        | Command::PrepareSession(_)
-        | Command::SetModel(_)
-        | Command::Inject { .. }
-        | Command::InjectUser { .. }
-        | Command::AppendEntry { .. }
-        | Command::SetTools { .. }
-        | Command::SetActiveTools(_)
-        | Command::SetThinkingLevel(_)
-        | Command::SetName(_)
-        | Command::SetLabel { .. }
-        | Command::SetSteeringMode(_)
-        | Command::SetFollowUpMode(_)
-        | Command::SetAutoCompaction(_)
-        | Command::SetAutoRetry(_)
-        | Command::SetRules(_)
-        | Command::SetSystemPrompt(_)
-        | Command::SetResources(_)
-        | Command::Reload(_)
-        | Command::SetApproval(_)
-        | Command::Inspect
-        | Command::BuiltIn(_)
-        | Command::RunNested(_) => {}
+fn job_refused(model: &mut Model, not_done: &str, error: &AgentError) -> Vec<Cmd> {
+    // Other work continues, and its row stays.
+    if !matches!(error, AgentError::Busy(_)) {
+        model.conversation.set_job(None);
     }
+    refused(model, not_done, error)
+}
+
+/// Says why something is not done; while the agent is busy, with what that is.
+fn refused(model: &mut Model, not_done: &str, error: &AgentError) -> Vec<Cmd> {
     let why = match error {
         AgentError::NoAccess(why) => format!("{why}; /model shows who can be asked"),
-        AgentError::Busy(why) => format!("{}{why}", not_done(command)),
+        AgentError::Busy(why) => format!("{not_done}{why}"),
         error => error.to_string(),
     };
     overlay::told(model, &why);
     model.notice(Level::Error, why);
+    save_draft(model)
+}
+
+fn save_draft(model: &Model) -> Vec<Cmd> {
     vec![ProgramTask::SaveDraft(model.editor.draft()).into()]
 }
 
@@ -269,15 +238,5 @@ fn restore(model: &mut Model, said: &UserPrompt) {
     if !said.images.is_empty() {
         let lost = counted(said.images.len(), "picture was", "pictures were");
         model.notice(Level::Warning, format!("{lost} not sent: name the files again with @"));
-    }
-}
-
-/// What a refused command would have done.
-fn not_done(command: &Command) -> &'static str {
-    match command {
-        Command::NavigateTree(_) => "not moved: ",
-        Command::BringBack(BringBack::Merge { .. }) => "not merged: ",
-        Command::BringBack(BringBack::Uncompact) => "not undone: ",
-        _ => "",
     }
 }

@@ -1,7 +1,7 @@
 //! The question whether a call may run. Letters answer it only after a key has given them to it: text that is being typed
 //! stays text.
 
-use offshoot_agent::command::Command;
+use offshoot_agent::command::Approve;
 use offshoot_agent::event::Event;
 use offshoot_protocol::{ApprovalDecision, ApprovalMode};
 use offshoot_session::call_view::CallView;
@@ -102,7 +102,7 @@ fn chosen(model: &mut Model, letter: char) -> Vec<Cmd> {
 fn answer(model: &mut Model, decision: ApprovalDecision, message: Option<String>) -> Vec<Cmd> {
     let Some(Question { id, draft, .. }) = model.question.take() else { return Vec::new() };
     model.editor.restore(&[draft]);
-    vec![Cmd::ask(Command::Approve { id, decision, message })]
+    vec![Cmd::ask(Approve { id, decision, message })]
 }
 
 /// What was being written is put aside while the editor takes the reason, and comes back after it.

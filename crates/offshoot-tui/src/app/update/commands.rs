@@ -1,6 +1,6 @@
 //! The commands that begin with `/`, and the keys with the same effect.
 
-use offshoot_agent::command::Command;
+use offshoot_agent::command::{BringWork, CloneSession, Compact, SetApproval, SetThinkingLevel, StartSession};
 use offshoot_agent::turn::BringBack;
 use offshoot_protocol::ThinkingLevel;
 
@@ -17,7 +17,7 @@ use offshoot_session::transcript::Level;
 
 pub(super) fn run(model: &mut Model, command: SlashCommand) -> Vec<Cmd> {
     match command {
-        SlashCommand::New => vec![Cmd::ask(Command::NewSession { parent: None })],
+        SlashCommand::New => vec![Cmd::ask(StartSession { parent: None })],
         SlashCommand::Resume(None) => resume(model),
         SlashCommand::Resume(Some(named)) => vec![ProgramTask::Resume(named).into()],
         SlashCommand::Tree => vec![ProgramTask::Snapshot(Purpose::Tree).into()],
@@ -28,22 +28,22 @@ pub(super) fn run(model: &mut Model, command: SlashCommand) -> Vec<Cmd> {
         SlashCommand::BranchHere(None) => vec![ProgramTask::Snapshot(Purpose::BranchHere).into()],
         SlashCommand::Fork(None) => vec![ProgramTask::Snapshot(Purpose::Fork).into()],
         SlashCommand::Fork(Some(entry)) => vec![ProgramTask::Named(EntryAction::Fork, entry).into()],
-        SlashCommand::Clone => vec![Cmd::ask(Command::Clone)],
+        SlashCommand::Clone => vec![Cmd::ask(CloneSession)],
         SlashCommand::Pop(None) => vec![ProgramTask::Pop.into()],
         SlashCommand::Pop(Some(entry)) => vec![ProgramTask::Named(EntryAction::Pop, entry).into()],
         SlashCommand::Merge { entry, instructions } => vec![ProgramTask::Merge { entry, instructions }.into()],
         SlashCommand::Compare(entry, other) => vec![ProgramTask::Compare(entry, other).into()],
         SlashCommand::Operation(order) => vec![ProgramTask::Operate(order).into()],
-        SlashCommand::Uncompact => vec![Cmd::ask(Command::BringBack(BringBack::Uncompact))],
+        SlashCommand::Uncompact => vec![Cmd::ask(BringWork(BringBack::Uncompact))],
         SlashCommand::ExportBranch { entry, path } => vec![ProgramTask::ExportBranch { entry, path }.into()],
         SlashCommand::AskName => ask_name(model),
-        SlashCommand::Compact { instructions } => vec![Cmd::ask(Command::Compact { instructions })],
+        SlashCommand::Compact { instructions } => vec![Cmd::ask(Compact(instructions))],
         SlashCommand::Model(None) => vec![ProgramTask::Models.into()],
         SlashCommand::Model(Some(named)) => vec![ProgramTask::UseModel(named).into()],
         SlashCommand::Thinking(None) => pick_thinking(model),
-        SlashCommand::Thinking(Some(level)) => vec![Cmd::ask(Command::SetThinkingLevel(level))],
+        SlashCommand::Thinking(Some(level)) => vec![Cmd::ask(SetThinkingLevel(level))],
         SlashCommand::Approval(None) => approval::pick(model),
-        SlashCommand::Approval(Some(mode)) => vec![Cmd::ask(Command::SetApproval(mode))],
+        SlashCommand::Approval(Some(mode)) => vec![Cmd::ask(SetApproval(mode))],
         SlashCommand::Session => vec![ProgramTask::Describe.into()],
         SlashCommand::Export(path) => vec![ProgramTask::Export(path).into()],
         SlashCommand::Import(path) => vec![ProgramTask::Import(path).into()],
@@ -102,7 +102,7 @@ pub(super) fn cycle_thinking(model: &mut Model) -> Vec<Cmd> {
     let now = levels.iter().position(|level| model.facts.thinking == Some(*level));
     let next = now.map_or(0, |now| (now + 1) % levels.len().max(1));
     match levels.get(next) {
-        Some(level) if levels.len() > 1 => vec![Cmd::ask(Command::SetThinkingLevel(*level))],
+        Some(level) if levels.len() > 1 => vec![Cmd::ask(SetThinkingLevel(*level))],
         _ => {
             model.notice(Level::Info, "this model does not think");
             Vec::new()

@@ -1,6 +1,6 @@
 //! Handles keys and pasted text while nothing covers the conversation.
 
-use offshoot_agent::command::Command;
+use offshoot_agent::command::{Abort, AbortBash, ClearQueue, FollowUp, Prompt, RunBash, StartSession, Steer};
 use offshoot_session::transcript::Level;
 use ratatui::crossterm::event::KeyEvent;
 
@@ -142,18 +142,18 @@ fn submitted(model: &mut Model, submission: Submission, is_follow_up: bool) -> V
     model.extensions.typed_at = None;
     let is_busy = model.is_working || model.conversation.job().is_some();
     match submission.what {
-        Sent::Prompt(text) => cmds.push(Cmd::ask(match (is_busy, is_follow_up) {
+        Sent::Prompt(text) => cmds.push(match (is_busy, is_follow_up) {
             (false, _) => {
                 model.is_working = true;
                 model.extensions.called = called_command(&text);
-                Command::Prompt(text.into())
+                Cmd::ask(Prompt(text.into()))
             }
-            (true, false) => Command::Steer(text.into()),
-            (true, true) => Command::FollowUp(text.into()),
-        })),
+            (true, false) => Cmd::ask(Steer(text.into())),
+            (true, true) => Cmd::ask(FollowUp(text.into())),
+        }),
         Sent::Bash { command, exclude_from_context } => {
             model.conversation.start_shell(&command, exclude_from_context);
-            cmds.push(Cmd::ask(Command::Bash { command, exclude_from_context }));
+            cmds.push(Cmd::ask(RunBash { command, exclude_from_context }));
         }
         Sent::Command(command) => cmds.extend(commands::run(model, command)),
     }
@@ -172,7 +172,7 @@ pub(super) fn act(model: &mut Model, action: Action) -> Vec<Cmd> {
         Action::Clear => clear(model),
         Action::Exit => end(model),
         Action::Suspend => vec![ScreenTask::Suspend.into()],
-        Action::NewSession => vec![Cmd::ask(Command::NewSession { parent: None })],
+        Action::NewSession => vec![Cmd::ask(StartSession { parent: None })],
         Action::OpenTree => vec![ProgramTask::Snapshot(Purpose::Tree).into()],
         Action::OpenTranscript => vec![ProgramTask::Snapshot(Purpose::Transcript).into()],
         Action::ForkSession => vec![ProgramTask::Snapshot(Purpose::Fork).into()],
@@ -185,7 +185,7 @@ pub(super) fn act(model: &mut Model, action: Action) -> Vec<Cmd> {
         Action::ToggleThinking => fold(model, true),
         Action::ExpandTools => fold(model, false),
         Action::CopyMessage => commands::copy(model),
-        Action::Dequeue => vec![Cmd::ask(Command::ClearQueue)],
+        Action::Dequeue => vec![Cmd::ask(ClearQueue)],
         Action::GoToDiverged => commands::go_to_diverged(model),
         Action::Help => commands::help(model),
         Action::PasteImage => vec![ProgramTask::Paste.into()],
@@ -197,10 +197,10 @@ pub(super) fn act(model: &mut Model, action: Action) -> Vec<Cmd> {
 fn interrupt(model: &mut Model) -> Vec<Cmd> {
     if model.is_working || model.conversation.job().is_some() {
         // Queued messages return to the editor, as in pi.
-        return vec![Cmd::ask(Command::ClearQueue), Cmd::ask(Command::Abort)];
+        return vec![Cmd::ask(ClearQueue), Cmd::ask(Abort)];
     }
     if model.conversation.has_shell() {
-        return vec![Cmd::ask(Command::AbortBash)];
+        return vec![Cmd::ask(AbortBash)];
     }
     if !model.editor.is_empty() {
         return Vec::new();

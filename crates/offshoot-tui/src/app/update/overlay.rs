@@ -5,7 +5,9 @@ use std::sync::Arc;
 
 use offshoot_agent::FolderRefusal;
 use offshoot_agent::branch_files::FilePatch;
-use offshoot_agent::command::Command;
+use offshoot_agent::command::{
+    Abort, BringWork, Fork, NavigateTree, SetApproval, SetModel, SetThinkingLevel, SwitchSession,
+};
 use offshoot_agent::provider::Model as LanguageModel;
 use offshoot_agent::turn::{BringBack, Navigation};
 use offshoot_protocol::ApprovalMode;
@@ -125,15 +127,15 @@ fn tree_outcome(model: &mut Model, outcome: tree::TreeOutcome) -> Vec<Cmd> {
                 model.begin_job(LEAVING);
             }
             let navigation = Navigation { target, summarize, instructions, ..Navigation::default() };
-            vec![Cmd::ask(Command::NavigateTree(navigation))]
+            vec![Cmd::ask(NavigateTree(navigation))]
         }
         tree::TreeOutcome::BringBack(what) => {
             if matches!(what, BringBack::Merge { .. }) {
                 model.begin_job(MERGING);
             }
-            vec![Cmd::ask(Command::BringBack(what))]
+            vec![Cmd::ask(BringWork(what))]
         }
-        tree::TreeOutcome::Abort => vec![Cmd::ask(Command::Abort)],
+        tree::TreeOutcome::Abort => vec![Cmd::ask(Abort)],
         tree::TreeOutcome::Operate(order) => vec![ProgramTask::Operate(order).into()],
         tree::TreeOutcome::Label { entry, text } => vec![ProgramTask::Operate(label_order(entry, text)).into()],
         tree::TreeOutcome::Copy(text) => vec![ProgramTask::Copy { text, what: "the entry" }.into()],
@@ -175,10 +177,10 @@ fn fork_outcome(model: &mut Model, outcome: ForkOutcome, used: ForkUse) -> Vec<C
         ForkOutcome::Fork(entry) => entry,
     };
     model.overlay = None;
-    vec![Cmd::ask(match used {
-        ForkUse::Fork => Command::Fork { entry },
-        ForkUse::BranchHere => Command::NavigateTree(Navigation { target: entry, ..Navigation::default() }),
-    })]
+    vec![match used {
+        ForkUse::Fork => Cmd::ask(Fork { entry }),
+        ForkUse::BranchHere => Cmd::ask(go_to(entry)),
+    }]
 }
 
 fn picked(model: &mut Model, outcome: pick::PickOutcome, picking: &Picking) -> Vec<Cmd> {
@@ -188,34 +190,30 @@ fn picked(model: &mut Model, outcome: pick::PickOutcome, picking: &Picking) -> V
         pick::PickOutcome::Picked(number) => number,
     };
     model.overlay = None;
-    let command = match picking {
-        Picking::Trust => {
-            return TrustAnswer::ALL
-                .get(number)
-                .map(|answer| ProgramTask::KeepTrust(*answer).into())
-                .into_iter()
-                .collect();
-        }
+    let cmd = match picking {
+        Picking::Trust => TrustAnswer::ALL.get(number).map(|answer| ProgramTask::KeepTrust(*answer).into()),
         Picking::Model(models) => {
             return models.get(number).map(|chosen| use_model(model, chosen)).unwrap_or_default();
         }
-        Picking::Thinking(levels) => levels.get(number).map(|level| Command::SetThinkingLevel(*level)),
-        Picking::Approval => ApprovalMode::ALL.get(number).map(|mode| Command::SetApproval(*mode)),
+        Picking::Thinking(levels) => levels.get(number).map(|level| Cmd::ask(SetThinkingLevel(*level))),
+        Picking::Approval => ApprovalMode::ALL.get(number).map(|mode| Cmd::ask(SetApproval(*mode))),
         Picking::SessionFolder(file, folders) => folders
             .get(number)
-            .map(|folder| Command::SwitchSession { file: file.clone(), folder: Some(folder.clone()) }),
-        Picking::Branch(leaves) => leaves
-            .get(number)
-            .map(|leaf| Command::NavigateTree(Navigation { target: leaf.clone(), ..Navigation::default() })),
+            .map(|folder| Cmd::ask(SwitchSession { file: file.clone(), folder: Some(folder.clone()) })),
+        Picking::Branch(leaves) => leaves.get(number).map(|leaf| Cmd::ask(go_to(leaf.clone()))),
     };
-    command.map(Cmd::ask).into_iter().collect()
+    cmd.into_iter().collect()
+}
+
+fn go_to(target: String) -> NavigateTree {
+    NavigateTree(Navigation { target, ..Navigation::default() })
 }
 
 /// The model answers, with the thinking level that the settings have for it.
 fn use_model(model: &Model, chosen: &Arc<LanguageModel>) -> Vec<Cmd> {
     let level = model.preferences.settings.thinking_of.get(&format!("{}/{}", chosen.provider, chosen.id));
-    let level = level.map(|level| Command::SetThinkingLevel(*level));
-    std::iter::once(Command::SetModel(Arc::clone(chosen))).chain(level).map(Cmd::ask).collect()
+    let level = level.map(|level| Cmd::ask(SetThinkingLevel(*level)));
+    std::iter::once(Cmd::ask(SetModel(Arc::clone(chosen)))).chain(level).collect()
 }
 
 pub(super) fn model_scope(model: &mut Model, rows: Vec<ScopeRow>) -> Vec<Cmd> {

@@ -1,7 +1,7 @@
 //! `/settings`: the program stores each change. Changes that concern the running session apply at once.
 
 use offshoot_agent::Rules;
-use offshoot_agent::command::Command;
+use offshoot_agent::command::{SetApproval, SetFollowUpMode, SetRules, SetSteeringMode};
 
 use super::dress;
 use crate::app::cmd::{Cmd, ProgramTask};
@@ -68,12 +68,12 @@ fn minded(model: &mut Model, new: Settings) -> Vec<Cmd> {
     let old = std::mem::replace(&mut model.preferences.settings, new);
     let new = &model.preferences.settings;
     let changed = [
-        (old.steering != new.steering).then_some(Command::SetSteeringMode(new.steering)),
-        (old.follow_up != new.follow_up).then_some(Command::SetFollowUpMode(new.follow_up)),
-        (old.permissions.mode != new.permissions.mode).then_some(Command::SetApproval(new.permissions.mode)),
-        (rules(&old) != rules(new)).then(|| Command::SetRules(Box::new(rules(new)))),
+        (old.steering != new.steering).then(|| Cmd::ask(SetSteeringMode(new.steering))),
+        (old.follow_up != new.follow_up).then(|| Cmd::ask(SetFollowUpMode(new.follow_up))),
+        (old.permissions.mode != new.permissions.mode).then(|| Cmd::ask(SetApproval(new.permissions.mode))),
+        (rules(&old) != rules(new)).then(|| Cmd::ask(SetRules(Box::new(rules(new))))),
     ];
-    let mut cmds: Vec<Cmd> = changed.into_iter().flatten().map(Cmd::ask).collect();
+    let mut cmds: Vec<Cmd> = changed.into_iter().flatten().collect();
     if old.theme != new.theme {
         cmds.push(ProgramTask::Themes(new.theme.clone()).into());
     }
@@ -119,7 +119,7 @@ mod tests {
         assert_eq!(cmds.len(), 3, "{cmds:?}");
         assert!(cmds.contains(&ProgramTask::Themes(Some("mine".to_owned())).into()));
         let rules = Box::new(rules(&model.preferences.settings));
-        assert!(!rules.compaction.enabled && cmds.contains(&Cmd::ask(Command::SetRules(rules))));
+        assert!(!rules.compaction.enabled && cmds.contains(&Cmd::ask(SetRules(rules))));
         assert!(!model.folds.0);
         assert_eq!(update(&mut model, Msg::Stored(Ok(layers(text)))), []);
         assert_eq!(update(&mut model, Msg::Stored(Err("the disk is full".to_owned()))), []);

@@ -3,7 +3,10 @@
 use std::sync::Arc;
 
 use insta::assert_snapshot;
-use offshoot_agent::command::{Command, Reply, UserPrompt};
+use offshoot_agent::command::{
+    Abort, ClearQueue, ClearedQueue, FollowUp, NavigateTree, Prompt, SetApproval, SetThinkingLevel, Spoken, Steer,
+    UserPrompt,
+};
 use offshoot_agent::error::AgentError;
 use offshoot_agent::event::{Event, Update};
 use offshoot_agent::message::{AssistantMessage, Block, Message, StopReason, Usage, UserMessage};
@@ -20,6 +23,7 @@ use ratatui::layout::Size;
 use ratatui::{Terminal, TerminalOptions, Viewport};
 
 use super::{changes_screen, update};
+use crate::app::ask::TerminalAnswer;
 use crate::app::cmd::{Cmd, ProgramTask, Purpose};
 use crate::app::model::{Model, Overlay};
 use crate::app::msg::{Completeness, Diverged, Msg, Opened, Persistence, SessionFacts};
@@ -343,7 +347,7 @@ fn every_command_asks_for_what_it_says() {
         asked.push(format!("{line}: {:?}", tasks.collect::<Vec<_>>()));
     }
     assert_snapshot!(asked.join("\n"), @r#"
-    /new: [Ask(NewSession { parent: None })]
+    /new: [Ask(StartSession(StartSession { parent: None }))]
     /resume: [Sessions(List(Folder))]
     /resume work: [Resume("work")]
     /tree: [Snapshot(Tree)]
@@ -353,32 +357,32 @@ fn every_command_asks_for_what_it_says() {
     /branch-here 1a2b: [Named(Switch, "1a2b")]
     /branch: [Snapshot(Fork)]
     /branch 1a2b: [Named(Fork, "1a2b")]
-    /clone: [Ask(Clone)]
+    /clone: [Ask(CloneSession(CloneSession))]
     /pop: [Pop]
     /pop 1a2b: [Named(Pop, "1a2b")]
     /pick 1a2b 3c4d..5e6f: [Operate(OperationOrder { operation: "pick", given: Given([("selection", Many(["1a2b", "3c4d..5e6f"]))]) })]
     /merge 1a2b mind the tests: [Merge { entry: "1a2b", instructions: Some("mind the tests") }]
     /compare 1a2b: [Compare("1a2b", None)]
     /undo: [Operate(OperationOrder { operation: "undo", given: Given([]) })]
-    /uncompact: [Ask(BringBack(Uncompact))]
+    /uncompact: [Ask(BringWork(BringWork(Uncompact)))]
     /export-branch 1a2b out.jsonl: [ExportBranch { entry: "1a2b", path: Some("out.jsonl") }]
     /label here: [Operate(OperationOrder { operation: "label", given: Given([("entry", Text("@said")), ("text", Text("here"))]) })]
     /label --clear: [Operate(OperationOrder { operation: "label", given: Given([("entry", Text("@said")), ("clear", Flag)]) })]
     /label: [Operate(OperationOrder { operation: "label", given: Given([("entry", Text("@said"))]) })]
     /name mine: [Operate(OperationOrder { operation: "name", given: Given([("text", Text("mine"))]) })]
-    /compact mind the tests: [Ask(Compact { instructions: Some("mind the tests") })]
+    /compact mind the tests: [Ask(Compact(Compact(Some("mind the tests"))))]
     /model: [Models]
     /model m2: [UseModel("m2")]
-    /thinking high: [Ask(SetThinkingLevel(High))]
+    /thinking high: [Ask(SetThinkingLevel(SetThinkingLevel(High)))]
     /session: [Describe]
     /export: [Export(None)]
     /export page.html: [Export(Some("page.html"))]
     /import in.jsonl: [Import("in.jsonl")]
     /settings: [Settings]
     /quit: []
-    !ls: [Ask(Bash { command: "ls", exclude_from_context: false })]
-    !!ls: [Ask(Bash { command: "ls", exclude_from_context: true })]
-    hello: [Ask(Prompt(UserPrompt { before: "", text: "hello", images: [] }))]
+    !ls: [Ask(RunBash(RunBash { command: "ls", exclude_from_context: false }))]
+    !!ls: [Ask(RunBash(RunBash { command: "ls", exclude_from_context: true }))]
+    hello: [Ask(Prompt(Prompt(UserPrompt { before: "", text: "hello", images: [] })))]
     "#);
 }
 
@@ -391,7 +395,7 @@ fn commands_that_open_something_themselves() {
     assert_eq!(typed(&mut model, "/thinking"), []);
     assert!(matches!(model.overlay, Some(Overlay::Pick(..))));
     let cmds = press(&mut model, KeyCode::Enter, KeyModifiers::NONE);
-    assert_eq!(cmds, [ProgramTask::Ask(Box::new(Command::SetThinkingLevel(ThinkingLevel::Medium))).into()]);
+    assert_eq!(cmds, [Cmd::ask(SetThinkingLevel(ThinkingLevel::Medium))]);
     assert_eq!(typed(&mut model, "/copy"), []);
     heard(&mut model, Event::MessageEnd { message: answer("Forty-two.", Usage::default()) });
     assert_eq!(
@@ -426,17 +430,18 @@ fn two_escapes_open_the_tree_if_they_are_near() {
     assert_eq!(escape(&mut model, 1100), []);
 }
 
+fn answered(model: &mut Model, answer: TerminalAnswer) -> Vec<Cmd> {
+    update(model, Msg::Answered(Box::new(answer)))
+}
+
 #[test]
 fn escape_stops_and_brings_back_what_waits() {
     let mut model = model(80, 24);
     streaming(&mut model);
     let cmds = press(&mut model, KeyCode::Esc, KeyModifiers::NONE);
-    assert_eq!(
-        cmds,
-        [ProgramTask::Ask(Box::new(Command::ClearQueue)).into(), ProgramTask::Ask(Box::new(Command::Abort)).into()]
-    );
-    let reply = Reply::Queue(vec!["one".to_owned()], vec!["two".to_owned()]);
-    update(&mut model, Msg::Answered(Box::new(Command::ClearQueue), Ok(reply)));
+    assert_eq!(cmds, [Cmd::ask(ClearQueue), Cmd::ask(Abort)]);
+    let reply = ClearedQueue { steering: vec!["one".to_owned()], follow_up: vec!["two".to_owned()] };
+    answered(&mut model, TerminalAnswer::ClearQueue(ClearQueue, Ok(reply)));
     assert_eq!(model.editor.draft(), "one\n\ntwo");
 }
 
@@ -445,10 +450,10 @@ fn what_is_said_meanwhile_steers_or_follows() {
     let mut model = model(80, 24);
     streaming(&mut model);
     let cmds = typed(&mut model, "left");
-    assert_eq!(cmds, [ProgramTask::Ask(Box::new(Command::Steer("left".into()))).into()]);
+    assert_eq!(cmds, [Cmd::ask(Steer("left".into()))]);
     update(&mut model, Msg::Paste("and then".to_owned()));
     let cmds = press(&mut model, KeyCode::Enter, KeyModifiers::ALT);
-    assert!(cmds.contains(&ProgramTask::Ask(Box::new(Command::FollowUp("and then".into()))).into()), "{cmds:?}");
+    assert!(cmds.contains(&Cmd::ask(FollowUp("and then".into()))), "{cmds:?}");
 }
 
 #[test]
@@ -490,7 +495,7 @@ fn what_could_not_be_said_is_not_lost() {
     typed(&mut model, "hello");
     assert!(model.editor.is_empty());
     let refused = Err(AgentError::NoAccess(KeyError::None { provider: "p".to_owned(), variables: "KEY".to_owned() }));
-    update(&mut model, Msg::Answered(Box::new(Command::Prompt("hello".into())), refused));
+    answered(&mut model, TerminalAnswer::Prompt(Prompt("hello".into()), refused));
     assert_eq!(model.editor.draft(), "hello");
     assert!(screen(&mut model).contains("there is no key"));
 }
@@ -503,7 +508,7 @@ fn a_refused_prompt_comes_back_with_its_files() {
         text: "/skill:none of it".to_owned(),
         images: vec![Block::Image { data: String::new(), mime_type: "image/png".to_owned() }],
     };
-    update(&mut model, Msg::Answered(Box::new(Command::Prompt(said)), Err(AgentError::Ended)));
+    answered(&mut model, TerminalAnswer::Prompt(Prompt(said), Err(AgentError::Ended)));
     assert_eq!(model.editor.draft(), "<file name=\"a\">\nnotes\n</file>\n/skill:none of it");
     assert!(screen(&mut model).contains("1 picture was not sent"), "{}", screen(&mut model));
 }
@@ -514,8 +519,8 @@ fn a_prompt_that_did_not_fit_the_window_comes_back() {
     let mut model = model(80, 24);
     let window = Window { model: "p/m".to_owned(), tokens: 20_000 };
     let oversized = OversizedPrompt { tokens: 22_000, window, found_by: SizeJudge::Provider };
-    let settled = Ok(Reply::Settled(Settled::Failed(oversized.into())));
-    update(&mut model, Msg::Answered(Box::new(Command::Prompt("a long text".into())), settled));
+    let settled = Ok(Spoken::Taken(Settled::Failed(oversized.into())));
+    answered(&mut model, TerminalAnswer::Prompt(Prompt("a long text".into()), settled));
     assert_eq!(model.editor.draft(), "a long text");
     let shown = screen(&mut model);
     assert!(shown.contains("about 22,000 tokens") && shown.contains("20,000"), "{shown}");
@@ -526,7 +531,7 @@ fn a_refused_message_for_a_turn_does_not_end_it() {
     let mut model = model(80, 24);
     update(&mut model, Msg::Agent(Arc::new(Event::AgentStart)));
     let refused = Err(AgentError::Ended);
-    update(&mut model, Msg::Answered(Box::new(Command::Steer("more".into())), refused));
+    answered(&mut model, TerminalAnswer::Steer(Steer("more".into()), refused));
     assert!(model.is_working);
     assert_eq!(model.editor.draft(), "more");
 }
@@ -536,12 +541,11 @@ fn a_refused_message_for_a_turn_does_not_end_it() {
 fn a_change_of_the_mode_or_level_has_the_facts_read_again() {
     let mut model = model(80, 24);
     let changes = [
-        (Command::SetApproval(ApprovalMode::Edits), Reply::Done),
-        (Command::SetThinkingLevel(ThinkingLevel::High), Reply::Thinking(ThinkingLevel::High)),
+        TerminalAnswer::SetApproval(SetApproval(ApprovalMode::Edits), Ok(())),
+        TerminalAnswer::SetThinkingLevel(SetThinkingLevel(ThinkingLevel::High), Ok(ThinkingLevel::High)),
     ];
-    for (command, reply) in changes {
-        let cmds = update(&mut model, Msg::Answered(Box::new(command), Ok(reply)));
-        assert_eq!(cmds, [ProgramTask::ReadSessionFacts.into()]);
+    for answer in changes {
+        assert_eq!(answered(&mut model, answer), [ProgramTask::ReadSessionFacts.into()]);
     }
 }
 
@@ -549,14 +553,14 @@ fn a_change_of_the_mode_or_level_has_the_facts_read_again() {
 #[test]
 fn a_command_that_ends_does_not_end_the_run_that_it_began() {
     let mut model = model(80, 24);
-    let command = || Box::new(Command::Prompt("/ask".into()));
+    let handled = || TerminalAnswer::Prompt(Prompt("/ask".into()), Ok(Spoken::Handled));
     update(&mut model, Msg::Agent(Arc::new(Event::AgentStart)));
-    update(&mut model, Msg::Answered(command(), Ok(Reply::Handled)));
+    answered(&mut model, handled());
     assert!(model.is_working);
     update(&mut model, Msg::Agent(Arc::new(Event::AgentSettled { aborted: false })));
     assert!(!model.is_working);
     model.is_working = true;
-    update(&mut model, Msg::Answered(command(), Ok(Reply::Handled)));
+    answered(&mut model, handled());
     assert!(!model.is_working);
 }
 
@@ -565,8 +569,7 @@ fn a_text_of_the_tree_waits_for_what_is_written() {
     let mut model = model(80, 24);
     update(&mut model, Msg::Paste("mine".to_owned()));
     let navigated = Navigated { editor_text: Some("old".to_owned()), ..Navigated::default() };
-    let command = Box::new(Command::NavigateTree(Navigation::default()));
-    update(&mut model, Msg::Answered(command, Ok(Reply::Navigated(navigated))));
+    answered(&mut model, TerminalAnswer::NavigateTree(NavigateTree(Navigation::default()), Ok(navigated)));
     assert_eq!(model.editor.draft(), "mine");
 }
 

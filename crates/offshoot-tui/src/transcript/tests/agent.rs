@@ -5,7 +5,6 @@ use std::sync::Mutex;
 
 use futures_util::stream;
 use offshoot_agent::agent_session::AgentSession;
-use offshoot_agent::command::Reply;
 use offshoot_agent::message::{AssistantMessage, Block, StopReason, Usage};
 use offshoot_agent::provider::{Delta, Deltas, Model, Provider, Request};
 use offshoot_agent::tool;
@@ -160,7 +159,7 @@ fn converse(width: impl Fn(usize) -> usize) -> Talk {
         agent.prompt("please mend a.rs").await.unwrap();
         take(&mut talk);
         let ran = agent.bash("echo hello", false).await.unwrap();
-        talk.conversation.take_reply(&Reply::Ran(ran));
+        talk.conversation.shell_ended(&ran);
         agent.compact(None).await.unwrap();
         take(&mut talk);
         agent.prompt("and again").await.unwrap();
