@@ -5,6 +5,7 @@ use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use offshoot_protocol::ThinkingLevel;
+use offshoot_session::entry::Source as _;
 use offshoot_session::session::Session;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::sync::oneshot;
@@ -467,9 +468,16 @@ impl AgentSession {
         self.inner.to.send(DriverInput::Approver(approver)).map_err(|_| AgentError::Ended)
     }
 
-    /// Reads the session, after all appends sent before.
+    /// Reads the session, after all appends sent before. Walks need not ask whether they saw the whole tree.
+    ///
+    /// # Errors
+    /// The agent has ended, or a part of the tree could not be read meanwhile.
     pub async fn read<T: Send + 'static>(&self, look: impl FnOnce(&Session) -> T + Send + 'static) -> Result<T> {
-        self.on_session(move |owned| look(owned.session())).await
+        let read = move |owned: &mut OwnedSession| {
+            let found = look(owned.session());
+            owned.session().tree().whole(found)
+        };
+        Ok(self.on_session(read).await??)
     }
 
     /// Reads entries that other programs appended. The leaf stays.

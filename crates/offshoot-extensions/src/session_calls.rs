@@ -34,7 +34,7 @@ fn answer(owned: &mut OwnedSession, row: &MethodRow, params: Params<'_>) -> Resu
     params.check(&[row.params])?;
     let given = Given { params, holder: &HOLDER };
     let id = match row.method {
-        Method::Reads(read) => return reading(|out| read(owned.session(), given, out)),
+        Method::Reads(read) => return reading(|out| read.run(owned.session(), given, out)),
         Method::Appends(make) => {
             let entry = make(owned.session(), &params)?;
             owned.append(&[entry])?.into_iter().next()

@@ -19,11 +19,12 @@ pub use params::Params;
 pub use reads::context_entries;
 
 use crate::compose::NewEntry;
+use crate::entry::Source as _;
 use crate::error::Error;
 use crate::id::EntryId;
 use crate::session::Session;
 
-use Method::{Appends, Moves, Reads};
+use Method::{Appends, Moves};
 
 /// Why a method did not do what it was asked.
 #[derive(Debug, thiserror::Error)]
@@ -63,8 +64,23 @@ pub struct Given<'a> {
     pub holder: &'a Holder<'a>,
 }
 
-/// Writes the result as JSON.
-pub type ReadMethod = fn(&Session, Given<'_>, &mut dyn Write) -> Result<(), MethodError>;
+type ReadBody = fn(&Session, Given<'_>, &mut dyn Write) -> Result<(), MethodError>;
+
+/// A method that reads.
+#[derive(Debug, Clone, Copy)]
+pub struct ReadMethod(ReadBody);
+
+impl ReadMethod {
+    /// Writes the result as JSON.
+    ///
+    /// # Errors
+    /// An argument is wrong, the session or a part of its tree cannot be read, or `out` takes no more.
+    pub fn run(self, session: &Session, given: Given<'_>, out: &mut dyn Write) -> Result<(), MethodError> {
+        (self.0)(session, given, out)?;
+        Ok(session.tree().whole(())?)
+    }
+}
+
 /// Makes an entry, which is appended below the leaf.
 pub type AppendMethod = fn(&Session, &Params<'_>) -> Result<NewEntry, MethodError>;
 /// Moves the leaf, and returns the id of an entry that was written for that.
@@ -92,6 +108,10 @@ pub struct MethodRow {
 
 const fn row(name: &'static str, params: &'static str, method: Method) -> MethodRow {
     MethodRow { name, params, method }
+}
+
+const fn reading(body: ReadBody) -> Method {
+    Method::Reads(ReadMethod(body))
 }
 
 /// Methods that append an entry.
@@ -135,30 +155,30 @@ pub const MOVES: &[MethodRow] = &[
 
 /// Methods that read.
 pub const READS: &[MethodRow] = &[
-    row("getLeafId", "", Reads(reads::leaf_id)),
-    row("getLeafEntry", "", Reads(reads::leaf_entry)),
-    row("findEntry", "entry", Reads(reads::find)),
-    row("getEntry", "id", Reads(reads::entry)),
-    row("getChildren", "parentId", Reads(reads::children)),
-    row("getBranch", "fromId?", Reads(reads::branch)),
-    row("getTree", "", Reads(reads::tree)),
-    row("getEntries", "", Reads(reads::entries)),
-    row("getEntryCount", "", Reads(reads::entry_count)),
-    row("getHeader", "", Reads(reads::header)),
-    row("getLabel", "id", Reads(reads::label)),
-    row("getSessionName", "", Reads(reads::name)),
-    row("getSessionFile", "", Reads(reads::file)),
-    row("getSessionId", "", Reads(reads::id)),
-    row("getCwd", "", Reads(reads::cwd)),
-    row("getSessionDir", "", Reads(reads::folder)),
-    row("isPersisted", "", Reads(reads::is_persisted)),
-    row("getDiagnostics", "", Reads(reads::diagnostics)),
+    row("getLeafId", "", reading(reads::leaf_id)),
+    row("getLeafEntry", "", reading(reads::leaf_entry)),
+    row("findEntry", "entry", reading(reads::find)),
+    row("getEntry", "id", reading(reads::entry)),
+    row("getChildren", "parentId", reading(reads::children)),
+    row("getBranch", "fromId?", reading(reads::branch)),
+    row("getTree", "", reading(reads::tree)),
+    row("getEntries", "", reading(reads::entries)),
+    row("getEntryCount", "", reading(reads::entry_count)),
+    row("getHeader", "", reading(reads::header)),
+    row("getLabel", "id", reading(reads::label)),
+    row("getSessionName", "", reading(reads::name)),
+    row("getSessionFile", "", reading(reads::file)),
+    row("getSessionId", "", reading(reads::id)),
+    row("getCwd", "", reading(reads::cwd)),
+    row("getSessionDir", "", reading(reads::folder)),
+    row("isPersisted", "", reading(reads::is_persisted)),
+    row("getDiagnostics", "", reading(reads::diagnostics)),
 ];
 
 /// Methods that read what a model gets.
 pub const CONTEXTS: &[MethodRow] = &[
-    row("buildSessionContext", "", Reads(reads::context)),
-    row("contextEntries", "", Reads(|session, _, out| context_entries(session, out))),
+    row("buildSessionContext", "", reading(reads::context)),
+    row("contextEntries", "", reading(|session, _, out| context_entries(session, out))),
 ];
 
 /// The method with this name.

@@ -5,6 +5,7 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
 use offshoot_agent::command::Operate;
 use offshoot_agent::operate::{AfterPlan, PresentModel, Steps};
+use offshoot_session::entry::Source as _;
 use offshoot_session::session::Session;
 
 use crate::failure::{Failure, FailureKind, Result};
@@ -25,7 +26,7 @@ struct Run<O: Operation> {
 
 impl<O: Operation> Run<O> {
     fn plan_it(&mut self, at: Option<&Session>) -> Result<AfterPlan> {
-        let plan = O::plan(&self.place, at, &self.input)?;
+        let plan = whole(at, O::plan(&self.place, at, &self.input)?)?;
         let writes = !self.is_dry && O::nothing(&plan).is_none() && O::access(&self.input) == Access::Write;
         self.plan = Some(plan);
         Ok(if writes { AfterPlan::Write } else { AfterPlan::Tell })
@@ -34,7 +35,7 @@ impl<O: Operation> Run<O> {
     fn write_it(&mut self, at: &mut Session) -> Result<Outcome<O::Output>> {
         let mut plan = self.plan.take().ok_or_else(gone)?;
         if self.place.upgrade(at)? {
-            plan = O::plan(&self.place, Some(at), &self.input)?;
+            plan = whole(Some(at), O::plan(&self.place, Some(at), &self.input)?)?;
         }
         let written = O::commit(&self.place, at, &plan)?;
         self.outcome(plan, Some(at), written)
@@ -48,7 +49,7 @@ impl<O: Operation> Run<O> {
     ) -> Result<Outcome<O::Output>> {
         let nothing = O::nothing(&plan);
         let finished = Finished { place: &self.place, session, written, is_dry: self.is_dry };
-        let output = Box::new(O::output(plan, finished)?);
+        let output = whole(session, Box::new(O::output(plan, finished)?))?;
         Ok(match nothing {
             Some(why) => Outcome::Nothing { why, output },
             None => Outcome::Done(output),
@@ -86,6 +87,14 @@ impl<O: Operation> Steps for Run<O> {
     fn tell(&mut self, at: &Session) {
         let outcome = self.tell_it(Some(at));
         self.answer(outcome);
+    }
+}
+
+/// What an operation found, unless a part of the session's tree could not be read meanwhile: operations need not ask.
+fn whole<T>(session: Option<&Session>, found: T) -> Result<T> {
+    match session {
+        Some(session) => Ok(session.tree().whole(found)?),
+        None => Ok(found),
     }
 }
 
@@ -225,5 +234,131 @@ impl OutcomeWait {
     /// The operation failed, or the holder has ended.
     pub fn outcome(self) -> Result<Outcome<dyn Output>> {
         (self.0)()
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::panic, clippy::disallowed_methods, reason = "tests")]
+mod tests {
+    use std::io::{self, Write};
+    use std::path::Path;
+
+    use offshoot_session::session::{Durability, Options};
+
+    use super::*;
+    use crate::given::SessionName;
+    use crate::place::{NoModels, PlaceOptions};
+    use crate::words::Words;
+
+    crate::input! {
+        struct CountInput {
+            /// Which session
+            session: SessionName = arg,
+        }
+    }
+
+    struct Count(usize);
+
+    impl Output for Count {
+        fn json(&self, out: &mut dyn Write) -> io::Result<()> {
+            write!(out, "{}", self.0)
+        }
+
+        fn words(&self, _: &mut Words) {}
+    }
+
+    /// Counts roots while it plans, and says nothing of parts that it could not read.
+    struct CountRoots;
+
+    impl Operation for CountRoots {
+        type Input = CountInput;
+        type Plan = usize;
+        type Written = ();
+        type Output = Count;
+        const ABOUT: About = About {
+            name: "count",
+            aliases: &[],
+            title: "",
+            says: "",
+            examples: "",
+            past: "counted",
+            effect: Effect::Reads,
+        };
+
+        fn session(input: &CountInput) -> Option<&SessionName> {
+            Some(&input.session)
+        }
+
+        fn plan(_: &Place, at: Option<&Session>, _: &CountInput) -> Result<usize> {
+            Ok(open_session(at)?.tree().roots().count())
+        }
+
+        fn output(plan: usize, _: Finished<'_, ()>) -> Result<Count> {
+            Ok(Count(plan))
+        }
+    }
+
+    fn place(folder: &Path) -> Place {
+        Place::new(PlaceOptions {
+            cwd: folder.to_owned(),
+            home: None,
+            store: None,
+            named_store: None,
+            catalogue: None,
+            index: None,
+            spill: None,
+            turns: None,
+            durability: Durability::Os,
+            lock_wait: std::time::Duration::from_secs(60),
+            now: None,
+            progress: Arc::new(|_| Box::new(|_, _| {})),
+            next_request: Arc::new(NoModels),
+            plain: str::to_owned,
+        })
+    }
+
+    /// A session of which a side index is kept.
+    fn indexed(folder: &Path) -> Session {
+        let file = folder.join("s.jsonl");
+        let entry = |at: usize| {
+            let text = "x".repeat(1000);
+            let time = "2026-01-01T00:00:01.000Z";
+            format!(
+                r#"{{"type":"message","id":"e{at}","parentId":null,"timestamp":"{time}","message":{{"role":"user","content":"{text}"}}}}"#
+            )
+        };
+        let header = r#"{"type":"session","version":3,"id":"s","timestamp":"2026-01-01T00:00:00.000Z","cwd":"/w"}"#;
+        let lines: Vec<String> = std::iter::once(header.to_owned()).chain((0..2000).map(entry)).collect();
+        std::fs::write(&file, lines.join("\n") + "\n").unwrap();
+        let options = || Options { index: Some(folder.join("cache")), ..Options::default() };
+        drop(Session::open(&file, options()).unwrap());
+        for index in std::fs::read_dir(folder.join("cache")).unwrap() {
+            let index = index.unwrap().path();
+            let mut bytes = std::fs::read(&index).unwrap();
+            bytes[10] ^= 1;
+            std::fs::write(&index, bytes).unwrap();
+        }
+        Session::open(&file, options()).unwrap()
+    }
+
+    fn counted(folder: &Path, session: &Session) -> Result<Outcome<dyn Output>> {
+        let mut given = Given::default();
+        given.put_text(SESSION_ARG, "");
+        let mut begun = begin::<CountRoots>(given, &place(folder), false)?;
+        match begun.steps.plan(session, None) {
+            AfterPlan::Tell => begun.steps.tell(session),
+            AfterPlan::End | AfterPlan::Write => {}
+        }
+        (begun.wait)()
+    }
+
+    /// The side index was damaged, and then the file was emptied: an operation answered a small part of the session as its whole.
+    #[test]
+    fn an_operation_that_could_not_read_the_whole_tree_fails() {
+        let folder = tempfile::tempdir().unwrap();
+        let session = indexed(folder.path());
+        std::fs::File::options().write(true).open(folder.path().join("s.jsonl")).unwrap().set_len(0).unwrap();
+        let Err(refused) = counted(folder.path(), &session) else { panic!("a part was answered") };
+        assert!(refused.to_string().contains("side index is damaged"), "{refused}");
     }
 }

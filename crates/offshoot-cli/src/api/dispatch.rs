@@ -2,6 +2,7 @@
 
 use std::io::Write;
 
+use offshoot_session::entry::Source as _;
 use offshoot_session::json::{Object, quote};
 use offshoot_session::manager::{self, Method, MethodRow, Params};
 
@@ -108,7 +109,11 @@ fn run_own(
     params.check(&[*notation])?;
     match method {
         Free(method) => method(server, params, out),
-        Read(method) => method(server.handle(params)?, params, out),
+        Read(method) => {
+            let handle = server.handle(params)?;
+            method(handle, params, out)?;
+            Ok(handle.session.tree().whole(())?)
+        }
         Change(method) => {
             let changed = method(server.handle(params)?, params, out);
             server.close_writer(params);

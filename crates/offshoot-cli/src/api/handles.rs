@@ -220,7 +220,7 @@ impl OpenSession {
 
     /// Reads by a method of the session manager.
     pub(super) fn read(&self, read: ReadMethod, params: Params<'_>, out: &mut dyn Write) -> MethodResult {
-        Ok(read(&self.session, Given { params, holder: &self.holder() }, out)?)
+        Ok(read.run(&self.session, Given { params, holder: &self.holder() }, out)?)
     }
 
     /// Appends the entry that a method of the session manager makes.
