@@ -6,7 +6,7 @@ use offshoot_agent::stats::SessionStats;
 use offshoot_app::error::Result;
 use offshoot_app::{lookup, next_request};
 use offshoot_session::context;
-use offshoot_session::entry::{Source as _, text_of};
+use offshoot_session::entry::Source as _;
 use offshoot_session::id::EntryId;
 use offshoot_session::json::Object;
 use offshoot_session::kind::Role;
@@ -136,7 +136,7 @@ pub(crate) async fn fork_messages(server: &RpcServer) -> Answered {
             let users = path.into_iter().filter(|ix| tree.node(*ix).role() == Some(Role::User));
             let mut messages = Vec::new();
             for ix in users {
-                let text = message_text(session, ix, "")?;
+                let text = session.entry(ix)?.message_text("").unwrap_or_default();
                 let id = tree.node(ix).id().map(EntryId::as_str);
                 if let Some(id) = id.filter(|_| !text.is_empty()) {
                     messages.push(ForkMessageData { entry_id: id.to_owned(), text });
@@ -156,7 +156,7 @@ pub(crate) async fn last_answer(server: &RpcServer) -> Answered {
             let answers = session.leaf().into_iter().flat_map(|leaf| tree.ancestors(leaf));
             let mut last = None;
             for ix in answers.filter(|ix| tree.node(*ix).role() == Some(Role::Assistant)) {
-                let text = message_text(session, ix, "")?;
+                let text = session.entry(ix)?.message_text("").unwrap_or_default();
                 if !text.trim().is_empty() {
                     last = Some(text.trim().to_owned());
                     break;
@@ -166,12 +166,6 @@ pub(crate) async fn last_answer(server: &RpcServer) -> Answered {
         })
         .await
         .and_then(|data| RpcData::of(&data))
-}
-
-fn message_text(session: &Session, ix: NodeIx, separator: &str) -> Result<String> {
-    let entry = session.entry(ix)?;
-    let content = entry.message().and_then(|message| message.get("content"));
-    Ok(content.map(|content| text_of(content, separator)).unwrap_or_default())
 }
 
 pub(crate) async fn stats(server: &RpcServer) -> Answered {
