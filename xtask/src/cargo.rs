@@ -20,6 +20,13 @@ pub fn command(args: &[&str]) -> Command {
     command
 }
 
+/// Builds the program and the examples from the units of the test step. Without the examples, whose dependencies enable more
+/// features, cargo would compile each crate above tokio a second time.
+#[must_use]
+pub fn programs_of_tests() -> Command {
+    command(&["build", "--profile", TESTS, "--workspace", "--all-features", "--bin", "offshoot", "--examples"])
+}
+
 /// Builds the `offshoot` binary and the packages in `more`; returns the folder of release binaries.
 pub fn release(more: &[&str]) -> Result<PathBuf> {
     let mut build = command(&["build", "--release", "--package", "offshoot-cli"]);

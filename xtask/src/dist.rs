@@ -30,10 +30,7 @@ pub(crate) fn run() -> Result<ExitCode> {
 
 /// Makes the tarball of the tests' binary and uses it.
 pub(crate) fn check() -> Result<()> {
-    // The units of the test step, so nothing is compiled after it.
-    let mut build =
-        cargo::command(&["build", "--profile", cargo::TESTS, "--workspace", "--all-features", "--bin", "offshoot"]);
-    must(&mut build)?;
+    must(&mut cargo::programs_of_tests())?;
     out::say(&tarball(&cargo::target_folder()?.join(cargo::TESTS))?);
     Ok(())
 }

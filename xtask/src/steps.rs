@@ -123,7 +123,9 @@ pub(crate) fn doctests(scene: &mut Scene) -> Result<StepOutcome> {
 }
 
 pub(crate) fn doc(_: &mut Scene) -> Result<StepOutcome> {
-    let mut command = cargo::command(&["doc", "--workspace", "--all-features", "--no-deps"]);
+    // With the examples, dependencies have the features that clippy checked them with, and are not checked again.
+    let parts = ["--lib", "--bins", "--examples"];
+    let mut command = cargo::command(&[&["doc", "--workspace", "--all-features", "--no-deps"], &parts[..]].concat());
     command.env("RUSTDOCFLAGS", "-D warnings");
     must(command)
 }
@@ -164,11 +166,7 @@ pub(crate) fn conformance(scene: &mut Scene) -> Result<StepOutcome> {
         );
     }
     install_peers(&env::root().join("conformance"))?;
-    // Already built if the test step ran.
-    let parts = ["--bin", "offshoot", "--examples"];
-    must(cargo::command(
-        &[&["build", "--profile", cargo::TESTS, "--workspace", "--all-features"], &parts[..]].concat(),
-    ))?;
+    must(cargo::programs_of_tests())?;
     let built = cargo::target_folder()?.join(cargo::TESTS);
     let examples = built.join("examples");
     let programs = [
