@@ -16,6 +16,7 @@ mod lines;
 mod kinds;
 mod links;
 mod mapped;
+mod names;
 mod pins;
 mod private_paths;
 mod promises;
@@ -53,6 +54,7 @@ const CHECKS: &[Check] = &[
     Check { name: "kinds", run: kinds::check },
     Check { name: "mapped", run: mapped::check },
     Check { name: "links", run: links::check },
+    Check { name: "names", run: names::check },
     Check { name: "workflow", run: workflow::check },
     Check { name: "reading", run: reading::check },
 ];

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use offshoot_agent::agent_session::AgentSession;
 use offshoot_agent::provider::{Deltas, Model, Provider, Request};
-use offshoot_agent::summarise::{Summarise, Summary};
+use offshoot_agent::summarise::{AsyncSummariser, Summary};
 use offshoot_agent::{Approver, Setup};
 use offshoot_session::compose::NewEntry;
 use offshoot_session::json::Json;
@@ -20,7 +20,7 @@ use offshoot_session::summariser::{SummariserAnswer, SummariserRequest as Wanted
 /// Counts what was said, and says no more.
 struct Count;
 
-impl Summarise for Count {
+impl AsyncSummariser for Count {
     fn summarise(&self, wanted: Wanted) -> Summary {
         // The conversation is in the prompt as text; `entries` names what it is made of.
         let text = format!("## Goal\n{} messages were exchanged ({:?}).", wanted.entries.len(), wanted.purpose);

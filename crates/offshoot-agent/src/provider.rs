@@ -62,7 +62,7 @@ pub struct Price {
 
 /// The price of requests with a larger context.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct Tier {
+pub struct PriceTier {
     /// Applies above this many input tokens, cached ones included.
     pub above: u64,
     /// For the whole request.
@@ -90,7 +90,7 @@ pub struct Model {
     pub max_tokens: u64,
     pub price: Price,
     /// Prices for large contexts.
-    pub tiers: Vec<Tier>,
+    pub tiers: Vec<PriceTier>,
     /// Its names of the thinking levels.
     pub levels: Levels,
     pub compat: Compat,

@@ -20,7 +20,7 @@ use crate::resources::SharedResources;
 use crate::sessions::{InMemory, Sessions};
 use crate::spending::RunLimits;
 use crate::stored_prompt::ToolSets;
-use crate::summarise::Summarise;
+use crate::summarise::AsyncSummariser;
 use crate::system_prompt::SystemPrompt;
 use crate::tool::bash::Shell;
 use crate::tool::{KeyGuard, OutputFolder, Tool, ToolContext};
@@ -112,7 +112,7 @@ pub struct Setup {
     /// Overrides for single models, by `provider/id`.
     pub compaction_for: BTreeMap<String, compact::Settings>,
     /// `None`: the model.
-    pub summariser: Option<Arc<dyn Summarise>>,
+    pub summariser: Option<Arc<dyn AsyncSummariser>>,
     /// Tokens of the model's window that a branch summary leaves free.
     pub branch_reserve: u64,
     pub steering: QueueMode,

@@ -17,7 +17,7 @@ use crate::turn::{NextTry, Trying, next_try};
 pub type Summary = Pin<Box<dyn Future<Output = Result<SummariserAnswer, String>> + Send>>;
 
 /// A summariser.
-pub trait Summarise: Send + Sync {
+pub trait AsyncSummariser: Send + Sync {
     /// Writes a summary; the error is a message.
     fn summarise(&self, wanted: Wanted) -> Summary;
 
@@ -44,7 +44,7 @@ pub struct ModelSummariser {
     pub listener: Option<Listener>,
 }
 
-impl Summarise for ModelSummariser {
+impl AsyncSummariser for ModelSummariser {
     fn summarise(&self, wanted: Wanted) -> Summary {
         let this = self.clone();
         Box::pin(async move { this.ask(&wanted).await })

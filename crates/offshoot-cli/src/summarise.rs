@@ -7,7 +7,7 @@ use std::sync::Arc;
 use offshoot_agent::GuardedProvider;
 use offshoot_agent::forecast::{self, plan_cost};
 use offshoot_agent::model::Access;
-use offshoot_agent::summarise::{ModelSummariser, Summarise as _};
+use offshoot_agent::summarise::{AsyncSummariser as _, ModelSummariser};
 use offshoot_app::app::App;
 use offshoot_app::error::{CommandError, Result};
 use offshoot_app::http::http;

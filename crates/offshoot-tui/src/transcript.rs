@@ -75,7 +75,7 @@ struct Slice {
 
 /// The position of the screen in the conversation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Standing {
+pub struct ScrollPosition {
     /// The first visible item, from 0.
     pub first: usize,
     /// The last visible item.
@@ -184,9 +184,9 @@ impl Transcript {
     }
 
     #[must_use]
-    pub fn standing(&self) -> Standing {
+    pub fn scroll_position(&self) -> ScrollPosition {
         let group = |slice: Option<&Slice>| slice.map_or(0, |slice| slice.at.group);
-        Standing {
+        ScrollPosition {
             first: group(self.visible.first()),
             last: group(self.visible.last()),
             count: self.count(),

@@ -19,7 +19,8 @@ fn of_file(repo: &Repo, file: &RepoFile, text: &str) -> Vec<Finding> {
     for (at, line) in text.lines().enumerate() {
         let starts = line.trim_start();
         in_block ^= is_page && starts.starts_with("```");
-        if in_block || !is_page && !(file.is_rust() && starts.starts_with("//")) {
+        let is_prose = is_page || file.is_rust() && starts.starts_with("//");
+        if in_block || !is_prose {
             continue;
         }
         let links = links(line).filter(|_| is_page).filter_map(|link| wrong(repo, &file.path, link));

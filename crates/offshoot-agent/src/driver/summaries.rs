@@ -11,7 +11,7 @@ use crate::extensions::{Extensions, Question};
 use crate::model::Access;
 use crate::provider::Provider;
 use crate::setup::Setup;
-use crate::summarise::{Listener, ModelSummariser, Summarise};
+use crate::summarise::{AsyncSummariser, Listener, ModelSummariser};
 use crate::turn::JobDraft;
 use crate::words::in_words;
 use crate::writer::{OwnedSession, WriterHandle};
@@ -29,7 +29,7 @@ impl JobResources {
     }
 
     /// The summariser; a model's retries are reported to the listener.
-    async fn summariser(&self) -> Result<Arc<dyn Summarise>, String> {
+    async fn summariser(&self) -> Result<Arc<dyn AsyncSummariser>, String> {
         let setup = &self.setup;
         if let Some(summariser) = &setup.summariser {
             return Ok(summariser.clone());

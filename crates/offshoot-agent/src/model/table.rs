@@ -8,7 +8,7 @@ use offshoot_session::medium::read_regular_text;
 use super::file::{self, Cost, Definition, Details, Ordered, Provider};
 use super::places::ModelPlaces;
 use super::{privacy, value};
-use crate::provider::{Compat, Levels, Model, Price, Secret, Tier};
+use crate::provider::{Compat, Levels, Model, Price, PriceTier, Secret};
 
 /// Ids, limits and prices, as published by the providers.
 const BUILTIN: &str = include_str!("builtin.json");
@@ -295,7 +295,7 @@ fn price(model: &mut Model, cost: &Cost) {
         cache_write: cost.cache_write.unwrap_or(old.cache_write),
     };
     if let Some(tiers) = &cost.tiers {
-        let tier = |tier: &file::Tier| Tier {
+        let tier = |tier: &file::Tier| PriceTier {
             above: whole(tier.input_tokens_above),
             price: Price {
                 input: tier.input,

@@ -32,7 +32,7 @@ impl Model {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Tier;
+    use super::super::PriceTier;
     use super::*;
 
     const PRICE: Price = Price { input: 2.0, output: 10.0, cache_read: 0.2, cache_write: 2.5 };
@@ -40,7 +40,7 @@ mod tests {
     #[test]
     fn a_large_context_pays_the_price_of_its_tier() {
         let dear = Price { input: 4.0, ..PRICE };
-        let model = Model { price: PRICE, tiers: vec![Tier { above: 1000, price: dear }], ..Model::default() };
+        let model = Model { price: PRICE, tiers: vec![PriceTier { above: 1000, price: dear }], ..Model::default() };
         let usage = |input| Usage { input, output: 100, cache_read: 500, ..Usage::default() };
         assert_eq!(model.cost(&usage(500)).input, 0.001);
         assert_eq!(model.cost(&usage(501)).input, 4.0 / 1_000_000.0 * 501.0);

@@ -12,7 +12,7 @@ use offshoot_agent::event::Event;
 use offshoot_agent::message::{Content, CustomMessage};
 use offshoot_agent::operate::{AfterPlan, PresentModel, Steps};
 use offshoot_agent::provider::Model;
-use offshoot_agent::summarise::{Summarise, Summary};
+use offshoot_agent::summarise::{AsyncSummariser, Summary};
 use offshoot_agent::testing::script::{Reply, Say};
 use offshoot_agent::turn::{BringBack, Navigation, Settled};
 use offshoot_protocol::ThinkingLevel;
@@ -73,7 +73,7 @@ impl Fault {
 /// Writes every summary at once.
 struct FixedSummariser;
 
-impl Summarise for FixedSummariser {
+impl AsyncSummariser for FixedSummariser {
     fn summarise(&self, _: offshoot_session::summariser::SummariserRequest) -> Summary {
         Box::pin(std::future::ready(Ok(SummariserAnswer { text: "in short".to_owned(), usage: None })))
     }

@@ -10,7 +10,7 @@ use offshoot_agent::error::AgentError;
 use offshoot_agent::event::Event;
 use offshoot_agent::model::Access;
 use offshoot_agent::provider::{Delta, Deltas, Http, Model, Provider, Request, Secret, ToolSpec};
-use offshoot_agent::summarise::{Summarise, Summary};
+use offshoot_agent::summarise::{AsyncSummariser, Summary};
 use offshoot_agent::testing::script::{Reply, Say};
 use offshoot_agent::testing::server::KEY;
 use offshoot_agent::tool::{Running, Tier, Tool, ToolContext, ToolOutcome};
@@ -268,7 +268,7 @@ fn a_source_of_keys_that_panics_is_told() {
 /// Panics when a summary is asked for.
 struct PanickingSummariser;
 
-impl Summarise for PanickingSummariser {
+impl AsyncSummariser for PanickingSummariser {
     fn summarise(&self, _: offshoot_session::summariser::SummariserRequest) -> Summary {
         panic!("no summary")
     }

@@ -130,7 +130,7 @@ impl Pager {
     pub fn view(&self, keymap: &Keymap, theme: &Theme, area: Rect, buf: &mut Buffer) {
         let height = area.height.saturating_sub(1);
         self.transcript.view(theme, Rect { height, ..area }, buf);
-        let standing = self.transcript.standing();
+        let standing = self.transcript.scroll_position();
         let place = match &self.trouble {
             Some(trouble) => text::clean(trouble).into_owned(),
             None if standing.count == 0 => "nothing was said yet".to_owned(),

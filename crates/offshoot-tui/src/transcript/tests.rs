@@ -146,5 +146,5 @@ fn a_session_opens_at_its_end_and_scrolls_to_its_beginning() {
     ] {
         assert_eq!(go(&mut transcript, to), expected, "{to:?}");
     }
-    assert!(transcript.standing().is_at_end);
+    assert!(transcript.scroll_position().is_at_end);
 }

@@ -38,7 +38,7 @@ fn pages(width: u16, height: u16) -> String {
     let (session, mut transcript) = talk();
     transcript.go(Move::Top);
     let mut pages = vec![screen(&mut transcript, &session, width, height)];
-    while !transcript.standing().is_at_end {
+    while !transcript.scroll_position().is_at_end {
         transcript.go(Move::Down(usize::from(height)));
         pages.push(screen(&mut transcript, &session, width, height));
     }
@@ -326,7 +326,7 @@ proptest! {
                     prop_assert!(!cell.symbol().chars().any(|c| c.is_control() || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')), "{cell:?}");
                 }
             }
-            if transcript.standing().first == 0 {
+            if transcript.scroll_position().first == 0 {
                 break;
             }
             transcript.go(Move::PageUp);
