@@ -169,6 +169,48 @@ fn a_prepared_session_may_become_another() {
     talk.no_problems();
 }
 
+/// The first handler drafts, the second one looks at what the model would get. What a third one drafts is wrong.
+const BOUNDARY: &str = r#"
+import * as fs from "node:fs";
+const did = (value) => fs.appendFileSync("did", JSON.stringify(value) + "\n");
+const told = ({ contextMessages, canContinue }) => did([contextMessages.filter(({ role }) => role !== "system").map(({ role, content, summary }) => [role, content ?? summary]), canContinue]);
+export default (pi) => {
+  pi.on("turn_end", ({ context }, { sessionManager }) => {
+    told(context);
+    const answer = sessionManager.getBranch().find(({ message }) => message?.role === "assistant");
+    return { entries: [{ type: "context_edit", targetId: answer.id, replacement: { content: "shorter" } }, { type: "custom_message", customType: "note", content: "a note", display: true }] };
+  });
+  pi.on("turn_end", ({ context }) => told(context));
+  pi.on("turn_end", ({ entries }) => ({ entries: [...entries, { type: "context_edit", targetId: "nope", replacement: null }] }));
+  pi.on("turn_end", ({ context, entries }) => {
+    told(context);
+    return { entries: entries.slice(0, -1) };
+  });
+};
+"#;
+
+/// Story: the new text of an answer was a text in the context of a handler and a block in the next request.
+#[test]
+fn a_handler_sees_the_context_that_earlier_drafts_leave() {
+    if !has_node() {
+        return;
+    }
+    let talk = Talk::new(["One.", "Two."].map(Reply::text));
+    extension(&talk, "boundary.js", BOUNDARY);
+    let printed = run(&talk, &["-p", "first", "--then", "second"]);
+    let did = did(&talk);
+    let [before, drafted, refused, ..] = did.as_slice() else { panic!("{did:?} {printed}") };
+    let block = |text: &str| json!([{"type": "text", "text": text}]);
+    let said = |text: &str| json!(["assistant", block(text)]);
+    let user = before[0][0].clone();
+    assert_eq!(*before, json!([[user, said("One.")], false]), "{printed}");
+    assert_eq!(*drafted, json!([[user, said("shorter"), ["custom", "a note"]], true]));
+    assert_eq!(refused, before, "of these drafts nothing would be written");
+    let request = talk.server.seen().last().unwrap().body.clone();
+    assert!(request.contains("shorter") && request.contains("a note") && !request.contains("One."), "{request}");
+    talk.no_problems();
+}
+
 /// A tool that makes calls of its own. `seen` has what handlers hear of them.
 const NESTED: &str = r#"
 import * as fs from "node:fs";
