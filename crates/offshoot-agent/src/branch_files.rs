@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use offshoot_session::call_view::{CallChange, CallRole, CallVerb, CallView};
 use offshoot_session::compare::Comparison;
-use offshoot_session::entry::{Entry, Source, text_of};
+use offshoot_session::entry::{Entry, Source};
 use offshoot_session::error::Result;
 use offshoot_session::json::Json;
 use offshoot_session::kind::Role;
@@ -93,8 +93,7 @@ impl Contents {
         match kind {
             FileDeedKind::ReadPart => {}
             FileDeedKind::ReadWhole => {
-                let text = message.get("content").map(|content| text_of(content, ""));
-                let whole = text.filter(|_| !is_cut(message) && !has_image(message));
+                let whole = result.message_text("").filter(|_| !is_cut(message) && !has_image(message));
                 self.known.extend(whole.map(|text| (path, text)));
             }
             FileDeedKind::Write(content) => self.set(path, content),

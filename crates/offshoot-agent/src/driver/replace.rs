@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use offshoot_protocol::PromptStorage;
-use offshoot_session::entry::{Source as _, text_of};
+use offshoot_session::entry::Source as _;
 use offshoot_session::kind::Role;
 use offshoot_session::session::{NewFork, NewSession, Options, Session, SessionPart};
 use offshoot_session::tree::NodeIx;
@@ -273,8 +273,7 @@ fn before_message(session: &Session, entry: &str) -> Result<(Option<String>, Str
     if tree.node(ix).role() != Some(Role::User) {
         return Err(AgentError::Failed(format!("entry {entry} is not a message of the user")));
     }
-    let text = session.entry(ix)?;
-    let text = text.message().and_then(|message| message.get("content")).map(|content| text_of(content, ""));
+    let text = session.entry(ix)?.message_text("");
     let parent = tree.parent_id(ix).map(|id| id.as_str().to_owned());
     Ok((parent, text.unwrap_or_default()))
 }
