@@ -12,9 +12,9 @@ use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
 use crate::command::{
-    Abort, AgentRequest, Asked, BringWork, ClearQueue, ClearedQueue, CloneSession, Compact, FollowUp, Fork, ForkAt,
-    Forked, Inspect, NavigateTree, Prompt, ReplyTo, RunBash, SetModel, SetThinkingLevel, Spoken, Standing,
-    StartSession, Steer, SwitchSession, UserPrompt, WaitForIdle,
+    Abort, AgentRequest, Asked, ClearQueue, ClearedQueue, CloneSession, Compact, FollowUp, Fork, ForkAt, Forked,
+    Inspect, NavigateTree, Prompt, ReplyTo, RunBash, SetModel, SetThinkingLevel, Spoken, Standing, StartSession, Steer,
+    SwitchSession, UserPrompt, WaitForIdle,
 };
 use crate::driver::{Driver, DriverInput, leave_foreign_turn, unanswered};
 use crate::error::AgentError;
@@ -25,7 +25,7 @@ use crate::model::Access;
 use crate::provider::{Deltas, Model, Provider, Request};
 use crate::setup::{Approver, Setup};
 use crate::stats::{SessionStats, stats};
-use crate::turn::{BringBack, Navigated, Navigation, Settled};
+use crate::turn::{Navigated, Navigation, Settled};
 use crate::work_folder::WorkFolders;
 use crate::writer::{OwnedSession, Writer, WriterHandle};
 
@@ -206,7 +206,7 @@ impl AgentSession {
             Asked::WaitForIdle(..)
             | Asked::Compact(..)
             | Asked::NavigateTree(..)
-            | Asked::BringWork(..)
+            | Asked::Operate(..)
             | Asked::RunBash(..) => {
                 self.post(asked);
                 Ok(AfterReply::Heard)
@@ -386,14 +386,6 @@ impl AgentSession {
     /// [`AgentError::Busy`], or the entry does not exist.
     pub async fn navigate_tree(&self, navigation: Navigation) -> Result<Navigated> {
         self.ask(NavigateTree(navigation)).await
-    }
-
-    /// Brings work of other branches to the leaf, or takes an operation back.
-    ///
-    /// # Errors
-    /// [`AgentError::Busy`], an entry does not exist, or it does not fit into the model's window.
-    pub async fn bring_back(&self, what: BringBack) -> Result<Navigated> {
-        self.ask(BringWork(what)).await
     }
 
     /// Starts another session in the same folder; in memory if this one is. `parent` is the file that its header names as

@@ -1,4 +1,4 @@
-//! What a pick or a merge would bring, in words: before it is written, and after. Writes nothing.
+//! What a pick or a merge would bring, in words. Writes nothing.
 
 use offshoot_session::error::{Error, Result};
 use offshoot_session::merge::{self, MergePlan, MergeRequest};
@@ -13,15 +13,15 @@ use crate::provider::Model;
 const MOST: usize = 20_000;
 
 /// Why a pick would write nothing.
-pub(crate) fn nothing_to_pick(plan: &PickPlan) -> &'static str {
+fn nothing_to_pick(plan: &PickPlan) -> &'static str {
     if plan.already.is_empty() { "the selection has no messages" } else { "all of it is here already" }
 }
 
 /// What a merge says if nothing is new.
-pub(crate) const NOTHING_NEW: &str = "nothing new on that branch";
+const NOTHING_NEW: &str = "nothing new on that branch";
 
 /// Such as `3 entries (1 with it), about 120 tokens; 2 here already; left out: a setting`.
-pub(crate) fn picked(plan: &PickPlan) -> String {
+fn picked(plan: &PickPlan) -> String {
     let added = plan.copies.iter().filter(|copy| copy.is_added).count();
     let mut said = counted(plan.copies.len(), "entry", "entries");
     if added > 0 {
@@ -40,7 +40,7 @@ pub(crate) fn picked(plan: &PickPlan) -> String {
 }
 
 /// Such as `3 entries since the last merge`.
-pub(crate) fn merged(plan: &MergePlan) -> String {
+fn merged(plan: &MergePlan) -> String {
     let since = if plan.is_repeated { " since the last merge" } else { "" };
     format!("{}{since}", counted(plan.entries.len(), "entry", "entries"))
 }

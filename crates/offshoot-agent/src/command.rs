@@ -19,7 +19,7 @@ use crate::provider::Model;
 use crate::resources::SharedResources;
 use crate::setup::{ReloadedSetup, Rules};
 use crate::tool::{Tool, ToolContext, ToolOutcome, ToolSource};
-use crate::turn::{BringBack, Call, Navigated, Navigation, Settled};
+use crate::turn::{Call, Navigated, Navigation, Settled};
 
 /// What happens to a request during a turn or a job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -177,8 +177,6 @@ requests! {
     Compact(Option<String>) -> Arc<CompactionResult>, StopsTurn;
     /// Goes to another entry of the tree.
     NavigateTree(Navigation) -> Navigated, Refused("the agent is at work: stop it before going elsewhere");
-    /// Brings work of other branches to the leaf, or takes an operation back.
-    BringWork(BringBack) -> Navigated, Refused("the agent is at work: stop it first");
     /// Starts another session, whose header names the parent's file.
     StartSession { parent: Option<String> } -> Forked, StopsAll;
     /// Opens an existing session file. The folder is the session's or that of the start; without one only the session's counts,
@@ -235,9 +233,15 @@ pub struct Operate {
 
 impl Operate {
     /// With `refused_at_work` it needs an agent that does nothing else, and is refused during a turn with these words; without
-    /// it begins at once.
+    /// it begins at once, and asks no model.
     pub fn new(steps: Box<dyn Steps>, refused_at_work: Option<&'static str>) -> Self {
         Self { steps, while_busy: refused_at_work.map_or(Begins, Refused) }
+    }
+
+    /// Its steps, for who holds a session without an agent.
+    #[must_use]
+    pub fn into_steps(self) -> Box<dyn Steps> {
+        self.steps
     }
 }
 
@@ -431,7 +435,7 @@ pub struct Standing {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::operate::{AfterPlan, PresentModel};
+    use crate::operate::{AfterPlan, PresentModel, WrittenSummary};
     use offshoot_session::session::Session;
 
     struct NoSteps;
@@ -439,6 +443,10 @@ mod tests {
     impl Steps for NoSteps {
         fn plan(&mut self, _: &Session, _: Option<&PresentModel>) -> AfterPlan {
             AfterPlan::End
+        }
+
+        fn drafted(&mut self, _: &Session, _: WrittenSummary) -> bool {
+            false
         }
 
         fn write(&mut self, _: &mut Session) {}
@@ -471,7 +479,6 @@ mod tests {
                 refused(NavigateTree(Navigation::default())),
                 Refused("the agent is at work: stop it before going elsewhere"),
             ),
-            (refused(BringWork(BringBack::Uncompact)), Refused("the agent is at work: stop it first")),
             (refused(Compact(None)), StopsTurn),
             (refused(StartSession { parent: None }), StopsAll),
             (refused(SwitchSession { file: "f".into(), folder: None }), StopsAll),

@@ -9,7 +9,6 @@ mod replace;
 mod commands;
 mod summaries;
 mod asked_summaries;
-mod bring_back;
 mod operate;
 mod jobs;
 mod approvals;
@@ -48,7 +47,7 @@ use crate::window::Window;
 use crate::writer::{OwnedSession, Writer, WriterHandle};
 use approvals::{ApprovalInput, Approvals, CallPlace};
 use jobs::ReadyJob;
-use operate::SessionChange;
+use operate::{AskingOperation, Operated};
 use outbox::Outbox;
 use replace::Replaced;
 pub(crate) use replace::leave_foreign_turn;
@@ -84,9 +83,9 @@ pub(crate) enum DriverInput {
         ticket: Ticket,
         result: Box<Result<jobs::Committed, AgentError>>,
     },
-    /// An operation was planned, and written.
+    /// An operation was planned, and written if it asks no model.
     Operated {
-        result: Box<Result<SessionChange, AgentError>>,
+        result: Box<Result<Operated, AgentError>>,
         is_alone: bool,
         reply: ReplyTo<()>,
     },
@@ -150,6 +149,7 @@ enum Waiting {
     Settled(ReplyTo<Settled>),
     Compaction(ReplyTo<Arc<CompactionResult>>),
     Move(ReplyTo<Navigated>),
+    Operation(ReplyTo<()>),
 }
 
 /// The machine knows what is running. The driver holds what the machine must not know: channels, tasks, parts of the
@@ -175,6 +175,8 @@ pub(crate) struct Driver {
     built: Option<(Request, Vec<String>)>,
     /// For [`Effect::Commit`]: plans belong to the session.
     ready: Option<ReadyJob>,
+    /// Until its summary is written.
+    asking: Option<AskingOperation>,
     redactor: KeyRedactor,
     approvals: Approvals,
     waiting: Vec<Waiting>,
@@ -236,6 +238,7 @@ impl Driver {
             tool_stops: Vec::new(),
             built: None,
             ready: None,
+            asking: None,
             redactor,
             approvals: Approvals::default(),
             waiting: Vec::new(),
@@ -421,6 +424,7 @@ impl Driver {
         self.drop_questions();
         self.built = None;
         self.ready = None;
+        self.asking = None;
     }
 
     /// Ends a run: records the outcome and answers every caller.
@@ -437,6 +441,7 @@ impl Driver {
             Waiting::Settled(reply) => reply.later(Ok(how.clone())),
             Waiting::Compaction(reply) => reply.later(end_of_job(how, job.take(), JobResult::compaction)),
             Waiting::Move(reply) => reply.later(end_of_job(how, job.take(), JobResult::navigation)),
+            Waiting::Operation(reply) => reply.later(end_of_job(how, job.take(), JobResult::operation)),
         });
         reply_to_all(self.outbox.settle(answers.collect()));
     }
@@ -453,6 +458,7 @@ impl Driver {
             Waiting::Settled(reply) => reply.later(Ok(Settled::Done)),
             Waiting::Compaction(reply) => reply.later(end_of_job(&Settled::Done, None, JobResult::compaction)),
             Waiting::Move(reply) => reply.later(end_of_job(&Settled::Done, None, JobResult::navigation)),
+            Waiting::Operation(reply) => reply.later(end_of_job(&Settled::Done, None, JobResult::operation)),
         });
         reply_to_all(self.outbox.settle(answers.collect()));
     }

@@ -2,10 +2,9 @@
 //! order.
 
 use offshoot_agent::agent_session::AgentSession;
-use offshoot_agent::error::AgentError;
 use offshoot_session::error::Error;
 use offshoot_workspace::{
-    Failure, FailureKind, Hint, Note, OperationOrder, Outcome, Output, Row, Words, find_operation,
+    ArgValue, Failure, FailureKind, Given, Hint, Note, OperationOrder, Outcome, Output, Row, Words, find_operation,
 };
 
 use crate::app::App;
@@ -55,6 +54,19 @@ impl HeldOutcome {
     }
 }
 
+/// An operation with the texts of its arguments.
+pub fn order_of_texts(operation: &'static str, texts: Vec<(&'static str, Vec<String>)>) -> OperationOrder {
+    let args = find_operation(operation).map(|row| row.args).unwrap_or_default();
+    let mut given = Given::default();
+    for (name, mut texts) in texts {
+        match args.iter().any(|arg| arg.name == name && arg.is_many) {
+            true => given.put(name, ArgValue::Many(texts)),
+            false => texts.pop().into_iter().for_each(|text| given.put_text(name, text)),
+        }
+    }
+    OperationOrder::new(operation, given)
+}
+
 /// Runs an operation.
 pub async fn operate(
     app: &App,
@@ -97,9 +109,4 @@ pub fn refusal(failure: &Failure, step: impl Fn(&str, &[String], &str) -> String
         Hint::Step(next) => format!("{all}; {}", step(next.operation, &next.with, &next.says)),
         Hint::Text(text) => format!("{all}; {text}"),
     })
-}
-
-/// Whether the agent refused it because it does something else.
-pub fn is_busy(failure: &Failure) -> bool {
-    matches!(failure, Failure::Agent(AgentError::Busy(_)))
 }

@@ -1,11 +1,13 @@
-//! What the next request from an entry would cost, for `--dry-run`: with the model that would be asked. Asks no model.
+//! What operations know of models: what the next request from an entry would cost, for `--dry-run`, and summaries.
 
 use std::path::Path;
 
 use offshoot_agent::forecast::{RequestForecast, RequestPlace, request_forecast};
+use offshoot_agent::operate::PlanQuestion;
 use offshoot_agent::provider::Model;
 use offshoot_session::outline::TreeLayout;
 use offshoot_session::session::Session;
+use offshoot_session::summariser::Drafted;
 use offshoot_session::tree::NodeIx;
 use offshoot_settings::Settings;
 
@@ -15,9 +17,15 @@ use crate::agent::overhead;
 use crate::app::App;
 use crate::error::Result;
 use crate::models::{ModelArgs, ModelSources, ModelTable, WithoutKey};
+use crate::summarise;
 
-/// The next request with the model that the session would continue with.
-pub struct RequestOfApp(pub App);
+/// The next request with the model that the session would continue with, and summaries of the one that was chosen.
+pub struct RequestOfApp {
+    /// What every command works with.
+    pub app: App,
+    /// The model that writes summaries, as typed.
+    pub typed: ModelArgs,
+}
 
 impl NextRequest for RequestOfApp {
     fn forecast(
@@ -26,20 +34,32 @@ impl NextRequest for RequestOfApp {
         target: Option<NodeIx>,
         more_tokens: u64,
     ) -> offshoot_workspace::Result<RequestForecast> {
-        Ok(after(&self.0, session, target, more_tokens)?)
+        Ok(after(&self.app, session, target, more_tokens)?)
     }
 
     fn window(&self, session: &Session) -> offshoot_workspace::Result<Option<(u64, u64)>> {
-        let Some(window) = ModelTable::window_of(&self.0, session) else { return Ok(None) };
-        Ok(Some((window, overhead(&self.0, session)?)))
+        let Some(window) = ModelTable::window_of(&self.app, session) else { return Ok(None) };
+        Ok(Some((window, overhead(&self.app, session)?)))
+    }
+
+    fn summary(&self, session: &Session, question: &PlanQuestion) -> offshoot_workspace::Result<Drafted> {
+        Ok(summarise::branch(&self.app, session, question, &self.typed)?)
+    }
+
+    fn summary_cost(&self, session: &Session, question: &PlanQuestion) -> offshoot_workspace::Result<Option<f64>> {
+        Ok(summarise::branch_cost(&self.app, session, question, &self.typed)?)
+    }
+
+    fn refuse_model(&self, why: &str) -> offshoot_workspace::Result<()> {
+        Ok(self.typed.refuse(why)?)
     }
 
     fn overhead(&self, session: &Session) -> offshoot_workspace::Result<u64> {
-        Ok(overhead(&self.0, session)?)
+        Ok(overhead(&self.app, session)?)
     }
 
     fn tree_layout(&self, folder: &Path) -> Option<TreeLayout> {
-        let (layers, _) = self.0.settings_files(folder).load().ok()?;
+        let (layers, _) = self.app.settings_files(folder).load().ok()?;
         Some(Settings::from(&layers).tree_layout)
     }
 }

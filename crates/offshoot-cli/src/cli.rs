@@ -30,8 +30,8 @@ use offshoot_tui::markdown::plain_row;
 use offshoot_tui::terminal::detect;
 
 use crate::commands::{
-    append, compact, completions, config, doctor, export, fork, import, install, man, merge, migrate, models, packages,
-    pop, remove, repair, switch, tail, trash, update,
+    append, compact, completions, config, doctor, export, fork, import, install, man, migrate, models, packages, pop,
+    remove, repair, switch, tail, trash, update,
 };
 use crate::{api, file_limit, print, sandbox, tui};
 use deferred::Deferred;
@@ -91,7 +91,6 @@ pub(crate) enum Command {
     #[command(visible_alias = "checkout")]
     Switch(Deferred<switch::Args>),
     Pop(Deferred<pop::Args>),
-    Merge(Deferred<merge::Args>),
     Compact(Deferred<compact::Args>),
     #[command(visible_alias = "rm")]
     Trash(Deferred<trash::Args>),
@@ -123,7 +122,6 @@ impl Command {
             Self::Tail(args) => tail::run(app, args),
             Self::Switch(args) => switch::run(app, args),
             Self::Pop(args) => pop::run(app, args),
-            Self::Merge(args) => merge::run(app, args),
             Self::Compact(args) => compact::run(app, args),
             Self::Trash(args) => trash::run(app, args),
             Self::Fork(args) => fork::run(app, args),

@@ -14,8 +14,6 @@ mod select;
 mod failures;
 mod print;
 mod file_limit;
-mod bring_back;
-mod summarise;
 mod trash;
 mod spills;
 mod plans;

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use offshoot_agent::agent_session::AgentSession;
 use offshoot_agent::provider::Model;
 use offshoot_agent::resources::Resources;
 use offshoot_protocol::ThinkingLevel;
@@ -35,6 +36,15 @@ pub struct RegisteredProvider {
     pub config: Value,
 }
 
+/// What an operation on the session said.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the names say what they are")]
+pub struct Operated {
+    /// `None` if it was stopped.
+    pub said: Option<String>,
+    pub warning: Option<String>,
+}
+
 /// The program around the extensions. Methods of the user interface have pi's names and JSON as arguments.
 pub trait Program: Send + Sync {
     /// `tui`, `rpc`, `json` or `print`.
@@ -54,6 +64,18 @@ pub trait Program: Send + Sync {
 
     /// A handler failed.
     fn failed(&self, failure: &ExtensionFailure);
+
+    /// Runs an operation of the program's table on the agent's session, with the texts of its arguments; answers what it said,
+    /// and what is wrong with it.
+    ///
+    /// # Errors
+    /// It was refused.
+    fn operate(
+        &self,
+        agent: AgentSession,
+        operation: &'static str,
+        given: Vec<(&'static str, Vec<String>)>,
+    ) -> HostFuture<'static, Result<Operated, String>>;
 
     /// The models: those with a key, or all.
     fn models(&self, only_usable: bool) -> Vec<Arc<Model>>;

@@ -30,7 +30,7 @@ use crate::complete;
 use crate::contract::{CALL, ENDED, HostFuture, Loaded, ProgramMode, Services};
 use crate::nested;
 use crate::payload::model;
-use crate::program::Program;
+use crate::program::{Operated, Program};
 use crate::prompt_options::system_prompt_options;
 use crate::session_calls;
 use crate::shared::Shared;
@@ -437,13 +437,13 @@ async fn command(agent: &AgentSession, program: &dyn Program, method: &str, para
         }
         "pick" => {
             let entries = params.get("entries").and_then(Value::as_array).cloned().unwrap_or_default();
-            let entries: Vec<String> = entries.iter().filter_map(Value::as_str).map(str::to_owned).collect();
-            bring_back(agent, offshoot_agent::turn::BringBack::Pick { selections: vec![entries] }).await
+            let entries = entries.iter().filter_map(Value::as_str).map(str::to_owned).collect();
+            operate(agent, program, "pick", vec![("selection", entries)]).await
         }
         "merge" => {
-            let tip = text("entryId").unwrap_or_default();
-            let what = offshoot_agent::turn::BringBack::Merge { tip, instructions: text("instructions") };
-            bring_back(agent, what).await
+            let given = [("source", text("entryId")), ("instructions", text("instructions"))];
+            let given = given.into_iter().filter_map(|(name, text)| Some((name, vec![text?]))).collect();
+            operate(agent, program, "merge", given).await
         }
         _ => Err(unknown(&format!("ctx.{method}"))),
     }
@@ -471,8 +471,13 @@ async fn switch_session(agent: &AgentSession, program: &dyn Program, path: Strin
     }
 }
 
-async fn bring_back(agent: &AgentSession, what: offshoot_agent::turn::BringBack) -> Result<Value, String> {
-    let done = agent.bring_back(what).await.map_err(|error| error.to_string())?;
+async fn operate(
+    agent: &AgentSession,
+    program: &dyn Program,
+    operation: &'static str,
+    given: Vec<(&'static str, Vec<String>)>,
+) -> Result<Value, String> {
+    let Operated { said, warning } = program.operate(agent.clone(), operation, given).await?;
     let leaf = agent.read(|session| session.leaf_id().map(EntryId::as_str).map(str::to_owned)).await;
-    Ok(json!({"said": done.said, "warning": done.warning, "leafId": leaf.ok().flatten()}))
+    Ok(json!({"said": said, "warning": warning, "leafId": leaf.ok().flatten()}))
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use offshoot_agent::command::{Approve, Forked};
 use offshoot_agent::error::AgentError;
-use offshoot_agent::turn::{BringBack, Navigated, Navigation};
+use offshoot_agent::turn::{Navigated, Navigation};
 use offshoot_app::agent::shown_path;
 use offshoot_app::error::{CommandError, FailureKind, Result};
 use offshoot_app::lookup;
@@ -155,13 +155,10 @@ pub(crate) async fn pick(server: &RpcServer, selections: Vec<String>) -> Answere
 }
 
 pub(crate) async fn merge(server: &RpcServer, entry: String, instructions: Option<String>) -> Answered {
-    let tip = id(server, entry).await?;
-    bring_back(server, BringBack::Merge { tip, instructions }).await
-}
-
-pub(crate) async fn bring_back(server: &RpcServer, what: BringBack) -> Answered {
-    let navigated = server.agent.bring_back(what).await?;
-    moved(server, navigated).await
+    let mut given = Given::default();
+    given.put_text("source", entry);
+    instructions.into_iter().for_each(|text| given.put_text("instructions", text));
+    operate(server, "merge", given, Shape::Known).await
 }
 
 async fn moved(server: &RpcServer, navigated: Navigated) -> Answered {

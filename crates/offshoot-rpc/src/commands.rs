@@ -6,7 +6,7 @@ use offshoot_agent::command::{
     AbortBash, AgentRequest, ClearedQueue, SetApproval, SetAutoCompaction, SetAutoRetry, SetFollowUpMode,
     SetSteeringMode,
 };
-use offshoot_agent::turn::{BringBack, Navigation};
+use offshoot_agent::turn::Navigation;
 
 use crate::records::{LevelsData, QueueData};
 use crate::request::{RpcCommand, StreamingBehavior};
@@ -104,7 +104,7 @@ async fn answer(server: &RpcServer, command: RpcCommand, responder: &Responder) 
         }
         RpcCommand::Undo => rows::operate(server, "undo", Given::default(), Shape::Known).await,
         RpcCommand::Operation { row, given } => rows::operate(server, row.about.name, given, Shape::Own).await,
-        RpcCommand::Uncompact => actions::bring_back(server, BringBack::Uncompact).await,
+        RpcCommand::Uncompact => rows::operate(server, "uncompact", Given::default(), Shape::Known).await,
         RpcCommand::Compare { a, b, patch } => answers::compare(server, a, b, patch).await,
         RpcCommand::Forecast { entry_id } => answers::forecast(server, entry_id).await,
         RpcCommand::Subscribe { events, approvals, ui, ui_timeout } => {

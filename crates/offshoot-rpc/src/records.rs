@@ -256,7 +256,12 @@ pub(crate) struct NavigatedData {
 impl NavigatedData {
     /// What an operation did that writes below the leaf, or moves it.
     pub(crate) fn moved(said: String, warning: Option<String>, leaf_id: Option<String>) -> Self {
-        Self { warning, ..Self::new(Navigated { said: Some(said), ..Navigated::default() }, leaf_id) }
+        Self { message: Some(said), warning, ..Self::new(Navigated::default(), leaf_id) }
+    }
+
+    /// An operation that was stopped.
+    pub(crate) fn stopped(leaf_id: Option<String>) -> Self {
+        Self::new(Navigated { aborted: true, ..Navigated::default() }, leaf_id)
     }
 
     pub(crate) fn new(navigated: Navigated, leaf_id: Option<String>) -> Self {
@@ -265,7 +270,7 @@ impl NavigatedData {
             editor_text: navigated.editor_text,
             summary_entry_id: navigated.summary,
             warning: navigated.warning,
-            message: navigated.said,
+            message: None,
             leaf_id,
         }
     }

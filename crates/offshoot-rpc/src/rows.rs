@@ -7,10 +7,12 @@ use std::io::{self, Write};
 use offshoot_app::error::CommandError;
 use offshoot_app::held;
 use offshoot_workspace::label::{Label, LabelOutput};
+use offshoot_workspace::merge::{Merge, MergeOutput};
 use offshoot_workspace::name::{Name, NameOutput};
 use offshoot_workspace::pick::{Pick, PickOutput};
+use offshoot_workspace::uncompact::{Uncompact, UncompactOutput};
 use offshoot_workspace::undo::{Undo, UndoOutput};
-use offshoot_workspace::{Given, Operation, OperationOrder, Output};
+use offshoot_workspace::{Failure, Given, Operation, OperationOrder, Output};
 
 use crate::records::NavigatedData;
 use crate::responder::{Answered, RpcData, RpcFailure};
@@ -70,6 +72,22 @@ impl OldRpc for Undo {
     }
 }
 
+impl OldRpc for Merge {
+    const MOVES: bool = true;
+
+    fn shape(_: &MergeOutput, told: Told) -> Answered {
+        told.moved()
+    }
+}
+
+impl OldRpc for Uncompact {
+    const MOVES: bool = true;
+
+    fn shape(_: &UncompactOutput, told: Told) -> Answered {
+        told.moved()
+    }
+}
+
 struct KnownShape {
     of: &'static str,
     moves: bool,
@@ -87,8 +105,14 @@ impl KnownShape {
     }
 }
 
-const KNOWN: &[KnownShape] =
-    &[KnownShape::of::<Label>(), KnownShape::of::<Name>(), KnownShape::of::<Pick>(), KnownShape::of::<Undo>()];
+const KNOWN: &[KnownShape] = &[
+    KnownShape::of::<Label>(),
+    KnownShape::of::<Merge>(),
+    KnownShape::of::<Name>(),
+    KnownShape::of::<Pick>(),
+    KnownShape::of::<Uncompact>(),
+    KnownShape::of::<Undo>(),
+];
 
 /// The shape of a response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -101,13 +125,14 @@ pub(crate) enum Shape {
 
 /// Runs the operation on the open session.
 pub(crate) async fn operate(server: &RpcServer, name: &'static str, given: Given, shape: Shape) -> Answered {
-    let ran = held::operate(&server.app, &server.agent, OperationOrder::new(name, given)).await;
-    let outcome = ran.map_err(|failure| RpcFailure::from(CommandError::of_operation(failure, None)))?;
-    let known = KNOWN.iter().find(|known| shape == Shape::Known && known.of == outcome.row.about.name);
-    let leaf = match known {
-        Some(KnownShape { moves: true, .. }) => leaf(server).await?,
-        Some(_) | None => None,
+    let known = KNOWN.iter().find(|known| shape == Shape::Known && known.of == name);
+    let moves = known.is_some_and(|known| known.moves);
+    let outcome = match held::operate(&server.app, &server.agent, OperationOrder::new(name, given)).await {
+        Ok(outcome) => outcome,
+        Err(Failure::Stopped) if moves => return RpcData::of(&NavigatedData::stopped(leaf(server).await?)),
+        Err(failure) => return Err(RpcFailure::from(CommandError::of_operation(failure, None))),
     };
+    let leaf = if moves { leaf(server).await? } else { None };
     let answered = known.and_then(|known| {
         let said = outcome.said(|operation, says| format!("{operation} {says}"));
         (known.shape)(outcome.output.as_ref(), Told { said, warning: outcome.warning(), leaf })

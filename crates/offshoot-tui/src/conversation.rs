@@ -186,19 +186,33 @@ impl Conversation {
         }
     }
 
-    /// Adds the notice of a move after the blocks of its target, in whichever order both arrive.
+    /// Ends the row of a move.
     pub fn job_ended(&mut self, navigated: &Navigated) {
         self.version += 1;
         self.job = None;
-        let Navigated { aborted, warning, said, has_moved, .. } = navigated;
-        let stopped = aborted.then(|| (Level::Info, "the summary was stopped; nothing has changed".to_owned()));
-        let warning = warning.as_deref().map(|why| (Level::Warning, without_model(why)));
-        let said = said.clone().map(|said| (Level::Info, said));
-        let notices = stopped.into_iter().chain(warning).chain(said);
+        self.navigated(navigated);
+    }
+
+    fn navigated(&mut self, navigated: &Navigated) {
+        if navigated.aborted {
+            return self.stopped();
+        }
+        let warning = navigated.warning.as_deref().map(|why| (Level::Warning, without_model(why)));
+        self.move_ended(warning.into_iter().collect());
+    }
+
+    /// The summary for a move was stopped.
+    pub fn stopped(&mut self) {
+        self.arrival = Arrival::None;
+        self.notice(Level::Info, "the summary was stopped; nothing has changed");
+    }
+
+    /// Adds the notices of a move after the blocks of its target, in whichever order both arrive.
+    pub fn move_ended(&mut self, notices: Vec<(Level, String)>) {
         match std::mem::take(&mut self.arrival) {
-            Arrival::None if *has_moved => self.arrival = Arrival::Answered(notices.collect()),
-            Arrival::None | Arrival::Opened | Arrival::Answered(_) => {
-                notices.for_each(|(level, text)| self.notice(level, text));
+            Arrival::None => self.arrival = Arrival::Answered(notices),
+            Arrival::Opened | Arrival::Answered(_) => {
+                notices.into_iter().for_each(|(level, text)| self.notice(level, text));
             }
         }
     }
@@ -455,7 +469,7 @@ fn item_of(role: Role, message: &str) -> Option<Item> {
     Some(Item::of_message(role, Json::parse(message).ok()?))
 }
 
-fn without_model(why: &str) -> String {
+pub(crate) fn without_model(why: &str) -> String {
     format!("the summary was put together without a model: {why}")
 }
 

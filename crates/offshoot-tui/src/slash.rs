@@ -4,7 +4,7 @@ mod parse;
 
 use offshoot_protocol::{ApprovalMode, ThinkingLevel};
 use offshoot_session::entry_name::LAST_SAID;
-use offshoot_workspace::{Arg, ArgKind, FrontEnd, OPERATIONS, OperationOrder, Row};
+use offshoot_workspace::{Arg, ArgKind, FrontEnd, LineForm, OPERATIONS, OperationOrder, Row};
 use std::sync::LazyLock;
 
 pub use parse::{Mistake, parse};
@@ -24,17 +24,10 @@ pub enum SlashCommand {
     Clone,
     /// Goes back to the last user message, or to this entry, with a summary of the abandoned branch.
     Pop(Option<String>),
-    /// Summarises here what the branch of an entry has.
-    Merge {
-        entry: String,
-        instructions: Option<String>,
-    },
     /// Compares two entries, or one with the current one.
     Compare(String, Option<String>),
     /// An operation of the table.
     Operation(OperationOrder),
-    /// Continues as if the newest compaction had never happened.
-    Uncompact,
     ExportBranch {
         entry: String,
         /// `None` for a file in this folder.
@@ -166,12 +159,16 @@ const COMMANDS: &[Spec] = &[
     spec("quit", "", None, "leave"),
 ];
 
-/// Arguments that a command sets by itself: a label goes to what was said last.
-const PRESETS: &[(&str, &[(&str, &str)])] = &[("label", &[("entry", LAST_SAID)])];
+/// How lines are read that are not read as their arguments say: a label goes to what was said last, and what follows the
+/// branch of a merge is for the summary.
+const FORMS: &[(&str, LineForm)] = &[
+    ("label", LineForm { preset: &[("entry", LAST_SAID)], rest: None }),
+    ("merge", LineForm { preset: &[], rest: Some("instructions") }),
+];
 
-/// What the command of an operation sets by itself.
-pub(crate) fn preset(operation: &str) -> &'static [(&'static str, &'static str)] {
-    PRESETS.iter().find(|(name, _)| *name == operation).map_or(&[], |(_, preset)| preset)
+/// How the line of an operation is read.
+pub(crate) fn form(operation: &str) -> LineForm {
+    FORMS.iter().find(|(name, _)| *name == operation).map_or_else(LineForm::default, |(_, form)| *form)
 }
 
 static ALL: LazyLock<Vec<Spec>> = LazyLock::new(|| with_operations(OPERATIONS));
@@ -190,14 +187,14 @@ fn with_operations(operations: &'static [Row]) -> Vec<Spec> {
 }
 
 fn spec_of(row: &'static Row) -> Spec {
-    let args: Vec<&Arg> = row.typed_args(preset(row.about.name)).collect();
+    let args: Vec<&Arg> = row.typed_args(form(row.about.name)).collect();
     let shown = |arg: &&Arg| if arg.must_be_given() { format!("<{}>", arg.name) } else { format!("[{}]", arg.name) };
     let usage = args.iter().map(shown).collect::<Vec<_>>().join(" ");
     let argument = args.first().map(|arg| match arg.kind {
         ArgKind::Session => Argument::Session,
         ArgKind::Entry | ArgKind::EntryRange => Argument::Entry,
         ArgKind::Folder => Argument::File,
-        ArgKind::Text | ArgKind::Number | ArgKind::Flag | ArgKind::Word(_) => Argument::Text,
+        ArgKind::Text | ArgKind::FilledText | ArgKind::Number | ArgKind::Flag | ArgKind::Word(_) => Argument::Text,
     });
     // Once in a run: the table is static.
     Spec { name: row.about.name, aliases: row.about.aliases, usage: usage.leak(), argument, says: row.about.title }

@@ -13,6 +13,8 @@ pub enum ArgKind {
     EntryRange,
     /// Any text.
     Text,
+    /// Any text but an empty one.
+    FilledText,
     /// The path of a folder.
     Folder,
     /// A whole number.
@@ -240,6 +242,19 @@ text_fields! {
     Text: Text;
     /// The path of a folder.
     FolderName: Folder;
+}
+
+/// Any text but an empty one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FilledText(pub String);
+
+impl Field for FilledText {
+    const KIND: ArgKind = ArgKind::FilledText;
+
+    fn take(name: &'static str, value: Option<ArgValue>) -> Result<Self, Misuse> {
+        let Text(text) = Text::take(name, value)?;
+        if text.is_empty() { Err(wrong(name, "a text that is not empty")) } else { Ok(Self(text)) }
+    }
 }
 
 impl Field for bool {

@@ -3,7 +3,9 @@
 use std::any::Any;
 use std::io::{self, Write};
 
+use offshoot_agent::operate::PlanQuestion;
 use offshoot_session::session::{Session, SpillPolicy};
+use offshoot_session::summariser::Drafted;
 
 use crate::failure::{Failure, Result};
 use crate::given::SessionName;
@@ -151,6 +153,10 @@ pub trait Operation: Send + Sync + 'static {
     const NOT_ON: &'static [FrontEnd] = &[];
     /// Whether a command line prints what is otherwise JSON, byte for byte.
     const IS_RAW: bool = false;
+    /// The command and the option by which a command line calls it, if it has no command of its own.
+    const OPTION_OF: Option<(&'static str, &'static str)> = None;
+    /// Whether it may ask a model, which is chosen by options then.
+    const MAY_ASK: bool = false;
 
     /// The session that it works on.
     fn session(input: &Self::Input) -> Option<&SessionName>;
@@ -174,6 +180,24 @@ pub trait Operation: Send + Sync + 'static {
     /// Why there is nothing to do: the only words for it.
     fn nothing(_: &Self::Plan) -> Option<Line> {
         None
+    }
+
+    /// Why no model is asked with this input, for who chose one all the same.
+    fn unasked(_: &Self::Input) -> Option<&'static str> {
+        None
+    }
+
+    /// What a model has to write first.
+    fn question(_: &Self::Plan) -> Option<PlanQuestion> {
+        None
+    }
+
+    /// Takes what was written into the plan, and refuses what does not fit, before anything is written.
+    ///
+    /// # Errors
+    /// It does not fit.
+    fn complete(_: &Place, _: &Session, _: &mut Self::Plan, _: Option<&Drafted>) -> Result<()> {
+        Ok(())
     }
 
     /// Writes the plan in one step, or nothing.

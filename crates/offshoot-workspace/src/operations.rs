@@ -7,10 +7,12 @@ pub mod context;
 pub mod entry;
 pub mod label;
 pub mod list;
+pub mod merge;
 pub mod name;
 pub mod pick;
 pub mod show;
 pub mod tree;
+pub mod uncompact;
 pub mod undo;
 
 #[cfg(test)]
@@ -28,6 +30,8 @@ pub const OPERATIONS: &[Row] = &[
     Row::of::<entry::ShowEntry>(),
     Row::of::<compare::Compare>(),
     Row::of::<pick::Pick>(),
+    Row::of::<merge::Merge>(),
+    Row::of::<uncompact::Uncompact>(),
     Row::of::<undo::Undo>(),
     Row::of::<label::Label>(),
     Row::of::<name::Name>(),

@@ -21,6 +21,15 @@ impl OperationOrder {
     }
 }
 
+/// How a front end reads a line as an order.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct LineForm {
+    /// Arguments that it sets by itself.
+    pub preset: &'static [(&'static str, &'static str)],
+    /// An option that takes what follows the arguments with a place.
+    pub rest: Option<&'static str>,
+}
+
 /// Why a line is no order.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum OrderMistake {
@@ -33,12 +42,12 @@ pub enum OrderMistake {
 }
 
 impl Row {
-    /// The arguments that a line gives in their order: not the session, and not those in `preset`.
-    pub fn typed_args(&self, preset: &'static [(&'static str, &'static str)]) -> impl Iterator<Item = &'static Arg> {
-        let is_preset = move |arg: &Arg| preset.iter().any(|(name, _)| *name == arg.name);
-        self.args
-            .iter()
-            .filter(move |arg| arg.form == ArgForm::Positional && arg.name != SESSION_ARG && !is_preset(arg))
+    /// The arguments that a line gives in their order: not the session, and not those that are set.
+    pub fn typed_args(&self, form: LineForm) -> impl Iterator<Item = &'static Arg> {
+        let is_set = move |arg: &Arg| form.preset.iter().any(|(name, _)| *name == arg.name);
+        let placed = move |arg: &&Arg| arg.form == ArgForm::Positional && arg.name != SESSION_ARG && !is_set(arg);
+        let rest = self.args.iter().filter(move |arg| form.rest == Some(arg.name));
+        self.args.iter().filter(placed).chain(rest)
     }
 
     /// Reads what is typed after the operation's name: flags are words with `--`, words with blanks are quoted, and a text at the
@@ -46,14 +55,10 @@ impl Row {
     ///
     /// # Errors
     /// It is no order.
-    pub fn order(
-        &self,
-        preset: &'static [(&'static str, &'static str)],
-        line: &str,
-    ) -> Result<OperationOrder, OrderMistake> {
+    pub fn order(&self, form: LineForm, line: &str) -> Result<OperationOrder, OrderMistake> {
         let mut given = Given::default();
-        preset.iter().for_each(|(name, value)| given.put_text(name, *value));
-        let mut open: Vec<&'static Arg> = self.typed_args(preset).collect();
+        form.preset.iter().for_each(|(name, value)| given.put_text(name, *value));
+        let mut open: Vec<&'static Arg> = self.typed_args(form).collect();
         open.reverse();
         let mut rest = line.trim();
         while !rest.is_empty() {
@@ -113,16 +118,20 @@ mod tests {
 
     #[test]
     fn a_line_is_read_by_the_arguments_of_the_row() {
-        let label = |line: &str| find_operation("label").unwrap().order(&[("entry", "@said")], line);
+        let form = LineForm { preset: &[("entry", "@said")], rest: None };
+        let label = |line: &str| find_operation("label").unwrap().order(form, line);
         let given = label("the fix  is in").unwrap().given;
         assert_eq!((given.text("entry"), given.text("text")), (Some("@said"), Some("the fix  is in")));
         assert!(label("--clear").unwrap().given.has("clear"));
         assert!(!label("").unwrap().given.has("text"));
         assert_eq!(label("--claer").unwrap_err(), OrderMistake::Option("--claer".to_owned()));
-        let whole = |line: &str| find_operation("label").unwrap().order(&[], line);
+        let whole = |line: &str| find_operation("label").unwrap().order(LineForm::default(), line);
         let given = whole("\"a label\" new").unwrap().given;
         assert_eq!((given.text("entry"), given.text("text")), (Some("a label"), Some("new")));
         assert_eq!(whole("").unwrap_err(), OrderMistake::Missing("entry"));
-        assert_eq!(find_operation("undo").unwrap().order(&[], "x").unwrap_err(), OrderMistake::TooMuch);
+        assert_eq!(find_operation("undo").unwrap().order(LineForm::default(), "x").unwrap_err(), OrderMistake::TooMuch);
+        let form = LineForm { preset: &[], rest: Some("instructions") };
+        let given = find_operation("merge").unwrap().order(form, "a1 mind  the tests").unwrap().given;
+        assert_eq!((given.text("source"), given.text("instructions")), (Some("a1"), Some("mind  the tests")));
     }
 }

@@ -8,16 +8,18 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use offshoot_agent::expand_home;
-use offshoot_agent::forecast::{RequestForecast, RequestPlace, request_forecast};
-use offshoot_agent::operate::PresentModel;
+use offshoot_agent::forecast::{RequestForecast, RequestPlace, plan_cost, request_forecast};
+use offshoot_agent::operate::{PlanQuestion, PresentModel};
 use offshoot_catalogue::Catalogue;
+use offshoot_session::branch_summary::{BranchPlan, Instructions};
 use offshoot_session::clock::{Clock as _, FixedClock, Millis, SystemClock};
 use offshoot_session::context::ContextWeight;
-use offshoot_session::error::Diagnostic;
+use offshoot_session::error::{Diagnostic, Error};
 use offshoot_session::list::SessionInfo;
 use offshoot_session::outline::TreeLayout;
 use offshoot_session::session::{Durability, Options, Session, SpillPolicy};
 use offshoot_session::store::{DirStore, Flavour, Progress, Scope, Store as _};
+use offshoot_session::summariser::{Drafted, Extractive};
 use offshoot_session::tree::NodeIx;
 
 use crate::closed_words;
@@ -27,7 +29,8 @@ use crate::words::Note;
 /// What is called during work, such as reading a file, with what is done and the whole.
 pub type ReadProgress = Box<dyn Fn(u64, u64) + Send + Sync>;
 
-/// What the settings and models say of a session: the next request to its model, and how it is shown. Asks no model.
+/// What the settings and models say of a session: the next request to its model, what a model writes for an operation, and
+/// how it is shown.
 pub trait NextRequest: Send + Sync {
     /// What the request from an entry would cost, after so many more tokens.
     ///
@@ -50,6 +53,30 @@ pub trait NextRequest: Send + Sync {
 
     /// How trees are drawn, as the settings of a folder say; `None` if they cannot be read.
     fn tree_layout(&self, folder: &Path) -> Option<TreeLayout>;
+
+    /// Has a model write a summary; without one it is put together by rule.
+    ///
+    /// # Errors
+    /// The model that was chosen cannot be asked, or the session not be read.
+    fn summary(&self, session: &Session, question: &PlanQuestion) -> Result<Drafted> {
+        Ok(summary_by_rule(session, question)?)
+    }
+
+    /// What the request for a summary would cost, in US dollars; `None` if no model would write it, or its prices are not known.
+    ///
+    /// # Errors
+    /// The session or the settings cannot be read.
+    fn summary_cost(&self, _: &Session, _: &PlanQuestion) -> Result<Option<f64>> {
+        Ok(None)
+    }
+
+    /// Refuses a model that was chosen where none is asked.
+    ///
+    /// # Errors
+    /// One was chosen.
+    fn refuse_model(&self, _: &str) -> Result<()> {
+        Ok(())
+    }
 }
 
 /// Where no models are known.
@@ -78,6 +105,17 @@ fn unknown() -> Failure {
     Failure::refused(FailureKind::Failed, "the models are not known here")
 }
 
+/// The summary that no model writes.
+///
+/// # Errors
+/// The session cannot be read.
+pub fn summary_by_rule(session: &Session, question: &PlanQuestion) -> std::result::Result<Drafted, Error> {
+    let source = question.from.as_deref().unwrap_or(session);
+    // The extractive summariser has no context window to respect.
+    let plan = (question.branch)(session, 0)?;
+    plan.run(&Extractive::new(source), Instructions::Plain)
+}
+
 /// The next request with the model that an agent asks.
 #[derive(Debug, Clone)]
 pub(crate) struct RequestOfAgent {
@@ -103,6 +141,12 @@ impl NextRequest for RequestOfAgent {
 
     fn tree_layout(&self, _: &Path) -> Option<TreeLayout> {
         None
+    }
+
+    fn summary_cost(&self, session: &Session, question: &PlanQuestion) -> Result<Option<f64>> {
+        let PresentModel { model, branch_budget, .. } = &self.with;
+        let plan = (question.branch)(session, *branch_budget)?;
+        Ok(Some(plan).filter(BranchPlan::has_messages).and_then(|plan| plan_cost(&plan, model)))
     }
 }
 
@@ -375,6 +419,30 @@ impl Place {
     /// The home directory.
     pub(crate) fn home(&self) -> Option<&Path> {
         self.options.home.as_deref()
+    }
+
+    /// Has a model write a summary; without one it is put together by rule.
+    ///
+    /// # Errors
+    /// The model that was chosen cannot be asked, or the session not be read.
+    pub(crate) fn summary(&self, session: &Session, question: &PlanQuestion) -> Result<Drafted> {
+        self.options.next_request.summary(session, question)
+    }
+
+    /// What the request for a summary would cost, in US dollars.
+    ///
+    /// # Errors
+    /// The session or the settings cannot be read.
+    pub(crate) fn summary_cost(&self, session: &Session, question: &PlanQuestion) -> Result<Option<f64>> {
+        self.options.next_request.summary_cost(session, question)
+    }
+
+    /// Refuses a model that was chosen where none is asked.
+    ///
+    /// # Errors
+    /// One was chosen.
+    pub(crate) fn refuse_model(&self, why: &str) -> Result<()> {
+        self.options.next_request.refuse_model(why)
     }
 
     /// Refuses what does not fit into the window of the session's model, if that is known: the context before, and the tokens

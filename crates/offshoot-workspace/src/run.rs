@@ -4,9 +4,10 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
 use offshoot_agent::command::Operate;
-use offshoot_agent::operate::{AfterPlan, PresentModel, Steps};
+use offshoot_agent::operate::{AfterPlan, PresentModel, Steps, WrittenSummary};
 use offshoot_session::entry::Source as _;
 use offshoot_session::session::Session;
+use offshoot_session::summariser::Drafted;
 
 use crate::failure::{Failure, FailureKind, Result};
 use crate::given::{Arg, ArgKind, Given};
@@ -14,6 +15,7 @@ use crate::inputs::Input as _;
 use crate::lookup::{Access, LatestOf};
 use crate::operation::{About, Effect, Finished, FrontEnd, Operation, Outcome, Output};
 use crate::place::{Place, RequestOfAgent};
+use crate::words::Note;
 
 /// One run of an operation. The outcome goes to whoever began it, with its own type: who runs the steps never sees it.
 struct Run<O: Operation> {
@@ -21,21 +23,38 @@ struct Run<O: Operation> {
     input: O::Input,
     is_dry: bool,
     plan: Option<O::Plan>,
+    drafted: Option<Drafted>,
     answer: SyncSender<Result<Outcome<O::Output>>>,
 }
 
 impl<O: Operation> Run<O> {
     fn plan_it(&mut self, at: Option<&Session>) -> Result<AfterPlan> {
-        let plan = whole(at, O::plan(&self.place, at, &self.input)?)?;
+        let mut plan = whole(at, O::plan(&self.place, at, &self.input)?)?;
         let writes = !self.is_dry && O::nothing(&plan).is_none() && O::access(&self.input) == Access::Write;
+        let next = match (at, O::question(&plan)) {
+            (Some(_), Some(question)) if writes => AfterPlan::Ask(question),
+            (Some(at), None) if writes => {
+                O::complete(&self.place, at, &mut plan, None)?;
+                AfterPlan::Write
+            }
+            _ => AfterPlan::Tell,
+        };
         self.plan = Some(plan);
-        Ok(if writes { AfterPlan::Write } else { AfterPlan::Tell })
+        Ok(next)
+    }
+
+    fn take_draft(&mut self, at: &Session, drafted: Drafted) -> Result<()> {
+        let plan = self.plan.as_mut().ok_or_else(gone)?;
+        O::complete(&self.place, at, plan, Some(&drafted))?;
+        self.drafted = Some(drafted);
+        Ok(())
     }
 
     fn write_it(&mut self, at: &mut Session) -> Result<Outcome<O::Output>> {
         let mut plan = self.plan.take().ok_or_else(gone)?;
         if self.place.upgrade(at)? {
             plan = whole(Some(at), O::plan(&self.place, Some(at), &self.input)?)?;
+            O::complete(&self.place, at, &mut plan, self.drafted.as_ref())?;
         }
         let written = O::commit(&self.place, at, &plan)?;
         self.outcome(plan, Some(at), written)
@@ -79,6 +98,17 @@ impl<O: Operation> Steps for Run<O> {
         })
     }
 
+    fn drafted(&mut self, at: &Session, WrittenSummary { drafted, warning }: WrittenSummary) -> bool {
+        warning.into_iter().for_each(|why| self.place.tell(Note::Warning(why)));
+        match self.take_draft(at, drafted) {
+            Ok(()) => true,
+            Err(failure) => {
+                self.answer(Err(failure));
+                false
+            }
+        }
+    }
+
     fn write(&mut self, at: &mut Session) {
         let outcome = self.write_it(at);
         self.answer(outcome);
@@ -116,6 +146,8 @@ type Wait = Box<dyn FnOnce() -> Result<Outcome<dyn Output>> + Send>;
 struct Begun {
     /// The name of its session, and what that is opened for.
     session: Option<(String, LatestOf, Access)>,
+    /// Why no model is asked.
+    unasked: Option<&'static str>,
     steps: Box<dyn Steps>,
     wait: Wait,
 }
@@ -129,6 +161,10 @@ pub struct Row {
     not_on: &'static [FrontEnd],
     /// Whether a command line prints what is otherwise JSON, byte for byte.
     pub is_raw: bool,
+    /// The command and the option by which a command line calls it, if it has no command of its own.
+    pub option_of: Option<(&'static str, &'static str)>,
+    /// Whether it may ask a model, which is chosen by options then.
+    pub may_ask: bool,
     begin: fn(Given, &Place, bool) -> Result<Begun>,
 }
 
@@ -139,7 +175,9 @@ impl Row {
     /// The row of an operation.
     #[must_use]
     pub const fn of<O: Operation>() -> Self {
-        Self { about: O::ABOUT, args: O::Input::ARGS, not_on: O::NOT_ON, is_raw: O::IS_RAW, begin: begin::<O> }
+        let (args, not_on, is_raw) = (O::Input::ARGS, O::NOT_ON, O::IS_RAW);
+        let (option_of, may_ask) = (O::OPTION_OF, O::MAY_ASK);
+        Self { about: O::ABOUT, args, not_on, is_raw, option_of, may_ask, begin: begin::<O> }
     }
 
     /// Whether it works on a session.
@@ -177,14 +215,15 @@ fn begin<O: Operation>(given: Given, place: &Place, is_dry: bool) -> Result<Begu
     let input = O::Input::take(given)?;
     let access = if is_dry { Access::Read } else { O::access(&input) };
     let session = O::session(&input).map(|name| (name.0.clone(), O::latest_of(&input), access));
+    let unasked = O::unasked(&input);
     let (answer, answers) = sync_channel(1);
-    let mut run = Run::<O> { place: place.clone(), input, is_dry, plan: None, answer };
+    let mut run = Run::<O> { place: place.clone(), input, is_dry, plan: None, drafted: None, answer };
     if session.is_none() {
         let done = run.plan_it(None).and_then(|_| run.tell_it(None));
         run.answer(done);
     }
     let wait = Box::new(move || answered(&answers).map(erased));
-    Ok(Begun { session, steps: Box::new(run), wait })
+    Ok(Begun { session, unasked, steps: Box::new(run), wait })
 }
 
 impl Row {
@@ -193,13 +232,22 @@ impl Row {
     /// # Errors
     /// The arguments do not make an input, or the operation failed: then nothing was written, or what is there is complete.
     pub fn run(&self, given: Given, place: &Place, is_dry: bool) -> Result<Outcome<dyn Output>> {
-        let Begun { session, mut steps, wait } = (self.begin)(given, place, is_dry)?;
+        let Begun { session, unasked, mut steps, wait } = (self.begin)(given, place, is_dry)?;
+        if let Some(why) = unasked {
+            place.refuse_model(why)?;
+        }
         if let Some((name, latest, access)) = session {
             let mut session = place.open_of(latest, &name, access, self.about.effect.spill())?;
             match steps.plan(&session, None) {
                 AfterPlan::End => {}
                 AfterPlan::Tell => steps.tell(&session),
                 AfterPlan::Write => steps.write(&mut session),
+                AfterPlan::Ask(question) => {
+                    let drafted = place.summary(&session, &question)?;
+                    if steps.drafted(&session, WrittenSummary { drafted, warning: None }) {
+                        steps.write(&mut session);
+                    }
+                }
             }
         }
         wait()
@@ -347,7 +395,7 @@ mod tests {
         let mut begun = begin::<CountRoots>(given, &place(folder), false)?;
         match begun.steps.plan(session, None) {
             AfterPlan::Tell => begun.steps.tell(session),
-            AfterPlan::End | AfterPlan::Write => {}
+            AfterPlan::End | AfterPlan::Write | AfterPlan::Ask(_) => {}
         }
         (begun.wait)()
     }

@@ -6,9 +6,9 @@ use offshoot_session::id::EntryId;
 use super::replace::NextSession;
 use super::{Driver, DriverInput, Waiting, WriteOf, Written};
 use crate::command::{
-    Abort, AbortBash, Asked, BringWork, BuiltIn, ClearQueue, ClearedQueue, CloneSession, Compact, FollowUp, Fork,
-    ForkAt, Inject, InjectUser, Inspect, NavigateTree, PrepareSession, Prompt, Reload, ReplyTo, SetActiveTools,
-    SetApproval, SetAutoCompaction, SetAutoRetry, SetFollowUpMode, SetLabel, SetModel, SetName, SetResources, SetRules,
+    Abort, AbortBash, Asked, BuiltIn, ClearQueue, ClearedQueue, CloneSession, Compact, FollowUp, Fork, ForkAt, Inject,
+    InjectUser, Inspect, NavigateTree, PrepareSession, Prompt, Reload, ReplyTo, SetActiveTools, SetApproval,
+    SetAutoCompaction, SetAutoRetry, SetFollowUpMode, SetLabel, SetModel, SetName, SetResources, SetRules,
     SetSteeringMode, SetSystemPrompt, SetThinkingLevel, SetTools, Spoken, Standing, StartSession, Steer, SwitchSession,
     ToolList, UserPrompt, WaitForIdle, WhileBusy, joined,
 };
@@ -123,7 +123,6 @@ impl Driver {
                 self.do_job(Job::Navigation(Box::new(navigation)), Waiting::Move(reply));
             }
             Asked::Operate(operation, reply) => self.operate(operation, reply),
-            Asked::BringWork(BringWork(what), reply) => self.do_job(Job::BringBack(what), Waiting::Move(reply)),
             Asked::StartSession(StartSession { parent }, reply) => self.replace(NextSession::Fresh { parent }, reply),
             Asked::SwitchSession(SwitchSession { file, folder }, reply) => {
                 self.replace(NextSession::Stored { file, folder }, reply);

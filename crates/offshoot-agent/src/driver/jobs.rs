@@ -1,4 +1,4 @@
-//! Compactions and moves in the tree, and what brings work back: planned on the session's thread, summarised in a task, written in one step. If
+//! Compactions, moves in the tree, and operations that wait for a summary: planned on the session's thread, summarised in a task, written in one step. If
 //! the model writes no summary, the extractive summariser does, and the entry says so.
 
 use offshoot_session::branch_summary::{self, BranchPlan, Instructions};
@@ -14,14 +14,13 @@ use offshoot_session::summariser::{Drafted, Extractive};
 use std::sync::Arc;
 
 use super::asked_summaries::{self, about_compaction, about_move, given_compaction};
-use super::bring_back::{self, Limits, ReadyBringBack};
+use super::operate::{self, SessionChange};
 use super::summaries::{JobResources, asked, drafted_branch, summarise, without_model};
 use super::{Driver, DriverInput};
 use crate::error::AgentError;
 use crate::event::{CompactionResult, Event, RawJson, Reason};
 use crate::extensions::{GivenSummary, Happening, SummaryVerdict};
-use crate::recorded::Recorded;
-use crate::request::{Frame, overhead_tokens};
+use crate::operate::{Steps, WrittenSummary};
 use crate::summarise::Listener;
 use crate::turn::{Job, JobDraft, JobResult, Navigated, Navigation, Ticket, TurnInput};
 use crate::words::in_words;
@@ -35,13 +34,12 @@ pub(crate) struct ReadyJob {
 enum JobWork {
     Compaction { plan: Box<CompactionPlan>, drafted: Drafted, given: Option<GivenSummary>, reason: Reason },
     Navigation { navigation: Box<Navigation>, summary: Option<Drafted>, is_given: bool },
-    BringBack(ReadyBringBack),
+    Operation(WrittenSummary),
 }
 
 pub(crate) struct Committed {
     result: JobResult,
-    /// Of a move: its event, and the model and thinking level at the new leaf.
-    moved: Option<(Event, Recorded)>,
+    change: SessionChange,
     /// For extensions.
     told: Option<Happening>,
 }
@@ -63,9 +61,7 @@ impl Driver {
         let resources = JobResources { handle, setup, provider, listener };
         let settings = self.setup.compaction();
         let budget = branch_summary::budget(self.setup.model.context_window, self.setup.branch_reserve);
-        let Frame { system, tools, .. } = self.frame();
-        let overhead = overhead_tokens(&system, &tools);
-        let limits = Limits { budget, window: self.setup.model.context_window, overhead };
+        let summary = self.asking.as_mut().and_then(|asking| asking.draft.take());
         self.spawn(ticket, async move {
             let ready = match job {
                 Job::Compaction { instructions, reason } => {
@@ -73,9 +69,9 @@ impl Driver {
                     compaction(&resources, settings, (instructions, reason), begins).await
                 }
                 Job::Navigation(navigation) => walk(&resources, navigation, budget).await,
-                Job::BringBack(what) => bring_back::plan(&resources, what, limits)
+                Job::Operation => operate::written(&resources, summary)
                     .await
-                    .map(|(ready, warning)| ReadyJob { what: JobWork::BringBack(ready), warning }),
+                    .map(|summary| ReadyJob { what: JobWork::Operation(summary), warning: None }),
             };
             drop(own.send(DriverInput::Drafted { ticket, ready: Box::new(ready) }));
         });
@@ -88,16 +84,20 @@ impl Driver {
                 self.ready = Some(ready);
                 JobDraft::Ready { warning }
             }
-            Err(draft) => draft,
+            Err(draft) => {
+                self.asking = None;
+                draft
+            }
         };
         self.step(TurnInput::Drafted { ticket, draft });
     }
 
     pub(super) fn commit(&mut self, ticket: Ticket) {
         let Some(ready) = self.ready.take() else { return };
+        let steps = self.asking.take().map(|asking| asking.steps);
         let own = self.own.clone();
         self.writer.handle().send(
-            move |owned| write(owned, ready),
+            move |owned| write(owned, ready, steps),
             move |done| {
                 let result = Box::new(done.and_then(|result| result));
                 drop(own.send(DriverInput::Committed { ticket, result }));
@@ -106,11 +106,8 @@ impl Driver {
     }
 
     pub(super) fn committed(&mut self, ticket: Ticket, result: Result<Committed, AgentError>) {
-        let result = result.map(|Committed { result, moved, told }| {
-            if let Some((event, recorded)) = moved {
-                self.outbox.tell(event);
-                self.restore_tools(&recorded);
-            }
+        let result = result.map(|Committed { result, change, told }| {
+            self.tell_change(change);
             if let (Some(extensions), Some(told)) = (&self.setup.extensions, told) {
                 extensions.tell_happening(told);
             }
@@ -190,7 +187,7 @@ async fn walk(resources: &JobResources, mut navigation: Box<Navigation>, budget:
         (Some(text), false) => Instructions::Focus(text),
         (Some(text), true) => Instructions::Instead(text),
     };
-    let (drafted, warning) = drafted_branch(resources, &plan, instructions).await?;
+    let (drafted, warning) = drafted_branch(resources, (&plan, None), instructions).await?;
     Ok(ReadyJob { what: JobWork::Navigation { navigation, summary: Some(drafted), is_given: false }, warning })
 }
 
@@ -204,7 +201,7 @@ fn plan_walk(session: &Session, target: &str, wants: bool, budget: u64) -> Resul
     Ok(Some(Box::new(plan)).filter(|plan| plan.has_messages()))
 }
 
-fn write(owned: &mut OwnedSession, ready: ReadyJob) -> Result<Committed, AgentError> {
+fn write(owned: &mut OwnedSession, ready: ReadyJob, steps: Option<Box<dyn Steps>>) -> Result<Committed, AgentError> {
     match ready.what {
         JobWork::Compaction { plan, drafted, given, reason } => {
             let (session, dialect) = (owned.session(), owned.session().dialect());
@@ -228,19 +225,15 @@ fn write(owned: &mut OwnedSession, ready: ReadyJob) -> Result<Committed, AgentEr
                 details: RawJson(drafted.details),
                 usage: drafted.usage.map(RawJson),
             };
-            Ok(Committed { result: JobResult::Compaction(Arc::new(result)), moved: None, told })
+            Ok(Committed { result: JobResult::Compaction(Arc::new(result)), change: SessionChange::default(), told })
         }
         JobWork::Navigation { navigation, summary, is_given } => {
             go(owned, &navigation, (summary, is_given), ready.warning)
         }
-        JobWork::BringBack(what) => {
-            let before = owned.session().leaf_id().map(|leaf| leaf.as_str().to_owned());
-            let is_below = what.is_below();
-            let (said, has_moved) = bring_back::write(owned, what)?;
-            let said = Some(said);
-            let navigated = Navigated { said, warning: ready.warning, has_moved, ..Navigated::default() };
-            let moved = has_moved.then(|| moved(owned, before.filter(|_| is_below)));
-            Ok(Committed { result: JobResult::Navigation(navigated), moved, told: None })
+        JobWork::Operation(summary) => {
+            let stopped = || AgentError::Failed("the operation was stopped".to_owned());
+            let change = operate::write_drafted(owned, steps.ok_or_else(stopped)?, summary)?;
+            Ok(Committed { result: JobResult::Operation, change, told: None })
         }
     }
 }
@@ -286,14 +279,9 @@ fn go(
         }
     }
     let summary = summary.map(|id| id.as_str().to_owned());
-    let navigated = Navigated { editor_text, summary, warning, has_moved: true, ..Navigated::default() };
-    let moved = Some(moved(owned, None));
-    Ok(Committed { result: JobResult::Navigation(navigated), moved, told: Some(told) })
-}
-
-fn moved(owned: &mut OwnedSession, grown_from: Option<String>) -> (Event, Recorded) {
-    let recorded = owned.recorded();
-    (Event::moved(owned.session(), grown_from), recorded)
+    let navigated = Navigated { editor_text, summary, warning, ..Navigated::default() };
+    let change = SessionChange { events: vec![Event::moved(owned.session(), None)], moved: Some(owned.recorded()) };
+    Ok(Committed { result: JobResult::Navigation(navigated), change, told: Some(told) })
 }
 
 /// The new leaf: before a user or custom message, whose text is returned for editing, else the entry itself.

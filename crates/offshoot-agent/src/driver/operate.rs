@@ -1,27 +1,53 @@
-//! Operations on the session: planned and written by one job of the session's thread, so that they keep their order. Knows no
-//! operation: the events follow from the entries that were appended and from the leaf.
+//! Operations on the session: planned and written by one job of the session's thread, so that they keep their order. One that
+//! asks a model leaves its plan, and is written when the summary is there. Knows no operation: the events follow from the entries that were appended and from the leaf.
 
+use offshoot_session::branch_summary::{self, BranchPlan, Instructions};
 use offshoot_session::entry::Source as _;
 use offshoot_session::id::EntryId;
 use offshoot_session::kind::Kind;
 use offshoot_session::session::Session;
 use offshoot_session::tree::NodeIx;
+use std::sync::Arc;
 
-use super::{Driver, DriverInput};
+use super::summaries::{JobResources, drafted_branch};
+use super::{Driver, DriverInput, Waiting};
 use crate::command::{AgentRequest as _, Operate, ReplyTo, WhileBusy};
 use crate::error::AgentError;
 use crate::event::{Event, RawJson};
-use crate::operate::{AfterPlan, PresentModel, Steps};
+use crate::operate::{AfterPlan, PresentModel, Steps, WrittenSummary};
 use crate::recorded::Recorded;
 use crate::request::{Frame, overhead_tokens};
+use crate::turn::{Job, JobDraft, TurnInput};
 use crate::writer::OwnedSession;
+
+/// A summary that an operation waits for.
+pub(super) struct BranchDraft {
+    plan: BranchPlan,
+    /// The session that has the branch, if it is another one.
+    from: Option<Arc<Session>>,
+    instructions: Option<String>,
+}
+
+/// An operation whose plan waits for its summary.
+pub(super) struct AskingOperation {
+    pub(super) steps: Box<dyn Steps>,
+    /// Until a task writes it.
+    pub(super) draft: Option<BranchDraft>,
+}
+
+/// What a job of the session's thread did.
+#[derive(Default)]
+pub(crate) struct Operated {
+    asking: Option<AskingOperation>,
+    change: SessionChange,
+}
 
 /// What is different in the session.
 #[derive(Default)]
 pub(crate) struct SessionChange {
-    events: Vec<Event>,
+    pub(super) events: Vec<Event>,
     /// What the branch of the new leaf records.
-    moved: Option<Recorded>,
+    pub(super) moved: Option<Recorded>,
 }
 
 impl Driver {
@@ -42,31 +68,74 @@ impl Driver {
     fn present_model(&self) -> PresentModel {
         let Frame { system, tools, .. } = self.frame();
         let model = self.setup.model.clone();
-        PresentModel { model, overhead: overhead_tokens(&system, &tools) }
+        let branch_budget = branch_summary::budget(model.context_window, self.setup.branch_reserve);
+        PresentModel { model, overhead: overhead_tokens(&system, &tools), branch_budget }
     }
 
-    pub(super) fn operated(&mut self, result: Result<SessionChange, AgentError>, is_alone: bool, reply: ReplyTo<()>) {
+    pub(super) fn operated(&mut self, result: Result<Operated, AgentError>, is_alone: bool, reply: ReplyTo<()>) {
         self.is_operating &= !is_alone;
-        reply.send(result.map(|change| {
-            change.events.into_iter().for_each(|event| self.outbox.tell(event));
-            if let Some(recorded) = change.moved {
-                self.restore_tools(&recorded);
+        let Operated { asking, change } = match result {
+            Ok(operated) => operated,
+            Err(error) => return reply.refuse(error),
+        };
+        self.tell_change(change);
+        match asking.filter(|_| is_alone && self.state.is_idle()) {
+            None => reply.answer(()),
+            Some(asking) => {
+                self.asking = Some(asking);
+                self.waiting.push(Waiting::Operation(reply));
+                self.step(TurnInput::Do(Job::Operation));
             }
-        }));
+        }
+    }
+
+    pub(super) fn tell_change(&mut self, change: SessionChange) {
+        change.events.into_iter().for_each(|event| self.outbox.tell(event));
+        if let Some(recorded) = change.moved {
+            self.restore_tools(&recorded);
+        }
     }
 }
 
-fn run(owned: &mut OwnedSession, mut steps: Box<dyn Steps>, with: &PresentModel) -> Result<SessionChange, AgentError> {
+/// Has a model write the summary.
+pub(super) async fn written(resources: &JobResources, draft: Option<BranchDraft>) -> Result<WrittenSummary, JobDraft> {
+    let Some(BranchDraft { plan, from, instructions }) = draft else {
+        return Err(JobDraft::Nothing("the operation was stopped"));
+    };
+    let instructions = instructions.as_deref().map_or(Instructions::Plain, Instructions::Focus);
+    let (drafted, warning) = drafted_branch(resources, (&plan, from), instructions).await?;
+    Ok(WrittenSummary { drafted, warning })
+}
+
+fn run(owned: &mut OwnedSession, mut steps: Box<dyn Steps>, with: &PresentModel) -> Result<Operated, AgentError> {
     // Another program may just have written what is named. An unreadable file is reported by what reads it.
     drop(owned.refresh());
     match steps.plan(owned.session(), Some(with)) {
-        AfterPlan::End => return Ok(SessionChange::default()),
+        AfterPlan::End => Ok(Operated::default()),
         AfterPlan::Tell => {
             steps.tell(owned.session());
-            return Ok(SessionChange::default());
+            Ok(Operated::default())
         }
-        AfterPlan::Write => {}
+        AfterPlan::Ask(question) => {
+            let plan = (question.branch)(owned.session(), with.branch_budget)?;
+            let draft = BranchDraft { plan, from: question.from, instructions: question.instructions };
+            Ok(Operated { asking: Some(AskingOperation { steps, draft: Some(draft) }), ..Operated::default() })
+        }
+        AfterPlan::Write => Ok(Operated { change: write(owned, steps.as_mut())?, asking: None }),
     }
+}
+
+/// Writes an operation whose summary is there, unless that does not fit.
+pub(super) fn write_drafted(
+    owned: &mut OwnedSession,
+    mut steps: Box<dyn Steps>,
+    summary: WrittenSummary,
+) -> Result<SessionChange, AgentError> {
+    if steps.drafted(owned.session(), summary) { write(owned, steps.as_mut()) } else { Ok(SessionChange::default()) }
+}
+
+/// Writes an operation, and finds out what changed.
+fn write(owned: &mut OwnedSession, steps: &mut dyn Steps) -> Result<SessionChange, AgentError> {
     let before = (newest(owned.session()), owned.session().leaf_id().cloned());
     owned.write(|session| {
         steps.write(session);

@@ -2,6 +2,7 @@
 
 use offshoot_session::branch_summary::{BranchPlan, Instructions};
 use offshoot_session::error::Error;
+use offshoot_session::session::Session;
 use offshoot_session::summariser::{Drafted, Extractive, SummariserAnswer, SummariserRequest};
 use std::sync::Arc;
 
@@ -70,10 +71,10 @@ pub(super) async fn asked<T: Send + 'static>(
     resources.handle.ask(job).await.map_err(JobDraft::Failed)
 }
 
-/// The summary of a branch; without a model, the extractive one, and why.
+/// The summary of a branch, perhaps of another session; without a model, the extractive one, and why.
 pub(super) async fn drafted_branch(
     resources: &JobResources,
-    plan: &BranchPlan,
+    (plan, from): (&BranchPlan, Option<Arc<Session>>),
     instructions: Instructions<'_>,
 ) -> Result<(Drafted, Option<String>), JobDraft> {
     let by_model = match plan.request(instructions) {
@@ -86,8 +87,10 @@ pub(super) async fn drafted_branch(
         Ok(drafted) => Ok((drafted, None)),
         Err(why) => {
             let again = plan.clone();
-            let by_rule =
-                move |owned: &mut OwnedSession| again.run(&Extractive::new(owned.session()), Instructions::Plain);
+            let by_rule = move |owned: &mut OwnedSession| {
+                let source = from.as_deref().unwrap_or(owned.session());
+                again.run(&Extractive::new(source), Instructions::Plain)
+            };
             Ok((without_model(asked(resources, by_rule).await?, &why)?, Some(why)))
         }
     }

@@ -56,18 +56,6 @@ pub struct Navigation {
     pub label: Option<String>,
 }
 
-/// Brings work of other branches here, or takes an operation back.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[expect(missing_docs, reason = "the names say what they are")]
-pub enum BringBack {
-    /// Copies entries: ids, each list in the order of its path.
-    Pick { selections: Vec<Vec<String>> },
-    /// Summarises what the branch up to this entry has and the current one lacks.
-    Merge { tip: String, instructions: Option<String> },
-    /// Continues as if the newest compaction had never happened.
-    Uncompact,
-}
-
 /// The result of a move in the tree.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Navigated {
@@ -79,10 +67,6 @@ pub struct Navigated {
     pub aborted: bool,
     /// Why the summary was written without a model.
     pub warning: Option<String>,
-    /// What was brought back or undone, for people.
-    pub said: Option<String>,
-    /// Whether another entry is current now.
-    pub has_moved: bool,
 }
 
 /// The result of a written job.
@@ -91,6 +75,8 @@ pub struct Navigated {
 pub enum JobResult {
     Compaction(Arc<CompactionResult>),
     Navigation(Navigated),
+    /// Its outcome goes to whoever began it.
+    Operation,
 }
 
 impl JobResult {
@@ -101,15 +87,23 @@ impl JobResult {
     pub(crate) fn navigation(self) -> Option<Navigated> {
         if let Self::Navigation(navigated) = self { Some(navigated) } else { None }
     }
+
+    pub(crate) fn operation(self) -> Option<()> {
+        if let Self::Operation = self { Some(()) } else { None }
+    }
 }
 
 /// Work beside the turns that ends in one entry.
 #[derive(Debug, Clone, PartialEq)]
 #[expect(missing_docs, reason = "the fields say what they are")]
 pub enum Job {
-    Compaction { reason: Reason, instructions: Option<String> },
+    Compaction {
+        reason: Reason,
+        instructions: Option<String>,
+    },
     Navigation(Box<Navigation>),
-    BringBack(BringBack),
+    /// An operation that was planned, and waits for its summary.
+    Operation,
 }
 
 impl Job {
@@ -117,16 +111,15 @@ impl Job {
     pub(super) fn is_users(&self) -> bool {
         match self {
             Self::Compaction { reason, .. } => *reason == Reason::Manual,
-            Self::Navigation(_) | Self::BringBack(_) => true,
+            Self::Navigation(_) | Self::Operation => true,
         }
     }
 
     /// Whether it may cost tokens.
     pub(crate) fn asks_model(&self) -> bool {
         match self {
-            Self::Compaction { .. } => true,
+            Self::Compaction { .. } | Self::Operation => true,
             Self::Navigation(navigation) => navigation.summarize,
-            Self::BringBack(what) => matches!(what, BringBack::Merge { .. }),
         }
     }
 }

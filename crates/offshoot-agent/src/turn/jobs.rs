@@ -80,9 +80,8 @@ pub(super) fn stop_draft(state: &mut TurnState, mut side: RunningJob, out: &mut 
     if side.job.is_users() {
         state.job_end = Some(match &side.job {
             Job::Compaction { .. } => Err(AgentError::Failed("the compaction was stopped".to_owned())),
-            Job::Navigation(_) | Job::BringBack(_) => {
-                Ok(JobResult::Navigation(Navigated { aborted: true, ..Navigated::default() }))
-            }
+            Job::Operation => Ok(JobResult::Operation),
+            Job::Navigation(_) => Ok(JobResult::Navigation(Navigated { aborted: true, ..Navigated::default() })),
         });
     }
     stop(state, &side, out);
@@ -104,7 +103,7 @@ fn tell_trying(side: &mut RunningJob, trying: Trying, out: &mut Vec<Effect>) {
                 let (source, reason) = (SummarySource::Compaction, Some(*reason));
                 Event::SummarizationRetryAttemptStart { source, reason }
             }
-            Job::Navigation(_) | Job::BringBack(_) => {
+            Job::Navigation(_) | Job::Operation => {
                 Event::SummarizationRetryAttemptStart { source: SummarySource::BranchSummary, reason: None }
             }
         },

@@ -16,8 +16,8 @@ mod step;
 mod tests;
 
 pub use effect::{
-    BringBack, Call, Effect, EndOutcome, Job, JobDraft, JobResult, Navigated, Navigation, Record, RunNumber, Settled,
-    Ticket, Trying, TurnInput,
+    Call, Effect, EndOutcome, Job, JobDraft, JobResult, Navigated, Navigation, Record, RunNumber, Settled, Ticket,
+    Trying, TurnInput,
 };
 pub(crate) use state::next_try;
 pub use state::{NextTry, TurnConfig, TurnState};

@@ -301,7 +301,7 @@ fn effect(effect: &Effect) -> String {
         Effect::Run { index, call, .. } => format!("RUN {index} {}", call.name),
         Effect::Wait { ms, .. } => format!("WAIT {ms}"),
         Effect::JobDraft { job: Job::Navigation(_), .. } => "DRAFT navigation".to_owned(),
-        Effect::JobDraft { job: Job::BringBack(_), .. } => "DRAFT bring back".to_owned(),
+        Effect::JobDraft { job: Job::Operation, .. } => "DRAFT operation".to_owned(),
         Effect::JobDraft { job: Job::Compaction { reason, .. }, .. } => format!("DRAFT {reason:?}"),
         Effect::Commit { .. } => "COMMIT".to_owned(),
         Effect::Cancel => "CANCEL".to_owned(),

@@ -2,16 +2,13 @@
 //! byte.
 
 use offshoot_agent::agent_session::AgentSession;
-use offshoot_agent::command::{BringWork, NavigateTree};
+use offshoot_agent::command::NavigateTree;
 use offshoot_agent::provider::Api;
 use offshoot_agent::testing::script::Reply;
-use offshoot_agent::turn::{BringBack, Navigated, Navigation};
+use offshoot_agent::turn::Navigation;
 
+use crate::operations::{Asked, operate};
 use crate::world::{World, run};
-
-async fn bring_back(agent: &AgentSession, what: BringBack) -> Navigated {
-    agent.ask(BringWork(what)).await.unwrap()
-}
 
 async fn leaf(agent: &AgentSession) -> String {
     agent.read(|session| session.leaf_id().unwrap().as_str().to_owned()).await.unwrap()
@@ -46,9 +43,8 @@ fn a_merge_is_summarised_as_the_difference_of_two_branches() {
         let world = World::new(replies.map(Reply::text));
         let (agent, _events) = world.start();
         let tip = parted(&agent, ["try a lock", "use a cache"]).await;
-        let merged =
-            bring_back(&agent, BringBack::Merge { tip, instructions: Some("mind the tests".to_owned()) }).await;
-        assert!(merged.has_moved && merged.warning.is_none(), "{merged:?}");
+        let merged = operate(&agent, Asked::Merge { tip, instructions: Some("mind the tests".to_owned()) }).await;
+        assert_eq!(merged, Ok(None));
         let [there, here] = matter(&world);
         assert_eq!(there, "[User]: try a lock\n\n[Assistant]: There it failed: E0499.");
         assert_eq!(here, "[User]: use a cache\n\n[Assistant]: Here it is a cache.");
@@ -73,7 +69,7 @@ fn only_the_newest_of_a_long_current_branch_goes_to_the_summariser() {
         let (agent, _events) = world.start();
         let tip = parted(&agent, ["try", "say much"]).await;
         agent.prompt("and now in short").await.unwrap();
-        bring_back(&agent, BringBack::Merge { tip, instructions: None }).await;
+        operate(&agent, Asked::Merge { tip, instructions: None }).await.unwrap();
         assert_eq!(matter(&world)[1], "[User]: and now in short\n\n[Assistant]: Short.");
     });
 }
@@ -89,7 +85,7 @@ fn a_merge_into_a_branch_that_has_said_nothing_has_one_matter() {
         let tip = leaf(&agent).await;
         let back = Navigation { target: base, is_behind: true, ..Navigation::default() };
         agent.ask(NavigateTree(back)).await.unwrap();
-        bring_back(&agent, BringBack::Merge { tip, instructions: None }).await;
+        operate(&agent, Asked::Merge { tip, instructions: None }).await.unwrap();
         assert_eq!(matter(&world), ["[User]: try\n\n[Assistant]: Tried.".to_owned(), String::new()]);
     });
 }

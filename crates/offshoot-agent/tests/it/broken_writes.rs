@@ -6,24 +6,23 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use offshoot_agent::agent_session::AgentSession;
-use offshoot_agent::command::{AppendEntry, Delivery, Inject, InjectUser, Operate, SetLabel, SetName};
+use offshoot_agent::command::{AppendEntry, Delivery, Inject, InjectUser, SetLabel, SetName};
 use offshoot_agent::error::AgentError;
 use offshoot_agent::event::Event;
 use offshoot_agent::message::{Content, CustomMessage};
-use offshoot_agent::operate::{AfterPlan, PresentModel, Steps};
 use offshoot_agent::provider::Model;
 use offshoot_agent::summarise::{AsyncSummariser, Summary};
 use offshoot_agent::testing::script::{Reply, Say};
-use offshoot_agent::turn::{BringBack, Navigation, Settled};
+use offshoot_agent::turn::{Navigation, Settled};
 use offshoot_protocol::ThinkingLevel;
 use offshoot_session::clock::SystemClock;
-use offshoot_session::error::Error;
 use offshoot_session::id::RandomIds;
-use offshoot_session::session::{NewSession, Options, Session, UndoPlan};
+use offshoot_session::session::{NewSession, Options, Session};
 use offshoot_session::summariser::SummariserAnswer;
 use offshoot_session::testing::FaultMedium;
 use serde_json::json;
 
+use crate::operations::{Asked, operate};
 use crate::world::{Events, World, prompting, run};
 
 /// Who is in the way of the writes.
@@ -139,7 +138,7 @@ impl Faulty {
             .navigate_tree(Navigation { target: answer.clone(), is_behind: true, ..Navigation::default() })
             .await
             .unwrap();
-        agent.bring_back(BringBack::Pick { selections: vec![vec![beside.clone()]] }).await.unwrap();
+        operate(&agent, Asked::Pick(beside.clone())).await.unwrap();
         let prompt_of = async |answer: &str| {
             let answer = answer.to_owned();
             let prompt = agent.read(move |session| {
@@ -229,40 +228,13 @@ async fn write(faulty: &Faulty, what: &str) -> Result<(), AgentError> {
         "move" => agent.navigate_tree(there).await.map(drop),
         "move with a label" => agent.navigate_tree(Navigation { label: Some("x".to_owned()), ..there }).await.map(drop),
         "move with a summary" => agent.navigate_tree(Navigation { summarize: true, ..there }).await.map(drop),
-        "pick" => agent.bring_back(BringBack::Pick { selections: vec![vec![aside[0].clone()]] }).await.map(drop),
-        "merge" => agent.bring_back(BringBack::Merge { tip: aside[1].clone(), instructions: None }).await.map(drop),
-        "undo" => undo(agent).await,
+        "pick" => operate(agent, Asked::Pick(aside[0].clone())).await.map(drop),
+        "merge" => operate(agent, Asked::Merge { tip: aside[1].clone(), instructions: None }).await.map(drop),
+        "undo" => operate(agent, Asked::Undo).await.map(drop),
         "compaction" => agent.compact(None).await.map(drop),
         "fork" => agent.clone_session().await.map(drop),
         other => panic!("{other}"),
     }
-}
-
-/// An operation on the session as data: it tells its outcome itself.
-struct Undo {
-    plan: Option<UndoPlan>,
-    told: std::sync::mpsc::Sender<Result<(), Error>>,
-}
-
-impl Steps for Undo {
-    fn plan(&mut self, at: &Session, _: Option<&PresentModel>) -> AfterPlan {
-        self.plan = at.plan_undo().unwrap();
-        AfterPlan::Write
-    }
-
-    fn write(&mut self, at: &mut Session) {
-        let plan = self.plan.take().unwrap();
-        self.told.send(at.undo(&plan).map(drop)).unwrap();
-    }
-
-    fn tell(&mut self, _: &Session) {}
-}
-
-async fn undo(agent: &AgentSession) -> Result<(), AgentError> {
-    let (told, outcome) = std::sync::mpsc::channel();
-    let operation = Operate::new(Box::new(Undo { plan: None, told }), Some("at work"));
-    agent.ask(operation).await?;
-    outcome.recv().unwrap().map_err(|error| AgentError::NotWritten(error.into()))
 }
 
 /// Each of them succeeds where nothing is in the way: what fails below fails because of the fault.

@@ -19,6 +19,7 @@ mod damaged_histories;
 mod drafts;
 mod examples;
 mod forecasts;
+mod operations;
 mod picked_requests;
 mod pictures;
 mod queue;

@@ -3,13 +3,15 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use offshoot_agent::agent_session::AgentSession;
 use offshoot_agent::model::Access;
 use offshoot_agent::provider::{Model, Secret};
 use offshoot_agent::resources::{Resource, ResourceScope, Resources};
 use offshoot_extensions::contract::{FlagInfo, HostFuture, Loaded, ProgramMode, Source};
-use offshoot_extensions::program::{ExtensionFailure, Program, RegisteredProvider};
+use offshoot_extensions::program::{ExtensionFailure, Operated, Program, RegisteredProvider};
 use offshoot_protocol::ThinkingLevel;
 use offshoot_settings::{SETTINGS, SettingOrigin};
+use offshoot_workspace::Failure;
 use serde_json::{Map, Value, json};
 
 use super::find::FoundExtensions;
@@ -17,6 +19,7 @@ use super::listing::listing;
 use super::trust_listeners::TrustListeners;
 use crate::app::App;
 use crate::config::auth_file::AuthFile;
+use crate::held;
 use crate::known_flags::{KnownFlag, KnownFlags};
 use crate::models::ModelTable;
 use crate::trust::Trust;
@@ -185,6 +188,26 @@ impl Program for ExtensionProgram {
 
     fn failed(&self, failure: &ExtensionFailure) {
         self.front.failed(failure);
+    }
+
+    fn operate(
+        &self,
+        agent: AgentSession,
+        operation: &'static str,
+        given: Vec<(&'static str, Vec<String>)>,
+    ) -> HostFuture<'static, Result<Operated, String>> {
+        let app = self.app.clone();
+        Box::pin(async move {
+            let order = held::order_of_texts(operation, given);
+            match held::operate(&app, &agent, order).await {
+                Ok(outcome) => {
+                    let said = outcome.said(|operation, says| format!("/{operation} {says}"));
+                    Ok(Operated { said: Some(said), warning: outcome.warning() })
+                }
+                Err(Failure::Stopped) => Ok(Operated::default()),
+                Err(failure) => Err(failure.to_string()),
+            }
+        })
     }
 
     fn models(&self, only_usable: bool) -> Vec<Arc<Model>> {

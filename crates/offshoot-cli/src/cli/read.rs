@@ -171,7 +171,7 @@ fn command(matches: &ArgMatches, name: &str) -> std::result::Result<Result<Task>
             .hint("a prompt that begins with a command's name needs `-p` before it, or quotes")));
     }
     if let Some((name, matches)) = matches.subcommand()
-        && let Some(operation) = TypedOperation::of(name, matches)
+        && let Some(operation) = TypedOperation::of(name, matches)?
     {
         return Ok(Ok(Task::Operation(operation)));
     }

@@ -5,11 +5,12 @@ use std::io::Write as _;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use clap::builder::PossibleValuesParser;
+use clap::builder::{NonEmptyStringValueParser, PossibleValuesParser};
 use clap::parser::ValueSource;
-use clap::{ArgAction, ArgMatches};
+use clap::{ArgAction, ArgMatches, Args as _, FromArgMatches as _};
 use offshoot_app::app::App;
 use offshoot_app::error::{CommandError, Result, spelled};
+use offshoot_app::models::ModelArgs;
 use offshoot_app::next_request::RequestOfApp;
 use offshoot_app::ui::columns::{Align, Column, Table};
 use offshoot_app::ui::style::{PaintedLine, style_of};
@@ -33,8 +34,7 @@ fn command(row: &'static Row) -> clap::Command {
 fn with_arguments(command: clap::Command) -> clap::Command {
     let Some(row) = find_operation(command.get_name()) else { return command };
     let about = &row.about;
-    let command =
-        command.about(about.title).long_about(format!("{}\n\n{}", about.title, about.says)).after_help(about.examples);
+    let command = command.after_help(about.examples);
     // What is about the option stands behind it.
     let is_about_json = |arg: &Arg| arg.prints_json || arg.requires.contains(&JSON_FLAG);
     let at = row.args.iter().position(is_about_json).unwrap_or(row.args.len());
@@ -46,7 +46,10 @@ fn with_arguments(command: clap::Command) -> clap::Command {
     if !row.is_raw {
         command = command.arg(clap::Arg::new(JSON_FLAG).long(JSON_FLAG).help("Print JSON").action(ArgAction::SetTrue));
     }
-    behind.iter().fold(command, |command, arg| command.arg(argument(arg)))
+    let command = behind.iter().fold(command, |command, arg| command.arg(argument(arg)));
+    let command = if row.may_ask { ModelArgs::augment_args(command) } else { command };
+    // A group of arguments brings words of its own.
+    command.about(about.title).long_about(format!("{}\n\n{}", about.title, about.says))
 }
 
 fn argument(arg: &'static Arg) -> clap::Arg {
@@ -74,6 +77,7 @@ fn argument(arg: &'static Arg) -> clap::Arg {
     }
     match arg.kind {
         ArgKind::Word(words) => made.value_parser(PossibleValuesParser::new(words)),
+        ArgKind::FilledText => made.value_parser(NonEmptyStringValueParser::new()),
         ArgKind::Number => made.value_parser(clap::value_parser!(u64)),
         ArgKind::Folder => made.value_parser(clap::value_parser!(PathBuf)),
         ArgKind::Session | ArgKind::Entry | ArgKind::EntryRange | ArgKind::Text | ArgKind::Flag => made,
@@ -87,21 +91,27 @@ pub(crate) struct TypedOperation {
     given: Given,
     is_dry: bool,
     is_json: bool,
+    model: ModelArgs,
 }
 
 impl TypedOperation {
     /// The operation of a command's name, with what was typed for it; `None` if no operation has this name.
-    pub(super) fn of(name: &str, matches: &ArgMatches) -> Option<Self> {
-        let row = find_operation(name).filter(|row| row.is_on(FrontEnd::CommandLine))?;
+    ///
+    /// # Errors
+    /// clap's.
+    pub(super) fn of(name: &str, matches: &ArgMatches) -> std::result::Result<Option<Self>, clap::Error> {
+        let Some(row) = OPERATIONS.iter().find(|row| is_typed(row, name, matches)) else { return Ok(None) };
         let is_writing = matches!(row.about.effect, Effect::Writes { .. });
-        Some(Self {
+        let model = if row.may_ask { ModelArgs::from_arg_matches(matches)? } else { ModelArgs::default() };
+        Ok(Some(Self {
             row,
             given: given(row, matches),
             is_dry: is_writing && matches.get_flag(DRY_RUN),
             is_json: row.is_raw
                 || matches.get_flag(JSON_FLAG)
                 || row.args.iter().any(|arg| arg.prints_json && matches.get_flag(arg.name)),
-        })
+            model,
+        }))
     }
 
     #[cfg(test)]
@@ -111,7 +121,7 @@ impl TypedOperation {
 
     pub(super) fn run(self, app: &App) -> Result<()> {
         let session = self.given.text(SESSION_ARG).map(str::to_owned);
-        let place = app.place().with_next_request(Arc::new(RequestOfApp(app.clone())));
+        let place = app.place().with_next_request(Arc::new(RequestOfApp { app: app.clone(), typed: self.model }));
         let outcome = self.row.run(self.given, &place, self.is_dry);
         let named = session.as_deref().unwrap_or_default();
         app.tell(&place.take_notes(), named);
@@ -138,6 +148,14 @@ impl TypedOperation {
             Some(failure) => Err(CommandError::of_operation(failure, session.as_deref())),
             None => Ok(()),
         }
+    }
+}
+
+/// Whether a command, perhaps with its option, calls the operation.
+fn is_typed(row: &Row, name: &str, matches: &ArgMatches) -> bool {
+    match row.option_of {
+        Some((command, option)) => command == name && matches.get_flag(option),
+        None => row.about.name == name && row.is_on(FrontEnd::CommandLine),
     }
 }
 

@@ -1,16 +1,14 @@
 //! `offshoot compact`: replaces the older part of a session's context with a summary.
 
-mod uncompact;
-
 use std::io::Write;
 
 use offshoot_app::app::{App, quoted};
 use offshoot_app::error::Result;
 use offshoot_app::lookup;
 use offshoot_app::models::ModelArgs;
-use offshoot_app::next_request;
 use offshoot_app::ui::columns::{Align, Column, Table};
 use offshoot_app::ui::style::{BOLD, DIM, ID, MARK, PLAIN, Painted};
+use offshoot_app::{next_request, summarise};
 use offshoot_session::compact::report::{Finding, Report, report};
 use offshoot_session::compact::{CompactionPlan, Planned, PlannedMessage, Settings, plan};
 use offshoot_session::entry::Source as _;
@@ -22,7 +20,7 @@ use offshoot_session::text::{counted, one_line};
 
 use offshoot_workspace::{sizes, with_forecast, with_summary_cost, words_without_summary};
 
-use crate::{plans, summarise};
+use crate::plans;
 
 /// Summarise the older part of a session to shorten its context
 ///
@@ -116,9 +114,6 @@ Examples:
   offshoot label latest 1a2b3c4d pin        # keeps that entry word for word";
 
 pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
-    if args.undo {
-        return uncompact::run(app, args);
-    }
     let mut session = if args.dry_run { app.open(&args.session)? } else { app.open_to_write(&args.session)? };
     let user = summarise::compaction_settings(app, &session, &args.model)?;
     let keep_recent_tokens = args.keep_recent_tokens.unwrap_or(user.keep_recent_tokens);

@@ -3,7 +3,6 @@
 pub(crate) mod tail;
 pub(crate) mod switch;
 pub(crate) mod pop;
-pub(crate) mod merge;
 pub(crate) mod compact;
 pub(crate) mod trash;
 pub(crate) mod fork;

@@ -7,8 +7,8 @@ use offshoot_app::app::{App, quoted};
 use offshoot_app::error::Result;
 use offshoot_app::lookup;
 use offshoot_app::models::ModelArgs;
-use offshoot_app::next_request;
 use offshoot_app::ui::style::{DIM, Painted};
+use offshoot_app::{next_request, summarise};
 use offshoot_session::compose::NewBranchSummary;
 use offshoot_session::entry::Source as _;
 use offshoot_session::error::{Error, Invalid};
@@ -21,8 +21,6 @@ use offshoot_session::tree::NodeIx;
 
 use super::switch::place;
 use offshoot_workspace::{with_forecast, with_summary_cost, words_without_summary};
-
-use crate::summarise;
 
 /// Go back, with a summary of what is left
 ///

@@ -6,7 +6,7 @@ use offshoot_app::app::App;
 use offshoot_app::error::Result;
 use offshoot_app::models::ModelArgs;
 use offshoot_app::ui::style::{DIM, ID, Painted};
-use offshoot_app::{lookup, next_request};
+use offshoot_app::{lookup, next_request, summarise};
 use offshoot_session::entry::Source as _;
 use offshoot_session::id::EntryId;
 use offshoot_session::json::Object;
@@ -18,8 +18,6 @@ use offshoot_session::text::{counted, one_line};
 use offshoot_session::tree::NodeIx;
 
 use offshoot_workspace::{with_summary_cost, words_without_summary};
-
-use crate::summarise;
 
 /// Go to another entry; the session continues from there
 ///

@@ -3,9 +3,8 @@
 use offshoot_agent::agent_session::AgentSession;
 use offshoot_agent::branch_files::{self, FilePatch};
 use offshoot_agent::bring_plan::{merge_words, pick_words};
-use offshoot_agent::command::{BringWork, Standing};
+use offshoot_agent::command::Standing;
 use offshoot_agent::forecast::{RequestPlace, request_forecast, summary_cost_words};
-use offshoot_agent::turn::BringBack;
 use offshoot_app::error::{CommandError, FailureKind, Result};
 use offshoot_app::lookup;
 use offshoot_session::branch_summary;
@@ -22,23 +21,9 @@ use offshoot_tui::app::msg::Msg;
 use offshoot_tui::overlay::tree::{ForecastWish, ForecastWords};
 use offshoot_workspace::{find_elsewhere, not_here};
 
-use super::actions::{find, id_of, read};
-use super::job_context::{JobContext, ask, blocking};
+use super::actions::{find, read};
+use super::job_context::{JobContext, blocking};
 use super::snapshots;
-
-pub(super) async fn merge(
-    context: &JobContext,
-    agent: &AgentSession,
-    entry: String,
-    instructions: Option<String>,
-) -> Result<()> {
-    drop(agent.refresh().await);
-    let app = context.app.clone();
-    let tip = read(agent, move |session| id_of(session, find(&app, session, &entry)?)).await?;
-    context.tell(Msg::Merging);
-    ask(context, agent, BringWork(BringBack::Merge { tip, instructions })).await;
-    Ok(())
-}
 
 /// Opens the tree with the comparison of two entries; of one, with the current entry.
 pub(super) async fn compare(

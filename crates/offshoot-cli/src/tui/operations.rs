@@ -3,10 +3,11 @@
 use std::path::{Path, PathBuf};
 
 use offshoot_agent::agent_session::AgentSession;
+use offshoot_agent::error::AgentError;
 use offshoot_app::held::{self, HeldOutcome};
-use offshoot_tui::app::msg::{Msg, OperationRefusal, OperationSaid};
+use offshoot_tui::app::msg::{Msg, OperationRefusal, OperationSaid, RefusalCause};
 use offshoot_tui::overlay::sessions::{Answer, Request};
-use offshoot_workspace::{Given, OperationOrder};
+use offshoot_workspace::{Failure, Given, OperationOrder};
 
 use super::job_context::JobContext;
 
@@ -18,7 +19,11 @@ pub(super) async fn operate(context: &JobContext, agent: &AgentSession, order: O
             let words: String = words.iter().map(|word| format!(" {word}")).collect();
             format!("/{operation}{words} {says}")
         }),
-        is_busy: held::is_busy(&failure),
+        cause: match &failure {
+            Failure::Agent(AgentError::Busy(_)) => RefusalCause::Busy,
+            Failure::Stopped => RefusalCause::Stopped,
+            _ => RefusalCause::Other,
+        },
     });
     context.tell(Msg::Operated(order, result));
 }

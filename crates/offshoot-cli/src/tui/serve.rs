@@ -249,7 +249,6 @@ async fn act(context: JobContext, agent: AgentSession, task: ProgramTask) {
         ProgramTask::UseModel(name) => actions::use_model(&context, &agent, &name).await,
         ProgramTask::NextModel { is_forward } => actions::next_model(&context, &agent, is_forward).await,
         ProgramTask::Named(action, entry) => actions::named(&context, &agent, action, entry).await,
-        ProgramTask::Merge { entry, instructions } => bring_back::merge(&context, &agent, entry, instructions).await,
         ProgramTask::Compare(entry, other) => bring_back::compare(&context, &agent, entry, other).await,
         ProgramTask::Forecast(wish) => return bring_back::forecast(&context, &agent, wish).await,
         ProgramTask::FindSource(origin) => bring_back::find_source(&context, &agent, origin).await,

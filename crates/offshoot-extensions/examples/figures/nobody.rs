@@ -3,10 +3,11 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use offshoot_agent::agent_session::AgentSession;
 use offshoot_agent::provider::Model;
 use offshoot_agent::resources::Resources;
 use offshoot_extensions::contract::{HostFuture, Loaded, ProgramMode, Source};
-use offshoot_extensions::program::{ExtensionFailure, Program, RegisteredProvider};
+use offshoot_extensions::program::{ExtensionFailure, Operated, Program, RegisteredProvider};
 use offshoot_protocol::ThinkingLevel;
 use serde_json::Value;
 
@@ -24,6 +25,14 @@ impl Program for Nobody {
         Box::pin(std::future::ready(Value::Null))
     }
     fn tell_user(&self, _: &str, _: Value) {}
+    fn operate(
+        &self,
+        _: AgentSession,
+        _: &'static str,
+        _: Vec<(&'static str, Vec<String>)>,
+    ) -> HostFuture<'static, Result<Operated, String>> {
+        Box::pin(std::future::ready(Ok(Operated::default())))
+    }
     fn look(&self, _: &str, _: &Value) -> Value {
         Value::Null
     }

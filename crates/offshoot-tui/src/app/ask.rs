@@ -3,9 +3,9 @@
 
 use offshoot_agent::agent_session::AgentSession;
 use offshoot_agent::command::{
-    Abort, AbortBash, AgentRequest, Approve, BringWork, ClearQueue, CloneSession, Compact, FollowUp, Fork,
-    NavigateTree, Prompt, RunBash, SetApproval, SetFollowUpMode, SetModel, SetRules, SetSteeringMode, SetThinkingLevel,
-    StartSession, Steer, SwitchSession,
+    Abort, AbortBash, AgentRequest, Approve, ClearQueue, CloneSession, Compact, FollowUp, Fork, NavigateTree, Prompt,
+    RunBash, SetApproval, SetFollowUpMode, SetModel, SetRules, SetSteeringMode, SetThinkingLevel, StartSession, Steer,
+    SwitchSession,
 };
 use offshoot_agent::error::AgentError;
 
@@ -42,6 +42,6 @@ macro_rules! front {
 }
 
 front! {
-    Prompt, Steer, FollowUp, ClearQueue, Abort, RunBash, AbortBash, Compact, NavigateTree, BringWork, StartSession,
+    Prompt, Steer, FollowUp, ClearQueue, Abort, RunBash, AbortBash, Compact, NavigateTree, StartSession,
     SwitchSession, Fork, CloneSession, SetModel, SetThinkingLevel, SetSteeringMode, SetFollowUpMode, SetRules, SetApproval, Approve,
 }

@@ -96,10 +96,6 @@ pub enum ProgramTask {
     Named(EntryAction, String),
     /// Go back to the last user message, with a summary of the branch that is left.
     Pop,
-    Merge {
-        entry: String,
-        instructions: Option<String>,
-    },
     /// Open the tree with the comparison of two named entries, or of one and the current entry.
     Compare(String, Option<String>),
     /// Read settings, keys, skills, templates and themes anew; answered with [`super::msg::Msg::Reloaded`].

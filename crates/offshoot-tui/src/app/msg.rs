@@ -46,8 +46,17 @@ pub struct OperationSaid {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OperationRefusal {
     pub why: String,
-    /// Whether the agent does something else, which goes on.
-    pub is_busy: bool,
+    pub cause: RefusalCause,
+}
+
+/// What kind of refusal it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RefusalCause {
+    /// The agent does something else, which goes on.
+    Busy,
+    /// The user stopped it.
+    Stopped,
+    Other,
 }
 
 /// A message to the front end.
@@ -69,8 +78,6 @@ pub enum Msg {
     Agent(Arc<Event>),
     /// A branch is about to be left with a summary.
     Leaving,
-    /// A branch is about to be merged as a summary.
-    Merging,
     /// What the next request from an entry would cost, and what would be brought here.
     Forecast(ForecastWish, ForecastWords),
     /// Where the original of a copy or of a merge is, in words.

@@ -2,6 +2,7 @@
 
 mod dress;
 mod settings;
+mod orders;
 mod overlay;
 mod opened;
 mod approval;
@@ -93,10 +94,6 @@ fn apply(model: &mut Model, msg: Msg) -> Vec<Cmd> {
         Msg::Agent(event) => agent::event(model, &event),
         Msg::Leaving => {
             model.begin_job(LEAVING);
-            Vec::new()
-        }
-        Msg::Merging => {
-            model.begin_job(MERGING);
             Vec::new()
         }
         Msg::Forecast(wish, words) => overlay::forecast(model, wish, words),

@@ -24,7 +24,6 @@ mod tests;
 use std::sync::Arc;
 
 use jiff::tz::TimeZone;
-use offshoot_agent::turn::BringBack;
 use offshoot_session::clock::Millis;
 use offshoot_session::entry::Source;
 use offshoot_session::error::Result;
@@ -122,7 +121,6 @@ pub enum TreeOutcome {
         instructions: Option<String>,
     },
     /// As [`TreeOutcome::Navigate`].
-    BringBack(BringBack),
     Operate(OperationOrder),
     Abort,
     /// Set or clear a label. The selector already shows the change.

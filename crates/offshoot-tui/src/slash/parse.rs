@@ -3,7 +3,7 @@
 use offshoot_protocol::ApprovalMode;
 use offshoot_protocol::ThinkingLevel;
 
-use super::{SlashCommand, Spec, commands, find, preset};
+use super::{SlashCommand, Spec, commands, find, form};
 use offshoot_settings::nearest::nearest;
 use offshoot_workspace::{ArgForm, OperationOrder, OrderMistake, find_operation};
 
@@ -103,20 +103,12 @@ fn command(spec: &'static Spec, arguments: &str) -> Result<SlashCommand, Mistake
         "fork" => SlashCommand::Fork(entry()),
         "clone" => SlashCommand::Clone,
         "pop" => SlashCommand::Pop(entry()),
-        "merge" => {
-            let (entry, instructions) = first(arguments);
-            SlashCommand::Merge {
-                entry: unquoted(Some(entry)).ok_or(Mistake::Missing(spec))?,
-                instructions: Some(instructions.trim().to_owned()).filter(|text| !text.is_empty()),
-            }
-        }
         "compare" => match words(arguments).as_slice() {
             [] => return Err(Mistake::Missing(spec)),
             [one] => SlashCommand::Compare(one.clone(), None),
             [one, other] => SlashCommand::Compare(one.clone(), Some(other.clone())),
             _ => return Err(Mistake::TooMuch { spec }),
         },
-        "uncompact" => SlashCommand::Uncompact,
         "export-branch" => {
             let (entry, path) = first(arguments);
             SlashCommand::ExportBranch {
@@ -148,7 +140,7 @@ fn command(spec: &'static Spec, arguments: &str) -> Result<SlashCommand, Mistake
 fn operation(spec: &'static Spec, name: &str, line: &str) -> Result<OperationOrder, Mistake> {
     let unknown = || Mistake::Unknown { name: name.to_owned(), suggestion: None };
     let row = find_operation(name).ok_or_else(unknown)?;
-    row.order(preset(name), line).map_err(|mistake| match mistake {
+    row.order(form(name), line).map_err(|mistake| match mistake {
         OrderMistake::Missing(_) => Mistake::Missing(spec),
         OrderMistake::TooMuch => Mistake::TooMuch { spec },
         OrderMistake::Option(option) => Mistake::Option { spec, option },
@@ -270,7 +262,7 @@ mod tests {
             ("/pick a1 \"the fix\"  b2..c3", "pick selection=[a1,the fix,b2..c3]"),
             ("/cherry-pick a1", "pick selection=[a1]"),
             ("/pick \"\"", "/pick needs an argument: /pick <entries>"),
-            ("/merge a1 mind the tests", "Merge { entry: \"a1\", instructions: Some(\"mind the tests\") }"),
+            ("/merge a1 mind the tests", "merge instructions=mind the tests source=a1"),
             ("/compare a1", "Compare(\"a1\", None)"),
             ("/compare \"the fix\" b2", "Compare(\"the fix\", Some(\"b2\"))"),
             ("/compare a b c", "that is too much for /compare: /compare <entry> [entry]"),

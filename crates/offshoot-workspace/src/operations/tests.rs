@@ -2,7 +2,10 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, clippy::disallowed_methods, reason = "tests")]
 
+mod merge;
 mod pick;
+mod planned;
+mod uncompact;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

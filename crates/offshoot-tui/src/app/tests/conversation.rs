@@ -184,10 +184,10 @@ fn has_border_with(screen: &str, end: &str) -> bool {
 
 #[test]
 fn the_row_of_a_summary_says_on_a_narrow_screen_how_long_it_takes_and_how_it_is_stopped() {
-    let table: [(u16, fn() -> Msg); 3] = [(60, || Msg::Merging), (60, || Msg::Leaving), (40, || Msg::Merging)];
-    for (columns, job) in table {
+    for (columns, command) in [(60, "/merge 1a2b"), (40, "/merge 1a2b")] {
         let screen = terminal((columns, 20), &|model| {
-            update(model, job());
+            write(model, command);
+            press(model, "enter");
             update(model, Msg::Now(10_000));
             update(model, Msg::Now(85_000));
         });

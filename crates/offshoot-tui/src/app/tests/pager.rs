@@ -77,6 +77,7 @@ const STEPS: &[Step] = &[
         let warning = Some("the model is gone".to_owned());
         let navigated = Navigated { warning, ..Navigated::default() };
         answered(model, TerminalAnswer::NavigateTree(NavigateTree(Navigation::default()), Ok(navigated)));
+        model.conversation.arrive();
     },
     |model, nth| notice(model, Level::Info, &format!("notice {nth}")),
     |model, _| heard(model, Event::AgentSettled { aborted: false }),

@@ -1,17 +1,17 @@
 //! Handles the agent's events and answers.
 
 use offshoot_agent::command::{
-    BringWork, ClearedQueue, FollowUp, Prompt, RunBash, SetApproval, SetModel, Spoken, Steer, UserPrompt,
+    ClearedQueue, FollowUp, Prompt, RunBash, SetApproval, SetModel, Spoken, Steer, UserPrompt,
 };
 use offshoot_agent::error::AgentError;
 use offshoot_agent::event::Event;
 use offshoot_agent::message::{Message, StopReason};
-use offshoot_agent::turn::{BringBack, Navigated, Settled};
+use offshoot_agent::turn::{Navigated, Settled};
 
 use super::{approval, overlay};
 use crate::app::ask::TerminalAnswer;
 use crate::app::cmd::{Cmd, ProgramTask};
-use crate::app::model::{Model, Overlay};
+use crate::app::model::Model;
 use offshoot_session::text::counted;
 use offshoot_session::transcript::Level;
 
@@ -102,19 +102,11 @@ pub(super) fn answered(model: &mut Model, answer: TerminalAnswer) -> Vec<Cmd> {
             model.editor.restore(&[format!("!{command}")]);
             refused(model, "", &error)
         }
-        TerminalAnswer::NavigateTree(_, Ok(navigated)) | TerminalAnswer::BringWork(_, Ok(navigated)) => {
+        TerminalAnswer::NavigateTree(_, Ok(navigated)) => {
             model.conversation.job_ended(&navigated);
             arrived(model, navigated)
         }
         TerminalAnswer::NavigateTree(_, Err(error)) => job_refused(model, "not moved: ", &error),
-        TerminalAnswer::BringWork(BringWork(what), Err(error)) => {
-            let not_done = match what {
-                BringBack::Merge { .. } => "not merged: ",
-                BringBack::Uncompact => "not undone: ",
-                BringBack::Pick { .. } => "",
-            };
-            job_refused(model, not_done, &error)
-        }
         TerminalAnswer::StartSession(_, Ok(forked))
         | TerminalAnswer::SwitchSession(_, Ok(forked))
         | TerminalAnswer::Fork(_, Ok(forked))
@@ -195,9 +187,7 @@ fn begins_no_run(model: &mut Model) {
 /// Handles the end of a navigation in the tree.
 fn arrived(model: &mut Model, navigated: Navigated) -> Vec<Cmd> {
     if navigated.aborted {
-        if let Some(Overlay::Tree(tree)) = &mut model.overlay {
-            tree.stopped();
-        }
+        overlay::stopped(model);
         return Vec::new();
     }
     overlay::arrived(model);

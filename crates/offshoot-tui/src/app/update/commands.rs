@@ -1,10 +1,9 @@
 //! The commands that begin with `/`, and the keys with the same effect.
 
-use offshoot_agent::command::{BringWork, CloneSession, Compact, SetApproval, SetThinkingLevel, StartSession};
-use offshoot_agent::turn::BringBack;
+use offshoot_agent::command::{CloneSession, Compact, SetApproval, SetThinkingLevel, StartSession};
 use offshoot_protocol::ThinkingLevel;
 
-use super::{approval, end};
+use super::{approval, end, orders};
 use crate::app::cmd::{Cmd, EntryAction, ProgramTask, Purpose};
 use crate::app::extension::ExtensionTask;
 use crate::app::model::{Model, Overlay, Picking};
@@ -31,10 +30,8 @@ pub(super) fn run(model: &mut Model, command: SlashCommand) -> Vec<Cmd> {
         SlashCommand::Clone => vec![Cmd::ask(CloneSession)],
         SlashCommand::Pop(None) => vec![ProgramTask::Pop.into()],
         SlashCommand::Pop(Some(entry)) => vec![ProgramTask::Named(EntryAction::Pop, entry).into()],
-        SlashCommand::Merge { entry, instructions } => vec![ProgramTask::Merge { entry, instructions }.into()],
         SlashCommand::Compare(entry, other) => vec![ProgramTask::Compare(entry, other).into()],
-        SlashCommand::Operation(order) => vec![ProgramTask::Operate(order).into()],
-        SlashCommand::Uncompact => vec![Cmd::ask(BringWork(BringBack::Uncompact))],
+        SlashCommand::Operation(order) => orders::begin(model, order),
         SlashCommand::ExportBranch { entry, path } => vec![ProgramTask::ExportBranch { entry, path }.into()],
         SlashCommand::AskName => ask_name(model),
         SlashCommand::Compact { instructions } => vec![Cmd::ask(Compact(instructions))],

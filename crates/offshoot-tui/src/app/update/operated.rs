@@ -7,7 +7,8 @@ use offshoot_workspace::{Effect, Operation as _, OperationOrder, Row, find_opera
 use super::overlay;
 use crate::app::cmd::{Cmd, ProgramTask};
 use crate::app::model::Model;
-use crate::app::msg::{OperationRefusal, OperationSaid};
+use crate::app::msg::{OperationRefusal, OperationSaid, RefusalCause};
+use crate::conversation::without_model;
 
 pub(super) fn operated(
     model: &mut Model,
@@ -22,25 +23,37 @@ pub(super) fn operated(
 }
 
 fn done(model: &mut Model, row: Option<&Row>, said: OperationSaid) -> Vec<Cmd> {
-    if said.is_done && moves(row) {
+    let moves = moves(row);
+    if moves {
         model.conversation.set_job(None);
-        overlay::arrived(model);
-    } else if moves(row) {
-        // The selector that waits for it says why nothing happens.
-        overlay::told(model, &said.text);
     }
-    said.warning.into_iter().for_each(|why| model.notice(Level::Warning, why));
+    let mut notices: Vec<_> = said.warning.into_iter().map(|why| (Level::Warning, without_model(&why))).collect();
     // A new name is said when the agent tells of it.
     if !said.is_done || row.is_none_or(|row| row.about.name != Name::ABOUT.name) {
-        model.notice(Level::Info, said.text);
+        notices.push((Level::Info, said.text.clone()));
+    }
+    if said.is_done && moves {
+        overlay::arrived(model);
+        model.conversation.move_ended(notices);
+    } else {
+        if moves {
+            // The selector that waits for it says why nothing happens.
+            overlay::told(model, &said.text);
+        }
+        notices.into_iter().for_each(|(level, text)| model.notice(level, text));
     }
     vec![ProgramTask::ReadSessionFacts.into(), ProgramTask::SaveDraft(model.editor.draft()).into()]
 }
 
 fn refused(model: &mut Model, row: Option<&Row>, refusal: &OperationRefusal) -> Vec<Cmd> {
     // Other work continues, and its row stays.
-    if moves(row) && !refusal.is_busy {
+    if moves(row) && refusal.cause != RefusalCause::Busy {
         model.conversation.set_job(None);
+    }
+    if refusal.cause == RefusalCause::Stopped {
+        overlay::stopped(model);
+        model.conversation.stopped();
+        return Vec::new();
     }
     let what = row.map(|row| format!("not {}: ", row.about.past)).unwrap_or_default();
     let why = format!("{what}{}", refusal.why);

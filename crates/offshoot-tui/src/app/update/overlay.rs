@@ -5,11 +5,9 @@ use std::sync::Arc;
 
 use offshoot_agent::FolderRefusal;
 use offshoot_agent::branch_files::FilePatch;
-use offshoot_agent::command::{
-    Abort, BringWork, Fork, NavigateTree, SetApproval, SetModel, SetThinkingLevel, SwitchSession,
-};
+use offshoot_agent::command::{Abort, Fork, NavigateTree, SetApproval, SetModel, SetThinkingLevel, SwitchSession};
 use offshoot_agent::provider::Model as LanguageModel;
-use offshoot_agent::turn::{BringBack, Navigation};
+use offshoot_agent::turn::Navigation;
 use offshoot_protocol::ApprovalMode;
 use offshoot_session::text::spell_name;
 use offshoot_session::transcript::Level;
@@ -18,7 +16,7 @@ use offshoot_settings::{Scope, Value};
 use offshoot_workspace::{ArgValue, Given, OperationOrder};
 use ratatui::crossterm::event::KeyEvent;
 
-use super::{LEAVING, MERGING, settings};
+use super::{LEAVING, orders, settings};
 use crate::app::cmd::{Cmd, ProgramTask, Purpose, ScreenTask, TrustAnswer};
 use crate::app::model::{Model, Overlay, Picking};
 use crate::app::msg::ListedModel;
@@ -129,14 +127,8 @@ fn tree_outcome(model: &mut Model, outcome: tree::TreeOutcome) -> Vec<Cmd> {
             let navigation = Navigation { target, summarize, instructions, ..Navigation::default() };
             vec![Cmd::ask(NavigateTree(navigation))]
         }
-        tree::TreeOutcome::BringBack(what) => {
-            if matches!(what, BringBack::Merge { .. }) {
-                model.begin_job(MERGING);
-            }
-            vec![Cmd::ask(BringWork(what))]
-        }
         tree::TreeOutcome::Abort => vec![Cmd::ask(Abort)],
-        tree::TreeOutcome::Operate(order) => vec![ProgramTask::Operate(order).into()],
+        tree::TreeOutcome::Operate(order) => orders::begin(model, order),
         tree::TreeOutcome::Label { entry, text } => vec![ProgramTask::Operate(label_order(entry, text)).into()],
         tree::TreeOutcome::Copy(text) => vec![ProgramTask::Copy { text, what: "the entry" }.into()],
         tree::TreeOutcome::Edit(text) => vec![ScreenTask::Edit(text).into()],
@@ -410,6 +402,13 @@ pub(super) fn arrived(model: &mut Model) {
 pub(super) fn told(model: &mut Model, why: &str) {
     if let Some(Overlay::Tree(tree)) = &mut model.overlay {
         tree.failed(why);
+    }
+}
+
+/// The user stopped what the selector waits for.
+pub(super) fn stopped(model: &mut Model) {
+    if let Some(Overlay::Tree(tree)) = &mut model.overlay {
+        tree.stopped();
     }
 }
 

@@ -1,11 +1,10 @@
 //! Marks of entries and ranges, and what is brought here from them: picks, merges, undos. The caller performs them.
 
 use offshoot_agent::bring_plan::newest_end;
-use offshoot_agent::turn::BringBack;
 use offshoot_session::provenance::Origin;
 use offshoot_session::selection::range;
 use offshoot_session::tree::NodeIx;
-use offshoot_workspace::{ArgValue, Given, OperationOrder};
+use offshoot_workspace::{ArgValue, Given, OperationOrder, find_operation};
 
 use super::{Mode, TreeOutcome, TreeSelector};
 
@@ -59,7 +58,11 @@ impl TreeSelector {
             return TreeOutcome::Stay;
         }
         match newest_end(tree, ix, tree.len()).and_then(|end| self.id(end)) {
-            Some(tip) => self.bring(BringBack::Merge { tip, instructions: None }),
+            Some(tip) => {
+                let mut given = Given::default();
+                given.put_text("source", tip);
+                self.operate(OperationOrder::new("merge", given))
+            }
             None => TreeOutcome::Stay,
         }
     }
@@ -68,14 +71,11 @@ impl TreeSelector {
         self.operate(OperationOrder::new("undo", Given::default()))
     }
 
+    /// Waits for an operation, perhaps for its summary.
     fn operate(&mut self, order: OperationOrder) -> TreeOutcome {
-        self.mode = Mode::Leaving { summarize: false, is_stopping: false };
+        let summarize = find_operation(order.operation).is_some_and(|row| row.may_ask);
+        self.mode = Mode::Leaving { summarize, is_stopping: false };
         TreeOutcome::Operate(order)
-    }
-
-    fn bring(&mut self, what: BringBack) -> TreeOutcome {
-        self.mode = Mode::Leaving { summarize: matches!(what, BringBack::Merge { .. }), is_stopping: false };
-        TreeOutcome::BringBack(what)
     }
 
     /// Goes from a copy or a merge to where it comes from.

@@ -1,4 +1,4 @@
-//! The summaries of `compact`, `pop` and `switch`.
+//! The summaries of `compact`, `merge`, `pop` and `switch`.
 //!
 //! A model writes them if one has a key. Without one, or if it fails, `Extractive` writes them, with a notice.
 
@@ -7,11 +7,8 @@ use std::sync::Arc;
 use offshoot_agent::GuardedProvider;
 use offshoot_agent::forecast::{self, plan_cost};
 use offshoot_agent::model::Access;
+use offshoot_agent::operate::PlanQuestion;
 use offshoot_agent::summarise::{AsyncSummariser as _, ModelSummariser};
-use offshoot_app::app::App;
-use offshoot_app::error::{CommandError, Result};
-use offshoot_app::http::http;
-use offshoot_app::models::{ChosenModel, ModelArgs, ModelSources, ModelTable, WithoutKey};
 use offshoot_session::branch_summary::{self, BranchPlan, Instructions};
 use offshoot_session::compact::{self, CompactionPlan};
 use offshoot_session::error::{Error, Result as Read};
@@ -19,10 +16,16 @@ use offshoot_session::session::Session;
 use offshoot_session::summariser::{Drafted, Extractive, Summariser, SummariserAnswer, SummariserRequest};
 use offshoot_session::tree::NodeIx;
 use offshoot_settings::Settings;
+use offshoot_workspace::summary_by_rule;
+
+use crate::app::App;
+use crate::error::{CommandError, Result};
+use crate::http::http;
+use crate::models::{ChosenModel, ModelArgs, ModelSources, ModelTable, WithoutKey};
 
 /// A compaction's summary, with the person's `instructions`. A model named on the command line that cannot be asked is
 /// an error.
-pub(crate) fn compaction(
+pub fn compaction(
     app: &App,
     session: &Session,
     plan: &CompactionPlan,
@@ -40,53 +43,45 @@ pub(crate) fn compaction(
 }
 
 /// The summary of the entries that moving to `target` abandons.
-pub(crate) fn left_behind(app: &App, session: &Session, target: NodeIx, typed: &ModelArgs) -> Result<Drafted> {
-    let plan = |budget: u64| branch_summary::plan(session, session.leaf(), Some(target), budget);
-    branch(app, session, session, (&plan, Instructions::Plain), typed)
+pub fn left_behind(app: &App, session: &Session, target: NodeIx, typed: &ModelArgs) -> Result<Drafted> {
+    branch(app, session, &leaving(target), typed)
 }
 
 /// What the summary of [`left_behind`] would cost; see [`branch_cost`].
-pub(crate) fn left_behind_cost(app: &App, session: &Session, target: NodeIx, typed: &ModelArgs) -> Result<Option<f64>> {
-    let plan = |budget: u64| branch_summary::plan(session, session.leaf(), Some(target), budget);
-    branch_cost(app, session, &plan, typed)
+pub fn left_behind_cost(app: &App, session: &Session, target: NodeIx, typed: &ModelArgs) -> Result<Option<f64>> {
+    branch_cost(app, session, &leaving(target), typed)
 }
 
-/// The summary of a branch of `from`, planned for a number of tokens.
-pub(crate) fn branch(
-    app: &App,
-    session: &Session,
-    from: &Session,
-    (plan, instructions): (&dyn Fn(u64) -> Read<BranchPlan>, Instructions<'_>),
-    typed: &ModelArgs,
-) -> Result<Drafted> {
-    let by_model = |model: &Summaries| plan(model.branch_budget())?.run(model, instructions);
+fn leaving(target: NodeIx) -> PlanQuestion {
+    let plan = move |session: &Session, budget| branch_summary::plan(session, session.leaf(), Some(target), budget);
+    PlanQuestion { branch: Arc::new(plan), from: None, instructions: None }
+}
+
+/// The summary for which an operation asks.
+pub fn branch(app: &App, session: &Session, question: &PlanQuestion, typed: &ModelArgs) -> Result<Drafted> {
+    let instructions = question.instructions.as_deref().map_or(Instructions::Plain, Instructions::Focus);
+    let by_model = |model: &Summaries| (question.branch)(session, model.branch_budget())?.run(model, instructions);
     if let Some(drafted) = with_model(app, session, typed, by_model)? {
         return Ok(drafted);
     }
     if instructions != Instructions::Plain {
         app.ui.note("without a model the summary is put together by rule: the instructions were not used");
     }
-    // The extractive summariser has no context window to respect.
-    Ok(plan(0)?.run(&Extractive::new(from), instructions)?)
+    Ok(summary_by_rule(session, question)?)
 }
 
 /// What the request for a branch's summary would cost, in US dollars. `None` if no model would write it, there is nothing
 /// to summarise, or the model has no prices. Asks no model.
-pub(crate) fn branch_cost(
-    app: &App,
-    session: &Session,
-    plan: &dyn Fn(u64) -> Read<BranchPlan>,
-    typed: &ModelArgs,
-) -> Result<Option<f64>> {
+pub fn branch_cost(app: &App, session: &Session, question: &PlanQuestion, typed: &ModelArgs) -> Result<Option<f64>> {
     let settings = app.user_settings(session)?;
     let sources = ModelSources { typed, session, settings: &settings, scope: &[], without_key: WithoutKey::Refuse };
     let Ok(ChosenModel { model, .. }) = ModelTable::load(app).choose(app, &sources) else { return Ok(None) };
-    let plan = plan(branch_summary::budget(model.context_window, settings.branch_reserve))?;
+    let plan = (question.branch)(session, branch_summary::budget(model.context_window, settings.branch_reserve))?;
     Ok(Some(plan).filter(BranchPlan::has_messages).and_then(|plan| plan_cost(&plan, &model)))
 }
 
 /// What the summary of [`compaction`] would cost; see [`branch_cost`].
-pub(crate) fn compaction_cost(
+pub fn compaction_cost(
     app: &App,
     session: &Session,
     plan: &CompactionPlan,
@@ -159,7 +154,7 @@ fn model_for_summaries(app: &App, session: &Session, settings: &Settings, typed:
 }
 
 /// The user's compaction settings, for the model that will be asked.
-pub(crate) fn compaction_settings(app: &App, session: &Session, typed: &ModelArgs) -> Result<compact::Settings> {
+pub fn compaction_settings(app: &App, session: &Session, typed: &ModelArgs) -> Result<compact::Settings> {
     // The summary reads the settings again, and warns then.
     let quiet = App { ui: app.ui.quiet(), ..app.clone() };
     let mut settings = quiet.user_settings(session)?;
