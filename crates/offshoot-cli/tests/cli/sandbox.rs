@@ -313,8 +313,8 @@ fn in_the_root_only_the_temporary_folder_is_writable() {
     let output = command.current_dir("/").output().unwrap();
     let made = [format!("/{name}"), format!("/var/tmp/{name}")].map(|path| std::fs::remove_file(path).is_ok());
     let told = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(told.contains("your own settings are in this folder"), "{told}");
     assert_eq!(made, [false, false], "it is gone again");
+    assert!(told.contains("your own settings are in this folder"), "{told}");
     assert!(result(&talk).contains("temporary"), "{}", result(&talk));
 }
 
@@ -328,8 +328,8 @@ fn in_the_home_folder_only_the_temporary_folder_is_writable() {
     let mut command = talk.command(&["-p", "--sandbox", "workspace", "work"]);
     let output = command.current_dir(talk.world.home()).output().unwrap();
     let told = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(told.contains("your own settings are in this folder"), "{told}");
     let home = talk.world.home();
     assert!(!home.join("made").exists() && !home.join(".local/share/offshoot/x").exists());
+    assert!(told.contains("your own settings are in this folder"), "{told}");
     assert!(result(&talk).contains("temporary"), "{}", result(&talk));
 }
