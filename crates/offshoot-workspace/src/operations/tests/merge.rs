@@ -94,7 +94,7 @@ fn a_model_writes_the_summary_of_a_merge_and_a_dry_run_asks_none() {
     assert_eq!(merging.asked(), 1);
     let leaf = merging.folder.session().leaf_id().unwrap().to_string();
     let words = said(merged.as_ref());
-    let first = format!("merged 1 entry as a summary in {leaf}\nafter question00  the question\n");
+    let first = format!("merged 1 entry as a summary in {leaf}\nafter ques  the question\n");
     assert!(words.starts_with(&first) && words.ends_with("undo takes it back"), "{words}");
     let summary = "Written: [Assistant]: the first answer mind the tests";
     assert!(json(merged.as_ref()).contains(&format!(r#""id":"{leaf}","summary":"{summary}""#)));

@@ -27,7 +27,7 @@ fn a_compaction_is_taken_back_and_a_dry_run_shows_it() {
 
     let taken = said(done(folder.run(("uncompact", false), &[])).as_ref());
     assert!(
-        taken.starts_with("continued before the compaction, after question00  the question\n1 entry copied, about "),
+        taken.starts_with("continued before the compaction, after ques  the question\n1 entry copied, about "),
         "{taken}"
     );
     assert!(taken.ends_with("\nundo goes back to the compacted branch"), "{taken}");
