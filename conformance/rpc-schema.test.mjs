@@ -84,6 +84,12 @@ async function script(peer) {
   await peer.ask({ type: "pick", selections: [leaf] });
   for (const type of ["undo", "uncompact", "get_branches", "forecast", "list_sessions"]) await peer.ask({ type });
   await peer.ask({ type: "list_sessions", all: true });
+  // Operations of the table.
+  for (const type of ["branches", "context", "list", "show", "tree"]) await peer.ask({ type });
+  await peer.ask({ type: "context", llm: true, tokens: true });
+  await peer.ask({ type: "check", session: [(await peer.ask({ type: "get_state" })).data.sessionFile] });
+  await peer.ask({ type: "label", entry: "@", text: "yours" });
+  await peer.ask({ type: "name", text: "named here" });
   await peer.ask({ type: "set_model", provider: "test", modelId: "m2" });
   await peer.ask({ type: "get_available_thinking_levels" });
   await peer.ask({ type: "bash", command: "echo hi; false" });

@@ -215,6 +215,106 @@ export type RpcRequest1 =
   | {
       type: "set_approval";
       mode: ApprovalModeInput;
+    }
+  | {
+      type: "list";
+      /**
+       * List the sessions of every folder
+       */
+      all?: boolean;
+      /**
+       * List the sessions of this folder instead
+       */
+      cwd?: string;
+      /**
+       * List the sessions of this program only
+       */
+      agent?: "offshoot" | "pi" | "omp";
+      /**
+       * List sessions with activity since then: an age such as 2h, 3d, 1w, or a date
+       */
+      since?: string;
+      /**
+       * List the first N sessions only
+       */
+      number?: number;
+      /**
+       * Sort by this key, largest or latest first
+       */
+      sort?: "activity" | "created" | "messages" | "tokens" | "cost";
+      /**
+       * With --json: add the text of all messages, for searching
+       */
+      text?: boolean;
+    }
+  | {
+      type: "show";
+      /**
+       * Show the branch up to this entry instead of the current branch
+       */
+      at?: string;
+      /**
+       * Show name, place, times, branches and cost instead of the transcript
+       */
+      summary?: boolean;
+    }
+  | {
+      type: "tree";
+    }
+  | {
+      type: "branches";
+      /**
+       * Only branches with messages that the current one lacks
+       */
+      unmerged?: boolean;
+    }
+  | {
+      type: "context";
+      /**
+       * Show the context at this entry instead of the current one
+       */
+      at?: string;
+      /**
+       * Print JSON, with messages as a model takes them
+       */
+      llm?: boolean;
+      /**
+       * Show the number of tokens of each message
+       */
+      tokens?: boolean;
+    }
+  | {
+      type: "label";
+      /**
+       * An id or its unique start, a label, `@`, `@-`, or a time such as 2h
+       */
+      entry: string;
+      /**
+       * The new label
+       */
+      text?: string;
+      /**
+       * Remove the label
+       */
+      clear?: boolean;
+    }
+  | {
+      type: "name";
+      /**
+       * The name
+       */
+      text: string;
+    }
+  | {
+      type: "check";
+      /**
+       * Paths of files and folders, ids, names, or `latest`
+       */
+      session: string[];
+      /**
+       * Also list the files of a folder in which nothing is odd
+       */
+      verbose?: boolean;
     };
 /**
  * What a message does that comes while the agent works.
@@ -924,6 +1024,38 @@ export interface RpcResponses {
   get_schema: {
     [k: string]: unknown;
   };
+  /**
+   * As the command `list` prints it with --json.
+   */
+  list?: string | number | boolean | {} | unknown[] | null;
+  /**
+   * As the command `show` prints it with --json.
+   */
+  show?: string | number | boolean | {} | unknown[] | null;
+  /**
+   * As the command `tree` prints it with --json.
+   */
+  tree?: string | number | boolean | {} | unknown[] | null;
+  /**
+   * As the command `branches` prints it with --json.
+   */
+  branches?: string | number | boolean | {} | unknown[] | null;
+  /**
+   * As the command `context` prints it with --json.
+   */
+  context?: string | number | boolean | {} | unknown[] | null;
+  /**
+   * As the command `label` prints it with --json.
+   */
+  label?: string | number | boolean | {} | unknown[] | null;
+  /**
+   * As the command `name` prints it with --json.
+   */
+  name?: string | number | boolean | {} | unknown[] | null;
+  /**
+   * As the command `check` prints it with --json.
+   */
+  check?: string | number | boolean | {} | unknown[] | null;
 }
 export interface DispositionData {
   disposition: Disposition;

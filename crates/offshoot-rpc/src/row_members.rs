@@ -1,17 +1,54 @@
 //! The members of a client's command as what was given to an operation of the table.
 
 use offshoot_session::json::{Json, JsonKind};
-use offshoot_workspace::{Arg, ArgKind, ArgValue, FrontEnd, Given, Misuse, OPERATIONS, Row};
+use offshoot_workspace::{Arg, ArgKind, ArgValue, FrontEnd, Given, JSON_FLAG, Misuse, OPERATIONS, Row};
+use serde_json::{Map, Value, json};
 
 /// The operation that a client names, in `snake_case`.
 pub(crate) fn named(kind: &str) -> Option<&'static Row> {
-    OPERATIONS.iter().find(|row| row.is_on(FrontEnd::Rpc) && row.about.name.replace('-', "_") == kind)
+    rows().find(|(name, _)| name == kind).map(|(_, row)| row)
+}
+
+/// The operations that clients can name, with their names.
+pub(crate) fn rows() -> impl Iterator<Item = (String, &'static Row)> {
+    OPERATIONS.iter().filter(|row| row.is_on(FrontEnd::Rpc)).map(|row| (row.about.name.replace('-', "_"), row))
+}
+
+/// The arguments that say something where the answer is JSON.
+fn members(row: &Row) -> impl Iterator<Item = &'static Arg> {
+    row.args_of_open().filter(|arg| arg.prints_json || !arg.conflicts.contains(&JSON_FLAG))
+}
+
+/// The schema of a command that is an operation of the table.
+pub(crate) fn schema(name: &str, row: &Row) -> Value {
+    let mut properties = Map::from_iter([("type".to_owned(), json!({"type": "string", "const": name}))]);
+    let mut required = vec!["type".to_owned()];
+    for arg in members(row) {
+        let mut schema = value_schema(arg);
+        let says: Vec<&str> = arg.says.iter().map(|line| line.trim()).collect();
+        schema["description"] = Value::from(says.join(" "));
+        required.extend(arg.is_needed.then(|| member(arg.name)));
+        properties.insert(member(arg.name), schema);
+    }
+    json!({"type": "object", "properties": properties, "required": required, "description": row.about.title})
+}
+
+fn value_schema(arg: &Arg) -> Value {
+    let one = match arg.kind {
+        ArgKind::Flag => json!({"type": "boolean", "default": false}),
+        ArgKind::Number => json!({"type": "integer", "minimum": 0}),
+        ArgKind::Word(words) => json!({"type": "string", "enum": words}),
+        ArgKind::Session | ArgKind::Entry | ArgKind::EntryRange | ArgKind::Text | ArgKind::Folder => {
+            json!({"type": "string"})
+        }
+    };
+    if arg.is_many { json!({"type": "array", "items": one}) } else { one }
 }
 
 /// What a client gave in the members of its command. Members that the operation does not have are ignored, as pi ignores them.
 pub(crate) fn given(row: &'static Row, line: Json<'_>) -> Result<Given, Misuse> {
     let mut given = Given::default();
-    for arg in row.args {
+    for arg in members(row) {
         let Some(json) = line.get(&member(arg.name)).filter(|json| !json.is_null()) else { continue };
         if let Some(value) = value(arg, json)? {
             given.put(arg.name, value);

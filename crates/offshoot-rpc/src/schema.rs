@@ -10,6 +10,7 @@ use crate::records::{
     CancelledData, CommandsData, DispositionData, ForkMessagesData, ForkedData, LastTextData, LevelData, LevelsData,
     ModelData, ModelInUseData, ModelsData, NavigatedData, PathData, QueueData, StateData, StatsData,
 };
+use crate::row_members;
 use crate::request::{RpcCommand, UiResponse};
 use crate::shapes::{
     BranchesData, ComparisonData, EntriesData, ForecastData, MessagesData, RpcResponse, SessionsData, TreeData,
@@ -93,6 +94,7 @@ pub(crate) fn schema() -> Value {
     read.subschema_for::<RpcResponses<'_>>();
     let mut definitions = sent.take_definitions(true);
     definitions.extend(read.take_definitions(true));
+    add_operations(&mut definitions, &any_value(&mut read).to_value());
     definitions.sort_keys();
     definitions.values_mut().for_each(simplify);
     if let Some(events) = definitions.get_mut("Event").and_then(|event| event["oneOf"].as_array_mut()) {
@@ -107,6 +109,24 @@ pub(crate) fn schema() -> Value {
         "anyOf": roots,
         "$defs": definitions,
     })
+}
+
+/// Adds the operations of the table that have no command of their own. Their data are what the shell's command prints.
+fn add_operations(definitions: &mut Map<String, Value>, data: &Value) {
+    for (name, row) in row_members::rows() {
+        let Some(commands) = definitions.get_mut("RpcRequest").and_then(|sent| sent["oneOf"].as_array_mut()) else {
+            return;
+        };
+        if commands.iter().any(|command| command["properties"]["type"]["const"] == *name) {
+            continue;
+        }
+        commands.push(row_members::schema(&name, row));
+        let mut data = data.clone();
+        data["description"] = Value::from(format!("As the command `{}` prints it with --json.", row.about.name));
+        if let Some(all) = definitions.get_mut("RpcResponses").and_then(|read| read["properties"].as_object_mut()) {
+            all.insert(name, data);
+        }
+    }
 }
 
 /// A member that may be missing is never `null` too, and a reference has no siblings: generators make better types of that.

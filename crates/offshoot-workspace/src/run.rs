@@ -186,6 +186,13 @@ impl Row {
         self.args.iter().any(|arg| arg.name == SESSION_ARG && arg.kind == ArgKind::Session && !arg.is_many)
     }
 
+    /// Its arguments where the session is the open one.
+    pub fn args_of_open(&self) -> impl Iterator<Item = &'static Arg> + use<> {
+        let is_open = self.has_session();
+        let names_it = move |arg: &&Arg| is_open && (arg.name == SESSION_ARG || arg.requires.contains(&SESSION_ARG));
+        self.args.iter().filter(move |arg| !names_it(arg))
+    }
+
     /// Whether this front end has it.
     #[must_use]
     pub fn is_on(&self, front_end: FrontEnd) -> bool {

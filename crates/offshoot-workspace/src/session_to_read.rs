@@ -18,7 +18,7 @@ input! {
         /// A path, an id or its unique start or end, a name, or `latest`
         session: SessionName = arg,
         /// With `latest`: the latest session of every folder, not of this one
-        all: bool = flag,
+        all: bool = flag (requires ["session"]),
     }
 }
 
