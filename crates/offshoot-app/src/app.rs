@@ -28,9 +28,6 @@ pub use offshoot_session::text::shell_word as quoted;
 /// More diagnostics of one code are counted, not printed.
 const SAID: usize = 3;
 
-/// How many sessions of a folder a fork's name is compared with.
-const NAMES_COMPARED: usize = 200;
-
 /// The program as one run of it was started. Clones share what extensions register.
 #[derive(Debug, Clone)]
 pub struct App {
@@ -134,6 +131,7 @@ impl App {
             // Without a store the operation that needs one says so.
             store: self.store().ok(),
             named_store: self.session_dir.clone(),
+            data: self.environment.data.clone(),
             catalogue: self.catalogue(),
             index: self.index_folder(),
             spill: self.environment.spill.clone(),
@@ -154,10 +152,7 @@ impl App {
         store: &DirStore,
         cwd: &str,
     ) -> offshoot_session::error::Result<Option<String>> {
-        let newest = |catalogue: Catalogue| catalogue.newest(store, Some(cwd), SystemClock.now(), NAMES_COMPARED);
-        let others = self.catalogue().map(newest).transpose()?.unwrap_or_default();
-        let is_taken = |name: &str| others.iter().any(|info| info.name.as_deref() == Some(name));
-        session.fork_name(&is_taken)
+        self.place().fork_name(session, store, cwd)
     }
 
     /// The working directory, as sessions name it.

@@ -30,8 +30,8 @@ use offshoot_tui::markdown::plain_row;
 use offshoot_tui::terminal::detect;
 
 use crate::commands::{
-    append, compact, completions, config, doctor, export, fork, import, install, man, migrate, models, packages, pop,
-    remove, repair, switch, tail, trash, update,
+    append, compact, completions, config, doctor, export, import, install, man, migrate, models, packages, pop, remove,
+    repair, switch, tail, update,
 };
 use crate::{api, file_limit, print, sandbox, tui};
 use deferred::Deferred;
@@ -92,9 +92,6 @@ pub(crate) enum Command {
     Switch(Deferred<switch::Args>),
     Pop(Deferred<pop::Args>),
     Compact(Deferred<compact::Args>),
-    #[command(visible_alias = "rm")]
-    Trash(Deferred<trash::Args>),
-    Fork(Deferred<fork::Args>),
     Export(Deferred<export::Args>),
     Import(Deferred<import::Args>),
     Append(Deferred<append::Args>),
@@ -123,8 +120,6 @@ impl Command {
             Self::Switch(args) => switch::run(app, args),
             Self::Pop(args) => pop::run(app, args),
             Self::Compact(args) => compact::run(app, args),
-            Self::Trash(args) => trash::run(app, args),
-            Self::Fork(args) => fork::run(app, args),
             Self::Export(args) => export::run(app, args),
             Self::Import(args) => import::run(app, args),
             Self::Append(args) => append::run(app, args),

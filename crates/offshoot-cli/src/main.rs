@@ -14,7 +14,6 @@ mod select;
 mod failures;
 mod print;
 mod file_limit;
-mod trash;
 mod spills;
 mod plans;
 mod commands;

@@ -38,7 +38,12 @@ fn value_schema(arg: &Arg) -> Value {
         ArgKind::Flag => json!({"type": "boolean", "default": false}),
         ArgKind::Number => json!({"type": "integer", "minimum": 0}),
         ArgKind::Word(words) => json!({"type": "string", "enum": words}),
-        ArgKind::Session | ArgKind::Entry | ArgKind::EntryRange | ArgKind::Text | ArgKind::Folder => {
+        ArgKind::Session
+        | ArgKind::Entry
+        | ArgKind::EntryRange
+        | ArgKind::Text
+        | ArgKind::FilledText
+        | ArgKind::Folder => {
             json!({"type": "string"})
         }
     };

@@ -10,8 +10,8 @@ use crate::records::{
     CancelledData, CommandsData, DispositionData, ForkMessagesData, ForkedData, LastTextData, LevelData, LevelsData,
     ModelData, ModelInUseData, ModelsData, NavigatedData, PathData, QueueData, StateData, StatsData,
 };
-use crate::row_members;
 use crate::request::{RpcCommand, UiResponse};
+use crate::row_members;
 use crate::shapes::{
     BranchesData, ComparisonData, EntriesData, ForecastData, MessagesData, RpcResponse, SessionsData, TreeData,
     any_value,

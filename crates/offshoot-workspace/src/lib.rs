@@ -18,6 +18,7 @@ mod session_to_read;
 pub mod when;
 mod originals;
 pub mod transcript;
+pub mod trash_folder;
 mod several;
 mod costs;
 mod operation;
@@ -38,8 +39,8 @@ pub use inputs::{Input, capitals, check_given, count_args, hyphened, joined_args
 pub use lookup::{Access, LATEST, LatestOf, is_path, known_session};
 pub use operation::{About, Effect, Finished, FrontEnd, Operation, Outcome, Output, ScreenSize};
 pub use operations::{
-    OPERATIONS, branches, check, compare, context, entry, find_operation, label, list, merge, name, pick, show, tree,
-    uncompact, undo,
+    OPERATIONS, branches, check, compare, context, entry, find_operation, fork, label, list, merge, name, pick, show,
+    trash, tree, uncompact, undo,
 };
 pub use order::{LineForm, OperationOrder, OrderMistake};
 pub use originals::{find_elsewhere, not_here};

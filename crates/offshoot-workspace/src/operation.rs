@@ -49,6 +49,11 @@ pub enum Effect {
         /// What is kept of entries that cannot be written.
         spill: SpillPolicy,
     },
+    /// Files are made or moved; no open session is written.
+    Makes {
+        /// What the option `--dry-run` says.
+        dry_run: &'static str,
+    },
 }
 
 impl Effect {
@@ -56,15 +61,24 @@ impl Effect {
     #[must_use]
     pub fn access(self) -> Access {
         match self {
-            Self::Reads => Access::Read,
+            Self::Reads | Self::Makes { .. } => Access::Read,
             Self::Writes { .. } => Access::Write,
         }
     }
 
     pub(crate) fn spill(self) -> SpillPolicy {
         match self {
-            Self::Reads => SpillPolicy::default(),
+            Self::Reads | Self::Makes { .. } => SpillPolicy::default(),
             Self::Writes { spill, .. } => spill,
+        }
+    }
+
+    /// What the option `--dry-run` says; `None` if there is none.
+    #[must_use]
+    pub fn dry_run(self) -> Option<&'static str> {
+        match self {
+            Self::Reads => None,
+            Self::Writes { dry_run, .. } | Self::Makes { dry_run } => Some(dry_run),
         }
     }
 }
@@ -99,7 +113,7 @@ pub trait Output: Any + Send {
     }
 
     /// The failure with which it ends although there is an output.
-    fn failure(&self) -> Option<Failure> {
+    fn failure(&self) -> Option<&Failure> {
         None
     }
 }
@@ -205,6 +219,14 @@ pub trait Operation: Send + Sync + 'static {
     /// # Errors
     /// The session changed since the plan, or cannot be written.
     fn commit(_: &Place, _: &mut Session, _: &Self::Plan) -> Result<Option<Self::Written>> {
+        Ok(None)
+    }
+
+    /// Makes or moves the files of a plan, if that is its [effect](Effect::Makes).
+    ///
+    /// # Errors
+    /// A file cannot be made or moved: then nothing was.
+    fn make(_: &Place, _: Option<&mut Session>, _: &Self::Plan) -> Result<Option<Self::Written>> {
         Ok(None)
     }
 

@@ -5,12 +5,14 @@ pub mod check;
 pub mod compare;
 pub mod context;
 pub mod entry;
+pub mod fork;
 pub mod label;
 pub mod list;
 pub mod merge;
 pub mod name;
 pub mod pick;
 pub mod show;
+pub mod trash;
 pub mod tree;
 pub mod uncompact;
 pub mod undo;
@@ -35,6 +37,8 @@ pub const OPERATIONS: &[Row] = &[
     Row::of::<undo::Undo>(),
     Row::of::<label::Label>(),
     Row::of::<name::Name>(),
+    Row::of::<trash::MoveToTrash>(),
+    Row::of::<fork::Fork>(),
     Row::of::<check::Check>(),
 ];
 

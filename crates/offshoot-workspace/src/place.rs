@@ -14,7 +14,7 @@ use offshoot_catalogue::Catalogue;
 use offshoot_session::branch_summary::{BranchPlan, Instructions};
 use offshoot_session::clock::{Clock as _, FixedClock, Millis, SystemClock};
 use offshoot_session::context::ContextWeight;
-use offshoot_session::error::{Diagnostic, Error};
+use offshoot_session::error::{self, Diagnostic, Error};
 use offshoot_session::list::SessionInfo;
 use offshoot_session::outline::TreeLayout;
 use offshoot_session::session::{Durability, Options, Session, SpillPolicy};
@@ -25,6 +25,9 @@ use offshoot_session::tree::NodeIx;
 use crate::closed_words;
 use crate::failure::{Failure, FailureKind, Hint, Result};
 use crate::words::Note;
+
+/// How many sessions of a folder a fork's name is compared with.
+const NAMES_COMPARED: usize = 200;
 
 /// What is called during work, such as reading a file, with what is done and the whole.
 pub type ReadProgress = Box<dyn Fn(u64, u64) + Send + Sync>;
@@ -183,6 +186,8 @@ pub struct PlaceOptions {
     pub store: Option<DirStore>,
     /// The folder that somebody named for all sessions.
     pub named_store: Option<PathBuf>,
+    /// The folder of the user's data, with the trash.
+    pub data: Option<PathBuf>,
     /// The cache of what lists show; `None` uses none.
     pub catalogue: Option<Catalogue>,
     /// The folder of side indexes; `None` uses none.
@@ -330,6 +335,27 @@ impl Place {
             Some(catalogue) => Ok(catalogue.list(store, scope.cwd, SystemClock.now(), progress)?),
             None => Ok(store.list(scope, progress)?),
         }
+    }
+
+    /// The name of a fork that goes to this folder, with a suffix that none of the folder's newest sessions has.
+    ///
+    /// # Errors
+    /// The sessions cannot be read.
+    pub fn fork_name(&self, session: &Session, store: &DirStore, cwd: &str) -> error::Result<Option<String>> {
+        let newest = |cache: &Catalogue| cache.newest(store, Some(cwd), SystemClock.now(), NAMES_COMPARED);
+        let others = self.options.catalogue.as_ref().map(newest).transpose()?.unwrap_or_default();
+        let is_taken = |name: &str| others.iter().any(|info| info.name.as_deref() == Some(name));
+        session.fork_name(&is_taken)
+    }
+
+    /// The folder of the user's data.
+    pub(crate) fn data(&self) -> Option<&Path> {
+        self.options.data.as_deref()
+    }
+
+    /// How long a change of a file waits for another program's lock.
+    pub(crate) fn lock_wait(&self) -> Duration {
+        self.options.lock_wait
     }
 
     /// Opens a session file. If the file does not show its dialect, its folder decides.

@@ -30,8 +30,11 @@ struct Run<O: Operation> {
 impl<O: Operation> Run<O> {
     fn plan_it(&mut self, at: Option<&Session>) -> Result<AfterPlan> {
         let mut plan = whole(at, O::plan(&self.place, at, &self.input)?)?;
-        let writes = !self.is_dry && O::nothing(&plan).is_none() && O::access(&self.input) == Access::Write;
+        let makes = matches!(O::ABOUT.effect, Effect::Makes { .. });
+        let has_effect = makes || O::access(&self.input) == Access::Write;
+        let writes = !self.is_dry && O::nothing(&plan).is_none() && has_effect;
         let next = match (at, O::question(&plan)) {
+            _ if writes && makes => AfterPlan::Write,
             (Some(_), Some(question)) if writes => AfterPlan::Ask(question),
             (Some(at), None) if writes => {
                 O::complete(&self.place, at, &mut plan, None)?;
@@ -50,8 +53,13 @@ impl<O: Operation> Run<O> {
         Ok(())
     }
 
-    fn write_it(&mut self, at: &mut Session) -> Result<Outcome<O::Output>> {
+    fn write_it(&mut self, mut at: Option<&mut Session>) -> Result<Outcome<O::Output>> {
         let mut plan = self.plan.take().ok_or_else(gone)?;
+        if matches!(O::ABOUT.effect, Effect::Makes { .. }) {
+            let made = O::make(&self.place, at.as_deref_mut(), &plan)?;
+            return self.outcome(plan, at.as_deref(), made);
+        }
+        let at = at.ok_or_else(gone)?;
         if self.place.upgrade(at)? {
             plan = whole(Some(at), O::plan(&self.place, Some(at), &self.input)?)?;
             O::complete(&self.place, at, &mut plan, self.drafted.as_ref())?;
@@ -110,7 +118,7 @@ impl<O: Operation> Steps for Run<O> {
     }
 
     fn write(&mut self, at: &mut Session) {
-        let outcome = self.write_it(at);
+        let outcome = self.write_it(Some(at));
         self.answer(outcome);
     }
 
@@ -226,7 +234,10 @@ fn begin<O: Operation>(given: Given, place: &Place, is_dry: bool) -> Result<Begu
     let (answer, answers) = sync_channel(1);
     let mut run = Run::<O> { place: place.clone(), input, is_dry, plan: None, drafted: None, answer };
     if session.is_none() {
-        let done = run.plan_it(None).and_then(|_| run.tell_it(None));
+        let done = run.plan_it(None).and_then(|then| match then {
+            AfterPlan::Write => run.write_it(None),
+            AfterPlan::Ask(_) | AfterPlan::Tell | AfterPlan::End => run.tell_it(None),
+        });
         run.answer(done);
     }
     let wait = Box::new(move || answered(&answers).map(erased));
@@ -271,7 +282,7 @@ impl Row {
         }
         let Begun { steps, wait, .. } = (self.begin)(given, place, is_dry)?;
         let refused_at_work = match self.about.effect {
-            Effect::Reads => None,
+            Effect::Reads | Effect::Makes { .. } => None,
             Effect::Writes { refused_at_work, .. } => refused_at_work.filter(|_| !is_dry),
         };
         Ok((Operate::new(steps, refused_at_work), OutcomeWait(wait)))
@@ -359,6 +370,7 @@ mod tests {
             home: None,
             store: None,
             named_store: None,
+            data: None,
             catalogue: None,
             index: None,
             spill: None,

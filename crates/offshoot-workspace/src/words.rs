@@ -215,6 +215,8 @@ pub struct Words {
     pub blocks: Vec<WordsBlock>,
     /// Whether it may be longer than a screen.
     pub is_long: bool,
+    /// Whether it is printed byte for byte.
+    pub is_exact: bool,
     /// Whether the rest of the result is said while it is made: see `Output::stream`.
     pub is_streamed: bool,
     /// What is told beside it.

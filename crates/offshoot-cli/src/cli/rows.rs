@@ -15,7 +15,7 @@ use offshoot_app::next_request::RequestOfApp;
 use offshoot_app::ui::columns::{Align, Column, Table};
 use offshoot_app::ui::style::{PaintedLine, style_of};
 use offshoot_workspace::{
-    Arg, ArgForm, ArgKind, ArgValue, Effect, FrontEnd, Given, JSON_FLAG, OPERATIONS, Outcome, Output, Row, SESSION_ARG,
+    Arg, ArgForm, ArgKind, ArgValue, FrontEnd, Given, JSON_FLAG, OPERATIONS, Outcome, Output, Row, SESSION_ARG,
     ScreenSize, TableColumn, Words, WordsBlock, WordsTable, find_operation,
 };
 
@@ -40,7 +40,7 @@ fn with_arguments(command: clap::Command) -> clap::Command {
     let at = row.args.iter().position(is_about_json).unwrap_or(row.args.len());
     let (before, behind) = row.args.split_at_checked(at).unwrap_or((row.args, &[]));
     let mut command = before.iter().fold(command, |command, arg| command.arg(argument(arg)));
-    if let Effect::Writes { dry_run, .. } = about.effect {
+    if let Some(dry_run) = about.effect.dry_run() {
         command = command.arg(clap::Arg::new(DRY_RUN).long("dry-run").help(dry_run).action(ArgAction::SetTrue));
     }
     if !row.is_raw {
@@ -101,12 +101,11 @@ impl TypedOperation {
     /// clap's.
     pub(super) fn of(name: &str, matches: &ArgMatches) -> std::result::Result<Option<Self>, clap::Error> {
         let Some(row) = OPERATIONS.iter().find(|row| is_typed(row, name, matches)) else { return Ok(None) };
-        let is_writing = matches!(row.about.effect, Effect::Writes { .. });
         let model = if row.may_ask { ModelArgs::from_arg_matches(matches)? } else { ModelArgs::default() };
         Ok(Some(Self {
             row,
             given: given(row, matches),
-            is_dry: is_writing && matches.get_flag(DRY_RUN),
+            is_dry: row.about.effect.dry_run().is_some() && matches.get_flag(DRY_RUN),
             is_json: row.is_raw
                 || matches.get_flag(JSON_FLAG)
                 || row.args.iter().any(|arg| arg.prints_json && matches.get_flag(arg.name)),
@@ -145,7 +144,7 @@ impl TypedOperation {
         }
         app.tell(&output.notes(), named);
         match output.failure() {
-            Some(failure) => Err(CommandError::of_operation(failure, session.as_deref())),
+            Some(failure) => Err(CommandError::of_failure(failure, session.as_deref())),
             None => Ok(()),
         }
     }
@@ -183,7 +182,11 @@ fn given(row: &'static Row, matches: &ArgMatches) -> Given {
 fn say(app: &App, output: &dyn Output, session: Option<&str>) -> Result<()> {
     let mut words = Words::default();
     output.words(&mut words);
-    let mut out = if words.is_long { app.ui.paged() } else { app.ui.text() };
+    let mut out = match (words.is_exact, words.is_long) {
+        (true, _) => app.ui.raw(),
+        (false, true) => app.ui.paged(),
+        (false, false) => app.ui.text(),
+    };
     let size = ScreenSize { width: app.ui.width, height: app.ui.height };
     let mut say = |block| match block {
         WordsBlock::Line(line) => writeln!(out, "{}", PaintedLine(&line)),

@@ -20,11 +20,11 @@ use offshoot_session::tree::{Node, NodeIx};
 use offshoot_settings::Settings;
 use offshoot_tui::theme::{PageTheme, Themes};
 
-use super::fork::empty;
 use crate::new_file;
 use crate::theme_files::theme_files;
 use crate::themes;
 use offshoot_workspace::context::write_as_sent;
+use offshoot_workspace::fork::nothing_to_copy;
 use offshoot_workspace::session_title;
 use offshoot_workspace::transcript::markdown;
 
@@ -339,6 +339,11 @@ fn context(app: &App, session: &Session, args: &Args) -> Result<()> {
     app.report_all(&context.diagnostics, &args.session);
     app.report(session, &args.session);
     Ok(())
+}
+
+/// The session has no entry.
+pub(super) fn empty() -> CommandError {
+    CommandError::of_operation(nothing_to_copy(), None)
 }
 
 /// The entry of `--at`, or the current one.

@@ -12,7 +12,7 @@ use offshoot_session::medium::{FileMedium, Medium as _, read_exact_at};
 use offshoot_session::pieces::Pieces;
 use offshoot_session::store::DirStore;
 
-use super::fork::empty;
+use super::export::empty;
 
 /// Copy a session file into the store
 ///

@@ -4,8 +4,6 @@ pub(crate) mod tail;
 pub(crate) mod switch;
 pub(crate) mod pop;
 pub(crate) mod compact;
-pub(crate) mod trash;
-pub(crate) mod fork;
 pub(crate) mod export;
 pub(crate) mod import;
 pub(crate) mod append;

@@ -15,8 +15,8 @@ use offshoot_app::error::{CommandError, Result};
 use offshoot_session::compose::NewEntry;
 use offshoot_session::session::{Options, Session};
 use offshoot_tui::overlay::sessions::{Answer, Request, Setting};
-
-use crate::trash::Trash;
+use offshoot_workspace::trash_folder::Trash;
+use offshoot_workspace::{Failure, FailureKind};
 
 /// Called from any thread.
 type SendAnswer = Arc<dyn Fn(Answer) + Send + Sync>;
@@ -104,7 +104,7 @@ fn serve(app: &App, orders: &Receiver<Request>, tell: &SendAnswer) {
                 tell(Answer::Renamed(file, result));
             }
             Request::Trash(file) => {
-                let result = Trash::of(app).and_then(|trash| trash.put(&file, app.now()));
+                let result = Trash::of(&app.place()).and_then(|trash| trash.put(&file, app.now()));
                 tell(Answer::Trashed(file, result.map(drop).map_err(|error| error.on_one_line())));
             }
             Request::Restore(file) => {
@@ -140,16 +140,15 @@ fn rename(app: &App, file: &Path, name: &str) -> Result<String> {
 }
 
 /// Restores the most recently deleted session of this path.
-fn restore(app: &App, file: &Path) -> Result<()> {
+fn restore(app: &App, file: &Path) -> offshoot_workspace::Result<()> {
     let folder = file.parent().and_then(|folder| folder.canonicalize().ok());
     let real = folder.zip(file.file_name()).map(|(folder, name)| folder.join(name));
     let is_it = |origin: &Path| origin == file || Some(origin) == real.as_deref();
-    match Trash::of(app)?.list()?.into_iter().find(|trashed| is_it(&trashed.origin)) {
+    match Trash::of(&app.place())?.list()?.into_iter().find(|trashed| is_it(&trashed.origin)) {
         Some(trashed) => trashed.restore(),
-        None => Err(CommandError::new(
-            offshoot_app::error::FailureKind::NotFound,
-            format!("{} is not in the trash any more", file.display()),
-        )),
+        None => {
+            Err(Failure::refused(FailureKind::NotFound, format!("{} is not in the trash any more", file.display())))
+        }
     }
 }
 

@@ -38,6 +38,7 @@ pub struct CheckOutput {
     inputs: Vec<CheckedInput>,
     verbose: bool,
     unread: FailedInputs,
+    failure: Option<Failure>,
 }
 
 #[derive(Debug)]
@@ -140,7 +141,8 @@ impl Operation for Check {
             let checked = file.and_then(|file| check(place, &file));
             inputs.push(CheckedInput { folder: None, files: vec![caught(path, checked, &mut unread)?] });
         }
-        Ok(CheckOutput { inputs, verbose: input.verbose, unread })
+        let failure = damage(&inputs).or_else(|| unread.end(("input", "inputs"), "read"));
+        Ok(CheckOutput { inputs, verbose: input.verbose, unread, failure })
     }
 
     fn output(checked: CheckOutput, _: Finished<'_, ()>) -> Result<CheckOutput> {
@@ -272,6 +274,13 @@ impl CheckedInput {
     }
 }
 
+fn damage(inputs: &[CheckedInput]) -> Option<Failure> {
+    let CheckTotals { files, damaged, .. } = CheckTotals::of(inputs.iter().flat_map(|input| &input.files));
+    let what = format!("{damaged} of {} damaged", counted(files, "session", "sessions"));
+    let help = "what is damaged stays where it is; everything else can be read and continued";
+    (damaged > 0).then(|| Failure::refused(FailureKind::Damaged, what).hint(Hint::Text(help.to_owned())))
+}
+
 impl CheckOutput {
     fn files(&self) -> impl Iterator<Item = &CheckedFile> {
         self.inputs.iter().flat_map(|input| &input.files)
@@ -306,13 +315,7 @@ impl Output for CheckOutput {
         self.unread.all()
     }
 
-    fn failure(&self) -> Option<Failure> {
-        let CheckTotals { files, damaged, .. } = CheckTotals::of(self.files());
-        if damaged == 0 {
-            return self.unread.end(("input", "inputs"), "read");
-        }
-        let what = format!("{damaged} of {} damaged", counted(files, "session", "sessions"));
-        let help = "what is damaged stays where it is; everything else can be read and continued";
-        Some(Failure::refused(FailureKind::Damaged, what).hint(Hint::Text(help.to_owned())))
+    fn failure(&self) -> Option<&Failure> {
+        self.failure.as_ref()
     }
 }

@@ -5,6 +5,7 @@
 mod merge;
 mod pick;
 mod planned;
+mod reads;
 mod uncompact;
 
 use std::path::{Path, PathBuf};
@@ -95,6 +96,7 @@ impl Folder {
             home: None,
             store: None,
             named_store: None,
+            data: None,
             catalogue: None,
             index: None,
             spill: None,

@@ -24,6 +24,7 @@ fn place(folder: &Path) -> Place {
         home: None,
         store: Some(DirStore::new(Root::new(folder, Flavour::Flat), Vec::new())),
         named_store: None,
+        data: None,
         catalogue: None,
         index: None,
         spill: None,

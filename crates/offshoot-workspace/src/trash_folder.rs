@@ -9,8 +9,6 @@ use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use offshoot_app::app::App;
-use offshoot_app::error::{CommandError, FailureKind, Result};
 use offshoot_session::clock::Millis;
 use offshoot_session::list::header;
 use offshoot_session::medium::{
@@ -18,40 +16,55 @@ use offshoot_session::medium::{
 };
 use offshoot_session::pieces::Pieces;
 
+use crate::failure::{Failure, FailureKind, Hint, Result};
+use crate::place::Place;
+
 /// The file with the original path, byte for byte.
 const ORIGIN: &str = "origin";
 /// In bytes.
 const LONGEST_PATH: u64 = 64 << 10;
 
+/// The folder of deleted sessions.
 #[derive(Debug, Clone)]
-pub(crate) struct Trash {
+pub struct Trash {
     folder: PathBuf,
     patience: Duration,
 }
 
+/// A deleted session.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Trashed {
+pub struct Trashed {
     folder: PathBuf,
-    pub(crate) file: PathBuf,
-    pub(crate) origin: PathBuf,
-    pub(crate) at: Millis,
+    /// Where it is now.
+    pub file: PathBuf,
+    /// Where it was.
+    pub origin: PathBuf,
+    /// When it was deleted.
+    pub at: Millis,
 }
 
 impl Trash {
-    pub(crate) fn of(app: &App) -> Result<Self> {
-        let data = app.environment.data.as_ref().ok_or_else(|| {
-            CommandError::new(FailureKind::Failed, "there is no home directory to keep a trash in")
-                .hint("set OFFSHOOT_HOME")
+    /// The trash of this place.
+    ///
+    /// # Errors
+    /// There is no folder for the user's data.
+    pub fn of(place: &Place) -> Result<Self> {
+        let data = place.data().ok_or_else(|| {
+            Failure::refused(FailureKind::Failed, "there is no home directory to keep a trash in")
+                .hint(Hint::Text("set OFFSHOOT_HOME".to_owned()))
         })?;
-        Ok(Self { folder: data.join("trash"), patience: app.lock_wait() })
+        Ok(Self { folder: data.join("trash"), patience: place.lock_wait() })
     }
 
     /// Moves a session file to the trash. On success both ends of the move are on the disk; after an error or a crash
     /// the file is where it was.
-    pub(crate) fn put(&self, file: &Path, now: Millis) -> Result<Trashed> {
+    ///
+    /// # Errors
+    /// It is no session, another program holds it, or it cannot be moved.
+    pub fn put(&self, file: &Path, now: Millis) -> Result<Trashed> {
         let failed = |action: &str| {
             let action = format!("{action} {}", file.display());
-            move |error: io::Error| CommandError::io(action, &error)
+            move |error: io::Error| Failure::io(action, &error)
         };
         let origin = file.canonicalize().map_err(failed("open"))?;
         let mut medium = FileMedium::open(&origin).map_err(failed("open"))?.with_patience(self.patience);
@@ -74,8 +87,11 @@ impl Trash {
     }
 
     /// The sessions in the trash, most recently deleted first. Folders without a session are ignored.
-    pub(crate) fn list(&self) -> Result<Vec<Trashed>> {
-        let failed = |error: io::Error| CommandError::io(format!("read folder {}", self.folder.display()), &error);
+    ///
+    /// # Errors
+    /// The folder cannot be read.
+    pub fn list(&self) -> Result<Vec<Trashed>> {
+        let failed = |error: io::Error| Failure::io(format!("read folder {}", self.folder.display()), &error);
         let folders = match fs::read_dir(&self.folder) {
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
             folders => folders.map_err(failed)?,
@@ -89,7 +105,7 @@ impl Trash {
     }
 
     fn new_folder(&self, now: Millis) -> Result<PathBuf> {
-        let failed = |error: io::Error| CommandError::io(format!("create folder in {}", self.folder.display()), &error);
+        let failed = |error: io::Error| Failure::io(format!("create folder in {}", self.folder.display()), &error);
         DirBuilder::new().recursive(true).mode(0o700).create(&self.folder).map_err(failed)?;
         let mut number = 0;
         loop {
@@ -112,12 +128,15 @@ impl Trashed {
     }
 
     /// Moves the session back, never over another file.
-    pub(crate) fn restore(&self) -> Result<()> {
+    ///
+    /// # Errors
+    /// It cannot be moved, or another file is there.
+    pub fn restore(&self) -> Result<()> {
         let failed = |error: io::Error| {
             let origin = self.origin.display();
-            let refused = CommandError::io(format!("bring {} back to {origin}", self.file.display()), &error);
-            if refused.kind == FailureKind::Conflict {
-                refused.hint(format!("{origin} is there again: move it away"))
+            let refused = Failure::io(format!("bring {} back to {origin}", self.file.display()), &error);
+            if refused.kind() == FailureKind::Conflict {
+                refused.hint(Hint::Text(format!("{origin} is there again: move it away")))
             } else {
                 refused
             }
@@ -160,7 +179,7 @@ fn move_out(medium: &FileMedium, trashed: &Trashed) -> io::Result<()> {
     }
     match fs::rename(&trashed.origin, &trashed.file) {
         Err(error) if error.kind() == ErrorKind::CrossesDevices => {
-            copy(&trashed.origin, &trashed.file).map_err(|error| io::Error::other(error.message))?;
+            copy(&trashed.origin, &trashed.file).map_err(|error| io::Error::other(error.to_string()))?;
             fs::remove_file(&trashed.origin)?;
         }
         moved => moved?,
@@ -171,7 +190,7 @@ fn move_out(medium: &FileMedium, trashed: &Trashed) -> io::Result<()> {
 
 /// Copies a file with its modification time, never over another file.
 fn copy(from: &Path, to: &Path) -> Result<()> {
-    let failed = |error: io::Error| CommandError::io(format!("copy {} to {}", from.display(), to.display()), &error);
+    let failed = |error: io::Error| Failure::io(format!("copy {} to {}", from.display(), to.display()), &error);
     let medium = FileMedium::open(from).map_err(failed)?;
     let mut pieces = Pieces::default();
     pieces.range(0, medium.len().map_err(failed)?);
@@ -219,7 +238,7 @@ mod tests {
         let (_folder, trash, file) = world();
         let first = trash.put(&file, 5).unwrap();
         File::create_new(&file).unwrap().write_all(SESSION.as_bytes()).unwrap();
-        assert_eq!(first.restore().unwrap_err().kind, FailureKind::Conflict);
+        assert_eq!(first.restore().unwrap_err().kind(), FailureKind::Conflict);
         let second = trash.put(&file, 5).unwrap();
         assert_eq!(trash.list().unwrap(), [second.clone(), first.clone()], "two of one moment, the later one first");
         first.restore().unwrap();
@@ -231,9 +250,9 @@ mod tests {
         let (_folder, trash, file) = world();
         let other = file.with_file_name("notes.txt");
         File::create_new(&other).unwrap().write_all(b"my notes").unwrap();
-        assert_eq!(trash.put(&other, 5).unwrap_err().kind, FailureKind::Damaged);
+        assert_eq!(trash.put(&other, 5).unwrap_err().kind(), FailureKind::Damaged);
         assert!(other.exists() && trash.list().unwrap().is_empty());
-        assert_eq!(trash.put(&file.with_file_name("none"), 5).unwrap_err().kind, FailureKind::NotFound);
+        assert_eq!(trash.put(&file.with_file_name("none"), 5).unwrap_err().kind(), FailureKind::NotFound);
     }
 
     #[test]
