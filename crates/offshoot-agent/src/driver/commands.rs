@@ -79,6 +79,12 @@ impl Driver {
         }
     }
 
+    /// Takes the deferred requests as if they came now: a model is asked for a summary, and what else was asked gets the answer that it
+    /// would get a moment later.
+    pub(super) fn take_deferred(&mut self) {
+        std::mem::take(&mut self.deferred).into_iter().for_each(|asked| self.asked(asked));
+    }
+
     fn begin(&mut self, asked: Asked) {
         match asked {
             Asked::Prompt(Prompt(said), reply) => match self.message(said) {

@@ -85,6 +85,7 @@ impl Driver {
                 self.asking = Some(asking);
                 self.waiting.push(Waiting::Operation(reply));
                 self.step(TurnInput::Do(Job::Operation));
+                self.take_deferred();
             }
         }
     }

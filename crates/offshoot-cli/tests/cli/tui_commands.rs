@@ -120,15 +120,6 @@ fn what_is_typed_while_pop_summarises_is_said_after_it() {
 }
 
 #[test]
-fn the_last_answer_is_copied_by_the_terminal() {
-    let (talk, mut terminal) = talked(&[]);
-    terminal.send("/copy\r");
-    // The words in base64.
-    terminal.until_raw("\x1b]52;c;VGhlIHNlY29uZCBhbnN3ZXIu\x1b\\").until_text("copied the last answer");
-    leave(terminal, &talk);
-}
-
-#[test]
 fn imports_of_pi_of_omp_and_of_nothing() {
     let talk = Talk::new([Reply::text("Still there.")]);
     let cwd = talk.world.work().display().to_string();
