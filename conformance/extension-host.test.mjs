@@ -478,28 +478,24 @@ for (const [at, modes] of [["print", "json"], ["rpc"], ["tui"]].entries()) for (
     const sent = [];
     const keep = (method, answer) => [method, () => (sent.push(method), answer)];
     const sync = Object.fromEntries([keep("ui.getEditorText", "draft"), keep("ui.setEditorText"), keep("ui.pasteToEditor"), keep("ui.getAllThemes", [{ name: "dark" }]), keep("ui.getTheme"), keep("ui.setTheme", { success: true }), keep("ui.getToolsExpanded", true), keep("ui.setToolsExpanded"), keep("ui.editor", {}), keep("ui.keys", {})]);
-    const code = UI.map(([name, args]) => `said(${JSON.stringify(name)}, await ctx.ui.${name}(${args}));`).join("\n");
+    const calls = UI.map(([name, args]) => `() => ctx.ui.${name}(${args})`).join(",\n");
     const { owner, ready } = await loaded(
-      { "a.ts": ext(`pi.registerTool({ name: "all", description: "d", parameters: { type: "object" }, execute: async (id, params, signal, update, ctx) => { const said = (name, value) => update([name, name === "setTheme" ? (value.success ? "yes" : "no") : (value ?? null)]);\n${code} return { content: [] }; } });`) },
+      { "a.ts": ext(`pi.registerTool({ name: "one", description: "d", parameters: { type: "object" }, execute: async (id, { at }, signal, update, ctx) => { const value = await [${calls}][at](); update(value?.success === true ? "yes" : value?.success === false ? "no" : (value ?? null)); return { content: [] }; } });`) },
       { mode, sync, answers: { "ui.select": "two", "ui.confirm": true, "ui.input": "typed", "ui.editor": "written" } },
     );
     assert.deepEqual(errors(ready), [null]);
-    sent.length = 0;
     owner.onNote = ({ method }) => sent.push(method);
     const { asked } = owner;
     owner.asked = { push: (call) => (sent.push(call.method), asked.push(call)) };
-    // They come in the order of what they tell of: by the same pipe as notes, and synchronous calls are answered before.
-    owner.progress = { push: ({ update }) => sent.push(update) };
-    const { error } = await owner.invoke("tool", { ext: 0, name: "all", toolCallId: "c", params: {} });
-    assert.equal(error, undefined);
+    let answer;
+    owner.progress = { push: ({ update }) => (answer = update) };
     const did = [];
-    let before = [];
-    for (const one of sent) {
-      if (typeof one === "string") before.push(one);
-      else {
-        did.push([...one, ...before]);
-        before = [];
-      }
+    // One member a call: notes and synchronous calls come by two pipes, whose order is not that of the extension.
+    for (const [member, [name]] of UI.entries()) {
+      sent.length = 0;
+      const { error } = await owner.invoke("tool", { ext: 0, name: "one", toolCallId: `c${member}`, params: { at: member } });
+      assert.equal(error, undefined);
+      did.push([name, answer, ...sent]);
     }
     assert.deepEqual(did, UI.map(([name, , ...columns]) => [name, ...columns[at]]));
     await owner.end();
