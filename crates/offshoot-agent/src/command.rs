@@ -219,7 +219,7 @@ requests! {
     Approve { id: u64, decision: ApprovalDecision, message: Option<String> } -> (), Begins;
     /// From the next call on.
     SetApproval(ApprovalMode) -> (), Begins;
-    /// A tool of offshoot's own by its name, for an extension that wraps it; `None`: there is no such tool.
+    /// A tool of offshoot's own by its name, for an extension that wraps it. `None`: offshoot has no tool of this name.
     BuiltIn(String) -> Option<BuiltInTool>, Begins;
     /// Returns the agent's state.
     Inspect -> Standing, Begins;

@@ -46,7 +46,7 @@ pub enum AfterPlan {
     Ask(PlanQuestion),
     /// The plan is written.
     Write,
-    /// There is nothing to write: the outcome is told.
+    /// Nothing is written: the outcome is reported.
     Tell,
     /// Nothing: it was refused.
     End,

@@ -169,7 +169,7 @@ impl App {
         Err(error.hint("go to another folder, or name the session by its whole path"))
     }
 
-    /// The whole, real path of a folder; as it stands if it does not exist.
+    /// The real path of a folder; the absolute path if the folder does not exist.
     pub fn absolute(&self, folder: &Path) -> String {
         let whole = self.environment.whole_path(folder);
         whole.canonicalize().unwrap_or(whole).to_string_lossy().into_owned()

@@ -74,7 +74,7 @@ pub async fn operate(
     order: OperationOrder,
 ) -> offshoot_workspace::Result<HeldOutcome> {
     let OperationOrder { operation, given } = order;
-    let missing = || Failure::refused(FailureKind::Usage, format!("there is no operation {operation}"));
+    let missing = || Failure::refused(FailureKind::Usage, format!("unknown operation {operation}"));
     let row = find_operation(operation).ok_or_else(missing)?;
     let place = app.place();
     let outcome = if row.has_session() {

@@ -1,7 +1,7 @@
 //! offshoot without its faces: what it reads of the user's files, what it prints beside a result, and an agent put together
-//! of models, keys, trust, settings, packages and extensions. The command line, RPC, the terminal and others are made on it.
+//! of models, keys, trust, settings, packages and extensions. The command line, RPC and the terminal use it.
 //!
-//! Modules stand in reading order, and each uses only those above it. Nothing here knows a command, a protocol or a screen.
+//! Modules are in reading order, and each uses only modules above it. No module knows a command, a protocol or a screen.
 
 #![warn(missing_docs)]
 #![allow(

@@ -1,4 +1,4 @@
-//! The session or the entry that was typed: looked up, opened, and what is told of it printed.
+//! Looks up and opens the session or the entry that a person typed, and prints the notes about it.
 
 use std::path::PathBuf;
 

@@ -288,7 +288,7 @@ mod tests {
     fn arguments_of_commands_are_built_if_they_are_asked_for() {
         let all = command_line();
         let built = all.get_subcommands().filter(|command| command.get_arguments().next().is_some());
-        // Its help has them before the global options, as they stand in the enum.
+        // Not deferred: its help lists the agent's options before the global ones.
         assert_eq!(built.map(clap::Command::get_name).collect::<Vec<_>>(), ["chat"]);
     }
 

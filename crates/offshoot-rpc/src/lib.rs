@@ -1,7 +1,7 @@
 //! `offshoot --mode rpc`: other programs drive the agent by lines of JSON. `docs/rpc.md` is the contract.
 //!
-//! Commands come on standard input; responses and events go to standard output, which holds nothing else. Modules stand in
-//! reading order, and each uses only those above it.
+//! Commands come on standard input; responses and events go to standard output, and nothing else does. Modules are in
+//! reading order, and each uses only modules above it.
 
 #![warn(missing_docs)]
 

@@ -79,8 +79,7 @@ impl Driver {
         }
     }
 
-    /// Takes the deferred requests as if they came now: a model is asked for a summary, and what else was asked gets the answer that it
-    /// would get a moment later.
+    /// Answers deferred requests as if they had arrived now, when an operation has begun to wait for its summary.
     pub(super) fn take_deferred(&mut self) {
         std::mem::take(&mut self.deferred).into_iter().for_each(|asked| self.asked(asked));
     }

@@ -32,9 +32,9 @@ pub const LABEL: Style = color(AnsiColor::Yellow);
 pub const ID: Style = color(AnsiColor::Yellow);
 /// Secondary text.
 pub const DIM: Style = Style::new().dimmed();
-/// What stands out.
+/// Emphasis.
 pub const BOLD: Style = Style::new().bold();
-/// What does not.
+/// No style.
 pub const PLAIN: Style = Style::new();
 
 /// The style of a role.

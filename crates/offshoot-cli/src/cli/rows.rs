@@ -35,7 +35,7 @@ fn with_arguments(command: clap::Command) -> clap::Command {
     let Some(row) = find_operation(command.get_name()) else { return command };
     let about = &row.about;
     let command = command.after_help(about.examples);
-    // What is about the option stands behind it.
+    // Arguments about `--json` come after it.
     let is_about_json = |arg: &Arg| arg.prints_json || arg.requires.contains(&JSON_FLAG);
     let at = row.args.iter().position(is_about_json).unwrap_or(row.args.len());
     let (before, behind) = row.args.split_at_checked(at).unwrap_or((row.args, &[]));

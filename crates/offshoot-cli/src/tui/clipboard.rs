@@ -1,6 +1,6 @@
 //! The system's clipboard through its programs: those of wl-clipboard under Wayland, `xclip` or `xsel` under X11, `pngpaste`,
-//! `pbpaste` and `pbcopy` on macOS. An image goes into a temporary file, as in pi: its path is pasted. What is copied goes to the
-//! first program that takes it, then to tmux, then to the terminal.
+//! `pbpaste` and `pbcopy` on macOS. An image goes into a temporary file, as in pi: its path is pasted. A copied text goes to the
+//! first program that accepts it, else to tmux, else to the terminal.
 
 use std::io::{self, Write as _};
 use std::process::Stdio;
@@ -165,7 +165,7 @@ type CopyProgram = (&'static str, &'static [&'static str]);
 /// Sends to the terminal's clipboard, too, where the terminal has one.
 const TMUX: CopyProgram = ("tmux", &["load-buffer", "-w", "-"]);
 
-/// The programs that may take what is copied, in the order in which they are tried. Over SSH the clipboard of this machine is nobody's.
+/// The programs that may take what is copied, in the order in which they are tried. Over SSH the clipboard of this machine is not the user's.
 fn copy_programs() -> Vec<CopyProgram> {
     let is_remote = ["SSH_CONNECTION", "SSH_TTY"].iter().any(|name| variable(name).is_some());
     let tools = if is_remote { Vec::new() } else { ClipboardTool::of_environment() };
@@ -212,7 +212,7 @@ fn terminal_refusal(text: &str) -> Option<String> {
 /// Gives a text to a program.
 async fn feed(program: &str, arguments: &[&str], text: &str) -> io::Result<()> {
     let mut command = Command::new(program);
-    // What stays behind to own the selection keeps its output open.
+    // `wl-copy` and `xclip` leave a process that owns the selection and keeps its output open.
     command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null()).kill_on_drop(true);
     let mut child = command.spawn()?;
     let fed = async {

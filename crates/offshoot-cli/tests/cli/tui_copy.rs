@@ -1,4 +1,4 @@
-//! Copying to the clipboard, whose programs others on the way stand for.
+//! Copying to the clipboard, with fake clipboard programs on the PATH.
 
 use offshoot_agent::testing::script::Reply;
 

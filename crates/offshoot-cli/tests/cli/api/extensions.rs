@@ -132,7 +132,7 @@ const WRITES: &[Row] = &[
     ),
 ];
 
-/// Calls the methods in their order. An entry that was written is told without what no two entries share.
+/// Calls the methods in order. Ids and times of a written entry are left out of its answer.
 const CALLER: &str = r#"
 import * as fs from "node:fs";
 const answer = (session, [method, names, params]) => {
