@@ -210,6 +210,31 @@ pub struct PlaceOptions {
     pub plain: fn(&str) -> String,
 }
 
+impl PlaceOptions {
+    /// A working directory and nothing else: sessions are named by their paths, nothing is cached, and no model is known.
+    #[must_use]
+    pub fn in_folder(cwd: impl Into<PathBuf>) -> Self {
+        let options = Options::default();
+        Self {
+            cwd: cwd.into(),
+            home: None,
+            store: None,
+            named_store: None,
+            data: None,
+            catalogue: None,
+            index: None,
+            spill: None,
+            turns: None,
+            durability: options.durability,
+            lock_wait: options.lock_wait,
+            now: None,
+            progress: Arc::new(|_| Box::new(|_, _| {})),
+            next_request: Arc::new(NoModels),
+            plain: str::to_owned,
+        }
+    }
+}
+
 impl fmt::Debug for PlaceOptions {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("PlaceOptions").field("cwd", &self.cwd).field("store", &self.store).finish_non_exhaustive()

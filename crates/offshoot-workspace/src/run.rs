@@ -309,11 +309,11 @@ mod tests {
     use std::io::{self, Write};
     use std::path::Path;
 
-    use offshoot_session::session::{Durability, Options};
+    use offshoot_session::session::Options;
 
     use super::*;
     use crate::given::SessionName;
-    use crate::place::{NoModels, PlaceOptions};
+    use crate::place::PlaceOptions;
     use crate::words::Words;
 
     crate::input! {
@@ -365,23 +365,7 @@ mod tests {
     }
 
     fn place(folder: &Path) -> Place {
-        Place::new(PlaceOptions {
-            cwd: folder.to_owned(),
-            home: None,
-            store: None,
-            named_store: None,
-            data: None,
-            catalogue: None,
-            index: None,
-            spill: None,
-            turns: None,
-            durability: Durability::Os,
-            lock_wait: std::time::Duration::from_secs(60),
-            now: None,
-            progress: Arc::new(|_| Box::new(|_, _| {})),
-            next_request: Arc::new(NoModels),
-            plain: str::to_owned,
-        })
+        Place::new(PlaceOptions::in_folder(folder))
     }
 
     /// A session of which a side index is kept.

@@ -10,13 +10,12 @@ mod uncompact;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
 
 use offshoot_agent::forecast::RequestForecast;
 use offshoot_session::forecast::Forecast;
 use offshoot_session::json::quote;
 use offshoot_session::outline::TreeLayout;
-use offshoot_session::session::{Durability, Session, SpillPolicy};
+use offshoot_session::session::{Session, SpillPolicy};
 use offshoot_session::tree::NodeIx;
 use tempfile::TempDir;
 
@@ -92,21 +91,9 @@ impl Folder {
 
     fn place(&self) -> Place {
         Place::new(PlaceOptions {
-            cwd: self.folder.path().to_path_buf(),
-            home: None,
-            store: None,
-            named_store: None,
-            data: None,
-            catalogue: None,
-            index: None,
-            spill: None,
-            turns: None,
-            durability: Durability::Os,
-            lock_wait: Duration::from_secs(60),
             now: Some(1_767_225_700_000),
-            progress: Arc::new(|_| Box::new(|_, _| {})),
             next_request: Arc::new(Window(self.window)),
-            plain: str::to_owned,
+            ..PlaceOptions::in_folder(self.folder.path())
         })
     }
 

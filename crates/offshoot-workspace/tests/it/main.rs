@@ -3,12 +3,10 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::disallowed_methods, reason = "tests")]
 
 use std::path::Path;
-use std::sync::Arc;
 
-use offshoot_session::session::Durability;
 use offshoot_session::store::{DirStore, Flavour, Root};
 use offshoot_workspace::{
-    Given, NoModels, Note, Outcome, Output, Place, PlaceOptions, Result, Words, WordsBlock, find_operation,
+    Given, Note, Outcome, Output, Place, PlaceOptions, Result, Words, WordsBlock, find_operation,
 };
 
 const SESSION: &str = r#"{"type":"session","version":3,"id":"0198c0de-0000-7000-8000-000000000001","timestamp":"2026-02-01T10:00:00.000Z","cwd":"/w"}
@@ -20,21 +18,10 @@ const SESSION: &str = r#"{"type":"session","version":3,"id":"0198c0de-0000-7000-
 fn place(folder: &Path) -> Place {
     std::fs::write(folder.join("s.jsonl"), SESSION).unwrap();
     Place::new(PlaceOptions {
-        cwd: folder.to_owned(),
-        home: None,
         store: Some(DirStore::new(Root::new(folder, Flavour::Flat), Vec::new())),
-        named_store: None,
-        data: None,
-        catalogue: None,
-        index: None,
-        spill: None,
-        turns: None,
-        durability: Durability::default(),
-        lock_wait: std::time::Duration::from_secs(60),
         now: Some(1_769_940_063_000),
-        progress: Arc::new(|_| Box::new(|_, _| {})),
-        next_request: Arc::new(NoModels),
         plain: |text| text.replace('*', ""),
+        ..PlaceOptions::in_folder(folder)
     })
 }
 
