@@ -3,6 +3,7 @@
 
 use offshoot_agent::agent_session::AgentSession;
 use offshoot_agent::command::NavigateTree;
+use offshoot_agent::error::AgentError;
 use offshoot_agent::provider::Api;
 use offshoot_agent::testing::script::Reply;
 use offshoot_agent::turn::Navigation;
@@ -57,6 +58,23 @@ fn a_merge_is_summarised_as_the_difference_of_two_branches() {
             "{next}"
         );
         world.no_problems();
+    });
+}
+
+/// Story: an undo that arrived while the merge was planned ran after it, and took it back.
+#[test]
+fn an_undo_right_after_a_merge_is_refused_while_the_summary_is_written() {
+    run(async {
+        let world = World::new(["One.", "Tried.", "Held.", "## Found\n- nothing", "On."].map(Reply::text));
+        let (agent, _events) = world.start();
+        let tip = parted(&agent, ["try", "say"]).await;
+        let merge = operate(&agent, Asked::Merge { tip, instructions: None });
+        let (merged, undone) = tokio::join!(merge, operate(&agent, Asked::Undo));
+        assert_eq!(merged, Ok(None));
+        assert_eq!(undone, Err(AgentError::Busy("a summary is being written: stop it, or wait for its end")));
+        agent.prompt("go on").await.unwrap();
+        let next = world.server.seen().pop().unwrap().json()["messages"].to_string();
+        assert!(next.contains("## Found"), "{next}");
     });
 }
 
