@@ -90,9 +90,11 @@ const CALLS: [(&str, libc::c_long); 29] = [
 const VICTIM: &str = r#"
     use POSIX; use IPC::SysV qw(IPC_PRIVATE); $| = 1;
     sigprocmask(SIG_BLOCK, POSIX::SigSet->new(SIGUSR2));
-    my $memory = shmget(IPC_PRIVATE, 4096, 0600) // die; my $queue = "offshoot-$$\0"; my $text = "mine";
-    syscall($ENV{mq_open} + 0, $queue, 0102, 0600, 0) >= 0 || die;
-    syscall($ENV{capset} + 0, my $version = pack("LL", 0x20080522, 0), my $none = "\0" x 24) == 0 || die;
+    my $memory = shmget(IPC_PRIVATE, 4096, 0600) // die "shmget: $!"; my $queue = "offshoot-$$\0"; my $text = "mine";
+    # Of one message of one byte: of the usual size a user may have nine.
+    my $size = pack("q8", 0, 1, 1, 0, 0, 0, 0, 0);
+    syscall($ENV{mq_open} + 0, $queue, 0102, 0600, $size) >= 0 || die "mq_open: $!";
+    syscall($ENV{capset} + 0, my $version = pack("LL", 0x20080522, 0), my $none = "\0" x 24) == 0 || die "capset: $!";
     print "$memory ", unpack("J", pack("p", $text)), "\n";
     <STDIN>;
     shmctl($memory, 0, 0); syscall($ENV{mq_unlink} + 0, $queue);
