@@ -9,9 +9,9 @@
 use std::io::BufRead as _;
 use std::sync::Arc;
 
-use offshoot_agent::message::Message;
 use offshoot_agent::provider::{Model, Outgoing, Request, ToolSpec};
 use offshoot_protocol::ThinkingLevel;
+use offshoot_protocol::message::Message;
 use serde::Deserialize;
 use serde_json::Value;
 

@@ -5,6 +5,7 @@ use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use offshoot_protocol::message::{Block, Content, CustomMessage};
 use offshoot_protocol::{ApprovalDecision, ApprovalMode, QueueMode, ThinkingLevel};
 use tokio::sync::mpsc::UnboundedSender;
 use tokio::sync::oneshot;
@@ -13,7 +14,6 @@ use self::WhileBusy::{Begins, Refused, StopsAll, StopsTurn};
 use crate::error::AgentError;
 use crate::event::{BashResult, CompactionResult};
 use crate::limits::Limits;
-use crate::message::{Block, Content, CustomMessage};
 use crate::operate::Steps;
 use crate::provider::Model;
 use crate::resources::SharedResources;

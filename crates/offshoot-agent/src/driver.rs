@@ -24,6 +24,7 @@ mod wait;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
+use offshoot_protocol::message::Message;
 use offshoot_session::compact::Settings;
 use tokio::sync::mpsc::{Receiver, Sender, UnboundedReceiver, UnboundedSender, channel, unbounded_channel};
 use tokio::sync::oneshot;
@@ -36,7 +37,6 @@ use crate::event::{BashResult, CompactionResult, Event};
 use crate::extensions::{Extensions, Question, RunAdditions, RunStart};
 use crate::guarded_extensions::{CrashListener, GuardedExtensions};
 use crate::key_redactor::KeyRedactor;
-use crate::message::Message;
 use crate::pictures::PictureFitter;
 use crate::provider::{Delta, Request};
 use crate::setup::{Approver, Setup};

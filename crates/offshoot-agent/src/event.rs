@@ -7,6 +7,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use offshoot_protocol::ApprovalDecision;
+use offshoot_protocol::message::{Block, Message, ToolResultMessage, Usage};
 use offshoot_session::clock::{Millis, took};
 use offshoot_session::error::Diagnostic;
 use offshoot_session::json::quote;
@@ -17,7 +18,6 @@ use serde::{Serialize, Serializer};
 use serde_json::Value;
 
 use crate::error::AgentError;
-use crate::message::{Block, Message, ToolResultMessage, Usage};
 use crate::tool::BashRun;
 
 /// The code of the notice that names when a provider can be asked again.

@@ -8,13 +8,13 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use offshoot_protocol::ThinkingLevel;
+use offshoot_protocol::message::{Block, CustomMessage, Message};
 use serde_json::Value;
 use tokio::sync::mpsc::UnboundedSender;
 
 use crate::event::{Event, Reason};
 use crate::key_source::KeySource;
 use crate::limits::Limits;
-use crate::message::{Block, CustomMessage, Message};
 use crate::provider::{HeaderChange, Model, Provider, Secret, ToolSpec};
 use crate::tool::{BashRun, ToolOutcome};
 use crate::turn::{Call, EndOutcome};

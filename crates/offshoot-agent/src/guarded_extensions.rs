@@ -3,6 +3,8 @@
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use offshoot_protocol::message::Message;
+
 use crate::crash::{Crash, caught, caught_task};
 use crate::event::Event;
 use crate::extensions::{
@@ -11,7 +13,6 @@ use crate::extensions::{
 };
 use crate::key_source::KeySource;
 use crate::limits::Limits;
-use crate::message::Message;
 use crate::provider::{HeaderChange, Provider, Secret};
 use crate::tool::{BashRun, ToolOutcome};
 use crate::turn::{Call, EndOutcome};

@@ -5,10 +5,10 @@ mod answer;
 
 use std::sync::Arc;
 
+use offshoot_protocol::message::{Block, Content, Message};
 use serde_json::Value;
 
 use crate::key_source::KeySource;
-use crate::message::{Block, Content, Message};
 use crate::provider::{Request, Secret, Secrets};
 use crate::tool::ToolOutcome;
 pub(crate) use answer::AnswerRedactor;

@@ -12,7 +12,6 @@ pub mod lenient_json;
 mod home_path;
 mod process;
 pub mod sandbox;
-pub mod message;
 mod stored_message;
 mod call_arguments;
 mod recorded_calls;

@@ -9,10 +9,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use offshoot_protocol::message::{Block, Content, Message};
 use offshoot_session::json::Object;
 use offshoot_session::text::counted;
 
-use crate::message::{Block, Content, Message};
 use crate::picture::{FittedPicture, PictureKind, fit};
 use crate::provider::{Api, PictureLimits, Request};
 
@@ -256,9 +256,9 @@ mod tests {
     use offshoot_protocol::ThinkingLevel;
 
     use super::*;
-    use crate::message::UserMessage;
     use crate::provider::{Hooks, Model};
     use image::{DynamicImage, ImageFormat};
+    use offshoot_protocol::message::UserMessage;
 
     fn encoded(width: u32, height: u32, format: ImageFormat) -> String {
         let mut bytes = std::io::Cursor::new(Vec::new());

@@ -35,7 +35,7 @@ use offshoot_protocol::{ThinkingBudgets, ThinkingLevel};
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::message::{AssistantMessage, Message, StopReason, Usage};
+use offshoot_protocol::message::{AssistantMessage, Message, StopReason, Usage};
 
 pub(crate) use classify::{is_about_pictures, is_of_request};
 pub use classify::{is_cut_short, is_silent_overflow};
@@ -254,12 +254,5 @@ impl Model {
             error_message: None,
             timestamp,
         }
-    }
-}
-
-impl StopReason {
-    /// Neither failed nor aborted.
-    pub fn is_complete(self) -> bool {
-        !matches!(self, Self::Error | Self::Aborted)
     }
 }

@@ -1,10 +1,10 @@
 //! The calls of an answer as the session records them: each has an id that no other call of the answer has, and its
 //! arguments are an object. Names stay as the model wrote them. Knows no wire format.
 
+use offshoot_protocol::message::{AssistantMessage, Block};
 use serde_json::{Map, Value};
 
 use crate::call_arguments;
-use crate::message::{AssistantMessage, Block};
 
 /// The part of an id that names the call: servers of the Responses format add the item after a `|`.
 pub(crate) fn call_part(id: &str) -> &str {

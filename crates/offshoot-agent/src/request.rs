@@ -6,6 +6,7 @@
 use std::sync::Arc;
 
 use offshoot_protocol::ThinkingLevel;
+use offshoot_protocol::message::{Content, Message};
 use offshoot_session::compose::NewEntry;
 use offshoot_session::context::{self, ContextScale};
 use offshoot_session::entry::Source as _;
@@ -18,7 +19,6 @@ use offshoot_session::tokens::estimate;
 use serde_json::{Value, json};
 
 use crate::error::AgentError;
-use crate::message::{Content, Message};
 use crate::pictures::{CHOICE, PictureTrail, count_pictures};
 use crate::provider::{Hooks, Model, Problem, Request, Secret, ToolSpec, problems};
 use crate::stored_message::read_message;
@@ -238,7 +238,7 @@ pub fn to_entry(message: &Message) -> Result<NewEntry, AgentError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::message::{AssistantMessage, StopReason, ToolResultMessage, Usage, UserMessage};
+    use offshoot_protocol::message::{AssistantMessage, StopReason, ToolResultMessage, Usage, UserMessage};
     use offshoot_session::session::{NewSession, Options};
 
     fn tokens(session: &Session, system: &str, tools: Vec<ToolSpec>) -> u64 {

@@ -3,10 +3,10 @@
 //! A member of another type counts as missing, and a block that says nothing is left out: no entry makes a conversation unusable. Nothing of
 //! this is stored. Knows no session.
 
+use offshoot_protocol::message::{AssistantMessage, Block, Message, Usage};
 use serde_json::{Map, Value, json};
 
 use crate::lenient_json;
-use crate::message::{AssistantMessage, Block, Message, Usage};
 
 /// More tokens than any provider counts.
 const MOST: u64 = 1_000_000_000_000;

@@ -6,10 +6,10 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
+use offshoot_protocol::message::{AssistantMessage, Block, StopReason, UserMessage, text_of};
 use offshoot_protocol::{Retry, ThinkingLevel};
 use offshoot_session::summariser::{SummariserAnswer, SummariserRequest as Wanted};
 
-use crate::message::{AssistantMessage, Block, StopReason, UserMessage, text_of};
 use crate::provider::{Answer as Answered, Delta, Hooks, Model, Provider, Request, Secret};
 use crate::turn::{NextTry, Trying, next_try};
 

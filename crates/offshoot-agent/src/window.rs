@@ -1,11 +1,11 @@
 //! Whether a prompt by itself fits the window of a model. The conversation before it can be compacted, a prompt cannot: it
 //! is sent whole or not at all. Knows no session.
 
+use offshoot_protocol::message::Message;
 use offshoot_session::json::Json;
 use offshoot_session::text::grouped;
 use offshoot_session::tokens::estimate;
 
-use crate::message::Message;
 use crate::provider::Model;
 
 /// What helps against a prompt that is too large.
@@ -103,7 +103,7 @@ pub(crate) fn tokens_of(message: &Message) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::message::{Block, UserMessage};
+    use offshoot_protocol::message::{Block, UserMessage};
 
     fn is_refused(characters: usize, pictures: usize) -> bool {
         let window = Window { model: "p/m".to_owned(), tokens: 10_000 };

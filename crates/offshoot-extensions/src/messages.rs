@@ -2,7 +2,7 @@
 
 use offshoot_agent::command::{Delivery, Inject, InjectUser};
 use offshoot_agent::extensions::{Said, SaidVerdict, StreamingBehavior};
-use offshoot_agent::message::{Block, Content, CustomMessage, UserMessage};
+use offshoot_protocol::message::{Block, Content, CustomMessage, UserMessage};
 use serde_json::{Value, json};
 
 use crate::contract::ENDED;

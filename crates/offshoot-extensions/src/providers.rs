@@ -4,8 +4,8 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Weak};
 
 use futures_util::stream;
-use offshoot_agent::message::{AssistantMessage, Message, Usage};
 use offshoot_agent::provider::{Delta, Deltas, Provider, Request, Secret, answer_of, failed_answer};
+use offshoot_protocol::message::{AssistantMessage, Message, Usage};
 use offshoot_session::clock::Clock;
 use serde_json::{Map, Value, json};
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use offshoot_agent::message::Block;
 use offshoot_agent::provider::ToolSpec;
 use offshoot_agent::tool::{Prepared, Running, Tool, ToolContext, ToolOutcome};
+use offshoot_protocol::message::Block;
 use serde_json::{Value, json};
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 

@@ -10,6 +10,7 @@ mod approval;
 mod sandbox;
 mod sending;
 mod running;
+pub mod message;
 
 pub use approval::{ApprovalDecision, ApprovalMode};
 pub use running::{PromptStorage, QueueMode, Retry};

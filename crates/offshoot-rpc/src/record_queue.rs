@@ -399,7 +399,7 @@ fn delta_of(update: &mut Update) -> Option<&mut String> {
 
 #[cfg(test)]
 mod tests {
-    use offshoot_agent::message::{ToolResultMessage, Usage};
+    use offshoot_protocol::message::{ToolResultMessage, Usage};
 
     use super::*;
 

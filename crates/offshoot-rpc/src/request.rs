@@ -2,8 +2,8 @@
 //!
 //! `docs/rpc.md` says what each does and answers.
 
-use offshoot_agent::message::Block;
 use offshoot_protocol::QueueMode;
+use offshoot_protocol::message::Block;
 use offshoot_protocol::{ApprovalDecision, ApprovalMode};
 use offshoot_session::json::{Json, strict};
 use offshoot_workspace::{Given, Row};

@@ -12,8 +12,8 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use offshoot_agent::event::{BashResult, CompactionResult, Event, Reason, retry_words};
-use offshoot_agent::message::Message;
 use offshoot_agent::turn::Navigated;
+use offshoot_protocol::message::Message;
 use offshoot_session::error::Code;
 use offshoot_session::json::Json;
 use offshoot_session::kind::{Kind, Role};

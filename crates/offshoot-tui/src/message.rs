@@ -11,7 +11,7 @@ mod rows;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use offshoot_agent::message::Message;
+use offshoot_protocol::message::Message;
 use offshoot_session::json::Json;
 use offshoot_session::kind::Role;
 use offshoot_session::transcript::{Item, StoredPicture, ToolResult};

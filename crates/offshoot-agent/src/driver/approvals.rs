@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
+use offshoot_protocol::message::Block;
 use offshoot_protocol::{ApprovalDecision, ApprovalMode};
 use offshoot_session::compose::NewEntry;
 use offshoot_session::json::Json;
@@ -15,7 +16,6 @@ use crate::crash::caught;
 use crate::error::AgentError;
 use crate::event::{ApprovalOutcome, ApprovalRecord, ApprovedBy, Event};
 use crate::key_redactor::KeyRedactor;
-use crate::message::Block;
 use crate::setup::{Approver, RuleStore};
 use crate::tool::{self, Shell, Tool, ToolContext, ToolOutcome};
 use crate::turn::{Call, Ticket};

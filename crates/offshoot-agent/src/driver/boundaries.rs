@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use offshoot_protocol::message::{AssistantMessage, Message, StopReason, ToolResultMessage, UserMessage};
 use offshoot_session::compose::NewEntry;
 use offshoot_session::context;
 use offshoot_session::entry::Source as _;
@@ -15,7 +16,6 @@ use super::{Driver, DriverInput};
 use crate::error::AgentError;
 use crate::event::Event;
 use crate::extensions::{EndAdditions, EndedTurn};
-use crate::message::{AssistantMessage, Message, StopReason, ToolResultMessage, UserMessage};
 use crate::turn::{EndOutcome, Ticket, TurnInput};
 use crate::window::Window;
 use crate::writer::OwnedSession;

@@ -1,5 +1,6 @@
 //! What front ends ask, and whether it is possible during a turn or a job.
 
+use offshoot_protocol::message::{Message, UserMessage};
 use offshoot_session::compose::NewEntry;
 use offshoot_session::id::EntryId;
 
@@ -16,7 +17,6 @@ use crate::error::AgentError;
 use crate::event::{Event, Reason};
 use crate::extensions::Happening;
 use crate::key_redactor::KeyRedactor;
-use crate::message::{Message, UserMessage};
 use crate::request::{Frame, overhead_tokens};
 use crate::setup::{ReloadedSetup, Setup};
 use crate::turn::{Job, TurnInput};

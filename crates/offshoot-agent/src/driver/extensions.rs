@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use offshoot_protocol::message::{Block, Content, CustomMessage, Message, UserMessage};
 use offshoot_session::compose::NewEntry;
 use offshoot_session::json::Json;
 
@@ -10,7 +11,6 @@ use crate::command::{AppendEntry, Delivery, ReplyTo};
 use crate::error::AgentError;
 use crate::event::Event;
 use crate::extensions::{Extensions, Question, RunAdditions, RunStart};
-use crate::message::{Block, Content, CustomMessage, Message, UserMessage};
 use crate::request;
 use crate::turn::{Ticket, TurnInput};
 use crate::window::Window;

@@ -3,12 +3,13 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
+use offshoot_protocol::message::Message;
+
 use super::outbox::Announcement;
 use super::writes::told_of_system;
 use super::{Driver, DriverInput};
 use crate::event::Event;
 use crate::extensions::{Happening, Question};
-use crate::message::Message;
 use crate::turn::{Effect, Record, RunNumber, Ticket};
 
 /// Records that wait, and what waits for them.

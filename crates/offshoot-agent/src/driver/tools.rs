@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use offshoot_protocol::message::Block;
 use tokio::sync::mpsc::unbounded_channel;
 use tokio::sync::oneshot;
 
@@ -10,7 +11,6 @@ use super::{Driver, DriverInput};
 use crate::command::{BuiltInTool, ReplyTo, RunNested, ToolList};
 use crate::crash::caught_task;
 use crate::extensions::{CallVerdict, Extensions, Question};
-use crate::message::Block;
 use crate::tool::{Tool, ToolContext, ToolOutcome};
 use crate::turn::{Call, Ticket, TurnInput};
 

@@ -3,8 +3,9 @@
 
 use std::collections::BTreeMap;
 
+use offshoot_protocol::message::AssistantMessage;
+
 use super::KeyRedactor;
-use crate::message::AssistantMessage;
 use crate::provider::Delta;
 use crate::tool::Hide;
 
@@ -74,8 +75,8 @@ impl AnswerRedactor {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::message::Block;
     use crate::provider::{Answer, MASK, Model, Secret, Secrets};
+    use offshoot_protocol::message::Block;
     use serde_json::json;
 
     const KEY: &str = "sk-0123456789-0123456789";

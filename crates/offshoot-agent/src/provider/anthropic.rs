@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use offshoot_protocol::ThinkingLevel;
+use offshoot_protocol::message::{AssistantMessage, Block, Content, Message, StopReason, ToolResultMessage, Usage};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
@@ -11,7 +12,6 @@ use super::decoding::{self, BegunBlocks, Next, cut_off, malformed, reported};
 use super::draft::AnswerDraft;
 use super::prepare::{CallRules, NO_PROMPT, NameRule, is_plain_id, joined, max_tokens, plain_id, prepare};
 use super::{Model, Request, ToolSpec};
-use crate::message::{AssistantMessage, Block, Content, Message, StopReason, ToolResultMessage, Usage};
 
 /// Call ids are letters, digits, `_` and `-`, at most this many.
 const LONGEST_ID: usize = 64;

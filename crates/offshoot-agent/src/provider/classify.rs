@@ -1,7 +1,8 @@
 //! Classifies failures: may the request succeed later, is the context too long. Uses only status and text.
 
+use offshoot_protocol::message::{AssistantMessage, StopReason};
+
 use super::Failure;
-use crate::message::{AssistantMessage, StopReason};
 
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct AnswerTrouble {

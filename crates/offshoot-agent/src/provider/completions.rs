@@ -1,13 +1,13 @@
 //! OpenAI Chat Completions and compatible servers: request body and stream. Knows no client and no key.
 
 use offshoot_protocol::ThinkingLevel;
+use offshoot_protocol::message::{AssistantMessage, Block, Content, Message};
 use serde_json::{Map, Value, json};
 
 use super::decoding::object;
 use super::prepare::{CallRules, NameRule, images, joined, max_tokens, plain_id, prepare, short_hash};
 use super::{Model, Request, ToolSpec};
 use crate::lenient_json;
-use crate::message::{AssistantMessage, Block, Content, Message};
 
 mod decode;
 mod quirks;

@@ -3,12 +3,12 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 
+use offshoot_protocol::message::StopReason;
 use serde::Deserialize;
 use serde_json::Value;
 
 use super::classify::AnswerTrouble;
 use super::draft::AnswerDraft;
-use crate::message::StopReason;
 
 /// In OpenAI's words.
 #[derive(Deserialize)]

@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
+use offshoot_protocol::message::{AssistantMessage, Block, StopReason, Usage};
 use serde_json::{Map, Value};
 
 use super::classify::AnswerTrouble;
 use super::{Answer, Delta, Model};
 use crate::call_arguments;
 use crate::lenient_json::unfinished;
-use crate::message::{AssistantMessage, Block, StopReason, Usage};
 use crate::recorded_calls::own_id;
 
 #[derive(Debug)]

@@ -1,12 +1,12 @@
 //! Google Generative AI: request body and stream. Knows no client and no key.
 
 use offshoot_protocol::ThinkingLevel;
+use offshoot_protocol::message::{AssistantMessage, Block, Content, Message, ToolResultMessage};
 use serde_json::{Map, Value, json};
 
 use super::decoding::object;
 use super::prepare::{CallRules, NO_PROMPT, NameRule, images, is_plain_id, joined, max_tokens, plain_id, prepare};
 use super::{Model, Request, ToolSpec};
-use crate::message::{AssistantMessage, Block, Content, Message, ToolResultMessage};
 
 mod decode;
 

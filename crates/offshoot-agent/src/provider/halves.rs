@@ -77,7 +77,7 @@ impl HalfJoiner {
 
     /// The message has every delta: a block that never ended gets its last half here.
     fn done(&mut self, mut answer: Answer) -> Vec<Delta> {
-        use crate::message::Block;
+        use offshoot_protocol::message::Block;
         let content = &answer.message.content;
         let rest = std::mem::take(&mut self.waiting).into_keys().filter_map(|index| {
             let delta = char::REPLACEMENT_CHARACTER.to_string();

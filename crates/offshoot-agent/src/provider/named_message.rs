@@ -93,8 +93,8 @@ mod tests {
     use offshoot_protocol::ThinkingLevel;
 
     use super::*;
-    use crate::message::{AssistantMessage, Block, Message, StopReason, ToolResultMessage, UserMessage};
     use crate::provider::{Hooks, Model};
+    use offshoot_protocol::message::{AssistantMessage, Block, Message, StopReason, ToolResultMessage, UserMessage};
 
     fn answer(content: Vec<Block>) -> Message {
         AssistantMessage { content, stop_reason: StopReason::Stop, ..Model::default().blank_answer(1) }.into()

@@ -6,10 +6,10 @@
 
 use std::collections::HashSet;
 
+use offshoot_protocol::message::{AssistantMessage, Block, Content, Message, ToolResultMessage, Usage, UserMessage};
 use serde_json::{Map, Value};
 
 use super::Model;
-use crate::message::{AssistantMessage, Block, Content, Message, ToolResultMessage, Usage, UserMessage};
 use crate::recorded_calls::call_part;
 
 const USER_IMAGE: &str = "(image omitted: model does not support images)";
@@ -188,23 +188,6 @@ impl Maker<'_> {
                 timestamp: 0,
             };
             self.out.push(result.into());
-        }
-    }
-}
-
-impl AssistantMessage {
-    /// Clones everything but the blocks, which are large.
-    fn clone_without_content(&self) -> Self {
-        Self {
-            content: Vec::new(),
-            api: self.api.clone(),
-            provider: self.provider.clone(),
-            model: self.model.clone(),
-            response_id: None,
-            usage: self.usage,
-            stop_reason: self.stop_reason,
-            error_message: None,
-            timestamp: self.timestamp,
         }
     }
 }

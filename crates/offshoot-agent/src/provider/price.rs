@@ -1,7 +1,8 @@
 //! What requests cost, by the published prices.
 
+use offshoot_protocol::message::{Cost, Usage};
+
 use super::{Model, Price};
-use crate::message::{Cost, Usage};
 
 impl Model {
     /// What an answer with this usage costs; the price depends on the size of the context.

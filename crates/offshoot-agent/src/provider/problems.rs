@@ -1,6 +1,6 @@
 //! Finds errors in a conversation before it is sent: calls without results, results without calls.
 
-use crate::message::{Block, Message};
+use offshoot_protocol::message::{Block, Message};
 
 /// What a provider would refuse.
 #[derive(Debug, Clone, PartialEq, Eq)]

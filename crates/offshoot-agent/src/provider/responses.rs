@@ -5,6 +5,7 @@
 use std::collections::HashSet;
 
 use offshoot_protocol::ThinkingLevel;
+use offshoot_protocol::message::{AssistantMessage, Block, Content, Message};
 use serde::Serialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
@@ -13,7 +14,6 @@ use super::decoding::object;
 use super::prepare::{CallRules, NameRule, images, is_plain_id, joined, max_tokens, plain_id, prepare, short_hash};
 use super::{Model, Request, ToolSpec};
 use crate::lenient_json;
-use crate::message::{AssistantMessage, Block, Content, Message};
 
 mod decode;
 

@@ -1,9 +1,9 @@
 //! Renders a reply as the body of a response, in each wire format.
 
+use offshoot_protocol::message::StopReason;
 use serde_json::{Map, Value, json};
 
 use super::script::{Reply, Say};
-use crate::message::StopReason;
 use crate::provider::Api;
 
 #[derive(Debug, Clone, Copy)]

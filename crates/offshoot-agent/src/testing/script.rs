@@ -13,7 +13,7 @@ use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use crate::message::{StopReason, Usage};
+use offshoot_protocol::message::{StopReason, Usage};
 
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(untagged)]

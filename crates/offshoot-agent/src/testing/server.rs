@@ -8,11 +8,12 @@ use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
+use offshoot_protocol::message::Usage;
+
 use super::check::{self, Issued};
 use super::render::{Number, render};
 use super::script::{Gate, Reply, Then};
 use super::seen::Seen;
-use crate::message::Usage;
 use crate::provider::Api;
 
 pub const KEY: &str = "sk-test-0123456789abcdef";

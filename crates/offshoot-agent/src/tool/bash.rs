@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use offshoot_protocol::message::Block;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
@@ -20,7 +21,6 @@ pub use super::output::Printed;
 use super::output::{Output, Recent, Snapshot};
 use super::truncate::{self, Hit, MAX_BYTES, Truncation};
 use super::{Running, SandboxRefusal, Tier, Tool, ToolContext, ToolOutcome, args};
-use crate::message::Block;
 use crate::process::{self, End, Errors, Job, News};
 use crate::provider::ToolSpec;
 use crate::sandbox::Sandbox;

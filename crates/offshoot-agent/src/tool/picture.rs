@@ -6,8 +6,9 @@
 use std::fs::File;
 use std::io::{self, Read as _};
 
+use offshoot_protocol::message::Block;
+
 use super::{ToolOutcome, truncate};
-use crate::message::Block;
 use crate::picture::{FittedPicture, PictureBounds, PictureKind, fit};
 
 /// Larger files are not opened.

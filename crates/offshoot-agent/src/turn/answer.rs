@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use offshoot_protocol::message::{AssistantMessage, Block, Message, StopReason};
 use offshoot_session::clock::Millis;
 
 use super::effect::{Effect, Record};
@@ -10,7 +11,6 @@ use super::state::{AfterTurn, Partial, Phase, Recording, TurnState};
 use super::transition::cancel;
 use super::work;
 use crate::event::{Event, Update};
-use crate::message::{AssistantMessage, Block, Message, StopReason};
 use crate::provider::{Answer, Delta, Failure};
 use crate::recorded_calls;
 

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
+use offshoot_protocol::message::{AssistantMessage, Message, ToolResultMessage};
 use offshoot_session::clock::Millis;
 use serde_json::Value;
 
 use crate::error::AgentError;
 use crate::event::{BashResult, CompactionResult, Event, Reason};
-use crate::message::{AssistantMessage, Message, ToolResultMessage};
 use crate::provider::Delta;
 use crate::tool::ToolOutcome;
 

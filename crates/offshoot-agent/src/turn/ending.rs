@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use offshoot_protocol::message::{AssistantMessage, Message, ToolResultMessage};
 use offshoot_session::clock::{Millis, Zone, took};
 
 use super::effect::{Effect, Job, Settled};
@@ -9,7 +10,6 @@ use super::state::{AfterJob, AfterTurn, NextTry, Phase, TurnState, Unanswered, n
 use super::transition::{end_run, next_turn, no_room, refused, settle, side_job};
 use crate::error::AgentError;
 use crate::event::{ASK_LATER, Event, Reason};
-use crate::message::{AssistantMessage, Message, ToolResultMessage};
 use crate::provider::Failure;
 
 /// Ends a turn. What follows waits for extensions, if they may add to it.

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
+use offshoot_protocol::message::{AssistantMessage, Block, Message, StopReason, ToolResultMessage};
 use offshoot_protocol::{QueueMode, Retry};
 use offshoot_session::clock::{Millis, Zone};
 use serde_json::Value;
@@ -11,7 +12,6 @@ use super::effect::{Call, Job, JobResult, Record, RunNumber, Settled, Ticket};
 use super::room::Room;
 use crate::call_arguments;
 use crate::error::AgentError;
-use crate::message::{AssistantMessage, Block, Message, StopReason, ToolResultMessage};
 use crate::provider::{Delta, Failure};
 use crate::window::Window;
 

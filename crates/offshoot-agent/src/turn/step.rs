@@ -1,5 +1,6 @@
 //! The transitions: which input has an effect in which phase.
 
+use offshoot_protocol::message::{AssistantMessage, Message};
 use offshoot_session::clock::Millis;
 
 use super::effect::{Effect, Job, Record, RunNumber, Settled, TurnInput};
@@ -13,7 +14,6 @@ use super::transition::{
 use super::{answer, jobs, work};
 use crate::error::AgentError;
 use crate::event::{Event, Reason};
-use crate::message::{AssistantMessage, Message};
 
 /// Applies an input; returns the effects.
 pub fn step(state: &mut TurnState, input: TurnInput) -> Vec<Effect> {

@@ -12,12 +12,12 @@ mod tools;
 use std::sync::Arc;
 
 use insta::assert_snapshot;
+use offshoot_protocol::message::{AssistantMessage, Block, Message, StopReason, Usage, UserMessage};
 use serde_json::json;
 
 use super::*;
 use crate::error::AgentError;
 use crate::event::{BashResult, CompactionResult, Event, RawJson, Reason, Update};
-use crate::message::{AssistantMessage, Block, Message, StopReason, Usage, UserMessage};
 use crate::provider::{Answer, Delta, Failure};
 use crate::tool::{BashRun, ToolOutcome};
 
@@ -226,12 +226,16 @@ fn message(message: &Message) -> String {
         Message::User(message) => format!("user {:?}", message.text()),
         Message::Assistant(message) => {
             let calls = work_calls(message);
-            format!("assistant {:?}{calls} {:?}", crate::message::text_of(&message.content), message.stop_reason)
+            format!(
+                "assistant {:?}{calls} {:?}",
+                offshoot_protocol::message::text_of(&message.content),
+                message.stop_reason
+            )
         }
         Message::Custom(custom) => format!("custom {:?}", custom.content.text()),
         Message::ToolResult(result) => {
             let sort = if result.is_error { "error" } else { "result" };
-            format!("{sort} of {}: {:?}", result.tool_call_id, crate::message::text_of(&result.content))
+            format!("{sort} of {}: {:?}", result.tool_call_id, offshoot_protocol::message::text_of(&result.content))
         }
     }
 }

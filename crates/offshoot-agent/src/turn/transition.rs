@@ -1,12 +1,12 @@
 //! Steps shared by several transitions. Knows no particular phase.
 
 use offshoot_protocol::QueueMode;
+use offshoot_protocol::message::Message;
 
 use super::effect::{Effect, EndOutcome, Job, Record, Settled};
 use super::state::{AfterJob, Phase, RunningJob, TurnState, Unanswered};
 use crate::error::AgentError;
 use crate::event::{Event, Reason};
-use crate::message::Message;
 use crate::window::{OversizedPrompt, SizeJudge, tokens_of};
 use std::collections::VecDeque;
 

@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use insta::assert_snapshot;
 use offshoot_agent::event::Event;
-use offshoot_agent::message::{StopReason, Usage};
 use offshoot_agent::provider::Model;
 use offshoot_agent::testing::script::Reply;
 use offshoot_agent::turn::{Navigation, Settled};
+use offshoot_protocol::message::{StopReason, Usage};
 use serde_json::Value;
 
 use crate::world::{World, run};

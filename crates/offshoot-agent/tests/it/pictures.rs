@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use offshoot_agent::command::UserPrompt;
 use offshoot_agent::event::Event;
-use offshoot_agent::message::Block;
 use offshoot_agent::provider::{Api, Model};
 use offshoot_agent::testing::script::Reply;
 use offshoot_agent::turn::Settled;
+use offshoot_protocol::message::Block;
 use serde_json::{Value, json};
 
 use crate::world::{World, run};

@@ -10,11 +10,11 @@ use offshoot_agent::extensions::{
     Asked, CallVerdict, EndAdditions, EndedTurn, Extensions, Happening, Leaving, Question, RequestContext,
     RunAdditions, RunStart, Said, SaidVerdict, ShellVerdict, StreamEvent, SummaryQuestion, SummaryVerdict,
 };
-use offshoot_agent::message::{CustomMessage, Message};
 use offshoot_agent::provider::{HeaderChange, Provider, Secret};
 use offshoot_agent::tool::ToolOutcome;
 use offshoot_agent::turn::{Call, EndOutcome};
 use offshoot_agent::{KeySource, Limits};
+use offshoot_protocol::message::{CustomMessage, Message};
 use serde_json::{Value, json};
 
 #[derive(Default)]

@@ -4,9 +4,9 @@ use std::future::Future;
 use std::path::Path;
 use std::sync::Arc;
 
-use offshoot_agent::message::Block;
 use offshoot_agent::tool::bash::run as run_by_hand;
 use offshoot_agent::tool::{self, Bash, BashRun, OutputFolder, Shell, Tool, ToolContext, ToolOutcome};
+use offshoot_protocol::message::Block;
 use serde_json::{Value, json};
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 use tokio::sync::oneshot;

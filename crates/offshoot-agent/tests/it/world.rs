@@ -6,7 +6,6 @@ use std::sync::Arc;
 use offshoot_agent::agent_session::AgentSession;
 use offshoot_agent::error::AgentError;
 use offshoot_agent::event::Event;
-use offshoot_agent::message::Message;
 use offshoot_agent::provider::{Api, Http, Model, Secret};
 use offshoot_agent::sessions::Sessions;
 use offshoot_agent::testing::script::Reply;
@@ -15,6 +14,7 @@ use offshoot_agent::tool::{self, Shell};
 use offshoot_agent::turn::Settled;
 use offshoot_agent::{Approver, Setup};
 use offshoot_protocol::Retry;
+use offshoot_protocol::message::Message;
 use offshoot_session::clock::SystemClock;
 use offshoot_session::error::Result;
 use offshoot_session::session::{NewSession, Options, Session};
@@ -149,7 +149,7 @@ pub(crate) fn entry(line: &str) -> String {
 
 /// A message in a few words.
 pub(crate) fn message(message: &Message) -> String {
-    use offshoot_agent::message::{Block, text_of};
+    use offshoot_protocol::message::{Block, text_of};
     match message {
         Message::User(said) => format!("user {:?}", said.text()),
         Message::Assistant(said) => {

@@ -6,13 +6,13 @@ use std::sync::Arc;
 
 use offshoot_agent::error::AgentError;
 use offshoot_agent::event::{ASK_LATER, Event, retry_words};
-use offshoot_agent::message::{AssistantMessage, Message, StopReason, text_of};
 use offshoot_agent::sandbox::Sandbox;
 use offshoot_agent::turn::Settled;
 use offshoot_app::agent::PrintForm;
 use offshoot_app::app::{App, quoted};
 use offshoot_app::error::{CommandError, Result};
 use offshoot_app::ui::Output;
+use offshoot_protocol::message::{AssistantMessage, Message, StopReason, text_of};
 use offshoot_session::json::Object;
 use offshoot_session::session::Session;
 

@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use offshoot_agent::event::Event;
 use offshoot_agent::lenient_json;
-use offshoot_agent::message::{Block, Content, CustomMessage, Message, ToolResultMessage};
 use offshoot_extensions::ExtensionSet;
 use offshoot_extensions::drawing::Renderer;
+use offshoot_protocol::message::{Block, Content, CustomMessage, Message, ToolResultMessage};
 use offshoot_session::clock::{Clock as _, SystemClock};
 use offshoot_session::text::counted;
 use offshoot_tui::app::extension::ExtensionMsg;

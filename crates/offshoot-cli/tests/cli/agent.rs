@@ -6,9 +6,9 @@ use std::process::{Child, ChildStdout, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
 use insta::assert_snapshot;
-use offshoot_agent::message::StopReason;
 use offshoot_agent::testing::script::{Gate, Reply, Then};
 use offshoot_agent::testing::server::{KEY, Server};
+use offshoot_protocol::message::StopReason;
 use serde_json::{Value, json};
 
 use crate::crashes::say;

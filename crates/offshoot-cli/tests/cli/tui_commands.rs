@@ -2,8 +2,8 @@
 
 use std::fs;
 
-use offshoot_agent::message::Usage;
 use offshoot_agent::testing::script::{Gate, Reply};
+use offshoot_protocol::message::Usage;
 use serde_json::json;
 
 use crate::agent::Talk;

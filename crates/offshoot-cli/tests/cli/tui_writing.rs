@@ -2,8 +2,8 @@
 
 use std::fs;
 
-use offshoot_agent::message::StopReason;
 use offshoot_agent::testing::script::{Gate, Reply, Then};
+use offshoot_protocol::message::StopReason;
 use serde_json::json;
 
 use crate::agent::Talk;

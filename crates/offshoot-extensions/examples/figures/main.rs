@@ -14,7 +14,6 @@ use std::time::{Duration, Instant};
 
 use offshoot_agent::agent_session::AgentSession;
 use offshoot_agent::extensions::{Extensions as _, RequestContext};
-use offshoot_agent::message::Block;
 use offshoot_agent::provider::{Http, Model};
 use offshoot_agent::tool::ToolOutcome;
 use offshoot_agent::turn::Call;
@@ -22,6 +21,7 @@ use offshoot_agent::{Approver, Setup};
 use offshoot_extensions::ExtensionSet;
 use offshoot_extensions::contract::{ExtensionKind, Host, LoadRequest, Origin, ProgramMode, Source};
 use offshoot_extensions::node::{NodeHost, NodeOptions, NodeSearch};
+use offshoot_protocol::message::Block;
 use offshoot_session::clock::SystemClock;
 use offshoot_session::session::{NewSession, Options, Session};
 use serde_json::{Map, json};

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use offshoot_agent::event::Update;
-use offshoot_agent::message::{Block, Message, ToolResultMessage};
+use offshoot_protocol::message::{Block, Message, ToolResultMessage};
 
 use super::ConversationBlock;
 use crate::message::item_of_live;

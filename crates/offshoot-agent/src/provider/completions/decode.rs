@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use offshoot_protocol::message::{Block, StopReason, Usage};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::Value;
@@ -10,7 +11,6 @@ use super::super::Model;
 use super::super::classify::AnswerTrouble;
 use super::super::decoding::{self, CachedTokens, Next, cut_off, malformed, reported};
 use super::super::draft::AnswerDraft;
-use crate::message::{Block, StopReason, Usage};
 
 #[derive(Debug, Default)]
 pub(in super::super) struct Decoder {

@@ -2,13 +2,13 @@
 
 use std::borrow::Cow;
 
+use offshoot_protocol::message::{Block, StopReason, Usage};
 use serde::Deserialize;
 use serde_json::Value;
 
 use super::super::classify::AnswerTrouble;
 use super::super::decoding::{self, Next, cut_off, malformed, reported};
 use super::super::draft::AnswerDraft;
-use crate::message::{Block, StopReason, Usage};
 
 #[derive(Debug, Default)]
 pub(in super::super) struct Decoder {

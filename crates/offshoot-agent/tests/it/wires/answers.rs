@@ -1,8 +1,8 @@
 //! What an answer becomes: text, thinking, calls, stop reasons, usage and cost, alike in all four wire formats.
 
-use offshoot_agent::message::{Block, StopReason, Usage};
 use offshoot_agent::provider::{Api, Delta};
 use offshoot_agent::testing::script::{Reply, Say};
+use offshoot_protocol::message::{Block, StopReason, Usage};
 use serde_json::json;
 
 use super::ask_once;

@@ -1,9 +1,9 @@
 //! Streams cut anywhere: into pieces, which changes nothing, and off, which is never a complete answer.
 
-use offshoot_agent::message::{Block, StopReason};
 use offshoot_agent::provider::{Answer, Api, Delta, Reader, Request};
 use offshoot_agent::testing::script::{Reply, Say, Then};
 use offshoot_agent::testing::server::Server;
+use offshoot_protocol::message::{Block, StopReason};
 use serde_json::json;
 
 use super::{ask, model, request, user};

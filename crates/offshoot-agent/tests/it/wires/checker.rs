@@ -1,11 +1,11 @@
 //! The server's own eyes: it must see each thing that a provider would refuse.
 
-use offshoot_agent::message::{AssistantMessage, Message, StopReason, Usage};
 use offshoot_agent::provider::{Api, is_silent_overflow, problems};
 use offshoot_agent::testing::check;
 use offshoot_agent::testing::script::{Reply, Say};
 use offshoot_agent::testing::seen::Seen;
 use offshoot_agent::testing::server::KEY;
+use offshoot_protocol::message::{AssistantMessage, Message, StopReason, Usage};
 use serde_json::{Value, json};
 
 use super::{ask_once, results, text, user};

@@ -3,9 +3,9 @@
 use std::collections::HashMap;
 
 use offshoot_agent::event::Event;
-use offshoot_agent::message::{AssistantMessage, Block, Message, StopReason, text_of};
 use offshoot_agent::provider::{Api, Delta, Reader, failed_answer};
 use offshoot_agent::turn::{Call, Effect, Record, TurnConfig, TurnInput, TurnState, step};
+use offshoot_protocol::message::{AssistantMessage, Block, Message, StopReason, text_of};
 use serde_json::{Value, json};
 
 use super::{model, request, user};

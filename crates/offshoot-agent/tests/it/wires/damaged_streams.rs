@@ -1,7 +1,6 @@
 //! Random damage to the streams of all wires: no answer ends a session, and no tool runs with arguments that are not
 //! whole.
 
-use offshoot_agent::message::{Block, Message, ToolResultMessage};
 use offshoot_agent::provider::{Api, Outgoing};
 use offshoot_agent::request::{self, Frame};
 use offshoot_agent::testing::check;
@@ -9,6 +8,7 @@ use offshoot_agent::testing::script::{Reply, Say};
 use offshoot_agent::testing::seen::Seen;
 use offshoot_agent::testing::server::{KEY, body};
 use offshoot_protocol::ThinkingLevel;
+use offshoot_protocol::message::{Block, Message, ToolResultMessage};
 use offshoot_session::session::{NewSession, Options, Session};
 use serde_json::json;
 

@@ -4,10 +4,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::StreamExt as _;
-use offshoot_agent::message::StopReason;
 use offshoot_agent::provider::{Api, Delta, Failure, Provider as _, Request};
 use offshoot_agent::testing::script::{Gate, Reply, Say, Then};
 use offshoot_agent::testing::server::Server;
+use offshoot_protocol::message::StopReason;
 use offshoot_protocol::{AnswerLimits, HttpOptions, Resend};
 
 use super::{ask, ask_once, http, model, request, user};

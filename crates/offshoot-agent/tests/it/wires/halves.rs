@@ -1,7 +1,7 @@
 //! Half a surrogate pair in a stream: halves that meet are one character, others become U+FFFD.
 
-use offshoot_agent::message::{Block, text_of};
 use offshoot_agent::provider::{Answer, Api, Delta, Reader};
+use offshoot_protocol::message::{Block, text_of};
 use serde_json::json;
 
 use super::{model, request, user};

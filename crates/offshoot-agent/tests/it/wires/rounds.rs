@@ -1,9 +1,9 @@
 //! Conversations that go back: signatures byte for byte, results after their calls, other models' turns converted.
 
-use offshoot_agent::message::{AssistantMessage, Content, StopReason, UserMessage};
 use offshoot_agent::provider::{Api, Compat, Levels, Model, Outgoing, Request, problems};
 use offshoot_agent::testing::script::{Reply, Say};
 use offshoot_agent::testing::server::Server;
+use offshoot_protocol::message::{AssistantMessage, Content, StopReason, UserMessage};
 use offshoot_protocol::{ThinkingBudgets, ThinkingLevel};
 use serde_json::json;
 

@@ -5,8 +5,8 @@ use offshoot_agent::command::{
 };
 use offshoot_agent::error::AgentError;
 use offshoot_agent::event::Event;
-use offshoot_agent::message::{Message, StopReason};
 use offshoot_agent::turn::{Navigated, Settled};
+use offshoot_protocol::message::{Message, StopReason};
 
 use super::{approval, overlay};
 use crate::app::ask::TerminalAnswer;

@@ -9,13 +9,13 @@ use offshoot_agent::command::{
 };
 use offshoot_agent::error::AgentError;
 use offshoot_agent::event::{Event, Update};
-use offshoot_agent::message::{AssistantMessage, Block, Message, StopReason, Usage, UserMessage};
 use offshoot_agent::model::KeyError;
 use offshoot_agent::provider::Model as LanguageModel;
 use offshoot_agent::turn::{Navigated, Navigation, Settled};
 use offshoot_agent::window::{OversizedPrompt, SizeJudge, Window};
 use offshoot_protocol::ApprovalMode;
 use offshoot_protocol::ThinkingLevel;
+use offshoot_protocol::message::{AssistantMessage, Block, Message, StopReason, Usage, UserMessage};
 use offshoot_session::session::{Options, Session};
 use offshoot_session::transcript::{Item, ItemPart};
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};

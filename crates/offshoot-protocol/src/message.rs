@@ -267,6 +267,7 @@ impl Block {
 }
 
 /// The text blocks, joined.
+#[must_use]
 pub fn text_of(blocks: &[Block]) -> String {
     blocks.iter().filter_map(Block::as_text).collect()
 }
@@ -291,5 +292,31 @@ impl UserMessage {
     /// The text, without images.
     pub fn text(&self) -> String {
         self.content.text()
+    }
+}
+
+impl AssistantMessage {
+    /// Everything but the blocks, which are large, and the provider's id and error.
+    #[must_use]
+    pub fn clone_without_content(&self) -> Self {
+        Self {
+            content: Vec::new(),
+            api: self.api.clone(),
+            provider: self.provider.clone(),
+            model: self.model.clone(),
+            response_id: None,
+            usage: self.usage,
+            stop_reason: self.stop_reason,
+            error_message: None,
+            timestamp: self.timestamp,
+        }
+    }
+}
+
+impl StopReason {
+    /// Neither failed nor aborted.
+    #[must_use]
+    pub fn is_complete(self) -> bool {
+        !matches!(self, Self::Error | Self::Aborted)
     }
 }
