@@ -1,10 +1,9 @@
-//! Plans of compactions, branch summaries and undos as JSON, for commands and `offshoot api`.
+//! Plans of compactions and branch summaries as JSON, for commands and `offshoot api`.
 
 use offshoot_session::branch_summary::BranchPlan;
 use offshoot_session::compact::{CompactionPlan, PlannedMessage};
 use offshoot_session::id::EntryId;
 use offshoot_session::json::{Object, quote};
-use offshoot_session::session::UndoPlan;
 use offshoot_session::tree::{NodeIx, Tree};
 
 /// Members have pi's names where pi has them.
@@ -43,15 +42,6 @@ pub(crate) fn branch_summary(tree: &Tree, plan: &BranchPlan) -> Object {
         .raw("totalTokens", plan.tokens)
         .raw("leftOut", plan.left_out);
     plan.files.details(object).str("conversation", &plan.text())
-}
-
-/// `written` is the entry that undid it.
-pub(crate) fn undo(tree: &Tree, plan: &UndoPlan, written: Option<&EntryId>) -> Object {
-    Object::new()
-        .opt_str("operation", plan.operation.word())
-        .str_or_null("from", id(tree, plan.left))
-        .str_or_null("to", id(tree, plan.target))
-        .str_or_null("id", written.map(EntryId::as_str))
 }
 
 fn said(tree: &Tree, said: &[PlannedMessage]) -> String {

@@ -55,7 +55,9 @@ pub trait NextRequest: Send + Sync {
     fn overhead(&self, session: &Session) -> Result<u64>;
 
     /// How trees are drawn, as the settings of a folder say; `None` if they cannot be read.
-    fn tree_layout(&self, folder: &Path) -> Option<TreeLayout>;
+    fn tree_layout(&self, _: &Path) -> Option<TreeLayout> {
+        None
+    }
 
     /// Has a model write a summary; without one it is put together by rule.
     ///
@@ -97,10 +99,6 @@ impl NextRequest for NoModels {
 
     fn overhead(&self, _: &Session) -> Result<u64> {
         Err(unknown())
-    }
-
-    fn tree_layout(&self, _: &Path) -> Option<TreeLayout> {
-        None
     }
 }
 
@@ -494,6 +492,14 @@ impl Place {
     /// One was chosen.
     pub(crate) fn refuse_model(&self, why: &str) -> Result<()> {
         self.options.next_request.refuse_model(why)
+    }
+
+    /// The tokens that the session's model takes; `None` if it is not known.
+    ///
+    /// # Errors
+    /// The settings cannot be read.
+    pub fn window(&self, session: &Session) -> Result<Option<u64>> {
+        Ok(self.options.next_request.window(session)?.map(|(window, _)| window))
     }
 
     /// Refuses what does not fit into the window of the session's model, if that is known: the context before, and the tokens

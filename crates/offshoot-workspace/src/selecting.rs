@@ -1,10 +1,12 @@
-//! Selections as people and programs write them: ENTRY, A..B, a turn.
+//! What is brought here from another branch or session: selections as people and programs write them (ENTRY, A..B, a turn), and
+//! the plans that are made of them.
 
 use offshoot_session::entry::Source as _;
 use offshoot_session::error::{Error, Invalid};
-use offshoot_session::pick::shared_end;
+use offshoot_session::merge::MergeRequest;
+use offshoot_session::pick::{PickEnd, PickOptions, PickRequest, shared_end};
 use offshoot_session::selection::{range, turn};
-use offshoot_session::session::Session;
+use offshoot_session::session::{PlannedMerge, PlannedPick, Session};
 use offshoot_session::tree::NodeIx;
 
 /// Where selections are looked up.
@@ -23,6 +25,35 @@ pub struct Selecting<'a, E> {
 impl<E: From<Error>> Selecting<'_, E> {
     fn from(&self) -> &Session {
         self.from.unwrap_or(self.here)
+    }
+
+    fn from_end(&self) -> Option<PickEnd<'_>> {
+        self.from.map(Session::pick_end)
+    }
+
+    /// Plans copies of entries.
+    ///
+    /// # Errors
+    /// The session cannot be read, or does not take them there.
+    pub fn pick(&self, selections: &[Vec<NodeIx>], options: PickOptions) -> Result<PlannedPick, E> {
+        let request = PickRequest { from: self.from_end(), selections, onto: self.onto, options };
+        Ok(self.here.plan_pick(&request)?)
+    }
+
+    /// Plans the summary of what the branch of an entry has and this one lacks, of the newest `budget` tokens; 0 is no limit.
+    ///
+    /// # Errors
+    /// The session cannot be read.
+    pub fn merge(&self, tip: NodeIx, budget: u64) -> Result<PlannedMerge, E> {
+        Ok(self.here.plan_merge(&MergeRequest { from: self.from_end(), tip, onto: self.onto, budget })?)
+    }
+
+    /// Plans copies instead of a summary.
+    ///
+    /// # Errors
+    /// As [`Selecting::pick`].
+    pub fn copies(&self, merged: PlannedMerge) -> Result<PlannedPick, E> {
+        Ok(self.pick(&[merged.plan.entries], PickOptions::default())?.as_merge())
     }
 
     /// The entries of the turn at or above an entry.
@@ -46,7 +77,7 @@ impl<E: From<Error>> Selecting<'_, E> {
             to => (self.find)(to)?,
         };
         let after = match after {
-            "" => shared_end(self.here.pick_end(), self.from.map(Session::pick_end), self.onto, to),
+            "" => shared_end(self.here.pick_end(), self.from_end(), self.onto, to),
             after => Some((self.find)(after)?),
         };
         Ok(range(self.from().tree(), after, to)?)

@@ -1,6 +1,7 @@
 //! The command `offshoot api`: its help and its defaults.
 
 use std::io;
+use std::sync::Arc;
 
 use offshoot_agent::forecast::{RequestForecast, RequestPlace};
 use offshoot_app::app::App;
@@ -9,9 +10,9 @@ use offshoot_app::models::ModelTable;
 use offshoot_app::next_request;
 use offshoot_session::session::Session;
 use offshoot_session::tree::NodeIx;
+use offshoot_workspace::{self as workspace, NextRequest};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-use super::handles::SessionModels;
 use super::{Defaults, serve};
 
 /// Serve the session library to another program
@@ -34,22 +35,32 @@ pub(crate) fn run(app: &App, _args: &Args) -> Result<()> {
     let (spill, turns) = (app.environment.spill.clone(), app.environment.turns());
     let (durability, lock_wait) = (app.durability, app.lock_wait());
     let defaults = Defaults { spill, turns, durability, lock_wait, now: app.environment.now };
-    let models = Models(App { ui: app.ui.quiet(), ..app.clone() });
-    serve((&app.store()?, &models, defaults), &app.cwd(), io::stdin().lock(), &mut out)?;
+    let app = &App { ui: app.ui.quiet(), ..app.clone() };
+    let place = app.place().with_next_request(Arc::new(Models(app.clone())));
+    serve((&app.store()?, &place, defaults), &app.cwd(), io::stdin().lock(), &mut out)?;
     Ok(out.finish()?)
 }
 
-/// The models of this run. Their files' warnings are not for the client.
+/// The models of this run. Their files' warnings are not for the client. The program that asks has a system prompt and tools
+/// of its own.
 struct Models(App);
 
-impl SessionModels for Models {
-    fn window(&self, session: &Session) -> Option<u64> {
-        ModelTable::window_of(&self.0, session)
+impl NextRequest for Models {
+    fn forecast(
+        &self,
+        session: &Session,
+        target: Option<NodeIx>,
+        more_tokens: u64,
+    ) -> workspace::Result<RequestForecast> {
+        Ok(next_request::forecast(&self.0, session, RequestPlace { target, more_tokens, overhead: 0 })?)
     }
 
-    fn forecast(&self, session: &Session, target: Option<NodeIx>) -> Result<RequestForecast> {
-        // The program that asks has a system prompt and tools of its own.
-        next_request::forecast(&self.0, session, RequestPlace { target, more_tokens: 0, overhead: 0 })
+    fn window(&self, session: &Session) -> workspace::Result<Option<(u64, u64)>> {
+        Ok(ModelTable::window_of(&self.0, session).map(|window| (window, 0)))
+    }
+
+    fn overhead(&self, _: &Session) -> workspace::Result<u64> {
+        Ok(0)
     }
 }
 

@@ -63,7 +63,7 @@ const METHODS: &[MethodSection] = &[
         ("merge", "session source? summary? from? onto? entries? tokenBudget? plan? force?", Free(bring::merge)),
         ("planUncompact", "session", Free(bring::plan_uncompact)),
         ("uncompact", "session plan? force?", Free(bring::uncompact)),
-        ("undo", "session dryRun?", Change(bring::undo)),
+        ("undo", "session dryRun?", Free(bring::undo)),
         ("compare", "session a b patch?", Read(weigh::compare)),
         ("forecast", "session entryId?", Free(weigh::forecast)),
         // Recovery.

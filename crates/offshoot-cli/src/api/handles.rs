@@ -5,7 +5,6 @@ use std::io::Write;
 use std::path::{Component, Path, PathBuf};
 use std::time::Duration;
 
-use offshoot_agent::forecast::RequestForecast;
 use offshoot_session::clock::{Clock as _, Millis, SystemClock, Zone};
 use offshoot_session::error::Error;
 use offshoot_session::json::Object;
@@ -13,6 +12,7 @@ use offshoot_session::manager::{AppendMethod, EntryNaming, Given, Holder, MoveMe
 use offshoot_session::session::{Durability, NewSession, Options, PlannedMerge, PlannedPick, Session};
 use offshoot_session::store::{DirStore, Flavour, Root, file_name};
 use offshoot_session::tree::NodeIx;
+use offshoot_workspace::Place;
 
 use super::records::{write_id, write_null};
 use super::wire::{ApiFailure, MethodResult};
@@ -20,19 +20,11 @@ use super::wire::{ApiFailure, MethodResult};
 /// With more sessions open, none keeps the descriptor that it appends with.
 const WITH_WRITERS: usize = 256;
 
-/// What is known of the models that sessions would ask.
-pub(crate) trait SessionModels {
-    /// The window of the session's model.
-    fn window(&self, session: &Session) -> Option<u64>;
-
-    /// The next request from an entry.
-    fn forecast(&self, session: &Session, target: Option<NodeIx>) -> offshoot_app::error::Result<RequestForecast>;
-}
-
 pub(super) struct ApiServer<'a> {
     /// The store of sessions whose folder is not named.
     pub(super) store: &'a DirStore,
-    pub(super) models: &'a dyn SessionModels,
+    /// Where operations run, with what is known of models.
+    pub(super) place: &'a Place,
     defaults: Defaults,
     cwd: &'a str,
     open: BTreeMap<u64, OpenSession>,
@@ -86,12 +78,8 @@ pub(super) struct OpenSession {
 }
 
 impl<'a> ApiServer<'a> {
-    pub(super) fn new(
-        (store, models): (&'a DirStore, &'a dyn SessionModels),
-        cwd: &'a str,
-        defaults: Defaults,
-    ) -> Self {
-        Self { store, models, cwd, defaults, open: BTreeMap::new(), last: 0, plans: BTreeMap::new(), last_plan: 0 }
+    pub(super) fn new((store, place): (&'a DirStore, &'a Place), cwd: &'a str, defaults: Defaults) -> Self {
+        Self { store, place, cwd, defaults, open: BTreeMap::new(), last: 0, plans: BTreeMap::new(), last_plan: 0 }
     }
 
     /// Registers a session under a number that is never used again.

@@ -17,26 +17,27 @@ use std::io::{self, BufRead, Write};
 use offshoot_app::lines::{InputLine, LONGEST_LINE, next_line};
 use offshoot_session::json::{Json, JsonKind};
 use offshoot_session::store::DirStore;
+use offshoot_workspace::Place;
 
 pub(crate) use command::{Args, run};
-use handles::{ApiServer, Defaults, SessionModels};
+use handles::{ApiServer, Defaults};
 use request::ApiRequest;
 use wire::{ApiAnswer, ApiFailure};
 
 /// Answers requests until the input ends.
 ///
 /// Relative paths start at `cwd`, which is also the default working directory of sessions. `store` is the default
-/// store, `models` tells what is known of models.
+/// store, `place` tells what is known of models.
 ///
 /// # Errors
 /// A stream fails, or an answer cannot be completed after part of it was written.
 fn serve(
-    (store, models, defaults): (&DirStore, &dyn SessionModels, Defaults),
+    (store, place, defaults): (&DirStore, &Place, Defaults),
     cwd: &str,
     mut input: impl BufRead,
     mut output: impl Write,
 ) -> io::Result<()> {
-    let mut server = ApiServer::new((store, models), cwd, defaults);
+    let mut server = ApiServer::new((store, place), cwd, defaults);
     while let Some(line) = next_line(&mut input, LONGEST_LINE)? {
         match line {
             InputLine::TooLong => {

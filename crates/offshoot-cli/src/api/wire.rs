@@ -34,6 +34,7 @@ use offshoot_app::lines::HeldBack;
 use offshoot_session::error::Error;
 use offshoot_session::json::{Json, Object, quote};
 use offshoot_session::manager::MethodError;
+use offshoot_workspace::Failure;
 
 #[derive(Debug)]
 pub(super) enum ApiFailure {
@@ -75,6 +76,15 @@ impl ApiFailure {
 impl From<Error> for ApiFailure {
     fn from(error: Error) -> Self {
         Self::Library(error)
+    }
+}
+
+impl From<Failure> for ApiFailure {
+    fn from(failure: Failure) -> Self {
+        match failure {
+            Failure::Session(error, _) => Self::Library(error),
+            failure => Self::params(failure.on_one_line()),
+        }
     }
 }
 

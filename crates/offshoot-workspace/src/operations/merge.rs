@@ -9,7 +9,6 @@ use offshoot_session::entry::Source as _;
 use offshoot_session::id::EntryId;
 use offshoot_session::json::Object;
 use offshoot_session::merge::{MergePlan, MergeRequest};
-use offshoot_session::pick::{PickOptions, PickRequest};
 use offshoot_session::session::{Brought, PlannedMerge, PlannedPick, Session, SpillPolicy};
 use offshoot_session::summariser::Drafted;
 use offshoot_session::text::counted;
@@ -25,6 +24,7 @@ use crate::input;
 use crate::operation::{About, Effect, Finished, Operation, Output};
 use crate::place::Place;
 use crate::run::open_session;
+use crate::selecting::Selecting;
 use crate::words::{Line, NextStep, Note, Role, Words};
 
 input! {
@@ -169,13 +169,13 @@ impl Operation for Merge {
         let other = other_session(place, session, input.from.as_ref())?;
         let onto = input.onto.as_ref().map(|onto| place.entry_to_write(session, &onto.0)).transpose()?;
         let onto = onto.or(session.leaf());
-        let tip = place.entry_to_write(other.as_ref().unwrap_or(session), &input.source.0)?;
-        let from = other.as_ref().map(Session::pick_end);
-        let planned = session.plan_merge(&MergeRequest { from, tip, onto, budget: 0 })?;
+        let from = other.as_ref();
+        let find = |given: &str| place.entry_to_write(from.unwrap_or(session), given);
+        let selecting = Selecting { here: session, from, onto, find: &find };
+        let tip = find(&input.source.0)?;
+        let planned = selecting.merge(tip, 0)?;
         if input.entries {
-            let selections = [planned.plan.entries];
-            let request = PickRequest { from, selections: &selections, onto, options: PickOptions::default() };
-            let copies = session.plan_pick(&request)?.as_merge();
+            let copies = selecting.copies(planned)?;
             if !input.force {
                 place.refuse_beyond_window(session, copies.plan.before, copies.plan.tokens)?;
             }

@@ -7,7 +7,7 @@ use offshoot_session::entry_name::short_ids;
 use offshoot_session::id::EntryId;
 use offshoot_session::kind::Role as Speaker;
 use offshoot_session::outline::entry_text;
-use offshoot_session::pick::{LeftOut, PickOptions, PickPlan, PickRequest};
+use offshoot_session::pick::{LeftOut, PickOptions, PickPlan};
 use offshoot_session::session::{Brought, PlannedPick, Session, SpillPolicy};
 use offshoot_session::stats;
 use offshoot_session::text::{counted, one_line};
@@ -129,9 +129,7 @@ impl Operation for Pick {
         let selections = given.chain(turns).collect::<Result<Vec<_>>>()?;
         let PickInput { again, settings, state, labels, .. } = *input;
         let options = PickOptions { again, settings, state, labels };
-        let request =
-            PickRequest { from: other.as_ref().map(Session::pick_end), selections: &selections, onto, options };
-        let planned = session.plan_pick(&request)?;
+        let planned = selecting.pick(&selections, options)?;
         if !input.force {
             place.refuse_beyond_window(session, planned.plan.before, planned.plan.tokens)?;
         }

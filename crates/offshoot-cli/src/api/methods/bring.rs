@@ -4,22 +4,22 @@
 use std::io::Write;
 
 use offshoot_session::branch_summary::Instructions;
+use offshoot_session::context::ContextWeight;
 use offshoot_session::entry::Source as _;
 use offshoot_session::id::EntryId;
 use offshoot_session::json::{JsonKind, Object};
 use offshoot_session::manager::Params;
-use offshoot_session::merge::MergeRequest;
-use offshoot_session::pick::{PickOptions, PickRequest};
+use offshoot_session::pick::PickOptions;
 use offshoot_session::session::{PlannedMerge, PlannedPick, Session};
 use offshoot_session::summariser::Extractive;
 use offshoot_session::tokens::estimate_summary;
 use offshoot_session::tree::NodeIx;
 
-use crate::api::handles::{ApiServer, HeldPlan, OpenSession};
+use crate::api::handles::{ApiServer, HeldPlan};
 use crate::api::records::write_null;
 use crate::api::wire::{ApiFailure, MethodResult};
-use crate::plans;
-use offshoot_workspace::{Selecting, with_brought};
+use offshoot_workspace::undo::{Undo, UndoInput};
+use offshoot_workspace::{Finished, Operation as _, Output as _, Selecting, SessionName, with_brought};
 
 type Planned = Result<HeldPlan, ApiFailure>;
 
@@ -64,11 +64,17 @@ pub(in crate::api) fn uncompact(server: &mut ApiServer<'_>, params: &Params<'_>,
 }
 
 /// Goes back to before the last operation; null if there is none.
-pub(in crate::api) fn undo(handle: &mut OpenSession, params: &Params<'_>, out: &mut dyn Write) -> MethodResult {
-    let session = &mut handle.session;
-    let Some(plan) = session.plan_undo()? else { return write_null(out) };
-    let id = if params.opt_bool("dryRun")?.unwrap_or(false) { None } else { session.undo(&plan)? };
-    Ok(out.write_all(plans::undo(session.tree(), &plan, id.as_ref()).finish().as_bytes())?)
+pub(in crate::api) fn undo(server: &mut ApiServer<'_>, params: &Params<'_>, out: &mut dyn Write) -> MethodResult {
+    let (place, input) = (server.place, UndoInput { session: SessionName(String::new()) });
+    let is_dry = params.opt_bool("dryRun")?.unwrap_or(false);
+    let session = &mut server.handle(params)?.session;
+    let plan = Undo::plan(place, Some(session), &input)?;
+    let written = if is_dry { None } else { Undo::commit(place, session, &plan)? };
+    // Clients ask for forecasts by themselves.
+    let finished = Finished { place, session: Some(session), written, is_dry: false };
+    let undone = Undo::output(plan, finished)?;
+    server.close_writer(params);
+    Ok(undone.json(out)?)
 }
 
 /// The plan that the argument `plan` names, or a new one from the others.
@@ -87,64 +93,57 @@ fn planned(
     }
 }
 
-/// The session that receives, and the one of the argument `from`, if it is another one.
-struct Ends<'a> {
-    here: &'a OpenSession,
-    from: Option<&'a OpenSession>,
-    onto: Option<NodeIx>,
+/// Plans with the session that receives and the one of the argument `from`, if it is another one.
+fn with_ends<T>(
+    server: &mut ApiServer<'_>,
+    params: &Params<'_>,
+    plan: impl FnOnce(Selecting<'_, ApiFailure>) -> Result<T, ApiFailure>,
+) -> Result<T, ApiFailure> {
+    let from = number_of_other(params)?;
+    from.map(|from| server.refreshed(from)).transpose()?;
+    server.handle(params)?;
+    let here = server.open_session(params.count("session")?)?;
+    let from = from.map(|from| server.open_session(from)).transpose()?;
+    let from = from.filter(|from| from.session.id() != here.session.id());
+    let onto = params.opt_str("onto")?.map(|onto| here.find(&onto)).transpose()?.or(here.session.leaf());
+    let find = |given: &str| from.unwrap_or(here).find(given);
+    plan(Selecting { here: &here.session, from: from.map(|from| &from.session), onto, find: &find })
 }
 
-impl<'a> Ends<'a> {
-    fn of(server: &'a mut ApiServer<'_>, params: &Params<'_>) -> Result<Self, ApiFailure> {
-        let from = params.given("from").map(|_| params.count("from")).transpose()?;
-        from.map(|from| server.refreshed(from)).transpose()?;
-        server.handle(params)?;
-        let here = server.open_session(params.count("session")?)?;
-        let from = from.map(|from| server.open_session(from)).transpose()?;
-        let from = from.filter(|from| from.session.id() != here.session.id());
-        let onto = params.opt_str("onto")?.map(|onto| here.find(&onto)).transpose()?;
-        Ok(Self { here, from, onto: onto.or(here.session.leaf()) })
-    }
-
-    fn source(&self) -> &OpenSession {
-        self.from.unwrap_or(self.here)
-    }
+/// The number of the session that has the entries, if it is named.
+fn number_of_other(params: &Params<'_>) -> Result<Option<u64>, ApiFailure> {
+    Ok(params.given("from").map(|_| params.count("from")).transpose()?)
 }
 
 fn picked(server: &mut ApiServer<'_>, params: &Params<'_>) -> Planned {
-    let ends = Ends::of(server, params)?;
-    let from = ends.from.map(|from| &from.session);
-    let find = |given: &str| ends.source().find(given);
-    let selecting = Selecting { here: &ends.here.session, from, onto: ends.onto, find: &find };
-    let mut selections = Vec::new();
-    for given in params.array("selections")?.items() {
-        let turn = given.str("turn").filter(|_| given.kind() == JsonKind::Object);
-        selections.push(match (given.as_str(), turn) {
-            (Some(entries), _) => selecting.entries(&entries)?,
-            (None, Some(turn)) => selecting.turn(&turn)?,
-            (None, None) => return Err(ApiFailure::params("a selection is a string or {\"turn\": ENTRY}")),
-        });
-    }
     let flag = |name: &str| Ok::<_, ApiFailure>(params.opt_bool(name)?.unwrap_or(false));
-    let (again, settings, state, labels) = (flag("again")?, flag("settings")?, flag("state")?, flag("labels")?);
-    let options = PickOptions { again, settings, state, labels };
-    let request = PickRequest { from: from.map(Session::pick_end), selections: &selections, onto: ends.onto, options };
-    Ok(HeldPlan::Pick(ends.here.session.plan_pick(&request)?))
+    with_ends(server, params, |selecting| {
+        let mut selections = Vec::new();
+        for given in params.array("selections")?.items() {
+            let turn = given.str("turn").filter(|_| given.kind() == JsonKind::Object);
+            selections.push(match (given.as_str(), turn) {
+                (Some(entries), _) => selecting.entries(&entries)?,
+                (None, Some(turn)) => selecting.turn(&turn)?,
+                (None, None) => return Err(ApiFailure::params("a selection is a string or {\"turn\": ENTRY}")),
+            });
+        }
+        let (again, settings, state, labels) = (flag("again")?, flag("settings")?, flag("state")?, flag("labels")?);
+        let options = PickOptions { again, settings, state, labels };
+        Ok(HeldPlan::Pick(selecting.pick(&selections, options)?))
+    })
 }
 
 fn merged(server: &mut ApiServer<'_>, params: &Params<'_>) -> Planned {
-    let number = params.given("from").map(|_| params.count("from")).transpose()?;
-    let ends = Ends::of(server, params)?;
-    let from = ends.from.map(|from| from.session.pick_end());
-    let tip = ends.source().find(&params.str("source")?)?;
-    let budget = params.given("tokenBudget").map_or(Ok(0), |_| params.count("tokenBudget"))?;
-    let planned = ends.here.session.plan_merge(&MergeRequest { from, tip, onto: ends.onto, budget })?;
-    if !params.opt_bool("entries")?.unwrap_or(false) {
-        return Ok(HeldPlan::Merge(planned, number));
-    }
-    let selections = [planned.plan.entries.clone()];
-    let request = PickRequest { from, selections: &selections, onto: ends.onto, options: PickOptions::default() };
-    Ok(HeldPlan::Pick(ends.here.session.plan_pick(&request)?.as_merge()))
+    let number = number_of_other(params)?;
+    with_ends(server, params, |selecting| {
+        let tip = (selecting.find)(&params.str("source")?)?;
+        let budget = params.given("tokenBudget").map_or(Ok(0), |_| params.count("tokenBudget"))?;
+        let planned = selecting.merge(tip, budget)?;
+        Ok(match params.opt_bool("entries")?.unwrap_or(false) {
+            true => HeldPlan::Pick(selecting.copies(planned)?),
+            false => HeldPlan::Merge(planned, number),
+        })
+    })
 }
 
 /// Answers a plan with its number, and keeps it instead of the session's last one.
@@ -159,7 +158,7 @@ fn show(server: &mut ApiServer<'_>, params: &Params<'_>, planned: HeldPlan, out:
             object.str("conversation", &planned.plan.summary.text())
         }
     };
-    let window = server.models.window(&here.session).map_or("null".to_owned(), |window| window.to_string());
+    let window = server.place.window(&here.session)?.map_or("null".to_owned(), |window| window.to_string());
     let number = server.keep_plan(params, planned)?;
     Ok(out.write_all(object.raw("contextWindow", window).raw("plan", number).finish().as_bytes())?)
 }
@@ -189,7 +188,7 @@ fn write_copies(
     ) -> offshoot_session::error::Result<Option<offshoot_session::session::Brought>>,
 ) -> Written {
     if !planned.plan.is_empty() {
-        refuse_too_big(server, params, planned.plan.before.total(0), planned.plan.tokens)?;
+        check_fits(server, params, planned.plan.before, planned.plan.tokens)?;
     }
     let brought = write(&mut server.stale_handle(params)?.1.session, planned)?;
     Ok(brought.map(|brought| with_brought(Object::new(), Some(&brought))))
@@ -211,16 +210,16 @@ fn write_summary(
             planned.plan.summary.run(&Extractive::new(&from.session), Instructions::Plain)?
         }
     };
-    refuse_too_big(server, params, planned.plan.before.total(0), estimate_summary(&drafted.text))?;
+    check_fits(server, params, planned.plan.before, estimate_summary(&drafted.text))?;
     let id = server.stale_handle(params)?.1.session.merge(planned, &drafted)?;
     Ok(Some(Object::new().str("id", id.as_str()).str("summary", &drafted.text)))
 }
 
-fn refuse_too_big(server: &ApiServer<'_>, params: &Params<'_>, here: u64, more: u64) -> Result<(), ApiFailure> {
+/// Refuses what does not fit into the window, unless it is forced.
+fn check_fits(server: &ApiServer<'_>, params: &Params<'_>, before: ContextWeight, more: u64) -> MethodResult {
     if params.opt_bool("force")?.unwrap_or(false) {
         return Ok(());
     }
     let session = &server.open_session(params.count("session")?)?.session;
-    let window = server.models.window(session);
-    Ok(window.map_or(Ok(()), |window| session.refuse_beyond_window(here, more, window))?)
+    Ok(server.place.refuse_beyond_window(session, before, more)?)
 }

@@ -3,7 +3,6 @@
 
 use std::io::Write;
 
-use offshoot_app::next_request;
 use offshoot_session::entry::Source as _;
 use offshoot_session::manager::Params;
 use offshoot_workspace::compare::{ComparedBranches, Patches};
@@ -20,10 +19,10 @@ pub(in crate::api) fn compare(handle: &OpenSession, params: &Params<'_>, out: &m
 
 /// The next request from an entry, or from the leaf.
 pub(in crate::api) fn forecast(server: &mut ApiServer<'_>, params: &Params<'_>, out: &mut dyn Write) -> MethodResult {
-    let models = server.models;
+    let place = server.place;
     let handle = server.handle(params)?;
     let target = params.opt_str("entryId")?.map(|entry| handle.find(&entry)).transpose()?;
-    let forecast = models.forecast(&handle.session, target.or(handle.session.leaf()));
-    let forecast = forecast.map_err(|error| ApiFailure::params(error.on_one_line()))?;
-    Ok(out.write_all(next_request::json(&forecast).as_bytes())?)
+    let forecast = place.forecast(&handle.session, target.or(handle.session.leaf()), 0);
+    let forecast = forecast.map_err(|failure| ApiFailure::params(failure.on_one_line()))?;
+    Ok(out.write_all(forecast.to_json().as_bytes())?)
 }
