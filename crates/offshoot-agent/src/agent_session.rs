@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
-use offshoot_protocol::ThinkingLevel;
+use offshoot_protocol::{BashResult, CompactionResult, Event, SessionReason, ThinkingLevel};
 use offshoot_session::entry::Source as _;
 use offshoot_session::session::Session;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
@@ -18,7 +18,6 @@ use crate::command::{
 };
 use crate::driver::{Driver, DriverInput, leave_foreign_turn, unanswered};
 use crate::error::AgentError;
-use crate::event::{BashResult, CompactionResult, Event};
 use crate::extensions::{Extensions, Leaving, Said, SaidVerdict, StreamingBehavior};
 use crate::key_source::KeySource;
 use crate::model::Access;
@@ -59,7 +58,7 @@ enum AfterReply {
     Heard,
     /// Another session is open, or this one again.
     Entered {
-        reason: &'static str,
+        reason: SessionReason,
         previous: Option<PathBuf>,
     },
 }
@@ -162,7 +161,7 @@ impl AgentSession {
         match (after, self.inner.extensions.as_deref()) {
             (AfterReply::Heard, Some(extensions)) => self.heard(extensions).await,
             (AfterReply::Entered { reason, previous }, Some(extensions)) => {
-                extensions.entered(if reply.is_ok() { reason } else { "reload" }, previous).await;
+                extensions.entered(if reply.is_ok() { reason } else { SessionReason::Reload }, previous).await;
             }
             (AfterReply::Nothing, _) | (_, None) => {}
         }
@@ -265,9 +264,9 @@ impl AgentSession {
     /// Opens another session, if extensions allow it; they hear of the end of this one and the start of the other.
     async fn leave(&self, extensions: &dyn Extensions, leaving: Leaving, asked: Asked) -> Result<AfterReply> {
         let (reason, target) = match &leaving {
-            Leaving::New => ("new", None),
-            Leaving::Resume(file) => ("resume", Some(file.clone())),
-            Leaving::Fork { .. } => ("fork", None),
+            Leaving::New => (SessionReason::New, None),
+            Leaving::Resume(file) => (SessionReason::Resume, Some(file.clone())),
+            Leaving::Fork { .. } => (SessionReason::Fork, None),
         };
         if !extensions.may_leave(leaving).await {
             return Err(AgentError::Cancelled);
@@ -503,7 +502,7 @@ impl AgentSession {
     pub async fn close(self) {
         if let Some(extensions) = &self.inner.extensions {
             // A handler that takes longer is not waited for.
-            drop(tokio::time::timeout(FAREWELL, extensions.leaves("quit", None)).await);
+            drop(tokio::time::timeout(FAREWELL, extensions.leaves(SessionReason::Quit, None)).await);
         }
         drop(self.inner.to.send(DriverInput::End));
         let driver = self.inner.driver.lock().ok().and_then(|mut driver| driver.take());

@@ -6,13 +6,12 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use offshoot_protocol::message::{Block, Content, CustomMessage};
-use offshoot_protocol::{ApprovalDecision, ApprovalMode, QueueMode, ThinkingLevel};
+use offshoot_protocol::{ApprovalDecision, ApprovalMode, BashResult, CompactionResult, QueueMode, ThinkingLevel};
 use tokio::sync::mpsc::UnboundedSender;
 use tokio::sync::oneshot;
 
 use self::WhileBusy::{Begins, Refused, StopsAll, StopsTurn};
 use crate::error::AgentError;
-use crate::event::{BashResult, CompactionResult};
 use crate::limits::Limits;
 use crate::operate::Steps;
 use crate::provider::Model;
@@ -215,7 +214,7 @@ requests! {
     /// Replaces what the start has read of settings, keys and resources. The model, the thinking level, the approval mode and
     /// the allowed calls of this run stay.
     Reload(ReloadedSetup) -> (), Refused("the agent is at work: reload when it has finished");
-    /// Answers an [`crate::event::Event::ApprovalRequest`]. The model sees the message of a rejection.
+    /// Answers an [`offshoot_protocol::Event::ApprovalRequest`]. The model sees the message of a rejection.
     Approve { id: u64, decision: ApprovalDecision, message: Option<String> } -> (), Begins;
     /// From the next call on.
     SetApproval(ApprovalMode) -> (), Begins;

@@ -25,6 +25,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use offshoot_protocol::message::Message;
+use offshoot_protocol::{BashResult, BashRun, CompactionResult, Event, NoticeCode, ShutdownReason};
 use offshoot_session::compact::Settings;
 use tokio::sync::mpsc::{Receiver, Sender, UnboundedReceiver, UnboundedSender, channel, unbounded_channel};
 use tokio::sync::oneshot;
@@ -33,7 +34,6 @@ use tokio::task::AbortHandle;
 use crate::command::{Asked, Forked, PendingReply, ReplyTo, Spoken};
 use crate::crash::{Crash, caught, caught_task};
 use crate::error::AgentError;
-use crate::event::{BashResult, CompactionResult, Event};
 use crate::extensions::{Extensions, Question, RunAdditions, RunStart};
 use crate::guarded_extensions::{CrashListener, GuardedExtensions};
 use crate::key_redactor::KeyRedactor;
@@ -41,7 +41,7 @@ use crate::pictures::PictureFitter;
 use crate::provider::{Delta, Request};
 use crate::setup::{Approver, Setup};
 use crate::spending::Spending;
-use crate::tool::bash::{BashRun, Printed};
+use crate::tool::bash::Printed;
 use crate::turn::{Effect, JobDraft, JobResult, Navigated, Settled, Ticket, TurnConfig, TurnInput, TurnState, step};
 use crate::window::Window;
 use crate::writer::{OwnedSession, Writer, WriterHandle};
@@ -280,7 +280,7 @@ impl Driver {
                 break;
             }
         }
-        self.outbox.tell(Event::SessionShutdown { reason: "quit" });
+        self.outbox.tell(Event::SessionShutdown { reason: ShutdownReason::Quit });
     }
 
     /// Code called by the loop or by a task of a turn has panicked, such as a clock. Ends the run and answers every caller.
@@ -346,7 +346,7 @@ impl Driver {
             DriverInput::EndRecorded(end) => self.end_recorded(*end),
             DriverInput::Bounded(bounded) => self.bounded(*bounded),
             DriverInput::ExtensionCrashed(message) => {
-                self.outbox.tell_front_ends(Event::Notice { code: "crashed", message, entry_id: None });
+                self.outbox.tell_front_ends(Event::Notice { code: NoticeCode::Crashed, message, entry_id: None });
             }
             DriverInput::TaskCrashed { ticket, crash } if self.state.is_current(ticket) => self.crashed(crash),
             // What it was for has ended.

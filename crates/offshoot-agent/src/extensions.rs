@@ -7,16 +7,15 @@ use std::path::PathBuf;
 use std::pin::Pin;
 use std::sync::Arc;
 
-use offshoot_protocol::ThinkingLevel;
 use offshoot_protocol::message::{Block, CustomMessage, Message};
+use offshoot_protocol::{BashRun, Event, Reason, SessionReason, ThinkingLevel};
 use serde_json::Value;
 use tokio::sync::mpsc::UnboundedSender;
 
-use crate::event::{Event, Reason};
 use crate::key_source::KeySource;
 use crate::limits::Limits;
 use crate::provider::{HeaderChange, Model, Provider, Secret, ToolSpec};
-use crate::tool::{BashRun, ToolOutcome};
+use crate::tool::ToolOutcome;
 use crate::turn::{Call, EndOutcome};
 
 /// An answer that may take as long as a person or a model takes.
@@ -352,10 +351,10 @@ pub trait Extensions: Send + Sync {
     fn may_leave(&self, leaving: Leaving) -> Asked<'_, bool>;
 
     /// The session is about to be left, for the reason that pi names.
-    fn leaves(&self, reason: &'static str, target: Option<PathBuf>) -> Asked<'_, ()>;
+    fn leaves(&self, reason: SessionReason, target: Option<PathBuf>) -> Asked<'_, ()>;
 
     /// A session was opened; the file is that of the one before.
-    fn entered(&self, reason: &'static str, previous: Option<PathBuf>) -> Asked<'_, ()>;
+    fn entered(&self, reason: SessionReason, previous: Option<PathBuf>) -> Asked<'_, ()>;
 
     /// Before a context is compacted.
     fn before_compaction(&self, question: SummaryQuestion) -> Asked<'_, SummaryVerdict>;

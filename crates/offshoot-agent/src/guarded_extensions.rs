@@ -4,9 +4,9 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use offshoot_protocol::message::Message;
+use offshoot_protocol::{BashRun, Event, SessionReason};
 
 use crate::crash::{Crash, caught, caught_task};
-use crate::event::Event;
 use crate::extensions::{
     Asked, CallVerdict, EndAdditions, EndedTurn, Extensions, Happening, Leaving, Question, RequestContext,
     RunAdditions, RunStart, Said, SaidVerdict, ShellVerdict, StreamEvent, SummaryQuestion, SummaryVerdict,
@@ -14,7 +14,7 @@ use crate::extensions::{
 use crate::key_source::KeySource;
 use crate::limits::Limits;
 use crate::provider::{HeaderChange, Provider, Secret};
-use crate::tool::{BashRun, ToolOutcome};
+use crate::tool::ToolOutcome;
 use crate::turn::{Call, EndOutcome};
 
 /// Gets what crashed, in words.
@@ -181,11 +181,11 @@ impl Extensions for GuardedExtensions {
         self.later("leaving the session", |_| true, |extensions| extensions.may_leave(leaving))
     }
 
-    fn leaves(&self, reason: &'static str, target: Option<PathBuf>) -> Asked<'_, ()> {
+    fn leaves(&self, reason: SessionReason, target: Option<PathBuf>) -> Asked<'_, ()> {
         self.later("the end of a session", |_| (), move |extensions| extensions.leaves(reason, target))
     }
 
-    fn entered(&self, reason: &'static str, previous: Option<PathBuf>) -> Asked<'_, ()> {
+    fn entered(&self, reason: SessionReason, previous: Option<PathBuf>) -> Asked<'_, ()> {
         self.later("the start of a session", |_| (), move |extensions| extensions.entered(reason, previous))
     }
 

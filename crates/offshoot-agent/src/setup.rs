@@ -31,7 +31,7 @@ use crate::work_folder::WorkFolders;
 pub enum Approver {
     /// Such a call is refused.
     Nobody,
-    /// It waits for the front end, which shows [`crate::event::Event::ApprovalRequest`] and answers with
+    /// It waits for the front end, which shows [`offshoot_protocol::Event::ApprovalRequest`] and answers with
     /// [`crate::command::Approve`]. What is always allowed is kept here.
     FrontEnd(Arc<dyn RuleStore>),
 }

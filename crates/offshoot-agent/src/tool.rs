@@ -39,7 +39,7 @@ mod write;
 mod choice;
 mod source;
 
-pub use bash::{Bash, BashRun, Shell};
+pub use bash::{Bash, Shell};
 pub use choice::{DEFAULT, ToolChoiceError, choose, select};
 pub(crate) use diff::change;
 pub use edit::Edit;

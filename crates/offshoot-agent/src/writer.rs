@@ -8,6 +8,7 @@ use std::sync::mpsc::{Receiver, SendError, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 
+use offshoot_protocol::{Event, RawJson};
 use offshoot_session::compose::NewEntry;
 use offshoot_session::entry::Source as _;
 use offshoot_session::header::Dialect;
@@ -21,7 +22,6 @@ use tokio::sync::oneshot;
 
 use crate::crash::caught;
 use crate::error::AgentError;
-use crate::event::{Event, RawJson};
 use crate::recorded::{Recorded, SettingsInEffect, changes_settings};
 use crate::turn::RunNumber;
 
@@ -153,7 +153,7 @@ impl OwnedSession {
 
     /// Events for what writes have found out about other programs.
     pub(crate) fn take_notices(&mut self) -> Vec<Event> {
-        self.session.take_news().iter().map(Event::notice).collect()
+        self.session.take_news().iter().map(crate::event::notice).collect()
     }
 
     /// Reads the entries that other programs have appended, and returns whether there are any. The leaf stays.
@@ -219,7 +219,7 @@ impl OwnedSession {
                 Ok(())
             }
         })?;
-        Ok(Some(Event::moved(&self.session, None)))
+        Ok(Some(crate::event::moved(&self.session, None)))
     }
 
     /// The line of the leaf.

@@ -13,6 +13,7 @@ use offshoot_extensions::ExtensionSet;
 use offshoot_extensions::contract::{Host, LoadRequest, ProgramMode, Source};
 use offshoot_extensions::node::{NodeHost, NodeOptions, NodeSearch};
 use offshoot_extensions::program::Program;
+use offshoot_protocol::SessionReason;
 use offshoot_session::clock::SystemClock;
 use offshoot_settings::{Layers, Settings};
 use serde_json::{Map, Value};
@@ -78,7 +79,7 @@ pub fn request(
         mode,
         has_ui,
         flags,
-        reason: "startup",
+        reason: SessionReason::Startup,
         extensions,
         launcher: config::own_program(),
         limits: String::new(),

@@ -3,16 +3,16 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use offshoot_agent::event::Reason;
 use offshoot_agent::extensions::{
     Asked, CallVerdict, EndAdditions, EndedTurn, GivenSummary, Leaving, RunAdditions, RunStart, Said, SaidVerdict,
     ShellOperations, ShellVerdict, StreamEvent, SummaryQuestion, SummaryVerdict,
 };
 use offshoot_agent::provider::{HeaderChange, Secret};
 use offshoot_agent::resources::AddedPaths;
-use offshoot_agent::tool::{BashRun, ToolOutcome};
+use offshoot_agent::tool::ToolOutcome;
 use offshoot_agent::turn::{Call, EndOutcome};
 use offshoot_protocol::message::{Block, CustomMessage, Message};
+use offshoot_protocol::{BashRun, Reason, SessionReason};
 use offshoot_session::json::{Json, Object, quote};
 use serde_json::{Map, Value, json};
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
@@ -315,7 +315,7 @@ impl Runner {
     }
 
     /// The paths of all handlers, in their order. One that is not absolute begins in the session's folder.
-    pub(crate) async fn discovered(&mut self, reason: &'static str) -> DiscoveredPaths {
+    pub(crate) async fn discovered(&mut self, reason: SessionReason) -> DiscoveredPaths {
         let cwd = self.hosts.first().map(|(_, request)| request.cwd.clone()).unwrap_or_default();
         let payload = Payload::from(json!({"type": "resources_discover", "cwd": cwd, "reason": reason}).to_string());
         let mut found = DiscoveredPaths::default();

@@ -8,6 +8,7 @@ use std::path::PathBuf;
 use std::pin::Pin;
 use std::sync::Arc;
 
+use offshoot_protocol::SessionReason;
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::Value;
 use tokio::sync::mpsc::UnboundedSender;
@@ -98,8 +99,7 @@ pub struct LoadRequest {
     pub has_ui: bool,
     /// Values of the command line's options that are not offshoot's.
     pub flags: serde_json::Map<String, Value>,
-    /// `startup`, `reload`, `new`, `resume` or `fork`.
-    pub reason: &'static str,
+    pub reason: SessionReason,
     /// The identity of each is its place.
     pub extensions: Vec<Source>,
     /// A program that takes pi's arguments.

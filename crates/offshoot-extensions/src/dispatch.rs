@@ -8,7 +8,6 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use offshoot_agent::agent_session::AgentSession;
 use offshoot_agent::crash::caught_task;
-use offshoot_agent::event::Event;
 use offshoot_agent::extensions::{
     Asked, CallVerdict, EndAdditions, EndedTurn, Extensions, Happening, Leaving, Question, RequestContext,
     RunAdditions, RunStart, Said, SaidVerdict, ShellVerdict, StreamEvent, SummaryQuestion, SummaryVerdict,
@@ -18,6 +17,7 @@ use offshoot_agent::tool::ToolOutcome;
 use offshoot_agent::turn::{Call, EndOutcome};
 use offshoot_agent::{KeySource, Limits};
 use offshoot_protocol::message::Message;
+use offshoot_protocol::{Event, SessionReason};
 use offshoot_session::clock::Clock;
 use serde_json::{Value, json};
 use tokio::sync::mpsc::error::SendError;
@@ -230,12 +230,12 @@ async fn run(mut runner: Runner, mut items: UnboundedReceiver<Item>) {
     let shared = runner.shared.clone();
     tokio::select! {
         () = shared.stopped() => {}
-        () = told(&shared, runner.load("startup")) => {}
+        () = told(&shared, runner.load(SessionReason::Startup)) => {}
     }
     runner.give_up_loading();
     tokio::select! {
         () = shared.stopped() => {}
-        () = told(&shared, runner.start_session("startup", None)) => {}
+        () = told(&shared, runner.start_session(SessionReason::Startup, None)) => {}
     }
     shared.has_begun.send_replace(true);
     told(&shared, runner.recover()).await;
@@ -441,11 +441,11 @@ impl Extensions for ExtensionSet {
         self.question(true, move |runner| Box::pin(async move { runner.may_leave(&leaving).await }))
     }
 
-    fn leaves(&self, reason: &'static str, target: Option<PathBuf>) -> Asked<'_, ()> {
+    fn leaves(&self, reason: SessionReason, target: Option<PathBuf>) -> Asked<'_, ()> {
         self.step(move |runner| Box::pin(runner.leave(reason, target)))
     }
 
-    fn entered(&self, reason: &'static str, previous: Option<PathBuf>) -> Asked<'_, ()> {
+    fn entered(&self, reason: SessionReason, previous: Option<PathBuf>) -> Asked<'_, ()> {
         self.step(move |runner| Box::pin(runner.begin(reason, previous)))
     }
 

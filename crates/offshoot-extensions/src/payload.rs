@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use offshoot_agent::event::Event;
 use offshoot_agent::extensions::Happening;
 use offshoot_agent::lenient_json::{self, unfinished};
 use offshoot_agent::provider::Model;
+use offshoot_protocol::Event;
 use offshoot_protocol::message::Message;
 use serde_json::{Value, json};
 

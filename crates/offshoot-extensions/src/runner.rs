@@ -5,10 +5,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use offshoot_agent::command::{SetModel, SetResources, SetTools};
-use offshoot_agent::event::Event;
 use offshoot_agent::extensions::Happening;
 use offshoot_agent::resources::SharedResources;
 use offshoot_agent::tool::ToolSource;
+use offshoot_protocol::{Event, SessionReason};
 use offshoot_session::clock::Clock;
 use serde_json::json;
 use tokio::runtime::Handle;
@@ -93,24 +93,24 @@ impl Runner {
     }
 
     /// Loads everything, gives the agent the tools, and begins the session for the extensions.
-    pub(crate) async fn begin(&mut self, reason: &'static str, previous: Option<PathBuf>) {
+    pub(crate) async fn begin(&mut self, reason: SessionReason, previous: Option<PathBuf>) {
         self.load(reason).await;
         self.shared.prepare_session().await;
         self.start_session(reason, previous).await;
     }
 
     /// Tells the extensions of a session, and asks them for resources.
-    pub(crate) async fn start_session(&mut self, reason: &'static str, previous: Option<PathBuf>) {
+    pub(crate) async fn start_session(&mut self, reason: SessionReason, previous: Option<PathBuf>) {
         let mut payload = json!({"type": "session_start", "reason": reason});
         if let Some(previous) = previous {
             payload["previousSessionFile"] = json!(previous);
         }
         self.tell("session_start", payload).await;
-        self.discover(if reason == "reload" { reason } else { "startup" }).await;
+        self.discover(if reason == SessionReason::Reload { reason } else { SessionReason::Startup }).await;
     }
 
     /// Asks for files and folders of skills, prompt templates and themes, in place of those before.
-    async fn discover(&mut self, reason: &'static str) {
+    async fn discover(&mut self, reason: SessionReason) {
         if self.resources.is_none() && self.listeners("resources_discover").is_empty() {
             return;
         }
@@ -132,9 +132,9 @@ impl Runner {
     }
 
     pub(crate) async fn reload(&mut self) {
-        self.leave("reload", None).await;
+        self.leave(SessionReason::Reload, None).await;
         self.has_restarted = false;
-        self.begin("reload", None).await;
+        self.begin(SessionReason::Reload, None).await;
     }
 
     /// An option of the command line that no extension has registered is a mistake.
@@ -171,7 +171,7 @@ impl Runner {
         }
     }
 
-    pub(crate) async fn load(&mut self, reason: &'static str) {
+    pub(crate) async fn load(&mut self, reason: SessionReason) {
         let services = Arc::new(AgentServices {
             shared: Arc::downgrade(&self.shared),
             runtime: Handle::current(),
@@ -181,7 +181,7 @@ impl Runner {
         let mut lost = None;
         // Files that have come, gone or changed since.
         let program = self.shared.program.clone();
-        let found = if reason == "startup" {
+        let found = if reason == SessionReason::Startup {
             None
         } else {
             tokio::task::spawn_blocking(move || program.sources()).await.ok().flatten()
@@ -258,16 +258,16 @@ impl Runner {
             self.shared.registry().lost = Some(failure);
             return;
         }
-        self.begin("reload", None).await;
+        self.begin(SessionReason::Reload, None).await;
     }
 
-    pub(crate) async fn leave(&mut self, reason: &'static str, target: Option<PathBuf>) {
+    pub(crate) async fn leave(&mut self, reason: SessionReason, target: Option<PathBuf>) {
         let mut payload = json!({"type": "session_shutdown", "reason": reason});
         if let Some(target) = target {
             payload["targetSessionFile"] = json!(target);
         }
         self.tell("session_shutdown", payload).await;
-        if reason == "quit" {
+        if reason == SessionReason::Quit {
             for (host, _) in &self.hosts {
                 host.close().await;
             }

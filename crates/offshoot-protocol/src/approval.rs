@@ -1,5 +1,8 @@
 //! How much runs without a question, and what is answered to one.
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
 /// How much runs without a question, in the order of strictness.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub enum ApprovalMode {
@@ -37,7 +40,7 @@ impl ApprovalMode {
 }
 
 /// An answer to the question whether a call may run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ApprovalDecision {
     /// This call.
@@ -50,4 +53,16 @@ pub enum ApprovalDecision {
     OnceUnsandboxed,
     /// The tool's result says that the user did not allow it.
     Reject,
+}
+
+/// What a call that somebody is asked about would do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+#[schemars(inline)]
+#[expect(missing_docs, reason = "the names say what they are")]
+pub enum ApprovalTier {
+    Read,
+    Write,
+    Exec,
+    Net,
 }

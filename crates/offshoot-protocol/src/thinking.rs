@@ -1,7 +1,12 @@
 //! How much a model thinks before it answers.
 
+use schemars::JsonSchema;
+use serde::Serialize;
+
 /// A thinking level, from least to most.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+#[schemars(inline)]
 #[expect(missing_docs, reason = "the names say what they are")]
 pub enum ThinkingLevel {
     #[default]

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use offshoot_agent::command::Approve;
-use offshoot_agent::event::Event;
+use offshoot_protocol::Event;
 
 use crate::questions::NextStep;
 use crate::request::UiResponse;

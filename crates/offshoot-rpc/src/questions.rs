@@ -3,8 +3,7 @@
 use std::collections::BTreeMap;
 
 use offshoot_agent::approval::Rule;
-use offshoot_agent::event::Event;
-use offshoot_protocol::ApprovalDecision;
+use offshoot_protocol::{ApprovalDecision, ApprovalTier, Event};
 use offshoot_session::call_view::CallView;
 use offshoot_session::text::spell_name;
 
@@ -70,7 +69,7 @@ impl OpenQuestions {
                 UiMethod::Select { title, options: options.iter().map(|(words, _)| words.clone()).collect(), timeout }
             }
         };
-        self.open.insert(*id, OpenQuestion { options, is_about_a_file: *tier == "write" });
+        self.open.insert(*id, OpenQuestion { options, is_about_a_file: *tier == ApprovalTier::Write });
         Some((format!("{PREFIX}{id}"), method))
     }
 
@@ -124,7 +123,7 @@ fn why(is_about_a_file: bool, timeout: Option<u64>) -> UiMethod {
 
 #[cfg(test)]
 mod tests {
-    use offshoot_agent::event::{ApprovalOutcome, ApprovalRecord, ApprovedBy};
+    use offshoot_protocol::{ApprovalOutcome, ApprovalRecord, ApprovedBy};
     use serde_json::json;
 
     use super::*;
@@ -135,7 +134,7 @@ mod tests {
             tool_call_id: "c".to_owned(),
             tool_name: "bash".to_owned(),
             args: json!({"command": "make"}),
-            tier: "exec",
+            tier: ApprovalTier::Exec,
             reason: "it failed in the sandbox".to_owned(),
             diff: None,
             rule: None,

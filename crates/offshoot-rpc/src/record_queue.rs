@@ -9,8 +9,8 @@ use std::path::PathBuf;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 
-use offshoot_agent::event::{Event, Update};
 use offshoot_app::agent::RpcVersion;
+use offshoot_protocol::{Event, Update};
 use tokio::sync::Notify;
 
 use crate::overflow::{Overflow, OverflowPart};

@@ -1,7 +1,6 @@
 //! The JSON Schema of the lines of RPC, from the types that read and write them.
 
-use offshoot_agent::event::{CompactionResult, Event};
-use offshoot_agent::tool::bash::BashRun;
+use offshoot_protocol::{BashRun, CompactionResult, Event};
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value, json};

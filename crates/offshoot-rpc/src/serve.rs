@@ -5,13 +5,13 @@ use std::sync::Arc;
 
 use offshoot_agent::agent_session::AgentSession;
 use offshoot_agent::command::{AbortBash, Standing};
-use offshoot_agent::event::Event;
 use offshoot_agent::{Approver, Setup};
 use offshoot_app::agent::{self, Args, Stop, Stops, TrustPerson, UserRules};
 use offshoot_app::app::App;
 use offshoot_app::error::{CommandError, Result};
 use offshoot_app::lines::{InputLine, LONGEST_LINE, next_line};
 use offshoot_extensions::contract::ProgramMode;
+use offshoot_protocol::Event;
 use offshoot_session::session::Session;
 use tokio::sync::mpsc::{Receiver, UnboundedReceiver, channel, unbounded_channel};
 

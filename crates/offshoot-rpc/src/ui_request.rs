@@ -2,8 +2,9 @@
 //!
 //! Approval questions are in `questions`; here is what is shown without an answer.
 
-use offshoot_agent::event::{Event, retry_words};
+use offshoot_agent::event::retry_words;
 use offshoot_app::agent::RpcVersion;
+use offshoot_protocol::Event;
 use offshoot_session::text::spell_lines;
 use schemars::JsonSchema;
 use serde::Serialize;

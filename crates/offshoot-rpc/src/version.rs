@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use offshoot_agent::event::{Event, Reason, Update};
 use offshoot_agent::lenient_json;
 use offshoot_protocol::message::{AssistantMessage, Block, Message, StopReason, Usage};
+use offshoot_protocol::{Event, Reason, Update};
 use serde_json::{Map, Value, json};
 
 /// Follows the answer that is said, since each of its records has all of it.

@@ -11,9 +11,10 @@ mod shell;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use offshoot_agent::event::{BashResult, CompactionResult, Event, Reason, retry_words};
+use offshoot_agent::event::retry_words;
 use offshoot_agent::turn::Navigated;
 use offshoot_protocol::message::Message;
+use offshoot_protocol::{BashResult, CompactionResult, Event, Reason};
 use offshoot_session::error::Code;
 use offshoot_session::json::Json;
 use offshoot_session::kind::{Kind, Role};
@@ -154,7 +155,7 @@ impl Conversation {
             Event::SessionInfoChanged { name: None } => self.notice(Level::Info, "the session has no name now"),
             Event::Failed { error } => self.notice(Level::Error, error.clone()),
             Event::Notice { code, message, entry_id } => {
-                self.notice(Level::Info, notice_words(code, message, entry_id.as_deref()));
+                self.notice(Level::Info, notice_words(code.as_str(), message, entry_id.as_deref()));
             }
             Event::AgentEnd { .. }
             | Event::TurnStart

@@ -4,7 +4,9 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use offshoot_protocol::message::Block;
-use offshoot_protocol::{ApprovalDecision, ApprovalMode};
+use offshoot_protocol::{
+    ApprovalDecision, ApprovalMode, ApprovalOutcome, ApprovalRecord, ApprovalTier, ApprovedBy, Event, NoticeCode,
+};
 use offshoot_session::compose::NewEntry;
 use offshoot_session::json::Json;
 use tokio::sync::oneshot;
@@ -14,7 +16,6 @@ use crate::approval::{CallView, Decision, Permissions, Rule, decide};
 use crate::command::{Approve, ReplyTo};
 use crate::crash::caught;
 use crate::error::AgentError;
-use crate::event::{ApprovalOutcome, ApprovalRecord, ApprovedBy, Event};
 use crate::key_redactor::KeyRedactor;
 use crate::setup::{Approver, RuleStore};
 use crate::tool::{self, Shell, Tool, ToolContext, ToolOutcome};
@@ -45,7 +46,7 @@ pub(crate) struct Question {
 }
 
 struct QuestionSubject {
-    tier: &'static str,
+    tier: ApprovalTier,
     diff: Option<String>,
     reason: String,
     grant: Option<Rule>,
@@ -142,7 +143,7 @@ impl Asker {
         let Some(reason) = outcome.sandbox_refusal.take() else { return Err(outcome) };
         while let Approver::FrontEnd(_) = self.approver {
             let (reason, once) = (reason.0.clone(), ApprovalDecision::OnceUnsandboxed);
-            let subject = QuestionSubject { tier: "exec", diff: None, reason, grant: None, once };
+            let subject = QuestionSubject { tier: ApprovalTier::Exec, diff: None, reason, grant: None, once };
             match self.ask(call, subject, stop).await {
                 Some(Verdict::Allowed | Verdict::AllowedAlways(_)) => return Ok(()),
                 Some(Verdict::Rejected(message)) => {
@@ -177,7 +178,7 @@ impl Asker {
         tool: &Arc<dyn Tool>,
         call: &Call,
         context: &Arc<ToolContext>,
-    ) -> Result<(Decision, &'static str, Option<String>), ToolOutcome> {
+    ) -> Result<(Decision, ApprovalTier, Option<String>), ToolOutcome> {
         let (tool, permissions) = (tool.clone(), self.permissions.clone());
         let (name, arguments, context) = (call.name.clone(), call.arguments.clone(), context.clone());
         let judge = move || {
@@ -186,7 +187,7 @@ impl Asker {
             let decision = decide(&permissions, &view);
             let is_asked = matches!(decision, Decision::Ask { .. });
             let diff = if is_asked { tool.preview(arguments, &context) } else { None };
-            (decision, tier.name(), diff)
+            (decision, tier.asked(), diff)
         };
         match tokio::task::spawn_blocking(|| caught(judge)).await {
             Ok(decided) => decided.map_err(|crash| ToolOutcome::crashed(&call.name, &crash)),
@@ -246,7 +247,7 @@ impl Driver {
             ApprovalInput::Refused(record) => self.end_question(None, record),
             ApprovalInput::NotKept(rule, why) => {
                 let message = format!("the rule {rule} counts only until the end: {why}");
-                self.outbox.tell(Event::Notice { code: "approval-not-kept", message, entry_id: None });
+                self.outbox.tell(Event::Notice { code: NoticeCode::ApprovalNotKept, message, entry_id: None });
             }
             // The mode has changed while the call ran, or before its question arrived.
             ApprovalInput::Question(question) if question.mode != self.setup.permissions.mode => {

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use offshoot_protocol::Event;
 use offshoot_protocol::message::{AssistantMessage, Message, StopReason, ToolResultMessage, UserMessage};
 use offshoot_session::compose::NewEntry;
 use offshoot_session::context;
@@ -14,7 +15,6 @@ use serde_json::Value;
 
 use super::{Driver, DriverInput};
 use crate::error::AgentError;
-use crate::event::Event;
 use crate::extensions::{EndAdditions, EndedTurn};
 use crate::turn::{EndOutcome, Ticket, TurnInput};
 use crate::window::Window;
@@ -122,7 +122,7 @@ impl Driver {
     pub(super) fn bounded(&mut self, bounded: Bounded) {
         let Bounded { end: RecordedEnd { ticket, ended, event }, written } = bounded;
         let AddedAtEnd { events, continues, refused } = written.unwrap_or_else(|error| AddedAtEnd {
-            events: vec![Event::not_recorded("what an extension adds", &error)],
+            events: vec![crate::event::not_recorded("what an extension adds", &error)],
             continues: false,
             refused: Some(format!("its entries are not written: {error}")),
         });

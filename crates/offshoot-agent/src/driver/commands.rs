@@ -1,6 +1,7 @@
 //! What front ends ask, and whether it is possible during a turn or a job.
 
 use offshoot_protocol::message::{Message, UserMessage};
+use offshoot_protocol::{Event, Reason};
 use offshoot_session::compose::NewEntry;
 use offshoot_session::id::EntryId;
 
@@ -14,7 +15,6 @@ use crate::command::{
     ToolList, UserPrompt, WaitForIdle, WhileBusy, joined,
 };
 use crate::error::AgentError;
-use crate::event::{Event, Reason};
 use crate::extensions::Happening;
 use crate::key_redactor::KeyRedactor;
 use crate::request::{Frame, overhead_tokens};
@@ -238,7 +238,7 @@ impl Driver {
         self.record_settings();
         let level = self.setup.thinking();
         if level != before {
-            self.outbox.tell(Event::ThinkingLevelChanged { level: level.as_str().to_owned() });
+            self.outbox.tell(Event::ThinkingLevelChanged { level });
         }
         if let Some(extensions) = &self.setup.extensions {
             let now = self.setup.model.clone();

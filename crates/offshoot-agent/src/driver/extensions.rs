@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use offshoot_protocol::Event;
 use offshoot_protocol::message::{Block, Content, CustomMessage, Message, UserMessage};
 use offshoot_session::compose::NewEntry;
 use offshoot_session::json::Json;
@@ -9,7 +10,6 @@ use offshoot_session::json::Json;
 use super::{Driver, DriverInput};
 use crate::command::{AppendEntry, Delivery, ReplyTo};
 use crate::error::AgentError;
-use crate::event::Event;
 use crate::extensions::{Extensions, Question, RunAdditions, RunStart};
 use crate::request;
 use crate::turn::{Ticket, TurnInput};

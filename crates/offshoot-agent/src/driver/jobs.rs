@@ -1,6 +1,7 @@
 //! Compactions, moves in the tree, and operations that wait for a summary: planned on the session's thread, summarised in a task, written in one step. If
 //! the model writes no summary, the extractive summariser does, and the entry says so.
 
+use offshoot_protocol::{CompactionResult, RawJson, Reason};
 use offshoot_session::branch_summary::{self, BranchPlan, Instructions};
 use offshoot_session::compact::{self, CompactionPlan, Occasion, Planned};
 use offshoot_session::compose::{NewBranchSummary, NewEntry};
@@ -18,7 +19,6 @@ use super::operate::{self, SessionChange};
 use super::summaries::{JobResources, asked, drafted_branch, summarise, without_model};
 use super::{Driver, DriverInput};
 use crate::error::AgentError;
-use crate::event::{CompactionResult, Event, RawJson, Reason};
 use crate::extensions::{GivenSummary, Happening, SummaryVerdict};
 use crate::operate::{Steps, WrittenSummary};
 use crate::summarise::Listener;
@@ -280,7 +280,8 @@ fn go(
     }
     let summary = summary.map(|id| id.as_str().to_owned());
     let navigated = Navigated { editor_text, summary, warning, ..Navigated::default() };
-    let change = SessionChange { events: vec![Event::moved(owned.session(), None)], moved: Some(owned.recorded()) };
+    let change =
+        SessionChange { events: vec![crate::event::moved(owned.session(), None)], moved: Some(owned.recorded()) };
     Ok(Committed { result: JobResult::Navigation(navigated), change, told: Some(told) })
 }
 

@@ -3,10 +3,10 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
+use offshoot_protocol::Event;
 use tokio::sync::mpsc::UnboundedSender;
 
 use crate::command::PendingReply;
-use crate::event::Event;
 use crate::extensions::Extensions;
 
 /// The events of a write.

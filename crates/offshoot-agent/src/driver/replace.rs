@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use offshoot_protocol::PromptStorage;
+use offshoot_protocol::{Event, NoticeCode, PromptStorage, SessionChangeReason};
 use offshoot_session::entry::Source as _;
 use offshoot_session::kind::Role;
 use offshoot_session::session::{NewFork, NewSession, Options, Session, SessionPart};
@@ -12,7 +12,6 @@ use offshoot_session::tree::NodeIx;
 use super::{Driver, DriverInput};
 use crate::command::{Forked, PreparedSession, ReplyTo};
 use crate::error::AgentError;
-use crate::event::Event;
 use crate::recorded::{PromptInEffect, Recorded, SettingsInEffect};
 use crate::sessions::Sessions;
 use crate::setup::{ReloadedSetup, SetupSource};
@@ -21,7 +20,7 @@ use crate::writer::OwnedSession;
 
 pub(crate) struct Replaced {
     forked: Forked,
-    reason: &'static str,
+    reason: SessionChangeReason,
     leaf_id: Option<String>,
     recorded: Recorded,
     cwd: Option<String>,
@@ -72,7 +71,8 @@ impl Driver {
             let session_id = forked.session_id.clone();
             self.outbox.tell(Event::SessionChanged { reason, session_id, session_file, leaf_id, grown_from: None });
             self.restore(&recorded);
-            let odd = odd.into_iter().map(|message| Event::Notice { code: "folder", message, entry_id: None });
+            let odd =
+                odd.into_iter().map(|message| Event::Notice { code: NoticeCode::Folder, message, entry_id: None });
             notice.into_iter().chain(odd).for_each(|notice| self.outbox.tell(notice));
             forked
         }));
@@ -114,7 +114,7 @@ impl Driver {
             self.setup.tools = tools;
             if !missing.is_empty() {
                 let message = format!("this branch has tools that are not there: {}", missing.join(", "));
-                self.outbox.tell(Event::Notice { code: "tools-missing", message, entry_id: None });
+                self.outbox.tell(Event::Notice { code: NoticeCode::ToolsMissing, message, entry_id: None });
             }
         }
         self.configure();
@@ -153,7 +153,7 @@ impl Driver {
 /// Steps back to the last answered entry where another process is answering; the event reports it.
 pub(crate) fn leave_foreign_turn(session: &mut Session) -> Option<Event> {
     // A session that cannot be read says so when it is used.
-    session.leave_foreign_turn().ok().flatten().as_ref().map(Event::notice)
+    session.leave_foreign_turn().ok().flatten().as_ref().map(crate::event::notice)
 }
 
 fn replace(
@@ -165,28 +165,30 @@ fn replace(
     let before = owned.session().cwd().map(str::to_owned);
     let (session, text, reason) = match other {
         NextSession::Fresh { parent } => {
-            (Some(fresh(owned.session(), sessions, (None, parent.as_deref()))?), None, "new")
+            (Some(fresh(owned.session(), sessions, (None, parent.as_deref()))?), None, SessionChangeReason::New)
         }
         NextSession::Stored { file, folder } => {
             let mut session = sessions.open(file)?;
             folders.enter(&mut session, folder.as_deref())?;
-            (Some(session), None, "resume")
+            (Some(session), None, SessionChangeReason::Resume)
         }
-        NextSession::Copy => (copied(owned, sessions, None)?, None, "fork"),
-        NextSession::At(entry) => (copied(owned, sessions, Some(entry))?, None, "fork"),
-        NextSession::Prepared(PreparedSession::New { id, parent }) => {
-            (Some(fresh(owned.session(), sessions, (id.as_deref(), parent.as_deref()))?), None, "new")
-        }
+        NextSession::Copy => (copied(owned, sessions, None)?, None, SessionChangeReason::Fork),
+        NextSession::At(entry) => (copied(owned, sessions, Some(entry))?, None, SessionChangeReason::Fork),
+        NextSession::Prepared(PreparedSession::New { id, parent }) => (
+            Some(fresh(owned.session(), sessions, (id.as_deref(), parent.as_deref()))?),
+            None,
+            SessionChangeReason::New,
+        ),
         NextSession::Prepared(PreparedSession::File(file)) => {
             let cwd = owned.session().cwd().unwrap_or_default();
             let new = NewSession { id: None, cwd, parent_session: None };
             let mut session = sessions.open_or_create(file, &new)?;
             folders.enter(&mut session, None)?;
-            (Some(session), None, "resume")
+            (Some(session), None, SessionChangeReason::Resume)
         }
         NextSession::Prepared(PreparedSession::Path { leaf }) => {
             let leaf = owned.session().find(leaf)?;
-            (copy_of_path(owned, sessions, (leaf, None))?, None, "fork")
+            (copy_of_path(owned, sessions, (leaf, None))?, None, SessionChangeReason::Fork)
         }
         NextSession::Before(entry) => {
             let (before, text) = before_message(owned.session(), entry)?;
@@ -197,7 +199,7 @@ fn replace(
                     Some(fresh(owned.session(), sessions, (None, parent.as_deref()))?)
                 }
             };
-            (session, Some(text), "fork")
+            (session, Some(text), SessionChangeReason::Fork)
         }
     };
     let mut notice = None;

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use futures_util::StreamExt as _;
+use offshoot_protocol::{Event, NoticeCode};
 use offshoot_session::compose::NewEntry;
 use offshoot_session::json::Json;
 use tokio::sync::mpsc::Sender;
@@ -10,7 +11,6 @@ use tokio::sync::mpsc::Sender;
 use super::{AnswerDelta, Driver, DriverInput, WriteOf};
 use crate::crash::caught_task;
 use crate::error::AgentError;
-use crate::event::Event;
 use crate::extensions::{Question, RequestContext, RunAdditions};
 use crate::guarded::GuardedProvider;
 use crate::key_redactor::KeyRedactor;
@@ -156,7 +156,7 @@ impl Driver {
             });
         }
         for message in told {
-            self.outbox.tell(Event::Notice { code: "pictures", message, entry_id: None });
+            self.outbox.tell(Event::Notice { code: NoticeCode::Pictures, message, entry_id: None });
         }
     }
 

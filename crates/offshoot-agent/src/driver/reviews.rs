@@ -3,12 +3,12 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
+use offshoot_protocol::Event;
 use offshoot_protocol::message::Message;
 
 use super::outbox::Announcement;
 use super::writes::told_of_system;
 use super::{Driver, DriverInput};
-use crate::event::Event;
 use crate::extensions::{Happening, Question};
 use crate::turn::{Effect, Record, RunNumber, Ticket};
 

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use offshoot_protocol::{BashResult, BashRun, Event};
 use tokio::sync::mpsc::unbounded_channel;
 use tokio::sync::oneshot;
 
@@ -9,10 +10,9 @@ use super::{Driver, DriverInput, UserCommand, reply_to_all};
 use crate::command::{ReplyTo, RunBash};
 use crate::crash::caught_task;
 use crate::error::AgentError;
-use crate::event::{BashResult, Event};
 use crate::extensions::{Question, ShellVerdict};
 use crate::key_redactor::KeyRedactor;
-use crate::tool::bash::{self, BashRun, Printed};
+use crate::tool::bash::{self, Printed};
 use crate::tool::{KeyGuard, ToolContext};
 use crate::turn::TurnInput;
 

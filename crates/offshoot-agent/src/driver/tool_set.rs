@@ -4,9 +4,10 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use offshoot_protocol::{Event, NoticeCode};
+
 use super::Driver;
 use crate::command::ToolList;
-use crate::event::Event;
 use crate::setup::Setup;
 use crate::stored_prompt::ToolSets;
 use crate::tool::{self, Tool, ToolSource};
@@ -129,7 +130,7 @@ impl Driver {
             } else {
                 format!("the tool {name} of {source} is not used: {by} has a tool of this name")
             };
-            self.outbox.tell(Event::Notice { code: "tool-hidden", message, entry_id: None });
+            self.outbox.tell(Event::Notice { code: NoticeCode::ToolHidden, message, entry_id: None });
         }
     }
 

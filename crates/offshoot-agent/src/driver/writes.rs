@@ -1,12 +1,12 @@
 //! Writes that events wait for: an event that announces an entry is emitted when the entry is in the file.
 
+use offshoot_protocol::{Event, RawJson};
 use offshoot_session::compose::NewEntry;
 use offshoot_session::json::Json;
 
 use super::outbox::Announcement;
 use super::{Driver, DriverInput, reply_to_all};
 use crate::error::AgentError;
-use crate::event::{Event, RawJson};
 use crate::request;
 use crate::turn::{Record, RunNumber, Ticket, TurnInput};
 use crate::writer::{OwnedSession, RunEntries};
@@ -85,7 +85,7 @@ impl Driver {
             (Err(error), WriteOf::Run { run, records, .. }) => {
                 self.step(TurnInput::WriteFailed { run, error, records });
             }
-            (Err(error), WriteOf::Beside(what)) => self.outbox.tell(Event::not_recorded(what, &error)),
+            (Err(error), WriteOf::Beside(what)) => self.outbox.tell(crate::event::not_recorded(what, &error)),
         }
     }
 }

@@ -6,9 +6,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use offshoot_protocol::BashRun;
 use offshoot_protocol::message::Block;
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender};
 use tokio::sync::oneshot;
@@ -283,46 +284,6 @@ fn cut_note(shown: &Snapshot) -> Option<String> {
         Hit::Lines => format!("[lines {first}-{end} of {all}; {whole}]"),
         Hit::Bytes => format!("[lines {first}-{end} of {all}, cut at {}; {whole}]", truncate::size(MAX_BYTES)),
     })
-}
-
-/// The result of a user's command, as in `bashExecution` messages.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-#[expect(missing_docs, reason = "the names say what they are")]
-pub struct BashRun {
-    /// The end of the output, without terminal sequences, control characters and carriage returns.
-    pub output: String,
-    /// `None` if it was stopped.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub exit_code: Option<i32>,
-    pub cancelled: bool,
-    /// Whether the output was cut.
-    pub truncated: bool,
-    /// The file with the output, if it was cut.
-    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "shown_path")]
-    #[schemars(with = "Option<String>")]
-    pub full_output_path: Option<PathBuf>,
-    /// How long it took, if it was over a second.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub duration_ms: Option<u64>,
-}
-
-impl BashRun {
-    /// A command stopped before it printed anything.
-    pub fn stopped() -> Self {
-        Self {
-            output: String::new(),
-            exit_code: None,
-            cancelled: true,
-            truncated: false,
-            full_output_path: None,
-            duration_ms: None,
-        }
-    }
-}
-
-fn shown_path<S: serde::Serializer>(path: &Option<PathBuf>, to: S) -> Result<S::Ok, S::Error> {
-    path.as_ref().map(|path| path.display().to_string()).serialize(to)
 }
 
 /// Runs a user's command, outside the sandbox: the user typed it. `show` gets its output, about ten times a second and at its end. When `stop` resolves or the

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use offshoot_protocol::ApprovalTier;
 use serde_json::Value;
 
 use super::ToolContext;
@@ -22,13 +23,13 @@ pub enum Tier {
 }
 
 impl Tier {
-    /// Its name in events.
-    pub fn name(&self) -> &'static str {
+    /// As questions have it.
+    pub fn asked(&self) -> ApprovalTier {
         match self {
-            Self::Read(_) => "read",
-            Self::Write(_) => "write",
-            Self::Command(_) | Self::Exec => "exec",
-            Self::Net(_) => "net",
+            Self::Read(_) => ApprovalTier::Read,
+            Self::Write(_) => ApprovalTier::Write,
+            Self::Command(_) | Self::Exec => ApprovalTier::Exec,
+            Self::Net(_) => ApprovalTier::Net,
         }
     }
 

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use offshoot_protocol::message::{AssistantMessage, Block, Message, StopReason};
+use offshoot_protocol::{Event, NoticeCode, Update};
 use offshoot_session::clock::Millis;
 
 use super::effect::{Effect, Record};
@@ -10,7 +11,6 @@ use super::ending::close_turn;
 use super::state::{AfterTurn, Partial, Phase, Recording, TurnState};
 use super::transition::cancel;
 use super::work;
-use crate::event::{Event, Update};
 use crate::provider::{Answer, Delta, Failure};
 use crate::recorded_calls;
 
@@ -92,7 +92,11 @@ fn answered(state: &mut TurnState, message: Arc<AssistantMessage>, is_overflow: 
     let is_cut_off = message.stop_reason == StopReason::Length;
     let is_overflow = is_overflow && tokens > state.config.keep_recent;
     if let Some(message) = says_nothing(&message).filter(|_| !is_overflow) {
-        out.push(Effect::Emit(Event::Notice { code: "empty-answer", message: message.to_owned(), entry_id: None }));
+        out.push(Effect::Emit(Event::Notice {
+            code: NoticeCode::EmptyAnswer,
+            message: message.to_owned(),
+            entry_id: None,
+        }));
     }
     close_turn(state, (message, Vec::new()), AfterTurn::Answered { tokens, is_cut_off, is_overflow }, out);
 }
@@ -150,7 +154,7 @@ fn update(partial: &Partial, delta: Delta) -> Option<Event> {
         }
         Delta::LostEvent { what } => {
             let message = format!("a part of the answer was lost: {what}");
-            return Some(Event::Notice { code: "lost-event", message, entry_id: None });
+            return Some(Event::Notice { code: NoticeCode::LostEvent, message, entry_id: None });
         }
         // The next update has it.
         Delta::Usage(_) | Delta::Done(_) => return None,

@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use offshoot_protocol::message::{AssistantMessage, Message, ToolResultMessage};
+use offshoot_protocol::{Event, NoticeCode, Reason};
 use offshoot_session::clock::{Millis, Zone, took};
 
 use super::effect::{Effect, Job, Settled};
 use super::state::{AfterJob, AfterTurn, NextTry, Phase, TurnState, Unanswered, next_try};
 use super::transition::{end_run, next_turn, no_room, refused, settle, side_job};
 use crate::error::AgentError;
-use crate::event::{ASK_LATER, Event, Reason};
 use crate::provider::Failure;
 
 /// Ends a turn. What follows waits for extensions, if they may add to it.
@@ -137,7 +137,7 @@ fn after_failure(
         (false, false) => Settled::Failed(match too_late {
             Some(later) => {
                 let message = later.clone();
-                out.push(Effect::Emit(Event::Notice { code: ASK_LATER, message, entry_id: None }));
+                out.push(Effect::Emit(Event::Notice { code: NoticeCode::AskLater, message, entry_id: None }));
                 AgentError::AskLater { why: failed.said, later }
             }
             None => refused(failed, out),

@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
+use offshoot_protocol::{CompactionResult, Event, Reason, SummarySource};
+
 use super::effect::{Effect, Job, JobDraft, JobResult, Navigated, Settled, Trying};
 use super::room::{NextRequest, Room};
 use super::state::{AfterJob, Commit, Phase, RunningJob, TurnState};
 use super::transition::{again, begun, cancel, end_run, no_room, request, settle};
 use crate::error::AgentError;
-use crate::event::{CompactionResult, Event, Reason, SummarySource};
 
 pub(super) fn planned(state: &mut TurnState, mut side: RunningJob, out: &mut Vec<Effect>) {
     begun(&mut side, out);

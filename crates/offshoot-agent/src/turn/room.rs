@@ -4,10 +4,9 @@
 
 use std::sync::Arc;
 
+use offshoot_protocol::{CompactionResult, Event, NoticeCode};
 use offshoot_session::text::grouped;
 use offshoot_session::tokens::estimate_summary;
-
-use crate::event::{CompactionResult, Event};
 
 /// What automatic compactions have achieved so far.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -88,5 +87,5 @@ fn told(result: &CompactionResult, [left, limit, next]: [u64; 3]) -> Event {
          summary has {summary}, the newest messages, which are kept, have {kept} (compaction.keepRecentTokens), the system \
          prompt and the tools {rest}. It is not compacted again before it has {next}"
     );
-    Event::Notice { code: "compaction", message, entry_id: None }
+    Event::Notice { code: NoticeCode::Compaction, message, entry_id: None }
 }

@@ -1,6 +1,7 @@
 //! The transitions: which input has an effect in which phase.
 
 use offshoot_protocol::message::{AssistantMessage, Message};
+use offshoot_protocol::{Event, Reason};
 use offshoot_session::clock::Millis;
 
 use super::effect::{Effect, Job, Record, RunNumber, Settled, TurnInput};
@@ -13,7 +14,6 @@ use super::transition::{
 };
 use super::{answer, jobs, work};
 use crate::error::AgentError;
-use crate::event::{Event, Reason};
 
 /// Applies an input; returns the effects.
 pub fn step(state: &mut TurnState, input: TurnInput) -> Vec<Effect> {
@@ -278,7 +278,7 @@ fn write_failed(
     let is_under_way = run == state.run && !state.is_idle();
     if !(is_under_way && is_of_conversation(state, &records)) {
         let is_told = error.is_kept() || take_back(state, records, is_under_way, out);
-        out.extend(is_told.then(|| Effect::Emit(Event::not_recorded("something", &error))));
+        out.extend(is_told.then(|| Effect::Emit(crate::event::not_recorded("something", &error))));
         return;
     }
     let opening = std::mem::take(&mut state.opening);

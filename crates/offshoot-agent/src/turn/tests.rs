@@ -13,13 +13,13 @@ use std::sync::Arc;
 
 use insta::assert_snapshot;
 use offshoot_protocol::message::{AssistantMessage, Block, Message, StopReason, Usage, UserMessage};
+use offshoot_protocol::{BashResult, BashRun, CompactionResult, Event, NoticeCode, RawJson, Reason, Update};
 use serde_json::json;
 
 use super::*;
 use crate::error::AgentError;
-use crate::event::{BashResult, CompactionResult, Event, RawJson, Reason, Update};
 use crate::provider::{Answer, Delta, Failure};
-use crate::tool::{BashRun, ToolOutcome};
+use crate::tool::ToolOutcome;
 
 struct Run {
     state: TurnState,
@@ -278,8 +278,8 @@ fn event(event: &Event) -> String {
             let result = result.is_some();
             format!("compaction_end result={result} aborted={aborted} retry={will_retry} {error_message:?}")
         }
-        Event::Notice { code: "empty-answer", message, .. } => format!("empty answer: {message}"),
-        Event::Notice { code: code @ crate::event::ASK_LATER, message, .. } => format!("notice {code} {message}"),
+        Event::Notice { code: NoticeCode::EmptyAnswer, message, .. } => format!("empty answer: {message}"),
+        Event::Notice { code: code @ NoticeCode::AskLater, message, .. } => format!("notice {code} {message}"),
         other => serde_json::to_value(other).unwrap()["type"].as_str().unwrap().to_owned(),
     }
 }

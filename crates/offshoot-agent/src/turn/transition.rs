@@ -1,14 +1,13 @@
 //! Steps shared by several transitions. Knows no particular phase.
 
-use offshoot_protocol::QueueMode;
-use offshoot_protocol::message::Message;
-
 use super::effect::{Effect, EndOutcome, Job, Record, Settled};
 use super::state::{AfterJob, Phase, RunningJob, TurnState, Unanswered};
 use crate::error::AgentError;
-use crate::event::{Event, Reason};
 use crate::window::{OversizedPrompt, SizeJudge, tokens_of};
 use std::collections::VecDeque;
+
+use offshoot_protocol::message::Message;
+use offshoot_protocol::{Event, NoticeCode, QueueMode, Reason};
 
 /// So often in a row an extension may continue a run that has failed.
 const MOST_FAILURES: u32 = 10;
@@ -204,7 +203,7 @@ pub(super) fn refused(failed: Unanswered, out: &mut Vec<Effect>) -> AgentError {
     }
     let message = help.join("; ");
     let error = AgentError::Failed(format!("{said} ({message})"));
-    out.push(Effect::Emit(Event::Notice { code: "refused", message, entry_id: None }));
+    out.push(Effect::Emit(Event::Notice { code: NoticeCode::Refused, message, entry_id: None }));
     error
 }
 

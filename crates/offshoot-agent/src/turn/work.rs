@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use offshoot_protocol::Event;
 use offshoot_protocol::message::{AssistantMessage, Block, Message, StopReason, ToolResultMessage};
 use offshoot_session::clock::Millis;
 
@@ -9,7 +10,6 @@ use super::effect::{Call, Effect, Record};
 use super::ending::close_turn;
 use super::state::{AfterTurn, EndsRun, Phase, Slot, Status, TurnState, Work};
 use super::transition::{cancel, started_and_ended};
-use crate::event::Event;
 use crate::tool::ToolOutcome;
 
 /// For the model: its arguments did not arrive as it meant them.

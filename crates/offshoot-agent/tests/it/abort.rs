@@ -5,10 +5,10 @@ use std::sync::Arc;
 use futures_util::{StreamExt as _, stream};
 use insta::assert_snapshot;
 use offshoot_agent::Setup;
-use offshoot_agent::event::Event;
 use offshoot_agent::provider::{Delta, Deltas, Provider, Request};
 use offshoot_agent::testing::script::{Reply, Say, Then};
 use offshoot_agent::turn::Settled;
+use offshoot_protocol::Event;
 use serde_json::json;
 
 use crate::world::{World, prompting, run};

@@ -8,13 +8,12 @@ use std::time::Duration;
 use offshoot_agent::agent_session::AgentSession;
 use offshoot_agent::command::{AppendEntry, Delivery, Inject, InjectUser, SetLabel, SetName};
 use offshoot_agent::error::AgentError;
-use offshoot_agent::event::Event;
 use offshoot_agent::provider::Model;
 use offshoot_agent::summarise::{AsyncSummariser, Summary};
 use offshoot_agent::testing::script::{Reply, Say};
 use offshoot_agent::turn::{Navigation, Settled};
-use offshoot_protocol::ThinkingLevel;
 use offshoot_protocol::message::{Content, CustomMessage};
+use offshoot_protocol::{Event, NoticeCode, ThinkingLevel};
 use offshoot_session::clock::SystemClock;
 use offshoot_session::id::RandomIds;
 use offshoot_session::session::{NewSession, Options, Session};
@@ -263,7 +262,8 @@ fn whatever_could_not_be_written_the_next_prompt_is() {
                     // They are in effect, or kept: a notice says what is missing.
                     "model" | "thinking" | "custom message" | "bash" => {
                         assert_eq!(written, Ok(()), "{named}");
-                        let is_notice = |event: &Event| matches!(event, Event::Notice { code: "not-recorded", .. });
+                        let is_notice =
+                            |event: &Event| matches!(event, Event::Notice { code: NoticeCode::NotRecorded, .. });
                         faulty.events.until(is_notice).await;
                     }
                     // A copy has a file of its own.

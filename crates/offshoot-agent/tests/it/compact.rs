@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use insta::assert_snapshot;
-use offshoot_agent::event::Event;
 use offshoot_agent::provider::Model;
 use offshoot_agent::testing::script::Reply;
 use offshoot_agent::turn::{Navigation, Settled};
+use offshoot_protocol::Event;
 use offshoot_protocol::message::{StopReason, Usage};
 use serde_json::Value;
 

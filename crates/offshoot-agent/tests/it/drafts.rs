@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use offshoot_agent::command::AppendEntry;
 use offshoot_agent::error::AgentError;
-use offshoot_agent::event::Event;
 use offshoot_agent::provider::Model;
 use offshoot_agent::testing::script::{Reply, Then};
 use offshoot_agent::turn::Settled;
+use offshoot_protocol::Event;
 use offshoot_protocol::message::{Content, CustomMessage};
 use offshoot_session::entry::Source as _;
 use offshoot_session::session::{Options, Session};

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use offshoot_agent::command::UserPrompt;
-use offshoot_agent::event::Event;
 use offshoot_agent::provider::{Api, Model};
 use offshoot_agent::testing::script::Reply;
 use offshoot_agent::turn::Settled;
 use offshoot_protocol::message::Block;
+use offshoot_protocol::{Event, NoticeCode};
 use serde_json::{Value, json};
 
 use crate::world::{World, run};
@@ -39,7 +39,7 @@ fn what_is_left_out_of_a_request_is_kept_for_its_wire_and_its_branch() {
         assert_eq!((sent(&world), choices(&world)), (100, Vec::new()));
         let hundred = leaf_before(&world, "hundred");
         agent.prompt(seeing("one more", 1)).await.unwrap();
-        let told = events.until(|event| matches!(event, Event::Notice { code: "pictures", .. })).await;
+        let told = events.until(|event| matches!(event, Event::Notice { code: NoticeCode::Pictures, .. })).await;
         assert!(told.to_json().contains("51 older pictures are not sent any more"), "{}", told.to_json());
         let choice = json!({"wire": "anthropic-messages", "from": hundred, "skip": 51});
         assert_eq!((sent(&world), choices(&world)), (50, vec![choice.clone()]));

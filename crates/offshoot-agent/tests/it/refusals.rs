@@ -1,10 +1,10 @@
 //! A provider refuses a message of the history on every prompt: the words name the entry and the command that goes round
 //! it, and after that command the next prompt is answered.
 
-use offshoot_agent::event::Event;
 use offshoot_agent::provider::Api;
 use offshoot_agent::testing::script::Reply;
 use offshoot_agent::turn::{Navigation, Settled};
+use offshoot_protocol::{Event, NoticeCode};
 use serde_json::{Value, json};
 
 use crate::world::{World, run};
@@ -61,7 +61,7 @@ fn a_refused_message_is_named_with_the_command_that_goes_round_it() {
             let to = target(&words).to_owned();
             assert!(to.len() >= 4 && parent.starts_with(&to), "{api:?}: {words}, {parent}");
             let told = events.all().into_iter().any(
-                |event| matches!(&*event, Event::Notice { code: "refused", message, .. } if words.contains(message)),
+                |event| matches!(&*event, Event::Notice { code: NoticeCode::Refused, message, .. } if words.contains(message)),
             );
             assert!(told, "{api:?}");
             agent.navigate_tree(Navigation { target: parent, is_behind: true, ..Navigation::default() }).await.unwrap();

@@ -3,10 +3,9 @@
 use insta::assert_snapshot;
 use offshoot_agent::Rules;
 use offshoot_agent::command::SetRules;
-use offshoot_agent::event::Event;
 use offshoot_agent::testing::script::{Reply, Then};
 use offshoot_agent::turn::Settled;
-use offshoot_protocol::Retry;
+use offshoot_protocol::{Event, Retry};
 
 use crate::world::{World, prompting, run};
 

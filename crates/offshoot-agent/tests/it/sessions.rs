@@ -5,15 +5,13 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use offshoot_agent::command::{PrepareSession, PreparedSession, SetName};
 use offshoot_agent::error::AgentError;
-use offshoot_agent::event::Event;
 use offshoot_agent::model::{Access, KeyError};
 use offshoot_agent::provider::{Model, Secret};
 use offshoot_agent::testing::script::{Gate, Reply};
 use offshoot_agent::testing::server::KEY;
 use offshoot_agent::turn::{Navigation, Settled};
 use offshoot_agent::{Accessing, FolderRefusal, ReloadedSetup, Setup, SetupSource};
-use offshoot_protocol::ApprovalMode;
-use offshoot_protocol::ThinkingLevel;
+use offshoot_protocol::{ApprovalMode, Event, NoticeCode, ThinkingLevel};
 use offshoot_session::compose::NewEntry;
 use offshoot_session::entry::Source as _;
 use offshoot_session::error::Error;
@@ -114,7 +112,7 @@ fn a_session_of_another_folder_has_the_prompt_and_the_rules_of_its_folder() {
         agent.prompt("new").await.unwrap();
         assert!(system().contains("You are a test."), "the folder is the same: {}", system());
         agent.switch_session(world.path("sessions/there.jsonl")).await.unwrap();
-        let told = events.until(|event| matches!(event, Event::Notice { code: "folder", .. })).await;
+        let told = events.until(|event| matches!(event, Event::Notice { code: NoticeCode::Folder, .. })).await;
         assert!(matches!(told.as_ref(), Event::Notice { message, .. } if message == "its settings are odd"));
         assert_eq!(agent.standing().await.unwrap().approval, ApprovalMode::Edits);
         agent.prompt("there").await.unwrap();
@@ -254,7 +252,7 @@ fn what_others_append_is_read_on() {
         assert!(agent.refresh().await.unwrap());
         assert_eq!(agent.read(|session| session.leaf_id().cloned()).await.unwrap(), leaf, "the leaf stays");
         agent.prompt("second").await.unwrap();
-        events.until(|event| matches!(event, Event::Notice { code: "diverged", .. })).await;
+        events.until(|event| matches!(event, Event::Notice { code: NoticeCode::File("diverged"), .. })).await;
         world.no_problems();
     });
 }
@@ -318,11 +316,11 @@ fn a_level_comes_back_behind_a_model_that_does_not_think() {
         agent.wait_for_idle().await.unwrap();
         let told: Vec<_> = std::iter::from_fn(|| events.0.try_recv().ok())
             .filter_map(|event| match &*event {
-                Event::ThinkingLevelChanged { level } => Some(level.clone()),
+                Event::ThinkingLevelChanged { level } => Some(*level),
                 _ => None,
             })
             .collect();
-        assert_eq!(told, ["off", "high", "off", "high"]);
+        assert_eq!(told, [ThinkingLevel::Off, ThinkingLevel::High, ThinkingLevel::Off, ThinkingLevel::High]);
         let entries = world.entries();
         let levels: Vec<&str> = entries.lines().filter(|line| line.starts_with("thinking")).collect();
         assert_eq!(levels, ["thinking high", "thinking off", "thinking high", "thinking off", "thinking high"]);

@@ -5,7 +5,6 @@ use std::sync::{Arc, Mutex};
 
 use offshoot_agent::agent_session::AgentSession;
 use offshoot_agent::command::AppendEntry;
-use offshoot_agent::event::Event;
 use offshoot_agent::extensions::{
     Asked, CallVerdict, EndAdditions, EndedTurn, Extensions, Happening, Leaving, Question, RequestContext,
     RunAdditions, RunStart, Said, SaidVerdict, ShellVerdict, StreamEvent, SummaryQuestion, SummaryVerdict,
@@ -15,6 +14,7 @@ use offshoot_agent::tool::ToolOutcome;
 use offshoot_agent::turn::{Call, EndOutcome};
 use offshoot_agent::{KeySource, Limits};
 use offshoot_protocol::message::{CustomMessage, Message};
+use offshoot_protocol::{Event, SessionReason};
 use serde_json::{Value, json};
 
 #[derive(Default)]
@@ -136,7 +136,7 @@ impl Extensions for TestExtensions {
         Self::said(self, true)
     }
 
-    fn leaves(&self, reason: &'static str, _: Option<PathBuf>) -> Asked<'_, ()> {
+    fn leaves(&self, reason: SessionReason, _: Option<PathBuf>) -> Asked<'_, ()> {
         let farewell = self.farewell.lock().unwrap().take();
         Box::pin(async move {
             assert!(!self.panics, "an extension of a test");
@@ -146,7 +146,7 @@ impl Extensions for TestExtensions {
         })
     }
 
-    fn entered(&self, _: &'static str, _: Option<PathBuf>) -> Asked<'_, ()> {
+    fn entered(&self, _: SessionReason, _: Option<PathBuf>) -> Asked<'_, ()> {
         Self::said(self, ())
     }
 

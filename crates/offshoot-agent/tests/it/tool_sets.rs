@@ -5,13 +5,12 @@ use std::sync::Arc;
 use offshoot_agent::Setup;
 use offshoot_agent::agent_session::AgentSession;
 use offshoot_agent::command::{Reload, SetActiveTools, SetTools, ToolList};
-use offshoot_agent::event::Event;
 use offshoot_agent::provider::ToolSpec;
 use offshoot_agent::stored_prompt::{StoredPrompt, ToolSets};
 use offshoot_agent::testing::script::Reply;
 use offshoot_agent::tool::{self, Running, Shell, Tier, Tool, ToolContext, ToolOutcome, ToolSource};
 use offshoot_agent::turn::Navigation;
-use offshoot_protocol::PromptStorage;
+use offshoot_protocol::{Event, NoticeCode, PromptStorage};
 use offshoot_session::compose::NewEntry;
 use offshoot_session::json::Json;
 use offshoot_session::session::{Options, Session};
@@ -245,7 +244,7 @@ fn a_hidden_tool_is_said_and_comes_up_when_the_one_before_it_goes() {
         set(&agent, mcp("more"), "more", &["place", "more", "more"]).await;
         let mut notices = Vec::new();
         while notices.len() < 4 {
-            if let Event::Notice { code: "tool-hidden", message, .. } = &*events.until(|_| true).await {
+            if let Event::Notice { code: NoticeCode::ToolHidden, message, .. } = &*events.until(|_| true).await {
                 notices.push(message.clone());
             }
         }

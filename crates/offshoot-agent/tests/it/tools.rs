@@ -5,7 +5,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use offshoot_agent::tool::bash::run as run_by_hand;
-use offshoot_agent::tool::{self, Bash, BashRun, OutputFolder, Shell, Tool, ToolContext, ToolOutcome};
+use offshoot_agent::tool::{self, Bash, OutputFolder, Shell, Tool, ToolContext, ToolOutcome};
+use offshoot_protocol::BashRun;
 use offshoot_protocol::message::Block;
 use serde_json::{Value, json};
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};

@@ -1,10 +1,10 @@
 //! A prompt, its tools, its answer: events, entries and requests.
 
 use insta::assert_snapshot;
-use offshoot_agent::event::Event;
 use offshoot_agent::provider::Api;
 use offshoot_agent::testing::script::{Gate, Reply, Say};
 use offshoot_agent::turn::Settled;
+use offshoot_protocol::Event;
 use serde_json::json;
 
 use crate::world::{World, prompting, run};

@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use offshoot_agent::agent_session::AgentSession;
 use offshoot_agent::error::AgentError;
-use offshoot_agent::event::Event;
 use offshoot_agent::provider::{Api, Http, Model, Secret};
 use offshoot_agent::sessions::Sessions;
 use offshoot_agent::testing::script::Reply;
@@ -13,8 +12,8 @@ use offshoot_agent::testing::server::{KEY, Server};
 use offshoot_agent::tool::{self, Shell};
 use offshoot_agent::turn::Settled;
 use offshoot_agent::{Approver, Setup};
-use offshoot_protocol::Retry;
 use offshoot_protocol::message::Message;
+use offshoot_protocol::{Event, Retry};
 use offshoot_session::clock::SystemClock;
 use offshoot_session::error::Result;
 use offshoot_session::session::{NewSession, Options, Session};

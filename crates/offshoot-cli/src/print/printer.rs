@@ -5,7 +5,7 @@ use std::io::Write as _;
 use std::sync::Arc;
 
 use offshoot_agent::error::AgentError;
-use offshoot_agent::event::{ASK_LATER, Event, retry_words};
+use offshoot_agent::event::retry_words;
 use offshoot_agent::sandbox::Sandbox;
 use offshoot_agent::turn::Settled;
 use offshoot_app::agent::PrintForm;
@@ -13,6 +13,7 @@ use offshoot_app::app::{App, quoted};
 use offshoot_app::error::{CommandError, Result};
 use offshoot_app::ui::Output;
 use offshoot_protocol::message::{AssistantMessage, Message, StopReason, text_of};
+use offshoot_protocol::{Event, NoticeCode};
 use offshoot_session::json::Object;
 use offshoot_session::session::Session;
 
@@ -56,7 +57,7 @@ impl<'a> Printer<'a> {
         if self.form == PrintForm::Events {
             writeln!(self.out, "{}", session.header_line())?;
             if let Some(message) = self.sandbox.clone() {
-                let told = Event::Notice { code: "sandbox", message, entry_id: None };
+                let told = Event::Notice { code: NoticeCode::Sandbox, message, entry_id: None };
                 writeln!(self.out, "{}", told.to_json())?;
             }
             self.out.flush()?;
@@ -92,10 +93,10 @@ impl<'a> Printer<'a> {
                 self.app.ui.note(&format!("{error_message}; {next}"));
             }
             // The error that ends the run says it.
-            Event::Notice { code: ASK_LATER, .. } => {}
+            Event::Notice { code: NoticeCode::AskLater, .. } => {}
             Event::CompactionEnd { error_message: Some(why), .. } => self.app.ui.note(&format!("compaction: {why}")),
             // The error says it.
-            Event::Notice { code: "refused", .. } => {}
+            Event::Notice { code: NoticeCode::Refused, .. } => {}
             Event::Notice { message, entry_id, .. } => {
                 self.app.ui.note(message);
                 let session = self.file.as_deref().unwrap_or(&self.session_id);

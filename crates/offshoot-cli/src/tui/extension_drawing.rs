@@ -3,10 +3,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use offshoot_agent::event::Event;
 use offshoot_agent::lenient_json;
 use offshoot_extensions::ExtensionSet;
 use offshoot_extensions::drawing::Renderer;
+use offshoot_protocol::Event;
 use offshoot_protocol::message::{Block, Content, CustomMessage, Message, ToolResultMessage};
 use offshoot_session::clock::{Clock as _, SystemClock};
 use offshoot_session::text::counted;

@@ -1,7 +1,7 @@
 //! Calls of an answer that still streams: their arguments so far, and when an extension draws them again.
 
-use offshoot_agent::event::Update;
 use offshoot_agent::lenient_json::unfinished;
+use offshoot_protocol::Update;
 use offshoot_session::clock::Millis;
 use serde_json::{Value, json};
 

@@ -3,10 +3,10 @@
 
 use std::sync::Arc;
 
-use offshoot_agent::event::{Event, Update};
 use offshoot_extensions::ExtensionSet;
 use offshoot_extensions::drawing::TextType;
 use offshoot_protocol::message::{AssistantMessage, Block, Content, Message, UserMessage};
+use offshoot_protocol::{Event, Update};
 use offshoot_session::clock::{Clock as _, SystemClock};
 use offshoot_session::transcript::{Item, ItemPart};
 use offshoot_tui::app::extension::ExtensionMsg;

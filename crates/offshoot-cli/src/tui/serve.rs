@@ -8,10 +8,10 @@ use std::time::Duration;
 
 use offshoot_agent::Setup;
 use offshoot_agent::agent_session::AgentSession;
-use offshoot_agent::event::Event;
 use offshoot_agent::resources::SharedResources;
 use offshoot_app::agent;
 use offshoot_app::app::App;
+use offshoot_protocol::Event;
 use offshoot_protocol::message::Message;
 use offshoot_session::session::Session;
 use offshoot_session::transcript::Level;
@@ -19,7 +19,7 @@ use offshoot_settings::Settings;
 use offshoot_tui::app::ask::TerminalAsk;
 use offshoot_tui::app::cmd::ProgramTask;
 use offshoot_tui::app::extension::{ExtensionMsg, ExtensionTask};
-use offshoot_tui::app::msg::{Completeness, Msg};
+use offshoot_tui::app::msg::{Completeness, Msg, OpenedReason};
 use tokio::runtime::Handle;
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::sync::watch;
@@ -55,7 +55,7 @@ pub(super) async fn serve(
     let mut watch = tokio::time::interval(WATCH);
     let told = session_facts::LastWarning::default();
     let mut model_changes = ModelChanges::default();
-    session_facts::open(&context, &agent, "", session_facts::Leaves::default()).await;
+    session_facts::open(&context, &agent, OpenedReason::Start, session_facts::Leaves::default()).await;
     loop {
         tokio::select! {
             biased;
@@ -205,7 +205,7 @@ async fn heard(context: &JobContext, agent: &AgentSession, folder: &mut PathBuf,
     extension_drawing::draw(context, &event).await;
     extension_texts::shown(context, event).await.into_iter().for_each(|event| context.tell(Msg::Agent(event)));
     if let Some((reason, leaves)) = changed {
-        session_facts::open(context, agent, reason, leaves).await;
+        session_facts::open(context, agent, OpenedReason::Changed(reason), leaves).await;
         follow(context, agent, folder).await;
     }
 }

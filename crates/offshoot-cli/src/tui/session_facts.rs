@@ -8,6 +8,7 @@ use offshoot_agent::error::AgentError;
 use offshoot_agent::provider::Model;
 use offshoot_agent::writer::is_deleted;
 use offshoot_app::app::{App, quoted};
+use offshoot_protocol::SessionChangeReason;
 use offshoot_session::clock::{Millis, ago};
 use offshoot_session::context;
 use offshoot_session::entry::Source as _;
@@ -18,7 +19,7 @@ use offshoot_session::stats;
 use offshoot_session::text::{counted, dollars, grouped};
 use offshoot_session::transcript::{Item, Level, ToolResult};
 use offshoot_session::tree::NodeIx;
-use offshoot_tui::app::msg::{Diverged, GROWN, ModelAccess, Msg, Opened, Persistence, SessionFacts};
+use offshoot_tui::app::msg::{Diverged, ModelAccess, Msg, Opened, OpenedReason, Persistence, SessionFacts};
 use offshoot_tui::conversation::ConversationBlock;
 use offshoot_tui::markdown::plain;
 use offshoot_tui::transcript::PathLength;
@@ -42,21 +43,21 @@ pub(super) struct Leaves {
 
 /// Sends the last entries on the path to the leaf, without entries that later events are about. Without a reason it is the
 /// start: the leaf is the current one.
-pub(super) async fn open(context: &JobContext, agent: &AgentSession, reason: &'static str, leaves: Leaves) {
+pub(super) async fn open(context: &JobContext, agent: &AgentSession, reason: OpenedReason, leaves: Leaves) {
     let has_extensions = context.extensions.is_some();
     let read = agent.read(move |session| {
         let find = |id: Option<String>| id.and_then(|id| session.tree().find(&id));
         let (leaf, grown_from) = match reason {
-            "" => (session.leaf(), None),
-            _ => (find(leaves.leaf), find(leaves.grown_from)),
+            OpenedReason::Start => (session.leaf(), None),
+            OpenedReason::Grown | OpenedReason::Changed(_) => (find(leaves.leaf), find(leaves.grown_from)),
         };
         let (opened, odd) = opened(session, reason, (leaf, grown_from), has_extensions)?;
         let lines = if has_extensions { extension_history::lines(session, leaf, TAIL) } else { Vec::new() };
         Ok::<_, Error>((opened, odd, lines))
     });
     let (read, start) = match reason {
-        "" => tokio::join!(read, start(context, agent)),
-        _ => (read.await, None),
+        OpenedReason::Start => tokio::join!(read, start(context, agent)),
+        OpenedReason::Grown | OpenedReason::Changed(_) => (read.await, None),
     };
     match read {
         Ok(Ok((opened, odd, lines))) => {
@@ -64,7 +65,7 @@ pub(super) async fn open(context: &JobContext, agent: &AgentSession, reason: &'s
             let items = opened.tail.iter().map(|block| &block.item).filter(|item| has_extensions && may_change(item));
             let held = extension_history::hold(context, lines, items.cloned().collect());
             let opened = Opened { start, held, ..opened };
-            if reason != "tree" && !reason.is_empty() {
+            if !matches!(reason, OpenedReason::Start | OpenedReason::Changed(SessionChangeReason::Tree)) {
                 odd.into_iter().for_each(|told| context.notice(Level::Warning, told));
             }
             context.tell(Msg::Opened(opened));
@@ -87,14 +88,14 @@ async fn start(context: &JobContext, agent: &AgentSession) -> Option<Box<Session
 
 fn opened(
     session: &Session,
-    reason: &'static str,
+    reason: OpenedReason,
     (leaf, grown_from): (Option<NodeIx>, Option<NodeIx>),
     has_extensions: bool,
 ) -> Result<(Opened, Vec<String>), Error> {
     let tree = session.tree();
     let grown = grown_from
         .filter(|from| leaf.into_iter().flat_map(|leaf| tree.ancestors(leaf)).take(TAIL).any(|ix| ix == *from));
-    let reason = if grown.is_some() { GROWN } else { reason };
+    let reason = if grown.is_some() { OpenedReason::Grown } else { reason };
     let (mut tail, above) = tail(session, leaf, grown, has_extensions)?;
     if leaf == session.leaf() {
         tail.extend(session.interruption()?.map(ConversationBlock::new));

@@ -21,6 +21,7 @@ use offshoot_agent::{Approver, Setup};
 use offshoot_extensions::ExtensionSet;
 use offshoot_extensions::contract::{ExtensionKind, Host, LoadRequest, Origin, ProgramMode, Source};
 use offshoot_extensions::node::{NodeHost, NodeOptions, NodeSearch};
+use offshoot_protocol::SessionReason;
 use offshoot_protocol::message::Block;
 use offshoot_session::clock::SystemClock;
 use offshoot_session::session::{NewSession, Options, Session};
@@ -93,7 +94,7 @@ fn request(folder: &Path) -> LoadRequest {
         mode: ProgramMode::Print,
         has_ui: false,
         flags: Map::new(),
-        reason: "startup",
+        reason: SessionReason::Startup,
         extensions: vec![Source { path, kind: ExtensionKind::Extension, origin: Origin::Flag, allowed: None }],
         launcher: None,
         limits: String::new(),
@@ -136,7 +137,7 @@ async fn round(node: &Path, folder: &Path, figures: &mut Figures) {
         assert!(set.context(given).await.is_none());
         figures.context.push(from.elapsed());
     }
-    set.leaves("quit", None).await;
+    set.leaves(SessionReason::Quit, None).await;
     agent.close().await;
 }
 

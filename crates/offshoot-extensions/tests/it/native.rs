@@ -10,6 +10,7 @@ use offshoot_agent::tool::{Shell, select};
 use offshoot_agent::{Approver, Setup};
 use offshoot_extensions::ExtensionSet;
 use offshoot_extensions::contract::{ExtensionKind, LoadRequest, Origin, ProgramMode, Source};
+use offshoot_protocol::SessionReason;
 use offshoot_session::clock::SystemClock;
 use offshoot_session::entry::Source as _;
 use offshoot_session::session::{NewSession, Options, Session};
@@ -28,7 +29,7 @@ pub(crate) fn request() -> LoadRequest {
         mode: ProgramMode::Print,
         has_ui: false,
         flags: serde_json::Map::new(),
-        reason: "startup",
+        reason: SessionReason::Startup,
         extensions: vec![source],
         launcher: None,
         limits: String::new(),

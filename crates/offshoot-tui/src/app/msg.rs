@@ -5,10 +5,8 @@ use std::sync::Arc;
 
 use offshoot_agent::FolderRefusal;
 use offshoot_agent::branch_files::FilePatch;
-use offshoot_agent::event::Event;
 use offshoot_agent::provider::Model;
-use offshoot_protocol::ApprovalMode;
-use offshoot_protocol::ThinkingLevel;
+use offshoot_protocol::{ApprovalMode, Event, SessionChangeReason, ThinkingLevel};
 use offshoot_session::clock::Millis;
 use offshoot_session::transcript::Level;
 use offshoot_session::tree::NodeIx;
@@ -143,14 +141,22 @@ impl std::fmt::Debug for Msg {
     }
 }
 
-/// The reason of a place whose path only became longer: its beginning is on the screen.
-pub const GROWN: &str = "grown";
+/// Why a place was opened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum OpenedReason {
+    /// The program starts.
+    #[default]
+    Start,
+    /// Its path only became longer: its beginning is on the screen.
+    Grown,
+    /// As the agent says.
+    Changed(SessionChangeReason),
+}
 
 /// An opened place in a session, with as many blocks as a screen shows.
 #[derive(Debug, Clone, Default)]
 pub struct Opened {
-    /// Why it was opened: `new`, `resume`, `fork`, `tree` or [`GROWN`]; empty at the start.
-    pub reason: &'static str,
+    pub reason: OpenedReason,
     pub id: String,
     /// The last blocks, oldest first.
     pub tail: Vec<ConversationBlock>,

@@ -3,11 +3,10 @@
 
 use std::sync::Arc;
 
-use offshoot_agent::event::Update;
-use offshoot_protocol::message::{Block, Message, ToolResultMessage};
-
 use super::ConversationBlock;
 use crate::message::item_of_live;
+use offshoot_protocol::Update;
+use offshoot_protocol::message::{Block, Message, ToolResultMessage};
 use offshoot_session::transcript::{Answer, Item, ItemPart, ToolCall, ToolResult};
 
 /// Parts with a larger number are ignored.

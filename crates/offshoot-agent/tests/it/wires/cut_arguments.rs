@@ -2,9 +2,9 @@
 
 use std::collections::HashMap;
 
-use offshoot_agent::event::Event;
 use offshoot_agent::provider::{Api, Delta, Reader, failed_answer};
 use offshoot_agent::turn::{Call, Effect, Record, TurnConfig, TurnInput, TurnState, step};
+use offshoot_protocol::Event;
 use offshoot_protocol::message::{AssistantMessage, Block, Message, StopReason, text_of};
 use serde_json::{Value, json};
 

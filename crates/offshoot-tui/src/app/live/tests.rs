@@ -1,8 +1,7 @@
 //! A streaming answer is printed row by row: each row once, in order, and at a constant cost per row.
 
-use offshoot_agent::event::{BashResult, Event, RawJson, Update};
-use offshoot_agent::tool::BashRun;
 use offshoot_protocol::message::{AssistantMessage, Block as Content, Message, StopReason, ToolResultMessage, Usage};
+use offshoot_protocol::{BashResult, BashRun, Event, RawJson, Update};
 
 use super::*;
 use crate::message::Habits;

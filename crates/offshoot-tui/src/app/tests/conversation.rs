@@ -1,10 +1,10 @@
 //! The conversation and the rows below it, in both sizes and both themes.
 
-use offshoot_agent::event::{Reason, SummarySource};
+use offshoot_protocol::{Reason, SessionChangeReason, SummarySource};
 use serde_json::json;
 
 use super::*;
-use crate::app::msg::{Diverged, Persistence};
+use crate::app::msg::{Diverged, OpenedReason, Persistence};
 use crate::testing::legend;
 
 const QUESTION: &str = r#"{"role":"user","content":"The last page of the pager is empty. Why?"}"#;
@@ -105,13 +105,13 @@ fn table() -> Vec<(&'static str, Tell<'static>)> {
         ("markers, open", &|model| unfolded(model, marks())),
         ("notices", &noticed),
         ("a compaction goes on", &|model| {
-            heard(model, Event::CompactionStart { reason: offshoot_agent::event::Reason::Threshold });
+            heard(model, Event::CompactionStart { reason: offshoot_protocol::Reason::Threshold });
         }),
         ("another place of the tree", &|model| {
             update(
                 model,
                 Msg::Opened(Opened {
-                    reason: "tree",
+                    reason: OpenedReason::Changed(SessionChangeReason::Tree),
                     id: "s".to_owned(),
                     tail: talk().split_off(3),
                     hidden: 12,

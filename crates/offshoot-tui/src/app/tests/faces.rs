@@ -1,7 +1,7 @@
 //! The calls and the hidden texts of `conformance/faces`, on every screen that shows them. The other faces of offshoot are tried
 //! with the same two tables.
 
-use offshoot_protocol::ApprovalDecision;
+use offshoot_protocol::{ApprovalDecision, ApprovalTier};
 use offshoot_session::session::{Options, Session};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -81,7 +81,7 @@ fn asked(model: &mut Model, name: &str, given: &Value, diff: Option<&str>) {
         tool_call_id: "1".to_owned(),
         tool_name: name.to_owned(),
         args: given.clone(),
-        tier: "exec",
+        tier: ApprovalTier::Exec,
         reason: "the mode asks".to_owned(),
         diff: diff.map(str::to_owned),
         rule: None,

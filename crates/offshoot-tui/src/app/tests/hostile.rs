@@ -1,13 +1,13 @@
 //! Hostile text in every field that the front end shows. Only plain text reaches the terminal.
 
-use offshoot_agent::event::{RawJson, Reason};
+use offshoot_protocol::{RawJson, Reason, SessionChangeReason};
 use offshoot_session::json::quote;
 use serde_json::json;
 
 use super::*;
 use crate::app::cmd::Purpose;
 use crate::app::model::Picking;
-use crate::app::msg::{Diverged, ListedModel};
+use crate::app::msg::{Diverged, ListedModel, OpenedReason};
 use crate::overlay::pick::{Choice, Pick};
 use crate::overlay::settings::Files;
 use crate::testing::{a_megabyte, assert_plain, hostile_texts, with_in_every_field};
@@ -148,7 +148,14 @@ fn noticed(model: &mut Model, text: &str) {
     );
     let note = format!(r#"{{"type":"custom_message","customType":{0},"content":{0},"display":true}}"#, quote(text));
     heard(model, Event::EntryAppended { entry: RawJson(note) });
-    update(model, Msg::Opened(Opened { reason: "resume", id: text.to_owned(), ..Opened::default() }));
+    update(
+        model,
+        Msg::Opened(Opened {
+            reason: OpenedReason::Changed(SessionChangeReason::Resume),
+            id: text.to_owned(),
+            ..Opened::default()
+        }),
+    );
 }
 
 fn placed(model: &mut Model, text: &str) {

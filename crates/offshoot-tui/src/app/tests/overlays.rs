@@ -1,6 +1,6 @@
 //! Overlays and lists in the editor's place, in both sizes and both themes.
 
-use offshoot_protocol::ApprovalDecision;
+use offshoot_protocol::{ApprovalDecision, ApprovalTier};
 use offshoot_session::session::Session;
 use serde_json::json;
 
@@ -80,7 +80,7 @@ fn may_run(model: &mut Model, tool: &str, args: serde_json::Value, change: impl 
         tool_call_id: "c1".to_owned(),
         tool_name: tool.to_owned(),
         args,
-        tier: "exec",
+        tier: ApprovalTier::Exec,
         reason: "the mode asks about commands".to_owned(),
         diff: None,
         rule: None,

@@ -1,9 +1,8 @@
 //! The pager shows the same content as the main screen: each item once, in the same order.
 
 use offshoot_agent::command::{NavigateTree, RunBash};
-use offshoot_agent::event::{BashResult, CompactionResult, RawJson, Reason};
-use offshoot_agent::tool::BashRun;
 use offshoot_agent::turn::{Navigated, Navigation};
+use offshoot_protocol::{BashResult, BashRun, CompactionResult, RawJson, Reason};
 use offshoot_session::compose::NewEntry;
 use offshoot_session::session::{NewSession, Options, Session};
 use proptest::prelude::*;

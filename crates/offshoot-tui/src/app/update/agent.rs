@@ -4,8 +4,8 @@ use offshoot_agent::command::{
     ClearedQueue, FollowUp, Prompt, RunBash, SetApproval, SetModel, Spoken, Steer, UserPrompt,
 };
 use offshoot_agent::error::AgentError;
-use offshoot_agent::event::Event;
 use offshoot_agent::turn::{Navigated, Settled};
+use offshoot_protocol::Event;
 use offshoot_protocol::message::{Message, StopReason};
 
 use super::{approval, overlay};

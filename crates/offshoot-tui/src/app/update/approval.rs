@@ -2,8 +2,7 @@
 //! stays text.
 
 use offshoot_agent::command::Approve;
-use offshoot_agent::event::Event;
-use offshoot_protocol::{ApprovalDecision, ApprovalMode};
+use offshoot_protocol::{ApprovalDecision, ApprovalMode, Event};
 use offshoot_session::call_view::CallView;
 use offshoot_session::text::{spell_lines, spell_name};
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};

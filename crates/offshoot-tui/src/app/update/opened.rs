@@ -2,10 +2,11 @@
 
 use crate::app::cmd::{Cmd, ProgramTask, Purpose};
 use crate::app::model::{Model, Overlay};
-use crate::app::msg::{GROWN, Opened, SessionFacts};
+use crate::app::msg::{Opened, OpenedReason, SessionFacts};
 use crate::editor::Choice;
 use crate::slash::Argument;
 use crate::theme::Token;
+use offshoot_protocol::SessionChangeReason;
 use offshoot_session::text::counted;
 use offshoot_session::transcript::Level;
 
@@ -17,7 +18,7 @@ pub(super) fn opened(model: &mut Model, mut opened: Opened) -> Vec<Cmd> {
     if let Some(what) = separator(&opened) {
         model.notice(Level::Info, what);
     }
-    if opened.hidden > 0 && opened.reason != GROWN {
+    if opened.hidden > 0 && opened.reason != OpenedReason::Grown {
         let key = model.preferences.keymap.hint(crate::keymap::Action::OpenTranscript).unwrap_or_default();
         let messages = counted(opened.hidden, "earlier message", "earlier messages");
         let them = if opened.hidden == 1 { "it" } else { "them" };
@@ -25,7 +26,7 @@ pub(super) fn opened(model: &mut Model, mut opened: Opened) -> Vec<Cmd> {
     }
     model.live.hold(opened.held);
     model.conversation.open_place(opened.tail, opened.entries);
-    if [GROWN, "tree"].contains(&opened.reason) {
+    if matches!(opened.reason, OpenedReason::Grown | OpenedReason::Changed(SessionChangeReason::Tree)) {
         model.conversation.arrive();
     }
     let mut cmds = vec![ProgramTask::ReadSessionFacts.into()];
@@ -37,13 +38,13 @@ pub(super) fn opened(model: &mut Model, mut opened: Opened) -> Vec<Cmd> {
 }
 
 fn separator(opened: &Opened) -> Option<String> {
-    match opened.reason {
-        "new" => Some("a new session".to_owned()),
-        "resume" => Some(format!("session {}", opened.id)),
-        "fork" => Some(format!("a new session, begun from the other: {}", opened.id)),
-        "tree" => Some("at another place of the tree".to_owned()),
-        _ => None,
-    }
+    let OpenedReason::Changed(reason) = opened.reason else { return None };
+    Some(match reason {
+        SessionChangeReason::New => "a new session".to_owned(),
+        SessionChangeReason::Resume => format!("session {}", opened.id),
+        SessionChangeReason::Fork => format!("a new session, begun from the other: {}", opened.id),
+        SessionChangeReason::Tree => "at another place of the tree".to_owned(),
+    })
 }
 
 /// Updates the state of the session and of the model.

@@ -8,14 +8,12 @@ use offshoot_agent::command::{
     UserPrompt,
 };
 use offshoot_agent::error::AgentError;
-use offshoot_agent::event::{Event, Update};
 use offshoot_agent::model::KeyError;
 use offshoot_agent::provider::Model as LanguageModel;
 use offshoot_agent::turn::{Navigated, Navigation, Settled};
 use offshoot_agent::window::{OversizedPrompt, SizeJudge, Window};
-use offshoot_protocol::ApprovalMode;
-use offshoot_protocol::ThinkingLevel;
 use offshoot_protocol::message::{AssistantMessage, Block, Message, StopReason, Usage, UserMessage};
+use offshoot_protocol::{ApprovalMode, Event, SessionChangeReason, ThinkingLevel, Update};
 use offshoot_session::session::{Options, Session};
 use offshoot_session::transcript::{Item, ItemPart};
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
@@ -26,7 +24,7 @@ use super::{changes_screen, update};
 use crate::app::ask::TerminalAnswer;
 use crate::app::cmd::{Cmd, ProgramTask, Purpose};
 use crate::app::model::{Model, Overlay};
-use crate::app::msg::{Completeness, Diverged, Msg, Opened, Persistence, SessionFacts};
+use crate::app::msg::{Completeness, Diverged, Msg, Opened, OpenedReason, Persistence, SessionFacts};
 use crate::app::view;
 use crate::conversation::ConversationBlock;
 use crate::editor::Choice;
@@ -241,7 +239,8 @@ fn an_opened_session_begins_with_the_rows_of_the_start() {
 
     › Earlier words.
     ");
-    let resumed = Opened { reason: "resume", tail: vec![earlier], ..Opened::default() };
+    let resumed =
+        Opened { reason: OpenedReason::Changed(SessionChangeReason::Resume), tail: vec![earlier], ..Opened::default() };
     update(&mut model, Msg::Opened(resumed));
     assert!(!rows(&mut model).contains("offshoot"), "once");
 }
