@@ -510,14 +510,17 @@ export type Event =
     }
   | {
       type: "thinking_level_changed";
-      level: string;
+      /**
+       * A thinking level, from least to most.
+       */
+      level: ("off" | "minimal" | "low" | "medium" | "high") | "xhigh" | "max";
     }
   | {
       type: "session_changed";
       /**
-       * `new`, `resume`, `fork` or `tree`.
+       * Why another session is open, or the same one at another entry.
        */
-      reason: string;
+      reason: ("new" | "resume" | "fork") | "tree";
       sessionId: string;
       sessionFile?: string;
       /**
@@ -528,9 +531,9 @@ export type Event =
   | {
       type: "session_shutdown";
       /**
-       * `quit`.
+       * Why an agent ends.
        */
-      reason: string;
+      reason: "quit";
     }
   | {
       type: "approval_request";
@@ -539,9 +542,9 @@ export type Event =
       toolName: string;
       args: unknown;
       /**
-       * `read`, `write`, `exec` or `net`.
+       * What a call that somebody is asked about would do.
        */
-      tier: string;
+      tier: "read" | "write" | "exec" | "net";
       /**
        * Why somebody is asked, as a clause.
        */

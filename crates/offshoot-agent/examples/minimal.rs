@@ -48,8 +48,8 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut events = agent.subscribe();
 
     let settled = agent.prompt("what is in the root folder?").await?;
-    while let Ok(event) = events.try_recv() {
-        match &*event {
+    while let Ok(told) = events.try_recv() {
+        match &*told.event {
             Event::ToolExecutionStart { tool_name, args, .. } => println!("[{tool_name} {args}]"),
             Event::MessageUpdate { assistant_message_event: Update::TextEnd { content, .. }, .. } => {
                 println!("{content}");

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
-use offshoot_protocol::{BashResult, CompactionResult, Event, SessionReason, ThinkingLevel};
+use offshoot_protocol::{AgentEvent, BashResult, CompactionResult, SessionReason, ThinkingLevel};
 use offshoot_session::entry::Source as _;
 use offshoot_session::session::Session;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
@@ -143,7 +143,7 @@ impl AgentSession {
     }
 
     /// All events from now on, in order. An event that announces an entry is sent when the entry is in the file.
-    pub fn subscribe(&self) -> UnboundedReceiver<Arc<Event>> {
+    pub fn subscribe(&self) -> UnboundedReceiver<AgentEvent> {
         let (subscriber, events) = unbounded_channel();
         drop(self.inner.to.send(DriverInput::Subscribe(subscriber)));
         events

@@ -25,7 +25,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use offshoot_protocol::message::Message;
-use offshoot_protocol::{BashResult, BashRun, CompactionResult, Event, NoticeCode, ShutdownReason};
+use offshoot_protocol::{AgentEvent, BashResult, BashRun, CompactionResult, Event, NoticeCode, ShutdownReason};
 use offshoot_session::compact::Settings;
 use tokio::sync::mpsc::{Receiver, Sender, UnboundedReceiver, UnboundedSender, channel, unbounded_channel};
 use tokio::sync::oneshot;
@@ -58,7 +58,7 @@ use writes::{WriteEnd, WriteOf, Written};
 pub(crate) enum DriverInput {
     Machine(TurnInput),
     Asked(Asked),
-    Subscribe(UnboundedSender<Arc<Event>>),
+    Subscribe(UnboundedSender<AgentEvent>),
     Read(Box<dyn FnOnce(&WriterHandle) + Send>),
     Written(Box<WriteEnd>),
     /// There is a key, and extensions have added what they add to the run.

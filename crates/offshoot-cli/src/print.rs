@@ -20,7 +20,7 @@ use offshoot_app::extensions::{NO_EXTENSION, NoFront, asks_for_list};
 use offshoot_app::ui::Ui;
 use offshoot_extensions::ExtensionSet;
 use offshoot_extensions::contract::ProgramMode;
-use offshoot_protocol::Event;
+use offshoot_protocol::{AgentEvent, Event};
 use offshoot_session::session::Session;
 use tokio::sync::mpsc::UnboundedReceiver;
 
@@ -105,7 +105,7 @@ async fn relay(
     agent: &AgentSession,
     talk: Talk,
     (stops, time_up): (&mut Stops, Option<AgentError>),
-    (events, printer): (&mut UnboundedReceiver<Arc<Event>>, &mut Printer<'_>),
+    (events, printer): (&mut UnboundedReceiver<AgentEvent>, &mut Printer<'_>),
 ) -> Result<Option<Talked>> {
     let talking = talk.run(agent.clone());
     tokio::pin!(talking);
@@ -128,7 +128,9 @@ async fn relay(
             Stop::TimeUp if is_stopping => continue,
             Stop::TimeUp => {
                 limit.clone_from(&time_up);
-                news.extend(limit.iter().map(|why| Arc::new(Event::Failed { error: why.to_string() })));
+                news.extend(
+                    limit.iter().map(|why| AgentEvent::of_root(Arc::new(Event::Failed { error: why.to_string() }))),
+                );
                 printer.tell(&mut news)?;
             }
             Stop::Signal if is_stopping => return Ok(None),
@@ -146,7 +148,7 @@ async fn relay(
 }
 
 /// Events that are not taken yet.
-fn told(events: &mut UnboundedReceiver<Arc<Event>>) -> Vec<Arc<Event>> {
+fn told(events: &mut UnboundedReceiver<AgentEvent>) -> Vec<AgentEvent> {
     std::iter::from_fn(|| events.try_recv().ok()).collect()
 }
 

@@ -218,6 +218,7 @@ pub enum Event {
     Failed { error: String },
     /// Something to know about the session's file, such as what other programs did to it, or about the sandbox. offshoot's own.
     Notice {
+        /// As of a diagnostic.
         code: NoticeCode,
         message: String,
         #[serde(skip_serializing_if = "Option::is_none")]

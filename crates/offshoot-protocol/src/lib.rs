@@ -19,7 +19,9 @@ mod session_change;
 mod notice;
 mod update;
 mod event;
+mod agent_event;
 
+pub use agent_event::{AgentEvent, AgentId};
 pub use approval::{ApprovalDecision, ApprovalMode, ApprovalTier};
 pub use approval_record::{ApprovalOutcome, ApprovalRecord, ApprovedBy};
 pub use bash_result::{BashResult, BashRun};

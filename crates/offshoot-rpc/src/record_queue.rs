@@ -10,7 +10,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 
 use offshoot_app::agent::RpcVersion;
-use offshoot_protocol::{Event, Update};
+use offshoot_protocol::{AgentEvent, AgentId, Event, Update};
 use tokio::sync::Notify;
 
 use crate::overflow::{Overflow, OverflowPart};
@@ -33,7 +33,7 @@ pub(crate) type StreamedRecord = Box<dyn FnOnce(&mut dyn Write) -> io::Result<()
 
 enum RpcRecord {
     Event {
-        event: Arc<Event>,
+        told: AgentEvent,
         /// Of the `bash` command that prints.
         bash: Option<Arc<str>>,
     },
@@ -109,13 +109,13 @@ impl RecordQueue {
     }
 
     /// Adds an event. [`RecordQueue::wake`] has it written: events come many at a time.
-    pub(crate) fn event(&self, event: Arc<Event>, bash: Option<&Arc<str>>) {
+    pub(crate) fn event(&self, told: AgentEvent, bash: Option<&Arc<str>>) {
         let mut waiting = self.waiting();
-        if joined(&mut waiting.records, &event) {
+        if joined(&mut waiting.records, &told) {
             return;
         }
-        let is_shell = matches!(event.as_ref(), Event::BashExecutionUpdate { .. });
-        self.push(waiting, RpcRecord::Event { event, bash: bash.filter(|_| is_shell).cloned() });
+        let is_shell = matches!(told.event.as_ref(), Event::BashExecutionUpdate { .. });
+        self.push(waiting, RpcRecord::Event { told, bash: bash.filter(|_| is_shell).cloned() });
     }
 
     /// A record without its line feed.
@@ -289,10 +289,12 @@ impl RpcRecord {
     /// Adds its line, or gives back what writes itself. In order: each record of an older version needs those before it.
     fn say(self, answer: Option<&mut AnswerSoFar>, lines: &mut Vec<u8>) -> Result<(), StreamedRecord> {
         let line = match self {
-            Self::Event { event, bash } => {
+            Self::Event { told, bash } => {
                 let json = match answer {
-                    Some(answer) => answer.record(&event),
-                    None => Some(event.to_json()),
+                    Some(answer) if told.agent == AgentId::Root => answer.record(&told.event),
+                    // Its clients know one agent.
+                    Some(_) => None,
+                    None => Some(told.to_json()),
                 };
                 let Some(json) = json else { return Ok(()) };
                 match bash {
@@ -310,11 +312,13 @@ impl RpcRecord {
 }
 
 /// Whether the event went into a partial record that still waits.
-fn joined(records: &mut VecDeque<RpcRecord>, event: &Event) -> bool {
+fn joined(records: &mut VecDeque<RpcRecord>, told: &AgentEvent) -> bool {
+    let event = told.event.as_ref();
     if let Event::ToolExecutionUpdate { tool_call_id, .. } = event {
         let is_older = |record: &RpcRecord| {
-            matches!(record, RpcRecord::Event { event, .. }
-                if matches!(event.as_ref(), Event::ToolExecutionUpdate { tool_call_id: id, .. } if id == tool_call_id))
+            matches!(record, RpcRecord::Event { told: older, .. }
+                if older.agent == told.agent
+                    && matches!(older.event.as_ref(), Event::ToolExecutionUpdate { tool_call_id: id, .. } if id == tool_call_id))
         };
         let older = records.iter().rev().take(LOOKED_BACK).position(is_older);
         if let Some(back) = older {
@@ -323,11 +327,11 @@ fn joined(records: &mut VecDeque<RpcRecord>, event: &Event) -> bool {
         }
         return false;
     }
-    let Some(RpcRecord::Event { event: last, .. }) = records.back_mut() else { return false };
-    if !is_continued(last, event) {
+    let Some(RpcRecord::Event { told: last, .. }) = records.back_mut() else { return false };
+    if last.agent != told.agent || !is_continued(&last.event, event) {
         return false;
     }
-    continue_with(Arc::make_mut(last), event);
+    continue_with(Arc::make_mut(&mut last.event), event);
     true
 }
 
@@ -403,12 +407,12 @@ mod tests {
 
     use super::*;
 
-    fn delta(index: usize, text: &str) -> Arc<Event> {
+    fn delta(index: usize, text: &str) -> AgentEvent {
         let assistant_message_event = Update::TextDelta { content_index: index, delta: text.to_owned() };
-        Arc::new(Event::MessageUpdate { usage: Usage::default(), assistant_message_event })
+        AgentEvent::of_root(Arc::new(Event::MessageUpdate { usage: Usage::default(), assistant_message_event }))
     }
 
-    fn progress(call: &str, at: i64) -> Arc<Event> {
+    fn progress(call: &str, at: i64) -> AgentEvent {
         let result = ToolResultMessage {
             tool_call_id: call.to_owned(),
             tool_name: "bash".to_owned(),
@@ -418,12 +422,12 @@ mod tests {
             is_error: false,
             timestamp: at,
         };
-        Arc::new(Event::ToolExecutionUpdate {
+        AgentEvent::of_root(Arc::new(Event::ToolExecutionUpdate {
             tool_call_id: call.to_owned(),
             tool_name: "bash".to_owned(),
             args: at.into(),
             partial_result: Arc::new(result),
-        })
+        }))
     }
 
     /// The records of a client that reads only after the last event.
@@ -453,7 +457,7 @@ mod tests {
             text.lines().map(|line| line.rsplit_once("\"delta\":").map_or(line, |it| it.1)).collect();
         assert_eq!(deltas, ["\"ab\"}}", "\"c\"}}", "{}", "\"d\"}}"]);
         // Other listeners have the event as it was.
-        assert_eq!(*shared, *delta(0, "a"));
+        assert_eq!(shared, delta(0, "a"));
     }
 
     #[test]
@@ -468,10 +472,30 @@ mod tests {
     }
 
     #[test]
+    fn events_of_different_agents_are_not_joined_and_older_clients_hear_of_one() {
+        let told = |queue: &RecordQueue| {
+            let of = |agent: AgentId, text: &str| AgentEvent { agent, ..delta(0, text) };
+            queue.event(of(AgentId::Root, "a"), None);
+            queue.event(of(AgentId::Child("c".into()), "b"), None);
+            queue.event(of(AgentId::Child("c".into()), "d"), None);
+            let text = read(queue);
+            text.lines()
+                .map(|line| line.rsplit_once("\"delta\":").map_or(line, |it| it.1).to_owned())
+                .collect::<Vec<_>>()
+        };
+        let (queue, folder) = queue();
+        assert_eq!(told(&queue), ["\"a\"}}", "\"bd\"},\"agent\":\"c\"}"]);
+        assert!(
+            told(&RecordQueue::new(RpcVersion::V031, folder.path().to_owned())).iter().all(|it| !it.contains("bd"))
+        );
+    }
+
+    #[test]
     fn what_a_command_prints_is_joined_and_cut_to_its_end() {
         let (queue, _folder) = queue();
         let id: Arc<str> = "\"r1\"".into();
-        let printed = |delta: String, omitted| Arc::new(Event::BashExecutionUpdate { delta, omitted });
+        let printed =
+            |delta: String, omitted| AgentEvent::of_root(Arc::new(Event::BashExecutionUpdate { delta, omitted }));
         queue.event(printed("a".repeat(SHELL_TAIL), 0), Some(&id));
         queue.event(printed("é".repeat(SHELL_TAIL), 0), Some(&id));
         queue.event(printed("end".to_owned(), 0), Some(&id));
@@ -503,12 +527,12 @@ mod tests {
     }
 
     /// A record that says its number.
-    fn numbered(number: i64) -> Arc<Event> {
-        Arc::new(Event::ToolExecutionStart {
+    fn numbered(number: i64) -> AgentEvent {
+        AgentEvent::of_root(Arc::new(Event::ToolExecutionStart {
             tool_call_id: "c".to_owned(),
             tool_name: "t".to_owned(),
             args: number.into(),
-        })
+        }))
     }
 
     #[test]

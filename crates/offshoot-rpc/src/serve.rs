@@ -11,7 +11,7 @@ use offshoot_app::app::App;
 use offshoot_app::error::{CommandError, Result};
 use offshoot_app::lines::{InputLine, LONGEST_LINE, next_line};
 use offshoot_extensions::contract::ProgramMode;
-use offshoot_protocol::Event;
+use offshoot_protocol::{AgentEvent, AgentId, Event};
 use offshoot_session::session::Session;
 use tokio::sync::mpsc::{Receiver, UnboundedReceiver, channel, unbounded_channel};
 
@@ -104,7 +104,7 @@ async fn serve(app: &App, (args, export): (&Args, ExportPage), session: Session,
 
 /// Ends with the input, a signal, or the client.
 async fn relay(server: &Arc<RpcServer>, mut lines: Receiver<Line>, told: &mut Told, stops: &mut Stops) -> Result<()> {
-    let mut news: Vec<Arc<Event>> = Vec::new();
+    let mut news: Vec<AgentEvent> = Vec::new();
     let mut is_ending = false;
     loop {
         let has_room = server.queue.has_room();
@@ -115,8 +115,8 @@ async fn relay(server: &Arc<RpcServer>, mut lines: Receiver<Line>, told: &mut To
                 if count == 0 {
                     return Ok(());
                 }
-                let has_settled = news.iter().any(|event| matches!(**event, Event::AgentSettled { .. }));
-                news.drain(..).for_each(|event| pass_on(server, &event));
+                let has_settled = news.iter().any(is_settled);
+                news.drain(..).for_each(|told| pass_on(server, told));
                 server.queue.wake();
                 if is_ending && has_settled {
                     return Ok(());
@@ -148,7 +148,7 @@ async fn relay(server: &Arc<RpcServer>, mut lines: Receiver<Line>, told: &mut To
             biased;
             stop = stops.next() => return Err(stopped(stop)),
             Some(event) = told.events.recv() => {
-                pass_on(server, &event);
+                pass_on(server, event);
                 server.queue.wake();
             }
             Some(response) = told.responses.recv() => response.write(),
@@ -174,15 +174,21 @@ fn gone(error: &io::Error) -> Result<()> {
     }
 }
 
-fn pass_on(server: &Arc<RpcServer>, event: &Arc<Event>) {
-    server.tell(Arc::clone(event));
+/// Whether the agent of the client has settled. Children settle by themselves.
+fn is_settled(told: &AgentEvent) -> bool {
+    told.agent == AgentId::Root && matches!(*told.event, Event::AgentSettled { .. })
+}
+
+fn pass_on(server: &Arc<RpcServer>, told: AgentEvent) {
+    let event = Arc::clone(&told.event);
+    server.tell(told);
     let (has_ui, timeout) = {
         let client = server.client();
         (client.has_ui, client.ui_timeout)
     };
     if has_ui {
-        ui_request::shown(event).into_iter().for_each(|shown| server.tell_user(shown));
-        approvals::ask(server, event, timeout);
+        ui_request::shown(&event).into_iter().for_each(|shown| server.tell_user(shown));
+        approvals::ask(server, &event, timeout);
     }
 }
 
@@ -225,7 +231,7 @@ async fn finish(server: &Arc<RpcServer>, agent: AgentSession, told: &mut Told, s
         }
         agent.close().await;
         while let Ok(event) = told.events.try_recv() {
-            pass_on(server, &event);
+            pass_on(server, event);
         }
         while let Ok(response) = told.responses.try_recv() {
             response.write();
@@ -251,7 +257,7 @@ type Line = io::Result<InputLine>;
 
 /// What goes to the client: the events first.
 struct Told {
-    events: UnboundedReceiver<Arc<Event>>,
+    events: UnboundedReceiver<AgentEvent>,
     responses: UnboundedReceiver<Response>,
 }
 

@@ -12,8 +12,8 @@ use offshoot_app::app::App;
 use offshoot_app::error::{CommandError, FailureKind, Result};
 use offshoot_app::models::ModelTable;
 use offshoot_extensions::ExtensionSet;
-use offshoot_protocol::Event;
 use offshoot_protocol::message::Message;
+use offshoot_protocol::{AgentEvent, AgentId, Event};
 use offshoot_session::session::Session;
 use tokio::sync::mpsc::UnboundedSender;
 use tokio::sync::oneshot;
@@ -54,7 +54,7 @@ pub(crate) struct RpcClientState {
     /// The response to a prompt that is not accepted yet, and who waits for that.
     pub(crate) prompt: Option<(Responder, oneshot::Sender<()>)>,
     /// The events since a prompt has begun a run, until it is recorded: its response comes before them.
-    held: Vec<Arc<Event>>,
+    held: Vec<AgentEvent>,
     /// The id of the `bash` command that runs, as JSON.
     pub(crate) bash: Option<Arc<str>>,
     pub(crate) is_retrying: bool,
@@ -144,22 +144,26 @@ impl RpcServer {
     }
 
     /// Passes an event on, after the responses that come before it. A prompt is accepted when it is recorded.
-    pub(crate) fn tell(&self, event: Arc<Event>) {
+    pub(crate) fn tell(&self, told: AgentEvent) {
+        if told.agent != AgentId::Root {
+            return self.pass(told);
+        }
+        let event = &told.event;
         let mut client = self.client();
         let is_accepted =
-            matches!(*event, Event::MessageStart { message: Message::User(_) } | Event::CompactionStart { .. });
+            matches!(**event, Event::MessageStart { message: Message::User(_) } | Event::CompactionStart { .. });
         if is_accepted && let Some((responder, accepted)) = client.prompt.take() {
             responder.write(RpcData::of(&STARTED));
             // Whoever waited may have been stopped.
             let _ = accepted.send(());
         }
-        let begins = matches!(*event, Event::AgentStart) || !client.held.is_empty();
+        let begins = matches!(**event, Event::AgentStart) || !client.held.is_empty();
         if begins && client.prompt.is_some() {
-            return client.held.push(event);
+            return client.held.push(told);
         }
         let held = std::mem::take(&mut client.held);
         drop(client);
-        held.into_iter().chain([event]).for_each(|event| self.pass(event));
+        held.into_iter().chain([told]).for_each(|event| self.pass(event));
     }
 
     /// The prompt has its response, which comes first if it has begun a run.
@@ -172,18 +176,19 @@ impl RpcServer {
         held.into_iter().for_each(|event| self.pass(event));
     }
 
-    fn pass(&self, event: Arc<Event>) {
+    fn pass(&self, told: AgentEvent) {
         let mut client = self.client();
-        match event.as_ref() {
+        match told.event.as_ref() {
+            _ if told.agent != AgentId::Root => {}
             Event::AutoRetryStart { .. } => client.is_retrying = true,
             Event::AutoRetryEnd { .. } | Event::AgentSettled { .. } => client.is_retrying = false,
             _ => {}
         }
         let bash = client.bash.clone();
-        let is_wanted = client.wanted.as_ref().is_none_or(|wanted| wanted.contains(event.kind()));
+        let is_wanted = client.wanted.as_ref().is_none_or(|wanted| wanted.contains(told.event.kind()));
         drop(client);
         if is_wanted {
-            self.queue.event(event, bash.as_ref());
+            self.queue.event(told, bash.as_ref());
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use offshoot_protocol::Event;
+use offshoot_protocol::{AgentEvent, Event};
 use tokio::sync::mpsc::UnboundedSender;
 
 use crate::command::PendingReply;
@@ -36,7 +36,7 @@ enum Out {
 /// end costs the text of the answers and, ten times a second while a tool prints, 50 KB of its output.
 pub(super) struct Outbox {
     extensions: Option<Arc<dyn Extensions>>,
-    subscribers: Vec<UnboundedSender<Arc<Event>>>,
+    subscribers: Vec<UnboundedSender<AgentEvent>>,
     queue: VecDeque<Out>,
 }
 
@@ -45,7 +45,7 @@ impl Outbox {
         Self { extensions, subscribers: Vec::new(), queue: VecDeque::new() }
     }
 
-    pub(super) fn subscribe(&mut self, subscriber: UnboundedSender<Arc<Event>>) {
+    pub(super) fn subscribe(&mut self, subscriber: UnboundedSender<AgentEvent>) {
         self.subscribers.push(subscriber);
     }
 
@@ -135,7 +135,7 @@ impl Outbox {
 
     fn announcing(&mut self, event: &Arc<Event>) -> impl FnOnce() + Send + 'static {
         self.subscribers.retain(|subscriber| !subscriber.is_closed());
-        let (subscribers, news) = (self.subscribers.clone(), event.clone());
+        let (subscribers, news) = (self.subscribers.clone(), AgentEvent::of_root(event.clone()));
         move || subscribers.iter().for_each(|subscriber| drop(subscriber.send(news.clone())))
     }
 }

@@ -97,7 +97,9 @@ fn what_a_command_of_the_user_prints_is_told_while_it_runs() {
         });
         let mut told = String::new();
         while !told.ends_with('\n') {
-            let Event::BashExecutionUpdate { delta, omitted: 0 } = &*events.0.recv().await.unwrap() else { continue };
+            let Event::BashExecutionUpdate { delta, omitted: 0 } = &*events.0.recv().await.unwrap().event else {
+                continue;
+            };
             told.push_str(delta);
         }
         assert_eq!(told, "the beginning\n");
@@ -106,7 +108,7 @@ fn what_a_command_of_the_user_prints_is_told_while_it_runs() {
         let ran = running.await.unwrap().unwrap();
         // The other events come before the answer, and the file has exactly what they announced.
         while let Ok(event) = events.0.try_recv() {
-            if let Event::BashExecutionUpdate { delta, omitted: 0 } = &*event {
+            if let Event::BashExecutionUpdate { delta, omitted: 0 } = &*event.event {
                 told.push_str(delta);
             }
         }

@@ -59,7 +59,7 @@ fn new_open_fork_and_clone() {
         assert!(agent.switch_session(world.path("none.jsonl")).await.is_err());
         let mut leaves = Vec::new();
         while let Ok(event) = events.0.try_recv() {
-            if let Event::SessionChanged { leaf_id, .. } = event.as_ref() {
+            if let Event::SessionChanged { leaf_id, .. } = event.event.as_ref() {
                 leaves.push(leaf_id.clone());
             }
         }
@@ -315,7 +315,7 @@ fn a_level_comes_back_behind_a_model_that_does_not_think() {
         assert_eq!(agent.standing().await.unwrap().thinking, ThinkingLevel::High);
         agent.wait_for_idle().await.unwrap();
         let told: Vec<_> = std::iter::from_fn(|| events.0.try_recv().ok())
-            .filter_map(|event| match &*event {
+            .filter_map(|told| match &*told.event {
                 Event::ThinkingLevelChanged { level } => Some(*level),
                 _ => None,
             })

@@ -13,7 +13,7 @@ use offshoot_agent::tool::{self, Shell};
 use offshoot_agent::turn::Settled;
 use offshoot_agent::{Approver, Setup};
 use offshoot_protocol::message::Message;
-use offshoot_protocol::{Event, Retry};
+use offshoot_protocol::{AgentEvent, Event, Retry};
 use offshoot_session::clock::SystemClock;
 use offshoot_session::error::Result;
 use offshoot_session::session::{NewSession, Options, Session};
@@ -168,13 +168,13 @@ pub(crate) fn message(message: &Message) -> String {
 }
 
 /// The events so far.
-pub(crate) struct Events(pub(crate) UnboundedReceiver<Arc<Event>>);
+pub(crate) struct Events(pub(crate) UnboundedReceiver<AgentEvent>);
 
 impl Events {
     /// The next event that fits; those before it are gone.
     pub(crate) async fn until(&mut self, fits: impl Fn(&Event) -> bool) -> Arc<Event> {
         loop {
-            let event = self.0.recv().await.expect("the agent tells on");
+            let event = self.0.recv().await.expect("the agent tells on").event;
             if fits(&event) {
                 return event;
             }
@@ -183,7 +183,7 @@ impl Events {
 
     /// All events so far.
     pub(crate) fn all(&mut self) -> Vec<Arc<Event>> {
-        std::iter::from_fn(|| self.0.try_recv().ok()).collect()
+        std::iter::from_fn(|| self.0.try_recv().ok()).map(|told| told.event).collect()
     }
 
     /// The names of all events so far, one after the other only once.

@@ -13,7 +13,7 @@ use offshoot_app::app::{App, quoted};
 use offshoot_app::error::{CommandError, Result};
 use offshoot_app::ui::Output;
 use offshoot_protocol::message::{AssistantMessage, Message, StopReason, text_of};
-use offshoot_protocol::{Event, NoticeCode};
+use offshoot_protocol::{AgentEvent, AgentId, Event, NoticeCode};
 use offshoot_session::json::Object;
 use offshoot_session::session::Session;
 
@@ -66,17 +66,21 @@ impl<'a> Printer<'a> {
     }
 
     /// Prints events in order, and flushes.
-    pub(crate) fn tell(&mut self, news: &mut Vec<Arc<Event>>) -> Result<()> {
-        for event in news.drain(..) {
-            if let Event::MessageEnd { message: Message::Assistant(message) } = event.as_ref() {
+    pub(crate) fn tell(&mut self, news: &mut Vec<AgentEvent>) -> Result<()> {
+        for told in news.drain(..) {
+            let is_of_root = told.agent == AgentId::Root;
+            if let (true, Event::MessageEnd { message: Message::Assistant(message) }) =
+                (is_of_root, told.event.as_ref())
+            {
                 self.last = Some(message.clone());
             }
             match self.form {
                 PrintForm::Events => {
-                    self.out.write_all(event.to_json().as_bytes())?;
+                    self.out.write_all(told.to_json().as_bytes())?;
                     self.out.write_all(b"\n")?;
                 }
-                PrintForm::Text | PrintForm::Result => self.note(&event),
+                PrintForm::Text | PrintForm::Result if is_of_root => self.note(&told.event),
+                PrintForm::Text | PrintForm::Result => {}
             }
         }
         if self.form == PrintForm::Events {

@@ -11,8 +11,8 @@ use offshoot_agent::agent_session::AgentSession;
 use offshoot_agent::resources::SharedResources;
 use offshoot_app::agent;
 use offshoot_app::app::App;
-use offshoot_protocol::Event;
 use offshoot_protocol::message::Message;
+use offshoot_protocol::{AgentEvent, AgentId, Event};
 use offshoot_session::session::Session;
 use offshoot_session::transcript::Level;
 use offshoot_settings::Settings;
@@ -61,7 +61,8 @@ pub(super) async fn serve(
             biased;
             Ok(()) = &mut hangup.heard => break,
             event = events.recv() => match event {
-                Some(event) => {
+                Some(AgentEvent { agent: AgentId::Child(_), .. }) => {}
+                Some(AgentEvent { agent: AgentId::Root, event }) => {
                     let hearing = heard(&context, &agent, &mut folder, event);
                     let waiting = with_looks(&context, hearing, &mut wanted).await;
                     waiting.into_iter().for_each(|task| begin(&context, &agent, &mut model_changes, task));

@@ -150,8 +150,8 @@ fn converse(width: impl Fn(usize) -> usize) -> Talk {
         };
         let mut take = |talk: &mut Talk| {
             let mut count = 0;
-            while let Ok(event) = events.try_recv() {
-                talk.conversation.apply(&event);
+            while let Ok(told) = events.try_recv() {
+                talk.conversation.apply(&told.event);
                 count += 1;
                 talk.print(width(count));
             }
