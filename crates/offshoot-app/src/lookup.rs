@@ -66,6 +66,11 @@ pub fn entry(app: &App, session: &Session, given: &str) -> Result<NodeIx> {
     app.looked_up(given, |place| place.entry(session, given))
 }
 
+/// The entry that a person named as the last one of a conversation; see [`Place::last_entry`].
+pub fn last_entry(app: &App, session: &Session, given: &str, access: Access) -> Result<NodeIx> {
+    app.looked_up(given, |place| place.last_entry(session, given, access))
+}
+
 /// The same for a command that writes.
 pub fn entry_to_write(app: &App, session: &Session, given: &str) -> Result<NodeIx> {
     app.looked_up(given, |place| place.entry_to_write(session, given))

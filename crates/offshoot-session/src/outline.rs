@@ -12,6 +12,7 @@ mod row;
 mod row_texts;
 mod row_facts;
 mod near;
+mod left_out;
 mod sums;
 mod note;
 mod words;
@@ -27,6 +28,7 @@ use crate::tree::{NodeIx, Tree};
 
 use drawing::Drawing;
 pub use folds::Folds;
+pub use left_out::{LeftOutCalls, left_out};
 pub use note::{BranchNote, FittedNote};
 use order::Order;
 use pi_rows::PiRows;
@@ -296,9 +298,17 @@ impl Outline {
         self.drawing.nearest(self.order.place(ix)?)
     }
 
-    /// The entry of a row, counted from the top.
+    /// The entry that a row, counted from the top, stands for: a row of several tool calls for its last one.
     pub fn entry(&self, at: usize) -> Option<NodeIx> {
-        self.order.entry(self.drawing.place(at)?)
+        self.order.entry(self.drawing.stands_at(at)?)
+    }
+
+    /// The entries that a row names: each call of a row of several tool calls, else the entry that it stands for.
+    pub fn members(&self, at: usize) -> impl Iterator<Item = NodeIx> + '_ {
+        let run = self.run(at).into_iter().flatten().filter(|place| self.shown.get(*place) == Some(&true));
+        let (run, own) = (self.run(at).is_some().then_some(run), self.entry(at));
+        let own = own.filter(|_| run.is_none());
+        run.into_iter().flatten().filter_map(|place| self.entry_at(place)).chain(own)
     }
 
     /// Whether a row's entry is on the path to the open entry.
@@ -340,7 +350,12 @@ impl Outline {
         self.drawing.run(at)
     }
 
-    /// Whether a row is the first of an open run of tool calls.
+    /// The first entry of the run of tool calls at a row, which names it in [`Folds`]. The run may be open.
+    pub fn run_start(&self, at: usize) -> Option<NodeIx> {
+        self.order.entry(self.drawing.run_start(at)?)
+    }
+
+    /// Whether a row is one of an open run of tool calls.
     pub fn is_run_open(&self, at: usize) -> bool {
         self.drawing.is_run_open(at)
     }
@@ -373,7 +388,7 @@ impl Outline {
 
     /// How many entries the open one is below a row that represents it; 0 at its own row.
     pub fn steps_to_open(&self, at: usize) -> Option<usize> {
-        let (open, row) = (self.order.place(self.open?)?, self.drawing.place(at)?);
+        let (open, row) = (self.order.place(self.open?)?, self.drawing.stands_at(at)?);
         std::iter::successors(Some(open), |place| self.order.parent(*place)).position(|place| place == row)
     }
 
@@ -394,9 +409,8 @@ impl Outline {
     /// # Errors
     /// The medium cannot be read.
     pub fn row_text(&self, source: &dyn Source, at: usize) -> Result<String> {
-        if let Some(run) = self.run(at) {
-            let shown = run.filter(|place| self.shown.get(*place) == Some(&true));
-            return row::run(source, shown.filter_map(|place| self.entry_at(place)), self.texts.calls());
+        if self.run(at).is_some() {
+            return row::run(source, self.members(at), self.texts.calls());
         }
         let Some(ix) = self.entry(at) else { return Ok(String::new()) };
         match self.layout {

@@ -8,10 +8,13 @@ use offshoot_session::entry_name::{Here, find_entry};
 use offshoot_session::error::{Code, Error};
 use offshoot_session::id::{EntryId, SHORTEST_ID};
 use offshoot_session::list::SessionInfo;
+use offshoot_session::outline::left_out;
 use offshoot_session::session::{Session, SpillPolicy};
 use offshoot_session::store::{DirStore, Flavour, Scope};
+use offshoot_session::text::one_line;
 use offshoot_session::tree::NodeIx;
 
+use crate::entry_words::short_id;
 use crate::failure::{Failure, FailureKind, Hint, Result};
 use crate::given::EntryName;
 use crate::place::Place;
@@ -194,6 +197,24 @@ impl Place {
         let zone = Zone::local();
         let here = Here { leaf: session.leaf(), now: self.now(), zone: &zone };
         Ok(find_entry(session.tree(), given, here)?)
+    }
+
+    /// The entry that a person named as the last one of a conversation: where to go, or up to where to copy. In the middle
+    /// of tool calls it says which are left out.
+    ///
+    /// # Errors
+    /// As [`Place::entry`] or [`Place::entry_to_write`].
+    pub fn last_entry(&self, session: &Session, given: &str, access: Access) -> Result<NodeIx> {
+        let found = match access {
+            Access::Read => self.entry(session, given)?,
+            Access::Write => self.entry_to_write(session, given)?,
+        };
+        if let Some(left) = left_out(session, found)? {
+            let end = session.tree().node(left.end).id().map(EntryId::as_str).unwrap_or_default();
+            let includes = one_line(&short_id(session, end)?, 40);
+            self.tell(Note::Told(format!("left out: {}; {includes} includes them", left.text)));
+        }
+        Ok(found)
     }
 
     /// The entry that a person named, else the current one.

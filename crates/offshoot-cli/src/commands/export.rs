@@ -23,6 +23,7 @@ use offshoot_tui::theme::{PageTheme, Themes};
 use crate::new_file;
 use crate::theme_files::theme_files;
 use crate::themes;
+use offshoot_workspace::Access;
 use offshoot_workspace::context::write_as_sent;
 use offshoot_workspace::fork::nothing_to_copy;
 use offshoot_workspace::session_title;
@@ -248,7 +249,7 @@ pub(crate) fn write(app: &App, session: &Path, output: PathBuf, at: Option<Strin
 
 fn part(app: &App, session: &Session, args: &Args) -> Result<SessionPart> {
     Ok(match (&args.at, &args.subtree) {
-        (Some(given), _) => SessionPart::Path(lookup::entry(app, session, given)?),
+        (Some(given), _) => SessionPart::Path(lookup::last_entry(app, session, given, Access::Read)?),
         (None, Some(given)) => SessionPart::Subtree(lookup::entry(app, session, given)?),
         (None, None) => SessionPart::Everything,
     })
@@ -349,7 +350,7 @@ pub(super) fn empty() -> CommandError {
 /// The entry of `--at`, or the current one.
 fn leaf(app: &App, session: &Session, args: &Args) -> Result<Option<NodeIx>> {
     match &args.at {
-        Some(given) => Ok(Some(lookup::entry(app, session, given)?)),
+        Some(given) => Ok(Some(lookup::last_entry(app, session, given, Access::Read)?)),
         None => Ok(session.leaf()),
     }
 }

@@ -20,7 +20,7 @@ use offshoot_session::tokens::estimate_summary;
 use offshoot_session::tree::NodeIx;
 
 use super::switch::place;
-use offshoot_workspace::{with_forecast, with_summary_cost, words_without_summary};
+use offshoot_workspace::{Access, with_forecast, with_summary_cost, words_without_summary};
 
 /// Go back, with a summary of what is left
 ///
@@ -78,7 +78,7 @@ pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
         args.model.refuse("without --summary a model writes it")?;
     }
     let mut session = if args.dry_run { app.open(&args.session)? } else { app.open_to_write(&args.session)? };
-    let given = args.entry.as_ref().map(|given| lookup::entry_to_write(app, &session, given)).transpose()?;
+    let given = args.entry.as_ref().map(|given| lookup::last_entry(app, &session, given, Access::Write)).transpose()?;
     let target = match session.pop_target(given) {
         Ok(target) => target,
         Err(Error::Invalid(Invalid::NothingLeft)) if args.json => return print_json(app, "null"),

@@ -17,7 +17,7 @@ use offshoot_session::stats::words;
 use offshoot_session::text::{counted, one_line};
 use offshoot_session::tree::NodeIx;
 
-use offshoot_workspace::{with_summary_cost, words_without_summary};
+use offshoot_workspace::{Access, with_summary_cost, words_without_summary};
 
 /// Go to another entry; the session continues from there
 ///
@@ -77,7 +77,7 @@ pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
         args.model.refuse("--summarize has a summary written")?;
     }
     let mut session = if args.dry_run { app.open(&args.session)? } else { app.open_to_write(&args.session)? };
-    let target = lookup::entry_to_write(app, &session, &args.entry)?;
+    let target = lookup::last_entry(app, &session, &args.entry, Access::Write)?;
     let tree = session.tree();
     let is_there = session.leaf().and_then(|leaf| tree.skip_leaf_markers(leaf)) == tree.skip_leaf_markers(target);
     if is_there && args.json && !args.dry_run {

@@ -17,6 +17,31 @@ fn the_session_opens_where_it_was_sent() {
     assert!(open.len() == 1 && open[0].contains("4e8a"), "{open:?}");
 }
 
+/// The row of several calls had the id of the first: the model was told that the other edit had not been completed.
+#[test]
+fn a_row_of_several_calls_leads_to_the_place_after_them() {
+    let world = World::with_sample();
+    let tree = world.stdout("tree sample.jsonl");
+    let row = tree.lines().find(|line| line.contains("[edit ×2, bash: cargo test]")).unwrap().to_owned();
+    let id = row.split(' ').next().unwrap();
+    assert_snapshot!(world.run(&format!("switch sample.jsonl {id}")), @"now at 5b9e  [bash: cargo test]");
+    let context = world.stdout("context sample.jsonl --llm");
+    assert!(!context.contains("not completed") && context.contains("toolu_06"), "{context}");
+    let again = world.stdout("tree sample.jsonl");
+    assert!(again.contains("5b9e › • [edit ×2, bash: cargo test]"), "{again}");
+    // A call in the middle is a place, too, and says what it leaves out.
+    assert_snapshot!(world.run("switch sample.jsonl 93a7"), @"
+    now at 93a7  [edit: src/main.rs]
+    [stderr]
+    note: left out: [edit: src/main.rs, bash: cargo test]; 5b9e includes them
+    ");
+    for command in ["fork sample.jsonl --at 93a7", "export sample.jsonl --at 71fb -o part.jsonl"] {
+        let said = world.run(command);
+        assert!(said.contains("note: left out: [") && said.contains("5b9e includes them"), "{said}");
+    }
+    assert!(!world.run("fork sample.jsonl --at 5b9e").contains("left out"));
+}
+
 #[test]
 fn a_summary_of_what_is_left_can_go_along() {
     let world = World::with_sample();

@@ -317,14 +317,14 @@ function moveRow(step) {
   const place = Math.min(state.rows.length - 1, Math.max(0, nearestRow(state.target < 0 ? state.leaf : state.target) + step));
   const row = state.rows[place];
   if (!row) return;
-  state.target = row.at;
+  state.target = row.stands;
   revealRow(row.at);
 }
 
 /** Opens or folds the branch or the run at the row of the target. */
 function foldAt(opens) {
   const place = nearestRow(state.target < 0 ? state.leaf : state.target);
-  const row = state.rows[place];
+  const row = state.rows[place]?.run ?? state.rows[place];
   if (!row) return;
   const isOpen = row.isRun ? row.end === row.rank + 1 : row.isFoldable && !row.isBranch;
   if ((row.isFoldable || row.isRun) && isOpen !== opens) toggleRow(row);

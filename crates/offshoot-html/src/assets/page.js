@@ -80,8 +80,8 @@ function keepSame(box, drawn) {
 }
 
 function drawRow(drawn, place, isActive) {
-  const { at, prefix: lines, isFoldable, isBranch, isRun, end, rank } = drawn;
-  const node = nodes[at];
+  const { at, stands, prefix: lines, isFoldable, isBranch, isRun, end, rank } = drawn;
+  const node = nodes[stands];
   const note = noteOf(drawn, Date.now());
   const row = el("div", `row who${node.who}${note ? " folded" : ""}`);
   row.setAttribute("role", "treeitem");
@@ -90,7 +90,7 @@ function drawRow(drawn, place, isActive) {
   row.setAttribute("aria-level", String(drawn.level + 1));
   row.setAttribute("aria-setsize", String(drawn.set.count));
   row.setAttribute("aria-posinset", String(drawn.place));
-  row.dataset.at = at;
+  row.dataset.at = stands;
   row.style.top = `${place * ROW}px`;
   if (isFoldable || isRun) row.setAttribute("aria-expanded", String(isRun ? end === rank + 1 : !isBranch));
   row.title = `${textOf(drawn)}\n${note.trim()}\n${node.id} ${minute(node.time)}`.slice(0, 800);

@@ -198,7 +198,7 @@ function layout(filter, query, folds, most = Infinity) {
 /** Rows under construction. */
 class Rows {
   constructor(scope) {
-    Object.assign(this, scope, { all: [], nearest: [], tail: Infinity, openRunEnd: 0 });
+    Object.assign(this, scope, { all: [], nearest: [], tail: Infinity, openRunEnd: 0, openRun: null });
     for (let rank = 0; rank < order.nodes.length && this.all.length <= this.most; ) {
       const parent = order.parents[rank] < 0 ? -1 : this.nearest[order.parents[rank]];
       const isShown = this.isShown[rank];
@@ -225,7 +225,7 @@ class Rows {
   push(rank, parent) {
     const above = this.all[parent];
     const end = order.ends[rank];
-    const isBelowTrunk = above !== undefined && above.rank === this.endOfTrunk;
+    const isBelowTrunk = above !== undefined && above.last === this.endOfTrunk;
     const isLast = this.counts[above ? order.ends[above.rank] : order.nodes.length] === this.counts[end];
     const isHead = !isLast || isBelowTrunk;
     const isFoldable = isHead && this.counts[end] > this.counts[rank] + 1;
@@ -235,9 +235,13 @@ class Rows {
     else {
       const runEnd = this.runEnd(rank);
       row.isRun = runEnd > 0;
-      if (row.isRun && this.folds.isRunOpen(at)) this.openRunEnd = runEnd;
+      if (rank < this.openRunEnd) row.run = this.openRun;
+      else if (row.isRun && this.folds.isRunOpen(at)) [this.openRunEnd, this.openRun] = [runEnd, row];
       else if (row.isRun) row.end = runEnd;
     }
+    // A row of several calls stands for the last one, so that whoever goes there leaves none out.
+    row.last = row.isRun ? row.end - 1 : rank;
+    row.stands = order.nodes[row.last];
     row.shown = [];
     for (let inner = row.isRun ? rank : row.end; inner < row.end; inner++) if (this.isShown[inner]) row.shown.push(order.nodes[inner]);
     row.start = row.isBranch ? this.withHiddenAbove(rank) : rank;
@@ -247,20 +251,25 @@ class Rows {
 
   /** The rank after the run of tool calls that begins at a rank, if it has more than one; else 0. */
   runEnd(rank) {
-    if (rank < this.openRunEnd || !this.joinsRun(rank)) return 0;
+    if (rank < this.openRunEnd || !this.joinsRun(rank) || this.endsRun(rank)) return 0;
     let last = rank;
     for (let next = rank + 1; next < order.ends[last]; next++) {
       if (!this.isShown[next]) continue;
       const isOnlyChild = this.counts[order.ends[next]] === this.counts[order.ends[last]];
       if (!isOnlyChild || !this.joinsRun(next)) break;
       last = next;
+      if (this.endsRun(last)) break;
     }
     return last > rank ? last + 1 : 0;
   }
 
   joinsRun(rank) {
-    const node = nodes[order.nodes[rank]];
-    return this.hasRuns && !node.label && (node.bits & JOINS_RUNS) !== 0 && rank !== this.endOfTrunk;
+    return this.hasRuns && (nodes[order.nodes[rank]].bits & JOINS_RUNS) !== 0;
+  }
+
+  /** Whether a rank is a place that a row must stand for: it has a label, or the session continues there. */
+  endsRun(rank) {
+    return Boolean(nodes[order.nodes[rank]].label) || rank === this.endOfTrunk;
   }
 
   /** The rank of the first hidden node that leads only to a rank. */

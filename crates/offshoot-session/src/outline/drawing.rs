@@ -33,6 +33,14 @@ impl Drawing {
         }
     }
 
+    /// The place of the entry that a row stands for.
+    pub(super) fn stands_at(&self, row: usize) -> Option<u32> {
+        match self {
+            Self::Trunk(rows) => rows.stands_at(row),
+            Self::Pi(rows) => rows.list.place(row),
+        }
+    }
+
     /// The row of the entry at a place, or the nearest row above it that represents it.
     pub(super) fn nearest(&self, place: u32) -> Option<usize> {
         match self {
@@ -53,6 +61,14 @@ impl Drawing {
     pub(super) fn run(&self, row: usize) -> Option<Range<usize>> {
         match self {
             Self::Trunk(rows) => rows.run(row),
+            Self::Pi(_) => None,
+        }
+    }
+
+    /// The place of the first entry of the run of tool calls at a row.
+    pub(super) fn run_start(&self, row: usize) -> Option<u32> {
+        match self {
+            Self::Trunk(rows) => rows.run_start(row),
             Self::Pi(_) => None,
         }
     }

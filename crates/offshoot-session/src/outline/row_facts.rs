@@ -34,6 +34,11 @@ impl RowFacts {
         shows(self.class, filter)
     }
 
+    /// Whether the entry is a turn of the model that only calls tools, or another one without a row.
+    pub(super) fn is_silent(&self) -> bool {
+        self.class & HIDDEN != 0
+    }
+
     /// Whether the entry is the result of a tool call that failed.
     pub fn has_failed(&self) -> bool {
         self.class & FAILED != 0

@@ -20,7 +20,7 @@ pub(super) struct TrunkScope<'a> {
     /// Which entries are shown, by place.
     pub(super) shown: &'a [bool],
     pub(super) folds: &'a Folds,
-    /// Places of entries with a label, which are not in runs of tool calls. `None`: no run is one row.
+    /// Places of entries with a label, which are the last of a run of tool calls. `None`: no run is one row.
     pub(super) labelled: Option<&'a HashSet<u32>>,
     /// The place of the open entry.
     pub(super) open: Option<u32>,
@@ -36,6 +36,8 @@ enum RowExtent {
     Run,
     /// The entry, which is the first of an open run of tool calls.
     OpenRun,
+    /// The entry, which is a later one of an open run of tool calls.
+    RestOfRun,
 }
 
 #[derive(Debug, Clone)]
@@ -50,6 +52,16 @@ pub(super) struct TrunkRow {
     is_head: bool,
     /// Whether a side branch begins here that has more to show than this entry.
     is_foldable: bool,
+}
+
+impl TrunkRow {
+    /// The place of the entry that the row stands for: after a run of tool calls the last one, so that none is left out.
+    fn stands_at(&self) -> u32 {
+        match self.extent {
+            RowExtent::Run => self.end.saturating_sub(1),
+            RowExtent::Entry | RowExtent::Branch | RowExtent::OpenRun | RowExtent::RestOfRun => self.place,
+        }
+    }
 }
 
 impl PlacedRow for TrunkRow {
@@ -94,8 +106,21 @@ impl TrunkRows {
         Some(row.place as usize..row.end as usize)
     }
 
+    /// The place of the entry that a row stands for.
+    pub(super) fn stands_at(&self, row: usize) -> Option<u32> {
+        self.list.rows.get(row).map(TrunkRow::stands_at)
+    }
+
+    /// The place of the first entry of the run of tool calls at a row, which is folded or open.
+    pub(super) fn run_start(&self, row: usize) -> Option<u32> {
+        let upwards = self.list.rows.get(..=row)?.iter().rev();
+        let first = upwards.into_iter().find(|row| row.extent != RowExtent::RestOfRun)?;
+        matches!(first.extent, RowExtent::Run | RowExtent::OpenRun).then_some(first.place)
+    }
+
     pub(super) fn is_run_open(&self, row: usize) -> bool {
-        self.list.rows.get(row).is_some_and(|row| row.extent == RowExtent::OpenRun)
+        let row = self.list.rows.get(row);
+        row.is_some_and(|row| matches!(row.extent, RowExtent::OpenRun | RowExtent::RestOfRun))
     }
 
     pub(super) fn is_foldable(&self, row: usize) -> bool {
@@ -140,7 +165,7 @@ impl TrunkRows {
                 let fold = match (row.is_foldable, extent) {
                     (false, _) => '─',
                     (true, RowExtent::Branch) => '⊞',
-                    (true, RowExtent::Entry | RowExtent::Run | RowExtent::OpenRun) => '⊟',
+                    (true, RowExtent::Entry | RowExtent::Run | RowExtent::OpenRun | RowExtent::RestOfRun) => '⊟',
                 };
                 format!("{corner}{fold} ")
             }
@@ -190,7 +215,7 @@ impl Layouter<'_> {
     fn push(&mut self, place: u32, parent: u32) -> (u32, u32) {
         let above = self.rows.list.rows.get(parent as usize);
         let siblings_end = above.map_or(self.order.len() as u32, |above| self.order.end(above.place));
-        let is_below_trunk = above.is_some_and(|above| Some(above.place) == self.end_of_trunk);
+        let is_below_trunk = above.is_some_and(|above| Some(above.stands_at()) == self.end_of_trunk);
         let end = self.order.end(place);
         let is_last = self.count(siblings_end) == self.count(end);
         let is_head = !is_last || is_below_trunk;
@@ -204,6 +229,7 @@ impl Layouter<'_> {
                     (RowExtent::OpenRun, place + 1)
                 }
                 Some(run_end) => (RowExtent::Run, run_end),
+                None if place < self.open_run_end => (RowExtent::RestOfRun, place + 1),
                 None => (RowExtent::Entry, place + 1),
             },
             None => (RowExtent::Entry, place + 1),
@@ -218,7 +244,7 @@ impl Layouter<'_> {
 
     /// The place after the run of tool calls that begins at a place, if it has more than one.
     fn run_end(&self, place: u32) -> Option<u32> {
-        if place < self.open_run_end || !self.joins_run(place) {
+        if place < self.open_run_end || !self.joins_run(place) || self.ends_run(place) {
             return None;
         }
         let (mut last, mut next) = (place, place + 1);
@@ -229,6 +255,9 @@ impl Layouter<'_> {
                     break;
                 }
                 last = next;
+                if self.ends_run(last) {
+                    break;
+                }
             }
             next += 1;
         }
@@ -236,10 +265,13 @@ impl Layouter<'_> {
     }
 
     fn joins_run(&self, place: u32) -> bool {
-        let is_labelled = |labelled: &HashSet<u32>| labelled.contains(&place);
-        self.scope.labelled.is_some_and(|labelled| !is_labelled(labelled))
-            && self.order.is_good_result(place)
-            && self.end_of_trunk != Some(place)
+        self.scope.labelled.is_some() && self.order.is_good_result(place)
+    }
+
+    /// Whether an entry is a place that a row must stand for: it has a label, or the session continues there.
+    fn ends_run(&self, place: u32) -> bool {
+        let is_labelled = self.scope.labelled.is_some_and(|labelled| labelled.contains(&place));
+        is_labelled || self.end_of_trunk == Some(place)
     }
 
     fn is_shown(&self, place: u32) -> bool {

@@ -119,6 +119,8 @@ pub enum TreeOutcome {
         /// Whether to summarise the branch that is left.
         summarize: bool,
         instructions: Option<String>,
+        /// The completed tool calls that the entry leaves out, in words, unless the question has shown them.
+        left_out: Option<String>,
     },
     /// As [`TreeOutcome::Navigate`].
     Operate(OperationOrder),
@@ -407,7 +409,7 @@ impl TreeSelector {
 
     fn wish(&self) -> Option<ForecastWish> {
         let entry = self.list.entry().and_then(|ix| self.id(ix))?;
-        Some(ForecastWish { entry, marked: self.marks.iter().filter_map(|ix| self.id(*ix)).collect() })
+        Some(ForecastWish { entry, marked: self.marked().into_iter().filter_map(|ix| self.id(ix)).collect() })
     }
 
     fn forecast(&self) -> Option<&ForecastWords> {

@@ -106,7 +106,7 @@ impl Operation for Fork {
     fn plan(place: &Place, at: Option<&Session>, input: &ForkInput) -> Result<ForkPlan> {
         let session = open_session(at)?;
         let target = match &input.at {
-            Some(EntryName(given)) => Some(place.entry(session, given)?),
+            Some(EntryName(given)) => Some(place.last_entry(session, given, Access::Read)?),
             None if input.all => None,
             None => Some(session.leaf().ok_or_else(nothing_to_copy)?),
         };

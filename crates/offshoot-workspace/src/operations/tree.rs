@@ -87,9 +87,9 @@ impl Operation for ShowTree {
         says: "The current branch runs straight down; its entries are marked with `•`, the\n\
                entry where the session continues with `›`, labels with [text]. Every other\n\
                branch hangs below the entry that it leaves, folded to one row (`⊞`) with\n\
-               its size, cost, age and last words. Successive tool calls share a row. The\n\
-               first column is the shortest start of the entry's id that is unique, with\n\
-               at least four characters.\n\n\
+               its size, cost, age and last words. Successive tool calls share a row, which\n\
+               stands for the last one. The first column is the shortest start of the\n\
+               entry's id that is unique, with at least four characters.\n\n\
                If the whole tree fits the terminal, or with --open, branches are open.\n\n\
                --layout pi draws what pi and omp draw: each branch point moves everything\n\
                below it to the right. The setting `treeLayout` chooses the default.\n\n\

@@ -187,6 +187,76 @@ fn a_run_of_tool_calls_is_one_row_and_a_failed_call_its_own() {
     ");
 }
 
+/// Whoever went to a row of several calls came to the first one, and the model was told that the others of its turn had
+/// not been completed.
+#[test]
+fn a_row_of_several_calls_is_the_place_after_all_of_them() {
+    let session = calls();
+    let at = |session: &Session, id: &str| session.tree().find(id).unwrap();
+    let outline = Outline::new(&session, session.leaf(), OutlineSetup::default()).unwrap();
+    let row = outline.row(&session, 3).unwrap().unwrap();
+    assert_eq!((row.ix, outline.entry(3)), (at(&session, "r5"), Some(at(&session, "r5"))));
+    assert_eq!((outline.run_start(3), outline.run_start(2)), (Some(at(&session, "r3")), None));
+    let members: Vec<NodeIx> = outline.members(3).collect();
+    assert_eq!(members, ["r3", "r4", "r5"].map(|id| at(&session, id)));
+    assert_eq!(outline.members(0).collect::<Vec<_>>(), [at(&session, "q")]);
+    // It is one row, too, where the session continues at it, and with a label on that place.
+    insta::assert_snapshot!(drawn(&session, "r5", &Folds::default()), @"
+      • user: fix it
+      • [read ×2]
+      • [bash: cargo test]
+    › • [edit ×2, bash: cargo test]
+      └─ assistant: Fixed.  1 entry
+    ");
+    let labelled = std::collections::HashSet::from([at(&session, "r5")]);
+    let mut outline = Outline::new(&session, session.leaf(), OutlineSetup::default()).unwrap();
+    outline.arrange(session.tree(), OutlineScope { labelled: Some(&labelled), ..OutlineScope::default() });
+    assert_eq!(outline.row_text(&session, 3).unwrap(), "[edit ×2, bash: cargo test]");
+    // A label in the middle is a place of its own, after the calls above it.
+    let labelled = std::collections::HashSet::from([at(&session, "r4")]);
+    outline.arrange(session.tree(), OutlineScope { labelled: Some(&labelled), ..OutlineScope::default() });
+    let texts: Vec<String> = (3..5).map(|row| outline.row_text(&session, row).unwrap()).collect();
+    assert_eq!(texts, ["[edit ×2]", "[bash: cargo test]"]);
+}
+
+/// Two calls of one turn, and the next turn, which calls once more.
+const TOGETHER: [&str; 7] = [
+    r#"{"type":"session","version":3,"id":"s","timestamp":"t","cwd":"/w"}"#,
+    r#"{"type":"message","id":"q","parentId":null,"timestamp":"t","message":{"role":"user","content":"fix it"}}"#,
+    r#"{"type":"message","id":"c","parentId":"q","timestamp":"t","message":{"role":"assistant","stopReason":"toolUse","content":[{"type":"text","text":"Look."},{"type":"toolCall","id":"1","name":"read","arguments":{"path":"a"}},{"type":"toolCall","id":"2","name":"read","arguments":{"path":"b"}}]}}"#,
+    r#"{"type":"message","id":"r1","parentId":"c","timestamp":"t","message":{"role":"toolResult","toolCallId":"1","toolName":"read","isError":true,"content":[]}}"#,
+    r#"{"type":"message","id":"r2","parentId":"r1","timestamp":"t","message":{"role":"toolResult","toolCallId":"2","toolName":"read","content":[]}}"#,
+    r#"{"type":"message","id":"d","parentId":"r2","timestamp":"t","message":{"role":"assistant","stopReason":"toolUse","content":[{"type":"toolCall","id":"3","name":"bash","arguments":{"command":"ls"}}]}}"#,
+    r#"{"type":"message","id":"r3","parentId":"d","timestamp":"t","message":{"role":"toolResult","toolCallId":"3","toolName":"bash","content":[]}}"#,
+];
+
+#[test]
+fn a_place_in_the_middle_of_calls_says_which_it_leaves_out() {
+    let left_out = |session: &Session, id: &str| {
+        let ix = session.tree().find(id).unwrap();
+        super::super::left_out(session, ix).unwrap().map(|left| (left.text, left.end))
+    };
+    let at = |session: &Session, id: &str| session.tree().find(id).unwrap();
+    let session = calls();
+    let expected = Some(("[edit: b.rs, bash: cargo test]".to_owned(), at(&session, "r5")));
+    assert_eq!(left_out(&session, "r3"), expected);
+    assert_eq!(left_out(&session, "r4"), Some(("[bash: cargo test]".to_owned(), at(&session, "r5"))));
+    // The last call of a row, a failed call and a question leave nothing out.
+    for id in ["r5", "r1", "r2", "q", "z"] {
+        assert_eq!(left_out(&session, id), None, "{id}");
+    }
+    // All results of one turn count, however they share rows; those of a turn that speaks, too.
+    let session = Session::from_text(&(TOGETHER.join("\n") + "\n"), Options::default()).unwrap();
+    assert_eq!(left_out(&session, "c"), Some(("[read ×2]".to_owned(), at(&session, "r2"))));
+    assert_eq!(left_out(&session, "r1"), Some(("[read: b]".to_owned(), at(&session, "r2"))));
+    assert_eq!(left_out(&session, "r2"), Some(("[bash: ls]".to_owned(), at(&session, "r3"))));
+    // Another branch at the place does not make them disappear.
+    let side =
+        r#"{"type":"message","id":"u","parentId":"r1","timestamp":"t","message":{"role":"user","content":"no"}}"#;
+    let session = Session::from_text(&(TOGETHER.join("\n") + "\n" + side + "\n"), Options::default()).unwrap();
+    assert_eq!(left_out(&session, "r1"), Some(("[read: b]".to_owned(), at(&session, "r2"))));
+}
+
 #[test]
 fn a_folded_branch_says_that_it_was_merged() {
     let merge = |tip: &str, id: &str, parent: &str| {

@@ -120,7 +120,10 @@ fn tree_outcome(model: &mut Model, outcome: tree::TreeOutcome) -> Vec<Cmd> {
             model.notice(Level::Info, tree::ALREADY_HERE);
             keep(model, false)
         }
-        tree::TreeOutcome::Navigate { target, summarize, instructions } => {
+        tree::TreeOutcome::Navigate { target, summarize, instructions, left_out } => {
+            if let Some(left_out) = left_out {
+                model.notice(Level::Warning, left_out);
+            }
             if summarize {
                 model.begin_job(LEAVING);
             }

@@ -25,6 +25,7 @@ impl TreeSelector {
         };
         let tree = self.source.tree();
         let (first, last) = if tree.ancestors(cursor).any(|ix| ix == mark) { (mark, cursor) } else { (cursor, mark) };
+        let first = self.list.members(first).first().copied().unwrap_or(first);
         match range(tree, tree.parent(first), last) {
             Ok(entries) => {
                 self.marks.extend(entries.into_iter().filter(|ix| *ix != mark));
@@ -35,11 +36,19 @@ impl TreeSelector {
         }
     }
 
-    /// Copies the marked entries, or the one under the cursor.
+    /// The marked entries, with every call of a marked row of several.
+    pub(super) fn marked(&self) -> Vec<NodeIx> {
+        let mut marked: Vec<NodeIx> = self.marks.iter().flat_map(|ix| self.list.members(*ix)).collect();
+        marked.sort_unstable();
+        marked.dedup();
+        marked
+    }
+
+    /// Copies the marked entries, or those of the row under the cursor.
     pub(super) fn pick(&mut self) -> TreeOutcome {
-        let marked: Vec<NodeIx> =
-            if self.marks.is_empty() { self.list.entry().into_iter().collect() } else { self.marks.clone() };
-        let selections: Vec<String> = marked.into_iter().filter_map(|ix| self.id(ix)).collect();
+        let here = || self.list.entry().map(|ix| self.list.members(ix)).unwrap_or_default();
+        let picked = if self.marks.is_empty() { here() } else { self.marked() };
+        let selections: Vec<String> = picked.into_iter().filter_map(|ix| self.id(ix)).collect();
         if selections.is_empty() {
             self.notice = Some("this entry has no id, so it cannot be copied".to_owned());
             return TreeOutcome::Stay;
@@ -96,7 +105,7 @@ impl TreeSelector {
         TreeOutcome::Stay
     }
 
-    fn noticed(&mut self, notice: impl Into<String>) -> TreeOutcome {
+    pub(super) fn noticed(&mut self, notice: impl Into<String>) -> TreeOutcome {
         self.notice = Some(notice.into());
         TreeOutcome::Stay
     }

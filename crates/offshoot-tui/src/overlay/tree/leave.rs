@@ -1,12 +1,21 @@
 //! Navigation to the selected entry: whether it is possible, the question before it, and the keys on the way. The
 //! caller performs the navigation.
 
+use offshoot_session::outline::left_out;
 use offshoot_session::tree::NodeIx;
 use ratatui::crossterm::event::KeyEvent;
 
 use super::question::{Answer, Question};
 use super::{Mode, TreeOutcome, TreeSelector};
 use crate::keymap::{Action, Context};
+
+/// How the user leaves to another entry; see [`TreeOutcome::Navigate`].
+#[derive(Debug, Default)]
+struct Departure {
+    summarize: bool,
+    instructions: Option<String>,
+    left_out: Option<String>,
+}
 
 impl TreeSelector {
     /// Handles a stopped navigation: nothing has changed.
@@ -30,17 +39,22 @@ impl TreeSelector {
             self.notice = Some("this entry has no id, so nothing can follow it".to_owned());
             return TreeOutcome::Stay;
         }
+        let left_out = match left_out(self.source.as_ref(), ix) {
+            Ok(left) => left.map(|left| format!("left out: {}", left.text)),
+            Err(error) => return self.noticed(error.to_string()),
+        };
         if self.setup.skips_question {
-            return self.leave(ix, false, None);
+            return self.leave(ix, Departure { left_out, ..Departure::default() });
         }
-        self.mode = Mode::Question(ix, Question::new(self.setup.size));
+        self.mode = Mode::Question(ix, Question { left_out, ..Question::new(self.setup.size) });
         TreeOutcome::Stay
     }
 
-    fn leave(&mut self, ix: NodeIx, summarize: bool, instructions: Option<String>) -> TreeOutcome {
+    fn leave(&mut self, ix: NodeIx, departure: Departure) -> TreeOutcome {
         let Some(target) = self.id(ix) else { return TreeOutcome::Stay };
+        let Departure { summarize, instructions, left_out } = departure;
         self.mode = Mode::Leaving { summarize, is_stopping: false };
-        TreeOutcome::Navigate { target, summarize, instructions }
+        TreeOutcome::Navigate { target, summarize, instructions, left_out }
     }
 
     /// Takes the text from the external editor; `None` if it is unchanged.
@@ -60,7 +74,9 @@ impl TreeSelector {
                 self.mode = Mode::Browse;
                 TreeOutcome::Stay
             }
-            Answer::Leave { summarize, instructions } => self.leave(ix, summarize, instructions),
+            Answer::Leave { summarize, instructions } => {
+                self.leave(ix, Departure { summarize, instructions, left_out: None })
+            }
         }
     }
 

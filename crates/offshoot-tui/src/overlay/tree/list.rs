@@ -124,6 +124,13 @@ impl List {
         self.outline.entry(self.selected)
     }
 
+    /// The entries that the row of an entry names: all calls of a row of several, if the entry is the one that it stands
+    /// for.
+    pub(super) fn members(&self, ix: NodeIx) -> Vec<NodeIx> {
+        let row = self.outline.nearest(ix).filter(|row| self.outline.entry(*row) == Some(ix));
+        row.map_or_else(|| vec![ix], |row| self.outline.members(row).collect())
+    }
+
     pub(super) fn select(&mut self, row: usize) {
         self.selected = row.min(self.len().saturating_sub(1));
         self.settle();
@@ -143,8 +150,8 @@ impl List {
     /// Folds the open branch at the selected row. Returns whether there was one.
     pub(super) fn fold(&mut self) -> bool {
         let (Some(ix), row) = (self.entry(), self.selected) else { return false };
-        if self.outline.is_run_open(row) {
-            self.folds().toggle_run(ix);
+        if let Some(run) = self.outline.run_start(row).filter(|_| self.outline.is_run_open(row)) {
+            self.folds().toggle_run(run);
         } else if self.outline.is_foldable(row) && !self.outline.is_folded(row) {
             self.folds().toggle(ix);
         } else {
@@ -158,8 +165,8 @@ impl List {
         let (Some(ix), row) = (self.entry(), self.selected) else { return false };
         if self.outline.is_folded(row) {
             self.folds().toggle(ix);
-        } else if self.outline.run(row).is_some() {
-            self.folds().toggle_run(ix);
+        } else if let Some(run) = self.outline.run_start(row).filter(|_| self.outline.run(row).is_some()) {
+            self.folds().toggle_run(run);
         } else {
             return false;
         }

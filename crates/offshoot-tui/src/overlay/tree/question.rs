@@ -16,6 +16,8 @@ pub(super) struct Question {
     /// The instructions for the summary. They are kept when the user goes back to the question.
     pub(super) prompt: Box<Editor>,
     pub(super) is_writing: bool,
+    /// The completed tool calls that the entry leaves out, in words.
+    pub(super) left_out: Option<String>,
 }
 
 /// The outcome of a key.
@@ -37,7 +39,7 @@ impl Question {
     pub(super) fn new((columns, rows): (u16, u16)) -> Self {
         let mut prompt = Box::new(Editor::plain());
         prompt.resize(columns, rows);
-        Self { at: 0, prompt, is_writing: false }
+        Self { at: 0, prompt, is_writing: false, left_out: None }
     }
 
     pub(super) fn key(&mut self, keymap: &Keymap, key: KeyEvent) -> Answer {

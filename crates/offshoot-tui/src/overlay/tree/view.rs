@@ -253,9 +253,14 @@ impl TreeSelector {
     /// The target of the navigation, and its effect.
     fn question_head(&self, theme: &Theme, (ix, question): (NodeIx, &Question), columns: usize) -> Vec<Line<'static>> {
         let (muted, plain) = (theme.style(Token::Muted), theme.style(Token::Text));
+        let warning = theme.style(Token::Warning);
         let said = self.list.outline.text(self.source.as_ref(), ix).unwrap_or_else(|error| error.to_string());
         let is_users = self.source.tree().node(ix).role() == Some(Role::User);
         let then = if is_users { "Its text comes into the editor" } else { "You continue after it" };
+        let then = match &question.left_out {
+            Some(left) => Line::styled(text::fit(&format!("  {then}; {left}"), columns).into_owned(), warning),
+            None => Line::styled(format!("  {then}"), muted),
+        };
         // It comes a moment later, and must not move what is below.
         let room = columns.saturating_sub(2);
         // The answers have the cost of a summary beside them.
@@ -266,7 +271,7 @@ impl TreeSelector {
             Line::default(),
             Line::styled("  Summarize branch?", plain.add_modifier(Modifier::BOLD)),
             Line::styled(format!("  You go to {}", text::fit(&said, columns.saturating_sub(12))), muted),
-            Line::styled(format!("  {then}"), muted),
+            then,
             Line::styled(forecast.unwrap_or_default(), muted),
         ]
     }

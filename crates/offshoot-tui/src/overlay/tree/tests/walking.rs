@@ -47,17 +47,85 @@ fn enter_asks_and_leaves() {
     assert_eq!(press(&mut selector, "esc"), TreeOutcome::Stay);
     assert_eq!(selector.list.entry(), selector.source.tree().find("d"));
     let target = "d".to_owned();
-    let plain = TreeOutcome::Navigate { target: target.clone(), summarize: false, instructions: None };
+    let plain = TreeOutcome::Navigate { target: target.clone(), summarize: false, instructions: None, left_out: None };
     assert_eq!(press(&mut selector, "enter enter"), plain);
     selector.stopped();
-    let summary = TreeOutcome::Navigate { target: target.clone(), summarize: true, instructions: None };
+    let summary = TreeOutcome::Navigate { target: target.clone(), summarize: true, instructions: None, left_out: None };
     assert_eq!(press(&mut selector, "enter down enter"), summary);
     assert_eq!(press(&mut selector, "esc"), TreeOutcome::Abort);
     assert_eq!(press(&mut selector, "esc"), TreeOutcome::Stay);
     selector.stopped();
     assert_eq!(press(&mut selector, "enter up enter tests esc up down enter only"), TreeOutcome::Stay);
-    let minding = TreeOutcome::Navigate { target, summarize: true, instructions: Some("testsonly".to_owned()) };
+    let minding =
+        TreeOutcome::Navigate { target, summarize: true, instructions: Some("testsonly".to_owned()), left_out: None };
     assert_eq!(press(&mut selector, "enter"), minding);
+}
+
+/// Two turns that only call tools: the first edits twice, the second runs a command.
+fn calling() -> Session {
+    let call = |id: &str, name: &str| {
+        format!(r#"{{"type":"toolCall","id":"{id}","name":"{name}","arguments":{{"path":"{id}.rs"}}}}"#)
+    };
+    let turn = |calls: &[String]| format!(r#"{{"role":"assistant","content":[{}]}}"#, calls.join(","));
+    let result = |id: &str| format!(r#"{{"role":"toolResult","toolCallId":"{id}","toolName":"t","content":[]}}"#);
+    let messages = [
+        ("a", "null", r#"{"role":"user","content":"Fix it"}"#.to_owned()),
+        ("b", "\"a\"", turn(&[call("1", "edit"), call("2", "edit")])),
+        ("c", "\"b\"", result("1")),
+        ("d", "\"c\"", result("2")),
+        ("e", "\"d\"", turn(&[call("3", "read")])),
+        ("f", "\"e\"", result("3")),
+        ("g", "\"f\"", r#"{"role":"assistant","content":[{"type":"text","text":"Done."}]}"#.to_owned()),
+    ];
+    let mut text = r#"{"type":"session","version":3,"id":"s","timestamp":"t","cwd":"/w"}"#.to_owned() + "\n";
+    for (id, parent, message) in messages {
+        text += &format!(r#"{{"type":"message","id":"{id}","parentId":{parent},"timestamp":"t","message":{message}}}"#);
+        text.push('\n');
+    }
+    Session::from_text(&text, offshoot_session::session::Options::default()).unwrap()
+}
+
+fn gone_to(outcome: &TreeOutcome) -> Option<(&str, Option<&str>)> {
+    match outcome {
+        TreeOutcome::Navigate { target, left_out, .. } => Some((target, left_out.as_deref())),
+        _ => None,
+    }
+}
+
+/// Enter on a row of several calls led to the first one: the model was told that the others had not been completed.
+#[test]
+fn a_row_of_several_calls_is_all_of_them() {
+    let mut selector = over(calling(), (80, 24));
+    assert!(rows(&selector).contains("• [edit ×2, read: 3.rs]"), "{}", rows(&selector));
+    press(&mut selector, "up");
+    assert_eq!(gone_to(&press(&mut selector, "enter enter")), Some(("f", None)));
+    selector.stopped();
+    press(&mut selector, "shift+L");
+    press(&mut selector, "green enter");
+    assert!(rows(&selector).contains("• [green] [edit ×2, read: 3.rs]"), "{}", rows(&selector));
+    // A pick takes each of them.
+    let TreeOutcome::Operate(order) = press(&mut selector, "shift+C") else { panic!("no pick") };
+    let mut given = order.given;
+    let picked = given.take("selection");
+    assert_eq!(picked, Some(offshoot_workspace::ArgValue::Many(["c", "d", "f"].map(str::to_owned).to_vec())));
+}
+
+#[test]
+fn an_open_row_of_calls_leads_to_its_middle_and_says_what_is_left_out() {
+    let mut selector = over(calling(), (80, 24));
+    press(&mut selector, "up right up up enter");
+    assert!(picture(&selector).contains("You continue after it; left out: [edit: 2.rs, read: 3.rs]"));
+    assert_eq!(gone_to(&press(&mut selector, "enter")), Some(("c", None)));
+    selector.stopped();
+    // It folds from each of its rows.
+    press(&mut selector, "down left");
+    assert!(rows(&selector).contains("• [edit ×2, read: 3.rs]"), "{}", rows(&selector));
+    assert_eq!(gone_to(&press(&mut selector, "enter enter")), Some(("f", None)));
+    selector.stopped();
+    // Who is not asked is told on arrival.
+    selector.setup.skips_question = true;
+    let outcome = press(&mut selector, "right up enter");
+    assert_eq!(gone_to(&outcome), Some(("d", Some("left out: [read: 3.rs]"))));
 }
 
 #[test]
