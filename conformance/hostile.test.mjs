@@ -15,6 +15,7 @@ import { PACKAGES } from "./hostile/packages.mjs";
 import { Place } from "./hostile/place.mjs";
 import { PROJECTS } from "./hostile/projects.mjs";
 import { RUNAWAY } from "./hostile/runaway.mjs";
+import { READS } from "./hostile/reads.mjs";
 import { SERVERS } from "./hostile/servers.mjs";
 import { SESSIONS } from "./hostile/sessions.mjs";
 import { TOOLS } from "./hostile/tools.mjs";
@@ -25,7 +26,7 @@ const traps = [...PROJECTS, ...SERVERS, ...TOOLS, ...FILES, ...HELD, ...PACKAGES
 const all = Number(process.env.HOSTILE_SESSIONS ?? 0);
 const damaged = all > 0 ? SESSIONS.all(all) : SESSIONS.sample(100);
 const only = process.env.HOSTILE_ONLY;
-const cases = [...traps, ...damaged, ...ALLOW].filter(({ group, name }) => !only || `${group}: ${name}`.includes(only));
+const cases = [...traps, ...damaged, ...ALLOW, ...READS].filter(({ group, name }) => !only || `${group}: ${name}`.includes(only));
 
 const counts = new Map();
 after(() => {

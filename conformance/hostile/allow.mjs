@@ -11,7 +11,7 @@ const BATCH = 40;
 const ASKED = /needs the user's approval/;
 
 /** A project with a repository of two commits, another repository in `evil`, one without `.git` in `sub/bare`, and programs that touch MARK. */
-function prepare(place) {
+export function prepare(place) {
   const mark = path.join(place.home, "mark");
   fs.mkdirSync(mark);
   const script = (name, text) => (place.write(name, `#!/bin/sh\n${text}\n`), fs.chmodSync(place.at(name), 0o755));

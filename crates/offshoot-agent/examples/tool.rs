@@ -78,6 +78,7 @@ async fn answer(line: Line) -> Result<Value, Failure> {
     let place = ToolContext {
         call_id: String::new(),
         sandbox: None,
+        neutral: None,
         cwd: std::path::absolute(&line.cwd)?,
         home: line.home,
         outputs: OutputFolder::new(line.spill, ""),

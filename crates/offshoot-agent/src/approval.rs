@@ -9,6 +9,7 @@ mod place;
 mod coverage;
 mod critical_paths;
 mod critical;
+mod reads;
 #[cfg(test)]
 mod tests;
 
@@ -17,9 +18,11 @@ use std::path::{Path, PathBuf};
 use offshoot_protocol::ApprovalMode;
 use offshoot_session::medium::real_path;
 
+pub(crate) use reads::{GitReads, LISTING, NeutralSettings};
+pub use reads::{ReadCommands, ReadLine};
 pub use rule::Rule;
 
-use crate::tool::Tier;
+use crate::tool::{KeyGuard, Tier};
 use critical_paths::CriticalPlaces;
 
 /// The mode, and the rules of the settings.
@@ -34,6 +37,8 @@ pub struct Permissions {
     pub agent_folders: Vec<PathBuf>,
     /// Whether a sandbox keeps commands within the working folder: then `edits` lets them run.
     pub confines_commands: bool,
+    /// `None`: no command counts as a read.
+    pub reads: Option<ReadCommands>,
 }
 
 /// A call, as far as decisions need it.
@@ -44,6 +49,8 @@ pub struct CallView<'a> {
     pub tier: &'a Tier,
     pub cwd: &'a Path,
     pub home: Option<&'a Path>,
+    /// Files that are not read.
+    pub keys: &'a KeyGuard,
 }
 
 /// What happens to a call.
@@ -51,6 +58,8 @@ pub struct CallView<'a> {
 pub enum Decision {
     /// It runs.
     Run,
+    /// It only reads, and runs as this line.
+    Read(ReadLine),
     /// Somebody must allow it.
     Ask {
         /// Why, as a clause.
@@ -66,6 +75,8 @@ pub enum Decision {
         rule: Option<Rule>,
     },
 }
+
+const OUTSIDE: &str = "it reads outside the working folder";
 
 /// Files below the working folder that programs run or obey.
 const OBEYED: &[&str] = &[".git", ".offshoot", ".pi", ".omp", ".claude", ".mcp.json"];
@@ -84,7 +95,8 @@ pub fn decide(permissions: &Permissions, call: &CallView<'_>) -> Decision {
         return Decision::Refuse { words, rule: Some(rule) };
     }
     let mode = permissions.mode;
-    if mode == ApprovalMode::ReadOnly && !matches!(call.tier, Tier::Read(_) | Tier::Net(_)) {
+    let read = reads::of_line(permissions, call, &line);
+    if mode == ApprovalMode::ReadOnly && read.is_none() && !matches!(call.tier, Tier::Read(_) | Tier::Net(_)) {
         let words = "This call is refused: the approval mode is read-only, in which files are only read.".to_owned();
         return Decision::Refuse { words, rule: None };
     }
@@ -99,10 +111,17 @@ pub fn decide(permissions: &Permissions, call: &CallView<'_>) -> Decision {
         return ask(why.to_owned());
     }
     let uncovered = match is_allowed(&permissions.allow, call, &line) {
-        Ok(()) => return Decision::Run,
+        Ok(()) if mode != ApprovalMode::ReadOnly => return Decision::Run,
+        Ok(()) => None,
         Err(why) => why,
     };
-    match (asks_in(permissions, call), uncovered) {
+    let reason = match (asks_in(permissions, call), read) {
+        (Some(_) | None, Some(read)) if mode == ApprovalMode::ReadOnly => return Decision::Read(read.line),
+        (Some(_), Some(read)) if mode == ApprovalMode::Ask && read.is_outside => Some(OUTSIDE),
+        (Some(_), Some(read)) => return Decision::Read(read.line),
+        (reason, _) => reason,
+    };
+    match (reason, uncovered) {
         (Some(reason), Some(why)) => ask(format!("{reason}; {}", why.words())),
         (Some(reason), None) => ask(reason.to_owned()),
         (None, _) => Decision::Run,
@@ -146,7 +165,7 @@ fn asks_in(permissions: &Permissions, call: &CallView<'_>) -> Option<&'static st
         }
         (ApprovalMode::Ask, Tier::Read(paths)) => {
             let is_outside = paths.iter().any(|path| inside(path, call.cwd).is_none());
-            is_outside.then_some("it reads outside the working folder")
+            is_outside.then_some(OUTSIDE)
         }
         (ApprovalMode::Ask, Tier::Write(_)) => Some("the mode asks about changes of files"),
         (ApprovalMode::Ask, Tier::Net(_)) => Some("the mode asks about the network"),

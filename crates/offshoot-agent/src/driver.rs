@@ -11,6 +11,7 @@ mod summaries;
 mod asked_summaries;
 mod operate;
 mod jobs;
+mod neutral;
 mod approvals;
 mod tool_set;
 mod tools;

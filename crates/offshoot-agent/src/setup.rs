@@ -204,6 +204,7 @@ impl Setup {
             home: None,
             keys: KeyGuard::default(),
             sandbox: None,
+            neutral: None,
         };
         Self {
             provider,

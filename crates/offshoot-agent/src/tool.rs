@@ -39,7 +39,7 @@ mod write;
 mod choice;
 mod source;
 
-pub use bash::{Bash, Shell};
+pub use bash::{Bash, NeutralCommand, Shell};
 pub use choice::{DEFAULT, ToolChoiceError, choose, select};
 pub(crate) use diff::change;
 pub use edit::Edit;
@@ -73,6 +73,8 @@ pub struct ToolContext {
     pub keys: KeyGuard,
     /// `None`: commands do what the user could do.
     pub sandbox: Option<Sandbox>,
+    /// What runs in the place of the command of the call.
+    pub neutral: Option<NeutralCommand>,
 }
 
 impl ToolContext {
@@ -248,6 +250,7 @@ pub(crate) mod testing {
             session_env: Vec::new(),
             keys: KeyGuard::default(),
             sandbox: None,
+            neutral: None,
         }
     }
 

@@ -58,6 +58,8 @@ pub struct Environment {
     pub node: Option<PathBuf>,
     /// The folders of `PATH`.
     pub path: Vec<PathBuf>,
+    /// Whether variables such as `GIT_DIR` say where git's repository is.
+    pub names_repository: bool,
     /// `NODE_EXTRA_CA_CERTS`: a file of certificates that count beside the system's.
     pub extra_roots: Option<PathBuf>,
     /// `OFFSHOOT_LIMITS`: what this agent may do at most, if an extension of another one has started it.
@@ -67,6 +69,25 @@ pub struct Environment {
     /// `OFFSHOOT_EXTENSION_LIMIT`, in seconds: how long a handler may wait for nothing that offshoot knows of.
     pub extension_limit: Option<Duration>,
 }
+
+/// Variables by which git uses another repository, or parts of one, than that of its folder.
+const OF_REPOSITORY: &[&str] = &[
+    "GIT_DIR",
+    "GIT_WORK_TREE",
+    "GIT_COMMON_DIR",
+    "GIT_INDEX_FILE",
+    "GIT_OBJECT_DIRECTORY",
+    "GIT_ALTERNATE_OBJECT_DIRECTORIES",
+    "GIT_NAMESPACE",
+    "GIT_CEILING_DIRECTORIES",
+    "GIT_DISCOVERY_ACROSS_FILESYSTEM",
+    "GIT_ATTR_SOURCE",
+    "GIT_GRAFT_FILE",
+    "GIT_SHALLOW_FILE",
+    "GIT_CONFIG",
+    "GIT_CONFIG_COUNT",
+    "GIT_EXEC_PATH",
+];
 
 type Env<'a> = &'a dyn Fn(&str) -> Option<OsString>;
 
@@ -142,6 +163,7 @@ impl Environment {
             limits: text("OFFSHOOT_LIMITS"),
             extension_patience: text("OFFSHOOT_EXTENSION_PATIENCE").and_then(|text| seconds(&text)),
             extension_limit: text("OFFSHOOT_EXTENSION_LIMIT").and_then(|text| seconds(&text)),
+            names_repository: OF_REPOSITORY.iter().any(|name| all(name).is_some()),
             path: env("PATH").map(|path| std::env::split_paths(&path).collect()).unwrap_or_default(),
             home,
         }

@@ -11,8 +11,8 @@ mod tests;
 
 use std::path::Path;
 
-pub(super) use row::{CommandRow, Effect};
-use row::{Operands, OptionStyle, lists};
+pub(super) use row::{CommandRow, Effect, lists};
+use row::{Operands, OptionStyle};
 
 use super::script;
 use super::shell_line::base;
@@ -34,6 +34,13 @@ pub(super) struct KnownWords<'a> {
     /// How many of the words a rule has itself.
     pub(super) of_rule: usize,
     pub(super) folder: &'a Path,
+}
+
+/// What a word of a command is to its program, by the row.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum WordPart<'a> {
+    Option { name: String, value: Option<&'a str> },
+    Operand(&'a str),
 }
 
 /// Variables that change how programs print, and not what they do.
@@ -84,19 +91,37 @@ pub(super) fn is_built_in(words: &[String]) -> bool {
 }
 
 impl CommandRow {
+    pub(super) fn name(&self) -> &'static str {
+        self.name
+    }
+
+    #[cfg(test)]
+    pub(super) fn takes_value(&self, option: &str) -> bool {
+        [self.values, self.optional, self.judged].iter().any(|column| lists(column, option))
+    }
+
     pub(super) fn effect(&self) -> Effect {
         self.effect
     }
 
     /// The command that it runs, if all words before that are known; `Err` is the first word that is not.
     pub(super) fn inner<'a>(&self, known: KnownWords<'a>) -> Result<&'a [String], &'a str> {
-        let own = known.words.get(self.name.split(' ').count()..).unwrap_or_default();
-        Ok(self.walk(own, known)?.unwrap_or_default())
+        Ok(self.walk(self.own(known), known)?.0.unwrap_or_default())
+    }
+
+    /// Options and operands, if all words are known; `Err` is the first word that is not.
+    pub(super) fn parts<'a>(&self, known: KnownWords<'a>) -> Result<Vec<WordPart<'a>>, &'a str> {
+        Ok(self.walk(self.own(known), known)?.1)
+    }
+
+    /// The words after the command's name.
+    fn own<'a>(&self, known: KnownWords<'a>) -> &'a [String] {
+        known.words.get(self.name.split(' ').count()..).unwrap_or_default()
     }
 
     /// Goes through the words after the command's name, up to a command among them.
-    fn walk<'a>(&self, own: &'a [String], known: KnownWords<'a>) -> Result<Option<&'a [String]>, &'a str> {
-        let mut found = Found { row: self, known, operands: 0, is_judged_by_option: false };
+    fn walk<'a>(&self, own: &'a [String], known: KnownWords<'a>) -> Result<Walked<'a>, &'a str> {
+        let mut found = Found { row: self, known, operands: 0, is_judged_by_option: false, parts: Vec::new() };
         let mut at = 0;
         let mut takes_options = self.style != OptionStyle::NoOptions;
         if self.operands == Operands::LocalArchive && own.first().is_some_and(|word| !word.starts_with('-')) {
@@ -107,7 +132,7 @@ impl CommandRow {
                 && found.operands == before
                 && !(takes_options && word.starts_with('-'))
             {
-                return Ok(own.get(at..));
+                return Ok((own.get(at..), found.parts));
             }
             if takes_options && word == "--" {
                 if let Some(row) = self.after_dashes {
@@ -123,7 +148,7 @@ impl CommandRow {
                 at += 1;
             }
         }
-        Ok(None)
+        Ok((None, found.parts))
     }
 
     /// Whether the rule itself has the word.
@@ -138,32 +163,44 @@ enum WordOf {
     Call,
 }
 
+/// The command among the words, and what the words before it are.
+type Walked<'a> = (Option<&'a [String]>, Vec<WordPart<'a>>);
+
 /// What was found so far among the words of a command.
-struct Found<'a> {
-    row: &'a CommandRow,
+struct Found<'r, 'a> {
+    row: &'r CommandRow,
     known: KnownWords<'a>,
+    parts: Vec<WordPart<'a>>,
     operands: usize,
     /// An option has had the text that is else the first operand.
     is_judged_by_option: bool,
 }
 
-impl Found<'_> {
+impl<'a> Found<'_, 'a> {
+    fn add(&mut self, name: &str, value: Option<&'a str>) {
+        self.parts.push(WordPart::Option { name: name.to_owned(), value });
+    }
+
     /// How many words the option is.
-    fn option<'w>(&mut self, word: &'w str, next: Option<&String>, of: WordOf) -> Result<usize, &'w str> {
+    fn option(&mut self, word: &'a str, next: Option<&'a String>, of: WordOf) -> Result<usize, &'a str> {
         let row = self.row;
         let is_number = word.get(1..).is_some_and(|rest| rest.chars().all(|c| c.is_ascii_digit()));
         if lists(row.flags, word) || lists(row.optional, word) || (is_number && lists(row.flags, "-#")) {
+            self.add(word, None);
             return Ok(1);
         }
         if lists(row.values, word) {
+            self.add(word, next.map(String::as_str));
             return Ok(2);
         }
         if lists(row.judged, word) {
+            self.add(word, next.map(String::as_str));
             let is_known = next.is_none_or(|next| self.judge(next));
             return is_known.then_some(2).ok_or(word);
         }
         let known = match (word.split_once('='), row.style) {
             (Some((name, value)), _) if name.starts_with("--") || row.style == OptionStyle::Whole => {
+                self.add(name, Some(value));
                 let takes_value = lists(row.values, name) || lists(row.optional, name);
                 takes_value || (lists(row.judged, name) && self.judge(value))
             }
@@ -182,18 +219,21 @@ impl Found<'_> {
     }
 
     /// Options of one letter each, the last one perhaps with a value.
-    fn bundle<'w>(&mut self, word: &'w str, next: Option<&String>, of: WordOf) -> Result<usize, &'w str> {
+    fn bundle(&mut self, word: &'a str, next: Option<&'a String>, of: WordOf) -> Result<usize, &'a str> {
         for (at, letter) in word.char_indices().skip(1) {
             let option = format!("-{letter}");
             let rest = word.get(at + letter.len_utf8()..).unwrap_or_default();
             let value = if rest.is_empty() { next.map(String::as_str) } else { Some(rest) };
             let count = if rest.is_empty() { 2 } else { 1 };
             if lists(self.row.values, &option) {
+                self.add(&option, value);
                 return Ok(count);
             }
             if lists(self.row.optional, &option) {
+                self.add(&option, Some(rest).filter(|rest| !rest.is_empty()));
                 return Ok(1);
             }
+            self.add(&option, value.filter(|_| lists(self.row.judged, &option)));
             if lists(self.row.judged, &option) {
                 return value.is_none_or(|value| self.judge(value)).then_some(count).ok_or(word);
             }
@@ -251,7 +291,8 @@ impl Found<'_> {
         of_rule.skip(self.row.name.split(' ').count()).any(|word| !word.starts_with('-'))
     }
 
-    fn operand<'w>(&mut self, word: &'w str, of: WordOf) -> Result<(), &'w str> {
+    fn operand(&mut self, word: &'a str, of: WordOf) -> Result<(), &'a str> {
+        self.parts.push(WordPart::Operand(word));
         let at = self.operands;
         self.operands += 1;
         let is_first = at == 0 && !self.is_judged_by_option;

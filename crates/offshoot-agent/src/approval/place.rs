@@ -91,6 +91,14 @@ pub(super) fn is_own_repository(folders: &[PathBuf], cwd: &Path) -> bool {
     own != Repository::Bare && folders.iter().all(|folder| repository(&real_path_or_same(folder)) == own)
 }
 
+/// The folder with the `.git` that git would use in all folders and in `cwd`.
+pub(super) fn own_repository(folders: &[PathBuf], cwd: &Path) -> Option<PathBuf> {
+    match repository(&real_path_or_same(cwd)) {
+        Repository::At(root) => is_own_repository(folders, cwd).then_some(root),
+        Repository::None | Repository::Bare => None,
+    }
+}
+
 #[derive(Debug, PartialEq, Eq)]
 enum Repository {
     None,

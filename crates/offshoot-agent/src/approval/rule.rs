@@ -167,6 +167,14 @@ impl Rule {
         }
     }
 
+    /// Whether it is about some of the files that tools read: then those that a call does not name may be among them.
+    pub(super) fn limits_reads_of_some_files(&self) -> bool {
+        match &self.what {
+            Some(What::Path { .. }) => self.tool != "edit",
+            Some(What::Command { .. } | What::Line { .. } | What::Host(_)) | None => false,
+        }
+    }
+
     /// How it matches the words of one command of a line.
     pub(super) fn match_words(&self, words: &[String]) -> Option<CommandMatch> {
         match &self.what {

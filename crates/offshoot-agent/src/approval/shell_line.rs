@@ -19,6 +19,8 @@ pub(super) struct SimpleCommand {
     pub(super) has_assignment: bool,
     /// The files that redirections write; `/dev/null` is not one.
     pub(super) writes: Vec<String>,
+    /// All redirections as they would be written, without blanks.
+    pub(super) redirections: Vec<String>,
     /// Whether a redirection names a file.
     pub(super) is_redirected: bool,
     /// Whether the next command reads its output.
@@ -100,12 +102,23 @@ struct Lexer<'a> {
     /// Whether a part of the word is quoted.
     is_quoted: bool,
     target: Option<Target>,
+    /// The redirection up to its target.
+    redirection: String,
 }
 
 impl<'a> Lexer<'a> {
     fn new(text: &'a str, depth: usize, line: &'a mut ShellLine) -> Self {
         let command = SimpleCommand { is_nested: depth > 0, ..SimpleCommand::default() };
-        Self { rest: text.chars().peekable(), line, depth, command, word: None, is_quoted: false, target: None }
+        Self {
+            rest: text.chars().peekable(),
+            line,
+            depth,
+            command,
+            word: None,
+            is_quoted: false,
+            target: None,
+            redirection: String::new(),
+        }
     }
 
     fn run(mut self) {
@@ -123,14 +136,21 @@ impl<'a> Lexer<'a> {
                 self.unsure();
                 self.end_command(Joiner::Then);
             }
-            '&' if self.next_is('>') => self.redirect('>'),
+            '&' if self.next_is('>') => {
+                self.end_word();
+                self.redirect('>');
+                self.redirection.insert(0, '&');
+            }
             '&' => {
                 let joiner = if self.next_is('&') { Joiner::And } else { Joiner::Background };
                 self.end_command(joiner);
             }
             '|' => {
                 let is_or = self.next_is('|');
-                self.next_is('&');
+                if self.next_is('&') {
+                    self.end_word();
+                    self.command.redirections.push("2>&1".to_owned());
+                }
                 self.end_command(if is_or { Joiner::Or } else { Joiner::Pipe });
             }
             '<' | '>' => self.redirect(c),
@@ -245,14 +265,16 @@ impl<'a> Lexer<'a> {
     }
 
     fn redirect(&mut self, c: char) {
+        let mut written = String::new();
         // `2>`: a descriptor, no word. `'2'>` is a word, and so is a number that is too large.
         if !self.is_quoted && self.word.as_ref().is_some_and(|word| word.chars().all(|c| c.is_ascii_digit())) {
             if self.word.as_ref().is_some_and(|word| word.len() > 4) {
                 self.unsure();
             }
-            self.word = None;
+            written = self.word.take().unwrap_or_default();
         }
         self.end_word();
+        written.push(c);
         if self.next_is('(') {
             let text = self.parenthesised();
             return self.nested(&text);
@@ -260,8 +282,14 @@ impl<'a> Lexer<'a> {
         if c == '<' && self.next_is('<') {
             return self.unsure();
         }
-        let is_doubled = self.next_is('>') || (c == '>' && self.next_is('|'));
-        self.target = Some(match (self.next_is('&'), c == '>' || is_doubled) {
+        let is_appended = self.next_is('>');
+        let is_clobbered = !is_appended && c == '>' && self.next_is('|');
+        let is_doubled = is_appended || is_clobbered;
+        let is_duplicate = self.next_is('&');
+        let marks = [(is_appended, '>'), (is_clobbered, '|'), (is_duplicate, '&')];
+        written.extend(marks.into_iter().filter(|(is_there, _)| *is_there).map(|(_, mark)| mark));
+        self.redirection = written;
+        self.target = Some(match (is_duplicate, c == '>' || is_doubled) {
             (true, _) => Target::Duplicate,
             (false, true) => Target::Write,
             (false, false) => Target::Read,
@@ -272,7 +300,11 @@ impl<'a> Lexer<'a> {
         self.is_quoted = false;
         let Some(word) = self.word.take() else { return };
         let is_descriptor = || word == "-" || word.chars().all(|c| c.is_ascii_digit());
-        match self.target.take() {
+        let target = self.target.take();
+        if target.is_some() {
+            self.command.redirections.push(format!("{}{word}", self.redirection));
+        }
+        match target {
             Some(Target::Duplicate) if is_descriptor() => {}
             Some(_) if word == "/dev/null" => {}
             Some(Target::Read) => self.command.is_redirected = true,

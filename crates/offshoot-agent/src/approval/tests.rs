@@ -37,8 +37,8 @@ impl World {
     }
 
     fn decide_tier(&self, permissions: &Permissions, tool: &str, tier: &Tier) -> Decision {
-        let (cwd, home) = (self.cwd(), self.dir.path().join("home"));
-        decide(permissions, &CallView { tool, tier, cwd: &cwd, home: Some(&home) })
+        let (cwd, home, keys) = (self.cwd(), self.dir.path().join("home"), KeyGuard::default());
+        decide(permissions, &CallView { tool, tier, cwd: &cwd, home: Some(&home), keys: &keys })
     }
 
     fn bash(&self, permissions: &Permissions, command: &str) -> &'static str {
@@ -49,6 +49,7 @@ impl World {
 fn word(decision: &Decision) -> &'static str {
     match decision {
         Decision::Run => "run",
+        Decision::Read(_) => "read",
         Decision::Ask { .. } => "ask",
         Decision::Refuse { .. } => "refuse",
     }
@@ -425,7 +426,7 @@ fn a_question_offers_the_rule_that_would_answer_it() {
     let asked = allowing(&[]);
     let grant = |tool: &str, arguments: &serde_json::Value| match world.decide(&asked, tool, arguments) {
         Decision::Ask { grant, .. } => grant.map(|rule| rule.to_string()),
-        Decision::Run | Decision::Refuse { .. } => panic!("not asked"),
+        Decision::Run | Decision::Read(_) | Decision::Refuse { .. } => panic!("not asked"),
     };
     let bash = |command: &str| grant("bash", &json!({ "command": command }));
     for (command, rule) in [
@@ -609,6 +610,7 @@ fn rules_cover_git_only_in_the_repository_of_the_persons_folder() {
         tier: &Tier::Command("git status -s".to_owned()),
         cwd: &world.cwd().join("bare"),
         home: None,
+        keys: &KeyGuard::default(),
     };
     assert_eq!(word(&decide(&rules, &in_bare)), "ask");
 }

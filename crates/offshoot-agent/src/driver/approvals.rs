@@ -11,6 +11,7 @@ use offshoot_session::compose::NewEntry;
 use offshoot_session::json::Json;
 use tokio::sync::oneshot;
 
+use super::neutral;
 use super::{Driver, DriverInput, WriteOf};
 use crate::approval::{CallView, Decision, Permissions, Rule, decide};
 use crate::command::{Approve, ReplyTo};
@@ -18,7 +19,7 @@ use crate::crash::caught;
 use crate::error::AgentError;
 use crate::key_redactor::KeyRedactor;
 use crate::setup::{Approver, RuleStore};
-use crate::tool::{self, Shell, Tool, ToolContext, ToolOutcome};
+use crate::tool::{self, NeutralCommand, Shell, Tool, ToolContext, ToolOutcome};
 use crate::turn::{Call, Ticket};
 
 /// The type of the entries that record answers.
@@ -91,6 +92,24 @@ pub(super) struct Asker {
     pub(super) own: tokio::sync::mpsc::UnboundedSender<DriverInput>,
 }
 
+/// How a call runs that may run.
+pub(super) enum Permit {
+    /// As it was called.
+    AsCalled,
+    /// As a command that only reads.
+    AsRead(NeutralCommand),
+}
+
+impl Permit {
+    /// In which the call runs.
+    pub(super) fn context(self, context: Arc<ToolContext>) -> Arc<ToolContext> {
+        match self {
+            Self::AsCalled => context,
+            Self::AsRead(command) => Arc::new(ToolContext { neutral: Some(command), ..ToolContext::clone(&context) }),
+        }
+    }
+}
+
 impl Asker {
     /// Waits until the call may run; otherwise returns its result.
     pub(super) async fn permit(
@@ -99,16 +118,37 @@ impl Asker {
         call: &Call,
         context: &Arc<ToolContext>,
         stop: &mut oneshot::Receiver<()>,
-    ) -> Result<(), ToolOutcome> {
+    ) -> Result<Permit, ToolOutcome> {
+        let mut why_not_read = None;
         loop {
             let (decision, tier, diff) = self.decide(tool, call, context).await?;
+            let and_why = |words: String| match &why_not_read {
+                Some(why) => format!("{words}; {why}"),
+                None => words,
+            };
             let (reason, grant) = match decision {
-                Decision::Run => return Ok(()),
+                Decision::Run => return Ok(Permit::AsCalled),
+                Decision::Read(line) => {
+                    let prepared = tokio::select! {
+                        biased;
+                        _ = &mut *stop => return Err(ToolOutcome::stopped(None)),
+                        prepared = neutral::prepare(line, context) => prepared,
+                    };
+                    match prepared {
+                        Ok(command) => return Ok(Permit::AsRead(command)),
+                        Err(why) => {
+                            self.permissions.reads = None;
+                            why_not_read = Some(why);
+                            continue;
+                        }
+                    }
+                }
                 Decision::Refuse { words, rule } => {
+                    let words = and_why(words);
                     let by = if rule.is_some() { ApprovedBy::Rule } else { ApprovedBy::Mode };
                     return Err(self.refuse(call, by, rule, words));
                 }
-                Decision::Ask { reason, grant } => (reason, grant),
+                Decision::Ask { reason, grant } => (and_why(reason), grant),
             };
             let words = format!("This call needs the user's approval, and nobody can be asked here: {reason}.");
             let Approver::FrontEnd(rules) = &self.approver else {
@@ -118,10 +158,10 @@ impl Asker {
             let diff = diff.map(|diff| self.redactor.redact_text(diff));
             let subject = QuestionSubject { tier, diff, reason, grant, once: ApprovalDecision::AllowOnce };
             match self.ask(call, subject, stop).await {
-                Some(Verdict::Allowed) => return Ok(()),
+                Some(Verdict::Allowed) => return Ok(Permit::AsCalled),
                 Some(Verdict::AllowedAlways(rule)) => {
                     self.keep(rules.clone(), rule).await;
-                    return Ok(());
+                    return Ok(Permit::AsCalled);
                 }
                 Some(Verdict::Rejected(message)) => {
                     return Err(ToolOutcome::failed(rejected(REJECTED, message.as_deref())));
@@ -183,7 +223,8 @@ impl Asker {
         let (name, arguments, context) = (call.name.clone(), call.arguments.clone(), context.clone());
         let judge = move || {
             let tier = tool.tier(&arguments, &context);
-            let view = CallView { tool: &name, tier: &tier, cwd: &context.cwd, home: context.home.as_deref() };
+            let ToolContext { cwd, home, keys, .. } = context.as_ref();
+            let view = CallView { tool: &name, tier: &tier, cwd, home: home.as_deref(), keys };
             let decision = decide(&permissions, &view);
             let is_asked = matches!(decision, Decision::Ask { .. });
             let diff = if is_asked { tool.preview(arguments, &context) } else { None };

@@ -6,7 +6,7 @@ use offshoot_protocol::message::Block;
 use tokio::sync::mpsc::unbounded_channel;
 use tokio::sync::oneshot;
 
-use super::approvals::{Asker, CallPlace};
+use super::approvals::{Asker, CallPlace, Permit};
 use super::{Driver, DriverInput};
 use crate::command::{BuiltInTool, ReplyTo, RunNested, ToolList};
 use crate::crash::caught_task;
@@ -126,15 +126,15 @@ impl CallRun {
     ) -> ToolOutcome {
         let Some(tool) = self.tool else { return ToolOutcome::failed(no_such_tool(&call.name)) };
         let asked = (call, self.asked_before);
-        let call = match judge(&mut self.asker, &tool, asked, &self.context, (before, stop)).await {
-            Ok(call) => call,
+        let (call, context) = match judge(&mut self.asker, &tool, asked, &self.context, (before, stop)).await {
+            Ok((call, permit)) => (call, permit.context(self.context)),
             Err(refused) => return refused,
         };
         drop(judged);
-        let outcome = run(tool.as_ref(), call.arguments.clone(), self.context.clone(), stop, &show).await;
+        let outcome = run(tool.as_ref(), call.arguments.clone(), context.clone(), stop, &show).await;
         let outcome = match self.asker.permit_outside(&call, outcome, stop).await {
             Ok(()) => {
-                let outside = Arc::new(ToolContext { sandbox: None, ..ToolContext::clone(&self.context) });
+                let outside = Arc::new(ToolContext { sandbox: None, ..ToolContext::clone(&context) });
                 let mut outcome = run(tool.as_ref(), call.arguments.clone(), outside, stop, &show).await;
                 outcome.content.push(Block::text(OUTSIDE));
                 outcome
@@ -160,7 +160,7 @@ async fn judge(
     (mut call, extensions): (Call, Option<Arc<dyn Extensions>>),
     place: &Arc<ToolContext>,
     (before, stop): (Option<oneshot::Receiver<()>>, &mut oneshot::Receiver<()>),
-) -> Result<Call, ToolOutcome> {
+) -> Result<(Call, Permit), ToolOutcome> {
     if let Some(before) = before {
         tokio::select! {
             biased;
@@ -186,8 +186,8 @@ async fn judge(
             }
         }
     }
-    asker.permit(tool, &call, place, stop).await?;
-    Ok(call)
+    let permit = asker.permit(tool, &call, place, stop).await?;
+    Ok((call, permit))
 }
 
 /// The result as extensions have changed it. A stop leaves it as it is.

@@ -53,7 +53,52 @@ pub struct Shell {
     pub timeout: Option<Duration>,
 }
 
+/// A command that was judged to only read, spelled anew, with variables by which it does no more.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[expect(missing_docs, reason = "the names say what they are")]
+pub struct NeutralCommand {
+    pub text: String,
+    pub variables: Vec<(String, String)>,
+}
+
+impl NeutralCommand {
+    /// Inherited variables that such a command does not get, with those that no command gets.
+    pub(crate) fn without(keys: &[String]) -> Vec<String> {
+        keys.iter().cloned().chain(NOT_NEUTRAL.iter().map(|name| (*name).to_owned())).collect()
+    }
+}
+
+/// Inherited variables by which programs that read would run others, write, or read more.
+const NOT_NEUTRAL: &[&str] = &[
+    "BASH_ENV",
+    "ENV",
+    "GIT_CONFIG_PARAMETERS",
+    "GIT_EXTERNAL_DIFF",
+    "GIT_PROXY_COMMAND",
+    "GIT_SSH",
+    "GIT_SSH_COMMAND",
+    "GIT_TRACE",
+    "GIT_TRACE2",
+    "GIT_TRACE2_EVENT",
+    "GIT_TRACE2_PERF",
+    "GIT_TRACE_CURL",
+    "GIT_TRACE_PACKET",
+    "GIT_TRACE_PACK_ACCESS",
+    "GIT_TRACE_PERFORMANCE",
+    "GIT_TRACE_SETUP",
+    "GREP_OPTIONS",
+    "POSIXLY_CORRECT",
+    "RIPGREP_CONFIG_PATH",
+];
+
 impl Shell {
+    /// Whether words in single quotes are what they say, and nothing comes before them.
+    pub fn runs_as_spelled(&self) -> bool {
+        let program = self.program();
+        let name = program.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        self.prefix.is_none() && matches!(name, "bash" | "dash" | "ksh" | "sh" | "zsh")
+    }
+
     fn program(&self) -> PathBuf {
         match &self.program {
             Some(program) => program.clone(),
@@ -123,16 +168,21 @@ async fn call(
 ) -> Result<ToolOutcome, ToolOutcome> {
     let named = input.timeout.map(seconds).transpose()?;
     let timeout = named.or(shell.timeout);
-    let command = shell.command(&input.command);
+    let command = place.neutral.as_ref().map_or_else(|| shell.command(&input.command), |neutral| neutral.text.clone());
     let program = shell.program();
     let mut env = shell.env(place);
+    let mut without = place.keys.variables.to_vec();
+    if let Some(neutral) = &place.neutral {
+        without = NeutralCommand::without(&without);
+        env.retain(|(name, _)| !without.contains(name));
+        env.extend(neutral.variables.iter().cloned());
+    }
     let mut words = process::shell_words(&program, &command);
     if let Some(sandbox) = &place.sandbox {
         words = sandbox.confined(&place.cwd, &place.keys.files, words).map_err(ToolOutcome::failed)?;
         env.push(("TMPDIR".to_owned(), sandbox.temporary.display().to_string()));
     }
-    let without = &place.keys.variables;
-    let job = Job { words: &words, cwd: &place.cwd, env: &env, without, errors: Errors::Shown, timeout };
+    let job = Job { words: &words, cwd: &place.cwd, env: &env, without: &without, errors: Errors::Shown, timeout };
     let (output, hide) = (Output::new(&place.outputs), Hide::new(place.keys.secrets.clone()));
     let began = Instant::now();
     let mut shown = ShownOutput { output, hide, partial, began, is_new: false, is_ended: false };

@@ -18,6 +18,7 @@ fn place(dir: &Path) -> ToolContext {
     ToolContext {
         call_id: String::new(),
         sandbox: None,
+        neutral: None,
         cwd: dir.to_owned(),
         home: None,
         outputs: OutputFolder::new(dir.join("spill"), "s"),

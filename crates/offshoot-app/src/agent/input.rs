@@ -92,6 +92,7 @@ fn picture(app: &App, path: &Path, cwd: Option<&str>) -> Result<(Vec<Block>, Str
     let place = ToolContext {
         call_id: String::new(),
         sandbox: None,
+        neutral: None,
         outputs: OutputFolder::new(&cwd, ""),
         session_env: Vec::new(),
         cwd,

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError};
 
+use offshoot_agent::approval::ReadCommands;
 use offshoot_agent::context_files::{self, ContextTrouble, Links};
 use offshoot_agent::model::{Keys, Models};
 use offshoot_agent::provider::{Model, Secret, ToolSpec};
@@ -24,6 +25,7 @@ use super::approval::{Project, permissions, start_mode};
 use super::args::AgentOutput;
 use super::{Args, confine};
 use crate::app::App;
+use crate::config::Environment;
 use crate::config::settings::pi_folder;
 use crate::error::{CommandError, FailureKind, Result};
 use crate::http::http;
@@ -86,6 +88,7 @@ pub fn setup(app: &App, args: &Args, session: &Session, approver: Approver) -> R
         home: app.environment.home.clone(),
         keys,
         sandbox,
+        neutral: None,
     };
     setup.tool_context.set_session(session.id(), session.file());
     setup.permissions = permissions(app, args, &layers)?;
@@ -94,6 +97,7 @@ pub fn setup(app: &App, args: &Args, session: &Session, approver: Approver) -> R
     setup.permissions.mode = start_mode(app, args, setup.permissions.mode, &project);
     setup.permissions.mode = setup.permissions.mode.max(confine::limits(app).approval);
     setup.permissions.confines_commands = setup.tool_context.sandbox.as_ref().is_some_and(Sandbox::is_whole);
+    setup.permissions.reads = shell.runs_as_spelled().then(|| read_commands(app));
     setup.shell = shell;
     setup.retry = user.retry;
     setup.compaction = user.compaction;
@@ -247,6 +251,12 @@ fn key_guard(app: &App, table: &ModelTable, user: &Settings) -> KeyGuard {
     let mut variables = table.keys.variables(&table.models);
     variables.retain(|name| !user.shell_keep_keys.contains(name));
     KeyGuard { files, variables: variables.into(), ..KeyGuard::default() }
+}
+
+/// Where the programs are that count as reads.
+fn read_commands(app: &App) -> ReadCommands {
+    let Environment { path, names_repository, .. } = &app.environment;
+    ReadCommands { search_path: path.clone(), finds_repositories: !names_repository }
 }
 
 /// The tools of the command line, else of the settings, else the usual ones.

@@ -97,6 +97,6 @@ pub(super) enum Operands {
 }
 
 /// Whether a column lists the option.
-pub(super) fn lists(column: &[&str], option: &str) -> bool {
+pub(in super::super) fn lists(column: &[&str], option: &str) -> bool {
     column.iter().any(|text| text.split_ascii_whitespace().any(|listed| listed == option))
 }
