@@ -306,6 +306,20 @@ export type RpcRequest1 =
       text: string;
     }
   | {
+      type: "import";
+      /**
+       * The session file
+       */
+      file: string;
+    }
+  | {
+      type: "models";
+      /**
+       * Words that the provider, id or name contains
+       */
+      search?: string[];
+    }
+  | {
       type: "check";
       /**
        * Paths of files and folders, ids, names, or `latest`
@@ -1055,6 +1069,14 @@ export interface RpcResponses {
    * As the command `name` prints it with --json.
    */
   name?: string | number | boolean | {} | unknown[] | null;
+  /**
+   * As the command `import` prints it with --json.
+   */
+  import?: string | number | boolean | {} | unknown[] | null;
+  /**
+   * As the command `models` prints it with --json.
+   */
+  models?: string | number | boolean | {} | unknown[] | null;
   /**
    * As the command `check` prints it with --json.
    */

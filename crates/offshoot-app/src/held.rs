@@ -1,13 +1,17 @@
 //! Operations of the table on the session that an agent holds. Nothing is looked up before the agent has them, so they keep their
 //! order.
 
+use std::sync::Arc;
+
 use offshoot_agent::agent_session::AgentSession;
 use offshoot_session::error::Error;
 use offshoot_workspace::{
-    ArgValue, Failure, FailureKind, Given, Hint, Note, OperationOrder, Outcome, Output, Row, Words, find_operation,
+    ArgValue, Failure, FailureKind, Given, Hint, KnownModels, NextRequest, Note, OperationOrder, Outcome, Output, Row,
+    Words, find_operation,
 };
 
 use crate::app::App;
+use crate::models::ModelTable;
 
 /// What came of an operation.
 pub struct HeldOutcome {
@@ -67,6 +71,15 @@ pub fn order_of_texts(operation: &'static str, texts: Vec<(&'static str, Vec<Str
     OperationOrder::new(operation, given)
 }
 
+/// What operations without a session know of models.
+struct ModelsOfApp(App);
+
+impl NextRequest for ModelsOfApp {
+    fn models(&self) -> offshoot_workspace::Result<KnownModels> {
+        Ok(ModelTable::known(&self.0))
+    }
+}
+
 /// Runs an operation.
 pub async fn operate(
     app: &App,
@@ -82,7 +95,7 @@ pub async fn operate(
         agent.ask(steps).await?;
         wait.outcome()?
     } else {
-        let place = place.clone();
+        let place = place.with_next_request(Arc::new(ModelsOfApp(app.clone())));
         let ran = tokio::task::spawn_blocking(move || row.run(given, &place, false)).await;
         ran.map_err(|error| Failure::refused(FailureKind::Failed, format!("a part of the program failed: {error}")))??
     };

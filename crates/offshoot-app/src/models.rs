@@ -13,6 +13,8 @@ use offshoot_session::session::Session;
 use offshoot_settings::Settings;
 use offshoot_settings::nearest::nearest;
 
+use offshoot_workspace::KnownModels;
+
 use crate::app::App;
 use crate::config;
 use crate::config::auth_file::AuthFile;
@@ -133,6 +135,12 @@ impl ModelTable {
         let quiet = App { ui: app.ui.quiet(), ..app.clone() };
         let model = Self::load(&quiet).models.get(&provider, &id).map(|model| model.context_window);
         model.filter(|window| *window > 0)
+    }
+
+    /// All models and keys, for operations.
+    pub fn known(app: &App) -> KnownModels {
+        let (Self { models, keys, .. }, troubles) = Self::read(app);
+        KnownModels { models, keys, troubles: troubles.iter().map(ToString::to_string).collect() }
     }
 
     /// The same with the key of `--api-key`.

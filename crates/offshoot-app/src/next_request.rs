@@ -11,7 +11,7 @@ use offshoot_session::summariser::Drafted;
 use offshoot_session::tree::NodeIx;
 use offshoot_settings::Settings;
 
-use offshoot_workspace::NextRequest;
+use offshoot_workspace::{KnownModels, NextRequest};
 
 use crate::agent::overhead;
 use crate::app::App;
@@ -56,6 +56,10 @@ impl NextRequest for RequestOfApp {
 
     fn overhead(&self, session: &Session) -> offshoot_workspace::Result<u64> {
         Ok(overhead(&self.app, session)?)
+    }
+
+    fn models(&self) -> offshoot_workspace::Result<KnownModels> {
+        Ok(ModelTable::known(&self.app))
     }
 
     fn tree_layout(&self, folder: &Path) -> Option<TreeLayout> {

@@ -30,8 +30,8 @@ use offshoot_tui::markdown::plain_row;
 use offshoot_tui::terminal::detect;
 
 use crate::commands::{
-    append, compact, completions, config, doctor, export, import, install, man, migrate, models, packages, pop, remove,
-    repair, switch, tail, update,
+    append, compact, completions, config, doctor, export, install, man, packages, pop, remove, repair, switch, tail,
+    update,
 };
 use crate::{api, file_limit, print, sandbox, tui};
 use deferred::Deferred;
@@ -93,11 +93,9 @@ pub(crate) enum Command {
     Pop(Deferred<pop::Args>),
     Compact(Deferred<compact::Args>),
     Export(Deferred<export::Args>),
-    Import(Deferred<import::Args>),
     Append(Deferred<append::Args>),
     Repair(Deferred<repair::Args>),
     Doctor(Deferred<doctor::Args>),
-    Migrate(Deferred<migrate::Args>),
     /// Start a conversation; the words are its first prompt
     #[command(after_help = CHAT_EXAMPLES)]
     Chat(Box<agent::Args>),
@@ -107,7 +105,6 @@ pub(crate) enum Command {
     Update(Deferred<update::Args>),
     Config(Deferred<config::Args>),
     Packages(Deferred<packages::Args>),
-    Models(Deferred<models::Args>),
     Api(Deferred<api::Args>),
     Completions(Deferred<completions::Args>),
     Man(Deferred<man::Args>),
@@ -121,18 +118,15 @@ impl Command {
             Self::Pop(args) => pop::run(app, args),
             Self::Compact(args) => compact::run(app, args),
             Self::Export(args) => export::run(app, args),
-            Self::Import(args) => import::run(app, args),
             Self::Append(args) => append::run(app, args),
             Self::Repair(args) => repair::run(app, args),
             Self::Doctor(args) => doctor::run(app, args),
-            Self::Migrate(args) => migrate::run(app, args),
             Self::Chat(args) => run_agent(app, args),
             Self::Install(args) => install::run(app, args),
             Self::Remove(args) => remove::run(app, args),
             Self::Update(args) => update::run(app, args),
             Self::Config(args) => config::run(app, args),
             Self::Packages(args) => packages::run(app, args),
-            Self::Models(args) => models::run(app, args),
             Self::Api(args) => api::run(app, args),
             Self::Completions(args) => completions::run(app, args, command_line()),
             Self::Man(args) => man::run(app, args, command_line()),

@@ -10,8 +10,6 @@ mod themes;
 mod theme_files;
 mod key_bindings;
 mod new_file;
-mod select;
-mod failures;
 mod print;
 mod file_limit;
 mod spills;

@@ -43,9 +43,8 @@ fn value_schema(arg: &Arg) -> Value {
         | ArgKind::EntryRange
         | ArgKind::Text
         | ArgKind::FilledText
-        | ArgKind::Folder => {
-            json!({"type": "string"})
-        }
+        | ArgKind::File
+        | ArgKind::Folder => json!({"type": "string"}),
     };
     if arg.is_many { json!({"type": "array", "items": one}) } else { one }
 }

@@ -193,7 +193,7 @@ fn spec_of(row: &'static Row) -> Spec {
     let argument = args.first().map(|arg| match arg.kind {
         ArgKind::Session => Argument::Session,
         ArgKind::Entry | ArgKind::EntryRange => Argument::Entry,
-        ArgKind::Folder => Argument::File,
+        ArgKind::File | ArgKind::Folder => Argument::File,
         ArgKind::Text | ArgKind::FilledText | ArgKind::Number | ArgKind::Flag | ArgKind::Word(_) => Argument::Text,
     });
     // Once in a run: the table is static.

@@ -15,6 +15,8 @@ pub enum ArgKind {
     Text,
     /// Any text but an empty one.
     FilledText,
+    /// The path of a file.
+    File,
     /// The path of a folder.
     Folder,
     /// A whole number.
@@ -240,6 +242,8 @@ text_fields! {
     EntryRange: EntryRange;
     /// Any text.
     Text: Text;
+    /// The path of a file.
+    FileName: File;
     /// The path of a folder.
     FolderName: Folder;
 }

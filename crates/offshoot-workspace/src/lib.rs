@@ -32,22 +32,19 @@ pub use costs::{sizes, with_forecast, with_summary_cost, words_without_summary};
 pub use entry_words::{entry_line, session_title, short_id, totals_in_words};
 pub use failure::{Failure, FailureKind, Hint, Result};
 pub use given::{
-    Arg, ArgForm, ArgKind, ArgValue, EntryName, EntryRange, Field, FilledText, FolderName, Given, JSON_FLAG, Misuse,
-    SessionName, Text,
+    Arg, ArgForm, ArgKind, ArgValue, EntryName, EntryRange, Field, FileName, FilledText, FolderName, Given, JSON_FLAG,
+    Misuse, SessionName, Text,
 };
 pub use inputs::{Input, capitals, check_given, count_args, hyphened, joined_args};
 pub use lookup::{Access, LATEST, LatestOf, is_path, known_session};
 pub use operation::{About, Effect, Finished, FrontEnd, Operation, Outcome, Output, ScreenSize};
-pub use operations::{
-    OPERATIONS, branches, check, compare, context, entry, find_operation, fork, label, list, merge, name, pick, show,
-    trash, tree, uncompact, undo,
-};
+pub use operations::*;
 pub use order::{LineForm, OperationOrder, OrderMistake};
 pub use originals::{find_elsewhere, not_here};
 pub use place::{
-    NextRequest, NoModels, Place, PlaceOptions, ReadProgress, SessionProgram, short_path, summary_by_rule,
+    KnownModels, NextRequest, NoModels, Place, PlaceOptions, ReadProgress, SessionProgram, short_path, summary_by_rule,
 };
-pub use run::{OutcomeWait, Row, SESSION_ARG};
+pub use run::{OutcomeWait, Row, SESSION_ARG, run_as};
 pub use selecting::Selecting;
 pub use session_to_read::{SessionToRead, with_short_ids};
 pub use words::{Line, NextStep, Note, Role, Say, TableColumn, Words, WordsBlock, WordsTable};

@@ -6,9 +6,12 @@ pub mod compare;
 pub mod context;
 pub mod entry;
 pub mod fork;
+pub mod import;
 pub mod label;
 pub mod list;
 pub mod merge;
+pub mod migrate;
+pub mod models;
 pub mod name;
 pub mod pick;
 pub mod show;
@@ -37,9 +40,12 @@ pub const OPERATIONS: &[Row] = &[
     Row::of::<undo::Undo>(),
     Row::of::<label::Label>(),
     Row::of::<name::Name>(),
+    Row::of::<import::Import>(),
     Row::of::<trash::MoveToTrash>(),
     Row::of::<fork::Fork>(),
+    Row::of::<models::ListModels>(),
     Row::of::<check::Check>(),
+    Row::of::<migrate::Migrate>(),
 ];
 
 /// The operation of a name or an alias.

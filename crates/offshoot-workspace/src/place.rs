@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use offshoot_agent::expand_home;
 use offshoot_agent::forecast::{RequestForecast, RequestPlace, plan_cost, request_forecast};
+use offshoot_agent::model::{Keys, Models};
 use offshoot_agent::operate::{PlanQuestion, PresentModel};
 use offshoot_catalogue::Catalogue;
 use offshoot_session::branch_summary::{BranchPlan, Instructions};
@@ -38,21 +39,27 @@ pub trait NextRequest: Send + Sync {
     /// What the request from an entry would cost, after so many more tokens.
     ///
     /// # Errors
-    /// The session, the settings or the models cannot be read.
-    fn forecast(&self, session: &Session, target: Option<NodeIx>, more_tokens: u64) -> Result<RequestForecast>;
+    /// The session, the settings or the models cannot be read, or are not known here.
+    fn forecast(&self, _: &Session, _: Option<NodeIx>, _: u64) -> Result<RequestForecast> {
+        Err(unknown())
+    }
 
     /// The tokens that the session's model takes, and those of the system prompt and the tools; `None` if the model is not
     /// known.
     ///
     /// # Errors
     /// The settings cannot be read.
-    fn window(&self, session: &Session) -> Result<Option<(u64, u64)>>;
+    fn window(&self, _: &Session) -> Result<Option<(u64, u64)>> {
+        Ok(None)
+    }
 
     /// The tokens of the system prompt and the tools.
     ///
     /// # Errors
     /// The settings cannot be read.
-    fn overhead(&self, session: &Session) -> Result<u64>;
+    fn overhead(&self, _: &Session) -> Result<u64> {
+        Err(unknown())
+    }
 
     /// How trees are drawn, as the settings of a folder say; `None` if they cannot be read.
     fn tree_layout(&self, _: &Path) -> Option<TreeLayout> {
@@ -75,6 +82,14 @@ pub trait NextRequest: Send + Sync {
         Ok(None)
     }
 
+    /// The models that there are.
+    ///
+    /// # Errors
+    /// They are not known here.
+    fn models(&self) -> Result<KnownModels> {
+        Err(unknown())
+    }
+
     /// Refuses a model that was chosen where none is asked.
     ///
     /// # Errors
@@ -84,23 +99,22 @@ pub trait NextRequest: Send + Sync {
     }
 }
 
+/// The models that there are, and their keys.
+#[expect(missing_debug_implementations, reason = "it holds keys")]
+pub struct KnownModels {
+    /// The models.
+    pub models: Arc<Models>,
+    /// Where their keys come from.
+    pub keys: Keys,
+    /// What is wrong in the user's files.
+    pub troubles: Vec<String>,
+}
+
 /// Where no models are known.
 #[derive(Debug, Clone, Copy)]
 pub struct NoModels;
 
-impl NextRequest for NoModels {
-    fn forecast(&self, _: &Session, _: Option<NodeIx>, _: u64) -> Result<RequestForecast> {
-        Err(unknown())
-    }
-
-    fn window(&self, _: &Session) -> Result<Option<(u64, u64)>> {
-        Ok(None)
-    }
-
-    fn overhead(&self, _: &Session) -> Result<u64> {
-        Err(unknown())
-    }
-}
+impl NextRequest for NoModels {}
 
 fn unknown() -> Failure {
     Failure::refused(FailureKind::Failed, "the models are not known here")
@@ -492,6 +506,14 @@ impl Place {
     /// One was chosen.
     pub(crate) fn refuse_model(&self, why: &str) -> Result<()> {
         self.options.next_request.refuse_model(why)
+    }
+
+    /// The models that there are.
+    ///
+    /// # Errors
+    /// They are not known here.
+    pub(crate) fn models(&self) -> Result<KnownModels> {
+        self.options.next_request.models()
     }
 
     /// The tokens that the session's model takes; `None` if it is not known.

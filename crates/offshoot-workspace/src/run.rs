@@ -1,5 +1,6 @@
 //! Runs operations: on a session that is opened for the run, or step by step for whoever holds the session.
 
+use std::any::Any;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
@@ -287,6 +288,16 @@ impl Row {
         };
         Ok((Operate::new(steps, refused_at_work), OutcomeWait(wait)))
     }
+}
+
+/// Runs an operation for a caller that wants its own output.
+///
+/// # Errors
+/// As [`Row::run`].
+pub fn run_as<O: Operation>(given: Given, place: &Place) -> Result<O::Output> {
+    let (Outcome::Done(output) | Outcome::Nothing { output, .. }) = Row::of::<O>().run(given, place, false)?;
+    let output: Box<dyn Any> = output;
+    output.downcast().map(|output| *output).map_err(|_| gone())
 }
 
 /// The outcome of an operation that somebody else runs.

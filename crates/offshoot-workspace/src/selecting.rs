@@ -27,7 +27,7 @@ impl<E: From<Error>> Selecting<'_, E> {
         self.from.unwrap_or(self.here)
     }
 
-    fn from_end(&self) -> Option<PickEnd<'_>> {
+    fn other_end(&self) -> Option<PickEnd<'_>> {
         self.from.map(Session::pick_end)
     }
 
@@ -36,7 +36,7 @@ impl<E: From<Error>> Selecting<'_, E> {
     /// # Errors
     /// The session cannot be read, or does not take them there.
     pub fn pick(&self, selections: &[Vec<NodeIx>], options: PickOptions) -> Result<PlannedPick, E> {
-        let request = PickRequest { from: self.from_end(), selections, onto: self.onto, options };
+        let request = PickRequest { from: self.other_end(), selections, onto: self.onto, options };
         Ok(self.here.plan_pick(&request)?)
     }
 
@@ -45,7 +45,7 @@ impl<E: From<Error>> Selecting<'_, E> {
     /// # Errors
     /// The session cannot be read.
     pub fn merge(&self, tip: NodeIx, budget: u64) -> Result<PlannedMerge, E> {
-        Ok(self.here.plan_merge(&MergeRequest { from: self.from_end(), tip, onto: self.onto, budget })?)
+        Ok(self.here.plan_merge(&MergeRequest { from: self.other_end(), tip, onto: self.onto, budget })?)
     }
 
     /// Plans copies instead of a summary.
@@ -77,7 +77,7 @@ impl<E: From<Error>> Selecting<'_, E> {
             to => (self.find)(to)?,
         };
         let after = match after {
-            "" => shared_end(self.here.pick_end(), self.from_end(), self.onto, to),
+            "" => shared_end(self.here.pick_end(), self.other_end(), self.onto, to),
             after => Some((self.find)(after)?),
         };
         Ok(range(self.from().tree(), after, to)?)

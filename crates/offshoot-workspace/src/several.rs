@@ -37,6 +37,11 @@ impl FailedInputs {
         }
     }
 
+    /// Adds those of a later step.
+    pub(crate) fn join(&mut self, later: Self) {
+        self.all.extend(later.all);
+    }
+
     pub(crate) fn all(&self) -> &[Failure] {
         &self.all
     }

@@ -79,7 +79,7 @@ fn argument(arg: &'static Arg) -> clap::Arg {
         ArgKind::Word(words) => made.value_parser(PossibleValuesParser::new(words)),
         ArgKind::FilledText => made.value_parser(NonEmptyStringValueParser::new()),
         ArgKind::Number => made.value_parser(clap::value_parser!(u64)),
-        ArgKind::Folder => made.value_parser(clap::value_parser!(PathBuf)),
+        ArgKind::File | ArgKind::Folder => made.value_parser(clap::value_parser!(PathBuf)),
         ArgKind::Session | ArgKind::Entry | ArgKind::EntryRange | ArgKind::Text | ArgKind::Flag => made,
     }
 }
@@ -167,9 +167,9 @@ fn given(row: &'static Row, matches: &ArgMatches) -> Given {
         let value = match (arg.kind, arg.is_many) {
             (ArgKind::Flag, _) => Some(ArgValue::Flag),
             (ArgKind::Number, _) => matches.get_one::<u64>(arg.name).copied().map(ArgValue::Number),
-            (ArgKind::Folder, _) => {
-                let folder = matches.get_one::<PathBuf>(arg.name);
-                folder.map(|folder| ArgValue::Text(folder.to_string_lossy().into_owned()))
+            (ArgKind::File | ArgKind::Folder, _) => {
+                let path = matches.get_one::<PathBuf>(arg.name);
+                path.map(|path| ArgValue::Text(path.to_string_lossy().into_owned()))
             }
             (_, true) => matches.get_many::<String>(arg.name).map(|all| ArgValue::Many(all.cloned().collect())),
             (_, false) => matches.get_one::<String>(arg.name).cloned().map(ArgValue::Text),

@@ -343,7 +343,7 @@ fn context(app: &App, session: &Session, args: &Args) -> Result<()> {
 }
 
 /// The session has no entry.
-pub(super) fn empty() -> CommandError {
+fn empty() -> CommandError {
     CommandError::of_operation(nothing_to_copy(), None)
 }
 

@@ -7,14 +7,13 @@ use std::time::Duration;
 use offshoot_app::app::App;
 use offshoot_app::error::{CommandError, FailureKind, Result};
 use offshoot_session::entry::Source as _;
-use offshoot_session::session::Session;
+use offshoot_session::session::{Session, SpillPolicy};
 use offshoot_session::text::one_line;
 use offshoot_session::transcript::Item;
 use offshoot_session::tree::NodeIx;
 
-use crate::select::SessionToRead;
-use offshoot_workspace::WordsBlock;
 use offshoot_workspace::transcript::screen::{Heading, Length, Screen};
+use offshoot_workspace::{Access, LatestOf, WordsBlock};
 
 use offshoot_app::ui::style::PaintedLine;
 use offshoot_session::records;
@@ -34,8 +33,13 @@ const PAUSE: Duration = Duration::from_millis(200);
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment, after_help = EXAMPLES)]
 pub(crate) struct Args {
-    #[command(flatten)]
-    session: SessionToRead,
+    /// A path, an id or its unique start or end, a name, or `latest`
+    #[arg(value_name = "SESSION")]
+    session: String,
+
+    /// With `latest`: the latest session of every folder, not of this one
+    #[arg(long)]
+    all: bool,
 
     /// How many entries to show first
     #[arg(short = 'n', long, value_name = "COUNT", default_value_t = 10)]
@@ -52,7 +56,9 @@ Examples:
   offshoot tail latest -n 0 --json | jq -r .type";
 
 pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
-    let mut session = args.session.open(app)?;
+    let latest = if args.all { LatestOf::EveryFolder } else { LatestOf::ThisFolder };
+    let mut session = app
+        .looked_up(&args.session, |place| place.open_of(latest, &args.session, Access::Read, SpillPolicy::Temporary))?;
     let path = session.leaf().map(|leaf| session.tree().path(leaf)).unwrap_or_default();
     let mut shown = path.len().saturating_sub(args.last);
     let mut before = shown.checked_sub(1).and_then(|at| path.get(at)).copied();

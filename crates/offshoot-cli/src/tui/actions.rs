@@ -22,7 +22,9 @@ use offshoot_tui::app::cmd::EntryAction;
 use offshoot_tui::app::msg::Msg;
 
 use super::job_context::{JobContext, ask, blocking};
-use crate::commands::{export, import};
+use crate::commands::export;
+use offshoot_workspace::import::{Import, ImportOutput};
+use offshoot_workspace::{Given, run_as};
 
 pub(super) async fn use_model(context: &JobContext, agent: &AgentSession, name: &str) -> Result<()> {
     let found = context.model_table().await?.find(None, name);
@@ -199,9 +201,14 @@ fn default_name(file: &std::path::Path, at: Option<&str>) -> String {
 pub(super) async fn import_file(context: &JobContext, agent: &AgentSession, path: String) -> Result<()> {
     let app = context.app.clone();
     let file = app.environment.whole_path(&path);
-    let (file, note) = blocking(move || import::take(&app, &file)).await?;
+    let mut given = Given::default();
+    given.put_text("file", file.to_string_lossy());
+    let imported = blocking(move || {
+        run_as::<Import>(given, &app.place()).map_err(|failure| CommandError::of_operation(failure, None))
+    });
+    let ImportOutput { path, note } = imported.await?;
     if let Some(note) = note {
         context.notice(Level::Info, note);
     }
-    open(context, agent, file).await
+    open(context, agent, path).await
 }

@@ -1,0 +1,225 @@
+//! Copies a session file into the store.
+
+use std::io::{self, Write};
+use std::os::unix::fs::DirBuilderExt as _;
+use std::path::{Path, PathBuf};
+
+use offshoot_session::error::{Conflict, Error};
+use offshoot_session::json::Object;
+use offshoot_session::medium::{FileMedium, Medium as _, read_exact_at};
+use offshoot_session::pieces::Pieces;
+use offshoot_session::session::{Session, SpillPolicy};
+use offshoot_session::store::DirStore;
+
+use crate::failure::{Failure, Result};
+use crate::given::{FileName, SessionName};
+use crate::input;
+use crate::operation::{About, Effect, Finished, FrontEnd, Operation, Output};
+use crate::operations::fork::nothing_to_copy;
+use crate::place::Place;
+use crate::words::{Note, Words};
+
+input! {
+    /// What `import` gets.
+    pub struct ImportInput {
+        /// The session file
+        file: FileName = arg,
+    }
+}
+
+/// Copies a session file into the store.
+#[derive(Debug)]
+pub struct Import;
+
+/// What is copied, and where to.
+#[derive(Debug)]
+pub struct ImportPlan {
+    file: PathBuf,
+    to: ImportPlace,
+    /// Another file of the store with the same id.
+    known: Option<PathBuf>,
+}
+
+#[derive(Debug)]
+enum ImportPlace {
+    /// It is in the store already.
+    Inside(PathBuf),
+    /// Under this name, or the first free one after it.
+    Beside(PathBuf),
+}
+
+/// A file of the store.
+#[derive(Debug)]
+pub struct ImportOutput {
+    /// Its path.
+    pub path: PathBuf,
+    /// Says that it or its id was there already.
+    pub note: Option<String>,
+}
+
+/// A path in the store, and whether the same file is there already.
+type Placed = (PathBuf, Option<&'static str>);
+
+impl Operation for Import {
+    type Input = ImportInput;
+    type Plan = ImportPlan;
+    type Written = Placed;
+    type Output = ImportOutput;
+
+    const ABOUT: About = About {
+        name: "import",
+        aliases: &[],
+        title: "Copy a session file into the store",
+        says: "The copy has the same bytes, ids and file name. It goes to the folder that\n\
+               the store has for the session's working directory. If another file has that\n\
+               name, -1, -2 and so on is added; no file is overwritten. A file that is in\n\
+               the store already stays where it is.\n\n\
+               The copy comes from elsewhere: `-c` and `latest` pass over it until it was\n\
+               opened by its id, name or path.\n\n\
+               Prints the path of the file in the store; with --json {\"path\", \"note\"}, where\n\
+               the note says that the file or its id is there already, or is null.",
+        examples: "Examples:\n  offshoot import ~/Downloads/session.jsonl",
+        past: "imported",
+        effect: Effect::Makes { dry_run: "Show what would be copied, and where, and write nothing" },
+    };
+    // Its own command opens the copy.
+    const NOT_ON: &'static [FrontEnd] = &[FrontEnd::Slash];
+
+    fn session(_: &ImportInput) -> Option<&SessionName> {
+        None
+    }
+
+    fn plan(place: &Place, _: Option<&Session>, input: &ImportInput) -> Result<ImportPlan> {
+        let file = place.path(&input.file.0);
+        let session = place.open_file(&file, SpillPolicy::Temporary)?;
+        if std::fs::metadata(&file).is_ok_and(|meta| meta.len() == 0) {
+            return Err(nothing_to_copy());
+        }
+        let store = place.store()?;
+        let known = store.path_of(session.id()).ok();
+        let to = match inside(store, &file) {
+            Some(path) => ImportPlace::Inside(path),
+            None => {
+                let here = place.cwd().to_string_lossy();
+                let cwd = session.cwd().filter(|cwd| !cwd.is_empty()).unwrap_or(&here);
+                let target = store.path_for(cwd, session.id(), session.header().timestamp().unwrap_or_default());
+                ImportPlace::Beside(target.with_file_name(file_name(&file, &target)))
+            }
+        };
+        Ok(ImportPlan { file, to, known })
+    }
+
+    fn make(place: &Place, _: Option<&mut Session>, plan: &ImportPlan) -> Result<Option<Placed>> {
+        match &plan.to {
+            ImportPlace::Inside(_) => Ok(None),
+            ImportPlace::Beside(target) => copy(place.store()?, &plan.file, target).map(Some),
+        }
+    }
+
+    fn output(plan: ImportPlan, finished: Finished<'_, Placed>) -> Result<ImportOutput> {
+        let (path, note) = match (plan.to, finished.written) {
+            (ImportPlace::Inside(path), _) => (path, Some("the file is in the store already")),
+            (ImportPlace::Beside(_), Some(placed)) => placed,
+            (ImportPlace::Beside(target), None) => free_place(&plan.file, &target)?,
+        };
+        let has_id = |other: PathBuf| format!("{} has the same id; name a session by its path", other.display());
+        let note = note.map(str::to_owned).or_else(|| plan.known.map(has_id));
+        Ok(ImportOutput { path, note })
+    }
+}
+
+/// The file's canonical path, if it is in one of the store's roots.
+fn inside(store: &DirStore, file: &Path) -> Option<PathBuf> {
+    let file = file.canonicalize().ok()?;
+    let holds = |folder: &Path| folder.canonicalize().is_ok_and(|folder| file.starts_with(folder));
+    store.roots().iter().any(|root| holds(&root.folder)).then_some(file.clone())
+}
+
+/// The file's name; only a name that ends in `.jsonl` would be listed.
+fn file_name(file: &Path, otherwise: &Path) -> PathBuf {
+    let is_jsonl = file.extension().is_some_and(|extension| extension == "jsonl");
+    let name = if is_jsonl { file.file_name() } else { otherwise.file_name() };
+    name.map(PathBuf::from).unwrap_or_default()
+}
+
+fn medium_of(file: &Path) -> Result<FileMedium> {
+    FileMedium::open(file).map_err(|error| Failure::io(format!("open {}", file.display()), &error))
+}
+
+/// Copies the file to the first free name; a file with the same bytes counts as the copy.
+fn copy(store: &DirStore, file: &Path, target: &Path) -> Result<Placed> {
+    let folder = target.parent().unwrap_or(Path::new("."));
+    let made = std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder);
+    made.map_err(|error| Failure::io(format!("create folder {}", folder.display()), &error))?;
+    let medium = medium_of(file)?;
+    let length = medium.len().map_err(|error| Failure::io(format!("read {}", file.display()), &error))?;
+    let mut pieces = Pieces::default();
+    pieces.range(0, length);
+    let mut number = 0;
+    loop {
+        let path = numbered(target, number);
+        match pieces.create(&medium, &path) {
+            Ok(()) => {
+                store.note_import(&path)?;
+                return Ok((path, None));
+            }
+            Err(Error::Conflict { why: Conflict::Exists, .. }) if is_same(&medium, &path) => {
+                return Ok((path, Some(IS_THERE)));
+            }
+            Err(Error::Conflict { why: Conflict::Exists, .. }) => number += 1,
+            Err(error) => return Err(error.into()),
+        }
+    }
+}
+
+/// Where [`copy`] would copy the file to.
+fn free_place(file: &Path, target: &Path) -> Result<Placed> {
+    let medium = medium_of(file)?;
+    let mut number = 0;
+    loop {
+        let path = numbered(target, number);
+        if std::fs::symlink_metadata(&path).is_err() {
+            return Ok((path, None));
+        }
+        if is_same(&medium, &path) {
+            return Ok((path, Some(IS_THERE)));
+        }
+        number += 1;
+    }
+}
+
+const IS_THERE: &str = "the same file is in the store already";
+
+fn numbered(path: &Path, number: u32) -> PathBuf {
+    if number == 0 {
+        return path.to_path_buf();
+    }
+    let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+    path.with_file_name(format!("{stem}-{number}.jsonl"))
+}
+
+/// Whether a file has the same bytes; false if it cannot be read.
+fn is_same(medium: &FileMedium, path: &Path) -> bool {
+    const STEP: u64 = 1 << 20;
+    let Ok(other) = FileMedium::open(path) else { return false };
+    let (Ok(length), Ok(others)) = (medium.len(), other.len()) else { return false };
+    let read = |medium: &FileMedium, at: u64| {
+        let step = usize::try_from(STEP.min(length - at)).unwrap_or_default();
+        read_exact_at(medium, at, step).ok()
+    };
+    let mut starts = (0..length).step_by(STEP as usize);
+    length == others && starts.all(|at| read(medium, at).is_some_and(|bytes| read(&other, at) == Some(bytes)))
+}
+
+impl Output for ImportOutput {
+    fn json(&self, out: &mut dyn Write) -> io::Result<()> {
+        let object = Object::new().str("path", &self.path.to_string_lossy());
+        out.write_all(object.str_or_null("note", self.note.as_deref()).finish().as_bytes())
+    }
+
+    fn words(&self, words: &mut Words) {
+        words.is_exact = true;
+        words.line(self.path.display().to_string());
+        words.notes.extend(self.note.clone().map(Note::Told));
+    }
+}
