@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
-use offshoot_protocol::{AgentEvent, BashResult, CompactionResult, SessionReason, ThinkingLevel};
+use offshoot_protocol::{AgentError, AgentEvent, BashResult, CompactionResult, SessionReason, ThinkingLevel};
 use offshoot_session::entry::Source as _;
 use offshoot_session::session::Session;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
@@ -17,7 +17,6 @@ use crate::command::{
     SwitchSession, UserPrompt, WaitForIdle,
 };
 use crate::driver::{Driver, DriverInput, leave_foreign_turn, unanswered};
-use crate::error::AgentError;
 use crate::extensions::{Extensions, Leaving, Said, SaidVerdict, StreamingBehavior};
 use crate::key_source::KeySource;
 use crate::model::Access;

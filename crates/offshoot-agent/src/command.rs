@@ -6,12 +6,13 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use offshoot_protocol::message::{Block, Content, CustomMessage};
-use offshoot_protocol::{ApprovalDecision, ApprovalMode, BashResult, CompactionResult, QueueMode, ThinkingLevel};
+use offshoot_protocol::{
+    AgentError, ApprovalDecision, ApprovalMode, BashResult, CompactionResult, QueueMode, ThinkingLevel,
+};
 use tokio::sync::mpsc::UnboundedSender;
 use tokio::sync::oneshot;
 
 use self::WhileBusy::{Begins, Refused, StopsAll, StopsTurn};
-use crate::error::AgentError;
 use crate::limits::Limits;
 use crate::operate::Steps;
 use crate::provider::Model;

@@ -3,27 +3,16 @@
 //! The only place that catches panics.
 
 use std::any::Any;
-use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::pin;
 use std::task::Poll;
 
-/// The message of a panic.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Crash(String);
+use offshoot_protocol::Crash;
 
-impl fmt::Display for Crash {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl Crash {
-    fn of(panic: &(dyn Any + Send)) -> Self {
-        let words = panic.downcast_ref::<&str>().map(|words| (*words).to_owned());
-        let words = words.or_else(|| panic.downcast_ref::<String>().cloned());
-        Self(words.unwrap_or_else(|| "a panic without words".to_owned()))
-    }
+fn crash_of(panic: &(dyn Any + Send)) -> Crash {
+    let words = panic.downcast_ref::<&str>().map(|words| (*words).to_owned());
+    let words = words.or_else(|| panic.downcast_ref::<String>().cloned());
+    Crash(words.unwrap_or_else(|| "a panic without words".to_owned()))
 }
 
 /// Runs work to its end, or to its panic. What it was changing may be half changed.
@@ -31,7 +20,7 @@ impl Crash {
 /// # Errors
 /// It panicked.
 pub fn caught<T>(work: impl FnOnce() -> T) -> Result<T, Crash> {
-    catch_unwind(AssertUnwindSafe(work)).map_err(|panic| Crash::of(panic.as_ref()))
+    catch_unwind(AssertUnwindSafe(work)).map_err(|panic| crash_of(panic.as_ref()))
 }
 
 /// The same for work that waits: `begin` makes it, which may panic as well. Dropping this drops the work.

@@ -26,15 +26,16 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use offshoot_protocol::message::Message;
-use offshoot_protocol::{AgentEvent, BashResult, BashRun, CompactionResult, Event, NoticeCode, ShutdownReason};
+use offshoot_protocol::{
+    AgentError, AgentEvent, BashResult, BashRun, CompactionResult, Crash, Event, NoticeCode, ShutdownReason,
+};
 use offshoot_session::compact::Settings;
 use tokio::sync::mpsc::{Receiver, Sender, UnboundedReceiver, UnboundedSender, channel, unbounded_channel};
 use tokio::sync::oneshot;
 use tokio::task::AbortHandle;
 
 use crate::command::{Asked, Forked, PendingReply, ReplyTo, Spoken};
-use crate::crash::{Crash, caught, caught_task};
-use crate::error::AgentError;
+use crate::crash::{caught, caught_task};
 use crate::extensions::{Extensions, Question, RunAdditions, RunStart};
 use crate::guarded_extensions::{CrashListener, GuardedExtensions};
 use crate::key_redactor::KeyRedactor;
@@ -44,7 +45,7 @@ use crate::setup::{Approver, Setup};
 use crate::spending::Spending;
 use crate::tool::bash::Printed;
 use crate::turn::{Effect, JobDraft, JobResult, Navigated, Settled, Ticket, TurnConfig, TurnInput, TurnState, step};
-use crate::window::Window;
+use crate::window::window_of;
 use crate::writer::{OwnedSession, Writer, WriterHandle};
 use approvals::{ApprovalInput, Approvals, CallPlace};
 use jobs::ReadyJob;
@@ -476,7 +477,7 @@ impl Driver {
             zone: setup.zone.clone(),
             compact_above: Settings { enabled: is_on, ..compaction }.compact_above(window),
             keep_recent: compaction.keep_recent_tokens,
-            window: Window::of(&setup.model),
+            window: window_of(&setup.model),
             recover_overflow: setup.compaction.enabled,
             steering: setup.steering,
             follow_up: setup.follow_up,

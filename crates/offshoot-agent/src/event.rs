@@ -1,11 +1,9 @@
 //! Events that are made in several places of the agent, and their words.
 
-use offshoot_protocol::{Event, NoticeCode, SessionChangeReason};
+use offshoot_protocol::{AgentError, Event, NoticeCode, SessionChangeReason};
 use offshoot_session::clock::{Millis, took};
 use offshoot_session::error::Diagnostic;
 use offshoot_session::session::Session;
-
-use crate::error::AgentError;
 
 /// When a failed request is sent again, in words.
 #[must_use]

@@ -4,9 +4,9 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use offshoot_protocol::message::Message;
-use offshoot_protocol::{BashRun, Event, SessionReason};
+use offshoot_protocol::{BashRun, Crash, Event, SessionReason};
 
-use crate::crash::{Crash, caught, caught_task};
+use crate::crash::{caught, caught_task};
 use crate::extensions::{
     Asked, CallVerdict, EndAdditions, EndedTurn, Extensions, Happening, Leaving, Question, RequestContext,
     RunAdditions, RunStart, Said, SaidVerdict, ShellVerdict, StreamEvent, SummaryQuestion, SummaryVerdict,

@@ -3,7 +3,9 @@
 use std::pin::Pin;
 use std::sync::Arc;
 
-use crate::model::{Access, KeyError, Keys, Models};
+use offshoot_protocol::KeyError;
+
+use crate::model::{Access, Keys, Models};
 use crate::provider::{Model, Secret};
 
 /// Dropping this stops a command that prints the key.

@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use offshoot_protocol::ThinkingLevel;
+use offshoot_protocol::{AgentError, ThinkingLevel};
 use offshoot_session::compose::NewEntry;
 use offshoot_session::entry::Source as _;
 use offshoot_session::header::Dialect;
@@ -12,7 +12,6 @@ use offshoot_session::json::Json;
 use offshoot_session::kind::{Kind, Role};
 use offshoot_session::session::Session;
 
-use crate::error::AgentError;
 use crate::provider::ToolSpec;
 use crate::stored_prompt::{StoredPrompt, ToolsInEffect};
 use crate::system_prompt::PromptSection;

@@ -5,8 +5,8 @@
 
 use std::sync::Arc;
 
-use offshoot_protocol::ThinkingLevel;
 use offshoot_protocol::message::{Content, Message};
+use offshoot_protocol::{AgentError, ThinkingLevel};
 use offshoot_session::compose::NewEntry;
 use offshoot_session::context::{self, ContextScale};
 use offshoot_session::entry::Source as _;
@@ -18,7 +18,6 @@ use offshoot_session::session::Session;
 use offshoot_session::tokens::estimate;
 use serde_json::{Value, json};
 
-use crate::error::AgentError;
 use crate::pictures::{CHOICE, PictureTrail, count_pictures};
 use crate::provider::{Hooks, Model, Problem, Request, Secret, ToolSpec, problems};
 use crate::stored_message::read_message;

@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use futures_util::StreamExt as _;
+use offshoot_protocol::AgentError;
 
-use crate::error::AgentError;
 use crate::provider::{Delta, Deltas, Model, Provider, Request};
 
 /// Limits for all runs of an agent together. `None` means no limit.

@@ -6,13 +6,13 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use offshoot_protocol::AgentError;
 use offshoot_session::compose::NewEntry;
 use offshoot_session::context::Context;
 use offshoot_session::entry::Source;
 use offshoot_session::json::Json;
 use serde_json::{Map, Value, json};
 
-use crate::error::AgentError;
 use crate::lenient_json;
 use crate::provider::ToolSpec;
 use crate::system_prompt::PromptSection;

@@ -6,11 +6,11 @@ use std::path::{Path, PathBuf};
 use std::pin::Pin;
 use std::sync::Arc;
 
+use offshoot_protocol::Crash;
 use offshoot_protocol::message::Block;
 use serde_json::Value;
 use tokio::sync::mpsc::UnboundedSender;
 
-use crate::crash::Crash;
 use crate::provider::ToolSpec;
 use crate::sandbox::Sandbox;
 

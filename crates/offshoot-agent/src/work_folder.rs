@@ -1,14 +1,13 @@
 //! The folder in which the agent works on a session. A session's header comes from elsewhere, so it counts only at or below
 //! the folder where the person is; any other folder must be named. Follows links. Asks nobody.
 
-use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use offshoot_protocol::FolderRefusal;
 use offshoot_session::list::header;
 use offshoot_session::medium::{FileMedium, real_path_or_same};
 use offshoot_session::session::Session;
-use offshoot_session::text::spell_name;
 
 /// The folder where the person is, and those that the person named since the start.
 #[derive(Debug, Clone)]
@@ -16,18 +15,6 @@ pub struct WorkFolders {
     here: PathBuf,
     /// Real paths.
     named: Arc<Mutex<Vec<PathBuf>>>,
-}
-
-/// Why a session is not continued: somebody must name the folder.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[expect(missing_docs, reason = "the names say what they are")]
-pub enum FolderRefusal {
-    /// The session's folder is neither this one nor below it.
-    Elsewhere { own: PathBuf, here: PathBuf },
-    /// The session's folder does not exist.
-    Gone { own: PathBuf, here: PathBuf },
-    /// The named folder is neither the session's nor this one.
-    Neither { named: PathBuf, own: PathBuf, here: PathBuf },
 }
 
 impl WorkFolders {
@@ -92,33 +79,5 @@ impl WorkFolders {
 
     fn named(&self) -> std::sync::MutexGuard<'_, Vec<PathBuf>> {
         self.named.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl FolderRefusal {
-    /// The folders that can be named.
-    pub fn choices(&self) -> Vec<&Path> {
-        match self {
-            Self::Elsewhere { own, here } | Self::Neither { own, here, .. } => vec![own, here],
-            Self::Gone { here, .. } => vec![here],
-        }
-    }
-}
-
-impl std::error::Error for FolderRefusal {}
-
-impl fmt::Display for FolderRefusal {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let shown = |path: &Path| spell_name(&path.display().to_string()).into_owned();
-        match self {
-            Self::Elsewhere { own, here } => {
-                write!(f, "the session's folder, {}, is not in this one, {}", shown(own), shown(here))
-            }
-            Self::Gone { own, .. } => write!(f, "the session's folder {} is not there any more", shown(own)),
-            Self::Neither { named, own, here } => {
-                let (named, own, here) = (shown(named), shown(own), shown(here));
-                write!(f, "{named} is neither the session's folder, {own}, nor this one, {here}")
-            }
-        }
     }
 }

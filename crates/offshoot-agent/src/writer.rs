@@ -8,7 +8,7 @@ use std::sync::mpsc::{Receiver, SendError, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 
-use offshoot_protocol::{Event, RawJson};
+use offshoot_protocol::{AgentError, Event, RawJson};
 use offshoot_session::compose::NewEntry;
 use offshoot_session::entry::Source as _;
 use offshoot_session::header::Dialect;
@@ -21,7 +21,6 @@ use offshoot_session::tree::NodeIx;
 use tokio::sync::oneshot;
 
 use crate::crash::caught;
-use crate::error::AgentError;
 use crate::recorded::{Recorded, SettingsInEffect, changes_settings};
 use crate::turn::RunNumber;
 

@@ -5,9 +5,7 @@
 use std::error::Error as StdError;
 use std::io;
 
-use offshoot_agent::FolderRefusal;
-use offshoot_agent::error::AgentError;
-use offshoot_agent::model::KeyError;
+use offshoot_protocol::{AgentError, FolderRefusal, KeyError};
 use offshoot_session::error::{Conflict, Error};
 use offshoot_session::text::shell_word as quoted;
 pub use offshoot_workspace::FailureKind;

@@ -2,9 +2,10 @@
 
 use std::sync::{Arc, Weak};
 
-use offshoot_agent::model::{Access, KeyError};
+use offshoot_agent::model::Access;
 use offshoot_agent::provider::{Model, Secret};
 use offshoot_agent::{Accessing, KeySource};
+use offshoot_protocol::KeyError;
 
 use crate::shared::Shared;
 

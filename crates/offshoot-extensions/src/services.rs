@@ -8,7 +8,6 @@ use offshoot_agent::command::{
     AgentRequest, AppendEntry, BuiltIn, BuiltInTool, Forked, Inspect, PrepareSession, SetActiveTools, SetLabel,
     SetName, SetThinkingLevel, Standing,
 };
-use offshoot_agent::error::AgentError;
 use offshoot_agent::extensions::StreamEvent;
 use offshoot_agent::forecast::{RequestPlace, request_forecast};
 use offshoot_agent::lenient_json;
@@ -16,7 +15,7 @@ use offshoot_agent::provider::Model;
 use offshoot_agent::tool::{ToolContext, ToolOutcome};
 use offshoot_agent::turn::Navigation;
 use offshoot_agent::writer::OwnedSession;
-use offshoot_protocol::ThinkingLevel;
+use offshoot_protocol::{AgentError, ThinkingLevel};
 use offshoot_session::clock::{Clock, Millis};
 use offshoot_session::id::EntryId;
 use offshoot_session::json::Json;
@@ -394,9 +393,9 @@ fn unknown(method: &str) -> String {
 /// What only commands may do, and what takes a model's time.
 async fn command(agent: &AgentSession, program: &dyn Program, method: &str, params: &Value) -> Result<Value, String> {
     let text = |name: &str| params.get(name).and_then(Value::as_str).map(str::to_owned);
-    let cancelled = |result: Result<_, offshoot_agent::error::AgentError>| match result {
+    let cancelled = |result: Result<_, offshoot_protocol::AgentError>| match result {
         Ok(_) => Ok(json!({"cancelled": false})),
-        Err(offshoot_agent::error::AgentError::Cancelled) => Ok(json!({"cancelled": true})),
+        Err(offshoot_protocol::AgentError::Cancelled) => Ok(json!({"cancelled": true})),
         Err(error) => Err(error.to_string()),
     };
     match method {
@@ -431,7 +430,7 @@ async fn command(agent: &AgentSession, program: &dyn Program, method: &str, para
                 Ok(navigated) => Ok(json!({
                     "cancelled": navigated.aborted, "editorText": navigated.editor_text, "summaryEntryId": navigated.summary
                 })),
-                Err(offshoot_agent::error::AgentError::Cancelled) => Ok(json!({"cancelled": true})),
+                Err(offshoot_protocol::AgentError::Cancelled) => Ok(json!({"cancelled": true})),
                 Err(error) => Err(error.to_string()),
             }
         }

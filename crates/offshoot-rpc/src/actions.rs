@@ -4,14 +4,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use offshoot_agent::command::{Approve, Forked};
-use offshoot_agent::error::AgentError;
 use offshoot_agent::turn::{Navigated, Navigation};
 use offshoot_app::agent::shown_path;
 use offshoot_app::error::{CommandError, FailureKind, Result};
 use offshoot_app::lookup;
 use offshoot_app::models::{level_of, next_of};
-use offshoot_protocol::ApprovalDecision;
-use offshoot_protocol::ThinkingLevel;
+use offshoot_protocol::{AgentError, ApprovalDecision, ThinkingLevel};
 use offshoot_session::entry::Source as _;
 use offshoot_session::id::EntryId;
 use offshoot_session::session::Session;

@@ -3,10 +3,10 @@
 use std::io::{self, Write};
 use std::sync::Arc;
 
-use offshoot_agent::error::AgentError;
 use offshoot_app::agent::RpcVersion;
 use offshoot_app::error::CommandError;
 use offshoot_app::lines::HeldBack;
+use offshoot_protocol::AgentError;
 use offshoot_session::json::{Object, quote};
 use serde::Serialize;
 use tokio::sync::mpsc::UnboundedSender;

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use offshoot_agent::command::{FollowUp, Prompt, Spoken, Steer, UserPrompt};
-use offshoot_agent::error::AgentError;
 use offshoot_agent::turn::Settled;
 use offshoot_app::extensions::{ExtensionFront as _, asks_for_list};
+use offshoot_protocol::AgentError;
 use offshoot_protocol::message::Block;
 use serde_json::Value;
 use tokio::sync::oneshot;

@@ -2,7 +2,7 @@
 
 use std::{fmt, io};
 
-use offshoot_agent::error::AgentError;
+use offshoot_protocol::AgentError;
 use offshoot_session::error::{Conflict, Error};
 
 use crate::given::Misuse;

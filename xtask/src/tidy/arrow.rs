@@ -10,14 +10,14 @@ use crate::repo::Repo;
 
 const EDGES: &[(&str, &[&str])] = &[
     ("offshoot-session", &[]),
-    ("offshoot-protocol", &[]),
+    ("offshoot-protocol", &["offshoot-session"]),
     ("offshoot-catalogue", &["offshoot-session"]),
     ("offshoot-html", &["offshoot-session"]),
     ("offshoot-agent", &["offshoot-protocol", "offshoot-session"]),
     ("offshoot-extensions", &["offshoot-protocol", "offshoot-session", "offshoot-agent"]),
     ("offshoot-settings", &["offshoot-protocol", "offshoot-session"]),
     ("offshoot-packages", &["offshoot-session", "offshoot-agent"]),
-    ("offshoot-workspace", &["offshoot-session", "offshoot-catalogue", "offshoot-agent"]),
+    ("offshoot-workspace", &["offshoot-protocol", "offshoot-session", "offshoot-catalogue", "offshoot-agent"]),
     (
         "offshoot-tui",
         &["offshoot-protocol", "offshoot-session", "offshoot-agent", "offshoot-settings", "offshoot-workspace"],
@@ -126,7 +126,7 @@ fn check_manifest(path: &str, text: &str) -> Vec<Finding> {
             findings.push(Finding::about(
                 path,
                 format!(
-                    "`{name}` may not depend on `{dependency}`: the arrow is cli -> rpc -> app -> workspace; cli -> tui -> workspace -> agent -> protocol, session; settings -> protocol"
+                    "`{name}` may not depend on `{dependency}`: the arrow is cli -> rpc -> app -> workspace; cli -> tui -> workspace -> agent -> protocol -> session; settings -> protocol"
                 ),
             ));
         }

@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use offshoot_protocol::message::Block;
 use offshoot_protocol::{
-    ApprovalDecision, ApprovalMode, ApprovalOutcome, ApprovalRecord, ApprovalTier, ApprovedBy, Event, NoticeCode,
+    AgentError, ApprovalDecision, ApprovalMode, ApprovalOutcome, ApprovalRecord, ApprovalTier, ApprovedBy, Event,
+    NoticeCode,
 };
 use offshoot_session::compose::NewEntry;
 use offshoot_session::json::Json;
@@ -16,7 +17,6 @@ use super::{Driver, DriverInput, WriteOf};
 use crate::approval::{CallView, Decision, Permissions, Rule, decide};
 use crate::command::{Approve, ReplyTo};
 use crate::crash::caught;
-use crate::error::AgentError;
 use crate::key_redactor::KeyRedactor;
 use crate::setup::{Approver, RuleStore};
 use crate::tool::{self, NeutralCommand, Shell, Tool, ToolContext, ToolOutcome};

@@ -1,6 +1,6 @@
 //! What extensions are asked about summaries: pi's `preparation` of a compaction or a move, and what their answers make of it.
 
-use offshoot_protocol::Reason;
+use offshoot_protocol::{AgentError, Reason};
 use offshoot_session::branch_summary::{self, BranchPlan};
 use offshoot_session::compact::{CompactionPlan, PlannedMessage};
 use offshoot_session::compose::{NewCompaction, NewEntry};
@@ -15,7 +15,6 @@ use offshoot_session::tree::NodeIx;
 use serde_json::{Map, Value, json};
 
 use super::summaries::{JobResources, asked};
-use crate::error::AgentError;
 use crate::extensions::{GivenSummary, Question, SummaryQuestion, SummaryVerdict};
 use crate::lenient_json;
 use crate::turn::{JobDraft, Navigation};

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use offshoot_protocol::Event;
 use offshoot_protocol::message::{AssistantMessage, Message, StopReason, ToolResultMessage, UserMessage};
+use offshoot_protocol::{AgentError, Event, Window};
 use offshoot_session::compose::NewEntry;
 use offshoot_session::context;
 use offshoot_session::entry::Source as _;
@@ -14,10 +14,9 @@ use offshoot_session::session::Session;
 use serde_json::Value;
 
 use super::{Driver, DriverInput};
-use crate::error::AgentError;
 use crate::extensions::{EndAdditions, EndedTurn};
 use crate::turn::{EndOutcome, Ticket, TurnInput};
-use crate::window::Window;
+use crate::window::{self, window_of};
 use crate::writer::OwnedSession;
 
 /// A turn or a run that is in the file up to its end.
@@ -99,7 +98,7 @@ impl Driver {
     pub(super) fn end_recorded(&mut self, end: RecordedEnd) {
         let (own, handle, extensions) = (self.own.clone(), self.writer.handle().clone(), self.setup.extensions.clone());
         let has_queue = self.state.has_queue();
-        let window = Window::of(&self.setup.model);
+        let window = window_of(&self.setup.model);
         drop(tokio::spawn(async move {
             let additions = match (&end.ended, extensions) {
                 (Ended::Turn(turn), Some(extensions)) => extensions.turn_end(turn.clone()).await,
@@ -209,7 +208,7 @@ fn check_size(draft: &Value, window: &Window) -> Result<(), String> {
     };
     // Invalid content is refused with its own reason.
     let Ok(content) = serde_json::from_value(words.clone()) else { return Ok(()) };
-    window.check_addition(&format!("a {kind}"), &UserMessage { content, timestamp: 0 }.into())
+    window::check_addition(window, &format!("a {kind}"), &UserMessage { content, timestamp: 0 }.into())
 }
 
 /// An entry that an extension has drafted.

@@ -1,7 +1,7 @@
 //! What front ends ask, and whether it is possible during a turn or a job.
 
 use offshoot_protocol::message::{Message, UserMessage};
-use offshoot_protocol::{Event, Reason};
+use offshoot_protocol::{AgentError, Event, OversizedPrompt, Reason};
 use offshoot_session::compose::NewEntry;
 use offshoot_session::id::EntryId;
 
@@ -14,13 +14,12 @@ use crate::command::{
     SetSteeringMode, SetSystemPrompt, SetThinkingLevel, SetTools, Spoken, Standing, StartSession, Steer, SwitchSession,
     ToolList, UserPrompt, WaitForIdle, WhileBusy, joined,
 };
-use crate::error::AgentError;
 use crate::extensions::Happening;
 use crate::key_redactor::KeyRedactor;
 use crate::request::{Frame, overhead_tokens};
 use crate::setup::{ReloadedSetup, Setup};
 use crate::turn::{Job, TurnInput};
-use crate::window::{OversizedPrompt, Window};
+use crate::window::{self, window_of};
 use crate::writer::OwnedSession;
 
 /// Why a request is refused during a job.
@@ -289,7 +288,7 @@ impl Driver {
     /// What is sent for a prompt, if it can fit the model's window.
     fn message(&self, said: UserPrompt) -> Result<UserMessage, AgentError> {
         let UserPrompt { before, text, images } = said;
-        let text = self.setup.resources.expand(&text)?.unwrap_or(text);
+        let text = self.setup.resources.expand(&text).map_err(|error| error.to_string())?.unwrap_or(text);
         let message =
             UserMessage::new(self.redactor.redact_text(joined(&before, &text)), images, self.setup.clock.now());
         self.check_size(&message.clone().into())?;
@@ -298,7 +297,7 @@ impl Driver {
 
     /// Refuses what cannot fit the model's window by itself.
     pub(super) fn check_size(&self, message: &Message) -> Result<(), OversizedPrompt> {
-        Window::of(&self.setup.model).map_or(Ok(()), |window| window.check(message))
+        window_of(&self.setup.model).map_or(Ok(()), |window| window::check_size(&window, message))
     }
 
     /// Records a changed model or thinking level, if the session has begun; otherwise the first prompt does.

@@ -2,18 +2,17 @@
 
 use std::sync::Arc;
 
-use offshoot_protocol::Event;
 use offshoot_protocol::message::{Block, Content, CustomMessage, Message, UserMessage};
+use offshoot_protocol::{AgentError, Event};
 use offshoot_session::compose::NewEntry;
 use offshoot_session::json::Json;
 
 use super::{Driver, DriverInput};
 use crate::command::{AppendEntry, Delivery, ReplyTo};
-use crate::error::AgentError;
 use crate::extensions::{Extensions, Question, RunAdditions, RunStart};
 use crate::request;
 use crate::turn::{Ticket, TurnInput};
-use crate::window::Window;
+use crate::window::{check_addition, window_of};
 use crate::writer::OwnedSession;
 
 impl Driver {
@@ -45,12 +44,12 @@ impl Driver {
     pub(super) fn admitted(&mut self, ticket: Ticket, additions: RunAdditions) {
         let RunAdditions { messages, system } = additions;
         self.run_system = system;
-        let window = Window::of(&self.setup.model);
+        let window = window_of(&self.setup.model);
         let (mut added, mut refused) = (Vec::new(), Vec::new());
         for message in messages {
             let what = format!("its message {}", message.custom_type);
             let message = self.dated(message);
-            match window.as_ref().map_or(Ok(()), |window| window.check_addition(&what, &message)) {
+            match window.as_ref().map_or(Ok(()), |window| check_addition(window, &what, &message)) {
                 Ok(()) => added.push(message),
                 Err(why) => refused.push(why),
             }

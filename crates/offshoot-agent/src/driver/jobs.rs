@@ -1,7 +1,7 @@
 //! Compactions, moves in the tree, and operations that wait for a summary: planned on the session's thread, summarised in a task, written in one step. If
 //! the model writes no summary, the extractive summariser does, and the entry says so.
 
-use offshoot_protocol::{CompactionResult, RawJson, Reason};
+use offshoot_protocol::{AgentError, CompactionResult, RawJson, Reason, in_words};
 use offshoot_session::branch_summary::{self, BranchPlan, Instructions};
 use offshoot_session::compact::{self, CompactionPlan, Occasion, Planned};
 use offshoot_session::compose::{NewBranchSummary, NewEntry};
@@ -18,12 +18,10 @@ use super::asked_summaries::{self, about_compaction, about_move, given_compactio
 use super::operate::{self, SessionChange};
 use super::summaries::{JobResources, asked, drafted_branch, summarise, without_model};
 use super::{Driver, DriverInput};
-use crate::error::AgentError;
 use crate::extensions::{GivenSummary, Happening, SummaryVerdict};
 use crate::operate::{Steps, WrittenSummary};
 use crate::summarise::Listener;
 use crate::turn::{Job, JobDraft, JobResult, Navigated, Navigation, Ticket, TurnInput};
-use crate::words::in_words;
 use crate::writer::OwnedSession;
 
 pub(crate) struct ReadyJob {

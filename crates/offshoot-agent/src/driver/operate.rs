@@ -1,7 +1,7 @@
 //! Operations on the session: planned and written by one job of the session's thread, so that they keep their order. One that
 //! asks a model leaves its plan, and is written when the summary is there. Knows no operation: the events follow from the entries that were appended and from the leaf.
 
-use offshoot_protocol::{Event, RawJson};
+use offshoot_protocol::{AgentError, Event, RawJson};
 use offshoot_session::branch_summary::{self, BranchPlan, Instructions};
 use offshoot_session::entry::Source as _;
 use offshoot_session::id::EntryId;
@@ -13,7 +13,6 @@ use std::sync::Arc;
 use super::summaries::{JobResources, drafted_branch};
 use super::{Driver, DriverInput, Waiting};
 use crate::command::{AgentRequest as _, Operate, ReplyTo, WhileBusy};
-use crate::error::AgentError;
 use crate::operate::{AfterPlan, PresentModel, Steps, WrittenSummary};
 use crate::recorded::Recorded;
 use crate::request::{Frame, overhead_tokens};

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use offshoot_protocol::{Event, NoticeCode, PromptStorage, SessionChangeReason};
+use offshoot_protocol::{AgentError, Event, NoticeCode, PromptStorage, SessionChangeReason};
 use offshoot_session::entry::Source as _;
 use offshoot_session::kind::Role;
 use offshoot_session::session::{NewFork, NewSession, Options, Session, SessionPart};
@@ -11,7 +11,6 @@ use offshoot_session::tree::NodeIx;
 
 use super::{Driver, DriverInput};
 use crate::command::{Forked, PreparedSession, ReplyTo};
-use crate::error::AgentError;
 use crate::recorded::{PromptInEffect, Recorded, SettingsInEffect};
 use crate::sessions::Sessions;
 use crate::setup::{ReloadedSetup, SetupSource};

@@ -3,14 +3,13 @@
 use std::sync::Arc;
 
 use futures_util::StreamExt as _;
-use offshoot_protocol::{Event, NoticeCode};
+use offshoot_protocol::{AgentError, Event, NoticeCode};
 use offshoot_session::compose::NewEntry;
 use offshoot_session::json::Json;
 use tokio::sync::mpsc::Sender;
 
 use super::{AnswerDelta, Driver, DriverInput, WriteOf};
 use crate::crash::caught_task;
-use crate::error::AgentError;
 use crate::extensions::{Question, RequestContext, RunAdditions};
 use crate::guarded::GuardedProvider;
 use crate::key_redactor::KeyRedactor;

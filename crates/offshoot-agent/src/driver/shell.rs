@@ -2,14 +2,13 @@
 
 use std::sync::Arc;
 
-use offshoot_protocol::{BashResult, BashRun, Event};
+use offshoot_protocol::{AgentError, BashResult, BashRun, Event};
 use tokio::sync::mpsc::unbounded_channel;
 use tokio::sync::oneshot;
 
 use super::{Driver, DriverInput, UserCommand, reply_to_all};
 use crate::command::{ReplyTo, RunBash};
 use crate::crash::caught_task;
-use crate::error::AgentError;
 use crate::extensions::{Question, ShellVerdict};
 use crate::key_redactor::KeyRedactor;
 use crate::tool::bash::{self, Printed};

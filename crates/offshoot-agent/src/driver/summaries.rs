@@ -1,5 +1,6 @@
 //! Summaries for jobs: asked of the model in a task, and extracted on the session's thread if it writes none.
 
+use offshoot_protocol::{AgentError, in_words};
 use offshoot_session::branch_summary::{BranchPlan, Instructions};
 use offshoot_session::error::Error;
 use offshoot_session::session::Session;
@@ -7,14 +8,12 @@ use offshoot_session::summariser::{Drafted, Extractive, SummariserAnswer, Summar
 use std::sync::Arc;
 
 use crate::crash::caught_task;
-use crate::error::AgentError;
 use crate::extensions::{Extensions, Question};
 use crate::model::Access;
 use crate::provider::Provider;
 use crate::setup::Setup;
 use crate::summarise::{AsyncSummariser, Listener, ModelSummariser};
 use crate::turn::JobDraft;
-use crate::words::in_words;
 use crate::writer::{OwnedSession, WriterHandle};
 
 pub(super) struct JobResources {

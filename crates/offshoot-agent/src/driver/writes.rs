@@ -1,12 +1,11 @@
 //! Writes that events wait for: an event that announces an entry is emitted when the entry is in the file.
 
-use offshoot_protocol::{Event, RawJson};
+use offshoot_protocol::{AgentError, Event, RawJson};
 use offshoot_session::compose::NewEntry;
 use offshoot_session::json::Json;
 
 use super::outbox::Announcement;
 use super::{Driver, DriverInput, reply_to_all};
-use crate::error::AgentError;
 use crate::request;
 use crate::turn::{Record, RunNumber, Ticket, TurnInput};
 use crate::writer::{OwnedSession, RunEntries};

@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use futures_util::stream;
-use offshoot_protocol::{AnswerLimits, HttpOptions, Resend, ThinkingBudgets};
+use offshoot_protocol::{AnswerLimits, HttpOptions, Resend, ThinkingBudgets, in_words};
 use offshoot_session::clock::Clock;
 use offshoot_session::text::counted;
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
@@ -17,7 +17,7 @@ use super::classify::AnswerTrouble;
 use super::roots::ExtraRoots;
 use super::wire::{Outgoing, Reader};
 use super::{Answer, Delta, Deltas, Hooks, Model, Provider, Request, limits, retry_after};
-use crate::words::{in_words, innermost};
+use crate::words::innermost;
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(30);
 /// Before a request is sent again, in milliseconds: doubled each time, up to 8 s.

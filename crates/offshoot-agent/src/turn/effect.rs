@@ -3,11 +3,10 @@
 use std::sync::Arc;
 
 use offshoot_protocol::message::{AssistantMessage, Message, ToolResultMessage};
-use offshoot_protocol::{BashResult, CompactionResult, Event, Reason};
+use offshoot_protocol::{AgentError, BashResult, CompactionResult, Event, Reason};
 use offshoot_session::clock::Millis;
 use serde_json::Value;
 
-use crate::error::AgentError;
 use crate::provider::Delta;
 use crate::tool::ToolOutcome;
 

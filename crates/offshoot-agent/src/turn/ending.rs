@@ -3,13 +3,12 @@
 use std::sync::Arc;
 
 use offshoot_protocol::message::{AssistantMessage, Message, ToolResultMessage};
-use offshoot_protocol::{Event, NoticeCode, Reason};
+use offshoot_protocol::{AgentError, Event, NoticeCode, Reason};
 use offshoot_session::clock::{Millis, Zone, took};
 
 use super::effect::{Effect, Job, Settled};
 use super::state::{AfterJob, AfterTurn, NextTry, Phase, TurnState, Unanswered, next_try};
 use super::transition::{end_run, next_turn, no_room, refused, settle, side_job};
-use crate::error::AgentError;
 use crate::provider::Failure;
 
 /// Ends a turn. What follows waits for extensions, if they may add to it.

@@ -2,13 +2,12 @@
 
 use std::sync::Arc;
 
-use offshoot_protocol::{CompactionResult, Event, Reason, SummarySource};
+use offshoot_protocol::{AgentError, CompactionResult, Event, Reason, SummarySource};
 
 use super::effect::{Effect, Job, JobDraft, JobResult, Navigated, Settled, Trying};
 use super::room::{NextRequest, Room};
 use super::state::{AfterJob, Commit, Phase, RunningJob, TurnState};
 use super::transition::{again, begun, cancel, end_run, no_room, request, settle};
-use crate::error::AgentError;
 
 pub(super) fn planned(state: &mut TurnState, mut side: RunningJob, out: &mut Vec<Effect>) {
     begun(&mut side, out);

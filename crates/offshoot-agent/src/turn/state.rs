@@ -4,16 +4,14 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
 use offshoot_protocol::message::{AssistantMessage, Block, Message, StopReason, ToolResultMessage};
-use offshoot_protocol::{QueueMode, Retry};
+use offshoot_protocol::{AgentError, QueueMode, Retry, Window};
 use offshoot_session::clock::{Millis, Zone};
 use serde_json::Value;
 
 use super::effect::{Call, Job, JobResult, Record, RunNumber, Settled, Ticket};
 use super::room::Room;
 use crate::call_arguments;
-use crate::error::AgentError;
 use crate::provider::{Delta, Failure};
-use crate::window::Window;
 
 /// What follows a failed request. Times are in milliseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,7 +1,7 @@
 //! The transitions: which input has an effect in which phase.
 
 use offshoot_protocol::message::{AssistantMessage, Message};
-use offshoot_protocol::{Event, Reason};
+use offshoot_protocol::{AgentError, Event, Reason};
 use offshoot_session::clock::Millis;
 
 use super::effect::{Effect, Job, Record, RunNumber, Settled, TurnInput};
@@ -13,7 +13,6 @@ use super::transition::{
     started_and_ended,
 };
 use super::{answer, jobs, work};
-use crate::error::AgentError;
 
 /// Applies an input; returns the effects.
 pub fn step(state: &mut TurnState, input: TurnInput) -> Vec<Effect> {

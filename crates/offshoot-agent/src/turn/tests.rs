@@ -13,11 +13,12 @@ use std::sync::Arc;
 
 use insta::assert_snapshot;
 use offshoot_protocol::message::{AssistantMessage, Block, Message, StopReason, Usage, UserMessage};
-use offshoot_protocol::{BashResult, BashRun, CompactionResult, Event, NoticeCode, RawJson, Reason, Update};
+use offshoot_protocol::{
+    AgentError, BashResult, BashRun, CompactionResult, Event, NoticeCode, RawJson, Reason, Update,
+};
 use serde_json::json;
 
 use super::*;
-use crate::error::AgentError;
 use crate::provider::{Answer, Delta, Failure};
 use crate::tool::ToolOutcome;
 

@@ -2,12 +2,11 @@
 
 use super::effect::{Effect, EndOutcome, Job, Record, Settled};
 use super::state::{AfterJob, Phase, RunningJob, TurnState, Unanswered};
-use crate::error::AgentError;
-use crate::window::{OversizedPrompt, SizeJudge, tokens_of};
+use crate::window::tokens_of;
 use std::collections::VecDeque;
 
 use offshoot_protocol::message::Message;
-use offshoot_protocol::{Event, NoticeCode, QueueMode, Reason};
+use offshoot_protocol::{AgentError, Event, NoticeCode, OversizedPrompt, QueueMode, Reason, SizeJudge};
 
 /// So often in a row an extension may continue a run that has failed.
 const MOST_FAILURES: u32 = 10;

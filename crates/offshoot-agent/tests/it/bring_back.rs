@@ -3,10 +3,10 @@
 
 use offshoot_agent::agent_session::AgentSession;
 use offshoot_agent::command::NavigateTree;
-use offshoot_agent::error::AgentError;
 use offshoot_agent::provider::Api;
 use offshoot_agent::testing::script::Reply;
 use offshoot_agent::turn::Navigation;
+use offshoot_protocol::AgentError;
 
 use crate::operations::{Asked, operate};
 use crate::world::{World, run};

@@ -7,13 +7,12 @@ use std::time::Duration;
 
 use offshoot_agent::agent_session::AgentSession;
 use offshoot_agent::command::{AppendEntry, Delivery, Inject, InjectUser, SetLabel, SetName};
-use offshoot_agent::error::AgentError;
 use offshoot_agent::provider::Model;
 use offshoot_agent::summarise::{AsyncSummariser, Summary};
 use offshoot_agent::testing::script::{Reply, Say};
 use offshoot_agent::turn::{Navigation, Settled};
 use offshoot_protocol::message::{Content, CustomMessage};
-use offshoot_protocol::{Event, NoticeCode, ThinkingLevel};
+use offshoot_protocol::{AgentError, Event, NoticeCode, ThinkingLevel};
 use offshoot_session::clock::SystemClock;
 use offshoot_session::id::RandomIds;
 use offshoot_session::session::{NewSession, Options, Session};

@@ -3,12 +3,11 @@
 use std::sync::Arc;
 
 use offshoot_agent::command::AppendEntry;
-use offshoot_agent::error::AgentError;
 use offshoot_agent::provider::Model;
 use offshoot_agent::testing::script::{Reply, Then};
 use offshoot_agent::turn::Settled;
-use offshoot_protocol::Event;
 use offshoot_protocol::message::{Content, CustomMessage};
+use offshoot_protocol::{AgentError, Event};
 use offshoot_session::entry::Source as _;
 use offshoot_session::session::{Options, Session};
 use serde_json::{Value, json};

@@ -5,8 +5,8 @@ use std::sync::mpsc::{Sender, channel};
 
 use offshoot_agent::agent_session::AgentSession;
 use offshoot_agent::command::Operate;
-use offshoot_agent::error::AgentError;
 use offshoot_agent::operate::{AfterPlan, PlanQuestion, PresentModel, Steps, WrittenSummary};
+use offshoot_protocol::AgentError;
 use offshoot_session::error::Error;
 use offshoot_session::merge::MergeRequest;
 use offshoot_session::pick::{PickOptions, PickRequest};

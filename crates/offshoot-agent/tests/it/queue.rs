@@ -2,10 +2,9 @@
 
 use insta::assert_snapshot;
 use offshoot_agent::command::{AbortBash, ClearedQueue, SetSteeringMode};
-use offshoot_agent::error::AgentError;
 use offshoot_agent::testing::script::{Gate, Reply};
 use offshoot_agent::turn::Settled;
-use offshoot_protocol::{Event, QueueMode};
+use offshoot_protocol::{AgentError, Event, QueueMode};
 use serde_json::json;
 
 use crate::world::{World, prompting, run};

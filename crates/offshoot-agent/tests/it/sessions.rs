@@ -4,14 +4,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use offshoot_agent::command::{PrepareSession, PreparedSession, SetName};
-use offshoot_agent::error::AgentError;
-use offshoot_agent::model::{Access, KeyError};
+use offshoot_agent::model::Access;
 use offshoot_agent::provider::{Model, Secret};
 use offshoot_agent::testing::script::{Gate, Reply};
 use offshoot_agent::testing::server::KEY;
 use offshoot_agent::turn::{Navigation, Settled};
-use offshoot_agent::{Accessing, FolderRefusal, ReloadedSetup, Setup, SetupSource};
-use offshoot_protocol::{ApprovalMode, Event, NoticeCode, ThinkingLevel};
+use offshoot_agent::{Accessing, ReloadedSetup, Setup, SetupSource};
+use offshoot_protocol::{AgentError, ApprovalMode, Event, FolderRefusal, KeyError, NoticeCode, ThinkingLevel};
 use offshoot_session::compose::NewEntry;
 use offshoot_session::entry::Source as _;
 use offshoot_session::error::Error;

@@ -4,12 +4,11 @@ use std::sync::Arc;
 
 use offshoot_agent::agent_session::AgentSession;
 use offshoot_agent::command::{Delivery, InjectUser};
-use offshoot_agent::error::AgentError;
 use offshoot_agent::provider::Model;
 use offshoot_agent::testing::script::{Gate, Reply};
 use offshoot_agent::turn::Settled;
-use offshoot_protocol::Event;
 use offshoot_protocol::message::{Block, Content};
+use offshoot_protocol::{AgentError, Event};
 
 use crate::world::{Events, World, prompting, run};
 

@@ -4,7 +4,6 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use offshoot_agent::agent_session::AgentSession;
-use offshoot_agent::error::AgentError;
 use offshoot_agent::provider::{Api, Http, Model, Secret};
 use offshoot_agent::sessions::Sessions;
 use offshoot_agent::testing::script::Reply;
@@ -13,7 +12,7 @@ use offshoot_agent::tool::{self, Shell};
 use offshoot_agent::turn::Settled;
 use offshoot_agent::{Approver, Setup};
 use offshoot_protocol::message::Message;
-use offshoot_protocol::{AgentEvent, Event, Retry};
+use offshoot_protocol::{AgentError, AgentEvent, Event, Retry};
 use offshoot_session::clock::SystemClock;
 use offshoot_session::error::Result;
 use offshoot_session::session::{NewSession, Options, Session};

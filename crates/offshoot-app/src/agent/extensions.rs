@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use offshoot_agent::Setup;
-use offshoot_agent::error::AgentError;
 use offshoot_extensions::ExtensionSet;
 use offshoot_extensions::contract::Origin;
+use offshoot_protocol::AgentError;
 use offshoot_session::session::Session;
 use offshoot_settings::{Scope, Settings};
 use serde_json::{Value, json};

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use offshoot_agent::FolderRefusal;
+use offshoot_protocol::FolderRefusal;
 use offshoot_session::compose::NewEntry;
 use offshoot_session::session::{NewFork, NewSession, Session};
 use offshoot_session::store::Store as _;

@@ -4,7 +4,6 @@ use std::ffi::OsString;
 use std::io::Write as _;
 use std::sync::Arc;
 
-use offshoot_agent::error::AgentError;
 use offshoot_agent::event::retry_words;
 use offshoot_agent::sandbox::Sandbox;
 use offshoot_agent::turn::Settled;
@@ -13,7 +12,7 @@ use offshoot_app::app::{App, quoted};
 use offshoot_app::error::{CommandError, Result};
 use offshoot_app::ui::Output;
 use offshoot_protocol::message::{AssistantMessage, Message, StopReason, text_of};
-use offshoot_protocol::{AgentEvent, AgentId, Event, NoticeCode};
+use offshoot_protocol::{AgentError, AgentEvent, AgentId, Event, NoticeCode};
 use offshoot_session::json::Object;
 use offshoot_session::session::Session;
 

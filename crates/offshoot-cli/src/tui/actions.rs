@@ -3,7 +3,6 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use offshoot_agent::FolderRefusal;
 use offshoot_agent::agent_session::AgentSession;
 use offshoot_agent::command::{Fork, NavigateTree, SetModel, SetThinkingLevel, SwitchSession};
 use offshoot_agent::model::ScopedModel;
@@ -13,6 +12,7 @@ use offshoot_app::app::App;
 use offshoot_app::error::{CommandError, FailureKind, Result};
 use offshoot_app::lookup;
 use offshoot_app::models::{level_of, next_of};
+use offshoot_protocol::FolderRefusal;
 use offshoot_session::entry::Source as _;
 use offshoot_session::id::EntryId;
 use offshoot_session::session::{NewFork, Session};

@@ -3,10 +3,10 @@
 
 use std::path::PathBuf;
 
-use offshoot_agent::FolderRefusal;
 use offshoot_app::agent::{self, Args, shown_path};
 use offshoot_app::app::App;
 use offshoot_app::error::{CommandError, Result};
+use offshoot_protocol::FolderRefusal;
 use offshoot_session::session::Session;
 
 /// Continues the session in its folder, or in the one that the user names. Whether the user wants it at all.

@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use offshoot_agent::agent_session::AgentSession;
-use offshoot_agent::error::AgentError;
 use offshoot_app::held::{self, HeldOutcome};
+use offshoot_protocol::AgentError;
 use offshoot_tui::app::msg::{Msg, OperationRefusal, OperationSaid, RefusalCause};
 use offshoot_tui::overlay::sessions::{Answer, Request};
 use offshoot_workspace::{Failure, Given, OperationOrder};

@@ -4,11 +4,10 @@ use std::sync::{Arc, Mutex};
 
 use offshoot_agent::agent_session::AgentSession;
 use offshoot_agent::command::Standing;
-use offshoot_agent::error::AgentError;
 use offshoot_agent::provider::Model;
 use offshoot_agent::writer::is_deleted;
 use offshoot_app::app::{App, quoted};
-use offshoot_protocol::SessionChangeReason;
+use offshoot_protocol::{AgentError, SessionChangeReason};
 use offshoot_session::clock::{Millis, ago};
 use offshoot_session::context;
 use offshoot_session::entry::Source as _;

@@ -7,7 +7,7 @@ use offshoot_agent::command::{
     RunBash, SetApproval, SetFollowUpMode, SetModel, SetRules, SetSteeringMode, SetThinkingLevel, StartSession, Steer,
     SwitchSession,
 };
-use offshoot_agent::error::AgentError;
+use offshoot_protocol::AgentError;
 
 macro_rules! front {
     ($($name:ident),* $(,)?) => {

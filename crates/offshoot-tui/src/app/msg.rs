@@ -3,10 +3,9 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use offshoot_agent::FolderRefusal;
 use offshoot_agent::branch_files::FilePatch;
 use offshoot_agent::provider::Model;
-use offshoot_protocol::{ApprovalMode, Event, SessionChangeReason, ThinkingLevel};
+use offshoot_protocol::{ApprovalMode, Event, FolderRefusal, SessionChangeReason, ThinkingLevel};
 use offshoot_session::clock::Millis;
 use offshoot_session::transcript::Level;
 use offshoot_session::tree::NodeIx;

@@ -214,7 +214,7 @@ fn asking_again_for_a_summary_is_told() {
 /// 16 summaries were written for 25 answers, because each compaction left the context above the threshold.
 #[test]
 fn a_compaction_that_makes_no_room_is_not_repeated_and_says_so_once() {
-    let window = Some(crate::window::Window { model: "p/m".to_owned(), tokens: 2000 });
+    let window = Some(offshoot_protocol::Window { model: "p/m".to_owned(), tokens: 2000 });
     let mut run = Run::with(TurnConfig { compact_above: Some(1000), window, ..TurnConfig::default() });
     let mut compactions = Vec::new();
     let mut said = String::new();
@@ -236,7 +236,7 @@ fn a_compaction_that_makes_no_room_is_not_repeated_and_says_so_once() {
 
 #[test]
 fn a_compaction_that_makes_room_may_soon_be_followed_by_another() {
-    let window = Some(crate::window::Window { model: "p/m".to_owned(), tokens: 2000 });
+    let window = Some(offshoot_protocol::Window { model: "p/m".to_owned(), tokens: 2000 });
     let mut run = Run::with(TurnConfig { compact_above: Some(1000), window, ..TurnConfig::default() });
     for _ in 0..3 {
         assert!(run.prompt("go").built(1100).said().contains("DRAFT Threshold"));
@@ -248,7 +248,7 @@ fn a_compaction_that_makes_room_may_soon_be_followed_by_another() {
 /// The provider refuses a prompt that is most of the request: it is taken back, whatever was tried before.
 #[test]
 fn a_prompt_that_is_refused_as_too_long_is_taken_back() {
-    let window = Some(crate::window::Window { model: "p/m".to_owned(), tokens: 2000 });
+    let window = Some(offshoot_protocol::Window { model: "p/m".to_owned(), tokens: 2000 });
     let config = TurnConfig { recover_overflow: true, window, ..TurnConfig::default() };
     let mut run = Run::with(config.clone());
     run.prompt(&"word ".repeat(1600)).built(2100).answered(error("too long"), overflow()).said();
@@ -266,7 +266,7 @@ fn a_prompt_that_is_refused_as_too_long_is_taken_back() {
 /// A small prompt after a large result is not to blame.
 #[test]
 fn a_prompt_that_is_a_small_part_of_the_request_stays() {
-    let window = Some(crate::window::Window { model: "p/m".to_owned(), tokens: 2000 });
+    let window = Some(offshoot_protocol::Window { model: "p/m".to_owned(), tokens: 2000 });
     let mut run = Run::with(TurnConfig { recover_overflow: true, window, ..TurnConfig::default() });
     run.prompt("short").built(2100).answered(error("too long"), overflow()).said();
     run.drafted(JobDraft::Nothing("there is nothing to summarise"));

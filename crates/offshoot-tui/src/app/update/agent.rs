@@ -3,10 +3,9 @@
 use offshoot_agent::command::{
     ClearedQueue, FollowUp, Prompt, RunBash, SetApproval, SetModel, Spoken, Steer, UserPrompt,
 };
-use offshoot_agent::error::AgentError;
 use offshoot_agent::turn::{Navigated, Settled};
-use offshoot_protocol::Event;
 use offshoot_protocol::message::{Message, StopReason};
+use offshoot_protocol::{AgentError, Event};
 
 use super::{approval, overlay};
 use crate::app::ask::TerminalAnswer;

@@ -3,12 +3,11 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use offshoot_agent::FolderRefusal;
 use offshoot_agent::branch_files::FilePatch;
 use offshoot_agent::command::{Abort, Fork, NavigateTree, SetApproval, SetModel, SetThinkingLevel, SwitchSession};
 use offshoot_agent::provider::Model as LanguageModel;
 use offshoot_agent::turn::Navigation;
-use offshoot_protocol::ApprovalMode;
+use offshoot_protocol::{ApprovalMode, FolderRefusal};
 use offshoot_session::text::spell_name;
 use offshoot_session::transcript::Level;
 use offshoot_session::tree::NodeIx;

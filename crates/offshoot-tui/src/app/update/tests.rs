@@ -7,13 +7,13 @@ use offshoot_agent::command::{
     Abort, ClearQueue, ClearedQueue, FollowUp, NavigateTree, Prompt, SetApproval, SetThinkingLevel, Spoken, Steer,
     UserPrompt,
 };
-use offshoot_agent::error::AgentError;
-use offshoot_agent::model::KeyError;
 use offshoot_agent::provider::Model as LanguageModel;
 use offshoot_agent::turn::{Navigated, Navigation, Settled};
-use offshoot_agent::window::{OversizedPrompt, SizeJudge, Window};
 use offshoot_protocol::message::{AssistantMessage, Block, Message, StopReason, Usage, UserMessage};
-use offshoot_protocol::{ApprovalMode, Event, SessionChangeReason, ThinkingLevel, Update};
+use offshoot_protocol::{
+    AgentError, ApprovalMode, Event, KeyError, OversizedPrompt, SessionChangeReason, SizeJudge, ThinkingLevel, Update,
+    Window,
+};
 use offshoot_session::session::{Options, Session};
 use offshoot_session::transcript::{Item, ItemPart};
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};

@@ -7,11 +7,9 @@ use offshoot_session::error::Error;
 use offshoot_session::manager::MethodError;
 
 use crate::crash::Crash;
-use crate::model::KeyError;
-use crate::resources::ExpandError;
+use crate::folder_refusal::FolderRefusal;
+use crate::key_error::KeyError;
 use crate::window::OversizedPrompt;
-use crate::words::in_words;
-use crate::work_folder::FolderRefusal;
 
 /// Why a command was refused or failed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -71,7 +69,8 @@ impl AgentError {
     }
 
     /// The error of a write. A refused input is not a broken disk.
-    pub(crate) fn of_write(error: Error) -> Self {
+    #[must_use]
+    pub fn of_write(error: Error) -> Self {
         if error.is_refusal() { error.into() } else { Self::NotWritten(error.into()) }
     }
 
@@ -98,12 +97,6 @@ impl From<MethodError> for AgentError {
             MethodError::Session(error) => error.into(),
             MethodError::Argument(_) | MethodError::Output(_) => Self::Failed(error.to_string()),
         }
-    }
-}
-
-impl From<ExpandError> for AgentError {
-    fn from(error: ExpandError) -> Self {
-        Self::Failed(error.to_string())
     }
 }
 
@@ -144,3 +137,16 @@ impl PartialEq for SessionError {
 }
 
 impl Eq for SessionError {}
+
+/// An error and its causes on one line.
+#[must_use]
+pub fn in_words(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut next = error.source();
+    while let Some(cause) = next {
+        text.push_str(": ");
+        text.push_str(&cause.to_string());
+        next = cause.source();
+    }
+    text
+}

@@ -1,0 +1,21 @@
+//! Why a model cannot be asked.
+
+/// Why there is no key. Names the places that were searched, never a key.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "the fields say what they are")]
+pub enum KeyError {
+    #[error("there is no key for {provider}; set {variables}, or put it into auth.json or models.json")]
+    None { provider: String, variables: String },
+    /// A file names a variable that is not set.
+    #[error("the {what} of {provider} is the variable {name}, which is not set")]
+    Unset { what: String, provider: String, name: String },
+    /// A person signs in to the provider, and has not, or no longer is.
+    #[error("you are not signed in to {provider}{why}; /login {provider} signs in")]
+    SignIn { provider: String, why: String },
+    /// An extension registered the provider, and has taken it away.
+    #[error("there is no provider {provider} any more; /model chooses another model")]
+    Gone { provider: String },
+    /// The command that prints the key failed.
+    #[error("the command for the {what} of {provider} failed: {why}")]
+    Command { what: String, provider: String, why: String },
+}
