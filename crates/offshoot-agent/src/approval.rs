@@ -37,6 +37,8 @@ pub struct Permissions {
     pub agent_folders: Vec<PathBuf>,
     /// Whether a sandbox keeps commands within the working folder: then `edits` lets them run.
     pub confines_commands: bool,
+    /// Whether commands can run so that they write nothing and have no network: then `read-only` lets them run so.
+    pub confines_to_reading: bool,
     /// `None`: no command counts as a read.
     pub reads: Option<ReadCommands>,
 }
@@ -60,6 +62,8 @@ pub enum Decision {
     Run,
     /// It only reads, and runs as this line.
     Read(ReadLine),
+    /// It runs where it can write nothing and has no network.
+    Confined,
     /// Somebody must allow it.
     Ask {
         /// Why, as a clause.
@@ -97,8 +101,7 @@ pub fn decide(permissions: &Permissions, call: &CallView<'_>) -> Decision {
     let mode = permissions.mode;
     let read = reads::of_line(permissions, call, &line);
     if mode == ApprovalMode::ReadOnly && read.is_none() && !matches!(call.tier, Tier::Read(_) | Tier::Net(_)) {
-        let words = "This call is refused: the approval mode is read-only, in which files are only read.".to_owned();
-        return Decision::Refuse { words, rule: None };
+        return in_read_only(permissions, call, &line);
     }
     let ask = |reason: String| Decision::Ask { reason, grant: Rule::exact(call) };
     if let Some(rule) = first(&permissions.ask) {
@@ -126,6 +129,18 @@ pub fn decide(permissions: &Permissions, call: &CallView<'_>) -> Decision {
         (Some(reason), None) => ask(reason.to_owned()),
         (None, _) => Decision::Run,
     }
+}
+
+/// In the mode `read-only`, of a call that does more than read.
+fn in_read_only(permissions: &Permissions, call: &CallView<'_>, line: &shell_line::ShellLine) -> Decision {
+    let places = CriticalPlaces { home: call.home, agents: &permissions.agent_folders };
+    let is_asked = || permissions.ask.iter().any(|rule| rule.touches(call, line));
+    let is_command = call.tool == "bash" && matches!(call.tier, Tier::Command(_));
+    if permissions.confines_to_reading && is_command && !is_asked() && critical_reason(call, line, &places).is_none() {
+        return Decision::Confined;
+    }
+    let words = "This call is refused: the approval mode is read-only, in which files are only read.".to_owned();
+    Decision::Refuse { words, rule: None }
 }
 
 /// Each command of a line may be covered by a rule of its own.

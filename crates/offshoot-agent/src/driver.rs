@@ -25,6 +25,7 @@ mod wait;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
+use offshoot_protocol::ApprovalMode;
 use offshoot_protocol::message::Message;
 use offshoot_protocol::{
     AgentError, AgentEvent, BashResult, BashRun, CompactionResult, Crash, Event, NoticeCode, ShutdownReason,
@@ -204,6 +205,11 @@ pub(crate) struct Driver {
     run_system: Option<String>,
     /// Messages of extensions that wait for the next prompt.
     with_next_prompt: Vec<Message>,
+    /// Whether requests leave out tools that the mode would only refuse: since the start, until the mode is another one.
+    leaves_out_changes: bool,
+    began_read_only: bool,
+    /// What the model was told in this program of the mode: that it only reads, or does more.
+    told_read_only: Option<bool>,
     review: Option<Review>,
 }
 
@@ -226,6 +232,7 @@ impl Driver {
         });
         let extensions = setup.extensions.clone();
         let tool_set = ToolSet::new(&setup);
+        let began_read_only = setup.permissions.mode == ApprovalMode::ReadOnly;
         let mut driver = Self {
             setup,
             state: TurnState::default(),
@@ -257,6 +264,9 @@ impl Driver {
             run_start: None,
             run_system: None,
             with_next_prompt: Vec::new(),
+            leaves_out_changes: began_read_only,
+            began_read_only,
+            told_read_only: None,
             review: None,
         };
         driver.configure();

@@ -33,6 +33,7 @@ pub mod event;
 pub mod operate;
 pub mod turn;
 pub mod sessions;
+mod told_mode;
 mod recorded;
 mod way_round;
 pub mod writer;

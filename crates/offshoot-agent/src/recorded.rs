@@ -15,6 +15,7 @@ use offshoot_session::session::Session;
 use crate::provider::ToolSpec;
 use crate::stored_prompt::{StoredPrompt, ToolsInEffect};
 use crate::system_prompt::PromptSection;
+use crate::told_mode;
 use crate::tool::Tool;
 
 /// What a branch records.
@@ -24,6 +25,8 @@ pub(crate) struct Recorded {
     pub(crate) model: Option<(String, String)>,
     pub(crate) thinking: Option<ThinkingLevel>,
     pub(crate) prompt: StoredPrompt,
+    /// Whether the model was last told that it only reads.
+    pub(crate) told_read_only: Option<bool>,
 }
 
 /// What is in effect and belongs into a session.
@@ -61,7 +64,7 @@ impl Recorded {
         let thinking = context.thinking_level.as_deref().filter(|_| is_chosen);
         let thinking = thinking.and_then(|json| Json::parse(json).ok()?.as_str().map(std::borrow::Cow::into_owned));
         let thinking = thinking.and_then(|level| ThinkingLevel::parse(&level));
-        Self { model, thinking, prompt }
+        Self { model, thinking, prompt, told_read_only: told_mode::told(session, &context) }
     }
 
     /// Takes over what is in effect, and returns the entries that record it. omp has none for the prompt and the tools.

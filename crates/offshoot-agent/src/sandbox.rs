@@ -106,6 +106,14 @@ impl Sandbox {
         self.state.gaps(self.options.network).is_empty()
     }
 
+    /// The same for commands that write no file of the user's and have no network; `None` if this system does not enforce all of it.
+    pub fn read_only(&self) -> Option<Self> {
+        let (mode, network) = (SandboxMode::ReadOnly, SandboxNetwork::Off);
+        let options = SandboxOptions { mode, network, is_required: true, ..self.options.clone() };
+        let sandbox = Self { options, ..self.clone() };
+        sandbox.is_whole().then_some(sandbox)
+    }
+
     /// Why no command runs.
     pub fn refuses_commands(&self) -> Option<String> {
         let gaps = self.state.gaps(self.options.network);

@@ -128,6 +128,12 @@ impl ToolOutcome {
         Self::failed(format!("The tool {name} crashed: {crash}. What it was doing may be half done."))
     }
 
+    /// Adds a text of its own, if there is one.
+    pub(crate) fn noted(mut self, note: Option<&str>) -> Self {
+        self.content.extend(note.map(Block::text));
+        self
+    }
+
     /// Adds to the last text.
     fn with_end(mut self, end: &str) -> Self {
         match self.content.last_mut() {
@@ -179,6 +185,11 @@ pub trait Tool: Send + Sync {
 
     /// The description for the model.
     fn spec(&self) -> ToolSpec;
+
+    /// Whether every call does more than read: the approval mode `read-only` refuses all of them.
+    fn only_changes(&self) -> bool {
+        false
+    }
 
     /// Whether the calls of an answer that calls it run one after another, in their order. Otherwise they all run at once.
     fn is_sequential(&self) -> bool {

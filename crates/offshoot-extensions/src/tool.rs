@@ -40,6 +40,10 @@ impl Tool for ExtensionTool {
         self.info.execution_mode.as_deref() == Some("sequential")
     }
 
+    fn only_changes(&self) -> bool {
+        true
+    }
+
     fn summary(&self) -> Option<&str> {
         self.info.prompt_snippet.as_deref()
     }

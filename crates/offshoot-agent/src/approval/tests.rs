@@ -50,6 +50,7 @@ fn word(decision: &Decision) -> &'static str {
     match decision {
         Decision::Run => "run",
         Decision::Read(_) => "read",
+        Decision::Confined => "confined",
         Decision::Ask { .. } => "ask",
         Decision::Refuse { .. } => "refuse",
     }
@@ -426,7 +427,7 @@ fn a_question_offers_the_rule_that_would_answer_it() {
     let asked = allowing(&[]);
     let grant = |tool: &str, arguments: &serde_json::Value| match world.decide(&asked, tool, arguments) {
         Decision::Ask { grant, .. } => grant.map(|rule| rule.to_string()),
-        Decision::Run | Decision::Read(_) | Decision::Refuse { .. } => panic!("not asked"),
+        Decision::Run | Decision::Read(_) | Decision::Confined | Decision::Refuse { .. } => panic!("not asked"),
     };
     let bash = |command: &str| grant("bash", &json!({ "command": command }));
     for (command, rule) in [
@@ -613,6 +614,26 @@ fn rules_cover_git_only_in_the_repository_of_the_persons_folder() {
         keys: &KeyGuard::default(),
     };
     assert_eq!(word(&decide(&rules, &in_bare)), "ask");
+}
+
+#[test]
+fn in_a_sandbox_the_mode_read_only_lets_commands_run_that_write_nothing() {
+    let world = World::new();
+    let confined = Permissions { confines_to_reading: true, ..table_rules(ApprovalMode::ReadOnly) };
+    for (command, decision) in [
+        ("cargo test", "confined"),
+        ("make | tee x", "confined"),
+        ("git push origin", "refuse"),
+        ("rm x", "refuse"),
+        ("curl x | sh", "refuse"),
+        ("echo x > ~/.bashrc", "refuse"),
+    ] {
+        assert_eq!(world.bash(&confined, command), decision, "{command}");
+    }
+    let write = world.decide(&confined, "write", &json!({"path": "src/x", "content": ""}));
+    assert_eq!(word(&write), "refuse");
+    assert_eq!(word(&world.decide_tier(&confined, "mcp__fs__write", &Tier::Exec)), "refuse");
+    assert_eq!(world.bash(&Permissions { confines_to_reading: false, ..confined }, "cargo test"), "refuse");
 }
 
 #[test]

@@ -18,6 +18,7 @@ use crate::approval::{CallView, Decision, Permissions, Rule, decide};
 use crate::command::{Approve, ReplyTo};
 use crate::crash::caught;
 use crate::key_redactor::KeyRedactor;
+use crate::sandbox::Sandbox;
 use crate::setup::{Approver, RuleStore};
 use crate::tool::{self, NeutralCommand, Shell, Tool, ToolContext, ToolOutcome};
 use crate::turn::{Call, Ticket};
@@ -28,6 +29,9 @@ const RECORD: &str = "offshoot.approval";
 const REJECTED: &str = "The user did not allow this call.";
 
 const REJECTED_OUTSIDE: &str = "The user did not allow this call to run outside the sandbox.";
+
+const CONFINED: &str =
+    "[the approval mode is read-only: this ran in a sandbox, where it could write nothing and had no network]";
 
 /// What the task of a call has to say before it runs.
 pub(crate) enum ApprovalInput {
@@ -98,13 +102,24 @@ pub(super) enum Permit {
     AsCalled,
     /// As a command that only reads.
     AsRead(NeutralCommand),
+    /// Where it writes nothing and has no network.
+    Confined,
 }
 
 impl Permit {
+    /// For the model, below the result.
+    pub(super) fn note(&self) -> Option<&'static str> {
+        matches!(self, Self::Confined).then_some(CONFINED)
+    }
+
     /// In which the call runs.
     pub(super) fn context(self, context: Arc<ToolContext>) -> Arc<ToolContext> {
         match self {
             Self::AsCalled => context,
+            Self::Confined => {
+                let sandbox = context.sandbox.as_ref().and_then(Sandbox::read_only);
+                Arc::new(ToolContext { sandbox, ..ToolContext::clone(&context) })
+            }
             Self::AsRead(command) => Arc::new(ToolContext { neutral: Some(command), ..ToolContext::clone(&context) }),
         }
     }
@@ -128,6 +143,13 @@ impl Asker {
             };
             let (reason, grant) = match decision {
                 Decision::Run => return Ok(Permit::AsCalled),
+                Decision::Confined if context.sandbox.as_ref().is_some_and(|own| own.read_only().is_some()) => {
+                    return Ok(Permit::Confined);
+                }
+                Decision::Confined => {
+                    self.permissions.confines_to_reading = false;
+                    continue;
+                }
                 Decision::Read(line) => {
                     let prepared = tokio::select! {
                         biased;
@@ -400,6 +422,7 @@ impl Driver {
     /// Open questions are decided again.
     pub(super) fn set_approval(&mut self, mode: ApprovalMode, reply: ReplyTo<()>) {
         self.setup.permissions.mode = mode;
+        self.leaves_out_changes &= mode == ApprovalMode::ReadOnly;
         self.limit_extensions();
         reply.answer(());
         let permissions = self.permissions();

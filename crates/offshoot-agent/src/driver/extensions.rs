@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use offshoot_protocol::message::{Block, Content, CustomMessage, Message, UserMessage};
-use offshoot_protocol::{AgentError, Event};
+use offshoot_protocol::{AgentError, ApprovalMode, Event};
 use offshoot_session::compose::NewEntry;
 use offshoot_session::json::Json;
 
@@ -11,6 +11,7 @@ use super::{Driver, DriverInput};
 use crate::command::{AppendEntry, Delivery, ReplyTo};
 use crate::extensions::{Extensions, Question, RunAdditions, RunStart};
 use crate::request;
+use crate::told_mode;
 use crate::turn::{Ticket, TurnInput};
 use crate::window::{check_addition, window_of};
 use crate::writer::OwnedSession;
@@ -32,13 +33,24 @@ impl Driver {
         self.run_start = Some(RunStart {
             prompt: message.text(),
             images,
-            system: self.setup.system_text(),
+            system: self.system_text(),
             tools: self.setup.tools.iter().map(|tool| tool.name().to_owned()).collect(),
             cwd: self.setup.tool_context.cwd.clone(),
         });
         self.run_system = None;
-        let waiting = std::mem::take(&mut self.with_next_prompt);
+        let mut waiting = std::mem::take(&mut self.with_next_prompt);
+        waiting.extend(self.news_of_mode());
         self.step(TurnInput::Prompt(std::iter::once(message.into()).chain(waiting).collect()));
+    }
+
+    /// Whether the model only reads, if it was told otherwise. A conversation that was told nothing knows the mode of the start by its tools.
+    fn news_of_mode(&mut self) -> Option<Message> {
+        let mode = self.setup.permissions.mode;
+        let told = self.told_read_only.or_else(|| self.writer.recorded().told_read_only);
+        let is_read_only = mode == ApprovalMode::ReadOnly;
+        let is_news = told.unwrap_or(self.began_read_only) != is_read_only;
+        self.told_read_only = Some(is_read_only);
+        is_news.then(|| self.dated(told_mode::message(mode)))
     }
 
     pub(super) fn admitted(&mut self, ticket: Ticket, additions: RunAdditions) {

@@ -23,6 +23,7 @@ use crate::provider::{
 use crate::request::{self, Built, Frame};
 use crate::request_hooks::{HookedProvider, RequestKind, hooks};
 use crate::spending::MeteredProvider;
+use crate::tool::Tool;
 use crate::turn::{Ticket, TurnInput};
 use crate::way_round::way_round;
 use crate::writer::WriterHandle;
@@ -76,10 +77,21 @@ impl Driver {
         Frame {
             model,
             thinking: self.setup.thinking(),
-            system: self.run_system.clone().unwrap_or_else(|| self.setup.system_text()),
-            tools: self.setup.tools.iter().map(|tool| tool.spec()).collect(),
+            system: self.run_system.clone().unwrap_or_else(|| self.system_text()),
+            tools: self.sent_tools().iter().map(|tool| tool.spec()).collect(),
             key: None,
         }
+    }
+
+    /// The tools of requests. A session never records which are left out.
+    fn sent_tools(&self) -> Vec<Arc<dyn Tool>> {
+        let tools = self.setup.tools.iter();
+        tools.filter(|tool| !(self.leaves_out_changes && tool.only_changes())).cloned().collect()
+    }
+
+    /// The system prompt for these tools.
+    pub(super) fn system_text(&self) -> String {
+        self.setup.system.text(&self.sent_tools())
     }
 
     pub(super) fn build(&mut self, ticket: Ticket) {

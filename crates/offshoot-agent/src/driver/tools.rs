@@ -126,12 +126,17 @@ impl CallRun {
     ) -> ToolOutcome {
         let Some(tool) = self.tool else { return ToolOutcome::failed(no_such_tool(&call.name)) };
         let asked = (call, self.asked_before);
-        let (call, context) = match judge(&mut self.asker, &tool, asked, &self.context, (before, stop)).await {
-            Ok((call, permit)) => (call, permit.context(self.context)),
+        let (note, context);
+        let call = match judge(&mut self.asker, &tool, asked, &self.context, (before, stop)).await {
+            Ok((call, permit)) => {
+                (note, context) = (permit.note(), permit.context(self.context));
+                call
+            }
             Err(refused) => return refused,
         };
         drop(judged);
         let outcome = run(tool.as_ref(), call.arguments.clone(), context.clone(), stop, &show).await;
+        let outcome = outcome.noted(note);
         let outcome = match self.asker.permit_outside(&call, outcome, stop).await {
             Ok(()) => {
                 let outside = Arc::new(ToolContext { sandbox: None, ..ToolContext::clone(&context) });

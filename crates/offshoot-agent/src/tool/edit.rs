@@ -83,6 +83,10 @@ impl Tool for Edit {
         ]
     }
 
+    fn only_changes(&self) -> bool {
+        true
+    }
+
     fn tier(&self, arguments: &Value, place: &ToolContext) -> Tier {
         Tier::write(arguments, place)
     }

@@ -59,6 +59,10 @@ impl Tool for Write {
         vec!["Take write for new files and complete rewrites only."]
     }
 
+    fn only_changes(&self) -> bool {
+        true
+    }
+
     fn tier(&self, arguments: &Value, place: &ToolContext) -> Tier {
         Tier::write(arguments, place)
     }

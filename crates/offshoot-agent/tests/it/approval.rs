@@ -12,6 +12,7 @@ use offshoot_agent::tool::{Running, SandboxRefusal, Tool, ToolContext, ToolOutco
 use offshoot_agent::turn::Settled;
 use offshoot_agent::{Approver, RuleStore, Setup};
 use offshoot_protocol::{AgentError, ApprovalDecision, ApprovalMode, ApprovalOutcome, Event};
+use offshoot_session::session::{Options, Session};
 use serde_json::{Value, json};
 use tokio::sync::Semaphore;
 use tokio::sync::mpsc::UnboundedSender;
@@ -161,6 +162,68 @@ fn another_mode_counts_from_the_next_call_on() {
         assert_eq!(["a", "b"].map(|name| world.path(name).exists()), [false, true]);
         let entries = Arc::new(world.entries());
         assert!(entries.contains("the approval mode is read-only"), "{entries}");
+    });
+}
+
+/// The tools of each request, and how often it says that read-only has begun and ended.
+fn requests(world: &World) -> Vec<(Vec<String>, usize, usize)> {
+    let of_request = |seen: &offshoot_agent::testing::seen::Seen| {
+        let request = seen.json();
+        let tools = request["tools"].as_array().into_iter().flatten();
+        let names = tools.map(|tool| tool["name"].as_str().unwrap().to_owned()).collect();
+        let messages = request["messages"].to_string();
+        let count = |words: &str| messages.matches(words).count();
+        (names, count("has set the approval mode to read-only"), count("has ended the approval mode read-only"))
+    };
+    world.server.seen().iter().map(of_request).collect()
+}
+
+/// Its tools are never recorded, and the requests so far stay the beginning of later ones.
+#[test]
+fn a_run_that_begins_in_read_only_leaves_out_tools_that_could_only_be_refused() {
+    run(async {
+        let texts = ["One.", "Two.", "Three.", "Four."].map(Reply::text);
+        let world = World::new(texts);
+        let setup = Setup {
+            permissions: Permissions { mode: ApprovalMode::ReadOnly, ..Permissions::default() },
+            ..world.setup()
+        };
+        let all: Vec<String> = setup.tools.iter().map(|tool| tool.name().to_owned()).collect();
+        let reading: Vec<String> =
+            all.iter().filter(|name| !["write", "edit"].contains(&name.as_str())).cloned().collect();
+        assert!(all.len() > reading.len());
+        let (agent, _events) = world.start_with(world.session(), setup);
+        agent.prompt("a").await.unwrap();
+        for mode in [ApprovalMode::Ask, ApprovalMode::ReadOnly] {
+            agent.ask(SetApproval(mode)).await.unwrap();
+            agent.prompt("b").await.unwrap();
+        }
+        agent.prompt("c").await.unwrap();
+        assert_eq!(requests(&world), [(reading, 0, 0), (all.clone(), 0, 1), (all.clone(), 1, 1), (all, 1, 1)]);
+        let recorded = world.lines().iter().filter(|line| line.contains("toolsRemoved")).count();
+        assert_eq!(recorded, 0, "{}", world.entries());
+        let seen = world.server.seen();
+        let [third, fourth] = [2, 3].map(|at: usize| seen[at].json());
+        assert_eq!((&third["tools"], &third["system"]), (&fourth["tools"], &fourth["system"]));
+        world.no_problems();
+    });
+}
+
+#[test]
+fn a_conversation_that_was_told_of_read_only_is_told_when_another_program_ends_it() {
+    run(async {
+        let world = World::new(["One.", "Two.", "Three."].map(Reply::text));
+        let (agent, _events) = world.start();
+        agent.ask(SetApproval(ApprovalMode::ReadOnly)).await.unwrap();
+        agent.prompt("a").await.unwrap();
+        drop(agent);
+        let file = std::fs::read_dir(world.path("sessions")).unwrap().next().unwrap().unwrap().path();
+        let again = Session::open(&file, Options::default()).unwrap();
+        let (agent, _events) = world.start_with(again, world.setup());
+        agent.prompt("b").await.unwrap();
+        agent.prompt("c").await.unwrap();
+        let told: Vec<_> = requests(&world).into_iter().map(|(_, begun, ended)| (begun, ended)).collect();
+        assert_eq!(told, [(1, 0), (1, 1), (1, 1)]);
     });
 }
 

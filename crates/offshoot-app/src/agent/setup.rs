@@ -97,6 +97,8 @@ pub fn setup(app: &App, args: &Args, session: &Session, approver: Approver) -> R
     setup.permissions.mode = start_mode(app, args, setup.permissions.mode, &project);
     setup.permissions.mode = setup.permissions.mode.max(confine::limits(app).approval);
     setup.permissions.confines_commands = setup.tool_context.sandbox.as_ref().is_some_and(Sandbox::is_whole);
+    let sandbox = setup.tool_context.sandbox.as_ref();
+    setup.permissions.confines_to_reading = sandbox.is_some_and(|sandbox| sandbox.read_only().is_some());
     setup.permissions.reads = shell.runs_as_spelled().then(|| read_commands(app));
     setup.shell = shell;
     setup.retry = user.retry;

@@ -89,6 +89,35 @@ fn what_is_read_only_in_nested_repositories_is_said_and_where_none_was_looked_fo
 }
 
 #[test]
+fn in_the_mode_read_only_other_commands_run_where_they_write_nothing() {
+    let command = "echo x > here; echo y > $TMPDIR/there && cat $TMPDIR/there; exec 3<>/dev/tcp/192.0.2.1/80";
+    let talk = talk(bash(command));
+    if !has_sandbox(&talk) {
+        return;
+    }
+    talk.run(&["--sandbox", "workspace", "--sandbox-network", "on", "--approval", "read-only", "-p", "go"]);
+    let result = result(&talk);
+    assert!(!talk.world.work().join("here").exists());
+    assert!(result.contains("Read-only file system") && result.contains("\ny\n"), "{result}");
+    assert!(result.contains("Network is unreachable"), "{result}");
+    assert!(result.contains("[the approval mode is read-only: this ran in a sandbox"), "{result}");
+    assert!(!talk.lines().iter().any(|line| line["customType"] == "offshoot.approval"), "nobody was asked");
+}
+
+#[test]
+fn in_the_mode_read_only_without_a_sandbox_only_reads_run() {
+    for (command, is_run) in [("cat there | wc -l", true), ("cat there > here", false), ("cargo test", false)] {
+        let talk = talk(bash(command));
+        std::fs::write(talk.world.work().join("there"), "x\ny\n").unwrap();
+        talk.run(&["--approval", "read-only", "-p", "go"]);
+        let result = result(&talk);
+        assert_eq!(result.contains("the approval mode is read-only"), !is_run, "{command}: {result}");
+        assert_eq!(result.trim() == "2", is_run, "{command}: {result}");
+        assert!(!talk.world.work().join("here").exists());
+    }
+}
+
+#[test]
 fn without_a_network_the_setting_is_named() {
     let talk = talk(bash("exec 3<>/dev/tcp/192.0.2.1/80"));
     if !has_sandbox(&talk) {

@@ -93,7 +93,7 @@ impl Project {
         match self.decide(permissions, line) {
             Decision::Read(_) => true,
             Decision::Ask { .. } | Decision::Refuse { .. } => false,
-            Decision::Run => panic!("{line} runs as it is"),
+            Decision::Run | Decision::Confined => panic!("{line} runs as it is"),
         }
     }
 }
