@@ -7,7 +7,7 @@ use offshoot_agent::agent_session::AgentSession;
 use offshoot_session::error::Error;
 use offshoot_workspace::{
     ArgValue, Failure, FailureKind, Given, Hint, KnownModels, NextRequest, Note, OperationOrder, Outcome, Output, Row,
-    Words, find_operation,
+    Words, find_operation, nothing_to_do,
 };
 
 use crate::app::App;
@@ -37,7 +37,7 @@ impl HeldOutcome {
     /// What it says, on one line; a next step is spelled by `step`, from its operation and what it does.
     pub fn said(&self, step: impl Fn(&str, &str) -> String) -> String {
         if let Some(why) = &self.nothing {
-            return format!("nothing to do: {why}");
+            return nothing_to_do(why);
         }
         let mut words = Words::default();
         self.output.words(&mut words);

@@ -23,6 +23,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use crate::config::Environment;
 use crate::error::{CommandError, FailureKind, Result};
 use harmless::Harmless;
+use offshoot_workspace::nothing_to_do;
 pub use progress::Progress;
 use style::{ERROR, HINT, NOTE, WARNING};
 
@@ -105,7 +106,7 @@ impl Ui {
     /// Says that a command had nothing to change, which is a success.
     pub fn nothing_to_do(&self, why: &str) -> Result<()> {
         let mut out = self.text();
-        writeln!(out, "nothing to do: {why}")?;
+        writeln!(out, "{}", nothing_to_do(why))?;
         Ok(out.finish()?)
     }
 

@@ -37,7 +37,9 @@ pub use given::{
 };
 pub use inputs::{Input, capitals, check_given, count_args, hyphened, joined_args};
 pub use lookup::{Access, LATEST, LatestOf, is_path, known_session};
-pub use operation::{About, Effect, Finished, FrontEnd, Operation, Outcome, Output, ScreenSize};
+pub use operation::{
+    About, CommandGroup, Effect, Finished, FrontEnd, Operation, Outcome, Output, ScreenSize, nothing_to_do,
+};
 pub use operations::*;
 pub use order::{LineForm, OperationOrder, OrderMistake};
 pub use originals::{find_elsewhere, not_here};

@@ -1,6 +1,7 @@
 //! What an operation is. Knows no front end, and no particular operation.
 
 use std::any::Any;
+use std::fmt::Display;
 use std::io::{self, Write};
 
 use offshoot_agent::operate::PlanQuestion;
@@ -73,6 +74,15 @@ impl Effect {
         }
     }
 
+    /// The group of a command that says no other.
+    const fn group(self) -> CommandGroup {
+        match self {
+            Self::Reads => CommandGroup::Look,
+            Self::Writes { moves: true, .. } => CommandGroup::Move,
+            Self::Writes { moves: false, .. } | Self::Makes { .. } => CommandGroup::Write,
+        }
+    }
+
     /// What the option `--dry-run` says; `None` if there is none.
     #[must_use]
     pub fn dry_run(self) -> Option<&'static str> {
@@ -81,6 +91,25 @@ impl Effect {
             Self::Writes { dry_run, .. } | Self::Makes { dry_run } => Some(dry_run),
         }
     }
+}
+
+/// What commands are for: a help lists them in these groups.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CommandGroup {
+    /// They show sessions.
+    Look,
+    /// They go to another place.
+    Move,
+    /// They bring work of other branches.
+    BringBack,
+    /// They change a session, or make one.
+    Write,
+    /// They are about models.
+    Agent,
+    /// They are about packages.
+    Packages,
+    /// They keep files in order.
+    Maintain,
 }
 
 /// What came of an operation.
@@ -163,6 +192,8 @@ pub trait Operation: Send + Sync + 'static {
     type Output: Output;
     /// What front ends show of it.
     const ABOUT: About;
+    /// The group of its command.
+    const GROUP: CommandGroup = Self::ABOUT.effect.group();
     /// The front ends that do not have it.
     const NOT_ON: &'static [FrontEnd] = &[];
     /// Whether a command line prints what is otherwise JSON, byte for byte.
@@ -235,6 +266,11 @@ pub trait Operation: Send + Sync + 'static {
     /// # Errors
     /// The session cannot be read.
     fn output(plan: Self::Plan, finished: Finished<'_, Self::Written>) -> Result<Self::Output>;
+}
+
+/// Says that there is nothing to do, and why.
+pub fn nothing_to_do(why: impl Display) -> String {
+    format!("nothing to do: {why}")
 }
 
 /// The end of an operation that did not fail.

@@ -14,7 +14,7 @@ use crate::failure::{Failure, FailureKind, Result};
 use crate::given::{Arg, ArgKind, Given};
 use crate::inputs::Input as _;
 use crate::lookup::{Access, LatestOf};
-use crate::operation::{About, Effect, Finished, FrontEnd, Operation, Outcome, Output};
+use crate::operation::{About, CommandGroup, Effect, Finished, FrontEnd, Operation, Outcome, Output};
 use crate::place::{Place, RequestOfAgent};
 use crate::words::Note;
 
@@ -167,6 +167,8 @@ pub struct Row {
     pub about: About,
     /// Its arguments.
     pub args: &'static [Arg],
+    /// The group of its command.
+    pub group: CommandGroup,
     not_on: &'static [FrontEnd],
     /// Whether a command line prints what is otherwise JSON, byte for byte.
     pub is_raw: bool,
@@ -186,7 +188,7 @@ impl Row {
     pub const fn of<O: Operation>() -> Self {
         let (args, not_on, is_raw) = (O::Input::ARGS, O::NOT_ON, O::IS_RAW);
         let (option_of, may_ask) = (O::OPTION_OF, O::MAY_ASK);
-        Self { about: O::ABOUT, args, not_on, is_raw, option_of, may_ask, begin: begin::<O> }
+        Self { about: O::ABOUT, args, group: O::GROUP, not_on, is_raw, option_of, may_ask, begin: begin::<O> }
     }
 
     /// Whether it works on a session.

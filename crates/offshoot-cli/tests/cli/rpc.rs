@@ -262,6 +262,21 @@ fn an_operation_that_reads_writes_nothing() {
     assert!(std::fs::read_to_string(&file).unwrap().contains("kept"));
 }
 
+/// Operations without a session, with what the shell's commands print.
+#[test]
+fn a_client_imports_a_file_and_lists_models() {
+    let talk = Talk::new([Reply::text("One.")]);
+    let mut client = RpcClient::start(&talk, &[]);
+    let models = client.ask(json!({"type": "models", "search": ["anthropic opus-4-5"]}));
+    assert_eq!(models[0]["id"], "claude-opus-4-5");
+    client.prompt("first");
+    client.event("agent_settled");
+    let copy = talk.files()[0].with_extension("copy.jsonl");
+    std::fs::copy(&talk.files()[0], &copy).unwrap();
+    let imported = client.ask(json!({"type": "import", "file": copy}));
+    assert_eq!(imported["note"], "the file is in the store already");
+}
+
 /// What `label` refuses, a client is refused, too: a blank label and a start of an id that is too short were written.
 #[test]
 fn a_client_labels_by_the_rules_of_the_command() {

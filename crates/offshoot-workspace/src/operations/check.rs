@@ -13,7 +13,7 @@ use crate::failure::{Failure, FailureKind, Hint, Result};
 use crate::given::SessionName;
 use crate::input;
 use crate::lookup::Access;
-use crate::operation::{About, Effect, Finished, FrontEnd, Operation, Output};
+use crate::operation::{About, CommandGroup, Effect, Finished, FrontEnd, Operation, Output};
 use crate::place::Place;
 use crate::several::FailedInputs;
 use crate::words::{Line, Role, Words};
@@ -121,6 +121,7 @@ impl Operation for Check {
         past: "checked",
         effect: Effect::Reads,
     };
+    const GROUP: CommandGroup = CommandGroup::Maintain;
     const NOT_ON: &'static [FrontEnd] = &[FrontEnd::Slash];
 
     fn session(_: &CheckInput) -> Option<&SessionName> {

@@ -18,7 +18,7 @@ use crate::failure::Result;
 use crate::given::{EntryName, SessionName};
 use crate::input;
 use crate::lookup::LatestOf;
-use crate::operation::{About, Effect, Finished, Operation, Output};
+use crate::operation::{About, CommandGroup, Effect, Finished, Operation, Output};
 use crate::place::Place;
 use crate::run::open_session;
 use crate::session_to_read::SessionToRead;
@@ -163,6 +163,7 @@ impl Operation for Compare {
         effect: Effect::Reads,
         past: "compared",
     };
+    const GROUP: CommandGroup = CommandGroup::BringBack;
 
     fn session(input: &CompareInput) -> Option<&SessionName> {
         Some(&input.at.session)

@@ -18,7 +18,7 @@ use crate::failure::{Failure, FailureKind, Result};
 use crate::given::{EntryName, FolderName, SessionName};
 use crate::input;
 use crate::lookup::Access;
-use crate::operation::{About, Effect, Finished, FrontEnd, Operation, Output};
+use crate::operation::{About, CommandGroup, Effect, Finished, FrontEnd, Operation, Output};
 use crate::place::Place;
 use crate::run::open_session;
 use crate::session_to_read::with_short_ids;
@@ -92,6 +92,7 @@ impl Operation for Fork {
         past: "forked",
         effect: Effect::Makes { dry_run: "Show what would be copied, and write nothing" },
     };
+    const GROUP: CommandGroup = CommandGroup::Move;
     // There it opens the new session, which is theirs to do.
     const NOT_ON: &'static [FrontEnd] = &[FrontEnd::Rpc, FrontEnd::Slash];
 

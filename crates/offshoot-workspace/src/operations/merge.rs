@@ -21,7 +21,7 @@ use crate::entry_words::entry_line;
 use crate::failure::Result;
 use crate::given::{EntryName, FilledText, SessionName, Text};
 use crate::input;
-use crate::operation::{About, Effect, Finished, Operation, Output};
+use crate::operation::{About, CommandGroup, Effect, Finished, Operation, Output};
 use crate::place::Place;
 use crate::run::open_session;
 use crate::selecting::Selecting;
@@ -153,6 +153,7 @@ impl Operation for Merge {
             spill: SpillPolicy::Temporary,
         },
     };
+    const GROUP: CommandGroup = CommandGroup::BringBack;
 
     const MAY_ASK: bool = true;
 

@@ -12,7 +12,7 @@ use crate::failure::{Failure, Result};
 use crate::given::SessionName;
 use crate::input;
 use crate::lookup::Access;
-use crate::operation::{About, Effect, Finished, FrontEnd, Operation, Output};
+use crate::operation::{About, CommandGroup, Effect, Finished, FrontEnd, Operation, Output, nothing_to_do};
 use crate::place::Place;
 use crate::several::FailedInputs;
 use crate::words::{Line, Role, Words};
@@ -85,6 +85,7 @@ impl Operation for Migrate {
         past: "upgraded",
         effect: Effect::Makes { dry_run: "Show what would be upgraded, and write nothing" },
     };
+    const GROUP: CommandGroup = CommandGroup::Maintain;
     // The open session may be among them.
     const NOT_ON: &'static [FrontEnd] = &[FrontEnd::Rpc, FrontEnd::Slash];
 
@@ -161,7 +162,7 @@ impl Output for MigrateOutput {
                 None if self.is_upgraded(row) => format!("would be upgraded from version {version}"),
                 // It failed.
                 None if found.is_old() => continue,
-                None => format!("nothing to do: version {version}"),
+                None => nothing_to_do(format_args!("version {version}")),
             };
             words.line(Line::of(Role::Bold, name(file)).and(Role::Plain, format!(": {said}")));
         }

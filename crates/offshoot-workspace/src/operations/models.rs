@@ -11,7 +11,7 @@ use offshoot_session::text::one_line;
 use crate::failure::Result;
 use crate::given::{SessionName, Text};
 use crate::input;
-use crate::operation::{About, Effect, Finished, FrontEnd, Operation, Output};
+use crate::operation::{About, CommandGroup, Effect, Finished, FrontEnd, Operation, Output};
 use crate::place::{KnownModels, Place};
 use crate::words::{NextStep, Note, Role, TableColumn, Words, WordsTable};
 
@@ -65,6 +65,7 @@ impl Operation for ListModels {
         past: "listed",
         effect: Effect::Reads,
     };
+    const GROUP: CommandGroup = CommandGroup::Agent;
     const NOT_ON: &'static [FrontEnd] = &[FrontEnd::Slash];
 
     fn session(_: &ModelsInput) -> Option<&SessionName> {

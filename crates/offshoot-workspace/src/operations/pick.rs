@@ -18,7 +18,7 @@ use crate::entry_words::entry_line;
 use crate::failure::Result;
 use crate::given::{EntryName, EntryRange, SessionName};
 use crate::input;
-use crate::operation::{About, Effect, Finished, Operation, Output};
+use crate::operation::{About, CommandGroup, Effect, Finished, Operation, Output};
 use crate::place::Place;
 use crate::run::open_session;
 use crate::selecting::Selecting;
@@ -111,6 +111,7 @@ impl Operation for Pick {
             spill: SpillPolicy::Temporary,
         },
     };
+    const GROUP: CommandGroup = CommandGroup::BringBack;
 
     fn session(input: &PickInput) -> Option<&SessionName> {
         Some(&input.session)

@@ -13,7 +13,7 @@ use crate::entry_words::entry_line;
 use crate::failure::{Failure, Hint, Result};
 use crate::given::SessionName;
 use crate::input;
-use crate::operation::{About, Effect, Finished, Operation, Output};
+use crate::operation::{About, CommandGroup, Effect, Finished, Operation, Output};
 use crate::place::Place;
 use crate::run::open_session;
 use crate::words::{Line, NextStep, Role, Words};
@@ -85,6 +85,7 @@ impl Operation for Undo {
             spill: SpillPolicy::Temporary,
         },
     };
+    const GROUP: CommandGroup = CommandGroup::BringBack;
 
     fn session(input: &UndoInput) -> Option<&SessionName> {
         Some(&input.session)
