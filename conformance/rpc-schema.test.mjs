@@ -90,6 +90,8 @@ async function script(peer) {
   await peer.ask({ type: "check", session: [(await peer.ask({ type: "get_state" })).data.sessionFile] });
   await peer.ask({ type: "label", entry: "@", text: "yours" });
   await peer.ask({ type: "name", text: "named here" });
+  await peer.ask({ type: "switch", entry: leaf });
+  await peer.ask({ type: "pop", summary: "A detour." });
   await peer.ask({ type: "set_model", provider: "test", modelId: "m2" });
   await peer.ask({ type: "get_available_thinking_levels" });
   await peer.ask({ type: "bash", command: "echo hi; false" });

@@ -284,6 +284,32 @@ export type RpcRequest1 =
       tokens?: boolean;
     }
   | {
+      type: "switch";
+      /**
+       * An id or its unique start, a label, `@`, `@-`, or a time such as 2h
+       */
+      entry: string;
+      /**
+       * Summarise the branch that is left
+       */
+      summarize?: boolean;
+    }
+  | {
+      type: "pop";
+      /**
+       * An id or its unique start, a label, `@`, `@-`, or a time such as 2h
+       */
+      entry?: string;
+      /**
+       * The summary, in your words
+       */
+      summary?: string;
+      /**
+       * Have the summary written (this is the default)
+       */
+      summarize?: boolean;
+    }
+  | {
       type: "label";
       /**
        * An id or its unique start, a label, `@`, `@-`, or a time such as 2h
@@ -1061,6 +1087,14 @@ export interface RpcResponses {
    * As the command `context` prints it with --json.
    */
   context?: string | number | boolean | {} | unknown[] | null;
+  /**
+   * As the command `switch` prints it with --json.
+   */
+  switch?: string | number | boolean | {} | unknown[] | null;
+  /**
+   * As the command `pop` prints it with --json.
+   */
+  pop?: string | number | boolean | {} | unknown[] | null;
   /**
    * As the command `label` prints it with --json.
    */

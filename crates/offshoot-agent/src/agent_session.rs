@@ -13,7 +13,7 @@ use tokio::task::JoinHandle;
 
 use crate::command::{
     Abort, AgentRequest, Asked, ClearQueue, ClearedQueue, CloneSession, Compact, FollowUp, Fork, ForkAt, Forked,
-    Inspect, NavigateTree, Prompt, ReplyTo, RunBash, SetModel, SetThinkingLevel, Spoken, Standing, StartSession, Steer,
+    Inspect, Prompt, ReplyTo, RunBash, SetModel, SetThinkingLevel, Spoken, Standing, StartSession, Steer,
     SwitchSession, UserPrompt, WaitForIdle,
 };
 use crate::driver::{Driver, DriverInput, leave_foreign_turn, unanswered};
@@ -23,7 +23,7 @@ use crate::model::Access;
 use crate::provider::{Deltas, Model, Provider, Request};
 use crate::setup::{Approver, Setup};
 use crate::stats::{SessionStats, stats};
-use crate::turn::{Navigated, Navigation, Settled};
+use crate::turn::Settled;
 use crate::work_folder::WorkFolders;
 use crate::writer::{OwnedSession, Writer, WriterHandle};
 
@@ -201,11 +201,7 @@ impl AgentSession {
                 let leaving = Leaving::Fork { entry: leaf.unwrap_or_default(), is_before: false };
                 self.leave(extensions, leaving, asked).await
             }
-            Asked::WaitForIdle(..)
-            | Asked::Compact(..)
-            | Asked::NavigateTree(..)
-            | Asked::Operate(..)
-            | Asked::RunBash(..) => {
+            Asked::WaitForIdle(..) | Asked::Compact(..) | Asked::Operate(..) | Asked::RunBash(..) => {
                 self.post(asked);
                 Ok(AfterReply::Heard)
             }
@@ -375,15 +371,6 @@ impl AgentSession {
     /// There is nothing to compact, or no summariser.
     pub async fn compact(&self, instructions: Option<String>) -> Result<Arc<CompactionResult>> {
         self.ask(Compact(instructions)).await
-    }
-
-    /// Goes to another entry of the tree, optionally with a summary of the abandoned branch. Going to a user message
-    /// leaves the leaf before it and returns its text.
-    ///
-    /// # Errors
-    /// [`AgentError::Busy`], or the entry does not exist.
-    pub async fn navigate_tree(&self, navigation: Navigation) -> Result<Navigated> {
-        self.ask(NavigateTree(navigation)).await
     }
 
     /// Starts another session in the same folder; in memory if this one is. `parent` is the file that its header names as

@@ -19,7 +19,7 @@ use crate::provider::Model;
 use crate::resources::SharedResources;
 use crate::setup::{ReloadedSetup, Rules};
 use crate::tool::{Tool, ToolContext, ToolOutcome, ToolSource};
-use crate::turn::{Call, Navigated, Navigation, Settled};
+use crate::turn::{Call, Settled};
 
 /// What happens to a request during a turn or a job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -175,8 +175,6 @@ requests! {
     AbortBash -> (), Begins;
     /// Compacts the session, with these instructions.
     Compact(Option<String>) -> Arc<CompactionResult>, StopsTurn;
-    /// Goes to another entry of the tree.
-    NavigateTree(Navigation) -> Navigated, Refused("the agent is at work: stop it before going elsewhere");
     /// Starts another session, whose header names the parent's file.
     StartSession { parent: Option<String> } -> Forked, StopsAll;
     /// Opens an existing session file. The folder is the session's or that of the start; without one only the session's counts,
@@ -194,10 +192,6 @@ requests! {
     SetModel(Arc<Model>) -> (), Begins;
     /// From the next request on; replied to with the level in effect, clamped to the model.
     SetThinkingLevel(ThinkingLevel) -> ThinkingLevel, Begins;
-    /// An empty name clears it.
-    SetName(String) -> (), Begins;
-    /// `None` removes the label.
-    SetLabel { entry: String, label: Option<String> } -> (), Begins;
     /// How many steering messages are sent at once.
     SetSteeringMode(QueueMode) -> (), Begins;
     /// How many follow-up messages are sent at once.
@@ -435,7 +429,7 @@ pub struct Standing {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::operate::{AfterPlan, PresentModel, WrittenSummary};
+    use crate::operate::{AfterPlan, PlanAnswer, PresentModel};
     use offshoot_session::session::Session;
 
     struct NoSteps;
@@ -445,7 +439,7 @@ mod tests {
             AfterPlan::End
         }
 
-        fn drafted(&mut self, _: &Session, _: WrittenSummary) -> bool {
+        fn answered(&mut self, _: &Session, _: PlanAnswer) -> bool {
             false
         }
 
@@ -475,10 +469,6 @@ mod tests {
             (refused(operate(None)), Begins),
             (refused(operate(Some("at work"))), Refused("at work")),
             (refused(Prompt("x".into())), Refused("the agent is at work: steer it, or say it as a follow-up")),
-            (
-                refused(NavigateTree(Navigation::default())),
-                Refused("the agent is at work: stop it before going elsewhere"),
-            ),
             (refused(Compact(None)), StopsTurn),
             (refused(StartSession { parent: None }), StopsAll),
             (refused(SwitchSession { file: "f".into(), folder: None }), StopsAll),

@@ -45,7 +45,7 @@ use crate::provider::{Delta, Request};
 use crate::setup::{Approver, Setup};
 use crate::spending::Spending;
 use crate::tool::bash::Printed;
-use crate::turn::{Effect, JobDraft, JobResult, Navigated, Settled, Ticket, TurnConfig, TurnInput, TurnState, step};
+use crate::turn::{Effect, JobDraft, JobResult, Settled, Ticket, TurnConfig, TurnInput, TurnState, step};
 use crate::window::window_of;
 use crate::writer::{OwnedSession, Writer, WriterHandle};
 use approvals::{ApprovalInput, Approvals, CallPlace};
@@ -56,7 +56,7 @@ use replace::Replaced;
 pub(crate) use replace::leave_foreign_turn;
 use reviews::{Review, Reviewed};
 use tool_set::ToolSet;
-use writes::{WriteEnd, WriteOf, Written};
+use writes::{WriteEnd, WriteOf};
 
 pub(crate) enum DriverInput {
     Machine(TurnInput),
@@ -95,10 +95,6 @@ pub(crate) enum DriverInput {
     Replaced {
         result: Box<Result<Replaced, AgentError>>,
         reply: ReplyTo<Forked>,
-    },
-    Changed {
-        result: Written,
-        reply: ReplyTo<()>,
     },
     Added {
         result: Result<(String, Option<Event>), AgentError>,
@@ -151,7 +147,6 @@ enum Waiting {
     /// Gets the end of whatever was running.
     Settled(ReplyTo<Settled>),
     Compaction(ReplyTo<Arc<CompactionResult>>),
-    Move(ReplyTo<Navigated>),
     Operation(ReplyTo<()>),
 }
 
@@ -352,7 +347,6 @@ impl Driver {
             DriverInput::Committed { ticket, result } => self.committed(ticket, *result),
             DriverInput::Operated { result, is_alone, reply } => self.operated(*result, is_alone, reply),
             DriverInput::Replaced { result, reply } => self.replaced(*result, reply),
-            DriverInput::Changed { result, reply } => self.changed(result, reply),
             DriverInput::Added { result, reply } => self.added(result, reply),
             DriverInput::Reviewed(reviewed) => self.reviewed(reviewed),
             DriverInput::EndRecorded(end) => self.end_recorded(*end),
@@ -452,7 +446,6 @@ impl Driver {
             Waiting::Prompt(reply) => reply.later(Ok(Spoken::Taken(how.clone()))),
             Waiting::Settled(reply) => reply.later(Ok(how.clone())),
             Waiting::Compaction(reply) => reply.later(end_of_job(how, job.take(), JobResult::compaction)),
-            Waiting::Move(reply) => reply.later(end_of_job(how, job.take(), JobResult::navigation)),
             Waiting::Operation(reply) => reply.later(end_of_job(how, job.take(), JobResult::operation)),
         });
         reply_to_all(self.outbox.settle(answers.collect()));
@@ -469,7 +462,6 @@ impl Driver {
             Waiting::Prompt(reply) => reply.later(Err(error.clone())),
             Waiting::Settled(reply) => reply.later(Ok(Settled::Done)),
             Waiting::Compaction(reply) => reply.later(end_of_job(&Settled::Done, None, JobResult::compaction)),
-            Waiting::Move(reply) => reply.later(end_of_job(&Settled::Done, None, JobResult::navigation)),
             Waiting::Operation(reply) => reply.later(end_of_job(&Settled::Done, None, JobResult::operation)),
         });
         reply_to_all(self.outbox.settle(answers.collect()));

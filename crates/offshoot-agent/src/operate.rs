@@ -4,7 +4,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use offshoot_session::branch_summary::BranchPlan;
+use offshoot_session::branch_summary::{BranchPlan, Instructions};
 use offshoot_session::error::Error;
 use offshoot_session::session::Session;
 use offshoot_session::summariser::Drafted;
@@ -21,28 +21,86 @@ pub struct PlanQuestion {
     pub branch: PlanBranch,
     /// The session that has the branch; `None` if it is the one at hand.
     pub from: Option<Arc<Session>>,
-    /// What the summary should say.
-    pub instructions: Option<String>,
+    /// What the summary should say; `None` if none is wanted.
+    pub summary: Option<SummaryWish>,
+    /// Where the leaf goes in the tree, if extensions are asked about that.
+    pub moves: Option<MoveQuestion>,
+}
+
+/// What a summary should say.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum SummaryWish {
+    /// What it says usually.
+    #[default]
+    Usual,
+    /// With this in mind.
+    Focus(String),
+    /// What this asks for, and nothing else.
+    Instead(String),
+}
+
+impl SummaryWish {
+    /// A summary with instructions, if there are some.
+    #[must_use]
+    pub fn focus(instructions: Option<String>) -> Self {
+        instructions.map_or(Self::Usual, Self::Focus)
+    }
+
+    /// The same for a plan.
+    #[must_use]
+    pub fn instructions(&self) -> Instructions<'_> {
+        match self {
+            Self::Usual => Instructions::Plain,
+            Self::Focus(text) => Instructions::Focus(text),
+            Self::Instead(text) => Instructions::Instead(text),
+        }
+    }
+
+    /// The words, and whether they replace the usual ones.
+    pub(crate) fn words(&self) -> Option<(&str, bool)> {
+        match self {
+            Self::Usual => None,
+            Self::Focus(text) => Some((text, false)),
+            Self::Instead(text) => Some((text, true)),
+        }
+    }
+}
+
+/// A move in the tree, as extensions are asked about it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MoveQuestion {
+    /// The id of the entry to which it goes.
+    pub target: String,
+    /// A label for the summary, or without one for the target.
+    pub label: Option<String>,
 }
 
 impl fmt::Debug for PlanQuestion {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("PlanQuestion").field("instructions", &self.instructions).finish_non_exhaustive()
+        f.debug_struct("PlanQuestion")
+            .field("summary", &self.summary)
+            .field("moves", &self.moves)
+            .finish_non_exhaustive()
     }
 }
 
-/// A summary; with why no model wrote it, if it was put together by rule.
-#[derive(Debug)]
-#[expect(missing_docs, reason = "the names say what they are")]
-pub struct WrittenSummary {
-    pub drafted: Drafted,
+/// What came of a [`PlanQuestion`].
+#[derive(Debug, Clone, Default)]
+pub struct PlanAnswer {
+    /// The summary, if one was wanted and there is something to summarise.
+    pub drafted: Option<Drafted>,
+    /// Whether an extension wrote it.
+    pub is_given: bool,
+    /// Why no model wrote it.
     pub warning: Option<String>,
+    /// The label of a move.
+    pub label: Option<String>,
 }
 
 /// What comes after a plan.
 #[derive(Debug)]
 pub enum AfterPlan {
-    /// A model is asked; its summary goes to [`Steps::drafted`].
+    /// A model and extensions are asked; what they say goes to [`Steps::answered`].
     Ask(PlanQuestion),
     /// The plan is written.
     Write,
@@ -69,8 +127,8 @@ pub trait Steps: Send {
     /// Plans for the session as it is, with the model of the agent that holds it.
     fn plan(&mut self, at: &Session, with: Option<&PresentModel>) -> AfterPlan;
 
-    /// Takes the summary for which the plan asked. Returns whether the plan can be written: if not, it was refused.
-    fn drafted(&mut self, at: &Session, summary: WrittenSummary) -> bool;
+    /// Takes the answer to what the plan asked. Returns whether the plan can be written: if not, it was refused.
+    fn answered(&mut self, at: &Session, answer: PlanAnswer) -> bool;
 
     /// Writes what was planned, and tells the outcome.
     fn write(&mut self, at: &mut Session);

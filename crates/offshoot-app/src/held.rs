@@ -4,10 +4,11 @@
 use std::sync::Arc;
 
 use offshoot_agent::agent_session::AgentSession;
+use offshoot_agent::lenient_json;
 use offshoot_session::error::Error;
 use offshoot_workspace::{
-    ArgValue, Failure, FailureKind, Given, Hint, KnownModels, NextRequest, Note, OperationOrder, Outcome, Output, Row,
-    Words, find_operation, nothing_to_do,
+    ArgKind, ArgValue, Failure, FailureKind, Given, Hint, KnownModels, NextRequest, Note, OperationOrder, Outcome,
+    Output, Row, Words, find_operation, nothing_to_do,
 };
 
 use crate::app::App;
@@ -34,6 +35,20 @@ impl HeldOutcome {
         })
     }
 
+    /// What it prints as JSON.
+    pub fn data(&self) -> Option<serde_json::Value> {
+        let mut data = Vec::new();
+        self.output.json(&mut data).ok()?;
+        lenient_json::from_str(std::str::from_utf8(&data).ok()?).ok()
+    }
+
+    /// What the person said at the new place, to be said otherwise.
+    pub fn to_edit(&self) -> Option<String> {
+        let mut words = Words::default();
+        self.output.words(&mut words);
+        words.to_edit
+    }
+
     /// What it says, on one line; a next step is spelled by `step`, from its operation and what it does.
     pub fn said(&self, step: impl Fn(&str, &str) -> String) -> String {
         if let Some(why) = &self.nothing {
@@ -58,14 +73,16 @@ impl HeldOutcome {
     }
 }
 
-/// An operation with the texts of its arguments.
+/// An operation with the texts of its arguments; a flag that is named is set.
 pub fn order_of_texts(operation: &'static str, texts: Vec<(&'static str, Vec<String>)>) -> OperationOrder {
     let args = find_operation(operation).map(|row| row.args).unwrap_or_default();
     let mut given = Given::default();
     for (name, mut texts) in texts {
-        match args.iter().any(|arg| arg.name == name && arg.is_many) {
-            true => given.put(name, ArgValue::Many(texts)),
-            false => texts.pop().into_iter().for_each(|text| given.put_text(name, text)),
+        let Some(arg) = args.iter().find(|arg| arg.name == name) else { continue };
+        match (arg.kind, arg.is_many) {
+            (ArgKind::Flag, _) => given.put(name, ArgValue::Flag),
+            (_, true) => given.put(name, ArgValue::Many(texts)),
+            (_, false) => texts.pop().into_iter().for_each(|text| given.put_text(name, text)),
         }
     }
     OperationOrder::new(operation, given)

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use offshoot_agent::forecast::{RequestForecast, RequestPlace, request_forecast};
-use offshoot_agent::operate::PlanQuestion;
+use offshoot_agent::operate::{PlanQuestion, SummaryWish};
 use offshoot_agent::provider::Model;
 use offshoot_session::outline::TreeLayout;
 use offshoot_session::session::Session;
@@ -42,8 +42,13 @@ impl NextRequest for RequestOfApp {
         Ok(Some((window, overhead(&self.app, session)?)))
     }
 
-    fn summary(&self, session: &Session, question: &PlanQuestion) -> offshoot_workspace::Result<Drafted> {
-        Ok(summarise::branch(&self.app, session, question, &self.typed)?)
+    fn summary(
+        &self,
+        session: &Session,
+        question: &PlanQuestion,
+        wish: &SummaryWish,
+    ) -> offshoot_workspace::Result<Drafted> {
+        Ok(summarise::branch(&self.app, session, (question, wish), &self.typed)?)
     }
 
     fn summary_cost(&self, session: &Session, question: &PlanQuestion) -> offshoot_workspace::Result<Option<f64>> {

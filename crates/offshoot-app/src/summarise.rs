@@ -7,14 +7,13 @@ use std::sync::Arc;
 use offshoot_agent::GuardedProvider;
 use offshoot_agent::forecast::{self, plan_cost};
 use offshoot_agent::model::Access;
-use offshoot_agent::operate::PlanQuestion;
+use offshoot_agent::operate::{PlanQuestion, SummaryWish};
 use offshoot_agent::summarise::{AsyncSummariser as _, ModelSummariser};
 use offshoot_session::branch_summary::{self, BranchPlan, Instructions};
 use offshoot_session::compact::{self, CompactionPlan};
 use offshoot_session::error::{Error, Result as Read};
 use offshoot_session::session::Session;
 use offshoot_session::summariser::{Drafted, Extractive, Summariser, SummariserAnswer, SummariserRequest};
-use offshoot_session::tree::NodeIx;
 use offshoot_settings::Settings;
 use offshoot_workspace::summary_by_rule;
 
@@ -42,24 +41,14 @@ pub fn compaction(
     Ok(plan.run(&Extractive::new(session), instructions)?)
 }
 
-/// The summary of the entries that moving to `target` abandons.
-pub fn left_behind(app: &App, session: &Session, target: NodeIx, typed: &ModelArgs) -> Result<Drafted> {
-    branch(app, session, &leaving(target), typed)
-}
-
-/// What the summary of [`left_behind`] would cost; see [`branch_cost`].
-pub fn left_behind_cost(app: &App, session: &Session, target: NodeIx, typed: &ModelArgs) -> Result<Option<f64>> {
-    branch_cost(app, session, &leaving(target), typed)
-}
-
-fn leaving(target: NodeIx) -> PlanQuestion {
-    let plan = move |session: &Session, budget| branch_summary::plan(session, session.leaf(), Some(target), budget);
-    PlanQuestion { branch: Arc::new(plan), from: None, instructions: None }
-}
-
 /// The summary for which an operation asks.
-pub fn branch(app: &App, session: &Session, question: &PlanQuestion, typed: &ModelArgs) -> Result<Drafted> {
-    let instructions = question.instructions.as_deref().map_or(Instructions::Plain, Instructions::Focus);
+pub fn branch(
+    app: &App,
+    session: &Session,
+    (question, wish): (&PlanQuestion, &SummaryWish),
+    typed: &ModelArgs,
+) -> Result<Drafted> {
+    let instructions = wish.instructions();
     let by_model = |model: &Summaries| (question.branch)(session, model.branch_budget())?.run(model, instructions);
     if let Some(drafted) = with_model(app, session, typed, by_model)? {
         return Ok(drafted);

@@ -30,8 +30,7 @@ use offshoot_tui::markdown::plain_row;
 use offshoot_tui::terminal::detect;
 
 use crate::commands::{
-    append, compact, completions, config, doctor, export, install, man, packages, pop, remove, repair, switch, tail,
-    update,
+    append, compact, completions, config, doctor, export, install, man, packages, remove, repair, tail, update,
 };
 use crate::{api, file_limit, print, sandbox, tui};
 use deferred::Deferred;
@@ -88,9 +87,6 @@ impl Global {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     Tail(Deferred<tail::Args>),
-    #[command(visible_alias = "checkout")]
-    Switch(Deferred<switch::Args>),
-    Pop(Deferred<pop::Args>),
     Compact(Deferred<compact::Args>),
     Export(Deferred<export::Args>),
     Append(Deferred<append::Args>),
@@ -114,8 +110,6 @@ impl Command {
     fn run(&self, app: &App) -> Result<()> {
         match self {
             Self::Tail(args) => tail::run(app, args),
-            Self::Switch(args) => switch::run(app, args),
-            Self::Pop(args) => pop::run(app, args),
             Self::Compact(args) => compact::run(app, args),
             Self::Export(args) => export::run(app, args),
             Self::Append(args) => append::run(app, args),

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use offshoot_agent::agent_session::AgentSession;
 use offshoot_agent::provider::Model;
 use offshoot_agent::resources::Resources;
+use offshoot_protocol::AgentError;
 use offshoot_protocol::ThinkingLevel;
 use serde_json::Value;
 
@@ -37,12 +38,14 @@ pub struct RegisteredProvider {
 }
 
 /// What an operation on the session said.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 #[expect(missing_docs, reason = "the names say what they are")]
 pub struct Operated {
-    /// `None` if it was stopped.
+    /// `None` if it was stopped, as of the data.
     pub said: Option<String>,
     pub warning: Option<String>,
+    /// What it prints as JSON.
+    pub data: Option<Value>,
 }
 
 /// The program around the extensions. Methods of the user interface have pi's names and JSON as arguments.
@@ -75,7 +78,7 @@ pub trait Program: Send + Sync {
         agent: AgentSession,
         operation: &'static str,
         given: Vec<(&'static str, Vec<String>)>,
-    ) -> HostFuture<'static, Result<Operated, String>>;
+    ) -> HostFuture<'static, Result<Operated, AgentError>>;
 
     /// The models: those with a key, or all.
     fn models(&self, only_usable: bool) -> Vec<Arc<Model>>;

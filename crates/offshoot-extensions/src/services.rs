@@ -5,15 +5,14 @@ use std::sync::{Arc, Weak};
 
 use offshoot_agent::agent_session::AgentSession;
 use offshoot_agent::command::{
-    AgentRequest, AppendEntry, BuiltIn, BuiltInTool, Forked, Inspect, PrepareSession, SetActiveTools, SetLabel,
-    SetName, SetThinkingLevel, Standing,
+    AgentRequest, AppendEntry, BuiltIn, BuiltInTool, Forked, Inspect, PrepareSession, SetActiveTools, SetThinkingLevel,
+    Standing,
 };
 use offshoot_agent::extensions::StreamEvent;
 use offshoot_agent::forecast::{RequestPlace, request_forecast};
 use offshoot_agent::lenient_json;
 use offshoot_agent::provider::Model;
 use offshoot_agent::tool::{ToolContext, ToolOutcome};
-use offshoot_agent::turn::Navigation;
 use offshoot_agent::writer::OwnedSession;
 use offshoot_protocol::{AgentError, ThinkingLevel};
 use offshoot_session::clock::{Clock, Millis};
@@ -96,11 +95,14 @@ impl AgentServices {
             }
             "sendMessage" => self.send_message(params),
             "sendUserMessage" => self.send_user_message(params),
-            "setSessionName" => self.done(SetName(text("name"))),
+            "setSessionName" => self.operate("name", vec![("text", vec![text("name")])]),
             "getSessionName" => self.session("getSessionName", NOTHING),
             "setLabel" => {
-                let label = params.get("label").and_then(Value::as_str).map(str::to_owned);
-                self.done(SetLabel { entry: text("entryId"), label })
+                let entry = ("entry", vec![text("entryId")]);
+                match params.get("label").and_then(Value::as_str).filter(|label| !label.is_empty()) {
+                    Some(label) => self.operate("label", vec![entry, ("text", vec![label.to_owned()])]),
+                    None => self.operate("label", vec![entry, ("clear", Vec::new())]),
+                }
             }
             "getActiveTools" => Ok(json!(self.standing()?.active_tools).to_string()),
             "getAllTools" => {
@@ -136,6 +138,13 @@ impl AgentServices {
             }
             _ => Err(unknown(&format!("pi.{method}"))),
         }
+    }
+
+    /// Runs an operation of the program's table; see [`AgentServices::ask`].
+    fn operate(&self, operation: &'static str, given: Vec<(&'static str, Vec<String>)>) -> Result<String, String> {
+        let (shared, agent) = (self.shared()?, self.agent()?);
+        let done = self.runtime.block_on(shared.program.operate(agent, operation, given));
+        done.map(|_| "null".to_owned()).map_err(|error| error.to_string())
     }
 
     pub(crate) fn done(&self, request: impl AgentRequest) -> Result<String, String> {
@@ -418,19 +427,22 @@ async fn command(agent: &AgentSession, program: &dyn Program, method: &str, para
         }
         "navigateTree" => {
             let is = |name: &str| params.get(name).and_then(Value::as_bool).unwrap_or(false);
-            let navigation = Navigation {
-                target: text("targetId").unwrap_or_default(),
-                is_behind: false,
-                summarize: is("summarize"),
-                instructions: text("customInstructions"),
-                replace_instructions: is("replaceInstructions"),
-                label: text("label"),
-            };
-            match agent.navigate_tree(navigation).await {
-                Ok(navigated) => Ok(json!({
-                    "cancelled": navigated.aborted, "editorText": navigated.editor_text, "summaryEntryId": navigated.summary
-                })),
-                Err(offshoot_protocol::AgentError::Cancelled) => Ok(json!({"cancelled": true})),
+            let texts = [
+                ("entry", Some(text("targetId").unwrap_or_default())),
+                ("instructions", text("customInstructions")),
+                ("label", text("label")),
+            ];
+            let flags = [("summarize", is("summarize")), ("replace_instructions", is("replaceInstructions"))];
+            let texts = texts.into_iter().filter_map(|(name, text)| Some((name, vec![text?])));
+            let flags = flags.into_iter().filter(|(_, is_set)| *is_set).map(|(name, _)| (name, Vec::new()));
+            let given = texts.chain(flags).collect();
+            match program.operate(agent.clone(), "navigate", given).await {
+                Ok(Operated { data, .. }) => {
+                    let member = |name: &str| data.as_ref().and_then(|data| data.get(name)).cloned();
+                    let (text, summary) = (member("editorText"), member("summaryEntryId"));
+                    Ok(json!({"cancelled": data.is_none(), "editorText": text, "summaryEntryId": summary}))
+                }
+                Err(AgentError::Cancelled) => Ok(json!({"cancelled": true})),
                 Err(error) => Err(error.to_string()),
             }
         }
@@ -476,7 +488,8 @@ async fn operate(
     operation: &'static str,
     given: Vec<(&'static str, Vec<String>)>,
 ) -> Result<Value, String> {
-    let Operated { said, warning } = program.operate(agent.clone(), operation, given).await?;
+    let done = program.operate(agent.clone(), operation, given).await.map_err(|error| error.to_string())?;
+    let Operated { said, warning, .. } = done;
     let leaf = agent.read(|session| session.leaf_id().map(EntryId::as_str).map(str::to_owned)).await;
     Ok(json!({"said": said, "warning": warning, "leafId": leaf.ok().flatten()}))
 }

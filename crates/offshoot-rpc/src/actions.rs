@@ -4,23 +4,16 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use offshoot_agent::command::{Approve, Forked};
-use offshoot_agent::turn::{Navigated, Navigation};
 use offshoot_app::agent::shown_path;
-use offshoot_app::error::{CommandError, FailureKind, Result};
-use offshoot_app::lookup;
+use offshoot_app::error::{CommandError, FailureKind};
 use offshoot_app::models::{level_of, next_of};
 use offshoot_protocol::{AgentError, ApprovalDecision, ThinkingLevel};
-use offshoot_session::entry::Source as _;
-use offshoot_session::id::EntryId;
-use offshoot_session::session::Session;
-use offshoot_session::tree::NodeIx;
 use offshoot_settings::Settings;
 
-use crate::records::{CancelledData, ForkedData, LevelData, ModelData, ModelInUseData, NavigatedData, PathData};
+use crate::records::{CancelledData, ForkedData, LevelData, ModelData, ModelInUseData, PathData};
 use crate::responder::{Answered, RpcData, RpcFailure};
 use crate::rows::{Shape, operate};
 use crate::server::{RpcServer, not_found};
-use crate::ui_request::UiMethod;
 use offshoot_workspace::{ArgValue, Given};
 
 pub(crate) async fn set_model(server: &RpcServer, provider: String, id: String) -> Answered {
@@ -140,12 +133,6 @@ pub(crate) async fn set_label(server: &RpcServer, entry: String, label: Option<S
     operate(server, "label", given, Shape::Known).await
 }
 
-pub(crate) async fn navigate(server: &RpcServer, navigation: Navigation) -> Answered {
-    let target = id(server, navigation.target.clone()).await?;
-    let navigated = server.agent.navigate_tree(Navigation { target, ..navigation }).await?;
-    moved(server, navigated).await
-}
-
 pub(crate) async fn pick(server: &RpcServer, selections: Vec<String>) -> Answered {
     let mut given = Given::default();
     given.put("selection", ArgValue::Many(selections));
@@ -159,14 +146,6 @@ pub(crate) async fn merge(server: &RpcServer, entry: String, instructions: Optio
     operate(server, "merge", given, Shape::Known).await
 }
 
-async fn moved(server: &RpcServer, navigated: Navigated) -> Answered {
-    let leaf = server.agent.read(|session| session.leaf_id().map(|leaf| leaf.as_str().to_owned())).await?;
-    if let Some(text) = navigated.editor_text.clone() {
-        server.tell_user(UiMethod::SetEditorText { text });
-    }
-    RpcData::of(&NavigatedData::new(navigated, leaf))
-}
-
 pub(crate) async fn approve(
     server: &RpcServer,
     id: u64,
@@ -175,14 +154,4 @@ pub(crate) async fn approve(
 ) -> Answered {
     server.agent.ask(Approve { id, decision, message }).await?;
     Ok(RpcData::Nothing)
-}
-
-/// The id of an entry that the client names as people do.
-async fn id(server: &RpcServer, given: String) -> std::result::Result<String, RpcFailure> {
-    server.read(move |app, session| id_of(session, lookup::entry(app, session, &given)?)).await
-}
-
-fn id_of(session: &Session, ix: NodeIx) -> Result<String> {
-    let id = session.tree().node(ix).id().map(EntryId::as_str);
-    id.map(str::to_owned).ok_or_else(|| not_found("the entry has no id"))
 }

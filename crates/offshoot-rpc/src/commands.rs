@@ -6,7 +6,6 @@ use offshoot_agent::command::{
     AbortBash, AgentRequest, ClearedQueue, SetApproval, SetAutoCompaction, SetAutoRetry, SetFollowUpMode,
     SetSteeringMode,
 };
-use offshoot_agent::turn::Navigation;
 
 use crate::records::{LevelsData, QueueData};
 use crate::request::{RpcCommand, StreamingBehavior};
@@ -14,7 +13,7 @@ use crate::responder::{Answered, Responder, RpcData};
 use crate::rows::Shape;
 use crate::server::RpcServer;
 use crate::{actions, answers, rows, schema, talk};
-use offshoot_workspace::Given;
+use offshoot_workspace::{ArgValue, Given};
 
 pub(crate) async fn run(server: Arc<RpcServer>, command: RpcCommand, responder: Responder) {
     if let RpcCommand::Prompt { message, images, streaming_behavior } = command {
@@ -87,15 +86,13 @@ async fn answer(server: &RpcServer, command: RpcCommand, responder: &Responder) 
         RpcCommand::ListSessions { all } => answers::sessions(server, all).await,
         RpcCommand::GetBranches => answers::all_branches(server).await,
         RpcCommand::NavigateTree { target_id, summarize, custom_instructions, replace_instructions, label } => {
-            let navigation = Navigation {
-                target: target_id,
-                is_behind: false,
-                summarize,
-                instructions: custom_instructions,
-                replace_instructions,
-                label,
-            };
-            actions::navigate(server, navigation).await
+            let mut given = Given::default();
+            given.put_text("entry", target_id);
+            let flags = [("summarize", summarize), ("replace_instructions", replace_instructions)];
+            flags.into_iter().filter(|(_, is_set)| *is_set).for_each(|(name, _)| given.put(name, ArgValue::Flag));
+            custom_instructions.into_iter().for_each(|text| given.put_text("instructions", text));
+            label.into_iter().for_each(|label| given.put_text("label", label));
+            rows::operate(server, "navigate", given, Shape::Known).await
         }
         RpcCommand::SetLabel { entry_id, label } => actions::set_label(server, entry_id, label).await,
         RpcCommand::Pick { selections } => actions::pick(server, selections).await,

@@ -2,7 +2,6 @@
 
 use offshoot_agent::provider::{Model, Price};
 use offshoot_agent::resources::{Resource, ResourceScope, Resources};
-use offshoot_agent::turn::Navigated;
 use offshoot_protocol::QueueMode;
 use offshoot_protocol::ThinkingLevel;
 use schemars::JsonSchema;
@@ -256,23 +255,21 @@ pub(crate) struct NavigatedData {
 impl NavigatedData {
     /// What an operation did that writes below the leaf, or moves it.
     pub(crate) fn moved(said: String, warning: Option<String>, leaf_id: Option<String>) -> Self {
-        Self { message: Some(said), warning, ..Self::new(Navigated::default(), leaf_id) }
+        Self { message: Some(said), ..Self::navigated(None, None, (warning, leaf_id)) }
     }
 
     /// An operation that was stopped.
     pub(crate) fn stopped(leaf_id: Option<String>) -> Self {
-        Self::new(Navigated { aborted: true, ..Navigated::default() }, leaf_id)
+        Self { cancelled: true, ..Self::navigated(None, None, (None, leaf_id)) }
     }
 
-    pub(crate) fn new(navigated: Navigated, leaf_id: Option<String>) -> Self {
-        Self {
-            cancelled: navigated.aborted,
-            editor_text: navigated.editor_text,
-            summary_entry_id: navigated.summary,
-            warning: navigated.warning,
-            message: None,
-            leaf_id,
-        }
+    /// A move in the tree.
+    pub(crate) fn navigated(
+        editor_text: Option<String>,
+        summary_entry_id: Option<String>,
+        (warning, leaf_id): (Option<String>, Option<String>),
+    ) -> Self {
+        Self { cancelled: false, editor_text, summary_entry_id, warning, message: None, leaf_id }
     }
 }
 

@@ -212,10 +212,14 @@ impl RpcCommand {
     /// Whether it may take as long as a model, a program or a person. It is stopped at the end of the input; the others
     /// are answered first.
     pub(crate) fn may_take_long(&self) -> bool {
-        matches!(
-            self,
-            Self::Compact { .. } | Self::Bash { .. } | Self::NavigateTree { summarize: true, .. } | Self::Merge { .. }
-        )
+        match self {
+            Self::Compact { .. }
+            | Self::Bash { .. }
+            | Self::NavigateTree { summarize: true, .. }
+            | Self::Merge { .. } => true,
+            Self::Operation { row, .. } => row.may_ask,
+            _ => false,
+        }
     }
 }
 

@@ -9,6 +9,7 @@ use offshoot_app::held;
 use offshoot_workspace::label::{Label, LabelOutput};
 use offshoot_workspace::merge::{Merge, MergeOutput};
 use offshoot_workspace::name::{Name, NameOutput};
+use offshoot_workspace::navigate::{Navigate, NavigateOutput};
 use offshoot_workspace::pick::{Pick, PickOutput};
 use offshoot_workspace::uncompact::{Uncompact, UncompactOutput};
 use offshoot_workspace::undo::{Undo, UndoOutput};
@@ -17,6 +18,7 @@ use offshoot_workspace::{Failure, Given, Operation, OperationOrder, Output};
 use crate::records::NavigatedData;
 use crate::responder::{Answered, RpcData, RpcFailure};
 use crate::server::RpcServer;
+use crate::ui_request::UiMethod;
 
 /// How clients know an operation that is older than the table.
 trait OldRpc: Operation {
@@ -80,6 +82,15 @@ impl OldRpc for Merge {
     }
 }
 
+impl OldRpc for Navigate {
+    const MOVES: bool = true;
+
+    fn shape(output: &NavigateOutput, told: Told) -> Answered {
+        let summary = output.summary.as_ref().map(ToString::to_string);
+        RpcData::of(&NavigatedData::navigated(output.to_edit.clone(), summary, (told.warning, told.leaf)))
+    }
+}
+
 impl OldRpc for Uncompact {
     const MOVES: bool = true;
 
@@ -109,6 +120,7 @@ const KNOWN: &[KnownShape] = &[
     KnownShape::of::<Label>(),
     KnownShape::of::<Merge>(),
     KnownShape::of::<Name>(),
+    KnownShape::of::<Navigate>(),
     KnownShape::of::<Pick>(),
     KnownShape::of::<Uncompact>(),
     KnownShape::of::<Undo>(),
@@ -133,6 +145,9 @@ pub(crate) async fn operate(server: &RpcServer, name: &'static str, given: Given
         Err(failure) => return Err(RpcFailure::from(CommandError::of_operation(failure, None))),
     };
     let leaf = if moves { leaf(server).await? } else { None };
+    if moves && let Some(text) = outcome.to_edit() {
+        server.tell_user(UiMethod::SetEditorText { text });
+    }
     let answered = known.and_then(|known| {
         let said = outcome.said(|operation, says| format!("{operation} {says}"));
         (known.shape)(outcome.output.as_ref(), Told { said, warning: outcome.warning(), leaf })

@@ -12,7 +12,6 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use offshoot_agent::event::retry_words;
-use offshoot_agent::turn::Navigated;
 use offshoot_protocol::message::Message;
 use offshoot_protocol::{BashResult, CompactionResult, Event, Reason};
 use offshoot_session::error::Code;
@@ -185,21 +184,6 @@ impl Conversation {
         if !self.holds_runs {
             self.place_waiting();
         }
-    }
-
-    /// Ends the row of a move.
-    pub fn job_ended(&mut self, navigated: &Navigated) {
-        self.version += 1;
-        self.job = None;
-        self.navigated(navigated);
-    }
-
-    fn navigated(&mut self, navigated: &Navigated) {
-        if navigated.aborted {
-            return self.stopped();
-        }
-        let warning = navigated.warning.as_deref().map(|why| (Level::Warning, without_model(why)));
-        self.move_ended(warning.into_iter().collect());
     }
 
     /// The summary for a move was stopped.

@@ -24,6 +24,7 @@ mod costs;
 mod operation;
 mod run;
 mod copied;
+mod moving;
 mod operations;
 mod order;
 

@@ -4,9 +4,8 @@ use std::any::Any;
 use std::fmt::Display;
 use std::io::{self, Write};
 
-use offshoot_agent::operate::PlanQuestion;
+use offshoot_agent::operate::{PlanAnswer, PlanQuestion};
 use offshoot_session::session::{Session, SpillPolicy};
-use offshoot_session::summariser::Drafted;
 
 use crate::failure::{Failure, Result};
 use crate::given::SessionName;
@@ -232,16 +231,16 @@ pub trait Operation: Send + Sync + 'static {
         None
     }
 
-    /// What a model has to write first.
+    /// What is asked first: a model for a summary, and extensions about a move.
     fn question(_: &Self::Plan) -> Option<PlanQuestion> {
         None
     }
 
-    /// Takes what was written into the plan, and refuses what does not fit, before anything is written.
+    /// Takes the answer into the plan, and refuses what does not fit, before anything is written.
     ///
     /// # Errors
     /// It does not fit.
-    fn complete(_: &Place, _: &Session, _: &mut Self::Plan, _: Option<&Drafted>) -> Result<()> {
+    fn complete(_: &Place, _: &Session, _: &mut Self::Plan, _: Option<&PlanAnswer>) -> Result<()> {
         Ok(())
     }
 

@@ -13,8 +13,11 @@ pub mod merge;
 pub mod migrate;
 pub mod models;
 pub mod name;
+pub mod navigate;
 pub mod pick;
+pub mod pop;
 pub mod show;
+pub mod switch;
 pub mod trash;
 pub mod tree;
 pub mod uncompact;
@@ -34,6 +37,9 @@ pub const OPERATIONS: &[Row] = &[
     Row::of::<context::ShowContext>(),
     Row::of::<entry::ShowEntry>(),
     Row::of::<compare::Compare>(),
+    Row::of::<switch::Switch>(),
+    Row::of::<pop::Pop>(),
+    Row::of::<navigate::Navigate>(),
     Row::of::<pick::Pick>(),
     Row::of::<merge::Merge>(),
     Row::of::<uncompact::Uncompact>(),

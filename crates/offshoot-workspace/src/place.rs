@@ -10,7 +10,7 @@ use std::time::Duration;
 use offshoot_agent::expand_home;
 use offshoot_agent::forecast::{RequestForecast, RequestPlace, plan_cost, request_forecast};
 use offshoot_agent::model::{Keys, Models};
-use offshoot_agent::operate::{PlanQuestion, PresentModel};
+use offshoot_agent::operate::{PlanQuestion, PresentModel, SummaryWish};
 use offshoot_catalogue::Catalogue;
 use offshoot_session::branch_summary::{BranchPlan, Instructions};
 use offshoot_session::clock::{Clock as _, FixedClock, Millis, SystemClock};
@@ -70,7 +70,7 @@ pub trait NextRequest: Send + Sync {
     ///
     /// # Errors
     /// The model that was chosen cannot be asked, or the session not be read.
-    fn summary(&self, session: &Session, question: &PlanQuestion) -> Result<Drafted> {
+    fn summary(&self, session: &Session, question: &PlanQuestion, _: &SummaryWish) -> Result<Drafted> {
         Ok(summary_by_rule(session, question)?)
     }
 
@@ -346,9 +346,12 @@ impl Place {
         (self.options.plain)(text)
     }
 
-    /// Tells something beside the result.
+    /// Tells something beside the result, once: a plan may be made again.
     pub fn tell(&self, note: Note) {
-        self.notes.lock().unwrap_or_else(PoisonError::into_inner).push(note);
+        let mut notes = self.notes.lock().unwrap_or_else(PoisonError::into_inner);
+        if !notes.contains(&note) {
+            notes.push(note);
+        }
     }
 
     /// What was told since the last time.
@@ -488,8 +491,8 @@ impl Place {
     ///
     /// # Errors
     /// The model that was chosen cannot be asked, or the session not be read.
-    pub(crate) fn summary(&self, session: &Session, question: &PlanQuestion) -> Result<Drafted> {
-        self.options.next_request.summary(session, question)
+    pub(crate) fn summary(&self, session: &Session, question: &PlanQuestion, wish: &SummaryWish) -> Result<Drafted> {
+        self.options.next_request.summary(session, question, wish)
     }
 
     /// What the request for a summary would cost, in US dollars.

@@ -5,10 +5,9 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
 use offshoot_agent::command::Operate;
-use offshoot_agent::operate::{AfterPlan, PresentModel, Steps, WrittenSummary};
+use offshoot_agent::operate::{AfterPlan, PlanAnswer, PlanQuestion, PresentModel, Steps};
 use offshoot_session::entry::Source as _;
 use offshoot_session::session::Session;
-use offshoot_session::summariser::Drafted;
 
 use crate::failure::{Failure, FailureKind, Result};
 use crate::given::{Arg, ArgKind, Given};
@@ -24,7 +23,7 @@ struct Run<O: Operation> {
     input: O::Input,
     is_dry: bool,
     plan: Option<O::Plan>,
-    drafted: Option<Drafted>,
+    answered: Option<PlanAnswer>,
     answer: SyncSender<Result<Outcome<O::Output>>>,
 }
 
@@ -47,10 +46,10 @@ impl<O: Operation> Run<O> {
         Ok(next)
     }
 
-    fn take_draft(&mut self, at: &Session, drafted: Drafted) -> Result<()> {
+    fn take_answer(&mut self, at: &Session, answer: PlanAnswer) -> Result<()> {
         let plan = self.plan.as_mut().ok_or_else(gone)?;
-        O::complete(&self.place, at, plan, Some(&drafted))?;
-        self.drafted = Some(drafted);
+        O::complete(&self.place, at, plan, Some(&answer))?;
+        self.answered = Some(answer);
         Ok(())
     }
 
@@ -63,7 +62,7 @@ impl<O: Operation> Run<O> {
         let at = at.ok_or_else(gone)?;
         if self.place.upgrade(at)? {
             plan = whole(Some(at), O::plan(&self.place, Some(at), &self.input)?)?;
-            O::complete(&self.place, at, &mut plan, self.drafted.as_ref())?;
+            O::complete(&self.place, at, &mut plan, self.answered.as_ref())?;
         }
         let written = O::commit(&self.place, at, &plan)?;
         self.outcome(plan, Some(at), written)
@@ -107,9 +106,9 @@ impl<O: Operation> Steps for Run<O> {
         })
     }
 
-    fn drafted(&mut self, at: &Session, WrittenSummary { drafted, warning }: WrittenSummary) -> bool {
-        warning.into_iter().for_each(|why| self.place.tell(Note::Warning(why)));
-        match self.take_draft(at, drafted) {
+    fn answered(&mut self, at: &Session, answer: PlanAnswer) -> bool {
+        answer.warning.clone().into_iter().for_each(|why| self.place.tell(Note::Warning(why)));
+        match self.take_answer(at, answer) {
             Ok(()) => true,
             Err(failure) => {
                 self.answer(Err(failure));
@@ -135,6 +134,15 @@ fn whole<T>(session: Option<&Session>, found: T) -> Result<T> {
         Some(session) => Ok(session.tree().whole(found)?),
         None => Ok(found),
     }
+}
+
+/// The answer where no agent holds the session: there are no extensions.
+fn answer_here(place: &Place, session: &Session, question: &PlanQuestion) -> Result<PlanAnswer> {
+    let is_empty = question.moves.is_some() && !(question.branch)(session, 0)?.has_messages();
+    let wish = question.summary.as_ref().filter(|_| !is_empty);
+    let drafted = wish.map(|wish| place.summary(session, question, wish)).transpose()?;
+    let label = question.moves.as_ref().and_then(|moves| moves.label.clone());
+    Ok(PlanAnswer { drafted, label, ..PlanAnswer::default() })
 }
 
 /// The session that an operation with a session gets.
@@ -235,7 +243,7 @@ fn begin<O: Operation>(given: Given, place: &Place, is_dry: bool) -> Result<Begu
     let session = O::session(&input).map(|name| (name.0.clone(), O::latest_of(&input), access));
     let unasked = O::unasked(&input);
     let (answer, answers) = sync_channel(1);
-    let mut run = Run::<O> { place: place.clone(), input, is_dry, plan: None, drafted: None, answer };
+    let mut run = Run::<O> { place: place.clone(), input, is_dry, plan: None, answered: None, answer };
     if session.is_none() {
         let done = run.plan_it(None).and_then(|then| match then {
             AfterPlan::Write => run.write_it(None),
@@ -264,8 +272,7 @@ impl Row {
                 AfterPlan::Tell => steps.tell(&session),
                 AfterPlan::Write => steps.write(&mut session),
                 AfterPlan::Ask(question) => {
-                    let drafted = place.summary(&session, &question)?;
-                    if steps.drafted(&session, WrittenSummary { drafted, warning: None }) {
+                    if steps.answered(&session, answer_here(place, &session, &question)?) {
                         steps.write(&mut session);
                     }
                 }

@@ -223,6 +223,8 @@ pub struct Words {
     pub notes: Vec<Note>,
     /// What can be done next.
     pub next: Vec<NextStep>,
+    /// What the person said here, to be said otherwise.
+    pub to_edit: Option<String>,
 }
 
 impl Words {

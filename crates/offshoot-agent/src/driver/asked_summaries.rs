@@ -1,7 +1,7 @@
 //! What extensions are asked about summaries: pi's `preparation` of a compaction or a move, and what their answers make of it.
 
 use offshoot_protocol::{AgentError, Reason};
-use offshoot_session::branch_summary::{self, BranchPlan};
+use offshoot_session::branch_summary::BranchPlan;
 use offshoot_session::compact::{CompactionPlan, PlannedMessage};
 use offshoot_session::compose::{NewCompaction, NewEntry};
 use offshoot_session::entry::Source as _;
@@ -17,7 +17,8 @@ use serde_json::{Map, Value, json};
 use super::summaries::{JobResources, asked};
 use crate::extensions::{GivenSummary, Question, SummaryQuestion, SummaryVerdict};
 use crate::lenient_json;
-use crate::turn::{JobDraft, Navigation};
+use crate::operate::MoveQuestion;
+use crate::turn::JobDraft;
 
 /// What extensions make of a compaction.
 pub(super) async fn about_compaction(
@@ -33,16 +34,45 @@ pub(super) async fn about_compaction(
     allowed(verdict)
 }
 
+/// A move in the tree, with what extensions are told of it: pi's `preparation`.
+pub(super) struct AskedMove {
+    pub(super) wants_summary: bool,
+    preparation: String,
+}
+
+impl AskedMove {
+    /// `words` are the user's instructions, and whether they replace the usual ones.
+    pub(super) fn of(
+        session: &Session,
+        (moves, plan): (MoveQuestion, &BranchPlan),
+        wants_summary: bool,
+        words: Option<(String, bool)>,
+    ) -> Self {
+        let MoveQuestion { target, label } = moves;
+        let id = |ix: Option<NodeIx>| ix.and_then(|ix| session.tree().node(ix).id()).map(EntryId::as_str);
+        let mut preparation = Map::new();
+        preparation.insert("targetId".to_owned(), json!(target));
+        preparation.insert("oldLeafId".to_owned(), json!(id(session.leaf())));
+        preparation.insert("commonAncestorId".to_owned(), json!(id(plan.ancestor)));
+        let left = lenient_json::from_str::<Value>(&entries(session, &plan.entries)).unwrap_or_default();
+        preparation.insert("entriesToSummarize".to_owned(), left);
+        preparation.insert("userWantsSummary".to_owned(), json!(wants_summary));
+        if let Some((text, replaces)) = words {
+            preparation.insert("customInstructions".to_owned(), json!(text));
+            preparation.insert("replaceInstructions".to_owned(), json!(replaces));
+        }
+        if let Some(label) = &label {
+            preparation.insert("label".to_owned(), json!(label));
+        }
+        Self { wants_summary, preparation: Value::Object(preparation).to_string() }
+    }
+}
+
 /// What extensions make of a move.
-pub(super) async fn about_move(
-    resources: &JobResources,
-    navigation: &Navigation,
-    budget: u64,
-) -> Result<SummaryVerdict, JobDraft> {
+pub(super) async fn about_move(resources: &JobResources, moves: AskedMove) -> Result<SummaryVerdict, JobDraft> {
     let Some(extensions) = resources.extensions(Question::BeforeMove) else { return Ok(SummaryVerdict::Usual) };
-    let navigation = navigation.clone();
-    let question = asked(resources, move |owned| moving(owned.session(), &navigation, budget)).await?;
-    let Some(question) = question else { return Ok(SummaryVerdict::Usual) };
+    let AskedMove { preparation, .. } = moves;
+    let question = SummaryQuestion { preparation, instructions: None, entries: String::new(), reason: None };
     allowed(extensions.before_move(question).await)
 }
 
@@ -115,29 +145,6 @@ fn compaction(
     let path = session.leaf().map(|leaf| session.tree().path(leaf)).unwrap_or_default();
     let (preparation, entries) = (preparation.to_string(), entries(session, &path));
     SummaryQuestion { preparation, instructions, entries, reason: Some(reason) }
-}
-
-fn moving(session: &Session, navigation: &Navigation, budget: u64) -> Option<SummaryQuestion> {
-    let target = session.find(&navigation.target).ok()?;
-    let plan: Option<BranchPlan> = branch_summary::plan(session, session.leaf(), Some(target), budget).ok();
-    let id = |ix: Option<NodeIx>| ix.and_then(|ix| session.tree().node(ix).id()).map(EntryId::as_str);
-    let left = plan.as_ref().map(|plan| plan.entries.clone()).unwrap_or_default();
-    let mut preparation = Map::new();
-    preparation.insert("targetId".to_owned(), json!(navigation.target));
-    preparation.insert("oldLeafId".to_owned(), json!(id(session.leaf())));
-    preparation.insert("commonAncestorId".to_owned(), json!(id(plan.as_ref().and_then(|plan| plan.ancestor))));
-    let left = lenient_json::from_str::<Value>(&entries(session, &left)).unwrap_or_default();
-    preparation.insert("entriesToSummarize".to_owned(), left);
-    preparation.insert("userWantsSummary".to_owned(), json!(navigation.summarize));
-    if let Some(instructions) = &navigation.instructions {
-        preparation.insert("customInstructions".to_owned(), json!(instructions));
-        preparation.insert("replaceInstructions".to_owned(), json!(navigation.replace_instructions));
-    }
-    if let Some(label) = &navigation.label {
-        preparation.insert("label".to_owned(), json!(label));
-    }
-    let preparation = Value::Object(preparation).to_string();
-    Some(SummaryQuestion { preparation, instructions: None, entries: String::new(), reason: None })
 }
 
 fn entries(session: &Session, entries: &[NodeIx]) -> String {

@@ -2,17 +2,15 @@
 
 use offshoot_protocol::message::{Message, UserMessage};
 use offshoot_protocol::{AgentError, Event, OversizedPrompt, Reason};
-use offshoot_session::compose::NewEntry;
-use offshoot_session::id::EntryId;
 
 use super::replace::NextSession;
-use super::{Driver, DriverInput, Waiting, WriteOf, Written};
+use super::{Driver, Waiting, WriteOf};
 use crate::command::{
     Abort, AbortBash, Asked, BuiltIn, ClearQueue, ClearedQueue, CloneSession, Compact, FollowUp, Fork, ForkAt, Inject,
-    InjectUser, Inspect, NavigateTree, PrepareSession, Prompt, Reload, ReplyTo, SetActiveTools, SetApproval,
-    SetAutoCompaction, SetAutoRetry, SetFollowUpMode, SetLabel, SetModel, SetName, SetResources, SetRules,
-    SetSteeringMode, SetSystemPrompt, SetThinkingLevel, SetTools, Spoken, Standing, StartSession, Steer, SwitchSession,
-    ToolList, UserPrompt, WaitForIdle, WhileBusy, joined,
+    InjectUser, Inspect, PrepareSession, Prompt, Reload, ReplyTo, SetActiveTools, SetApproval, SetAutoCompaction,
+    SetAutoRetry, SetFollowUpMode, SetModel, SetResources, SetRules, SetSteeringMode, SetSystemPrompt,
+    SetThinkingLevel, SetTools, Spoken, Standing, StartSession, Steer, SwitchSession, ToolList, UserPrompt,
+    WaitForIdle, WhileBusy, joined,
 };
 use crate::extensions::Happening;
 use crate::key_redactor::KeyRedactor;
@@ -20,7 +18,6 @@ use crate::request::{Frame, overhead_tokens};
 use crate::setup::{ReloadedSetup, Setup};
 use crate::turn::{Job, TurnInput};
 use crate::window::{self, window_of};
-use crate::writer::OwnedSession;
 
 /// Why a request is refused during a job.
 const AT_A_JOB: &str = "a summary is being written: stop it, or wait for its end";
@@ -123,9 +120,6 @@ impl Driver {
                 let job = Job::Compaction { reason: Reason::Manual, instructions };
                 self.do_job(job, Waiting::Compaction(reply));
             }
-            Asked::NavigateTree(NavigateTree(navigation), reply) => {
-                self.do_job(Job::Navigation(Box::new(navigation)), Waiting::Move(reply));
-            }
             Asked::Operate(operation, reply) => self.operate(operation, reply),
             Asked::StartSession(StartSession { parent }, reply) => self.replace(NextSession::Fresh { parent }, reply),
             Asked::SwitchSession(SwitchSession { file, folder }, reply) => {
@@ -150,8 +144,6 @@ impl Driver {
                 self.reset(|setup| setup.thinking = level);
                 reply.answer(self.setup.thinking());
             }
-            Asked::SetName(SetName(name), reply) => self.set_name(&name, reply),
-            Asked::SetLabel(SetLabel { entry, label }, reply) => self.set_label(entry, label, reply),
             Asked::SetSteeringMode(SetSteeringMode(mode), reply) => {
                 self.set(reply, |driver| driver.setup.steering = mode);
             }
@@ -204,30 +196,6 @@ impl Driver {
         change(self);
         self.configure();
         reply.answer(());
-    }
-
-    fn set_name(&mut self, name: &str, reply: ReplyTo<()>) {
-        let entry = NewEntry::session_info(name);
-        let given = name.to_owned();
-        let name = Some(name.trim().to_owned()).filter(|name| !name.is_empty());
-        self.change(reply, move |owned| {
-            if owned.session().is_named(&given).map_err(AgentError::from)? {
-                return Ok(None);
-            }
-            owned.append(&[entry])?;
-            Ok(Some(Event::SessionInfoChanged { name }))
-        });
-    }
-
-    fn set_label(&mut self, entry: String, label: Option<String>, reply: ReplyTo<()>) {
-        self.change(reply, move |owned| {
-            owned.session().find(&entry)?;
-            if owned.session().is_labelled(&EntryId::new(&entry), label.as_deref()) {
-                return Ok(None);
-            }
-            owned.append(&[NewEntry::label(&entry, label.as_deref())])?;
-            Ok(owned.leaf_entry())
-        });
     }
 
     fn reset(&mut self, change: impl FnOnce(&mut Setup)) {
@@ -306,22 +274,5 @@ impl Driver {
         self.write(Vec::new(), WriteOf::Beside("the choice of model and thinking level"), move |owned| {
             owned.append_settings(&now).map(|()| None)
         });
-    }
-
-    /// Runs a write, and replies when it is durable.
-    pub(super) fn change(
-        &mut self,
-        reply: ReplyTo<()>,
-        work: impl FnOnce(&mut OwnedSession) -> Written + Send + 'static,
-    ) {
-        let own = self.own.clone();
-        self.writer.handle().send(work, move |done| {
-            let result = done.and_then(|result| result);
-            drop(own.send(DriverInput::Changed { result, reply }));
-        });
-    }
-
-    pub(super) fn changed(&mut self, result: Written, reply: ReplyTo<()>) {
-        reply.send(result.map(|event| event.into_iter().for_each(|event| self.outbox.tell(event))));
     }
 }

@@ -1,8 +1,8 @@
 //! Operations on the session: planned and written by one job of the session's thread, so that they keep their order. One that
-//! asks a model leaves its plan, and is written when the summary is there. Knows no operation: the events follow from the entries that were appended and from the leaf.
+//! asks a model leaves its plan, and is written when the answer is there. Knows no operation: the events follow from the entries that were appended and from the leaf.
 
 use offshoot_protocol::{AgentError, Event, RawJson};
-use offshoot_session::branch_summary::{self, BranchPlan, Instructions};
+use offshoot_session::branch_summary::{self, BranchPlan};
 use offshoot_session::entry::Source as _;
 use offshoot_session::id::EntryId;
 use offshoot_session::kind::Kind;
@@ -10,28 +10,49 @@ use offshoot_session::session::Session;
 use offshoot_session::tree::NodeIx;
 use std::sync::Arc;
 
+use super::asked_summaries::{self, AskedMove, about_move};
 use super::summaries::{JobResources, drafted_branch};
 use super::{Driver, DriverInput, Waiting};
 use crate::command::{AgentRequest as _, Operate, ReplyTo, WhileBusy};
-use crate::operate::{AfterPlan, PresentModel, Steps, WrittenSummary};
+use crate::extensions::{Happening, Question, SummaryVerdict};
+use crate::operate::{AfterPlan, PlanAnswer, PlanQuestion, PresentModel, Steps, SummaryWish};
 use crate::recorded::Recorded;
 use crate::request::{Frame, overhead_tokens};
 use crate::turn::{Job, JobDraft, TurnInput};
 use crate::writer::OwnedSession;
 
-/// A summary that an operation waits for.
-pub(super) struct BranchDraft {
-    plan: BranchPlan,
+/// What an operation asks.
+pub(super) struct OperationDraft {
+    /// What is summarised, if there is something.
+    plan: Option<BranchPlan>,
     /// The session that has the branch, if it is another one.
     from: Option<Arc<Session>>,
-    instructions: Option<String>,
+    wish: SummaryWish,
+    /// As extensions are asked about it.
+    moves: Option<AskedMove>,
+    /// For where the leaf goes.
+    label: Option<String>,
 }
 
-/// An operation whose plan waits for its summary.
+impl OperationDraft {
+    /// Whether it may cost tokens.
+    pub(super) fn asks_model(&self) -> bool {
+        self.plan.is_some()
+    }
+
+    /// Whether there is somebody to wait for.
+    fn asks_somebody(&self) -> bool {
+        self.plan.is_some() || self.moves.is_some()
+    }
+}
+
+/// An operation whose plan waits for an answer.
 pub(super) struct AskingOperation {
     pub(super) steps: Box<dyn Steps>,
-    /// Until a task writes it.
-    pub(super) draft: Option<BranchDraft>,
+    /// Whether the leaf moves in the tree, which extensions hear.
+    is_move: bool,
+    /// Until a task asks.
+    pub(super) draft: Option<OperationDraft>,
 }
 
 /// What a job of the session's thread did.
@@ -39,6 +60,8 @@ pub(super) struct AskingOperation {
 pub(crate) struct Operated {
     asking: Option<AskingOperation>,
     change: SessionChange,
+    /// For extensions.
+    told: Option<Happening>,
 }
 
 /// What is different in the session.
@@ -55,8 +78,10 @@ impl Driver {
         let steps = operation.steps;
         self.is_operating |= is_alone;
         let (with, own) = (self.present_model(), self.own.clone());
+        let asked = Some(Question::BeforeMove);
+        let asked = asked.filter(|asked| self.setup.extensions.as_ref().is_some_and(|all| all.answers(*asked)));
         self.writer.handle().send(
-            move |owned| run(owned, steps, &with),
+            move |owned| run(owned, steps, &with, asked),
             move |done| {
                 let result = Box::new(done.and_then(|result| result));
                 drop(own.send(DriverInput::Operated { result, is_alone, reply }));
@@ -73,11 +98,12 @@ impl Driver {
 
     pub(super) fn operated(&mut self, result: Result<Operated, AgentError>, is_alone: bool, reply: ReplyTo<()>) {
         self.is_operating &= !is_alone;
-        let Operated { asking, change } = match result {
+        let Operated { asking, change, told } = match result {
             Ok(operated) => operated,
             Err(error) => return reply.refuse(error),
         };
         self.tell_change(change);
+        self.tell_extensions(told);
         match asking.filter(|_| is_alone && self.state.is_idle()) {
             None => reply.answer(()),
             Some(asking) => {
@@ -92,22 +118,58 @@ impl Driver {
     pub(super) fn tell_change(&mut self, change: SessionChange) {
         change.events.into_iter().for_each(|event| self.outbox.tell(event));
         if let Some(recorded) = change.moved {
+            self.state.moved();
             self.restore_tools(&recorded);
+        }
+    }
+
+    pub(super) fn tell_extensions(&self, told: Option<Happening>) {
+        if let (Some(extensions), Some(told)) = (&self.setup.extensions, told) {
+            extensions.tell_happening(told);
         }
     }
 }
 
-/// Has a model write the summary.
-pub(super) async fn written(resources: &JobResources, draft: Option<BranchDraft>) -> Result<WrittenSummary, JobDraft> {
-    let Some(BranchDraft { plan, from, instructions }) = draft else {
+/// Asks extensions, then a model.
+pub(super) async fn answer_of(resources: &JobResources, draft: Option<OperationDraft>) -> Result<PlanAnswer, JobDraft> {
+    let Some(OperationDraft { plan, from, mut wish, moves, mut label }) = draft else {
         return Err(JobDraft::Nothing("the operation was stopped"));
     };
-    let instructions = instructions.as_deref().map_or(Instructions::Plain, Instructions::Focus);
-    let (drafted, warning) = drafted_branch(resources, (&plan, from), instructions).await?;
-    Ok(WrittenSummary { drafted, warning })
+    if let Some(moves) = moves {
+        let wants_summary = moves.wants_summary;
+        match about_move(resources, moves).await? {
+            SummaryVerdict::Given(given) if wants_summary => {
+                let drafted = Some(asked_summaries::drafted(&given));
+                return Ok(PlanAnswer { drafted, is_given: true, label, warning: None });
+            }
+            SummaryVerdict::Instructed { instructions, replace, label: other } => {
+                wish = instructed(&wish, instructions, replace);
+                label = other.or(label);
+            }
+            SummaryVerdict::Usual | SummaryVerdict::Cancelled | SummaryVerdict::Given(_) => {}
+        }
+    }
+    let Some(plan) = plan else { return Ok(PlanAnswer { label, ..PlanAnswer::default() }) };
+    let (drafted, warning) = drafted_branch(resources, (&plan, from), wish.instructions()).await?;
+    Ok(PlanAnswer { drafted: Some(drafted), is_given: false, warning, label })
 }
 
-fn run(owned: &mut OwnedSession, mut steps: Box<dyn Steps>, with: &PresentModel) -> Result<Operated, AgentError> {
+fn instructed(wish: &SummaryWish, instructions: Option<String>, replace: Option<bool>) -> SummaryWish {
+    let (own, replaces) = wish.words().map_or((None, false), |(text, replaces)| (Some(text.to_owned()), replaces));
+    match (instructions.or(own), replace.unwrap_or(replaces)) {
+        (None, _) => SummaryWish::Usual,
+        (Some(text), false) => SummaryWish::Focus(text),
+        (Some(text), true) => SummaryWish::Instead(text),
+    }
+}
+
+/// Plans, and writes if nobody is asked. `asked` is what extensions answer about moves.
+fn run(
+    owned: &mut OwnedSession,
+    mut steps: Box<dyn Steps>,
+    with: &PresentModel,
+    asked: Option<Question>,
+) -> Result<Operated, AgentError> {
     // Another program may just have written what is named. An unreadable file is reported by what reads it.
     drop(owned.refresh());
     match steps.plan(owned.session(), Some(with)) {
@@ -117,21 +179,65 @@ fn run(owned: &mut OwnedSession, mut steps: Box<dyn Steps>, with: &PresentModel)
             Ok(Operated::default())
         }
         AfterPlan::Ask(question) => {
-            let plan = (question.branch)(owned.session(), with.branch_budget)?;
-            let draft = BranchDraft { plan, from: question.from, instructions: question.instructions };
-            Ok(Operated { asking: Some(AskingOperation { steps, draft: Some(draft) }), ..Operated::default() })
+            let is_move = question.moves.is_some();
+            let draft = asked_draft(owned.session(), question, with.branch_budget, asked)?;
+            if draft.asks_somebody() {
+                let asking = AskingOperation { steps, is_move, draft: Some(draft) };
+                return Ok(Operated { asking: Some(asking), ..Operated::default() });
+            }
+            let answer = PlanAnswer { label: draft.label, ..PlanAnswer::default() };
+            let (change, told) = write_answered(owned, AskingOperation { steps, is_move, draft: None }, answer)?;
+            Ok(Operated { asking: None, change, told })
         }
-        AfterPlan::Write => Ok(Operated { change: write(owned, steps.as_mut())?, asking: None }),
+        AfterPlan::Write => Ok(Operated { change: write(owned, steps.as_mut())?, ..Operated::default() }),
     }
 }
 
-/// Writes an operation whose summary is there, unless that does not fit.
-pub(super) fn write_drafted(
+fn asked_draft(
+    session: &Session,
+    question: PlanQuestion,
+    budget: u64,
+    asked: Option<Question>,
+) -> Result<OperationDraft, AgentError> {
+    let PlanQuestion { branch, from, summary, moves } = question;
+    let (is_move, label) = (moves.is_some(), moves.as_ref().and_then(|moves| moves.label.clone()));
+    let moves = moves.filter(|_| asked.is_some());
+    let planned = if summary.is_some() || moves.is_some() { Some(branch(session, budget)?) } else { None };
+    let wants_summary = summary.is_some();
+    let wish = summary.unwrap_or_default();
+    let moves = moves.zip(planned.as_ref()).map(|(moves, plan)| {
+        let words = wish.words().map(|(text, replaces)| (text.to_owned(), replaces));
+        AskedMove::of(session, (moves, plan), wants_summary, words)
+    });
+    let plan = planned.filter(|plan| wants_summary && (!is_move || plan.has_messages()));
+    Ok(OperationDraft { plan, from, wish, moves, label })
+}
+
+/// Writes an operation whose question is answered, unless that does not fit; with what extensions hear of a move.
+pub(super) fn write_answered(
     owned: &mut OwnedSession,
-    mut steps: Box<dyn Steps>,
-    summary: WrittenSummary,
-) -> Result<SessionChange, AgentError> {
-    if steps.drafted(owned.session(), summary) { write(owned, steps.as_mut()) } else { Ok(SessionChange::default()) }
+    asking: AskingOperation,
+    answer: PlanAnswer,
+) -> Result<(SessionChange, Option<Happening>), AgentError> {
+    let AskingOperation { mut steps, is_move, .. } = asking;
+    let leaf = |owned: &OwnedSession| owned.session().leaf_id().map(|leaf| leaf.as_str().to_owned());
+    let (old, has_summary, is_given) = (leaf(owned), answer.drafted.is_some(), answer.is_given);
+    if !steps.answered(owned.session(), answer) {
+        return Ok((SessionChange::default(), None));
+    }
+    let change = write(owned, steps.as_mut())?;
+    let new = leaf(owned);
+    let moved = || Happening::Moved { summary: summary_line(owned).filter(|_| has_summary), old, new, is_given };
+    let told = (is_move && change.moved.is_some()).then(moved);
+    Ok((change, told))
+}
+
+/// The summary at the end of the branch; a label may follow it.
+fn summary_line(owned: &OwnedSession) -> Option<String> {
+    let session = owned.session();
+    let is_summary = |ix: &NodeIx| session.tree().node(*ix).kind() == Kind::BranchSummary;
+    let found = session.tree().ancestors(session.leaf()?).take(2).find(is_summary)?;
+    session.entry(found).ok().map(|entry| entry.line().to_owned())
 }
 
 /// Writes an operation, and finds out what changed.

@@ -10,9 +10,6 @@ use crate::request;
 use crate::turn::{Record, RunNumber, Ticket, TurnInput};
 use crate::writer::{OwnedSession, RunEntries};
 
-/// What a change emits itself.
-pub(super) type Written = Result<Option<Event>, AgentError>;
-
 /// What came of a write that events wait for.
 pub(crate) struct WriteEnd {
     /// What the write emits itself.

@@ -40,40 +40,11 @@ impl Record {
     }
 }
 
-/// A move in the tree.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-#[expect(missing_docs, reason = "the names say what they are")]
-pub struct Navigation {
-    pub target: String,
-    /// Whether the leaf goes after the target even if that is a user message.
-    pub is_behind: bool,
-    pub summarize: bool,
-    pub instructions: Option<String>,
-    /// Whether the instructions replace the default ones.
-    pub replace_instructions: bool,
-    /// A label for the summary, or without one for the target.
-    pub label: Option<String>,
-}
-
-/// The result of a move in the tree.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Navigated {
-    /// The text of the user message before which the leaf is now.
-    pub editor_text: Option<String>,
-    /// The id of the summary's entry.
-    pub summary: Option<String>,
-    /// Whether the user stopped it: nothing changed.
-    pub aborted: bool,
-    /// Why the summary was written without a model.
-    pub warning: Option<String>,
-}
-
 /// The result of a written job.
 #[derive(Debug, Clone, PartialEq)]
 #[expect(missing_docs, reason = "the names say what they are")]
 pub enum JobResult {
     Compaction(Arc<CompactionResult>),
-    Navigation(Navigated),
     /// Its outcome goes to whoever began it.
     Operation,
 }
@@ -81,10 +52,6 @@ pub enum JobResult {
 impl JobResult {
     pub(crate) fn compaction(self) -> Option<Arc<CompactionResult>> {
         if let Self::Compaction(result) = self { Some(result) } else { None }
-    }
-
-    pub(crate) fn navigation(self) -> Option<Navigated> {
-        if let Self::Navigation(navigated) = self { Some(navigated) } else { None }
     }
 
     pub(crate) fn operation(self) -> Option<()> {
@@ -100,7 +67,6 @@ pub enum Job {
         reason: Reason,
         instructions: Option<String>,
     },
-    Navigation(Box<Navigation>),
     /// An operation that was planned, and waits for its summary.
     Operation,
 }
@@ -110,15 +76,7 @@ impl Job {
     pub(super) fn is_users(&self) -> bool {
         match self {
             Self::Compaction { reason, .. } => *reason == Reason::Manual,
-            Self::Navigation(_) | Self::Operation => true,
-        }
-    }
-
-    /// Whether it may cost tokens.
-    pub(crate) fn asks_model(&self) -> bool {
-        match self {
-            Self::Compaction { .. } | Self::Operation => true,
-            Self::Navigation(navigation) => navigation.summarize,
+            Self::Operation => true,
         }
     }
 }

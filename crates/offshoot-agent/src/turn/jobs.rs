@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use offshoot_protocol::{AgentError, CompactionResult, Event, Reason, SummarySource};
 
-use super::effect::{Effect, Job, JobDraft, JobResult, Navigated, Settled, Trying};
+use super::effect::{Effect, Job, JobDraft, JobResult, Settled, Trying};
 use super::room::{NextRequest, Room};
 use super::state::{AfterJob, Commit, Phase, RunningJob, TurnState};
 use super::transition::{again, begun, cancel, end_run, no_room, request, settle};
@@ -81,7 +81,6 @@ pub(super) fn stop_draft(state: &mut TurnState, mut side: RunningJob, out: &mut 
         state.job_end = Some(match &side.job {
             Job::Compaction { .. } => Err(AgentError::Failed("the compaction was stopped".to_owned())),
             Job::Operation => Ok(JobResult::Operation),
-            Job::Navigation(_) => Ok(JobResult::Navigation(Navigated { aborted: true, ..Navigated::default() })),
         });
     }
     stop(state, &side, out);
@@ -103,7 +102,7 @@ fn tell_trying(side: &mut RunningJob, trying: Trying, out: &mut Vec<Effect>) {
                 let (source, reason) = (SummarySource::Compaction, Some(*reason));
                 Event::SummarizationRetryAttemptStart { source, reason }
             }
-            Job::Navigation(_) | Job::Operation => {
+            Job::Operation => {
                 Event::SummarizationRetryAttemptStart { source: SummarySource::BranchSummary, reason: None }
             }
         },

@@ -16,8 +16,7 @@ mod step;
 mod tests;
 
 pub use effect::{
-    Call, Effect, EndOutcome, Job, JobDraft, JobResult, Navigated, Navigation, Record, RunNumber, Settled, Ticket,
-    Trying, TurnInput,
+    Call, Effect, EndOutcome, Job, JobDraft, JobResult, Record, RunNumber, Settled, Ticket, Trying, TurnInput,
 };
 pub(crate) use state::next_try;
 pub use state::{NextTry, TurnConfig, TurnState};

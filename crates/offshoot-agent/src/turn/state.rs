@@ -248,6 +248,11 @@ impl TurnState {
         matches!(self.phase, Phase::Idle)
     }
 
+    /// The session went elsewhere: what compactions achieved was about another context.
+    pub(crate) fn moved(&mut self) {
+        self.room = Room::default();
+    }
+
     /// How many calls of the answer come after this one and have not ended.
     pub(crate) fn calls_after(&self, index: usize) -> usize {
         match &self.phase {

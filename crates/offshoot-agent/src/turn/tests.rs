@@ -166,7 +166,7 @@ fn ran(command: &str) -> TurnInput {
 }
 
 fn walk() -> TurnInput {
-    TurnInput::Do(Job::Navigation(Box::default()))
+    TurnInput::Do(Job::Operation)
 }
 
 fn user(text: &str) -> Message {
@@ -305,8 +305,7 @@ fn effect(effect: &Effect) -> String {
         Effect::StopTools => "STOP TOOLS".to_owned(),
         Effect::Run { index, call, .. } => format!("RUN {index} {}", call.name),
         Effect::Wait { ms, .. } => format!("WAIT {ms}"),
-        Effect::JobDraft { job: Job::Navigation(_), .. } => "DRAFT navigation".to_owned(),
-        Effect::JobDraft { job: Job::Operation, .. } => "DRAFT operation".to_owned(),
+        Effect::JobDraft { job: Job::Operation, .. } => "DRAFT navigation".to_owned(),
         Effect::JobDraft { job: Job::Compaction { reason, .. }, .. } => format!("DRAFT {reason:?}"),
         Effect::Commit { .. } => "COMMIT".to_owned(),
         Effect::Cancel => "CANCEL".to_owned(),

@@ -2,13 +2,11 @@
 //! byte.
 
 use offshoot_agent::agent_session::AgentSession;
-use offshoot_agent::command::NavigateTree;
 use offshoot_agent::provider::Api;
 use offshoot_agent::testing::script::Reply;
-use offshoot_agent::turn::Navigation;
 use offshoot_protocol::AgentError;
 
-use crate::operations::{Asked, operate};
+use crate::operations::{Asked, go, operate};
 use crate::world::{World, run};
 
 async fn leaf(agent: &AgentSession) -> String {
@@ -21,8 +19,7 @@ async fn parted(agent: &AgentSession, [there, here]: [&str; 2]) -> String {
     let base = leaf(agent).await;
     agent.prompt(there).await.unwrap();
     let tip = leaf(agent).await;
-    let back = Navigation { target: base, is_behind: true, ..Navigation::default() };
-    agent.ask(NavigateTree(back)).await.unwrap();
+    go(agent, base).await;
     agent.prompt(here).await.unwrap();
     tip
 }
@@ -101,8 +98,7 @@ fn a_merge_into_a_branch_that_has_said_nothing_has_one_matter() {
         let base = leaf(&agent).await;
         agent.prompt("try").await.unwrap();
         let tip = leaf(&agent).await;
-        let back = Navigation { target: base, is_behind: true, ..Navigation::default() };
-        agent.ask(NavigateTree(back)).await.unwrap();
+        go(&agent, base).await;
         operate(&agent, Asked::Merge { tip, instructions: None }).await.unwrap();
         assert_eq!(matter(&world), ["[User]: try\n\n[Assistant]: Tried.".to_owned(), String::new()]);
     });
@@ -119,8 +115,7 @@ fn requests_of_siblings_are_the_same_bytes_up_to_the_fork_on_every_wire() {
             agent.prompt("list the files").await.unwrap();
             let fork = leaf(&agent).await;
             agent.prompt("alpha").await.unwrap();
-            let back = Navigation { target: fork, is_behind: true, ..Navigation::default() };
-            agent.ask(NavigateTree(back)).await.unwrap();
+            go(&agent, fork).await;
             agent.prompt("beta").await.unwrap();
             let seen = world.server.seen();
             let [.., first, second] = seen.as_slice() else { panic!("{seen:?}") };

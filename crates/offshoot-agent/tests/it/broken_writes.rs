@@ -6,11 +6,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use offshoot_agent::agent_session::AgentSession;
-use offshoot_agent::command::{AppendEntry, Delivery, Inject, InjectUser, SetLabel, SetName};
+use offshoot_agent::command::{AppendEntry, Delivery, Inject, InjectUser};
+use offshoot_agent::operate::SummaryWish;
 use offshoot_agent::provider::Model;
 use offshoot_agent::summarise::{AsyncSummariser, Summary};
 use offshoot_agent::testing::script::{Reply, Say};
-use offshoot_agent::turn::{Navigation, Settled};
+use offshoot_agent::turn::Settled;
 use offshoot_protocol::message::{Content, CustomMessage};
 use offshoot_protocol::{AgentError, Event, NoticeCode, ThinkingLevel};
 use offshoot_session::clock::SystemClock;
@@ -20,7 +21,7 @@ use offshoot_session::summariser::SummariserAnswer;
 use offshoot_session::testing::FaultMedium;
 use serde_json::json;
 
-use crate::operations::{Asked, operate};
+use crate::operations::{Asked, go, operate};
 use crate::world::{Events, World, prompting, run};
 
 /// Who is in the way of the writes.
@@ -132,10 +133,7 @@ impl Faulty {
         let answer = leaf().await;
         assert_eq!(agent.prompt("aside").await, Ok(Settled::Done));
         let beside = leaf().await;
-        agent
-            .navigate_tree(Navigation { target: answer.clone(), is_behind: true, ..Navigation::default() })
-            .await
-            .unwrap();
+        go(&agent, answer.clone()).await;
         operate(&agent, Asked::Pick(beside.clone())).await.unwrap();
         let prompt_of = async |answer: &str| {
             let answer = answer.to_owned();
@@ -199,13 +197,10 @@ const WRITES: [&str; 15] = [
 
 async fn write(faulty: &Faulty, what: &str) -> Result<(), AgentError> {
     let Faulty { agent, first, aside, world, .. } = faulty;
-    let there = Navigation { target: first.clone(), is_behind: true, ..Navigation::default() };
+    let there = |summary, label| Asked::Move { target: first.clone(), summary, label };
     match what {
-        "name" => agent.ask(SetName("a name".to_owned())).await,
-        "label" => {
-            let label = SetLabel { entry: first.clone(), label: Some("x".to_owned()) };
-            agent.ask(label).await
-        }
+        "name" => operate(agent, Asked::Name("a name")).await.map(drop),
+        "label" => operate(agent, Asked::Label(first.clone())).await.map(drop),
         "model" => {
             let other = Model { id: "other".to_owned(), ..Model::clone(&world.model) };
             agent.set_model(Arc::new(other)).await
@@ -223,9 +218,9 @@ async fn write(faulty: &Faulty, what: &str) -> Result<(), AgentError> {
             agent.ask(Inject { message, delivery: Delivery::Add }).await
         }
         "bash" => agent.bash("echo of the user", false).await.map(drop),
-        "move" => agent.navigate_tree(there).await.map(drop),
-        "move with a label" => agent.navigate_tree(Navigation { label: Some("x".to_owned()), ..there }).await.map(drop),
-        "move with a summary" => agent.navigate_tree(Navigation { summarize: true, ..there }).await.map(drop),
+        "move" => operate(agent, there(None, None)).await.map(drop),
+        "move with a label" => operate(agent, there(None, Some("x".to_owned()))).await.map(drop),
+        "move with a summary" => operate(agent, there(Some(SummaryWish::Usual), None)).await.map(drop),
         "pick" => operate(agent, Asked::Pick(aside[0].clone())).await.map(drop),
         "merge" => operate(agent, Asked::Merge { tip: aside[1].clone(), instructions: None }).await.map(drop),
         "undo" => operate(agent, Asked::Undo).await.map(drop),

@@ -3,13 +3,15 @@
 use std::sync::Arc;
 
 use insta::assert_snapshot;
+use offshoot_agent::operate::SummaryWish;
 use offshoot_agent::provider::Model;
 use offshoot_agent::testing::script::Reply;
-use offshoot_agent::turn::{Navigation, Settled};
+use offshoot_agent::turn::Settled;
 use offshoot_protocol::Event;
 use offshoot_protocol::message::{StopReason, Usage};
 use serde_json::Value;
 
+use crate::operations::{Asked, go, operate};
 use crate::world::{World, run};
 
 const OVERFLOW: &str = r#"{"type":"error","error":{"type":"invalid_request_error","message":"prompt is too long: 250000 tokens > 200000 maximum"}}"#;
@@ -287,21 +289,14 @@ fn a_branch_is_left_with_a_summary() {
             .map(|line| serde_json::from_str::<Value>(line).unwrap()["id"].as_str().unwrap().to_owned())
             .collect();
         events.names();
-        let navigation = Navigation {
-            target: ids[5].clone(),
-            summarize: true,
-            label: Some("tried".to_owned()),
-            ..Navigation::default()
-        };
-        let navigated = agent.navigate_tree(navigation).await.unwrap();
-        assert_eq!(navigated.editor_text.as_deref(), Some("second"), "the message that was gone back to");
-        assert!(navigated.summary.is_some() && navigated.warning.is_none());
+        // Behind the first answer.
+        let left =
+            Asked::Move { target: ids[4].clone(), summary: Some(SummaryWish::Usual), label: Some("tried".to_owned()) };
+        assert_eq!(operate(&agent, left).await, Ok(None));
         agent.prompt("another way").await.unwrap();
         let asked = world.server.seen().pop().unwrap().json()["messages"].to_string();
         assert!(asked.contains("dead end") && asked.contains("first") && !asked.contains("\"second\""), "{asked}");
         assert_eq!(agent.stats().await.unwrap().branches.len(), 2);
-        let nowhere = agent.navigate_tree(Navigation { target: "zzzz".to_owned(), ..Navigation::default() }).await;
-        assert!(nowhere.unwrap_err().to_string().contains("zzzz"));
         world.no_problems();
     });
 }
@@ -314,7 +309,7 @@ fn going_elsewhere_without_a_summary_lasts() {
         agent.prompt("first").await.unwrap();
         agent.prompt("second").await.unwrap();
         let id = serde_json::from_str::<Value>(&world.lines()[4]).unwrap()["id"].as_str().unwrap().to_owned();
-        agent.navigate_tree(Navigation { target: id, ..Navigation::default() }).await.unwrap();
+        go(&agent, id).await;
         let file = agent.read(|session| session.file().unwrap().to_path_buf()).await.unwrap();
         agent.close().await;
         let session = offshoot_session::session::Session::open(&file, Default::default()).unwrap();

@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 
 use futures_util::{StreamExt as _, stream};
 use offshoot_agent::agent_session::AgentSession;
-use offshoot_agent::command::{RunNested, SetName};
+use offshoot_agent::command::RunNested;
 use offshoot_agent::model::Access;
 use offshoot_agent::provider::{Delta, Deltas, Http, Model, Provider, Request, Secret, ToolSpec};
 use offshoot_agent::summarise::{AsyncSummariser, Summary};
@@ -21,6 +21,7 @@ use offshoot_session::session::{NewSession, Options, Session};
 use serde_json::{Value, json};
 use tokio::sync::mpsc::UnboundedSender;
 
+use crate::operations::{Asked, operate};
 use crate::test_extensions::TestExtensions;
 use crate::world::{Events, World, prompting, run};
 
@@ -321,7 +322,7 @@ fn a_job_on_the_session_that_panics_is_told() {
         is_on.store(true, Ordering::SeqCst);
         let read = agent.read(|_| panic!("in a reader")).await;
         assert!(matches!(&read, Err(AgentError::Crashed { .. })), "{read:?}");
-        let named = agent.ask(SetName("x".to_owned())).await;
+        let named = operate(&agent, Asked::Name("x")).await;
         assert!(matches!(&named, Err(AgentError::Crashed { .. })), "{named:?}");
         let refused = agent.prompt("second").await;
         assert!(matches!(&refused, Err(AgentError::Crashed { .. })), "{refused:?}");

@@ -12,6 +12,7 @@ use offshoot_session::entry::Source as _;
 use offshoot_session::session::{Options, Session};
 use serde_json::{Value, json};
 
+use crate::operations::go;
 use crate::test_extensions::TestExtensions;
 use crate::world::{World, prompting, run};
 
@@ -55,8 +56,7 @@ fn a_wrong_draft_is_the_extensions_error_and_nothing_else() {
         let user = user.await.unwrap();
         // The answer is on another branch afterwards.
         let elsewhere = agent.read(|session| session.leaf_id().unwrap().as_str().to_owned()).await.unwrap();
-        let navigation = offshoot_agent::turn::Navigation { target: user, is_behind: true, ..Default::default() };
-        agent.navigate_tree(navigation).await.unwrap();
+        go(&agent, user).await;
         agent.prompt("second").await.unwrap();
         for (draft, why) in wrong(&elsewhere) {
             events.all();

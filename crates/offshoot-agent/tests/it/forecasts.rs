@@ -4,12 +4,10 @@
 use std::io::Write as _;
 
 use offshoot_agent::agent_session::AgentSession;
-use offshoot_agent::command::NavigateTree;
 use offshoot_agent::forecast::{RequestPlace, request_forecast};
 use offshoot_agent::provider::{Api, Model};
 use offshoot_agent::testing::script::Reply;
 use offshoot_agent::testing::seen::Seen;
-use offshoot_agent::turn::Navigation;
 use offshoot_protocol::message::Usage;
 use offshoot_session::clock::{Clock as _, SystemClock};
 use offshoot_session::entry::Source as _;
@@ -18,6 +16,7 @@ use offshoot_session::kind::{Kind, Role};
 use offshoot_session::session::{NewSession, Options, Session};
 use serde_json::Value;
 
+use crate::operations::go;
 use crate::world::{World, run};
 
 /// OpenAI caches from so many tokens on, in steps.
@@ -132,8 +131,7 @@ async fn walk(api: Api, seed: u64, errors: &mut Vec<(u64, Option<u64>)>) {
         if at > 0 && dice.below(3) == 0 {
             let places = places(&agent).await;
             let target = places[dice.below(places.len())].clone();
-            let back = Navigation { target, is_behind: true, ..Navigation::default() };
-            agent.ask(NavigateTree(back)).await.unwrap();
+            go(&agent, target).await;
         }
         let prompt = dice.words(40);
         let said = Value::String(dice.words(400));

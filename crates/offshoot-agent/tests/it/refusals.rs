@@ -3,10 +3,11 @@
 
 use offshoot_agent::provider::Api;
 use offshoot_agent::testing::script::Reply;
-use offshoot_agent::turn::{Navigation, Settled};
+use offshoot_agent::turn::Settled;
 use offshoot_protocol::{Event, NoticeCode};
 use serde_json::{Value, json};
 
+use crate::operations::go;
 use crate::world::{World, run};
 
 /// The id and the parent of the entry with these words.
@@ -64,7 +65,7 @@ fn a_refused_message_is_named_with_the_command_that_goes_round_it() {
                 |event| matches!(&*event, Event::Notice { code: NoticeCode::Refused, message, .. } if words.contains(message)),
             );
             assert!(told, "{api:?}");
-            agent.navigate_tree(Navigation { target: parent, is_behind: true, ..Navigation::default() }).await.unwrap();
+            go(&agent, parent).await;
             assert_eq!(agent.prompt("third").await, Ok(Settled::Done));
             assert!(!world.server.seen().last().unwrap().body.contains("poison"), "{api:?}");
             agent.close().await;
@@ -85,7 +86,7 @@ fn a_refusal_that_names_no_message_names_the_way_back() {
         let words = why.to_string();
         assert!(words.contains("the session is kept") && words.contains("before the last prompt"), "{words}");
         assert!(parent.starts_with(target(&words)), "{words}, {parent}");
-        agent.navigate_tree(Navigation { target: parent, is_behind: true, ..Navigation::default() }).await.unwrap();
+        go(&agent, parent).await;
         assert_eq!(agent.prompt("second").await, Ok(Settled::Done));
         assert!(!world.server.seen().last().unwrap().body.contains("poison"));
     });

@@ -3,12 +3,12 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use offshoot_agent::command::{PrepareSession, PreparedSession, SetName};
+use offshoot_agent::command::{PrepareSession, PreparedSession};
 use offshoot_agent::model::Access;
 use offshoot_agent::provider::{Model, Secret};
 use offshoot_agent::testing::script::{Gate, Reply};
 use offshoot_agent::testing::server::KEY;
-use offshoot_agent::turn::{Navigation, Settled};
+use offshoot_agent::turn::Settled;
 use offshoot_agent::{Accessing, ReloadedSetup, Setup, SetupSource};
 use offshoot_protocol::{AgentError, ApprovalMode, Event, FolderRefusal, KeyError, NoticeCode, ThinkingLevel};
 use offshoot_session::compose::NewEntry;
@@ -17,6 +17,7 @@ use offshoot_session::error::Error;
 use offshoot_session::json::Json;
 use offshoot_session::session::{NewSession, Options, Session};
 
+use crate::operations::{Asked, go, operate};
 use crate::world::{World, prompting, run};
 
 fn files(world: &World) -> usize {
@@ -267,7 +268,7 @@ fn settings_are_recorded_when_they_change() {
         let plain = Model { id: "plain".to_owned(), reasoning: false, ..(*world.model).clone() };
         agent.set_model(Arc::new(plain)).await.unwrap();
         assert_eq!(agent.set_thinking_level(ThinkingLevel::High).await, Ok(ThinkingLevel::Off), "it cannot think");
-        agent.ask(SetName("a\nname".to_owned())).await.unwrap();
+        operate(&agent, Asked::Name("a\nname")).await.unwrap();
         agent.prompt("second").await.unwrap();
         let kinds: Vec<String> =
             world.entries().lines().map(|line| line.split(' ').take(2).collect::<Vec<_>>().join(" ")).collect();
@@ -409,7 +410,7 @@ fn going_elsewhere_takes_the_settings_along() {
         let id = agent.read(|session| session.leaf_id().unwrap().as_str().to_owned()).await.unwrap();
         agent.set_thinking_level(ThinkingLevel::High).await.unwrap();
         agent.prompt("second").await.unwrap();
-        agent.navigate_tree(Navigation { target: id, ..Navigation::default() }).await.unwrap();
+        go(&agent, id).await;
         agent.prompt("third").await.unwrap();
         let entries = world.entries();
         let tail: Vec<&str> = entries.lines().rev().take(3).collect();

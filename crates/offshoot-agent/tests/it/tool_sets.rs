@@ -9,7 +9,6 @@ use offshoot_agent::provider::ToolSpec;
 use offshoot_agent::stored_prompt::{StoredPrompt, ToolSets};
 use offshoot_agent::testing::script::Reply;
 use offshoot_agent::tool::{self, Running, Shell, Tier, Tool, ToolContext, ToolOutcome, ToolSource};
-use offshoot_agent::turn::Navigation;
 use offshoot_protocol::{Event, NoticeCode, PromptStorage};
 use offshoot_session::compose::NewEntry;
 use offshoot_session::json::Json;
@@ -17,6 +16,7 @@ use offshoot_session::session::{Options, Session};
 use serde_json::{Value, json};
 use tokio::sync::mpsc::UnboundedSender;
 
+use super::operations::go;
 use super::world::{Events, World, run};
 
 /// An agent whose start has `now`, and without options `usual`.
@@ -68,7 +68,7 @@ fn moves_and_resumed_sessions_restore_the_tools_of_the_branch() {
         let open = || Session::open(&file, Options::default()).unwrap();
         let (agent, _events) = world.start_with(open(), setup(&world, "read,bash", "read,bash"));
         agent.prompt("second").await.unwrap();
-        agent.navigate_tree(Navigation { target: leaf, ..Navigation::default() }).await.unwrap();
+        go(&agent, leaf).await;
         agent.prompt("third").await.unwrap();
         agent.new_session(None).await.unwrap();
         agent.prompt("fourth").await.unwrap();

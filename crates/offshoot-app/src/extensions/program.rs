@@ -9,6 +9,7 @@ use offshoot_agent::provider::{Model, Secret};
 use offshoot_agent::resources::{Resource, ResourceScope, Resources};
 use offshoot_extensions::contract::{FlagInfo, HostFuture, Loaded, ProgramMode, Source};
 use offshoot_extensions::program::{ExtensionFailure, Operated, Program, RegisteredProvider};
+use offshoot_protocol::AgentError;
 use offshoot_protocol::ThinkingLevel;
 use offshoot_settings::{SETTINGS, SettingOrigin};
 use offshoot_workspace::Failure;
@@ -195,17 +196,18 @@ impl Program for ExtensionProgram {
         agent: AgentSession,
         operation: &'static str,
         given: Vec<(&'static str, Vec<String>)>,
-    ) -> HostFuture<'static, Result<Operated, String>> {
+    ) -> HostFuture<'static, Result<Operated, AgentError>> {
         let app = self.app.clone();
         Box::pin(async move {
             let order = held::order_of_texts(operation, given);
             match held::operate(&app, &agent, order).await {
                 Ok(outcome) => {
                     let said = outcome.said(|operation, says| format!("/{operation} {says}"));
-                    Ok(Operated { said: Some(said), warning: outcome.warning() })
+                    Ok(Operated { said: Some(said), warning: outcome.warning(), data: outcome.data() })
                 }
                 Err(Failure::Stopped) => Ok(Operated::default()),
-                Err(failure) => Err(failure.to_string()),
+                Err(Failure::Agent(error)) => Err(error),
+                Err(failure) => Err(AgentError::Failed(failure.to_string())),
             }
         })
     }

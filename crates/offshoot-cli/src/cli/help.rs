@@ -49,7 +49,6 @@ fn group_of(command: &str) -> CommandGroup {
     }
     match command {
         "tail" => CommandGroup::Look,
-        "switch" | "pop" => CommandGroup::Move,
         "compact" | "append" | "export" => CommandGroup::Write,
         "chat" | "api" => CommandGroup::Agent,
         "install" | "remove" | "update" | "config" | "packages" => CommandGroup::Packages,

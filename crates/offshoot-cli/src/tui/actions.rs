@@ -4,9 +4,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use offshoot_agent::agent_session::AgentSession;
-use offshoot_agent::command::{Fork, NavigateTree, SetModel, SetThinkingLevel, SwitchSession};
+use offshoot_agent::command::{Fork, SetModel, SetThinkingLevel, SwitchSession};
 use offshoot_agent::model::ScopedModel;
-use offshoot_agent::turn::Navigation;
 use offshoot_app::agent::shown_path;
 use offshoot_app::app::App;
 use offshoot_app::error::{CommandError, FailureKind, Result};
@@ -18,7 +17,6 @@ use offshoot_session::id::EntryId;
 use offshoot_session::session::{NewFork, Session};
 use offshoot_session::transcript::Level;
 use offshoot_session::tree::NodeIx;
-use offshoot_tui::app::cmd::EntryAction;
 use offshoot_tui::app::msg::Msg;
 
 use super::job_context::{JobContext, ask, blocking};
@@ -76,37 +74,13 @@ pub(super) async fn read<T: Send + 'static>(
     agent.read(look).await?
 }
 
-pub(super) async fn named(
-    context: &JobContext,
-    agent: &AgentSession,
-    action: EntryAction,
-    entry: String,
-) -> Result<()> {
+pub(super) async fn fork(context: &JobContext, agent: &AgentSession, entry: String) -> Result<()> {
     // Another program may just have written the entry. An unreadable file is reported by the read below.
     drop(agent.refresh().await);
     let app = context.app.clone();
     let entry = read(agent, move |session| id_of(session, find(&app, session, &entry)?)).await?;
-    let to = |is_behind| NavigateTree(Navigation { target: entry.clone(), is_behind, ..Navigation::default() });
-    match action {
-        EntryAction::Fork => ask(context, agent, Fork { entry }).await,
-        EntryAction::Switch => ask(context, agent, to(false)).await,
-        EntryAction::GoOn => ask(context, agent, to(true)).await,
-        EntryAction::Pop => leave(context, agent, entry).await,
-    }
+    ask(context, agent, Fork { entry }).await;
     Ok(())
-}
-
-pub(super) async fn pop(context: &JobContext, agent: &AgentSession) -> Result<()> {
-    let target = read(agent, |session| id_of(session, session.pop_target(None)?)).await?;
-    leave(context, agent, target).await;
-    Ok(())
-}
-
-/// Goes to an entry, with a summary of the abandoned branch.
-async fn leave(context: &JobContext, agent: &AgentSession, target: String) {
-    context.tell(Msg::Leaving);
-    let navigation = Navigation { target, summarize: true, ..Navigation::default() };
-    ask(context, agent, NavigateTree(navigation)).await;
 }
 
 pub(super) async fn resume(context: &JobContext, agent: &AgentSession, given: String) -> Result<()> {

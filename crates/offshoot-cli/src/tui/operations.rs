@@ -51,6 +51,7 @@ fn said(outcome: &HeldOutcome) -> OperationSaid {
     OperationSaid {
         text: outcome.said(|operation, says| format!("/{operation} {says}")),
         warning: outcome.warning(),
+        to_edit: outcome.to_edit(),
         is_done: outcome.nothing.is_none(),
     }
 }

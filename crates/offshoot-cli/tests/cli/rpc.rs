@@ -223,6 +223,22 @@ fn operations_keep_their_order() {
     assert_eq!(code, Some(0));
 }
 
+/// A move and its undo come as two lines at once: `undo` was refused, with a summary that nobody wrote.
+#[test]
+fn an_undo_behind_a_move_takes_the_move_back() {
+    let talk = Talk::new(["One.", "Two."].map(Reply::text));
+    let mut client = RpcClient::start(&talk, &[]);
+    talk_twice(&mut client);
+    let messages = client.ask(json!({"type": "get_fork_messages"}))["messages"].clone();
+    let there = json!({"type": "navigate_tree", "id": 1, "targetId": messages[1]["entryId"]});
+    client.line(&format!("{there}\n{}", json!({"type": "undo", "id": 2})));
+    let (records, _) = client.end();
+    let answer = |id: u64| records.iter().find(|record| record["id"] == id).unwrap();
+    assert_eq!(answer(1)["data"]["cancelled"], false, "{records:?}");
+    let said = answer(2)["data"]["message"].as_str().unwrap_or_default();
+    assert!(said.starts_with("undid a switch"), "{}", answer(2));
+}
+
 /// An experiment is picked and taken back by two lines that are written at once: `undo` ran first, and the pick was refused.
 #[test]
 fn an_undo_behind_a_pick_takes_the_pick_back() {

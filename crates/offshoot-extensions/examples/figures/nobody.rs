@@ -8,6 +8,7 @@ use offshoot_agent::provider::Model;
 use offshoot_agent::resources::Resources;
 use offshoot_extensions::contract::{HostFuture, Loaded, ProgramMode, Source};
 use offshoot_extensions::program::{ExtensionFailure, Operated, Program, RegisteredProvider};
+use offshoot_protocol::AgentError;
 use offshoot_protocol::ThinkingLevel;
 use serde_json::Value;
 
@@ -30,7 +31,7 @@ impl Program for Nobody {
         _: AgentSession,
         _: &'static str,
         _: Vec<(&'static str, Vec<String>)>,
-    ) -> HostFuture<'static, Result<Operated, String>> {
+    ) -> HostFuture<'static, Result<Operated, AgentError>> {
         Box::pin(std::future::ready(Ok(Operated::default())))
     }
     fn look(&self, _: &str, _: &Value) -> Value {

@@ -3,6 +3,8 @@
 use std::sync::Arc;
 
 use offshoot_agent::agent_session::AgentSession;
+use offshoot_agent::command::Operate;
+use offshoot_agent::operate::{AfterPlan, PlanAnswer, PresentModel, Steps};
 use offshoot_agent::provider::{Api, Http, Model};
 use offshoot_agent::testing::script::Reply;
 use offshoot_agent::testing::server::Server;
@@ -79,8 +81,28 @@ async fn a_pruned_result_is_not_sent_and_stays_in_the_session() {
         .read(|session| session.tree().entries().any(|ix| session.entry(ix).unwrap().line().contains("a long text")));
     assert!(kept.await.unwrap());
     // Before the rule it does not hold.
-    agent.navigate_tree(offshoot_agent::turn::Navigation { target: result, ..Default::default() }).await.unwrap();
+    let there = Operate::new(Box::new(GoTo(result)), Some("at work"));
+    agent.ask(there).await.unwrap();
     agent.prompt("elsewhere").await.unwrap();
     assert!(sent(3).contains("a long text"), "{}", sent(3));
     agent.close().await;
+}
+
+/// Goes to an entry.
+struct GoTo(String);
+
+impl Steps for GoTo {
+    fn plan(&mut self, _: &Session, _: Option<&PresentModel>) -> AfterPlan {
+        AfterPlan::Write
+    }
+
+    fn answered(&mut self, _: &Session, _: PlanAnswer) -> bool {
+        true
+    }
+
+    fn write(&mut self, at: &mut Session) {
+        at.switch(at.find(&self.0).unwrap()).unwrap();
+    }
+
+    fn tell(&mut self, _: &Session) {}
 }

@@ -3,8 +3,8 @@
 
 use offshoot_agent::agent_session::AgentSession;
 use offshoot_agent::command::{
-    Abort, AbortBash, AgentRequest, Approve, ClearQueue, CloneSession, Compact, FollowUp, Fork, NavigateTree, Prompt,
-    RunBash, SetApproval, SetFollowUpMode, SetModel, SetRules, SetSteeringMode, SetThinkingLevel, StartSession, Steer,
+    Abort, AbortBash, AgentRequest, Approve, ClearQueue, CloneSession, Compact, FollowUp, Fork, Prompt, RunBash,
+    SetApproval, SetFollowUpMode, SetModel, SetRules, SetSteeringMode, SetThinkingLevel, StartSession, Steer,
     SwitchSession,
 };
 use offshoot_protocol::AgentError;
@@ -42,6 +42,6 @@ macro_rules! front {
 }
 
 front! {
-    Prompt, Steer, FollowUp, ClearQueue, Abort, RunBash, AbortBash, Compact, NavigateTree, StartSession,
+    Prompt, Steer, FollowUp, ClearQueue, Abort, RunBash, AbortBash, Compact, StartSession,
     SwitchSession, Fork, CloneSession, SetModel, SetThinkingLevel, SetSteeringMode, SetFollowUpMode, SetRules, SetApproval, Approve,
 }

@@ -92,10 +92,8 @@ pub enum ProgramTask {
     Store(Scope, &'static str, Option<Value>),
     /// List the branches of the session; answered with [`super::msg::Msg::Branches`].
     Branches,
-    /// Apply an action to the entry with this id, id prefix or label.
-    Named(EntryAction, String),
-    /// Go back to the last user message, with a summary of the branch that is left.
-    Pop,
+    /// Begin a new session before the entry with this id, id prefix or label.
+    Fork(String),
     /// Open the tree with the comparison of two named entries, or of one and the current entry.
     Compare(String, Option<String>),
     /// Read settings, keys, skills, templates and themes anew; answered with [`super::msg::Msg::Reloaded`].
@@ -161,17 +159,6 @@ pub enum Purpose {
     Fork,
     /// To choose a message and continue from it in the same session.
     BranchHere,
-}
-
-/// An action on a named entry.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum EntryAction {
-    Switch,
-    /// Go to the place after the entry, whatever its kind.
-    GoOn,
-    Pop,
-    /// Begin a new session before the entry.
-    Fork,
 }
 
 /// The answers to the question whether a folder is trusted that are kept.

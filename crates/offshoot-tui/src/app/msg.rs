@@ -35,6 +35,8 @@ pub struct OperationSaid {
     pub text: String,
     /// Why its summary was put together without a model.
     pub warning: Option<String>,
+    /// What the person said at the new place, to be said otherwise.
+    pub to_edit: Option<String>,
     /// Whether it was done; otherwise there was nothing to do.
     pub is_done: bool,
 }
@@ -73,8 +75,6 @@ pub enum Msg {
     Focus(bool),
     Background(Background),
     Agent(Arc<Event>),
-    /// A branch is about to be left with a summary.
-    Leaving,
     /// What the next request from an entry would cost, and what would be brought here.
     Forecast(ForecastWish, ForecastWords),
     /// Where the original of a copy or of a merge is, in words.

@@ -92,10 +92,6 @@ fn apply(model: &mut Model, msg: Msg) -> Vec<Cmd> {
         Msg::Background(background) => dress::background(model, background),
         Msg::Themes(themes) => dress::themes(model, themes),
         Msg::Agent(event) => agent::event(model, &event),
-        Msg::Leaving => {
-            model.begin_job(LEAVING);
-            Vec::new()
-        }
         Msg::Forecast(wish, words) => overlay::forecast(model, wish, words),
         Msg::Source(words) => overlay::source(model, &words),
         Msg::Called(called, completeness) => keys::called(model, called, completeness),

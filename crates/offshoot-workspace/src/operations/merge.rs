@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::sync::Arc;
 
 use offshoot_agent::forecast::RequestForecast;
-use offshoot_agent::operate::PlanQuestion;
+use offshoot_agent::operate::{PlanAnswer, PlanQuestion, SummaryWish};
 use offshoot_session::entry::Source as _;
 use offshoot_session::id::EntryId;
 use offshoot_session::json::Object;
@@ -204,8 +204,9 @@ impl Operation for Merge {
         }
     }
 
-    fn complete(place: &Place, at: &Session, plan: &mut MergeSteps, drafted: Option<&Drafted>) -> Result<()> {
+    fn complete(place: &Place, at: &Session, plan: &mut MergeSteps, answer: Option<&PlanAnswer>) -> Result<()> {
         let MergeSteps::Summary(steps) = plan else { return Ok(()) };
+        let drafted = answer.and_then(|answer| answer.drafted.as_ref());
         steps.drafted = drafted.or(steps.own.as_ref()).cloned();
         let tokens = steps.drafted.as_ref().filter(|_| !steps.is_forced).map(|drafted| estimate_summary(&drafted.text));
         tokens.map_or(Ok(()), |tokens| place.refuse_beyond_window(at, steps.planned.plan.before, tokens))
@@ -251,7 +252,8 @@ impl SummarySteps {
             let request = MergeRequest { from: from.as_deref().map(Session::pick_end), tip, onto, budget };
             Ok(session.plan_merge(&request)?.plan.summary)
         });
-        PlanQuestion { branch, from: self.from.clone(), instructions: self.instructions.clone() }
+        let summary = Some(SummaryWish::focus(self.instructions.clone()));
+        PlanQuestion { branch, from: self.from.clone(), summary, moves: None }
     }
 }
 

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, clippy::disallowed_methods, reason = "tests")]
 
 mod merge;
+mod moves;
 mod pick;
 mod planned;
 mod reads;

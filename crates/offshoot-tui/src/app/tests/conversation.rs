@@ -184,7 +184,7 @@ fn has_border_with(screen: &str, end: &str) -> bool {
 
 #[test]
 fn the_row_of_a_summary_says_on_a_narrow_screen_how_long_it_takes_and_how_it_is_stopped() {
-    for (columns, command) in [(60, "/merge 1a2b"), (40, "/merge 1a2b")] {
+    for (columns, command) in [(60, "/merge 1a2b"), (60, "/pop 1a2b"), (40, "/merge 1a2b")] {
         let screen = terminal((columns, 20), &|model| {
             write(model, command);
             press(model, "enter");

@@ -1,16 +1,17 @@
 //! The pager shows the same content as the main screen: each item once, in the same order.
 
-use offshoot_agent::command::{NavigateTree, RunBash};
-use offshoot_agent::turn::{Navigated, Navigation};
+use offshoot_agent::command::RunBash;
 use offshoot_protocol::{BashResult, BashRun, CompactionResult, RawJson, Reason};
 use offshoot_session::compose::NewEntry;
 use offshoot_session::session::{NewSession, Options, Session};
+use offshoot_workspace::{Given, OperationOrder};
 use proptest::prelude::*;
 
 use super::*;
 use crate::app::ask::TerminalAnswer;
 use crate::app::cmd::Purpose;
 use crate::app::live::Live;
+use crate::app::msg::OperationSaid;
 use crate::message::{Folds, RowRenderer};
 
 const COLUMNS: u16 = 60;
@@ -74,8 +75,8 @@ const STEPS: &[Step] = &[
     |model, nth| heard(model, Event::Failed { error: format!("the disk is full {nth}") }),
     |model, _| {
         let warning = Some("the model is gone".to_owned());
-        let navigated = Navigated { warning, ..Navigated::default() };
-        answered(model, TerminalAnswer::NavigateTree(NavigateTree(Navigation::default()), Ok(navigated)));
+        let said = OperationSaid { text: String::new(), warning, to_edit: None, is_done: true };
+        update(model, Msg::Operated(OperationOrder::new("navigate", Given::default()), Ok(said)));
         model.conversation.arrive();
     },
     |model, nth| notice(model, Level::Info, &format!("notice {nth}")),

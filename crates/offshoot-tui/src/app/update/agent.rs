@@ -3,7 +3,7 @@
 use offshoot_agent::command::{
     ClearedQueue, FollowUp, Prompt, RunBash, SetApproval, SetModel, Spoken, Steer, UserPrompt,
 };
-use offshoot_agent::turn::{Navigated, Settled};
+use offshoot_agent::turn::Settled;
 use offshoot_protocol::message::{Message, StopReason};
 use offshoot_protocol::{AgentError, Event};
 
@@ -83,7 +83,7 @@ pub(super) fn answered(model: &mut Model, answer: TerminalAnswer) -> Vec<Cmd> {
         TerminalAnswer::Prompt(Prompt(said), Err(error)) => prompt_refused(model, said, &error),
         TerminalAnswer::Steer(Steer(said), Err(error)) | TerminalAnswer::FollowUp(FollowUp(said), Err(error)) => {
             restore(model, &said);
-            refused(model, "", &error)
+            refused(model, &error)
         }
         TerminalAnswer::ClearQueue(_, Ok(ClearedQueue { steering, follow_up })) => {
             let waiting: Vec<String> = steering.into_iter().chain(follow_up).collect();
@@ -99,13 +99,8 @@ pub(super) fn answered(model: &mut Model, answer: TerminalAnswer) -> Vec<Cmd> {
                 model.conversation.drop_shell();
             }
             model.editor.restore(&[format!("!{command}")]);
-            refused(model, "", &error)
+            refused(model, &error)
         }
-        TerminalAnswer::NavigateTree(_, Ok(navigated)) => {
-            model.conversation.job_ended(&navigated);
-            arrived(model, navigated)
-        }
-        TerminalAnswer::NavigateTree(_, Err(error)) => job_refused(model, "not moved: ", &error),
         TerminalAnswer::StartSession(_, Ok(forked))
         | TerminalAnswer::SwitchSession(_, Ok(forked))
         | TerminalAnswer::Fork(_, Ok(forked))
@@ -147,7 +142,7 @@ pub(super) fn answered(model: &mut Model, answer: TerminalAnswer) -> Vec<Cmd> {
         | TerminalAnswer::SetSteeringMode(_, Err(error))
         | TerminalAnswer::SetFollowUpMode(_, Err(error))
         | TerminalAnswer::SetRules(_, Err(error))
-        | TerminalAnswer::SetApproval(_, Err(error)) => refused(model, "", &error),
+        | TerminalAnswer::SetApproval(_, Err(error)) => refused(model, &error),
     }
 }
 
@@ -175,7 +170,7 @@ fn prompt_refused(model: &mut Model, said: UserPrompt, error: &AgentError) -> Ve
     // A message that was not sent is not lost. One for a turn does not end it.
     begins_no_run(model);
     restore(model, &said);
-    refused(model, "", error)
+    refused(model, error)
 }
 
 fn begins_no_run(model: &mut Model) {
@@ -183,33 +178,10 @@ fn begins_no_run(model: &mut Model) {
     model.extensions.called = None;
 }
 
-/// Handles the end of a navigation in the tree.
-fn arrived(model: &mut Model, navigated: Navigated) -> Vec<Cmd> {
-    if navigated.aborted {
-        overlay::stopped(model);
-        return Vec::new();
-    }
-    overlay::arrived(model);
-    // The draft takes precedence, as in pi.
-    if let Some(text) = navigated.editor_text.filter(|_| model.editor.is_empty()) {
-        model.editor.replace(&text);
-    }
-    save_draft(model)
-}
-
-fn job_refused(model: &mut Model, not_done: &str, error: &AgentError) -> Vec<Cmd> {
-    // Other work continues, and its row stays.
-    if !matches!(error, AgentError::Busy(_)) {
-        model.conversation.set_job(None);
-    }
-    refused(model, not_done, error)
-}
-
-/// Says why something is not done; while the agent is busy, with what that is.
-fn refused(model: &mut Model, not_done: &str, error: &AgentError) -> Vec<Cmd> {
+/// Says why something is not done.
+fn refused(model: &mut Model, error: &AgentError) -> Vec<Cmd> {
     let why = match error {
         AgentError::NoAccess(why) => format!("{why}; /model shows who can be asked"),
-        AgentError::Busy(why) => format!("{not_done}{why}"),
         error => error.to_string(),
     };
     overlay::told(model, &why);

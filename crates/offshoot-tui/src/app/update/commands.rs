@@ -3,8 +3,9 @@
 use offshoot_agent::command::{CloneSession, Compact, SetApproval, SetThinkingLevel, StartSession};
 use offshoot_protocol::ThinkingLevel;
 
+use super::orders::going;
 use super::{approval, end, orders};
-use crate::app::cmd::{Cmd, EntryAction, ProgramTask, Purpose};
+use crate::app::cmd::{Cmd, ProgramTask, Purpose};
 use crate::app::extension::ExtensionTask;
 use crate::app::model::{Model, Overlay, Picking};
 use crate::conversation::ConversationBlock;
@@ -22,14 +23,13 @@ pub(super) fn run(model: &mut Model, command: SlashCommand) -> Vec<Cmd> {
         SlashCommand::Tree => vec![ProgramTask::Snapshot(Purpose::Tree).into()],
         SlashCommand::Branches => vec![ProgramTask::Branches.into()],
         SlashCommand::Switch(entry) | SlashCommand::BranchHere(Some(entry)) => {
-            vec![ProgramTask::Named(EntryAction::Switch, entry).into()]
+            orders::begin(model, going(Some(entry), &[]))
         }
         SlashCommand::BranchHere(None) => vec![ProgramTask::Snapshot(Purpose::BranchHere).into()],
         SlashCommand::Fork(None) => vec![ProgramTask::Snapshot(Purpose::Fork).into()],
-        SlashCommand::Fork(Some(entry)) => vec![ProgramTask::Named(EntryAction::Fork, entry).into()],
+        SlashCommand::Fork(Some(entry)) => vec![ProgramTask::Fork(entry).into()],
         SlashCommand::Clone => vec![Cmd::ask(CloneSession)],
-        SlashCommand::Pop(None) => vec![ProgramTask::Pop.into()],
-        SlashCommand::Pop(Some(entry)) => vec![ProgramTask::Named(EntryAction::Pop, entry).into()],
+        SlashCommand::Pop(entry) => orders::begin(model, going(entry, &["summarize"])),
         SlashCommand::Compare(entry, other) => vec![ProgramTask::Compare(entry, other).into()],
         SlashCommand::Operation(order) => orders::begin(model, order),
         SlashCommand::ExportBranch { entry, path } => vec![ProgramTask::ExportBranch { entry, path }.into()],
@@ -131,7 +131,7 @@ pub(super) fn go_to_diverged(model: &mut Model) -> Vec<Cmd> {
         return Vec::new();
     }
     match model.facts.diverged.clone() {
-        Some(diverged) => vec![ProgramTask::Named(EntryAction::GoOn, diverged.entry).into()],
+        Some(diverged) => orders::begin(model, going(Some(diverged.entry), &["behind"])),
         None => {
             model.notice(Level::Info, "no other branch holds newer work");
             Vec::new()

@@ -28,12 +28,17 @@ fn done(model: &mut Model, row: Option<&Row>, said: OperationSaid) -> Vec<Cmd> {
         model.conversation.set_job(None);
     }
     let mut notices: Vec<_> = said.warning.into_iter().map(|why| (Level::Warning, without_model(&why))).collect();
-    // A new name is said when the agent tells of it.
-    if !said.is_done || row.is_none_or(|row| row.about.name != Name::ABOUT.name) {
+    // A new name is said when the agent tells of it, and a move shows itself.
+    let is_told = !said.text.is_empty() && row.is_none_or(|row| row.about.name != Name::ABOUT.name);
+    if !said.is_done || is_told {
         notices.push((Level::Info, said.text.clone()));
     }
     if said.is_done && moves {
         overlay::arrived(model);
+        // The draft takes precedence, as in pi.
+        if let Some(text) = said.to_edit.filter(|_| model.editor.is_empty()) {
+            model.editor.replace(&text);
+        }
         model.conversation.move_ended(notices);
     } else {
         if moves {

@@ -4,9 +4,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use offshoot_agent::branch_files::FilePatch;
-use offshoot_agent::command::{Abort, Fork, NavigateTree, SetApproval, SetModel, SetThinkingLevel, SwitchSession};
+use offshoot_agent::command::{Abort, Fork, SetApproval, SetModel, SetThinkingLevel, SwitchSession};
 use offshoot_agent::provider::Model as LanguageModel;
-use offshoot_agent::turn::Navigation;
 use offshoot_protocol::{ApprovalMode, FolderRefusal};
 use offshoot_session::text::spell_name;
 use offshoot_session::transcript::Level;
@@ -15,7 +14,7 @@ use offshoot_settings::{Scope, Value};
 use offshoot_workspace::{ArgValue, Given, OperationOrder};
 use ratatui::crossterm::event::KeyEvent;
 
-use super::{LEAVING, orders, settings};
+use super::{orders, settings};
 use crate::app::cmd::{Cmd, ProgramTask, Purpose, ScreenTask, TrustAnswer};
 use crate::app::model::{Model, Overlay, Picking};
 use crate::app::msg::ListedModel;
@@ -123,11 +122,10 @@ fn tree_outcome(model: &mut Model, outcome: tree::TreeOutcome) -> Vec<Cmd> {
             if let Some(left_out) = left_out {
                 model.notice(Level::Warning, left_out);
             }
-            if summarize {
-                model.begin_job(LEAVING);
-            }
-            let navigation = Navigation { target, summarize, instructions, ..Navigation::default() };
-            vec![Cmd::ask(NavigateTree(navigation))]
+            let flags: &[_] = if summarize { &["summarize"] } else { &[] };
+            let mut order = orders::going(Some(target), flags);
+            instructions.into_iter().for_each(|text| order.given.put_text("instructions", text));
+            orders::begin(model, order)
         }
         tree::TreeOutcome::Abort => vec![Cmd::ask(Abort)],
         tree::TreeOutcome::Operate(order) => orders::begin(model, order),
@@ -171,10 +169,10 @@ fn fork_outcome(model: &mut Model, outcome: ForkOutcome, used: ForkUse) -> Vec<C
         ForkOutcome::Fork(entry) => entry,
     };
     model.overlay = None;
-    vec![match used {
-        ForkUse::Fork => Cmd::ask(Fork { entry }),
-        ForkUse::BranchHere => Cmd::ask(go_to(entry)),
-    }]
+    match used {
+        ForkUse::Fork => vec![Cmd::ask(Fork { entry })],
+        ForkUse::BranchHere => orders::begin(model, orders::going(Some(entry), &[])),
+    }
 }
 
 fn picked(model: &mut Model, outcome: pick::PickOutcome, picking: &Picking) -> Vec<Cmd> {
@@ -194,15 +192,13 @@ fn picked(model: &mut Model, outcome: pick::PickOutcome, picking: &Picking) -> V
         Picking::SessionFolder(file, folders) => folders
             .get(number)
             .map(|folder| Cmd::ask(SwitchSession { file: file.clone(), folder: Some(folder.clone()) })),
-        Picking::Branch(leaves) => leaves.get(number).map(|leaf| Cmd::ask(go_to(leaf.clone()))),
+        Picking::Branch(leaves) => {
+            let order = leaves.get(number).map(|leaf| orders::going(Some(leaf.clone()), &[]));
+            return order.map(|order| orders::begin(model, order)).unwrap_or_default();
+        }
     };
     cmd.into_iter().collect()
 }
-
-fn go_to(target: String) -> NavigateTree {
-    NavigateTree(Navigation { target, ..Navigation::default() })
-}
-
 /// The model answers, with the thinking level that the settings have for it.
 fn use_model(model: &Model, chosen: &Arc<LanguageModel>) -> Vec<Cmd> {
     let level = model.preferences.settings.thinking_of.get(&format!("{}/{}", chosen.provider, chosen.id));

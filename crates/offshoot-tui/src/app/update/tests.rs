@@ -4,11 +4,10 @@ use std::sync::Arc;
 
 use insta::assert_snapshot;
 use offshoot_agent::command::{
-    Abort, ClearQueue, ClearedQueue, FollowUp, NavigateTree, Prompt, SetApproval, SetThinkingLevel, Spoken, Steer,
-    UserPrompt,
+    Abort, ClearQueue, ClearedQueue, FollowUp, Prompt, SetApproval, SetThinkingLevel, Spoken, Steer, UserPrompt,
 };
 use offshoot_agent::provider::Model as LanguageModel;
-use offshoot_agent::turn::{Navigated, Navigation, Settled};
+use offshoot_agent::turn::Settled;
 use offshoot_protocol::message::{AssistantMessage, Block, Message, StopReason, Usage, UserMessage};
 use offshoot_protocol::{
     AgentError, ApprovalMode, Event, KeyError, OversizedPrompt, SessionChangeReason, SizeJudge, ThinkingLevel, Update,
@@ -16,6 +15,7 @@ use offshoot_protocol::{
 };
 use offshoot_session::session::{Options, Session};
 use offshoot_session::transcript::{Item, ItemPart};
+use offshoot_workspace::{Given, OperationOrder};
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use ratatui::layout::Size;
 use ratatui::{Terminal, TerminalOptions, Viewport};
@@ -24,7 +24,7 @@ use super::{changes_screen, update};
 use crate::app::ask::TerminalAnswer;
 use crate::app::cmd::{Cmd, ProgramTask, Purpose};
 use crate::app::model::{Model, Overlay};
-use crate::app::msg::{Completeness, Diverged, Msg, Opened, OpenedReason, Persistence, SessionFacts};
+use crate::app::msg::{Completeness, Diverged, Msg, Opened, OpenedReason, OperationSaid, Persistence, SessionFacts};
 use crate::app::view;
 use crate::conversation::ConversationBlock;
 use crate::editor::Choice;
@@ -351,14 +351,14 @@ fn every_command_asks_for_what_it_says() {
     /resume work: [Resume("work")]
     /tree: [Snapshot(Tree)]
     /branches: [Branches]
-    /switch 1a2b: [Named(Switch, "1a2b")]
+    /switch 1a2b: [Operate(OperationOrder { operation: "navigate", given: Given([("entry", Text("1a2b"))]) })]
     /branch-here: [Snapshot(BranchHere)]
-    /branch-here 1a2b: [Named(Switch, "1a2b")]
+    /branch-here 1a2b: [Operate(OperationOrder { operation: "navigate", given: Given([("entry", Text("1a2b"))]) })]
     /branch: [Snapshot(Fork)]
-    /branch 1a2b: [Named(Fork, "1a2b")]
+    /branch 1a2b: [Fork("1a2b")]
     /clone: [Ask(CloneSession(CloneSession))]
-    /pop: [Pop]
-    /pop 1a2b: [Named(Pop, "1a2b")]
+    /pop: [Operate(OperationOrder { operation: "navigate", given: Given([("summarize", Flag)]) })]
+    /pop 1a2b: [Operate(OperationOrder { operation: "navigate", given: Given([("entry", Text("1a2b")), ("summarize", Flag)]) })]
     /pick 1a2b 3c4d..5e6f: [Operate(OperationOrder { operation: "pick", given: Given([("selection", Many(["1a2b", "3c4d..5e6f"]))]) })]
     /merge 1a2b mind the tests: [Operate(OperationOrder { operation: "merge", given: Given([("source", Text("1a2b")), ("instructions", Text("mind the tests"))]) })]
     /compare 1a2b: [Compare("1a2b", None)]
@@ -567,8 +567,9 @@ fn a_command_that_ends_does_not_end_the_run_that_it_began() {
 fn a_text_of_the_tree_waits_for_what_is_written() {
     let mut model = model(80, 24);
     update(&mut model, Msg::Paste("mine".to_owned()));
-    let navigated = Navigated { editor_text: Some("old".to_owned()), ..Navigated::default() };
-    answered(&mut model, TerminalAnswer::NavigateTree(NavigateTree(Navigation::default()), Ok(navigated)));
+    let order = OperationOrder::new("navigate", Given::default());
+    let said = OperationSaid { text: String::new(), warning: None, to_edit: Some("old".to_owned()), is_done: true };
+    update(&mut model, Msg::Operated(order, Ok(said)));
     assert_eq!(model.editor.draft(), "mine");
 }
 

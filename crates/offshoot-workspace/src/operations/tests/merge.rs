@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use offshoot_agent::forecast::RequestForecast;
-use offshoot_agent::operate::{AfterPlan, PlanQuestion, WrittenSummary};
+use offshoot_agent::operate::{AfterPlan, PlanAnswer, PlanQuestion, SummaryWish};
 use offshoot_session::outline::TreeLayout;
 use offshoot_session::session::Session;
 use offshoot_session::summariser::Drafted;
@@ -38,10 +38,14 @@ impl NextRequest for Writer {
         self.window.tree_layout(folder)
     }
 
-    fn summary(&self, session: &Session, question: &PlanQuestion) -> Result<Drafted> {
+    fn summary(&self, session: &Session, question: &PlanQuestion, wish: &SummaryWish) -> Result<Drafted> {
         self.asked.fetch_add(1, Ordering::Relaxed);
         let plan = (question.branch)(session, 1_000)?;
-        let text = format!("{} {} {}", self.text, plan.text(), question.instructions.as_deref().unwrap_or_default());
+        let minds = match wish {
+            SummaryWish::Usual => "",
+            SummaryWish::Focus(text) | SummaryWish::Instead(text) => text,
+        };
+        let text = format!("{} {} {minds}", self.text, plan.text());
         Ok(Drafted { text, details: "{}".to_owned(), usage: None })
     }
 
@@ -153,7 +157,8 @@ fn a_held_merge_waits_for_its_summary_and_one_that_is_dropped_was_stopped() {
     let AfterPlan::Ask(question) = steps.plan(&session, None) else { panic!("asks no model") };
     assert!((question.branch)(&session, 0).unwrap().has_messages());
     let drafted = Drafted { text: "Held.".to_owned(), details: "{}".to_owned(), usage: None };
-    assert!(steps.drafted(&session, WrittenSummary { drafted, warning: Some("no key".to_owned()) }));
+    let warning = Some("no key".to_owned());
+    assert!(steps.answered(&session, PlanAnswer { drafted: Some(drafted), warning, ..PlanAnswer::default() }));
     steps.write(&mut session);
     assert!(said(done(outcome.outcome()).as_ref()).starts_with("merged 1 entry"));
     assert!(merging.folder.text().contains("Held.") && merging.asked() == 0);
