@@ -58,9 +58,12 @@ function batches(name, all, promise, check) {
     async run(place) {
       const made = project(place);
       const before = execFileSync("git", ["-C", place.work, "for-each-ref"], { encoding: "utf8" });
+      fs.utimesSync(place.at("b"), 0, 0);
+      const index = fs.readFileSync(place.at(".git/index"));
       const results = await run(place, made, all.slice(at * BATCH, (at + 1) * BATCH).map(({ command }) => command), "ask");
       assert.deepEqual(fs.readdirSync(made.mark, { recursive: true }), [], "something ran or was written unasked");
       assert.equal(execFileSync("git", ["-C", place.work, "for-each-ref"], { encoding: "utf8" }), before);
+      assert.ok(index.equals(fs.readFileSync(place.at(".git/index"))), "the index was written");
       check(results);
     },
   }));

@@ -222,6 +222,11 @@ pub trait Tool: Send + Sync {
         None
     }
 
+    /// The result of a call that would fail and change nothing, as far as that can be told. Called where it may block.
+    fn foresee_failure(&self, _arguments: Value, _context: &ToolContext) -> Option<ToolOutcome> {
+        None
+    }
+
     /// What a call would do; decides whether somebody is asked first.
     fn tier(&self, _arguments: &Value, _place: &ToolContext) -> Tier {
         Tier::Exec

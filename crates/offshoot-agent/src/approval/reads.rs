@@ -108,7 +108,7 @@ fn is_simple(command: &SimpleCommand) -> bool {
 
 /// Where `cd` leads is not looked up in `CDPATH`.
 fn moved(target: &str) -> Vec<String> {
-    let is_rooted = target.starts_with(['/', '.']);
+    let is_rooted = matches!(target, "." | "..") || ["/", "./", "../"].iter().any(|start| target.starts_with(start));
     vec!["cd".to_owned(), if is_rooted { target.to_owned() } else { format!("./{target}") }]
 }
 

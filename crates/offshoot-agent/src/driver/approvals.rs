@@ -20,7 +20,7 @@ use crate::crash::caught;
 use crate::key_redactor::KeyRedactor;
 use crate::sandbox::Sandbox;
 use crate::setup::{Approver, RuleStore};
-use crate::tool::{self, NeutralCommand, Shell, Tool, ToolContext, ToolOutcome};
+use crate::tool::{self, NeutralCommand, Shell, Tier, Tool, ToolContext, ToolOutcome};
 use crate::turn::{Call, Ticket};
 
 /// The type of the entries that record answers.
@@ -249,11 +249,17 @@ impl Asker {
             let view = CallView { tool: &name, tier: &tier, cwd, home: home.as_deref(), keys };
             let decision = decide(&permissions, &view);
             let is_asked = matches!(decision, Decision::Ask { .. });
+            if is_asked
+                && may_be_read(&permissions, &view)
+                && let Some(failed) = tool.foresee_failure(arguments.clone(), &context)
+            {
+                return Err(failed);
+            }
             let diff = if is_asked { tool.preview(arguments, &context) } else { None };
-            (decision, tier.asked(), diff)
+            Ok((decision, tier.asked(), diff))
         };
         match tokio::task::spawn_blocking(|| caught(judge)).await {
-            Ok(decided) => decided.map_err(|crash| ToolOutcome::crashed(&call.name, &crash)),
+            Ok(decided) => decided.map_err(|crash| ToolOutcome::crashed(&call.name, &crash))?,
             Err(_ended) => Err(ToolOutcome::stopped(None)),
         }
     }
@@ -278,6 +284,13 @@ impl Asker {
     fn send(&self, input: ApprovalInput) {
         drop(self.own.send(DriverInput::Approval(input)));
     }
+}
+
+/// Whether the files that a call changes may be read unasked: only then its result may say what is in them.
+fn may_be_read(permissions: &Permissions, call: &CallView<'_>) -> bool {
+    let Tier::Write(paths) = call.tier else { return false };
+    let tier = Tier::Read(paths.clone());
+    decide(permissions, &CallView { tool: "read", tier: &tier, ..*call }) == Decision::Run
 }
 
 /// Names the extension whose tool is asked about: it may have the name of a built-in one.

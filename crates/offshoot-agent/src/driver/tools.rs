@@ -1,9 +1,11 @@
 //! The tools of a turn: each runs as a task and emits partial outcomes; a stopped tool returns its last one.
 
+use std::future::poll_fn;
 use std::sync::Arc;
+use std::task::Poll;
 
 use offshoot_protocol::message::Block;
-use tokio::sync::mpsc::unbounded_channel;
+use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 use tokio::sync::oneshot;
 
 use super::approvals::{Asker, CallPlace, Permit};
@@ -11,7 +13,7 @@ use super::{Driver, DriverInput};
 use crate::command::{BuiltInTool, ReplyTo, RunNested, ToolList};
 use crate::crash::caught_task;
 use crate::extensions::{CallVerdict, Extensions, Question};
-use crate::tool::{Tool, ToolContext, ToolOutcome};
+use crate::tool::{Running, Tool, ToolContext, ToolOutcome};
 use crate::turn::{Call, Ticket, TurnInput};
 
 /// For the model: the next command is in the sandbox again.
@@ -134,13 +136,16 @@ impl CallRun {
             }
             Err(refused) => return refused,
         };
+        let started = start(tool.as_ref(), call.arguments.clone(), context.clone()).await;
+        // The next call is judged when this one has taken its place among the changes of its file.
         drop(judged);
-        let outcome = run(tool.as_ref(), call.arguments.clone(), context.clone(), stop, &show).await;
+        let outcome = started.finish(stop, &show).await;
         let outcome = outcome.noted(note);
         let outcome = match self.asker.permit_outside(&call, outcome, stop).await {
             Ok(()) => {
                 let outside = Arc::new(ToolContext { sandbox: None, ..ToolContext::clone(&context) });
-                let mut outcome = run(tool.as_ref(), call.arguments.clone(), outside, stop, &show).await;
+                let started = start(tool.as_ref(), call.arguments.clone(), outside).await;
+                let mut outcome = started.finish(stop, &show).await;
                 outcome.content.push(Block::text(OUTSIDE));
                 outcome
             }
@@ -210,30 +215,49 @@ async fn after(
     }
 }
 
-/// Runs a tool and passes its partial outcomes on, the last one before the end. A stopped tool is dropped; its last
-/// partial outcome becomes its result.
-async fn run(
-    tool: &dyn Tool,
-    arguments: serde_json::Value,
-    place: Arc<ToolContext>,
-    stop: &mut oneshot::Receiver<()>,
-    show: impl Fn(ToolOutcome),
-) -> ToolOutcome {
+/// A call that has begun.
+struct StartedCall {
+    running: Running,
+    partials: UnboundedReceiver<ToolOutcome>,
+    /// The outcome, if the call has ended at once.
+    ended: Option<ToolOutcome>,
+}
+
+/// Starts a tool, up to the first thing that it waits for.
+async fn start(tool: &dyn Tool, arguments: serde_json::Value, place: Arc<ToolContext>) -> StartedCall {
     // Unbounded: this task empties it whenever it runs, and the tool sends from the same task.
-    let (partial, mut partials) = unbounded_channel();
+    let (partial, partials) = unbounded_channel();
     let mut running = tool.run(arguments, place, partial);
-    let mut shown = None;
-    loop {
-        tokio::select! {
-            biased;
-            Some(outcome) = partials.recv() => show(shown.insert(outcome).clone()),
-            _ = &mut *stop => break,
-            outcome = &mut running => return outcome,
+    let ended = poll_fn(|context| match running.as_mut().poll(context) {
+        Poll::Ready(outcome) => Poll::Ready(Some(outcome)),
+        Poll::Pending => Poll::Ready(None),
+    });
+    let ended = ended.await;
+    StartedCall { running, partials, ended }
+}
+
+impl StartedCall {
+    /// Passes the partial outcomes on, the last one before the end. A stopped tool is dropped; its last partial outcome becomes its result.
+    async fn finish(mut self, stop: &mut oneshot::Receiver<()>, show: impl Fn(ToolOutcome)) -> ToolOutcome {
+        if let Some(outcome) = self.ended {
+            while let Ok(partial) = self.partials.try_recv() {
+                show(partial);
+            }
+            return outcome;
         }
+        let mut shown = None;
+        loop {
+            tokio::select! {
+                biased;
+                Some(outcome) = self.partials.recv() => show(shown.insert(outcome).clone()),
+                _ = &mut *stop => break,
+                outcome = &mut self.running => return outcome,
+            }
+        }
+        drop(self.running);
+        while let Ok(outcome) = self.partials.try_recv() {
+            shown = Some(outcome);
+        }
+        ToolOutcome::stopped(shown)
     }
-    drop(running);
-    while let Ok(outcome) = partials.try_recv() {
-        shown = Some(outcome);
-    }
-    ToolOutcome::stopped(shown)
 }

@@ -97,6 +97,12 @@ impl Tool for Edit {
         })
     }
 
+    fn foresee_failure(&self, arguments: Value, context: &ToolContext) -> Option<ToolOutcome> {
+        files::foresee(normalise_arguments(arguments), context, |path, input: EditInput| {
+            replaced(path, context, &input).map(drop)
+        })
+    }
+
     fn run(&self, arguments: Value, place: Arc<ToolContext>, _: UnboundedSender<ToolOutcome>) -> Running {
         files::change(NAME, normalise_arguments(arguments), place, |path, place, input: EditInput| {
             edit(path, place, &input)
@@ -129,8 +135,12 @@ pub(crate) fn edit_in_memory(before: &str, edits: &[Replacement]) -> Option<Stri
     is_asked.then(|| replace::replace(before, edits).ok()).flatten().map(|replaced| replaced.bytes)
 }
 
-fn edit(path: &Path, place: &ToolContext, input: &EditInput) -> Result<ToolOutcome, ToolOutcome> {
-    let cannot = |why: &str| ToolOutcome::failed(format!("cannot edit {}: {why}", path.display()));
+fn cannot(path: &Path, why: &str) -> ToolOutcome {
+    ToolOutcome::failed(format!("cannot edit {}: {why}", path.display()))
+}
+
+fn replaced(path: &Path, place: &ToolContext, input: &EditInput) -> Result<replace::Replaced, ToolOutcome> {
+    let cannot = |why: &str| cannot(path, why);
     if input.edits.is_empty() {
         return Err(cannot("edits holds no replacement"));
     }
@@ -139,13 +149,16 @@ fn edit(path: &Path, place: &ToolContext, input: &EditInput) -> Result<ToolOutco
     let Ok(text) = String::from_utf8(bytes) else {
         return Err(cannot("it is not UTF-8, and editing would damage it; use bash, for instance perl or sed"));
     };
-    let edits = input.replacements();
-    let replaced = replace::replace(&text, &edits).map_err(|refused| cannot(&refused.to_string()))?;
-    files::replace(path, replaced.bytes.as_bytes()).map_err(|error| cannot(&reason(&error)))?;
+    replace::replace(&text, &input.replacements()).map_err(|refused| cannot(&refused.to_string()))
+}
+
+fn edit(path: &Path, place: &ToolContext, input: &EditInput) -> Result<ToolOutcome, ToolOutcome> {
+    let replaced = replaced(path, place, input)?;
+    files::replace(path, replaced.bytes.as_bytes()).map_err(|error| cannot(path, &reason(&error)))?;
     let name = place.paths().shown(&input.path);
     let change = diff::change(&name, &replaced.before, &replaced.after);
     let details = json!({ "diff": change.diff, "patch": change.patch, "firstChangedLine": change.first });
-    let count = edits.len();
+    let count = input.edits.len();
     let text = format!("made {} in {}", counted(count, "replacement", "replacements"), name);
     Ok(ToolOutcome { details: Some(details), ..ToolOutcome::text(text) })
 }

@@ -93,6 +93,21 @@ pub(crate) fn preview<C: Change>(
     Some(shown).filter(|shown| !shown.is_empty())
 }
 
+/// The result of a change that would fail before it changes anything; `None` if it would not, or nobody knows. Waits as [`preview`] does.
+pub(crate) fn foresee<C: Change>(
+    arguments: Value,
+    context: &ToolContext,
+    attempt: impl FnOnce(&Path, C) -> Result<(), ToolOutcome>,
+) -> Option<ToolOutcome> {
+    let change: C = serde_json::from_value(arguments).ok()?;
+    let path = context.paths().exact(change.path());
+    if let Err(refused) = change.refuse_doubtful(context).and_then(|()| context.keys.refuse_key_file(&path)) {
+        return Some(refused);
+    }
+    let _turn = queue(real_path(&path).ok()?).blocking_lock_owned();
+    attempt(&path, change).err()
+}
+
 /// Of the changes of a file, by its real path: they run one after another, in the order of the calls.
 fn queue(path: PathBuf) -> Arc<Queue> {
     let mut queues = QUEUES.lock().unwrap_or_else(PoisonError::into_inner);

@@ -227,6 +227,39 @@ fn a_conversation_that_was_told_of_read_only_is_told_when_another_program_ends_i
     });
 }
 
+fn edit(id: &str, path: &str, old: &str, new: &str) -> Say {
+    let arguments = json!({"path": path, "edits": [{"oldText": old, "newText": new}]}).as_object().unwrap().clone();
+    Say::Call { call: "edit".to_owned(), id: id.to_owned(), arguments, signature: None }
+}
+
+/// One that reads like the file outside would tell what is in it, so it is asked about.
+#[test]
+fn an_edit_that_cannot_succeed_is_refused_before_anyone_is_asked() {
+    run(async {
+        let calls = [
+            edit("c1", "a", "not there", "x"),
+            edit("c2", "a", "one", "two"),
+            edit("c3", "a", "one", "three"),
+            edit("c4", "missing", "one", "two"),
+            edit("c5", "../outside-of-this-test", "one", "two"),
+        ];
+        let world = World::new([Reply::say(calls), Reply::text("Done.")]);
+        std::fs::write(world.path("a"), "one").unwrap();
+        let (agent, mut events) = world.start_with(world.session(), asking(&world, front_end()));
+        let running = prompting(&agent, "work");
+        let mut asked = Vec::new();
+        for _ in 0..2 {
+            let (id, path) = question(&mut events).await;
+            asked.push(path);
+            agent.ask(approve(id, ApprovalDecision::AllowOnce, None)).await.unwrap();
+        }
+        running.await.unwrap().unwrap();
+        assert_eq!(asked, ["a", "../outside-of-this-test"]);
+        assert_eq!(std::fs::read_to_string(world.path("a")).unwrap(), "two");
+        assert_eq!(world.entries().matches("is not in the file").count(), 2, "{}", world.entries());
+    });
+}
+
 #[test]
 fn a_question_shows_the_change_and_what_waits() {
     run(async {

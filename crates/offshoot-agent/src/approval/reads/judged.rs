@@ -29,7 +29,7 @@ const NAMES_OF_AWK: &[&str] =
 const NAMES_OF_JQ: &[&str] = &["env", "ENV", "import", "include", "modulemeta", "get_search_list", "input_filename"];
 
 /// Parts of formats for which git runs gpg, or git.
-const FORMATS_THAT_RUN: &[&str] = &["%G", "(signature", "(describe"];
+const FORMATS_THAT_RUN: &[&str] = &["%G", "%+G", "%-G", "% G", "(signature", "(describe"];
 
 impl<'a> JudgedLine<'a> {
     pub(super) fn new(reads: &'a ReadCommands, call: &'a CallView<'a>) -> Self {
@@ -181,6 +181,8 @@ impl<'w> JudgedCommand<'_, '_, 'w> {
     fn files(&mut self, names: &[&str]) -> Option<()> {
         let walks = match self.row.walk {
             Walk::Never => false,
+            Walk::RefusesFolders if self.name_a_folder(names) => return None,
+            Walk::RefusesFolders => false,
             Walk::With(options) => self.has_option(options),
             Walk::Always => true,
         };
@@ -189,6 +191,10 @@ impl<'w> JudgedCommand<'_, '_, 'w> {
         }
         let names = if names.is_empty() { &["."] } else { names };
         names.iter().try_for_each(|name| self.line.tree(name, self.folders))
+    }
+
+    fn name_a_folder(&self, names: &[&str]) -> bool {
+        self.folders.iter().any(|folder| names.iter().any(|name| folder.join(name).is_dir()))
     }
 
     fn revisions(&mut self, row: GitRow, operands: &[&str]) -> Option<()> {

@@ -121,6 +121,7 @@ const NEUTRAL: &[(&str, &str)] = &[
     ("core.alternateRefsCommand", "false"),
     ("core.askPass", "false"),
     ("credential.helper", ""),
+    ("diff.autoRefreshIndex", "false"),
     ("diff.submodule", "short"),
     ("gpg.program", "false"),
     ("gpg.openpgp.program", "false"),

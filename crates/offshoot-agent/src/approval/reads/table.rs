@@ -40,6 +40,8 @@ pub(super) enum ReadOperands {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Walk {
     Never,
+    /// Of a folder it would read files that are links: folders are refused.
+    RefusesFolders,
     /// With one of these options.
     With(&'static [&'static str]),
     Always,
@@ -156,6 +158,7 @@ pub(super) const ROWS: &[ReadRow] = &[
     ReadRow { texts: &["--output-delimiter"], ..files("comm") },
     ReadRow {
         without: &["-r --recursive"],
+        walk: Walk::RefusesFolders,
         texts: &["-F --label -L -I --ignore-matching-lines -x --exclude --show-function-line"],
         ..files("diff")
     },

@@ -25,7 +25,9 @@ impl Project {
     fn new() -> Self {
         let (place, elsewhere) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
         let project = Self { place, elsewhere };
-        for folder in ["w/src", "w/sub/bare/objects", "w/sub/bare/refs", "w/evil/.git", "w/bin", "home", "keys"] {
+        for folder in
+            ["w/src", "w/sub/bare/objects", "w/sub/bare/refs", "w/evil/.git", "w/bin", "w/.hidden", "home", "keys"]
+        {
             fs::create_dir_all(project.at(folder)).unwrap();
         }
         for file in ["a", "b", "x", "big", "data.json", "with space", "src/lib.rs", "sub/file", "bin/ls"] {
@@ -133,6 +135,8 @@ fn a_read_runs_as_it_was_judged() {
         ("ls -l \"a\" # b", "'/p/ls' '-l' 'a'\n"),
         ("cat a 2>&1 | grep 'it'\\''s' 2>/dev/null", "'/p/cat' 'a' 2>&1 | '/p/grep' 'it'\\''s' 2>/dev/null\n"),
         ("cd src && ls&>/dev/null || pwd; ls", "'cd' './src' && '/p/ls' >/dev/null 2>&1 || '/p/pwd'\n'/p/ls'\n"),
+        ("cd .hidden && ls", "'cd' './.hidden' && '/p/ls'\n"),
+        ("cd ./src && cd .. && ls", "'cd' './src' && 'cd' '..' && '/p/ls'\n"),
         ("egrep x a", "'/p/grep' '-E' 'x' 'a'\n"),
         ("rg x |& cat", "'/p/rg' '--no-config' 'x' 2>&1 | '/p/cat'\n"),
         (
