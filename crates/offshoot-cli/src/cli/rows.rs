@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use clap::builder::{NonEmptyStringValueParser, PossibleValuesParser};
 use clap::parser::ValueSource;
-use clap::{ArgAction, ArgMatches, Args as _, FromArgMatches as _};
+use clap::{ArgAction, ArgMatches, Args as _, FromArgMatches as _, ValueHint};
 use offshoot_app::app::App;
 use offshoot_app::error::{CommandError, Result, spelled};
 use offshoot_app::models::ModelArgs;
@@ -79,7 +79,9 @@ fn argument(arg: &'static Arg) -> clap::Arg {
         ArgKind::Word(words) => made.value_parser(PossibleValuesParser::new(words)),
         ArgKind::FilledText => made.value_parser(NonEmptyStringValueParser::new()),
         ArgKind::Number => made.value_parser(clap::value_parser!(u64)),
-        ArgKind::File | ArgKind::Folder => made.value_parser(clap::value_parser!(PathBuf)),
+        // What is given is a text: the path of another file must not be made of one that is not UTF-8.
+        ArgKind::File => made.value_parser(NonEmptyStringValueParser::new()).value_hint(ValueHint::AnyPath),
+        ArgKind::Folder => made.value_parser(clap::value_parser!(PathBuf)),
         ArgKind::Session | ArgKind::Entry | ArgKind::EntryRange | ArgKind::Text | ArgKind::Flag => made,
     }
 }
@@ -167,7 +169,7 @@ fn given(row: &'static Row, matches: &ArgMatches) -> Given {
         let value = match (arg.kind, arg.is_many) {
             (ArgKind::Flag, _) => Some(ArgValue::Flag),
             (ArgKind::Number, _) => matches.get_one::<u64>(arg.name).copied().map(ArgValue::Number),
-            (ArgKind::File | ArgKind::Folder, _) => {
+            (ArgKind::Folder, _) => {
                 let path = matches.get_one::<PathBuf>(arg.name);
                 path.map(|path| ArgValue::Text(path.to_string_lossy().into_owned()))
             }

@@ -1,6 +1,8 @@
 //! `offshoot import`.
 
+use std::ffi::OsStr;
 use std::fs;
+use std::os::unix::ffi::OsStrExt as _;
 
 use insta::assert_snapshot;
 
@@ -113,6 +115,16 @@ fn what_is_no_session_is_not_taken_in() {
     [stderr]
     note: there are no sessions yet
     ");
+}
+
+/// Another path was opened, whose odd letters were replaced.
+#[test]
+fn a_path_that_is_no_text_is_refused() {
+    let world = World::new();
+    let name = OsStr::from_bytes(b"se\xffssion.jsonl");
+    let output = world.command(&["import"]).arg(name).output().unwrap();
+    assert_eq!(output.status.code(), Some(2), "{output:?}");
+    assert!(String::from_utf8_lossy(&output.stderr).contains("invalid UTF-8"), "{output:?}");
 }
 
 /// Without `.jsonl` in its name the file is named after its header, which may be anybody's.
