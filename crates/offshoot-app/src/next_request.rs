@@ -101,8 +101,3 @@ fn model(app: &App, session: &Session) -> Result<Model> {
 pub fn after(app: &App, session: &Session, target: Option<NodeIx>, more_tokens: u64) -> Result<RequestForecast> {
     forecast(app, session, RequestPlace { target, more_tokens, overhead: overhead(app, session)? })
 }
-
-/// A forecast as JSON.
-pub fn json(forecast: &RequestForecast) -> String {
-    forecast.to_json()
-}

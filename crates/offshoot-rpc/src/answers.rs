@@ -241,7 +241,7 @@ pub(crate) async fn forecast(server: &RpcServer, entry: Option<String>) -> Answe
         .read(move |app, session| {
             let target = entry.map(|entry| lookup::entry(app, session, &entry)).transpose()?.or(session.leaf());
             let forecast = next_request::forecast(app, session, RequestPlace { target, more_tokens: 0, overhead })?;
-            Ok(RpcData::Json(next_request::json(&forecast)))
+            Ok(RpcData::Json(forecast.to_json()))
         })
         .await
 }
