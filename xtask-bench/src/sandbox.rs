@@ -1,14 +1,17 @@
 //! `cargo xtask sandbox`: what confining one command costs, by itself and with many nested repositories in the working folder.
 //!
-//! The same command runs without a sandbox, in it, and in it with the repositories; the three take turns, and each difference is
-//! taken within one round. Says what the helper of the sandbox is told; what it does is its own.
+//! The same command runs without a sandbox, in one that was prepared, and in one that is made for it, without and with the repositories;
+//! all take turns, and each difference is taken within one round. Says what the helper of the sandbox is told; what it does is its own.
 
 use std::fs;
+use std::io::{Read as _, Write as _};
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitCode, Stdio};
+use std::process::{Child, Command, ExitCode, Stdio};
 use std::time::Instant;
 
 use anyhow::{Context as _, Result, bail};
+use nix::sys::resource::{UsageWho, getrusage};
+use nix::sys::time::TimeValLike as _;
 use xtask::{env, machine, out};
 
 use crate::figures::{median, significant};
@@ -21,6 +24,9 @@ const REPOSITORIES: usize = 50;
 const READ_ONLY: [&str; 4] = [".git/config", ".git/hooks", ".envrc", ".vscode/tasks.json"];
 const PINNED: [&str; 3] = ["", ".git", ".vscode"];
 const COMMAND: &str = "/bin/true";
+/// What a helper says when it waits, and when it becomes its command.
+const READY: u8 = 5;
+const STARTED: u8 = 6;
 
 #[derive(Debug)]
 struct Options {
@@ -48,16 +54,35 @@ impl Options {
     }
 }
 
-/// Milliseconds of one round.
+/// Milliseconds.
+#[derive(Debug, Clone, Copy)]
+struct Cost {
+    /// From the moment at which the command is known to the end of its process.
+    wall: f64,
+    /// Of processors, with all that was prepared.
+    processor: f64,
+}
+
 #[derive(Debug, Clone, Copy)]
 struct Round {
-    bare: f64,
-    confined: f64,
-    nested: f64,
+    bare: Cost,
+    confined: Cost,
+    nested: Cost,
+    /// For the first command of an agent nothing is prepared.
+    first: Cost,
+    first_nested: Cost,
 }
 
 /// What is measured, and of a round.
-type Row = (&'static str, fn(&Round) -> f64);
+type Row = (&'static str, fn(&Round) -> Cost);
+
+const ROWS: [Row; 5] = [
+    ("no sandbox", |round| round.bare),
+    ("sandbox", |round| round.confined),
+    ("sandbox, 50 repositories", |round| round.nested),
+    ("sandbox, first command", |round| round.first),
+    ("sandbox, first command, 50 repositories", |round| round.first_nested),
+];
 
 pub(crate) fn run(args: &[String]) -> Result<ExitCode> {
     let options = Options::parse(args)?;
@@ -68,12 +93,17 @@ pub(crate) fn run(args: &[String]) -> Result<ExitCode> {
     let work = folder.path().canonicalize()?.join("work");
     repositories(&work)?;
     let binary = env::this_program()?.with_file_name("offshoot");
-    let confined = helper(&binary, &work, 0);
-    let nested = helper(&binary, &work, REPOSITORIES);
+    let (plain, nested) = (helper(&binary, &work, 0), helper(&binary, &work, REPOSITORIES));
     protects(&nested, &work)?;
-    let measure = |words: &[String]| time(words).map(|seconds| seconds * 1000.0);
-    let bare = [COMMAND.to_owned()];
-    let round = |_| Ok(Round { bare: measure(&bare)?, confined: measure(&confined)?, nested: measure(&nested)? });
+    let round = |_| {
+        Ok(Round {
+            bare: cost(|| made(&[COMMAND.to_owned()]))?,
+            confined: cost(|| prepared(&plain))?,
+            nested: cost(|| prepared(&nested))?,
+            first: cost(|| made(&plain))?,
+            first_nested: cost(|| made(&nested))?,
+        })
+    };
     let rounds: Vec<Round> = (0..=options.rounds).map(round).collect::<Result<_>>()?;
     // The first one warms up.
     let text = page(&rounds[1..], &machine::facts(&env::root()));
@@ -114,67 +144,116 @@ fn helper(binary: &Path, work: &Path, repositories: usize) -> Vec<String> {
     words
 }
 
-/// Fails where this sandbox does not protect what it is measured with.
+/// Runs a script, and says whether it succeeded.
+type Way<'a> = &'a dyn Fn(&str) -> Result<bool>;
+
+/// Fails where this sandbox does not protect what it is measured with, whether it was prepared or not.
 fn protects(nested: &[String], work: &Path) -> Result<()> {
-    let run = |script: &str| -> Result<bool> {
+    let made = |script: &str| -> Result<bool> {
         let words = [&nested[1..nested.len() - 1], &["/bin/sh", "-c", script].map(str::to_owned)].concat();
         let status = Command::new(&nested[0]).args(words).current_dir(work).stderr(Stdio::null()).status()?;
         Ok(status.success())
     };
-    if !run("echo x > 0/src && echo x > 49/.git/index")? {
-        bail!("commands cannot be confined here");
-    }
-    let last = REPOSITORIES - 1;
-    for name in READ_ONLY {
-        let file = if name.ends_with("hooks") { format!("{last}/{name}/x") } else { format!("{last}/{name}") };
-        if run(&format!("echo x >> {file}"))? {
-            bail!("{name} is not protected");
+    let prepared = |script: &str| -> Result<bool> {
+        let mut helper = wait(nested, Stdio::null())?;
+        send(&mut helper, &["/bin/sh", "-c", script])?;
+        Ok(helper.wait()?.success())
+    };
+    for run in [&made as Way<'_>, &prepared] {
+        if !run("echo x > 0/src && echo x > 49/.git/index")? {
+            bail!("commands cannot be confined here");
         }
-    }
-    if run(&format!("mv {last} other"))? || run(&format!("mv {last}/.git {last}/other"))? {
-        bail!("a repository can be moved away");
+        let last = REPOSITORIES - 1;
+        for name in READ_ONLY {
+            let file = if name.ends_with("hooks") { format!("{last}/{name}/x") } else { format!("{last}/{name}") };
+            if run(&format!("echo x >> {file}"))? {
+                bail!("{name} is not protected");
+            }
+        }
+        if run(&format!("mv {last} other"))? || run(&format!("mv {last}/.git {last}/other"))? {
+            bail!("a repository can be moved away");
+        }
     }
     Ok(())
 }
 
-/// The seconds of one run to its end.
-fn time(words: &[String]) -> Result<f64> {
+/// `run` returns the moment at which the command was known.
+fn cost(run: impl FnOnce() -> Result<Instant>) -> Result<Cost> {
+    let processor = || -> Result<i64> {
+        let usage = getrusage(UsageWho::RUSAGE_CHILDREN)?;
+        Ok((usage.user_time() + usage.system_time()).num_microseconds())
+    };
+    let before = processor()?;
+    let wall = run()?.elapsed().as_secs_f64() * 1000.0;
+    #[expect(clippy::cast_precision_loss, reason = "microseconds of one command")]
+    let processor = (processor()? - before) as f64 / 1000.0;
+    Ok(Cost { wall, processor })
+}
+
+#[expect(clippy::disallowed_methods, reason = "measuring is its work")]
+fn now() -> Instant {
+    Instant::now()
+}
+
+/// Nothing was prepared for it.
+fn made(words: &[String]) -> Result<Instant> {
     let (program, arguments) = words.split_first().context("no program")?;
+    let begun = now();
+    let status = Command::new(program).args(arguments).stdin(Stdio::null()).status();
+    let status = status.with_context(|| format!("cannot run {program}"))?;
+    if status.success() { Ok(begun) } else { bail!("{program} failed: {status}") }
+}
+
+/// By a helper that waits for it.
+fn prepared(words: &[String]) -> Result<Instant> {
+    let mut helper = wait(words, Stdio::inherit())?;
+    let begun = now();
+    send(&mut helper, &[COMMAND])?;
+    let status = helper.wait()?;
+    let mut said = Vec::new();
+    helper.stdout.take().context("no output")?.read_to_end(&mut said)?;
+    if status.success() && said == [STARTED] { Ok(begun) } else { bail!("a helper failed: {status}") }
+}
+
+fn wait(words: &[String], errors: Stdio) -> Result<Child> {
+    let (program, arguments) = words.split_first().context("no program")?;
+    let end = arguments.iter().position(|word| word == "--").context("no command")?;
     let mut command = Command::new(program);
-    command.args(arguments).stdin(Stdio::null());
-    #[expect(clippy::disallowed_methods, reason = "measuring is its work")]
-    let start = Instant::now();
-    let status = command.status().with_context(|| format!("cannot run {program}"))?;
-    let seconds = start.elapsed().as_secs_f64();
-    if !status.success() {
-        bail!("{program} failed: {status}");
-    }
-    Ok(seconds)
+    command.args(&arguments[..end]).args(["--wait", "--"]);
+    let mut helper = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(errors).spawn()?;
+    let mut said = [0];
+    helper.stdout.as_mut().context("no output")?.read_exact(&mut said)?;
+    if said == [READY] { Ok(helper) } else { bail!("a helper does not wait") }
+}
+
+fn send(helper: &mut Child, words: &[&str]) -> Result<()> {
+    let mut message = format!("{}\0", words.len());
+    words.iter().for_each(|word| message.extend([word, "\0"]));
+    Ok(helper.stdin.take().context("no input")?.write_all(message.as_bytes())?)
 }
 
 fn page(rounds: &[Round], facts: &[(&'static str, String)]) -> String {
-    let of = |figure: fn(&Round) -> f64| median(rounds.iter().map(figure)).unwrap_or_default();
-    let overhead = of(|round| round.nested - round.confined);
-    let holds = if overhead < BAR { "holds" } else { "does **not** hold" };
+    let middle = |figure: &dyn Fn(&Round) -> f64| median(rounds.iter().map(figure)).unwrap_or_default();
+    let more = |of: fn(&Round) -> Cost| middle(&|round| of(round).wall - round.bare.wall);
+    let holds = if more(|round| round.nested) < BAR { "holds" } else { "does **not** hold" };
     let names = READ_ONLY.map(|name| format!("`{name}`")).join(", ");
     let mut text = format!(
         "# What the sandbox costs\n\nWritten by `cargo xtask sandbox`; no figure is typed by hand. `{COMMAND}` by the release build, {} rounds: without a sandbox, in it,\n\
-         and in it with {REPOSITORIES} nested repositories in the working folder, of which each has {names}. The three\n\
-         take turns; differences are taken within a round. Wall time until the command's process has ended.\n\n\
-         Bar: the repositories cost less than {BAR} ms for each command. It {holds}.\n\n\
-         | what | median |\n|---|--:|\n",
+         and in it with {REPOSITORIES} nested repositories in the working folder, of which each has {names}. They\n\
+         take turns; differences are taken within a round.\n\n\
+         When a command has ended, the sandbox of the next one is prepared. The first command of an agent makes its own; so does a command\n\
+         that comes after something that is protected was moved or replaced. Wall time is from the moment at which the command is known to the end of\n\
+         its process. Processor time is all of it, also what was prepared.\n\n\
+         Bar: the sandbox and the repositories together cost a command less than {BAR} ms of wall time. It {holds}.\n\n\
+         | what | wall time | more than without a sandbox | least wall time | processor time |\n|---|--:|--:|--:|--:|\n",
         rounds.len()
     );
-    let rows: [Row; 6] = [
-        ("no sandbox", |round| round.bare),
-        ("sandbox", |round| round.confined),
-        ("sandbox, 50 repositories", |round| round.nested),
-        ("more for the sandbox", |round| round.confined - round.bare),
-        ("more for the repositories (the bar)", |round| round.nested - round.confined),
-        ("more for both", |round| round.nested - round.bare),
-    ];
-    for (what, figure) in rows {
-        text.push_str(&format!("| {what} | {} ms |\n", significant(of(figure))));
+    for (what, of) in ROWS {
+        let least = rounds.iter().map(|round| of(round).wall).fold(f64::INFINITY, f64::min);
+        let wall = middle(&|round| of(round).wall);
+        let cells = [wall, more(of), least, middle(&|round| of(round).processor)];
+        let cells = cells.map(|cell| format!("{} ms", significant(cell))).join(" | ");
+        text.push_str(&format!("| {what} | {cells} |\n"));
     }
     text.push_str("\n## Machine\n\n| what | value |\n|---|---|\n");
     facts.iter().for_each(|(what, value)| text.push_str(&format!("| {what} | {value} |\n")));
@@ -187,13 +266,20 @@ mod tests {
 
     #[test]
     fn differences_are_taken_within_a_round() {
-        let round = |bare, confined, nested| Round { bare, confined, nested };
-        let text =
-            page(&[round(1.0, 5.0, 8.0), round(2.0, 60.0, 64.0), round(1.0, 6.0, 16.0)], &[("kernel", "x".to_owned())]);
+        let cost = |wall| Cost { wall, processor: wall * 2.0 };
+        let round = |bare, nested| Round {
+            bare: cost(bare),
+            confined: cost(bare + 1.0),
+            nested: cost(nested),
+            first: cost(nested + 1.0),
+            first_nested: cost(nested + 4.0),
+        };
+        let text = page(&[round(1.0, 5.0), round(2.0, 64.0), round(1.0, 5.5)], &[("kernel", "x".to_owned())]);
         assert!(text.contains("3 rounds") && text.contains("It holds."), "{text}");
-        assert!(text.contains("| more for the repositories (the bar) | 4.00 ms |"), "{text}");
-        assert!(text.contains("| no sandbox | 1.00 ms |") && text.contains("| kernel | x |"), "{text}");
-        assert!(page(&[round(1.0, 2.0, 7.0)], &[]).contains("It does **not** hold."), "{text}");
+        assert!(text.contains("| sandbox, 50 repositories | 5.50 ms | 4.50 ms | 5.00 ms | 11.0 ms |"), "{text}");
+        assert!(text.contains("| sandbox, first command, 50 repositories | 9.50 ms | 8.50 ms |"), "{text}");
+        assert!(text.contains("| no sandbox | 1.00 ms | 0.000 ms |") && text.contains("| kernel | x |"), "{text}");
+        assert!(page(&[round(1.0, 6.5)], &[]).contains("It does **not** hold."), "{text}");
     }
 
     #[test]

@@ -5,6 +5,7 @@
 //! they are waited for only while they write.
 
 mod tree;
+mod waiting;
 
 use std::ffi::OsString;
 use std::io;
@@ -19,10 +20,12 @@ use rustix::process::Pid;
 use tokio::io::AsyncReadExt as _;
 use tokio::net::unix::pipe::Receiver;
 use tokio::process::Command;
-use tokio::time::{MissedTickBehavior, interval, sleep};
+use tokio::time::{Instant, MissedTickBehavior, interval, sleep, sleep_until};
 
 pub use tree::MarkedProcesses;
 use tree::ProcessTree;
+pub use waiting::{READY, STARTED, parse_words};
+pub(crate) use waiting::{WaitingProcess, run_waiting};
 
 /// The interval of [`News::Tick`].
 const TICK: Duration = Duration::from_millis(100);
@@ -30,7 +33,10 @@ const TICK: Duration = Duration::from_millis(100);
 const IDLE: Duration = Duration::from_millis(100);
 /// How long background output is read after the shell has exited.
 const LINGER: Duration = Duration::from_secs(5);
+/// Longer than any command runs.
+const FAR: Duration = Duration::from_secs(u32::MAX as u64);
 
+#[derive(Debug, Clone, Copy)]
 pub(crate) struct Job<'a> {
     /// The program and its arguments.
     pub(crate) words: &'a [OsString],
@@ -64,6 +70,7 @@ pub(crate) enum News<'a> {
     Tick,
 }
 
+#[derive(Debug)]
 struct StartedCommand {
     child: Box<dyn ChildWrapper>,
     pipe: Receiver,
@@ -76,16 +83,26 @@ pub(crate) fn shell_words(shell: &Path, command: &str) -> Vec<OsString> {
 }
 
 /// Runs a command to its end and reports its output. Dropping the future kills all its processes.
-pub(crate) async fn run(job: Job<'_>, mut tell: impl FnMut(News<'_>)) -> io::Result<End> {
-    let StartedCommand { mut child, mut pipe, tree } = start(&job)?;
+pub(crate) async fn run(job: Job<'_>, tell: impl FnMut(News<'_>)) -> io::Result<End> {
+    let deadline = deadline(job.timeout);
+    let mut command = start(&job, Stdio::null())?;
+    command.tree.begin();
+    follow(command, deadline, tell).await
+}
+
+fn deadline(timeout: Option<Duration>) -> Instant {
+    Instant::now() + timeout.unwrap_or(FAR)
+}
+
+async fn follow(command: StartedCommand, deadline: Instant, mut tell: impl FnMut(News<'_>)) -> io::Result<End> {
+    let StartedCommand { mut child, mut pipe, tree } = command;
     let mut buffer = vec![0; 64 * 1024];
     let mut ended: Option<ExitStatus> = None;
     let (mut is_open, mut is_late, mut lingers) = (true, false, false);
-    let far = Duration::from_secs(u64::from(u32::MAX));
-    let mut deadline = pin!(sleep(job.timeout.unwrap_or(far)));
+    let mut deadline = pin!(sleep_until(deadline));
     let mut tick = interval(TICK);
     tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    let (mut idle, mut linger) = (pin!(sleep(far)), pin!(sleep(far)));
+    let (mut idle, mut linger) = (pin!(sleep(FAR)), pin!(sleep(FAR)));
     while is_open || ended.is_none() {
         tokio::select! {
             biased;
@@ -124,7 +141,8 @@ pub(crate) async fn run(job: Job<'_>, mut tell: impl FnMut(News<'_>)) -> io::Res
     Ok(if lingers { End::Lingers(code) } else { End::Exited(code) })
 }
 
-fn start(job: &Job<'_>) -> io::Result<StartedCommand> {
+/// Its tree has not begun.
+fn start(job: &Job<'_>, input: Stdio) -> io::Result<StartedCommand> {
     let (reader, writer) = io::pipe()?;
     let (mark_name, mark) = tree::new_mark();
     let (program, arguments) = job.words.split_first().ok_or(io::ErrorKind::InvalidInput)?;
@@ -138,11 +156,14 @@ fn start(job: &Job<'_>) -> io::Result<StartedCommand> {
         Errors::Shown => command.stderr(writer.try_clone()?),
         Errors::Dropped => command.stderr(Stdio::null()),
     };
-    command.stdin(Stdio::null()).stdout(writer).kill_on_drop(true);
+    command.stdin(input).stdout(writer).kill_on_drop(true);
     // Without a session of its own a command could read keys from our terminal and write to it.
-    let child = CommandWrap::from(command).wrap(ProcessSession).spawn()?;
-    let id = child.id().and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw);
-    let root = id.ok_or_else(|| io::Error::other("a started command has no id"))?;
+    let (child, tree) = ProcessTree::spawn(&mark, || {
+        let child = CommandWrap::from(command).wrap(ProcessSession).spawn()?;
+        let id = child.id().and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw);
+        let root = id.ok_or_else(|| io::Error::other("a started command has no id"))?;
+        Ok((child, root))
+    })?;
     // `command` was dropped by now, and with it our write ends of the pipe.
-    Ok(StartedCommand { child, pipe: Receiver::from_owned_fd(reader.into())?, tree: ProcessTree::new(root, &mark) })
+    Ok(StartedCommand { child, pipe: Receiver::from_owned_fd(reader.into())?, tree })
 }

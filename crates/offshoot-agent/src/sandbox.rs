@@ -6,17 +6,21 @@
 mod git;
 mod policy;
 mod nested;
+mod prepared;
 mod state;
 
-use std::ffi::OsString;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use offshoot_protocol::{SandboxMode, SandboxNetwork};
 use offshoot_session::medium::real_path_or_same;
 
+use crate::process::{self, End, Job, News};
+pub use crate::process::{READY, STARTED, parse_words};
 pub use nested::NestedRepositories;
-pub use policy::{Helper, Layers, SandboxPolicy, WriteRights};
+pub use policy::{Helper, HelperTask, Layers, SandboxPolicy, WriteRights};
+pub use prepared::PreparedCommand;
 pub use state::{Confinement, SandboxState};
 
 /// What the user wants.
@@ -70,6 +74,8 @@ pub struct Sandbox {
     pub keeper: Arc<tempfile::TempDir>,
     /// Those below the folders that commands may write.
     pub nested: NestedRepositories,
+    /// The next one.
+    pub prepared: PreparedCommand,
     pub state: SandboxState,
 }
 
@@ -82,23 +88,36 @@ impl Sandbox {
         policy
     }
 
-    /// The arguments that start a command in the sandbox, the program first.
-    ///
-    /// # Errors
-    /// No command may run.
-    pub(crate) fn confined(
+    /// Runs a command in the sandbox, as [`process::run`] does without one, and prepares the next. The caller has asked whether commands
+    /// are refused.
+    pub(crate) async fn run(
         &self,
-        cwd: &Path,
+        job: Job<'_>,
         hidden: &[PathBuf],
-        command: Vec<OsString>,
-    ) -> Result<Vec<OsString>, String> {
-        if let Some(why) = self.refuses_commands() {
-            return Err(why);
+        mut tell: impl FnMut(News<'_>),
+    ) -> io::Result<End> {
+        let SandboxState::On(confinement) = &self.state else { return process::run(job, tell).await };
+        let words = |task, command| {
+            let helper = Helper { policy: self.policy(job.cwd, hidden), layers: confinement.layers(), task, command };
+            std::iter::once(self.helper.clone().into_os_string()).chain(helper.arguments()).collect::<Vec<_>>()
+        };
+        let waits = words(HelperTask::Wait, Vec::new());
+        let mut end = None;
+        if let Some(process) = self.prepared.take(&Job { words: &waits, ..job }) {
+            end = process::run_waiting(process, job.words, job.timeout, &mut tell).await?;
         }
-        let SandboxState::On(confinement) = &self.state else { return Ok(command) };
-        let helper =
-            Helper { policy: self.policy(cwd, hidden), layers: confinement.layers(), is_probe: false, command };
-        Ok(std::iter::once(self.helper.clone().into_os_string()).chain(helper.arguments()).collect())
+        let end = match end {
+            Some(end) => end,
+            None => {
+                let confined = words(HelperTask::Run, job.words.to_vec());
+                process::run(Job { words: &confined, ..job }, tell).await?
+            }
+        };
+        // Either layer alone does not keep a command away from the process that waits.
+        if confinement.namespaces.is_ok() && confinement.landlock.is_ok() {
+            self.prepared.prepare(&Job { words: &words(HelperTask::Wait, Vec::new()), ..job });
+        }
+        Ok(end)
     }
 
     /// Whether this system enforces all of it.

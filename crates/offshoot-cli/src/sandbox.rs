@@ -11,14 +11,25 @@ mod landlock_rules;
 mod mounts;
 #[cfg(target_os = "linux")]
 mod namespaces;
+#[cfg(target_os = "linux")]
+mod outside;
+#[cfg(target_os = "linux")]
+mod wait;
 
 use std::ffi::OsString;
 use std::io::Write as _;
+#[cfg(target_os = "linux")]
 use std::os::unix::process::CommandExt as _;
-use std::process::{Command, ExitCode};
+use std::process::ExitCode;
+#[cfg(target_os = "linux")]
+use std::process::{Command, Stdio};
 
 use offshoot_agent::sandbox::Helper;
+#[cfg(target_os = "linux")]
+use offshoot_agent::sandbox::{HelperTask, STARTED};
 use offshoot_app::ui;
+#[cfg(target_os = "linux")]
+use outside::Outside;
 
 /// The word that begins its arguments.
 pub(crate) const NAME: &str = "sandbox";
@@ -39,26 +50,44 @@ pub(crate) fn run(arguments: impl Iterator<Item = OsString>) -> ExitCode {
     }
 }
 
+#[cfg(target_os = "linux")]
 fn confine(helper: &Helper) -> Result<(), String> {
-    let version = restrict(helper)?;
-    if helper.is_probe {
+    if helper.task == HelperTask::Wait {
+        return wait_for_command(helper);
+    }
+    if helper.layers.namespaces {
+        let outside = Outside::open()?;
+        namespaces::enter(helper)?;
+        mounts::arrange(&helper.policy)?;
+        mounts::cover(&helper.policy.hidden)?;
+        mounts::cover(&outside.sockets(&helper.policy)?)?;
+    }
+    let version = forbid(helper)?;
+    if helper.task == HelperTask::Probe {
         return writeln!(ui::terminal(), "{version}").map_err(|error| error.to_string());
     }
-    let mut words = helper.command.iter();
-    let program = words.next().ok_or("the command is missing")?;
-    let error = Command::new(program).args(words).current_dir(&helper.policy.cwd).exec();
-    Err(format!("cannot run {}: {error}", program.display()))
+    become_command(helper, &helper.command)
 }
 
-/// Returns the version of Landlock; 0 for none.
+/// What takes long is done before the command comes.
 #[cfg(target_os = "linux")]
-fn restrict(helper: &Helper) -> Result<u32, String> {
-    if helper.layers.namespaces {
-        // A new network namespace does not show them.
-        let sockets = mounts::sockets(&helper.policy);
-        namespaces::enter(helper)?;
-        mounts::arrange(&helper.policy, sockets)?;
-    }
+fn wait_for_command(helper: &Helper) -> Result<(), String> {
+    let outside = Outside::open()?;
+    namespaces::enter(helper)?;
+    mounts::arrange(&helper.policy)?;
+    mounts::cover(&outside.sockets(&helper.policy)?)?;
+    let words = wait::for_words(&outside, &helper.policy)?;
+    // Sockets that are new, and files of keys: they are replaced often.
+    mounts::cover(&helper.policy.hidden)?;
+    mounts::cover(&outside.sockets(&helper.policy)?)?;
+    forbid(helper)?;
+    wait::say(STARTED)?;
+    become_command(helper, &words)
+}
+
+/// Everything that setting up needs itself. Returns the version of Landlock; 0 for none.
+#[cfg(target_os = "linux")]
+fn forbid(helper: &Helper) -> Result<u32, String> {
     let version = if helper.layers.landlock { landlock_rules::apply(helper)? } else { 0 };
     namespaces::drop_capabilities()?;
     if helper.layers.calls {
@@ -67,7 +96,15 @@ fn restrict(helper: &Helper) -> Result<u32, String> {
     Ok(version)
 }
 
+/// Returns only if that fails.
+#[cfg(target_os = "linux")]
+fn become_command(helper: &Helper, words: &[OsString]) -> Result<(), String> {
+    let (program, words) = words.split_first().ok_or("the command is missing")?;
+    let error = Command::new(program).args(words).current_dir(&helper.policy.cwd).stdin(Stdio::null()).exec();
+    Err(format!("cannot run {}: {error}", program.display()))
+}
+
 #[cfg(not(target_os = "linux"))]
-fn restrict(_: &Helper) -> Result<u32, String> {
+fn confine(_: &Helper) -> Result<(), String> {
     Err("this system has none: there is a sandbox on Linux only".to_owned())
 }

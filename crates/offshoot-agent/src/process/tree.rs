@@ -5,7 +5,8 @@
 //! command's mark in its environment. One that sheds all three is found when this program is its subreaper, as the
 //! binary is: then it is our child, but in a session that is not ours.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::io;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -23,10 +24,18 @@ const LONGEST_STAT: u64 = 64 << 10;
 /// The kernel allows a program at most so much.
 const LONGEST_ENVIRONMENT: u64 = 16 << 20;
 
-static RUNNING: Mutex<BTreeSet<i32>> = Mutex::new(BTreeSet::new());
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Stage {
+    /// For its command.
+    Waits,
+    Runs,
+}
 
-fn running() -> MutexGuard<'static, BTreeSet<i32>> {
-    RUNNING.lock().unwrap_or_else(PoisonError::into_inner)
+/// Of each root.
+static STAGES: Mutex<BTreeMap<i32, Stage>> = Mutex::new(BTreeMap::new());
+
+fn stages() -> MutexGuard<'static, BTreeMap<i32, Stage>> {
+    STAGES.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// The mark of a new command, as a variable of its environment.
@@ -36,7 +45,8 @@ pub(super) fn new_mark() -> (&'static str, String) {
 }
 
 /// The processes of a running command, whose shell leads a session. Dropping it kills all of them, unless they were
-/// released.
+/// released. A process that waits for its command has none yet.
+#[derive(Debug)]
 pub(super) struct ProcessTree {
     root: Pid,
     /// When the shell started; 0 if that cannot be read.
@@ -46,13 +56,26 @@ pub(super) struct ProcessTree {
 }
 
 impl ProcessTree {
-    pub(super) fn new(root: Pid, mark: &str) -> Self {
+    /// Its root, which `spawn` starts. Nobody takes the exit code of a root that is not known yet.
+    pub(super) fn spawn<T>(mark: &str, spawn: impl FnOnce() -> io::Result<(T, Pid)>) -> io::Result<(T, Self)> {
+        let mut stages = stages();
+        let (child, root) = spawn()?;
+        stages.insert(root.as_raw_nonzero().get(), Stage::Waits);
+        drop(stages);
+        Ok((child, Self::waiting(root, mark)))
+    }
+
+    fn waiting(root: Pid, mark: &str) -> Self {
         let id = root.as_raw_nonzero().get();
-        running().insert(id);
         let begun =
             read_regular_text(Path::new(&format!("/proc/{id}/stat")), LONGEST_STAT).ok().and_then(|stat| parse(&stat));
         let begun = begun.map_or(0, |process| process.started);
-        Self { root, begun, mark: format!("{MARK}={mark}").into_bytes(), is_released: false }
+        Self { root, begun, mark: format!("{MARK}={mark}").into_bytes(), is_released: true }
+    }
+
+    pub(super) fn begin(&mut self) {
+        stages().insert(self.root.as_raw_nonzero().get(), Stage::Runs);
+        self.is_released = false;
     }
 
     /// What still runs may live on.
@@ -71,7 +94,7 @@ impl ProcessTree {
         let Some(own) = own_process() else { return BTreeSet::new() };
         let all = processes();
         let root = self.root.as_raw_nonzero().get();
-        let is_only_command = running().iter().all(|other| *other == root);
+        let is_only_command = stages().iter().all(|(other, stage)| *other == root || *stage == Stage::Waits);
         let is_member = |process: &&ProcessStat| {
             if process.pid == own.pid || process.started < self.begun {
                 return false;
@@ -161,7 +184,7 @@ impl Drop for ProcessTree {
         if !self.is_released {
             self.kill();
         }
-        running().remove(&self.root.as_raw_nonzero().get());
+        stages().remove(&self.root.as_raw_nonzero().get());
         reap();
     }
 }
@@ -169,8 +192,9 @@ impl Drop for ProcessTree {
 /// Takes the exit codes of adopted processes that have ended, so that they leave the table of processes.
 fn reap() {
     let Some(own) = own_process() else { return };
+    let roots = stages();
     for process in processes() {
-        if own.has_adopted(&process) && process.is_zombie && !running().contains(&process.pid) {
+        if own.has_adopted(&process) && process.is_zombie && !roots.contains_key(&process.pid) {
             // It may be gone.
             let _status = waitpid(Pid::from_raw(process.pid), WaitOptions::NOHANG);
         }

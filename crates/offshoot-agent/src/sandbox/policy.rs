@@ -84,14 +84,25 @@ pub struct Layers {
     pub calls: bool,
 }
 
+/// What the helper does when it is confined.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum HelperTask {
+    /// Becomes the command.
+    #[default]
+    Run,
+    /// Prints the version of Landlock, and ends.
+    Probe,
+    /// Waits for the words of a command, and becomes it if nothing that confines it has changed meanwhile.
+    Wait,
+}
+
 /// The command line of the helper.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[expect(missing_docs, reason = "the names say what they are")]
 pub struct Helper {
     pub policy: SandboxPolicy,
     pub layers: Layers,
-    /// Set the sandbox up, print the version of Landlock, and end.
-    pub is_probe: bool,
+    pub task: HelperTask,
     pub command: Vec<OsString>,
 }
 
@@ -100,7 +111,8 @@ impl Helper {
     pub fn arguments(self) -> Vec<OsString> {
         let SandboxPolicy { network, cwd, writable, read_only, pinned, hidden } = self.policy;
         let flags = [
-            (self.is_probe, "--probe"),
+            (self.task == HelperTask::Probe, "--probe"),
+            (self.task == HelperTask::Wait, "--wait"),
             (self.layers.namespaces, "--namespaces"),
             (self.layers.landlock, "--landlock"),
             (self.layers.calls, "--calls"),
@@ -137,7 +149,8 @@ impl Helper {
                     helper.command = arguments.collect();
                     return Ok(helper);
                 }
-                Some("--probe") => helper.is_probe = true,
+                Some("--probe") => helper.task = HelperTask::Probe,
+                Some("--wait") => helper.task = HelperTask::Wait,
                 Some("--namespaces") => helper.layers.namespaces = true,
                 Some("--landlock") => helper.layers.landlock = true,
                 Some("--calls") => helper.layers.calls = true,

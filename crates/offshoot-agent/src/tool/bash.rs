@@ -177,20 +177,23 @@ async fn call(
         env.retain(|(name, _)| !without.contains(name));
         env.extend(neutral.variables.iter().cloned());
     }
-    let mut words = process::shell_words(&program, &command);
+    let words = process::shell_words(&program, &command);
     if let Some(sandbox) = &place.sandbox {
-        words = sandbox.confined(&place.cwd, &place.keys.files, words).map_err(ToolOutcome::failed)?;
+        sandbox.refuses_commands().map_or(Ok(()), |why| Err(ToolOutcome::failed(why)))?;
         env.push(("TMPDIR".to_owned(), sandbox.temporary.display().to_string()));
     }
     let job = Job { words: &words, cwd: &place.cwd, env: &env, without: &without, errors: Errors::Shown, timeout };
     let (output, hide) = (Output::new(&place.outputs), Hide::new(place.keys.secrets.clone()));
     let began = Instant::now();
     let mut shown = ShownOutput { output, hide, partial, began, is_new: false, is_ended: false };
-    let end = process::run(job, |news| match news {
+    let tell = |news: News<'_>| match news {
         News::Piece(bytes) => shown.push(bytes),
         News::Tick => shown.tick(),
-    })
-    .await;
+    };
+    let end = match &place.sandbox {
+        Some(sandbox) => sandbox.run(job, &place.keys.files, tell).await,
+        None => process::run(job, tell).await,
+    };
     let duration = long(began);
     let shown = shown.finish();
     let end = end.map_err(|error| ToolOutcome::failed(cannot_run(&program, &place.cwd, &error)))?;

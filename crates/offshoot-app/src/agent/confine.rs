@@ -8,7 +8,8 @@ use std::sync::Arc;
 
 use offshoot_agent::Limits;
 use offshoot_agent::sandbox::{
-    Confinement, Helper, Layers, NestedRepositories, Sandbox, SandboxOptions, SandboxPolicy, SandboxState,
+    Confinement, Helper, HelperTask, Layers, NestedRepositories, PreparedCommand, Sandbox, SandboxOptions,
+    SandboxPolicy, SandboxState,
 };
 use offshoot_protocol::{SandboxMode, SandboxNetwork};
 use offshoot_session::medium::real_path_or_same;
@@ -39,7 +40,8 @@ pub(super) fn sandbox(app: &App, args: &Args, settings: &SandboxSettings, cwd: &
     let temporary = keeper.path().canonicalize().map_err(failed)?;
     let state = SandboxState::Impossible(String::new());
     let (helper, keeper) = (PathBuf::from(SELF), Arc::new(keeper));
-    let mut sandbox = Sandbox { options, helper, temporary, keeper, nested: NestedRepositories::default(), state };
+    let (nested, prepared) = (NestedRepositories::default(), PreparedCommand::default());
+    let mut sandbox = Sandbox { options, helper, temporary, keeper, nested, prepared, state };
     sandbox.nested = NestedRepositories::find(&sandbox.policy(cwd, &[]));
     sandbox.state = attempt(&sandbox.policy(cwd, &[]));
     let told = sandbox.told(cwd);
@@ -103,7 +105,7 @@ fn attempt(policy: &SandboxPolicy) -> SandboxState {
 
 /// The version of Landlock, or why these layers cannot be set up.
 fn probe(policy: &SandboxPolicy, layers: Layers) -> std::result::Result<u32, String> {
-    let helper = Helper { policy: policy.clone(), layers, is_probe: true, command: Vec::new() };
+    let helper = Helper { policy: policy.clone(), layers, task: HelperTask::Probe, command: Vec::new() };
     let output = Command::new(SELF).args(helper.arguments()).output();
     let output = output.map_err(|error| format!("offshoot cannot start itself by {SELF}: {error}"))?;
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).trim().to_owned();

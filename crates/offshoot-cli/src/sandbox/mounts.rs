@@ -3,8 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::ffi::{CStr, OsString};
-use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
-use std::os::unix::fs::FileTypeExt as _;
+use std::os::unix::ffi::OsStringExt as _;
 use std::path::{Path, PathBuf};
 
 use offshoot_agent::sandbox::{SandboxPolicy, WriteRights};
@@ -16,33 +15,33 @@ use rustix::mount::{
 
 use super::DEVICES;
 
-/// Sockets that programs need to know who the user is.
-const NAME_SERVICES: [&str; 3] = ["/var/lib/sss", "/run/nscd", "/var/run/nscd"];
-/// Of the kernel.
-const LONGEST_TABLE: u64 = 64 << 20;
+/// The kernel's table of what is mounted, for this process.
+pub(super) const MOUNTED: &str = "/proc/self/mountinfo";
+/// Of the kernel's tables.
+pub(super) const LONGEST_TABLE: u64 = 64 << 20;
 
 type MountTable = BTreeMap<PathBuf, MountFlags>;
 
-/// `sockets` are covered as hidden files are.
-pub(super) fn arrange(policy: &SandboxPolicy, sockets: Vec<PathBuf>) -> Result<(), String> {
-    let failed = |what: &str| {
-        let what = what.to_owned();
-        move |errno: Errno| format!("mounts are not allowed: {what}: {errno}")
-    };
+/// Where something is mounted, so that it can be written, stays as it is, or stays in its place.
+pub(super) fn places(policy: &SandboxPolicy) -> impl Iterator<Item = &Path> {
+    let places = policy.writable.iter().chain(&policy.read_only).chain(&policy.pinned).map(PathBuf::as_path);
+    places.chain(DEVICES.map(Path::new))
+}
+
+/// Everything but what is covered.
+pub(super) fn arrange(policy: &SandboxPolicy) -> Result<(), String> {
     let private = MountPropagationFlags::PRIVATE | MountPropagationFlags::REC;
     mount_change("/", private).map_err(failed("/"))?;
     let table = mounts()?;
     // The outer ones first: a mount hides those that were below its place.
-    let mut places: Vec<&Path> = policy.writable.iter().map(PathBuf::as_path).collect();
-    let protected = policy.read_only.iter().chain(&policy.pinned).map(PathBuf::as_path);
-    places.extend(protected.chain(DEVICES.map(Path::new)));
+    let mut places: Vec<&Path> = places(policy).collect();
     places.sort_by_cached_key(|path| path.components().count());
     for path in &places {
         match mount_bind_recursive(*path, *path) {
             Ok(()) => {}
             // Somebody has removed it meanwhile: then there is nothing to protect.
             Err(Errno::NOENT | Errno::NOTDIR) if !policy.writable.iter().any(|writable| writable == path) => {}
-            Err(errno) => return Err(failed(&path.display().to_string())(errno)),
+            Err(errno) => return Err(failed(path)(errno)),
         }
     }
     let rights = policy.rights();
@@ -51,20 +50,33 @@ pub(super) fn arrange(policy: &SandboxPolicy, sockets: Vec<PathBuf>) -> Result<(
         Errno::PERM => restrict(&rights, &mounts().map_err(|_| (path, errno))?, &[]),
         _ => Err((path, errno)),
     });
-    restricted.map_err(|(path, errno)| failed(&path.display().to_string())(errno))?;
+    restricted.map_err(|(path, errno)| failed(path)(errno))?;
     private_device("/dev/pts", c"devpts", c"newinstance,ptmxmode=0666,mode=620")?;
     if Path::new("/dev/pts/ptmx").exists() && !Path::new("/dev/ptmx").is_symlink() {
         mount_bind("/dev/pts/ptmx", "/dev/ptmx").map_err(failed("/dev/ptmx"))?;
     }
-    private_device("/dev/shm", c"tmpfs", c"mode=1777")?;
-    for path in policy.hidden.iter().cloned().chain(sockets) {
-        match cover(&path) {
-            // Somebody has removed it meanwhile.
+    private_device("/dev/shm", c"tmpfs", c"mode=1777")
+}
+
+/// Nothing is behind these paths from now on. One that is gone needs nothing.
+pub(super) fn cover(paths: &[PathBuf]) -> Result<(), String> {
+    for path in paths {
+        let covered = if path.is_dir() {
+            mount("offshoot", path, c"tmpfs", MountFlags::RDONLY, c"size=4k,mode=555")
+        } else {
+            mount_bind("/dev/null", path)
+        };
+        match covered {
             Ok(()) | Err(Errno::NOENT | Errno::NOTDIR) => {}
-            Err(errno) => return Err(failed(&path.display().to_string())(errno)),
+            Err(errno) => return Err(failed(path)(errno)),
         }
     }
     Ok(())
+}
+
+fn failed(what: impl AsRef<Path>) -> impl Fn(Errno) -> String {
+    let what = what.as_ref().to_owned();
+    move |errno| format!("mounts are not allowed: {}: {errno}", what.display())
 }
 
 /// Makes read-only, and takes the devices from, what was mounted before and what was mounted at these places.
@@ -95,20 +107,12 @@ fn private_device(path: &str, kind: &CStr, data: &CStr) -> Result<(), String> {
         return Ok(());
     }
     let flags = MountFlags::NOSUID | MountFlags::NOEXEC;
-    mount("offshoot", path, kind, flags, data).map_err(|errno| format!("mounts are not allowed: {path}: {errno}"))
-}
-
-fn cover(path: &Path) -> Result<(), Errno> {
-    if path.is_dir() {
-        return mount("offshoot", path, c"tmpfs", MountFlags::RDONLY, c"size=4k,mode=555");
-    }
-    mount_bind("/dev/null", path)
+    mount("offshoot", path, kind, flags, data).map_err(failed(path))
 }
 
 /// Every place where something is mounted, with the flags of what is on top.
 fn mounts() -> Result<MountTable, String> {
-    let table = read_regular(Path::new("/proc/self/mountinfo"), LONGEST_TABLE)
-        .map_err(|error| format!("/proc/self/mountinfo: {error}"))?;
+    let table = read_regular(Path::new(MOUNTED), LONGEST_TABLE).map_err(|error| format!("{MOUNTED}: {error}"))?;
     let row = |line: &[u8]| {
         let mut fields = line.split(|byte| *byte == b' ').skip(4);
         Some((unescape(fields.next()?), flags(fields.next()?)))
@@ -141,28 +145,4 @@ fn flags(options: &[u8]) -> MountFlags {
         _ => MountFlags::empty(),
     };
     options.split(|byte| *byte == b',').map(flag).collect()
-}
-
-/// The sockets at which programs outside get connections or datagrams. A read-only mount does not stop either.
-pub(super) fn sockets(policy: &SandboxPolicy) -> Vec<PathBuf> {
-    const LISTENS: u32 = 0x1_0000;
-    const DATAGRAMS: u32 = 2;
-    let table = read_regular(Path::new("/proc/self/net/unix"), LONGEST_TABLE).unwrap_or_default();
-    let path = |line: &[u8]| {
-        let mut fields = line.split(|byte| *byte == b' ').filter(|field| !field.is_empty());
-        let mut number = |at| u32::from_str_radix(std::str::from_utf8(fields.nth(at)?).ok()?, 16).ok();
-        // Flags are the fourth field, the kind comes next.
-        let (flags, kind) = (number(3)?, number(0)?);
-        (flags & LISTENS != 0 || kind == DATAGRAMS).then_some(())?;
-        let at = line.iter().position(|byte| *byte == b'/')?;
-        Some(PathBuf::from(std::ffi::OsStr::from_bytes(line.get(at..)?)))
-    };
-    let mut sockets: Vec<PathBuf> = table.split(|byte| *byte == b'\n').filter_map(path).collect();
-    sockets.sort_unstable();
-    sockets.dedup();
-    sockets.retain(|path| {
-        let is_allowed = NAME_SERVICES.iter().any(|allowed| path.starts_with(allowed)) || policy.may_write(path);
-        !is_allowed && path.symlink_metadata().is_ok_and(|file| file.file_type().is_socket())
-    });
-    sockets
 }

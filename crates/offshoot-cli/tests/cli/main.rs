@@ -63,6 +63,7 @@ mod rpc_client;
 mod rpc_slow_client;
 mod sandbox;
 mod sandbox_escapes;
+mod sandbox_prepared;
 mod sandbox_work;
 mod scoped_models;
 mod session_folder;

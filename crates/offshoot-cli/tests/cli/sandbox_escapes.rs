@@ -1,20 +1,22 @@
-//! Ways out of the sandbox, each tried by a real command: without a sandbox, with all of it, with Landlock alone, and with
-//! namespaces alone. `escapes.json` lists them: a name, a command that succeeds if it gets out, and the three outcomes that
+//! Ways out of the sandbox, each tried by a real command: without a sandbox, with all of it, with Landlock alone, with
+//! namespaces alone, and with all of it that was prepared before the command came. `escapes.json` lists them: a name, a command that succeeds if it gets out, and the three outcomes that
 //! are promised. A fifth word marks those that fail without a sandbox too where the user has no privileges.
 
 use std::fs::File;
-use std::io::{BufRead as _, BufReader};
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{TcpListener, UdpSocket};
 use std::os::linux::net::SocketAddrExt as _;
 use std::os::unix::fs::{PermissionsExt as _, chown, symlink};
 use std::os::unix::net::{SocketAddr, UnixDatagram, UnixListener};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command, Output, Stdio};
 
 use nix::libc;
 use nix::sys::signal::{self, Signal};
 use nix::unistd::Pid;
-use offshoot_agent::sandbox::{Helper, Layers, NestedRepositories, SandboxOptions, SandboxPolicy};
+use offshoot_agent::sandbox::{
+    Helper, HelperTask, Layers, NestedRepositories, READY, STARTED, SandboxOptions, SandboxPolicy,
+};
 use offshoot_protocol::SandboxMode;
 use portable_pty::{MasterPty, PtySize, native_pty_system};
 
@@ -36,10 +38,52 @@ pub(crate) fn policy(mode: SandboxMode, cwd: &Path, temporary: &Path) -> Sandbox
 
 pub(crate) fn confined(policy: &SandboxPolicy, layers: Layers, script: &str) -> Command {
     let command = ["bash", "-c", script].map(Into::into).to_vec();
-    let helper = Helper { policy: policy.clone(), layers, is_probe: false, command };
+    helper(Helper { policy: policy.clone(), layers, task: HelperTask::Run, command })
+}
+
+/// Waits for its command.
+pub(crate) fn waiting(policy: &SandboxPolicy) -> Command {
+    helper(Helper { policy: policy.clone(), layers: ALL, task: HelperTask::Wait, command: Vec::new() })
+}
+
+fn helper(helper: Helper) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_offshoot"));
-    command.args(helper.arguments()).current_dir(&policy.cwd).stdin(Stdio::null());
+    command.current_dir(&helper.policy.cwd).args(helper.arguments()).stdin(Stdio::null());
     command
+}
+
+/// The helper of a command that has not come yet.
+pub(crate) struct Prepared(Child);
+
+impl Prepared {
+    pub(crate) fn start(mut command: Command) -> Self {
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut process = command.spawn().unwrap();
+        let mut said = [0];
+        process.stdout.as_mut().unwrap().read_exact(&mut said).unwrap();
+        assert_eq!(said, [READY]);
+        Self(process)
+    }
+
+    pub(crate) fn id(&self) -> u32 {
+        self.0.id()
+    }
+
+    /// What a part of the words, or all of them, makes of it; without what the helper itself says. `None` if no command was started.
+    pub(crate) fn hear(mut self, message: &[u8]) -> (Option<Output>, String) {
+        // It may have ended.
+        drop(self.0.stdin.take().unwrap().write_all(message));
+        let mut output = self.0.wait_with_output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        let is_started = output.stdout.first() == Some(&STARTED);
+        output.stdout.drain(..usize::from(is_started));
+        (is_started.then_some(output), said)
+    }
+
+    /// `None` if it was not started.
+    pub(crate) fn run(self, script: &str) -> (Option<Output>, String) {
+        self.hear(format!("3\0bash\0-c\0{script}\0").as_bytes())
+    }
 }
 
 /// Whether this system has these layers. Elsewhere fewer cases can be tried, and that is said.
@@ -101,7 +145,7 @@ const VICTIM: &str = r#"
 "#;
 
 /// A working folder, and beside it everything that a command should not reach.
-struct Outside {
+pub(crate) struct Outside {
     folder: tempfile::TempDir,
     shared_memory: tempfile::TempDir,
     process: Child,
@@ -112,6 +156,8 @@ struct Outside {
     tcp: TcpListener,
     udp: UdpSocket,
     terminal: (PathBuf, Box<dyn MasterPty + Send>),
+    /// Of the next command, where that can be.
+    prepared: Option<Prepared>,
 }
 
 impl Drop for Outside {
@@ -124,7 +170,7 @@ impl Drop for Outside {
 }
 
 impl Outside {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let (work, out) = (folder.path().join("work"), folder.path().join("out"));
         let sockets = out.join(".X11-unix");
@@ -167,14 +213,23 @@ impl Outside {
             tcp: TcpListener::bind("127.0.0.1:0").unwrap(),
             udp,
             terminal: (terminal, pair.master),
+            prepared: None,
         }
     }
 
-    fn path(&self, name: &str) -> PathBuf {
+    fn of(script: &str) -> Self {
+        let mut world = Self::new();
+        if script.contains("$PREPARED") && is_possible(&world.policy(), ALL) {
+            world.prepared = Some(Prepared::start(waiting(&world.policy())));
+        }
+        world
+    }
+
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
     }
 
-    fn policy(&self) -> SandboxPolicy {
+    pub(crate) fn policy(&self) -> SandboxPolicy {
         let mut policy = policy(SandboxMode::Workspace, &self.path("work"), &self.path("tmp"));
         policy.hidden.push(self.path("out/auth.json"));
         policy
@@ -182,7 +237,15 @@ impl Outside {
 
     /// Whether the command got out.
     fn gets_out(&self, mut command: Command) -> (bool, String) {
-        let output = command
+        let output = self.tell(&mut command).output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_ne!(output.status.code(), Some(125), "the sandbox was not made: {said}");
+        (output.status.success(), said)
+    }
+
+    /// What scripts know of it.
+    pub(crate) fn tell<'a>(&self, command: &'a mut Command) -> &'a mut Command {
+        command
             .env("OUT", self.path("out"))
             .env("VICTIM", self.process.id().to_string())
             .env("SOCKET", self.path("out/socket"))
@@ -198,11 +261,14 @@ impl Outside {
             .env("ADDRESS", &self.held.1)
             .env("SHM", self.shared_memory.path())
             .env("TERMINAL", &self.terminal.0)
-            .output()
-            .unwrap();
-        let said = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert_ne!(output.status.code(), Some(125), "the sandbox was not made: {said}");
-        (output.status.success(), said)
+            .env("PREPARED", self.prepared.as_ref().map(|prepared| prepared.id().to_string()).unwrap_or_default())
+    }
+
+    /// A helper that knows of it, and waits for its command.
+    pub(crate) fn prepare(&self) -> Prepared {
+        let mut command = waiting(&self.policy());
+        self.tell(&mut command);
+        Prepared::start(command)
     }
 }
 
@@ -272,9 +338,13 @@ fn plain(world: &Outside, script: &str) -> Command {
 fn every_escape_has_the_outcome_that_is_promised() {
     let escapes: Vec<Vec<String>> = serde_json::from_str(ESCAPES).unwrap();
     let world = Outside::new();
-    let columns = [(ALL, 2), (LANDLOCK, 3), (NAMESPACES, 4)];
-    let columns: Vec<(Layers, usize)> =
-        columns.into_iter().filter(|(layers, _)| is_possible(&world.policy(), *layers)).collect();
+    let columns = [
+        (ALL, HelperTask::Run, 2),
+        (LANDLOCK, HelperTask::Run, 3),
+        (NAMESPACES, HelperTask::Run, 4),
+        (ALL, HelperTask::Wait, 2),
+    ];
+    let columns: Vec<_> = columns.into_iter().filter(|(layers, ..)| is_possible(&world.policy(), *layers)).collect();
     let parts = escapes.chunks(escapes.len().div_ceil(4));
     let wrong: Vec<String> = std::thread::scope(|scope| {
         let tried: Vec<_> = parts.map(|part| scope.spawn(|| wrong_outcomes(part, &columns))).collect();
@@ -284,12 +354,12 @@ fn every_escape_has_the_outcome_that_is_promised() {
     assert!(escapes.len() >= 100);
 }
 
-fn wrong_outcomes(escapes: &[Vec<String>], columns: &[(Layers, usize)]) -> Vec<String> {
+fn wrong_outcomes(escapes: &[Vec<String>], columns: &[(Layers, HelperTask, usize)]) -> Vec<String> {
     let mut wrong = Vec::new();
     for escape in escapes {
         let [name, script, ..] = escape.as_slice() else { panic!("{escape:?}") };
         let (got_out, said) = {
-            let world = Outside::new();
+            let world = Outside::of(script);
             world.gets_out(plain(&world, script))
         };
         if !got_out && escape.get(5).is_some() {
@@ -299,12 +369,18 @@ fn wrong_outcomes(escapes: &[Vec<String>], columns: &[(Layers, usize)]) -> Vec<S
         if !got_out {
             wrong.push(format!("{name}: proves nothing, it fails without a sandbox too: {said}"));
         }
-        for (layers, column) in columns {
-            let world = Outside::new();
-            let (got_out, said) = world.gets_out(confined(&world.policy(), *layers, script));
+        for (layers, task, column) in columns {
+            let world = Outside::of(script);
+            let (got_out, said) = match task {
+                HelperTask::Wait => {
+                    let (output, said) = world.prepare().run(script);
+                    (output.expect("nothing has changed").status.success(), said)
+                }
+                HelperTask::Run | HelperTask::Probe => world.gets_out(confined(&world.policy(), *layers, script)),
+            };
             let outcome = if got_out { "open" } else { "stopped" };
             if outcome != escape[*column] {
-                wrong.push(format!("{name}, {layers:?}: {outcome}, promised: {}: {said}", escape[*column]));
+                wrong.push(format!("{name}, {layers:?}, {task:?}: {outcome}, promised: {}: {said}", escape[*column]));
             }
         }
     }
