@@ -263,6 +263,7 @@ impl App {
             match note {
                 Note::Told(text) => self.ui.note(text),
                 Note::Warning(text) => self.ui.warning(text),
+                Note::Helps(text) => self.ui.hint(text),
                 Note::Odd(diagnostics) => self.report_all(diagnostics, session),
                 Note::OddOf(named, diagnostics) => self.report_all(diagnostics, named),
             }

@@ -31,7 +31,7 @@ impl HeldOutcome {
     pub fn warning(&self) -> Option<String> {
         self.notes.iter().find_map(|note| match note {
             Note::Warning(why) => Some(why.clone()),
-            Note::Told(_) | Note::Odd(_) | Note::OddOf(..) => None,
+            Note::Told(_) | Note::Helps(_) | Note::Odd(_) | Note::OddOf(..) => None,
         })
     }
 
@@ -58,7 +58,7 @@ impl HeldOutcome {
         self.output.words(&mut words);
         let told = words.notes.iter().filter_map(|note| match note {
             Note::Told(text) => Some(text.clone()),
-            Note::Warning(_) | Note::Odd(_) | Note::OddOf(..) => None,
+            Note::Warning(_) | Note::Helps(_) | Note::Odd(_) | Note::OddOf(..) => None,
         });
         let next = words.next.iter().map(|next| step(next.operation, &next.says));
         let plain = words.plain();

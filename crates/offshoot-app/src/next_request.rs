@@ -5,6 +5,7 @@ use std::path::Path;
 use offshoot_agent::forecast::{RequestForecast, RequestPlace, request_forecast};
 use offshoot_agent::operate::{PlanQuestion, SummaryWish};
 use offshoot_agent::provider::Model;
+use offshoot_session::compact::{self, CompactionPlan};
 use offshoot_session::outline::TreeLayout;
 use offshoot_session::session::Session;
 use offshoot_session::summariser::Drafted;
@@ -34,7 +35,8 @@ impl NextRequest for RequestOfApp {
         target: Option<NodeIx>,
         more_tokens: u64,
     ) -> offshoot_workspace::Result<RequestForecast> {
-        Ok(after(&self.app, session, target, more_tokens)?)
+        let overhead = overhead(&self.app, session)?;
+        Ok(forecast(&self.app, session, RequestPlace { target, more_tokens, overhead })?)
     }
 
     fn window(&self, session: &Session) -> offshoot_workspace::Result<Option<(u64, u64)>> {
@@ -53,6 +55,32 @@ impl NextRequest for RequestOfApp {
 
     fn summary_cost(&self, session: &Session, question: &PlanQuestion) -> offshoot_workspace::Result<Option<f64>> {
         Ok(summarise::branch_cost(&self.app, session, question, &self.typed)?)
+    }
+
+    fn compaction_settings(&self, session: &Session) -> offshoot_workspace::Result<compact::Settings> {
+        Ok(summarise::compaction_settings(&self.app, session, &self.typed)?)
+    }
+
+    fn compaction(
+        &self,
+        session: &Session,
+        plan: &CompactionPlan,
+        instructions: Option<&str>,
+    ) -> offshoot_workspace::Result<Drafted> {
+        Ok(summarise::compaction(&self.app, session, plan, instructions, &self.typed)?)
+    }
+
+    fn compaction_cost(
+        &self,
+        session: &Session,
+        plan: &CompactionPlan,
+        instructions: Option<&str>,
+    ) -> offshoot_workspace::Result<Option<f64>> {
+        Ok(summarise::compaction_cost(&self.app, session, plan, instructions, &self.typed)?)
+    }
+
+    fn after_compaction(&self, session: &Session, kept: u64) -> offshoot_workspace::Result<RequestForecast> {
+        Ok(RequestForecast::of_size(kept, overhead(&self.app, session)?, &model(&self.app, session)?))
     }
 
     fn refuse_model(&self, why: &str) -> offshoot_workspace::Result<()> {
@@ -80,11 +108,6 @@ pub fn forecast(app: &App, session: &Session, place: RequestPlace) -> Result<Req
     Ok(request_forecast((session, session.dialect()), place, &model, app.now())?)
 }
 
-/// The forecast after a compaction that keeps so many tokens, without its summary.
-pub fn after_compaction(app: &App, session: &Session, kept: u64) -> Result<RequestForecast> {
-    Ok(RequestForecast::of_size(kept, overhead(app, session)?, &model(app, session)?))
-}
-
 fn model(app: &App, session: &Session) -> Result<Model> {
     let settings = app.user_settings(session)?;
     let sources = ModelSources {
@@ -95,9 +118,4 @@ fn model(app: &App, session: &Session) -> Result<Model> {
         without_key: WithoutKey::Wait,
     };
     Ok(ModelTable::load(app).choose(app, &sources)?.model)
-}
-
-/// The forecast for a dry run: at an entry, after so many more tokens.
-pub fn after(app: &App, session: &Session, target: Option<NodeIx>, more_tokens: u64) -> Result<RequestForecast> {
-    forecast(app, session, RequestPlace { target, more_tokens, overhead: overhead(app, session)? })
 }

@@ -30,7 +30,7 @@ use offshoot_tui::markdown::plain_row;
 use offshoot_tui::terminal::detect;
 
 use crate::commands::{
-    append, compact, completions, config, doctor, export, install, man, packages, remove, repair, tail, update,
+    append, completions, config, doctor, export, install, man, packages, remove, repair, tail, update,
 };
 use crate::{api, file_limit, print, sandbox, tui};
 use deferred::Deferred;
@@ -87,7 +87,6 @@ impl Global {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     Tail(Deferred<tail::Args>),
-    Compact(Deferred<compact::Args>),
     Export(Deferred<export::Args>),
     Append(Deferred<append::Args>),
     Repair(Deferred<repair::Args>),
@@ -110,7 +109,6 @@ impl Command {
     fn run(&self, app: &App) -> Result<()> {
         match self {
             Self::Tail(args) => tail::run(app, args),
-            Self::Compact(args) => compact::run(app, args),
             Self::Export(args) => export::run(app, args),
             Self::Append(args) => append::run(app, args),
             Self::Repair(args) => repair::run(app, args),

@@ -13,7 +13,6 @@ mod new_file;
 mod print;
 mod file_limit;
 mod spills;
-mod plans;
 mod commands;
 mod api;
 mod tui;

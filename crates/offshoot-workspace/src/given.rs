@@ -49,6 +49,9 @@ pub enum ArgForm {
 /// The name of the option of a command line that prints JSON, which other front ends do not have. Rules may name it.
 pub const JSON_FLAG: &str = "json";
 
+/// The name of the option of a command line that only plans. Rules may name it, as [`JSON_FLAG`].
+pub const DRY_RUN_FLAG: &str = "dry_run";
+
 /// An argument of an operation.
 #[derive(Debug, Clone, Copy)]
 pub struct Arg {

@@ -1,6 +1,6 @@
 //! What an operation gets, as a struct whose fields are its arguments. Knows no operation.
 
-use crate::given::{Arg, Given, JSON_FLAG, Misuse};
+use crate::given::{Arg, DRY_RUN_FLAG, Given, JSON_FLAG, Misuse};
 
 /// What an operation gets. Made by [`input!`](crate::input).
 pub trait Input: Sized + Send + 'static {
@@ -67,7 +67,8 @@ pub fn check_given(args: &'static [Arg], given: &Given) -> Result<(), Misuse> {
         if let Some(other) = arg.conflicts.iter().find(|name| given.has(name)) {
             return Err(Misuse::Conflict(arg.name, other));
         }
-        if let Some(other) = arg.requires.iter().find(|name| **name != JSON_FLAG && !given.has(name)) {
+        let is_argument = |name: &&&str| ![JSON_FLAG, DRY_RUN_FLAG].contains(*name);
+        if let Some(other) = arg.requires.iter().filter(is_argument).find(|name| !given.has(name)) {
             return Err(Misuse::Alone(arg.name, other));
         }
     }

@@ -21,6 +21,7 @@ pub mod transcript;
 pub mod trash_folder;
 mod several;
 mod costs;
+mod plans;
 mod operation;
 mod run;
 mod copied;
@@ -33,8 +34,8 @@ pub use costs::{sizes, with_forecast, with_summary_cost, words_without_summary};
 pub use entry_words::{entry_line, session_title, short_id, totals_in_words};
 pub use failure::{Failure, FailureKind, Hint, Result};
 pub use given::{
-    Arg, ArgForm, ArgKind, ArgValue, EntryName, EntryRange, Field, FileName, FilledText, FolderName, Given, JSON_FLAG,
-    Misuse, SessionName, Text,
+    Arg, ArgForm, ArgKind, ArgValue, DRY_RUN_FLAG, EntryName, EntryRange, Field, FileName, FilledText, FolderName,
+    Given, JSON_FLAG, Misuse, SessionName, Text,
 };
 pub use inputs::{Input, capitals, check_given, count_args, hyphened, joined_args};
 pub use lookup::{Access, LATEST, LatestOf, is_path, known_session};
@@ -47,6 +48,7 @@ pub use originals::{find_elsewhere, not_here};
 pub use place::{
     KnownModels, NextRequest, NoModels, Place, PlaceOptions, ReadProgress, SessionProgram, short_path, summary_by_rule,
 };
+pub use plans::{CompactionJson, branch_summary_json};
 pub use run::{OutcomeWait, Row, SESSION_ARG, run_as};
 pub use selecting::Selecting;
 pub use session_to_read::{SessionToRead, with_short_ids};

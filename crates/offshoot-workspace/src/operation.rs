@@ -236,6 +236,14 @@ pub trait Operation: Send + Sync + 'static {
         None
     }
 
+    /// Has what the plan needs written where no question is asked.
+    ///
+    /// # Errors
+    /// The model that was chosen cannot be asked.
+    fn prepare(_: &Place, _: &Session, _: &Self::Plan) -> Result<Option<PlanAnswer>> {
+        Ok(None)
+    }
+
     /// Takes the answer into the plan, and refuses what does not fit, before anything is written.
     ///
     /// # Errors

@@ -2,6 +2,7 @@
 
 pub mod branches;
 pub mod check;
+pub mod compact;
 pub mod compare;
 pub mod context;
 pub mod entry;
@@ -42,6 +43,7 @@ pub const OPERATIONS: &[Row] = &[
     Row::of::<navigate::Navigate>(),
     Row::of::<pick::Pick>(),
     Row::of::<merge::Merge>(),
+    Row::of::<compact::Compact>(),
     Row::of::<uncompact::Uncompact>(),
     Row::of::<undo::Undo>(),
     Row::of::<label::Label>(),

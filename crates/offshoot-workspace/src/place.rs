@@ -14,6 +14,7 @@ use offshoot_agent::operate::{PlanQuestion, PresentModel, SummaryWish};
 use offshoot_catalogue::Catalogue;
 use offshoot_session::branch_summary::{BranchPlan, Instructions};
 use offshoot_session::clock::{Clock as _, FixedClock, Millis, SystemClock};
+use offshoot_session::compact::{self, CompactionPlan};
 use offshoot_session::context::ContextWeight;
 use offshoot_session::error::{self, Diagnostic, Error};
 use offshoot_session::list::SessionInfo;
@@ -87,6 +88,38 @@ pub trait NextRequest: Send + Sync {
     /// # Errors
     /// They are not known here.
     fn models(&self) -> Result<KnownModels> {
+        Err(unknown())
+    }
+
+    /// How sessions are compacted, as the settings say for the model that writes the summary.
+    ///
+    /// # Errors
+    /// The settings cannot be read.
+    fn compaction_settings(&self, _: &Session) -> Result<compact::Settings> {
+        Ok(compact::Settings::default())
+    }
+
+    /// Has a model write the summary of a compaction, with a person's instructions; without one it is put together by rule.
+    ///
+    /// # Errors
+    /// The model that was chosen cannot be asked, or the session not be read.
+    fn compaction(&self, session: &Session, plan: &CompactionPlan, instructions: Option<&str>) -> Result<Drafted> {
+        Ok(plan.run(&Extractive::new(session), instructions)?)
+    }
+
+    /// What the request for that would cost; see [`NextRequest::summary_cost`].
+    ///
+    /// # Errors
+    /// The settings cannot be read.
+    fn compaction_cost(&self, _: &Session, _: &CompactionPlan, _: Option<&str>) -> Result<Option<f64>> {
+        Ok(None)
+    }
+
+    /// What the request after a compaction would cost that keeps so many tokens, without its summary.
+    ///
+    /// # Errors
+    /// The session, the settings or the models cannot be read.
+    fn after_compaction(&self, _: &Session, _: u64) -> Result<RequestForecast> {
         Err(unknown())
     }
 
@@ -501,6 +534,43 @@ impl Place {
     /// The session or the settings cannot be read.
     pub(crate) fn summary_cost(&self, session: &Session, question: &PlanQuestion) -> Result<Option<f64>> {
         self.options.next_request.summary_cost(session, question)
+    }
+
+    /// How sessions are compacted.
+    ///
+    /// # Errors
+    /// The settings cannot be read.
+    pub(crate) fn compaction_settings(&self, session: &Session) -> Result<compact::Settings> {
+        self.options.next_request.compaction_settings(session)
+    }
+
+    /// The summary of a compaction.
+    ///
+    /// # Errors
+    /// The model that was chosen cannot be asked, or the session not be read.
+    pub(crate) fn compaction(&self, session: &Session, plan: &CompactionPlan, words: Option<&str>) -> Result<Drafted> {
+        self.options.next_request.compaction(session, plan, words)
+    }
+
+    /// What the request for that would cost, in US dollars.
+    ///
+    /// # Errors
+    /// The settings cannot be read.
+    pub(crate) fn compaction_cost(
+        &self,
+        session: &Session,
+        plan: &CompactionPlan,
+        words: Option<&str>,
+    ) -> Result<Option<f64>> {
+        self.options.next_request.compaction_cost(session, plan, words)
+    }
+
+    /// What the request after a compaction would cost that keeps so many tokens, without its summary.
+    ///
+    /// # Errors
+    /// The session, the settings or the models cannot be read.
+    pub(crate) fn after_compaction(&self, session: &Session, kept: u64) -> Result<RequestForecast> {
+        self.options.next_request.after_compaction(session, kept)
     }
 
     /// Refuses a model that was chosen where none is asked.

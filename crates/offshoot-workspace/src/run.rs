@@ -37,7 +37,8 @@ impl<O: Operation> Run<O> {
             _ if writes && makes => AfterPlan::Write,
             (Some(_), Some(question)) if writes => AfterPlan::Ask(question),
             (Some(at), None) if writes => {
-                O::complete(&self.place, at, &mut plan, None)?;
+                self.answered = O::prepare(&self.place, at, &plan)?;
+                O::complete(&self.place, at, &mut plan, self.answered.as_ref())?;
                 AfterPlan::Write
             }
             _ => AfterPlan::Tell,

@@ -202,6 +202,8 @@ pub enum Note {
     Told(String),
     /// Something is wrong, and the operation went on.
     Warning(String),
+    /// What can be typed now, in words.
+    Helps(String),
     /// What is odd about files that were read.
     Odd(Vec<Diagnostic>),
     /// The same of the session, or the file, that a hint names so.

@@ -49,7 +49,7 @@ fn group_of(command: &str) -> CommandGroup {
     }
     match command {
         "tail" => CommandGroup::Look,
-        "compact" | "append" | "export" => CommandGroup::Write,
+        "append" | "export" => CommandGroup::Write,
         "chat" | "api" => CommandGroup::Agent,
         "install" | "remove" | "update" | "config" | "packages" => CommandGroup::Packages,
         _ => CommandGroup::Maintain,

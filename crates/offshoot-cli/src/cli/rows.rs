@@ -15,11 +15,9 @@ use offshoot_app::next_request::RequestOfApp;
 use offshoot_app::ui::columns::{Align, Column, Table};
 use offshoot_app::ui::style::{PaintedLine, style_of};
 use offshoot_workspace::{
-    Arg, ArgForm, ArgKind, ArgValue, FrontEnd, Given, JSON_FLAG, OPERATIONS, Outcome, Output, Row, SESSION_ARG,
-    ScreenSize, TableColumn, Words, WordsBlock, WordsTable, find_operation,
+    Arg, ArgForm, ArgKind, ArgValue, DRY_RUN_FLAG, FrontEnd, Given, JSON_FLAG, OPERATIONS, Outcome, Output, Row,
+    SESSION_ARG, ScreenSize, TableColumn, Words, WordsBlock, WordsTable, find_operation,
 };
-
-const DRY_RUN: &str = "dry_run";
 
 /// The command line with a command for each operation.
 pub(super) fn with_operations(all: clap::Command) -> clap::Command {
@@ -41,7 +39,7 @@ fn with_arguments(command: clap::Command) -> clap::Command {
     let (before, behind) = row.args.split_at_checked(at).unwrap_or((row.args, &[]));
     let mut command = before.iter().fold(command, |command, arg| command.arg(argument(arg)));
     if let Some(dry_run) = about.effect.dry_run() {
-        command = command.arg(clap::Arg::new(DRY_RUN).long("dry-run").help(dry_run).action(ArgAction::SetTrue));
+        command = command.arg(clap::Arg::new(DRY_RUN_FLAG).long("dry-run").help(dry_run).action(ArgAction::SetTrue));
     }
     if !row.is_raw {
         command = command.arg(clap::Arg::new(JSON_FLAG).long(JSON_FLAG).help("Print JSON").action(ArgAction::SetTrue));
@@ -102,12 +100,14 @@ impl TypedOperation {
     /// # Errors
     /// clap's.
     pub(super) fn of(name: &str, matches: &ArgMatches) -> std::result::Result<Option<Self>, clap::Error> {
-        let Some(row) = OPERATIONS.iter().find(|row| is_typed(row, name, matches)) else { return Ok(None) };
+        let by_option = OPERATIONS.iter().find(|row| is_asked_by_option(row, name, matches));
+        let by_name = || OPERATIONS.iter().find(|row| row.about.name == name && row.is_on(FrontEnd::CommandLine));
+        let Some(row) = by_option.or_else(by_name) else { return Ok(None) };
         let model = if row.may_ask { ModelArgs::from_arg_matches(matches)? } else { ModelArgs::default() };
         Ok(Some(Self {
             row,
             given: given(row, matches),
-            is_dry: row.about.effect.dry_run().is_some() && matches.get_flag(DRY_RUN),
+            is_dry: row.about.effect.dry_run().is_some() && matches.get_flag(DRY_RUN_FLAG),
             is_json: row.is_raw
                 || matches.get_flag(JSON_FLAG)
                 || row.args.iter().any(|arg| arg.prints_json && matches.get_flag(arg.name)),
@@ -152,12 +152,9 @@ impl TypedOperation {
     }
 }
 
-/// Whether a command, perhaps with its option, calls the operation.
-fn is_typed(row: &Row, name: &str, matches: &ArgMatches) -> bool {
-    match row.option_of {
-        Some((command, option)) => command == name && matches.get_flag(option),
-        None => row.about.name == name && row.is_on(FrontEnd::CommandLine),
-    }
+/// Whether an option of a command calls the operation.
+fn is_asked_by_option(row: &Row, name: &str, matches: &ArgMatches) -> bool {
+    row.option_of.is_some_and(|(command, option)| command == name && matches.get_flag(option))
 }
 
 fn given(row: &'static Row, matches: &ArgMatches) -> Given {

@@ -8,11 +8,11 @@ use offshoot_session::entry::Source as _;
 use offshoot_session::json::{Json, JsonKind};
 use offshoot_session::manager::Params;
 use offshoot_session::tree::NodeIx;
+use offshoot_workspace::{CompactionJson, branch_summary_json};
 
 use crate::api::handles::OpenSession;
 use crate::api::records::write_null;
 use crate::api::wire::{ApiFailure, MethodResult};
-use crate::plans;
 
 /// The plan for the path to an entry, or to the leaf; null if there is nothing to compact.
 pub(in crate::api) fn compaction(handle: &OpenSession, params: &Params<'_>, out: &mut dyn Write) -> MethodResult {
@@ -20,7 +20,10 @@ pub(in crate::api) fn compaction(handle: &OpenSession, params: &Params<'_>, out:
     let leaf = named_entry(handle, params, "leafId")?;
     let settings = settings(params.given("settings"))?;
     match compact::plan(session, leaf, session.dialect(), &settings)?.plan() {
-        Some(plan) => Ok(out.write_all(plans::compaction(session.tree(), &plan).finish().as_bytes())?),
+        Some(plan) => {
+            let json = CompactionJson::of(session.tree(), &plan).object(&plan);
+            Ok(out.write_all(json.finish().as_bytes())?)
+        }
         None => write_null(out),
     }
 }
@@ -33,7 +36,7 @@ pub(in crate::api) fn branch_summary(handle: &OpenSession, params: &Params<'_>, 
     let target = params.opt_str("targetId")?.map(|id| handle.find(&id)).transpose()?;
     let budget = params.given("tokenBudget").map_or(Ok(0), |_| params.count("tokenBudget"))?;
     let plan = branch_summary::plan(session, from, target, budget)?;
-    Ok(out.write_all(plans::branch_summary(session.tree(), &plan).finish().as_bytes())?)
+    Ok(out.write_all(branch_summary_json(session.tree(), &plan).finish().as_bytes())?)
 }
 
 /// The entry that an argument names; the leaf if it is absent, no entry for `null`.
