@@ -425,19 +425,19 @@ impl Editor {
             });
         }
         let text = self.buffer.expanded().trim().to_owned();
-        let sent = if self.is_plain { Ok(Some(Sent::Prompt(text.clone()))) } else { sent(&text) };
+        let called = slash::called_name(&text).filter(|_| !self.is_plain);
+        let calls_other = called.is_some_and(|name| self.completion.offers.is_called(name));
+        let is_prompt = self.is_plain || calls_other;
+        let sent = if is_prompt { Ok(Some(Sent::Prompt(text.clone()))) } else { sent(&text) };
+        // A skill that is not known yet may have this name.
+        let may_call_other = called.is_some_and(slash::yields) && !calls_other;
+        if self.completion.offers.expects_called && (sent.is_err() || may_call_other) {
+            self.awaits_called = true;
+            return EditorOutcome::Moved;
+        }
         let what = match sent {
             Ok(Some(what)) => what,
             Ok(None) => return EditorOutcome::Moved,
-            Err(Mistake::Unknown { name, .. } | Mistake::OfPi { name, .. })
-                if self.completion.offers.is_called(&name) =>
-            {
-                Sent::Prompt(text.clone())
-            }
-            Err(_) if self.completion.offers.expects_called => {
-                self.awaits_called = true;
-                return EditorOutcome::Moved;
-            }
             Err(mistake) => return EditorOutcome::Mistake(mistake.with_called(self.completion.offers.called())),
         };
         if !self.is_plain {

@@ -1,5 +1,6 @@
 //! Slash commands: their table and parser. Runs none.
 
+mod alias;
 mod parse;
 
 use offshoot_protocol::{ApprovalMode, ThinkingLevel};
@@ -7,6 +8,9 @@ use offshoot_session::entry_name::LAST_SAID;
 use offshoot_workspace::{Arg, ArgKind, FrontEnd, LineForm, OPERATIONS, OperationOrder, Row};
 use std::sync::LazyLock;
 
+pub use alias::ALIASES;
+pub(crate) use alias::yields;
+pub(crate) use parse::called_name;
 pub use parse::{Mistake, parse};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -205,8 +209,9 @@ pub fn find(name: &str) -> Option<&'static Spec> {
     position(name).and_then(|at| commands().get(at))
 }
 
-pub(crate) fn position(name: &str) -> Option<usize> {
-    commands().iter().position(|spec| spec.name == name || spec.aliases.contains(&name))
+fn position(name: &str) -> Option<usize> {
+    let named = |name: &str| commands().iter().position(|spec| spec.name == name || spec.aliases.contains(&name));
+    named(name).or_else(|| named(alias::meant_by(name)?))
 }
 
 #[cfg(test)]
@@ -218,11 +223,21 @@ mod tests {
         let mut names: Vec<_> =
             commands().iter().flat_map(|spec| [spec.name].into_iter().chain(spec.aliases.to_vec())).collect();
         let count = names.len();
+        names.extend(ALIASES.iter().map(|(alias, _)| *alias));
+        let count = count + ALIASES.len();
         names.sort_unstable();
         names.dedup();
         assert_eq!(names.len(), count);
         assert_eq!(find("branch").map(|spec| spec.name), Some("fork"));
         assert_eq!(find("bogus"), None);
+    }
+
+    #[test]
+    fn the_words_of_other_programs_land_on_a_command() {
+        for (alias, command) in ALIASES {
+            assert_eq!(find(alias).map(|spec| spec.name), Some(*command), "{alias}");
+            assert!(yields(alias) && parse::OF_PI.iter().all(|(of_pi, _)| of_pi != alias), "{alias}");
+        }
     }
 
     /// A new operation needs no words of its own.

@@ -9,7 +9,7 @@ mod foreign;
 use std::ops::Range;
 
 use crate::fuzzy;
-use crate::slash::{self, Argument};
+use crate::slash::Argument;
 pub use foreign::Suggestions;
 pub use offers::{Choice, Offers};
 use token::{Of, Token};
@@ -148,15 +148,19 @@ impl Completion {
 
     fn matching(&self, token: Token) -> Option<Popup> {
         let count = self.offers.count(token.of);
-        let matches = if token.query.is_empty() { (0..count).collect() } else { self.ranked(&token, count) };
+        let matches = match token.query.is_empty() {
+            true => (0..self.offers.count_listed(token.of)).collect(),
+            false => self.ranked(&token, count),
+        };
         (!matches.is_empty()).then_some(Popup { token, matches, selected: 0, is_chosen: false, first: 0 })
     }
 
     fn ranked(&self, token: &Token, count: usize) -> Vec<usize> {
         let names = (0..count).map(|at| self.offers.name(token.of, at).unwrap_or_default());
         let mut ranked = fuzzy::filter(names, &token.query);
+        ranked.retain(|at| self.offers.is_offered_for(token.of, *at, &token.query));
         let meant = match token.of {
-            Of::Command => slash::position(&token.query),
+            Of::Command => self.offers.command_named(&token.query),
             Of::Argument(_) | Of::File { .. } | Of::Foreign => None,
         };
         // An exact name comes first.
@@ -204,6 +208,8 @@ mod tests {
             ("/swi", "/switch |"),
             ("/fork", "/fork |!"),
             ("/branch", "/fork |!"),
+            ("/exit", "/quit |!"),
+            ("/permis", "/approval |!"),
             ("/gre", "/greet |!"),
             ("/model gp", "/model openai/gpt|!"),
             ("/thinking hi", "/thinking high|!"),

@@ -460,3 +460,28 @@ proptest::proptest! {
         proptest::prop_assert!(at.is_some_and(|at| area.contains(at)), "{at:?}");
     }
 }
+
+/// Names that pi does not have belong to whoever takes them; pi's commands are its own.
+#[test]
+fn commands_that_pi_does_not_have_yield_to_what_is_called() {
+    let mut editor = Editor::default();
+    let prompt = |text: &str| Some(Sent::Prompt(text.to_owned()));
+    drop(editor.set_called(["status", "pop", "exit", "tree"].map(Choice::new).to_vec()));
+    for text in ["/status", "/pop a1", "/exit"] {
+        editor.replace(text);
+        assert_eq!(sent_text(editor.submit()), prompt(text), "{text}");
+    }
+    editor.replace("/tree");
+    assert_eq!(sent_text(editor.submit()), Some(Sent::Command(SlashCommand::Tree)));
+    editor.replace("/cost");
+    assert_eq!(sent_text(editor.submit()), Some(Sent::Command(SlashCommand::Session)));
+    // Until the names are known, only pi's commands run.
+    let mut editor = Editor::default();
+    editor.offer(Offers::expect_called);
+    editor.replace("/status");
+    assert_eq!(editor.submit(), EditorOutcome::Moved);
+    assert_eq!(sent_text(editor.set_called(Vec::new())), Some(Sent::Command(SlashCommand::Session)));
+    editor.offer(Offers::expect_called);
+    editor.replace("/tree");
+    assert_eq!(sent_text(editor.submit()), Some(Sent::Command(SlashCommand::Tree)));
+}

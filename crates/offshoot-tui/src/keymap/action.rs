@@ -133,7 +133,7 @@ actions! {
     TogglePart: Transcript, "app.transcript.togglePart", ["enter"], "fold it, or show all of it";
     CloseTranscript: Transcript, "app.transcript.close", ["q"], "leave";
     Interrupt: App, "app.interrupt", ["escape"], "stop the work under way";
-    Clear: App, "app.clear", ["ctrl+c"], "empty the editor; twice: leave";
+    Clear: App, "app.clear", ["ctrl+c"], "stop the turn; else empty the editor; twice: leave";
     Exit: App, "app.exit", ["ctrl+d"], "leave, when the editor is empty";
     Suspend: App, "app.suspend", ["ctrl+z"], "put offshoot into the background";
     ExternalEditor: App, "app.editor.external", ["ctrl+g"], "write in the external editor";

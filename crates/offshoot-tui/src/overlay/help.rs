@@ -66,6 +66,9 @@ impl Help {
             let bound = actions.filter(|action| !keymap.keys(**action).is_empty());
             rows.extend(bound.map(|action| HelpRow::Told(keymap.all(*action), action.says().to_owned())));
         }
+        let same = |(alias, name): &(&str, &str)| HelpRow::Told(format!("/{alias}"), format!("the same as /{name}"));
+        rows.push(HelpRow::Title("Other programs' words"));
+        rows.extend(slash::ALIASES.iter().map(same));
         let hints = hint::parts(
             keymap,
             &[(&[Action::SelectCancel], "leave"), (&[Action::SelectUp, Action::SelectDown], "scroll")],

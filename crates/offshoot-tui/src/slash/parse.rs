@@ -3,7 +3,7 @@
 use offshoot_protocol::ApprovalMode;
 use offshoot_protocol::ThinkingLevel;
 
-use super::{SlashCommand, Spec, commands, find, form};
+use super::{ALIASES, SlashCommand, Spec, commands, find, form};
 use offshoot_settings::nearest::nearest;
 use offshoot_workspace::{ArgForm, OperationOrder, OrderMistake, find_operation};
 
@@ -39,7 +39,7 @@ fn too_much(spec: &Spec) -> String {
 }
 
 /// The commands of pi that offshoot does not have, and what replaces them.
-const OF_PI: [(&str, &str); 5] = [
+pub(super) const OF_PI: [(&str, &str); 5] = [
     ("login", "a key comes from a variable, `auth.json` or --api-key: see `offshoot models`"),
     ("logout", "remove the key from `auth.json`, or the variable"),
     ("share", "/export writes a page that you can send"),
@@ -49,7 +49,8 @@ const OF_PI: [(&str, &str); 5] = [
 
 /// The commands and their other names.
 fn names<'a>() -> impl Iterator<Item = &'a str> {
-    commands().iter().flat_map(|spec| std::iter::once(spec.name).chain(spec.aliases.iter().copied()))
+    let of_table = commands().iter().flat_map(|spec| std::iter::once(spec.name).chain(spec.aliases.iter().copied()));
+    of_table.chain(ALIASES.iter().map(|(alias, _)| *alias))
 }
 
 impl Mistake {
@@ -62,20 +63,28 @@ impl Mistake {
     }
 }
 
+/// Words that leave when nothing else is typed, as in a shell.
+const LEAVING: [&str; 2] = ["exit", "quit"];
+
+/// The name after the slash of a text that calls a command, a skill, a template or an extension. A path is no name.
+pub(crate) fn called_name(text: &str) -> Option<&str> {
+    let name = text.trim().strip_prefix('/')?.split(char::is_whitespace).next()?;
+    (name.starts_with(char::is_alphabetic) && !name.contains(['/', '.'])).then_some(name)
+}
+
 /// Parses a command: `None` if the text is a prompt. A text that starts with a path, such as `/etc/hosts is odd`, is a
 /// prompt.
 #[must_use]
 pub fn parse(text: &str) -> Option<Result<SlashCommand, Mistake>> {
     let text = text.trim();
-    let rest = text.strip_prefix('/')?;
-    if rest.is_empty() {
+    if LEAVING.iter().any(|word| text.eq_ignore_ascii_case(word)) {
+        return Some(Ok(SlashCommand::Quit));
+    }
+    if text == "/" {
         return Some(Err(Mistake::Nameless));
     }
-    let (name, arguments) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
-    let is_name = |name: &str| name.starts_with(char::is_alphabetic) && !name.contains(['/', '.']);
-    if !is_name(name) {
-        return None;
-    }
+    let name = called_name(text)?;
+    let arguments = text.get(1 + name.len()..).unwrap_or_default();
     let lower = name.to_lowercase();
     let Some(spec) = find(&lower) else {
         if let Some((name, instead)) = OF_PI.iter().find(|(of_pi, _)| *of_pi == lower) {
@@ -248,6 +257,12 @@ mod tests {
     fn arguments_are_taken_as_they_stand() {
         let cases = [
             ("/new", "New"),
+            ("exit", "Quit"),
+            ("/exit", "Quit"),
+            ("/clear", "New"),
+            ("/permissions ask", "Approval(Some(Ask))"),
+            ("/rewind a1", "BranchHere(Some(\"a1\"))"),
+            ("/exit now", "/quit takes no argument"),
             ("  /NEW  ", "New"),
             ("/resume two words", "Resume(Some(\"two words\"))"),
             ("/fork a1", "Fork(Some(\"a1\"))"),

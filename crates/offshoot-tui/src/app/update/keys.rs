@@ -193,14 +193,19 @@ pub(super) fn act(model: &mut Model, action: Action) -> Vec<Cmd> {
     }
 }
 
-/// Stops the work under way. Without any, a double press applies the configured action.
-fn interrupt(model: &mut Model) -> Vec<Cmd> {
+/// Stops the work under way; `None` if there is none.
+fn stop(model: &Model) -> Option<Vec<Cmd>> {
     if model.is_working || model.conversation.job().is_some() {
         // Queued messages return to the editor, as in pi.
-        return vec![Cmd::ask(ClearQueue), Cmd::ask(Abort)];
+        return Some(vec![Cmd::ask(ClearQueue), Cmd::ask(Abort)]);
     }
-    if model.conversation.has_shell() {
-        return vec![Cmd::ask(AbortBash)];
+    model.conversation.has_shell().then(|| vec![Cmd::ask(AbortBash)])
+}
+
+/// Stops the work under way. Without any, a double press applies the configured action.
+fn interrupt(model: &mut Model) -> Vec<Cmd> {
+    if let Some(cmds) = stop(model) {
+        return cmds;
     }
     if !model.editor.is_empty() {
         return Vec::new();
@@ -217,8 +222,14 @@ fn interrupt(model: &mut Model) -> Vec<Cmd> {
     }
 }
 
-/// Clears the editor. A second press soon after ends the front end.
+/// Stops the work under way, and keeps the draft. Without any, clears the editor, and a second press soon after ends the
+/// front end.
 fn clear(model: &mut Model) -> Vec<Cmd> {
+    if let Some(cmds) = stop(model) {
+        // Who wanted to stop the work must not leave with the next press.
+        model.interrupted = None;
+        return cmds;
+    }
     let is_second = model.interrupted.is_some_and(|last| model.now - last < DOUBLE);
     model.interrupted = Some(model.now);
     if is_second {

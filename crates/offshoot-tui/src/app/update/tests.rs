@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use insta::assert_snapshot;
 use offshoot_agent::command::{
-    Abort, ClearQueue, ClearedQueue, FollowUp, Prompt, SetApproval, SetThinkingLevel, Spoken, Steer, UserPrompt,
+    Abort, AbortBash, ClearQueue, ClearedQueue, FollowUp, Prompt, SetApproval, SetThinkingLevel, Spoken, Steer,
+    UserPrompt,
 };
 use offshoot_agent::provider::Model as LanguageModel;
 use offshoot_agent::turn::Settled;
@@ -453,6 +454,47 @@ fn what_is_said_meanwhile_steers_or_follows() {
     update(&mut model, Msg::Paste("and then".to_owned()));
     let cmds = press(&mut model, KeyCode::Enter, KeyModifiers::ALT);
     assert!(cmds.contains(&Cmd::ask(FollowUp("and then".into()))), "{cmds:?}");
+}
+
+/// It emptied the editor and left the turn running; twice ended the program in the middle of it.
+#[test]
+fn an_interrupt_during_a_turn_stops_it_and_keeps_the_draft() {
+    let mut model = model(80, 24);
+    streaming(&mut model);
+    update(&mut model, Msg::Paste("half".to_owned()));
+    for now in [0, 100, 200] {
+        update(&mut model, Msg::Now(now));
+        let cmds = press(&mut model, KeyCode::Char('c'), KeyModifiers::CONTROL);
+        assert_eq!(cmds, [Cmd::ask(ClearQueue), Cmd::ask(Abort)]);
+        assert!(model.editor.draft() == "half" && !model.is_ending);
+    }
+    model.is_working = false;
+    press(&mut model, KeyCode::Char('c'), KeyModifiers::CONTROL);
+    assert!(model.editor.is_empty() && !model.is_ending, "the press that stopped it is not the first of two");
+    press(&mut model, KeyCode::Char('c'), KeyModifiers::CONTROL);
+    assert!(model.is_ending);
+}
+
+#[test]
+fn an_interrupt_stops_the_users_own_command() {
+    let mut model = model(80, 24);
+    typed(&mut model, "!sleep 60");
+    update(&mut model, Msg::Paste("half".to_owned()));
+    let cmds = press(&mut model, KeyCode::Char('c'), KeyModifiers::CONTROL);
+    assert_eq!((cmds, model.editor.draft().as_str()), (vec![Cmd::ask(AbortBash)], "half"));
+}
+
+#[test]
+fn exit_and_quit_alone_leave() {
+    for word in ["exit", "quit", " Exit "] {
+        let mut model = model(80, 24);
+        typed(&mut model, word);
+        assert!(model.is_ending, "{word}");
+    }
+    for words in ["exit now", "quit?", "exits"] {
+        let mut model = model(80, 24);
+        assert_eq!(typed(&mut model, words), [Cmd::ask(Prompt(words.into()))]);
+    }
 }
 
 #[test]

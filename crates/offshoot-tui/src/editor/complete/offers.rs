@@ -6,7 +6,7 @@ use offshoot_protocol::ApprovalMode;
 use offshoot_protocol::ThinkingLevel;
 
 use super::token::Of;
-use crate::slash::{self, Argument};
+use crate::slash::{self, ALIASES, Argument, Spec};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Choice {
@@ -34,6 +34,8 @@ pub struct Offers {
     commands: Vec<Choice>,
     /// Skills and templates, which are called as commands are.
     called: Vec<Choice>,
+    /// Other programs' words for commands.
+    aliases: Vec<Choice>,
     pub(crate) expects_called: bool,
     files: Vec<String>,
     /// Of an extension, for the token at the cursor.
@@ -41,21 +43,42 @@ pub struct Offers {
     lists: Vec<(Argument, Vec<Choice>)>,
 }
 
+/// A command that is offered, unless another one with its name is called instead.
+fn offered(spec: &Spec) -> Choice {
+    Choice {
+        insert: spec.name.to_owned(),
+        // Aliases are found too, and shown after the name.
+        label: std::iter::once(spec.name).chain(spec.aliases.iter().copied()).collect::<Vec<_>>().join(", "),
+        detail: match spec.usage {
+            "" => spec.says.to_owned(),
+            usage => format!("{usage}  {}", spec.says),
+        },
+    }
+}
+
+/// Another program's word for a command. The command's own name is written.
+fn offered_alias(alias: &str, spec: &Spec) -> Choice {
+    let says = format!("/{}: {}", spec.name, spec.says);
+    Choice { insert: spec.name.to_owned(), label: alias.to_owned(), detail: says }
+}
+
+/// The commands, and the aliases, whose names nobody else has taken.
+fn commands_beside(called: &[Choice]) -> (Vec<Choice>, Vec<Choice>) {
+    let is_free = |name: &str| called.iter().all(|choice| choice.insert != name);
+    let commands = slash::commands().iter().filter(|spec| is_free(spec.name)).map(offered);
+    let aliases = ALIASES.iter().filter(|(alias, _)| is_free(alias));
+    let aliases = aliases.filter_map(|(alias, name)| Some(offered_alias(alias, slash::find(name)?)));
+    (commands.collect(), aliases.collect())
+}
+
 impl Default for Offers {
     fn default() -> Self {
-        let command = |spec: &crate::slash::Spec| Choice {
-            insert: spec.name.to_owned(),
-            // Aliases are found too, and shown after the name.
-            label: std::iter::once(spec.name).chain(spec.aliases.iter().copied()).collect::<Vec<_>>().join(", "),
-            detail: match spec.usage {
-                "" => spec.says.to_owned(),
-                usage => format!("{usage}  {}", spec.says),
-            },
-        };
+        let (commands, aliases) = commands_beside(&[]);
         let levels = ThinkingLevel::ALL.iter().map(|level| Choice::new(level.as_str())).collect();
         let modes = ApprovalMode::ALL.iter().map(|mode| Choice::new(mode.as_str())).collect();
         Self {
-            commands: slash::commands().iter().map(command).collect(),
+            commands,
+            aliases,
             called: Vec::new(),
             expects_called: false,
             files: Vec::new(),
@@ -75,7 +98,8 @@ impl Offers {
         self.files.clear();
     }
 
-    /// Skills, templates and commands of extensions, as they are typed after the `/`. A command of the same name wins.
+    /// Skills, templates and commands of extensions, as they are typed after the `/`. Of commands of the same name only
+    /// those of pi win.
     pub fn set_called(&mut self, called: Vec<Choice>) {
         self.add_called(called);
         self.expects_called = false;
@@ -83,7 +107,8 @@ impl Offers {
 
     /// The same, while more are looked for.
     pub fn add_called(&mut self, mut called: Vec<Choice>) {
-        called.retain(|choice| crate::slash::find(&choice.insert).is_none());
+        called.retain(|choice| slash::find(&choice.insert).is_none() || slash::yields(&choice.insert));
+        (self.commands, self.aliases) = commands_beside(&called);
         self.called = called;
     }
 
@@ -110,13 +135,37 @@ impl Offers {
         self.lists.iter().find(|(known, _)| *known == argument).map_or(&[], |(_, list)| list)
     }
 
+    /// The command or alias with exactly this name.
+    pub(super) fn command_named(&self, name: &str) -> Option<usize> {
+        let is_named = |choice: &Choice| choice.label.split(", ").any(|known| known == name);
+        self.all_commands().position(is_named)
+    }
+
+    fn all_commands(&self) -> impl Iterator<Item = &Choice> {
+        self.commands.iter().chain(&self.called).chain(&self.aliases)
+    }
+
     fn command(&self, at: usize) -> Option<&Choice> {
-        self.commands.get(at).or_else(|| self.called.get(at.checked_sub(self.commands.len())?))
+        self.all_commands().nth(at)
+    }
+
+    /// How many choices are offered before anything is typed. Aliases are only for who types one.
+    pub(super) fn count_listed(&self, of: Of) -> usize {
+        match of {
+            Of::Command => self.commands.len() + self.called.len(),
+            Of::File { .. } | Of::Argument(_) | Of::Foreign => self.count(of),
+        }
+    }
+
+    /// Whether a choice is offered for what was typed: an alias only for its beginning.
+    pub(super) fn is_offered_for(&self, of: Of, at: usize, query: &str) -> bool {
+        let is_alias = of == Of::Command && at >= self.count_listed(of);
+        !is_alias || self.command(at).is_some_and(|alias| alias.label.starts_with(&query.to_lowercase()))
     }
 
     pub(super) fn count(&self, of: Of) -> usize {
         match of {
-            Of::Command => self.commands.len() + self.called.len(),
+            Of::Command => self.all_commands().count(),
             Of::File { .. } | Of::Argument(Argument::File) => self.files.len(),
             Of::Argument(argument) => self.list(argument).len(),
             Of::Foreign => self.foreign.len(),
