@@ -254,11 +254,19 @@ impl TreeSelector {
     fn question_head(&self, theme: &Theme, (ix, question): (NodeIx, &Question), columns: usize) -> Vec<Line<'static>> {
         let (muted, plain) = (theme.style(Token::Muted), theme.style(Token::Text));
         let warning = theme.style(Token::Warning);
-        let said = self.list.outline.text(self.source.as_ref(), ix).unwrap_or_else(|error| error.to_string());
+        let outline = &self.list.outline;
+        let run = outline.nearest(ix).filter(|row| outline.run(*row).is_some());
+        let said = run
+            .map_or_else(|| outline.text(self.source.as_ref(), ix), |row| outline.row_text(self.source.as_ref(), row));
+        let said = said.unwrap_or_else(|error| error.to_string());
         let is_users = self.source.tree().node(ix).role() == Some(Role::User);
         let then = if is_users { "Its text comes into the editor" } else { "You continue after it" };
         let then = match &question.left_out {
-            Some(left) => Line::styled(text::fit(&format!("  {then}; {left}"), columns).into_owned(), warning),
+            Some(left) => {
+                let both = format!("  {then}; {left}");
+                let said = if text::width(&both) <= columns { both } else { format!("  {left}") };
+                Line::styled(text::fit(&said, columns).into_owned(), warning)
+            }
             None => Line::styled(format!("  {then}"), muted),
         };
         // It comes a moment later, and must not move what is below.

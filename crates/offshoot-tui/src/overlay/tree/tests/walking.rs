@@ -98,7 +98,9 @@ fn a_row_of_several_calls_is_all_of_them() {
     let mut selector = over(calling(), (80, 24));
     assert!(rows(&selector).contains("• [edit ×2, read: 3.rs]"), "{}", rows(&selector));
     press(&mut selector, "up");
-    assert_eq!(gone_to(&press(&mut selector, "enter enter")), Some(("f", None)));
+    press(&mut selector, "enter");
+    assert!(picture(&selector).contains("You go to [edit ×2, read: 3.rs]"), "{}", picture(&selector));
+    assert_eq!(gone_to(&press(&mut selector, "enter")), Some(("f", None)));
     selector.stopped();
     press(&mut selector, "shift+L");
     press(&mut selector, "green enter");
