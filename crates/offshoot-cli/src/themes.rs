@@ -22,7 +22,7 @@ pub(crate) fn files_of(paths: impl IntoIterator<Item = PathBuf>) -> ThemeFiles {
             let mut inside: Vec<PathBuf> = entries.map(|entry| entry.path()).filter(|path| is_theme(path)).collect();
             inside.sort();
             files.extend(inside);
-        } else {
+        } else if path.is_file() {
             files.push(path);
         }
     }
@@ -128,6 +128,8 @@ mod tests {
     fn the_users_themes_stand_behind_those_that_are_built_in() {
         let folder = tempfile::tempdir().unwrap();
         assert_eq!(names(&[]), ["dark", "light"]);
+        // A folder that does not exist was a theme named `themes`.
+        assert_eq!(names(&files_of([folder.path().join("themes")])), ["dark", "light"]);
         std::fs::create_dir(folder.path().join("themes")).unwrap();
         for file in ["night.json", "dark.json", ".hidden.json", "README.md", "day.json"] {
             std::fs::write(folder.path().join("themes").join(file), "{}").unwrap();

@@ -69,6 +69,12 @@ pub struct Picture {
 }
 
 impl About {
+    /// Width and height in pixels, if the image can be shown.
+    #[must_use]
+    pub fn pixels(&self) -> Option<(u32, u32)> {
+        self.size.ok()
+    }
+
     /// The text in place of the image: `[image: image/png 640×480, 12 kB]`.
     #[must_use]
     pub fn placeholder(&self) -> String {

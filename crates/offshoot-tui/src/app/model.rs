@@ -130,6 +130,8 @@ pub struct Model {
     /// A run is under way. A command of an extension is none, but may begin one.
     pub is_in_run: bool,
     pub retry_at: Option<Millis>,
+    /// The time of the agent's last event.
+    pub heard_at: Millis,
     /// Whether a paste goes on whose end is missing. Keys are part of it.
     pub has_open_paste: bool,
     /// The start of the current wait.

@@ -1,5 +1,7 @@
 //! Tool calls with their results: a title, and the most telling part of the result.
 
+use std::sync::Arc;
+
 use offshoot_agent::lenient_json;
 use ratatui::style::{Modifier, Style};
 use ratatui::text::Span;
@@ -7,7 +9,7 @@ use ratatui::text::Span;
 use offshoot_session::call_view::{CallChange, CallRole, CallVerb, CallView};
 use offshoot_session::json::Json;
 use offshoot_session::text::{counted, one_line, spell_lines, spell_name};
-use offshoot_session::transcript::{ItemPart, ToolCall, ToolResult};
+use offshoot_session::transcript::{ItemPart, StoredPicture, ToolCall, ToolResult};
 
 use super::page::{Page, head, more, tail};
 use super::preview::{Keep, window};
@@ -135,7 +137,9 @@ fn title(page: &mut Page<'_>, shown: &ShownCall<'_>) {
         CallVerb::Read | CallVerb::Write | CallVerb::Edit => {
             say(format!("{tool} "), name);
             say(subject(), accent);
-            say(shown.amount(), page.style(Token::Muted));
+            let pixels = shown.pictures().find_map(|picture| page.look.habits.pictures.about(picture).pixels());
+            let amount = pixels.map(|(width, height)| format!("  {width}×{height}"));
+            say(amount.unwrap_or_else(|| shown.amount()), page.style(Token::Muted));
         }
         CallVerb::Grep | CallVerb::Find => {
             say(format!("{tool} "), name);
@@ -179,7 +183,7 @@ impl ShownCall<'_> {
         let lines = |count: usize| format!("  {}", counted(count, "line", "lines"));
         match self.call.verb() {
             CallVerb::Write => self.text(CallRole::Content).map(|text| lines(text.lines().count())).unwrap_or_default(),
-            CallVerb::Read if self.state == CallState::Done => {
+            CallVerb::Read if self.state == CallState::Done && self.pictures().next().is_none() => {
                 let count: usize = self.outputs().map(|text| text.lines().count()).sum();
                 if count == 0 { String::new() } else { lines(count) }
             }
@@ -219,6 +223,13 @@ impl ShownCall<'_> {
         self.result.into_iter().flat_map(|result| &result.parts).filter_map(|part| match part {
             ItemPart::Text(text) => Some(text.as_str()),
             ItemPart::Thinking(_) | ItemPart::Call(_) | ItemPart::Picture(_) | ItemPart::Other(_) => None,
+        })
+    }
+
+    fn pictures(&self) -> impl Iterator<Item = &Arc<StoredPicture>> {
+        self.result.into_iter().flat_map(|result| &result.parts).filter_map(|part| match part {
+            ItemPart::Picture(picture) => Some(picture),
+            ItemPart::Thinking(_) | ItemPart::Call(_) | ItemPart::Text(_) | ItemPart::Other(_) => None,
         })
     }
 

@@ -192,6 +192,19 @@ fn commands_show_the_end_of_what_they_printed() {
     ");
 }
 
+/// The line that tells the model of the picture was counted: `1 line`.
+#[test]
+fn a_picture_that_was_read_says_its_size_in_pixels() {
+    let message = call("read", r#"{"path":"shot.png"}"#);
+    let data = crate::image::testing::block(60, 40);
+    let picture = format!(r#",{{"type":"image","data":"{data}","mimeType":"image/png"}}]"#);
+    let result = gives("Read image file [image/png]").replacen(r#""}]"#, &format!(r#""}}{picture}"#), 1);
+    let rows = shown(&message, &[&result], 60);
+    assert!(rows.contains("read shot.png  60×40\n"), "{rows}");
+    let broken = result.replacen(&data, "aaaa", 1);
+    assert!(shown(&message, &[&broken], 60).contains("read shot.png\n"), "{rows}");
+}
+
 #[test]
 fn files_that_are_read_and_written() {
     let message = call("read", r#"{"path":"/home/me/project/src/main.rs","offset":10,"limit":3}"#);

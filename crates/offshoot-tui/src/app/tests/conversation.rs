@@ -242,7 +242,7 @@ fn the_row_of_the_work_under_way_names_what_is_awaited() {
             Event::SummarizationRetryScheduled { attempt: 1, max_attempts: 3, delay_ms: 4_000, error_message },
         );
     };
-    let table: [(&str, Tell<'_>); 16] = [
+    let table: [(&str, Tell<'_>); 18] = [
         ("nothing", &|_| {}),
         ("waiting for m1", &|model| heard(model, Event::AgentStart)),
         ("m1 is answering · 7 tokens", &|model| streaming(model, "What is it?", "Let me think.", "It is one or tw")),
@@ -250,6 +250,19 @@ fn the_row_of_the_work_under_way_names_what_is_awaited() {
             streaming(model, "What is it?", "Let me think.", "It is one or tw");
             // Chosen for the next answer.
             model.facts.model = Some(Arc::new(language_model("m2", "test")));
+        }),
+        // A stalled stream looked like a slow one.
+        ("nothing from m1 for 25 s · 24 s · 7 tokens", &|model| {
+            streaming(model, "What is it?", "Let me think.", "It is one or tw");
+            now(model, 1);
+            now(model, 25);
+        }),
+        ("m1 is answering · 24 s · 8 tokens", &|model| {
+            streaming(model, "What is it?", "Let me think.", "It is one or tw");
+            now(model, 1);
+            now(model, 20);
+            updated(model, Update::TextDelta { content_index: 1, delta: "o mo".to_owned() });
+            now(model, 25);
         }),
         ("running bash", &|model| calls(model, &["bash"])),
         ("running grep and 2 more", &|model| calls(model, &["grep", "bash", "ls"])),

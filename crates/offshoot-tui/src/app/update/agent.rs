@@ -16,6 +16,7 @@ use offshoot_session::transcript::Level;
 
 pub(super) fn event(model: &mut Model, event: &Event) -> Vec<Cmd> {
     model.conversation.apply(event);
+    model.heard_at = model.now;
     if matches!(event, Event::MessageEnd { .. } | Event::TurnEnd { .. } | Event::AgentStart) {
         model.extensions.invalidate_all();
     }

@@ -18,6 +18,8 @@ const SPINNER: [&str; 10] = ["⠋ ", "⠙ ", "⠹ ", "⠸ ", "⠼ ", "⠴ ", "�
 
 /// With reduced motion, seconds are shown in steps of this many.
 const CALM_SECONDS: u64 = 10;
+/// An answer of which nothing has come for so many seconds has stalled.
+const STALLED_SECONDS: Millis = 20;
 /// A longer wait for a retry is named with the clock's time.
 const LONG_WAIT_SECONDS: u64 = 60;
 /// The columns of a frame of an extension.
@@ -106,6 +108,7 @@ fn brief(what: &str) -> &str {
     let first = what.split([' ', ':']).next().unwrap_or(what);
     match first {
         _ if what.ends_with(" is answering") => "answering",
+        "nothing" => "stalled",
         "waiting" | "summarising" => first,
         // The clock's time is enough.
         "retry" => what.split(',').next().unwrap_or(what),
@@ -138,8 +141,21 @@ fn turn(model: &Model) -> String {
         (true, Some(tool), more) => format!("running {tool} and {more} more"),
         (true, None, _) => format!("waiting for {name}"),
         // Another model may have been chosen since.
-        (false, ..) => format!("{} is answering", answer.model().map_or(name, clean)),
+        (false, ..) => {
+            let name = answer.model().map_or(name, clean);
+            match stalled(model) {
+                Some(seconds) => format!("nothing from {name} for {seconds} s"),
+                None => format!("{name} is answering"),
+            }
+        }
     }
+}
+
+/// For how many seconds nothing has come of the answer, if that is long.
+fn stalled(model: &Model) -> Option<Millis> {
+    let step = if model.preferences.settings.reduced_motion { CALM_SECONDS.cast_signed() } else { 1 };
+    let seconds = (model.now - model.heard_at) / 1000 / step * step;
+    (seconds >= STALLED_SECONDS).then_some(seconds)
 }
 
 /// The countdown to the next try of a failed request.
