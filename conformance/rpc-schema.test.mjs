@@ -87,7 +87,10 @@ async function script(peer) {
   // Operations of the table.
   for (const type of ["branches", "context", "list", "show", "tree"]) await peer.ask({ type });
   await peer.ask({ type: "context", llm: true, tokens: true });
-  await peer.ask({ type: "check", session: [(await peer.ask({ type: "get_state" })).data.sessionFile] });
+  const { sessionFile } = (await peer.ask({ type: "get_state" })).data;
+  await peer.ask({ type: "check", session: [sessionFile] });
+  await peer.ask({ type: "import", file: sessionFile });
+  await peer.ask({ type: "models", search: ["m1"] });
   await peer.ask({ type: "label", entry: "@", text: "yours" });
   await peer.ask({ type: "name", text: "named here" });
   await peer.ask({ type: "switch", entry: leaf });
