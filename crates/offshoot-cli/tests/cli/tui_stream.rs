@@ -56,7 +56,7 @@ fn what_came_of_an_answer_stays_on_the_screen_when_the_user_leaves() {
     let text = format!("A paragraph that is finished.\n\nThe second one has begun and {}", "goes on ".repeat(200));
     let talk = Talk::new([Reply { then: Then::Hang, cut: Some(3000), ..Reply::text(&text) }]);
     let mut terminal = Terminal::offshoot(&talk, &["tell me"], (80, 24));
-    terminal.until_text("The second one has begun").until_text(" stops it").send("\x03\x03");
+    terminal.until_text("The second one has begun").until_text(" stops it").send("\x04");
     assert!(terminal.ended());
     let whole = terminal.whole();
     for row in ["\n  A paragraph that is finished.\n\n", "\n  The second one has begun and"] {

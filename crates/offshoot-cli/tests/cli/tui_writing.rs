@@ -126,7 +126,7 @@ fn what_is_said_meanwhile_waits_its_turn() {
             && screen.contains("and then this\n")
             && screen.contains("half\n")
     });
-    terminal.send("\x03");
+    terminal.send(&"\x7f".repeat(40));
     terminal.until("an empty editor", |screen| !screen.contains("steer there")).send("steer there\r");
     terminal.until_text("Steering: steer there").send("and then this\x1b\r");
     terminal.until_text("Follow-up: and then this");

@@ -211,19 +211,25 @@ fn the_row_of_a_tool_names_it_on_a_narrow_screen() {
 /// Regression: the name of a wait was cut within a word, "m1 is answe · 3 s".
 #[test]
 fn the_row_of_a_model_has_whole_words_on_a_narrow_screen() {
-    let table: [(Tell<'_>, &str); 3] = [
+    let table: [(Tell<'_>, i64, &str); 4] = [
         (
             &|model| streaming(model, "What is it?", "Let me think.", "It is one or tw"),
-            " answering · 25 s … escape stops it",
+            8_000,
+            " answering · 8 s … escape stops it",
         ),
-        (&|model| heard(model, Event::AgentStart), " waiting · 25 s … escape stops it"),
-        (&|model| calls(model, &["grep", "bash", "ls"]), " grep and 2 more · 25 s … escape"),
+        (
+            &|model| streaming(model, "What is it?", "Let me think.", "It is one or tw"),
+            25_000,
+            " stalled · 25 s … escape stops it",
+        ),
+        (&|model| heard(model, Event::AgentStart), 25_000, " waiting · 25 s … escape stops it"),
+        (&|model| calls(model, &["grep", "bash", "ls"]), 25_000, " grep and 2 more · 25 s … escape"),
     ];
-    for (tell, end) in table {
+    for (tell, after, end) in table {
         let screen = terminal((40, 20), &|model| {
             tell(model);
             update(model, Msg::Now(10_000));
-            update(model, Msg::Now(35_000));
+            update(model, Msg::Now(10_000 + after));
         });
         assert!(has_border_with(&screen, end), "{screen}");
     }
