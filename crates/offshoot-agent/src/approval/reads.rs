@@ -12,6 +12,8 @@ mod tests;
 
 use std::path::PathBuf;
 
+use offshoot_session::text::spell_lines;
+
 pub(crate) use settings::{LISTING, NeutralSettings};
 
 use super::place;
@@ -95,9 +97,9 @@ pub(super) fn of_line(permissions: &Permissions, call: &CallView<'_>, line: &She
 }
 
 fn is_simple(command: &SimpleCommand) -> bool {
-    // A tilde may be a home directory: in quotes it is none.
-    let is_word =
-        |word: &String| !word.contains('\0') && !word.starts_with('~') && !word.contains("=~") && !word.contains(":~");
+    // A tilde may be a home directory: in quotes it is none. What cannot be seen is asked about, and spelled out.
+    let is_home = |word: &String| word.starts_with('~') || word.contains("=~") || word.contains(":~");
+    let is_word = |word: &String| !is_home(word) && spell_lines(word) == word.as_str();
     let is_known = |redirection: &String| REDIRECTIONS.iter().any(|(known, _)| known == redirection);
     command.is_allowable()
         && !command.is_nested
