@@ -1,6 +1,7 @@
 //! What somebody gave an operation, and the arguments that it takes. Knows no front end.
 
 use std::fmt;
+use std::path::PathBuf;
 
 /// What a value means: how it is looked up, and what is offered for it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -127,6 +128,8 @@ pub enum ArgValue {
     Number(u64),
     /// The flag is there.
     Flag,
+    /// A path as it was typed, which may be no text.
+    Path(PathBuf),
 }
 
 /// Values by the names of arguments. Front ends fill it, inputs empty it.
@@ -156,7 +159,7 @@ impl Given {
     pub fn text(&self, name: &str) -> Option<&str> {
         self.0.iter().find(|(known, _)| *known == name).and_then(|(_, value)| match value {
             ArgValue::Text(text) => Some(text.as_str()),
-            ArgValue::Many(_) | ArgValue::Number(_) | ArgValue::Flag => None,
+            ArgValue::Many(_) | ArgValue::Number(_) | ArgValue::Flag | ArgValue::Path(_) => None,
         })
     }
 
@@ -229,7 +232,28 @@ macro_rules! text_fields {
                 match value {
                     Some(ArgValue::Text(text)) => Ok(Self(text)),
                     None => Err(Misuse::Missing(name)),
-                    Some(ArgValue::Many(_) | ArgValue::Number(_) | ArgValue::Flag) => Err(wrong(name, "a text")),
+                    Some(ArgValue::Many(_) | ArgValue::Number(_) | ArgValue::Flag | ArgValue::Path(_)) => {
+                        Err(wrong(name, "a text"))
+                    }
+                }
+            }
+        }
+    )*};
+}
+
+macro_rules! path_fields {
+    ($($(#[doc = $doc:literal])* $name:ident: $kind:ident;)*) => {$(
+        $(#[doc = $doc])*
+        #[derive(Debug, Clone, PartialEq, Eq)]
+        pub struct $name(pub PathBuf);
+
+        impl Field for $name {
+            const KIND: ArgKind = ArgKind::$kind;
+
+            fn take(name: &'static str, value: Option<ArgValue>) -> Result<Self, Misuse> {
+                match value {
+                    Some(ArgValue::Path(path)) => Ok(Self(path)),
+                    other => Text::take(name, other).map(|Text(text)| Self(text.into())),
                 }
             }
         }
@@ -245,6 +269,9 @@ text_fields! {
     EntryRange: EntryRange;
     /// Any text.
     Text: Text;
+}
+
+path_fields! {
     /// The path of a file.
     FileName: File;
     /// The path of a folder.
@@ -272,7 +299,9 @@ impl Field for bool {
         match value {
             None => Ok(false),
             Some(ArgValue::Flag) => Ok(true),
-            Some(ArgValue::Text(_) | ArgValue::Many(_) | ArgValue::Number(_)) => Err(wrong(name, "true or false")),
+            Some(ArgValue::Text(_) | ArgValue::Many(_) | ArgValue::Number(_) | ArgValue::Path(_)) => {
+                Err(wrong(name, "true or false"))
+            }
         }
     }
 }
@@ -285,7 +314,7 @@ impl Field for u64 {
             Some(ArgValue::Number(number)) => Ok(number),
             Some(ArgValue::Text(text)) => text.parse().map_err(|_| wrong(name, "a whole number")),
             None => Err(Misuse::Missing(name)),
-            Some(ArgValue::Many(_) | ArgValue::Flag) => Err(wrong(name, "a whole number")),
+            Some(ArgValue::Many(_) | ArgValue::Flag | ArgValue::Path(_)) => Err(wrong(name, "a whole number")),
         }
     }
 }

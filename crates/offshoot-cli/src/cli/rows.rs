@@ -5,7 +5,7 @@ use std::io::Write as _;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use clap::builder::{NonEmptyStringValueParser, PossibleValuesParser};
+use clap::builder::{NonEmptyStringValueParser, PathBufValueParser, PossibleValuesParser};
 use clap::parser::ValueSource;
 use clap::{ArgAction, ArgMatches, Args as _, FromArgMatches as _, ValueHint};
 use offshoot_app::app::App;
@@ -77,9 +77,8 @@ fn argument(arg: &'static Arg) -> clap::Arg {
         ArgKind::Word(words) => made.value_parser(PossibleValuesParser::new(words)),
         ArgKind::FilledText => made.value_parser(NonEmptyStringValueParser::new()),
         ArgKind::Number => made.value_parser(clap::value_parser!(u64)),
-        // What is given is a text: the path of another file must not be made of one that is not UTF-8.
-        ArgKind::File => made.value_parser(NonEmptyStringValueParser::new()).value_hint(ValueHint::AnyPath),
-        ArgKind::Folder => made.value_parser(clap::value_parser!(PathBuf)),
+        ArgKind::File => made.value_parser(PathBufValueParser::new()).value_hint(ValueHint::AnyPath),
+        ArgKind::Folder => made.value_parser(PathBufValueParser::new()),
         ArgKind::Session | ArgKind::Entry | ArgKind::EntryRange | ArgKind::Text | ArgKind::Flag => made,
     }
 }
@@ -166,10 +165,7 @@ fn given(row: &'static Row, matches: &ArgMatches) -> Given {
         let value = match (arg.kind, arg.is_many) {
             (ArgKind::Flag, _) => Some(ArgValue::Flag),
             (ArgKind::Number, _) => matches.get_one::<u64>(arg.name).copied().map(ArgValue::Number),
-            (ArgKind::Folder, _) => {
-                let path = matches.get_one::<PathBuf>(arg.name);
-                path.map(|path| ArgValue::Text(path.to_string_lossy().into_owned()))
-            }
+            (ArgKind::File | ArgKind::Folder, _) => matches.get_one::<PathBuf>(arg.name).cloned().map(ArgValue::Path),
             (_, true) => matches.get_many::<String>(arg.name).map(|all| ArgValue::Many(all.cloned().collect())),
             (_, false) => matches.get_one::<String>(arg.name).cloned().map(ArgValue::Text),
         };

@@ -220,6 +220,7 @@ mod tests {
                     ArgValue::Text(text) => format!("{}={text}", arg.name),
                     ArgValue::Many(all) => format!("{}=[{}]", arg.name, all.join(",")),
                     ArgValue::Number(number) => format!("{}={number}", arg.name),
+                    ArgValue::Path(path) => format!("{}={}", arg.name, path.display()),
                 })
             })
             .collect();
