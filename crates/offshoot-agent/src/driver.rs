@@ -203,7 +203,7 @@ pub(crate) struct Driver {
     /// Whether requests leave out tools that the mode would only refuse: since the start, until the mode is another one.
     leaves_out_changes: bool,
     began_read_only: bool,
-    /// What the model was told in this program of the mode: that it only reads, or does more.
+    /// Whether the last message about the mode, sent by this program, said that the model may only read; `None` if none was sent.
     told_read_only: Option<bool>,
     review: Option<Review>,
 }

@@ -13,7 +13,7 @@ use serde_json::json;
 const KIND: &str = "offshoot.approval-mode";
 
 const READS: &str = "The user has set the approval mode to read-only: calls that change files or run commands that do more than read are refused from now on.";
-const MORE: &str = "The user has ended the approval mode read-only: calls that change files or run commands are no longer refused for it.";
+const MORE: &str = "The approval mode is no longer read-only: calls that change files or run commands are not refused for that reason any more.";
 
 /// The message about a mode that has begun or ended.
 pub(crate) fn message(mode: ApprovalMode) -> CustomMessage {
@@ -27,7 +27,7 @@ pub(crate) fn message(mode: ApprovalMode) -> CustomMessage {
     }
 }
 
-/// Whether the conversation was last told that it only reads; `None` if it was told nothing.
+/// Whether the last message about the mode says that the model may only read; `None` if there is no such message.
 pub(crate) fn told(session: &Session, context: &Context) -> Option<bool> {
     let messages: Vec<_> =
         context.entries().filter(|ix| session.tree().node(*ix).kind() == Kind::CustomMessage).collect();

@@ -10,6 +10,7 @@ mod given;
 mod inputs;
 mod words;
 mod failure;
+mod next_request;
 mod place;
 mod entry_words;
 mod lookup;
@@ -39,15 +40,14 @@ pub use given::{
 };
 pub use inputs::{Input, capitals, check_given, count_args, hyphened, joined_args};
 pub use lookup::{Access, LATEST, LatestOf, is_path, known_session};
+pub use next_request::{KnownModels, NextRequest, NoModels, summary_by_rule};
 pub use operation::{
     About, CommandGroup, Effect, Finished, FrontEnd, Operation, Outcome, Output, ScreenSize, nothing_to_do,
 };
 pub use operations::*;
 pub use order::{LineForm, OperationOrder, OrderMistake};
 pub use originals::{find_elsewhere, not_here};
-pub use place::{
-    KnownModels, NextRequest, NoModels, Place, PlaceOptions, ReadProgress, SessionProgram, short_path, summary_by_rule,
-};
+pub use place::{Place, PlaceOptions, ReadProgress, SessionProgram, short_path};
 pub use plans::{CompactionJson, branch_summary_json};
 pub use run::{OutcomeWait, Row, SESSION_ARG, run_as};
 pub use selecting::Selecting;

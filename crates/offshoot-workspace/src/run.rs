@@ -13,8 +13,9 @@ use crate::failure::{Failure, FailureKind, Result};
 use crate::given::{Arg, ArgKind, Given};
 use crate::inputs::Input as _;
 use crate::lookup::{Access, LatestOf};
+use crate::next_request::RequestOfAgent;
 use crate::operation::{About, CommandGroup, Effect, Finished, FrontEnd, Operation, Outcome, Output};
-use crate::place::{Place, RequestOfAgent};
+use crate::place::Place;
 use crate::words::Note;
 
 /// One run of an operation. The outcome goes to whoever began it, with its own type: who runs the steps never sees it.

@@ -34,7 +34,7 @@ pub(super) async fn about_compaction(
     allowed(verdict)
 }
 
-/// A move in the tree, with what extensions are told of it: pi's `preparation`.
+/// A move in the tree, and pi's `preparation`, which extensions get.
 pub(super) struct AskedMove {
     pub(super) wants_summary: bool,
     preparation: String,

@@ -43,7 +43,7 @@ impl Driver {
         self.step(TurnInput::Prompt(std::iter::once(message.into()).chain(waiting).collect()));
     }
 
-    /// Whether the model only reads, if it was told otherwise. A conversation that was told nothing knows the mode of the start by its tools.
+    /// The mode that the model must be told, because it was last told the other one. A conversation without such a message knows the mode of the start by its tools.
     fn news_of_mode(&mut self) -> Option<Message> {
         let mode = self.setup.permissions.mode;
         let told = self.told_read_only.or_else(|| self.writer.recorded().told_read_only);

@@ -71,7 +71,7 @@ pub(crate) async fn run_waiting(
     }
 }
 
-/// Their count and each of them, with a zero after each. What was cut is no message.
+/// The number of words, then each word, each followed by a zero byte. A message that was cut cannot be read.
 fn message(words: &[OsString]) -> Vec<u8> {
     let count = OsString::from(words.len().to_string());
     let words = std::iter::once(&count).chain(words);

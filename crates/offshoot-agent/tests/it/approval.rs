@@ -173,7 +173,7 @@ fn requests(world: &World) -> Vec<(Vec<String>, usize, usize)> {
         let names = tools.map(|tool| tool["name"].as_str().unwrap().to_owned()).collect();
         let messages = request["messages"].to_string();
         let count = |words: &str| messages.matches(words).count();
-        (names, count("has set the approval mode to read-only"), count("has ended the approval mode read-only"))
+        (names, count("has set the approval mode to read-only"), count("approval mode is no longer read-only"))
     };
     world.server.seen().iter().map(of_request).collect()
 }

@@ -135,7 +135,7 @@ pub(crate) async fn operate(agent: &AgentSession, asked: Asked) -> Result<Option
     outcome.recv().unwrap().map_err(|error| AgentError::NotWritten(error.into()))
 }
 
-/// Goes to the place behind an entry.
+/// Moves to another entry, and asks no model.
 pub(crate) async fn go(agent: &AgentSession, target: impl Into<String>) {
     let asked = Asked::Move { target: target.into(), summary: None, label: None };
     assert_eq!(operate(agent, asked).await, Ok(None));

@@ -58,7 +58,7 @@ pub(super) fn arrange(policy: &SandboxPolicy) -> Result<(), String> {
     private_device("/dev/shm", c"tmpfs", c"mode=1777")
 }
 
-/// Nothing is behind these paths from now on. One that is gone needs nothing.
+/// Covers these paths, so that a command finds nothing there. A path that does not exist is left as it is.
 pub(super) fn cover(paths: &[PathBuf]) -> Result<(), String> {
     for path in paths {
         let covered = if path.is_dir() {

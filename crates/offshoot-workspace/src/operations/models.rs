@@ -11,8 +11,9 @@ use offshoot_session::text::one_line;
 use crate::failure::Result;
 use crate::given::{SessionName, Text};
 use crate::input;
+use crate::next_request::KnownModels;
 use crate::operation::{About, CommandGroup, Effect, Finished, FrontEnd, Operation, Output};
-use crate::place::{KnownModels, Place};
+use crate::place::Place;
 use crate::words::{NextStep, Note, Role, TableColumn, Words, WordsTable};
 
 input! {

@@ -43,7 +43,7 @@ pub(super) fn contains_keys(path: &Path, call: &CallView<'_>) -> bool {
     call.keys.files.iter().filter(|file| file.symlink_metadata().is_ok()).any(is_below)
 }
 
-/// Whether a word that is no operand may be a file all the same: it is spelled like one, or one has its name.
+/// Whether the value of an option, or a revision, may be a file: it is spelled like a path, or a file has its name.
 pub(super) fn looks_like_a_path(word: &str, folder: &Path) -> bool {
     let is_spelled = word.starts_with('/') || word.split('/').any(|part| part == "..");
     is_spelled || folder.join(word).symlink_metadata().is_ok()

@@ -213,7 +213,7 @@ impl<'w> JudgedCommand<'_, '_, 'w> {
         if self.words().any(|word| FORMATS_THAT_RUN.iter().any(|format| word.contains(format))) {
             return None;
         }
-        // What is no file is a commit, or fails.
+        // A word that is no file is a revision; git fails if it is neither.
         for name in operands {
             if self.folders.iter().any(|folder| files::looks_like_a_path(name, folder)) {
                 self.line.file(name, self.folders)?;

@@ -1,0 +1,179 @@
+//! The seam to settings and models: what the next request of a session would be, and what a model writes for an operation.
+//! Knows no store and no front end.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use offshoot_agent::forecast::{RequestForecast, RequestPlace, plan_cost, request_forecast};
+use offshoot_agent::model::{Keys, Models};
+use offshoot_agent::operate::{PlanQuestion, PresentModel, SummaryWish};
+use offshoot_session::branch_summary::{BranchPlan, Instructions};
+use offshoot_session::clock::Millis;
+use offshoot_session::compact::{self, CompactionPlan};
+use offshoot_session::error::Error;
+use offshoot_session::outline::TreeLayout;
+use offshoot_session::session::Session;
+use offshoot_session::summariser::{Drafted, Extractive};
+use offshoot_session::tree::NodeIx;
+
+use crate::failure::{Failure, FailureKind, Result};
+
+/// What the settings and models say of a session: the next request to its model, what a model writes for an operation, and
+/// how it is shown.
+pub trait NextRequest: Send + Sync {
+    /// What the request from an entry would cost, after so many more tokens.
+    ///
+    /// # Errors
+    /// The session, the settings or the models cannot be read, or are not known here.
+    fn forecast(&self, _: &Session, _: Option<NodeIx>, _: u64) -> Result<RequestForecast> {
+        Err(unknown())
+    }
+
+    /// The tokens that the session's model takes, and those of the system prompt and the tools; `None` if the model is not
+    /// known.
+    ///
+    /// # Errors
+    /// The settings cannot be read.
+    fn window(&self, _: &Session) -> Result<Option<(u64, u64)>> {
+        Ok(None)
+    }
+
+    /// The tokens of the system prompt and the tools.
+    ///
+    /// # Errors
+    /// The settings cannot be read.
+    fn overhead(&self, _: &Session) -> Result<u64> {
+        Err(unknown())
+    }
+
+    /// How trees are drawn, as the settings of a folder say; `None` if they cannot be read.
+    fn tree_layout(&self, _: &Path) -> Option<TreeLayout> {
+        None
+    }
+
+    /// Has a model write a summary; without one it is put together by rule.
+    ///
+    /// # Errors
+    /// The model that was chosen cannot be asked, or the session not be read.
+    fn summary(&self, session: &Session, question: &PlanQuestion, _: &SummaryWish) -> Result<Drafted> {
+        Ok(summary_by_rule(session, question)?)
+    }
+
+    /// What the request for a summary would cost, in US dollars; `None` if no model would write it, or its prices are not known.
+    ///
+    /// # Errors
+    /// The session or the settings cannot be read.
+    fn summary_cost(&self, _: &Session, _: &PlanQuestion) -> Result<Option<f64>> {
+        Ok(None)
+    }
+
+    /// The models that there are.
+    ///
+    /// # Errors
+    /// They are not known here.
+    fn models(&self) -> Result<KnownModels> {
+        Err(unknown())
+    }
+
+    /// How sessions are compacted, as the settings say for the model that writes the summary.
+    ///
+    /// # Errors
+    /// The settings cannot be read.
+    fn compaction_settings(&self, _: &Session) -> Result<compact::Settings> {
+        Ok(compact::Settings::default())
+    }
+
+    /// Has a model write the summary of a compaction, with a person's instructions; without one it is put together by rule.
+    ///
+    /// # Errors
+    /// The model that was chosen cannot be asked, or the session not be read.
+    fn compaction(&self, session: &Session, plan: &CompactionPlan, instructions: Option<&str>) -> Result<Drafted> {
+        Ok(plan.run(&Extractive::new(session), instructions)?)
+    }
+
+    /// What the request for that would cost; see [`NextRequest::summary_cost`].
+    ///
+    /// # Errors
+    /// The settings cannot be read.
+    fn compaction_cost(&self, _: &Session, _: &CompactionPlan, _: Option<&str>) -> Result<Option<f64>> {
+        Ok(None)
+    }
+
+    /// What the request after a compaction would cost that keeps so many tokens, without its summary.
+    ///
+    /// # Errors
+    /// The session, the settings or the models cannot be read.
+    fn after_compaction(&self, _: &Session, _: u64) -> Result<RequestForecast> {
+        Err(unknown())
+    }
+
+    /// Refuses a model that was chosen where none is asked.
+    ///
+    /// # Errors
+    /// One was chosen.
+    fn refuse_model(&self, _: &str) -> Result<()> {
+        Ok(())
+    }
+}
+
+/// The models that there are, and their keys.
+#[expect(missing_debug_implementations, reason = "it holds keys")]
+pub struct KnownModels {
+    /// The models.
+    pub models: Arc<Models>,
+    /// Where their keys come from.
+    pub keys: Keys,
+    /// What is wrong in the user's files.
+    pub troubles: Vec<String>,
+}
+
+/// Where no models are known.
+#[derive(Debug, Clone, Copy)]
+pub struct NoModels;
+
+impl NextRequest for NoModels {}
+
+fn unknown() -> Failure {
+    Failure::refused(FailureKind::Failed, "the models are not known here")
+}
+
+/// The summary that no model writes.
+///
+/// # Errors
+/// The session cannot be read.
+pub fn summary_by_rule(session: &Session, question: &PlanQuestion) -> std::result::Result<Drafted, Error> {
+    let source = question.from.as_deref().unwrap_or(session);
+    // The extractive summariser has no context window to respect.
+    let plan = (question.branch)(session, 0)?;
+    plan.run(&Extractive::new(source), Instructions::Plain)
+}
+
+/// The next request with the model that an agent asks.
+#[derive(Debug, Clone)]
+pub(crate) struct RequestOfAgent {
+    pub(crate) with: PresentModel,
+    pub(crate) now: Millis,
+}
+
+impl NextRequest for RequestOfAgent {
+    fn forecast(&self, session: &Session, target: Option<NodeIx>, more_tokens: u64) -> Result<RequestForecast> {
+        let PresentModel { model, overhead, .. } = &self.with;
+        let at = RequestPlace { target, more_tokens, overhead: *overhead };
+        Ok(request_forecast((session, session.dialect()), at, model, self.now)?)
+    }
+
+    fn window(&self, _: &Session) -> Result<Option<(u64, u64)>> {
+        let window = self.with.model.context_window;
+        Ok((window > 0).then_some((window, self.with.overhead)))
+    }
+
+    fn overhead(&self, _: &Session) -> Result<u64> {
+        Ok(self.with.overhead)
+    }
+
+    fn summary_cost(&self, session: &Session, question: &PlanQuestion) -> Result<Option<f64>> {
+        let PresentModel { model, branch_budget, .. } = &self.with;
+        let plan = (question.branch)(session, *branch_budget)?;
+        Ok(Some(plan).filter(BranchPlan::has_messages).and_then(|plan| plan_cost(&plan, model)))
+    }
+}
