@@ -11,7 +11,7 @@ use offshoot_session::text::{counted, dollars, in_short, noun, one_line};
 use offshoot_session::tree::NodeIx;
 
 use crate::failure::Result;
-use crate::words::{Line, Role};
+use crate::words::{Line, Role, TableColumn, WordsTable};
 
 /// Names the entry, or the one above it that people see.
 ///
@@ -45,6 +45,20 @@ pub fn session_title(session: &Session) -> Result<Option<String>> {
         None => session.title().map(str::to_owned),
     };
     Ok(name.map(|name| one_line(&name, 200)))
+}
+
+/// Messages that an operation keeps, drops or copies: its mark, the entry, who speaks, its tokens, its words.
+pub(crate) fn messages_table(rows: &[(Vec<String>, Role)]) -> WordsTable {
+    WordsTable {
+        columns: vec![
+            TableColumn::left(" ", Role::Mark),
+            TableColumn::left("ENTRY", Role::Dim),
+            TableColumn::left("ROLE", Role::Plain),
+            TableColumn::right("TOKENS", Role::Dim),
+            TableColumn::left("WORDS", Role::Plain),
+        ],
+        rows: rows.to_vec(),
+    }
 }
 
 /// Entries, and if any were reported tokens and cost.

@@ -16,7 +16,7 @@ use offshoot_session::summariser::Drafted;
 use offshoot_session::text::{counted, one_line};
 
 use crate::costs::{sizes, with_forecast, with_summary_cost, words_without_summary};
-use crate::entry_words::short_id;
+use crate::entry_words::{messages_table, short_id};
 use crate::failure::Result;
 use crate::given::{SessionName, Text};
 use crate::input;
@@ -24,7 +24,7 @@ use crate::operation::{About, CommandGroup, Effect, Finished, FrontEnd, Operatio
 use crate::place::Place;
 use crate::plans::CompactionJson;
 use crate::run::open_session;
-use crate::words::{Line, NextStep, Note, Role, TableColumn, Words, WordsTable};
+use crate::words::{Line, NextStep, Note, Role, Words};
 
 /// Longer parts show their first and last [`ENDS`] messages, so that a preview fits a screen.
 const SHOWN: usize = 5;
@@ -297,16 +297,7 @@ impl Output for CompactOutput {
             }
             CompactionEnd::Previewed { listed, forecast, summary_cost } => {
                 words.is_long = true;
-                words.table(WordsTable {
-                    columns: vec![
-                        TableColumn::left(" ", Role::Mark),
-                        TableColumn::left("ENTRY", Role::Dim),
-                        TableColumn::left("ROLE", Role::Plain),
-                        TableColumn::right("TOKENS", Role::Dim),
-                        TableColumn::left("WORDS", Role::Plain),
-                    ],
-                    rows: listed.rows.clone(),
-                });
+                words.table(messages_table(&listed.rows));
                 words.line("");
                 words.line(counts.clone());
                 words.line(format!("{}, and the summary", sizes(plan.before.messages, plan.tokens_kept())));

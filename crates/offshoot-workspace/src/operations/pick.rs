@@ -14,7 +14,7 @@ use offshoot_session::text::{counted, one_line};
 
 use crate::copied::{Copied, other_session};
 use crate::costs::{forecast_line, sizes};
-use crate::entry_words::entry_line;
+use crate::entry_words::{entry_line, messages_table};
 use crate::failure::Result;
 use crate::given::{EntryName, EntryRange, SessionName};
 use crate::input;
@@ -22,7 +22,7 @@ use crate::operation::{About, CommandGroup, Effect, Finished, Operation, Output}
 use crate::place::Place;
 use crate::run::open_session;
 use crate::selecting::Selecting;
-use crate::words::{Line, NextStep, Role, TableColumn, Words, WordsTable};
+use crate::words::{Line, NextStep, Role, Words};
 
 input! {
     /// What `pick` gets.
@@ -206,16 +206,7 @@ impl Output for PickOutput {
     fn words(&self, words: &mut Words) {
         let Copied { plan, brought, forecast, missing, .. } = &self.copied;
         words.is_long = true;
-        words.table(WordsTable {
-            columns: vec![
-                TableColumn::left(" ", Role::Mark),
-                TableColumn::left("ENTRY", Role::Dim),
-                TableColumn::left("ROLE", Role::Plain),
-                TableColumn::right("TOKENS", Role::Dim),
-                TableColumn::left("WORDS", Role::Plain),
-            ],
-            rows: self.listed.clone(),
-        });
+        words.table(messages_table(&self.listed));
         let verb = if brought.is_some() { "picked" } else { "would pick" };
         let count = counted(plan.copies.len(), "entry", "entries");
         words.line("");

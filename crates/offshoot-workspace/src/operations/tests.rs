@@ -9,14 +9,14 @@ mod pick;
 mod planned;
 mod reads;
 mod uncompact;
+mod writer;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use offshoot_agent::forecast::RequestForecast;
 use offshoot_session::forecast::Forecast;
 use offshoot_session::json::quote;
-use offshoot_session::outline::TreeLayout;
 use offshoot_session::session::{Session, SpillPolicy};
 use offshoot_session::tree::NodeIx;
 use tempfile::TempDir;
@@ -41,10 +41,6 @@ impl NextRequest for Window {
 
     fn overhead(&self, _: &Session) -> Result<u64> {
         Ok(0)
-    }
-
-    fn tree_layout(&self, _: &Path) -> Option<TreeLayout> {
-        None
     }
 }
 

@@ -1,52 +1,11 @@
 //! `compact`: how often a model is asked, what is written of its answer, and what helps when there is nothing to do.
 
-use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use offshoot_agent::forecast::RequestForecast;
-use offshoot_session::compact::CompactionPlan;
-use offshoot_session::outline::TreeLayout;
-use offshoot_session::session::Session;
-use offshoot_session::summariser::Drafted;
-use offshoot_session::tree::NodeIx;
-
+use super::writer::Writer;
 use super::{Folder, Window, done, json, line, said};
-use crate::{ArgValue, Given, NextRequest, Note, Outcome, Output, Place, Result, find_operation};
-
-/// A model that counts how often it was asked.
-struct Writer {
-    window: Window,
-    asked: Arc<AtomicUsize>,
-}
-
-impl NextRequest for Writer {
-    fn forecast(&self, session: &Session, target: Option<NodeIx>, more_tokens: u64) -> Result<RequestForecast> {
-        self.window.forecast(session, target, more_tokens)
-    }
-
-    fn window(&self, session: &Session) -> Result<Option<(u64, u64)>> {
-        self.window.window(session)
-    }
-
-    fn overhead(&self, session: &Session) -> Result<u64> {
-        self.window.overhead(session)
-    }
-
-    fn tree_layout(&self, folder: &Path) -> Option<TreeLayout> {
-        self.window.tree_layout(folder)
-    }
-
-    fn compaction(&self, _: &Session, plan: &CompactionPlan, instructions: Option<&str>) -> Result<Drafted> {
-        self.asked.fetch_add(1, Ordering::Relaxed);
-        let text = format!("Of {} messages. {}", plan.dropped().count(), instructions.unwrap_or_default());
-        Ok(Drafted { text, details: "{}".to_owned(), usage: None })
-    }
-
-    fn after_compaction(&self, session: &Session, kept: u64) -> Result<RequestForecast> {
-        self.window.forecast(session, None, kept)
-    }
-}
+use crate::{ArgValue, Given, Note, Outcome, Output, Place, Result, find_operation};
 
 /// A session of this version with two turns.
 fn talk(version: u32) -> Folder {
@@ -70,7 +29,7 @@ struct Compacting {
 impl Compacting {
     fn of(folder: Folder) -> Self {
         let asked = Arc::<AtomicUsize>::default();
-        let writer = Writer { window: Window(folder.window), asked: asked.clone() };
+        let writer = Writer { window: Window(folder.window), asked: asked.clone(), text: "" };
         let place = folder.place().with_next_request(Arc::new(writer));
         Self { folder, asked, place }
     }

@@ -1,58 +1,14 @@
 //! `merge`: what a model is asked, when, and what is written of its answer.
 
-use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use offshoot_agent::forecast::RequestForecast;
-use offshoot_agent::operate::{AfterPlan, PlanAnswer, PlanQuestion, SummaryWish};
-use offshoot_session::outline::TreeLayout;
-use offshoot_session::session::Session;
+use offshoot_agent::operate::{AfterPlan, PlanAnswer};
 use offshoot_session::summariser::Drafted;
-use offshoot_session::tree::NodeIx;
 
+use super::writer::Writer;
 use super::{Folder, Window, done, json, line, said, text};
-use crate::{ArgValue, FailureKind, Given, NextRequest, Outcome, Output, Place, Result, find_operation};
-
-/// A model that writes what was said on the branch; counts how often it was asked.
-struct Writer {
-    window: Window,
-    asked: Arc<AtomicUsize>,
-    text: String,
-}
-
-impl NextRequest for Writer {
-    fn forecast(&self, session: &Session, target: Option<NodeIx>, more_tokens: u64) -> Result<RequestForecast> {
-        self.window.forecast(session, target, more_tokens)
-    }
-
-    fn window(&self, session: &Session) -> Result<Option<(u64, u64)>> {
-        self.window.window(session)
-    }
-
-    fn overhead(&self, session: &Session) -> Result<u64> {
-        self.window.overhead(session)
-    }
-
-    fn tree_layout(&self, folder: &Path) -> Option<TreeLayout> {
-        self.window.tree_layout(folder)
-    }
-
-    fn summary(&self, session: &Session, question: &PlanQuestion, wish: &SummaryWish) -> Result<Drafted> {
-        self.asked.fetch_add(1, Ordering::Relaxed);
-        let plan = (question.branch)(session, 1_000)?;
-        let minds = match wish {
-            SummaryWish::Usual => "",
-            SummaryWish::Focus(text) | SummaryWish::Instead(text) => text,
-        };
-        let text = format!("{} {} {minds}", self.text, plan.text());
-        Ok(Drafted { text, details: "{}".to_owned(), usage: None })
-    }
-
-    fn summary_cost(&self, _: &Session, _: &PlanQuestion) -> Result<Option<f64>> {
-        Ok(Some(0.5))
-    }
-}
+use crate::{ArgValue, FailureKind, Given, Outcome, Output, Place, Result, find_operation};
 
 struct Merging {
     folder: Folder,
@@ -67,7 +23,7 @@ impl Merging {
 
     fn place(&self) -> Place {
         let window = Window(self.folder.window);
-        let writer = Writer { window, asked: self.asked.clone(), text: self.text.to_owned() };
+        let writer = Writer { window, asked: self.asked.clone(), text: self.text };
         self.folder.place().with_next_request(Arc::new(writer))
     }
 
