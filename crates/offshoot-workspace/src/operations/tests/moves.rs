@@ -105,3 +105,15 @@ fn a_move_behind_a_message_needs_no_summary_and_returns_no_text() {
     assert_eq!(json(done(outcome.outcome()).as_ref()), r#"{"editorText":null,"summaryEntryId":null}"#);
     assert!(folder.text().lines().last().unwrap().contains(r#""parentId":"question02""#));
 }
+
+#[test]
+fn before_the_first_message_there_is_no_entry() {
+    let folder = talk();
+    let place = folder.place();
+    let (mut steps, outcome, mut session) = begin(&folder, &place, &[("entry", text("question00"))]);
+    assert!(matches!(steps.plan(&session, None), AfterPlan::Ask(_)));
+    assert!(steps.answered(&session, PlanAnswer::default()));
+    steps.write(&mut session);
+    assert_eq!(json(done(outcome.outcome()).as_ref()), r#"{"editorText":"the question","summaryEntryId":null}"#);
+    assert_eq!(session.leaf(), None);
+}
