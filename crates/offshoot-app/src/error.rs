@@ -130,6 +130,9 @@ impl From<&Error> for CommandError {
 fn hint(error: &Error) -> Option<&'static str> {
     match error {
         Error::NotASession { .. } => Some("a session file begins with a line like {\"type\":\"session\",\"id\":…}"),
+        Error::EntryNotFound { id } if id.starts_with('@') || id.starts_with("HEAD") => {
+            Some("`@` is the current entry, `@-` its parent, `@-3` three entries up; nothing is above the first entry")
+        }
         Error::EntryNotFound { .. } => Some("`offshoot tree SESSION --flat` lists every entry with its id"),
         Error::SessionNotFound { .. } => Some("`offshoot list --all` shows every session"),
         Error::Ambiguous { .. } => Some("give more of the id"),

@@ -3,6 +3,7 @@
 mod deferred;
 mod help;
 mod pi_flags;
+mod misplaced;
 mod rows;
 mod read;
 
@@ -28,6 +29,7 @@ use offshoot_session::session::{Durability, SpillPolicy};
 use offshoot_session::text::clean_lines;
 use offshoot_tui::markdown::plain_row;
 use offshoot_tui::terminal::detect;
+use offshoot_workspace::LatestOf;
 
 use crate::commands::{
     append, completions, config, doctor, export, install, man, packages, remove, repair, tail, update,
@@ -189,6 +191,9 @@ pub(crate) fn run(arguments: &[OsString]) -> ExitCode {
         registered: Registered::default(),
         plain: plain_row,
     };
+    if let Some(latest) = line.assumed_latest {
+        tell_latest(&app, latest);
+    }
     let ran = match durability {
         Ok(_) => line.task.and_then(|task| match task {
             Task::Command(command) => command.run(&app),
@@ -204,6 +209,19 @@ pub(crate) fn run(arguments: &[OsString]) -> ExitCode {
             app.ui.error(&error);
             ExitCode::from(exit_code(error.kind))
         }
+    }
+}
+
+/// Says which session is looked at, where nobody named one. That there is none is said by the command.
+fn tell_latest(app: &App, latest: LatestOf) {
+    let (place, cwd) = (app.place(), app.environment.cwd.to_string_lossy());
+    let (folder, whose) = match latest {
+        LatestOf::ThisFolder => (Some(cwd.as_ref()), "of this folder"),
+        LatestOf::EveryFolder => (None, "of all folders"),
+    };
+    if let Ok(file) = place.latest(folder) {
+        let file = place.short(&file.to_string_lossy());
+        app.ui.note(&format!("no SESSION was given; this is the latest one {whose}: {file}"));
     }
 }
 

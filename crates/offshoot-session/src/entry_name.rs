@@ -27,7 +27,8 @@ pub const LAST_SAID: &str = "@said";
 ///
 /// 1. an exact id;
 /// 2. a label (`label:TEXT` is never anything else; of equal labels the newest);
-/// 3. `@`, the current entry; each `-` after it goes to the parent (`@-`, `@--`); `@said`, the last entry of the conversation;
+/// 3. `@`, the current entry; each `-` after it goes to the parent (`@-`, `@--`), and `@-3` three steps up; what git says counts,
+///    too (`HEAD`, `HEAD~3`, `HEAD^^`, `@~3`); `@said`, the last entry of the conversation;
 /// 4. a time, for the last entry at or before it on the current path: an age such as `90s`, `5m`, `2h`, `3d`, `1w`, or
 ///    `2026-01-14T10:00`, `2026-01-14` (in `zone`, unless it has an offset). An age of four characters and more, such as
 ///    `120d`, is tried after 5;
@@ -43,9 +44,9 @@ pub fn find_entry(tree: &Tree, given: &str, here: Here<'_>) -> Result<NodeIx> {
     if let Some(found) = tree.find(given).or_else(|| labelled(tree, given)) {
         return Ok(found);
     }
-    if let Some(up) = given.strip_prefix('@').filter(|up| up.bytes().all(|byte| byte == b'-')) {
+    if let Some(up) = steps_up(given) {
         let current = here.leaf.and_then(|leaf| tree.skip_leaf_markers(leaf));
-        return current.and_then(|leaf| tree.ancestors(leaf).nth(up.len())).ok_or_else(not_found);
+        return current.and_then(|leaf| tree.ancestors(leaf).nth(up)).ok_or_else(not_found);
     }
     if given == LAST_SAID {
         let is_said = |ix: &NodeIx| tree.node(*ix).kind().class() == KindClass::Conversation;
@@ -87,6 +88,18 @@ pub fn short_ids(tree: &Tree, entries: impl IntoIterator<Item = NodeIx>) -> Resu
 /// A time as a person types it: an age before `now`, such as `2h` or `3d`, or a date with or without a time in `zone`.
 pub fn time(given: &str, now: Millis, zone: &Zone) -> Option<Millis> {
     age(given).map(|age| now.saturating_sub(age)).or_else(|| zone.parse(given))
+}
+
+/// How far above the current entry a name such as `@--`, `@-3` or `HEAD~3` is.
+fn steps_up(given: &str) -> Option<usize> {
+    let up = given.strip_prefix('@').or_else(|| given.strip_prefix("HEAD"))?;
+    let is_all = |of: u8| up.bytes().all(|byte| byte == of);
+    if is_all(b'-') || is_all(b'~') || is_all(b'^') {
+        return Some(up.len());
+    }
+    let number = up.strip_prefix(['-', '~']).filter(|number| number.bytes().all(|byte| byte.is_ascii_digit()))?;
+    // No branch is longer than the largest number.
+    Some(number.parse().unwrap_or(usize::MAX))
 }
 
 fn labelled(tree: &Tree, label: &str) -> Option<NodeIx> {

@@ -11,6 +11,23 @@ pub fn nearest<'a>(typed: &str, candidates: impl IntoIterator<Item = &'a str>) -
     named.iter().find(|(lower, _)| Some(&lower.as_str()) == best.first()).map(|(_, name)| *name)
 }
 
+/// The same among two groups: one of the second must be more similar than any of the first.
+pub fn nearest_or<'a>(
+    typed: &str,
+    first: impl IntoIterator<Item = &'a str>,
+    second: impl IntoIterator<Item = &'a str>,
+) -> Option<&'a str> {
+    match (nearest(typed, first), nearest(typed, second)) {
+        (Some(first), Some(second)) if likeness(typed, second) > likeness(typed, first) => Some(second),
+        (first, second) => first.or(second),
+    }
+}
+
+fn likeness(typed: &str, candidate: &str) -> f32 {
+    let (typed, candidate) = (typed.to_lowercase(), candidate.to_lowercase());
+    similar::TextDiff::from_chars(typed.as_str(), candidate.as_str()).ratio()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -24,5 +41,14 @@ mod tests {
         assert_eq!(nearest("n", names), None);
         assert_eq!(nearest("quit", names), None);
         assert_eq!(nearest("", names), None);
+    }
+
+    #[test]
+    fn the_second_group_counts_where_it_is_nearer() {
+        let or = |typed| nearest_or(typed, ["list", "rename"], ["lint", "resume"]);
+        assert_eq!(or("lsit"), Some("list"));
+        assert_eq!(or("lints"), Some("lint"));
+        assert_eq!(or("resum"), Some("resume"));
+        assert_eq!(or("xyz"), None);
     }
 }

@@ -163,6 +163,16 @@ impl Given {
         })
     }
 
+    /// The texts that were given, one or several; none of other values.
+    #[must_use]
+    pub fn texts(&self, name: &str) -> Vec<String> {
+        self.0.iter().find(|(known, _)| *known == name).map_or_else(Vec::new, |(_, value)| match value {
+            ArgValue::Text(text) => vec![text.clone()],
+            ArgValue::Many(all) => all.clone(),
+            ArgValue::Number(_) | ArgValue::Flag | ArgValue::Path(_) => Vec::new(),
+        })
+    }
+
     /// Takes the value out.
     pub fn take(&mut self, name: &str) -> Option<ArgValue> {
         let at = self.0.iter().position(|(known, _)| *known == name)?;

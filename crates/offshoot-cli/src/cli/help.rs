@@ -11,7 +11,9 @@ offshoot, pi and oh-my-pi, in their own folders.
 A session is one append-only file in which every entry names its parent, so it is a tree. Commands that only look never \
 change a session.
 
-SESSION is the path of a session file, a session's id or its unique start or end, its name, or `latest`.
+SESSION is the path of a session file, a session's id or its unique start or end, its name, or `latest`. \
+Without it commands use the variable OFFSHOOT_SESSION; `tree`, `show`, `branches`, `context` and `export` else the latest \
+session of this folder.
 
 ENTRY is an entry's id or its unique start, a label (`label:TEXT` where it looks like something else), `@` for the \
 current entry, `@-` for its parent, or a time for the last entry at or before it on the current path: 30m, 2h, 3d, \

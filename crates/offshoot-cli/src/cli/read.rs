@@ -3,6 +3,9 @@
 //! A model with a shell must never receive a mistyped command. A prompt is therefore one argument that contains white
 //! space, or follows `-p`, `--` or `chat`; anything else that is not a command is refused.
 
+mod completed;
+mod other_words;
+
 use std::ffi::OsString;
 use std::ops::Deref;
 
@@ -12,13 +15,13 @@ use clap::{ArgMatches, CommandFactory as _, FromArgMatches as _, Parser, Subcomm
 use offshoot_app::agent;
 use offshoot_app::error::{CommandError, Result};
 use offshoot_app::known_flags::KnownFlags;
-use offshoot_settings::nearest::nearest;
+use offshoot_workspace::LatestOf;
 
 use super::pi_flags::{extension_flags, translated};
 use super::rows::{TypedOperation, with_operations};
 use super::{Command, Global, help};
-
-use offshoot_workspace::is_path;
+use completed::{Completed, completed};
+use other_words::not_a_command;
 
 /// The command line without its commands.
 #[derive(Debug, Parser)]
@@ -36,6 +39,14 @@ struct Conversation {
 pub(super) struct CommandLine {
     pub(super) global: Global,
     pub(super) task: Result<Task>,
+    /// Whose latest session SESSION is, because nobody named one.
+    pub(super) assumed_latest: Option<LatestOf>,
+}
+
+impl CommandLine {
+    fn of(global: Global, task: Result<Task>) -> Self {
+        Self { global, task, assumed_latest: None }
+    }
 }
 
 #[derive(Debug)]
@@ -80,23 +91,24 @@ pub(super) fn read(
     }
     let is_command = seen.first.as_deref().is_some_and(|word| word == "help" || all.find_subcommand(word).is_some());
     if is_command && !seen.is_print && !seen.is_after_dashes {
-        let matches = with_session(all, arguments, seen.at, session).map_err(|error| with_groups(error, arguments))?;
+        let Completed { matches, assumed_latest } =
+            completed(all, arguments, seen.at, session).map_err(|error| with_groups(error, arguments))?;
         let global = Global::from_arg_matches(&matches)?;
         let name = matches.subcommand_name().unwrap_or_default();
-        return Ok(CommandLine { global, task: command(&matches, name)? });
+        return Ok(CommandLine { global, task: command(&matches, name)?, assumed_latest });
     }
     let (known, flags) = extension_flags(&all, arguments, extensions);
     match without_commands(&known) {
         Ok(Conversation { global, mut agent }) => {
             agent.extension_flags = flags;
             let marked = if seen.is_after_dashes || agent.print { Marked::Yes } else { Marked::No };
-            Ok(CommandLine { global, task: checked(agent, marked) })
+            Ok(CommandLine::of(global, checked(agent, marked)))
         }
         // An error about a command's option is less helpful than one about the mistyped word before it.
         Err(error) => match seen.first.filter(|_| is_behind(&error, arguments, seen.at) && !seen.is_print) {
             Some(word) if !is_phrase(&word) => {
                 let global = without_commands(&arguments[..arguments.len().min(1)])?.global;
-                Ok(CommandLine { global, task: Err(not_a_command(&[&word])) })
+                Ok(CommandLine::of(global, Err(not_a_command(&[&word]))))
             }
             _ => Err(error),
         },
@@ -122,33 +134,6 @@ fn with_groups(error: clap::Error, arguments: &[OsString]) -> clap::Error {
         ErrorKind::DisplayHelp => help::grouped(command_line()).try_get_matches_from(arguments).err().unwrap_or(error),
         _ => error,
     }
-}
-
-/// Commands that need their SESSION on the command line, because they take it away.
-const NO_DEFAULT: &[&str] = &["trash"];
-
-/// Parses a command, whose name is at `at`. If an argument is missing, `session` is its SESSION.
-fn with_session(
-    mut all: clap::Command,
-    arguments: &[OsString],
-    at: usize,
-    session: Option<&str>,
-) -> std::result::Result<ArgMatches, clap::Error> {
-    let error = match all.try_get_matches_from_mut(arguments) {
-        Err(error) if error.kind() == ErrorKind::MissingRequiredArgument => error,
-        parsed => return parsed,
-    };
-    let command = arguments.get(at).and_then(|name| all.find_subcommand(name));
-    let first = command.and_then(|command| command.get_positionals().next());
-    let is_session = |argument: &clap::Arg| {
-        argument.get_value_names().is_some_and(|names| names.iter().any(|name| name.as_str() == "SESSION"))
-    };
-    let takes_default =
-        first.is_some_and(is_session) && command.is_some_and(|command| !NO_DEFAULT.contains(&command.get_name()));
-    let Some(session) = session.filter(|session| takes_default && !session.starts_with('-')) else { return Err(error) };
-    let mut arguments = arguments.to_vec();
-    arguments.insert(at + 1, session.into());
-    all.try_get_matches_from(arguments)
 }
 
 /// An option of a conversation that stands before the command. The options are built only if any option stands there.
@@ -200,56 +185,6 @@ fn checked(args: agent::Args, marked: Marked) -> Result<Task> {
 
 fn is_phrase(word: &str) -> bool {
     word.trim().contains(char::is_whitespace)
-}
-
-/// Words from other programs, and what they mean here.
-const MEANT: &[(&str, &str)] = &[
-    ("cat", "offshoot show SESSION"),
-    ("continue", "offshoot -c"),
-    ("del", "offshoot trash SESSION"),
-    ("delete", "offshoot trash SESSION"),
-    ("extensions", "offshoot`, then `/extensions"),
-    ("latest", "offshoot show latest"),
-    ("new", "offshoot"),
-    ("resume", "offshoot -r"),
-    ("sessions", "offshoot list"),
-    ("version", "offshoot --version"),
-];
-
-fn not_a_command(words: &[&str]) -> CommandError {
-    let all = words.iter().map(|word| offshoot_app::app::quoted(word)).collect::<Vec<_>>().join(" ");
-    let first = words.first().copied().unwrap_or_default();
-    let error = match words.iter().any(|word| is_phrase(word)) {
-        true => CommandError::usage("a prompt is one argument, and several were given"),
-        false => CommandError::usage(format!("{first:?} is not a command, and a prompt needs quotes or `-p`"))
-            .hint(instead(first, words.get(1).copied().unwrap_or_default())),
-    };
-    error
-        .hint(format!("`offshoot -p {all}` sends the words to a model and prints its answer"))
-        .hint(format!("`offshoot chat {all}` starts a conversation with them"))
-}
-
-/// The suggestion for a word that is not a command, and the word after it.
-fn instead(word: &str, next: &str) -> String {
-    let command_line = command_line();
-    let names: Vec<&str> =
-        command_line.get_subcommands().flat_map(clap::Command::get_name_and_visible_aliases).collect();
-    let plain = word.trim_start_matches('/');
-    let meant = |word: &str| MEANT.iter().find(|(known, _)| *known == word).map(|(_, meant)| *meant);
-    if let Some(meant) = meant(plain) {
-        return format!("did you mean `{meant}`?");
-    }
-    let file = offshoot_app::app::quoted(word);
-    let known = names.iter().copied().chain(["help"]).chain(MEANT.iter().map(|(known, _)| *known));
-    match nearest(plain, known) {
-        Some(name) => meant(name)
-            .map_or_else(|| format!("did you mean `offshoot {name}`?"), |meant| format!("did you mean `{meant}`?")),
-        None if is_path(word) && names.contains(&next) => format!("did you mean `offshoot {next} {file}`?"),
-        None if is_path(word) => {
-            format!("`offshoot show {file}` reads a session file, `--session {file}` continues it")
-        }
-        None => "`offshoot --help` lists the commands".to_owned(),
-    }
 }
 
 /// The first word that is not an option, and the options before it.

@@ -19,6 +19,8 @@ use offshoot_workspace::{
     SESSION_ARG, ScreenSize, TableColumn, Words, WordsBlock, WordsTable, find_operation,
 };
 
+use super::misplaced::misplaced;
+
 /// The command line with a command for each operation.
 pub(super) fn with_operations(all: clap::Command) -> clap::Command {
     OPERATIONS.iter().filter(|row| row.is_on(FrontEnd::CommandLine)).fold(all, |all, row| all.subcommand(command(row)))
@@ -119,13 +121,25 @@ impl TypedOperation {
         self.row.about.name
     }
 
+    /// What stands by its place.
+    fn words(&self) -> Vec<String> {
+        let of = |arg: &Arg| self.given.texts(arg.name);
+        self.row.args.iter().filter(|arg| arg.form == ArgForm::Positional).flat_map(of).collect()
+    }
+
     pub(super) fn run(self, app: &App) -> Result<()> {
         let session = self.given.text(SESSION_ARG).map(str::to_owned);
+        let words = self.words();
         let place = app.place().with_next_request(Arc::new(RequestOfApp { app: app.clone(), typed: self.model }));
         let outcome = self.row.run(self.given, &place, self.is_dry);
         let named = session.as_deref().unwrap_or_default();
         app.tell(&place.take_notes(), named);
-        let outcome = outcome.map_err(|failure| CommandError::of_operation(failure, session.as_deref()))?;
+        let outcome = outcome.map_err(|failure| {
+            let meant = misplaced(self.row, &words, &failure, &place);
+            let mut error = CommandError::of_operation(failure, session.as_deref());
+            meant.into_iter().for_each(|line| error.hints.insert(0, format!("did you mean `{line}`?")));
+            error
+        })?;
         let output = match outcome {
             Outcome::Nothing { why, .. } if !self.is_json => {
                 return app.ui.nothing_to_do(&PaintedLine(&why).to_string());

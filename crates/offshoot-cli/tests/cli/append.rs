@@ -108,6 +108,8 @@ fn it_needs_a_session_or_a_new_one() {
     error: the following required arguments were not provided:
       <SESSION>
 
+      tip: for the latest session: `offshoot append latest`
+
     Usage: offshoot append <SESSION>
 
     For more information, try '--help'.

@@ -15,10 +15,11 @@ fn entries_are_named_by_id_label_place_and_time() {
         "\
 [stderr]
 error: entry @--------------------------------------------------------------------- not found
-hint: `offshoot tree SESSION --flat` lists every entry with its id
+hint: `@` is the current entry, `@-` its parent, `@-3` three entries up; nothing is above the first entry
 [exit code 3]
 "
     );
+    assert_eq!(at("HEAD~1"), at("@-"));
     let moved = world.run("switch sample.jsonl 'dead end'");
     assert!(moved.starts_with("now at 4e8a "), "{moved}");
     assert_eq!(at("@"), at("4e8a1f36"), "the marker of the move is not what a person means");
@@ -68,4 +69,33 @@ fn several_files_with_one_id_are_ambiguous_unless_one_is_here() {
     world.session(".omp/agent/sessions", "pair-0001", &world.work(), &entries);
     let shown = world.run("show pair-0001");
     assert!(shown.ends_with("[exit code 2]\n"), "{shown}");
+}
+
+/// What is printed stays clean for programs.
+#[test]
+fn commands_that_look_show_the_latest_session_and_say_which() {
+    let world = World::new();
+    let lines = talk("Which one?");
+    world.own("cccc-dddd-eeee", &[&lines[0], &lines[1]]);
+    let shown = world.run("show");
+    assert!(shown.contains("Which one?") && !shown.contains("[exit code"), "{shown}");
+    let told = "note: no SESSION was given; this is the latest one of this folder: ";
+    assert!(shown.contains(told) && shown.contains("cccc-dddd-eeee"), "{shown}");
+    assert!(world.run("tree --all").contains("latest one of all folders"));
+    assert_eq!(world.stdout("show --json"), world.stdout("show latest --json"));
+    assert_eq!(world.stdout("tree --flat"), world.stdout("tree cccc-dddd-eeee --flat"));
+    assert_eq!(world.stdout("show latest aaaa1111"), world.stdout("show latest --at aaaa1111"));
+}
+
+#[test]
+fn words_in_the_wrong_places_are_put_right_in_a_hint() {
+    let world = World::with_sample();
+    let swapped = world.run("switch 4e8a sample.jsonl");
+    assert!(swapped.contains("hint: did you mean `offshoot switch sample.jsonl 4e8a`?"), "{swapped}");
+    let lines = talk("Where?");
+    world.own("cccc-dddd-eeee", &[&lines[0], &lines[1]]);
+    let entry = world.run("tree aaaa1111");
+    assert!(entry.contains("hint: did you mean `offshoot tree latest --at aaaa1111`?"), "{entry}");
+    let nothing = world.run("tree zzzz");
+    assert!(!nothing.contains("did you mean"), "{nothing}");
 }

@@ -20,7 +20,9 @@ fn meaning(line: &str) -> String {
         Err(error) if error.use_stderr() => {
             let text = error.to_string();
             let first = text.lines().next().unwrap_or_default();
-            return first.replace("error: ", "refused: ");
+            let tip =
+                text.lines().find_map(|line| line.trim().strip_prefix("tip: ")).filter(|tip| tip.contains("offshoot"));
+            return first.replace("error: ", "refused: ") + &tip.map(|tip| format!(" {tip}")).unwrap_or_default();
         }
         Err(error) => return format!("{:?}", error.kind()),
     };
@@ -430,4 +432,67 @@ fn the_table_of_pis_options_is_true() {
     }
     // None is missing any more.
     assert!(counts[0] > 0 && counts[1] > 0, "{counts:?}");
+}
+
+/// What is looked at without a SESSION is the latest one; what is changed is named.
+#[test]
+fn a_line_that_lacks_an_argument_or_has_one_too_many_names_the_line_that_works() {
+    insta::assert_snapshot!(table(
+        "
+        tree
+        show
+        log
+        branches
+        context --llm
+        export
+        export -o page.html
+        tree --all
+        --no-pager tree --open
+        switch
+        switch 4e8a
+        switch --summarize 4e8a
+        switch latest
+        switch s.jsonl
+        pop 4e8a
+        undo
+        fork
+        name
+        name latest
+        label
+        label 4e8a
+        label latest
+        pick
+        pick 4e8a
+        merge 4e8a
+        compare
+        compare 4e8a
+        compare 4e8a 5b9e
+        compact
+        entry
+        entry 4e8a
+        trash
+        migrate
+        show latest 4e8a
+        show latest 4e8a 5b9e
+        show latest --at 4e8a 5b9e
+        tree latest 4e8a
+        context latest 4e8a --llm
+        branches latest 4e8a
+        export latest out.html
+        label latest 4e8a two words
+        label latest 4e8a three more words
+        label latest 4e8a two --json
+        name latest two words
+        undo latest 4e8a
+        show latest --nope
+    "
+    ));
+}
+
+#[test]
+fn the_variable_of_the_environment_comes_before_the_latest_session() {
+    let read = |line: &str| read(&words(line), Some("mine"), true, &&KnownFlags::default());
+    assert!(read("tree").is_ok_and(|line| line.assumed_latest.is_none()));
+    assert!(read("switch 4e8a").is_ok());
+    assert!(read("trash").is_err());
 }

@@ -1,0 +1,38 @@
+//! An operation that found no session of the name that stands in its place: the line that was probably meant.
+
+use offshoot_app::app::quoted;
+use offshoot_session::error::Error;
+use offshoot_session::session::SpillPolicy;
+use offshoot_workspace::{Access, Arg, ArgForm, ArgKind, Failure, LATEST, Place, Row, is_path};
+
+/// The line that was meant, where no session has the name that stands in its place: another word names one, or the name is that
+/// of an entry of the latest session.
+pub(super) fn misplaced(row: &Row, words: &[String], failure: &Failure, place: &Place) -> Option<String> {
+    let (Failure::Session(Error::SessionNotFound { given }, _), [first, rest @ ..]) = (failure, words) else {
+        return None;
+    };
+    if first != given {
+        return None;
+    }
+    let is_session = |word: &String| word == LATEST || is_path(word) || place.file(word, Access::Read).is_ok();
+    let found = match rest.iter().position(is_session) {
+        Some(at) => {
+            let mut words: Vec<&str> = words.iter().map(String::as_str).collect();
+            words.swap(0, at + 1);
+            Some(words)
+        }
+        None => {
+            let latest = place.open(LATEST, Access::Read, SpillPolicy::default()).ok()?;
+            place.entry(&latest, first).ok()?;
+            let at = row.args.iter().any(|arg| arg.name == "at").then_some("--at");
+            let is_entry =
+                |arg: &Arg| matches!(arg.kind, ArgKind::Entry | ArgKind::EntryRange) && arg.form == ArgForm::Positional;
+            let has_place = at.is_some() || row.args.iter().any(is_entry);
+            has_place.then(|| std::iter::once(LATEST).chain(at).chain(words.iter().map(String::as_str)).collect())
+        }
+    };
+    // Only looking for a better line: what it would have told is of no use.
+    drop(place.take_notes());
+    let typed = found?.into_iter().map(quoted).collect::<Vec<_>>().join(" ");
+    Some(format!("offshoot {} {typed}", row.about.name))
+}
