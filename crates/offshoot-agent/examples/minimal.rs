@@ -12,12 +12,13 @@
 use std::sync::Arc;
 
 use offshoot_agent::agent_session::AgentSession;
-use offshoot_agent::provider::{Api, Http, Model, Secret};
+use offshoot_agent::provider::{Api, Http};
 use offshoot_agent::testing::script::Reply;
 use offshoot_agent::testing::server::{KEY, Server};
 use offshoot_agent::tool::{self, Shell};
 use offshoot_agent::{Approver, Setup};
-use offshoot_protocol::{Event, Update};
+use offshoot_protocol::model::Model;
+use offshoot_protocol::{Event, Secret, Update};
 use offshoot_session::clock::SystemClock;
 use offshoot_session::session::{NewSession, Options, Session};
 

@@ -9,9 +9,10 @@
 use std::sync::Arc;
 
 use offshoot_agent::agent_session::AgentSession;
-use offshoot_agent::provider::{Answer, Delta, Deltas, Model, Provider, Request};
+use offshoot_agent::provider::{Answer, Delta, Deltas, Provider, Request};
 use offshoot_agent::{Approver, Setup};
 use offshoot_protocol::message::{AssistantMessage, Block, Message, StopReason, Usage};
+use offshoot_protocol::model::Model;
 use offshoot_session::session::{NewSession, Options, Session};
 
 /// Repeats the last message of the user.

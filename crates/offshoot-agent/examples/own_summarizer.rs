@@ -9,9 +9,10 @@
 use std::sync::Arc;
 
 use offshoot_agent::agent_session::AgentSession;
-use offshoot_agent::provider::{Deltas, Model, Provider, Request};
+use offshoot_agent::provider::{Deltas, Provider, Request};
 use offshoot_agent::summarise::{AsyncSummariser, Summary};
 use offshoot_agent::{Approver, Setup};
+use offshoot_protocol::model::Model;
 use offshoot_session::compose::NewEntry;
 use offshoot_session::json::Json;
 use offshoot_session::session::{NewSession, Options, Session};

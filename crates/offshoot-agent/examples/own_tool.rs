@@ -9,11 +9,13 @@
 use std::sync::Arc;
 
 use offshoot_agent::agent_session::AgentSession;
-use offshoot_agent::provider::{Api, Http, Model, Secret, ToolSpec};
+use offshoot_agent::provider::{Api, Http, ToolSpec};
 use offshoot_agent::testing::script::Reply;
 use offshoot_agent::testing::server::{KEY, Server};
 use offshoot_agent::tool::{Running, Tool, ToolContext, ToolOutcome};
 use offshoot_agent::{Approver, Setup};
+use offshoot_protocol::Secret;
+use offshoot_protocol::model::Model;
 use offshoot_session::clock::SystemClock;
 use offshoot_session::session::{NewSession, Options, Session};
 use serde_json::{Value, json};

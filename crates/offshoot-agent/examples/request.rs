@@ -9,9 +9,10 @@
 use std::io::BufRead as _;
 use std::sync::Arc;
 
-use offshoot_agent::provider::{Model, Outgoing, Request, ToolSpec};
+use offshoot_agent::provider::{Outgoing, Request, ToolSpec};
 use offshoot_protocol::ThinkingLevel;
 use offshoot_protocol::message::Message;
+use offshoot_protocol::model::Model;
 use serde::Deserialize;
 use serde_json::Value;
 

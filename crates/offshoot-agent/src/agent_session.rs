@@ -4,26 +4,26 @@ use std::path::PathBuf;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
-use offshoot_protocol::{AgentError, AgentEvent, BashResult, CompactionResult, SessionReason, ThinkingLevel};
+use offshoot_protocol::model::Model;
+use offshoot_protocol::request::{
+    Abort, ClearQueue, ClearedQueue, CloneSession, Compact, FollowUp, Fork, ForkAt, Forked, Prompt, RunBash, SetModel,
+    SetThinkingLevel, Spoken, StartSession, Steer, SwitchSession, UserPrompt, WaitForIdle,
+};
+use offshoot_protocol::{AgentError, AgentEvent, BashResult, CompactionResult, SessionReason, Settled, ThinkingLevel};
 use offshoot_session::entry::Source as _;
 use offshoot_session::session::Session;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
-use crate::command::{
-    Abort, AgentRequest, Asked, ClearQueue, ClearedQueue, CloneSession, Compact, FollowUp, Fork, ForkAt, Forked,
-    Inspect, Prompt, ReplyTo, RunBash, SetModel, SetThinkingLevel, Spoken, Standing, StartSession, Steer,
-    SwitchSession, UserPrompt, WaitForIdle,
-};
 use crate::driver::{Driver, DriverInput, leave_foreign_turn, unanswered};
 use crate::extensions::{Extensions, Leaving, Said, SaidVerdict, StreamingBehavior};
 use crate::key_source::KeySource;
 use crate::model::Access;
-use crate::provider::{Deltas, Model, Provider, Request};
+use crate::provider::{Deltas, Provider, Request};
+use crate::request_queue::{AgentState, Askable, Asked, Inspect, ReplyTo};
 use crate::setup::{Approver, Setup};
 use crate::stats::{SessionStats, stats};
-use crate::turn::Settled;
 use crate::work_folder::WorkFolders;
 use crate::writer::{OwnedSession, Writer, WriterHandle};
 
@@ -149,7 +149,7 @@ impl AgentSession {
     }
 
     /// Asks for anything; the other methods wrap it.
-    pub async fn ask<R: AgentRequest>(&self, request: R) -> Result<R::Reply> {
+    pub async fn ask<R: Askable>(&self, request: R) -> Result<R::Reply> {
         let (reply, replied) = ReplyTo::channel();
         let asked = request.asked(reply);
         let after = match self.inner.extensions.as_deref() {
@@ -218,7 +218,7 @@ impl AgentSession {
 
     /// Extensions get what is said first. During a run a prompt is only looked at for a command: it is refused. What is said
     /// reaches the agent in the order in which it was said, except for commands of extensions.
-    async fn say<R: AgentRequest<Reply = Spoken<T>>, T: Send + 'static>(
+    async fn say<R: Askable<Reply = Spoken<T>>, T: Send + 'static>(
         &self,
         extensions: &dyn Extensions,
         said: UserPrompt,
@@ -273,7 +273,7 @@ impl AgentSession {
     }
 
     /// Asks without the extensions.
-    async fn send<R: AgentRequest>(&self, request: R) -> Result<R::Reply> {
+    async fn send<R: Askable>(&self, request: R) -> Result<R::Reply> {
         let (reply, replied) = ReplyTo::channel();
         self.post(request.asked(reply));
         self.replied(replied).await
@@ -296,12 +296,12 @@ impl AgentSession {
     /// [`AgentError::Busy`] during another run.
     pub async fn prompt(&self, said: impl Into<UserPrompt>) -> Result<Settled> {
         let Some(extensions) = &self.inner.extensions else { return self.settled(said.into()).await };
-        let (before, _) = self.standing().await?.settled;
+        let (before, _) = self.state().await?.settled;
         let settled = self.settled(said.into()).await?;
         // What handlers of its end have begun belongs to it, also what has ended since.
         loop {
             extensions.dealt_with().await;
-            let Standing { is_streaming, settled: (ended, last), .. } = self.standing().await?;
+            let AgentState { is_streaming, settled: (ended, last), .. } = self.state().await?;
             if !is_streaming {
                 return Ok(if ended > before { last } else { settled });
             }
@@ -433,7 +433,7 @@ impl AgentSession {
     }
 
     /// The agent's state.
-    pub async fn standing(&self) -> Result<Standing> {
+    pub async fn state(&self) -> Result<AgentState> {
         self.ask(Inspect).await
     }
 

@@ -1,5 +1,6 @@
 //! What a pick or a merge would bring, in words. Writes nothing.
 
+use offshoot_protocol::model::Model;
 use offshoot_session::error::{Error, Result};
 use offshoot_session::merge::{self, MergePlan, MergeRequest};
 use offshoot_session::pick::{self, PickEnd, PickOptions, PickPlan, PickRequest};
@@ -7,7 +8,6 @@ use offshoot_session::text::{counted, dollars, in_short, noun, one_line};
 use offshoot_session::tree::{NodeIx, Tree};
 
 use crate::forecast::plan_cost;
-use crate::provider::Model;
 
 /// Longer branches and selections are not planned only to be shown.
 const MOST: usize = 20_000;

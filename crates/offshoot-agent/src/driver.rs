@@ -25,27 +25,28 @@ mod wait;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use offshoot_protocol::ApprovalMode;
 use offshoot_protocol::message::Message;
+use offshoot_protocol::request::{Forked, Spoken};
 use offshoot_protocol::{
-    AgentError, AgentEvent, BashResult, BashRun, CompactionResult, Crash, Event, NoticeCode, ShutdownReason,
+    AgentError, AgentEvent, ApprovalMode, BashResult, BashRun, CompactionResult, Crash, Event, NoticeCode, Settled,
+    ShutdownReason,
 };
 use offshoot_session::compact::Settings;
 use tokio::sync::mpsc::{Receiver, Sender, UnboundedReceiver, UnboundedSender, channel, unbounded_channel};
 use tokio::sync::oneshot;
 use tokio::task::AbortHandle;
 
-use crate::command::{Asked, Forked, PendingReply, ReplyTo, Spoken};
 use crate::crash::{caught, caught_task};
 use crate::extensions::{Extensions, Question, RunAdditions, RunStart};
 use crate::guarded_extensions::{CrashListener, GuardedExtensions};
 use crate::key_redactor::KeyRedactor;
 use crate::pictures::PictureFitter;
 use crate::provider::{Delta, Request};
+use crate::request_queue::{Asked, PendingReply, ReplyTo};
 use crate::setup::{Approver, Setup};
 use crate::spending::Spending;
 use crate::tool::bash::Printed;
-use crate::turn::{Effect, JobDraft, JobResult, Settled, Ticket, TurnConfig, TurnInput, TurnState, step};
+use crate::turn::{Effect, JobDraft, JobResult, Ticket, TurnConfig, TurnInput, TurnState, step};
 use crate::window::window_of;
 use crate::writer::{OwnedSession, Writer, WriterHandle};
 use approvals::{ApprovalInput, Approvals, CallPlace};

@@ -8,13 +8,14 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use offshoot_protocol::message::{Block, CustomMessage, Message};
-use offshoot_protocol::{BashRun, Event, Reason, SessionReason, ThinkingLevel};
+use offshoot_protocol::model::Model;
+use offshoot_protocol::{BashRun, Event, Reason, Secret, SessionReason, ThinkingLevel};
 use serde_json::Value;
 use tokio::sync::mpsc::UnboundedSender;
 
 use crate::key_source::KeySource;
 use crate::limits::Limits;
-use crate::provider::{HeaderChange, Model, Provider, Secret, ToolSpec};
+use crate::provider::{HeaderChange, Provider, ToolSpec};
 use crate::tool::ToolOutcome;
 use crate::turn::{Call, EndOutcome};
 

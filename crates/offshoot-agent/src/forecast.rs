@@ -1,5 +1,6 @@
 //! What the next request from an entry would cost a model's user, now and once nothing is cached any more.
 
+use offshoot_protocol::model::Model;
 use offshoot_session::branch_summary::{self, BranchPlan};
 use offshoot_session::clock::Millis;
 use offshoot_session::compact::CompactionPlan;
@@ -12,7 +13,7 @@ use offshoot_session::text::{dollars, in_short, noun};
 use offshoot_session::tokens::estimate_summary;
 use offshoot_session::tree::NodeIx;
 
-use crate::provider::{Api, Model};
+use crate::provider::Api;
 
 /// The providers keep a request for at least so long after its last use, if no longer time is paid for.
 const LIFETIME_MS: Millis = 5 * 60 * 1000;

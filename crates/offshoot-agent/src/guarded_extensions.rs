@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use offshoot_protocol::message::Message;
-use offshoot_protocol::{BashRun, Crash, Event, SessionReason};
+use offshoot_protocol::{BashRun, Crash, Event, Secret, SessionReason};
 
 use crate::crash::{caught, caught_task};
 use crate::extensions::{
@@ -13,7 +13,7 @@ use crate::extensions::{
 };
 use crate::key_source::KeySource;
 use crate::limits::Limits;
-use crate::provider::{HeaderChange, Provider, Secret};
+use crate::provider::{HeaderChange, Provider};
 use crate::tool::ToolOutcome;
 use crate::turn::{Call, EndOutcome};
 

@@ -9,9 +9,10 @@ use offshoot_protocol::message::{Block, Content, Message};
 use serde_json::Value;
 
 use crate::key_source::KeySource;
-use crate::provider::{Request, Secret, Secrets};
+use crate::provider::Request;
 use crate::tool::ToolOutcome;
 pub(crate) use answer::AnswerRedactor;
+use offshoot_protocol::{Secret, Secrets};
 
 #[derive(Clone, Default)]
 pub(crate) struct KeyRedactor(Secrets);
@@ -131,7 +132,7 @@ impl KeyRedactor {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::provider::MASK;
+    use offshoot_protocol::MASK;
     use serde_json::json;
 
     #[test]

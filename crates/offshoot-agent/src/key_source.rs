@@ -3,10 +3,10 @@
 use std::pin::Pin;
 use std::sync::Arc;
 
-use offshoot_protocol::KeyError;
+use offshoot_protocol::model::Model;
+use offshoot_protocol::{KeyError, Secret};
 
 use crate::model::{Access, Keys, Models};
-use crate::provider::{Model, Secret};
 
 /// Dropping this stops a command that prints the key.
 pub type Accessing<'a> = Pin<Box<dyn Future<Output = Result<Access, KeyError>> + Send + 'a>>;

@@ -9,7 +9,7 @@ use offshoot_session::error::Error;
 use offshoot_session::session::Session;
 use offshoot_session::summariser::Drafted;
 
-use crate::provider::Model;
+use offshoot_protocol::model::Model;
 
 /// Plans the summary of a branch for so many tokens of conversation; 0 means any number.
 pub type PlanBranch = Arc<dyn Fn(&Session, u64) -> Result<BranchPlan, Error> + Send + Sync>;

@@ -254,11 +254,12 @@ fn change_content(content: &mut Content, mut change: impl FnMut(&mut Vec<Block>)
 #[cfg(feature = "images")]
 mod tests {
     use offshoot_protocol::ThinkingLevel;
+    use offshoot_protocol::message::UserMessage;
+    use offshoot_protocol::model::Model;
 
     use super::*;
-    use crate::provider::{Hooks, Model};
+    use crate::provider::Hooks;
     use image::{DynamicImage, ImageFormat};
-    use offshoot_protocol::message::UserMessage;
 
     fn encoded(width: u32, height: u32, format: ImageFormat) -> String {
         let mut bytes = std::io::Cursor::new(Vec::new());

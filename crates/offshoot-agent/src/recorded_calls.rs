@@ -47,7 +47,7 @@ pub(crate) fn settle(message: &mut AssistantMessage) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::provider::Model;
+    use offshoot_protocol::model::Model;
     use serde_json::json;
 
     #[test]

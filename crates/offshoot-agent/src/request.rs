@@ -6,7 +6,8 @@
 use std::sync::Arc;
 
 use offshoot_protocol::message::{Content, Message};
-use offshoot_protocol::{AgentError, ThinkingLevel};
+use offshoot_protocol::model::Model;
+use offshoot_protocol::{AgentError, Secret, ThinkingLevel};
 use offshoot_session::compose::NewEntry;
 use offshoot_session::context::{self, ContextScale};
 use offshoot_session::entry::Source as _;
@@ -19,7 +20,7 @@ use offshoot_session::tokens::estimate;
 use serde_json::{Value, json};
 
 use crate::pictures::{CHOICE, PictureTrail, count_pictures};
-use crate::provider::{Hooks, Model, Problem, Request, Secret, ToolSpec, problems};
+use crate::provider::{Hooks, Problem, Request, ToolSpec, problems};
 use crate::stored_message::read_message;
 use crate::way_round::way_round;
 

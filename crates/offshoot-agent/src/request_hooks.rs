@@ -2,8 +2,11 @@
 
 use std::sync::Arc;
 
+use offshoot_protocol::Secret;
+use offshoot_protocol::model::Model;
+
 use crate::extensions::{Extensions, Question, StreamEvent};
-use crate::provider::{Deltas, HeaderChange, Hooked, Hooks, Model, Provider, Request, RequestHooks, Secret};
+use crate::provider::{Deltas, HeaderChange, Hooked, Hooks, Provider, Request, RequestHooks};
 
 /// What extensions see depends on what a request is for, as in pi.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use offshoot_session::error::Result;
 use offshoot_session::session::{NewSession, Options, Session};
 
-use crate::provider::Model;
+use offshoot_protocol::model::Model;
 
 /// Called on the thread that owns the open session.
 pub trait Sessions: Send + Sync {

@@ -5,7 +5,8 @@ use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use offshoot_protocol::{PromptStorage, QueueMode, Retry, SandboxNetwork, ThinkingLevel};
+use offshoot_protocol::model::Model;
+use offshoot_protocol::{PromptStorage, QueueMode, Retry, RunSettings, SandboxNetwork, Secret, ThinkingLevel};
 use offshoot_session::branch_summary;
 use offshoot_session::clock::{Clock, SystemClock, Zone};
 use offshoot_session::compact;
@@ -15,7 +16,7 @@ use crate::approval::{Permissions, Rule};
 use crate::extensions::Extensions;
 use crate::key_source::KeySource;
 use crate::limits::Limits;
-use crate::provider::{Model, Provider, Secret};
+use crate::provider::Provider;
 use crate::resources::SharedResources;
 use crate::sessions::{InMemory, Sessions};
 use crate::spending::RunLimits;
@@ -32,7 +33,7 @@ pub enum Approver {
     /// Such a call is refused.
     Nobody,
     /// It waits for the front end, which shows [`offshoot_protocol::Event::ApprovalRequest`] and answers with
-    /// [`crate::command::Approve`]. What is always allowed is kept here.
+    /// [`offshoot_protocol::request::Approve`]. What is always allowed is kept here.
     FrontEnd(Arc<dyn RuleStore>),
 }
 
@@ -49,22 +50,6 @@ pub trait SetupSource: Send + Sync {
     /// # Errors
     /// Why there is none, in words.
     fn read(&self, session: &Session) -> Result<(ReloadedSetup, Vec<String>), String>;
-}
-
-/// The settings that may change while the agent runs.
-#[derive(Debug, Clone, PartialEq)]
-#[expect(missing_docs, reason = "the names say what they are")]
-pub struct Rules {
-    pub retry: Retry,
-    /// When contexts are compacted, and how much is kept.
-    pub compaction: compact::Settings,
-    /// Overrides for single models, by `provider/id`.
-    pub compaction_for: BTreeMap<String, compact::Settings>,
-    /// Tokens of the model's window that a branch summary leaves free.
-    pub branch_reserve: u64,
-    /// Whether the calls of an answer run at once.
-    pub parallel_tools: bool,
-    pub prompt_storage: PromptStorage,
 }
 
 /// A setup that was read anew. Two are equal if they are the same one.
@@ -131,8 +116,9 @@ pub struct Setup {
 }
 
 impl Setup {
-    pub(crate) fn follow(&mut self, rules: Rules) {
-        let Rules { retry, compaction, compaction_for, branch_reserve, parallel_tools, prompt_storage } = rules;
+    pub(crate) fn follow(&mut self, settings: RunSettings) {
+        let RunSettings { retry, compaction, compaction_for, branch_reserve, parallel_tools, prompt_storage } =
+            settings;
         (self.parallel_tools, self.prompt_storage) = (parallel_tools, prompt_storage);
         (self.retry, self.compaction) = (retry, compaction);
         (self.compaction_for, self.branch_reserve) = (compaction_for, branch_reserve);

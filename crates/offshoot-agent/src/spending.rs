@@ -6,8 +6,9 @@ use std::time::Duration;
 
 use futures_util::StreamExt as _;
 use offshoot_protocol::AgentError;
+use offshoot_protocol::model::Model;
 
-use crate::provider::{Delta, Deltas, Model, Provider, Request};
+use crate::provider::{Delta, Deltas, Provider, Request};
 
 /// Limits for all runs of an agent together. `None` means no limit.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]

@@ -7,10 +7,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use offshoot_protocol::message::{AssistantMessage, Block, StopReason, UserMessage, text_of};
-use offshoot_protocol::{Retry, ThinkingLevel};
+use offshoot_protocol::model::Model;
+use offshoot_protocol::{Retry, Secret, ThinkingLevel};
 use offshoot_session::summariser::{SummariserAnswer, SummariserRequest as Wanted};
 
-use crate::provider::{Answer as Answered, Delta, Hooks, Model, Provider, Request, Secret};
+use crate::provider::{Answer as Answered, Delta, Hooks, Provider, Request};
 use crate::turn::{NextTry, Trying, next_try};
 
 /// Dropping this stops the summariser.

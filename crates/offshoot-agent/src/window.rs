@@ -7,7 +7,7 @@ use offshoot_session::json::Json;
 use offshoot_session::text::grouped;
 use offshoot_session::tokens::estimate;
 
-use crate::provider::Model;
+use offshoot_protocol::model::Model;
 
 /// `None` if the model's window is not known.
 #[must_use]

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use offshoot_agent::model::{FoundModel, Keys, Models, ScopedModel, Trouble, UnknownModel, scope};
-use offshoot_agent::provider::{Model, Secret};
-use offshoot_protocol::ThinkingLevel;
+use offshoot_protocol::model::Model;
+use offshoot_protocol::{Secret, ThinkingLevel};
 use offshoot_session::clock::SystemClock;
 use offshoot_session::entry::Source as _;
 use offshoot_session::json::Json;

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use offshoot_agent::forecast::{RequestForecast, RequestPlace, request_forecast};
 use offshoot_agent::operate::{PlanQuestion, SummaryWish};
-use offshoot_agent::provider::Model;
+use offshoot_protocol::model::Model;
 use offshoot_session::compact::{self, CompactionPlan};
 use offshoot_session::outline::TreeLayout;
 use offshoot_session::session::Session;

@@ -7,8 +7,6 @@ use std::time::Duration;
 
 use offshoot_agent::Approver;
 use offshoot_agent::agent_session::AgentSession;
-use offshoot_agent::command::UserPrompt;
-use offshoot_agent::turn::Settled;
 use offshoot_app::agent::{
     Args, PrintForm, Stop, Stops, TrustPerson, check_extensions, check_loaded, decided_by_extensions, enter_folder,
     extend, names_extensions, open, prompts, set_name, setup,
@@ -19,7 +17,8 @@ use offshoot_app::extensions::{NO_EXTENSION, NoFront, asks_for_list};
 use offshoot_app::ui::Ui;
 use offshoot_extensions::ExtensionSet;
 use offshoot_extensions::contract::ProgramMode;
-use offshoot_protocol::{AgentError, AgentEvent, Event};
+use offshoot_protocol::request::UserPrompt;
+use offshoot_protocol::{AgentError, AgentEvent, Event, Settled};
 use offshoot_session::session::Session;
 use tokio::sync::mpsc::UnboundedReceiver;
 

@@ -47,12 +47,12 @@ use std::sync::Arc;
 use std::sync::mpsc::channel;
 use std::time::Duration;
 
-use offshoot_agent::command::{FollowUp, Prompt, UserPrompt};
 use offshoot_agent::{Approver, Setup};
 use offshoot_app::agent::{self, Args, TrustPerson, UserRules};
 use offshoot_app::app::App;
 use offshoot_app::error::{CommandError, Result};
 use offshoot_protocol::ApprovalMode;
+use offshoot_protocol::request::{FollowUp, Prompt, UserPrompt};
 use offshoot_session::session::Session;
 use offshoot_session::transcript::Level;
 use offshoot_tui::app::cmd::ProgramTask;

@@ -7,12 +7,12 @@ use offshoot_agent::extensions::{
     Asked, CallVerdict, EndAdditions, EndedTurn, GivenSummary, Leaving, RunAdditions, RunStart, Said, SaidVerdict,
     ShellOperations, ShellVerdict, StreamEvent, SummaryQuestion, SummaryVerdict,
 };
-use offshoot_agent::provider::{HeaderChange, Secret};
+use offshoot_agent::provider::HeaderChange;
 use offshoot_agent::resources::AddedPaths;
 use offshoot_agent::tool::ToolOutcome;
 use offshoot_agent::turn::{Call, EndOutcome};
 use offshoot_protocol::message::{Block, CustomMessage, Message};
-use offshoot_protocol::{BashRun, Reason, SessionReason};
+use offshoot_protocol::{BashRun, Reason, Secret, SessionReason};
 use offshoot_session::json::{Json, Object, quote};
 use serde_json::{Map, Value, json};
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};

@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use offshoot_agent::agent_session::AgentSession;
-use offshoot_agent::provider::{Delta, Hooks, Model, Request, ToolSpec};
+use offshoot_agent::provider::{Delta, Hooks, Request, ToolSpec};
 use offshoot_protocol::ThinkingLevel;
 use offshoot_protocol::message::{Message, StopReason};
+use offshoot_protocol::model::Model;
 use serde_json::{Value, json};
 use tokio::sync::mpsc::UnboundedSender;
 

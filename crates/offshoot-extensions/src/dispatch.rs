@@ -12,12 +12,12 @@ use offshoot_agent::extensions::{
     Asked, CallVerdict, EndAdditions, EndedTurn, Extensions, Happening, Leaving, Question, RequestContext,
     RunAdditions, RunStart, Said, SaidVerdict, ShellVerdict, StreamEvent, SummaryQuestion, SummaryVerdict,
 };
-use offshoot_agent::provider::{HeaderChange, Provider, Secret};
+use offshoot_agent::provider::{HeaderChange, Provider};
 use offshoot_agent::tool::ToolOutcome;
 use offshoot_agent::turn::{Call, EndOutcome};
 use offshoot_agent::{KeySource, Limits};
 use offshoot_protocol::message::Message;
-use offshoot_protocol::{Event, SessionReason};
+use offshoot_protocol::{Event, Secret, SessionReason};
 use offshoot_session::clock::Clock;
 use serde_json::{Value, json};
 use tokio::sync::mpsc::error::SendError;

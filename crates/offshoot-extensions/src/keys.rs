@@ -3,9 +3,9 @@
 use std::sync::{Arc, Weak};
 
 use offshoot_agent::model::Access;
-use offshoot_agent::provider::{Model, Secret};
 use offshoot_agent::{Accessing, KeySource};
-use offshoot_protocol::KeyError;
+use offshoot_protocol::model::Model;
+use offshoot_protocol::{KeyError, Secret};
 
 use crate::shared::Shared;
 

@@ -1,8 +1,8 @@
 //! What extensions say: messages of their own, and words in the place of the user.
 
-use offshoot_agent::command::{Delivery, Inject, InjectUser};
 use offshoot_agent::extensions::{Said, SaidVerdict, StreamingBehavior};
 use offshoot_protocol::message::{Block, Content, CustomMessage, UserMessage};
+use offshoot_protocol::request::{Delivery, Inject, InjectUser};
 use serde_json::{Value, json};
 
 use crate::contract::ENDED;
@@ -16,7 +16,7 @@ impl AgentServices {
         message.timestamp = 0;
         let options = params.get("options").cloned().unwrap_or_default();
         let triggers = options.get("triggerTurn").and_then(Value::as_bool).unwrap_or(false);
-        let is_streaming = self.standing()?.is_streaming;
+        let is_streaming = self.state()?.is_streaming;
         let delivery = match options.get("deliverAs").and_then(Value::as_str) {
             Some("nextTurn") => Delivery::NextPrompt,
             Some("followUp") if is_streaming || triggers => Delivery::FollowUp,
@@ -39,7 +39,7 @@ impl AgentServices {
             }
         }
         let deliver_as = options["deliverAs"].as_str();
-        let is_streaming = self.standing()?.is_streaming;
+        let is_streaming = self.state()?.is_streaming;
         let delivery = match deliver_as {
             Some("followUp") => Delivery::FollowUp,
             Some(_) => Delivery::Steer,
@@ -89,7 +89,7 @@ impl AgentServices {
             drop(self.runtime.spawn(async move { extensions.command(typed).await }));
             return Ok(None);
         }
-        let expanded = self.standing()?.resources.expand(&typed).map_err(|error| error.to_string())?;
+        let expanded = self.state()?.resources.expand(&typed).map_err(|error| error.to_string())?;
         Ok(Some(match (content, expanded) {
             (content, None) => content,
             (Content::Text(_), Some(text)) => Content::Text(text),

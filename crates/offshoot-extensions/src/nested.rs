@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use offshoot_agent::agent_session::AgentSession;
-use offshoot_agent::command::RunNested;
 use offshoot_agent::extensions::{Extensions, Happening};
+use offshoot_agent::request_queue::RunNested;
 use offshoot_agent::tool::ToolOutcome;
 use offshoot_agent::turn::Call;
 use serde_json::{Value, json};

@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use offshoot_agent::extensions::Happening;
 use offshoot_agent::lenient_json::{self, unfinished};
-use offshoot_agent::provider::Model;
 use offshoot_protocol::Event;
 use offshoot_protocol::message::Message;
+use offshoot_protocol::model::Model;
 use serde_json::{Value, json};
 
 /// What events do not say themselves.

@@ -4,10 +4,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use offshoot_agent::agent_session::AgentSession;
-use offshoot_agent::provider::Model;
 use offshoot_agent::resources::Resources;
-use offshoot_protocol::AgentError;
-use offshoot_protocol::ThinkingLevel;
+use offshoot_protocol::model::Model;
+use offshoot_protocol::{AgentError, ThinkingLevel};
 use serde_json::Value;
 
 use crate::contract::{HostFuture, Loaded, ProgramMode, Source};

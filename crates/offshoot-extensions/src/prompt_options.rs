@@ -1,14 +1,14 @@
 //! What the system prompt is made of, in pi's shape. It asks nobody.
 
-use offshoot_agent::command::Standing;
+use offshoot_agent::request_queue::AgentState;
 use offshoot_agent::resources::{Resource, Skill};
 use serde_json::{Map, Value, json};
 
 /// `cwd` is JSON. Instructions of the folder are not among it.
-pub(crate) fn system_prompt_options(standing: &Standing, cwd: &str) -> Value {
+pub(crate) fn system_prompt_options(state: &AgentState, cwd: &str) -> Value {
     let cwd: Value = serde_json::from_str(cwd).unwrap_or_default();
     let (mut snippets, mut guidelines) = (Map::new(), Map::new());
-    let active = standing.tools.0.iter().filter(|tool| standing.active_tools.iter().any(|name| name == tool.name()));
+    let active = state.tools.0.iter().filter(|tool| state.active_tools.iter().any(|name| name == tool.name()));
     for tool in active {
         tool.summary().into_iter().for_each(|summary| drop(snippets.insert(tool.name().to_owned(), json!(summary))));
         let rules = tool.guidelines();
@@ -24,8 +24,8 @@ pub(crate) fn system_prompt_options(standing: &Standing, cwd: &str) -> Value {
         })
     };
     json!({
-        "cwd": cwd, "selectedTools": standing.active_tools, "toolSnippets": snippets, "toolGuidelines": guidelines,
+        "cwd": cwd, "selectedTools": state.active_tools, "toolSnippets": snippets, "toolGuidelines": guidelines,
         "promptGuidelines": [], "appendSystemPrompt": "", "sections": {}, "contextFiles": [],
-        "skills": standing.resources.skills.iter().map(skill).collect::<Vec<_>>()
+        "skills": state.resources.skills.iter().map(skill).collect::<Vec<_>>()
     })
 }

@@ -4,7 +4,8 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Weak};
 
 use futures_util::stream;
-use offshoot_agent::provider::{Delta, Deltas, Provider, Request, Secret, answer_of, failed_answer};
+use offshoot_agent::provider::{Delta, Deltas, Provider, Request, answer_of, failed_answer};
+use offshoot_protocol::Secret;
 use offshoot_protocol::message::{AssistantMessage, Message, Usage};
 use offshoot_session::clock::Clock;
 use serde_json::{Map, Value, json};

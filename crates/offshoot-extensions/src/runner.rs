@@ -4,10 +4,11 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use offshoot_agent::command::{SetModel, SetResources, SetTools};
 use offshoot_agent::extensions::Happening;
+use offshoot_agent::request_queue::{SetResources, SetTools};
 use offshoot_agent::resources::SharedResources;
 use offshoot_agent::tool::ToolSource;
+use offshoot_protocol::request::SetModel;
 use offshoot_protocol::{Event, SessionReason};
 use offshoot_session::clock::Clock;
 use serde_json::json;
@@ -117,7 +118,7 @@ impl Runner {
         let Some(agent) = self.shared.agent() else { return };
         let found = self.discovered(reason).await;
         self.shared.program.use_themes(found.themes);
-        let Ok(now) = agent.standing().await.map(|standing| standing.resources) else { return };
+        let Ok(now) = agent.state().await.map(|state| state.resources) else { return };
         // What was read anew has none of the old ones.
         let base = match self.resources.take() {
             Some((base, extended)) if extended == now => base,
@@ -186,11 +187,11 @@ impl Runner {
         } else {
             tokio::task::spawn_blocking(move || program.sources()).await.ok().flatten()
         };
-        let standing = match self.shared.agent() {
-            Some(agent) => agent.standing().await.ok(),
+        let state = match self.shared.agent() {
+            Some(agent) => agent.state().await.ok(),
             None => None,
         };
-        let limits = standing.map(|standing| standing.limits.to_string()).unwrap_or_default();
+        let limits = state.map(|state| state.limits.to_string()).unwrap_or_default();
         for (host, request) in &mut self.hosts {
             if let Some(found) = &found {
                 request.extensions.clone_from(found);

@@ -4,16 +4,14 @@ use std::sync::mpsc::sync_channel;
 use std::sync::{Arc, Weak};
 
 use offshoot_agent::agent_session::AgentSession;
-use offshoot_agent::command::{
-    AgentRequest, AppendEntry, BuiltIn, BuiltInTool, Forked, Inspect, PrepareSession, SetActiveTools, SetThinkingLevel,
-    Standing,
-};
 use offshoot_agent::extensions::StreamEvent;
 use offshoot_agent::forecast::{RequestPlace, request_forecast};
 use offshoot_agent::lenient_json;
-use offshoot_agent::provider::Model;
+use offshoot_agent::request_queue::{AgentState, Askable, BuiltIn, BuiltInTool, Inspect};
 use offshoot_agent::tool::{ToolContext, ToolOutcome};
 use offshoot_agent::writer::OwnedSession;
+use offshoot_protocol::model::Model;
+use offshoot_protocol::request::{AppendEntry, Forked, PrepareSession, SetActiveTools, SetThinkingLevel};
 use offshoot_protocol::{AgentError, ThinkingLevel};
 use offshoot_session::clock::{Clock, Millis};
 use offshoot_session::id::EntryId;
@@ -51,12 +49,12 @@ impl AgentServices {
     }
 
     /// Called on a thread of a host, never on one of the runtime.
-    fn ask<R: AgentRequest>(&self, request: R) -> Result<R::Reply, String> {
+    fn ask<R: Askable>(&self, request: R) -> Result<R::Reply, String> {
         let agent = self.agent()?;
         self.runtime.block_on(async move { agent.ask(request).await }).map_err(|error| error.to_string())
     }
 
-    pub(crate) fn standing(&self) -> Result<Standing, String> {
+    pub(crate) fn state(&self) -> Result<AgentState, String> {
         self.ask(Inspect)
     }
 
@@ -104,9 +102,9 @@ impl AgentServices {
                     None => self.operate("label", vec![entry, ("clear", Vec::new())]),
                 }
             }
-            "getActiveTools" => Ok(json!(self.standing()?.active_tools).to_string()),
+            "getActiveTools" => Ok(json!(self.state()?.active_tools).to_string()),
             "getAllTools" => {
-                let tools = self.standing()?.tools.0;
+                let tools = self.state()?.tools.0;
                 let info = |tool: &Arc<dyn offshoot_agent::tool::Tool>| {
                     let spec = tool.spec();
                     let path = tool.provider().map_or_else(|| format!("<builtin:{}>", spec.name), str::to_owned);
@@ -124,13 +122,13 @@ impl AgentServices {
                 self.done(SetActiveTools(names))
             }
             "getCommands" => {
-                let (shared, resources) = (self.shared()?, self.standing()?.resources);
+                let (shared, resources) = (self.shared()?, self.state()?.resources);
                 let mut all = shared.command_infos();
                 all.extend(shared.program.resource_commands(&resources));
                 Ok(Value::Array(all).to_string())
             }
             "getSettings" => Ok(self.shared()?.program.look("getSettings", &Value::Null).to_string()),
-            "getThinkingLevel" => Ok(json!(self.standing()?.thinking.as_str()).to_string()),
+            "getThinkingLevel" => Ok(json!(self.state()?.thinking.as_str()).to_string()),
             "setThinkingLevel" => {
                 let level = ThinkingLevel::parse(&text("level"));
                 let level = level.ok_or_else(|| format!("there is no thinking level {:?}", text("level")))?;
@@ -147,21 +145,21 @@ impl AgentServices {
         done.map(|_| "null".to_owned()).map_err(|error| error.to_string())
     }
 
-    pub(crate) fn done(&self, request: impl AgentRequest) -> Result<String, String> {
+    pub(crate) fn done(&self, request: impl Askable) -> Result<String, String> {
         self.ask(request).map(|_| "null".to_owned())
     }
 
     fn ctx(&self, method: &str, params: &Value) -> Result<String, String> {
         let value = match method {
-            "isIdle" => json!(!self.standing()?.is_streaming),
+            "isIdle" => json!(!self.state()?.is_streaming),
             "hasPendingMessages" => {
-                let standing = self.standing()?;
-                json!(!(standing.steering.is_empty() && standing.follow_up.is_empty()))
+                let state = self.state()?;
+                json!(!(state.steering.is_empty() && state.follow_up.is_empty()))
             }
-            "getSystemPrompt" => json!(self.standing()?.system),
-            "getModel" => model(&self.standing()?.model),
+            "getSystemPrompt" => json!(self.state()?.system),
+            "getModel" => model(&self.state()?.model),
             "getContextUsage" => {
-                let Standing { model, overhead, .. } = self.standing()?;
+                let AgentState { model, overhead, .. } = self.state()?;
                 let window = model.context_window;
                 let weight = self.on_session(|owned| {
                     let session = owned.session();
@@ -187,7 +185,7 @@ impl AgentServices {
                 Value::Array(scoped.iter().map(one).collect())
             }
             "isProjectTrusted" => json!(self.shared()?.program.look("isProjectTrusted", &Value::Null)),
-            "getSystemPromptOptions" => system_prompt_options(&self.standing()?, &self.session("getCwd", NOTHING)?),
+            "getSystemPromptOptions" => system_prompt_options(&self.state()?, &self.session("getCwd", NOTHING)?),
             _ => return Err(unknown(&format!("ctx.{method}"))),
         };
         Ok(value.to_string())
@@ -199,7 +197,7 @@ impl AgentServices {
         let entries = self.on_session(move |owned| session_calls::context_entries(owned, &drafts))?;
         let entries: Vec<Value> = value(&entries.map_err(|error| error.to_string())?)?;
         let messages: Vec<&Value> = entries.iter().filter_map(|entry| entry["messages"].as_array()).flatten().collect();
-        let Standing { steering, follow_up, .. } = self.standing()?;
+        let AgentState { steering, follow_up, .. } = self.state()?;
         let waiting = |text: String| json!({"role": "user", "content": [{"type": "text", "text": text}]});
         let pending: Vec<Value> = steering.into_iter().chain(follow_up).map(waiting).collect();
         let is_answered = messages.last().is_none_or(|last| last["role"] == "assistant");
@@ -360,7 +358,7 @@ impl Services for AgentServices {
 /// What the next request from an entry, or from the leaf, would cost.
 async fn forecast(agent: &AgentSession, params: &Value, now: Millis) -> Result<Value, String> {
     let entry = params.get("entryId").and_then(Value::as_str).map(str::to_owned);
-    let Standing { model, overhead, .. } = agent.standing().await.map_err(|error| error.to_string())?;
+    let AgentState { model, overhead, .. } = agent.state().await.map_err(|error| error.to_string())?;
     let forecast = agent.read(move |session| {
         let target = entry.map(|entry| session.find(&entry)).transpose()?.or(session.leaf());
         request_forecast((session, session.dialect()), RequestPlace { target, more_tokens: 0, overhead }, &model, now)

@@ -3,9 +3,9 @@
 use std::borrow::Cow;
 use std::io::Write;
 
-use offshoot_agent::command::PreparedSession;
 use offshoot_agent::writer::OwnedSession;
 use offshoot_protocol::AgentError;
+use offshoot_protocol::request::PreparedSession;
 use offshoot_session::json::{Json, quote};
 use offshoot_session::manager::{
     self, EntryNaming, Given, Holder, Method, MethodError, MethodRow, Params, drafted, find,

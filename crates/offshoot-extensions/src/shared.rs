@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 
 use offshoot_agent::agent_session::{AgentSession, WeakAgentSession};
-use offshoot_agent::command::{SetTools, ToolList};
-use offshoot_agent::provider::Model;
+use offshoot_agent::request_queue::{SetTools, ToolList};
 use offshoot_agent::tool::{Tool, ToolSource};
+use offshoot_protocol::model::Model;
 use offshoot_session::clock::Clock;
 use serde_json::{Value, json};
 use tokio::runtime::Handle;

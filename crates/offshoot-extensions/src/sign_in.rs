@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use offshoot_agent::provider::Secret;
+use offshoot_protocol::Secret;
 use offshoot_session::clock::Millis;
 use serde_json::{Value, json};
 use tokio::sync::mpsc::unbounded_channel;

@@ -6,11 +6,16 @@
 #![warn(missing_docs)]
 
 mod thinking;
+mod secret;
+mod levels;
 mod approval;
 mod sandbox;
 mod sending;
 mod running;
 pub mod message;
+pub mod model;
+mod model_levels;
+mod price;
 mod raw_json;
 mod compaction;
 mod bash_result;
@@ -25,6 +30,8 @@ mod key_error;
 mod window;
 mod folder_refusal;
 mod error;
+mod settled;
+pub mod request;
 
 pub use agent_event::{AgentEvent, AgentId};
 pub use approval::{ApprovalDecision, ApprovalMode, ApprovalTier};
@@ -36,12 +43,15 @@ pub use error::{AgentError, SessionError, in_words};
 pub use event::Event;
 pub use folder_refusal::FolderRefusal;
 pub use key_error::KeyError;
+pub use levels::Levels;
 pub use notice::NoticeCode;
 pub use raw_json::RawJson;
-pub use running::{PromptStorage, QueueMode, Retry};
+pub use running::{PromptStorage, QueueMode, Retry, RunSettings};
 pub use sandbox::{SandboxMode, SandboxNetwork};
+pub use secret::{MASK, Secret, Secrets};
 pub use sending::{AnswerLimits, HttpOptions, Resend};
 pub use session_change::{SessionChangeReason, SessionReason, ShutdownReason};
+pub use settled::Settled;
 pub use thinking::{ThinkingBudgets, ThinkingLevel};
 pub use update::Update;
 pub use window::{OversizedPrompt, SizeJudge, Window};

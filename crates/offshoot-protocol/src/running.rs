@@ -1,4 +1,8 @@
-//! How an agent runs: retries of failed requests, queues of texts, what it stores of its prompt.
+//! How an agent runs: retries of failed requests, compactions, queues of texts, what it stores of its prompt.
+
+use std::collections::BTreeMap;
+
+use offshoot_session::compact;
 
 /// How failed requests are retried.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,4 +41,20 @@ pub enum PromptStorage {
     UnusualTools,
     /// All of it, as pi stores it.
     Whole,
+}
+
+/// The settings that may change while the agent runs.
+#[derive(Debug, Clone, PartialEq)]
+#[expect(missing_docs, reason = "the names say what they are")]
+pub struct RunSettings {
+    pub retry: Retry,
+    /// When contexts are compacted, and how much is kept.
+    pub compaction: compact::Settings,
+    /// Overrides for single models, by `provider/id`.
+    pub compaction_for: BTreeMap<String, compact::Settings>,
+    /// Tokens of the model's window that a branch summary leaves free.
+    pub branch_reserve: u64,
+    /// Whether the calls of an answer run at once.
+    pub parallel_tools: bool,
+    pub prompt_storage: PromptStorage,
 }

@@ -3,10 +3,10 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use offshoot_agent::command::{Approve, Forked};
 use offshoot_app::agent::shown_path;
 use offshoot_app::error::{CommandError, FailureKind};
 use offshoot_app::models::{level_of, next_of};
+use offshoot_protocol::request::{Approve, Forked};
 use offshoot_protocol::{AgentError, ApprovalDecision, ThinkingLevel};
 use offshoot_settings::Settings;
 
@@ -29,13 +29,13 @@ pub(crate) async fn cycle_model(server: &RpcServer) -> Answered {
     let settings = server.read(move |app, session| Ok(Settings::from(&app.layers(session)?))).await?;
     let patterns = args.scope(&settings);
     let (scope, _) = server.models().await?.scope(&patterns);
-    let now = server.agent.standing().await?.model;
+    let now = server.agent.state().await?.model;
     let Some(next) = next_of(&scope, &now, true) else { return Ok(RpcData::Json("null".to_owned())) };
     server.agent.set_model(Arc::clone(&next.model)).await?;
     if let Some(level) = level_of(next, &settings) {
         server.agent.set_thinking_level(level).await?;
     }
-    let level = server.agent.standing().await?.thinking;
+    let level = server.agent.state().await?.thinking;
     RpcData::of(&ModelInUseData::new(&next.model, level, !patterns.is_empty()))
 }
 
@@ -48,9 +48,9 @@ pub(crate) async fn set_thinking(server: &RpcServer, level: &str) -> Answered {
 }
 
 pub(crate) async fn cycle_thinking(server: &RpcServer) -> Answered {
-    let standing = server.agent.standing().await?;
-    let levels = standing.model.levels();
-    let at = levels.iter().position(|level| *level == standing.thinking).unwrap_or(0);
+    let state = server.agent.state().await?;
+    let levels = state.model.levels();
+    let at = levels.iter().position(|level| *level == state.thinking).unwrap_or(0);
     let next = levels.get((at + 1) % levels.len().max(1)).filter(|_| levels.len() > 1);
     let Some(next) = next else { return Ok(RpcData::Json("null".to_owned())) };
     let level = server.agent.set_thinking_level(*next).await?;

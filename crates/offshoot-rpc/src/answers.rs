@@ -1,7 +1,7 @@
 //! Commands that only read: the agent's state, the session, its tree and cost.
 
-use offshoot_agent::command::Standing;
 use offshoot_agent::forecast::RequestPlace;
+use offshoot_agent::request_queue::AgentState;
 use offshoot_agent::stats::SessionStats;
 use offshoot_app::error::Result;
 use offshoot_app::{lookup, next_request};
@@ -38,7 +38,7 @@ pub(crate) async fn commands(server: &RpcServer) -> Answered {
         // They add commands, templates and skills.
         extensions.begun().await;
     }
-    let resources = server.agent.standing().await?.resources;
+    let resources = server.agent.state().await?.resources;
     let mut commands = server.extensions.as_ref().map(|set| set.commands()).unwrap_or_default();
     let found = serde_json::to_value(CommandsData::new(&resources))?;
     commands.extend(found["commands"].as_array().cloned().unwrap_or_default());
@@ -46,7 +46,7 @@ pub(crate) async fn commands(server: &RpcServer) -> Answered {
 }
 
 pub(crate) async fn state(server: &RpcServer) -> Answered {
-    let standing = server.agent.standing().await?;
+    let agent = server.agent.state().await?;
     let counted = server.client().counted.clone();
     let (state, counted) = server
         .read(move |_, session| {
@@ -67,18 +67,18 @@ pub(crate) async fn state(server: &RpcServer) -> Answered {
         .await?;
     server.client().counted = Some(counted);
     RpcData::of(&StateData {
-        model: ModelData::new(&standing.model),
-        thinking_level: standing.thinking.as_str(),
-        is_streaming: standing.is_streaming,
-        is_compacting: standing.is_at_a_job,
-        steering_mode: standing.steering_mode.into(),
-        follow_up_mode: standing.follow_up_mode.into(),
+        model: ModelData::new(&agent.model),
+        thinking_level: agent.thinking.as_str(),
+        is_streaming: agent.is_streaming,
+        is_compacting: agent.is_at_a_job,
+        steering_mode: agent.steering_mode.into(),
+        follow_up_mode: agent.follow_up_mode.into(),
         session_file: state.file,
         session_id: state.id,
         session_name: state.name,
-        auto_compaction_enabled: standing.auto_compaction,
+        auto_compaction_enabled: agent.auto_compaction,
         message_count: state.messages,
-        pending_message_count: standing.steering.len() + standing.follow_up.len(),
+        pending_message_count: agent.steering.len() + agent.follow_up.len(),
     })
 }
 
@@ -170,7 +170,7 @@ pub(crate) async fn last_answer(server: &RpcServer) -> Answered {
 
 pub(crate) async fn stats(server: &RpcServer) -> Answered {
     let stats = server.agent.stats().await?;
-    let Standing { model, overhead, .. } = server.agent.standing().await?;
+    let AgentState { model, overhead, .. } = server.agent.state().await?;
     let window = model.context_window;
     server
         .read(move |_, session| {
@@ -236,7 +236,7 @@ pub(crate) async fn compare(server: &RpcServer, a: String, b: String, patch: boo
 }
 
 pub(crate) async fn forecast(server: &RpcServer, entry: Option<String>) -> Answered {
-    let overhead = server.agent.standing().await?.overhead;
+    let overhead = server.agent.state().await?.overhead;
     server
         .read(move |app, session| {
             let target = entry.map(|entry| lookup::entry(app, session, &entry)).transpose()?.or(session.leaf());

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use offshoot_agent::command::Approve;
 use offshoot_protocol::Event;
+use offshoot_protocol::request::Approve;
 
 use crate::questions::NextStep;
 use crate::request::UiResponse;

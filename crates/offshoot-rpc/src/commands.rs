@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use offshoot_agent::command::{
-    AbortBash, AgentRequest, ClearedQueue, SetApproval, SetAutoCompaction, SetAutoRetry, SetFollowUpMode,
-    SetSteeringMode,
+use offshoot_agent::request_queue::Askable;
+use offshoot_protocol::request::{
+    AbortBash, ClearedQueue, SetApproval, SetAutoCompaction, SetAutoRetry, SetFollowUpMode, SetSteeringMode,
 };
 
 use crate::records::{LevelsData, QueueData};
@@ -50,7 +50,7 @@ async fn answer(server: &RpcServer, command: RpcCommand, responder: &Responder) 
         RpcCommand::GetAvailableModels => answers::models(server).await,
         RpcCommand::SetThinkingLevel { level } => actions::set_thinking(server, &level).await,
         RpcCommand::CycleThinkingLevel => actions::cycle_thinking(server).await,
-        RpcCommand::GetAvailableThinkingLevels => RpcData::of(&LevelsData::of(&agent.standing().await?.model)),
+        RpcCommand::GetAvailableThinkingLevels => RpcData::of(&LevelsData::of(&agent.state().await?.model)),
         RpcCommand::SetSteeringMode { mode } => done(server, SetSteeringMode(mode)).await,
         RpcCommand::SetFollowUpMode { mode } => done(server, SetFollowUpMode(mode)).await,
         RpcCommand::Compact { custom_instructions } => {
@@ -118,7 +118,7 @@ fn nothing<T>(_: T) -> RpcData {
     RpcData::Nothing
 }
 
-async fn done(server: &RpcServer, request: impl AgentRequest<Reply = ()>) -> Answered {
+async fn done(server: &RpcServer, request: impl Askable<Reply = ()>) -> Answered {
     server.agent.ask(request).await.map(nothing).map_err(Into::into)
 }
 

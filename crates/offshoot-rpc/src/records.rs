@@ -1,9 +1,8 @@
 //! The data of responses, in pi's shapes. `docs/rpc.md` lists them.
 
-use offshoot_agent::provider::{Model, Price};
 use offshoot_agent::resources::{Resource, ResourceScope, Resources};
-use offshoot_protocol::QueueMode;
-use offshoot_protocol::ThinkingLevel;
+use offshoot_protocol::model::{Model, Price};
+use offshoot_protocol::{QueueMode, ThinkingLevel};
 use schemars::JsonSchema;
 use serde::Serialize;
 

@@ -4,13 +4,14 @@ use std::io;
 use std::sync::Arc;
 
 use offshoot_agent::agent_session::AgentSession;
-use offshoot_agent::command::{AbortBash, Standing};
+use offshoot_agent::request_queue::AgentState;
 use offshoot_agent::{Approver, Setup};
 use offshoot_app::agent::{self, Args, Stop, Stops, TrustPerson, UserRules};
 use offshoot_app::app::App;
 use offshoot_app::error::{CommandError, Result};
 use offshoot_app::lines::{InputLine, LONGEST_LINE, next_line};
 use offshoot_extensions::contract::ProgramMode;
+use offshoot_protocol::request::AbortBash;
 use offshoot_protocol::{AgentEvent, AgentId, Event};
 use offshoot_session::session::Session;
 use tokio::sync::mpsc::{Receiver, UnboundedReceiver, channel, unbounded_channel};
@@ -163,7 +164,7 @@ async fn relay(server: &Arc<RpcServer>, mut lines: Receiver<Line>, told: &mut To
 }
 
 async fn is_idle(server: &Arc<RpcServer>) -> bool {
-    server.agent.standing().await.map_or(true, |standing| !standing.is_streaming)
+    server.agent.state().await.map_or(true, |state| !state.is_streaming)
 }
 
 /// A client that goes ends the program in good order.
@@ -225,8 +226,8 @@ async fn finish(server: &Arc<RpcServer>, agent: AgentSession, told: &mut Told, s
     let stopping = async {
         // The agent may have ended, or nothing may run.
         drop(agent.ask(AbortBash).await);
-        let is_busy = |standing: Standing| standing.is_streaming || standing.is_at_a_job;
-        if agent.standing().await.is_ok_and(is_busy) {
+        let is_busy = |state: AgentState| state.is_streaming || state.is_at_a_job;
+        if agent.state().await.is_ok_and(is_busy) {
             drop(agent.abort().await);
         }
         agent.close().await;

@@ -2,11 +2,10 @@
 
 use std::sync::Arc;
 
-use offshoot_agent::command::{FollowUp, Prompt, Spoken, Steer, UserPrompt};
-use offshoot_agent::turn::Settled;
 use offshoot_app::extensions::{ExtensionFront as _, asks_for_list};
-use offshoot_protocol::AgentError;
 use offshoot_protocol::message::Block;
+use offshoot_protocol::request::{FollowUp, Prompt, Spoken, Steer, UserPrompt};
+use offshoot_protocol::{AgentError, Settled};
 use serde_json::Value;
 use tokio::sync::oneshot;
 
@@ -73,8 +72,8 @@ pub(crate) async fn prompt(
 
 /// Queues a message; without a run it begins one.
 pub(crate) async fn queued(server: &RpcServer, said: UserPrompt, behavior: StreamingBehavior) -> Answered {
-    let standing = server.agent.standing();
-    let is_idle = standing.await.is_ok_and(|standing| !standing.is_streaming && !standing.is_at_a_job);
+    let state = server.agent.state();
+    let is_idle = state.await.is_ok_and(|state| !state.is_streaming && !state.is_at_a_job);
     let spoken = match behavior {
         StreamingBehavior::Steer => server.agent.ask(Steer(said)).await?,
         StreamingBehavior::FollowUp => server.agent.ask(FollowUp(said)).await?,

@@ -4,8 +4,8 @@ use std::any::Any;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
-use offshoot_agent::command::Operate;
 use offshoot_agent::operate::{AfterPlan, PlanAnswer, PlanQuestion, PresentModel, Steps};
+use offshoot_agent::request_queue::Operate;
 use offshoot_session::entry::Source as _;
 use offshoot_session::session::Session;
 

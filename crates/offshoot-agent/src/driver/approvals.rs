@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use offshoot_protocol::message::Block;
+use offshoot_protocol::request::Approve;
 use offshoot_protocol::{
     AgentError, ApprovalDecision, ApprovalMode, ApprovalOutcome, ApprovalRecord, ApprovalTier, ApprovedBy, Event,
     NoticeCode,
@@ -15,9 +16,9 @@ use tokio::sync::oneshot;
 use super::neutral;
 use super::{Driver, DriverInput, WriteOf};
 use crate::approval::{CallView, Decision, Permissions, Rule, decide};
-use crate::command::{Approve, ReplyTo};
 use crate::crash::caught;
 use crate::key_redactor::KeyRedactor;
+use crate::request_queue::ReplyTo;
 use crate::sandbox::Sandbox;
 use crate::setup::{Approver, RuleStore};
 use crate::tool::{self, NeutralCommand, Shell, Tier, Tool, ToolContext, ToolOutcome};

@@ -1,20 +1,20 @@
 //! What front ends ask, and whether it is possible during a turn or a job.
 
 use offshoot_protocol::message::{Message, UserMessage};
+use offshoot_protocol::request::{
+    Abort, AbortBash, ClearQueue, ClearedQueue, CloneSession, Compact, FollowUp, Fork, ForkAt, Inject, InjectUser,
+    PrepareSession, Prompt, SetActiveTools, SetApproval, SetAutoCompaction, SetAutoRetry, SetFollowUpMode, SetModel,
+    SetRunSettings, SetSteeringMode, SetSystemPrompt, SetThinkingLevel, Spoken, StartSession, Steer, SwitchSession,
+    UserPrompt, WaitForIdle, WhileBusy,
+};
 use offshoot_protocol::{AgentError, Event, OversizedPrompt, Reason};
 
 use super::replace::NextSession;
 use super::{Driver, Waiting, WriteOf};
-use crate::command::{
-    Abort, AbortBash, Asked, BuiltIn, ClearQueue, ClearedQueue, CloneSession, Compact, FollowUp, Fork, ForkAt, Inject,
-    InjectUser, Inspect, PrepareSession, Prompt, Reload, ReplyTo, SetActiveTools, SetApproval, SetAutoCompaction,
-    SetAutoRetry, SetFollowUpMode, SetModel, SetResources, SetRules, SetSteeringMode, SetSystemPrompt,
-    SetThinkingLevel, SetTools, Spoken, Standing, StartSession, Steer, SwitchSession, ToolList, UserPrompt,
-    WaitForIdle, WhileBusy, joined,
-};
 use crate::extensions::Happening;
 use crate::key_redactor::KeyRedactor;
 use crate::request::{Frame, overhead_tokens};
+use crate::request_queue::{AgentState, Asked, BuiltIn, Inspect, Reload, ReplyTo, SetResources, SetTools, ToolList};
 use crate::setup::{ReloadedSetup, Setup};
 use crate::turn::{Job, TurnInput};
 use crate::window::{self, window_of};
@@ -63,7 +63,7 @@ impl Driver {
     /// Answers callers that wait for the end, if nothing is running.
     fn settle_if_idle(&mut self) {
         if self.state.is_idle() && !self.is_replacing && !self.is_operating {
-            self.settle(&crate::turn::Settled::Done, None);
+            self.settle(&offshoot_protocol::Settled::Done, None);
         }
     }
 
@@ -156,7 +156,9 @@ impl Driver {
             Asked::SetAutoRetry(SetAutoRetry(is_on), reply) => {
                 self.set(reply, |driver| driver.setup.retry.enabled = is_on);
             }
-            Asked::SetRules(SetRules(rules), reply) => self.set(reply, |driver| driver.setup.follow(*rules)),
+            Asked::SetRunSettings(SetRunSettings(rules), reply) => {
+                self.set(reply, |driver| driver.setup.follow(*rules))
+            }
             Asked::SetSystemPrompt(SetSystemPrompt(prompt), reply) => {
                 self.set(reply, |driver| driver.setup.system = prompt.into());
             }
@@ -168,7 +170,7 @@ impl Driver {
             Asked::SetApproval(SetApproval(mode), reply) => self.set_approval(mode, reply),
             Asked::RunNested(nested, reply) => self.run_nested(nested, reply),
             Asked::BuiltIn(BuiltIn(name), reply) => reply.answer(self.built_in(&name)),
-            Asked::Inspect(Inspect, reply) => reply.answer(self.standing()),
+            Asked::Inspect(Inspect, reply) => reply.answer(self.state()),
         }
     }
 
@@ -218,10 +220,10 @@ impl Driver {
         }
     }
 
-    fn standing(&self) -> Standing {
+    fn state(&self) -> AgentState {
         let (steering, follow_up) = self.state.queued();
         let Frame { system, tools, .. } = self.frame();
-        Standing {
+        AgentState {
             model: self.setup.model.clone(),
             thinking: self.setup.thinking(),
             is_streaming: !self.state.is_idle() && !self.state.is_at_a_job(),
@@ -255,10 +257,10 @@ impl Driver {
 
     /// What is sent for a prompt, if it can fit the model's window.
     fn message(&self, said: UserPrompt) -> Result<UserMessage, AgentError> {
-        let UserPrompt { before, text, images } = said;
-        let text = self.setup.resources.expand(&text).map_err(|error| error.to_string())?.unwrap_or(text);
-        let message =
-            UserMessage::new(self.redactor.redact_text(joined(&before, &text)), images, self.setup.clock.now());
+        let expanded = self.setup.resources.expand(&said.text).map_err(|error| error.to_string())?;
+        let said = UserPrompt { text: expanded.unwrap_or(said.text), ..said };
+        let text = self.redactor.redact_text(said.with_files());
+        let message = UserMessage::new(text, said.images, self.setup.clock.now());
         self.check_size(&message.clone().into())?;
         Ok(message)
     }

@@ -3,14 +3,15 @@
 use std::sync::Arc;
 
 use offshoot_protocol::message::{Block, Content, CustomMessage, Message, UserMessage};
+use offshoot_protocol::request::{AppendEntry, Delivery};
 use offshoot_protocol::{AgentError, ApprovalMode, Event};
 use offshoot_session::compose::NewEntry;
 use offshoot_session::json::Json;
 
 use super::{Driver, DriverInput};
-use crate::command::{AppendEntry, Delivery, ReplyTo};
 use crate::extensions::{Extensions, Question, RunAdditions, RunStart};
 use crate::request;
+use crate::request_queue::ReplyTo;
 use crate::told_mode;
 use crate::turn::{Ticket, TurnInput};
 use crate::window::{check_addition, window_of};

@@ -10,14 +10,16 @@ use offshoot_session::session::Session;
 use offshoot_session::tree::NodeIx;
 use std::sync::Arc;
 
+use offshoot_protocol::request::{AgentRequest as _, WhileBusy};
+
 use super::asked_summaries::{self, AskedMove, about_move};
 use super::summaries::{JobResources, drafted_branch};
 use super::{Driver, DriverInput, Waiting};
-use crate::command::{AgentRequest as _, Operate, ReplyTo, WhileBusy};
 use crate::extensions::{Happening, Question, SummaryVerdict};
 use crate::operate::{AfterPlan, PlanAnswer, PlanQuestion, PresentModel, Steps, SummaryWish};
 use crate::recorded::Recorded;
 use crate::request::{Frame, overhead_tokens};
+use crate::request_queue::{Operate, ReplyTo};
 use crate::turn::{Job, JobDraft, TurnInput};
 use crate::writer::OwnedSession;
 

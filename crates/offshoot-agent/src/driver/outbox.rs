@@ -6,8 +6,8 @@ use std::sync::Arc;
 use offshoot_protocol::{AgentEvent, Event};
 use tokio::sync::mpsc::UnboundedSender;
 
-use crate::command::PendingReply;
 use crate::extensions::Extensions;
+use crate::request_queue::PendingReply;
 
 /// The events of a write.
 #[derive(Default)]

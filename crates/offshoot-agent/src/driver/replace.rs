@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use offshoot_protocol::request::{Forked, PreparedSession};
 use offshoot_protocol::{AgentError, Event, NoticeCode, PromptStorage, SessionChangeReason};
 use offshoot_session::entry::Source as _;
 use offshoot_session::kind::Role;
@@ -10,8 +11,8 @@ use offshoot_session::session::{NewFork, NewSession, Options, Session, SessionPa
 use offshoot_session::tree::NodeIx;
 
 use super::{Driver, DriverInput};
-use crate::command::{Forked, PreparedSession, ReplyTo};
 use crate::recorded::{PromptInEffect, Recorded, SettingsInEffect};
+use crate::request_queue::ReplyTo;
 use crate::sessions::Sessions;
 use crate::setup::{ReloadedSetup, SetupSource};
 use crate::work_folder::WorkFolders;

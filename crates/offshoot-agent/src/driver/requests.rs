@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use futures_util::StreamExt as _;
+use offshoot_protocol::model::Model;
 use offshoot_protocol::{AgentError, Event, NoticeCode};
 use offshoot_session::compose::NewEntry;
 use offshoot_session::json::Json;
@@ -17,8 +18,7 @@ use crate::key_source::KeySource;
 use crate::model::Access;
 use crate::pictures::{CHOICE, FittedPictures, PictureFitter, count_pictures};
 use crate::provider::{
-    Delta, Deltas, Model, Provider, Request, is_about_pictures, is_cut_short, is_of_request, is_silent_overflow,
-    named_message,
+    Delta, Deltas, Provider, Request, is_about_pictures, is_cut_short, is_of_request, is_silent_overflow, named_message,
 };
 use crate::request::{self, Built, Frame};
 use crate::request_hooks::{HookedProvider, RequestKind, hooks};

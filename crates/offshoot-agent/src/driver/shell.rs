@@ -2,15 +2,16 @@
 
 use std::sync::Arc;
 
+use offshoot_protocol::request::RunBash;
 use offshoot_protocol::{AgentError, BashResult, BashRun, Event};
 use tokio::sync::mpsc::unbounded_channel;
 use tokio::sync::oneshot;
 
 use super::{Driver, DriverInput, UserCommand, reply_to_all};
-use crate::command::{ReplyTo, RunBash};
 use crate::crash::caught_task;
 use crate::extensions::{Question, ShellVerdict};
 use crate::key_redactor::KeyRedactor;
+use crate::request_queue::ReplyTo;
 use crate::tool::bash::{self, Printed};
 use crate::tool::{KeyGuard, ToolContext};
 use crate::turn::TurnInput;

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use offshoot_protocol::{Event, NoticeCode};
 
 use super::Driver;
-use crate::command::ToolList;
+use crate::request_queue::ToolList;
 use crate::setup::Setup;
 use crate::stored_prompt::ToolSets;
 use crate::tool::{self, Tool, ToolSource};

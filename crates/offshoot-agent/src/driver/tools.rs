@@ -10,9 +10,9 @@ use tokio::sync::oneshot;
 
 use super::approvals::{Asker, CallPlace, Permit};
 use super::{Driver, DriverInput};
-use crate::command::{BuiltInTool, ReplyTo, RunNested, ToolList};
 use crate::crash::caught_task;
 use crate::extensions::{CallVerdict, Extensions, Question};
+use crate::request_queue::{BuiltInTool, ReplyTo, RunNested, ToolList};
 use crate::tool::{Running, Tool, ToolContext, ToolOutcome};
 use crate::turn::{Call, Ticket, TurnInput};
 

@@ -75,8 +75,10 @@ impl AnswerRedactor {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::provider::{Answer, MASK, Model, Secret, Secrets};
+    use crate::provider::Answer;
     use offshoot_protocol::message::Block;
+    use offshoot_protocol::model::Model;
+    use offshoot_protocol::{MASK, Secret, Secrets};
     use serde_json::json;
 
     const KEY: &str = "sk-0123456789-0123456789";

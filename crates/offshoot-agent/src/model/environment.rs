@@ -1,6 +1,6 @@
 //! Which variables of the environment are secrets, by their names and values. Reads no environment.
 
-use crate::provider::Secret;
+use offshoot_protocol::Secret;
 
 /// Ends of the names of variables with secrets.
 const ENDS: [&str; 8] = ["KEY", "KEY_ID", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "PAT", "CREDENTIALS"];

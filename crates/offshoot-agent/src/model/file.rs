@@ -6,7 +6,7 @@ use std::marker::PhantomData;
 use serde::Deserialize;
 use serde::de::{DeserializeOwned, Deserializer, MapAccess, Visitor};
 
-use crate::provider::Compat;
+use offshoot_protocol::model::Compat;
 
 #[derive(Debug, Clone, Default, Deserialize)]
 pub(super) struct File {

@@ -1,9 +1,9 @@
 //! Finds a model by provider and id, or by part of a name, with an optional thinking level after a colon.
 
 use offshoot_protocol::ThinkingLevel;
+use offshoot_protocol::model::Model;
 
 use super::table::Models;
-use crate::provider::Model;
 
 #[derive(Debug, Clone, PartialEq)]
 #[expect(missing_docs, reason = "the names say what they are")]

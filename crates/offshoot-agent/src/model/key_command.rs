@@ -6,11 +6,11 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use offshoot_protocol::Secret;
 use offshoot_session::clock::{Clock, Millis};
 use tokio::sync::oneshot;
 
 use crate::process::{self, End, Errors, Job, News, shell_words};
-use crate::provider::Secret;
 
 const TIMEOUT: Duration = Duration::from_secs(10);
 const MAX_BYTES: usize = 64 * 1024;

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
-use offshoot_protocol::KeyError;
+use offshoot_protocol::model::Model;
+use offshoot_protocol::{KeyError, Secret};
 use offshoot_session::clock::Clock;
 use offshoot_session::medium::read_regular_text;
 use serde::Deserialize;
@@ -14,7 +15,6 @@ use super::key_command::KeyCommands;
 use super::privacy::too_open;
 use super::table::{Models, Trouble};
 use super::value::{self, Unset};
-use crate::provider::{Model, Secret};
 
 /// Looks up an environment variable.
 pub type Env = Arc<dyn Fn(&str) -> Option<String> + Send + Sync>;

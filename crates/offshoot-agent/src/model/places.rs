@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::provider::Model;
+use offshoot_protocol::model::Model;
 
 #[derive(Default)]
 pub(super) struct ModelPlaces {

@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use globset::GlobBuilder;
 use offshoot_protocol::ThinkingLevel;
+use offshoot_protocol::model::Model;
 
 use super::find::{FoundModel, matched, split_level};
-use crate::provider::Model;
 
 /// A model of the scope.
 #[derive(Debug, Clone, PartialEq)]

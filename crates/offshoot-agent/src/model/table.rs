@@ -3,12 +3,13 @@
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
+use offshoot_protocol::model::{Compat, Model, Price, PriceTier};
+use offshoot_protocol::{Levels, Secret};
 use offshoot_session::medium::read_regular_text;
 
 use super::file::{self, Cost, Definition, Details, Ordered, Provider};
 use super::places::ModelPlaces;
 use super::{privacy, value};
-use crate::provider::{Compat, Levels, Model, Price, PriceTier, Secret};
 
 /// Ids, limits and prices, as published by the providers.
 const BUILTIN: &str = include_str!("builtin.json");

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use offshoot_protocol::ThinkingLevel;
 use offshoot_protocol::message::{AssistantMessage, Block, Content, Message, StopReason, ToolResultMessage, Usage};
+use offshoot_protocol::model::Model;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
@@ -11,7 +12,7 @@ use super::classify::AnswerTrouble;
 use super::decoding::{self, BegunBlocks, Next, cut_off, malformed, reported};
 use super::draft::AnswerDraft;
 use super::prepare::{CallRules, NO_PROMPT, NameRule, is_plain_id, joined, max_tokens, plain_id, prepare};
-use super::{Model, Request, ToolSpec};
+use super::{Request, ToolSpec};
 
 /// Call ids are letters, digits, `_` and `-`, at most this many.
 const LONGEST_ID: usize = 64;

@@ -2,11 +2,12 @@
 
 use offshoot_protocol::ThinkingLevel;
 use offshoot_protocol::message::{AssistantMessage, Block, Content, Message};
+use offshoot_protocol::model::Model;
 use serde_json::{Map, Value, json};
 
 use super::decoding::object;
 use super::prepare::{CallRules, NameRule, images, joined, max_tokens, plain_id, prepare, short_hash};
-use super::{Model, Request, ToolSpec};
+use super::{Request, ToolSpec};
 use crate::lenient_json;
 
 mod decode;

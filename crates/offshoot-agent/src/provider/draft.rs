@@ -3,10 +3,11 @@
 use std::sync::Arc;
 
 use offshoot_protocol::message::{AssistantMessage, Block, StopReason, Usage};
+use offshoot_protocol::model::Model;
 use serde_json::{Map, Value};
 
 use super::classify::AnswerTrouble;
-use super::{Answer, Delta, Model};
+use super::{Answer, Delta};
 use crate::call_arguments;
 use crate::lenient_json::unfinished;
 use crate::recorded_calls::own_id;

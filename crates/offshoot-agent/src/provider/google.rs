@@ -2,11 +2,12 @@
 
 use offshoot_protocol::ThinkingLevel;
 use offshoot_protocol::message::{AssistantMessage, Block, Content, Message, ToolResultMessage};
+use offshoot_protocol::model::Model;
 use serde_json::{Map, Value, json};
 
 use super::decoding::object;
 use super::prepare::{CallRules, NO_PROMPT, NameRule, images, is_plain_id, joined, max_tokens, plain_id, prepare};
-use super::{Model, Request, ToolSpec};
+use super::{Request, ToolSpec};
 
 mod decode;
 

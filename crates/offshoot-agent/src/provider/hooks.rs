@@ -4,8 +4,10 @@
 use std::pin::Pin;
 use std::sync::Arc;
 
+use offshoot_protocol::Secret;
+use offshoot_protocol::model::Model;
+
 use super::wire::Outgoing;
-use super::{Model, Secret};
 
 /// May take as long as a person takes. Dropping it ends the wait.
 pub type Hooked<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;

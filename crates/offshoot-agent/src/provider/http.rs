@@ -6,6 +6,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use futures_util::stream;
+use offshoot_protocol::model::Model;
 use offshoot_protocol::{AnswerLimits, HttpOptions, Resend, ThinkingBudgets, in_words};
 use offshoot_session::clock::Clock;
 use offshoot_session::text::counted;
@@ -16,7 +17,7 @@ use tokio::time::{Instant, timeout_at};
 use super::classify::AnswerTrouble;
 use super::roots::ExtraRoots;
 use super::wire::{Outgoing, Reader};
-use super::{Answer, Delta, Deltas, Hooks, Model, Provider, Request, limits, retry_after};
+use super::{Answer, Delta, Deltas, Hooks, Provider, Request, limits, retry_after};
 use crate::words::innermost;
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(30);

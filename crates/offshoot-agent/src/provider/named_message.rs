@@ -91,10 +91,11 @@ mod tests {
     use std::sync::Arc;
 
     use offshoot_protocol::ThinkingLevel;
+    use offshoot_protocol::message::{AssistantMessage, Block, Message, StopReason, ToolResultMessage, UserMessage};
+    use offshoot_protocol::model::Model;
 
     use super::*;
-    use crate::provider::{Hooks, Model};
-    use offshoot_protocol::message::{AssistantMessage, Block, Message, StopReason, ToolResultMessage, UserMessage};
+    use crate::provider::Hooks;
 
     fn answer(content: Vec<Block>) -> Message {
         AssistantMessage { content, stop_reason: StopReason::Stop, ..Model::default().blank_answer(1) }.into()

@@ -7,9 +7,9 @@
 use std::collections::HashSet;
 
 use offshoot_protocol::message::{AssistantMessage, Block, Content, Message, ToolResultMessage, Usage, UserMessage};
+use offshoot_protocol::model::Model;
 use serde_json::{Map, Value};
 
-use super::Model;
 use crate::recorded_calls::call_part;
 
 const USER_IMAGE: &str = "(image omitted: model does not support images)";

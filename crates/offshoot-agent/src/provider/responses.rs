@@ -6,13 +6,14 @@ use std::collections::HashSet;
 
 use offshoot_protocol::ThinkingLevel;
 use offshoot_protocol::message::{AssistantMessage, Block, Content, Message};
+use offshoot_protocol::model::Model;
 use serde::Serialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
 use super::decoding::object;
 use super::prepare::{CallRules, NameRule, images, is_plain_id, joined, max_tokens, plain_id, prepare, short_hash};
-use super::{Model, Request, ToolSpec};
+use super::{Request, ToolSpec};
 use crate::lenient_json;
 
 mod decode;

@@ -1,11 +1,13 @@
 //! The four wire formats behind one interface. Does not use the network.
 
+use offshoot_protocol::Secret;
+
 use super::classify::AnswerTrouble;
 use super::decoding::{Decoder, Next};
 use super::draft::AnswerDraft;
 use super::halves::HalfJoiner;
 use super::sse::Sse;
-use super::{Delta, Request, Secret, anthropic, completions, google, responses};
+use super::{Delta, Request, anthropic, completions, google, responses};
 use offshoot_session::clock::Millis;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

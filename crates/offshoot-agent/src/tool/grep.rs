@@ -8,6 +8,7 @@ use std::sync::Arc;
 use grep_regex::{RegexMatcher, RegexMatcherBuilder};
 use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder, Sink, SinkContext, SinkContextKind, SinkMatch};
 use ignore::overrides::OverrideBuilder;
+use offshoot_protocol::Secrets;
 use offshoot_session::medium::open_regular;
 use offshoot_session::text::counted;
 use schemars::JsonSchema;
@@ -20,7 +21,7 @@ use super::listing::{self, Listing};
 use super::truncate::{self, MAX_LINE};
 use super::walk::{self, Stop};
 use super::{Running, Tier, Tool, ToolContext, ToolOutcome, args};
-use crate::provider::{Secrets, ToolSpec};
+use crate::provider::ToolSpec;
 
 /// Searches files for lines that fit a pattern and shows them with path and line number. Leaves out what .gitignore names and
 /// binary files, not what is hidden. At most 100 matches or 50 KB are shown, and of long lines the first 500 characters.

@@ -3,7 +3,7 @@
 
 use memchr::memmem;
 
-use crate::provider::{MASK, Secrets};
+use offshoot_protocol::{MASK, Secrets};
 
 /// Removes keys from bytes, however they are split.
 #[derive(Debug, Default)]
@@ -75,7 +75,7 @@ impl<'a> FoundKey<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::provider::Secret;
+    use offshoot_protocol::Secret;
 
     #[test]
     fn a_key_is_found_wherever_it_is_cut() {

@@ -6,8 +6,9 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use offshoot_protocol::{MASK, Secrets};
+
 use super::ToolOutcome;
-use crate::provider::{MASK, Secrets};
 
 #[derive(Debug, Clone, Default)]
 #[expect(missing_docs, reason = "the names say what they are")]

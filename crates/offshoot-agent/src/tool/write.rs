@@ -254,8 +254,8 @@ mod tests {
     /// A key that a tool had masked was written over itself.
     #[test]
     fn no_file_gets_a_mask_and_no_tool_opens_a_file_of_keys() {
-        use crate::provider::MASK;
         use crate::tool::{Edit, Grep, KeyGuard, Read};
+        use offshoot_protocol::MASK;
         let dir = tempfile::tempdir().unwrap();
         let (file, keys) = (dir.path().join("env"), dir.path().join("auth.json"));
         std::fs::write(&file, "KEY=sk-1").unwrap();

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use offshoot_protocol::message::{AssistantMessage, Message, ToolResultMessage};
-use offshoot_protocol::{AgentError, BashResult, CompactionResult, Event, Reason};
+use offshoot_protocol::{AgentError, BashResult, CompactionResult, Event, Reason, Settled};
 use offshoot_session::clock::Millis;
 use serde_json::Value;
 
@@ -183,19 +183,6 @@ impl EndOutcome {
             Self::Aborted => "aborted",
         }
     }
-}
-
-/// How a run or a job ended.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Settled {
-    /// With an answer.
-    Done,
-    /// The model or the connection failed.
-    Failed(AgentError),
-    /// The user stopped it.
-    Aborted,
-    /// The session cannot be written.
-    Broken(AgentError),
 }
 
 /// An effect. The driver runs them in order.

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use offshoot_protocol::message::{AssistantMessage, Message, ToolResultMessage};
-use offshoot_protocol::{AgentError, Event, NoticeCode, Reason};
+use offshoot_protocol::{AgentError, Event, NoticeCode, Reason, Settled};
 use offshoot_session::clock::{Millis, Zone, took};
 
-use super::effect::{Effect, Job, Settled};
+use super::effect::{Effect, Job};
 use super::state::{AfterJob, AfterTurn, NextTry, Phase, TurnState, Unanswered, next_try};
 use super::transition::{end_run, next_turn, no_room, refused, settle, side_job};
 use crate::provider::Failure;

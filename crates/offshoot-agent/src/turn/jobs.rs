@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use offshoot_protocol::{AgentError, CompactionResult, Event, Reason, SummarySource};
+use offshoot_protocol::{AgentError, CompactionResult, Event, Reason, Settled, SummarySource};
 
-use super::effect::{Effect, Job, JobDraft, JobResult, Settled, Trying};
+use super::effect::{Effect, Job, JobDraft, JobResult, Trying};
 use super::room::{NextRequest, Room};
 use super::state::{AfterJob, Commit, Phase, RunningJob, TurnState};
 use super::transition::{again, begun, cancel, end_run, no_room, request, settle};

@@ -15,9 +15,7 @@ mod step;
 #[cfg(test)]
 mod tests;
 
-pub use effect::{
-    Call, Effect, EndOutcome, Job, JobDraft, JobResult, Record, RunNumber, Settled, Ticket, Trying, TurnInput,
-};
+pub use effect::{Call, Effect, EndOutcome, Job, JobDraft, JobResult, Record, RunNumber, Ticket, Trying, TurnInput};
 pub(crate) use state::next_try;
 pub use state::{NextTry, TurnConfig, TurnState};
 pub use step::step;

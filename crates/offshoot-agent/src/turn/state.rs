@@ -4,11 +4,11 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
 use offshoot_protocol::message::{AssistantMessage, Block, Message, StopReason, ToolResultMessage};
-use offshoot_protocol::{AgentError, QueueMode, Retry, Window};
+use offshoot_protocol::{AgentError, QueueMode, Retry, Settled, Window};
 use offshoot_session::clock::{Millis, Zone};
 use serde_json::Value;
 
-use super::effect::{Call, Job, JobResult, Record, RunNumber, Settled, Ticket};
+use super::effect::{Call, Job, JobResult, Record, RunNumber, Ticket};
 use super::room::Room;
 use crate::call_arguments;
 use crate::provider::{Delta, Failure};

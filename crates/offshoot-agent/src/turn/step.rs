@@ -1,10 +1,10 @@
 //! The transitions: which input has an effect in which phase.
 
 use offshoot_protocol::message::{AssistantMessage, Message};
-use offshoot_protocol::{AgentError, Event, Reason};
+use offshoot_protocol::{AgentError, Event, Reason, Settled};
 use offshoot_session::clock::Millis;
 
-use super::effect::{Effect, Job, Record, RunNumber, Settled, TurnInput};
+use super::effect::{Effect, Job, Record, RunNumber, TurnInput};
 use super::ending::after_turn;
 use super::room::Measure;
 use super::state::{AfterJob, AfterTurn, Partial, Phase, TurnState};

@@ -14,7 +14,7 @@ use std::sync::Arc;
 use insta::assert_snapshot;
 use offshoot_protocol::message::{AssistantMessage, Block, Message, StopReason, Usage, UserMessage};
 use offshoot_protocol::{
-    AgentError, BashResult, BashRun, CompactionResult, Event, NoticeCode, RawJson, Reason, Update,
+    AgentError, BashResult, BashRun, CompactionResult, Event, NoticeCode, RawJson, Reason, Settled, Update,
 };
 use serde_json::json;
 

@@ -1,12 +1,12 @@
 //! Steps shared by several transitions. Knows no particular phase.
 
-use super::effect::{Effect, EndOutcome, Job, Record, Settled};
+use super::effect::{Effect, EndOutcome, Job, Record};
 use super::state::{AfterJob, Phase, RunningJob, TurnState, Unanswered};
 use crate::window::tokens_of;
 use std::collections::VecDeque;
 
 use offshoot_protocol::message::Message;
-use offshoot_protocol::{AgentError, Event, NoticeCode, OversizedPrompt, QueueMode, Reason, SizeJudge};
+use offshoot_protocol::{AgentError, Event, NoticeCode, OversizedPrompt, QueueMode, Reason, Settled, SizeJudge};
 
 /// So often in a row an extension may continue a run that has failed.
 const MOST_FAILURES: u32 = 10;

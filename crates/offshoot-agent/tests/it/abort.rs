@@ -7,8 +7,7 @@ use insta::assert_snapshot;
 use offshoot_agent::Setup;
 use offshoot_agent::provider::{Delta, Deltas, Provider, Request};
 use offshoot_agent::testing::script::{Reply, Say, Then};
-use offshoot_agent::turn::Settled;
-use offshoot_protocol::Event;
+use offshoot_protocol::{Event, Settled};
 use serde_json::json;
 
 use crate::world::{World, prompting, run};

@@ -5,13 +5,12 @@ use std::sync::{Arc, Mutex};
 
 use insta::assert_snapshot;
 use offshoot_agent::approval::{Permissions, Rule};
-use offshoot_agent::command::{Approve, SetApproval};
 use offshoot_agent::provider::ToolSpec;
 use offshoot_agent::testing::script::{Reply, Say};
 use offshoot_agent::tool::{Running, SandboxRefusal, Tool, ToolContext, ToolOutcome};
-use offshoot_agent::turn::Settled;
 use offshoot_agent::{Approver, RuleStore, Setup};
-use offshoot_protocol::{AgentError, ApprovalDecision, ApprovalMode, ApprovalOutcome, Event};
+use offshoot_protocol::request::{Approve, SetApproval};
+use offshoot_protocol::{AgentError, ApprovalDecision, ApprovalMode, ApprovalOutcome, Event, Settled};
 use offshoot_session::session::{Options, Session};
 use serde_json::{Value, json};
 use tokio::sync::Semaphore;

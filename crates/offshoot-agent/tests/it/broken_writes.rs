@@ -6,14 +6,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use offshoot_agent::agent_session::AgentSession;
-use offshoot_agent::command::{AppendEntry, Delivery, Inject, InjectUser};
 use offshoot_agent::operate::SummaryWish;
-use offshoot_agent::provider::Model;
 use offshoot_agent::summarise::{AsyncSummariser, Summary};
 use offshoot_agent::testing::script::{Reply, Say};
-use offshoot_agent::turn::Settled;
 use offshoot_protocol::message::{Content, CustomMessage};
-use offshoot_protocol::{AgentError, Event, NoticeCode, ThinkingLevel};
+use offshoot_protocol::model::Model;
+use offshoot_protocol::request::{AppendEntry, Delivery, Inject, InjectUser};
+use offshoot_protocol::{AgentError, Event, NoticeCode, Settled, ThinkingLevel};
 use offshoot_session::clock::SystemClock;
 use offshoot_session::id::RandomIds;
 use offshoot_session::session::{NewSession, Options, Session};
@@ -167,11 +166,11 @@ impl Faulty {
         assert_eq!(self.agent.prompt("and now?").await, Ok(Settled::Done), "after {what}");
         let entries = self.entries().await;
         assert!(entries.contains("user \"and now?\"\nassistant \"answered\" Stop"), "after {what}: {entries}");
-        let standing = self.agent.standing().await.unwrap();
-        let model = format!("model {}/{}", standing.model.provider, standing.model.id);
+        let state = self.agent.state().await.unwrap();
+        let model = format!("model {}/{}", state.model.provider, state.model.id);
         let last = |kind: &str| entries.lines().rfind(|line| line.starts_with(kind)).unwrap_or_default().to_owned();
         assert_eq!(last("model "), model, "after {what}");
-        assert_eq!(last("thinking "), format!("thinking {}", standing.thinking.as_str()), "after {what}");
+        assert_eq!(last("thinking "), format!("thinking {}", state.thinking.as_str()), "after {what}");
         self.world.no_problems();
     }
 }
@@ -314,7 +313,7 @@ fn a_queued_message_that_cannot_be_recorded_stays_queued() {
         faulty.fault.begin();
         faulty.agent.steer("and this").await.unwrap();
         faulty.events.until(|event| matches!(event, Event::AgentSettled { .. })).await;
-        assert_eq!(faulty.agent.standing().await.unwrap().steering, ["and this"]);
+        assert_eq!(faulty.agent.state().await.unwrap().steering, ["and this"]);
         faulty.fault.end();
         faulty.world.server.add(["answered", "to the queue"].map(Reply::text));
         assert_eq!(faulty.agent.prompt("and now?").await, Ok(Settled::Done));

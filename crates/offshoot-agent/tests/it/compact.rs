@@ -4,11 +4,10 @@ use std::sync::Arc;
 
 use insta::assert_snapshot;
 use offshoot_agent::operate::SummaryWish;
-use offshoot_agent::provider::Model;
 use offshoot_agent::testing::script::Reply;
-use offshoot_agent::turn::Settled;
-use offshoot_protocol::Event;
 use offshoot_protocol::message::{StopReason, Usage};
+use offshoot_protocol::model::Model;
+use offshoot_protocol::{Event, Settled};
 use serde_json::Value;
 
 use crate::operations::{Asked, go, operate};

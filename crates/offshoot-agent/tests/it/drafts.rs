@@ -2,12 +2,11 @@
 
 use std::sync::Arc;
 
-use offshoot_agent::command::AppendEntry;
-use offshoot_agent::provider::Model;
 use offshoot_agent::testing::script::{Reply, Then};
-use offshoot_agent::turn::Settled;
 use offshoot_protocol::message::{Content, CustomMessage};
-use offshoot_protocol::{AgentError, Event};
+use offshoot_protocol::model::Model;
+use offshoot_protocol::request::AppendEntry;
+use offshoot_protocol::{AgentError, Event, Settled};
 use offshoot_session::entry::Source as _;
 use offshoot_session::session::{Options, Session};
 use serde_json::{Value, json};

@@ -5,10 +5,11 @@ use std::io::Write as _;
 
 use offshoot_agent::agent_session::AgentSession;
 use offshoot_agent::forecast::{RequestPlace, request_forecast};
-use offshoot_agent::provider::{Api, Model};
+use offshoot_agent::provider::Api;
 use offshoot_agent::testing::script::Reply;
 use offshoot_agent::testing::seen::Seen;
 use offshoot_protocol::message::Usage;
+use offshoot_protocol::model::Model;
 use offshoot_session::clock::{Clock as _, SystemClock};
 use offshoot_session::entry::Source as _;
 use offshoot_session::forecast::Forecast;
@@ -100,7 +101,7 @@ fn meter(api: Api) -> Box<dyn FnMut(&Seen) -> Usage + Send> {
 
 async fn forecast(agent: &AgentSession, model: &Model) -> Forecast {
     let model = model.clone();
-    let overhead = agent.standing().await.unwrap().overhead;
+    let overhead = agent.state().await.unwrap().overhead;
     let found = agent.read(move |session| {
         let place = RequestPlace { target: session.leaf(), more_tokens: 0, overhead };
         request_forecast((session, session.dialect()), place, &model, SystemClock.now()).unwrap().tokens

@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::sync::mpsc::{Sender, channel};
 
 use offshoot_agent::agent_session::AgentSession;
-use offshoot_agent::command::Operate;
 use offshoot_agent::operate::{AfterPlan, MoveQuestion, PlanAnswer, PlanQuestion, PresentModel, Steps, SummaryWish};
+use offshoot_agent::request_queue::Operate;
 use offshoot_protocol::AgentError;
 use offshoot_session::branch_summary::plan;
 use offshoot_session::compose::NewEntry;

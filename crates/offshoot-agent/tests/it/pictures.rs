@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use offshoot_agent::command::UserPrompt;
-use offshoot_agent::provider::{Api, Model};
+use offshoot_agent::provider::Api;
 use offshoot_agent::testing::script::Reply;
-use offshoot_agent::turn::Settled;
 use offshoot_protocol::message::Block;
-use offshoot_protocol::{Event, NoticeCode};
+use offshoot_protocol::model::Model;
+use offshoot_protocol::request::UserPrompt;
+use offshoot_protocol::{Event, NoticeCode, Settled};
 use serde_json::{Value, json};
 
 use crate::world::{World, run};

@@ -1,10 +1,9 @@
 //! What is said while the agent works, and commands of the user beside it.
 
 use insta::assert_snapshot;
-use offshoot_agent::command::{AbortBash, ClearedQueue, SetSteeringMode};
 use offshoot_agent::testing::script::{Gate, Reply};
-use offshoot_agent::turn::Settled;
-use offshoot_protocol::{AgentError, Event, QueueMode};
+use offshoot_protocol::request::{AbortBash, ClearedQueue, SetSteeringMode};
+use offshoot_protocol::{AgentError, Event, QueueMode, Settled};
 use serde_json::json;
 
 use crate::world::{World, prompting, run};

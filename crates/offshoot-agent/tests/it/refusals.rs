@@ -3,8 +3,7 @@
 
 use offshoot_agent::provider::Api;
 use offshoot_agent::testing::script::Reply;
-use offshoot_agent::turn::Settled;
-use offshoot_protocol::{Event, NoticeCode};
+use offshoot_protocol::{Event, NoticeCode, Settled};
 use serde_json::{Value, json};
 
 use crate::operations::go;

@@ -1,11 +1,9 @@
 //! Requests that fail and are sent again.
 
 use insta::assert_snapshot;
-use offshoot_agent::Rules;
-use offshoot_agent::command::SetRules;
 use offshoot_agent::testing::script::{Reply, Then};
-use offshoot_agent::turn::Settled;
-use offshoot_protocol::{Event, Retry};
+use offshoot_protocol::request::SetRunSettings;
+use offshoot_protocol::{Event, Retry, RunSettings, Settled};
 
 use crate::world::{World, prompting, run};
 
@@ -73,7 +71,7 @@ fn other_rules_count_from_now_on() {
         let world = World::new([Reply::error(503, "gone fishing"), Reply::error(503, "gone fishing")]);
         let (agent, _events) = world.start();
         let setup = world.setup();
-        let rules = Rules {
+        let settings = RunSettings {
             retry: Retry { max_retries: 1, ..setup.retry },
             compaction: setup.compaction,
             compaction_for: setup.compaction_for,
@@ -81,7 +79,7 @@ fn other_rules_count_from_now_on() {
             parallel_tools: setup.parallel_tools,
             prompt_storage: setup.prompt_storage,
         };
-        agent.ask(SetRules(Box::new(rules))).await.unwrap();
+        agent.ask(SetRunSettings(Box::new(settings))).await.unwrap();
         assert!(matches!(agent.prompt("hi").await, Ok(Settled::Failed(_))));
         assert_eq!(world.server.seen().len(), 2);
     });

@@ -3,14 +3,15 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use offshoot_agent::command::{PrepareSession, PreparedSession};
 use offshoot_agent::model::Access;
-use offshoot_agent::provider::{Model, Secret};
 use offshoot_agent::testing::script::{Gate, Reply};
 use offshoot_agent::testing::server::KEY;
-use offshoot_agent::turn::Settled;
 use offshoot_agent::{Accessing, ReloadedSetup, Setup, SetupSource};
-use offshoot_protocol::{AgentError, ApprovalMode, Event, FolderRefusal, KeyError, NoticeCode, ThinkingLevel};
+use offshoot_protocol::model::Model;
+use offshoot_protocol::request::{PrepareSession, PreparedSession};
+use offshoot_protocol::{
+    AgentError, ApprovalMode, Event, FolderRefusal, KeyError, NoticeCode, Secret, Settled, ThinkingLevel,
+};
 use offshoot_session::compose::NewEntry;
 use offshoot_session::entry::Source as _;
 use offshoot_session::error::Error;
@@ -114,7 +115,7 @@ fn a_session_of_another_folder_has_the_prompt_and_the_rules_of_its_folder() {
         agent.switch_session(world.path("sessions/there.jsonl")).await.unwrap();
         let told = events.until(|event| matches!(event, Event::Notice { code: NoticeCode::Folder, .. })).await;
         assert!(matches!(told.as_ref(), Event::Notice { message, .. } if message == "its settings are odd"));
-        assert_eq!(agent.standing().await.unwrap().approval, ApprovalMode::Edits);
+        assert_eq!(agent.state().await.unwrap().approval, ApprovalMode::Edits);
         agent.prompt("there").await.unwrap();
         assert!(system().contains(&format!("You are in {}.", other.display())), "{}", system());
         let ran = agent.bash("pwd -P", false).await.unwrap();
@@ -305,14 +306,14 @@ fn a_level_comes_back_behind_a_model_that_does_not_think() {
         events.names();
         let plain = Arc::new(Model { id: "plain".to_owned(), reasoning: false, ..(*world.model).clone() });
         agent.set_model(plain.clone()).await.unwrap();
-        assert_eq!(agent.standing().await.unwrap().thinking, ThinkingLevel::Off);
+        assert_eq!(agent.state().await.unwrap().thinking, ThinkingLevel::Off);
         agent.set_model(world.model.clone()).await.unwrap();
-        assert_eq!(agent.standing().await.unwrap().thinking, ThinkingLevel::High);
+        assert_eq!(agent.state().await.unwrap().thinking, ThinkingLevel::High);
         // Also when the session was opened anew meanwhile: of "off" the user said nothing.
         agent.set_model(plain).await.unwrap();
         agent.switch_session(&file).await.unwrap();
         agent.set_model(world.model.clone()).await.unwrap();
-        assert_eq!(agent.standing().await.unwrap().thinking, ThinkingLevel::High);
+        assert_eq!(agent.state().await.unwrap().thinking, ThinkingLevel::High);
         agent.wait_for_idle().await.unwrap();
         let told: Vec<_> = std::iter::from_fn(|| events.0.try_recv().ok())
             .filter_map(|told| match &*told.event {
@@ -390,7 +391,7 @@ fn a_key_that_does_not_come_holds_up_nothing() {
         let setup = Setup { keys: Arc::new(Never), ..world.setup() };
         let (agent, mut events) = world.start_with(world.session(), setup);
         let talking = prompting(&agent, "hi");
-        while !agent.standing().await.unwrap().is_streaming {
+        while !agent.state().await.unwrap().is_streaming {
             tokio::task::yield_now().await;
         }
         assert_eq!(agent.abort().await, Ok(Settled::Done));

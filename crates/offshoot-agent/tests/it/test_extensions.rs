@@ -4,17 +4,17 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
 use offshoot_agent::agent_session::AgentSession;
-use offshoot_agent::command::AppendEntry;
 use offshoot_agent::extensions::{
     Asked, CallVerdict, EndAdditions, EndedTurn, Extensions, Happening, Leaving, Question, RequestContext,
     RunAdditions, RunStart, Said, SaidVerdict, ShellVerdict, StreamEvent, SummaryQuestion, SummaryVerdict,
 };
-use offshoot_agent::provider::{HeaderChange, Provider, Secret};
+use offshoot_agent::provider::{HeaderChange, Provider};
 use offshoot_agent::tool::ToolOutcome;
 use offshoot_agent::turn::{Call, EndOutcome};
 use offshoot_agent::{KeySource, Limits};
 use offshoot_protocol::message::{CustomMessage, Message};
-use offshoot_protocol::{Event, SessionReason};
+use offshoot_protocol::request::AppendEntry;
+use offshoot_protocol::{Event, Secret, SessionReason};
 use serde_json::{Value, json};
 
 #[derive(Default)]

@@ -4,11 +4,12 @@ use std::sync::Arc;
 
 use offshoot_agent::Setup;
 use offshoot_agent::agent_session::AgentSession;
-use offshoot_agent::command::{Reload, SetActiveTools, SetTools, ToolList};
 use offshoot_agent::provider::ToolSpec;
+use offshoot_agent::request_queue::{Reload, SetTools, ToolList};
 use offshoot_agent::stored_prompt::{StoredPrompt, ToolSets};
 use offshoot_agent::testing::script::Reply;
 use offshoot_agent::tool::{self, Running, Shell, Tier, Tool, ToolContext, ToolOutcome, ToolSource};
+use offshoot_protocol::request::SetActiveTools;
 use offshoot_protocol::{Event, NoticeCode, PromptStorage};
 use offshoot_session::compose::NewEntry;
 use offshoot_session::json::Json;
@@ -202,13 +203,13 @@ async fn set(agent: &AgentSession, source: ToolSource, from: &'static str, names
 
 /// The names of the tools that the model gets, each with its source if that is not offshoot.
 async fn active(agent: &AgentSession) -> String {
-    let standing = agent.standing().await.unwrap();
+    let state = agent.state().await.unwrap();
     let from = |name: &String| {
-        let tool = standing.tools.0.iter().find(|tool| tool.name() == name).unwrap();
+        let tool = state.tools.0.iter().find(|tool| tool.name() == name).unwrap();
         let from = tool.spec().description;
         if from.len() < 10 { format!("{name} of {from}") } else { name.clone() }
     };
-    standing.active_tools.iter().map(from).collect::<Vec<_>>().join(", ")
+    state.active_tools.iter().map(from).collect::<Vec<_>>().join(", ")
 }
 
 fn mcp(name: &str) -> ToolSource {

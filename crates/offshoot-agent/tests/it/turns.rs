@@ -3,8 +3,7 @@
 use insta::assert_snapshot;
 use offshoot_agent::provider::Api;
 use offshoot_agent::testing::script::{Gate, Reply, Say};
-use offshoot_agent::turn::Settled;
-use offshoot_protocol::Event;
+use offshoot_protocol::{Event, Settled};
 use serde_json::json;
 
 use crate::world::{World, prompting, run};

@@ -3,12 +3,11 @@
 use std::sync::Arc;
 
 use offshoot_agent::agent_session::AgentSession;
-use offshoot_agent::command::{Delivery, InjectUser};
-use offshoot_agent::provider::Model;
 use offshoot_agent::testing::script::{Gate, Reply};
-use offshoot_agent::turn::Settled;
 use offshoot_protocol::message::{Block, Content};
-use offshoot_protocol::{AgentError, Event};
+use offshoot_protocol::model::Model;
+use offshoot_protocol::request::{Delivery, InjectUser};
+use offshoot_protocol::{AgentError, Event, Settled};
 
 use crate::world::{Events, World, prompting, run};
 

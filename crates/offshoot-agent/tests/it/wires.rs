@@ -14,13 +14,12 @@ mod rounds;
 use std::sync::Arc;
 
 use futures_util::StreamExt as _;
-use offshoot_agent::provider::{
-    Answer, Api, Delta, Hooks, Http, Model, Price, Provider as _, Request, Secret, ToolSpec, problems,
-};
+use offshoot_agent::provider::{Answer, Api, Delta, Hooks, Http, Provider as _, Request, ToolSpec, problems};
 use offshoot_agent::testing::script::Reply;
 use offshoot_agent::testing::server::{KEY, Server};
-use offshoot_protocol::ThinkingLevel;
 use offshoot_protocol::message::{AssistantMessage, Block, Content, Message, ToolResultMessage, UserMessage};
+use offshoot_protocol::model::{Model, Price};
+use offshoot_protocol::{Secret, ThinkingLevel};
 use offshoot_session::clock::FixedClock;
 use serde_json::json;
 

@@ -4,15 +4,15 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use offshoot_agent::agent_session::AgentSession;
-use offshoot_agent::provider::{Api, Http, Model, Secret};
+use offshoot_agent::provider::{Api, Http};
 use offshoot_agent::sessions::Sessions;
 use offshoot_agent::testing::script::Reply;
 use offshoot_agent::testing::server::{KEY, Server};
 use offshoot_agent::tool::{self, Shell};
-use offshoot_agent::turn::Settled;
 use offshoot_agent::{Approver, Setup};
 use offshoot_protocol::message::Message;
-use offshoot_protocol::{AgentError, AgentEvent, Event, Retry};
+use offshoot_protocol::model::Model;
+use offshoot_protocol::{AgentError, AgentEvent, Event, Retry, Secret, Settled};
 use offshoot_session::clock::SystemClock;
 use offshoot_session::error::Result;
 use offshoot_session::session::{NewSession, Options, Session};

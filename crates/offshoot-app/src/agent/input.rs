@@ -6,9 +6,9 @@ use std::sync::Arc;
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
 
-use offshoot_agent::command::UserPrompt;
 use offshoot_agent::tool::{KeyGuard, OutputFolder, PathBase, Read, Tool as _, ToolContext};
 use offshoot_protocol::message::{Block, text_of};
+use offshoot_protocol::request::UserPrompt;
 use offshoot_session::medium::read_regular;
 use serde_json::json;
 

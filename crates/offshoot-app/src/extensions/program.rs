@@ -5,12 +5,11 @@ use std::sync::Arc;
 
 use offshoot_agent::agent_session::AgentSession;
 use offshoot_agent::model::Access;
-use offshoot_agent::provider::{Model, Secret};
 use offshoot_agent::resources::{Resource, ResourceScope, Resources};
 use offshoot_extensions::contract::{FlagInfo, HostFuture, Loaded, ProgramMode, Source};
 use offshoot_extensions::program::{ExtensionFailure, Operated, Program, RegisteredProvider};
-use offshoot_protocol::AgentError;
-use offshoot_protocol::ThinkingLevel;
+use offshoot_protocol::model::Model;
+use offshoot_protocol::{AgentError, Secret, ThinkingLevel};
 use offshoot_settings::{SETTINGS, SettingOrigin};
 use offshoot_workspace::Failure;
 use serde_json::{Map, Value, json};

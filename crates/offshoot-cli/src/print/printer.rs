@@ -6,13 +6,12 @@ use std::sync::Arc;
 
 use offshoot_agent::event::retry_words;
 use offshoot_agent::sandbox::Sandbox;
-use offshoot_agent::turn::Settled;
 use offshoot_app::agent::PrintForm;
 use offshoot_app::app::{App, quoted};
 use offshoot_app::error::{CommandError, Result};
 use offshoot_app::ui::Output;
 use offshoot_protocol::message::{AssistantMessage, Message, StopReason, text_of};
-use offshoot_protocol::{AgentError, AgentEvent, AgentId, Event, NoticeCode};
+use offshoot_protocol::{AgentError, AgentEvent, AgentId, Event, NoticeCode, Settled};
 use offshoot_session::json::Object;
 use offshoot_session::session::Session;
 

@@ -4,7 +4,6 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use offshoot_agent::agent_session::AgentSession;
-use offshoot_agent::command::{Fork, SetModel, SetThinkingLevel, SwitchSession};
 use offshoot_agent::model::ScopedModel;
 use offshoot_app::agent::shown_path;
 use offshoot_app::app::App;
@@ -12,6 +11,7 @@ use offshoot_app::error::{CommandError, FailureKind, Result};
 use offshoot_app::lookup;
 use offshoot_app::models::{level_of, next_of};
 use offshoot_protocol::FolderRefusal;
+use offshoot_protocol::request::{Fork, SetModel, SetThinkingLevel, SwitchSession};
 use offshoot_session::entry::Source as _;
 use offshoot_session::id::EntryId;
 use offshoot_session::session::{NewFork, Session};
@@ -39,7 +39,7 @@ pub(super) async fn use_model(context: &JobContext, agent: &AgentSession, name: 
 
 pub(super) async fn next_model(context: &JobContext, agent: &AgentSession, is_forward: bool) -> Result<()> {
     let (scope, settings) = context.scope(agent).await?;
-    let now = agent.standing().await?.model;
+    let now = agent.state().await?.model;
     let Some(next) = next_of(&scope, &now, is_forward) else {
         let chosen = if scope.len() == 1 { "/scoped-models chooses" } else { "there is" };
         context.notice(Level::Info, format!("{chosen} no other model with a key"));
@@ -93,7 +93,7 @@ pub(super) async fn resume(context: &JobContext, agent: &AgentSession, given: St
 /// Opens a session file. If its folder does not exist here, a copy in this folder is opened.
 pub(super) async fn open(context: &JobContext, agent: &AgentSession, file: PathBuf) -> Result<()> {
     let app = context.app.clone();
-    let (file, note) = match blocking(move || standing(&app, file)).await? {
+    let (file, note) = match blocking(move || openable(&app, file)).await? {
         Openable::Now(file) => (file, None),
         Openable::Copy(file, note) => (file, Some(note)),
         Openable::Asking(file, refusal) => {
@@ -114,7 +114,7 @@ enum Openable {
     Asking(PathBuf, FolderRefusal),
 }
 
-fn standing(app: &App, file: PathBuf) -> Result<Openable> {
+fn openable(app: &App, file: PathBuf) -> Result<Openable> {
     let mut session = app.open_file(&file)?;
     let gone = match app.folders.enter(&mut session, None) {
         Ok(()) => return Ok(Openable::Now(file)),

@@ -3,8 +3,8 @@
 use offshoot_agent::agent_session::AgentSession;
 use offshoot_agent::branch_files::{self, FilePatch};
 use offshoot_agent::bring_plan::{merge_words, pick_words};
-use offshoot_agent::command::Standing;
 use offshoot_agent::forecast::{RequestPlace, request_forecast, summary_cost_words};
+use offshoot_agent::request_queue::AgentState;
 use offshoot_app::error::{CommandError, FailureKind, Result};
 use offshoot_app::lookup;
 use offshoot_session::branch_summary;
@@ -83,7 +83,7 @@ struct SessionToPlan {
 }
 
 async fn forecast_words(context: &JobContext, agent: &AgentSession, wish: ForecastWish) -> Result<ForecastWords> {
-    let Standing { model, branch_reserve, overhead, .. } = agent.standing().await?;
+    let AgentState { model, branch_reserve, overhead, .. } = agent.state().await?;
     let taken = read(agent, |session: &Session| {
         let (id, ancestors) = (session.id().to_owned(), session.ancestors().to_vec());
         Ok(SessionToPlan { snapshot: session.snapshot()?, id, ancestors, dialect: session.dialect() })

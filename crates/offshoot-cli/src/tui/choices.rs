@@ -7,11 +7,11 @@ use std::sync::Arc;
 
 use offshoot_agent::agent_session::AgentSession;
 use offshoot_agent::model::ScopedModel;
-use offshoot_agent::provider::Model;
 use offshoot_agent::resources::{Resource, ResourceScope, Resources};
 use offshoot_app::app::App;
 use offshoot_app::error::CommandError;
 use offshoot_extensions::ExtensionSet;
+use offshoot_protocol::model::Model;
 use offshoot_session::entry::Source as _;
 use offshoot_session::error::Error;
 use offshoot_session::id::EntryId;

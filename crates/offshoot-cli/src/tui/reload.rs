@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::{Arc, PoisonError};
 
 use offshoot_agent::agent_session::AgentSession;
-use offshoot_agent::command::Reload;
+use offshoot_agent::request_queue::Reload;
 use offshoot_agent::resources::Resources;
 use offshoot_agent::{Approver, ReloadedSetup};
 use offshoot_app::agent::{self, UserRules};
@@ -49,7 +49,7 @@ pub(super) async fn reload(context: &JobContext, agent: &AgentSession) -> Result
         extensions.reload().await;
     }
     // With those that extensions add.
-    let resources = agent.standing().await.map_or(resources, |standing| standing.resources);
+    let resources = agent.state().await.map_or(resources, |state| state.resources);
     let Preferences { keymap, themes, settings, .. } = preferences;
     let called = called(context, &resources, &settings);
     context.tell(Msg::Reloaded(Box::new(Reloaded { keymap, themes, settings, called })));
@@ -96,14 +96,14 @@ pub(super) async fn follow_folder(context: &JobContext, agent: &AgentSession) ->
 /// Shows whether the folder is trusted, and why.
 pub(super) async fn ask_trust(context: &JobContext, agent: &AgentSession) {
     let app = context.app.clone();
-    let asked = read(agent, move |session: &Session| Ok(standing(&app, &app.folder_of(session)))).await;
+    let asked = read(agent, move |session: &Session| Ok(trust_state(&app, &app.folder_of(session)))).await;
     match asked {
-        Ok((standing, answers)) => context.tell(Msg::Trust(standing, answers)),
+        Ok((state, answers)) => context.tell(Msg::Trust(state, answers)),
         Err(error) => context.notice(Level::Error, error.with_hints_on_one_line()),
     }
 }
 
-fn standing(app: &App, folder: &Path) -> (String, [String; 3]) {
+fn trust_state(app: &App, folder: &Path) -> (String, [String; 3]) {
     let short = |folder: &Path| app.environment.short(&folder.display().to_string());
     let folder = real(folder);
     let parent = folder.parent().unwrap_or(&folder);

@@ -183,7 +183,7 @@ async fn offer_called(context: JobContext, agent: AgentSession, resources: Share
     if let Some(extensions) = &context.extensions {
         context.tell(Msg::Called(called.clone(), Completeness::SoFar));
         extensions.begun().await;
-        let added = agent.standing().await.map(|standing| standing.resources);
+        let added = agent.state().await.map(|state| state.resources);
         let added = added.ok().map(|resources| choices::called(&resources, &settings_of_skills));
         called = choices::with_commands(added.unwrap_or(called), extensions);
         context.tell(Msg::Extension(ExtensionMsg::Shortcuts(extensions.shortcuts())));

@@ -3,10 +3,10 @@
 use std::sync::{Arc, Mutex};
 
 use offshoot_agent::agent_session::AgentSession;
-use offshoot_agent::command::Standing;
-use offshoot_agent::provider::Model;
+use offshoot_agent::request_queue::AgentState;
 use offshoot_agent::writer::is_deleted;
 use offshoot_app::app::{App, quoted};
+use offshoot_protocol::model::Model;
 use offshoot_protocol::{AgentError, SessionChangeReason};
 use offshoot_session::clock::{Millis, ago};
 use offshoot_session::context;
@@ -76,12 +76,12 @@ pub(super) async fn open(context: &JobContext, agent: &AgentSession, reason: Ope
 
 /// What the rows at the start name.
 async fn start(context: &JobContext, agent: &AgentSession) -> Option<Box<SessionFacts>> {
-    let standing = agent.standing().await.ok()?;
+    let state = agent.state().await.ok()?;
     let app = context.app.clone();
     let cwd = agent.read(move |session| app.environment.short(session.cwd().unwrap_or_default())).await.ok()?;
-    let access = access(context, &standing.model).await;
+    let access = access(context, &state.model).await;
     let git_branch = git_branch::find(context, agent).await;
-    let (model, thinking) = (Some(standing.model), Some(standing.thinking));
+    let (model, thinking) = (Some(state.model), Some(state.thinking));
     Some(Box::new(SessionFacts { cwd, git_branch, model, thinking, access, ..SessionFacts::default() }))
 }
 
@@ -170,11 +170,11 @@ pub(super) async fn own_draft(context: &JobContext, agent: &AgentSession) {
 pub(super) async fn look(context: &JobContext, agent: &AgentSession) {
     let _look = context.looks.lock().await;
     own_draft(context, agent).await;
-    let Ok(standing) = agent.standing().await else { return };
+    let Ok(state) = agent.state().await else { return };
     let app = context.app.clone();
-    let access = access(context, &standing.model).await;
+    let access = access(context, &state.model).await;
     let git_branch = git_branch::find(context, agent).await;
-    match agent.read(move |session| seen(&app, session, &standing)).await {
+    match agent.read(move |session| seen(&app, session, &state)).await {
         Ok(Ok(facts)) => context.tell(Msg::SessionFacts(Box::new(SessionFacts { access, git_branch, ..facts }))),
         Ok(Err(error)) => context.notice(Level::Error, format!("the session cannot be looked at: {error}")),
         // The agent has ended.
@@ -251,7 +251,7 @@ fn waiting(file: &std::path::Path) -> String {
     )
 }
 
-fn seen(app: &App, session: &Session, standing: &Standing) -> Result<SessionFacts, Error> {
+fn seen(app: &App, session: &Session, state: &AgentState) -> Result<SessionFacts, Error> {
     let overview = stats::overview(session, session.leaf())?;
     let branch = overview.label.unwrap_or_else(|| plain(&overview.last_words, NAMED));
     let is_spilled = session.spilled_ids().is_ok_and(|ids| !ids.is_empty());
@@ -262,12 +262,12 @@ fn seen(app: &App, session: &Session, standing: &Standing) -> Result<SessionFact
         path: file.map(real_path_or_same),
         name: session.name()?.or_else(|| session.title().map(str::to_owned)),
         cwd: app.environment.short(session.cwd().unwrap_or_default()),
-        model: Some(standing.model.clone()),
+        model: Some(state.model.clone()),
         git_branch: None,
         access: ModelAccess::Ready,
-        thinking: Some(standing.thinking),
-        approval: Some(standing.approval),
-        tokens: context::total_tokens(session, session.leaf(), session.dialect(), standing.overhead)?,
+        thinking: Some(state.thinking),
+        approval: Some(state.approval),
+        tokens: context::total_tokens(session, session.leaf(), session.dialect(), state.overhead)?,
         cost: overview.totals.cost,
         branch: Some(branch).filter(|branch| !branch.is_empty()),
         branches: overview.branches,
@@ -293,9 +293,9 @@ fn newer(session: &Session, now: Millis) -> Option<Diverged> {
 
 /// Sends the session's counts and cost.
 pub(super) async fn describe(context: &JobContext, agent: &AgentSession) {
-    let Ok(standing) = agent.standing().await else { return };
+    let Ok(state) = agent.state().await else { return };
     let app = context.app.clone();
-    let about = agent.read(move |session| seen(&app, session, &standing)).await;
+    let about = agent.read(move |session| seen(&app, session, &state)).await;
     let (facts, stats) = match (about, agent.stats().await) {
         (Ok(Ok(facts)), Ok(stats)) => (facts, stats),
         (Ok(Err(error)), _) => return context.notice(Level::Error, format!("the session cannot be read: {error}")),

@@ -3,10 +3,9 @@
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
-use offshoot_agent::provider::MASK;
 use offshoot_agent::testing::script::Reply;
 use offshoot_agent::testing::server::KEY;
-use offshoot_protocol::SandboxMode;
+use offshoot_protocol::{MASK, SandboxMode};
 use serde_json::{Value, json};
 
 use crate::agent::Talk;

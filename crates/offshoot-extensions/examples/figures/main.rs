@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 
 use offshoot_agent::agent_session::AgentSession;
 use offshoot_agent::extensions::{Extensions as _, RequestContext};
-use offshoot_agent::provider::{Http, Model};
+use offshoot_agent::provider::Http;
 use offshoot_agent::tool::ToolOutcome;
 use offshoot_agent::turn::Call;
 use offshoot_agent::{Approver, Setup};
@@ -23,6 +23,7 @@ use offshoot_extensions::contract::{ExtensionKind, Host, LoadRequest, Origin, Pr
 use offshoot_extensions::node::{NodeHost, NodeOptions, NodeSearch};
 use offshoot_protocol::SessionReason;
 use offshoot_protocol::message::Block;
+use offshoot_protocol::model::Model;
 use offshoot_session::clock::SystemClock;
 use offshoot_session::session::{NewSession, Options, Session};
 use serde_json::{Map, json};

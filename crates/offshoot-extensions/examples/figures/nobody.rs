@@ -4,12 +4,11 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use offshoot_agent::agent_session::AgentSession;
-use offshoot_agent::provider::Model;
 use offshoot_agent::resources::Resources;
 use offshoot_extensions::contract::{HostFuture, Loaded, ProgramMode, Source};
 use offshoot_extensions::program::{ExtensionFailure, Operated, Program, RegisteredProvider};
-use offshoot_protocol::AgentError;
-use offshoot_protocol::ThinkingLevel;
+use offshoot_protocol::model::Model;
+use offshoot_protocol::{AgentError, ThinkingLevel};
 use serde_json::Value;
 
 /// Nobody is there.

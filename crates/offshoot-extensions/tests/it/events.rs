@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 
 use offshoot_agent::agent_session::AgentSession;
-use offshoot_agent::provider::{Api, Http, Model};
+use offshoot_agent::provider::{Api, Http};
 use offshoot_agent::testing::script::Reply;
 use offshoot_agent::testing::server::Server;
 use offshoot_agent::tool::{Shell, select};
@@ -12,6 +12,7 @@ use offshoot_extensions::ExtensionSet;
 use offshoot_extensions::contract::{
     CommandInfo, Failure, Handler, HandlerAnswer, HandlerId, Host, HostFuture, LoadRequest, Loaded, Payload, Services,
 };
+use offshoot_protocol::model::Model;
 use offshoot_session::clock::SystemClock;
 use offshoot_session::session::{NewSession, Options, Session};
 use serde_json::{Value, json};

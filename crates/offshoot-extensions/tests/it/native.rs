@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use offshoot_agent::agent_session::AgentSession;
-use offshoot_agent::command::Operate;
 use offshoot_agent::operate::{AfterPlan, PlanAnswer, PresentModel, Steps};
-use offshoot_agent::provider::{Api, Http, Model};
+use offshoot_agent::provider::{Api, Http};
+use offshoot_agent::request_queue::Operate;
 use offshoot_agent::testing::script::Reply;
 use offshoot_agent::testing::server::Server;
 use offshoot_agent::tool::{Shell, select};
@@ -13,6 +13,7 @@ use offshoot_agent::{Approver, Setup};
 use offshoot_extensions::ExtensionSet;
 use offshoot_extensions::contract::{ExtensionKind, LoadRequest, Origin, ProgramMode, Source};
 use offshoot_protocol::SessionReason;
+use offshoot_protocol::model::Model;
 use offshoot_session::clock::SystemClock;
 use offshoot_session::entry::Source as _;
 use offshoot_session::session::{NewSession, Options, Session};

@@ -2,12 +2,12 @@
 //! happens with an answer.
 
 use offshoot_agent::agent_session::AgentSession;
-use offshoot_agent::command::{
+use offshoot_protocol::AgentError;
+use offshoot_protocol::request::{
     Abort, AbortBash, AgentRequest, Approve, ClearQueue, CloneSession, Compact, FollowUp, Fork, Prompt, RunBash,
-    SetApproval, SetFollowUpMode, SetModel, SetRules, SetSteeringMode, SetThinkingLevel, StartSession, Steer,
+    SetApproval, SetFollowUpMode, SetModel, SetRunSettings, SetSteeringMode, SetThinkingLevel, StartSession, Steer,
     SwitchSession,
 };
-use offshoot_protocol::AgentError;
 
 macro_rules! front {
     ($($name:ident),* $(,)?) => {
@@ -43,5 +43,5 @@ macro_rules! front {
 
 front! {
     Prompt, Steer, FollowUp, ClearQueue, Abort, RunBash, AbortBash, Compact, StartSession,
-    SwitchSession, Fork, CloneSession, SetModel, SetThinkingLevel, SetSteeringMode, SetFollowUpMode, SetRules, SetApproval, Approve,
+    SwitchSession, Fork, CloneSession, SetModel, SetThinkingLevel, SetSteeringMode, SetFollowUpMode, SetRunSettings, SetApproval, Approve,
 }

@@ -3,9 +3,8 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use offshoot_agent::provider::Model as LanguageModel;
-use offshoot_protocol::ThinkingLevel;
-use offshoot_protocol::{ApprovalDecision, ApprovalMode};
+use offshoot_protocol::model::Model as LanguageModel;
+use offshoot_protocol::{ApprovalDecision, ApprovalMode, ThinkingLevel};
 use offshoot_session::clock::Millis;
 use offshoot_session::transcript::Level;
 use ratatui::layout::Size;

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use offshoot_agent::branch_files::FilePatch;
-use offshoot_agent::provider::Model;
+use offshoot_protocol::model::Model;
 use offshoot_protocol::{ApprovalMode, Event, FolderRefusal, SessionChangeReason, ThinkingLevel};
 use offshoot_session::clock::Millis;
 use offshoot_session::transcript::Level;

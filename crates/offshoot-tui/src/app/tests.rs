@@ -8,10 +8,10 @@ mod pager;
 
 use std::sync::Arc;
 
-use offshoot_agent::provider::Model as LanguageModel;
 use offshoot_protocol::message::{
     AssistantMessage, Block as Content, Message, StopReason, ToolResultMessage, Usage, UserMessage,
 };
+use offshoot_protocol::model::Model as LanguageModel;
 use offshoot_protocol::{Event, ThinkingLevel, Update};
 use offshoot_session::entry::Source as _;
 use offshoot_session::json::Json;

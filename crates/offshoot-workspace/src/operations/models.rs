@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use offshoot_agent::model::KeyOrigin;
-use offshoot_agent::provider::{Model, Price};
+use offshoot_protocol::model::{Model, Price};
 use offshoot_session::json::{Object, quote};
 use offshoot_session::session::Session;
 use offshoot_session::text::one_line;

@@ -3,11 +3,11 @@
 use std::borrow::Cow;
 
 use offshoot_protocol::message::{Block, StopReason, Usage};
+use offshoot_protocol::model::Model;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::Value;
 
-use super::super::Model;
 use super::super::classify::AnswerTrouble;
 use super::super::decoding::{self, CachedTokens, Next, cut_off, malformed, reported};
 use super::super::draft::AnswerDraft;

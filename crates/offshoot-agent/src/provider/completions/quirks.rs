@@ -1,6 +1,6 @@
 //! Differences between servers of Chat Completions: guessed from provider and address, unless configured.
 
-use super::super::Model;
+use offshoot_protocol::model::Model;
 
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Quirks {

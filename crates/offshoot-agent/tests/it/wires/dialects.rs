@@ -1,8 +1,9 @@
 //! What servers do that is not in the book, and what the book allows but few do.
 
-use offshoot_agent::provider::{Answer, Api, Compat, Delta, Model, Reader};
+use offshoot_agent::provider::{Answer, Api, Delta, Reader};
 use offshoot_protocol::ThinkingLevel;
 use offshoot_protocol::message::{AssistantMessage, Block, StopReason};
+use offshoot_protocol::model::{Compat, Model};
 use serde_json::{Value, json};
 
 use super::{model, request, user};

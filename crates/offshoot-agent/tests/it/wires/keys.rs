@@ -1,8 +1,9 @@
 //! Keys: in one header, and in no error, delta or printed form.
 
-use offshoot_agent::provider::{Api, MASK, Secret};
+use offshoot_agent::provider::Api;
 use offshoot_agent::testing::script::Reply;
 use offshoot_agent::testing::server::{KEY, Server};
+use offshoot_protocol::{MASK, Secret};
 
 use super::{ask, model, request, user};
 

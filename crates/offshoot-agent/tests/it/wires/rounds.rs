@@ -1,10 +1,11 @@
 //! Conversations that go back: signatures byte for byte, results after their calls, other models' turns converted.
 
-use offshoot_agent::provider::{Api, Compat, Levels, Model, Outgoing, Request, problems};
+use offshoot_agent::provider::{Api, Outgoing, Request, problems};
 use offshoot_agent::testing::script::{Reply, Say};
 use offshoot_agent::testing::server::Server;
 use offshoot_protocol::message::{AssistantMessage, Content, StopReason, UserMessage};
-use offshoot_protocol::{ThinkingBudgets, ThinkingLevel};
+use offshoot_protocol::model::{Compat, Model};
+use offshoot_protocol::{Levels, ThinkingBudgets, ThinkingLevel};
 use serde_json::json;
 
 use super::{ask, ask_anyway, image, model, request, results, text, user};

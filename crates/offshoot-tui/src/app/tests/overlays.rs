@@ -1,5 +1,6 @@
 //! Overlays and lists in the editor's place, in both sizes and both themes.
 
+use offshoot_protocol::model::Price;
 use offshoot_protocol::{ApprovalDecision, ApprovalTier};
 use offshoot_session::session::Session;
 use serde_json::json;
@@ -13,7 +14,6 @@ use crate::overlay::dialog::{Dialog, DialogKind};
 use crate::overlay::pick::{Choice, Pick};
 use crate::overlay::settings::Files;
 use crate::testing::working;
-use offshoot_agent::provider::Price;
 use offshoot_settings::{Layer, Layers, Scope};
 
 fn over(model: &mut Model, purpose: Purpose) {

@@ -1,6 +1,6 @@
 //! The pager shows the same content as the main screen: each item once, in the same order.
 
-use offshoot_agent::command::RunBash;
+use offshoot_protocol::request::RunBash;
 use offshoot_protocol::{BashResult, BashRun, CompactionResult, RawJson, Reason};
 use offshoot_session::compose::NewEntry;
 use offshoot_session::session::{NewSession, Options, Session};

@@ -1,11 +1,10 @@
 //! Handles the agent's events and answers.
 
-use offshoot_agent::command::{
+use offshoot_protocol::message::{Message, StopReason};
+use offshoot_protocol::request::{
     ClearedQueue, FollowUp, Prompt, RunBash, SetApproval, SetModel, Spoken, Steer, UserPrompt,
 };
-use offshoot_agent::turn::Settled;
-use offshoot_protocol::message::{Message, StopReason};
-use offshoot_protocol::{AgentError, Event};
+use offshoot_protocol::{AgentError, Event, Settled};
 
 use super::{approval, overlay};
 use crate::app::ask::TerminalAnswer;
@@ -130,7 +129,7 @@ pub(super) fn answered(model: &mut Model, answer: TerminalAnswer) -> Vec<Cmd> {
         | TerminalAnswer::AbortBash(_, Ok(()))
         | TerminalAnswer::SetSteeringMode(_, Ok(()))
         | TerminalAnswer::SetFollowUpMode(_, Ok(()))
-        | TerminalAnswer::SetRules(_, Ok(())) => Vec::new(),
+        | TerminalAnswer::SetRunSettings(_, Ok(())) => Vec::new(),
         TerminalAnswer::ClearQueue(_, Err(error))
         | TerminalAnswer::Abort(_, Err(error))
         | TerminalAnswer::AbortBash(_, Err(error))
@@ -142,7 +141,7 @@ pub(super) fn answered(model: &mut Model, answer: TerminalAnswer) -> Vec<Cmd> {
         | TerminalAnswer::SetThinkingLevel(_, Err(error))
         | TerminalAnswer::SetSteeringMode(_, Err(error))
         | TerminalAnswer::SetFollowUpMode(_, Err(error))
-        | TerminalAnswer::SetRules(_, Err(error))
+        | TerminalAnswer::SetRunSettings(_, Err(error))
         | TerminalAnswer::SetApproval(_, Err(error)) => refused(model, &error),
     }
 }

@@ -1,7 +1,7 @@
 //! The question whether a call may run. Letters answer it only after a key has given them to it: text that is being typed
 //! stays text.
 
-use offshoot_agent::command::Approve;
+use offshoot_protocol::request::Approve;
 use offshoot_protocol::{ApprovalDecision, ApprovalMode, Event};
 use offshoot_session::call_view::CallView;
 use offshoot_session::text::{spell_lines, spell_name};

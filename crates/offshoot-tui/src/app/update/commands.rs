@@ -1,7 +1,7 @@
 //! The commands that begin with `/`, and the keys with the same effect.
 
-use offshoot_agent::command::{CloneSession, Compact, SetApproval, SetThinkingLevel, StartSession};
 use offshoot_protocol::ThinkingLevel;
+use offshoot_protocol::request::{CloneSession, Compact, SetApproval, SetThinkingLevel, StartSession};
 
 use super::orders::going;
 use super::{approval, end, orders};

@@ -1,6 +1,6 @@
 //! Handles keys and pasted text while nothing covers the conversation.
 
-use offshoot_agent::command::{Abort, AbortBash, ClearQueue, FollowUp, Prompt, RunBash, StartSession, Steer};
+use offshoot_protocol::request::{Abort, AbortBash, ClearQueue, FollowUp, Prompt, RunBash, StartSession, Steer};
 use offshoot_session::transcript::Level;
 use ratatui::crossterm::event::KeyEvent;
 

@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use offshoot_agent::branch_files::FilePatch;
-use offshoot_agent::command::{Abort, Fork, SetApproval, SetModel, SetThinkingLevel, SwitchSession};
-use offshoot_agent::provider::Model as LanguageModel;
+use offshoot_protocol::model::Model as LanguageModel;
+use offshoot_protocol::request::{Abort, Fork, SetApproval, SetModel, SetThinkingLevel, SwitchSession};
 use offshoot_protocol::{ApprovalMode, FolderRefusal};
 use offshoot_session::text::spell_name;
 use offshoot_session::transcript::Level;

@@ -1,7 +1,7 @@
 //! `/settings`: the program stores each change. Changes that concern the running session apply at once.
 
-use offshoot_agent::Rules;
-use offshoot_agent::command::{SetApproval, SetFollowUpMode, SetRules, SetSteeringMode};
+use offshoot_protocol::RunSettings;
+use offshoot_protocol::request::{SetApproval, SetFollowUpMode, SetRunSettings, SetSteeringMode};
 
 use super::dress;
 use crate::app::cmd::{Cmd, ProgramTask};
@@ -71,7 +71,7 @@ fn minded(model: &mut Model, new: Settings) -> Vec<Cmd> {
         (old.steering != new.steering).then(|| Cmd::ask(SetSteeringMode(new.steering))),
         (old.follow_up != new.follow_up).then(|| Cmd::ask(SetFollowUpMode(new.follow_up))),
         (old.permissions.mode != new.permissions.mode).then(|| Cmd::ask(SetApproval(new.permissions.mode))),
-        (rules(&old) != rules(new)).then(|| Cmd::ask(SetRules(Box::new(rules(new))))),
+        (run_settings(&old) != run_settings(new)).then(|| Cmd::ask(SetRunSettings(Box::new(run_settings(new))))),
     ];
     let mut cmds: Vec<Cmd> = changed.into_iter().flatten().collect();
     if old.theme != new.theme {
@@ -86,9 +86,9 @@ fn minded(model: &mut Model, new: Settings) -> Vec<Cmd> {
     cmds
 }
 
-/// The agent's rules from the settings.
-fn rules(settings: &Settings) -> Rules {
-    Rules {
+/// The settings of runs.
+fn run_settings(settings: &Settings) -> RunSettings {
+    RunSettings {
         retry: settings.retry,
         compaction: settings.compaction,
         compaction_for: settings.compaction_for.clone(),
@@ -118,8 +118,8 @@ mod tests {
         let cmds = update(&mut model, Msg::Stored(Ok(layers(text))));
         assert_eq!(cmds.len(), 3, "{cmds:?}");
         assert!(cmds.contains(&ProgramTask::Themes(Some("mine".to_owned())).into()));
-        let rules = Box::new(rules(&model.preferences.settings));
-        assert!(!rules.compaction.enabled && cmds.contains(&Cmd::ask(SetRules(rules))));
+        let settings = Box::new(run_settings(&model.preferences.settings));
+        assert!(!settings.compaction.enabled && cmds.contains(&Cmd::ask(SetRunSettings(settings))));
         assert!(!model.folds.0);
         assert_eq!(update(&mut model, Msg::Stored(Ok(layers(text)))), []);
         assert_eq!(update(&mut model, Msg::Stored(Err("the disk is full".to_owned()))), []);

@@ -3,16 +3,15 @@
 use std::sync::Arc;
 
 use insta::assert_snapshot;
-use offshoot_agent::command::{
+use offshoot_protocol::message::{AssistantMessage, Block, Message, StopReason, Usage, UserMessage};
+use offshoot_protocol::model::Model as LanguageModel;
+use offshoot_protocol::request::{
     Abort, AbortBash, ClearQueue, ClearedQueue, FollowUp, Prompt, SetApproval, SetThinkingLevel, Spoken, Steer,
     UserPrompt,
 };
-use offshoot_agent::provider::Model as LanguageModel;
-use offshoot_agent::turn::Settled;
-use offshoot_protocol::message::{AssistantMessage, Block, Message, StopReason, Usage, UserMessage};
 use offshoot_protocol::{
-    AgentError, ApprovalMode, Event, KeyError, OversizedPrompt, SessionChangeReason, SizeJudge, ThinkingLevel, Update,
-    Window,
+    AgentError, ApprovalMode, Event, KeyError, OversizedPrompt, SessionChangeReason, Settled, SizeJudge, ThinkingLevel,
+    Update, Window,
 };
 use offshoot_session::session::{Options, Session};
 use offshoot_session::transcript::{Item, ItemPart};

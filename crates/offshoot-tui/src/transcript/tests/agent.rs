@@ -5,10 +5,11 @@ use std::sync::Mutex;
 
 use futures_util::stream;
 use offshoot_agent::agent_session::AgentSession;
-use offshoot_agent::provider::{Delta, Deltas, Model, Provider, Request};
+use offshoot_agent::provider::{Delta, Deltas, Provider, Request};
 use offshoot_agent::tool;
 use offshoot_agent::{Approver, Setup};
 use offshoot_protocol::message::{AssistantMessage, Block, StopReason, Usage};
+use offshoot_protocol::model::Model;
 use serde_json::{Value, json};
 
 use super::*;

@@ -1,12 +1,11 @@
 //! What requests cost, by the published prices.
 
-use offshoot_protocol::message::{Cost, Usage};
-
-use super::{Model, Price};
+use crate::message::{Cost, Usage};
+use crate::model::{Model, Price};
 
 impl Model {
     /// What an answer with this usage costs; the price depends on the size of the context.
-    pub(crate) fn cost(&self, usage: &Usage) -> Cost {
+    pub fn cost(&self, usage: &Usage) -> Cost {
         let price = self.price_above(usage.input + usage.cache_read + usage.cache_write);
         let of = |tokens: u64, price: f64| price / 1_000_000.0 * tokens as f64;
         let input = of(usage.input, price.input);
@@ -33,8 +32,8 @@ impl Model {
 
 #[cfg(test)]
 mod tests {
-    use super::super::PriceTier;
     use super::*;
+    use crate::model::PriceTier;
 
     const PRICE: Price = Price { input: 2.0, output: 10.0, cache_read: 0.2, cache_write: 2.5 };
 

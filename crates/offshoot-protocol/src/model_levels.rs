@@ -1,41 +1,10 @@
-//! Each model's names of the thinking levels. Knows no wire format.
+//! Which thinking levels a model has, and what it calls them. Knows no wire format.
 
-use offshoot_protocol::ThinkingLevel;
+use crate::levels::Named;
+use crate::model::Model;
+use crate::thinking::ThinkingLevel;
 
-/// A model's names of the levels (pi's `thinkingLevelMap`); `None` for a level that it lacks.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct Levels(Vec<(ThinkingLevel, Option<String>)>);
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Named<'a> {
-    Lacking,
-    /// The model does not list the level.
-    Unsaid,
-    As(&'a str),
-}
-
-impl Levels {
-    /// Pairs of level and the model's name; unknown levels are dropped.
-    pub fn new<'a>(pairs: impl IntoIterator<Item = (&'a str, Option<String>)>) -> Self {
-        let known = pairs.into_iter().filter_map(|(name, named)| Some((ThinkingLevel::parse(name)?, named)));
-        Self(known.collect())
-    }
-
-    pub(super) fn named(&self, level: ThinkingLevel) -> Named<'_> {
-        match self.0.iter().rfind(|(known, _)| *known == level) {
-            None => Named::Unsaid,
-            Some((_, None)) => Named::Lacking,
-            Some((_, Some(name))) => Named::As(name),
-        }
-    }
-
-    /// Adds names that override these.
-    pub fn extend(&mut self, other: Self) {
-        self.0.extend(other.0);
-    }
-}
-
-impl super::Model {
+impl Model {
     /// The model's levels, from least to most.
     pub fn levels(&self) -> Vec<ThinkingLevel> {
         let has = |level: &ThinkingLevel| match self.levels.named(*level) {
@@ -54,7 +23,7 @@ impl super::Model {
     }
 
     /// The model's name of a level, else the level's own.
-    pub(super) fn effort(&self, level: ThinkingLevel) -> &str {
+    pub fn effort(&self, level: ThinkingLevel) -> &str {
         match self.levels.named(level) {
             Named::As(name) => name,
             Named::Lacking | Named::Unsaid => level.as_str(),
@@ -62,7 +31,7 @@ impl super::Model {
     }
 
     /// The model's name of `off`: `None` if thinking cannot be turned off, `Some("")` if the model does not list it.
-    pub(super) fn off(&self) -> Option<&str> {
+    pub fn off(&self) -> Option<&str> {
         match self.levels.named(ThinkingLevel::Off) {
             Named::Lacking => None,
             Named::Unsaid => Some(""),
@@ -73,8 +42,8 @@ impl super::Model {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Model;
     use super::*;
+    use crate::levels::Levels;
 
     #[test]
     fn a_level_goes_up_before_it_goes_down() {

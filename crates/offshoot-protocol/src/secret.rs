@@ -61,7 +61,7 @@ impl Secret {
     }
 
     /// Whether it begins as keys of known services do.
-    pub(crate) fn has_known_prefix(&self) -> bool {
+    pub fn has_known_prefix(&self) -> bool {
         self.after_prefix().is_some()
     }
 
@@ -97,7 +97,7 @@ impl Secrets {
     }
 
     /// The keys' texts, the longest first.
-    pub(crate) fn texts(&self) -> impl Iterator<Item = &str> {
+    pub fn texts(&self) -> impl Iterator<Item = &str> {
         self.0.iter().map(|key| key.0.trim())
     }
 

@@ -1,0 +1,115 @@
+//! A model, how it is reached, what it can do and what it costs. Knows no wire format.
+
+use serde::Deserialize;
+
+use crate::levels::Levels;
+use crate::message::{AssistantMessage, StopReason, Usage};
+use crate::secret::Secret;
+use crate::thinking::ThinkingBudgets;
+
+/// US dollars per million tokens.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+#[expect(missing_docs, reason = "the names say what they are")]
+pub struct Price {
+    pub input: f64,
+    pub output: f64,
+    pub cache_read: f64,
+    pub cache_write: f64,
+}
+
+/// The price of requests with a larger context.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct PriceTier {
+    /// Applies above this many input tokens, cached ones included.
+    pub above: u64,
+    /// For the whole request.
+    pub price: Price,
+}
+
+/// A model and how to reach it.
+#[derive(Debug, Clone, Default, PartialEq)]
+#[expect(missing_docs, reason = "the names say what they are")]
+pub struct Model {
+    /// The provider's id.
+    pub id: String,
+    pub name: String,
+    /// The wire format: `anthropic-messages`, `openai-responses`, `openai-completions`, `google-generative-ai`.
+    pub api: String,
+    pub provider: String,
+    pub base_url: String,
+    /// Whether it can think.
+    pub reasoning: bool,
+    /// Whether it accepts images.
+    pub images: bool,
+    /// In tokens.
+    pub context_window: u64,
+    /// The limit of an answer, in tokens.
+    pub max_tokens: u64,
+    pub price: Price,
+    /// Prices for large contexts.
+    pub tiers: Vec<PriceTier>,
+    /// Its names of the thinking levels.
+    pub levels: Levels,
+    pub compat: Compat,
+    /// Sent with every request. Their values may be keys.
+    pub headers: Vec<(String, Secret)>,
+    /// Whether the key is also sent as `Authorization: Bearer`, beside the wire format's own place.
+    pub auth_header: bool,
+    /// The user's thinking tokens of each level, for models that take a number.
+    pub budgets: ThinkingBudgets,
+}
+
+/// Differences of an endpoint from others of its wire format. `None` is guessed from provider and address.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+#[expect(missing_docs, reason = "the names say what they are")]
+pub struct Compat {
+    /// Anthropic: the model decides how much to think; it gets an effort instead of a budget.
+    pub force_adaptive_thinking: Option<bool>,
+    /// Anthropic: thinking without a signature may be sent back as thinking.
+    pub allow_empty_signature: Option<bool>,
+    /// Anthropic: tools may request streaming of arguments.
+    pub supports_eager_tool_input_streaming: Option<bool>,
+    pub supports_cache_control_on_tools: Option<bool>,
+    /// OpenAI: the system prompt has the role `developer` for models that think.
+    pub supports_developer_role: Option<bool>,
+    pub supports_max_output_tokens: Option<bool>,
+    pub supports_store: Option<bool>,
+    pub supports_reasoning_effort: Option<bool>,
+    pub supports_usage_in_streaming: Option<bool>,
+    /// Completions: streams end with a `finish_reason`.
+    pub supports_finish_reason: Option<bool>,
+    pub supports_strict_mode: Option<bool>,
+    /// Completions: `max_tokens` or `max_completion_tokens`.
+    pub max_tokens_field: Option<String>,
+    /// Completions: results name their tool.
+    pub requires_tool_result_name: Option<bool>,
+    /// Completions: an assistant message must separate a result from a user message.
+    pub requires_assistant_after_tool_result: Option<bool>,
+    /// Completions: thinking is sent back as text.
+    pub requires_thinking_as_text: Option<bool>,
+    /// Completions: every assistant message has `reasoning_content`.
+    pub requires_reasoning_content_on_assistant_messages: Option<bool>,
+    /// Completions: how thinking is requested: `openai`, `openrouter`, `deepseek`, `zai`, `qwen`, `qwen-chat-template`,
+    /// `together`, `string-thinking`.
+    pub thinking_format: Option<String>,
+    /// Completions: `anthropic` if messages carry Anthropic's cache marks.
+    pub cache_control_format: Option<String>,
+}
+
+impl Model {
+    /// An answer without content, which is not finished.
+    pub fn blank_answer(&self, timestamp: i64) -> AssistantMessage {
+        AssistantMessage {
+            content: Vec::new(),
+            api: self.api.clone(),
+            provider: self.provider.clone(),
+            model: self.id.clone(),
+            response_id: None,
+            usage: Usage::default(),
+            stop_reason: StopReason::Pending,
+            error_message: None,
+            timestamp,
+        }
+    }
+}
