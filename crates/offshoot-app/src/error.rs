@@ -14,19 +14,22 @@ use offshoot_workspace::{Failure, Hint, NextStep};
 /// What a command gives, or why it failed.
 pub type Result<T> = std::result::Result<T, CommandError>;
 
-/// The exit code of a failure.
+/// The exit codes, with the failure that each stands for, in words.
+pub const EXIT_CODES: &[(u8, Option<FailureKind>, &str)] = &[
+    (0, None, "done"),
+    (1, Some(FailureKind::Failed), "failed"),
+    (2, Some(FailureKind::Usage), "wrong usage"),
+    (3, Some(FailureKind::NotFound), "not found"),
+    (4, Some(FailureKind::Damaged), "damaged input"),
+    (5, Some(FailureKind::Conflict), "conflict"),
+    (6, Some(FailureKind::Model), "the model failed"),
+    (7, Some(FailureKind::Limit), "limit reached"),
+    (130, Some(FailureKind::Stopped), "stopped"),
+];
+
+/// The exit code of a failure. That nobody reads the output is none.
 pub fn exit_code(kind: FailureKind) -> u8 {
-    match kind {
-        FailureKind::ClosedPipe => 0,
-        FailureKind::Failed => 1,
-        FailureKind::Usage => 2,
-        FailureKind::NotFound => 3,
-        FailureKind::Damaged => 4,
-        FailureKind::Conflict => 5,
-        FailureKind::Model => 6,
-        FailureKind::Limit => 7,
-        FailureKind::Stopped => 130,
-    }
+    EXIT_CODES.iter().find(|(_, known, _)| *known == Some(kind)).map_or(0, |(code, ..)| *code)
 }
 
 /// Why a command failed, and what helps.

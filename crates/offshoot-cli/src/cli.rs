@@ -280,6 +280,8 @@ fn tell_programs(ui: &Ui, arguments: &[OsString], error: &CommandError) {
 
 #[cfg(test)]
 mod tests {
+    use offshoot_app::error::EXIT_CODES;
+
     use super::*;
 
     #[test]
@@ -294,6 +296,12 @@ mod tests {
         let built = all.get_subcommands().filter(|command| command.get_arguments().next().is_some());
         // Not deferred: its help lists the agent's options before the global ones.
         assert_eq!(built.map(clap::Command::get_name).collect::<Vec<_>>(), ["chat"]);
+    }
+
+    #[test]
+    fn the_help_lists_the_exit_codes() {
+        let listed: Vec<String> = EXIT_CODES.iter().map(|(code, _, says)| format!("{code} {says}")).collect();
+        assert!(help::LONG_ABOUT.contains(&format!("Exit codes: {}.", listed.join(", "))), "{listed:?}");
     }
 
     #[test]

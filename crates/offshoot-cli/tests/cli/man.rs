@@ -22,3 +22,20 @@ fn a_page_for_every_command() {
         assert!(!world.read(&format!("pages/offshoot-{name}.1")).is_empty(), "{name}");
     }
 }
+
+/// Examples are shown as they are typed, and a page says what a shell and a script need.
+#[test]
+fn pages_have_the_sections_of_a_manual() {
+    let world = World::new();
+    let main = world.stdout("man");
+    for section in ["EXAMPLES", "\"EXIT STATUS\"", "ENVIRONMENT", "FILES", "\"SEE ALSO\""] {
+        assert!(main.contains(&format!(".SH {section}\n")), "{section}: {main}");
+    }
+    assert!(main.lines().next_back().is_some_and(|last| last.contains("offshoot\\-tree(1)")), "{main}");
+    world.run("man --out pages");
+    let tree = world.read("pages/offshoot-tree.1");
+    assert!(tree.contains(".TH offshoot\\-tree 1 ") || tree.contains(".TH offshoot-tree 1 "), "{tree}");
+    assert!(tree.contains(" 2026-02-01 ") || tree.contains("\"2026-02-01\""), "{tree}");
+    assert!(tree.contains(".nf\noffshoot tree latest\noffshoot tree latest \\-\\-filter user\\-only\n"), "{tree}");
+    assert!(!tree.contains(".SH EXTRA") && !tree.contains(".SH ENVIRONMENT"), "{tree}");
+}
