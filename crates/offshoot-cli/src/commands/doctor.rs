@@ -16,11 +16,11 @@ use offshoot_app::error::{CommandError, FailureKind, Result};
 
 /// Say why a session is not listed and where it is, or check the whole setup
 ///
-/// With SESSION (a path, an id, a name, or a part of one): every file that
-/// matches, in all session folders, including files that lists leave out. For
-/// each: what it is, why it is not listed, and the command that opens it.
-/// Backups, quarantines and entries that wait outside a session count too. If
-/// nothing matches, the exit code is 3.
+/// With SESSION (a path, an id, a name, a part of one, or words of the name or
+/// the first message): every file that matches, in all session folders,
+/// including files that lists leave out. For each: what it is, why it is not
+/// listed, and the command that opens it. Backups, quarantines and entries that
+/// wait outside a session count too. If nothing matches, the exit code is 3.
 ///
 /// Without SESSION: every session folder, where its path comes from, how many
 /// sessions it has, and which files in it are not sessions; the caches; entries
@@ -43,17 +43,18 @@ use offshoot_app::error::{CommandError, FailureKind, Result};
 ///     "pi": {"path", "state", "counts": [text], "doesNotCount": [text]},
 ///     "open": [{"path", "mode"}]}
 ///
-/// `fits` is "path", "id", "name", "start of its id", "file name" or "part of
-/// its name". `code` is "listed", "other-folder", "folder-gone", "misplaced",
-/// "passed-over", "outside", "above", "below", "extension", "empty",
-/// "no-record", "no-header", "late-header", "unreadable", "backup",
-/// "quarantine", "temporary", "spilled", "not-for-others" or "pi-lists-here".
+/// `fits` is "path", "id", "name", "start of its id", "file name", "part of
+/// its name" or "words of its name or first message". `code` is "listed",
+/// "other-folder", "folder-gone", "misplaced", "passed-over", "outside",
+/// "above", "below", "extension", "empty", "no-record", "no-header",
+/// "late-header", "unreadable", "backup", "quarantine", "temporary",
+/// "spilled", "not-for-others" or "pi-lists-here".
 /// `state` is "absent", "sound", "foreign", "damaged" or "unusable". Unknown
 /// values are null.
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment, after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// A path, an id, a name, or a part of one
+    /// A path, an id, a name, a part of one, or words of the name or first message
     session: Option<String>,
 
     /// Print JSON

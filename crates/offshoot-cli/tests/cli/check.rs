@@ -22,11 +22,11 @@ fn a_sound_file_is_ok() {
 fn everything_odd_with_its_place() {
     assert_snapshot!(world().run("check sample.jsonl folder"), @"
     sample.jsonl: ok
-    folder/deep/bad.jsonl:2: error[orphan]: parent gone is not in the file; shown as a root
-    folder/deep/bad.jsonl:3: error[malformed-line]: the line is not one JSON object; it stays in the file but not in the tree
-    folder/deep/bad.jsonl:4: error[torn-tail]: the last line is cut off; it stays in the file, and the next entry starts on a line of its own
-    folder/notes.jsonl:1: error[unreadable-session]: not a session: the first record is not a session header
     folder: 0 of 2 files ok
+      deep/bad.jsonl:2: error[orphan]: parent gone is not in the file; shown as a root
+      deep/bad.jsonl:3: error[malformed-line]: the line is not one JSON object; it stays in the file but not in the tree
+      deep/bad.jsonl:4: error[torn-tail]: the last line is cut off; it stays in the file, and the next entry starts on a line of its own
+      notes.jsonl:1: error[unreadable-session]: not a session: the first record is not a session header
     3 files: 1 ok, 2 damaged
     [stderr]
     error: 2 of 3 sessions damaged
@@ -85,8 +85,8 @@ fn a_file_with_notes_is_ok() {
     world.write("folder/a.jsonl", text("a", "/w", &[&call]));
     world.write("folder/b.jsonl", SAMPLE);
     assert_snapshot!(world.run("check folder folder/b.jsonl"), @"
-    folder/a.jsonl: note[dangling-tool-call]: tool call t1 has no result; the model gets one that says so
     folder: 2 files ok (1 with notes)
+      a.jsonl: note[dangling-tool-call]: tool call t1 has no result; the model gets one that says so
     folder/b.jsonl: ok
     3 files: 3 ok (1 with notes), 0 damaged
     ");
@@ -99,9 +99,9 @@ fn a_sound_folder_has_one_line() {
     world.write("folder/deep/b.jsonl", SAMPLE);
     assert_snapshot!(world.run("check folder"), @"folder: 2 files ok");
     assert_snapshot!(world.run("check folder -v"), @"
-    folder/a.jsonl: ok
-    folder/deep/b.jsonl: ok
     folder: 2 files ok
+      a.jsonl: ok
+      deep/b.jsonl: ok
     ");
 }
 

@@ -353,3 +353,15 @@ fn nothing_is_written() {
     assert!(world.stdout("doctor").contains("sound, 1 session, "));
     assert!(cache() == before, "the caches have changed");
 }
+
+/// A person remembers words, in no order, and lists show the first message of a session without a name.
+#[test]
+fn words_of_a_name_or_of_the_first_message_find_a_session() {
+    let world = World::new();
+    world.own("0000aaaa-1", &[&talk("Why is the tide so late?")[0]]);
+    let found = world.run("doctor 'late tide'");
+    assert!(found.contains("fits by words of its name or first message, id 0000aaaa-1"), "{found}");
+    world.run("name 0000aaaa-1 'moon and sea'");
+    assert!(world.run("doctor 'SEA moon'").contains("fits by words of its name or first message"));
+    assert!(world.run("doctor 'late sun'").ends_with("[exit code 3]\n"));
+}

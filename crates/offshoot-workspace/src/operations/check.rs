@@ -106,8 +106,8 @@ impl Operation for Check {
         aliases: &[],
         title: "Report everything that is odd about sessions",
         says: "Reads every line of every file and changes none. Folders are searched for\n\
-               `*.jsonl` files. A folder in which nothing is odd gets one line; -v lists\n\
-               its files. A file that cannot be read is reported, and the others are still\n\
+               `*.jsonl` files. A folder gets one line, and below it what is odd in its\n\
+               files; -v lists them all. A file that cannot be read is reported, and the others are still\n\
                checked; a total ends the report.\n\n\
                Notes and warnings are not damage. Errors are, and the exit code is then 4.\n\n\
                --json prints an array with an element for each file:\n\n  \
@@ -227,14 +227,22 @@ fn name(path: &Path) -> String {
 }
 
 impl CheckedFile {
-    fn say(&self, words: &mut Words) {
+    /// Its name; below the folder that was named only the rest of its path, indented.
+    fn shown(&self, folder: Option<&Path>) -> String {
+        match folder.and_then(|folder| self.file.strip_prefix(folder).ok()) {
+            Some(rest) => format!("  {}", name(rest)),
+            None => name(&self.file),
+        }
+    }
+
+    fn say(&self, folder: Option<&Path>, words: &mut Words) {
         for diagnostic in self.found.iter().flatten() {
             let role = match diagnostic.severity() {
                 Severity::Note => Role::Note,
                 Severity::Warning => Role::Warning,
                 Severity::Error => Role::Error,
             };
-            let file = name(&self.file);
+            let file = self.shown(folder);
             let place = diagnostic.line.map_or_else(|| file.clone(), |line| format!("{file}:{line}"));
             let line = Line::of(Role::Bold, place).and(Role::Plain, ": ").and(role, diagnostic.severity().as_str());
             let line = line.and(Role::Dim, format!("[{}]", diagnostic.code.as_str()));
@@ -242,9 +250,9 @@ impl CheckedFile {
         }
     }
 
-    fn say_ok(&self, words: &mut Words) {
+    fn say_ok(&self, folder: Option<&Path>, words: &mut Words) {
         if self.is_ok() {
-            words.line(Line::of(Role::Bold, name(&self.file)).and(Role::Plain, ": ok"));
+            words.line(Line::of(Role::Bold, self.shown(folder)).and(Role::Plain, ": ok"));
         }
     }
 
@@ -258,20 +266,25 @@ impl CheckedFile {
 
 impl CheckedInput {
     fn say(&self, verbose: bool, words: &mut Words) {
+        let folder = self.folder.as_deref();
+        if let Some(folder) = folder {
+            words.line(Line::of(Role::Bold, name(folder)).and(Role::Plain, format!(": {}", self.in_total())));
+        }
         for checked in &self.files {
-            checked.say(words);
-            if verbose || self.folder.is_none() {
-                checked.say_ok(words);
+            checked.say(folder, words);
+            if verbose || folder.is_none() {
+                checked.say_ok(folder, words);
             }
         }
-        let Some(folder) = &self.folder else { return };
+    }
+
+    fn in_total(&self) -> String {
         let totals = CheckTotals::of(self.files.iter());
-        let said = match (totals.files, totals.ok) {
+        match (totals.files, totals.ok) {
             (0, _) => "no session files".to_owned(),
             (all, ok) if all == ok => format!("{} ok{}", counted(all, "file", "files"), totals.noted()),
             (all, ok) => format!("{ok} of {} ok{}", counted(all, "file", "files"), totals.noted()),
-        };
-        words.line(Line::of(Role::Bold, name(folder)).and(Role::Plain, format!(": {said}")));
+        }
     }
 }
 

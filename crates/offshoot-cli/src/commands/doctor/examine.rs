@@ -20,18 +20,30 @@ pub(super) struct FileIdentity {
     pub(super) id: Option<String>,
     pub(super) name: Option<String>,
     pub(super) cwd: Option<String>,
+    /// What lists show of a session without a name.
+    pub(super) first_message: Option<String>,
 }
 
 impl From<&SessionInfo> for FileIdentity {
     fn from(info: &SessionInfo) -> Self {
-        Self { id: Some(info.id.clone()), name: info.name.clone(), cwd: Some(info.cwd.clone()) }
+        Self {
+            id: Some(info.id.clone()),
+            name: info.name.clone(),
+            cwd: Some(info.cwd.clone()),
+            first_message: Some(info.first_message.clone()),
+        }
     }
 }
 
 impl From<&Header> for FileIdentity {
     fn from(header: &Header) -> Self {
         let owned = |text: Option<&str>| text.map(str::to_owned);
-        Self { id: owned(Some(header.id())), name: owned(header.title()), cwd: owned(header.cwd()) }
+        Self {
+            id: owned(Some(header.id())),
+            name: owned(header.title()),
+            cwd: owned(header.cwd()),
+            first_message: None,
+        }
     }
 }
 

@@ -32,6 +32,7 @@ pub(super) enum Fit {
     StartOfId,
     FileName,
     PartOfName,
+    Words,
 }
 
 impl Fit {
@@ -43,6 +44,7 @@ impl Fit {
             Self::StartOfId => "start of its id",
             Self::FileName => "file name",
             Self::PartOfName => "part of its name",
+            Self::Words => "words of its name or first message",
         }
     }
 }
@@ -84,9 +86,18 @@ impl<'a> Wanted<'a> {
             Some(Fit::FileName)
         } else if name.to_lowercase().contains(&self.given.to_lowercase()) {
             Some(Fit::PartOfName)
+        } else if self.has_words(name) || self.has_words(who.first_message.as_deref().unwrap_or_default()) {
+            Some(Fit::Words)
         } else {
             None
         }
+    }
+
+    /// Whether all words are in a text, in any order.
+    fn has_words(&self, text: &str) -> bool {
+        let text = text.to_lowercase();
+        let mut words = self.given.split_whitespace().map(str::to_lowercase).peekable();
+        words.peek().is_some() && words.all(|word| text.contains(&word))
     }
 }
 
