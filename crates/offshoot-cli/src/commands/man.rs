@@ -2,6 +2,7 @@
 
 mod sections;
 
+use std::fs::File;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
@@ -44,7 +45,7 @@ fn write_all(all: &clap::Command, date: &str, folder: &Path) -> io::Result<()> {
     std::fs::create_dir_all(folder)?;
     for command in all.get_subcommands().chain([all]).filter(|command| !command.is_hide_set()) {
         let name = Man::new(command.clone()).get_filename();
-        std::fs::write(folder.join(name), page(command, date)?)?;
+        File::create(folder.join(name))?.write_all(&page(command, date)?)?;
     }
     Ok(())
 }
