@@ -93,7 +93,7 @@ impl Options {
 pub(crate) fn run(args: &[String]) -> Result<ExitCode> {
     let options = Options::parse(args)?;
     if options.is_beside {
-        if !cargo::command(&["build", "--package", "offshoot-cli"]).status()?.success() {
+        if !cargo::command(&["build", "--package", "offshoot"]).status()?.success() {
             bail!("offshoot was not built");
         }
         let folder = options.dir.join("beside");

@@ -49,8 +49,8 @@ mod tests {
 
     #[test]
     fn flaky_tests_are_found_once() {
-        let line = "   FLAKY 2/2 [   0.006s] ( 17/1870) offshoot-cli::cli rpc::a_client\n";
-        assert_eq!(flaky_in_nextest(&line.repeat(2)), ["offshoot-cli::cli rpc::a_client"]);
+        let line = "   FLAKY 2/2 [   0.006s] ( 17/1870) offshoot::cli rpc::a_client\n";
+        assert_eq!(flaky_in_nextest(&line.repeat(2)), ["offshoot::cli rpc::a_client"]);
         assert_eq!(flaky_in_nextest("PASS [ 0.1s] a b"), Vec::<String>::new());
     }
 }

@@ -29,7 +29,7 @@ pub fn programs_of_tests() -> Command {
 
 /// Builds the `offshoot` binary and the packages in `more`; returns the folder of release binaries.
 pub fn release(more: &[&str]) -> Result<PathBuf> {
-    let mut build = command(&["build", "--release", "--package", "offshoot-cli"]);
+    let mut build = command(&["build", "--release", "--package", "offshoot"]);
     if !build.args(more).status().context("cannot run cargo")?.success() {
         bail!("the release build failed");
     }

@@ -128,7 +128,7 @@ fn empty(folder: &Path) -> Result<()> {
 }
 
 fn debian_package() -> Result<String> {
-    let arguments = ["deb", "--no-build", "--no-strip", "--package", "offshoot-cli"];
+    let arguments = ["deb", "--no-build", "--no-strip", "--package", "offshoot"];
     let made = run::output_of(&env::cargo(), &arguments, &env::root())?;
     made.lines().last().map(str::to_owned).context("cargo deb named no package")
 }
@@ -143,7 +143,7 @@ mod tests {
 
     #[test]
     fn the_debian_package_contains_what_is_prepared_for_it() {
-        let manifest = fs::read_to_string(env::root().join("crates/offshoot-cli/Cargo.toml")).unwrap();
+        let manifest = fs::read_to_string(env::root().join("crates/offshoot/Cargo.toml")).unwrap();
         let completions = COMPLETIONS.iter().map(|(_, name)| format!("completions/{name}"));
         let documents = DOCUMENTS.iter().map(|name| (*name).to_owned());
         let named = ["man/*.1", "docs/*", "examples/*"].map(str::to_owned).into_iter();

@@ -11,7 +11,7 @@ use xtask::{cargo, env, machine, run};
 /// The tests whose counts are shown, by package, binary and name.
 const SHOWN: &[(&str, &str, &[&str])] = &[
     ("offshoot-session", "it", &["faults::", "damage::", "fuzzed::"]),
-    ("offshoot-cli", "cli", &["crashes::", "kernel::", "bring_back_killed::"]),
+    ("offshoot", "cli", &["crashes::", "kernel::", "bring_back_killed::"]),
 ];
 
 /// `faults [--rounds N]`: N rounds of killed writers, and of killed picks, merges and undos.

@@ -48,7 +48,7 @@ const EDGES: &[(&str, &[&str])] = &[
         ],
     ),
     (
-        "offshoot-cli",
+        "offshoot",
         &[
             "offshoot-rpc",
             "offshoot-app",

@@ -81,7 +81,7 @@ mod tests {
         assert!(tree[1].starts_with("crates/offshoot-session/src/tree.rs:4: lifts `print_stdout`"), "{tree:?}");
         assert_eq!(found_in("crates/offshoot-session/src/clock.rs"), [""; 0]);
         assert_eq!(found_in("crates/offshoot-tui/examples/tree.rs"), [""; 0]);
-        assert_eq!(found_in("crates/offshoot-cli/tests/cli/list.rs"), [""; 0]);
+        assert_eq!(found_in("crates/offshoot/tests/cli/list.rs"), [""; 0]);
     }
 
     #[test]

@@ -3,9 +3,9 @@
 use super::finding::Finding;
 use crate::repo::Repo;
 
-const COMMANDS: &str = "crates/offshoot-cli/src/commands/";
-const TESTS: &str = "crates/offshoot-cli/tests/";
-const MAINS: [&str; 2] = ["crates/offshoot-cli/tests/cli/main.rs", "crates/offshoot-cli/tests/main.rs"];
+const COMMANDS: &str = "crates/offshoot/src/commands/";
+const TESTS: &str = "crates/offshoot/tests/";
+const MAINS: [&str; 2] = ["crates/offshoot/tests/cli/main.rs", "crates/offshoot/tests/main.rs"];
 
 pub(crate) fn check(repo: &Repo) -> Vec<Finding> {
     let mut findings = Vec::new();
@@ -56,24 +56,24 @@ mod tests {
     #[test]
     fn a_command_without_its_test_is_found() {
         let repo = Repo::of(&[
-            ("crates/offshoot-cli/src/commands/mod.rs", ""),
-            ("crates/offshoot-cli/src/commands/list.rs", ""),
-            ("crates/offshoot-cli/src/commands/tree.rs", ""),
-            ("crates/offshoot-cli/src/commands/tree/flat.rs", ""),
-            ("crates/offshoot-cli/tests/cli/main.rs", ""),
-            ("crates/offshoot-cli/tests/cli/list.rs", ""),
+            ("crates/offshoot/src/commands/mod.rs", ""),
+            ("crates/offshoot/src/commands/list.rs", ""),
+            ("crates/offshoot/src/commands/tree.rs", ""),
+            ("crates/offshoot/src/commands/tree/flat.rs", ""),
+            ("crates/offshoot/tests/cli/main.rs", ""),
+            ("crates/offshoot/tests/cli/list.rs", ""),
         ]);
         let found = lines(&check(&repo));
-        assert_eq!(found, ["crates/offshoot-cli/tests/cli/tree.rs: is missing: it tests `offshoot tree`"]);
+        assert_eq!(found, ["crates/offshoot/tests/cli/tree.rs: is missing: it tests `offshoot tree`"]);
     }
 
     #[test]
     fn a_second_test_binary_is_found() {
         let repo = Repo::of(&[
-            ("crates/offshoot-cli/src/commands/list.rs", ""),
-            ("crates/offshoot-cli/tests/cli/list.rs", ""),
-            ("crates/offshoot-cli/tests/cli/main.rs", ""),
-            ("crates/offshoot-cli/tests/crash.rs", ""),
+            ("crates/offshoot/src/commands/list.rs", ""),
+            ("crates/offshoot/tests/cli/list.rs", ""),
+            ("crates/offshoot/tests/cli/main.rs", ""),
+            ("crates/offshoot/tests/crash.rs", ""),
         ]);
         assert_eq!(check(&repo).len(), 1);
     }

@@ -27,7 +27,7 @@ const PINS: &[Pin] = &[
             "crates/offshoot-session/src/migrate",
         ],
     },
-    Pin { document: "docs/api.md", stems: &["crates/offshoot-cli/src/api", "crates/offshoot-session/src/manager"] },
+    Pin { document: "docs/api.md", stems: &["crates/offshoot/src/api", "crates/offshoot-session/src/manager"] },
     Pin {
         document: "docs/rpc.md",
         stems: &[

@@ -21,8 +21,8 @@ const ALLOWED: &[(&str, &str)] = &[
     ("crates/offshoot-session/src/medium/", "it is the one place"),
     ("crates/offshoot-session/src/testing/", "files that tests have made"),
     ("crates/offshoot-tui/src/app/run/source.rs", "the terminal"),
-    ("crates/offshoot-cli/src/tui/lending.rs", "the terminal"),
-    ("crates/offshoot-cli/src/sandbox/namespaces.rs", "files of the kernel, for writing"),
+    ("crates/offshoot/src/tui/lending.rs", "the terminal"),
+    ("crates/offshoot/src/sandbox/namespaces.rs", "files of the kernel, for writing"),
 ];
 
 pub(crate) fn check(repo: &Repo) -> Vec<Finding> {

@@ -157,7 +157,7 @@ impl Driver {
                 self.set(reply, |driver| driver.setup.retry.enabled = is_on);
             }
             Asked::SetRunSettings(SetRunSettings(rules), reply) => {
-                self.set(reply, |driver| driver.setup.follow(*rules))
+                self.set(reply, |driver| driver.setup.follow(*rules));
             }
             Asked::SetSystemPrompt(SetSystemPrompt(prompt), reply) => {
                 self.set(reply, |driver| driver.setup.system = prompt.into());
