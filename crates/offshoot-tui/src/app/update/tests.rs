@@ -459,6 +459,8 @@ fn what_is_said_meanwhile_steers_or_follows() {
 #[test]
 fn an_interrupt_during_a_turn_stops_it_and_keeps_the_draft() {
     let mut model = model(80, 24);
+    press(&mut model, KeyCode::Char('c'), KeyModifiers::CONTROL);
+    assert!(model.interrupted.is_some() && !model.is_ending, "the first of two presses at an idle prompt");
     streaming(&mut model);
     update(&mut model, Msg::Paste("half".to_owned()));
     for now in [0, 100, 200] {
