@@ -1,5 +1,5 @@
 //! What help and documents show besides command lines, held against the program: the JSON that commands print, files of
-//! settings, names of entries, commands in the middle of a sentence, and the screen of the README.
+//! settings, names of entries, commands in the middle of a sentence, and the screen of the tour.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -153,7 +153,7 @@ fn commands_print_the_members_that_their_help_names() {
 
 /// The first line of Markdown blocks of JSON, and the file of the data folder that each is.
 const FILES: &[(&str, &str)] = &[
-    ("README.md", "models.json"),
+    ("docs/tour.md", "models.json"),
     ("docs/models.md", "models.json"),
     ("docs/settings.md", "settings.json"),
     ("docs/keybindings.md", "keybindings.json"),
@@ -211,7 +211,7 @@ fn entries_have_the_names_of_the_table() {
     }
 }
 
-/// The README's example of a word that is no command.
+/// The tour's example of a word that is not a command.
 const MISTYPED: &str = "lst";
 
 /// Commands in a sentence, such as `offshoot doctor --json`.
@@ -247,7 +247,7 @@ fn commands_in_sentences_exist_with_their_options() {
 }
 
 #[test]
-fn the_readme_shows_the_screen_of_a_conversation() {
+fn the_tour_shows_the_screen_of_a_conversation() {
     let talk =
         Talk::new([Reply::call("bash", "c1", json!({"command": "cat notes.txt"})), Reply::text("It says: buy milk.")]);
     talk.world.write("notes.txt", "buy milk\n");
@@ -258,8 +258,8 @@ fn the_readme_shows_the_screen_of_a_conversation() {
     terminal.until_text("m1").send("what do my notes say?\r");
     terminal.until_text("It says: buy milk.").until_idle().until_text("(main)");
     let shown = terminal.screen();
-    let readme = fs::read_to_string(root().join("README.md")).unwrap();
-    let (_, rest) = readme.split_once("```\n$ offshoot\n").unwrap();
+    let tour = fs::read_to_string(root().join("docs/tour.md")).unwrap();
+    let (_, rest) = tour.split_once("```\n$ offshoot\n").unwrap();
     let picture = rest.split("\n```").next().unwrap();
     let rows = |text: &str| {
         text.lines().map(str::trim_end).filter(|row| !row.is_empty()).map(str::to_owned).collect::<Vec<_>>()

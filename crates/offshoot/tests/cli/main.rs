@@ -69,6 +69,7 @@ mod scoped_models;
 mod session_folder;
 mod settings;
 mod show;
+mod svg;
 mod switch;
 mod tail;
 mod terminal;

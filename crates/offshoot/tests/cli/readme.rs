@@ -5,6 +5,9 @@ use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::process::Command;
 
+use crate::agent::Talk;
+use crate::svg::svg;
+use crate::terminal::Terminal;
 use crate::world::{SAMPLE, World};
 
 /// The consoles of a document: each command with the lines below it.
@@ -63,4 +66,42 @@ fn the_consoles_show_what_a_reader_sees() {
         }
     }
     assert!(count >= 10, "the documents show {count} commands");
+}
+
+/// What the picture at the top of the README shows, typed at a shell.
+const TYPED: [&str; 4] = [
+    "offshoot tree mine.jsonl",
+    "offshoot switch mine.jsonl 4e8a",
+    "offshoot pick mine.jsonl 08c5",
+    "offshoot undo mine.jsonl",
+];
+
+#[test]
+fn the_picture_of_the_readme_is_what_a_terminal_shows() {
+    let talk = Talk::new([]);
+    talk.world.write("mine.jsonl", SAMPLE);
+    talk.world.write("src/main.rs", "fn main() {}\n");
+    let path = format!("{}:/usr/bin:/bin", Path::new(env!("CARGO_BIN_EXE_offshoot")).parent().unwrap().display());
+    let variables = [("PATH", path.as_str()), ("OFFSHOOT_NOW", "2026-01-20T12:00:00.000Z"), ("HISTFILE", "")];
+    let size = (94, 44);
+    let mut terminal = Terminal::shell_with(&talk, size, &variables);
+    terminal.send("PS1='\\[\\e[1;32m\\]$\\[\\e[0m\\] '; clear\r");
+    for (index, line) in TYPED.iter().enumerate() {
+        terminal.until("the prompt", |screen| {
+            screen.lines().filter(|row| row.starts_with('$')).count() == index + 1 && screen.ends_with('$')
+        });
+        terminal.send(&format!("{line}\r"));
+    }
+    terminal.until("the end", |screen| screen.ends_with('$') && screen.contains("undid a pick"));
+    let rows = terminal.screen().lines().count() - 1;
+    let title = format!("A terminal: {}", TYPED.join("; "));
+    let drawn = svg(terminal.rows().take(rows), size.0.into(), &title);
+    let picture = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/pictures/branches.svg");
+    if fs::read_to_string(&picture).ok().as_ref() != Some(&drawn) {
+        let new = Path::new(env!("CARGO_TARGET_TMPDIR")).join("branches.svg");
+        fs::write(&new, drawn).unwrap();
+        panic!("the picture shows something else: look at it, then `cp {} docs/pictures/`", new.display());
+    }
+    terminal.send("exit\r");
+    assert!(terminal.ended());
 }

@@ -163,6 +163,11 @@ impl Terminal {
         rows.join("\n").trim_end().to_owned()
     }
 
+    /// The rows of the screen with their looks.
+    pub(crate) fn rows(&self) -> impl ExactSizeIterator<Item = &avt::Line> {
+        self.emulator.screen().visible_lines()
+    }
+
     /// The same with what has left it at its top.
     pub(crate) fn whole(&self) -> String {
         let rows = self.emulator.screen().all_lines();

@@ -1,4 +1,4 @@
-//! The program that the README shows; `tests/it/readme.rs` compares the two and runs it.
+//! The program that docs/tour.md shows; `tests/it/tour.rs` compares the two and runs it.
 #![expect(clippy::disallowed_methods, reason = "an example prints")]
 
 #[rustfmt::skip]
