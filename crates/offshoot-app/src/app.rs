@@ -1,5 +1,6 @@
 //! What every command works with: the terminal, the environment, the store, and how sessions are opened.
 
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -15,7 +16,7 @@ use offshoot_session::store::{DirStore, Flavour, Progress, Root, Scope};
 use offshoot_session::tree::NodeIx;
 use offshoot_settings::{Layers, Settings};
 
-use offshoot_workspace::{NoModels, Note, Place, PlaceOptions, ReadProgress, with_short_ids};
+use offshoot_workspace::{NoModels, Note, PageOrder, Place, PlaceOptions, ReadProgress, with_short_ids};
 
 use crate::config::Environment;
 use crate::config::settings::SettingsFiles;
@@ -27,6 +28,9 @@ pub use offshoot_session::text::shell_word as quoted;
 
 /// More diagnostics of one code are counted, not printed.
 const SAID: usize = 3;
+
+/// Writes a session as a page, and says what the page lacks.
+pub type WritePage = fn(&App, &Session, &PageOrder, &mut dyn Write) -> Result<Option<String>>;
 
 /// The program as one run of it was started. Clones share what extensions register.
 #[derive(Debug, Clone)]
@@ -51,6 +55,8 @@ pub struct App {
     pub registered: Registered,
     /// A text in Markdown as one plain row.
     pub plain: fn(&str) -> String,
+    /// Writes a session as a page.
+    pub page: WritePage,
 }
 
 impl App {

@@ -25,4 +25,5 @@ pub mod extensions;
 pub mod agent;
 pub mod summarise;
 pub mod next_request;
+pub mod export;
 pub mod lines;

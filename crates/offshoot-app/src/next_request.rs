@@ -1,5 +1,6 @@
 //! What operations know of models: what the next request from an entry would cost, for `--dry-run`, and summaries.
 
+use std::io::Write;
 use std::path::Path;
 
 use offshoot_agent::forecast::{RequestForecast, RequestPlace, request_forecast};
@@ -12,7 +13,7 @@ use offshoot_session::summariser::Drafted;
 use offshoot_session::tree::NodeIx;
 use offshoot_settings::Settings;
 
-use offshoot_workspace::{KnownModels, NextRequest};
+use offshoot_workspace::{KnownModels, NextRequest, PageOrder};
 
 use crate::agent::overhead;
 use crate::app::App;
@@ -81,6 +82,15 @@ impl NextRequest for RequestOfApp {
 
     fn after_compaction(&self, session: &Session, kept: u64) -> offshoot_workspace::Result<RequestForecast> {
         Ok(RequestForecast::of_size(kept, overhead(&self.app, session)?, &model(&self.app, session)?))
+    }
+
+    fn page(
+        &self,
+        session: &Session,
+        order: &PageOrder,
+        out: &mut dyn Write,
+    ) -> offshoot_workspace::Result<Option<String>> {
+        Ok((self.app.page)(&self.app, session, order, out)?)
     }
 
     fn refuse_model(&self, why: &str) -> offshoot_workspace::Result<()> {

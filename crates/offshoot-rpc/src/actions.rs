@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use offshoot_app::agent::shown_path;
 use offshoot_app::error::{CommandError, FailureKind};
+use offshoot_app::export::export;
 use offshoot_app::models::{level_of, next_of};
 use offshoot_protocol::request::{Approve, Forked};
 use offshoot_protocol::{AgentError, ApprovalDecision, ThinkingLevel};
@@ -68,8 +69,7 @@ pub(crate) async fn export_html(server: &RpcServer, output: Option<String>) -> A
         .await?;
     let output = cwd.join(output.unwrap_or_else(|| page_of(&file)));
     let path = output.display().to_string();
-    let export = server.export;
-    server.blocking(move |app| export(app, &file, output)).await?;
+    server.blocking(move |app| export(app, &file, output, None)).await?;
     RpcData::of(&PathData { path })
 }
 

@@ -27,4 +27,3 @@ mod commands;
 mod serve;
 
 pub use serve::run;
-pub use server::ExportPage;

@@ -43,6 +43,7 @@ fn value_schema(arg: &Arg) -> Value {
         | ArgKind::EntryRange
         | ArgKind::Text
         | ArgKind::FilledText
+        | ArgKind::Size
         | ArgKind::File
         | ArgKind::Folder => json!({"type": "string"}),
     };

@@ -20,7 +20,7 @@ use crate::extension_front::{RpcFront, SharedFront};
 use crate::record_queue::RecordQueue;
 use crate::request::RpcRequest;
 use crate::responder::{Responder, Response, RpcFailure, refuse_line};
-use crate::server::{ExportPage, RpcServer};
+use crate::server::RpcServer;
 use crate::{approvals, commands, ui_request};
 
 /// Lines that are read ahead of the commands that run.
@@ -32,7 +32,7 @@ const EVENTS_AT_A_TIME: usize = 512;
 ///
 /// # Errors
 /// The arguments, the session or the setup is refused, or the client's end of a pipe fails.
-pub fn run(app: &App, args: &Args, export: ExportPage) -> Result<()> {
+pub fn run(app: &App, args: &Args) -> Result<()> {
     if args.prompt_words().next().is_some() || args.attachments().next().is_some() || !args.then.is_empty() {
         let error = CommandError::usage("--mode rpc takes no prompt: commands come on standard input");
         return Err(error.hint(r#"for example {"type":"prompt","message":"Hello"}; docs/rpc.md lists the commands"#));
@@ -53,13 +53,13 @@ pub fn run(app: &App, args: &Args, export: ExportPage) -> Result<()> {
     agent::set_name(app, args, &mut session)?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|error| CommandError::io("start the agent", &error))?;
-    let ended = runtime.block_on(serve(app, (args, export), session, setup));
+    let ended = runtime.block_on(serve(app, args, session, setup));
     // A second signal does not wait for running tools.
     runtime.shutdown_background();
     ended.map_err(|error| args.keeping().told(error))
 }
 
-async fn serve(app: &App, (args, export): (&Args, ExportPage), session: Session, mut setup: Setup) -> Result<()> {
+async fn serve(app: &App, args: &Args, session: Session, mut setup: Setup) -> Result<()> {
     let failed = |error| CommandError::io("start the agent", &error);
     let mut stops = Stops::listen(args.max_time).map_err(failed)?;
     let folder = app.output_folder();
@@ -83,7 +83,6 @@ async fn serve(app: &App, (args, export): (&Args, ExportPage), session: Session,
         owed: Arc::default(),
         extensions,
         front,
-        export,
         args: Arc::new(args.clone()),
         rules: Arc::new(rules),
         prompting: tokio::sync::Mutex::default(),

@@ -1,7 +1,6 @@
 //! What the commands of a client share: the agent, the queue to the client, and the events that the client subscribed to.
 
 use std::collections::HashSet;
-use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use offshoot_agent::Approver;
@@ -25,9 +24,6 @@ use crate::records::{Disposition, DispositionData};
 use crate::responder::{Answered, Responder, Response, RpcData, RpcFailure};
 use crate::ui_request::UiMethod;
 
-/// Writes the page of the session in a file to another file, which must not exist.
-pub type ExportPage = fn(&App, &Path, PathBuf) -> Result<()>;
-
 pub(crate) struct RpcServer {
     /// Quiet: standard error is not the client's.
     pub(crate) app: App,
@@ -38,7 +34,6 @@ pub(crate) struct RpcServer {
     pub(crate) owed: Arc<()>,
     pub(crate) extensions: Option<Arc<ExtensionSet>>,
     pub(crate) front: Arc<RpcFront>,
-    pub(crate) export: ExportPage,
     /// The command line.
     pub(crate) args: Arc<Args>,
     /// Keeps what the client allows always.

@@ -198,7 +198,9 @@ fn spec_of(row: &'static Row) -> Spec {
         ArgKind::Session => Argument::Session,
         ArgKind::Entry | ArgKind::EntryRange => Argument::Entry,
         ArgKind::File | ArgKind::Folder => Argument::File,
-        ArgKind::Text | ArgKind::FilledText | ArgKind::Number | ArgKind::Flag | ArgKind::Word(_) => Argument::Text,
+        ArgKind::Text | ArgKind::FilledText | ArgKind::Number | ArgKind::Size | ArgKind::Flag | ArgKind::Word(_) => {
+            Argument::Text
+        }
     });
     // Once in a run: the table is static.
     Spec { name: row.about.name, aliases: row.about.aliases, usage: usage.leak(), argument, says: row.about.title }

@@ -22,6 +22,8 @@ pub enum ArgKind {
     Folder,
     /// A whole number.
     Number,
+    /// A number of bytes, such as `200k`.
+    Size,
     /// There or not.
     Flag,
     /// One of these words.
@@ -298,6 +300,40 @@ impl Field for FilledText {
     fn take(name: &'static str, value: Option<ArgValue>) -> Result<Self, Misuse> {
         let Text(text) = Text::take(name, value)?;
         if text.is_empty() { Err(wrong(name, "a text that is not empty")) } else { Ok(Self(text)) }
+    }
+}
+
+/// A number of bytes: `500`, `200k`, `1.5M`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ByteSize(pub u64);
+
+impl ByteSize {
+    /// Reads it.
+    ///
+    /// # Errors
+    /// In words.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let number = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+        let unit = match text.get(number.len()..).unwrap_or_default().to_ascii_lowercase().as_str() {
+            "" | "b" => 1e0,
+            "k" | "kb" => 1e3,
+            "m" | "mb" => 1e6,
+            "g" | "gb" => 1e9,
+            unit => return Err(format!("{unit:?} is not a unit: use k, M or G")),
+        };
+        match number.parse::<f64>() {
+            Ok(number) if number >= 0.0 && number.is_finite() => Ok(Self((number * unit) as u64)),
+            _ => Err("give a number of bytes, such as 500, 200k or 1.5M".to_owned()),
+        }
+    }
+}
+
+impl Field for ByteSize {
+    const KIND: ArgKind = ArgKind::Size;
+
+    fn take(name: &'static str, value: Option<ArgValue>) -> Result<Self, Misuse> {
+        let Text(text) = Text::take(name, value)?;
+        Self::parse(&text).map_err(|_| wrong(name, "a number of bytes, such as 500, 200k or 1.5M"))
     }
 }
 

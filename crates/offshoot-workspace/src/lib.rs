@@ -21,6 +21,7 @@ mod originals;
 pub mod transcript;
 pub mod trash_folder;
 mod several;
+pub mod new_file;
 mod costs;
 mod plans;
 mod operation;
@@ -35,12 +36,12 @@ pub use costs::{sizes, with_forecast, with_summary_cost, words_without_summary};
 pub use entry_words::{entry_line, session_title, short_id, totals_in_words};
 pub use failure::{Failure, FailureKind, Hint, Result};
 pub use given::{
-    Arg, ArgForm, ArgKind, ArgValue, DRY_RUN_FLAG, EntryName, EntryRange, Field, FileName, FilledText, FolderName,
-    Given, JSON_FLAG, Misuse, SessionName, Text,
+    Arg, ArgForm, ArgKind, ArgValue, ByteSize, DRY_RUN_FLAG, EntryName, EntryRange, Field, FileName, FilledText,
+    FolderName, Given, JSON_FLAG, Misuse, SessionName, Text,
 };
 pub use inputs::{Input, capitals, check_given, count_args, hyphened, joined_args};
 pub use lookup::{Access, LATEST, LatestOf, is_path, known_session};
-pub use next_request::{KnownModels, NextRequest, NoModels, summary_by_rule};
+pub use next_request::{KnownModels, NextRequest, NoModels, PageOrder, summary_by_rule};
 pub use operation::{
     About, CommandGroup, Effect, Finished, FrontEnd, Operation, Outcome, Output, ScreenSize, nothing_to_do,
 };

@@ -1,7 +1,8 @@
 //! The seam to settings and models: what the next request of a session would be, and what a model writes for an operation.
 //! Knows no store and no front end.
 
-use std::path::Path;
+use std::io::Write;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use offshoot_agent::forecast::{RequestForecast, RequestPlace, plan_cost, request_forecast};
@@ -12,7 +13,7 @@ use offshoot_session::clock::Millis;
 use offshoot_session::compact::{self, CompactionPlan};
 use offshoot_session::error::Error;
 use offshoot_session::outline::TreeLayout;
-use offshoot_session::session::Session;
+use offshoot_session::session::{Session, SessionPart};
 use offshoot_session::summariser::{Drafted, Extractive};
 use offshoot_session::tree::NodeIx;
 
@@ -107,6 +108,14 @@ pub trait NextRequest: Send + Sync {
         Err(unknown())
     }
 
+    /// Writes a session as a page, and says what the page lacks.
+    ///
+    /// # Errors
+    /// Pages are not made here, the session or the theme cannot be read, or `out` takes no more.
+    fn page(&self, _: &Session, _: &PageOrder, _: &mut dyn Write) -> Result<Option<String>> {
+        Err(Failure::refused(FailureKind::Failed, "pages are not made here"))
+    }
+
     /// Refuses a model that was chosen where none is asked.
     ///
     /// # Errors
@@ -114,6 +123,21 @@ pub trait NextRequest: Send + Sync {
     fn refuse_model(&self, _: &str) -> Result<()> {
         Ok(())
     }
+}
+
+/// What a page shows.
+#[derive(Debug, Clone, Default)]
+pub struct PageOrder {
+    /// Which entries.
+    pub part: SessionPart,
+    /// The file that is written, for errors.
+    pub file: Option<PathBuf>,
+    /// The theme file with its colours; without it the settings say them.
+    pub theme: Option<PathBuf>,
+    /// Pictures of more bytes are left out.
+    pub largest_picture: Option<u64>,
+    /// The rest of a text of more bytes is left out.
+    pub longest_text: Option<u64>,
 }
 
 /// The models that there are, and their keys.

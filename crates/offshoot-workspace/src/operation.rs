@@ -130,6 +130,14 @@ pub trait Output: Any + Send {
         Ok(())
     }
 
+    /// Writes what is said byte for byte, if the words are [exact](Words::is_exact).
+    ///
+    /// # Errors
+    /// `out` takes no more.
+    fn bytes(&self, _: &mut dyn Write) -> io::Result<()> {
+        Ok(())
+    }
+
     /// What is told after it, in words and as JSON.
     fn notes(&self) -> Vec<Note> {
         Vec::new()
@@ -213,6 +221,14 @@ pub trait Operation: Send + Sync + 'static {
     /// What the session is opened for.
     fn access(_: &Self::Input) -> Access {
         Self::ABOUT.effect.access()
+    }
+
+    /// Refuses an input before a session is opened for it.
+    ///
+    /// # Errors
+    /// It can never be done.
+    fn check(_: &Place, _: &Self::Input) -> Result<()> {
+        Ok(())
     }
 
     /// Looks names up and plans. Writes nothing.

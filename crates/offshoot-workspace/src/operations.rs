@@ -7,6 +7,7 @@ pub mod compare;
 pub mod context;
 pub mod entry;
 pub mod fork;
+pub mod export;
 pub mod import;
 pub mod label;
 pub mod list;
@@ -48,6 +49,7 @@ pub const OPERATIONS: &[Row] = &[
     Row::of::<undo::Undo>(),
     Row::of::<label::Label>(),
     Row::of::<name::Name>(),
+    Row::of::<export::Export>(),
     Row::of::<import::Import>(),
     Row::of::<trash::MoveToTrash>(),
     Row::of::<fork::Fork>(),

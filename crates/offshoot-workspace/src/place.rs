@@ -3,6 +3,7 @@
 
 use std::ffi::OsString;
 use std::fmt;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -24,7 +25,7 @@ use offshoot_session::tree::NodeIx;
 
 use crate::closed_words;
 use crate::failure::{Failure, FailureKind, Hint, Result};
-use crate::next_request::{KnownModels, NextRequest, NoModels};
+use crate::next_request::{KnownModels, NextRequest, NoModels, PageOrder};
 use crate::words::Note;
 
 /// How many sessions of a folder a fork's name is compared with.
@@ -406,6 +407,14 @@ impl Place {
     /// The session, the settings or the models cannot be read.
     pub(crate) fn after_compaction(&self, session: &Session, kept: u64) -> Result<RequestForecast> {
         self.options.next_request.after_compaction(session, kept)
+    }
+
+    /// Writes a session as a page, and says what the page lacks.
+    ///
+    /// # Errors
+    /// The session or the theme cannot be read, or `out` takes no more.
+    pub(crate) fn page(&self, session: &Session, order: &PageOrder, out: &mut dyn Write) -> Result<Option<String>> {
+        self.options.next_request.page(session, order, out)
     }
 
     /// Refuses a model that was chosen where none is asked.

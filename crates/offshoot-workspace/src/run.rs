@@ -241,6 +241,7 @@ fn answered<T>(answer: &Receiver<Result<T>>) -> Result<T> {
 
 fn begin<O: Operation>(given: Given, place: &Place, is_dry: bool) -> Result<Begun> {
     let input = O::Input::take(given)?;
+    O::check(place, &input)?;
     let access = if is_dry { Access::Read } else { O::access(&input) };
     let session = O::session(&input).map(|name| (name.0.clone(), O::latest_of(&input), access));
     let unasked = O::unasked(&input);

@@ -3,6 +3,7 @@
 
 pub mod markdown;
 pub mod screen;
+pub(crate) mod document;
 
 use std::io;
 

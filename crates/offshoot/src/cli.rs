@@ -31,10 +31,8 @@ use offshoot_tui::markdown::plain_row;
 use offshoot_tui::terminal::detect;
 use offshoot_workspace::LatestOf;
 
-use crate::commands::{
-    append, completions, config, doctor, export, install, man, packages, remove, repair, tail, update,
-};
-use crate::{api, file_limit, print, sandbox, tui};
+use crate::commands::{append, completions, config, doctor, install, man, packages, remove, repair, tail, update};
+use crate::{api, file_limit, page, print, sandbox, tui};
 use deferred::Deferred;
 use read::Task;
 pub(crate) use read::command_line;
@@ -89,7 +87,6 @@ impl Global {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     Tail(Deferred<tail::Args>),
-    Export(Deferred<export::Args>),
     Append(Deferred<append::Args>),
     Repair(Deferred<repair::Args>),
     Doctor(Deferred<doctor::Args>),
@@ -111,7 +108,6 @@ impl Command {
     fn run(&self, app: &App) -> Result<()> {
         match self {
             Self::Tail(args) => tail::run(app, args),
-            Self::Export(args) => export::run(app, args),
             Self::Append(args) => append::run(app, args),
             Self::Repair(args) => repair::run(app, args),
             Self::Doctor(args) => doctor::run(app, args),
@@ -145,7 +141,7 @@ impl Task {
 
 fn run_agent(app: &App, args: &agent::Args) -> Result<()> {
     if args.mode == Some(agent::AgentOutput::Rpc) {
-        return offshoot_rpc::run(app, args, export::write_page);
+        return offshoot_rpc::run(app, args);
     }
     match args.form(ui::is_interactive())? {
         Some(form) => print::run(app, args, form),
@@ -190,6 +186,7 @@ pub(crate) fn run(arguments: &[OsString]) -> ExitCode {
         trust,
         registered: Registered::default(),
         plain: plain_row,
+        page: page::write,
     };
     if let Some(latest) = line.assumed_latest {
         tell_latest(&app, latest);

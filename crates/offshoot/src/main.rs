@@ -9,7 +9,7 @@ mod sandbox;
 mod themes;
 mod theme_files;
 mod key_bindings;
-mod new_file;
+mod page;
 mod print;
 mod file_limit;
 mod spills;

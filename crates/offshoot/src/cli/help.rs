@@ -51,7 +51,7 @@ fn group_of(command: &str) -> CommandGroup {
     }
     match command {
         "tail" => CommandGroup::Look,
-        "append" | "export" => CommandGroup::Write,
+        "append" => CommandGroup::Write,
         "chat" | "api" => CommandGroup::Agent,
         "install" | "remove" | "update" | "config" | "packages" => CommandGroup::Packages,
         _ => CommandGroup::Maintain,

@@ -7,7 +7,12 @@ use offshoot_workspace::{Access, Arg, ArgForm, ArgKind, Failure, LATEST, Place, 
 
 /// The line that was meant, where no session has the name that stands in its place: another word names one, or the name is that
 /// of an entry of the latest session.
-pub(super) fn misplaced(row: &Row, words: &[String], failure: &Failure, place: &Place) -> Option<String> {
+pub(super) fn misplaced(
+    row: &Row,
+    (words, options): (&[String], &[String]),
+    failure: &Failure,
+    place: &Place,
+) -> Option<String> {
     let (Failure::Session(Error::SessionNotFound { given }, _), [first, rest @ ..]) = (failure, words) else {
         return None;
     };
@@ -24,7 +29,8 @@ pub(super) fn misplaced(row: &Row, words: &[String], failure: &Failure, place: &
         None => {
             let latest = place.open(LATEST, Access::Read, SpillPolicy::default()).ok()?;
             place.entry(&latest, first).ok()?;
-            let at = row.args.iter().any(|arg| arg.name == "at").then_some("--at");
+            let is_free = |name: &str| !options.iter().any(|option| option == name);
+            let at = row.args.iter().any(|arg| arg.name == "at").then_some("--at").filter(|at| is_free(at));
             let is_entry =
                 |arg: &Arg| matches!(arg.kind, ArgKind::Entry | ArgKind::EntryRange) && arg.form == ArgForm::Positional;
             let has_place = at.is_some() || row.args.iter().any(is_entry);
@@ -33,6 +39,7 @@ pub(super) fn misplaced(row: &Row, words: &[String], failure: &Failure, place: &
     };
     // Only looking for a better line: what it would have told is of no use.
     drop(place.take_notes());
-    let typed = found?.into_iter().map(quoted).collect::<Vec<_>>().join(" ");
+    let options = options.iter().map(String::as_str);
+    let typed = found?.into_iter().chain(options).map(quoted).collect::<Vec<_>>().join(" ");
     Some(format!("offshoot {} {typed}", row.about.name))
 }

@@ -15,8 +15,8 @@ use offshoot_app::next_request::RequestOfApp;
 use offshoot_app::ui::columns::{Align, Column, Table};
 use offshoot_app::ui::style::{PaintedLine, style_of};
 use offshoot_workspace::{
-    Arg, ArgForm, ArgKind, ArgValue, DRY_RUN_FLAG, FrontEnd, Given, JSON_FLAG, OPERATIONS, Outcome, Output, Row,
-    SESSION_ARG, ScreenSize, TableColumn, Words, WordsBlock, WordsTable, find_operation,
+    Arg, ArgForm, ArgKind, ArgValue, ByteSize, DRY_RUN_FLAG, FrontEnd, Given, JSON_FLAG, OPERATIONS, Outcome, Output,
+    Row, SESSION_ARG, ScreenSize, TableColumn, Words, WordsBlock, WordsTable, find_operation,
 };
 
 use super::misplaced::misplaced;
@@ -73,10 +73,14 @@ fn argument(arg: &'static Arg) -> clap::Arg {
         if arg.form == ArgForm::Positional {
             made = made.num_args(1..);
         }
-        made = arg.unless.iter().fold(made, |made, other| made.required_unless_present(*other));
     }
+    made = arg.unless.iter().fold(made, |made, other| made.required_unless_present(*other));
     match arg.kind {
-        ArgKind::Word(words) => made.value_parser(PossibleValuesParser::new(words)),
+        ArgKind::Word(words) => {
+            let is_said = words.iter().all(|word| arg.says.iter().any(|line| line.contains(word)));
+            made.value_parser(PossibleValuesParser::new(words)).hide_possible_values(is_said)
+        }
+        ArgKind::Size => made.value_parser(|text: &str| ByteSize::parse(text).map(|_| text.to_owned())),
         ArgKind::FilledText => made.value_parser(NonEmptyStringValueParser::new()),
         ArgKind::Number => made.value_parser(clap::value_parser!(u64)),
         ArgKind::File => made.value_parser(PathBufValueParser::new()).value_hint(ValueHint::AnyPath),
@@ -127,15 +131,37 @@ impl TypedOperation {
         self.row.args.iter().filter(|arg| arg.form == ArgForm::Positional).flat_map(of).collect()
     }
 
+    /// The options, as one types them.
+    fn options(&self) -> Vec<String> {
+        let mut given = self.given.clone();
+        let mut words = Vec::new();
+        for arg in self.row.args.iter().filter(|arg| arg.form != ArgForm::Positional) {
+            let option = format!("--{}", arg.hyphened);
+            let values = match given.take(arg.name) {
+                None => continue,
+                Some(ArgValue::Flag) => {
+                    words.push(option);
+                    continue;
+                }
+                Some(ArgValue::Text(text)) => vec![text],
+                Some(ArgValue::Many(texts)) => texts,
+                Some(ArgValue::Number(number)) => vec![number.to_string()],
+                Some(ArgValue::Path(path)) => vec![path.to_string_lossy().into_owned()],
+            };
+            words.extend(values.into_iter().flat_map(|value| [option.clone(), value]));
+        }
+        words
+    }
+
     pub(super) fn run(self, app: &App) -> Result<()> {
         let session = self.given.text(SESSION_ARG).map(str::to_owned);
-        let words = self.words();
+        let (words, options) = (self.words(), self.options());
         let place = app.place().with_next_request(Arc::new(RequestOfApp { app: app.clone(), typed: self.model }));
         let outcome = self.row.run(self.given, &place, self.is_dry);
         let named = session.as_deref().unwrap_or_default();
         app.tell(&place.take_notes(), named);
         let outcome = outcome.map_err(|failure| {
-            let meant = misplaced(self.row, &words, &failure, &place);
+            let meant = misplaced(self.row, (&words, &options), &failure, &place);
             let mut error = CommandError::of_operation(failure, session.as_deref());
             meant.into_iter().for_each(|line| error.hints.insert(0, format!("did you mean `{line}`?")));
             error
@@ -204,6 +230,9 @@ fn say(app: &App, output: &dyn Output, session: Option<&str>) -> Result<()> {
     words.blocks.into_iter().try_for_each(&mut say)?;
     if words.is_streamed {
         output.stream(size, &mut say).map_err(|failure| CommandError::of_operation(failure, session))?;
+    }
+    if words.is_exact {
+        output.bytes(&mut out)?;
     }
     out.finish()?;
     app.tell(&words.notes, session.unwrap_or_default());

@@ -1,7 +1,6 @@
 //! One file per command, in the order of the help.
 
 pub(crate) mod tail;
-pub(crate) mod export;
 pub(crate) mod append;
 pub(crate) mod repair;
 pub(crate) mod doctor;

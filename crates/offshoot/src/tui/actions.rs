@@ -20,7 +20,7 @@ use offshoot_session::tree::NodeIx;
 use offshoot_tui::app::msg::Msg;
 
 use super::job_context::{JobContext, ask, blocking};
-use crate::commands::export;
+use offshoot_app::export::export;
 use offshoot_workspace::import::{Import, ImportOutput};
 use offshoot_workspace::{Given, run_as};
 
@@ -154,7 +154,7 @@ pub(super) async fn export_session(
     let output = cwd.join(context.app.environment.path(&name));
     let app = context.app.clone();
     let shown = app.environment.short(&output.display().to_string());
-    let written = blocking(move || export::write(&app, &file, output, at)).await;
+    let written = blocking(move || export(&app, &file, output, at)).await;
     // An option of the shell's command does not help here.
     written.map_err(|error| CommandError {
         hints: error.hints.into_iter().filter(|hint| !hint.starts_with("--")).collect(),
@@ -168,7 +168,7 @@ fn default_name(file: &std::path::Path, at: Option<&str>) -> String {
     let stem = file.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
     match at {
         Some(entry) => format!("offshoot-branch-{entry}.jsonl"),
-        None => format!("offshoot-session-{stem}.{}", export::PAGE),
+        None => format!("offshoot-session-{stem}.html"),
     }
 }
 

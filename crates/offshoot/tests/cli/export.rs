@@ -13,7 +13,10 @@ fn a_whole_session_is_copied_byte_for_byte() {
         "{\"type\":\"novel\" }\n"
     );
     world.write("s.jsonl", &odd);
-    assert_snapshot!(world.run("export s.jsonl -o copy.jsonl"), @"");
+    assert_snapshot!(world.run("export s.jsonl -o copy.jsonl"), @"
+    [stderr]
+    note: written to copy.jsonl
+    ");
     assert_eq!(world.read("copy.jsonl"), odd);
 }
 
@@ -36,7 +39,10 @@ fn an_old_session_is_upgraded_in_the_copy() {
 #[test]
 fn a_path_and_a_subtree_are_sessions_of_their_own() {
     let world = World::with_sample();
-    assert_snapshot!(world.run("export sample.jsonl -o path.jsonl --at 1b9d"), @"");
+    assert_snapshot!(world.run("export sample.jsonl -o path.jsonl --at 1b9d"), @"
+    [stderr]
+    note: written to path.jsonl
+    ");
     assert_snapshot!(world.run("tree path.jsonl --flat"), @"
     0 6c1f0a52 model_change
     1 a83e5d17 thinking_level_change
@@ -122,13 +128,18 @@ fn pictures_are_left_out_of_a_page_and_counted() {
         .replace(r#"[{"type":"text","text":"q"}]"#, &format!("[{},{}]", picture(&small), picture(&large)));
     assert!(said.contains("image/png"), "{said}");
     world.write("s.jsonl", text("s", "/w", &[&said]));
-    assert_snapshot!(world.run("export s.jsonl -o whole.html"), @"");
+    assert_snapshot!(world.run("export s.jsonl -o whole.html"), @"
+    [stderr]
+    note: written to whole.html
+    ");
     assert_snapshot!(world.run("export s.jsonl -o small.html --max-inline 6k"), @"
     [stderr]
+    note: written to small.html
     warning: the page leaves out 1 picture (80 kB), of the entry aaaa1111
     ");
     assert_snapshot!(world.run("export s.jsonl -o none.html --no-images"), @"
     [stderr]
+    note: written to none.html
     warning: the page leaves out 2 pictures (88 kB), of the entry aaaa1111
     ");
     let has = |page: &str, data: &str| world.read(page).contains(data);
@@ -158,12 +169,19 @@ fn ends_of_long_texts_are_left_out_of_a_page_and_named() {
     let world = World::new();
     let long = format!("begins {}", "words ".repeat(2000));
     world.write("s.jsonl", text("s", "/w", &[&message("aaaa1111", None, 10, "user", &long)]));
-    assert_snapshot!(world.run("export s.jsonl -o whole.html --max-inline 20k"), @"");
+    assert_snapshot!(world.run("export s.jsonl -o whole.html --max-inline 20k"), @"
+    [stderr]
+    note: written to whole.html
+    ");
     assert_snapshot!(world.run("export s.jsonl -o small.html --max-inline 2k"), @"
     [stderr]
+    note: written to small.html
     warning: the page leaves out 1 end of a long text (12 kB), of the entry aaaa1111
     ");
-    assert_snapshot!(world.run("export s.jsonl -o none.html --no-images"), @"");
+    assert_snapshot!(world.run("export s.jsonl -o none.html --no-images"), @"
+    [stderr]
+    note: written to none.html
+    ");
 }
 
 #[test]
@@ -177,13 +195,15 @@ fn the_theme_of_the_settings_colours_a_page() {
     write("themes/wrong.json", r##"{"export": {"pageBg": "</style>"}}"##);
     for theme in ["night", "plain", "dark", "nobody", "light/dark"] {
         write("settings.json", &format!(r#"{{"theme": "{theme}"}}"#));
-        assert_eq!(world.run(&format!("export sample.jsonl -o {}.html", theme.replace('/', "-"))), "", "{theme}");
+        let page = format!("{}.html", theme.replace('/', "-"));
+        let told = world.run(&format!("export sample.jsonl -o {page}"));
+        assert_eq!(told, format!("[stderr]\nnote: written to {page}\n"));
     }
     let is_set = |page: &str| world.read(page).contains("--page:#102030;");
     assert_eq!(["night.html", "plain.html", "dark.html"].map(is_set), [true, false, false]);
     write("themes/day.json", r##"{"export": {"cardBg": "#f0f1f2"}}"##);
     write("settings.json", r#"{"theme": "day / night"}"#);
-    assert_eq!(world.run("export sample.jsonl -o pair.html"), "");
+    assert_eq!(world.run("export sample.jsonl -o pair.html"), "[stderr]\nnote: written to pair.html\n");
     let pair = world.read("pair.html");
     for (name, set) in
         [("light", "{--card:#f0f1f2;color-scheme:light}"), ("dark", "{--page:#102030;color-scheme:dark}")]
@@ -192,12 +212,13 @@ fn the_theme_of_the_settings_colours_a_page() {
         assert!(pair.contains(&format!(":root[data-theme=\"{name}\"]{set}")), "{name}");
     }
     write("settings.json", r#"{"theme": "light/night"}"#);
-    assert_eq!(world.run("export sample.jsonl -o half.html"), "");
+    assert_eq!(world.run("export sample.jsonl -o half.html"), "[stderr]\nnote: written to half.html\n");
     assert_eq!(world.read("half.html").matches("--page:#102030").count(), 2, "only for dark");
     write("settings.json", r#"{"theme": "wrong"}"#);
     assert_snapshot!(world.run("export sample.jsonl -o wrong.html"), @r#"
     [stderr]
     warning: cannot read the theme [HOME]/.local/share/offshoot/themes/wrong.json: line 1, column 23: the variable `</style>` is not defined: write a `#rrggbb`, a number from 0 to 255, "" or a name from `vars`; correct the file
+    note: written to wrong.html
     "#);
 }
 
@@ -211,6 +232,7 @@ fn a_theme_file_colours_a_page() {
     assert_snapshot!(world.run("export sample.jsonl -o page.html --theme mine.json"), @"
     [stderr]
     warning: mine.json, line 1, column 82: pages have no colour `x`; it is ignored
+    note: written to page.html
     ");
     assert!(world.read("page.html").contains("{--page:#102030;--lit:#ffffff;color-scheme:dark}"));
     world.write("wrong.json", r##"{"export": {"pageBg": "</style>"}}"##);
@@ -230,7 +252,10 @@ fn a_theme_file_colours_a_page() {
 #[test]
 fn a_page_to_read_in_a_browser() {
     let world = World::with_sample();
-    assert_snapshot!(world.run("export sample.jsonl -o page.html"), @"");
+    assert_snapshot!(world.run("export sample.jsonl -o page.html"), @"
+    [stderr]
+    note: written to page.html
+    ");
     let page = world.read("page.html");
     assert!(page.starts_with("<!DOCTYPE html>") && page.contains("<h1>word count off by the blanks</h1>"));
     world.run("export sample.jsonl -o path.html --at 1b9d");
@@ -370,4 +395,40 @@ fn text_comes_out_as_it_went_in_and_steers_nothing() {
         assert!(shown.contains(words), "{shown}");
         assert!(!shown.contains(steers), "{shown:?}");
     }
+}
+
+/// Programs get the same without a screen: the file and what a page lacks, or the text itself.
+#[test]
+fn json_says_what_was_written_or_has_the_text() {
+    let world = World::with_sample();
+    assert_snapshot!(world.run("export sample.jsonl -o page.html --json"), @r#"{"path":"page.html","format":"html","entries":26,"leftOut":null}"#);
+    assert_snapshot!(world.run("export sample.jsonl -o t.md --at 1b9d --dry-run --json"), @r#"{"path":"t.md","format":"md","entries":3,"leftOut":null}"#);
+    let said: serde_json::Value =
+        serde_json::from_str(&world.stdout("export sample.jsonl --format md --json")).unwrap();
+    assert_eq!(said["text"], world.stdout("export sample.jsonl --format md"));
+    assert_eq!(said["path"], serde_json::Value::Null);
+}
+
+/// Without a SESSION the latest one is exported, as others that only look take it; the line that lacks a file is named whole.
+#[test]
+fn without_a_session_the_latest_one_is_exported() {
+    let world = World::with_sample();
+    world.run("import sample.jsonl");
+    let shown = world.run("export");
+    assert!(shown.contains("tip: `offshoot export latest --output FILE`"), "{shown}");
+    let shown = world.run("export latest page.html");
+    assert!(shown.contains("tip: `offshoot export latest -o page.html`"), "{shown}");
+    world.run(&format!("fork {}", "sample.jsonl --cwd ."));
+    let shown = world.run("export -o page.html");
+    assert!(shown.contains("note: no SESSION was given; this is the latest one of this folder: "), "{shown}");
+    assert!(shown.ends_with("note: written to page.html\n"), "{shown}");
+}
+
+/// An entry in the session's place: the options are in the line that was probably meant.
+#[test]
+fn an_entry_in_the_place_of_the_session_names_the_line_that_works() {
+    let world = World::with_sample();
+    world.run("fork sample.jsonl --cwd .");
+    let shown = world.run("export 5f06 -o t.md");
+    assert!(shown.contains("did you mean `offshoot export latest --at 5f06 --output t.md`?"), "{shown}");
 }

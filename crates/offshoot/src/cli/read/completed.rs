@@ -49,7 +49,13 @@ pub(super) fn completed(
             let is_missing = missing.iter().any(|name| name == "SESSION");
             let is_latest = session.is_none() && is_missing && LOOK.contains(&command.get_name());
             if let Some(session) = named.or(is_latest.then_some(LATEST)) {
-                let matches = all.try_get_matches_from(line.with(at + 1, &[session]))?;
+                let words = line.with(at + 1, &[session]);
+                let matches = all.try_get_matches_from(&words).map_err(|error| {
+                    let missing = names(&error).into_iter().filter(|name| name.starts_with('-')).collect::<Vec<_>>();
+                    let tip =
+                        (!missing.is_empty()).then(|| spelled(&words, missing.iter().map(|name| plain_option(name))));
+                    with_tip(error, tip.map(|line| format!("`{line}`")))
+                })?;
                 return Ok(Completed { assumed_latest: is_latest.then(|| latest_of(&matches)), matches });
             }
             let tip = line.with_latest(&missing).map(|line| format!("for the latest session: `{line}`"));
@@ -129,7 +135,7 @@ impl TypedCommand<'_> {
             "show" | "tree" | "context" if has_option("at") && !is_typed("--at") => {
                 Some(Meant::Line(self.with(place, &["--at"])))
             }
-            "export" => Some(Meant::Tip(spelled(&self.with(place, &["-o"]), []))),
+            "export" => Some(Meant::Tip(spelled::<&str>(&self.with(place, &["-o"]), []))),
             "label" | "name" => {
                 let texts = usize::from(self.command.get_name() == "label") + 2;
                 let (before, text) = self.arguments.split_at_checked(self.at + texts)?;
@@ -141,6 +147,11 @@ impl TypedCommand<'_> {
             _ => None,
         }
     }
+}
+
+/// An option as it is typed: `--output <FILE>` is `--output FILE`.
+fn plain_option(option: &str) -> String {
+    option.replace(['<', '>'], "")
 }
 
 /// The names of the arguments that are missing.
@@ -155,10 +166,12 @@ fn names(error: &clap::Error) -> Vec<String> {
 }
 
 /// A line as one types it. The rest is added as it is.
-fn spelled<'a>(words: &[OsString], rest: impl IntoIterator<Item = &'a str>) -> String {
+fn spelled<T: AsRef<str>>(words: &[OsString], rest: impl IntoIterator<Item = T>) -> String {
     let typed = words.iter().skip(1).map(|word| quoted(&word.to_string_lossy()));
-    let line: Vec<String> =
-        std::iter::once("offshoot".to_owned()).chain(typed).chain(rest.into_iter().map(str::to_owned)).collect();
+    let line: Vec<String> = std::iter::once("offshoot".to_owned())
+        .chain(typed)
+        .chain(rest.into_iter().map(|word| word.as_ref().to_owned()))
+        .collect();
     line.join(" ")
 }
 

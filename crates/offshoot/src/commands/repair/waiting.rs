@@ -14,8 +14,8 @@ use offshoot_session::transcript::Item;
 use super::Args;
 use offshoot_workspace::is_path;
 
-use crate::new_file::check_free;
 use crate::spills::{Spill, spills};
+use offshoot_workspace::new_file::check_free;
 use offshoot_workspace::transcript::first_words;
 
 /// Without a session, so many entries of each are listed.
@@ -97,7 +97,7 @@ pub(super) fn discard(app: &App, args: &Args) -> Result<()> {
 }
 
 pub(super) fn copy(app: &App, given: &str, copy: &Path) -> Result<()> {
-    check_free(copy)?;
+    check_free(copy).map_err(|failure| CommandError::of_operation(failure, None))?;
     let path = app.environment.path(given);
     let unborn =
         if is_path(given) && !path.exists() { Session::open_spilled(&path, app.options_for(&path))? } else { None };

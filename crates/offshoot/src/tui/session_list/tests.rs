@@ -56,6 +56,7 @@ impl World {
             trust: RunTrust::default(),
             registered: Default::default(),
             plain: plain_row,
+            page: crate::page::write,
         };
         let (sender, answers) = channel();
         let sender = Mutex::new(sender);

@@ -7,14 +7,18 @@ use std::path::Path;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread;
 
-use offshoot_app::app::quoted;
-use offshoot_app::error::{CommandError, FailureKind, Result};
+use offshoot_session::text::shell_word;
+
+use crate::failure::{Failure, FailureKind, Hint, Result};
 
 /// So many bytes are sent to the disk at once.
 const PIECE: usize = 4 << 20;
 
 /// Refuses a file that exists, or whose folder does not, before any work.
-pub(crate) fn check_free(file: &Path) -> Result<()> {
+///
+/// # Errors
+/// It is so.
+pub fn check_free(file: &Path) -> Result<()> {
     if std::fs::symlink_metadata(file).is_ok() {
         return Err(exists(file));
     }
@@ -22,17 +26,17 @@ pub(crate) fn check_free(file: &Path) -> Result<()> {
     if folder.is_dir() {
         return Ok(());
     }
-    let error = CommandError::new(FailureKind::NotFound, format!("the folder {} does not exist", folder.display()));
-    Err(error.hint(format!("`mkdir -p {}` makes it", quoted(&folder.to_string_lossy()))))
+    let failure = Failure::refused(FailureKind::NotFound, format!("the folder {} does not exist", folder.display()));
+    Err(failure.hint(Hint::Text(format!("`mkdir -p {}` makes it", shell_word(&folder.to_string_lossy())))))
 }
 
 /// Creates a file. Nobody sees it before it is whole and on the disk.
 pub(crate) fn create(path: &Path, write: impl FnOnce(&mut dyn Write) -> Result<()>) -> Result<()> {
     let folder = folder_of(path);
     // Its name would tell nobody anything.
-    let unnamed = |error: io::Error| CommandError::io(format!("write into {}", folder.display()), &error.kind().into());
+    let unnamed = |error: io::Error| Failure::io(format!("write into {}", folder.display()), &error.kind().into());
     let temporary = tempfile::NamedTempFile::new_in(folder).map_err(unnamed)?;
-    let failed = |error: &io::Error| CommandError::io(format!("write {}", path.display()), error);
+    let failed = |error: &io::Error| Failure::io(format!("write {}", path.display()), error);
     let file = temporary.as_file();
     thread::scope(|scope| {
         let (full, pieces) = sync_channel(1);
@@ -84,7 +88,8 @@ fn folder_of(file: &Path) -> &Path {
     file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-fn exists(file: &Path) -> CommandError {
-    CommandError::new(FailureKind::Conflict, format!("{}: the file exists already", file.display()))
-        .hint("an export replaces no file: choose another name, or remove the file first")
+fn exists(file: &Path) -> Failure {
+    let advice = "an export replaces no file: choose another name, or remove the file first";
+    Failure::refused(FailureKind::Conflict, format!("{}: the file exists already", file.display()))
+        .hint(Hint::Text(advice.to_owned()))
 }

@@ -1,0 +1,71 @@
+//! A session as a page, in the colours of a theme. Knows no command.
+
+use std::io::Write;
+use std::path::Path;
+
+use offshoot_app::app::App;
+use offshoot_app::error::{CommandError, Result};
+use offshoot_html::{LeftOut, Limits, PageColours, PageThemes};
+use offshoot_session::session::Session;
+use offshoot_settings::Settings;
+use offshoot_tui::markdown::plain_row;
+use offshoot_tui::theme::{PageTheme, Themes};
+use offshoot_workspace::PageOrder;
+use offshoot_workspace::export::not_written;
+
+use crate::theme_files::theme_files;
+use crate::themes;
+
+/// Writes the page, and says what it lacks.
+pub(crate) fn write(
+    app: &App,
+    session: &Session,
+    order: &PageOrder,
+    mut out: &mut dyn Write,
+) -> Result<Option<String>> {
+    let size = |bytes: u64| usize::try_from(bytes).unwrap_or(usize::MAX);
+    let base64 = |bytes: u64| size(bytes.div_ceil(3).saturating_mul(4));
+    let picture = order.largest_picture.map(base64);
+    let options = offshoot_html::Options {
+        part: order.part,
+        home: app.environment.home.as_ref().map(|home| home.to_string_lossy().into_owned()),
+        plain: Some(plain_row),
+        limits: Limits { picture, text: order.longest_text.map(size), ..Limits::default() },
+        themes: match &order.theme {
+            Some(file) => PageThemes::one(colours(app, file)?),
+            None => themes_of_settings(app, session).unwrap_or_default(),
+        },
+    };
+    let left_out: LeftOut = offshoot_html::render(session, &options, &mut out).map_err(|error| match error {
+        offshoot_html::Error::Read(error) => CommandError::from(error),
+        offshoot_html::Error::Write(error) => {
+            CommandError::of_operation(not_written(order.file.as_deref(), error), None)
+        }
+    })?;
+    Ok(left_out.words().map(|words| words.trim_end_matches('.').replacen("The", "the", 1)))
+}
+
+/// The colours of pages in a theme file.
+fn colours(app: &App, file: &Path) -> Result<PageColours> {
+    let (PageTheme { page, card, info }, problems) = themes::of_page(file)?;
+    problems.iter().for_each(|problem| app.ui.warning(problem));
+    Ok(PageColours { page, card, info })
+}
+
+/// The colours of pages in the themes that the settings name, as far as these are files. What is wrong with them is a
+/// warning: nobody asked for them here.
+fn themes_of_settings(app: &App, session: &Session) -> Option<PageThemes> {
+    let warn = |error: &CommandError| app.ui.warning(&error.with_hints_on_one_line());
+    let layers = app.layers(session).inspect_err(warn).ok()?;
+    let (light, dark) = Themes::named(Some(&Settings::from(&layers).theme?)).ok()?;
+    let files = theme_files(app, &layers, &app.folder_of(session));
+    let of = |name: &str| {
+        let file = themes::page_file(&files, name);
+        file.and_then(|file| colours(app, file).inspect_err(warn).ok()).unwrap_or_default()
+    };
+    let light_colours = of(&light);
+    if light == dark {
+        return Some(PageThemes::one(light_colours));
+    }
+    Some(PageThemes { light: light_colours, dark: of(&dark) })
+}
