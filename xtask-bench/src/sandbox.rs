@@ -68,9 +68,9 @@ struct Round {
     bare: Cost,
     confined: Cost,
     nested: Cost,
-    /// For the first command of an agent nothing is prepared.
-    first: Cost,
-    first_nested: Cost,
+    /// Nothing was prepared for it.
+    own: Cost,
+    own_nested: Cost,
 }
 
 /// What is measured, and of a round.
@@ -80,8 +80,8 @@ const ROWS: [Row; 5] = [
     ("no sandbox", |round| round.bare),
     ("sandbox", |round| round.confined),
     ("sandbox, 50 repositories", |round| round.nested),
-    ("sandbox, first command", |round| round.first),
-    ("sandbox, first command, 50 repositories", |round| round.first_nested),
+    ("sandbox, not prepared", |round| round.own),
+    ("sandbox, not prepared, 50 repositories", |round| round.own_nested),
 ];
 
 pub(crate) fn run(args: &[String]) -> Result<ExitCode> {
@@ -100,13 +100,13 @@ pub(crate) fn run(args: &[String]) -> Result<ExitCode> {
             bare: cost(|| made(&[COMMAND.to_owned()]))?,
             confined: cost(|| prepared(&plain))?,
             nested: cost(|| prepared(&nested))?,
-            first: cost(|| made(&plain))?,
-            first_nested: cost(|| made(&nested))?,
+            own: cost(|| made(&plain))?,
+            own_nested: cost(|| made(&nested))?,
         })
     };
     let rounds: Vec<Round> = (0..=options.rounds).map(round).collect::<Result<_>>()?;
     // The first one warms up.
-    let text = page(&rounds[1..], &machine::facts(&env::root()));
+    let text = page(&rounds[1..], &facts());
     out::say(&text);
     #[expect(clippy::disallowed_methods, reason = "a document of the work tree, kept by git")]
     fs::write(&options.write, text).with_context(|| options.write.display().to_string())?;
@@ -142,6 +142,15 @@ fn helper(binary: &Path, work: &Path, repositories: usize) -> Vec<String> {
     }
     words.extend(["--".to_owned(), COMMAND.to_owned()]);
     words
+}
+
+/// Without the commit: the page is part of it. The load says how much else the machine did.
+fn facts() -> Vec<(&'static str, String)> {
+    let mut facts = machine::facts(&env::root());
+    facts.retain(|(what, _)| *what != "commit");
+    let load = fs::read_to_string("/proc/loadavg").unwrap_or_default();
+    facts.extend(load.split(' ').next().map(|load| ("load at the end, with this", load.to_owned())));
+    facts
 }
 
 /// Runs a script, and says whether it succeeded.
@@ -241,9 +250,9 @@ fn page(rounds: &[Round], facts: &[(&'static str, String)]) -> String {
         "# What the sandbox costs\n\nWritten by `cargo xtask sandbox`; no figure is typed by hand. `{COMMAND}` by the release build, {} rounds: without a sandbox, in it,\n\
          and in it with {REPOSITORIES} nested repositories in the working folder, of which each has {names}. They\n\
          take turns; differences are taken within a round.\n\n\
-         When a command has ended, the sandbox of the next one is prepared. The first command of an agent makes its own; so does a command\n\
-         that comes after something that is protected was moved or replaced. Wall time is from the moment at which the command is known to the end of\n\
-         its process. Processor time is all of it, also what was prepared.\n\n\
+         When the model is asked, and when a command has ended, the sandbox of the next one is prepared. A command makes its own if none is\n\
+         prepared for it, or if something that is protected was moved or replaced since. Wall time is from the moment at which the command is known to\n\
+         the end of its process. Processor time is all of it, also what was prepared.\n\n\
          Bar: the sandbox and the repositories together cost a command less than {BAR} ms of wall time. It {holds}.\n\n\
          | what | wall time | more than without a sandbox | least wall time | processor time |\n|---|--:|--:|--:|--:|\n",
         rounds.len()
@@ -271,15 +280,21 @@ mod tests {
             bare: cost(bare),
             confined: cost(bare + 1.0),
             nested: cost(nested),
-            first: cost(nested + 1.0),
-            first_nested: cost(nested + 4.0),
+            own: cost(nested + 1.0),
+            own_nested: cost(nested + 4.0),
         };
         let text = page(&[round(1.0, 5.0), round(2.0, 64.0), round(1.0, 5.5)], &[("kernel", "x".to_owned())]);
         assert!(text.contains("3 rounds") && text.contains("It holds."), "{text}");
         assert!(text.contains("| sandbox, 50 repositories | 5.50 ms | 4.50 ms | 5.00 ms | 11.0 ms |"), "{text}");
-        assert!(text.contains("| sandbox, first command, 50 repositories | 9.50 ms | 8.50 ms |"), "{text}");
+        assert!(text.contains("| sandbox, not prepared, 50 repositories | 9.50 ms | 8.50 ms |"), "{text}");
         assert!(text.contains("| no sandbox | 1.00 ms | 0.000 ms |") && text.contains("| kernel | x |"), "{text}");
         assert!(page(&[round(1.0, 6.5)], &[]).contains("It does **not** hold."), "{text}");
+    }
+
+    #[test]
+    fn the_page_names_the_load_and_no_commit() {
+        let whats: Vec<&str> = facts().iter().map(|(what, _)| *what).collect();
+        assert_eq!(whats, ["processor", "memory", "kernel", "compiler", "load at the end, with this"]);
     }
 
     #[test]

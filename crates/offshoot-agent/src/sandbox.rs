@@ -9,6 +9,7 @@ mod nested;
 mod prepared;
 mod state;
 
+use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -97,11 +98,8 @@ impl Sandbox {
         mut tell: impl FnMut(News<'_>),
     ) -> io::Result<End> {
         let SandboxState::On(confinement) = &self.state else { return process::run(job, tell).await };
-        let words = |task, command| {
-            let helper = Helper { policy: self.policy(job.cwd, hidden), layers: confinement.layers(), task, command };
-            std::iter::once(self.helper.clone().into_os_string()).chain(helper.arguments()).collect::<Vec<_>>()
-        };
-        let waits = words(HelperTask::Wait, Vec::new());
+        let layers = confinement.layers();
+        let waits = self.helper_words(&job, (hidden, layers), HelperTask::Wait);
         let mut end = None;
         if let Some(process) = self.prepared.take(&Job { words: &waits, ..job }) {
             end = process::run_waiting(process, job.words, job.timeout, &mut tell).await?;
@@ -109,15 +107,29 @@ impl Sandbox {
         let end = match end {
             Some(end) => end,
             None => {
-                let confined = words(HelperTask::Run, job.words.to_vec());
+                let confined = self.helper_words(&job, (hidden, layers), HelperTask::Run);
                 process::run(Job { words: &confined, ..job }, tell).await?
             }
         };
-        // Either layer alone does not keep a command away from the process that waits.
-        if confinement.namespaces.is_ok() && confinement.landlock.is_ok() {
-            self.prepared.prepare(&Job { words: &words(HelperTask::Wait, Vec::new()), ..job });
-        }
+        self.make_ready(job, hidden);
         Ok(end)
+    }
+
+    /// Prepares the next command, whose words are not known yet. Needs a tokio runtime.
+    pub(crate) fn make_ready(&self, job: Job<'_>, hidden: &[PathBuf]) {
+        let SandboxState::On(confinement) = &self.state else { return };
+        let layers = confinement.layers();
+        // Either layer alone does not keep a command away from the process that waits.
+        if layers.namespaces && layers.landlock {
+            self.prepared.prepare(&Job { words: &self.helper_words(&job, (hidden, layers), HelperTask::Wait), ..job });
+        }
+    }
+
+    /// The command line of a helper for this command.
+    fn helper_words(&self, job: &Job<'_>, (hidden, layers): (&[PathBuf], Layers), task: HelperTask) -> Vec<OsString> {
+        let command = if task == HelperTask::Run { job.words.to_vec() } else { Vec::new() };
+        let helper = Helper { policy: self.policy(job.cwd, hidden), layers, task, command };
+        std::iter::once(self.helper.clone().into_os_string()).chain(helper.arguments()).collect()
     }
 
     /// Whether this system enforces all of it.

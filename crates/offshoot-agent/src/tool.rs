@@ -232,6 +232,9 @@ pub trait Tool: Send + Sync {
         Tier::Exec
     }
 
+    /// Makes ready what a call needs that takes time: the model is being asked, and may call the tool. Called where it may block.
+    fn make_ready(&self, _context: &ToolContext) {}
+
     /// Starts a call. Each partial outcome replaces the previous one.
     fn run(&self, arguments: Value, place: Arc<ToolContext>, partial: UnboundedSender<ToolOutcome>) -> Running;
 }

@@ -84,7 +84,7 @@ impl Driver {
     }
 
     /// The tools of requests. A session never records which are left out.
-    fn sent_tools(&self) -> Vec<Arc<dyn Tool>> {
+    pub(super) fn sent_tools(&self) -> Vec<Arc<dyn Tool>> {
         let tools = self.setup.tools.iter();
         tools.filter(|tool| !(self.leaves_out_changes && tool.only_changes())).cloned().collect()
     }
@@ -186,6 +186,7 @@ impl Driver {
             has_pictures: has_pictures(&request),
             sent,
         };
+        self.make_tools_ready();
         let spending = self.spending.clone();
         let (provider, answer_to) = (self.provider(), self.answer.clone());
         self.spawn(ticket, async move {

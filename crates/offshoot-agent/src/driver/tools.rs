@@ -10,7 +10,7 @@ use tokio::sync::oneshot;
 
 use super::approvals::{Asker, CallPlace, Permit};
 use super::{Driver, DriverInput};
-use crate::crash::caught_task;
+use crate::crash::{caught, caught_task};
 use crate::extensions::{CallVerdict, Extensions, Question};
 use crate::request_queue::{BuiltInTool, ReplyTo, RunNested, ToolList};
 use crate::tool::{Running, Tool, ToolContext, ToolOutcome};
@@ -26,6 +26,17 @@ impl Driver {
         let mut place = self.setup.tool_context.clone();
         place.keys.secrets = self.redactor.keys();
         Some(BuiltInTool { tool: ToolList(Arc::new([tool])), place: Arc::new(place) })
+    }
+
+    /// While the model is being asked.
+    pub(super) fn make_tools_ready(&self) {
+        let (tools, context) = (self.sent_tools(), self.setup.tool_context.clone());
+        // Nobody waits for it: a call does what was not done.
+        drop(tokio::task::spawn_blocking(move || {
+            for tool in tools {
+                drop(caught(|| tool.make_ready(&context)));
+            }
+        }));
     }
 
     pub(super) fn run_tool(&mut self, ticket: Ticket, index: usize, call: Call) {

@@ -1,4 +1,4 @@
-//! The helper of the next command, started when a command has ended: it is confined before its command comes. Only a command that
+//! The helper of the next command, started when the model is asked or a command has ended: it is confined before its command comes. Only a command that
 //! would be started in exactly the same way, but for its words, takes it.
 
 use std::ffi::OsString;
@@ -120,14 +120,7 @@ mod tests {
 
         fn end(&self, command: &str, begin: &Begin) -> (End, String) {
             let words = shell_words(Path::new("sh"), command);
-            let job = Job {
-                words: &words,
-                cwd: begin.cwd.map_or(&self.sandbox.temporary, Path::new),
-                env: &begin.env,
-                without: &begin.without,
-                errors: Errors::Shown,
-                timeout: begin.timeout,
-            };
+            let job = self.job(&words, begin);
             let mut output = Vec::new();
             let tell = |news: News<'_>| match news {
                 News::Piece(bytes) => output.extend_from_slice(bytes),
@@ -135,6 +128,18 @@ mod tests {
             };
             let end = self.runtime.block_on(self.sandbox.run(job, &begin.hidden, tell)).unwrap();
             (end, String::from_utf8(output).unwrap())
+        }
+
+        /// The model is being asked.
+        fn expect(&self, begin: &Begin) {
+            let _runtime = self.runtime.enter();
+            self.sandbox.make_ready(self.job(&[], begin), &begin.hidden);
+        }
+
+        fn job<'a>(&'a self, words: &'a [OsString], begin: &'a Begin) -> Job<'a> {
+            let cwd = begin.cwd.map_or(self.sandbox.temporary.as_path(), Path::new);
+            let Begin { env, without, timeout, .. } = begin;
+            Job { words, cwd, env, without, errors: Errors::Shown, timeout: *timeout }
         }
 
         fn prepared(&self) -> Option<u32> {
@@ -148,6 +153,16 @@ mod tests {
         let said = ["echo 1", "echo 2; exit 3", "echo 3"].map(|command| fixture.end(command, &Begin::default()));
         let expected = [(0, "plain\n1\n"), (3, "prepared\n2\n"), (0, "prepared\n3\n")];
         assert_eq!(said, expected.map(|(code, text)| (End::Exited(code), text.to_owned())));
+    }
+
+    #[test]
+    fn the_first_command_takes_the_helper_that_was_prepared_when_it_was_expected() {
+        let fixture = Fixture::new(STARTS);
+        fixture.expect(&Begin::default());
+        let first = fixture.prepared();
+        fixture.expect(&Begin::default());
+        assert!(first.is_some() && fixture.prepared() == first);
+        assert_eq!(fixture.run("echo $$"), format!("prepared\n{}\n", first.unwrap()));
     }
 
     #[test]
@@ -203,6 +218,7 @@ mod tests {
         ] {
             let mut fixture = Fixture::new(STARTS);
             fixture.sandbox.state = SandboxState::On(confinement);
+            fixture.expect(&Begin::default());
             fixture.run("true");
             assert_eq!(fixture.prepared(), None);
         }

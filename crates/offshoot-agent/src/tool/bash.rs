@@ -149,6 +149,16 @@ impl Tool for Bash {
         arguments.get("command").and_then(Value::as_str).map_or(Tier::Exec, |command| Tier::Command(command.to_owned()))
     }
 
+    fn make_ready(&self, context: &ToolContext) {
+        let Some(sandbox) = context.sandbox.as_ref().filter(|sandbox| sandbox.refuses_commands().is_none()) else {
+            return;
+        };
+        let (env, without) = surroundings(&self.shell, context);
+        let (cwd, errors) = (&context.cwd, Errors::Shown);
+        let job = Job { words: &[], cwd, env: &env, without: &without, errors, timeout: None };
+        sandbox.make_ready(job, &context.keys.files);
+    }
+
     fn run(&self, arguments: Value, place: Arc<ToolContext>, partial: UnboundedSender<ToolOutcome>) -> Running {
         let shell = self.shell.clone();
         Box::pin(async move {
@@ -170,18 +180,10 @@ async fn call(
     let timeout = named.or(shell.timeout);
     let command = place.neutral.as_ref().map_or_else(|| shell.command(&input.command), |neutral| neutral.text.clone());
     let program = shell.program();
-    let mut env = shell.env(place);
-    let mut without = place.keys.variables.to_vec();
-    if let Some(neutral) = &place.neutral {
-        without = NeutralCommand::without(&without);
-        env.retain(|(name, _)| !without.contains(name));
-        env.extend(neutral.variables.iter().cloned());
-    }
+    let (env, without) = surroundings(shell, place);
     let words = process::shell_words(&program, &command);
-    if let Some(sandbox) = &place.sandbox {
-        sandbox.refuses_commands().map_or(Ok(()), |why| Err(ToolOutcome::failed(why)))?;
-        env.push(("TMPDIR".to_owned(), sandbox.temporary.display().to_string()));
-    }
+    let refused = place.sandbox.as_ref().and_then(Sandbox::refuses_commands);
+    refused.map_or(Ok(()), |why| Err(ToolOutcome::failed(why)))?;
     let job = Job { words: &words, cwd: &place.cwd, env: &env, without: &without, errors: Errors::Shown, timeout };
     let (output, hide) = (Output::new(&place.outputs), Hide::new(place.keys.secrets.clone()));
     let began = Instant::now();
@@ -204,6 +206,21 @@ async fn call(
         outcome.sandbox_refusal = (!refusal.is_final).then(|| Box::new(SandboxRefusal(refusal.reason)));
     }
     Ok(ToolOutcome { details: details(&shown, duration), ..outcome })
+}
+
+/// The variables of a command of the model, and the inherited ones that it does not get.
+fn surroundings(shell: &Shell, place: &ToolContext) -> (Vec<(String, String)>, Vec<String>) {
+    let mut env = shell.env(place);
+    let mut without = place.keys.variables.to_vec();
+    if let Some(neutral) = &place.neutral {
+        without = NeutralCommand::without(&without);
+        env.retain(|(name, _)| !without.contains(name));
+        env.extend(neutral.variables.iter().cloned());
+    }
+    if let Some(sandbox) = &place.sandbox {
+        env.push(("TMPDIR".to_owned(), sandbox.temporary.display().to_string()));
+    }
+    (env, without)
 }
 
 /// The output of a running command. If dropped before the command has ended, it sends everything printed so far.

@@ -5,10 +5,10 @@ use std::fs::DirEntry;
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::net::UnixListener;
 use std::path::Path;
-use std::process::{Command, Output, Stdio};
+use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
-use offshoot_agent::testing::script::Reply;
+use offshoot_agent::testing::script::{Gate, Reply};
 use offshoot_protocol::SandboxMode;
 use serde_json::json;
 
@@ -217,19 +217,86 @@ fn results(talk: &Talk) -> Vec<String> {
     results.map(|line| line["message"]["content"][0]["text"].as_str().unwrap().trim().to_owned()).collect()
 }
 
-/// A killed process may outlive the one that killed it by a moment.
-fn until_no_helper_is_left(work: &Path) {
-    let since = Instant::now();
+/// The ids of the helpers of commands in this folder.
+fn helpers(work: &Path) -> Vec<String> {
     let waits = |process: &DirEntry| {
         let arguments = std::fs::read(process.path().join("cmdline")).unwrap_or_default();
         let mut arguments = arguments.split(|byte| *byte == 0);
         arguments.any(|argument| argument == b"--wait")
             && arguments.any(|argument| argument == work.as_os_str().as_bytes())
     };
-    while std::fs::read_dir("/proc").unwrap().flatten().any(|process| waits(&process)) {
-        assert!(since.elapsed() < Duration::from_secs(60), "a helper still waits");
+    let all = std::fs::read_dir("/proc").unwrap().flatten();
+    all.filter(waits).map(|process| process.file_name().into_string().unwrap()).collect()
+}
+
+/// A killed process may outlive the one that killed it by a moment.
+fn until_helpers_are(count: usize, work: &Path) -> Vec<String> {
+    let since = Instant::now();
+    loop {
+        let helpers = helpers(work);
+        if helpers.len() == count {
+            return helpers;
+        }
+        assert!(since.elapsed() < Duration::from_secs(60), "{helpers:?} are not {count}");
         std::thread::yield_now();
     }
+}
+
+/// An agent whose model has been asked and has not answered.
+struct Asked {
+    talk: Talk,
+    gate: Gate,
+    agent: Child,
+}
+
+impl Asked {
+    /// `None` where it cannot be tried.
+    fn start(sandbox: &str, first: Reply, others: impl IntoIterator<Item = Reply>) -> Option<Self> {
+        let gate = Gate::new();
+        let first = Reply { gate: Some((0, gate.clone())), ..first };
+        let talk = Talk::new([first].into_iter().chain(others));
+        if !is_possible(&policy(SandboxMode::Workspace, &talk.world.work(), &talk.world.home()), ALL) {
+            return None;
+        }
+        let mut agent = talk.command(&["--sandbox", sandbox, "-p", "go"]);
+        let agent = agent.stdin(Stdio::null()).stdout(Stdio::null()).spawn().unwrap();
+        while talk.server.seen().is_empty() {
+            std::thread::yield_now();
+        }
+        Some(Self { talk, gate, agent })
+    }
+
+    fn end(mut self) -> Vec<String> {
+        self.gate.open();
+        assert!(self.agent.wait().unwrap().success());
+        until_helpers_are(0, &self.talk.world.work());
+        results(&self.talk)
+    }
+}
+
+#[test]
+fn the_sandbox_of_the_first_command_is_prepared_while_the_model_is_asked() {
+    let Some(asked) = Asked::start("workspace", bash("c1", "echo $$"), [Reply::text("Done.")]) else { return };
+    let helpers = until_helpers_are(1, &asked.talk.world.work());
+    assert_eq!(asked.end(), helpers);
+}
+
+#[test]
+fn without_a_sandbox_nothing_is_prepared() {
+    let marks = ["c1", "c2"].map(|id| bash(id, "echo ${OFFSHOOT_COMMAND#*.}"));
+    let [first, second] = marks;
+    let Some(asked) = Asked::start("off", first, [second, Reply::text("Done.")]) else { return };
+    assert_eq!(asked.end(), ["0", "1"], "each process of a command has a number");
+}
+
+#[test]
+fn prepared_helpers_end_with_an_agent_that_is_killed() {
+    let Some(mut asked) = Asked::start("workspace", Reply::text("Done."), []) else { return };
+    until_helpers_are(1, &asked.talk.world.work());
+    asked.agent.kill().unwrap();
+    asked.agent.wait().unwrap();
+    until_helpers_are(0, &asked.talk.world.work());
+    asked.gate.open();
 }
 
 /// Each process that offshoot starts for a command has a number of its own in its mark.
@@ -251,5 +318,5 @@ fn later_commands_of_an_agent_take_the_sandbox_that_was_prepared() {
     let results = results(&talk);
     assert_eq!((results[0].as_str(), results[1].as_str(), results[3].as_str()), ("0", "1", "3"), "{results:?}");
     assert!(results[2].starts_with("2\n") && results[2].contains("Read-only file system"), "{results:?}");
-    until_no_helper_is_left(&talk.world.work());
+    until_helpers_are(0, &talk.world.work());
 }
