@@ -20,6 +20,7 @@ const REQUIRED: &[&str] = &[
     "LICENSE-MIT",
     "README.md",
     "SECURITY.md",
+    "clients",
     "clippy.toml",
     "conformance",
     "crates",
