@@ -19,6 +19,9 @@ pub(super) fn misplaced(
     if first != given {
         return None;
     }
+    if row.about.name == "name" && !words.iter().any(|word| word.starts_with('-')) {
+        return Some(format!("offshoot name {LATEST} {}", quoted(&words.join(" "))));
+    }
     let is_session = |word: &String| word == LATEST || is_path(word) || place.file(word, Access::Read).is_ok();
     let found = match rest.iter().position(is_session) {
         Some(at) => {

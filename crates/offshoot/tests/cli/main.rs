@@ -102,3 +102,4 @@ mod update;
 mod untouched;
 mod weight;
 mod writers;
+mod wrong_lines;

@@ -15,6 +15,15 @@ const LOOK: &[&str] = &["branches", "context", "export", "show", "tree"];
 /// Commands that need their SESSION on the command line, because they take it away.
 const NO_DEFAULT: &[&str] = &["trash"];
 
+/// Options of git and of shells, by command, with the line that does the same.
+const OTHER_OPTIONS: &[(&str, &[&str], &str)] = &[
+    ("list", &["-a", "-A", "-la"], "`offshoot list --all`"),
+    ("show", &["--oneline", "--graph", "--all"], "`offshoot tree latest`"),
+    ("switch", &["-b", "-c", "-C", "--create"], "`offshoot switch latest ENTRY`: the next entry begins the branch"),
+    ("tail", &["-f", "--follow"], "`offshoot tail latest` follows until it is stopped"),
+    ("trash", &["-f", "-r", "-rf", "--force"], "`offshoot trash SESSION`: it can be restored"),
+];
+
 /// A command line that was understood.
 pub(super) struct Completed {
     pub(super) matches: ArgMatches,
@@ -58,7 +67,8 @@ pub(super) fn completed(
                 })?;
                 return Ok(Completed { assumed_latest: is_latest.then(|| latest_of(&matches)), matches });
             }
-            let tip = line.with_latest(&missing).map(|line| format!("for the latest session: `{line}`"));
+            let latest = line.with_latest(&missing).map(|line| format!("for the latest session: `{line}`"));
+            let tip = latest.or_else(|| line.for_named_session(&missing));
             Err(with_tip(error, tip))
         }
         ErrorKind::UnknownArgument => match line.with_extra(&error) {
@@ -67,7 +77,7 @@ pub(super) fn completed(
                 Ok(Completed { matches, assumed_latest: None })
             }
             Some(Meant::Tip(line)) => Err(with_tip(error, Some(format!("`{line}`")))),
-            None => Err(error),
+            None => Err(line.with_other_option(error)),
         },
         _ => Err(error),
     }
@@ -116,10 +126,47 @@ impl TypedCommand<'_> {
         if self.arguments.iter().skip(self.at + 1).any(is_session) {
             return None;
         }
+        // git's name for the place before.
+        if name == "switch" && self.arguments.iter().any(|word| word == "-") {
+            return Some("offshoot undo latest".to_owned());
+        }
         // What stands where SESSION does is the first of what is missing.
         let took = usize::from(missing.iter().all(|name| name != "SESSION"));
         let rest = missing.iter().filter(|name| *name != "SESSION").skip(took).map(String::as_str);
         Some(spelled(&self.with(self.at + 1, &[LATEST]), rest))
+    }
+
+    /// What helps where a session is named and the entry is missing.
+    fn for_named_session(&self, missing: &[String]) -> Option<String> {
+        let session = self.arguments.get(self.at + 1).map(|word| quoted(&word.to_string_lossy()))?;
+        match (self.command.get_name(), missing) {
+            (_, [.., last]) if session.starts_with('-') || last.starts_with('-') => None,
+            ("compare", [last]) if last == "B" => {
+                Some(format!("with the current branch: `{}`", spelled(self.arguments, ["@"])))
+            }
+            ("merge" | "pick", _) => {
+                Some(format!("`offshoot branches {session} --unmerged` lists branches with something new"))
+            }
+            ("entry" | "switch", _) => Some(format!("`offshoot tree {session}` shows the entries")),
+            _ => None,
+        }
+    }
+
+    /// The error with the line for an option of another program. clap's advice to pass an option as a value is left out: no
+    /// command here takes one.
+    fn with_other_option(&self, mut error: clap::Error) -> clap::Error {
+        let typed = match error.get(ContextKind::InvalidArg) {
+            Some(ContextValue::String(typed)) => typed.clone(),
+            _ => String::new(),
+        };
+        let is_advice = matches!(error.get(ContextKind::Suggested), Some(ContextValue::StyledStrs(_)));
+        if is_advice {
+            error.remove(ContextKind::Suggested);
+        }
+        let name = self.command.get_name();
+        let tip =
+            OTHER_OPTIONS.iter().find(|(command, options, _)| *command == name && options.contains(&typed.as_str()));
+        with_tip(error, tip.map(|(.., tip)| (*tip).to_owned()))
     }
 
     /// What a word too many can mean: an entry up to which is shown, a file that is written, more words of a text.
@@ -135,6 +182,14 @@ impl TypedCommand<'_> {
             "show" | "tree" | "context" if has_option("at") && !is_typed("--at") => {
                 Some(Meant::Line(self.with(place, &["--at"])))
             }
+            "fork" if has_option("at") && !is_typed("--at") => {
+                Some(Meant::Tip(spelled::<&str>(&self.with(place, &["--at"]), [])))
+            }
+            "list" => Some(Meant::Tip(match is_path(extra) {
+                true => "offshoot list --all".to_owned(),
+                false => format!("offshoot show {}", quoted(extra)),
+            })),
+            "man" => Some(Meant::Tip(format!("offshoot {} --help", quoted(extra)))),
             "export" => Some(Meant::Tip(spelled::<&str>(&self.with(place, &["-o"]), []))),
             "label" | "name" => {
                 let texts = usize::from(self.command.get_name() == "label") + 2;
