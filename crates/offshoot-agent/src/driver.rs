@@ -4,6 +4,7 @@
 //! stops its work.
 
 mod outbox;
+mod callers;
 mod writes;
 mod replace;
 mod commands;
@@ -26,10 +27,9 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use offshoot_protocol::message::Message;
-use offshoot_protocol::request::{Forked, Spoken};
+use offshoot_protocol::request::Forked;
 use offshoot_protocol::{
-    AgentError, AgentEvent, ApprovalMode, BashResult, BashRun, CompactionResult, Crash, Event, NoticeCode, Settled,
-    ShutdownReason,
+    AgentError, AgentEvent, ApprovalMode, BashResult, BashRun, Crash, Event, NoticeCode, Settled, ShutdownReason,
 };
 use offshoot_session::compact::Settings;
 use tokio::sync::mpsc::{Receiver, Sender, UnboundedReceiver, UnboundedSender, channel, unbounded_channel};
@@ -42,14 +42,15 @@ use crate::guarded_extensions::{CrashListener, GuardedExtensions};
 use crate::key_redactor::KeyRedactor;
 use crate::pictures::PictureFitter;
 use crate::provider::{Delta, Request};
-use crate::request_queue::{Asked, PendingReply, ReplyTo};
+use crate::request_queue::{Asked, ReplyTo};
 use crate::setup::{Approver, Setup};
 use crate::spending::Spending;
 use crate::tool::bash::Printed;
-use crate::turn::{Effect, JobDraft, JobResult, Ticket, TurnConfig, TurnInput, TurnState, step};
+use crate::turn::{Effect, JobDraft, Ticket, TurnConfig, TurnInput, TurnState, step};
 use crate::window::window_of;
 use crate::writer::{OwnedSession, Writer, WriterHandle};
 use approvals::{ApprovalInput, Approvals, CallPlace};
+use callers::{Waiting, reply_to_all};
 use jobs::ReadyJob;
 use operate::{AskingOperation, Operated};
 use outbox::Outbox;
@@ -139,16 +140,6 @@ struct UserCommand {
     exclude: bool,
     stop: Option<oneshot::Sender<()>>,
     reply: ReplyTo<Arc<BashResult>>,
-}
-
-/// Callers that wait until everything has settled.
-enum Waiting {
-    /// Gets the end of its prompt, or the refusal.
-    Prompt(ReplyTo<Spoken<Settled>>),
-    /// Gets the end of whatever was running.
-    Settled(ReplyTo<Settled>),
-    Compaction(ReplyTo<Arc<CompactionResult>>),
-    Operation(ReplyTo<()>),
 }
 
 /// The machine knows what is running. The driver holds what the machine must not know: channels, tasks, parts of the
@@ -434,40 +425,6 @@ impl Driver {
         self.asking = None;
     }
 
-    /// Ends a run: records the outcome and answers every caller.
-    fn ended(&mut self, how: Settled, job: Option<Result<JobResult, AgentError>>) {
-        self.settle(&how, job);
-        self.settled = (self.settled.0 + 1, how);
-    }
-
-    fn settle(&mut self, how: &Settled, mut job: Option<Result<JobResult, AgentError>>) {
-        self.writer.handle().send(OwnedSession::end_turn, drop);
-        let waiting = std::mem::take(&mut self.waiting);
-        let answers = waiting.into_iter().map(|waiting| match waiting {
-            Waiting::Prompt(reply) => reply.later(Ok(Spoken::Taken(how.clone()))),
-            Waiting::Settled(reply) => reply.later(Ok(how.clone())),
-            Waiting::Compaction(reply) => reply.later(end_of_job(how, job.take(), JobResult::compaction)),
-            Waiting::Operation(reply) => reply.later(end_of_job(how, job.take(), JobResult::operation)),
-        });
-        reply_to_all(self.outbox.settle(answers.collect()));
-    }
-
-    /// The prompt is not recorded, and nothing is running. What nobody waits for goes with the next prompt.
-    fn refuse(&mut self, error: &AgentError, messages: Vec<Message>) {
-        self.writer.handle().send(OwnedSession::end_turn, drop);
-        let waiting = std::mem::take(&mut self.waiting);
-        let has_caller = waiting.iter().any(|waiting| matches!(waiting, Waiting::Prompt(_)));
-        let is_left = |message: &Message| !has_caller || matches!(message, Message::Custom(_));
-        self.with_next_prompt.extend(messages.into_iter().filter(is_left));
-        let answers = waiting.into_iter().map(|waiting| match waiting {
-            Waiting::Prompt(reply) => reply.later(Err(error.clone())),
-            Waiting::Settled(reply) => reply.later(Ok(Settled::Done)),
-            Waiting::Compaction(reply) => reply.later(end_of_job(&Settled::Done, None, JobResult::compaction)),
-            Waiting::Operation(reply) => reply.later(end_of_job(&Settled::Done, None, JobResult::operation)),
-        });
-        reply_to_all(self.outbox.settle(answers.collect()));
-    }
-
     /// Derives the machine's configuration from the settings and the model.
     fn configure(&mut self) {
         let setup = &self.setup;
@@ -495,25 +452,5 @@ impl Driver {
                 .map(|tool| tool.name().to_owned())
                 .collect(),
         };
-    }
-}
-
-fn reply_to_all(replies: Vec<PendingReply>) {
-    replies.into_iter().for_each(|reply| reply());
-}
-
-/// What the caller of a job gets: its result, or why it has none.
-fn end_of_job<T>(
-    how: &Settled,
-    job: Option<Result<JobResult, AgentError>>,
-    result: fn(JobResult) -> Option<T>,
-) -> Result<T, AgentError> {
-    match (job.map(|job| job.map(result)), how) {
-        (Some(Ok(Some(result))), _) => Ok(result),
-        (Some(Err(why)), _) => Err(why),
-        (Some(Ok(None)) | None, Settled::Failed(why) | Settled::Broken(why)) => Err(why.clone()),
-        (Some(Ok(None)) | None, Settled::Done | Settled::Aborted) => {
-            Err(AgentError::Failed("nothing was done".to_owned()))
-        }
     }
 }

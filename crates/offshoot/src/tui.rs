@@ -16,6 +16,7 @@ mod extension_notices;
 mod extension_dialogs;
 mod extension_streams;
 mod extension_themes;
+mod extension_screen;
 mod extension_front;
 mod one_thread;
 mod job_context;
