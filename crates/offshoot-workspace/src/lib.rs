@@ -22,6 +22,7 @@ pub mod transcript;
 pub mod trash_folder;
 mod several;
 pub mod new_file;
+pub mod spills;
 mod costs;
 mod plans;
 mod operation;

@@ -18,6 +18,7 @@ pub mod name;
 pub mod navigate;
 pub mod pick;
 pub mod pop;
+pub mod repair;
 pub mod show;
 pub mod switch;
 pub mod trash;
@@ -55,6 +56,7 @@ pub const OPERATIONS: &[Row] = &[
     Row::of::<fork::Fork>(),
     Row::of::<models::ListModels>(),
     Row::of::<check::Check>(),
+    Row::of::<repair::Repair>(),
     Row::of::<migrate::Migrate>(),
 ];
 

@@ -341,6 +341,11 @@ impl Place {
         self.options.next_request.tree_layout(folder).unwrap_or_default()
     }
 
+    /// The folder for entries that cannot be written to their session.
+    pub(crate) fn spill(&self) -> Option<&Path> {
+        self.options.spill.as_deref()
+    }
+
     /// The folder in which processes name the prompts that they are answering.
     pub(crate) fn turns(&self) -> Option<&Path> {
         self.options.turns.as_deref()

@@ -31,7 +31,7 @@ use offshoot_tui::markdown::plain_row;
 use offshoot_tui::terminal::detect;
 use offshoot_workspace::LatestOf;
 
-use crate::commands::{append, completions, config, doctor, install, man, packages, remove, repair, tail, update};
+use crate::commands::{append, completions, config, doctor, install, man, packages, remove, tail, update};
 use crate::{api, file_limit, page, print, sandbox, tui};
 use deferred::Deferred;
 use read::Task;
@@ -88,7 +88,6 @@ impl Global {
 pub(crate) enum Command {
     Tail(Deferred<tail::Args>),
     Append(Deferred<append::Args>),
-    Repair(Deferred<repair::Args>),
     Doctor(Deferred<doctor::Args>),
     /// Start a conversation; the words are its first prompt
     #[command(after_help = CHAT_EXAMPLES)]
@@ -109,7 +108,6 @@ impl Command {
         match self {
             Self::Tail(args) => tail::run(app, args),
             Self::Append(args) => append::run(app, args),
-            Self::Repair(args) => repair::run(app, args),
             Self::Doctor(args) => doctor::run(app, args),
             Self::Chat(args) => run_agent(app, args),
             Self::Install(args) => install::run(app, args),

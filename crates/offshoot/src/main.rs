@@ -12,7 +12,6 @@ mod key_bindings;
 mod page;
 mod print;
 mod file_limit;
-mod spills;
 mod commands;
 mod api;
 mod tui;

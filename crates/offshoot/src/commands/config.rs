@@ -8,13 +8,16 @@ use offshoot_app::error::{CommandError, FailureKind, Result};
 use offshoot_app::packages::ListedPackage;
 use offshoot_packages::entry::{PackageEntry, ResourceKind};
 
-use super::packages::{self, PackageScope, PackageSettings, called, files_of};
+use super::packages::{self, PackageScope, PackageSettings, called, files_of, print_json, record};
 
 /// Turn files of a package on and off
 ///
 /// Without --on and --off the command lists the files of the package. FILE is
 /// a path in the package, or the name of a skill, a template (/name) or a
 /// theme.
+///
+/// --json prints the package as an element of `offshoot packages --json`, and
+/// without SOURCE the array of all.
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment, after_help = EXAMPLES)]
 pub(crate) struct Args {
@@ -31,6 +34,10 @@ pub(crate) struct Args {
 
     #[command(flatten)]
     scope: PackageScope,
+
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
 }
 
 const EXAMPLES: &str = "\
@@ -40,7 +47,7 @@ Examples:
 
 pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
     let settings = PackageSettings::of(app, args.scope.scope())?;
-    let Some(source) = &args.source else { return packages::list(app) };
+    let Some(source) = &args.source else { return packages::list(app, args.json) };
     let mut entry = settings.find(source)?;
     let installed = settings.store.installed(&entry)?;
     let all: Vec<(ResourceKind, &PathBuf)> = ResourceKind::ALL
@@ -67,6 +74,9 @@ pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
     entry = changed(entry);
     let (scope, store) = (settings.scope, settings.store.clone());
     let package = ListedPackage { scope, entry, exceptions: Vec::new(), store };
+    if args.json {
+        return print_json(app, &record(&package).to_string());
+    }
     let mut out = app.ui.text();
     for (kind, on, off) in files_of(&package, &installed.root, &installed.contents) {
         writeln!(out, "{}", kind.name())?;

@@ -2,7 +2,6 @@
 
 pub(crate) mod tail;
 pub(crate) mod append;
-pub(crate) mod repair;
 pub(crate) mod doctor;
 pub(crate) mod packages;
 pub(crate) mod install;

@@ -28,7 +28,7 @@ use serde_json::json;
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment, after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// Print one JSON object per package
+    /// Print a JSON array with an object for each package
     #[arg(long)]
     json: bool,
 }
@@ -212,16 +212,22 @@ pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
     let (packages, more) = listed(app, &layers, &app.environment.cwd);
     troubles.iter().chain(&more).for_each(|trouble| app.ui.warning(trouble));
     if args.json {
-        let mut out = app.ui.raw();
-        packages.iter().try_for_each(|package| writeln!(out, "{}", record(package)))?;
-        return Ok(out.finish()?);
+        let records: Vec<String> = packages.iter().map(|package| record(package).to_string()).collect();
+        return print_json(app, &format!("[{}]", records.join(",\n")));
     }
     shown(app, &packages)
 }
 
 /// Lists the packages of both files.
-pub(crate) fn list(app: &App) -> Result<()> {
-    run(app, &Args { json: false })
+pub(crate) fn list(app: &App, json: bool) -> Result<()> {
+    run(app, &Args { json })
+}
+
+/// Prints JSON and a line end.
+pub(crate) fn print_json(app: &App, json: &str) -> Result<()> {
+    let mut out = app.ui.raw();
+    writeln!(out, "{json}")?;
+    Ok(out.finish()?)
 }
 
 fn shown(app: &App, packages: &[ListedPackage]) -> Result<()> {
@@ -267,7 +273,8 @@ pub(crate) fn files_of(
     kinds
 }
 
-fn record(package: &ListedPackage) -> serde_json::Value {
+/// A package as JSON.
+pub(crate) fn record(package: &ListedPackage) -> serde_json::Value {
     let scope = if package.scope == Scope::Project { "project" } else { "user" };
     let mut record = json!({"source": package.entry.written, "scope": scope});
     match package.store.installed(&package.entry) {

@@ -14,7 +14,7 @@ use super::pi_folder::{self, PiStanding};
 use super::reason::HiddenReason;
 use super::search::listed;
 use super::searched_roots::{SearchedRoot, files, searched_roots};
-use crate::spills::{Spill, spills};
+use offshoot_workspace::spills::{Spill, spills};
 
 #[derive(Debug)]
 pub(super) struct Standings {

@@ -13,7 +13,7 @@ use offshoot_session::store::{DirStore, Flavour, Root, Scope, Store as _, unread
 use super::examine::{FileIdentity, examine, hidden};
 use super::reason::HiddenReason;
 use super::searched_roots::{FileDepth, SearchedRoot, files, searched_roots};
-use crate::spills::spills;
+use offshoot_workspace::spills::spills;
 
 #[derive(Debug)]
 pub(super) struct Candidate {

@@ -7,17 +7,25 @@ use std::path::{Path, PathBuf};
 use offshoot_session::json::Json;
 use offshoot_session::medium::{open_regular, read_regular};
 
+/// A spill file.
 #[derive(Debug)]
-pub(crate) struct Spill {
-    pub(crate) path: PathBuf,
-    pub(crate) file: String,
-    pub(crate) session_id: String,
-    pub(crate) entries: usize,
+pub struct Spill {
+    /// Its path.
+    pub path: PathBuf,
+    /// The session's file, as it says.
+    pub file: String,
+    /// The id of the session.
+    pub session_id: String,
+    /// How many entries wait in it.
+    pub entries: usize,
 }
 
 impl Spill {
     /// The lines of the entries.
-    pub(crate) fn lines(&self) -> io::Result<Vec<String>> {
+    ///
+    /// # Errors
+    /// It cannot be read.
+    pub fn lines(&self) -> io::Result<Vec<String>> {
         let bytes = read_regular(&self.path, u64::MAX)?;
         let text = String::from_utf8_lossy(&bytes).into_owned();
         let whole = text.split_inclusive('\n').skip(1).filter_map(|line| line.strip_suffix('\n'));
@@ -26,7 +34,8 @@ impl Spill {
 }
 
 /// Every spill file of a folder, sorted by path, and what could not be read.
-pub(crate) fn spills(folder: &Path) -> (Vec<Spill>, Vec<String>) {
+#[must_use]
+pub fn spills(folder: &Path) -> (Vec<Spill>, Vec<String>) {
     let (mut spills, mut unread) = (Vec::new(), Vec::new());
     let entries = match fs::read_dir(folder) {
         Ok(entries) => entries,
