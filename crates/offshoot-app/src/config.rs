@@ -14,6 +14,7 @@ use std::time::Duration;
 use offshoot_agent::expand_home;
 use offshoot_agent::model::Env as Variables;
 use offshoot_session::clock::{Millis, parse_iso};
+use offshoot_session::path_words::path_words;
 use offshoot_session::store::{Flavour, Root};
 use offshoot_workspace::short_path;
 
@@ -151,7 +152,7 @@ impl Environment {
             cache,
             spill: state.map(|state| state.join("offshoot/spill")),
             durability: text("OFFSHOOT_DURABILITY"),
-            session: text("OFFSHOOT_SESSION"),
+            session: env("OFFSHOOT_SESSION").map(|session| path_words(&session)),
             lock_wait: text("OFFSHOOT_LOCK_WAIT").and_then(|wait| wait.parse().ok()),
             others,
             pager: pager(all),

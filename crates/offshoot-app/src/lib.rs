@@ -11,6 +11,7 @@
 
 pub mod error;
 pub mod config;
+pub mod session_words;
 pub mod ui;
 pub mod trust;
 pub mod known_flags;

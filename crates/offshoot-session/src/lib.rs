@@ -31,6 +31,7 @@
 pub mod clock;
 pub mod id;
 pub mod json;
+pub mod path_words;
 pub mod text;
 pub mod error;
 pub mod kind;

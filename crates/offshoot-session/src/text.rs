@@ -11,6 +11,8 @@ use std::fmt::Display;
 use unicode_segmentation::GraphemeCursor;
 use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
+use crate::path_words::{has_bytes, shell_bytes};
+
 pub use spelling::{CleanStart, clean, clean_lines, spell_blanks, spell_document, spell_lines, spell_name};
 pub use strip::{steers, strip, strip_lines, without_colours, without_erasures};
 
@@ -26,9 +28,13 @@ pub fn noun<'a, N: Copy + PartialEq + From<u8>>(count: N, one: &'a str, many: &'
     if count == N::from(1) { one } else { many }
 }
 
-/// A word of a command line, quoted if a shell would not take it as it is.
+/// A word of a command line, quoted if a shell would not take it as it is. Bytes that are not UTF-8 (see
+/// [`crate::path_words`]) are spelled as bash and zsh read them.
 #[must_use]
 pub fn shell_word(word: &str) -> String {
+    if has_bytes(word) {
+        return shell_bytes(word);
+    }
     let is_plain = |c: char| c.is_alphanumeric() || matches!(c, '/' | '.' | '_' | '-' | '~' | '+' | ':' | '@' | ',');
     if !word.is_empty() && word.chars().all(is_plain) {
         return word.to_owned();

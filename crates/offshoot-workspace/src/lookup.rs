@@ -9,6 +9,7 @@ use offshoot_session::error::{Code, Error};
 use offshoot_session::id::{EntryId, SHORTEST_ID};
 use offshoot_session::list::SessionInfo;
 use offshoot_session::outline::left_out;
+use offshoot_session::path_words::has_bytes;
 use offshoot_session::session::{Session, SpillPolicy};
 use offshoot_session::store::{DirStore, Flavour, Scope};
 use offshoot_session::text::one_line;
@@ -26,7 +27,7 @@ pub const LATEST: &str = "latest";
 /// Whether a word can only be the path of a session file.
 #[must_use]
 pub fn is_path(given: &str) -> bool {
-    given.contains(['/', '\\']) || given.ends_with(".jsonl")
+    given.contains(['/', '\\']) || given.ends_with(".jsonl") || has_bytes(given)
 }
 
 /// What an operation does with what a person names. A slip must not change anything.
@@ -104,7 +105,7 @@ impl Place {
                 .hint(Hint::Step(NextStep::of_all("list", "shows the sessions"))));
         }
         if is_path(given) {
-            return existing(self.path(given));
+            return existing(self.session_path(given));
         }
         let cwd = self.cwd().to_string_lossy().into_owned();
         if given == LATEST {

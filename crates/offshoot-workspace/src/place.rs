@@ -18,6 +18,7 @@ use offshoot_session::context::ContextWeight;
 use offshoot_session::error::{self, Diagnostic};
 use offshoot_session::list::SessionInfo;
 use offshoot_session::outline::TreeLayout;
+use offshoot_session::path_words::path_of_words;
 use offshoot_session::session::{Durability, Options, Session, SpillPolicy};
 use offshoot_session::store::{DirStore, Flavour, Progress, Scope, Store as _};
 use offshoot_session::summariser::Drafted;
@@ -154,6 +155,12 @@ impl Place {
     #[must_use]
     pub fn path(&self, given: impl Into<OsString>) -> PathBuf {
         expand_home(given.into(), self.options.home.as_deref())
+    }
+
+    /// The path of a name that can only be one: bytes that are not UTF-8 as [`offshoot_session::path_words`] spells them.
+    #[must_use]
+    pub fn session_path(&self, given: &str) -> PathBuf {
+        self.path(path_of_words(given))
     }
 
     /// The same as a whole path without links, as sessions name their folders.

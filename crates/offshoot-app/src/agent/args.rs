@@ -8,6 +8,8 @@ use offshoot_protocol::{SandboxMode, SandboxNetwork};
 
 use offshoot_settings::Settings;
 
+use crate::session_words::session_words;
+
 use crate::error::{CommandError, FailureKind, Result};
 use crate::models::ModelArgs;
 
@@ -131,7 +133,7 @@ pub struct Args {
     pub resume: bool,
 
     /// Continue this session; a path that does not exist starts a new one there
-    #[arg(long, value_name = "SESSION", conflicts_with_all = ["fork", "no_session"])]
+    #[arg(long, value_name = "SESSION", conflicts_with_all = ["fork", "no_session"], value_parser = session_words())]
     pub session: Option<String>,
 
     /// Work in this folder on a session of another one: the session's folder, or this one
@@ -139,7 +141,7 @@ pub struct Args {
     pub session_folder: Option<PathBuf>,
 
     /// Copy this session with all its branches, and continue the copy
-    #[arg(long, value_name = "SESSION", conflicts_with = "no_session")]
+    #[arg(long, value_name = "SESSION", conflicts_with = "no_session", value_parser = session_words())]
     pub fork: Option<String>,
 
     /// Continue this folder's session of exactly this id, or start it; with --fork: the id of the copy

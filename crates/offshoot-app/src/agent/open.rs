@@ -4,6 +4,7 @@ use std::path::Path;
 
 use offshoot_protocol::FolderRefusal;
 use offshoot_session::compose::NewEntry;
+use offshoot_session::path_words::path_of_words;
 use offshoot_session::session::{NewFork, NewSession, Session};
 use offshoot_session::store::Store as _;
 use offshoot_session::text::spell_name;
@@ -51,7 +52,7 @@ pub fn open(app: &App, args: &Args) -> Result<Session> {
     }
     if let Some(given) = &args.session {
         if offshoot_workspace::is_path(given) {
-            let file = app.environment.path(given);
+            let file = app.environment.path(path_of_words(given));
             app.note_opened(&file);
             return Ok(Session::open_or_create(&file, &new, app.options_for(&file))?);
         }

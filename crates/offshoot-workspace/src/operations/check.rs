@@ -132,7 +132,7 @@ impl Operation for Check {
         let mut unread = FailedInputs::none_of(input.session.len());
         let mut inputs = Vec::new();
         for SessionName(given) in &input.session {
-            let folder = place.path(given);
+            let folder = place.session_path(given);
             if folder.is_dir() {
                 inputs.push(check_folder(place, folder, &mut unread)?);
                 continue;

@@ -203,7 +203,7 @@ impl Operation for Repair {
 
 /// The session whose first append failed: it exists only in its spill file.
 fn unborn(place: &Place, named: &str) -> Result<Option<Session>> {
-    let file = place.path(named);
+    let file = place.session_path(named);
     if file.exists() || !is_path(named) {
         return Ok(None);
     }
@@ -213,7 +213,7 @@ fn unborn(place: &Place, named: &str) -> Result<Option<Session>> {
 /// The file, the session, and whether it exists only outside the file.
 fn opened(place: &Place, named: &str) -> Result<(PathBuf, Session, bool)> {
     if let Some(session) = unborn(place, named)? {
-        return Ok((place.path(named), session, true));
+        return Ok((place.session_path(named), session, true));
     }
     let file = place.file(named, Access::Write)?;
     let session = place.open_file(&file, SpillPolicy::Temporary).map_err(|failure| hinted(failure, named))?;

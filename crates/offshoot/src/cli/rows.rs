@@ -12,6 +12,7 @@ use offshoot_app::app::App;
 use offshoot_app::error::{CommandError, Result, spelled};
 use offshoot_app::models::ModelArgs;
 use offshoot_app::next_request::RequestOfApp;
+use offshoot_app::session_words::session_words;
 use offshoot_app::ui::columns::{Align, Column, Table};
 use offshoot_app::ui::style::{PaintedLine, style_of};
 use offshoot_workspace::{
@@ -85,7 +86,8 @@ fn argument(arg: &'static Arg) -> clap::Arg {
         ArgKind::Number => made.value_parser(clap::value_parser!(u64)),
         ArgKind::File => made.value_parser(PathBufValueParser::new()).value_hint(ValueHint::AnyPath),
         ArgKind::Folder => made.value_parser(PathBufValueParser::new()),
-        ArgKind::Session | ArgKind::Entry | ArgKind::EntryRange | ArgKind::Text | ArgKind::Flag => made,
+        ArgKind::Session => made.value_parser(session_words()),
+        ArgKind::Entry | ArgKind::EntryRange | ArgKind::Text | ArgKind::Flag => made,
     }
 }
 

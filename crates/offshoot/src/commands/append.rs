@@ -7,6 +7,7 @@ use std::slice::from_ref;
 use offshoot_app::app::App;
 use offshoot_app::error::{CommandError, FailureKind, Result, spilled_hints};
 use offshoot_app::lookup;
+use offshoot_app::session_words::session_words;
 use offshoot_app::ui::Output;
 use offshoot_session::compose::NewEntry;
 use offshoot_session::entry::Source as _;
@@ -14,6 +15,7 @@ use offshoot_session::error::{Diagnostic, Error};
 use offshoot_session::id::EntryId;
 use offshoot_session::json::{Json, Object};
 use offshoot_session::kind::Kind as EntryKind;
+use offshoot_session::path_words::path_of_words;
 use offshoot_session::session::{Durability, NewSession, Session};
 use offshoot_session::store::Store as _;
 use offshoot_session::text::counted;
@@ -49,7 +51,7 @@ use offshoot_session::text::counted;
 #[command(verbatim_doc_comment, after_help = EXAMPLES)]
 pub(crate) struct Args {
     /// A path, an id or its unique start or end, a name, or `latest`
-    #[arg(required_unless_present = "new")]
+    #[arg(required_unless_present = "new", value_parser = session_words())]
     session: Option<String>,
 
     /// The parent of the first entry; without it the current entry
@@ -114,7 +116,7 @@ pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
 fn check(app: &App, args: &Args) -> Result<()> {
     let given = args.session.as_deref().unwrap_or_default();
     // The path of a file that does not exist begins a session.
-    let is_new = offshoot_workspace::is_path(given) && !app.environment.path(given).exists();
+    let is_new = offshoot_workspace::is_path(given) && !app.environment.path(path_of_words(given)).exists();
     let session = if is_new { None } else { Some(app.open(given)?) };
     if let (Some(parent), Some(session)) = (&args.parent, &session) {
         lookup::entry_to_write(app, session, parent)?;
@@ -256,7 +258,7 @@ fn open(app: &App, args: &Args) -> Result<Session> {
             Ok(app.store()?.create(&new, app.options())?)
         }
         Some(given) if offshoot_workspace::is_path(given) => {
-            let file = app.environment.path(given);
+            let file = app.environment.path(path_of_words(given));
             if file.is_relative() {
                 app.check_cwd()?;
             }

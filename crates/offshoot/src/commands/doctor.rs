@@ -13,6 +13,7 @@ use std::path::PathBuf;
 
 use offshoot_app::app::App;
 use offshoot_app::error::{CommandError, FailureKind, Result};
+use offshoot_app::session_words::session_words;
 
 /// Say why a session is not listed and where it is, or check the whole setup
 ///
@@ -55,6 +56,7 @@ use offshoot_app::error::{CommandError, FailureKind, Result};
 #[command(verbatim_doc_comment, after_help = EXAMPLES)]
 pub(crate) struct Args {
     /// A path, an id, a name, a part of one, or words of the name or first message
+    #[arg(value_parser = session_words())]
     session: Option<String>,
 
     /// Print JSON

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use offshoot_app::app::App;
 use offshoot_app::error::{CommandError, FailureKind, Result};
+use offshoot_app::session_words::session_words;
 use offshoot_session::entry::Source as _;
 use offshoot_session::session::{Session, SpillPolicy};
 use offshoot_session::text::one_line;
@@ -34,7 +35,7 @@ const PAUSE: Duration = Duration::from_millis(200);
 #[command(verbatim_doc_comment, after_help = EXAMPLES)]
 pub(crate) struct Args {
     /// A path, an id or its unique start or end, a name, or `latest`
-    #[arg(value_name = "SESSION")]
+    #[arg(value_name = "SESSION", value_parser = session_words())]
     session: String,
 
     /// With `latest`: the latest session of every folder, not of this one

@@ -1,6 +1,9 @@
 //! How sessions and entries are named on the command line.
 
-use crate::world::{World, talk};
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt as _;
+
+use crate::world::{SAMPLE, World, talk};
 
 #[test]
 fn entries_are_named_by_id_label_place_and_time() {
@@ -98,4 +101,57 @@ fn words_in_the_wrong_places_are_put_right_in_a_hint() {
     assert!(entry.contains("hint: did you mean `offshoot tree latest --at aaaa1111`?"), "{entry}");
     let nothing = world.run("tree zzzz");
     assert!(!nothing.contains("did you mean"), "{nothing}");
+}
+
+/// What is typed around the session's path, which stands for `S`.
+const WITH_A_PATH: [&str; 22] = [
+    "tree S",
+    "show S",
+    "branches S",
+    "context S",
+    "check S",
+    "doctor S",
+    "repair S",
+    "migrate S",
+    "entry S 42e6",
+    "label S 42e6 x",
+    "compare S 4e8a 42e6",
+    "switch S 4e8a",
+    "pick S 08c5",
+    "undo S",
+    "compact S --dry-run",
+    "merge S 42e6 --summary y",
+    "pop S 30f8 --summary x",
+    "fork S",
+    "export S -o S.html",
+    "append S",
+    "import S",
+    "trash S",
+];
+
+#[test]
+fn a_session_is_named_by_a_path_that_is_not_utf8() {
+    let world = World::new();
+    let name = OsStr::from_bytes(b"it's \xff.jsonl");
+    std::fs::write(world.work().join(name), SAMPLE).unwrap();
+    let page = OsStr::from_bytes(b"\xfe.html");
+    for line in WITH_A_PATH {
+        let mut command = world.command(&[]);
+        for word in line.split(' ') {
+            match word {
+                "S" => command.arg(name),
+                "S.html" => command.arg(page),
+                word => command.arg(word),
+            };
+        }
+        let output = command.output().unwrap();
+        let shown = world.shown(&output);
+        assert!(output.status.success(), "{line}: {shown}");
+        let hint = shown.lines().find(|row| row.starts_with("hint: `offshoot undo"));
+        assert!(hint.is_none_or(|hint| hint.contains(r"$'it\'s \xff.jsonl'")), "{line}: {shown}");
+    }
+    assert!(world.work().join(page).exists() && !world.work().join(name).exists());
+    let mut named = world.command(&["tree"]);
+    std::fs::write(world.work().join(name), SAMPLE).unwrap();
+    assert!(named.env("OFFSHOOT_SESSION", name).output().unwrap().status.success());
 }

@@ -31,7 +31,7 @@ pub(super) fn spills_of(place: &Place, named: Option<&str>) -> Result<Vec<Spill>
     let (mut all, unread) = spills(folder);
     unread.into_iter().for_each(|unread| place.tell(Note::Warning(unread)));
     let Some(named) = named else { return Ok(all) };
-    let file = if is_path(named) { Ok(place.path(named)) } else { place.file(named, Access::Write) };
+    let file = if is_path(named) { Ok(place.session_path(named)) } else { place.file(named, Access::Write) };
     let spill = file.as_ref().ok().map(|file| spill_file(folder, file));
     all.retain(|one| Some(&one.path) == spill.as_ref() || one.path == Path::new(named) || one.session_id == named);
     match (all.is_empty(), file) {

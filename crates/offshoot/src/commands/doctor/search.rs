@@ -8,6 +8,7 @@ use offshoot_app::app::App;
 use offshoot_app::error::Result;
 use offshoot_session::list::SessionInfo;
 use offshoot_session::medium::real_path_or_same;
+use offshoot_session::path_words::path_of_words;
 use offshoot_session::store::{DirStore, Flavour, Root, Scope, Store as _, unreadable};
 
 use super::examine::{FileIdentity, examine, hidden};
@@ -59,7 +60,7 @@ struct Wanted<'a> {
 
 impl<'a> Wanted<'a> {
     fn new(app: &App, given: &'a str) -> Self {
-        let path = app.environment.whole_path(given);
+        let path = app.environment.whole_path(path_of_words(given));
         let stem = Path::new(given).file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
         let stem = stem.strip_suffix(".jsonl").map(str::to_owned).unwrap_or(stem).to_lowercase();
         let is_there = |path: &PathBuf| fs::symlink_metadata(path).is_ok_and(|meta| !meta.is_dir());
