@@ -251,6 +251,13 @@ test("agent: the end of the program ends a loop over events", { timeout: 120_000
   await agent.close();
 });
 
+test("python: every test of its client", { timeout: 600_000 }, async () => {
+  const environment = { ...process.env, OFFSHOOT_BIN: program, NODE: process.execPath, PYTHONDONTWRITEBYTECODE: "1" };
+  const { out, err, end } = await ran("python3", [path.join(HERE, "clients/test_python.py")], { environment });
+  assert.equal(end, 0, `${out}${err}`);
+  assert.match(err, /Ran \d\d tests/);
+});
+
 /** The package as npm installs it, with the program of its platform if there is one. */
 function installed(name, binary) {
   const modules = path.join(folder, name, "node_modules");

@@ -5,8 +5,11 @@
 
 import sys
 import tempfile
+from pathlib import Path
 
-from offshoot_session import Offshoot, OffshootError
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "clients" / "python"))
+
+from offshoot_sessions import OffshootError, OffshootSessions  # noqa: E402
 
 
 def user(text):
@@ -32,7 +35,7 @@ def print_tree(nodes, indent=""):
 
 
 def main(program, folder):
-    with Offshoot([program, "api"]) as offshoot:
+    with OffshootSessions(program) as offshoot:
         session = offshoot.create(cwd=folder, sessionDir=folder)
         question = session.appendMessage(user("Why is the build slow?"))["id"]
         first = session.appendMessage(assistant("The linker."))["id"]
@@ -88,4 +91,4 @@ def main(program, folder):
 
 if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as temporary:
-        main(sys.argv[1] if len(sys.argv) > 1 else "offshoot", temporary)
+        main(sys.argv[1] if len(sys.argv) > 1 else None, temporary)

@@ -1,23 +1,26 @@
 """Prints an answer while it comes, then what it cost.
 
-    python3 talk.py PROMPT [COMMAND …]
+    python3 talk.py PROMPT [PATH-OF-OFFSHOOT]
 """
 
 import sys
+from pathlib import Path
 
-from offshoot_agent import OffshootAgent
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "clients" / "python"))
+
+from offshoot_sessions import OffshootAgent  # noqa: E402
 
 
-def main(prompt, command):
-    with OffshootAgent(command or ["offshoot", "--mode", "rpc", "--no-session"]) as agent:
+def main(prompt, program=None):
+    with OffshootAgent(program, ["--no-session"]) as agent:
         for event in agent.prompt(prompt):
             if event["type"] == "message_update":
                 print(event["assistantMessageEvent"].get("delta", ""), end="", flush=True)
             elif event["type"] == "tool_execution_start":
                 print(f"\n[{event['toolName']} {event['args']}]")
-        stats = agent.ask("get_session_stats")
+        stats = agent.call("get_session_stats")
         print(f"\n{stats['tokens']['total']} tokens, ${stats['cost']:.4f}")
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], sys.argv[2:])
+    main(*sys.argv[1:])

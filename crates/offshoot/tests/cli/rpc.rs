@@ -565,7 +565,7 @@ fn what_cannot_be_is_refused_at_the_start() {
     ");
 }
 
-/// The clients of `examples/`, as they are.
+/// The demos of `examples/`, with the clients of `clients/`.
 #[test]
 fn the_example_clients_print_an_answer_while_it_comes() {
     let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples");
@@ -580,7 +580,7 @@ fn the_example_clients_print_an_answer_while_it_comes() {
             .env_clear()
             .env("PYTHONDONTWRITEBYTECODE", "1")
             .envs(talk.command(&[]).get_envs().filter_map(|(name, value)| Some((name, value?))));
-        command.args([&format!("{root}/{file}"), "what?"]).arg(program).args(["--mode", "rpc", "--no-session"]);
+        command.args([&format!("{root}/{file}"), "what?"]).arg(program);
         let output = match command.current_dir(talk.world.work()).output() {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
                 println!("NOTE: {interpreter} is not installed: {file} was not run");
