@@ -10,6 +10,7 @@ import { RpcPeer } from "../lib/rpc.mjs";
 
 export const SCHEMA = path.join(REPOSITORY, "docs/rpc.schema.json");
 export const TYPES = path.join(REPOSITORY, "docs/rpc.d.ts");
+const CLIENT_TYPES = path.join(REPOSITORY, "clients/javascript/types/rpc.d.ts");
 
 const BANNER = "// The lines of `offshoot --mode rpc`, generated from rpc.schema.json. docs/rpc.md says what they do.\n";
 
@@ -47,5 +48,5 @@ export async function typesOf(schema) {
 if (process.argv[1] === fileURLToPath(import.meta.url) && process.argv[2] === "--write") {
   const schema = await schemaOf(process.env.OFFSHOOT_BIN);
   fs.writeFileSync(SCHEMA, schemaText(schema));
-  fs.writeFileSync(TYPES, await typesOf(schema));
+  for (const file of [TYPES, CLIENT_TYPES]) fs.writeFileSync(file, await typesOf(schema));
 }
