@@ -104,8 +104,8 @@ impl Operation for Branches {
         aliases: &[],
         title: "List the branches of a session, with their sizes and costs",
         says: "A branch is the path from the first entry to one that nothing follows. `›`\n\
-               marks the current branch. Of entries, tokens and cost the first number\n\
-               counts what only this branch has, the second its whole path. The last line\n\
+               marks the current branch. Entries, tokens and cost have two numbers: those\n\
+               of this branch alone, and those of its whole path. The last line\n\
                counts every entry of the session once. Tokens and cost are those that\n\
                providers reported. The newest branch comes first; `switch` goes to one.\n\
                MERGED says which branches `merge` or `pick` brought to the current one, and\n\

@@ -104,11 +104,11 @@ impl Operation for Check {
     const ABOUT: About = About {
         name: "check",
         aliases: &[],
-        title: "Report everything that is odd about sessions",
+        title: "Report problems in session files",
         says: "Reads every line of every file and changes none. Folders are searched for\n\
-               `*.jsonl` files. A folder gets one line, and below it what is odd in its\n\
-               files; -v lists them all. A file that cannot be read is reported, and the others are still\n\
-               checked; a total ends the report.\n\n\
+               `*.jsonl` files. Below the name of a folder are its files with problems; -v\n\
+               lists all files. A file that cannot be read is reported, and the others are\n\
+               still checked. The report ends with a total.\n\n\
                Notes and warnings are not damage. Errors are, and the exit code is then 4.\n\n\
                --json prints an array with an element for each file:\n\n  \
                [{\"file\", \"diagnostics\": [{\"code\", \"severity\", \"line\", \"offset\",\n    \

@@ -72,7 +72,7 @@ impl Operation for ShowContext {
     const ABOUT: About = About {
         name: "context",
         aliases: &[],
-        title: "Show what the model would see",
+        title: "Show what the model will see",
         says: "The messages from the first entry to the current one or to --at. A\n\
                compaction or a branch summary stands in place of the entries that it\n\
                summarises. No message is shortened.\n\n\

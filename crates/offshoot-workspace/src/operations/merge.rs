@@ -127,12 +127,12 @@ impl Operation for Merge {
     const ABOUT: About = About {
         name: "merge",
         aliases: &[],
-        title: "Bring what another branch has to the end of this one, as a summary",
-        says: "SOURCE is an entry of the branch: what it has up to there and this branch\n\
-               lacks is summarised. The summary goes below the current entry or, with\n\
+        title: "Add another branch to the end of this one, as a summary",
+        says: "SOURCE is an entry of the other branch. Its entries up to SOURCE that this\n\
+               branch lacks are summarised. The summary goes below the current entry or, with\n\
                --onto, below ENTRY, so the model knows what was tried there and what was\n\
-               found. A later merge of the same branch brings only what is new since. What\n\
-               was picked from it is not summarised again. `undo` takes a merge back.\n\n\
+               found. A later merge of the same branch adds only what is new since. Picked\n\
+               entries are not summarised again. `undo` takes a merge back.\n\n\
                Without --summary a model writes it: --model, else the session's, else the\n\
                one of settings.json. Without a model offshoot extracts the summary from the\n\
                messages. --entries copies the entries instead, as `pick` does.\n\n\

@@ -81,17 +81,17 @@ impl Operation for Pick {
         name: "pick",
         aliases: &["cherry-pick"],
         title: "Copy entries of another branch, or of another session, to the end of this one",
-        says: "SELECTION is ENTRY, or A..B: what comes after A, up to B, on the path of B.\n\
+        says: "SELECTION is ENTRY, or A..B: the entries after A, up to B, on the path of B.\n\
                Without A it begins where B and the current branch part, without B it ends at\n\
                the last entry. The copies go below the current entry or, with --onto, below\n\
                ENTRY. Nothing is removed, so `undo` takes a pick back.\n\n\
-               A tool call and its results stay together: what is missing of them comes\n\
-               along. Entries that the model sees here already are skipped, unless --again.\n\
+               A tool call and its results stay together: if one is selected, the others are\n\
+               copied too. Entries that the model already sees are skipped, unless --again.\n\
                Compactions, settings, state of extensions and labels are left out; options\n\
-               take the last three along. The model of here stays. Tokens and cost of a copy\n\
+               copy the last three too. The current model stays. Tokens and cost of a copy\n\
                count where they were spent.\n\n\
-               Copies bring words, not files: a notice lists files that are not as the\n\
-               copied calls left them.\n\n\
+               Copies contain messages, not file changes. A notice lists files that differ\n\
+               from what the copied calls left.\n\n\
                --json prints {\"ontoId\", \"copies\": [{\"entryId\", \"type\", \"role\", \"tokens\",\n\
                \"added\", \"gone\"}], \"leftOut\": [{\"entryId\", \"reason\", \"message\"}],\n\
                \"alreadyHere\": [{\"entryId\", \"hereId\"}], \"restatedModel\", \"tokens\",\n\

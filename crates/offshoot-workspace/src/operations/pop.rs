@@ -79,7 +79,7 @@ impl Operation for Pop {
     const ABOUT: About = About {
         name: "pop",
         aliases: &[],
-        title: "Go back, with a summary of what is left",
+        title: "Go back, with a summary of the branch you leave",
         says: "Goes back to the last user message that has messages after it, or to ENTRY.\n\
                Another pop goes one user message further back. The entries after it remain\n\
                as another branch. A summary of them becomes the next entry, so the model\n\

@@ -93,8 +93,8 @@ impl Operation for Show {
         says: "The transcript is one branch, from the first entry to the current one or to\n\
                --at: user messages, answers, one line for each tool call, and the first\n\
                lines of each result. It marks compactions and summaries of other branches.\n\
-               `context` shows what the model would be sent.\n\n\
-               --json prints what pi's `getBranch` gives, an array of entries from the\n\
+               `context` shows what the model will see.\n\n\
+               --json prints the array of entries that pi's `getBranch` returns, from the\n\
                first one on, each as it is in the file (old versions upgraded).\n\n\
                --summary prints the session's name, place, times, branches and cost. The\n\
                cost is that of all branches; an entry that several branches share counts\n\

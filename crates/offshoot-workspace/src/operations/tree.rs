@@ -99,7 +99,7 @@ impl Operation for ShowTree {
                --flat prints one entry per line, parents first, from depth 0:\n\n  \
                DEPTH ID TYPE [ROLE] [LABEL]\n\n\
                It shows every entry unless --filter is given, and filters by type alone.\n\n\
-               --json prints what pi's `getTree` gives, an array of roots:\n\n  \
+               --json prints the array of roots that pi's `getTree` returns:\n\n  \
                [{\"entry\", \"children\": [...], \"label\"?, \"labelTimestamp\"?}]\n\n\
                with every entry exactly as it is in the file (old versions upgraded).\n\
                An entry whose line is damaged inside is shown as\n\n  \
