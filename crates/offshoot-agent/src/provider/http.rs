@@ -247,10 +247,7 @@ impl Answering {
                 deltas
             }
             Ok(Ok(None)) => reader.end(),
-            Ok(Err(error)) => {
-                let what = in_words(&error.without_url());
-                reader.fail(&AnswerTrouble::lost(format!("the connection was lost while the answer came in: {what}")))
-            }
+            Ok(Err(error)) => reader.fail(&AnswerTrouble::lost(lost(&error.without_url()))),
         };
         if let Some((hooks, model)) = listener {
             let before = Instant::now();
@@ -282,6 +279,18 @@ fn headers(outgoing: &Outgoing) -> Result<HeaderMap, AnswerTrouble> {
 
 fn texts(headers: &HeaderMap) -> impl Iterator<Item = (String, String)> {
     headers.iter().map(|(name, value)| (name.to_string(), String::from_utf8_lossy(value.as_bytes()).into_owned()))
+}
+
+/// A lost connection as one sentence. The layers above the system's error say only who passed it on, and without a system's error
+/// the connection just ended.
+fn lost(error: &reqwest::Error) -> String {
+    let what = "the connection was lost while the answer came in";
+    let causes = std::iter::successors(Some(error as &dyn std::error::Error), |error| error.source());
+    let system = causes.filter_map(|cause| cause.downcast_ref::<std::io::Error>()).last();
+    match system.filter(|error| error.raw_os_error().is_some()) {
+        Some(error) => format!("{what}: {}", innermost(error).to_lowercase()),
+        None => what.to_owned(),
+    }
 }
 
 fn unreachable(url: &str, error: reqwest::Error) -> AnswerTrouble {

@@ -33,10 +33,13 @@ fn unfinished(bytes: &[u8]) -> usize {
     }
 }
 
-/// Removes terminal sequences and control characters from a text in pieces; keeps tabs and line feeds.
+/// Removes terminal sequences and control characters from a text in pieces; keeps tabs, line feeds, and carriage returns
+/// by which a line is written anew.
 #[derive(Debug, Default)]
 pub(crate) struct Sanitizer {
     held: String,
+    /// Whether carriage returns came, and nothing after them yet.
+    has_returned: bool,
 }
 
 /// Longer sequences are treated as text.
@@ -51,7 +54,7 @@ impl Sanitizer {
         while let Some(first) = rest.chars().next() {
             match sequence(rest) {
                 Sequence::None => {
-                    shown.extend(Some(first).filter(|c| is_shown(*c)));
+                    self.show(first, &mut shown);
                     rest = rest.get(first.len_utf8()..).unwrap_or_default();
                 }
                 Sequence::Whole(length) => rest = rest.get(length..).unwrap_or_default(),
@@ -69,7 +72,20 @@ impl Sanitizer {
     pub(crate) fn finish(&mut self) -> String {
         // A NUL ends every sequence, and is not shown itself.
         let shown = self.push("\0");
-        shown + &std::mem::take(&mut self.held).chars().filter(|c| is_shown(*c)).collect::<String>()
+        let mut shown = shown;
+        std::mem::take(&mut self.held).chars().for_each(|c| self.show(c, &mut shown));
+        shown
+    }
+
+    /// A carriage return counts once something follows it on its line.
+    fn show(&mut self, c: char, shown: &mut String) {
+        if c == '\r' {
+            self.has_returned = true;
+        } else if is_shown(c) {
+            let has_returned = std::mem::take(&mut self.has_returned);
+            shown.extend(Some('\r').filter(|_| has_returned && c != '\n'));
+            shown.push(c);
+        }
     }
 }
 
@@ -136,6 +152,7 @@ mod tests {
             ("\u{1b}(Bx", "x"),
             ("\u{9b}31mx", "x"),
             ("a\r\nb\tc\0\u{8}d\u{fffa}", "a\nb\tcd"),
+            ("1%\r\u{1b}[K2%\r\r3%\r\u{1b}[0m\n4%\r", "1%\r2%\r3%\n4%"),
             ("\u{1b}", ""),
             ("\u{1b}[31 x\u{1b}7[7\u{1b}8", " x[7"),
             ("\u{1b} x", " x"),
@@ -161,7 +178,7 @@ mod tests {
         }
 
         #[test]
-        fn pieces_are_sanitised_as_the_whole(text in "[a\u{1b}\\[\\]0-9;m\u{7}\n]{0,30}", cut in 0_usize..30) {
+        fn pieces_are_sanitised_as_the_whole(text in "[a\u{1b}\\[\\]0-9;m\u{7}\n\r]{0,30}", cut in 0_usize..30) {
             let cut = (0..=cut.min(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap();
             let (a, b) = text.split_at(cut);
             prop_assert_eq!(sanitized(&[a, b]), sanitized(&[&text]));

@@ -41,6 +41,8 @@ pub(crate) struct Output {
     bytes: u64,
     feeds: u64,
     last_line: u64,
+    /// Whether the last character is a carriage return.
+    has_returned: bool,
 }
 
 /// Output since the last call.
@@ -104,6 +106,7 @@ impl Output {
             bytes: 0,
             feeds: 0,
             last_line: 0,
+            has_returned: false,
         }
     }
 
@@ -150,7 +153,28 @@ impl Output {
         self.feeds + u64::from(self.last_line > 0)
     }
 
+    /// Adds text to the end. A carriage return begins the last line anew, as on a terminal, unless a line feed follows: of
+    /// a progress bar the last state counts.
     fn add(&mut self, text: &str) {
+        for piece in text.split_inclusive('\r') {
+            if self.has_returned && !piece.starts_with(['\r', '\n']) {
+                self.drop_last_line();
+            }
+            self.has_returned = piece.ends_with('\r');
+            self.append(piece);
+        }
+    }
+
+    fn drop_last_line(&mut self) {
+        let start = self.tail.rfind('\n').map(|at| at + 1);
+        // What the end lacks of this line does not matter any more.
+        self.is_line_start |= start.is_none();
+        self.tail.truncate(start.unwrap_or(0));
+        self.bytes -= self.last_line;
+        self.last_line = 0;
+    }
+
+    fn append(&mut self, text: &str) {
         self.bytes += text.len() as u64;
         self.feeds += memchr::memchr_iter(b'\n', text.as_bytes()).count() as u64;
         self.last_line = match text.rsplit_once('\n') {
@@ -212,6 +236,30 @@ mod tests {
         let shown = output.snapshot();
         assert_eq!((shown.truncation.content.as_str(), shown.path), ("a\nb€\u{fffd}\n", None));
         assert!(!dir.path().join("spill").exists());
+    }
+
+    /// A progress bar of a user's command was one long line of all its states, and so was the model's of a tool.
+    #[test]
+    fn a_line_that_is_written_anew_counts_once() {
+        let dir = tempfile::tempdir().unwrap();
+        for (pieces, shown, lines) in [
+            (&["get\n", " 1%\r 2%", "\r100%\n", "done\n"][..], "get\n100%\ndone\n", 3),
+            (&["a\r\nb\r", "\n", "c\r\r\nd"], "a\r\nb\r\nc\r\r\nd", 4),
+            (&["10%\r", "\r20%\r"], "20%\r", 1),
+        ] {
+            let mut output = Output::new(&folder(dir.path()));
+            pieces.iter().for_each(|piece| output.push(piece.as_bytes()));
+            output.finish();
+            let truncation = output.snapshot().truncation;
+            assert_eq!((truncation.content.as_str(), truncation.total_lines), (shown, lines), "{pieces:?}");
+        }
+        let mut output = Output::new(&folder(dir.path()));
+        (0..100_000).for_each(|nth| output.push(format!("{nth} bytes\r").as_bytes()));
+        output.push(b"all bytes\n");
+        output.finish();
+        let shown = output.snapshot();
+        assert_eq!((shown.truncation.content.as_str(), shown.truncation.truncated), ("all bytes\n", false));
+        assert!(output.tail.len() < 20 && output.held.is_empty());
     }
 
     #[test]

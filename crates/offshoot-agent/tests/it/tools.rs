@@ -215,6 +215,15 @@ fn a_persons_command_is_recorded_without_what_only_terminals_understand() {
     assert_eq!(run, expected);
 }
 
+/// The states of a progress bar were one line, one after another.
+#[test]
+fn the_progress_of_a_persons_command_is_its_last_state() {
+    let dir = tempfile::tempdir().unwrap();
+    let (_sender, stop) = oneshot::channel();
+    let (run, seen) = by_hand("printf 'a\\r\\n 1%%\\r 50%%\\r100%%\\n'", &Shell::default(), dir.path(), stop);
+    assert_eq!((run.output.as_str(), seen.as_str()), ("a\n100%\n", "a\n 1%\r 50%\r100%\n"));
+}
+
 #[test]
 fn a_persons_command_can_be_stopped_and_keeps_its_output() {
     let dir = tempfile::tempdir().unwrap();

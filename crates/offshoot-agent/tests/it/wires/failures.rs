@@ -78,6 +78,17 @@ fn a_server_that_is_not_there_is_worth_another_try() {
     assert!(answer.failure.unwrap().is_transient);
 }
 
+/// Three layers of the HTTP library were named: `error decoding response body: request or response body error: …`.
+#[test]
+fn a_connection_that_is_lost_within_an_answer_is_one_sentence() {
+    let reply = Reply { cut: Some(700), then: Then::Drop, ..Reply::text(&"word ".repeat(200)) };
+    let (_, answer) = ask_once(Api::Anthropic, reply);
+    let text = answer.message.error_message.unwrap();
+    let sentence = "the connection was lost while the answer came in";
+    assert!(text == sentence || text == format!("{sentence}: Connection reset by peer"), "{text}");
+    assert!(answer.failure.unwrap().is_transient);
+}
+
 #[test]
 fn a_model_that_nobody_speaks_or_reaches_says_so() {
     let mut odd = model(Api::Anthropic, "http://127.0.0.1:1");
