@@ -11,7 +11,6 @@ mod shell;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use offshoot_agent::event::retry_words;
 use offshoot_protocol::message::Message;
 use offshoot_protocol::{BashResult, CompactionResult, Event, Reason};
 use offshoot_session::error::Code;
@@ -23,7 +22,7 @@ pub use block::ConversationBlock;
 use shell::RunningShell;
 
 use crate::message::item_of_live;
-use offshoot_session::transcript::{Item, ItemPart, ItemShape, Level, ToolResult, error_words};
+use offshoot_session::transcript::{Answer, End, Item, ItemPart, ItemShape, Level, ToolResult, error_words};
 
 /// The minimum number of finished blocks to keep.
 const KEPT: usize = 200;
@@ -35,6 +34,8 @@ pub struct Conversation {
     /// The number of the oldest kept block.
     oldest: u64,
     answer: Option<LiveAnswer>,
+    /// The last answer, if it is only an error. It is asked for again, perhaps, and then the next one takes its place.
+    failed: Option<FinishedBlock>,
     answers: u64,
     /// Session items after the answer that is under way, and commands that are recorded later.
     waiting: Vec<WaitingItem>,
@@ -75,6 +76,15 @@ pub(crate) struct FinishedBlock {
     entries_before: Option<usize>,
 }
 
+impl FinishedBlock {
+    fn is_only_an_error(&self) -> bool {
+        let is_error =
+            matches!(&self.block.item, Item::Answer(Answer { parts, end: End::Error(_), .. }) if parts.is_empty());
+        // Words that have been shown are not taken back.
+        is_error && self.progress.as_ref().is_some_and(|progress| progress.replaced.is_empty())
+    }
+}
+
 #[derive(Debug)]
 struct WaitingItem {
     item: Item,
@@ -95,6 +105,8 @@ struct JobUnderWay {
     what: String,
     /// Of its summary, so far.
     tokens: u64,
+    /// Why its last request failed, which is sent again.
+    trouble: Option<Item>,
 }
 
 impl Conversation {
@@ -104,6 +116,7 @@ impl Conversation {
             Event::AgentStart => self.holds_runs = true,
             Event::AgentSettled { .. } => {
                 self.close_answer();
+                self.keep_failed();
                 self.job = None;
                 self.holds_runs = false;
                 self.place_waiting();
@@ -138,18 +151,18 @@ impl Conversation {
             }
             Event::EntryAppended { entry } => self.append_entry(&entry.0),
             Event::SummarizationUpdate { tokens } => self.job.iter_mut().for_each(|job| job.tokens = *tokens),
-            // The answer already shows the error.
-            Event::AutoRetryStart { attempt, max_attempts, delay_ms, .. } => {
-                self.holds_runs = false;
-                self.notice(Level::Warning, retry_words(*delay_ms, *attempt, *max_attempts));
-            }
-            Event::SummarizationRetryScheduled { attempt, max_attempts, delay_ms, error_message } => {
-                let (why, next) = (error_words(error_message), retry_words(*delay_ms, *attempt, *max_attempts));
-                self.notice(Level::Warning, format!("{why}; {next}"));
+            // The failed answer says why, and the front end when it is asked for again.
+            Event::AutoRetryStart { .. } => self.holds_runs = false,
+            Event::AutoRetryEnd { success: true, .. } => self.failed = None,
+            Event::SummarizationRetryScheduled { error_message, .. } => {
+                let trouble = Item::Notice(Level::Warning, error_words(error_message).into_owned());
+                self.job.iter_mut().for_each(|job| job.trouble = Some(trouble.clone()));
             }
             Event::AutoRetryEnd { success: false, attempt, final_error: Some(error) } => {
+                self.keep_failed();
                 self.notice(Level::Error, format!("given up after attempt {attempt}: {}", error_words(error)));
             }
+            Event::AgentEnd { will_retry: false, .. } => self.keep_failed(),
             Event::SessionInfoChanged { name: Some(name) } => self.notice(Level::Info, format!("named {name}")),
             Event::SessionInfoChanged { name: None } => self.notice(Level::Info, "the session has no name now"),
             Event::Failed { error } => self.notice(Level::Error, error.clone()),
@@ -262,7 +275,7 @@ impl Conversation {
 
     /// Sets or clears the running job.
     pub fn set_job(&mut self, job: Option<&str>) {
-        self.job = job.map(|what| JobUnderWay { what: what.to_owned(), tokens: 0 });
+        self.job = job.map(|what| JobUnderWay { what: what.to_owned(), tokens: 0, trouble: None });
     }
 
     /// Whether there are no finished blocks.
@@ -288,9 +301,16 @@ impl Conversation {
 
     /// Everything that may still change, in order.
     pub(crate) fn under_way(&self) -> impl Iterator<Item = UnderWay<'_>> {
+        let failed =
+            self.failed.iter().filter(|_| self.answer.is_none()).map(|failed| UnderWay::Item(&failed.block.item));
         let answer = self.answer.iter().map(UnderWay::Answer);
         let waiting = self.waiting.iter().map(|waiting| UnderWay::Item(&waiting.item));
-        answer.chain(waiting).chain(self.shell.iter().map(|shell| UnderWay::Item(shell.item())))
+        let trouble = self.job.iter().filter_map(|job| Some(UnderWay::Item(job.trouble.as_ref()?)));
+        failed
+            .chain(answer)
+            .chain(waiting)
+            .chain(trouble)
+            .chain(self.shell.iter().map(|shell| UnderWay::Item(shell.item())))
     }
 
     /// A counter of changes.
@@ -308,6 +328,7 @@ impl Conversation {
     pub(crate) fn joint(&self) -> (usize, u64) {
         let first = self.place.first.max(self.oldest);
         let kept = self.finished_from(first).find_map(|(_, finished)| finished.entries_before);
+        let kept = kept.or_else(|| self.failed.as_ref()?.entries_before);
         let answer = || self.answer.as_ref().and_then(|answer| answer.entries_before);
         let waiting = || self.waiting.iter().find_map(|waiting| waiting.entries_before);
         (kept.or_else(answer).or_else(waiting).unwrap_or(self.entries), first)
@@ -401,7 +422,15 @@ impl Conversation {
         };
         let entries_before = answer.entries_before;
         let (block, progress) = answer.finish();
-        self.finished.push_back(FinishedBlock { block: Arc::new(block), progress: Some(progress), entries_before });
+        let block = FinishedBlock { block: Arc::new(block), progress: Some(progress), entries_before };
+        self.failed = None;
+        if block.is_only_an_error() { self.failed = Some(block) } else { self.finished.push_back(block) }
+    }
+
+    /// The failed answer is not asked for again.
+    fn keep_failed(&mut self) {
+        self.version += 1;
+        self.finished.extend(self.failed.take());
     }
 
     fn place_waiting(&mut self) {

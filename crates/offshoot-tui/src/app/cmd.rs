@@ -57,6 +57,8 @@ pub enum ScreenTask {
     TakeBack,
     /// Draw for a new size of the terminal.
     Resize,
+    /// Draw the screen again: another program has written on it.
+    Redraw,
     /// Ask the terminal for its background; answered with [`super::msg::Msg::Background`], if the terminal answers.
     AskBackground,
 }

@@ -129,6 +129,8 @@ pub struct Model {
     /// A run is under way. A command of an extension is none, but may begin one.
     pub is_in_run: bool,
     pub retry_at: Option<Millis>,
+    /// The number of the next retry, and of all that there may be.
+    pub retry_number: (u32, u32),
     /// The time of the agent's last event.
     pub heard_at: Millis,
     /// Whether a paste goes on whose end is missing. Keys are part of it.

@@ -326,6 +326,7 @@ impl Hands<'_> {
                 self.is_resized = true;
                 Ok(())
             }
+            ScreenTask::Redraw => self.screen.redraw(self.tells_cursor),
             ScreenTask::Edit(text) => self.edit(model, &text),
             ScreenTask::Lend(wish, group) => self.lend(model, wish, group),
             ScreenTask::Suspend => self.suspend(model),

@@ -150,6 +150,18 @@ impl<W: Write> Screen<W> {
         self.full.as_mut().map_or(Ok(()), Terminal::clear)
     }
 
+    /// Makes the next drawing paint everything of this program that is on the screen: another program has written on it.
+    /// `knows_rows` says whether the terminal reports its cursor, so that the rows' numbers are known.
+    pub fn redraw(&mut self, knows_rows: bool) -> io::Result<()> {
+        if self.full.is_some() {
+            return self.clear_full();
+        }
+        let mut paint = Paint::default();
+        let printed = self.region.repaint(&mut paint, knows_rows);
+        self.printed.splice(..0, printed);
+        self.put_sequence(&paint.take())
+    }
+
     /// Returns from the whole screen to the live rows.
     pub fn leave_full(&mut self) -> io::Result<()> {
         if self.full.take().is_some() {

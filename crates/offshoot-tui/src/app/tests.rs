@@ -183,6 +183,14 @@ fn answer(content: Vec<Content>) -> Message {
     })
 }
 
+/// An answer that is only an error.
+fn failed(why: &str) -> Message {
+    let Message::Assistant(mut message) = answer(Vec::new()) else { panic!("it is an answer") };
+    let own = Arc::make_mut(&mut message);
+    (own.stop_reason, own.error_message) = (StopReason::Error, Some(why.to_owned()));
+    Message::Assistant(message)
+}
+
 fn gave(call: &str, tool: &str, text: &str) -> Arc<ToolResultMessage> {
     Arc::new(ToolResultMessage {
         tool_call_id: call.to_owned(),

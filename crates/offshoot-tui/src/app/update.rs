@@ -18,12 +18,14 @@ mod listening;
 mod tests;
 
 use offshoot_session::clock::Millis;
+use ratatui::crossterm::event::KeyEvent;
 use ratatui::layout::Size;
 
 use super::cmd::{Cmd, ProgramTask, ScreenTask};
 use super::extension::ExtensionMsg;
 use super::model::{Model, Overlay};
 use super::msg::Msg;
+use crate::keymap::{Action, Context};
 
 /// The name of the job while the summary of a branch is written.
 const LEAVING: &str = "summarising what is left behind";
@@ -66,6 +68,7 @@ fn apply(model: &mut Model, msg: Msg) -> Vec<Cmd> {
             Vec::new()
         }
         Msg::Idle => overlay::idle(model),
+        Msg::Key(key) if redraws(model, key) => vec![ScreenTask::Redraw.into()],
         Msg::Key(key) if matches!(model.overlay, Some(Overlay::Dialog(..))) => extension::dialog_key(model, key),
         Msg::Key(key) if matches!(model.overlay, Some(Overlay::Component(_))) => extension::component_key(model, key),
         Msg::Key(key) if model.overlay.is_some() => overlay::key(model, key),
@@ -135,6 +138,12 @@ fn apply(model: &mut Model, msg: Msg) -> Vec<Cmd> {
         Msg::Suspend => vec![ScreenTask::Suspend.into()],
         Msg::End => end(model),
     }
+}
+
+/// Whether a key draws the screen again. A component of an extension has all keys.
+fn redraws(model: &Model, key: KeyEvent) -> bool {
+    let is_free = !matches!(model.overlay, Some(Overlay::Component(_)));
+    is_free && model.preferences.keymap.action(Context::Editor, key) == Some(Action::Redraw)
 }
 
 /// Whether a message may change what is on the screen. Skills and templates are shown only while a command is typed.

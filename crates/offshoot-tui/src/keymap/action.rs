@@ -136,6 +136,7 @@ actions! {
     Clear: App, "app.clear", ["ctrl+c"], "stop the turn; else empty the editor; twice: leave";
     Exit: App, "app.exit", ["ctrl+d"], "leave, when the editor is empty";
     Suspend: App, "app.suspend", ["ctrl+z"], "put offshoot into the background";
+    Redraw: App, "app.redraw", ["alt+l"], "draw the screen again, if another program has written on it";
     ExternalEditor: App, "app.editor.external", ["ctrl+g"], "write in the external editor";
     PasteImage: App, "app.clipboard.pasteImage", ["ctrl+v"], "paste a picture or text from the clipboard";
     NewSession: App, "app.session.new", [], "begin a session";

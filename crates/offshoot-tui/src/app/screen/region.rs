@@ -211,6 +211,24 @@ impl Region {
         self.is_moved = true;
     }
 
+    /// Wipes the region and the printed rows above it that are known, wherever the cursor is. Returns those rows, which are to be printed
+    /// again. What else is on the screen stays.
+    pub(super) fn repaint(&mut self, paint: &mut Paint, knows_rows: bool) -> Vec<PrintedRow> {
+        let is_known = knows_rows && !self.is_moved;
+        let mut known = if is_known { std::mem::take(&mut self.known) } else { Vec::new() };
+        // Others have scrolled away.
+        keep_last(&mut known, self.top);
+        self.move_to_top(paint);
+        if is_known {
+            self.top -= known.len();
+            paint.put(&format!("\x1b[{};1H", self.top + 1));
+        }
+        paint.wipe_below();
+        self.shown.clear();
+        self.forget_modes();
+        known
+    }
+
     /// The rows that are covered, for a region that takes this one's place.
     pub(super) fn take_covered(&mut self) -> Vec<PrintedRow> {
         std::mem::take(&mut self.covered)

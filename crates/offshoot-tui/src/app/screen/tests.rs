@@ -400,6 +400,31 @@ fn a_letter_costs_few_bytes() {
     assert_eq!(sent, "\x1b[?2026h\x1b[A\r\x1b7\x1b[B\x1b[5Go\x1b8\x1b[B\x1b[6G\x1b[?2026l");
 }
 
+/// Another program writes on the screen, where the cursor is and elsewhere. The key that draws again puts right what is known, and no
+/// printed row is lost or doubled.
+#[test]
+fn a_screen_that_was_written_on_is_drawn_again() {
+    for (is_under_way, scribble) in [
+        (false, "x\r\nx\x1b[31m"),
+        (true, "x\r\nxxx"),
+        (false, "\x1b[5;3Hxxxxxxx\x1b[10;1Hxx"),
+        (true, "\x1b[?7h\x1b[?25h\x1b[24;80Hx"),
+        (false, "\x1b[2;1H\x1b[J"),
+    ] {
+        let mut play = Play::new(true);
+        for _ in 0..40 {
+            play.print_row();
+            play.draw(is_under_way, 0);
+        }
+        let before = play.rows();
+        play.terminal.feed(scribble);
+        play.screen.redraw(true).unwrap();
+        play.draw(is_under_way, 0);
+        assert_eq!(play.rows(), before, "{scribble:?}");
+        play.check(scribble);
+    }
+}
+
 /// Wide characters change as a whole, and each style ends after its cells.
 #[test]
 fn cells_are_painted_as_they_are() {

@@ -280,8 +280,8 @@ fn the_row_of_the_work_under_way_names_what_is_awaited() {
             calls(model, &["bash"]);
             ends(model, "0");
         }),
-        ("retry in 4 s", &fails),
-        ("retry in 2 s", &|model| {
+        ("retry in 4 s (1 of 3)", &fails),
+        ("retry in 2 s (1 of 3)", &|model| {
             now(model, 10);
             fails(model);
             now(model, 12);
@@ -316,4 +316,39 @@ fn the_row_of_the_work_under_way_names_what_is_awaited() {
             rows.iter().map(|row| row.trim_start().trim_start_matches(|c: char| !c.is_ascii()).trim()).collect();
         assert_eq!(rows, expected, "{screen}");
     }
+}
+
+/// Each try left two rows: its error, and when the next one comes.
+#[test]
+fn retries_are_one_row_that_changes() {
+    let fails = |model: &mut Model, attempt: u32| {
+        heard(model, Event::AgentStart);
+        let error_message = format!("overloaded {attempt}");
+        heard(model, Event::MessageEnd { message: failed(&error_message) });
+        heard(model, Event::AgentEnd { messages: Vec::new(), will_retry: attempt < 4 });
+        if attempt < 4 {
+            heard(model, Event::AutoRetryStart { attempt, max_attempts: 3, delay_ms: 4_000, error_message });
+        } else {
+            heard(model, Event::AutoRetryEnd { success: false, attempt: 3, final_error: Some(error_message) });
+            heard(model, Event::AgentSettled { aborted: false });
+        }
+    };
+    let rows = |screen: &str| {
+        let said = screen.lines().filter(|row| row.contains("overloaded")).map(|row| row.trim().to_owned());
+        said.collect::<Vec<_>>()
+    };
+    for attempt in 1..=3 {
+        let screen = terminal((80, 24), &|model| (1..=attempt).for_each(|attempt| fails(model, attempt)));
+        assert_eq!(rows(&screen), [format!("✗ error: overloaded {attempt}")], "{screen}");
+        assert!(has_border_with(&screen, &format!("retry in 4 s ({attempt} of 3) … escape stops it")), "{screen}");
+    }
+    let screen = terminal((80, 24), &|model| {
+        fails(model, 1);
+        streaming(model, "", "", "Here I am.");
+        heard(model, Event::MessageEnd { message: answer(vec![Content::text("Here I am.")]) });
+        heard(model, Event::AutoRetryEnd { success: true, attempt: 1, final_error: None });
+    });
+    assert!(rows(&screen).is_empty() && screen.contains("Here I am."), "{screen}");
+    let screen = terminal((80, 24), &|model| (1..=4).for_each(|attempt| fails(model, attempt)));
+    assert_eq!(rows(&screen), ["✗ error: overloaded 4", "✗ given up after attempt 3: overloaded 4"], "{screen}");
 }

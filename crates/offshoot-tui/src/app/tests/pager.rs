@@ -81,6 +81,8 @@ const STEPS: &[Step] = &[
     },
     |model, nth| notice(model, Level::Info, &format!("notice {nth}")),
     |model, _| heard(model, Event::AgentSettled { aborted: false }),
+    |model, nth| heard(model, Event::MessageEnd { message: failed(&format!("overloaded {nth}")) }),
+    |model, _| heard(model, Event::AutoRetryEnd { success: true, attempt: 1, final_error: None }),
 ];
 
 fn question(text: &str) -> Message {
@@ -191,20 +193,20 @@ proptest! {
     }
 }
 
-/// Regression: a pager that was opened during a turn missed the user's command, the retry notice and the first half of
-/// the answer.
+/// Regression: a pager that was opened during a turn missed the user's command, a notice and the first half of the
+/// answer.
 #[test]
 fn a_pager_opened_in_the_middle_of_an_answer_misses_nothing() {
     let mut model = model(&Theme::default(), (COLUMNS, 24));
     opened(&mut model, Vec::new());
-    for step in [0, 1, 14, 13, 2, 3, 4] {
+    for step in [0, 1, 14, 25, 13, 2, 3, 4] {
         STEPS[step](&mut model, 2);
     }
     read(&mut model, &session(0..0));
     STEPS[4](&mut model, 2);
     STEPS[19](&mut model, 2);
     let shown = paged(&mut model, 100);
-    for word in ["question 2", "next try in 2 s", "make 2", "• two", "put together without a model"] {
+    for word in ["question 2", "notice 2", "make 2", "• two", "put together without a model"] {
         assert!(shown.contains(word), "{word}: {shown}");
     }
     assert_eq!(shown, printed(&model));

@@ -25,7 +25,9 @@ pub(super) fn event(model: &mut Model, event: &Event) -> Vec<Cmd> {
             model.extensions.called = None;
             model.retry_at = None;
         }
-        Event::AutoRetryStart { delay_ms, .. } | Event::SummarizationRetryScheduled { delay_ms, .. } => {
+        Event::AutoRetryStart { delay_ms, attempt, max_attempts, .. }
+        | Event::SummarizationRetryScheduled { delay_ms, attempt, max_attempts, .. } => {
+            model.retry_number = (*attempt, *max_attempts);
             let delay = i64::try_from(*delay_ms).unwrap_or(i64::MAX);
             model.retry_at = Some(model.now.saturating_add(delay));
         }

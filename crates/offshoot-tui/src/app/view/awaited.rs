@@ -110,8 +110,8 @@ fn brief(what: &str) -> &str {
         _ if what.ends_with(" is answering") => "answering",
         "nothing" => "stalled",
         "waiting" | "summarising" => first,
-        // The clock's time is enough.
-        "retry" => what.split(',').next().unwrap_or(what),
+        // The time is enough.
+        "retry" => what.split([',', '(']).next().unwrap_or(what).trim_end(),
         _ => what.strip_prefix("running ").unwrap_or(what),
     }
 }
@@ -169,9 +169,11 @@ fn retry(model: &Model) -> Option<String> {
         let rest = took(wait).filter(|_| !model.preferences.settings.reduced_motion);
         return Some(rest.map_or(format!("retry at {clock}"), |rest| format!("retry at {clock}, in {rest}")));
     }
+    let (attempt, most) = model.retry_number;
+    let number = format!(" ({attempt} of {most})");
     Some(match left.div_ceil(CALM_SECONDS).max(1) * CALM_SECONDS {
-        most if model.preferences.settings.reduced_motion => format!("retry in less than {most} s"),
-        _ => format!("retry in {left} s"),
+        most if model.preferences.settings.reduced_motion => format!("retry in less than {most} s{number}"),
+        _ => format!("retry in {left} s{number}"),
     })
 }
 
@@ -208,7 +210,8 @@ fn come(model: &Model) -> String {
 /// The duration of the wait, from the first whole second on. A retry shows a countdown instead.
 fn elapsed(model: &Model) -> String {
     if let Some(retry) = retry(model).filter(|_| model.conversation.job().is_some()) {
-        return format!(" · {retry}");
+        // A job's name is long, and its last error is above it.
+        return format!(" · {}", retry.split(" (").next().unwrap_or(&retry));
     }
     let since = model.awaited_since.filter(|_| model.retry_at.is_none());
     let step = if model.preferences.settings.reduced_motion { CALM_SECONDS.cast_signed() } else { 1 };
