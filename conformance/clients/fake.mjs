@@ -24,7 +24,11 @@ const HABITS = {
   garbage: () => write("Segmentation fault, sort of"),
   list: () => write("[]"),
   number: () => write("7"),
-  latin1: () => fs.writeSync(1, Buffer.from([0x7b, 0xff, 0x7d, 10])),
+  // An answer in every other way.
+  latin1: (request) => {
+    const [before, behind] = (isApi ? `{"id":${request.id},"result":"@"}` : `{"id":"${request.id}","type":"response","success":true,"data":"@"}`).split("@");
+    fs.writeSync(1, Buffer.concat([Buffer.from(before), Buffer.from([0xff]), Buffer.from(`${behind}\n`)]));
+  },
   stranger: () => write(isApi ? { jsonrpc: "2.0", id: 99, result: 1 } : { no: "type" }),
   nobody: () => write(isApi ? { jsonrpc: "2.0", id: null, error: { code: -32700, message: "?" } } : { type: "response", command: "parse", success: false, error: "?" }),
   mirror: (request) => write(isApi ? request : { ...request, type: undefined }),

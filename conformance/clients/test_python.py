@@ -12,6 +12,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 import unittest
 from pathlib import Path
 
@@ -240,8 +241,8 @@ class ClientTests(unittest.TestCase):
             self.assertEqual(it.close(), 0)
             for thread in threads:
                 thread.join()
-                self.assertEqual(thread.error.kind, "ended")
-            self.assertRaises(OffshootError, lambda: it.call("echo"))
+                self.assertIn(thread.error.kind, ("ended", "closed"))
+            self.fails("closed", "the client is closed", lambda: it.call("echo"))
             self.assertEqual(it.close(), 0)
 
     def test_a_program_that_does_not_end_is_killed_after_the_grace_time(self):
@@ -260,12 +261,14 @@ class ClientTests(unittest.TestCase):
             self.fails("timeout", "", lambda: it.call("habit", timeout=0.05))
             text = "x" * (40 << 20)
             threads = [Background(lambda: it.call("echo", {"text": text})) for _ in range(3)]
-            self.fails("timeout", "", lambda: it.call("echo", {"text": text}, timeout=0.5))
-            self.assertLessEqual(it._program._queued, 64 << 20)
+            while not it._program._queued:
+                time.sleep(0.01)
+            self.fails("timeout", "", lambda: it.call("echo", {"text": text}, timeout=2))
             it.close()
             for thread in threads:
                 thread.join()
-                self.assertIn(thread.error.kind, ("ended", "closed"))
+            # One was on its way; the others had not been taken.
+            self.assertEqual(sorted(thread.error.kind for thread in threads), ["closed", "closed", "ended"])
 
     def test_a_request_that_offshoot_would_not_read_is_refused(self):
         for client in self.both():
@@ -285,7 +288,11 @@ class ClientTests(unittest.TestCase):
                 if seen % 500 == 0:
                     self.assertEqual(agent.call("echo", {"at": seen})["members"]["at"], seen)
                 if seen == 1:
-                    self.assertLess(agent._readers[0].bytes, 2 << 20)
+                    before = -1
+                    while before != agent._readers[0].bytes:
+                        before = agent._readers[0].bytes
+                        time.sleep(0.1)
+                    self.assertLess(before, 2 << 20)
             self.assertEqual(seen, 4000)
 
     def test_the_end_of_the_program_ends_a_loop_over_events(self):

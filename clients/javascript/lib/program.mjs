@@ -54,8 +54,8 @@ export class Program {
 
   /** Sends an object. An error means that nothing was sent. */
   send(object) {
-    if (this.#end !== null) throw this.#end;
     if (this.#isClosing) throw new OffshootError("closed", "the client is closed");
+    if (this.#end !== null) throw this.#end;
     const line = Buffer.from(`${JSON.stringify(object)}\n`);
     if (line.length > LONGEST_REQUEST) {
       throw new OffshootError("tooLong", `the request has ${line.length} bytes; offshoot reads ${LONGEST_REQUEST}`);

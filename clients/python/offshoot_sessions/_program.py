@@ -100,10 +100,10 @@ class Program:
             raise OffshootError("tooLong", f"the request has {len(line)} bytes; offshoot reads {LONGEST_REQUEST}")
         with self._changed:
             while True:
-                if self._end is not None:
-                    raise self._end.again()
                 if self._is_closing:
                     raise OffshootError("closed", "the client is closed")
+                if self._end is not None:
+                    raise self._end.again()
                 if self._queued == 0 or self._queued + len(line) <= _LONGEST_BACKLOG:
                     break
                 if not self._changed.wait(deadline.left()):
