@@ -12,7 +12,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use offshoot_agent::context_files::{self, Links};
-use offshoot_agent::tool::truncate::{self, Limits};
+use offshoot_agent::tool::truncate::{self, TextLimits};
 use offshoot_agent::tool::{self, KeyGuard, OutputFolder, Shell, ToolContext, bash};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -37,7 +37,7 @@ struct Line {
 
 impl Default for Line {
     fn default() -> Self {
-        let limits = Limits::default();
+        let limits = TextLimits::default();
         Self {
             tool: String::new(),
             arguments: json!({}),
@@ -104,7 +104,7 @@ async fn answer(line: Line) -> Result<Value, Failure> {
 }
 
 fn truncated(which: &str, line: &Line) -> Value {
-    let limits = Limits { lines: line.lines, bytes: line.bytes };
+    let limits = TextLimits { lines: line.lines, bytes: line.bytes };
     match which {
         "head" => json!(truncate::head(&line.text, limits)),
         "tail" => json!(truncate::tail(&line.text, limits)),

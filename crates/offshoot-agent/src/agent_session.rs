@@ -19,7 +19,7 @@ use tokio::task::JoinHandle;
 use crate::driver::{Driver, DriverInput, leave_foreign_turn, unanswered};
 use crate::extensions::{Extensions, Leaving, Said, SaidVerdict, StreamingBehavior};
 use crate::key_source::KeySource;
-use crate::model::Access;
+use crate::model::KeyedModel;
 use crate::provider::{Deltas, Provider, Request};
 use crate::request_queue::{AgentState, Askable, Asked, Inspect, ReplyTo};
 use crate::setup::{Approver, Setup};
@@ -340,7 +340,7 @@ impl AgentSession {
     /// # Errors
     /// There is no key for the model.
     pub async fn stream(&self, request: Request) -> Result<Deltas> {
-        let Access { model, key } = self.inner.keys.access(&request.model).await?;
+        let KeyedModel { model, key } = self.inner.keys.access(&request.model).await?;
         Ok(self.inner.provider.stream(Request { model, key, ..request }))
     }
 

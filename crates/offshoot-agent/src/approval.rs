@@ -46,7 +46,7 @@ pub struct Permissions {
 /// A call, as far as decisions need it.
 #[derive(Debug, Clone, Copy)]
 #[expect(missing_docs, reason = "the names say what they are")]
-pub struct CallView<'a> {
+pub struct ApprovalCall<'a> {
     pub tool: &'a str,
     pub tier: &'a Tier,
     pub cwd: &'a Path,
@@ -87,7 +87,7 @@ const OBEYED: &[&str] = &[".git", ".offshoot", ".pi", ".omp", ".claude", ".mcp.j
 
 /// Decides on a call. Deny comes before ask, ask before allow, and all of them before the mode; nothing lets a call that
 /// is not a read run in the mode `read-only`.
-pub fn decide(permissions: &Permissions, call: &CallView<'_>) -> Decision {
+pub fn decide(permissions: &Permissions, call: &ApprovalCall<'_>) -> Decision {
     let line = match call.tier {
         Tier::Command(command) => shell_line::part(command),
         Tier::Read(_) | Tier::Write(_) | Tier::Exec | Tier::Net(_) => shell_line::ShellLine::default(),
@@ -132,7 +132,7 @@ pub fn decide(permissions: &Permissions, call: &CallView<'_>) -> Decision {
 }
 
 /// In the mode `read-only`, of a call that does more than read.
-fn in_read_only(permissions: &Permissions, call: &CallView<'_>, line: &shell_line::ShellLine) -> Decision {
+fn in_read_only(permissions: &Permissions, call: &ApprovalCall<'_>, line: &shell_line::ShellLine) -> Decision {
     let places = CriticalPlaces { home: call.home, agents: &permissions.agent_folders };
     let is_asked = || permissions.ask.iter().any(|rule| rule.touches(call, line));
     let is_command = call.tool == "bash" && matches!(call.tier, Tier::Command(_));
@@ -146,7 +146,7 @@ fn in_read_only(permissions: &Permissions, call: &CallView<'_>, line: &shell_lin
 /// Each command of a line may be covered by a rule of its own.
 fn is_allowed(
     rules: &[Rule],
-    call: &CallView<'_>,
+    call: &ApprovalCall<'_>,
     line: &shell_line::ShellLine,
 ) -> Result<(), Option<coverage::Uncovered>> {
     let is_empty = matches!(call.tier, Tier::Command(_)) && line.commands.is_empty();
@@ -157,7 +157,7 @@ fn is_allowed(
 }
 
 fn critical_reason(
-    call: &CallView<'_>,
+    call: &ApprovalCall<'_>,
     line: &shell_line::ShellLine,
     places: &CriticalPlaces<'_>,
 ) -> Option<&'static str> {
@@ -169,7 +169,7 @@ fn critical_reason(
 }
 
 /// Why the mode asks about the call.
-fn asks_in(permissions: &Permissions, call: &CallView<'_>) -> Option<&'static str> {
+fn asks_in(permissions: &Permissions, call: &ApprovalCall<'_>) -> Option<&'static str> {
     match (permissions.mode, call.tier) {
         (ApprovalMode::Auto | ApprovalMode::ReadOnly, _) => None,
         (ApprovalMode::Edits, Tier::Command(_)) if permissions.confines_commands => None,

@@ -6,7 +6,7 @@ use offshoot_session::clock::Millis;
 use offshoot_session::compact::CompactionPlan;
 use offshoot_session::entry::Source;
 use offshoot_session::error::Result;
-use offshoot_session::forecast::{AskedModel, CacheReach, CacheRule, Forecast, NextRequest, forecast};
+use offshoot_session::forecast::{AskedModel, CacheReach, CacheRule, Forecast, ForecastRequest, forecast};
 use offshoot_session::header::Dialect;
 use offshoot_session::json::Object;
 use offshoot_session::text::{dollars, in_short, noun};
@@ -145,7 +145,7 @@ pub fn request_forecast(
     now: Millis,
 ) -> Result<RequestForecast> {
     let asked = AskedModel { provider: &model.provider, id: &model.id };
-    let next = NextRequest { model: asked, rule: cache_rule(model), now, form, overhead: place.overhead };
+    let next = ForecastRequest { model: asked, rule: cache_rule(model), now, form, overhead: place.overhead };
     let mut tokens = forecast(source, place.target, &next)?;
     tokens.context_tokens += place.more_tokens;
     tokens.message_tokens += place.more_tokens;

@@ -6,10 +6,10 @@ use std::sync::Arc;
 use offshoot_protocol::model::Model;
 use offshoot_protocol::{KeyError, Secret};
 
-use crate::model::{Access, Keys, Models};
+use crate::model::{KeyedModel, Keys, Models};
 
 /// Dropping this stops a command that prints the key.
-pub type Accessing<'a> = Pin<Box<dyn Future<Output = Result<Access, KeyError>> + Send + 'a>>;
+pub type Accessing<'a> = Pin<Box<dyn Future<Output = Result<KeyedModel, KeyError>> + Send + 'a>>;
 
 /// The source of keys, asked before every request, so that an expired key can be replaced.
 pub trait KeySource: Send + Sync {
@@ -28,7 +28,7 @@ pub trait KeySource: Send + Sync {
 /// The same key, or none, for every model.
 impl KeySource for Option<Secret> {
     fn access<'a>(&'a self, model: &'a Arc<Model>) -> Accessing<'a> {
-        let access = Access { model: model.clone(), key: self.clone() };
+        let access = KeyedModel { model: model.clone(), key: self.clone() };
         Box::pin(std::future::ready(Ok(access)))
     }
 }

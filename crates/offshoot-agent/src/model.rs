@@ -14,6 +14,6 @@ mod key_command;
 mod keys;
 
 pub use find::{FoundModel, UnknownModel};
-pub use keys::{Access, Env, KeyOrigin, Keys};
+pub use keys::{Env, KeyOrigin, KeyedModel, Keys};
 pub use scope::{ScopedModel, scope};
 pub use table::{Models, Trouble};

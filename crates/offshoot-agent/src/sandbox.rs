@@ -20,7 +20,7 @@ use offshoot_session::medium::real_path_or_same;
 use crate::process::{self, End, Job, News};
 pub use crate::process::{READY, STARTED, parse_words};
 pub use nested::NestedRepositories;
-pub use policy::{Helper, HelperTask, Layers, SandboxPolicy, WriteRights};
+pub use policy::{Helper, HelperTask, SandboxLayers, SandboxPolicy, WriteRights};
 pub use prepared::PreparedCommand;
 pub use state::{Confinement, SandboxState};
 
@@ -126,7 +126,12 @@ impl Sandbox {
     }
 
     /// The command line of a helper for this command.
-    fn helper_words(&self, job: &Job<'_>, (hidden, layers): (&[PathBuf], Layers), task: HelperTask) -> Vec<OsString> {
+    fn helper_words(
+        &self,
+        job: &Job<'_>,
+        (hidden, layers): (&[PathBuf], SandboxLayers),
+        task: HelperTask,
+    ) -> Vec<OsString> {
         let command = if task == HelperTask::Run { job.words.to_vec() } else { Vec::new() };
         let helper = Helper { policy: self.policy(job.cwd, hidden), layers, task, command };
         std::iter::once(self.helper.clone().into_os_string()).chain(helper.arguments()).collect()

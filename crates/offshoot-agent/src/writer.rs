@@ -15,7 +15,7 @@ use offshoot_session::header::Dialect;
 use offshoot_session::id::EntryId;
 use offshoot_session::json::Json;
 use offshoot_session::kind::{Kind, Role};
-use offshoot_session::manager::{Given, MethodError, MoveMethod};
+use offshoot_session::manager::{MethodError, MethodInput, MoveMethod};
 use offshoot_session::session::Session;
 use offshoot_session::tree::NodeIx;
 use tokio::sync::oneshot;
@@ -263,7 +263,7 @@ impl OwnedSession {
     ///
     /// # Errors
     /// As [`OwnedSession::append`]; [`AgentError::Failed`] for a wrong argument.
-    pub fn move_leaf(&mut self, run: MoveMethod, given: Given<'_>) -> Result<Option<EntryId>, AgentError> {
+    pub fn move_leaf(&mut self, run: MoveMethod, given: MethodInput<'_>) -> Result<Option<EntryId>, AgentError> {
         self.bring_back_file();
         run(&mut self.session, given).map_err(|error| match error {
             MethodError::Session(error) => AgentError::of_write(error),

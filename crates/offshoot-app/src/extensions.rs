@@ -10,7 +10,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use offshoot_extensions::ExtensionSet;
-use offshoot_extensions::contract::{Host, LoadRequest, ProgramMode, Source};
+use offshoot_extensions::contract::{ExtensionSource, Host, LoadRequest, ProgramMode};
 use offshoot_extensions::node::{NodeHost, NodeOptions, NodeSearch};
 use offshoot_extensions::program::Program;
 use offshoot_protocol::SessionReason;
@@ -37,7 +37,7 @@ const LIMIT: std::time::Duration = std::time::Duration::from_secs(600);
 /// The set that runs these extensions; `None` without one. Nothing is started yet.
 pub fn set(
     app: &App,
-    (sources, flags): (Vec<Source>, Map<String, Value>),
+    (sources, flags): (Vec<ExtensionSource>, Map<String, Value>),
     layers: &Layers,
     cwd: &Path,
     program: Arc<dyn Program>,
@@ -68,7 +68,7 @@ fn node_options(app: &App, layers: &Layers, cwd: &Path) -> NodeOptions {
 /// What the process needs to load extensions, in a mode with or without a person.
 pub fn request(
     app: &App,
-    (extensions, flags): (Vec<Source>, Map<String, Value>),
+    (extensions, flags): (Vec<ExtensionSource>, Map<String, Value>),
     cwd: &Path,
     (mode, has_ui): (ProgramMode, bool),
 ) -> LoadRequest {

@@ -30,7 +30,7 @@ pub struct ListedPackage {
 
 /// What all packages bring.
 #[derive(Debug, Default)]
-pub struct Brought {
+pub struct BroughtFiles {
     /// The files of each package.
     pub packages: Vec<PackageFiles>,
     /// Their themes.
@@ -104,9 +104,9 @@ fn with_exceptions(all: Vec<ListedPackage>) -> Vec<ListedPackage> {
 }
 
 /// What the packages of the settings bring in this folder. Nothing is fetched: what is missing is reported.
-pub fn brought(app: &App, layers: &Layers, folder: &Path) -> Brought {
+pub fn brought(app: &App, layers: &Layers, folder: &Path) -> BroughtFiles {
     let (packages, troubles) = listed(app, layers, folder);
-    let mut brought = Brought { troubles, ..Brought::default() };
+    let mut brought = BroughtFiles { troubles, ..BroughtFiles::default() };
     for package in packages {
         let installed = match package.store.installed(&package.entry) {
             Ok(installed) => installed,

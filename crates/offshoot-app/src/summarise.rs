@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use offshoot_agent::GuardedProvider;
 use offshoot_agent::forecast::{self, plan_cost};
-use offshoot_agent::model::Access;
+use offshoot_agent::model::KeyedModel;
 use offshoot_agent::operate::{PlanQuestion, SummaryWish};
 use offshoot_agent::summarise::{AsyncSummariser as _, ModelSummariser};
 use offshoot_session::branch_summary::{self, BranchPlan, Instructions};
@@ -135,7 +135,7 @@ fn model_for_summaries(app: &App, session: &Session, settings: &Settings, typed:
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|error| CommandError::io("start the summariser", &error))?;
     let access = runtime.block_on(table.keys.access(&table.models, &model));
-    let Access { model, key } = access.map_err(|error| CommandError::from(&error))?;
+    let KeyedModel { model, key } = access.map_err(|error| CommandError::from(&error))?;
     let http = http(app, settings);
     let provider = Arc::new(GuardedProvider { provider: Arc::new(http), keys: Arc::new((table.models, table.keys)) });
     let model = ModelSummariser { provider, model, thinking, key, retry: settings.retry, listener: None };

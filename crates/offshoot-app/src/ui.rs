@@ -24,7 +24,7 @@ use crate::config::Environment;
 use crate::error::{CommandError, FailureKind, Result};
 use harmless::Harmless;
 use offshoot_workspace::nothing_to_do;
-pub use progress::Progress;
+pub use progress::WorkProgress;
 use style::{ERROR, HINT, NOTE, WARNING};
 
 /// When to use colours.
@@ -98,9 +98,9 @@ impl Ui {
     }
 
     /// Output of text: without colours where they are not wanted.
-    pub fn text(&self) -> Output {
+    pub fn text(&self) -> UiOutput {
         let stdout = BufWriter::with_capacity(BUFFER, io::stdout().lock());
-        Output::Screen(Box::new(strip(stdout, self.stdout_color())))
+        UiOutput::Screen(Box::new(strip(stdout, self.stdout_color())))
     }
 
     /// Says that a command had nothing to change, which is a success.
@@ -111,19 +111,19 @@ impl Ui {
     }
 
     /// Long output with colours: on a terminal it goes through the pager.
-    pub fn paged(&self) -> Output {
+    pub fn paged(&self) -> UiOutput {
         match self.pager.as_deref().and_then(pager::start) {
             Some((child, stdin)) => {
-                Output::Pager(Some(Box::new(strip(BufWriter::new(stdin), self.stdout_color()))), child)
+                UiOutput::Pager(Some(Box::new(strip(BufWriter::new(stdin), self.stdout_color()))), child)
             }
             None => self.text(),
         }
     }
 
     /// Unchanged bytes; on a terminal, control characters are spelt out.
-    pub fn raw(&self) -> Output {
+    pub fn raw(&self) -> UiOutput {
         let stdout = BufWriter::with_capacity(BUFFER, io::stdout().lock());
-        if self.is_terminal { Output::Shown(Harmless::new(stdout)) } else { Output::Raw(stdout) }
+        if self.is_terminal { UiOutput::Shown(Harmless::new(stdout)) } else { UiOutput::Raw(stdout) }
     }
 
     /// Waits; fails when the reader of a pipe has gone meanwhile, which a program that writes nothing would not notice.
@@ -207,8 +207,8 @@ impl Ui {
     }
 
     /// A progress bar on stderr, shown on a terminal if the work takes more than a second.
-    pub fn progress(&self, what: &'static str) -> Progress {
-        Progress::new(what, io::stderr().is_terminal() && !self.is_quiet)
+    pub fn progress(&self, what: &'static str) -> WorkProgress {
+        WorkProgress::new(what, io::stderr().is_terminal() && !self.is_quiet)
     }
 }
 
@@ -264,7 +264,7 @@ fn strip(out: impl Write + 'static, color: ColorChoice) -> Colored {
 
 /// Where a command writes. `finish` reports errors of the last write.
 #[must_use]
-pub enum Output {
+pub enum UiOutput {
     /// Standard output, as text.
     Screen(Box<Colored>),
     /// The pager, until it is closed.
@@ -275,14 +275,14 @@ pub enum Output {
     Shown(Harmless<BufWriter<StdoutLock<'static>>>),
 }
 
-impl Output {
+impl UiOutput {
     /// Flushes; waits for the pager.
     pub fn finish(mut self) -> io::Result<()> {
         self.flush()
     }
 }
 
-impl Write for Output {
+impl Write for UiOutput {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match self {
             Self::Screen(out) | Self::Pager(Some(out), _) => out.write(bytes),
@@ -302,7 +302,7 @@ impl Write for Output {
     }
 }
 
-impl Drop for Output {
+impl Drop for UiOutput {
     /// Closes the pager's input and waits until the user leaves it, also after an error.
     fn drop(&mut self) {
         if let Self::Pager(out, child) = self {

@@ -4,7 +4,8 @@
 use std::sync::{Arc, OnceLock};
 
 use offshoot_extensions::contract::{
-    CommandInfo, Failure, Handler, HandlerAnswer, HandlerId, Host, HostFuture, LoadRequest, Loaded, Payload, Services,
+    CommandInfo, Failure, Handler, HandlerAnswer, HandlerId, Host, HostFuture, LoadRequest, LoadedExtension, Payload,
+    Services,
 };
 use serde_json::{Value, json};
 use tokio::sync::mpsc::UnboundedSender;
@@ -49,13 +50,17 @@ impl Host for Prune {
         "native"
     }
 
-    fn load(&self, _: LoadRequest, services: Arc<dyn Services>) -> HostFuture<'_, Result<Vec<Loaded>, Failure>> {
+    fn load(
+        &self,
+        _: LoadRequest,
+        services: Arc<dyn Services>,
+    ) -> HostFuture<'_, Result<Vec<LoadedExtension>, Failure>> {
         // Those of the next load are the same.
         drop(self.services.set(services));
         let handlers = vec![Handler { id: 1, event: "context".to_owned() }];
         let description = Some("leave a tool's result out of what the model gets".to_owned());
         let commands = vec![CommandInfo { name: "prune".to_owned(), description, has_completions: false }];
-        Box::pin(std::future::ready(Ok(vec![Loaded { handlers, commands, ..Loaded::default() }])))
+        Box::pin(std::future::ready(Ok(vec![LoadedExtension { handlers, commands, ..LoadedExtension::default() }])))
     }
 
     fn handle(&self, _: HandlerId, payload: Payload) -> HostFuture<'_, Result<HandlerAnswer, Failure>> {

@@ -65,7 +65,7 @@ impl Serialize for AllowedFiles {
 /// One file of an extension.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[expect(missing_docs, reason = "the names say what they are")]
-pub struct Source {
+pub struct ExtensionSource {
     pub path: PathBuf,
     pub kind: ExtensionKind,
     pub origin: Origin,
@@ -101,7 +101,7 @@ pub struct LoadRequest {
     pub flags: serde_json::Map<String, Value>,
     pub reason: SessionReason,
     /// The identity of each is its place.
-    pub extensions: Vec<Source>,
+    pub extensions: Vec<ExtensionSource>,
     /// A program that takes pi's arguments.
     pub launcher: Option<PathBuf>,
     /// What agents that extensions start may do at most, for their environment.
@@ -120,7 +120,7 @@ pub type HandlerId = u64;
 #[derive(Debug, Clone, PartialEq, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 #[expect(missing_docs, reason = "the names say what they are")]
-pub struct Loaded {
+pub struct LoadedExtension {
     /// The extension's place in the request.
     pub id: usize,
     pub load_ms: f64,
@@ -243,7 +243,7 @@ pub trait Services: Send + Sync {
     fn note(&self, method: &str, params: Value);
 
     /// An extension registered something after it was loaded; the whole list of it.
-    fn registered(&self, loaded: Loaded);
+    fn registered(&self, loaded: LoadedExtension);
 }
 
 /// What a handler gets, as JSON. The messages of a conversation are put together when somebody reads them.
@@ -292,7 +292,11 @@ pub trait Host: Send + Sync {
     }
 
     /// Loads extensions in place of all that were loaded before. An extension that fails is in the list with its error.
-    fn load(&self, request: LoadRequest, services: Arc<dyn Services>) -> HostFuture<'_, Result<Vec<Loaded>, Failure>>;
+    fn load(
+        &self,
+        request: LoadRequest,
+        services: Arc<dyn Services>,
+    ) -> HostFuture<'_, Result<Vec<LoadedExtension>, Failure>>;
 
     /// Runs a handler.
     fn handle(&self, handler: HandlerId, payload: Payload) -> HostFuture<'_, Result<HandlerAnswer, Failure>>;

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Weak};
 
-use offshoot_agent::model::Access;
+use offshoot_agent::model::KeyedModel;
 use offshoot_agent::{Accessing, KeySource};
 use offshoot_protocol::model::Model;
 use offshoot_protocol::{KeyError, Secret};
@@ -27,10 +27,10 @@ impl KeySource for RoutedKeys {
             match shared.signed_in_key(&sign_in).await {
                 Ok(Some(key)) => {
                     let model = usual.map_or_else(|_| Arc::clone(model), |access| access.model);
-                    Ok(Access { model, key: Some(key) })
+                    Ok(KeyedModel { model, key: Some(key) })
                 }
                 Ok(None) => match usual {
-                    Ok(Access { key: None, .. }) | Err(_) => {
+                    Ok(KeyedModel { key: None, .. }) | Err(_) => {
                         Err(KeyError::SignIn { provider: provider.clone(), why: String::new() })
                     }
                     with_key => with_key,

@@ -17,7 +17,9 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tokio::sync::mpsc::UnboundedSender;
 
-use crate::contract::{Failure, HandlerAnswer, HandlerId, Host, HostFuture, LoadRequest, Loaded, Payload, Services};
+use crate::contract::{
+    Failure, HandlerAnswer, HandlerId, Host, HostFuture, LoadRequest, LoadedExtension, Payload, Services,
+};
 use child::Child;
 pub use find::{NodeSearch, find_node};
 pub use imports::imports;
@@ -99,7 +101,11 @@ impl Host for NodeHost {
         self.child().is_some()
     }
 
-    fn load(&self, request: LoadRequest, services: Arc<dyn Services>) -> HostFuture<'_, Result<Vec<Loaded>, Failure>> {
+    fn load(
+        &self,
+        request: LoadRequest,
+        services: Arc<dyn Services>,
+    ) -> HostFuture<'_, Result<Vec<LoadedExtension>, Failure>> {
         Box::pin(async move {
             let (options, cwd) = (self.options.search.clone(), request.cwd.clone());
             // Looking for a program and starting it may block.

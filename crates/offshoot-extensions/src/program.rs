@@ -9,7 +9,7 @@ use offshoot_protocol::model::Model;
 use offshoot_protocol::{AgentError, ThinkingLevel};
 use serde_json::Value;
 
-use crate::contract::{HostFuture, Loaded, ProgramMode, Source};
+use crate::contract::{ExtensionSource, HostFuture, LoadedExtension, ProgramMode};
 
 /// A handler that failed, for people.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -87,7 +87,7 @@ pub trait Program: Send + Sync {
 
     /// The files of extensions as they are now, in place of those of the start; `None` if they stay. What may not run is
     /// reported and left out.
-    fn sources(&self) -> Option<Vec<Source>>;
+    fn sources(&self) -> Option<Vec<ExtensionSource>>;
 
     /// Takes the files and folders of themes that extensions add, in place of those before.
     fn use_themes(&self, themes: Vec<PathBuf>);
@@ -102,7 +102,7 @@ pub trait Program: Send + Sync {
     fn keep_credentials(&self, provider: &str, credentials: Option<&Value>) -> Result<(), String>;
 
     /// Takes what extensions have registered while they were loaded.
-    fn keep_loaded(&self, extensions: Vec<(Source, Loaded)>);
+    fn keep_loaded(&self, extensions: Vec<(ExtensionSource, LoadedExtension)>);
 
     /// The model that was asked for before its provider was registered, once it is there.
     fn awaited_model(&self) -> Option<Arc<Model>>;

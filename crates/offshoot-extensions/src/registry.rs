@@ -4,14 +4,14 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use crate::contract::{CommandInfo, Failure, Handler, HandlerId, Host, Loaded, Source, ToolInfo};
+use crate::contract::{CommandInfo, ExtensionSource, Failure, Handler, HandlerId, Host, LoadedExtension, ToolInfo};
 
 /// An extension and what it registered.
 #[derive(Clone)]
 pub(crate) struct Extension {
     pub(crate) host: Arc<dyn Host>,
-    pub(crate) source: Source,
-    pub(crate) loaded: Loaded,
+    pub(crate) source: ExtensionSource,
+    pub(crate) loaded: LoadedExtension,
 }
 
 impl Extension {
@@ -33,7 +33,7 @@ pub(crate) struct Listener {
 pub(crate) struct Registry {
     pub(crate) extensions: Vec<Extension>,
     /// Registered before the host has said that it is ready.
-    pub(crate) early: Vec<Loaded>,
+    pub(crate) early: Vec<LoadedExtension>,
     /// Why a host does not run, if its extensions were lost.
     pub(crate) lost: Option<Failure>,
 }
@@ -107,7 +107,7 @@ impl Registry {
     }
 
     /// Adds to what one extension has registered. What has a known name replaces it.
-    pub(crate) fn add(&mut self, added: Loaded) {
+    pub(crate) fn add(&mut self, added: LoadedExtension) {
         let Some(extension) = self.extensions.iter_mut().find(|extension| extension.loaded.id == added.id) else {
             return self.early.push(added);
         };
@@ -137,7 +137,7 @@ impl Registry {
     }
 
     /// Replaces what one extension has registered.
-    pub(crate) fn replace(&mut self, loaded: Loaded) {
+    pub(crate) fn replace(&mut self, loaded: LoadedExtension) {
         if let Some(extension) = self.extensions.iter_mut().find(|extension| extension.loaded.id == loaded.id) {
             extension.loaded = loaded;
         }

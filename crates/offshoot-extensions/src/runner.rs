@@ -16,7 +16,7 @@ use tokio::runtime::Handle;
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::sync::oneshot;
 
-use crate::contract::{Failure, HandlerAnswer, Host, HostFuture, LoadRequest, Loaded, Payload};
+use crate::contract::{Failure, HandlerAnswer, Host, HostFuture, LoadRequest, LoadedExtension, Payload};
 use crate::payload::{self, PayloadState};
 use crate::registry::{Extension, Listener};
 use crate::services::AgentServices;
@@ -204,7 +204,8 @@ impl Runner {
                     let nowhere = sources.first().map(|source| source.path.display().to_string());
                     self.shared.report(&nowhere.unwrap_or_default(), "load", &failure);
                     lost = Some(failure.clone());
-                    let failed = |id| Loaded { id, error: Some(failure.clone()), ..Loaded::default() };
+                    let failed =
+                        |id| LoadedExtension { id, error: Some(failure.clone()), ..LoadedExtension::default() };
                     (0..sources.len()).map(failed).collect()
                 }
             };

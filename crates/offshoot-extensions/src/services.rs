@@ -23,7 +23,7 @@ use tokio::runtime::Handle;
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 
 use crate::complete;
-use crate::contract::{CALL, ENDED, HostFuture, Loaded, ProgramMode, Services};
+use crate::contract::{CALL, ENDED, HostFuture, LoadedExtension, ProgramMode, Services};
 use crate::nested;
 use crate::payload::model;
 use crate::program::{Operated, Program};
@@ -348,7 +348,7 @@ impl Services for AgentServices {
         }
     }
 
-    fn registered(&self, loaded: Loaded) {
+    fn registered(&self, loaded: LoadedExtension) {
         if let Ok(shared) = self.shared() {
             shared.replaced(loaded, &self.runtime);
         }

@@ -8,7 +8,7 @@ use offshoot_protocol::AgentError;
 use offshoot_protocol::request::PreparedSession;
 use offshoot_session::json::{Json, quote};
 use offshoot_session::manager::{
-    self, EntryNaming, Given, Holder, Method, MethodError, MethodRow, Params, drafted, find,
+    self, EntryNaming, Holder, Method, MethodError, MethodInput, MethodRow, Params, drafted, find,
 };
 
 /// As in pi: ids name entries, and successors go where the session is.
@@ -32,7 +32,7 @@ pub(crate) fn context_entries(owned: &OwnedSession, drafts: &str) -> Result<Stri
 
 fn answer(owned: &mut OwnedSession, row: &MethodRow, params: Params<'_>) -> Result<String, AgentError> {
     params.check(&[row.params])?;
-    let given = Given { params, holder: &HOLDER };
+    let given = MethodInput { params, holder: &HOLDER };
     let id = match row.method {
         Method::Reads(read) => return reading(|out| read.run(owned.session(), given, out)),
         Method::Appends(make) => {

@@ -13,7 +13,7 @@ use tokio::runtime::Handle;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::sync::{oneshot, watch};
 
-use crate::contract::{Failure, Host, Loaded, Payload};
+use crate::contract::{Failure, Host, LoadedExtension, Payload};
 use crate::nested::NestedCalls;
 use crate::program::{ExtensionFailure, Program, RegisteredProvider};
 use crate::registry::Registry;
@@ -234,7 +234,7 @@ impl Shared {
         if let Some(ext) = params.get("ext").cloned() {
             params["id"] = ext;
         }
-        let added: Loaded = serde_json::from_value(params).map_err(|error| error.to_string())?;
+        let added: LoadedExtension = serde_json::from_value(params).map_err(|error| error.to_string())?;
         let (has_tools, has_providers) = (!added.tools.is_empty(), !added.providers.is_empty());
         let has_shortcuts = !added.shortcuts.is_empty();
         self.registry().add(added);
@@ -266,7 +266,7 @@ impl Shared {
         Ok("{}".to_owned())
     }
 
-    pub(crate) fn replaced(&self, loaded: Loaded, runtime: &Handle) {
+    pub(crate) fn replaced(&self, loaded: LoadedExtension, runtime: &Handle) {
         self.registry().replace(loaded);
         self.publish_tools(runtime);
     }

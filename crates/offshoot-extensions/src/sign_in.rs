@@ -8,7 +8,7 @@ use offshoot_session::clock::Millis;
 use serde_json::{Value, json};
 use tokio::sync::mpsc::unbounded_channel;
 
-use crate::contract::{Failure, Host, Loaded};
+use crate::contract::{Failure, Host, LoadedExtension};
 use crate::shared::Shared;
 
 /// Of pi's credentials: the members that hold secrets.
@@ -281,7 +281,11 @@ impl Shared {
             Ok(Value::Array(models)) => {
                 let mut described = of.described.clone();
                 described["config"]["models"] = Value::Array(models);
-                self.registry().add(Loaded { id: of.ext, providers: vec![described], ..Loaded::default() });
+                self.registry().add(LoadedExtension {
+                    id: of.ext,
+                    providers: vec![described],
+                    ..LoadedExtension::default()
+                });
                 self.publish_providers();
             }
             Ok(_) => self.report(&of.path, "register_provider", &Failure::new("its list of models is not a list")),

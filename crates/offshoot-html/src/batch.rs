@@ -13,7 +13,7 @@ use offshoot_session::tree::NodeIx;
 
 use crate::block::{Block, Packer};
 use crate::clip::clip;
-use crate::limits::LeftOut;
+use crate::limits::PageOmissions;
 use crate::picked::Picked;
 use crate::row::{BatchRows, PageEntry, TreeRows};
 use crate::streams::{BLOCK, Sink, Stream};
@@ -45,7 +45,7 @@ pub(crate) struct Made {
     pub(crate) beside: Vec<Block>,
     pub(crate) index: String,
     pub(crate) totals: Totals,
-    pub(crate) left_out: LeftOut,
+    pub(crate) left_out: PageOmissions,
 }
 
 /// What is needed to make batches.
@@ -228,7 +228,7 @@ fn push(
     bytes: &[u8],
     (stream, sink): (&mut Stream, &mut dyn Sink),
     limit: Option<usize>,
-    left_out: &mut LeftOut,
+    left_out: &mut PageOmissions,
 ) -> Result<(), Error> {
     let mut from = 0;
     for range in pictures::base64_in(bytes, limit.map(|_| A_FEW_LETTERS)) {

@@ -35,7 +35,7 @@ use row::TreeRows;
 use streams::Stream;
 use totals::Totals;
 
-pub use limits::{LeftOut, Limits};
+pub use limits::{PageLimits, PageOmissions};
 pub use shell::{PageColours, PageThemes};
 
 /// The content of a page and how it is written.
@@ -48,7 +48,7 @@ pub struct Options {
     /// Makes plain words of the model's markdown for tree rows; without it they show markdown as written.
     pub plain: Option<fn(&str) -> String>,
     /// What is too large for the page.
-    pub limits: Limits,
+    pub limits: PageLimits,
     /// The user's own colours of pages.
     pub themes: PageThemes,
 }
@@ -68,7 +68,7 @@ pub enum Error {
 ///
 /// # Errors
 /// The session cannot be read, or `out` cannot be written.
-pub fn render(session: &Session, options: &Options, out: &mut impl Write) -> Result<LeftOut, Error> {
+pub fn render(session: &Session, options: &Options, out: &mut impl Write) -> Result<PageOmissions, Error> {
     let picked = Picked::new(session, options.part);
     let title = shell::title(session)?;
     out.write_all(shell::head(&title, &options.themes).as_bytes())?;
@@ -102,7 +102,7 @@ pub fn render(session: &Session, options: &Options, out: &mut impl Write) -> Res
 }
 
 /// Writes the three streams: the session's lines, what belongs to them, the index.
-fn write_blocks(maker: Maker<'_>, mut press: Press, out: &mut impl Write) -> Result<(Totals, LeftOut), Error> {
+fn write_blocks(maker: Maker<'_>, mut press: Press, out: &mut impl Write) -> Result<(Totals, PageOmissions), Error> {
     let mut page = Page { beside: Stream::new("x"), index: Stream::new("i"), ..Page::default() };
     for batch in maker.batches() {
         while press.is_full(batch.bytes) {
@@ -122,7 +122,7 @@ struct Page {
     beside: Stream,
     index: Stream,
     totals: Totals,
-    left_out: LeftOut,
+    left_out: PageOmissions,
 }
 
 impl Page {

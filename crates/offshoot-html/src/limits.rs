@@ -7,7 +7,7 @@ const NAMED: usize = 3;
 
 /// What a page leaves out. The session does not change.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Limits {
+pub struct PageLimits {
     /// Longer lines are replaced by their size and the command that prints them; `None` is 64 MiB.
     pub line: Option<u64>,
     /// Pictures with more bytes of base64 are left out; `None` leaves out none.
@@ -18,7 +18,7 @@ pub struct Limits {
 
 /// What was too large for the page.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct LeftOut {
+pub struct PageOmissions {
     /// Entries that became a notice.
     pub lines: usize,
     /// Pictures of other entries.
@@ -33,7 +33,7 @@ pub struct LeftOut {
     pub named: Vec<String>,
 }
 
-impl LeftOut {
+impl PageOmissions {
     /// Names the entry that something is missing of.
     pub(crate) fn name(&mut self, id: &str) {
         self.entries += 1;
@@ -90,11 +90,11 @@ mod tests {
 
     #[test]
     fn what_is_left_out_is_counted_and_named() {
-        assert_eq!(LeftOut::default().words(), None);
-        let mut some = LeftOut { lines: 1, pictures: 2, bytes: 2_400_000, ..LeftOut::default() };
+        assert_eq!(PageOmissions::default().words(), None);
+        let mut some = PageOmissions { lines: 1, pictures: 2, bytes: 2_400_000, ..PageOmissions::default() };
         some.name("1a");
         assert_eq!(some.words().unwrap(), "The page leaves out 1 entry and 2 pictures (2 MB), of the entry 1a.");
-        let mut more = LeftOut { texts: 4, bytes: 120, ..LeftOut::default() };
+        let mut more = PageOmissions { texts: 4, bytes: 120, ..PageOmissions::default() };
         ["2b", "3c", "4d", "5e"].iter().for_each(|id| more.name(id));
         assert_eq!(
             more.words().unwrap(),

@@ -14,7 +14,7 @@ use offshoot_session::error::{Diagnostic, Result, Severity};
 use offshoot_session::session::{Session, SessionPart};
 use offshoot_session::text::{counted, dollars, grouped, one_line};
 
-use crate::limits::LeftOut;
+use crate::limits::PageOmissions;
 use crate::picked::Picked;
 use crate::totals::Totals;
 
@@ -197,7 +197,7 @@ pub(crate) struct Card<'a> {
     pub(crate) totals: &'a Totals,
     pub(crate) part: SessionPart,
     pub(crate) picked: &'a Picked,
-    pub(crate) left_out: &'a LeftOut,
+    pub(crate) left_out: &'a PageOmissions,
 }
 
 /// Everything after the session's blocks; `meta` is JSON.

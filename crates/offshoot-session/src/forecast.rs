@@ -64,7 +64,7 @@ impl Forecast {
 
 /// When, how and whom the next request would ask.
 #[derive(Debug, Clone, Copy)]
-pub struct NextRequest<'a> {
+pub struct ForecastRequest<'a> {
     /// Who would be asked.
     pub model: AskedModel<'a>,
     /// How that model's provider caches.
@@ -82,7 +82,7 @@ pub struct NextRequest<'a> {
 ///
 /// # Errors
 /// The medium cannot be read.
-pub fn forecast(source: &dyn Source, target: Option<NodeIx>, next: &NextRequest<'_>) -> Result<Forecast> {
+pub fn forecast(source: &dyn Source, target: Option<NodeIx>, next: &ForecastRequest<'_>) -> Result<Forecast> {
     let tree = source.tree();
     let weight = context::weigh(source, target, next.form)?;
     let mut found = Forecast {
@@ -234,7 +234,7 @@ mod tests {
         let target = session.tree().find(target.as_str());
         let model = AskedModel { provider: "p", id: "m1" };
         let rule = CacheRule { reach, ..RULE };
-        let next = NextRequest { model, rule, now: START + minutes * MINUTE, form: Dialect::Pi, overhead: 0 };
+        let next = ForecastRequest { model, rule, now: START + minutes * MINUTE, form: Dialect::Pi, overhead: 0 };
         let found = forecast(session, target, &next).unwrap();
         assert_eq!(found.fresh_tokens(), found.context_tokens - found.cached_tokens.unwrap_or(0));
         (found.context_tokens, found.cached_tokens, found.cache_expires_in_ms.map(|left| left / MINUTE))

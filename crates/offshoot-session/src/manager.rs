@@ -59,12 +59,12 @@ impl From<io::Error> for MethodError {
 /// What methods work with besides the session.
 #[derive(Debug, Clone, Copy)]
 #[expect(missing_docs, reason = "the types say it")]
-pub struct Given<'a> {
+pub struct MethodInput<'a> {
     pub params: Params<'a>,
     pub holder: &'a Holder<'a>,
 }
 
-type ReadBody = fn(&Session, Given<'_>, &mut dyn Write) -> Result<(), MethodError>;
+type ReadBody = fn(&Session, MethodInput<'_>, &mut dyn Write) -> Result<(), MethodError>;
 
 /// A method that reads.
 #[derive(Debug, Clone, Copy)]
@@ -75,7 +75,7 @@ impl ReadMethod {
     ///
     /// # Errors
     /// An argument is wrong, the session or a part of its tree cannot be read, or `out` takes no more.
-    pub fn run(self, session: &Session, given: Given<'_>, out: &mut dyn Write) -> Result<(), MethodError> {
+    pub fn run(self, session: &Session, given: MethodInput<'_>, out: &mut dyn Write) -> Result<(), MethodError> {
         (self.0)(session, given, out)?;
         Ok(session.tree().whole(())?)
     }
@@ -84,7 +84,7 @@ impl ReadMethod {
 /// Makes an entry, which is appended below the leaf.
 pub type AppendMethod = fn(&Session, &Params<'_>) -> Result<NewEntry, MethodError>;
 /// Moves the leaf, and returns the id of an entry that was written for that.
-pub type MoveMethod = fn(&mut Session, Given<'_>) -> Result<Option<EntryId>, MethodError>;
+pub type MoveMethod = fn(&mut Session, MethodInput<'_>) -> Result<Option<EntryId>, MethodError>;
 
 /// How a method touches the session.
 #[derive(Debug, Clone, Copy)]

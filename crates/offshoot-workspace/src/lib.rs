@@ -44,7 +44,7 @@ pub use inputs::{Input, capitals, check_given, count_args, hyphened, joined_args
 pub use lookup::{Access, LATEST, LatestOf, is_path, known_session};
 pub use next_request::{KnownModels, NextRequest, NoModels, PageOrder, summary_by_rule};
 pub use operation::{
-    About, CommandGroup, Effect, Finished, FrontEnd, Operation, Outcome, Output, ScreenSize, nothing_to_do,
+    About, CommandGroup, Finished, FrontEnd, Operation, OperationEffect, Outcome, Output, ScreenSize, nothing_to_do,
 };
 pub use operations::*;
 pub use order::{LineForm, OperationOrder, OrderMistake};

@@ -30,12 +30,12 @@ pub struct About {
     /// Its past participle, such as `undone`.
     pub past: &'static str,
     /// What it touches.
-    pub effect: Effect,
+    pub effect: OperationEffect,
 }
 
 /// What an operation touches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Effect {
+pub enum OperationEffect {
     /// Nothing is changed.
     Reads,
     /// Entries are appended, or the leaf moves.
@@ -56,7 +56,7 @@ pub enum Effect {
     },
 }
 
-impl Effect {
+impl OperationEffect {
     /// What sessions are opened for.
     #[must_use]
     pub fn access(self) -> Access {
@@ -276,7 +276,7 @@ pub trait Operation: Send + Sync + 'static {
         Ok(None)
     }
 
-    /// Makes or moves the files of a plan, if that is its [effect](Effect::Makes).
+    /// Makes or moves the files of a plan, if that is its [effect](OperationEffect::Makes).
     ///
     /// # Errors
     /// A file cannot be made or moved: then nothing was.

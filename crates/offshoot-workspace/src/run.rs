@@ -14,7 +14,7 @@ use crate::given::{Arg, ArgKind, Given};
 use crate::inputs::Input as _;
 use crate::lookup::{Access, LatestOf};
 use crate::next_request::RequestOfAgent;
-use crate::operation::{About, CommandGroup, Effect, Finished, FrontEnd, Operation, Outcome, Output};
+use crate::operation::{About, CommandGroup, Finished, FrontEnd, Operation, OperationEffect, Outcome, Output};
 use crate::place::Place;
 use crate::words::Note;
 
@@ -31,7 +31,7 @@ struct Run<O: Operation> {
 impl<O: Operation> Run<O> {
     fn plan_it(&mut self, at: Option<&Session>) -> Result<AfterPlan> {
         let mut plan = whole(at, O::plan(&self.place, at, &self.input)?)?;
-        let makes = matches!(O::ABOUT.effect, Effect::Makes { .. });
+        let makes = matches!(O::ABOUT.effect, OperationEffect::Makes { .. });
         let has_effect = makes || O::access(&self.input) == Access::Write;
         let writes = !self.is_dry && O::nothing(&plan).is_none() && has_effect;
         let next = match (at, O::question(&plan)) {
@@ -57,7 +57,7 @@ impl<O: Operation> Run<O> {
 
     fn write_it(&mut self, mut at: Option<&mut Session>) -> Result<Outcome<O::Output>> {
         let mut plan = self.plan.take().ok_or_else(gone)?;
-        if matches!(O::ABOUT.effect, Effect::Makes { .. }) {
+        if matches!(O::ABOUT.effect, OperationEffect::Makes { .. }) {
             let made = O::make(&self.place, at.as_deref_mut(), &plan)?;
             return self.outcome(plan, at.as_deref(), made);
         }
@@ -295,8 +295,8 @@ impl Row {
         }
         let Begun { steps, wait, .. } = (self.begin)(given, place, is_dry)?;
         let refused_at_work = match self.about.effect {
-            Effect::Reads | Effect::Makes { .. } => None,
-            Effect::Writes { refused_at_work, .. } => refused_at_work.filter(|_| !is_dry),
+            OperationEffect::Reads | OperationEffect::Makes { .. } => None,
+            OperationEffect::Writes { refused_at_work, .. } => refused_at_work.filter(|_| !is_dry),
         };
         Ok((Operate::new(steps, refused_at_work), OutcomeWait(wait)))
     }
@@ -371,7 +371,7 @@ mod tests {
             says: "",
             examples: "",
             past: "counted",
-            effect: Effect::Reads,
+            effect: OperationEffect::Reads,
         };
 
         fn session(input: &CountInput) -> Option<&SessionName> {

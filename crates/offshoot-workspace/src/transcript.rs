@@ -186,7 +186,9 @@ mod tests {
                 shown += &block.plain().unwrap_or_default();
                 Ok(())
             };
-            screen::Screen::new(&mut say, screen::Length::Whole).item(&item, &screen::Heading::default()).unwrap();
+            screen::TranscriptScreen::new(&mut say, screen::Length::Whole)
+                .item(&item, &screen::Heading::default())
+                .unwrap();
             markdown::write(&mut written, &item, "id", None).unwrap();
             for text in [shown, String::from_utf8(written).unwrap()] {
                 assert!(!text.contains(steers) && text.contains('x'), "{text:?}");

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use offshoot_app::app::App;
 use offshoot_app::error::{CommandError, Result};
-use offshoot_html::{LeftOut, Limits, PageColours, PageThemes};
+use offshoot_html::{PageColours, PageLimits, PageOmissions, PageThemes};
 use offshoot_session::session::Session;
 use offshoot_settings::Settings;
 use offshoot_tui::markdown::plain_row;
@@ -30,13 +30,13 @@ pub(crate) fn write(
         part: order.part,
         home: app.environment.home.as_ref().map(|home| home.to_string_lossy().into_owned()),
         plain: Some(plain_row),
-        limits: Limits { picture, text: order.longest_text.map(size), ..Limits::default() },
+        limits: PageLimits { picture, text: order.longest_text.map(size), ..PageLimits::default() },
         themes: match &order.theme {
             Some(file) => PageThemes::one(colours(app, file)?),
             None => themes_of_settings(app, session).unwrap_or_default(),
         },
     };
-    let left_out: LeftOut = offshoot_html::render(session, &options, &mut out).map_err(|error| match error {
+    let left_out: PageOmissions = offshoot_html::render(session, &options, &mut out).map_err(|error| match error {
         offshoot_html::Error::Read(error) => CommandError::from(error),
         offshoot_html::Error::Write(error) => {
             CommandError::of_operation(not_written(order.file.as_deref(), error), None)

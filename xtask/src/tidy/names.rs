@@ -43,25 +43,6 @@ const SHARED: &[(&str, &[&str])] = &[
             "Speaker",
         ],
     ),
-    (
-        "older than this check: rename one when its file is changed",
-        &[
-            "Access",
-            "Brought",
-            "CallView",
-            "Effect",
-            "Given",
-            "Layers",
-            "LeftOut",
-            "Limits",
-            "Loaded",
-            "NextRequest",
-            "Output",
-            "Progress",
-            "Screen",
-            "Source",
-        ],
-    ),
 ];
 
 const KINDS: &[&str] = &["struct", "enum", "trait", "type", "union"];

@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::CallView;
+use super::ApprovalCall;
 use super::known::{self, Effect, KnownWords, Table};
 use super::place;
 use super::rule::{CommandMatch, Rule};
@@ -31,7 +31,7 @@ impl Uncovered {
 }
 
 /// Whether the rules cover all commands of the line; `Err` says why if a rule names one that it does not cover.
-pub(super) fn of_line(rules: &[Rule], call: &CallView<'_>, line: &ShellLine) -> Result<(), Option<Uncovered>> {
+pub(super) fn of_line(rules: &[Rule], call: &ApprovalCall<'_>, line: &ShellLine) -> Result<(), Option<Uncovered>> {
     if call.tool != "bash" || !line.is_plain || line.commands.is_empty() {
         return Err(None);
     }

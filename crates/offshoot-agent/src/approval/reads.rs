@@ -18,7 +18,7 @@ pub(crate) use settings::{LISTING, NeutralSettings};
 
 use super::place;
 use super::shell_line::{Joiner, ShellLine, SimpleCommand};
-use super::{CallView, Permissions};
+use super::{ApprovalCall, Permissions};
 use crate::tool::Tier;
 
 /// What must be known of the system so that a command counts as a read.
@@ -66,7 +66,7 @@ const REDIRECTIONS: &[(&str, &str)] = &[
 ];
 
 /// The line as it runs, if it only reads.
-pub(super) fn of_line(permissions: &Permissions, call: &CallView<'_>, line: &ShellLine) -> Option<LineReads> {
+pub(super) fn of_line(permissions: &Permissions, call: &ApprovalCall<'_>, line: &ShellLine) -> Option<LineReads> {
     let reads = permissions.reads.as_ref()?;
     let is_last_ended = line.commands.last()?.joined_to_next == Joiner::Then;
     if call.tool != "bash" || !line.is_plain || !is_last_ended || !line.commands.iter().all(is_simple) {
@@ -84,7 +84,7 @@ pub(super) fn of_line(permissions: &Permissions, call: &CallView<'_>, line: &She
         text.push_str(&spelled(&words, command)?);
     }
     let paths = Tier::Read(found.paths.clone());
-    let read = CallView { tool: "read", tier: &paths, ..*call };
+    let read = ApprovalCall { tool: "read", tier: &paths, ..*call };
     let mut limits = permissions.deny.iter().chain(&permissions.ask);
     let is_limited = |rule: &super::Rule| {
         rule.touches(&read, &ShellLine::default()) || (found.reads_unnamed_files && rule.limits_reads_of_some_files())

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use globset::{GlobBuilder, GlobMatcher};
 use offshoot_session::medium::{real_path, real_path_or_same};
 
-use super::CallView;
+use super::ApprovalCall;
 use super::known::{self, Effect, Table};
 use super::shell_line::{ShellLine, SimpleCommand, base, part};
 use crate::tool::Tier;
@@ -98,7 +98,7 @@ impl Rule {
     }
 
     /// The rule that matches exactly this call, if one can.
-    pub(super) fn exact(call: &CallView<'_>) -> Option<Self> {
+    pub(super) fn exact(call: &ApprovalCall<'_>) -> Option<Self> {
         match call.tier {
             Tier::Command(command) => {
                 let rule = Self::parse(&format!("bash({})", command.trim())).ok()?;
@@ -148,7 +148,7 @@ impl Rule {
     }
 
     /// Whether it covers the whole call by itself: the tool, the files, the host, or exactly this command or line.
-    pub(super) fn covers(&self, call: &CallView<'_>) -> bool {
+    pub(super) fn covers(&self, call: &ApprovalCall<'_>) -> bool {
         match (&self.what, call.tier) {
             _ if !self.names_tool(call) => false,
             (None, _) => true,
@@ -190,7 +190,7 @@ impl Rule {
     }
 
     /// Whether it touches any part of the call.
-    pub(super) fn touches(&self, call: &CallView<'_>, line: &ShellLine) -> bool {
+    pub(super) fn touches(&self, call: &ApprovalCall<'_>, line: &ShellLine) -> bool {
         match (&self.what, call.tier) {
             _ if !self.names_tool(call) => false,
             (None, _) => true,
@@ -215,7 +215,7 @@ impl Rule {
     }
 
     /// `edit` matches every tool that writes files, `read` every tool that reads them.
-    fn names_tool(&self, call: &CallView<'_>) -> bool {
+    fn names_tool(&self, call: &ApprovalCall<'_>) -> bool {
         match (self.tool.as_str(), call.tier) {
             ("edit", Tier::Write(_)) | ("read", Tier::Read(_)) => true,
             (tool, _) => match tool.strip_suffix('*') {
@@ -274,7 +274,7 @@ impl What {
 }
 
 impl PathStart {
-    fn matches(self, glob: &GlobMatcher, path: &Path, call: &CallView<'_>) -> bool {
+    fn matches(self, glob: &GlobMatcher, path: &Path, call: &ApprovalCall<'_>) -> bool {
         let below = |folder: &Path| {
             let rest = path.strip_prefix(folder).or_else(|_| path.strip_prefix(real_path_or_same(folder)));
             rest.is_ok_and(|rest| glob.is_match(rest))

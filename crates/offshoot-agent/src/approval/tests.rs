@@ -38,7 +38,7 @@ impl World {
 
     fn decide_tier(&self, permissions: &Permissions, tool: &str, tier: &Tier) -> Decision {
         let (cwd, home, keys) = (self.cwd(), self.dir.path().join("home"), KeyGuard::default());
-        decide(permissions, &CallView { tool, tier, cwd: &cwd, home: Some(&home), keys: &keys })
+        decide(permissions, &ApprovalCall { tool, tier, cwd: &cwd, home: Some(&home), keys: &keys })
     }
 
     fn bash(&self, permissions: &Permissions, command: &str) -> &'static str {
@@ -606,7 +606,7 @@ fn rules_cover_git_only_in_the_repository_of_the_persons_folder() {
     ] {
         assert_eq!(world.bash(&rules, command), "ask", "{command}");
     }
-    let in_bare = CallView {
+    let in_bare = ApprovalCall {
         tool: "bash",
         tier: &Tier::Command("git status -s".to_owned()),
         cwd: &world.cwd().join("bare"),

@@ -15,7 +15,7 @@ use tokio::sync::oneshot;
 
 use super::neutral;
 use super::{Driver, DriverInput, WriteOf};
-use crate::approval::{CallView, Decision, Permissions, Rule, decide};
+use crate::approval::{ApprovalCall, Decision, Permissions, Rule, decide};
 use crate::crash::caught;
 use crate::key_redactor::KeyRedactor;
 use crate::request_queue::ReplyTo;
@@ -247,7 +247,7 @@ impl Asker {
         let judge = move || {
             let tier = tool.tier(&arguments, &context);
             let ToolContext { cwd, home, keys, .. } = context.as_ref();
-            let view = CallView { tool: &name, tier: &tier, cwd, home: home.as_deref(), keys };
+            let view = ApprovalCall { tool: &name, tier: &tier, cwd, home: home.as_deref(), keys };
             let decision = decide(&permissions, &view);
             let is_asked = matches!(decision, Decision::Ask { .. });
             if is_asked
@@ -288,10 +288,10 @@ impl Asker {
 }
 
 /// Whether the files that a call changes may be read unasked: only then its result may say what is in them.
-fn may_be_read(permissions: &Permissions, call: &CallView<'_>) -> bool {
+fn may_be_read(permissions: &Permissions, call: &ApprovalCall<'_>) -> bool {
     let Tier::Write(paths) = call.tier else { return false };
     let tier = Tier::Read(paths.clone());
-    decide(permissions, &CallView { tool: "read", tier: &tier, ..*call }) == Decision::Run
+    decide(permissions, &ApprovalCall { tool: "read", tier: &tier, ..*call }) == Decision::Run
 }
 
 /// Names the extension whose tool is asked about: it may have the name of a built-in one.

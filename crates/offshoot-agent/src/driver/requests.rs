@@ -15,7 +15,7 @@ use crate::extensions::{Question, RequestContext, RunAdditions};
 use crate::guarded::GuardedProvider;
 use crate::key_redactor::KeyRedactor;
 use crate::key_source::KeySource;
-use crate::model::Access;
+use crate::model::KeyedModel;
 use crate::pictures::{CHOICE, FittedPictures, PictureFitter, count_pictures};
 use crate::provider::{
     Delta, Deltas, Provider, Request, is_about_pictures, is_cut_short, is_of_request, is_silent_overflow, named_message,
@@ -121,7 +121,7 @@ impl Driver {
             };
             let access = accessed(keys.as_ref(), &model).await;
             let built = handle.ask(move |owned| {
-                let Access { model, key } = access?;
+                let KeyedModel { model, key } = access?;
                 let frame = Frame { model, thinking, system, tools, key };
                 match messages {
                     Some(messages) => request::build_from(owned.session(), frame, messages),
@@ -217,7 +217,7 @@ impl Driver {
 }
 
 /// The key of a model; a source of keys that panics gives none.
-async fn accessed(keys: &dyn KeySource, model: &Arc<Model>) -> Result<Access, AgentError> {
+async fn accessed(keys: &dyn KeySource, model: &Arc<Model>) -> Result<KeyedModel, AgentError> {
     match caught_task(|| keys.access(model)).await {
         Ok(access) => access.map_err(AgentError::from),
         Err(crash) => Err(AgentError::Crashed { what: "the source of keys", crash }),

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use crate::crash::caught_task;
 use crate::extensions::{Extensions, Question};
-use crate::model::Access;
+use crate::model::KeyedModel;
 use crate::provider::Provider;
 use crate::setup::Setup;
 use crate::summarise::{AsyncSummariser, Listener, ModelSummariser};
@@ -34,7 +34,7 @@ impl JobResources {
         if let Some(summariser) = &setup.summariser {
             return Ok(summariser.clone());
         }
-        let Access { model, key } = setup.keys.access(&setup.model).await.map_err(|error| error.to_string())?;
+        let KeyedModel { model, key } = setup.keys.access(&setup.model).await.map_err(|error| error.to_string())?;
         let (provider, listener) = (self.provider.clone(), Some(self.listener.clone()));
         let (thinking, retry) = (setup.thinking(), setup.retry);
         Ok(Arc::new(ModelSummariser { provider, model, thinking, key, retry, listener }))

@@ -71,7 +71,7 @@ pub enum KeyOrigin {
 /// A model with resolved headers, and its key.
 #[derive(Debug, Clone)]
 #[expect(missing_docs, reason = "the names say what they are")]
-pub struct Access {
+pub struct KeyedModel {
     pub model: Arc<Model>,
     /// `None` for servers that need none.
     pub key: Option<Secret>,
@@ -216,7 +216,7 @@ impl Keys {
     ///
     /// # Errors
     /// A required key is missing.
-    pub async fn access(&self, models: &Models, model: &Model) -> Result<Access, KeyError> {
+    pub async fn access(&self, models: &Models, model: &Model) -> Result<KeyedModel, KeyError> {
         let provider = model.provider.as_str();
         let key = match (&self.explicit, self.stored(provider).or_else(|| models.key_of(provider))) {
             (Some(key), _) => Some(key.clone()),
@@ -231,7 +231,7 @@ impl Keys {
             let variables = variables(provider).join(" or ");
             return Err(KeyError::None { provider: provider.to_owned(), variables });
         }
-        Ok(Access { model: Arc::new(model), key })
+        Ok(KeyedModel { model: Arc::new(model), key })
     }
 
     fn stored(&self, provider: &str) -> Option<&Secret> {

@@ -77,7 +77,7 @@ impl WriteRights<'_> {
 /// The parts of the sandbox that the helper has to set up; it fails if it cannot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[expect(missing_docs, reason = "the names say what they are")]
-pub struct Layers {
+pub struct SandboxLayers {
     pub namespaces: bool,
     pub landlock: bool,
     /// Refuses system calls.
@@ -101,7 +101,7 @@ pub enum HelperTask {
 #[expect(missing_docs, reason = "the names say what they are")]
 pub struct Helper {
     pub policy: SandboxPolicy,
-    pub layers: Layers,
+    pub layers: SandboxLayers,
     pub task: HelperTask,
     pub command: Vec<OsString>,
 }

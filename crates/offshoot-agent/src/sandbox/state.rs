@@ -4,7 +4,7 @@ use std::fmt;
 
 use offshoot_protocol::SandboxNetwork;
 
-use super::policy::Layers;
+use super::policy::SandboxLayers;
 
 /// What the helper could set up.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -33,8 +33,12 @@ pub struct Gaps {
 }
 
 impl Confinement {
-    pub(super) fn layers(&self) -> Layers {
-        Layers { namespaces: self.namespaces.is_ok(), landlock: self.landlock.is_ok(), calls: self.calls.is_ok() }
+    pub(super) fn layers(&self) -> SandboxLayers {
+        SandboxLayers {
+            namespaces: self.namespaces.is_ok(),
+            landlock: self.landlock.is_ok(),
+            calls: self.calls.is_ok(),
+        }
     }
 }
 

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 
-use super::truncate::{self, Limits, MAX_BYTES, NO_LINE_LIMIT};
+use super::truncate::{self, MAX_BYTES, NO_LINE_LIMIT, TextLimits};
 use super::walk::Stop;
 use super::{Running, ToolContext, ToolOutcome, args};
 
@@ -52,7 +52,7 @@ impl Listing {
         if self.rows.is_empty() {
             return ToolOutcome::text(none);
         }
-        let limits = Limits { lines: NO_LINE_LIMIT, bytes: MAX_BYTES };
+        let limits = TextLimits { lines: NO_LINE_LIMIT, bytes: MAX_BYTES };
         let truncation = truncate::head(&self.rows.join("\n"), limits);
         let mut text = truncation.content.clone();
         let mut notes = self.notes;

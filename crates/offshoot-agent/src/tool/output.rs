@@ -8,7 +8,7 @@ use std::path::PathBuf;
 
 use super::decode::Utf8;
 use super::output_folder::OutputFolder;
-use super::truncate::{self, Hit, Limits, MAX_BYTES, Truncation};
+use super::truncate::{self, Hit, MAX_BYTES, TextLimits, Truncation};
 
 /// Up to twice as much of the end is kept.
 const ROLLING: usize = 2 * 50 * 1024;
@@ -73,7 +73,7 @@ impl Recent {
     pub(crate) fn take(&mut self) -> Option<Printed> {
         let text = std::mem::take(&mut self.text);
         let omitted = std::mem::take(&mut self.omitted);
-        let shown = truncate::tail(&text, Limits::default());
+        let shown = truncate::tail(&text, TextLimits::default());
         if !shown.truncated {
             return (!text.is_empty()).then_some(Printed { text, omitted });
         }
@@ -129,7 +129,7 @@ impl Output {
     }
 
     pub(crate) fn snapshot(&self) -> Snapshot {
-        let limits = Limits::default();
+        let limits = TextLimits::default();
         // After the line that has lost its start. If there is nothing, that line is the last one: its end is shown.
         let end = match self.tail.split_once('\n') {
             Some((_, lines)) if !self.is_line_start && !lines.is_empty() => lines,
@@ -191,7 +191,7 @@ impl Output {
     }
 
     fn spill_if_long(&mut self) {
-        let limits = Limits::default();
+        let limits = TextLimits::default();
         let is_long = self.bytes.max(self.held.len() as u64) > MAX_BYTES || self.lines() > limits.lines;
         if is_long && matches!(self.spill, Spill::Held) {
             let held = std::mem::take(&mut self.held);

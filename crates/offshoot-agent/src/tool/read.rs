@@ -16,7 +16,7 @@ use tokio::sync::mpsc::UnboundedSender;
 
 use super::decode::Utf8;
 use super::files::reason;
-use super::truncate::{self, Hit, Limits, MAX_BYTES, MAX_LINES, Truncation};
+use super::truncate::{self, Hit, MAX_BYTES, MAX_LINES, TextLimits, Truncation};
 use super::{Running, Tier, Tool, ToolContext, ToolOutcome, args, picture};
 use crate::picture::PictureKind;
 use crate::provider::ToolSpec;
@@ -152,7 +152,7 @@ impl Selection {
     }
 
     fn truncation(&self) -> Truncation {
-        let mut truncation = truncate::head(&self.text, Limits::default());
+        let mut truncation = truncate::head(&self.text, TextLimits::default());
         if self.bytes > self.text.len() as u64 {
             let lines = (self.line + 1).min(self.last) - self.first;
             truncation.total_lines = lines - u64::from(self.is_last_empty);

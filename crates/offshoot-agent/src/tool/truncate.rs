@@ -15,13 +15,13 @@ pub const NO_LINE_LIMIT: u64 = (1 << 53) - 1;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the names say what they are")]
-pub struct Limits {
+pub struct TextLimits {
     pub lines: u64,
     /// In UTF-8.
     pub bytes: u64,
 }
 
-impl Default for Limits {
+impl Default for TextLimits {
     fn default() -> Self {
         Self { lines: MAX_LINES, bytes: MAX_BYTES }
     }
@@ -59,7 +59,7 @@ pub struct Truncation {
 }
 
 impl Truncation {
-    fn whole(text: &str, limits: Limits) -> Self {
+    fn whole(text: &str, limits: TextLimits) -> Self {
         let (lines, bytes) = (count_lines(text), text.len() as u64);
         Self {
             content: text.to_owned(),
@@ -97,7 +97,7 @@ pub fn count_lines(text: &str) -> u64 {
 }
 
 /// The first lines that fit, never a part of a line: if the first one is too long, nothing is shown.
-pub fn head(text: &str, limits: Limits) -> Truncation {
+pub fn head(text: &str, limits: TextLimits) -> Truncation {
     let all = Truncation::whole(text, limits);
     if all.fits() {
         return all;
@@ -123,7 +123,7 @@ pub fn head(text: &str, limits: Limits) -> Truncation {
 }
 
 /// The last lines that fit. If even the last one is too long, its end is shown.
-pub fn tail(text: &str, limits: Limits) -> Truncation {
+pub fn tail(text: &str, limits: TextLimits) -> Truncation {
     let all = Truncation::whole(text, limits);
     if all.fits() {
         return all;
@@ -188,8 +188,8 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn limits(lines: u64, bytes: u64) -> Limits {
-        Limits { lines, bytes }
+    fn limits(lines: u64, bytes: u64) -> TextLimits {
+        TextLimits { lines, bytes }
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 
 use futures_util::{StreamExt as _, stream};
 use offshoot_agent::agent_session::AgentSession;
-use offshoot_agent::model::Access;
+use offshoot_agent::model::KeyedModel;
 use offshoot_agent::provider::{Delta, Deltas, Http, Provider, Request, ToolSpec};
 use offshoot_agent::request_queue::RunNested;
 use offshoot_agent::summarise::{AsyncSummariser, Summary};
@@ -232,7 +232,7 @@ struct PanickingKeys(Arc<AtomicBool>);
 impl KeySource for PanickingKeys {
     fn access<'a>(&'a self, model: &'a Arc<Model>) -> Accessing<'a> {
         assert!(!self.0.load(Ordering::SeqCst), "no key");
-        let access = Access { model: model.clone(), key: Some(Secret::new(KEY)) };
+        let access = KeyedModel { model: model.clone(), key: Some(Secret::new(KEY)) };
         Box::pin(std::future::ready(Ok(access)))
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use offshoot_agent::model::Access;
+use offshoot_agent::model::KeyedModel;
 use offshoot_agent::testing::script::{Gate, Reply};
 use offshoot_agent::testing::server::KEY;
 use offshoot_agent::{Accessing, ReloadedSetup, Setup, SetupSource};
@@ -356,7 +356,7 @@ fn a_key_that_is_refused_is_told_to_who_gave_it() {
     struct Refusals(AtomicUsize);
     impl offshoot_agent::KeySource for Refusals {
         fn access<'a>(&'a self, model: &'a Arc<Model>) -> Accessing<'a> {
-            let access = Access { model: Arc::clone(model), key: Some(Secret::new(KEY)) };
+            let access = KeyedModel { model: Arc::clone(model), key: Some(Secret::new(KEY)) };
             Box::pin(std::future::ready(Ok(access)))
         }
 

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use offshoot_agent::Limits;
 use offshoot_agent::sandbox::{
-    Confinement, Helper, HelperTask, Layers, NestedRepositories, PreparedCommand, Sandbox, SandboxOptions,
+    Confinement, Helper, HelperTask, NestedRepositories, PreparedCommand, Sandbox, SandboxLayers, SandboxOptions,
     SandboxPolicy, SandboxState,
 };
 use offshoot_protocol::{SandboxMode, SandboxNetwork};
@@ -82,21 +82,21 @@ pub(super) fn agent_folders(app: &App) -> Vec<PathBuf> {
 }
 
 fn attempt(policy: &SandboxPolicy) -> SandboxState {
-    let mut all = Layers { namespaces: true, landlock: true, calls: true };
+    let mut all = SandboxLayers { namespaces: true, landlock: true, calls: true };
     if let Ok(landlock) = probe(policy, all) {
         return SandboxState::On(Confinement { namespaces: Ok(()), landlock: Ok(landlock), calls: Ok(()) });
     }
-    let calls = probe(policy, Layers { calls: true, ..Layers::default() }).map(drop);
+    let calls = probe(policy, SandboxLayers { calls: true, ..SandboxLayers::default() }).map(drop);
     all.calls = calls.is_ok();
     let on = |namespaces, landlock| SandboxState::On(Confinement { namespaces, landlock, calls });
     let why = match probe(policy, all) {
         Ok(landlock) => return on(Ok(()), Ok(landlock)),
         Err(why) => why,
     };
-    if probe(policy, Layers { landlock: false, ..all }).is_ok() {
+    if probe(policy, SandboxLayers { landlock: false, ..all }).is_ok() {
         return on(Ok(()), Err(why));
     }
-    match probe(policy, Layers { namespaces: false, ..all }) {
+    match probe(policy, SandboxLayers { namespaces: false, ..all }) {
         Ok(landlock) => on(Err(why), Ok(landlock)),
         Err(landlock) if landlock == why => SandboxState::Impossible(why),
         Err(landlock) => SandboxState::Impossible(format!("{why}; {landlock}")),
@@ -104,7 +104,7 @@ fn attempt(policy: &SandboxPolicy) -> SandboxState {
 }
 
 /// The version of Landlock, or why these layers cannot be set up.
-fn probe(policy: &SandboxPolicy, layers: Layers) -> std::result::Result<u32, String> {
+fn probe(policy: &SandboxPolicy, layers: SandboxLayers) -> std::result::Result<u32, String> {
     let helper = Helper { policy: policy.clone(), layers, task: HelperTask::Probe, command: Vec::new() };
     let output = Command::new(SELF).args(helper.arguments()).output();
     let output = output.map_err(|error| format!("offshoot cannot start itself by {SELF}: {error}"))?;

@@ -16,7 +16,7 @@ use crate::app::App;
 use crate::error::{CommandError, FailureKind, Result};
 use crate::extensions::{self, AwaitedModel, ExtensionFront, ExtensionSelection, FoundExtensions, ProgramModels};
 use crate::models::{ModelTable, recorded};
-use crate::packages::{Brought, brought};
+use crate::packages::{BroughtFiles, brought};
 
 /// What the arguments say of extensions.
 pub(super) fn selection(args: &Args) -> ExtensionSelection {
@@ -66,7 +66,7 @@ pub fn found(app: &App, args: &Args, session: &Session, all: AllPackages) -> Res
     let lists_packages =
         layers.listed("packages").iter().any(|(scope, _)| all == AllPackages::Yes || *scope == Scope::Project);
     let brought =
-        if lists_packages && !args.no_extensions { brought(&quiet, &layers, &cwd) } else { Brought::default() };
+        if lists_packages && !args.no_extensions { brought(&quiet, &layers, &cwd) } else { BroughtFiles::default() };
     Ok(extensions::find(app, &selection(args), &layers, &cwd, &brought))
 }
 
@@ -137,7 +137,7 @@ pub fn extend(
         move || {
             // Settings that cannot be read name no extensions.
             let layers = app.settings_files(&cwd).load().map(|(layers, _)| layers).unwrap_or_default();
-            let brought = if args.no_extensions { Brought::default() } else { brought(&app, &layers, &cwd) };
+            let brought = if args.no_extensions { BroughtFiles::default() } else { brought(&app, &layers, &cwd) };
             extensions::find(&app, &selection(&args), &layers, &cwd, &brought)
         }
     };

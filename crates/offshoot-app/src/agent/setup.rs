@@ -32,7 +32,7 @@ use crate::config::settings::pi_folder;
 use crate::error::{CommandError, FailureKind, Result};
 use crate::http::http;
 use crate::models::{ChosenModel, ModelArgs, ModelSources, ModelTable, WithoutKey};
-use crate::packages::{Brought, brought};
+use crate::packages::{BroughtFiles, brought};
 use crate::trust::{RunTrust, Trust};
 
 /// oh-my-pi keeps keys in a database.
@@ -235,7 +235,7 @@ fn resources(app: &App, args: &Args, layers: &Layers, cwd: &Path, is_trusted: bo
     let is_off = args.no_skills && args.no_prompt_templates;
     let (app, layers, cwd) = (app.clone(), layers.clone(), cwd.to_path_buf());
     let search = SharedResources::search(move || {
-        let brought = if is_off { Brought::default() } else { brought(&app, &layers, &cwd) };
+        let brought = if is_off { BroughtFiles::default() } else { brought(&app, &layers, &cwd) };
         let (found, troubles) = ResourcePlaces { packages: brought.packages, ..places }.find();
         let troubles = troubles.iter().map(ToString::to_string);
         (found, brought.troubles.into_iter().chain(troubles).collect())

@@ -4,7 +4,9 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use offshoot_extensions::contract::{ExtensionKind, Host, HostFuture, Loaded, Payload, ProgramMode, Services, Source};
+use offshoot_extensions::contract::{
+    ExtensionKind, ExtensionSource, Host, HostFuture, LoadedExtension, Payload, ProgramMode, Services,
+};
 use offshoot_session::session::Session;
 use offshoot_session::text::clean_lines;
 use serde_json::{Map, Value, json};
@@ -56,7 +58,7 @@ pub fn decided_by_extensions(app: &App, args: &Args, session: &Session, person: 
 }
 
 /// The user's extensions of which one may decide. A project's never do, whatever was answered before.
-fn deciders(app: &App, args: &Args, session: &Session) -> Result<Vec<Source>> {
+fn deciders(app: &App, args: &Args, session: &Session) -> Result<Vec<ExtensionSource>> {
     let untrusting = App { trust: RunTrust::EveryFolder(false), ui: app.ui.quiet(), ..app.clone() };
     let mut sources = found(&untrusting, args, session, AllPackages::Yes)?.sources;
     sources.retain(|source| source.kind == ExtensionKind::Extension);
@@ -72,7 +74,7 @@ struct Decision {
 async fn ask(
     app: &App,
     (session, folder): (&Session, &Path),
-    sources: Vec<Source>,
+    sources: Vec<ExtensionSource>,
     person: TrustPerson,
 ) -> Option<Decision> {
     let (mode, has_ui) = match person {
@@ -84,8 +86,8 @@ async fn ask(
     let request = extensions::request(app, (sources.clone(), Map::new()), folder, (mode, has_ui));
     let services: Arc<dyn Services> = Arc::new(TrustServices { app: app.clone(), person });
     let loaded = host.load(request, services).await.unwrap_or_default();
-    let source_of = |loaded: Loaded| sources.get(loaded.id).cloned().map(|source| (source, loaded));
-    let loaded: Vec<(Source, Loaded)> = loaded.into_iter().filter_map(source_of).collect();
+    let source_of = |loaded: LoadedExtension| sources.get(loaded.id).cloned().map(|source| (source, loaded));
+    let loaded: Vec<(ExtensionSource, LoadedExtension)> = loaded.into_iter().filter_map(source_of).collect();
     TrustListeners::keep(&app.environment, &loaded);
     let decision = first_decision(app, (&host, folder), &loaded).await;
     host.close().await;
@@ -95,7 +97,7 @@ async fn ask(
 async fn first_decision(
     app: &App,
     (host, folder): (&Arc<dyn Host>, &Path),
-    loaded: &[(Source, Loaded)],
+    loaded: &[(ExtensionSource, LoadedExtension)],
 ) -> Option<Decision> {
     let payload = Payload::from(json!({"type": EVENT, "cwd": folder}).to_string());
     for (source, loaded) in loaded {
@@ -164,7 +166,7 @@ impl Services for TrustServices {
         }
     }
 
-    fn registered(&self, _loaded: Loaded) {}
+    fn registered(&self, _loaded: LoadedExtension) {}
 }
 
 /// The person's answer on a plain terminal. The end of the input, an empty line and an invalid answer decline.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use offshoot_agent::resources::ResourceScope;
-use offshoot_extensions::contract::{AllowedFiles, ExtensionKind, Origin, Source};
+use offshoot_extensions::contract::{AllowedFiles, ExtensionKind, ExtensionSource, Origin};
 use offshoot_extensions::node::imports;
 use offshoot_packages::contents::{Contents, extensions as scripts};
 use offshoot_packages::entry::ResourceKind;
@@ -14,7 +14,7 @@ use offshoot_settings::{Layers, Scope};
 use super::known::{KnownExtensions, ProjectFolder};
 use crate::app::App;
 use crate::config::settings::pi_folder;
-use crate::packages::Brought;
+use crate::packages::BroughtFiles;
 use crate::trust::{RunTrust, Trust};
 
 /// A message names no more files.
@@ -35,7 +35,7 @@ pub struct ExtensionSelection {
 #[derive(Debug, Clone, Default)]
 pub struct FoundExtensions {
     /// In the order in which they are loaded.
-    pub sources: Vec<Source>,
+    pub sources: Vec<ExtensionSource>,
     /// What was not found, or is not used, and why.
     pub troubles: Vec<String>,
     /// Of the trusted project, new or changed since the user allowed them: not among the sources.
@@ -91,7 +91,7 @@ pub fn find(
     selection: &ExtensionSelection,
     layers: &Layers,
     cwd: &Path,
-    brought: &Brought,
+    brought: &BroughtFiles,
 ) -> FoundExtensions {
     let mut found = FoundExtensions::default();
     let environment = &app.environment;
@@ -225,7 +225,7 @@ impl FoundExtensions {
         self.troubles.extend(its.troubles);
         for source in its.sources {
             if !self.sources.iter().any(|known| known.path == source.path) {
-                self.sources.push(Source { allowed: allowed.cloned(), ..source });
+                self.sources.push(ExtensionSource { allowed: allowed.cloned(), ..source });
             }
         }
     }
@@ -276,7 +276,7 @@ impl FoundExtensions {
     fn add(&mut self, path: PathBuf, kind: ExtensionKind, origin: Origin) {
         let path = path.canonicalize().unwrap_or(path);
         if !self.sources.iter().any(|source| source.path == path) {
-            self.sources.push(Source { path, kind, origin, allowed: None });
+            self.sources.push(ExtensionSource { path, kind, origin, allowed: None });
         }
     }
 }

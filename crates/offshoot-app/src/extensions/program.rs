@@ -4,9 +4,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use offshoot_agent::agent_session::AgentSession;
-use offshoot_agent::model::Access;
+use offshoot_agent::model::KeyedModel;
 use offshoot_agent::resources::{Resource, ResourceScope, Resources};
-use offshoot_extensions::contract::{FlagInfo, HostFuture, Loaded, ProgramMode, Source};
+use offshoot_extensions::contract::{ExtensionSource, FlagInfo, HostFuture, LoadedExtension, ProgramMode};
 use offshoot_extensions::program::{ExtensionFailure, Operated, Program, RegisteredProvider};
 use offshoot_protocol::model::Model;
 use offshoot_protocol::{AgentError, Secret, ThinkingLevel};
@@ -221,7 +221,7 @@ impl Program for ExtensionProgram {
     }
 
     /// The project's have to be those that the user has allowed, also after the start.
-    fn sources(&self) -> Option<Vec<Source>> {
+    fn sources(&self) -> Option<Vec<ExtensionSource>> {
         let FoundExtensions { sources, troubles, .. } = (self.find)();
         for error in troubles {
             self.front.failed(&ExtensionFailure { path: String::new(), event: "load".to_owned(), error, stack: None });
@@ -242,14 +242,16 @@ impl Program for ExtensionProgram {
         AuthFile::of(data).keep(provider, credentials)
     }
 
-    fn keep_loaded(&self, extensions: Vec<(Source, Loaded)>) {
+    fn keep_loaded(&self, extensions: Vec<(ExtensionSource, LoadedExtension)>) {
         TrustListeners::keep(&self.app.environment, &extensions);
         let one = |flag: FlagInfo| KnownFlag {
             name: flag.name,
             description: flag.description.unwrap_or_default(),
             kind: flag.r#type,
         };
-        let flags = |(source, loaded): (Source, Loaded)| (source.path, loaded.flags.into_iter().map(one).collect());
+        let flags = |(source, loaded): (ExtensionSource, LoadedExtension)| {
+            (source.path, loaded.flags.into_iter().map(one).collect())
+        };
         KnownFlags::keep(&self.app.environment, extensions.into_iter().map(flags).collect());
     }
 
@@ -286,7 +288,7 @@ impl Program for ExtensionProgram {
             let Ok(table) = tokio::task::spawn_blocking(read).await else { return Value::Null };
             let Some(model) = table.models.get(&provider, &id).cloned().map(Arc::new) else { return Value::Null };
             match table.keys.access(&table.models, &model).await {
-                Ok(Access { model, key }) => {
+                Ok(KeyedModel { model, key }) => {
                     let headers = model.headers.iter().map(|(name, value)| (name.clone(), json!(value.expose())));
                     let key = key.as_ref().map(Secret::expose);
                     json!({"apiKey": key, "headers": headers.collect::<Map<_, _>>()})

@@ -6,7 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
-use offshoot_extensions::contract::{Loaded, Source};
+use offshoot_extensions::contract::{ExtensionSource, LoadedExtension};
 use offshoot_session::medium::{read_regular_text, replace_file};
 use serde::{Deserialize, Serialize};
 
@@ -45,14 +45,14 @@ impl TrustListeners {
     }
 
     /// Whether one of them decides, or has not been loaded as it is now.
-    pub fn may_have_one(&self, sources: &[Source]) -> bool {
+    pub fn may_have_one(&self, sources: &[ExtensionSource]) -> bool {
         sources.iter().any(|source| {
             self.0.get(&source.path).is_none_or(|known| seen(&source.path, false).as_ref() != Some(known))
         })
     }
 
     /// Keeps what was loaded. Without the file the extensions are loaded once more than needed.
-    pub fn keep(environment: &Environment, extensions: &[(Source, Loaded)]) {
+    pub fn keep(environment: &Environment, extensions: &[(ExtensionSource, LoadedExtension)]) {
         let Some(path) = file(environment) else { return };
         let Self(mut all) = Self::read(environment);
         for (source, loaded) in extensions.iter().filter(|(_, loaded)| loaded.error.is_none()) {

@@ -6,14 +6,14 @@ use offshoot_session::clock::{Clock as _, Millis, SystemClock};
 const PATIENCE: Millis = 1000;
 
 /// Draws itself on stderr after a second, and disappears when dropped.
-pub struct Progress {
+pub struct WorkProgress {
     what: &'static str,
     is_seen: bool,
     since: Millis,
     bar: Option<ProgressBar>,
 }
 
-impl Progress {
+impl WorkProgress {
     pub(super) fn new(what: &'static str, is_seen: bool) -> Self {
         Self { what, is_seen, since: SystemClock.now(), bar: None }
     }
@@ -44,7 +44,7 @@ impl Progress {
     }
 }
 
-impl Drop for Progress {
+impl Drop for WorkProgress {
     fn drop(&mut self) {
         self.finish();
     }

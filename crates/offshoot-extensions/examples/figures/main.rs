@@ -19,7 +19,7 @@ use offshoot_agent::tool::ToolOutcome;
 use offshoot_agent::turn::Call;
 use offshoot_agent::{Approver, Setup};
 use offshoot_extensions::ExtensionSet;
-use offshoot_extensions::contract::{ExtensionKind, Host, LoadRequest, Origin, ProgramMode, Source};
+use offshoot_extensions::contract::{ExtensionKind, ExtensionSource, Host, LoadRequest, Origin, ProgramMode};
 use offshoot_extensions::node::{NodeHost, NodeOptions, NodeSearch};
 use offshoot_protocol::SessionReason;
 use offshoot_protocol::message::Block;
@@ -96,7 +96,7 @@ fn request(folder: &Path) -> LoadRequest {
         has_ui: false,
         flags: Map::new(),
         reason: SessionReason::Startup,
-        extensions: vec![Source { path, kind: ExtensionKind::Extension, origin: Origin::Flag, allowed: None }],
+        extensions: vec![ExtensionSource { path, kind: ExtensionKind::Extension, origin: Origin::Flag, allowed: None }],
         launcher: None,
         limits: String::new(),
         pi_packages: Vec::new(),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use offshoot_agent::agent_session::AgentSession;
 use offshoot_agent::resources::Resources;
-use offshoot_extensions::contract::{HostFuture, Loaded, ProgramMode, Source};
+use offshoot_extensions::contract::{ExtensionSource, HostFuture, LoadedExtension, ProgramMode};
 use offshoot_extensions::program::{ExtensionFailure, Operated, Program, RegisteredProvider};
 use offshoot_protocol::model::Model;
 use offshoot_protocol::{AgentError, ThinkingLevel};
@@ -45,7 +45,7 @@ impl Program for Nobody {
     fn register_providers(&self, _: Vec<RegisteredProvider>) -> Vec<(PathBuf, String)> {
         Vec::new()
     }
-    fn keep_loaded(&self, _: Vec<(Source, Loaded)>) {}
+    fn keep_loaded(&self, _: Vec<(ExtensionSource, LoadedExtension)>) {}
     fn awaited_model(&self) -> Option<Arc<Model>> {
         None
     }
@@ -58,7 +58,7 @@ impl Program for Nobody {
     fn resource_commands(&self, _: &Resources) -> Vec<Value> {
         Vec::new()
     }
-    fn sources(&self) -> Option<Vec<Source>> {
+    fn sources(&self) -> Option<Vec<ExtensionSource>> {
         None
     }
     fn use_themes(&self, _: Vec<PathBuf>) {}

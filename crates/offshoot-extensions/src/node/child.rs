@@ -22,7 +22,7 @@ use tokio::sync::oneshot;
 use tokio::task::AbortHandle;
 
 use super::lines;
-use crate::contract::{CALL, Failure, LoadRequest, Loaded, Payload, Services};
+use crate::contract::{CALL, Failure, LoadRequest, LoadedExtension, Payload, Services};
 use crate::steps::passing;
 use threads::{keep_printed, read_lines, serve_calls, watch, write_lines};
 
@@ -65,7 +65,7 @@ struct State {
     waiting: HashMap<u64, Waiting>,
     /// Calls of the process that have no answer yet.
     calls: HashMap<u64, AbortHandle>,
-    ready: Option<oneshot::Sender<Result<Vec<Loaded>, Failure>>>,
+    ready: Option<oneshot::Sender<Result<Vec<LoadedExtension>, Failure>>>,
     printed: String,
     why: Option<String>,
 }
@@ -180,7 +180,7 @@ impl Child {
         }
     }
 
-    pub(super) async fn load(&self, line: String) -> Result<Vec<Loaded>, Failure> {
+    pub(super) async fn load(&self, line: String) -> Result<Vec<LoadedExtension>, Failure> {
         let (answer, answered) = oneshot::channel();
         self.state().ready = Some(answer);
         if self.is_gone() {

@@ -10,7 +10,8 @@ use offshoot_agent::tool::{Shell, select};
 use offshoot_agent::{Approver, Setup};
 use offshoot_extensions::ExtensionSet;
 use offshoot_extensions::contract::{
-    CommandInfo, Failure, Handler, HandlerAnswer, HandlerId, Host, HostFuture, LoadRequest, Loaded, Payload, Services,
+    CommandInfo, Failure, Handler, HandlerAnswer, HandlerId, Host, HostFuture, LoadRequest, LoadedExtension, Payload,
+    Services,
 };
 use offshoot_protocol::model::Model;
 use offshoot_session::clock::SystemClock;
@@ -34,12 +35,16 @@ impl Host for Told {
         "told"
     }
 
-    fn load(&self, _: LoadRequest, services: Arc<dyn Services>) -> HostFuture<'_, Result<Vec<Loaded>, Failure>> {
+    fn load(
+        &self,
+        _: LoadRequest,
+        services: Arc<dyn Services>,
+    ) -> HostFuture<'_, Result<Vec<LoadedExtension>, Failure>> {
         *self.services.lock().unwrap() = Some(services);
         let handler = |(id, event): (usize, &&str)| Handler { id: id as u64, event: (*event).to_owned() };
         let handlers = self.events.iter().enumerate().map(handler).collect();
         let commands = vec![CommandInfo { name: "call".to_owned(), ..CommandInfo::default() }];
-        Box::pin(std::future::ready(Ok(vec![Loaded { handlers, commands, ..Loaded::default() }])))
+        Box::pin(std::future::ready(Ok(vec![LoadedExtension { handlers, commands, ..LoadedExtension::default() }])))
     }
 
     fn handle(&self, _: HandlerId, payload: Payload) -> HostFuture<'_, Result<HandlerAnswer, Failure>> {

@@ -11,7 +11,7 @@ use offshoot_agent::testing::server::Server;
 use offshoot_agent::tool::{Shell, select};
 use offshoot_agent::{Approver, Setup};
 use offshoot_extensions::ExtensionSet;
-use offshoot_extensions::contract::{ExtensionKind, LoadRequest, Origin, ProgramMode, Source};
+use offshoot_extensions::contract::{ExtensionKind, ExtensionSource, LoadRequest, Origin, ProgramMode};
 use offshoot_protocol::SessionReason;
 use offshoot_protocol::model::Model;
 use offshoot_session::clock::SystemClock;
@@ -23,8 +23,12 @@ use crate::nobody::Nobody;
 use crate::prune::Prune;
 
 pub(crate) fn request() -> LoadRequest {
-    let source =
-        Source { path: "prune.rs".into(), kind: ExtensionKind::Extension, origin: Origin::Flag, allowed: None };
+    let source = ExtensionSource {
+        path: "prune.rs".into(),
+        kind: ExtensionKind::Extension,
+        origin: Origin::Flag,
+        allowed: None,
+    };
     LoadRequest {
         version: "0",
         cwd: "/".into(),

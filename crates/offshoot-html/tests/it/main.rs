@@ -5,7 +5,7 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use libdeflater::Decompressor;
-use offshoot_html::{Error, LeftOut, Limits, Options, PageColours, PageThemes, render};
+use offshoot_html::{Error, Options, PageColours, PageLimits, PageOmissions, PageThemes, render};
 use offshoot_session::entry::Source as _;
 use offshoot_session::session::{self, Session, SessionPart};
 use sha2::{Digest as _, Sha256};
@@ -210,20 +210,20 @@ fn long_texts_are_less_than_half_as_long_on_the_page() {
 fn limits_leave_out_pictures_and_lines_and_count_them() {
     let data = "iVBOR+/9".repeat(2000);
     let session = session(&with_picture(&data));
-    let limited = |limits: Limits| {
+    let limited = |limits: PageLimits| {
         let mut out = Vec::new();
         let left_out = render(&session, &Options { limits, ..Options::default() }, &mut out).unwrap();
         (left_out, String::from_utf8(out).unwrap())
     };
-    let (left_out, page) = limited(Limits { picture: Some(0), ..Limits::default() });
+    let (left_out, page) = limited(PageLimits { picture: Some(0), ..PageLimits::default() });
     assert_eq!((left_out.pictures, left_out.lines, left_out.bytes, left_out.entries), (1, 0, 16_000, 1));
     assert_eq!(stream(&page, "s"), with_picture(""));
     assert!(page.contains(&format!("The page leaves out 1 picture (16 kB), of the entry {}.", left_out.named[0])));
-    let (left_out, page) = limited(Limits { line: Some(1000), ..Limits::default() });
+    let (left_out, page) = limited(PageLimits { line: Some(1000), ..PageLimits::default() });
     assert_eq!((left_out.lines, left_out.pictures), (1, 0));
     assert!(stream(&page, "s").contains("are not shown here") && !page.contains(&data));
     let (picture, line, text) = (Some(16_000), Some(20_000), Some(1000));
-    assert_eq!(limited(Limits { picture, line, text }).0, LeftOut::default());
+    assert_eq!(limited(PageLimits { picture, line, text }).0, PageOmissions::default());
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::path::Path;
 
-use super::{Given, MethodError};
+use super::{MethodError, MethodInput};
 use crate::entry::Source as _;
 use crate::error::{Code, Diagnostic};
 use crate::id::EntryId;
@@ -14,26 +14,26 @@ use crate::tree::NodeIx;
 
 type Done = Result<(), MethodError>;
 
-pub(super) fn leaf_id(session: &Session, _: Given<'_>, out: &mut dyn Write) -> Done {
+pub(super) fn leaf_id(session: &Session, _: MethodInput<'_>, out: &mut dyn Write) -> Done {
     write_str(out, session.leaf_id().map(EntryId::as_str))
 }
 
-pub(super) fn leaf_entry(session: &Session, _: Given<'_>, out: &mut dyn Write) -> Done {
+pub(super) fn leaf_entry(session: &Session, _: MethodInput<'_>, out: &mut dyn Write) -> Done {
     one(out, session, session.leaf())
 }
 
-pub(super) fn entry(session: &Session, given: Given<'_>, out: &mut dyn Write) -> Done {
+pub(super) fn entry(session: &Session, given: MethodInput<'_>, out: &mut dyn Write) -> Done {
     one(out, session, session.tree().find(&given.params.str("id")?))
 }
 
 /// The id of the entry that a client names.
-pub(super) fn find(session: &Session, given: Given<'_>, out: &mut dyn Write) -> Done {
+pub(super) fn find(session: &Session, given: MethodInput<'_>, out: &mut dyn Write) -> Done {
     let found = given.holder.naming.find(session, &given.params.str("entry")?)?;
     write_str(out, session.tree().node(found).id().map(EntryId::as_str))
 }
 
 /// In file order. An entry whose parent is missing is a root of the tree, but still a child of that parent id.
-pub(super) fn children(session: &Session, given: Given<'_>, out: &mut dyn Write) -> Done {
+pub(super) fn children(session: &Session, given: MethodInput<'_>, out: &mut dyn Write) -> Done {
     given.params.raw("parentId")?;
     let tree = session.tree();
     let parent_id = given.params.opt_str("parentId")?;
@@ -48,7 +48,7 @@ pub(super) fn children(session: &Session, given: Given<'_>, out: &mut dyn Write)
 }
 
 /// The path from the root to an entry, or to the leaf; empty if the entry does not exist.
-pub(super) fn branch(session: &Session, given: Given<'_>, out: &mut dyn Write) -> Done {
+pub(super) fn branch(session: &Session, given: MethodInput<'_>, out: &mut dyn Write) -> Done {
     let tree = session.tree();
     let end = match given.params.opt_str("fromId")? {
         Some(id) => tree.find(&id),
@@ -57,56 +57,56 @@ pub(super) fn branch(session: &Session, given: Given<'_>, out: &mut dyn Write) -
     Ok(write_entries(out, session, &end.map(|end| tree.path(end)).unwrap_or_default())?)
 }
 
-pub(super) fn tree(session: &Session, _: Given<'_>, out: &mut dyn Write) -> Done {
+pub(super) fn tree(session: &Session, _: MethodInput<'_>, out: &mut dyn Write) -> Done {
     Ok(write_tree(out, session)?)
 }
 
-pub(super) fn entries(session: &Session, _: Given<'_>, out: &mut dyn Write) -> Done {
+pub(super) fn entries(session: &Session, _: MethodInput<'_>, out: &mut dyn Write) -> Done {
     Ok(write_entries(out, session, &session.tree().entries().collect::<Vec<_>>())?)
 }
 
-pub(super) fn entry_count(session: &Session, _: Given<'_>, out: &mut dyn Write) -> Done {
+pub(super) fn entry_count(session: &Session, _: MethodInput<'_>, out: &mut dyn Write) -> Done {
     Ok(write!(out, "{}", session.tree().len())?)
 }
 
-pub(super) fn header(session: &Session, _: Given<'_>, out: &mut dyn Write) -> Done {
+pub(super) fn header(session: &Session, _: MethodInput<'_>, out: &mut dyn Write) -> Done {
     Ok(out.write_all(session.header_line().as_bytes())?)
 }
 
-pub(super) fn label(session: &Session, given: Given<'_>, out: &mut dyn Write) -> Done {
+pub(super) fn label(session: &Session, given: MethodInput<'_>, out: &mut dyn Write) -> Done {
     let label = session.tree().label(&EntryId::new(given.params.str("id")?));
     write_str(out, label.map(|label| label.text.as_str()))
 }
 
 /// As in lists: omp's title if no entry gives a name.
-pub(super) fn name(session: &Session, _: Given<'_>, out: &mut dyn Write) -> Done {
+pub(super) fn name(session: &Session, _: MethodInput<'_>, out: &mut dyn Write) -> Done {
     let name = session.name()?;
     write_str(out, name.as_deref().or(session.title()))
 }
 
-pub(super) fn file(session: &Session, _: Given<'_>, out: &mut dyn Write) -> Done {
+pub(super) fn file(session: &Session, _: MethodInput<'_>, out: &mut dyn Write) -> Done {
     write_str(out, session.file().map(Path::to_string_lossy).as_deref())
 }
 
-pub(super) fn id(session: &Session, _: Given<'_>, out: &mut dyn Write) -> Done {
+pub(super) fn id(session: &Session, _: MethodInput<'_>, out: &mut dyn Write) -> Done {
     write_str(out, Some(session.id()))
 }
 
-pub(super) fn cwd(session: &Session, given: Given<'_>, out: &mut dyn Write) -> Done {
+pub(super) fn cwd(session: &Session, given: MethodInput<'_>, out: &mut dyn Write) -> Done {
     write_str(out, given.holder.cwd.or(session.cwd()))
 }
 
-pub(super) fn folder(session: &Session, given: Given<'_>, out: &mut dyn Write) -> Done {
+pub(super) fn folder(session: &Session, given: MethodInput<'_>, out: &mut dyn Write) -> Done {
     let folder = given.holder.folder.or_else(|| session.file()?.parent());
     write_str(out, folder.map(Path::to_string_lossy).as_deref())
 }
 
-pub(super) fn is_persisted(session: &Session, _: Given<'_>, out: &mut dyn Write) -> Done {
+pub(super) fn is_persisted(session: &Session, _: MethodInput<'_>, out: &mut dyn Write) -> Done {
     Ok(write!(out, "{}", session.file().is_some())?)
 }
 
 /// The diagnostics of the file, then those of the path to the leaf.
-pub(super) fn diagnostics(session: &Session, _: Given<'_>, out: &mut dyn Write) -> Done {
+pub(super) fn diagnostics(session: &Session, _: MethodInput<'_>, out: &mut dyn Write) -> Done {
     let context = session.context()?;
     // Whether another program is answering is asked anew each time.
     let kept = session.diagnostics().iter().filter(|told| told.code != Code::UnansweredPrompt);
@@ -117,7 +117,7 @@ pub(super) fn diagnostics(session: &Session, _: Given<'_>, out: &mut dyn Write) 
 }
 
 /// What a model gets.
-pub(super) fn context(session: &Session, _: Given<'_>, out: &mut dyn Write) -> Done {
+pub(super) fn context(session: &Session, _: MethodInput<'_>, out: &mut dyn Write) -> Done {
     Ok(session.context()?.write_json(session, out)?)
 }
 

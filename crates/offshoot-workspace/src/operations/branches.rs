@@ -20,7 +20,7 @@ use crate::failure::Result;
 use crate::given::SessionName;
 use crate::input;
 use crate::lookup::LatestOf;
-use crate::operation::{About, Effect, Finished, Operation, Output};
+use crate::operation::{About, Finished, Operation, OperationEffect, Output};
 use crate::place::Place;
 use crate::run::open_session;
 use crate::session_to_read::SessionToRead;
@@ -121,7 +121,7 @@ impl Operation for Branches {
                    offshoot branches latest --unmerged     # what `merge` would still bring\n  \
                    offshoot branches latest --json | jq 'map(.own.cost) | add'",
         past: "shown",
-        effect: Effect::Reads,
+        effect: OperationEffect::Reads,
     };
 
     fn session(input: &BranchesInput) -> Option<&SessionName> {
@@ -231,7 +231,7 @@ impl BranchesOutput {
             columns: vec![
                 TableColumn::left(" ", Role::Mark),
                 TableColumn::left("LEAF", Role::Dim),
-                TableColumn::right("WHEN", Role::Dim).leaves(5),
+                TableColumn::right("WHEN", Role::Dim),
                 TableColumn::right("ENTRIES", Role::Plain).leaves(2),
                 TableColumn::right("TOKENS", Role::Plain).leaves(1),
                 TableColumn::right("COST", Role::Plain).leaves(3),

@@ -13,7 +13,7 @@ use crate::failure::{Failure, FailureKind, Hint, Result};
 use crate::given::SessionName;
 use crate::input;
 use crate::lookup::Access;
-use crate::operation::{About, CommandGroup, Effect, Finished, FrontEnd, Operation, Output};
+use crate::operation::{About, CommandGroup, Finished, FrontEnd, Operation, OperationEffect, Output};
 use crate::place::Place;
 use crate::several::FailedInputs;
 use crate::words::{Line, Role, Words};
@@ -119,7 +119,7 @@ impl Operation for Check {
         examples: "Examples:\n  offshoot check latest\n  offshoot check ~/.pi/agent/sessions\n  \
                    offshoot check session.jsonl --json | jq '.[].diagnostics[].code'",
         past: "checked",
-        effect: Effect::Reads,
+        effect: OperationEffect::Reads,
     };
     const GROUP: CommandGroup = CommandGroup::Maintain;
     const NOT_ON: &'static [FrontEnd] = &[FrontEnd::Slash];

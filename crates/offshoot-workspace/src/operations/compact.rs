@@ -20,7 +20,7 @@ use crate::entry_words::{messages_table, short_id};
 use crate::failure::Result;
 use crate::given::{SessionName, Text};
 use crate::input;
-use crate::operation::{About, CommandGroup, Effect, Finished, FrontEnd, Operation, Output};
+use crate::operation::{About, CommandGroup, Finished, FrontEnd, Operation, OperationEffect, Output};
 use crate::place::Place;
 use crate::plans::CompactionJson;
 use crate::run::open_session;
@@ -137,7 +137,7 @@ impl Operation for Compact {
                    offshoot compact latest --undo            # as if it had not been compacted\n  \
                    offshoot label latest 1a2b3c4d pin        # keeps that entry word for word",
         past: "compacted",
-        effect: Effect::Writes {
+        effect: OperationEffect::Writes {
             dry_run: "Only show what would be summarised and what would stay",
             refused_at_work: Some("the agent is at work: stop it first"),
             moves: true,

@@ -18,7 +18,7 @@ use crate::failure::Result;
 use crate::given::{EntryName, SessionName};
 use crate::input;
 use crate::lookup::LatestOf;
-use crate::operation::{About, CommandGroup, Effect, Finished, Operation, Output};
+use crate::operation::{About, CommandGroup, Finished, Operation, OperationEffect, Output};
 use crate::place::Place;
 use crate::run::open_session;
 use crate::session_to_read::SessionToRead;
@@ -160,7 +160,7 @@ impl Operation for Compare {
                [{\"path\", \"patch\"}], where null is not known and \"\" is no difference.",
         examples: "Examples:\n  offshoot compare latest @ 1a2b3c4d\n  offshoot compare latest @ 1a2b3c4d --patch\n  \
                    offshoot compare latest @ 1a2b3c4d --json | jq '.sides[].cost'",
-        effect: Effect::Reads,
+        effect: OperationEffect::Reads,
         past: "compared",
     };
     const GROUP: CommandGroup = CommandGroup::BringBack;

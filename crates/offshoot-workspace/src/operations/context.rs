@@ -19,12 +19,12 @@ use crate::failure::Result;
 use crate::given::{EntryName, SessionName};
 use crate::input;
 use crate::lookup::LatestOf;
-use crate::operation::{About, Effect, Finished, FrontEnd, Operation, Output, ScreenSize};
+use crate::operation::{About, Finished, FrontEnd, Operation, OperationEffect, Output, ScreenSize};
 use crate::place::Place;
 use crate::run::open_session;
 use crate::session_to_read::{SessionToRead, ShownSession};
 use crate::transcript::first_words;
-use crate::transcript::screen::{Heading, Length, Screen};
+use crate::transcript::screen::{Heading, Length, TranscriptScreen};
 use crate::words::{Line, Note, Role, Say, TableColumn, Words, WordsTable};
 
 input! {
@@ -95,7 +95,7 @@ impl Operation for ShowContext {
         examples: "Examples:\n  offshoot context latest\n  offshoot context latest --at 1a2b3c4d --tokens\n  \
                    offshoot context latest --llm | jq '.messages[].role'",
         past: "shown",
-        effect: Effect::Reads,
+        effect: OperationEffect::Reads,
     };
     const NOT_ON: &'static [FrontEnd] = &[FrontEnd::Slash];
 
@@ -280,7 +280,7 @@ impl ContextOutput {
         let columns = vec![
             TableColumn::right("TOKENS", Role::Plain),
             TableColumn::left("ENTRY", Role::Dim),
-            TableColumn::left("ROLE", Role::Dim).leaves(1),
+            TableColumn::left("ROLE", Role::Dim),
             TableColumn::left("WORDS", Role::Plain),
         ];
         say(WordsTable { columns, rows }.into())?;
@@ -322,7 +322,7 @@ impl Output for ContextOutput {
         let abridged = self.shown.abridged();
         let messages = Messages { source: &abridged, ..self.whole() };
         let ids = messages.ids()?;
-        let mut screen = Screen::new(say, Length::Whole);
+        let mut screen = TranscriptScreen::new(say, Length::Whole);
         let mut count = 0;
         messages.each(|message| {
             count += 1;

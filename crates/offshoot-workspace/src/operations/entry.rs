@@ -11,7 +11,7 @@ use crate::failure::{Failure, FailureKind, Result};
 use crate::given::{EntryName, SessionName};
 use crate::input;
 use crate::lookup::LatestOf;
-use crate::operation::{About, Effect, Finished, FrontEnd, Operation, Output};
+use crate::operation::{About, Finished, FrontEnd, Operation, OperationEffect, Output};
 use crate::originals::{find_elsewhere, not_here};
 use crate::place::Place;
 use crate::run::open_session;
@@ -60,7 +60,7 @@ impl Operation for ShowEntry {
         examples: "Examples:\n  offshoot entry latest 1a2b3c4d\n  \
                    offshoot entry latest 1a2b | jq .message.usage",
         past: "shown",
-        effect: Effect::Reads,
+        effect: OperationEffect::Reads,
     };
     // A damaged line is no JSON.
     const NOT_ON: &'static [FrontEnd] = &[FrontEnd::Rpc, FrontEnd::Slash];

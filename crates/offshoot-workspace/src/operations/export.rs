@@ -20,7 +20,7 @@ use crate::input;
 use crate::lookup::Access;
 use crate::new_file;
 use crate::next_request::PageOrder;
-use crate::operation::{About, CommandGroup, Effect, Finished, FrontEnd, Operation, Output};
+use crate::operation::{About, CommandGroup, Finished, FrontEnd, Operation, OperationEffect, Output};
 use crate::operations::context::write_as_sent;
 use crate::operations::fork::nothing_to_copy;
 use crate::place::Place;
@@ -144,7 +144,7 @@ impl Operation for Export {
                    offshoot export latest -o transcript.md\n  offshoot export latest -o context.json\n  \
                    offshoot export latest --format md | less",
         past: "exported",
-        effect: Effect::Makes { dry_run: "Show what would be written, and write nothing" },
+        effect: OperationEffect::Makes { dry_run: "Show what would be written, and write nothing" },
     };
     const GROUP: CommandGroup = CommandGroup::Write;
     // Their own commands run it on the session's file, beside the agent: a long page must not keep that from its work.

@@ -18,7 +18,7 @@ use crate::failure::{Failure, FailureKind, Result};
 use crate::given::{EntryName, FolderName, SessionName};
 use crate::input;
 use crate::lookup::Access;
-use crate::operation::{About, CommandGroup, Effect, Finished, FrontEnd, Operation, Output};
+use crate::operation::{About, CommandGroup, Finished, FrontEnd, Operation, OperationEffect, Output};
 use crate::place::Place;
 use crate::run::open_session;
 use crate::session_to_read::with_short_ids;
@@ -90,7 +90,7 @@ impl Operation for Fork {
         examples: "Examples:\n  offshoot fork latest --at 1a2b3c4d\n  offshoot fork latest --at 1a2b3c4d --dry-run\n  \
                    offshoot fork 019b --all --cwd ~/other-project\n  offshoot show \"$(offshoot fork latest)\"",
         past: "forked",
-        effect: Effect::Makes { dry_run: "Show what would be copied, and write nothing" },
+        effect: OperationEffect::Makes { dry_run: "Show what would be copied, and write nothing" },
     };
     const GROUP: CommandGroup = CommandGroup::Move;
     // There it opens the new session, which is theirs to do.

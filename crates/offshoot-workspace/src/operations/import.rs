@@ -14,7 +14,7 @@ use offshoot_session::store::DirStore;
 use crate::failure::{Failure, Result};
 use crate::given::{FileName, SessionName};
 use crate::input;
-use crate::operation::{About, Effect, Finished, FrontEnd, Operation, Output};
+use crate::operation::{About, Finished, FrontEnd, Operation, OperationEffect, Output};
 use crate::operations::fork::nothing_to_copy;
 use crate::place::Place;
 use crate::words::{Note, Words};
@@ -80,7 +80,7 @@ impl Operation for Import {
                the note says that the file or its id is there already, or is null.",
         examples: "Examples:\n  offshoot import ~/Downloads/session.jsonl",
         past: "imported",
-        effect: Effect::Makes { dry_run: "Show what would be copied, and where, and write nothing" },
+        effect: OperationEffect::Makes { dry_run: "Show what would be copied, and where, and write nothing" },
     };
     // Its own command opens the copy.
     const NOT_ON: &'static [FrontEnd] = &[FrontEnd::Slash];

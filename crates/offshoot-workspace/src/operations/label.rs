@@ -14,7 +14,7 @@ use crate::failure::{Failure, FailureKind, Hint, Result};
 use crate::given::{EntryName, SessionName, Text};
 use crate::input;
 use crate::lookup::Access;
-use crate::operation::{About, Effect, Finished, Operation, Output};
+use crate::operation::{About, Finished, Operation, OperationEffect, Output};
 use crate::place::Place;
 use crate::run::open_session;
 use crate::words::{Line, NextStep, Role, Words};
@@ -81,7 +81,7 @@ impl Operation for Label {
         examples: "Examples:\n  offshoot label latest 1a2b3c4d 'tests pass here'\n  offshoot label latest 1a2b3c4d\n  \
                    offshoot tree latest --filter labeled-only\n  offshoot label latest 1a2b3c4d --clear",
         past: "labelled",
-        effect: Effect::Writes {
+        effect: OperationEffect::Writes {
             dry_run: "Show what would be labelled, and write nothing",
             refused_at_work: None,
             moves: false,

@@ -14,7 +14,7 @@ use offshoot_session::text::{dollars, in_short, one_line};
 
 use crate::failure::{Failure, FailureKind, Hint, Result};
 use crate::given::{FolderName, SessionName, Text};
-use crate::operation::{About, Effect, Finished, Operation, Output};
+use crate::operation::{About, Finished, Operation, OperationEffect, Output};
 use crate::place::{Place, SessionProgram};
 use crate::when;
 use crate::words::{NextStep, Note, Role, TableColumn, Words, WordsTable};
@@ -103,7 +103,7 @@ impl Operation for List {
                    offshoot list --all --since 1w --sort cost -n 5\n  \
                    offshoot list --all --json | jq -r '.[] | select(.messageCount > 100) | .path'",
         past: "listed",
-        effect: Effect::Reads,
+        effect: OperationEffect::Reads,
     };
 
     fn session(_: &ListInput) -> Option<&SessionName> {

@@ -21,7 +21,7 @@ use crate::entry_words::entry_line;
 use crate::failure::Result;
 use crate::given::{EntryName, FilledText, SessionName, Text};
 use crate::input;
-use crate::operation::{About, CommandGroup, Effect, Finished, Operation, Output};
+use crate::operation::{About, CommandGroup, Finished, Operation, OperationEffect, Output};
 use crate::place::Place;
 use crate::run::open_session;
 use crate::selecting::Selecting;
@@ -146,7 +146,7 @@ impl Operation for Merge {
                    offshoot merge latest 1a2b3c4d --summary 'the regex crate cannot be loaded here'\n  \
                    offshoot merge latest 1a2b3c4d --entries",
         past: "merged",
-        effect: Effect::Writes {
+        effect: OperationEffect::Writes {
             dry_run: "Show what would be merged, and write nothing",
             refused_at_work: Some("the agent is at work: stop it first"),
             moves: true,

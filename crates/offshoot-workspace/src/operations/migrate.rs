@@ -12,7 +12,7 @@ use crate::failure::{Failure, Result};
 use crate::given::SessionName;
 use crate::input;
 use crate::lookup::Access;
-use crate::operation::{About, CommandGroup, Effect, Finished, FrontEnd, Operation, Output, nothing_to_do};
+use crate::operation::{About, CommandGroup, Finished, FrontEnd, Operation, OperationEffect, Output, nothing_to_do};
 use crate::place::Place;
 use crate::several::FailedInputs;
 use crate::words::{Line, Role, Words};
@@ -83,7 +83,7 @@ impl Operation for Migrate {
                file, null if nothing was done.",
         examples: "Examples:\n  offshoot migrate latest\n  offshoot migrate old/*.jsonl",
         past: "upgraded",
-        effect: Effect::Makes { dry_run: "Show what would be upgraded, and write nothing" },
+        effect: OperationEffect::Makes { dry_run: "Show what would be upgraded, and write nothing" },
     };
     const GROUP: CommandGroup = CommandGroup::Maintain;
     // The open session may be among them.

@@ -12,7 +12,7 @@ use crate::failure::Result;
 use crate::given::{SessionName, Text};
 use crate::input;
 use crate::next_request::KnownModels;
-use crate::operation::{About, CommandGroup, Effect, Finished, FrontEnd, Operation, Output};
+use crate::operation::{About, CommandGroup, Finished, FrontEnd, Operation, OperationEffect, Output};
 use crate::place::Place;
 use crate::words::{NextStep, Note, Role, TableColumn, Words, WordsTable};
 
@@ -64,7 +64,7 @@ impl Operation for ListModels {
         examples: "Examples:\n  offshoot models\n  offshoot models anthropic opus\n  \
                    offshoot models --json | jq -r '.[] | select(.usable) | .provider + \"/\" + .id'",
         past: "listed",
-        effect: Effect::Reads,
+        effect: OperationEffect::Reads,
     };
     const GROUP: CommandGroup = CommandGroup::Agent;
     const NOT_ON: &'static [FrontEnd] = &[FrontEnd::Slash];
@@ -177,11 +177,11 @@ impl Output for ListedModels {
             columns: vec![
                 TableColumn::left("PROVIDER", Role::Plain),
                 TableColumn::left("ID", Role::Id).cut_to(40),
-                TableColumn::right("CONTEXT", Role::Plain).leaves(5),
+                TableColumn::right("CONTEXT", Role::Plain),
                 TableColumn::right("OUT", Role::Plain).leaves(3),
                 TableColumn::left("THINKING", Role::Dim).leaves(2),
                 TableColumn::left("IMAGES", Role::Dim).leaves(1),
-                TableColumn::right("$ IN/OUT", Role::Plain).leaves(4),
+                TableColumn::right("$ IN/OUT", Role::Plain),
                 TableColumn::left("KEY", Role::Mark),
             ],
             rows: self.0.iter().map(ListedModel::row).collect(),

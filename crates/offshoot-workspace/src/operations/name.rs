@@ -12,7 +12,7 @@ use offshoot_session::text::one_line;
 use crate::failure::Result;
 use crate::given::{SessionName, Text};
 use crate::input;
-use crate::operation::{About, Effect, Finished, Operation, Output};
+use crate::operation::{About, Finished, Operation, OperationEffect, Output};
 use crate::place::Place;
 use crate::run::open_session;
 use crate::words::{Line, Note, Role, Words};
@@ -67,7 +67,7 @@ impl Operation for Name {
         examples: "Examples:\n  offshoot name latest 'fix the login test'\n  offshoot show 'fix the login test'\n  \
                    offshoot name latest ''",
         past: "named",
-        effect: Effect::Writes {
+        effect: OperationEffect::Writes {
             dry_run: "Show what would be named, and write nothing",
             refused_at_work: None,
             moves: false,

@@ -16,7 +16,7 @@ use crate::failure::Result;
 use crate::given::{EntryName, SessionName, Text};
 use crate::input;
 use crate::moving::{AT_WORK, MoveTarget, label_move};
-use crate::operation::{About, Effect, Finished, FrontEnd, Operation, Output};
+use crate::operation::{About, Finished, FrontEnd, Operation, OperationEffect, Output};
 use crate::place::Place;
 use crate::run::open_session;
 use crate::words::Words;
@@ -80,7 +80,7 @@ impl Operation for Navigate {
         says: "",
         examples: "",
         past: "moved",
-        effect: Effect::Writes {
+        effect: OperationEffect::Writes {
             dry_run: "Show nothing",
             refused_at_work: Some(AT_WORK),
             moves: true,

@@ -18,7 +18,7 @@ use crate::entry_words::{entry_line, messages_table};
 use crate::failure::Result;
 use crate::given::{EntryName, EntryRange, SessionName};
 use crate::input;
-use crate::operation::{About, CommandGroup, Effect, Finished, Operation, Output};
+use crate::operation::{About, CommandGroup, Finished, Operation, OperationEffect, Output};
 use crate::place::Place;
 use crate::run::open_session;
 use crate::selecting::Selecting;
@@ -104,7 +104,7 @@ impl Operation for Pick {
                    offshoot pick latest --turn 1a2b3c4d --onto @-\n  \
                    offshoot pick latest .. --from 0198c2aa            # all of another session",
         past: "picked",
-        effect: Effect::Writes {
+        effect: OperationEffect::Writes {
             dry_run: "Show what would be written and left out, and write nothing",
             refused_at_work: Some("the agent is at work: stop it first"),
             moves: true,

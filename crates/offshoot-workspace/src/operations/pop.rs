@@ -17,7 +17,7 @@ use crate::given::{EntryName, FilledText, SessionName};
 use crate::input;
 use crate::lookup::Access;
 use crate::moving::{AT_WORK, MoveTarget, label_move};
-use crate::operation::{About, Effect, Finished, Operation, Output};
+use crate::operation::{About, Finished, Operation, OperationEffect, Output};
 use crate::place::Place;
 use crate::run::open_session;
 use crate::words::{Line, NextStep, Role, Words};
@@ -95,7 +95,7 @@ impl Operation for Pop {
         examples: "Examples:\n  offshoot pop latest\n  offshoot pop latest --dry-run\n  \
                    offshoot pop latest 1a2b3c4d --summary 'the cache was a dead end: invalidation is too hard'",
         past: "moved",
-        effect: Effect::Writes {
+        effect: OperationEffect::Writes {
             dry_run: "Show where it would go and what the next request would cost, and write nothing",
             refused_at_work: Some(AT_WORK),
             moves: true,

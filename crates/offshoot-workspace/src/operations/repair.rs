@@ -17,7 +17,7 @@ use crate::given::{FileName, SessionName};
 use crate::input;
 use crate::lookup::{Access, is_path};
 use crate::new_file::check_free;
-use crate::operation::{About, CommandGroup, Effect, Finished, FrontEnd, Operation, Output};
+use crate::operation::{About, CommandGroup, Finished, FrontEnd, Operation, OperationEffect, Output};
 use crate::place::Place;
 use crate::spills::Spill;
 use crate::words::{Line, Role, Words};
@@ -119,7 +119,7 @@ impl Operation for Repair {
                    offshoot repair --spilled                      # entries that wait outside sessions\n  \
                    offshoot repair session.jsonl --json | jq '.steps[].line'",
         past: "repaired",
-        effect: Effect::Makes { dry_run: "Show what would be done, and change nothing" },
+        effect: OperationEffect::Makes { dry_run: "Show what would be done, and change nothing" },
     };
     const GROUP: CommandGroup = CommandGroup::Maintain;
     // It replaces the file, which an agent has open.

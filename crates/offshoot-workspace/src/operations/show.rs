@@ -20,11 +20,11 @@ use crate::failure::Result;
 use crate::given::{EntryName, SessionName};
 use crate::input;
 use crate::lookup::LatestOf;
-use crate::operation::{About, Effect, Finished, FrontEnd, Operation, Output, ScreenSize};
+use crate::operation::{About, Finished, FrontEnd, Operation, OperationEffect, Output, ScreenSize};
 use crate::place::Place;
 use crate::run::open_session;
 use crate::session_to_read::{SessionToRead, ShownSession};
-use crate::transcript::screen::{Heading, Length, Screen};
+use crate::transcript::screen::{Heading, Length, TranscriptScreen};
 use crate::when;
 use crate::words::{Line, Role, Say, Words};
 
@@ -106,7 +106,7 @@ impl Operation for Show {
                    offshoot show latest --summary\n  \
                    offshoot show session.jsonl --json | jq -r '.[] | select(.type == \"message\") | .message.role'",
         past: "shown",
-        effect: Effect::Reads,
+        effect: OperationEffect::Reads,
     };
     const NOT_ON: &'static [FrontEnd] = &[FrontEnd::Slash];
 
@@ -239,7 +239,7 @@ impl Output for ShowOutput {
         let Shown::Transcript { plan, interruption } = &self.is else { return Ok(()) };
         let tree = self.shown.session.tree();
         let ids = if plan.input.no_ids { None } else { Some(short_ids(tree, plan.path.iter().copied())?) };
-        let mut screen = Screen::new(say, if plan.input.full { Length::Whole } else { Length::Cut });
+        let mut screen = TranscriptScreen::new(say, if plan.input.full { Length::Whole } else { Length::Cut });
         let shown = self.shown.abridged();
         for item in items(&shown, &plan.path) {
             let (ix, item) = item?;

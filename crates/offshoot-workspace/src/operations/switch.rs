@@ -17,7 +17,7 @@ use crate::given::{EntryName, SessionName};
 use crate::input;
 use crate::lookup::Access;
 use crate::moving::{AT_WORK, MoveTarget, label_move};
-use crate::operation::{About, Effect, Finished, Operation, Output};
+use crate::operation::{About, Finished, Operation, OperationEffect, Output};
 use crate::place::Place;
 use crate::run::open_session;
 use crate::words::{Line, Role, Words};
@@ -98,7 +98,7 @@ impl Operation for Switch {
                    offshoot switch latest 1a2b3c4d --summarize\n  \
                    offshoot branches latest            # shows the branches",
         past: "moved",
-        effect: Effect::Writes {
+        effect: OperationEffect::Writes {
             dry_run: "Show what would be left behind and what the next request would cost, and write nothing",
             refused_at_work: Some(AT_WORK),
             moves: true,

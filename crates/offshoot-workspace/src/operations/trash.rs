@@ -14,7 +14,7 @@ use crate::failure::{Failure, FailureKind, Hint, Result};
 use crate::given::SessionName;
 use crate::input;
 use crate::lookup::Access;
-use crate::operation::{About, Effect, Finished, FrontEnd, Operation, Output};
+use crate::operation::{About, Finished, FrontEnd, Operation, OperationEffect, Output};
 use crate::place::Place;
 use crate::trash_folder::{Trash, Trashed};
 use crate::when;
@@ -98,7 +98,7 @@ impl Operation for MoveToTrash {
         examples: "Examples:\n  offshoot trash 0198c2\n  offshoot trash 'my refactoring' 'the one I miss'\n  \
                    offshoot trash --list\n  offshoot trash --restore",
         past: "trashed",
-        effect: Effect::Makes { dry_run: "Show what would be moved, and move nothing" },
+        effect: OperationEffect::Makes { dry_run: "Show what would be moved, and move nothing" },
     };
     // The open session may be among them.
     const NOT_ON: &'static [FrontEnd] = &[FrontEnd::Rpc, FrontEnd::Slash];

@@ -11,7 +11,7 @@ use crate::entry_words::entry_line;
 use crate::failure::Result;
 use crate::given::SessionName;
 use crate::input;
-use crate::operation::{About, Effect, Finished, FrontEnd, Operation, Output};
+use crate::operation::{About, Finished, FrontEnd, Operation, OperationEffect, Output};
 use crate::place::Place;
 use crate::run::open_session;
 use crate::words::{Line, NextStep, Words};
@@ -51,7 +51,7 @@ impl Operation for Uncompact {
         says: "The session continues before it, with copies of everything that was said since.",
         examples: "Examples:\n  offshoot compact latest --undo",
         past: "undone",
-        effect: Effect::Writes {
+        effect: OperationEffect::Writes {
             dry_run: "Show what would be copied, and write nothing",
             refused_at_work: Some("the agent is at work: stop it first"),
             moves: true,

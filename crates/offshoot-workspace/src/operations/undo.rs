@@ -13,7 +13,7 @@ use crate::entry_words::entry_line;
 use crate::failure::{Failure, Hint, Result};
 use crate::given::SessionName;
 use crate::input;
-use crate::operation::{About, CommandGroup, Effect, Finished, Operation, Output};
+use crate::operation::{About, CommandGroup, Finished, Operation, OperationEffect, Output};
 use crate::place::Place;
 use crate::run::open_session;
 use crate::words::{Line, NextStep, Role, Words};
@@ -78,7 +78,7 @@ impl Operation for Undo {
                prints it.",
         examples: "Examples:\n  offshoot undo latest\n  offshoot undo latest --dry-run",
         past: "undone",
-        effect: Effect::Writes {
+        effect: OperationEffect::Writes {
             dry_run: "Show what would be undone, and write nothing",
             refused_at_work: Some("the agent is at work: stop it first"),
             moves: true,

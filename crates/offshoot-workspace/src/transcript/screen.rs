@@ -35,7 +35,7 @@ pub enum Length {
 
 /// Says items with an empty line between them; asides follow each other directly.
 #[expect(missing_debug_implementations, reason = "it holds a closure")]
-pub struct Screen<'a> {
+pub struct TranscriptScreen<'a> {
     say: &'a mut Say<'a>,
     length: Length,
     last: Option<Voice>,
@@ -44,7 +44,7 @@ pub struct Screen<'a> {
     day: String,
 }
 
-impl<'a> Screen<'a> {
+impl<'a> TranscriptScreen<'a> {
     /// Says items to whoever listens.
     pub fn new(say: &'a mut Say<'a>, length: Length) -> Self {
         Self { say, length, last: None, model: String::new(), day: String::new() }
@@ -116,7 +116,7 @@ impl<'a> Screen<'a> {
     }
 }
 
-impl ItemWords for Screen<'_> {
+impl ItemWords for TranscriptScreen<'_> {
     fn text(&mut self, text: &str) -> io::Result<()> {
         self.lines(Role::Plain, &clean_lines(text))
     }

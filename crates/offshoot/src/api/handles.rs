@@ -8,7 +8,7 @@ use std::time::Duration;
 use offshoot_session::clock::{Clock as _, Millis, SystemClock, Zone};
 use offshoot_session::error::Error;
 use offshoot_session::json::Object;
-use offshoot_session::manager::{AppendMethod, EntryNaming, Given, Holder, MoveMethod, Params, ReadMethod};
+use offshoot_session::manager::{AppendMethod, EntryNaming, Holder, MethodInput, MoveMethod, Params, ReadMethod};
 use offshoot_session::session::{Durability, NewSession, Options, PlannedMerge, PlannedPick, Session};
 use offshoot_session::store::{DirStore, Flavour, Root, file_name};
 use offshoot_session::tree::NodeIx;
@@ -208,7 +208,7 @@ impl OpenSession {
 
     /// Reads by a method of the session manager.
     pub(super) fn read(&self, read: ReadMethod, params: Params<'_>, out: &mut dyn Write) -> MethodResult {
-        Ok(read.run(&self.session, Given { params, holder: &self.holder() }, out)?)
+        Ok(read.run(&self.session, MethodInput { params, holder: &self.holder() }, out)?)
     }
 
     /// Appends the entry that a method of the session manager makes.
@@ -220,7 +220,7 @@ impl OpenSession {
     /// Moves the leaf by a method of the session manager.
     pub(super) fn move_leaf(&mut self, run: MoveMethod, params: Params<'_>, out: &mut dyn Write) -> MethodResult {
         let holder = Holder { cwd: Some(&self.cwd), folder: self.folder.as_deref(), naming: self.naming() };
-        match run(&mut self.session, Given { params, holder: &holder })? {
+        match run(&mut self.session, MethodInput { params, holder: &holder })? {
             Some(id) => write_id(out, Some(&id), &mut self.session),
             None => write_null(out),
         }

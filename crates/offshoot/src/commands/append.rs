@@ -8,7 +8,7 @@ use offshoot_app::app::App;
 use offshoot_app::error::{CommandError, FailureKind, Result, spilled_hints};
 use offshoot_app::lookup;
 use offshoot_app::session_words::session_words;
-use offshoot_app::ui::Output;
+use offshoot_app::ui::UiOutput;
 use offshoot_session::compose::NewEntry;
 use offshoot_session::entry::Source as _;
 use offshoot_session::error::{Diagnostic, Error};
@@ -138,7 +138,7 @@ fn check(app: &App, args: &Args) -> Result<()> {
     }
 }
 
-fn refused(out: &mut Output, number: u64, error: CommandError) -> Result<()> {
+fn refused(out: &mut UiOutput, number: u64, error: CommandError) -> Result<()> {
     let answer = Object::new().str("error", &error.message).raw("line", number).finish();
     writeln!(out, "{answer}")?;
     out.flush()?;
@@ -154,7 +154,7 @@ struct AppendRun<'a> {
     app: &'a App,
     session: Session,
     name: String,
-    out: Output,
+    out: UiOutput,
     /// How many entries are in the spill file.
     kept: usize,
     is_announced: bool,

@@ -13,7 +13,7 @@ use offshoot_session::text::one_line;
 use offshoot_session::transcript::Item;
 use offshoot_session::tree::NodeIx;
 
-use offshoot_workspace::transcript::screen::{Heading, Length, Screen};
+use offshoot_workspace::transcript::screen::{Heading, Length, TranscriptScreen};
 use offshoot_workspace::{Access, LatestOf, WordsBlock};
 
 use offshoot_app::ui::style::PaintedLine;
@@ -107,6 +107,6 @@ fn turn(out: &mut dyn std::io::Write, session: &Session, ix: NodeIx, before: Opt
         WordsBlock::Line(line) => writeln!(out, "{}", PaintedLine(&line)),
         WordsBlock::Table(_) => Ok(()),
     };
-    Screen::new(&mut say, Length::Cut).item(&item, &heading)?;
+    TranscriptScreen::new(&mut say, Length::Cut).item(&item, &heading)?;
     Ok(writeln!(out)?)
 }

@@ -9,7 +9,7 @@ use offshoot_agent::sandbox::Sandbox;
 use offshoot_app::agent::PrintForm;
 use offshoot_app::app::{App, quoted};
 use offshoot_app::error::{CommandError, Result};
-use offshoot_app::ui::Output;
+use offshoot_app::ui::UiOutput;
 use offshoot_protocol::message::{AssistantMessage, Message, StopReason, text_of};
 use offshoot_protocol::{AgentError, AgentEvent, AgentId, Event, NoticeCode, Settled};
 use offshoot_session::json::Object;
@@ -34,7 +34,7 @@ pub(crate) fn failure(arguments: &[OsString], error: &CommandError) -> Option<St
 pub(crate) struct Printer<'a> {
     app: &'a App,
     form: PrintForm,
-    out: Output,
+    out: UiOutput,
     last: Option<Arc<AssistantMessage>>,
     session_id: String,
     file: Option<String>,

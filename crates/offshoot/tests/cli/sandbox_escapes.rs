@@ -15,7 +15,7 @@ use nix::libc;
 use nix::sys::signal::{self, Signal};
 use nix::unistd::Pid;
 use offshoot_agent::sandbox::{
-    Helper, HelperTask, Layers, NestedRepositories, READY, STARTED, SandboxOptions, SandboxPolicy,
+    Helper, HelperTask, NestedRepositories, READY, STARTED, SandboxLayers, SandboxOptions, SandboxPolicy,
 };
 use offshoot_protocol::SandboxMode;
 use portable_pty::{MasterPty, PtySize, native_pty_system};
@@ -24,9 +24,9 @@ use crate::crashes::say;
 
 const ESCAPES: &str = include_str!("escapes.json");
 
-pub(crate) const ALL: Layers = Layers { namespaces: true, landlock: true, calls: true };
-const LANDLOCK: Layers = Layers { namespaces: false, ..ALL };
-const NAMESPACES: Layers = Layers { landlock: false, ..ALL };
+pub(crate) const ALL: SandboxLayers = SandboxLayers { namespaces: true, landlock: true, calls: true };
+const LANDLOCK: SandboxLayers = SandboxLayers { namespaces: false, ..ALL };
+const NAMESPACES: SandboxLayers = SandboxLayers { landlock: false, ..ALL };
 
 /// The policy of commands in this folder.
 pub(crate) fn policy(mode: SandboxMode, cwd: &Path, temporary: &Path) -> SandboxPolicy {
@@ -36,7 +36,7 @@ pub(crate) fn policy(mode: SandboxMode, cwd: &Path, temporary: &Path) -> Sandbox
     policy
 }
 
-pub(crate) fn confined(policy: &SandboxPolicy, layers: Layers, script: &str) -> Command {
+pub(crate) fn confined(policy: &SandboxPolicy, layers: SandboxLayers, script: &str) -> Command {
     let command = ["bash", "-c", script].map(Into::into).to_vec();
     helper(Helper { policy: policy.clone(), layers, task: HelperTask::Run, command })
 }
@@ -87,7 +87,7 @@ impl Prepared {
 }
 
 /// Whether this system has these layers. Elsewhere fewer cases can be tried, and that is said.
-pub(crate) fn is_possible(policy: &SandboxPolicy, layers: Layers) -> bool {
+pub(crate) fn is_possible(policy: &SandboxPolicy, layers: SandboxLayers) -> bool {
     let output = confined(policy, layers, "true").output().unwrap();
     let why = String::from_utf8_lossy(&output.stderr);
     if !output.status.success() {
@@ -354,7 +354,7 @@ fn every_escape_has_the_outcome_that_is_promised() {
     assert!(escapes.len() >= 100);
 }
 
-fn wrong_outcomes(escapes: &[Vec<String>], columns: &[(Layers, HelperTask, usize)]) -> Vec<String> {
+fn wrong_outcomes(escapes: &[Vec<String>], columns: &[(SandboxLayers, HelperTask, usize)]) -> Vec<String> {
     let mut wrong = Vec::new();
     for escape in escapes {
         let [name, script, ..] = escape.as_slice() else { panic!("{escape:?}") };

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use offshoot_session::medium::real_path;
 
-use super::super::CallView;
+use super::super::ApprovalCall;
 
 /// What is known of a file.
 pub(super) struct ReadableFile {
@@ -16,7 +16,7 @@ pub(super) struct ReadableFile {
 const OF_THE_SYSTEM: &[&str] = &["/proc", "/sys", "/dev"];
 
 /// A file or folder by this name in this folder; `None` if reading it might never end, or it contains keys, or nobody knows.
-pub(super) fn readable(name: &str, folder: &Path, call: &CallView<'_>) -> Option<ReadableFile> {
+pub(super) fn readable(name: &str, folder: &Path, call: &ApprovalCall<'_>) -> Option<ReadableFile> {
     if name.is_empty() {
         return None;
     }
@@ -36,7 +36,7 @@ pub(super) fn readable(name: &str, folder: &Path, call: &CallView<'_>) -> Option
 }
 
 /// Whether a file with keys is below the path.
-pub(super) fn contains_keys(path: &Path, call: &CallView<'_>) -> bool {
+pub(super) fn contains_keys(path: &Path, call: &ApprovalCall<'_>) -> bool {
     let Ok(real) = real_path(path) else { return true };
     let is_below =
         |file: &PathBuf| file.starts_with(&real) || real_path(file).is_ok_and(|file| file.starts_with(&real));

@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::super::CallView;
+use super::super::ApprovalCall;
 use super::super::known::{self, KnownWords, Table, WordPart, lists};
 use super::ReadCommands;
 use super::table::{self, GitRow, ReadOperands, ReadRow, Walk};
@@ -12,7 +12,7 @@ use super::{files, programs, repository};
 /// What was found of the commands of a line.
 pub(super) struct JudgedLine<'a> {
     reads: &'a ReadCommands,
-    call: &'a CallView<'a>,
+    call: &'a ApprovalCall<'a>,
     pub(super) paths: Vec<PathBuf>,
     pub(super) is_outside: bool,
     /// Whether contents of files are read that the line does not name.
@@ -32,7 +32,7 @@ const NAMES_OF_JQ: &[&str] = &["env", "ENV", "import", "include", "modulemeta", 
 const FORMATS_THAT_RUN: &[&str] = &["%G", "%+G", "%-G", "% G", "(signature", "(describe"];
 
 impl<'a> JudgedLine<'a> {
-    pub(super) fn new(reads: &'a ReadCommands, call: &'a CallView<'a>) -> Self {
+    pub(super) fn new(reads: &'a ReadCommands, call: &'a ApprovalCall<'a>) -> Self {
         Self {
             reads,
             call,

@@ -8,7 +8,7 @@ use std::path::Path;
 use offshoot_protocol::ApprovalMode;
 
 use super::super::known::{self, lists};
-use super::super::{CallView, Decision, Permissions, ReadCommands, Rule, decide};
+use super::super::{ApprovalCall, Decision, Permissions, ReadCommands, Rule, decide};
 use super::table;
 use crate::tool::{KeyGuard, Tier};
 
@@ -83,7 +83,7 @@ impl Project {
         let (cwd, home) = (self.at("w"), self.at("home"));
         decide(
             permissions,
-            &CallView { tool: "bash", tier: &Tier::Command(line), cwd: &cwd, home: Some(&home), keys: &keys },
+            &ApprovalCall { tool: "bash", tier: &Tier::Command(line), cwd: &cwd, home: Some(&home), keys: &keys },
         )
     }
 

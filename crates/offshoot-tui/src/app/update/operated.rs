@@ -2,7 +2,7 @@
 
 use offshoot_session::transcript::Level;
 use offshoot_workspace::name::Name;
-use offshoot_workspace::{Effect, Operation as _, OperationOrder, Row, find_operation};
+use offshoot_workspace::{Operation as _, OperationEffect, OperationOrder, Row, find_operation};
 
 use super::overlay;
 use crate::app::cmd::{Cmd, ProgramTask};
@@ -68,5 +68,5 @@ fn refused(model: &mut Model, row: Option<&Row>, refusal: &OperationRefusal) -> 
 }
 
 fn moves(row: Option<&Row>) -> bool {
-    matches!(row.map(|row| row.about.effect), Some(Effect::Writes { moves: true, .. }))
+    matches!(row.map(|row| row.about.effect), Some(OperationEffect::Writes { moves: true, .. }))
 }

@@ -5,7 +5,9 @@ use std::io::{self, Write};
 use offshoot_session::session::{Session, SpillPolicy};
 
 use super::{Folder, done, json, line};
-use crate::{About, Effect, Finished, Given, Operation, Output, Place, Result, Row, SessionName, Words, input};
+use crate::{
+    About, Finished, Given, Operation, OperationEffect, Output, Place, Result, Row, SessionName, Words, input,
+};
 
 input! {
     struct VersionInput {
@@ -32,7 +34,12 @@ impl Operation for Version {
         says: "",
         examples: "",
         past: "",
-        effect: Effect::Writes { dry_run: "", refused_at_work: None, moves: false, spill: SpillPolicy::Temporary },
+        effect: OperationEffect::Writes {
+            dry_run: "",
+            refused_at_work: None,
+            moves: false,
+            spill: SpillPolicy::Temporary,
+        },
     };
 
     fn session(input: &VersionInput) -> Option<&SessionName> {
