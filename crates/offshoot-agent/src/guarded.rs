@@ -6,7 +6,7 @@ use futures_util::StreamExt as _;
 
 use crate::key_redactor::{AnswerRedactor, KeyRedactor};
 use crate::key_source::KeySource;
-use crate::provider::{Delta, Deltas, Provider, Request};
+use crate::provider::{Delta, Deltas, Provider, Request, TextFilter as _};
 
 /// No known key reaches the provider but in a header, and no text of an answer contains one.
 #[expect(missing_docs, reason = "the names say what they are")]
@@ -29,7 +29,7 @@ impl Provider for GuardedProvider {
             if is_refusal(&delta) {
                 keys.refused(&name);
             }
-            futures_util::stream::iter(answer.push(delta))
+            futures_util::stream::iter(answer.filter(delta))
         });
         Box::pin(deltas)
     }

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use offshoot_protocol::message::AssistantMessage;
 
 use super::KeyRedactor;
-use crate::provider::Delta;
+use crate::provider::{Delta, TextFilter};
 use crate::tool::Hide;
 
 pub(crate) struct AnswerRedactor {
@@ -20,46 +20,6 @@ impl AnswerRedactor {
         Self { redactor, blocks: BTreeMap::new() }
     }
 
-    /// The steps that can be shown after this one.
-    pub(crate) fn push(&mut self, delta: Delta) -> Vec<Delta> {
-        match delta {
-            Delta::Text { index, delta } => self.more(index, &delta, |index, delta| Delta::Text { index, delta }),
-            Delta::Thinking { index, delta } => {
-                self.more(index, &delta, |index, delta| Delta::Thinking { index, delta })
-            }
-            Delta::ToolCall { index, delta } => {
-                self.more(index, &delta, |index, delta| Delta::ToolCall { index, delta })
-            }
-            Delta::TextEnd { index } => self.end(index, delta, |index, delta| Delta::Text { index, delta }),
-            Delta::ThinkingEnd { index } => self.end(index, delta, |index, delta| Delta::Thinking { index, delta }),
-            Delta::ToolCallEnd { index } => self.end(index, delta, |index, delta| Delta::ToolCall { index, delta }),
-            Delta::Done(mut answer) => {
-                self.redact(&mut answer.message);
-                vec![Delta::Done(answer)]
-            }
-            Delta::Start
-            | Delta::TextStart { .. }
-            | Delta::ThinkingStart { .. }
-            | Delta::ToolCallStart { .. }
-            | Delta::LostEvent { .. }
-            | Delta::Usage(_) => vec![delta],
-        }
-    }
-
-    fn more(&mut self, index: usize, text: &str, step: impl Fn(usize, String) -> Delta) -> Vec<Delta> {
-        let hide = self.blocks.entry(index).or_insert_with(|| Hide::new(self.redactor.keys()));
-        // Nothing is cut within a character: keys begin at one.
-        let settled = String::from_utf8_lossy(&hide.push(text.as_bytes())).into_owned();
-        Some(settled).filter(|text| !text.is_empty()).map(|text| step(index, text)).into_iter().collect()
-    }
-
-    fn end(&mut self, index: usize, end: Delta, step: impl Fn(usize, String) -> Delta) -> Vec<Delta> {
-        let held = self.blocks.remove(&index).map(|mut hide| hide.finish()).unwrap_or_default();
-        let held = String::from_utf8_lossy(&held).into_owned();
-        let rest = Some(held).filter(|text| !text.is_empty()).map(|text| step(index, text));
-        rest.into_iter().chain([end]).collect()
-    }
-
     fn redact(&self, message: &mut AssistantMessage) {
         self.redactor.redact_blocks(&mut message.content);
         // The rest: ids, names, errors. A message can always be written as JSON and read back.
@@ -69,6 +29,26 @@ impl AnswerRedactor {
         {
             *message = redacted;
         }
+    }
+}
+
+impl TextFilter for AnswerRedactor {
+    fn more(&mut self, index: usize, text: &str) -> String {
+        let hide = self.blocks.entry(index).or_insert_with(|| Hide::new(self.redactor.keys()));
+        // Nothing is cut within a character: keys begin at one.
+        String::from_utf8_lossy(&hide.push(text.as_bytes())).into_owned()
+    }
+
+    fn end(&mut self, index: usize) -> String {
+        let held = self.blocks.remove(&index).map(|mut hide| hide.finish()).unwrap_or_default();
+        String::from_utf8_lossy(&held).into_owned()
+    }
+
+    fn other(&mut self, mut delta: Delta) -> Vec<Delta> {
+        if let Delta::Done(answer) = &mut delta {
+            self.redact(&mut answer.message);
+        }
+        vec![delta]
     }
 }
 
@@ -96,7 +76,7 @@ mod tests {
             Delta::TextEnd { index: 0 },
             Delta::ToolCall { index: 1, delta: format!("{{\"command\": \"echo {KEY}") },
         ] {
-            for delta in redactor.push(delta) {
+            for delta in redactor.filter(delta) {
                 if let Delta::Text { delta, .. } | Delta::ToolCall { delta, .. } = delta {
                     shown += &delta;
                 }
@@ -120,7 +100,7 @@ mod tests {
                 thought_signature: None,
             },
         ];
-        let done = redactor.push(Delta::Done(Box::new(Answer { message, failure: None })));
+        let done = redactor.filter(Delta::Done(Box::new(Answer { message, failure: None })));
         let [Delta::Done(answer)] = done.as_slice() else { panic!("{done:?}") };
         let text = serde_json::to_string(&answer.message).unwrap();
         assert!(!text.contains(KEY) && text.matches(MASK).count() == 3, "{text}");

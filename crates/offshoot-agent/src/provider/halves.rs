@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use offshoot_session::json::strict_with;
 use serde_json::Value;
 
+use super::held_texts::TextFilter;
 use super::{Answer, Delta};
 
 /// The mark of the half U+D800; the others follow.
@@ -37,42 +38,7 @@ impl HalfJoiner {
         if !self.has_marks {
             return deltas;
         }
-        deltas.into_iter().flat_map(|delta| self.one(delta)).collect()
-    }
-
-    fn one(&mut self, delta: Delta) -> Vec<Delta> {
-        match delta {
-            Delta::Text { index, delta } => self.more(index, &delta, |index, delta| Delta::Text { index, delta }),
-            Delta::Thinking { index, delta } => {
-                self.more(index, &delta, |index, delta| Delta::Thinking { index, delta })
-            }
-            Delta::ToolCall { index, delta } => {
-                self.more(index, &delta, |index, delta| Delta::ToolCall { index, delta })
-            }
-            Delta::TextEnd { index } => self.end(index, delta, |index, delta| Delta::Text { index, delta }),
-            Delta::ThinkingEnd { index } => self.end(index, delta, |index, delta| Delta::Thinking { index, delta }),
-            Delta::ToolCallEnd { index } => self.end(index, delta, |index, delta| Delta::ToolCall { index, delta }),
-            Delta::ToolCallStart { index, id, name } => {
-                vec![Delta::ToolCallStart { index, id: joined(&id), name: joined(&name) }]
-            }
-            Delta::LostEvent { what } => vec![Delta::LostEvent { what: joined(&what) }],
-            Delta::Done(answer) => self.done(*answer),
-            Delta::Start | Delta::TextStart { .. } | Delta::ThinkingStart { .. } | Delta::Usage(_) => vec![delta],
-        }
-    }
-
-    fn more(&mut self, index: usize, delta: &str, make: impl Fn(usize, String) -> Delta) -> Vec<Delta> {
-        let mut text: String = self.waiting.remove(&index).into_iter().collect();
-        text.push_str(delta);
-        if text.chars().next_back().and_then(half).is_some_and(|half| half < FIRST_LOW) {
-            self.waiting.extend(text.pop().map(|last| (index, last)));
-        }
-        if text.is_empty() { Vec::new() } else { vec![make(index, joined(&text))] }
-    }
-
-    fn end(&mut self, index: usize, end: Delta, make: impl Fn(usize, String) -> Delta) -> Vec<Delta> {
-        let rest = self.waiting.remove(&index).map(|_| make(index, char::REPLACEMENT_CHARACTER.to_string()));
-        rest.into_iter().chain([end]).collect()
+        deltas.into_iter().flat_map(|delta| self.filter(delta)).collect()
     }
 
     /// The message has every delta: a block that never ended gets its last half here.
@@ -97,6 +63,41 @@ impl HalfJoiner {
             }
         }
         rest.into_iter().chain([Delta::Done(Box::new(answer))]).collect()
+    }
+}
+
+impl TextFilter for HalfJoiner {
+    fn more(&mut self, index: usize, text: &str) -> String {
+        let mut whole: String = self.waiting.remove(&index).into_iter().collect();
+        whole.push_str(text);
+        if whole.chars().next_back().and_then(half).is_some_and(|half| half < FIRST_LOW) {
+            self.waiting.extend(whole.pop().map(|last| (index, last)));
+        }
+        joined(&whole)
+    }
+
+    fn end(&mut self, index: usize) -> String {
+        self.waiting.remove(&index).map(|_| char::REPLACEMENT_CHARACTER.to_string()).unwrap_or_default()
+    }
+
+    fn other(&mut self, delta: Delta) -> Vec<Delta> {
+        match delta {
+            Delta::ToolCallStart { index, id, name } => {
+                vec![Delta::ToolCallStart { index, id: joined(&id), name: joined(&name) }]
+            }
+            Delta::LostEvent { what } => vec![Delta::LostEvent { what: joined(&what) }],
+            Delta::Done(answer) => self.done(*answer),
+            Delta::Start
+            | Delta::TextStart { .. }
+            | Delta::Text { .. }
+            | Delta::TextEnd { .. }
+            | Delta::ThinkingStart { .. }
+            | Delta::Thinking { .. }
+            | Delta::ThinkingEnd { .. }
+            | Delta::ToolCall { .. }
+            | Delta::ToolCallEnd { .. }
+            | Delta::Usage(_) => vec![delta],
+        }
     }
 }
 
