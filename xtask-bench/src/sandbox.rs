@@ -24,6 +24,9 @@ const REPOSITORIES: usize = 50;
 const READ_ONLY: [&str; 4] = [".git/config", ".git/hooks", ".envrc", ".vscode/tasks.json"];
 const PINNED: [&str; 3] = ["", ".git", ".vscode"];
 const COMMAND: &str = "/bin/true";
+/// As many as an agent prepares.
+const TOGETHER: u8 = 4;
+const LONG: usize = 100 << 10;
 /// What a helper says when it waits, and when it becomes its command.
 const READY: u8 = 5;
 const STARTED: u8 = 6;
@@ -68,20 +71,28 @@ struct Round {
     bare: Cost,
     confined: Cost,
     nested: Cost,
+    /// Of a command that no pipe holds.
+    long: [Cost; 2],
+    /// Of several commands that begin together, to the end of the last one.
+    together: [Cost; 2],
     /// Nothing was prepared for it.
     own: Cost,
     own_nested: Cost,
 }
 
-/// What is measured, and of a round.
-type Row = (&'static str, fn(&Round) -> Cost);
+/// What is measured: in the sandbox, and the same without it.
+type Row = (&'static str, fn(&Round) -> Cost, fn(&Round) -> Cost);
 
-const ROWS: [Row; 5] = [
-    ("no sandbox", |round| round.bare),
-    ("sandbox", |round| round.confined),
-    ("sandbox, 50 repositories", |round| round.nested),
-    ("sandbox, not prepared", |round| round.own),
-    ("sandbox, not prepared, 50 repositories", |round| round.own_nested),
+const ROWS: [Row; 9] = [
+    ("no sandbox", |round| round.bare, |round| round.bare),
+    ("sandbox", |round| round.confined, |round| round.bare),
+    ("sandbox, 50 repositories", |round| round.nested, |round| round.bare),
+    ("100 KiB, no sandbox", |round| round.long[0], |round| round.long[0]),
+    ("100 KiB, sandbox, 50 repositories", |round| round.long[1], |round| round.long[0]),
+    ("four at once, no sandbox", |round| round.together[0], |round| round.together[0]),
+    ("four at once, sandbox, 50 repositories", |round| round.together[1], |round| round.together[0]),
+    ("sandbox, not prepared", |round| round.own, |round| round.bare),
+    ("sandbox, not prepared, 50 repositories", |round| round.own_nested, |round| round.bare),
 ];
 
 pub(crate) fn run(args: &[String]) -> Result<ExitCode> {
@@ -95,11 +106,15 @@ pub(crate) fn run(args: &[String]) -> Result<ExitCode> {
     let binary = env::this_program()?.with_file_name("offshoot");
     let (plain, nested) = (helper(&binary, &work, 0), helper(&binary, &work, REPOSITORIES));
     protects(&nested, &work)?;
+    let text = "x".repeat(LONG);
+    let long = [COMMAND, &text];
     let round = |_| {
         Ok(Round {
             bare: cost(|| made(&[COMMAND.to_owned()]))?,
-            confined: cost(|| prepared(&plain))?,
-            nested: cost(|| prepared(&nested))?,
+            confined: cost(|| prepared(&plain, &[COMMAND], 1))?,
+            nested: cost(|| prepared(&nested, &[COMMAND], 1))?,
+            long: [cost(|| made(&long.map(str::to_owned)))?, cost(|| prepared(&nested, &long, 1))?],
+            together: [cost(bare_together)?, cost(|| prepared(&nested, &[COMMAND], TOGETHER))?],
             own: cost(|| made(&plain))?,
             own_nested: cost(|| made(&nested))?,
         })
@@ -213,15 +228,38 @@ fn made(words: &[String]) -> Result<Instant> {
     if status.success() { Ok(begun) } else { bail!("{program} failed: {status}") }
 }
 
-/// By a helper that waits for it.
-fn prepared(words: &[String]) -> Result<Instant> {
-    let mut helper = wait(words, Stdio::inherit())?;
+/// Several commands that begin together.
+fn bare_together() -> Result<Instant> {
     let begun = now();
-    send(&mut helper, &[COMMAND])?;
-    let status = helper.wait()?;
-    let mut said = Vec::new();
-    helper.stdout.take().context("no output")?.read_to_end(&mut said)?;
-    if status.success() && said == [STARTED] { Ok(begun) } else { bail!("a helper failed: {status}") }
+    let start = |_| Command::new(COMMAND).stdin(Stdio::null()).spawn();
+    let commands: Vec<Child> = (0..TOGETHER).map(start).collect::<std::io::Result<_>>()?;
+    for mut command in commands {
+        command.wait()?;
+    }
+    Ok(begun)
+}
+
+/// By helpers that wait for them.
+fn prepared(words: &[String], command: &[&str], count: u8) -> Result<Instant> {
+    let mut helpers: Vec<Child> = (0..count).map(|_| wait(words, Stdio::inherit())).collect::<Result<_>>()?;
+    let begun = now();
+    for helper in &mut helpers {
+        send(helper, command)?;
+    }
+    for helper in &mut helpers {
+        let status = helper.wait()?;
+        if !status.success() {
+            bail!("a helper failed: {status}");
+        }
+    }
+    for helper in helpers {
+        let mut said = Vec::new();
+        helper.stdout.context("no output")?.read_to_end(&mut said)?;
+        if said != [STARTED] {
+            bail!("a helper has not started its command");
+        }
+    }
+    Ok(begun)
 }
 
 fn wait(words: &[String], errors: Stdio) -> Result<Child> {
@@ -236,31 +274,36 @@ fn wait(words: &[String], errors: Stdio) -> Result<Child> {
 }
 
 fn send(helper: &mut Child, words: &[&str]) -> Result<()> {
-    let mut message = format!("{}\0", words.len());
+    let mut message = format!("{} 0 0\0", words.len());
     words.iter().for_each(|word| message.extend([word, "\0"]));
     Ok(helper.stdin.take().context("no input")?.write_all(message.as_bytes())?)
 }
 
 fn page(rounds: &[Round], facts: &[(&'static str, String)]) -> String {
     let middle = |figure: &dyn Fn(&Round) -> f64| median(rounds.iter().map(figure)).unwrap_or_default();
-    let more = |of: fn(&Round) -> Cost| middle(&|round| of(round).wall - round.bare.wall);
-    let holds = if more(|round| round.nested) < BAR { "holds" } else { "does **not** hold" };
+    let more = |of: fn(&Round) -> Cost, bare: fn(&Round) -> Cost| middle(&|round| of(round).wall - bare(round).wall);
+    // For each of those that begin together.
+    let each = more(|round| round.together[1], |round| round.together[0]) / f64::from(TOGETHER);
+    let one = more(|round| round.nested, |round| round.bare);
+    let long = more(|round| round.long[1], |round| round.long[0]);
+    let holds = if [one, long, each].iter().all(|cost| *cost < BAR) { "holds" } else { "does **not** hold" };
     let names = READ_ONLY.map(|name| format!("`{name}`")).join(", ");
     let mut text = format!(
         "# What the sandbox costs\n\nWritten by `cargo xtask sandbox`; no figure is typed by hand. `{COMMAND}` by the release build, {} rounds: without a sandbox, in it,\n\
          and in it with {REPOSITORIES} nested repositories in the working folder, of which each has {names}. They\n\
          take turns; differences are taken within a round.\n\n\
-         When the model is asked, and when a command has ended, the sandbox of the next one is prepared. A command makes its own if none is\n\
-         prepared for it, or if something that is protected was moved or replaced since. Wall time is from the moment at which the command is known to\n\
-         the end of its process. Processor time is all of it, also what was prepared.\n\n\
-         Bar: the sandbox and the repositories together cost a command less than {BAR} ms of wall time. It {holds}.\n\n\
+         When the model is asked, and when a command has ended, the sandbox of the next one is prepared; while an answer is written, one for each of\n\
+         its first {TOGETHER} commands. So the first command of an agent costs what the others cost. A command makes its own sandbox if none is prepared for it, or\n\
+         if something that is protected was moved or replaced since. Wall time is from the moment at which the command is known to the end of its\n\
+         process; of four at once, to the end of the last. Processor time is all of it, also what was prepared.\n\n\
+         Bar: the sandbox and the repositories together cost a command less than {BAR} ms of wall time, also a long one and each of four at once. It {holds}.\n\n\
          | what | wall time | more than without a sandbox | least wall time | processor time |\n|---|--:|--:|--:|--:|\n",
         rounds.len()
     );
-    for (what, of) in ROWS {
+    for (what, of, bare) in ROWS {
         let least = rounds.iter().map(|round| of(round).wall).fold(f64::INFINITY, f64::min);
         let wall = middle(&|round| of(round).wall);
-        let cells = [wall, more(of), least, middle(&|round| of(round).processor)];
+        let cells = [wall, more(of, bare), least, middle(&|round| of(round).processor)];
         let cells = cells.map(|cell| format!("{} ms", significant(cell))).join(" | ");
         text.push_str(&format!("| {what} | {cells} |\n"));
     }
@@ -280,6 +323,8 @@ mod tests {
             bare: cost(bare),
             confined: cost(bare + 1.0),
             nested: cost(nested),
+            long: [cost(bare), cost(nested)],
+            together: [cost(bare), cost(nested * 2.0)],
             own: cost(nested + 1.0),
             own_nested: cost(nested + 4.0),
         };

@@ -23,7 +23,7 @@ mod reviews;
 mod boundaries;
 mod wait;
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
 use offshoot_protocol::message::Message;
@@ -160,6 +160,8 @@ pub(crate) struct Driver {
     /// Ends when the newest call of a turn has been allowed or refused.
     judged: Option<(Ticket, oneshot::Receiver<()>)>,
     tool_stops: Vec<oneshot::Sender<()>>,
+    /// Of each tool, in the answer that is being written.
+    begun_calls: BTreeMap<String, usize>,
     /// For [`Effect::Send`]: a request contains the key, and the machine decides by its size alone.
     /// With the entry of each message.
     built: Option<(Request, Vec<String>)>,
@@ -232,6 +234,7 @@ impl Driver {
             tasks: Vec::new(),
             judged: None,
             tool_stops: Vec::new(),
+            begun_calls: BTreeMap::new(),
             built: None,
             ready: None,
             asking: None,
@@ -362,6 +365,9 @@ impl Driver {
             self.state.config.changes_requests = extensions.answers(Question::Context);
             self.state.config.asks_at_turn_end = extensions.answers(Question::TurnEnd);
             self.state.config.asks_before_settling = extensions.answers(Question::BeforeSettling);
+        }
+        if let TurnInput::Delta { ticket, delta: Delta::ToolCallStart { name, .. } } = &input {
+            self.call_begun(*ticket, name);
         }
         for effect in step(&mut self.state, input) {
             self.execute(effect);

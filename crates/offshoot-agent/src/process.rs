@@ -24,7 +24,7 @@ use tokio::time::{Instant, MissedTickBehavior, interval, sleep, sleep_until};
 
 pub use tree::MarkedProcesses;
 use tree::ProcessTree;
-pub use waiting::{READY, STARTED, parse_words};
+pub use waiting::{CommandMessage, READY, STARTED};
 pub(crate) use waiting::{WaitingProcess, run_waiting};
 
 /// The interval of [`News::Tick`].

@@ -17,12 +17,19 @@ use std::sync::Arc;
 use offshoot_protocol::{SandboxMode, SandboxNetwork};
 use offshoot_session::medium::real_path_or_same;
 
-use crate::process::{self, End, Job, News};
-pub use crate::process::{READY, STARTED, parse_words};
+use crate::process::{self, End, Errors, Job, News};
+pub use crate::process::{CommandMessage, READY, STARTED};
 pub use nested::NestedRepositories;
 pub use policy::{Helper, HelperTask, SandboxLayers, SandboxPolicy, WriteRights};
-pub use prepared::PreparedCommand;
+pub(crate) use prepared::MOST_PREPARED;
+pub use prepared::PreparedCommands;
+use prepared::SandboxKind;
 pub use state::{Confinement, SandboxState};
+
+/// How a process begins that waits for a command.
+fn waiting_job<'a>(words: &'a [OsString], cwd: &'a Path, keys: KeptKeys<'a>) -> Job<'a> {
+    Job { words, cwd, env: &[], without: keys.variables, errors: Errors::Shown, timeout: None }
+}
 
 /// What the user wants.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -44,6 +51,13 @@ impl SandboxOptions {
         let cwd = real_path_or_same(cwd);
         cwd.parent().is_none() || self.guarded.iter().any(|guarded| guarded.starts_with(&cwd))
     }
+}
+
+/// The user's keys: commands find nothing in these files, and do not inherit these variables.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct KeptKeys<'a> {
+    pub(crate) files: &'a [PathBuf],
+    pub(crate) variables: &'a [String],
 }
 
 /// Why the sandbox may have stopped a command, as a clause, and what the user can do.
@@ -75,8 +89,8 @@ pub struct Sandbox {
     pub keeper: Arc<tempfile::TempDir>,
     /// Those below the folders that commands may write.
     pub nested: NestedRepositories,
-    /// The next one.
-    pub prepared: PreparedCommand,
+    /// The next ones.
+    pub prepared: PreparedCommands,
     pub state: SandboxState,
 }
 
@@ -94,46 +108,52 @@ impl Sandbox {
     pub(crate) async fn run(
         &self,
         job: Job<'_>,
-        hidden: &[PathBuf],
+        keys: KeptKeys<'_>,
         mut tell: impl FnMut(News<'_>),
     ) -> io::Result<End> {
         let SandboxState::On(confinement) = &self.state else { return process::run(job, tell).await };
         let layers = confinement.layers();
-        let waits = self.helper_words(&job, (hidden, layers), HelperTask::Wait);
+        let waits = self.helper_words(&job, (keys, layers), HelperTask::Wait);
         let mut end = None;
-        if let Some(process) = self.prepared.take(&Job { words: &waits, ..job }) {
-            end = process::run_waiting(process, job.words, job.timeout, &mut tell).await?;
+        if let Some(process) = self.prepared.take(self.kind(), &waiting_job(&waits, job.cwd, keys)) {
+            end = process::run_waiting(process, job, &mut tell).await?;
         }
         let end = match end {
             Some(end) => end,
             None => {
-                let confined = self.helper_words(&job, (hidden, layers), HelperTask::Run);
+                let confined = self.helper_words(&job, (keys, layers), HelperTask::Run);
                 process::run(Job { words: &confined, ..job }, tell).await?
             }
         };
-        self.make_ready(job, hidden);
+        self.make_ready(job.cwd, keys, 1);
         Ok(end)
     }
 
-    /// Prepares the next command, whose words are not known yet. Needs a tokio runtime.
-    pub(crate) fn make_ready(&self, job: Job<'_>, hidden: &[PathBuf]) {
+    /// Prepares so many commands that start in this folder. Needs a tokio runtime.
+    pub(crate) fn make_ready(&self, cwd: &Path, keys: KeptKeys<'_>, commands: usize) {
         let SandboxState::On(confinement) = &self.state else { return };
         let layers = confinement.layers();
         // Either layer alone does not keep a command away from the process that waits.
         if layers.namespaces && layers.landlock {
-            self.prepared.prepare(&Job { words: &self.helper_words(&job, (hidden, layers), HelperTask::Wait), ..job });
+            let job = waiting_job(&[], cwd, keys);
+            let waits = self.helper_words(&job, (keys, layers), HelperTask::Wait);
+            self.prepared.prepare(self.kind(), &Job { words: &waits, ..job }, commands);
         }
+    }
+
+    fn kind(&self) -> SandboxKind {
+        SandboxKind { mode: self.options.mode, network: self.options.network }
     }
 
     /// The command line of a helper for this command.
     fn helper_words(
         &self,
         job: &Job<'_>,
-        (hidden, layers): (&[PathBuf], SandboxLayers),
+        (keys, layers): (KeptKeys<'_>, SandboxLayers),
         task: HelperTask,
     ) -> Vec<OsString> {
         let command = if task == HelperTask::Run { job.words.to_vec() } else { Vec::new() };
-        let helper = Helper { policy: self.policy(job.cwd, hidden), layers, task, command };
+        let helper = Helper { policy: self.policy(job.cwd, keys.files), layers, task, command };
         std::iter::once(self.helper.clone().into_os_string()).chain(helper.arguments()).collect()
     }
 

@@ -232,8 +232,9 @@ pub trait Tool: Send + Sync {
         Tier::Exec
     }
 
-    /// Makes ready what a call needs that takes time: the model is being asked, and may call the tool. Called where it may block.
-    fn make_ready(&self, _context: &ToolContext) {}
+    /// Makes ready what calls need that takes time: the model is being asked, or has begun to write so many calls of one answer. Takes
+    /// milliseconds at most: everything else waits meanwhile.
+    fn make_ready(&self, _context: &ToolContext, _calls: usize) {}
 
     /// Starts a call. Each partial outcome replaces the previous one.
     fn run(&self, arguments: Value, place: Arc<ToolContext>, partial: UnboundedSender<ToolOutcome>) -> Running;

@@ -26,7 +26,7 @@ use std::process::{Command, Stdio};
 
 use offshoot_agent::sandbox::Helper;
 #[cfg(target_os = "linux")]
-use offshoot_agent::sandbox::{HelperTask, STARTED};
+use offshoot_agent::sandbox::{CommandMessage, HelperTask, STARTED};
 use offshoot_app::ui;
 #[cfg(target_os = "linux")]
 use outside::Outside;
@@ -66,7 +66,7 @@ fn confine(helper: &Helper) -> Result<(), String> {
     if helper.task == HelperTask::Probe {
         return writeln!(ui::terminal(), "{version}").map_err(|error| error.to_string());
     }
-    become_command(helper, &helper.command)
+    become_command(helper, &CommandMessage { words: helper.command.clone(), ..CommandMessage::default() })
 }
 
 /// What takes long is done before the command comes.
@@ -76,13 +76,13 @@ fn wait_for_command(helper: &Helper) -> Result<(), String> {
     namespaces::enter(helper)?;
     mounts::arrange(&helper.policy)?;
     mounts::cover(&outside.sockets(&helper.policy)?)?;
-    let words = wait::for_words(&outside, &helper.policy)?;
+    let command = wait::for_command(&outside, &helper.policy)?;
     // Sockets that are new, and files of keys: they are replaced often.
     mounts::cover(&helper.policy.hidden)?;
     mounts::cover(&outside.sockets(&helper.policy)?)?;
     forbid(helper)?;
     wait::say(STARTED)?;
-    become_command(helper, &words)
+    become_command(helper, &command)
 }
 
 /// Everything that setting up needs itself. Returns the version of Landlock; 0 for none.
@@ -98,9 +98,14 @@ fn forbid(helper: &Helper) -> Result<u32, String> {
 
 /// Returns only if that fails.
 #[cfg(target_os = "linux")]
-fn become_command(helper: &Helper, words: &[OsString]) -> Result<(), String> {
-    let (program, words) = words.split_first().ok_or("the command is missing")?;
-    let error = Command::new(program).args(words).current_dir(&helper.policy.cwd).stdin(Stdio::null()).exec();
+fn become_command(helper: &Helper, message: &CommandMessage) -> Result<(), String> {
+    let (program, words) = message.words.split_first().ok_or("the command is missing")?;
+    let mut command = Command::new(program);
+    command.args(words).current_dir(&helper.policy.cwd).stdin(Stdio::null());
+    for name in &message.without {
+        command.env_remove(name);
+    }
+    let error = command.envs(message.env.iter().map(|(name, value)| (name, value))).exec();
     Err(format!("cannot run {}: {error}", program.display()))
 }
 

@@ -186,7 +186,6 @@ impl Driver {
             has_pictures: has_pictures(&request),
             sent,
         };
-        self.make_tools_ready();
         let spending = self.spending.clone();
         let (provider, answer_to) = (self.provider(), self.answer.clone());
         self.spawn(ticket, async move {
@@ -202,6 +201,7 @@ impl Driver {
             // The driver may have ended.
             drop(answer_to.send((ticket, Err(broke))).await);
         });
+        self.make_tools_ready(ticket);
     }
 
     /// For summaries.

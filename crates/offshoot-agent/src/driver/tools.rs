@@ -4,6 +4,7 @@ use std::future::poll_fn;
 use std::sync::Arc;
 use std::task::Poll;
 
+use offshoot_protocol::ApprovalMode;
 use offshoot_protocol::message::Block;
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 use tokio::sync::oneshot;
@@ -13,6 +14,7 @@ use super::{Driver, DriverInput};
 use crate::crash::{caught, caught_task};
 use crate::extensions::{CallVerdict, Extensions, Question};
 use crate::request_queue::{BuiltInTool, ReplyTo, RunNested, ToolList};
+use crate::sandbox::MOST_PREPARED;
 use crate::tool::{Running, Tool, ToolContext, ToolOutcome};
 use crate::turn::{Call, Ticket, TurnInput};
 
@@ -29,14 +31,35 @@ impl Driver {
     }
 
     /// While the model is being asked.
-    pub(super) fn make_tools_ready(&self) {
-        let (tools, context) = (self.sent_tools(), self.setup.tool_context.clone());
+    pub(super) fn make_tools_ready(&mut self, ticket: Ticket) {
+        self.begun_calls.clear();
+        self.make_ready(ticket, self.sent_tools(), 1);
+    }
+
+    /// While the model writes a call.
+    pub(super) fn call_begun(&mut self, ticket: Ticket, name: &str) {
+        let Some(tool) = self.setup.tools.iter().find(|tool| tool.name() == name).cloned() else { return };
+        let begun = self.begun_calls.entry(name.to_owned()).or_default();
+        *begun += 1;
+        let calls = *begun;
+        // One was made ready with the request.
+        if (2..=MOST_PREPARED).contains(&calls) {
+            self.make_ready(ticket, vec![tool], calls);
+        }
+    }
+
+    /// On the runtime's thread: what a call runs in must not outlive the runtime.
+    fn make_ready(&mut self, ticket: Ticket, tools: Vec<Arc<dyn Tool>>, calls: usize) {
+        let own = Arc::new(self.setup.tool_context.clone());
+        let permissions = &self.setup.permissions;
+        let is_confined = permissions.mode == ApprovalMode::ReadOnly && permissions.confines_to_reading;
+        let confined = is_confined.then(|| Permit::Confined.context(own.clone()));
         // Nobody waits for it: a call does what was not done.
-        drop(tokio::task::spawn_blocking(move || {
-            for tool in tools {
-                drop(caught(|| tool.make_ready(&context)));
+        self.spawn(ticket, async move {
+            for context in [Some(own), confined].into_iter().flatten() {
+                tools.iter().for_each(|tool| drop(caught(|| tool.make_ready(&context, calls))));
             }
-        }));
+        });
     }
 
     pub(super) fn run_tool(&mut self, ticket: Ticket, index: usize, call: Call) {

@@ -16,7 +16,7 @@ use offshoot_session::medium::{read_regular, read_regular_text};
 use rustix::process::{Pid, Signal, WaitOptions, getpid, kill_process, kill_process_group, waitpid};
 
 /// The variable whose value marks the processes of one command.
-const MARK: &str = "OFFSHOOT_COMMAND";
+pub(super) const MARK: &str = "OFFSHOOT_COMMAND";
 /// New processes may appear while others are being stopped; so often it is looked again.
 const MOST_ROUNDS: u32 = 32;
 /// Of the kernel: a line of numbers.

@@ -1,27 +1,27 @@
-//! A process that is started ahead: it has all that a command gets but the words, and waits to become the command. Knows what the two
+//! A process that is started ahead: it has all that a command gets but its words and variables, and waits to become the command. Knows what the two
 //! sides say to each other, not what the process does before it waits.
 //!
-//! It says that it is ready, reads the words up to the end of its input, says that it starts them, and becomes the command. If it
+//! It says that it is ready, reads both up to the end of its input, says that it starts the command, and becomes the command. If it
 //! ends without saying so, no part of the command has run.
 
 use std::ffi::{OsStr, OsString};
 use std::io;
 use std::os::unix::ffi::OsStrExt as _;
 use std::process::Stdio;
-use std::time::Duration;
 
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::process::ChildStdin;
 use tokio::time::timeout_at;
 
+use super::tree::MARK;
 use super::{End, Job, News, StartedCommand, deadline, follow, start};
 
 /// Said when the process waits. No text begins with it.
 pub const READY: u8 = 5;
 /// Said when the process has all words and becomes the command.
 pub const STARTED: u8 = 6;
-/// What a pipe holds: sending never waits for a process that does not read.
-const LONGEST: usize = 64 << 10;
+/// The kernel starts nothing with a longer word or variable, with its end.
+const LONGEST_WORD: usize = 128 << 10;
 
 #[derive(Debug)]
 pub(crate) struct WaitingProcess {
@@ -43,18 +43,18 @@ impl WaitingProcess {
     }
 }
 
-/// As [`super::run`], by a process that waits. `None` if it has ended without becoming the command, or if the words are too long to be sent.
+/// As [`super::run`], by a process that waits. `None` if it has ended without becoming the command, or if the words are too long for any
+/// process.
 pub(crate) async fn run_waiting(
     waiting: WaitingProcess,
-    words: &[OsString],
-    timeout: Option<Duration>,
+    job: Job<'_>,
     tell: impl FnMut(News<'_>),
 ) -> io::Result<Option<End>> {
-    let message = message(words);
-    if message.len() > LONGEST {
+    let message = CommandMessage::of(&job);
+    if message.is_too_long() {
         return Ok(None);
     }
-    let deadline = deadline(timeout);
+    let (message, deadline) = (message.to_bytes(), deadline(job.timeout));
     let WaitingProcess { mut command, mut input } = waiting;
     command.tree.begin();
     let begins = async {
@@ -71,20 +71,61 @@ pub(crate) async fn run_waiting(
     }
 }
 
-/// The number of words, then each word, each followed by a zero byte. A message that was cut cannot be read.
-fn message(words: &[OsString]) -> Vec<u8> {
-    let count = OsString::from(words.len().to_string());
-    let words = std::iter::once(&count).chain(words);
-    words.flat_map(|word| word.as_bytes().iter().copied().chain([0])).collect()
+/// What a process that waits has to know to become its command.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct CommandMessage {
+    /// The program and its arguments.
+    pub words: Vec<OsString>,
+    /// Variables of the process that the command does not get.
+    pub without: Vec<OsString>,
+    /// Variables that it gets besides, each a name and a value.
+    pub env: Vec<(OsString, OsString)>,
 }
 
-/// The words of a command, from all that a process has read that waits for them. `None` if something is missing.
-pub fn parse_words(message: &[u8]) -> Option<Vec<OsString>> {
-    let fields = message.strip_suffix(&[0])?.split(|byte| *byte == 0);
-    let mut fields = fields.map(|field| OsStr::from_bytes(field).to_owned());
-    let count: usize = fields.next()?.to_str()?.parse().ok()?;
-    let words: Vec<OsString> = fields.collect();
-    (words.len() == count && count > 0).then_some(words)
+impl CommandMessage {
+    /// The mark is the process's own.
+    fn of(job: &Job<'_>) -> Self {
+        let env = job.env.iter().filter(|(name, _)| name != MARK);
+        Self {
+            words: job.words.to_vec(),
+            without: job.without.iter().filter(|name| *name != MARK).map(Into::into).collect(),
+            env: env.map(|(name, value)| (name.into(), value.into())).collect(),
+        }
+    }
+
+    /// The numbers of words, of variables that are removed and of those that are set; then the variables and the words, each followed by
+    /// a zero byte. A message that was cut cannot be read.
+    #[must_use]
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let counts = format!("{} {} {}", self.words.len(), self.without.len(), self.env.len());
+        let set = self.env.iter().flat_map(|(name, value)| [name, value]);
+        let fields = self.without.iter().chain(set).chain(&self.words).map(|field| field.as_bytes());
+        std::iter::once(counts.as_bytes()).chain(fields).flat_map(|field| field.iter().copied().chain([0])).collect()
+    }
+
+    /// Reads [`CommandMessage::to_bytes`]. `None` if something is missing.
+    #[must_use]
+    pub fn parse(message: &[u8]) -> Option<Self> {
+        let fields = message.strip_suffix(&[0])?.split(|byte| *byte == 0);
+        let mut fields = fields.map(|field| OsStr::from_bytes(field).to_owned());
+        let counts = fields.next()?;
+        let counts: Vec<usize> = counts.to_str()?.split(' ').map(|count| count.parse().ok()).collect::<Option<_>>()?;
+        let [words, removed, set] = counts[..] else { return None };
+        let without: Vec<OsString> = fields.by_ref().take(removed).collect();
+        let mut env = Vec::new();
+        for _ in 0..set {
+            env.push((fields.next()?, fields.next()?));
+        }
+        let message = Self { words: fields.collect(), without, env };
+        (message.words.len() == words && words > 0).then_some(message)
+    }
+
+    /// Whether the kernel may refuse to start it. Then the helper must not have said that it starts it.
+    fn is_too_long(&self) -> bool {
+        let set = self.env.iter().map(|(name, value)| name.len() + value.len() + 2);
+        let mut lengths = self.words.iter().map(|word| word.len() + 1).chain(set);
+        lengths.any(|length| length > LONGEST_WORD)
+    }
 }
 
 #[cfg(test)]
@@ -93,19 +134,39 @@ mod tests {
 
     use super::*;
 
+    fn message(words: &[&str], without: &[&str], env: &[(&str, &str)]) -> CommandMessage {
+        CommandMessage {
+            words: words.iter().map(Into::into).collect(),
+            without: without.iter().map(Into::into).collect(),
+            env: env.iter().map(|(name, value)| (name.into(), value.into())).collect(),
+        }
+    }
+
     #[test]
     fn no_part_of_a_message_is_a_message() {
         for words in [&["bash", "-c", "echo 1\n echo 2"][..], &["bash", "-c", ""], &["", "", ""], &["3"]] {
-            let words: Vec<OsString> = words.iter().map(Into::into).collect();
-            let whole = message(&words);
-            assert_eq!(parse_words(&whole), Some(words));
-            for end in 0..whole.len() {
-                assert_eq!(parse_words(&whole[..end]), None, "{end} of {whole:?}");
+            for (without, env) in [(&[][..], &[][..]), (&["A", ""], &[("B", ""), ("", "c d")]), (&[], &[("1", "2")])] {
+                let message = message(words, without, env);
+                let whole = message.to_bytes();
+                assert_eq!(CommandMessage::parse(&whole), Some(message));
+                for end in 0..whole.len() {
+                    assert_eq!(CommandMessage::parse(&whole[..end]), None, "{end} of {whole:?}");
+                }
+                assert_eq!(CommandMessage::parse(&[&whole[..], b"more\0"].concat()), None);
             }
-            assert_eq!(parse_words(&[&whole[..], b"more\0"].concat()), None);
         }
-        let odd = vec![OsString::from_vec(vec![0xff])];
-        assert_eq!(parse_words(&message(&odd)), Some(odd));
-        assert_eq!(parse_words(b"0\0"), None);
+        let odd = CommandMessage { words: vec![OsString::from_vec(vec![0xff])], ..CommandMessage::default() };
+        assert_eq!(CommandMessage::parse(&odd.to_bytes()), Some(odd));
+        for other in ["0 0 0\0", "1\0a\0", "1 0\0a\0", "1 0 0 0\0a\0", "1 0 18446744073709551615\0a\0", "1 -1 0\0a\0"] {
+            assert_eq!(CommandMessage::parse(other.as_bytes()), None, "{other}");
+        }
+    }
+
+    #[test]
+    fn what_the_kernel_would_refuse_is_not_sent() {
+        let long = "x".repeat(LONGEST_WORD - 1);
+        assert!(!message(&["sh", &long], &[], &[]).is_too_long());
+        assert!(message(&["sh", &format!("{long}x")], &[], &[]).is_too_long());
+        assert!(message(&["sh"], &[], &[("A", &long)]).is_too_long());
     }
 }

@@ -24,7 +24,7 @@ use super::truncate::{self, Hit, MAX_BYTES, Truncation};
 use super::{Running, SandboxRefusal, Tier, Tool, ToolContext, ToolOutcome, args};
 use crate::process::{self, End, Errors, Job, News};
 use crate::provider::ToolSpec;
-use crate::sandbox::Sandbox;
+use crate::sandbox::{KeptKeys, Sandbox};
 
 /// Runs a shell command in the working folder and shows what it writes to standard output and standard error. Of long
 /// output the last 2000 lines or 50 KB are shown and all of it is kept in a file, which is named. The command has no input.
@@ -149,14 +149,10 @@ impl Tool for Bash {
         arguments.get("command").and_then(Value::as_str).map_or(Tier::Exec, |command| Tier::Command(command.to_owned()))
     }
 
-    fn make_ready(&self, context: &ToolContext) {
-        let Some(sandbox) = context.sandbox.as_ref().filter(|sandbox| sandbox.refuses_commands().is_none()) else {
-            return;
-        };
-        let (env, without) = surroundings(&self.shell, context);
-        let (cwd, errors) = (&context.cwd, Errors::Shown);
-        let job = Job { words: &[], cwd, env: &env, without: &without, errors, timeout: None };
-        sandbox.make_ready(job, &context.keys.files);
+    fn make_ready(&self, context: &ToolContext, calls: usize) {
+        if let Some(sandbox) = context.sandbox.as_ref().filter(|sandbox| sandbox.refuses_commands().is_none()) {
+            sandbox.make_ready(&context.cwd, kept_keys(context), calls);
+        }
     }
 
     fn run(&self, arguments: Value, place: Arc<ToolContext>, partial: UnboundedSender<ToolOutcome>) -> Running {
@@ -193,7 +189,7 @@ async fn call(
         News::Tick => shown.tick(),
     };
     let end = match &place.sandbox {
-        Some(sandbox) => sandbox.run(job, &place.keys.files, tell).await,
+        Some(sandbox) => sandbox.run(job, kept_keys(place), tell).await,
         None => process::run(job, tell).await,
     };
     let duration = long(began);
@@ -206,6 +202,10 @@ async fn call(
         outcome.sandbox_refusal = (!refusal.is_final).then(|| Box::new(SandboxRefusal(refusal.reason)));
     }
     Ok(ToolOutcome { details: details(&shown, duration), ..outcome })
+}
+
+fn kept_keys(context: &ToolContext) -> KeptKeys<'_> {
+    KeptKeys { files: &context.keys.files, variables: &context.keys.variables }
 }
 
 /// The variables of a command of the model, and the inherited ones that it does not get.

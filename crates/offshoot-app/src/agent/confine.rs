@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use offshoot_agent::Limits;
 use offshoot_agent::sandbox::{
-    Confinement, Helper, HelperTask, NestedRepositories, PreparedCommand, Sandbox, SandboxLayers, SandboxOptions,
+    Confinement, Helper, HelperTask, NestedRepositories, PreparedCommands, Sandbox, SandboxLayers, SandboxOptions,
     SandboxPolicy, SandboxState,
 };
 use offshoot_protocol::{SandboxMode, SandboxNetwork};
@@ -40,7 +40,7 @@ pub(super) fn sandbox(app: &App, args: &Args, settings: &SandboxSettings, cwd: &
     let temporary = keeper.path().canonicalize().map_err(failed)?;
     let state = SandboxState::Impossible(String::new());
     let (helper, keeper) = (PathBuf::from(SELF), Arc::new(keeper));
-    let (nested, prepared) = (NestedRepositories::default(), PreparedCommand::default());
+    let (nested, prepared) = (NestedRepositories::default(), PreparedCommands::default());
     let mut sandbox = Sandbox { options, helper, temporary, keeper, nested, prepared, state };
     sandbox.nested = NestedRepositories::find(&sandbox.policy(cwd, &[]));
     sandbox.state = attempt(&sandbox.policy(cwd, &[]));

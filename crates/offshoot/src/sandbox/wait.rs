@@ -1,11 +1,10 @@
 //! A process in its namespaces that waits for the words of its command. It goes on only if mounts that are made at that moment would be
 //! the same: otherwise it ends, and no part of the command has run.
 
-use std::ffi::OsString;
 use std::io::{self, Write as _};
 use std::path::Path;
 
-use offshoot_agent::sandbox::{READY, SandboxPolicy, parse_words};
+use offshoot_agent::sandbox::{CommandMessage, READY, SandboxPolicy};
 use offshoot_app::ui;
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fs::{AtFlags, CWD, StatxAttributes, StatxFlags, statx};
@@ -14,15 +13,15 @@ use rustix::io::{Errno, read};
 use super::mounts::places;
 use super::outside::Outside;
 
-/// The words of the command.
-pub(super) fn for_words(outside: &Outside, policy: &SandboxPolicy) -> Result<Vec<OsString>, String> {
+/// What the command is.
+pub(super) fn for_command(outside: &Outside, policy: &SandboxPolicy) -> Result<CommandMessage, String> {
     let before = mounts_at(places(policy))?;
     say(READY)?;
-    let words = parse_words(&message(outside)?).ok_or("the command has not come")?;
+    let command = CommandMessage::parse(&message(outside)?).ok_or("the command has not come")?;
     if mounts_at(places(policy))? != before {
         return Err("what it protects was moved or replaced".to_owned());
     }
-    Ok(words)
+    Ok(command)
 }
 
 pub(super) fn say(word: u8) -> Result<(), String> {

@@ -82,7 +82,7 @@ impl Prepared {
 
     /// `None` if it was not started.
     pub(crate) fn run(self, script: &str) -> (Option<Output>, String) {
-        self.hear(format!("3\0bash\0-c\0{script}\0").as_bytes())
+        self.hear(format!("3 0 0\0bash\0-c\0{script}\0").as_bytes())
     }
 }
 

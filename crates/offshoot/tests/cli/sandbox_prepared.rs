@@ -8,7 +8,8 @@ use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
-use offshoot_agent::testing::script::{Gate, Reply};
+use offshoot_agent::sandbox::CommandMessage;
+use offshoot_agent::testing::script::{Gate, Reply, Say};
 use offshoot_protocol::SandboxMode;
 use serde_json::json;
 
@@ -37,8 +38,14 @@ fn a_command_finds_the_same_in_a_sandbox_that_was_prepared() {
         "{MOUNTED}; ls /dev/pts /dev/shm; ipcs | wc -l; grep -h . /proc/self/uid_map /proc/self/setgroups /proc/net/dev; pwd; umask; ulimit -a
          grep -e ^Cap -e Priv -e Sec -e SigB -e SigI -e SigC /proc/self/status; readlink /proc/self/fd/0; ls /proc/self/fd; env | sort; echo $0 $#"
     );
-    let own = world.tell(&mut confined(&world.policy(), ALL, &script)).output().unwrap();
-    let (output, said) = world.prepare().run(&script);
+    let mut own = confined(&world.policy(), ALL, &script);
+    let own = world.tell(&mut own).env_remove("OUT").env("LOG", "").env("NEW", "a=b\nc").output().unwrap();
+    let message = CommandMessage {
+        words: ["bash", "-c", &script].map(Into::into).to_vec(),
+        without: ["OUT", "NEW", "NONE"].map(Into::into).to_vec(),
+        env: [("LOG", ""), ("NEW", "a=b\nc")].map(|(name, value)| (name.into(), value.into())).to_vec(),
+    };
+    let (output, said) = world.prepare().hear(&message.to_bytes());
     let own = text(&own);
     assert!(own.contains("/nested/.git/hooks") && own.contains("\n/dev/null\n"), "{own}");
     assert_eq!(text(&output.unwrap_or_else(|| panic!("{said}"))), own);
@@ -134,14 +141,21 @@ fn sockets_and_keys_that_were_made_since_are_out_of_reach() {
 #[test]
 fn a_part_of_the_words_starts_nothing() {
     let Some(world) = world() else { return };
-    for message in
-        ["", "3\0", "3\0bash\0", "3\0bash\0-c\0", "3\0bash\0-c\0touch ran", "2\0bash\0-c\0touch ran\0", "0\0"]
-    {
+    for message in [
+        "",
+        "3 0 0\0",
+        "3 0 0\0bash\0",
+        "3 0 0\0bash\0-c\0",
+        "3 0 0\0bash\0-c\0touch ran",
+        "2 0 0\0bash\0-c\0touch ran\0",
+        "0 0 0\0",
+        "3 0 1\0bash\0-c\0touch ran\0",
+    ] {
         let (output, said) = world.prepare().hear(message.as_bytes());
         assert!(output.is_none() && said.contains("the command has not come"), "{message:?}: {said}");
         assert!(!world.path("work/ran").exists(), "{message:?}");
     }
-    assert!(world.prepare().hear(b"3\0bash\0-c\0touch ran\0").0.is_some());
+    assert!(world.prepare().hear(b"3 0 0\0bash\0-c\0touch ran\0").0.is_some());
     assert!(world.path("work/ran").exists());
 }
 
@@ -156,7 +170,7 @@ fn nothing_that_a_command_does_reaches_the_sandbox_of_the_next_one() {
         "unshare -Urmipn sh -c 'mount -o remount,bind,rw nested/.git/config; mount --make-rshared /'",
         "nsenter -t $NEXT -U -m --preserve-credentials umount -l nested/.git/config; nsenter -t $NEXT -m mount -t tmpfs none $PWD/nested",
         "kill -KILL $NEXT; kill -STOP $NEXT; kill -TERM $NEXT",
-        "printf '3\\0sh\\0-c\\0echo x > $PWD/other\\0' > /proc/$NEXT/fd/0; : > /proc/$NEXT/fd/1; cat /proc/$NEXT/environ",
+        "printf '3 0 0\\0sh\\0-c\\0echo x > $PWD/other\\0' > /proc/$NEXT/fd/0; : > /proc/$NEXT/fd/1; cat /proc/$NEXT/environ",
         "echo x > /proc/$NEXT/root$PWD/left; echo x > /proc/$NEXT/cwd/left; echo x > /dev/shm/left; ipcmk -M 100",
         "mv nested old; rm -rf nested/.git group/inner; mv .git old; ln -sf /etc .mcp.json",
         "(sleep 100000 > /dev/null 2>&1 & echo $! > child); ulimit -f 0; umask 0; ulimit -n 3",
@@ -179,7 +193,7 @@ fn nothing_that_a_command_does_reaches_the_sandbox_of_the_next_one() {
 fn a_mount_outside_ends_a_helper_that_waits() {
     const SCRIPT: &str = r#"
         coproc HELPER { exec "$@" 2>&1; }; read -r -N 1 -u ${HELPER[0]} ready; exec 3<&${HELPER[0]}-; eval "$CHANGE"
-        printf '3\0bash\0-c\0echo started\0' >&${HELPER[1]}; exec {HELPER[1]}>&-; cat <&3
+        printf '3 0 0\0bash\0-c\0echo started\0' >&${HELPER[1]}; exec {HELPER[1]}>&-; cat <&3
     "#;
     let Some(world) = world() else { return };
     std::fs::create_dir_all(world.path("out/drive")).unwrap();
@@ -254,11 +268,23 @@ impl Asked {
     fn start(sandbox: &str, first: Reply, others: impl IntoIterator<Item = Reply>) -> Option<Self> {
         let gate = Gate::new();
         let first = Reply { gate: Some((0, gate.clone())), ..first };
+        Self::start_with(sandbox, &[], (gate, first), others)
+    }
+
+    /// The gate is that of the first reply.
+    fn start_with(
+        sandbox: &str,
+        options: &[&str],
+        (gate, first): (Gate, Reply),
+        others: impl IntoIterator<Item = Reply>,
+    ) -> Option<Self> {
         let talk = Talk::new([first].into_iter().chain(others));
         if !is_possible(&policy(SandboxMode::Workspace, &talk.world.work(), &talk.world.home()), ALL) {
             return None;
         }
-        let mut agent = talk.command(&["--sandbox", sandbox, "-p", "go"]);
+        let mut agent = talk.command(&[options, &["--sandbox", sandbox, "-p", "go"]].concat());
+        std::fs::create_dir(talk.world.home().join("tmp")).unwrap();
+        agent.env("TMPDIR", talk.world.home().join("tmp"));
         let agent = agent.stdin(Stdio::null()).stdout(Stdio::null()).spawn().unwrap();
         while talk.server.seen().is_empty() {
             std::thread::yield_now();
@@ -270,6 +296,8 @@ impl Asked {
         self.gate.open();
         assert!(self.agent.wait().unwrap().success());
         until_helpers_are(0, &self.talk.world.work());
+        let left = std::fs::read_dir(self.talk.world.home().join("tmp")).unwrap().count();
+        assert_eq!(left, 0, "the temporary folder stays");
         results(&self.talk)
     }
 }
@@ -279,6 +307,38 @@ fn the_sandbox_of_the_first_command_is_prepared_while_the_model_is_asked() {
     let Some(asked) = Asked::start("workspace", bash("c1", "echo $$"), [Reply::text("Done.")]) else { return };
     let helpers = until_helpers_are(1, &asked.talk.world.work());
     assert_eq!(asked.end(), helpers);
+}
+
+/// The rest of the answer comes later: meanwhile the sandboxes of its calls are prepared.
+#[test]
+fn the_commands_of_one_answer_take_the_sandboxes_that_were_prepared_while_it_was_written() {
+    let call = |id: &str| Say::Call {
+        call: "bash".to_owned(),
+        id: id.to_owned(),
+        arguments: json!({ "command": "echo $$" }).as_object().unwrap().clone(),
+        signature: None,
+    };
+    let answer = ["c1", "c2", "c3"].map(call).into_iter().chain([Say::Text { text: "x".repeat(2000) }]);
+    let gate = Gate::new();
+    let answer = Reply { gate: Some((8000, gate.clone())), ..Reply::say(answer) };
+    let Some(asked) = Asked::start_with("workspace", &[], (gate, answer), [Reply::text("Done.")]) else { return };
+    let mut helpers = until_helpers_are(3, &asked.talk.world.work());
+    let mut said = asked.end();
+    helpers.sort_unstable();
+    said.sort_unstable();
+    assert_eq!(said, helpers);
+}
+
+/// Commands that only read run in the usual sandbox, others in one where they write nothing.
+#[test]
+fn in_read_only_both_sandboxes_are_prepared() {
+    let gate = Gate::new();
+    let first = Reply { gate: Some((0, gate.clone())), ..bash("c1", "echo $$ | grep .") };
+    let options = ["--approval", "read-only"];
+    let Some(asked) = Asked::start_with("workspace", &options, (gate, first), [Reply::text("Done.")]) else { return };
+    let helpers = until_helpers_are(2, &asked.talk.world.work());
+    let said = asked.end();
+    assert!(helpers.contains(&said[0]), "{helpers:?} {said:?}");
 }
 
 #[test]
