@@ -54,7 +54,7 @@ pub(crate) fn messages_table(rows: &[(Vec<String>, Role)]) -> WordsTable {
             TableColumn::left(" ", Role::Mark),
             TableColumn::left("ENTRY", Role::Dim),
             TableColumn::left("ROLE", Role::Plain),
-            TableColumn::right("TOKENS", Role::Dim),
+            TableColumn::right("TOKENS", Role::Dim).leaves(1),
             TableColumn::left("WORDS", Role::Plain),
         ],
         rows: rows.to_vec(),

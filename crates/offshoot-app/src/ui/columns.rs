@@ -72,6 +72,9 @@ const PIECE: usize = 32 << 10;
 /// The minimum width of the last column, even on a narrow screen.
 const LEAST: usize = 12;
 
+/// The width to which a column of words is cut at most.
+const NARROWEST: usize = 6;
+
 /// As long as the last column has less, other columns leave.
 const ENOUGH: usize = 15;
 
@@ -142,8 +145,24 @@ impl Table {
                 widths[at] = 0;
             }
         }
+        self.narrow(&mut widths, last, screen);
         widths[last] = widths[last].min(screen.saturating_sub(others(&widths)).max(LEAST));
         widths
+    }
+
+    /// Cuts columns of words, the widest first, until the last column has its least width.
+    fn narrow(&self, widths: &mut [usize], last: usize, screen: usize) {
+        loop {
+            let shown = widths.iter().enumerate().filter(|(at, width)| *at != last && **width > 0);
+            let needed = shown.map(|(_, width)| width + 2).sum::<usize>() + widths[last].min(LEAST);
+            let is_words =
+                |at: &usize| *at != last && self.columns[*at].align == Align::Left && widths[*at] > NARROWEST;
+            let widest = (0..widths.len()).filter(is_words).max_by_key(|at| widths[*at]);
+            match widest.filter(|_| needed > screen) {
+                Some(at) => widths[at] -= 1,
+                None => return,
+            }
+        }
     }
 
     fn line<'a>(&self, out: &mut String, widths: &[usize], cells: impl Iterator<Item = (&'a str, usize, Style)>) {
@@ -202,6 +221,20 @@ mod tests {
         assert_eq!(titles(Some(32)), "ID COST WORDS");
         assert_eq!(titles(Some(24)), "ID WORDS");
         assert_eq!(titles(Some(5)), "ID WORDS");
+    }
+
+    #[test]
+    fn words_are_cut_where_no_column_can_leave() {
+        let mut table = Table::new(vec![
+            Column::new("ID", Align::Left, PLAIN),
+            Column::new("ROLE", Align::Left, PLAIN),
+            Column::new("WORDS", Align::Left, PLAIN).last(),
+        ]);
+        table.row(["a1b2".into(), "compactionSummary".into(), "why does the build fail".into()], PLAIN);
+        let mut out = Vec::new();
+        table.write(&mut out, Some(30)).unwrap();
+        let text = anstream::adapter::strip_str(&String::from_utf8(out).unwrap()).to_string();
+        assert_eq!(text, "ID    ROLE        WORDS\na1b2  compactio…  why does th…\n");
     }
 
     #[test]

@@ -231,7 +231,7 @@ impl BranchesOutput {
             columns: vec![
                 TableColumn::left(" ", Role::Mark),
                 TableColumn::left("LEAF", Role::Dim),
-                TableColumn::right("WHEN", Role::Dim),
+                TableColumn::right("WHEN", Role::Dim).leaves(5),
                 TableColumn::right("ENTRIES", Role::Plain).leaves(2),
                 TableColumn::right("TOKENS", Role::Plain).leaves(1),
                 TableColumn::right("COST", Role::Plain).leaves(3),

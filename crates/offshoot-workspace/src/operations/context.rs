@@ -280,7 +280,7 @@ impl ContextOutput {
         let columns = vec![
             TableColumn::right("TOKENS", Role::Plain),
             TableColumn::left("ENTRY", Role::Dim),
-            TableColumn::left("ROLE", Role::Dim),
+            TableColumn::left("ROLE", Role::Dim).leaves(1),
             TableColumn::left("WORDS", Role::Plain),
         ];
         say(WordsTable { columns, rows }.into())?;

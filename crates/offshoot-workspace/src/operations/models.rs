@@ -177,11 +177,11 @@ impl Output for ListedModels {
             columns: vec![
                 TableColumn::left("PROVIDER", Role::Plain),
                 TableColumn::left("ID", Role::Id).cut_to(40),
-                TableColumn::right("CONTEXT", Role::Plain),
+                TableColumn::right("CONTEXT", Role::Plain).leaves(5),
                 TableColumn::right("OUT", Role::Plain).leaves(3),
                 TableColumn::left("THINKING", Role::Dim).leaves(2),
                 TableColumn::left("IMAGES", Role::Dim).leaves(1),
-                TableColumn::right("$ IN/OUT", Role::Plain),
+                TableColumn::right("$ IN/OUT", Role::Plain).leaves(4),
                 TableColumn::left("KEY", Role::Mark),
             ],
             rows: self.0.iter().map(ListedModel::row).collect(),

@@ -25,6 +25,9 @@ use crate::{closed_words, input};
 
 /// The minimum width of a row's text on a narrow screen.
 const LEAST: usize = 20;
+
+/// The minimum width of a label on a narrow screen.
+const LEAST_OF_LABEL: usize = 8;
 /// The rows of the screen needed besides the tree: its last line and the shell's prompt.
 const AROUND: usize = 2;
 
@@ -167,7 +170,14 @@ impl TreeOutput {
                 let id = shown.tree().node(row.ix).id().map_or("", |id| ids.get(id.as_str()));
                 format!("{:id_width$} ", one_line(id, usize::MAX))
             });
-            let mut drawn = DrawnRow { row: &row, id: id.unwrap_or_default(), note: String::new(), room: None };
+            let mut drawn = DrawnRow {
+                row: &row,
+                id: id.unwrap_or_default(),
+                label: String::new(),
+                note: String::new(),
+                room: None,
+            };
+            drawn.label = label_words(&row, size.width.map(|width| width.saturating_sub(drawn.used())));
             drawn.room = size.width.map(|width| width.saturating_sub(drawn.used()).max(LEAST));
             if let Some(note) = sums.as_ref().and_then(|sums| sums.note(&shown, &outline, at).transpose()) {
                 let fitted = note?.fit(width(&row.text), drawn.room, self.place.now());
@@ -200,30 +210,39 @@ impl Output for TreeOutput {
     }
 }
 
+/// A row's label in what is left of the screen: its words come after it. A part of it is always shown.
+fn label_words(row: &OutlineRow, room: Option<usize>) -> String {
+    let Some(label) = &row.label else { return String::new() };
+    let most = room.map_or(usize::MAX, |room| room.saturating_sub(LEAST + "[] ".len()).max(LEAST_OF_LABEL));
+    format!("[{}] ", cut(label, most))
+}
+
 /// [`OutlineRow::line`] with roles, cut to the screen, between the columns.
 struct DrawnRow<'a> {
     row: &'a OutlineRow,
     /// With the blank after it; empty without ids.
     id: String,
+    /// In brackets, with the blank after it; empty without a label.
+    label: String,
     note: String,
     room: Option<usize>,
 }
 
 impl DrawnRow<'_> {
-    fn parts(&self) -> (&'static str, &'static str, String) {
+    fn parts(&self) -> (&'static str, &'static str) {
         let cursor = if self.row.is_selected { "› " } else { "  " };
         let bullet = if self.row.is_on_path { "• " } else { "" };
-        (cursor, bullet, self.row.label.as_ref().map(|label| format!("[{label}] ")).unwrap_or_default())
+        (cursor, bullet)
     }
 
     /// The columns before the text.
     fn used(&self) -> usize {
-        let (cursor, bullet, label) = self.parts();
-        [&self.id, cursor, &self.row.prefix, bullet, &label].iter().map(|part| width(part)).sum()
+        let (cursor, bullet) = self.parts();
+        [&self.id, cursor, &self.row.prefix, bullet, &self.label].iter().map(|part| width(part)).sum()
     }
 
     fn line(self) -> Line {
-        let (cursor, bullet, label) = self.parts();
+        let (cursor, bullet) = self.parts();
         let text = match self.room {
             Some(room) => cut(&self.row.text, room),
             None => self.row.text.as_str().into(),
@@ -240,7 +259,7 @@ impl DrawnRow<'_> {
             _ => Role::Plain,
         };
         let line = Line::of(Role::Dim, self.id).and(Role::Plain, cursor).and(Role::Dim, self.row.prefix.as_str());
-        let line = line.and(Role::Plain, bullet).and(Role::Label, label);
+        let line = line.and(Role::Plain, bullet).and(Role::Label, self.label);
         line.and(speaker, who).and(words, said).and(Role::Dim, self.note)
     }
 }

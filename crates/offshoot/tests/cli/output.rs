@@ -4,8 +4,9 @@ use std::io::Read as _;
 use std::process::Stdio;
 
 use insta::assert_snapshot;
+use offshoot_session::text::width;
 
-use crate::world::{World, message, talk, text};
+use crate::world::{SAMPLE, World, message, talk, text};
 
 #[test]
 fn no_command_at_all_shows_the_help() {
@@ -326,4 +327,45 @@ pub(crate) fn steers(shown: &str) -> bool {
     };
     let controls = shown.char_indices().filter(|(_, c)| c.is_control() && *c != '\n');
     controls.into_iter().any(|(at, c)| c != '\u{1b}' || !is_color(&shown[at + 1..]))
+}
+
+/// Commands that print tables of a session with labels.
+const TABLES: [&str; 8] = [
+    "tree s.jsonl",
+    "tree s.jsonl --open",
+    "branches s.jsonl",
+    "context s.jsonl --tokens",
+    "pick s.jsonl 84b6 --dry-run",
+    "compact s.jsonl --dry-run --keep-recent-tokens 60",
+    "list",
+    "models sonnet",
+];
+
+#[test]
+fn rows_with_labels_fit_narrow_screens() {
+    let world = World::new();
+    let entries: Vec<&str> = SAMPLE.lines().skip(1).collect();
+    world.own("019bbbd8-3100-7c42-9d1a-6f20b7e4a581", &entries);
+    world.write("s.jsonl", SAMPLE);
+    for (entry, label) in [
+        ("42e6", "a label of quite some length that nobody would write"),
+        ("4e8a", "dead end with more words"),
+        ("30f8", "日本語の長いラベル、日本語の長いラベル、日本語の長いラベル"),
+    ] {
+        assert!(world.command(&["label", "s.jsonl", entry, label]).output().unwrap().status.success());
+    }
+    let mut wide = Vec::new();
+    for columns in [40, 80] {
+        for line in TABLES {
+            let words: Vec<&str> = line.split(' ').collect();
+            let output = world.command(&words).env("COLUMNS", columns.to_string()).output().unwrap();
+            assert!(output.status.success(), "{line}");
+            let shown = String::from_utf8(output.stdout).unwrap();
+            // A row has columns; sentences after them are wrapped by the terminal.
+            let table = shown.lines().take_while(|row| !row.is_empty());
+            let rows = table.filter(|row| row.trim().contains("  ") || line.starts_with("tree"));
+            wide.extend(rows.filter(|row| width(row) > columns).map(|row| format!("{columns}: {line}: {row}")));
+        }
+    }
+    assert_eq!(wide, [""; 0]);
 }

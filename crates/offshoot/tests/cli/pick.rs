@@ -70,6 +70,8 @@ fn wrong_selections_change_nothing() {
     error: the following required arguments were not provided:
       <SELECTION>...
 
+      tip: `offshoot branches sample.jsonl --unmerged` lists branches with something new
+
     Usage: offshoot pick <SESSION> <SELECTION>...
 
     For more information, try '--help'.
