@@ -1,123 +1,124 @@
-//! `cargo xtask dist`: a tarball and a Debian package of the binary, its completions and its manual pages.
+//! `cargo xtask dist`: one built binary, assembled into a tarball, a Debian package, two npm packages and a Python wheel.
 //!
-//! Both take completions and manual pages from the binary that they contain. The tarball is unpacked and used before it is
-//! announced. CI makes it of the binary that the tests use.
+//! Owns the list of packages, the folder in which they lie, and their checksums. All take completions, manual pages and documents
+//! from the binary that they contain. The tarball, the npm packages and the wheel are installed and used before they are announced.
+//! CI makes them of the binary that the tests use.
+
+mod platform;
+mod links;
+mod stage;
+mod tarball;
+mod debian;
+mod npm;
+mod wheel;
+mod walk;
 
 use std::fs;
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
 use anyhow::{Context as _, Result, bail};
-use xtask::{cargo, env, out, run};
+use xtask::{cargo, out, run};
 
-/// What the binary prints, and the name under which a shell looks for it.
-const COMPLETIONS: &[(&str, &str)] = &[("bash", "offshoot"), ("zsh", "_offshoot"), ("fish", "offshoot.fish")];
-const DOCUMENTS: &[&str] = &["README.md", "CHANGELOG.md", "LICENSE-APACHE", "LICENSE-MIT"];
-const SAMPLE: &str = "examples/sample-session.jsonl";
+use self::platform::Platform;
 
-/// Builds the packages, uses the tarball, and prints the paths of both.
-pub(crate) fn run() -> Result<ExitCode> {
-    let built = cargo::release(&["--locked"])?;
-    let mut made = vec![tarball(&built)?];
-    if run::first_line(&env::cargo(), &["deb", "--version"]).is_some() {
-        made.push(debian_package()?);
-    } else {
-        out::warn("NOTE: no Debian package was made: `cargo install cargo-deb` first");
+/// The folder of packages, below that of built programs.
+const FOLDER: &str = "dist";
+const SUMS: &str = "SHA256SUMS";
+
+/// One built binary, and where its packages are made.
+struct Build {
+    /// The folder of built programs.
+    built: PathBuf,
+    /// What every package takes its completions, manual pages and documents from.
+    stage: PathBuf,
+    /// Where packages go.
+    packages: PathBuf,
+    platform: Platform,
+    version: String,
+}
+
+impl Build {
+    fn of(built: &Path) -> Result<Self> {
+        let binary = built.join("offshoot");
+        let version = run::output_of(&binary.to_string_lossy(), &["--version"], built)?;
+        let version = version.trim().rsplit(' ').next().unwrap_or_default().to_owned();
+        // The asset list of the Debian package names this folder.
+        let stage = built.join("package");
+        let packages = built.join(FOLDER);
+        empty(&stage)?;
+        empty(&packages)?;
+        stage::fill(&binary, &stage, &version)?;
+        Ok(Self { platform: Platform::of(&binary)?, built: built.to_owned(), stage, packages, version })
     }
-    out::say(&made.join("\n"));
+
+    fn binary(&self) -> PathBuf {
+        self.built.join("offshoot")
+    }
+}
+
+/// Builds the packages, uses them, writes their checksums, and prints the paths of all.
+pub(crate) fn run() -> Result<ExitCode> {
+    let build = Build::of(&cargo::release(&["--locked"])?)?;
+    let mut made = portable(&build)?;
+    match debian::make(&build)? {
+        Some(package) => made.push(package),
+        None => out::warn("NOTE: no Debian package was made: `cargo install cargo-deb` first"),
+    }
+    made.push(sums(&build.packages)?);
+    let paths: Vec<String> = made.iter().map(|path| path.display().to_string()).collect();
+    out::say(&paths.join("\n"));
     Ok(ExitCode::SUCCESS)
 }
 
-/// Makes the tarball of the tests' binary and uses it.
+/// Makes the packages of the tests' binary, without that of Debian, and uses them.
 pub(crate) fn check() -> Result<()> {
     must(&mut cargo::programs_of_tests())?;
-    out::say(&tarball(&cargo::target_folder()?.join(cargo::TESTS))?);
-    Ok(())
-}
-
-/// Packs what lies in the folder of built programs, and uses the tarball; returns its path.
-fn tarball(built: &Path) -> Result<String> {
-    // The asset list of the Debian package names this folder.
-    let stage = built.join("package");
-    empty(&stage)?;
-    fill(&built.join("offshoot"), &stage)?;
-    let name = package_name(built)?;
-    let folder = built.join(&name);
-    empty(&folder)?;
-    must(Command::new("cp").arg("-r").arg(stage.join(".")).arg(&folder))?;
-    fs::copy(built.join("offshoot"), folder.join("offshoot"))?;
-    let file = built.join(format!("{name}.tar.gz"));
-    must(Command::new("tar").args(["--owner=0", "--group=0", "-czf"]).arg(&file).arg(&name).current_dir(built))?;
-    fs::remove_dir_all(&folder)?;
-    try_tarball(&file, &name)?;
-    Ok(file.display().to_string())
-}
-
-/// `offshoot-VERSION-PLATFORM`.
-fn package_name(built: &Path) -> Result<String> {
-    let version = run::output_of(&built.join("offshoot").to_string_lossy(), &["--version"], built)?;
-    let version = version.trim().rsplit(' ').next().unwrap_or_default().to_owned();
-    let host = run::output_of("rustc", &["-vV"], built)?;
-    let host = host.lines().find_map(|line| line.strip_prefix("host: ")).context("rustc names no host")?;
-    Ok(format!("offshoot-{version}-{host}"))
-}
-
-/// Puts everything but the binary into the folder.
-fn fill(binary: &Path, stage: &Path) -> Result<()> {
-    let completions = stage.join("completions");
-    fs::create_dir_all(&completions)?;
-    for (shell, name) in COMPLETIONS {
-        let script = fs::File::create_new(completions.join(name))?;
-        let status = Command::new(binary).args(["completions", shell]).stdout(script).status()?;
-        if !status.success() {
-            bail!("`offshoot completions {shell}` failed");
-        }
-    }
-    run::output_of(&binary.to_string_lossy(), &["man", "--out", "man"], stage)?;
-    let root = env::root();
-    for folder in ["docs", "examples"] {
-        fs::create_dir_all(stage.join(folder))?;
-    }
-    let documents = DOCUMENTS.iter().chain([&SAMPLE]).map(|name| root.join(name));
-    for document in documents.chain(pages(&root.join("docs"))?) {
-        let name = document.strip_prefix(&root)?;
-        fs::copy(&document, stage.join(name)).with_context(|| format!("cannot copy {}", name.display()))?;
+    let build = Build::of(&cargo::target_folder()?.join(cargo::TESTS))?;
+    for path in portable(&build)? {
+        out::say(&path.display().to_string());
     }
     Ok(())
 }
 
-/// The documents of a folder, without those of folders in it.
-fn pages(folder: &Path) -> Result<Vec<PathBuf>> {
-    let entries = fs::read_dir(folder).with_context(|| format!("cannot list {}", folder.display()))?;
-    let paths = entries.map(|entry| Ok(entry?.path())).collect::<Result<Vec<_>>>()?;
-    Ok(paths.into_iter().filter(|path| path.is_file()).collect())
+/// `cargo xtask walk`: installs each package that `dist` has left, in an empty home, and times it.
+pub(crate) fn walk() -> Result<ExitCode> {
+    walk::run(&cargo::target_folder()?.join("release").join(FOLDER))
 }
 
-/// Unpacks a tarball and uses it as somebody without Rust would: no variables, an empty home.
-fn try_tarball(tarball: &Path, name: &str) -> Result<()> {
-    let place = tarball.with_file_name("unpacked");
-    empty(&place)?;
-    must(Command::new("tar").arg("-xzf").arg(tarball).arg("-C").arg(&place))?;
-    let folder = place.join(name);
-    let manual = ["man/offshoot.1", "man/offshoot-tree.1", "docs/shell.md"].map(str::to_owned);
-    let completions = COMPLETIONS.iter().map(|(_, name)| format!("completions/{name}"));
-    for file in DOCUMENTS.iter().map(|name| (*name).to_owned()).chain(manual).chain(completions) {
-        if !fs::metadata(folder.join(&file)).is_ok_and(|found| found.len() > 0) {
-            bail!("{} lacks {file}", tarball.display());
-        }
+/// Makes what needs no tool of Debian. A package whose installer is missing here is made and not used, which is said.
+fn portable(build: &Build) -> Result<Vec<PathBuf>> {
+    let mut made = vec![tarball::make(build)?];
+    if run::first_line("npm", &["--version"]).is_some() {
+        made.extend(npm::make(build)?);
+    } else {
+        out::warn("NOTE: no npm packages were made: there is no npm");
     }
-    let home = place.join("home");
-    for (arguments, expected) in [
-        (["tree", "--color=never", SAMPLE].as_slice(), "[before the fix]"),
-        (&["completions", "--", "offshoot", "tre"], "tree\t"),
-    ] {
-        let mut command = Command::new(folder.join("offshoot"));
-        let output = command.args(arguments).env_clear().env("HOME", &home).current_dir(&folder).output()?;
-        if !output.status.success() || !String::from_utf8_lossy(&output.stdout).contains(expected) {
-            bail!("`{}` failed: {}", run::shown(&command), String::from_utf8_lossy(&output.stderr).trim());
-        }
+    if run::first_line("python3", &["--version"]).is_some() {
+        made.push(wheel::make(build)?);
+    } else {
+        out::warn("NOTE: no wheel was made: there is no python3");
     }
-    Ok(fs::remove_dir_all(&place)?)
+    for package in &made {
+        walk::try_package(package)?;
+    }
+    Ok(made)
+}
+
+/// Writes the checksums of all packages in a folder beside them, as `sha256sum --check` reads them.
+fn sums(packages: &Path) -> Result<PathBuf> {
+    let mut names: Vec<String> = Vec::new();
+    for entry in fs::read_dir(packages)? {
+        names.push(entry?.file_name().to_string_lossy().into_owned());
+    }
+    names.sort();
+    let program = if cfg!(target_os = "macos") { "shasum" } else { "sha256sum" };
+    let mut arguments: Vec<&str> = if cfg!(target_os = "macos") { vec!["-a", "256"] } else { Vec::new() };
+    arguments.extend(names.iter().map(String::as_str));
+    let file = packages.join(SUMS);
+    put(&file, &run::output_of(program, &arguments, packages)?)?;
+    Ok(file)
 }
 
 fn empty(folder: &Path) -> Result<()> {
@@ -127,28 +128,12 @@ fn empty(folder: &Path) -> Result<()> {
     fs::create_dir_all(folder).with_context(|| format!("cannot create {}", folder.display()))
 }
 
-fn debian_package() -> Result<String> {
-    let arguments = ["deb", "--no-build", "--no-strip", "--package", "offshoot"];
-    let made = run::output_of(&env::cargo(), &arguments, &env::root())?;
-    made.lines().last().map(str::to_owned).context("cargo deb named no package")
+/// Writes a file of a package that is being made.
+fn put(file: &Path, text: &str) -> Result<()> {
+    let mut opened = fs::File::create(file).with_context(|| format!("cannot create {}", file.display()))?;
+    opened.write_all(text.as_bytes()).with_context(|| format!("cannot write {}", file.display()))
 }
 
 fn must(command: &mut Command) -> Result<()> {
     if run::tee(command)?.ok { Ok(()) } else { bail!("`{}` failed", run::shown(command)) }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_debian_package_contains_what_is_prepared_for_it() {
-        let manifest = fs::read_to_string(env::root().join("crates/offshoot/Cargo.toml")).unwrap();
-        let completions = COMPLETIONS.iter().map(|(_, name)| format!("completions/{name}"));
-        let documents = DOCUMENTS.iter().map(|name| (*name).to_owned());
-        let named = ["man/*.1", "docs/*", "examples/*"].map(str::to_owned).into_iter();
-        for file in named.chain(completions).chain(documents) {
-            assert!(manifest.contains(&format!("[\"target/release/package/{file}\", \"usr/")), "{file}");
-        }
-    }
 }

@@ -23,8 +23,9 @@ usage: cargo xtask COMMAND
   test [--no-peers]      all tests: unit, integration, doctests, conformance
   tidy                   the house rules that no compiler checks
   lines                  lines of product code of each crate, without comments and tests
-  dist [--debug]         a tarball and a Debian package (with cargo-deb) of the binary, completions and man pages;
-                         --debug makes the tarball of the debug binary only, which takes seconds
+  dist [--debug]         one binary as a tarball, npm packages, a Python wheel and (with cargo-deb) a Debian package, each installed
+                         and used; --debug takes the tests' binary and makes no Debian package
+  walk                   installs each package of `dist` in an empty home and times it
   bless                  rewrite the hashes that pin documents to code
   bench [NAME...] [--huge] [--rounds N] [--dir DIR] [--peers DIR] [--write FILE]
                          whole processes against pi and omp, in turn; NAME selects cases (`context`, `tree/L`)
@@ -70,6 +71,7 @@ fn dispatch(args: &[String]) -> Result<ExitCode> {
         "lines" => none_left(rest).and_then(|()| tidy::lines()),
         "dist" if rest == ["--debug"] => dist::check().map(|()| ExitCode::SUCCESS),
         "dist" => none_left(rest).and_then(|()| dist::run()),
+        "walk" => none_left(rest).and_then(|()| dist::walk()),
         "bless" => none_left(rest).and_then(|()| tidy::bless()),
         "bench" | "screen" | "sandbox" => measure(args),
         "faults" => robustness::faults(rest),
