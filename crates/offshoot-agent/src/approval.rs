@@ -10,6 +10,8 @@ mod coverage;
 mod critical_paths;
 mod critical;
 mod reads;
+mod offered;
+mod spelled;
 #[cfg(test)]
 mod tests;
 
@@ -68,8 +70,10 @@ pub enum Decision {
     Ask {
         /// Why, as a clause.
         reason: String,
-        /// The rule that would let it run without a question.
+        /// The rule of exactly this call that would let it run without a question.
         grant: Option<Rule>,
+        /// All rules that would, the narrowest first.
+        offers: Vec<Rule>,
     },
     /// It does not run.
     Refuse {
@@ -80,6 +84,31 @@ pub enum Decision {
     },
 }
 
+/// What decided on a call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum DecidedBy {
+    /// A rule of the list `deny`.
+    Deny(Rule),
+    /// A rule of the list `ask`.
+    Ask(Rule),
+    /// Rules of the list `allow`: one of the whole call, or those of its commands.
+    Allow(Vec<Rule>),
+    /// It is on the list of calls that every mode asks about.
+    Critical,
+    /// It only reads.
+    Read,
+    /// The approval mode alone.
+    Mode,
+}
+
+/// A decision, and what made it.
+#[derive(Debug, Clone, PartialEq)]
+#[expect(missing_docs, reason = "the names say what they are")]
+pub struct Judgement {
+    pub decision: Decision,
+    pub by: DecidedBy,
+}
+
 const OUTSIDE: &str = "it reads outside the working folder";
 
 /// Files below the working folder that programs run or obey.
@@ -88,47 +117,71 @@ const OBEYED: &[&str] = &[".git", ".offshoot", ".pi", ".omp", ".claude", ".mcp.j
 /// Decides on a call. Deny comes before ask, ask before allow, and all of them before the mode; nothing lets a call that
 /// is not a read run in the mode `read-only`.
 pub fn decide(permissions: &Permissions, call: &ApprovalCall<'_>) -> Decision {
+    judge(permissions, call).decision
+}
+
+/// Decides on a call as [`decide`] does, and says what decided.
+pub fn judge(permissions: &Permissions, call: &ApprovalCall<'_>) -> Judgement {
     let line = match call.tier {
         Tier::Command(command) => shell_line::part(command),
         Tier::Read(_) | Tier::Write(_) | Tier::Exec | Tier::Net(_) => shell_line::ShellLine::default(),
     };
+    let judged = |decision, by| Judgement { decision, by };
     let first = |rules: &[Rule]| rules.iter().find(|rule| rule.touches(call, &line)).cloned();
     if let Some(rule) = first(&permissions.deny) {
         let words =
             format!("This call is refused by the rule {rule} of the user's settings. Do not try to get around it.");
-        return Decision::Refuse { words, rule: Some(rule) };
+        return judged(Decision::Refuse { words, rule: Some(rule.clone()) }, DecidedBy::Deny(rule));
     }
     let mode = permissions.mode;
     let read = reads::of_line(permissions, call, &line);
     if mode == ApprovalMode::ReadOnly && read.is_none() && !matches!(call.tier, Tier::Read(_) | Tier::Net(_)) {
-        return in_read_only(permissions, call, &line);
+        return judged(in_read_only(permissions, call, &line), DecidedBy::Mode);
     }
-    let ask = |reason: String| Decision::Ask { reason, grant: Rule::exact(call) };
+    let ask = |reason: String| Decision::Ask { reason, grant: Rule::exact(call), offers: offered::rules(call, &line) };
     if let Some(rule) = first(&permissions.ask) {
-        return Decision::Ask { reason: format!("the rule {rule} asks"), grant: None };
+        let reason = format!("the rule {rule} asks");
+        return judged(Decision::Ask { reason, grant: None, offers: Vec::new() }, DecidedBy::Ask(rule));
     }
     let places = CriticalPlaces { home: call.home, agents: &permissions.agent_folders };
     if let Some(why) = critical_reason(call, &line, &places)
         && !permissions.allow.iter().any(|rule| rule.is_exact() && rule.covers(call))
     {
-        return ask(why.to_owned());
+        // Only a rule of exactly this call would be obeyed.
+        let grant = Rule::exact(call);
+        let offers = grant.clone().into_iter().collect();
+        return judged(Decision::Ask { reason: why.to_owned(), grant, offers }, DecidedBy::Critical);
     }
     let uncovered = match is_allowed(&permissions.allow, call, &line) {
-        Ok(()) if mode != ApprovalMode::ReadOnly => return Decision::Run,
+        Ok(()) if mode != ApprovalMode::ReadOnly => {
+            return judged(Decision::Run, DecidedBy::Allow(allowing(&permissions.allow, call, &line)));
+        }
         Ok(()) => None,
         Err(why) => why,
     };
     let reason = match (asks_in(permissions, call), read) {
-        (Some(_) | None, Some(read)) if mode == ApprovalMode::ReadOnly => return Decision::Read(read.line),
-        (Some(_), Some(read)) if mode == ApprovalMode::Ask && read.is_outside => Some(OUTSIDE),
-        (Some(_), Some(read)) => return Decision::Read(read.line),
+        (Some(_) | None, Some(read)) if mode == ApprovalMode::ReadOnly => {
+            return judged(Decision::Read(read.line), DecidedBy::Read);
+        }
+        (Some(_), Some(read)) if mode == ApprovalMode::Ask && read.is_outside => Some(OUTSIDE.to_owned()),
+        (Some(_), Some(read)) => return judged(Decision::Read(read.line), DecidedBy::Read),
         (reason, _) => reason,
     };
-    match (reason, uncovered) {
+    let decision = match (reason, uncovered) {
         (Some(reason), Some(why)) => ask(format!("{reason}; {}", why.words())),
-        (Some(reason), None) => ask(reason.to_owned()),
+        (Some(reason), None) => ask(reason),
         (None, _) => Decision::Run,
+    };
+    judged(decision, DecidedBy::Mode)
+}
+
+/// The rules that let a call run which is allowed.
+fn allowing(rules: &[Rule], call: &ApprovalCall<'_>, line: &shell_line::ShellLine) -> Vec<Rule> {
+    if let Some(whole) = rules.iter().find(|rule| rule.covers(call)) {
+        return vec![whole.clone()];
     }
+    let is_of_line = |rule: &&Rule| line.commands.iter().any(|command| rule.match_words(&command.words).is_some());
+    rules.iter().filter(is_of_line).cloned().collect()
 }
 
 /// In the mode `read-only`, of a call that does more than read.
@@ -169,21 +222,24 @@ fn critical_reason(
 }
 
 /// Why the mode asks about the call.
-fn asks_in(permissions: &Permissions, call: &ApprovalCall<'_>) -> Option<&'static str> {
-    match (permissions.mode, call.tier) {
+fn asks_in(permissions: &Permissions, call: &ApprovalCall<'_>) -> Option<String> {
+    let mode = permissions.mode;
+    let asks_before = |what: &str| Some(format!("mode `{}` asks before {what}", mode.as_str()));
+    match (mode, call.tier) {
         (ApprovalMode::Auto | ApprovalMode::ReadOnly, _) => None,
         (ApprovalMode::Edits, Tier::Command(_)) if permissions.confines_commands => None,
         (ApprovalMode::Edits, Tier::Read(_) | Tier::Net(_)) => None,
-        (ApprovalMode::Edits, Tier::Write(paths)) => paths.iter().find_map(|path| unsafe_write(path, call.cwd)),
-        (ApprovalMode::Edits | ApprovalMode::Ask, Tier::Command(_) | Tier::Exec) => {
-            Some("the mode asks about commands")
+        (ApprovalMode::Edits, Tier::Write(paths)) => {
+            paths.iter().find_map(|path| unsafe_write(path, call.cwd)).map(str::to_owned)
         }
+        (ApprovalMode::Edits | ApprovalMode::Ask, Tier::Command(_)) => asks_before("commands"),
+        (ApprovalMode::Edits | ApprovalMode::Ask, Tier::Exec) => asks_before("tools of extensions"),
         (ApprovalMode::Ask, Tier::Read(paths)) => {
             let is_outside = paths.iter().any(|path| inside(path, call.cwd).is_none());
-            is_outside.then_some(OUTSIDE)
+            is_outside.then(|| OUTSIDE.to_owned())
         }
-        (ApprovalMode::Ask, Tier::Write(_)) => Some("the mode asks about changes of files"),
-        (ApprovalMode::Ask, Tier::Net(_)) => Some("the mode asks about the network"),
+        (ApprovalMode::Ask, Tier::Write(_)) => asks_before("files are changed"),
+        (ApprovalMode::Ask, Tier::Net(_)) => asks_before("using the network"),
     }
 }
 

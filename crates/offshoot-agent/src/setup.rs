@@ -6,7 +6,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use offshoot_protocol::model::Model;
-use offshoot_protocol::{PromptStorage, QueueMode, Retry, RunSettings, SandboxNetwork, Secret, ThinkingLevel};
+use offshoot_protocol::{
+    ApprovalScope, PromptStorage, QueueMode, Retry, RunSettings, SandboxNetwork, Secret, ThinkingLevel,
+};
 use offshoot_session::branch_summary;
 use offshoot_session::clock::{Clock, SystemClock, Zone};
 use offshoot_session::compact;
@@ -39,8 +41,8 @@ pub enum Approver {
 
 /// Keeps rules beyond the end of the program.
 pub trait RuleStore: Send + Sync {
-    /// Lets the calls that the rule matches run from now on. Fails with the reason.
-    fn allow(&self, rule: &Rule) -> Result<(), String>;
+    /// Lets the calls that the rule matches run from now on, in this project or everywhere. Fails with the reason.
+    fn allow(&self, rule: &Rule, scope: ApprovalScope) -> Result<(), String>;
 }
 
 /// Reads the setup anew when a session of another folder is opened. Called on the thread that owns the session.

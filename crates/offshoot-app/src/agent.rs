@@ -6,6 +6,7 @@ mod open;
 mod approval;
 mod confine;
 mod setup;
+mod standing;
 mod extensions;
 mod trust_event;
 mod stops;
@@ -16,5 +17,6 @@ pub use extensions::{AllPackages, check_extensions, check_loaded, check_model, e
 pub use input::prompts;
 pub use open::{enter_folder, open, set_name, shown_path};
 pub use setup::{overhead, setup};
+pub use standing::{NamedCall, StandingPermissions};
 pub use stops::{Stop, Stops, is_ignored};
 pub use trust_event::{TrustPerson, decided_by_extensions};

@@ -4,6 +4,7 @@
 
 pub mod settings;
 pub mod trust_file;
+pub mod project_rules;
 pub mod auth_file;
 
 use std::ffi::OsString;

@@ -55,6 +55,28 @@ pub enum ApprovalDecision {
     Reject,
 }
 
+/// For how long, and where, a rule lets calls run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum ApprovalScope {
+    /// Until the program ends.
+    Session,
+    /// In the git repository of the working folder, else in that folder; kept in the user's own data folder.
+    Project,
+    /// In all folders: it is put into the user's settings.
+    Everywhere,
+}
+
+/// A rule that a question offers.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(inline)]
+pub struct OfferedRule {
+    /// As settings have it.
+    pub rule: String,
+    /// What it lets run, in words.
+    pub allows: String,
+}
+
 /// What a call that somebody is asked about would do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]

@@ -3,6 +3,8 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use crate::approval::ApprovalScope;
+
 /// The decision on a call that did not run unasked, as the session has it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
@@ -13,6 +15,9 @@ pub struct ApprovalRecord {
     pub by: ApprovedBy,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rule: Option<String>,
+    /// `project`, if the rule is kept for the project alone.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub scope: Option<ApprovalScope>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]

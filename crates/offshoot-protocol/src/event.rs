@@ -9,7 +9,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 
-use crate::approval::{ApprovalDecision, ApprovalTier};
+use crate::approval::{ApprovalDecision, ApprovalTier, OfferedRule};
 use crate::approval_record::ApprovalRecord;
 use crate::compaction::{CompactionResult, Reason, SummarySource};
 use crate::message::{Block, Message, ToolResultMessage, Usage};
@@ -201,6 +201,9 @@ pub enum Event {
         /// The rule of `allow_session` and `allow_always`.
         #[serde(skip_serializing_if = "Option::is_none")]
         rule: Option<String>,
+        /// The rules among which `approve` may choose, the narrowest first.
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        rules: Vec<OfferedRule>,
         options: Vec<ApprovalDecision>,
         /// How many calls of the answer come after this one.
         waiting: usize,

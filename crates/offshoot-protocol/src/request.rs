@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use self::WhileBusy::{Begins, Refused, StopsAll, StopsTurn};
-use crate::approval::{ApprovalDecision, ApprovalMode};
+use crate::approval::{ApprovalDecision, ApprovalMode, ApprovalScope};
 use crate::bash_result::BashResult;
 use crate::compaction::CompactionResult;
 use crate::message::{Content, CustomMessage};
@@ -128,7 +128,8 @@ requests! {
     /// From the next request on.
     SetSystemPrompt(String) -> (), Begins;
     /// Answers an [`crate::Event::ApprovalRequest`]. The model sees the message of a rejection.
-    Approve { id: u64, decision: ApprovalDecision, message: Option<String> } -> (), Begins;
+    /// `rule` is one of those that were offered, by default the narrowest; `scope` says where `allow_always` counts, by default everywhere.
+    Approve { id: u64, decision: ApprovalDecision, message: Option<String>, rule: Option<String>, scope: Option<ApprovalScope> } -> (), Begins;
     /// From the next call on.
     SetApproval(ApprovalMode) -> (), Begins;
 }

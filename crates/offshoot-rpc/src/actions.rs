@@ -8,7 +8,7 @@ use offshoot_app::error::{CommandError, FailureKind};
 use offshoot_app::export::export;
 use offshoot_app::models::{level_of, next_of};
 use offshoot_protocol::request::{Approve, Forked};
-use offshoot_protocol::{AgentError, ApprovalDecision, ThinkingLevel};
+use offshoot_protocol::{AgentError, ThinkingLevel};
 use offshoot_settings::Settings;
 
 use crate::records::{CancelledData, ForkedData, LevelData, ModelData, ModelInUseData, PathData};
@@ -146,12 +146,7 @@ pub(crate) async fn merge(server: &RpcServer, entry: String, instructions: Optio
     operate(server, "merge", given, Shape::Known).await
 }
 
-pub(crate) async fn approve(
-    server: &RpcServer,
-    id: u64,
-    decision: ApprovalDecision,
-    message: Option<String>,
-) -> Answered {
-    server.agent.ask(Approve { id, decision, message }).await?;
+pub(crate) async fn approve(server: &RpcServer, answer: Approve) -> Answered {
+    server.agent.ask(answer).await?;
     Ok(RpcData::Nothing)
 }

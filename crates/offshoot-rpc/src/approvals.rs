@@ -33,7 +33,7 @@ pub(crate) async fn answered(server: Arc<RpcServer>, response: UiResponse) {
     };
     match answer {
         Some((id, NextStep::Decide(decision, message))) => {
-            drop(server.agent.ask(Approve { id, decision, message }).await);
+            drop(server.agent.ask(Approve { id, decision, message, rule: None, scope: None }).await);
         }
         Some((_, NextStep::Ask(id, method))) => server.show(id, method),
         None => {}

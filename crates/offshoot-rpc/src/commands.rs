@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use offshoot_agent::request_queue::Askable;
 use offshoot_protocol::request::{
-    AbortBash, ClearedQueue, SetApproval, SetAutoCompaction, SetAutoRetry, SetFollowUpMode, SetSteeringMode,
+    AbortBash, Approve, ClearedQueue, SetApproval, SetAutoCompaction, SetAutoRetry, SetFollowUpMode, SetSteeringMode,
 };
 
 use crate::records::{LevelsData, QueueData};
@@ -107,8 +107,8 @@ async fn answer(server: &RpcServer, command: RpcCommand, responder: &Responder) 
         RpcCommand::Subscribe { events, approvals, ui, ui_timeout } => {
             server.subscribe(events, approvals, ui, ui_timeout)
         }
-        RpcCommand::Approve { request_id, decision, message } => {
-            actions::approve(server, request_id, decision, message).await
+        RpcCommand::Approve { request_id: id, decision, message, rule, scope } => {
+            actions::approve(server, Approve { id, decision, message, rule, scope }).await
         }
         RpcCommand::SetApproval { mode } => done(server, SetApproval(mode)).await,
     }

@@ -138,6 +138,7 @@ mod tests {
             reason: "it failed in the sandbox".to_owned(),
             diff: None,
             rule: None,
+            rules: Vec::new(),
             options,
             waiting: 0,
         }
@@ -171,6 +172,7 @@ mod tests {
             decision: ApprovalOutcome::Stopped,
             by: ApprovedBy::User,
             rule: None,
+            scope: None,
         };
         assert!(questions.ask(&Event::ApprovalEnd { id: Some(7), record }, None).is_none());
         assert_eq!(decided(&questions, json!({"id": id, "confirmed": true})), None);

@@ -4,7 +4,7 @@
 
 use offshoot_protocol::QueueMode;
 use offshoot_protocol::message::Block;
-use offshoot_protocol::{ApprovalDecision, ApprovalMode};
+use offshoot_protocol::{ApprovalDecision, ApprovalMode, ApprovalScope};
 use offshoot_session::json::{Json, strict};
 use offshoot_workspace::{Given, Row};
 use schemars::JsonSchema;
@@ -186,6 +186,12 @@ pub(crate) enum RpcCommand {
         decision: ApprovalDecision,
         #[serde(default)]
         message: Option<String>,
+        /// One of the rules that the question offers, for `allow_session` and `allow_always`; the narrowest without it.
+        #[serde(default)]
+        rule: Option<String>,
+        /// Where the rule of `allow_always` counts; everywhere without it.
+        #[serde(default)]
+        scope: Option<ApprovalScope>,
     },
     /// An operation of the table.
     #[serde(skip)]

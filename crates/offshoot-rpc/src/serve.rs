@@ -71,7 +71,7 @@ async fn serve(app: &App, args: &Args, session: Session, mut setup: Setup) -> Re
     let lines = read_lines().map_err(failed)?;
     let (warned, ui) = (setup.resources.clone(), app.ui.clone());
     let warning = tokio::task::spawn_blocking(move || warned.troubles().iter().for_each(|one| ui.warning(one)));
-    let rules = UserRules(app.settings_files(&app.folder_of(&session)));
+    let rules = UserRules::of(app, &app.folder_of(&session));
     let agent = AgentSession::start(session, setup).map_err(failed)?;
     extensions.iter().for_each(|extensions| extensions.start(&agent));
     let (responses, responded) = unbounded_channel();

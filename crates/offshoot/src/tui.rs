@@ -98,7 +98,7 @@ pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
     let app = &trust_question::decided(app, &app.folder_of(&session))?;
     pi_question::ask(app)?;
     let said = agent::prompts(app, args, session.cwd())?;
-    let rules = UserRules(app.settings_files(&app.folder_of(&session)));
+    let rules = UserRules::of(app, &app.folder_of(&session));
     extension_question::ask(app, args, &session)?;
     let mut setup = agent::setup(app, args, &session, Approver::FrontEnd(Arc::new(rules)))?;
     setup.limits.wait.get_or_insert(LIMIT_PATIENCE);

@@ -20,7 +20,7 @@ pub struct Rule {
 }
 
 #[derive(Debug, Clone)]
-enum What {
+pub(super) enum What {
     Command {
         words: Vec<String>,
         is_prefix: bool,
@@ -38,7 +38,7 @@ enum What {
 }
 
 #[derive(Debug, Clone, Copy)]
-enum PathStart {
+pub(super) enum PathStart {
     Root,
     Home,
     Cwd,
@@ -111,6 +111,16 @@ impl Rule {
             }
             Tier::Read(_) | Tier::Exec | Tier::Net(_) => None,
         }
+    }
+
+    /// The tool that it names.
+    pub(super) fn tool(&self) -> &str {
+        &self.tool
+    }
+
+    /// What of the tool's calls it names; `None` for all.
+    pub(super) fn what(&self) -> Option<&What> {
+        self.what.as_ref()
     }
 
     /// Whether it names one command line or one path, not a group of them.

@@ -458,6 +458,41 @@ fn a_question_offers_the_rule_that_would_answer_it() {
     assert_eq!(grant("write", &json!({"path": "../a", "content": ""})), None);
 }
 
+/// Whoever keeps one of the rules is not asked about the same call again.
+#[test]
+fn a_question_offers_the_call_its_group_and_its_tool() {
+    let world = World::new();
+    let asking = Permissions { mode: ApprovalMode::Ask, ..allowing(&[]) };
+    let check = |tool: &str, tier: &Tier, expected: &[&str]| {
+        let Decision::Ask { offers, .. } = world.decide_tier(&asking, tool, tier) else { panic!("{tool} {tier:?}") };
+        let texts: Vec<String> = offers.iter().map(ToString::to_string).collect();
+        assert_eq!(texts, expected, "{tier:?}");
+        for rule in &texts {
+            let kept = Permissions { allow: vec![Rule::parse(rule).unwrap()], ..asking.clone() };
+            assert_eq!(word(&world.decide_tier(&kept, tool, tier)), "run", "{rule} for {tier:?}");
+        }
+    };
+    for (command, expected) in [
+        ("cargo test -p x", &["bash(cargo test -p x)", "bash(cargo test:*)", "bash"][..]),
+        ("cargo test --config a", &["bash(cargo test --config a)", "bash"]),
+        ("terraform apply -auto-approve", &["bash(terraform apply -auto-approve)", "bash(terraform apply:*)", "bash"]),
+        ("./build.sh x", &["bash(./build.sh x)", "bash(./build.sh:*)", "bash"]),
+        ("python3 a.py", &["bash(python3 a.py)", "bash"]),
+        ("sudo make", &["bash(sudo make)", "bash"]),
+        ("xargs make", &["bash(xargs make)", "bash"]),
+        ("git frobnicate", &["bash(git frobnicate)", "bash"]),
+        ("cd web && npm test", &["bash(cd web && npm test)", "bash"]),
+        ("echo $x", &["bash"]),
+        // In every mode, unless a rule names exactly this.
+        ("rm -rf /", &["bash(rm -rf /)"]),
+    ] {
+        check("bash", &Tier::Command(command.to_owned()), expected);
+    }
+    check("write", &Tier::Write(vec![world.cwd().join("a.rs")]), &["edit(./a.rs)", "edit"]);
+    check("mcp__x__y", &Tier::Exec, &["mcp__x__y"]);
+    check("web_fetch", &Tier::Net("docs.rs".to_owned()), &["web_fetch(domain:docs.rs)", "web_fetch"]);
+}
+
 #[test]
 fn in_a_sandbox_the_mode_edits_lets_commands_run() {
     let world = World::new();
@@ -507,7 +542,7 @@ fn a_group_covers_known_options_and_the_question_names_the_first_other_one() {
     ] {
         match world.decide(&narrow, "bash", &json!({ "command": command })) {
             Decision::Ask { reason, .. } => {
-                assert_eq!(reason, format!("the mode asks about commands; {why}"), "{command}");
+                assert_eq!(reason, format!("mode `ask` asks before commands; {why}"), "{command}");
             }
             other => panic!("{command}: {other:?}"),
         }

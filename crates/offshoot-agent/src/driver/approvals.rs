@@ -6,8 +6,8 @@ use std::sync::Arc;
 use offshoot_protocol::message::Block;
 use offshoot_protocol::request::Approve;
 use offshoot_protocol::{
-    AgentError, ApprovalDecision, ApprovalMode, ApprovalOutcome, ApprovalRecord, ApprovalTier, ApprovedBy, Event,
-    NoticeCode,
+    AgentError, ApprovalDecision, ApprovalMode, ApprovalOutcome, ApprovalRecord, ApprovalScope, ApprovalTier,
+    ApprovedBy, Event, NoticeCode, OfferedRule,
 };
 use offshoot_session::compose::NewEntry;
 use offshoot_session::json::Json;
@@ -55,7 +55,9 @@ struct QuestionSubject {
     tier: ApprovalTier,
     diff: Option<String>,
     reason: String,
+    /// The rule of exactly this call.
     grant: Option<Rule>,
+    offers: Vec<Rule>,
     /// What a yes means.
     once: ApprovalDecision,
 }
@@ -70,7 +72,7 @@ pub(super) struct CallPlace {
 enum Verdict {
     Allowed,
     /// The rule is to be kept.
-    AllowedAlways(Rule),
+    AllowedAlways(Rule, ApprovalScope),
     Rejected(Option<String>),
     /// Nobody listens to events.
     Unheard,
@@ -142,7 +144,7 @@ impl Asker {
                 Some(why) => format!("{words}; {why}"),
                 None => words,
             };
-            let (reason, grant) = match decision {
+            let (reason, (grant, offers)) = match decision {
                 Decision::Run => return Ok(Permit::AsCalled),
                 Decision::Confined if context.sandbox.as_ref().is_some_and(|own| own.read_only().is_some()) => {
                     return Ok(Permit::Confined);
@@ -171,7 +173,7 @@ impl Asker {
                     let by = if rule.is_some() { ApprovedBy::Rule } else { ApprovedBy::Mode };
                     return Err(self.refuse(call, by, rule, words));
                 }
-                Decision::Ask { reason, grant } => (and_why(reason), grant),
+                Decision::Ask { reason, grant, offers } => (and_why(reason), (grant, offers)),
             };
             let words = format!("This call needs the user's approval, and nobody can be asked here: {reason}.");
             let Approver::FrontEnd(rules) = &self.approver else {
@@ -179,11 +181,11 @@ impl Asker {
             };
             let reason = said_by(tool.as_ref(), reason);
             let diff = diff.map(|diff| self.redactor.redact_text(diff));
-            let subject = QuestionSubject { tier, diff, reason, grant, once: ApprovalDecision::AllowOnce };
+            let subject = QuestionSubject { tier, diff, reason, grant, offers, once: ApprovalDecision::AllowOnce };
             match self.ask(call, subject, stop).await {
                 Some(Verdict::Allowed) => return Ok(Permit::AsCalled),
-                Some(Verdict::AllowedAlways(rule)) => {
-                    self.keep(rules.clone(), rule).await;
+                Some(Verdict::AllowedAlways(rule, scope)) => {
+                    self.keep(rules.clone(), rule, scope).await;
                     return Ok(Permit::AsCalled);
                 }
                 Some(Verdict::Rejected(message)) => {
@@ -206,9 +208,10 @@ impl Asker {
         let Some(reason) = outcome.sandbox_refusal.take() else { return Err(outcome) };
         while let Approver::FrontEnd(_) = self.approver {
             let (reason, once) = (reason.0.clone(), ApprovalDecision::OnceUnsandboxed);
-            let subject = QuestionSubject { tier: ApprovalTier::Exec, diff: None, reason, grant: None, once };
+            let tier = ApprovalTier::Exec;
+            let subject = QuestionSubject { tier, diff: None, reason, grant: None, offers: Vec::new(), once };
             match self.ask(call, subject, stop).await {
-                Some(Verdict::Allowed | Verdict::AllowedAlways(_)) => return Ok(()),
+                Some(Verdict::Allowed | Verdict::AllowedAlways(..)) => return Ok(()),
                 Some(Verdict::Rejected(message)) => {
                     outcome.content.push(Block::text(rejected(REJECTED_OUTSIDE, message.as_deref())));
                     break;
@@ -266,10 +269,11 @@ impl Asker {
     }
 
     /// The call runs in any case: it was allowed.
-    async fn keep(&self, rules: Arc<dyn RuleStore>, rule: Rule) {
+    async fn keep(&self, rules: Arc<dyn RuleStore>, rule: Rule, scope: ApprovalScope) {
         let kept = rule.clone();
-        let keep =
-            move || caught(|| rules.allow(&kept)).unwrap_or_else(|crash| Err(format!("writing it crashed: {crash}")));
+        let keep = move || {
+            caught(|| rules.allow(&kept, scope)).unwrap_or_else(|crash| Err(format!("writing it crashed: {crash}")))
+        };
         if let Ok(Err(why)) = tokio::task::spawn_blocking(keep).await {
             self.send(ApprovalInput::NotKept(rule, why));
         }
@@ -278,7 +282,7 @@ impl Asker {
     fn refuse(&self, call: &Call, by: ApprovedBy, rule: Option<Rule>, words: String) -> ToolOutcome {
         let (tool_call_id, rule) = (call.id.clone(), rule.map(|rule| rule.to_string()));
         let decision = ApprovalOutcome::Refuse;
-        self.send(ApprovalInput::Refused(ApprovalRecord { tool_call_id, decision, by, rule }));
+        self.send(ApprovalInput::Refused(ApprovalRecord { tool_call_id, decision, by, rule, scope: None }));
         ToolOutcome::failed(words)
     }
 
@@ -302,6 +306,14 @@ fn said_by(tool: &dyn Tool, reason: String) -> String {
         true => format!("{reason}; {name} is not the built-in tool but one of the extension {extension}"),
         false => format!("{reason}; {name} is a tool of the extension {extension}"),
     }
+}
+
+fn offered(rule: &Rule) -> OfferedRule {
+    let allows = match rule.note() {
+        Some(note) => format!("{}; {note}", rule.allows()),
+        None => rule.allows(),
+    };
+    OfferedRule { rule: rule.to_string(), allows }
 }
 
 fn rejected(words: &str, message: Option<&str>) -> String {
@@ -345,7 +357,7 @@ impl Driver {
         while let Some(question) = self.approvals.questions.pop_front() {
             if !has_listeners {
                 drop(question.answer.send(Verdict::Unheard));
-            } else if question.subject.grant.as_ref().is_some_and(|grant| self.approvals.granted.contains(grant)) {
+            } else if question.subject.offers.iter().any(|rule| self.approvals.granted.contains(rule)) {
                 drop(question.answer.send(Verdict::Allowed));
             } else {
                 self.approvals.questions.push_front(question);
@@ -370,6 +382,7 @@ impl Driver {
             reason: subject.reason.clone(),
             diff: subject.diff.clone(),
             rule: subject.grant.as_ref().map(ToString::to_string),
+            rules: subject.offers.iter().map(offered).collect(),
             options,
             waiting: match subject.once {
                 // The calls before it run already.
@@ -383,26 +396,38 @@ impl Driver {
 
     /// Applies a front end's answer. The first one wins.
     pub(super) fn approve(&mut self, answer: Approve, reply: ReplyTo<()>) {
-        let Approve { id, decision, message } = answer;
+        let Approve { id, decision, message, rule, scope } = answer;
         if id != self.approvals.id || self.approvals.questions.is_empty() {
             return reply.refuse(AgentError::Busy("the question was answered already"));
         }
-        let Some(question) = self.approvals.questions.pop_front() else { return };
+        let offers = self.approvals.questions.front().map(|question| question.subject.offers.as_slice());
+        let named = rule.map(|text| offers.unwrap_or_default().iter().find(|rule| rule.to_string() == text).cloned());
+        let Some(question) = (named != Some(None)).then(|| self.approvals.questions.pop_front()).flatten() else {
+            return reply.refuse(AgentError::Busy("the rule is not one of those that the question offers"));
+        };
+        let chosen = named.flatten().or(question.subject.grant);
         // Without a rule there is nothing to remember.
-        let (outcome, rule) = match (decision, question.subject.grant) {
+        let (outcome, rule) = match (decision, chosen) {
             (ApprovalDecision::Reject, _) => (ApprovalOutcome::Reject, None),
             _ if question.subject.once == ApprovalDecision::OnceUnsandboxed => (ApprovalOutcome::OnceUnsandboxed, None),
             (ApprovalDecision::AllowSession, Some(rule)) => (ApprovalOutcome::AllowSession, Some(rule)),
+            (ApprovalDecision::AllowAlways, Some(rule)) if scope == Some(ApprovalScope::Session) => {
+                (ApprovalOutcome::AllowSession, Some(rule))
+            }
             (ApprovalDecision::AllowAlways, Some(rule)) => (ApprovalOutcome::AllowAlways, Some(rule)),
             _ => (ApprovalOutcome::AllowOnce, None),
         };
         let verdict = match (outcome, rule.clone()) {
             (ApprovalOutcome::Reject, _) => Verdict::Rejected(message.map(|text| self.redactor.redact_text(text))),
-            (ApprovalOutcome::AllowAlways, Some(rule)) => Verdict::AllowedAlways(rule),
+            (ApprovalOutcome::AllowAlways, Some(rule)) => {
+                Verdict::AllowedAlways(rule, scope.unwrap_or(ApprovalScope::Everywhere))
+            }
             _ => Verdict::Allowed,
         };
         let (tool_call_id, text) = (question.call.id, rule.as_ref().map(ToString::to_string));
-        let record = ApprovalRecord { tool_call_id, decision: outcome, by: ApprovedBy::User, rule: text };
+        let is_of_project = outcome == ApprovalOutcome::AllowAlways && scope == Some(ApprovalScope::Project);
+        let scope = is_of_project.then_some(ApprovalScope::Project);
+        let record = ApprovalRecord { tool_call_id, decision: outcome, by: ApprovedBy::User, rule: text, scope };
         self.approvals.granted.extend(rule);
         self.end_question(Some(id), record);
         drop(question.answer.send(verdict));
@@ -429,7 +454,7 @@ impl Driver {
 
     fn take_back(&mut self, question: Question) {
         let (tool_call_id, decision) = (question.call.id, ApprovalOutcome::Stopped);
-        let record = ApprovalRecord { tool_call_id, decision, by: ApprovedBy::User, rule: None };
+        let record = ApprovalRecord { tool_call_id, decision, by: ApprovedBy::User, rule: None, scope: None };
         self.outbox.tell(Event::ApprovalEnd { id: Some(self.approvals.id), record });
     }
 

@@ -10,7 +10,7 @@ use offshoot_agent::testing::script::{Reply, Say};
 use offshoot_agent::tool::{Running, SandboxRefusal, Tool, ToolContext, ToolOutcome};
 use offshoot_agent::{Approver, RuleStore, Setup};
 use offshoot_protocol::request::{Approve, SetApproval};
-use offshoot_protocol::{AgentError, ApprovalDecision, ApprovalMode, ApprovalOutcome, Event, Settled};
+use offshoot_protocol::{AgentError, ApprovalDecision, ApprovalMode, ApprovalOutcome, ApprovalScope, Event, Settled};
 use offshoot_session::session::{Options, Session};
 use serde_json::{Value, json};
 use tokio::sync::Semaphore;
@@ -27,7 +27,7 @@ fn write(id: &str, path: &str) -> Say {
 struct Full;
 
 impl RuleStore for Full {
-    fn allow(&self, _: &Rule) -> Result<(), String> {
+    fn allow(&self, _: &Rule, _: ApprovalScope) -> Result<(), String> {
         Err("the disk is full".to_owned())
     }
 }
@@ -37,8 +37,9 @@ impl RuleStore for Full {
 struct Kept(Mutex<Vec<String>>);
 
 impl RuleStore for Kept {
-    fn allow(&self, rule: &Rule) -> Result<(), String> {
-        self.0.lock().unwrap().push(rule.to_string());
+    fn allow(&self, rule: &Rule, scope: ApprovalScope) -> Result<(), String> {
+        let scope = if scope == ApprovalScope::Project { " in the project" } else { "" };
+        self.0.lock().unwrap().push(format!("{rule}{scope}"));
         Ok(())
     }
 }
@@ -62,7 +63,7 @@ async fn question(events: &mut Events) -> (u64, String) {
 }
 
 fn approve(id: u64, decision: ApprovalDecision, message: Option<&str>) -> Approve {
-    Approve { id, decision, message: message.map(str::to_owned) }
+    Approve { id, decision, message: message.map(str::to_owned), rule: None, scope: None }
 }
 
 fn records(world: &World) -> String {

@@ -93,7 +93,7 @@ pub fn setup(app: &App, args: &Args, session: &Session, approver: Approver) -> R
         neutral: None,
     };
     setup.tool_context.set_session(session.id(), session.file());
-    setup.permissions = permissions(app, args, &layers)?;
+    setup.permissions = permissions(app, args, &layers, &setup.tool_context.cwd)?;
     setup.permissions.agent_folders = confine::agent_folders(app);
     let project = Project { folder: &setup.tool_context.cwd, troubles: &troubles, approver: &setup.approver };
     setup.permissions.mode = start_mode(app, args, setup.permissions.mode, &project);
@@ -245,20 +245,24 @@ fn resources(app: &App, args: &Args, layers: &Layers, cwd: &Path, is_trusted: bo
 
 /// Where offshoot, pi and oh-my-pi keep keys and tokens, and the variables of keys that the settings do not name.
 fn key_guard(app: &App, table: &ModelTable, user: &Settings) -> KeyGuard {
-    let home = |folder: &str| app.environment.home.as_ref().map(|home| home.join(folder));
-    let agents = app.environment.others.iter().filter_map(|root| root.folder.parent().map(Path::to_path_buf));
-    let folders = [app.environment.data.clone(), home(".pi/agent"), home(".omp/agent")].into_iter().flatten();
     let models = app.environment.data.iter().filter(|_| table.models.has_literal_key());
     let models = models.map(|folder| folder.join("models.json"));
-    let files =
-        folders.chain(agents).flat_map(|folder| KEY_FILES.map(|name| folder.join(name))).chain(models).collect();
+    let files = key_files(app).into_iter().chain(models).collect();
     let mut variables = table.keys.variables(&table.models);
     variables.retain(|name| !user.shell_keep_keys.contains(name));
     KeyGuard { files, variables: variables.into(), ..KeyGuard::default() }
 }
 
+/// The files in which offshoot, pi and oh-my-pi keep keys and tokens.
+pub(super) fn key_files(app: &App) -> Vec<PathBuf> {
+    let home = |folder: &str| app.environment.home.as_ref().map(|home| home.join(folder));
+    let agents = app.environment.others.iter().filter_map(|root| root.folder.parent().map(Path::to_path_buf));
+    let folders = [app.environment.data.clone(), home(".pi/agent"), home(".omp/agent")].into_iter().flatten();
+    folders.chain(agents).flat_map(|folder| KEY_FILES.map(|name| folder.join(name))).collect()
+}
+
 /// Where the programs are that count as reads.
-fn read_commands(app: &App) -> ReadCommands {
+pub(super) fn read_commands(app: &App) -> ReadCommands {
     let Environment { path, names_repository, .. } = &app.environment;
     ReadCommands { search_path: path.clone(), finds_repositories: !names_repository }
 }
@@ -310,7 +314,7 @@ fn adopt_orphans() {
     rustix::process::set_child_subreaper(Some(rustix::process::getpid())).unwrap_or(());
 }
 
-fn shell(user: &Settings) -> Shell {
+pub(super) fn shell(user: &Settings) -> Shell {
     Shell {
         program: user.shell.as_ref().map(PathBuf::from),
         prefix: user.shell_prefix.clone(),

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use offshoot_protocol::model::Model as LanguageModel;
-use offshoot_protocol::{ApprovalDecision, ApprovalMode, ThinkingLevel};
+use offshoot_protocol::{ApprovalDecision, ApprovalMode, OfferedRule, ThinkingLevel};
 use offshoot_session::clock::Millis;
 use offshoot_session::transcript::Level;
 use ratatui::layout::Size;
@@ -170,6 +170,10 @@ pub struct Question {
     pub reason: String,
     /// The rule that allows the same call later.
     pub rule: Option<String>,
+    /// All rules that can be kept, with what each allows, the narrowest first.
+    pub rules: Vec<OfferedRule>,
+    /// Which of them is selected.
+    pub selected: usize,
     /// What a yes means.
     pub once: ApprovalDecision,
     /// How many calls come after this one.
@@ -189,8 +193,8 @@ pub enum QuestionStage {
     Shown,
     /// Letters answer.
     Answering,
-    /// The user is shown the rule before it is kept.
-    Confirming,
+    /// The user chooses a rule and where it counts, and sees what it allows.
+    Choosing,
     /// The editor: its text says why the call is refused.
     Explaining,
 }

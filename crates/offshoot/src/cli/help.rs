@@ -52,7 +52,7 @@ fn group_of(command: &str) -> CommandGroup {
     match command {
         "tail" => CommandGroup::Look,
         "append" => CommandGroup::Write,
-        "chat" | "api" => CommandGroup::Agent,
+        "chat" | "api" | "permissions" => CommandGroup::Agent,
         "install" | "remove" | "update" | "config" | "packages" => CommandGroup::Packages,
         _ => CommandGroup::Maintain,
     }

@@ -35,7 +35,7 @@ pub(super) async fn reload(context: &JobContext, agent: &AgentSession) -> Result
     let app = App { ui, ..app };
     let read = read(agent, move |session: &Session| {
         let files = app.settings_files(&app.folder_of(session));
-        let approver = Approver::FrontEnd(Arc::new(UserRules(files.clone())));
+        let approver = Approver::FrontEnd(Arc::new(UserRules::of(&app, &app.folder_of(session))));
         let setup = agent::setup(&app, &args, session, approver)?;
         Ok((setup, preferences(&app, &args, &files, session.cwd().unwrap_or_default())?))
     });
@@ -83,7 +83,7 @@ pub(super) async fn follow_folder(context: &JobContext, agent: &AgentSession) ->
     let app = App { ui: app.ui.quiet(), ..app };
     let read = read(agent, move |session: &Session| {
         let files = app.settings_files(&app.folder_of(session));
-        let approver = Approver::FrontEnd(Arc::new(UserRules(files.clone())));
+        let approver = Approver::FrontEnd(Arc::new(UserRules::of(&app, &app.folder_of(session))));
         let resources = agent::setup(&app, &args, session, approver)?.resources;
         Ok((resources, preferences(&app, &args, &files, session.cwd().unwrap_or_default())?))
     });

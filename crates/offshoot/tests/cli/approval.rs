@@ -22,7 +22,7 @@ fn without_a_terminal_what_would_ask_is_refused_with_words() {
     assert_eq!(talk.run(&["-p", "--approval", "edits", "work"]).trim(), "All right.");
     assert!(!talk.world.work().join("made").exists());
     let request = talk.server.seen().pop().unwrap().json()["messages"].to_string();
-    assert!(request.contains("nobody can be asked here: the mode asks about commands"), "{request}");
+    assert!(request.contains("nobody can be asked here: mode `edits` asks before commands"), "{request}");
     assert_eq!(records(&talk), ["refuse nobody"]);
     talk.no_problems();
 }
@@ -50,12 +50,12 @@ fn a_rule_of_the_user_lets_a_call_run_and_one_of_the_project_refuses_it() {
 fn a_key_lets_the_call_run() {
     let talk = asking("touch made");
     let mut terminal = Terminal::offshoot(&talk, &["--approval", "ask", "do the work"], (80, 24));
-    terminal.until_text("approval: ask").until_text("May bash run? the mode asks about commands");
+    terminal.until_text("approval: ask").until_text("Run this command? (mode `ask` asks before commands)");
     terminal.until_text("waiting for your answer").until_text("tab answers");
     assert!(!talk.world.work().join("made").exists());
     terminal.send("\t");
     terminal.until_text("s allow bash(touch made) until the end · a always").send("y");
-    terminal.until_text("All right.").until_gone("May bash run?");
+    terminal.until_text("All right.").until_gone("Run this command?");
     assert!(talk.world.work().join("made").exists());
     terminal.send("\x04");
     assert!(terminal.ended());
@@ -71,8 +71,8 @@ fn another_key_refuses_it_and_escape_stops_the_turn() {
     terminal.until_text("tab answers").send("\tn");
     terminal.until_text("All right.").until_text("The user did not allow this call.").until_idle();
     terminal.send("again\r");
-    terminal.until_text("May bash run?").send("\x1b");
-    terminal.until_gone("May bash run?").until_idle();
+    terminal.until_text("Run this command?").send("\x1b");
+    terminal.until_gone("Run this command?").until_idle();
     assert!(!talk.world.work().join("made").exists());
     terminal.send("\x04");
     assert!(terminal.ended());
@@ -107,7 +107,7 @@ fn a_refusal_can_say_why() {
     terminal.until_text("tab answers").send("half a thought");
     terminal.until_text("\nhalf a thought\n").send("\tt");
     terminal.until_text("Say below what to do instead").until_gone("half a thought").send("make it tomorrow\r");
-    terminal.until_text("All right.").until_gone("May bash run?").until_text("\nhalf a thought\n");
+    terminal.until_text("All right.").until_gone("Run this command?").until_text("\nhalf a thought\n");
     let request = talk.server.seen().pop().unwrap().json()["messages"].to_string();
     assert!(request.contains("The user did not allow this call. make it tomorrow"), "{request}");
     terminal.send("\x03\x04");
@@ -122,9 +122,9 @@ fn a_rule_that_is_always_allowed_is_shown_before_it_is_kept() {
     talk.data("settings.json", &json!({"approval": "ask"}));
     let mut terminal = Terminal::offshoot(&talk, &["do the work"], (80, 24));
     terminal.until_text("tab answers").send("\ta");
-    terminal.until_text("Put bash(touch made) into your settings, for all folders?").send("n");
+    terminal.until_text("allows exactly the command touch made").until_text("p in this project").send("\x1b");
     terminal.until_text("a always").send("a");
-    terminal.until_text("Put bash(touch made) into your settings").send("y");
+    terminal.until_text("e everywhere").send("e");
     terminal.until_text("All right.").until_idle();
     terminal.send("\x04");
     assert!(terminal.ended());
@@ -135,6 +135,38 @@ fn a_rule_that_is_always_allowed_is_shown_before_it_is_kept() {
     assert_eq!(records(&talk), ["allow_always user"]);
     assert!(talk.run(&["-c", "-p", "once more"]).contains("Again."));
     assert_eq!(records(&talk).len(), 1, "the second call runs unasked");
+}
+
+/// Rules of a project are among the user's own files, and count in the whole repository.
+#[test]
+fn a_group_of_commands_is_allowed_in_this_project_and_can_be_removed() {
+    let command = |id: &str, line: &str| Reply::call("bash", id, json!({"command": line}));
+    let talk = Talk::new([
+        command("c1", "touch made"),
+        Reply::text("All right."),
+        command("c2", "touch more"),
+        Reply::text("Again."),
+        command("c3", "touch never"),
+        Reply::text("Not now."),
+    ]);
+    talk.data("settings.json", &json!({"approval": "ask"}));
+    std::fs::create_dir(talk.world.work().join(".git")).unwrap();
+    let mut terminal = Terminal::offshoot(&talk, &["do the work"], (80, 24));
+    terminal.until_text("tab answers").send("\ta");
+    terminal.until_text("› 1 bash(touch made)").send("\x1b[B");
+    terminal.until_text("› 2 bash(touch:*)").until_text("commands that begin with touch").send("p");
+    terminal.until_text("All right.").until_idle().send("\x04");
+    assert!(terminal.ended());
+    assert_eq!(records(&talk), ["allow_always user"]);
+    assert!(talk.lines().iter().any(|line| line["data"]["scope"] == "project"));
+    let settings = std::fs::read_to_string(talk.world.home().join(".local/share/offshoot/settings.json")).unwrap();
+    assert!(!settings.contains("touch"), "{settings}");
+    assert!(talk.run(&["-c", "-p", "once more"]).contains("Again."));
+    assert!(talk.world.work().join("more").exists());
+    assert!(talk.run(&["permissions"]).contains("allow  bash(touch:*)  (in ~/"));
+    assert_eq!(talk.run(&["permissions", "remove", "bash(touch:*)"]).trim(), "removed bash(touch:*)");
+    assert!(talk.run(&["-c", "-p", "once more"]).contains("Not now."));
+    assert!(!talk.world.work().join("never").exists());
 }
 
 /// A write, a command and a critical command, asked for in one answer.
@@ -181,8 +213,8 @@ fn without_a_screen_each_mode_runs_or_refuses_and_never_waits() {
 
 #[test]
 fn on_a_terminal_each_mode_asks_or_refuses() {
-    let write = "May write change written? the mode asks about changes of files";
-    let (command, critical) = ("May bash run? the mode asks about commands", "May bash run? it ");
+    let write = "Change written? (mode `ask` asks before files are changed)";
+    let (command, critical) = ("asks before commands)", "Run this command? (it ");
     for (mode, questions, expected) in [
         ("auto", &[critical][..], [true, true, false]),
         ("edits", &[command, critical], [true, false, false]),

@@ -85,6 +85,7 @@ fn asked(model: &mut Model, name: &str, given: &Value, diff: Option<&str>) {
         reason: "the mode asks".to_owned(),
         diff: diff.map(str::to_owned),
         rule: None,
+        rules: Vec::new(),
         options: vec![ApprovalDecision::AllowOnce, ApprovalDecision::Reject],
         waiting: 0,
     };
@@ -131,7 +132,10 @@ fn title(name: &str, subject: &str) -> String {
 const FACES: [Face; 5] = [
     ("conversation", conversation, title),
     ("a call at work", live, title),
-    ("approval", question, |name, subject| format!("May {name} run? the mode asks {subject}")),
+    ("approval", question, |name, subject| match title(name, "").as_str() {
+        "$ " => format!("Run this command? (the mode asks) {subject}"),
+        _ => format!("Run {name}? (the mode asks) {subject}"),
+    }),
     ("tree", in_tree, |name, subject| format!("[{name}: {subject}]")),
     ("transcript", transcript, title),
 ];

@@ -1,7 +1,8 @@
 //! Overlays and lists in the editor's place, in both sizes and both themes.
 
+use offshoot_agent::approval::Rule;
 use offshoot_protocol::model::Price;
-use offshoot_protocol::{ApprovalDecision, ApprovalTier};
+use offshoot_protocol::{ApprovalDecision, ApprovalTier, OfferedRule};
 use offshoot_session::session::Session;
 use serde_json::json;
 
@@ -81,9 +82,10 @@ fn may_run(model: &mut Model, tool: &str, args: serde_json::Value, change: impl 
         tool_name: tool.to_owned(),
         args,
         tier: ApprovalTier::Exec,
-        reason: "the mode asks about commands".to_owned(),
+        reason: "mode `ask` asks before commands".to_owned(),
         diff: None,
         rule: None,
+        rules: Vec::new(),
         options: vec![ApprovalDecision::AllowOnce, ApprovalDecision::Reject],
         waiting: 0,
     };
@@ -93,16 +95,34 @@ fn may_run(model: &mut Model, tool: &str, args: serde_json::Value, change: impl 
 
 fn may_bash_run(model: &mut Model) {
     may_run(model, "bash", json!({"command": "cargo test -p pager && git commit -am 'count pages'"}), |event| {
-        let Event::ApprovalRequest { rule, waiting, .. } = event else { return };
-        *rule = Some("bash(cargo test -p pager && git commit -am 'count pages')".to_owned());
+        let Event::ApprovalRequest { rule, rules, waiting, .. } = event else { return };
+        let exact = "bash(cargo test -p pager && git commit -am 'count pages')";
+        *rule = Some(exact.to_owned());
+        *rules = offered(&[exact, "bash"]);
         *waiting = 2;
     });
+}
+
+fn may_test_run(model: &mut Model) {
+    may_run(model, "bash", json!({"command": "cargo test -p pager"}), |event| {
+        let Event::ApprovalRequest { rule, rules, .. } = event else { return };
+        *rule = Some("bash(cargo test -p pager)".to_owned());
+        *rules = offered(&["bash(cargo test -p pager)", "bash(cargo test:*)", "bash"]);
+    });
+}
+
+fn offered(rules: &[&str]) -> Vec<OfferedRule> {
+    let offered = |text: &&str| {
+        let allows = Rule::parse(text).unwrap().allows();
+        OfferedRule { rule: (*text).to_owned(), allows }
+    };
+    rules.iter().map(offered).collect()
 }
 
 fn may_edit_change(model: &mut Model) {
     may_run(model, "edit", json!({"path": "src/pager.rs"}), |event| {
         let Event::ApprovalRequest { reason, diff, rule, .. } = event else { return };
-        *reason = "the mode asks about changes of files".to_owned();
+        *reason = "mode `ask` asks before files are changed".to_owned();
         let rows = (20..60).map(|line| format!("+{line}     page({line});\n")).collect::<String>();
         *diff = Some(format!(" 18 fn all() {{\n-19     todo\n{rows}"));
         *rule = Some("edit(./src/pager.rs)".to_owned());
@@ -136,9 +156,13 @@ fn table() -> Vec<(&'static str, Tell<'static>)> {
             may_bash_run(model);
             press(model, "tab");
         }),
-        ("its rule, before it is kept", &|model| {
+        ("its rules, before one is kept", &|model| {
             may_bash_run(model);
             press(model, "tab a");
+        }),
+        ("the second of its rules", &|model| {
+            may_test_run(model);
+            press(model, "tab a down");
         }),
         ("why it is refused", &|model| {
             may_bash_run(model);
@@ -195,8 +219,8 @@ fn every_screen() {
 #[test]
 fn a_question_can_be_answered_in_every_size() {
     let questions: [(Tell<'_>, &str, &str); 3] = [
-        (&may_bash_run, "May bash run?", "cargo test"),
-        (&may_edit_change, "May edit change", "18 fn all()"),
+        (&may_bash_run, "Run this command?", "cargo test"),
+        (&may_edit_change, "Change src/pager.rs?", "18 fn all()"),
         (&may_run_outside, "bash failed in the sandbox.", "cargo install"),
     ];
     for width in [40, 60, 80, 120] {

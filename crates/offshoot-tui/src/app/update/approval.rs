@@ -2,7 +2,7 @@
 //! stays text.
 
 use offshoot_protocol::request::Approve;
-use offshoot_protocol::{ApprovalDecision, ApprovalMode, Event};
+use offshoot_protocol::{ApprovalDecision, ApprovalMode, ApprovalScope, Event};
 use offshoot_session::call_view::CallView;
 use offshoot_session::text::{spell_lines, spell_name};
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
@@ -16,7 +16,7 @@ use crate::overlay::pick::{Choice, Pick};
 /// Shows the question of an event, or takes it back.
 pub(super) fn event(model: &mut Model, event: &Event) {
     match event {
-        Event::ApprovalRequest { id, tool_name, args, reason, rule, diff, options, waiting, .. } => {
+        Event::ApprovalRequest { id, tool_name, args, reason, rule, rules, diff, options, waiting, .. } => {
             let args = args.to_string();
             let call = CallView::of_text(&**tool_name, &args);
             let is_in_diff = |name: &String| diff.is_some() && call.is_changed_by(name);
@@ -28,6 +28,8 @@ pub(super) fn event(model: &mut Model, event: &Event) {
                 diff: diff.as_deref().map(|diff| spell_lines(diff).into_owned()),
                 reason: spell_name(reason).into_owned(),
                 rule: rule.as_deref().map(|rule| spell_name(rule).into_owned()),
+                rules: rules.clone(),
+                selected: 0,
                 once: options.first().copied().unwrap_or(ApprovalDecision::AllowOnce),
                 waiting: *waiting,
                 stage: QuestionStage::default(),
@@ -60,19 +62,20 @@ pub(super) fn key(model: &mut Model, key: KeyEvent) -> Option<Vec<Cmd>> {
             Some(letter) => Some(chosen(model, letter)),
             None => scroll(model, key),
         },
-        QuestionStage::Confirming if typed == Some('y') => Some(answer(model, ApprovalDecision::AllowAlways, None)),
-        QuestionStage::Confirming if typed.is_some() || does(Action::Interrupt) || does(Action::Submit) => {
-            go_to(model, QuestionStage::Answering)
-        }
+        QuestionStage::Choosing => match typed {
+            Some(letter) => Some(chosen_scope(model, letter)),
+            None if does(Action::Interrupt) => go_to(model, QuestionStage::Answering),
+            None => select(model, key),
+        },
         QuestionStage::Explaining if does(Action::Interrupt) => go_to(model, QuestionStage::Answering),
         QuestionStage::Explaining if does(Action::Submit) => {
             let why = model.editor.draft();
             model.editor.clear();
-            let mut cmds = answer(model, ApprovalDecision::Reject, Some(why));
+            let mut cmds = answer(model, Answer { message: Some(why), ..Answer::of(ApprovalDecision::Reject) });
             cmds.push(ProgramTask::SaveDraft(model.editor.draft()).into());
             Some(cmds)
         }
-        QuestionStage::Confirming | QuestionStage::Explaining => None,
+        QuestionStage::Explaining => None,
     }
 }
 
@@ -86,22 +89,65 @@ fn typed(key: KeyEvent) -> Option<char> {
 }
 
 fn chosen(model: &mut Model, letter: char) -> Vec<Cmd> {
-    let Some(Question { rule, once, .. }) = &model.question else { return Vec::new() };
-    let (has_rule, once) = (rule.is_some(), *once);
+    let Some(Question { rule, rules, once, .. }) = &model.question else { return Vec::new() };
+    let (has_rule, has_rules, once) = (rule.is_some(), !rules.is_empty(), *once);
     match letter {
-        'y' => answer(model, once, None),
-        's' if has_rule => answer(model, ApprovalDecision::AllowSession, None),
-        'a' if has_rule => go_to(model, QuestionStage::Confirming).unwrap_or_default(),
-        'n' => answer(model, ApprovalDecision::Reject, None),
+        'y' => answer(model, Answer::of(once)),
+        's' if has_rule => answer(model, Answer::of(ApprovalDecision::AllowSession)),
+        'a' if has_rules => go_to(model, QuestionStage::Choosing).unwrap_or_default(),
+        'n' => answer(model, Answer::of(ApprovalDecision::Reject)),
         't' => go_to(model, QuestionStage::Explaining).unwrap_or_default(),
         _ => Vec::new(),
     }
 }
 
-fn answer(model: &mut Model, decision: ApprovalDecision, message: Option<String>) -> Vec<Cmd> {
+/// A digit selects a rule, a letter says where it counts.
+fn chosen_scope(model: &mut Model, letter: char) -> Vec<Cmd> {
+    let Some(question) = &mut model.question else { return Vec::new() };
+    if let Some(number) = letter.to_digit(10).and_then(|number| usize::try_from(number).ok()) {
+        question.selected = number.saturating_sub(1).min(question.rules.len().saturating_sub(1));
+        return Vec::new();
+    }
+    let scope = match letter {
+        's' => ApprovalScope::Session,
+        'p' => ApprovalScope::Project,
+        'e' => ApprovalScope::Everywhere,
+        _ => return Vec::new(),
+    };
+    let rule = question.rules.get(question.selected).map(|offered| offered.rule.clone());
+    answer(model, Answer { rule, scope: Some(scope), ..Answer::of(ApprovalDecision::AllowAlways) })
+}
+
+fn select(model: &mut Model, key: KeyEvent) -> Option<Vec<Cmd>> {
+    let question = model.question.as_mut()?;
+    let last = question.rules.len().saturating_sub(1);
+    question.selected = match key.code {
+        KeyCode::Up => question.selected.saturating_sub(1),
+        KeyCode::Down => (question.selected + 1).min(last),
+        _ => return None,
+    };
+    Some(Vec::new())
+}
+
+/// What is answered to the open question.
+struct Answer {
+    decision: ApprovalDecision,
+    message: Option<String>,
+    rule: Option<String>,
+    scope: Option<ApprovalScope>,
+}
+
+impl Answer {
+    fn of(decision: ApprovalDecision) -> Self {
+        Self { decision, message: None, rule: None, scope: None }
+    }
+}
+
+fn answer(model: &mut Model, answer: Answer) -> Vec<Cmd> {
     let Some(Question { id, draft, .. }) = model.question.take() else { return Vec::new() };
     model.editor.restore(&[draft]);
-    vec![Cmd::ask(Approve { id, decision, message })]
+    let Answer { decision, message, rule, scope } = answer;
+    vec![Cmd::ask(Approve { id, decision, message, rule, scope })]
 }
 
 /// What was being written is put aside while the editor takes the reason, and comes back after it.

@@ -1,8 +1,7 @@
 //! The rows of the question whether a call may run. Long lines are wrapped: nothing of a call is hidden at the right edge.
 
-use offshoot_agent::approval::Rule;
-use offshoot_protocol::ApprovalDecision;
-use offshoot_session::text::counted;
+use offshoot_protocol::{ApprovalDecision, OfferedRule};
+use offshoot_session::text::{counted, spell_name};
 use ratatui::text::Line;
 
 use crate::app::model::{Model, Overlay, Question, QuestionStage};
@@ -67,8 +66,12 @@ impl Panel {
             waiting(model, question).into_iter().chain(keys).collect::<Vec<_>>()
         };
         let mut below = with(keys(model, question));
-        if least + below.len() > room && question.stage == QuestionStage::Answering {
-            below = with(short_keys(question));
+        if least + below.len() > room {
+            match question.stage {
+                QuestionStage::Answering => below = with(short_keys(question)),
+                QuestionStage::Choosing => below = with(choosing(question, "esc", Rules::Selected)),
+                QuestionStage::Shown | QuestionStage::Explaining => {}
+            }
         }
         let mut title = rows(model, &title(question), Token::Warning);
         let fits = room.saturating_sub(below.len() + FEWEST.min(call.len())).max(1);
@@ -102,8 +105,9 @@ fn title(question: &Question) -> String {
         _ if question.once == ApprovalDecision::OnceUnsandboxed => {
             format!("{} failed in the sandbox. Run it again outside? {}", question.tool, question.reason)
         }
-        Some(_) => format!("May {} change {}? {}", question.tool, first_line(&question.what), question.reason),
-        None => format!("May {} run? {}", question.tool, question.reason),
+        Some(_) => format!("Change {}? ({})", first_line(&question.what), question.reason),
+        None if question.tool.eq_ignore_ascii_case("bash") => format!("Run this command? ({})", question.reason),
+        None => format!("Run {}? ({})", question.tool, question.reason),
     }
 }
 
@@ -167,6 +171,29 @@ fn argument(name: &str, value: &str) -> Vec<String> {
     }
 }
 
+/// How many of the rules are listed.
+enum Rules {
+    All,
+    /// Where there is no room for more.
+    Selected,
+}
+
+/// The rules that can be kept, what the selected one allows, and the keys.
+fn choosing(question: &Question, leave: &str, rules: Rules) -> Vec<String> {
+    let numbered = question.rules.iter().enumerate();
+    let row = |(at, offered): (usize, &OfferedRule)| {
+        let mark = if at == question.selected { "›" } else { " " };
+        format!("{mark} {} {}", at + 1, clean(&spell_name(&offered.rule)))
+    };
+    let is_listed = |(at, _): &(usize, &OfferedRule)| matches!(rules, Rules::All) || *at == question.selected;
+    let allows = question
+        .rules
+        .get(question.selected)
+        .map(|offered| format!("  allows {}", clean(&spell_name(&offered.allows))));
+    let keys = format!("s until the end · p in this project · e everywhere · up, down · {leave} back");
+    numbered.filter(is_listed).map(row).chain(allows).chain([keys]).collect()
+}
+
 fn keys(model: &Model, question: &Question) -> Vec<String> {
     let hint = |action| model.preferences.keymap.hint(action).unwrap_or_default();
     let (answer, leave) = (hint(Action::AnswerQuestion), hint(Action::Interrupt));
@@ -177,15 +204,13 @@ fn keys(model: &Model, question: &Question) -> Vec<String> {
         (QuestionStage::Shown, _) => vec![format!("{answer} answers · typing goes to the text below")],
         (QuestionStage::Answering, Some(rule)) => vec![
             "y allow · n refuse · t refuse and say why".to_owned(),
-            format!("s allow {} until the end · a always", first_line(rule)),
+            format!("s allow {} until the end · a always…", first_line(rule)),
         ],
-        (QuestionStage::Answering, None) => vec!["y allow · n refuse · t refuse and say why".to_owned()],
-        (QuestionStage::Confirming, rule) => {
-            let rule = rule.as_deref().unwrap_or_default();
-            let note = Rule::parse(rule).ok().and_then(|rule| rule.note());
-            let question = format!("Put {} into your settings, for all folders? y yes · n no", clean(rule));
-            note.into_iter().chain([question]).collect()
+        (QuestionStage::Answering, None) => {
+            let always = if question.rules.is_empty() { "" } else { " · a always…" };
+            vec![format!("y allow · n refuse · t refuse and say why{always}")]
         }
+        (QuestionStage::Choosing, _) => choosing(question, &leave, Rules::All),
         (QuestionStage::Explaining, _) => {
             vec![format!("Say below what to do instead · {} refuses · {leave} back", hint(Action::Submit))]
         }
