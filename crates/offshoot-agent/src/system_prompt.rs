@@ -90,7 +90,7 @@ impl PromptParts {
             Some(custom) => vec![("preamble", Some(custom.clone()))],
             None => {
                 let tools_at = TEMPLATE.find("# Tools").unwrap_or(TEMPLATE.len());
-                let rules_at = TEMPLATE.find("# How to work").unwrap_or(TEMPLATE.len());
+                let rules_at = TEMPLATE.find("# Rules").unwrap_or(TEMPLATE.len());
                 vec![
                     ("preamble", Some(TEMPLATE[..tools_at].to_owned())),
                     ("tools", Some(TEMPLATE[tools_at..rules_at].replace("{{tools}}", &list(tools)))),
@@ -98,7 +98,7 @@ impl PromptParts {
                 ]
             }
         };
-        let place = format!("Today is {}. The working folder is {}", self.date, self.cwd.display());
+        let place = format!("Today is {}. The working directory is {}", self.date, self.cwd.display());
         parts.extend([
             ("addendum", self.append.clone()),
             ("project_context", self.instructions()),
@@ -116,10 +116,14 @@ impl PromptParts {
 
     fn instructions(&self) -> Option<String> {
         let files = self.context.iter().map(|file| {
-            format!("<instructions path=\"{}\">\n{}\n</instructions>", file.path.display(), file.content.trim_end())
+            format!(
+                "<project_instructions path=\"{}\">\n{}\n</project_instructions>",
+                file.path.display(),
+                file.content.trim_end()
+            )
         });
         let files: Vec<String> = files.collect();
-        (!files.is_empty()).then(|| format!("# The project's instructions\n\n{}", files.join("\n\n")))
+        (!files.is_empty()).then(|| format!("# Project instructions\n\n{}", files.join("\n\n")))
     }
 }
 
@@ -132,11 +136,11 @@ fn rules(tools: &[Arc<dyn Tool>]) -> String {
     let is_on = |name: &str| tools.iter().any(|tool| tool.name() == name);
     let mut rules = Vec::new();
     if is_on("bash") && !["grep", "find", "ls"].into_iter().any(is_on) {
-        rules.push("List, find and search files with bash: ls, rg, find.");
+        rules.push("Use bash to list, find and search files: ls, rg, find.");
     }
     rules.extend(tools.iter().flat_map(|tool| tool.guidelines()));
     rules.push("Answer briefly.");
-    rules.push("Name the files that you talk about by their paths.");
+    rules.push("Refer to files by their paths.");
     let mut unique = Vec::new();
     for rule in rules {
         if !unique.contains(&rule) {
@@ -181,42 +185,42 @@ mod tests {
         let names: Vec<&str> = prompt.sections(&tools).iter().map(|section| section.name).collect();
         assert_eq!(names, ["preamble", "tools", "rules", "addendum", "project_context", "cwd"]);
         insta::assert_snapshot!(text, @r#"
-        You are a coding agent that runs in offshoot, in the terminal of the person who talks to you. You read, write and change
-        the files of their project and run commands on their machine, with the tools below.
+        You are a coding agent running in offshoot, in the user's terminal. You read and change the files of the user's project and
+        run commands on their machine with the tools below.
 
         # Tools
 
-        - read: show a file, or part of it
+        - read: read a file, or part of it
         - bash: run shell commands (build, test, git, ...)
-        - write: make a file, or write an old one anew
+        - write: create or overwrite a file
 
-        There may be others beside these; what they do is said where they are defined.
+        More tools may be available; each is described where it is defined.
 
-        # How to work
+        # Rules
 
-        - List, find and search files with bash: ls, rg, find.
-        - Look into files with read rather than with cat or sed.
-        - Take write for new files and complete rewrites only.
+        - Use bash to list, find and search files: ls, rg, find.
+        - Use read to look at files, not cat or sed.
+        - Use write only for new files and complete rewrites.
         - Answer briefly.
-        - Name the files that you talk about by their paths.
+        - Refer to files by their paths.
 
         Be kind.
 
-        # The project's instructions
+        # Project instructions
 
-        <instructions path="/project/AGENTS.md">
+        <project_instructions path="/project/AGENTS.md">
         Use tabs.
-        </instructions>
+        </project_instructions>
 
-        Today is 2026-01-31. The working folder is /project
+        Today is 2026-01-31. The working directory is /project
         "#);
     }
 
     #[test]
     fn rules_follow_the_tools_that_are_on() {
         let with = |names: &str| prompt(parts()).text(&tools(names));
-        assert!(with("bash").contains("with bash: ls, rg, find"));
-        assert!(!with("bash,grep").contains("with bash: ls, rg, find"));
+        assert!(with("bash").contains("Use bash to list"));
+        assert!(!with("bash,grep").contains("Use bash to list"));
         assert!(!with("read,ls").contains("oldText") && with("edit").contains("oldText"));
         assert!(with("").contains("(none)"));
         assert!(!with("read").contains("{{"));
@@ -227,6 +231,6 @@ mod tests {
         let tools = tools("read");
         let parts = PromptParts { custom: Some("You are a parrot.".to_owned()), ..parts() };
         let text = prompt(parts).text(&tools);
-        assert_eq!(text, "You are a parrot.\n\nToday is 2026-01-31. The working folder is /project");
+        assert_eq!(text, "You are a parrot.\n\nToday is 2026-01-31. The working directory is /project");
     }
 }

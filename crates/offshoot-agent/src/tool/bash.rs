@@ -26,13 +26,13 @@ use crate::process::{self, End, Errors, Job, News};
 use crate::provider::ToolSpec;
 use crate::sandbox::{KeptKeys, Sandbox};
 
-/// Runs a shell command in the working folder and shows what it writes to standard output and standard error. Of long
-/// output the last 2000 lines or 50 KB are shown and all of it is kept in a file, which is named. The command has no input.
+/// Runs a shell command in the working directory and returns its standard output and standard error. Long output is cut to its
+/// last 2000 lines or 50 KB; all of it is saved to a file, which is named. The command has no standard input.
 #[derive(Debug, Deserialize, JsonSchema)]
 struct BashInput {
-    /// The command, for bash.
+    /// The bash command.
     command: String,
-    /// After how many seconds the command and all that it started are killed. Without it the user's setting counts, which is usually none.
+    /// Time-out in seconds, after which the command and all that it started are killed; by default the user's setting, usually none.
     #[serde(default, deserialize_with = "args::number")]
     timeout: Option<f64>,
 }

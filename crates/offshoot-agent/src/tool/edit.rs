@@ -16,20 +16,20 @@ use super::{Running, Tier, Tool, ToolContext, ToolOutcome, args, diff};
 use crate::lenient_json;
 use crate::provider::ToolSpec;
 
-/// Replaces parts of a file. The old text of each edit must be in the file exactly once; all are looked for in the file as it
-/// was before the call, so that edits may neither overlap nor build on one another. If one fails, nothing is changed.
+/// Replaces exact text in a file. Each oldText must occur exactly once. All edits are matched against the file as it was before
+/// the call, so they must not overlap or build on one another. If one fails, the file is not changed.
 #[derive(Debug, Deserialize, JsonSchema)]
 struct EditInput {
-    /// The file: absolute, or relative to the working folder.
+    /// Path of the file, relative or absolute.
     path: String,
-    /// The replacements. Changes of the same or of neighbouring lines belong into one.
+    /// The replacements. Put changes of the same or neighbouring lines into one.
     edits: Vec<EditPair>,
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct EditPair {
-    /// What is there now, character by character, with just enough around it to be there only once.
+    /// The text to replace, exactly as in the file, with just enough context to be unique.
     old_text: String,
     /// The replacement.
     new_text: String,
@@ -72,14 +72,14 @@ impl Tool for Edit {
     }
 
     fn summary(&self) -> Option<&str> {
-        Some("replace exact pieces of text in a file, several in one call")
+        Some("replace exact text in a file, several places in one call")
     }
 
     fn guidelines(&self) -> Vec<&str> {
         vec![
-            "Take edit for changes within a file; what it shall replace must match character by character.",
-            "Change several places of one file in one call of edit, with one entry of edits for each place.",
-            "Keep each oldText short: only as much as makes it unique.",
+            "Use edit to change part of a file; oldText must match the file exactly.",
+            "Change several places of one file in one edit call, with one entry of edits each.",
+            "Keep oldText short: just enough to be unique in the file.",
         ]
     }
 

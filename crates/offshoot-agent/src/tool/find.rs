@@ -15,16 +15,16 @@ use super::walk::{self, Stop};
 use super::{Running, Tier, Tool, ToolContext, ToolOutcome, args};
 use crate::provider::ToolSpec;
 
-/// Finds files and folders by a glob pattern and shows their paths, relative to the folder searched. Leaves out what .gitignore
-/// names, not what is hidden. At most 1000 paths or 50 KB are shown.
+/// Finds files and directories by glob pattern and returns their paths, relative to the searched directory. Respects .gitignore;
+/// does not skip hidden files. Output is cut after 1000 paths or 50 KB.
 #[derive(Debug, Deserialize, JsonSchema)]
 struct FindInput {
-    /// The pattern: `*.rs` fits names at any depth; with a slash, as in `src/**/*.rs` or `**/src/*.rs`, it fits paths from the
-    /// folder searched. In small letters it fits capitals too.
+    /// Glob pattern: `*.rs` matches names at any depth; with a slash, as in `src/**/*.rs` or `**/src/*.rs`, it matches paths from
+    /// the searched directory. A lowercase pattern ignores case.
     pattern: String,
-    /// The folder to search; without it, the working folder.
+    /// Directory to search; by default the working directory.
     path: Option<String>,
-    /// How many paths to show at most, instead of 1000.
+    /// Maximum number of paths, by default 1000.
     #[serde(default, deserialize_with = "args::whole")]
     limit: Option<u64>,
 }
@@ -52,7 +52,7 @@ impl Tool for Find {
     }
 
     fn summary(&self) -> Option<&str> {
-        Some("find files by name (honours .gitignore)")
+        Some("find files by glob pattern (respects .gitignore)")
     }
 
     fn tier(&self, arguments: &Value, place: &ToolContext) -> Tier {

@@ -23,25 +23,25 @@ use super::walk::{self, Stop};
 use super::{Running, Tier, Tool, ToolContext, ToolOutcome, args};
 use crate::provider::ToolSpec;
 
-/// Searches files for lines that fit a pattern and shows them with path and line number. Leaves out what .gitignore names and
-/// binary files, not what is hidden. At most 100 matches or 50 KB are shown, and of long lines the first 500 characters.
+/// Searches file contents for a pattern and returns matching lines with paths and line numbers. Respects .gitignore; skips
+/// binary files, but not hidden ones. Output is cut after 100 matches or 50 KB, lines after 500 characters.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct GrepInput {
-    /// A regular expression in the syntax of ripgrep, or plain text if literal is set.
+    /// A regular expression in ripgrep's syntax, or plain text if literal is set.
     pattern: String,
-    /// The folder or file to search; without it, the working folder.
+    /// Directory or file to search; by default the working directory.
     path: Option<String>,
-    /// Only files that fit this glob, as in `*.rs`; with `!` before it, only those that do not.
+    /// Only files that match this glob, such as `*.rs`; with `!` before it, only those that do not.
     glob: Option<String>,
-    /// Whether small letters and capitals are the same.
+    /// Ignore case.
     ignore_case: Option<bool>,
-    /// Whether the pattern is plain text.
+    /// Treat the pattern as plain text.
     literal: Option<bool>,
-    /// How many lines to show before and after each match.
+    /// Lines of context before and after each match.
     #[serde(default, deserialize_with = "args::whole")]
     context: Option<u64>,
-    /// How many matches to show at most, instead of 100.
+    /// Maximum number of matches, by default 100.
     #[serde(default, deserialize_with = "args::whole")]
     limit: Option<u64>,
 }
@@ -69,7 +69,7 @@ impl Tool for Grep {
     }
 
     fn summary(&self) -> Option<&str> {
-        Some("search in files (honours .gitignore)")
+        Some("search file contents (respects .gitignore)")
     }
 
     fn tier(&self, arguments: &Value, place: &ToolContext) -> Tier {

@@ -15,12 +15,12 @@ use super::listing::{self, Listing};
 use super::{Running, Tier, Tool, ToolContext, ToolOutcome, args, paths};
 use crate::provider::ToolSpec;
 
-/// Lists what is in a folder, hidden files too, by name; folders end with a slash. At most 500 names or 50 KB are shown.
+/// Lists a directory by name, with hidden files; directories end with a slash. Output is cut after 500 names or 50 KB.
 #[derive(Debug, Deserialize, JsonSchema)]
 struct LsInput {
-    /// The folder; without it, the working folder.
+    /// Directory to list; by default the working directory.
     path: Option<String>,
-    /// How many names to show at most, instead of 500.
+    /// Maximum number of names, by default 500.
     #[serde(default, deserialize_with = "args::whole")]
     limit: Option<u64>,
 }
@@ -48,7 +48,7 @@ impl Tool for Ls {
     }
 
     fn summary(&self) -> Option<&str> {
-        Some("list a folder")
+        Some("list a directory")
     }
 
     fn tier(&self, arguments: &Value, place: &ToolContext) -> Tier {

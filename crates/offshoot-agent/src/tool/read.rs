@@ -21,16 +21,16 @@ use super::{Running, Tier, Tool, ToolContext, ToolOutcome, args, picture};
 use crate::picture::PictureKind;
 use crate::provider::ToolSpec;
 
-/// Shows a text file or a picture (PNG, JPEG, GIF, WebP). Of a text, at most 2000 lines or 50 KB are shown at once,
-/// whichever comes first; a note at the end names the next offset.
+/// Reads a text file or a picture (PNG, JPEG, GIF, WebP). Text is cut after 2000 lines or 50 KB, whichever comes first; a note
+/// at the end gives the next offset.
 #[derive(Debug, Deserialize, JsonSchema)]
 struct ReadInput {
-    /// The file: absolute, or relative to the working folder.
+    /// Path of the file, relative or absolute.
     path: String,
-    /// The first line to show, counted from 1.
+    /// First line to read, counted from 1.
     #[serde(default, deserialize_with = "args::whole")]
     offset: Option<u64>,
-    /// How many lines to show at most.
+    /// Maximum number of lines.
     #[serde(default, deserialize_with = "args::whole")]
     limit: Option<u64>,
 }
@@ -49,11 +49,11 @@ impl Tool for Read {
     }
 
     fn summary(&self) -> Option<&str> {
-        Some("show a file, or part of it")
+        Some("read a file, or part of it")
     }
 
     fn guidelines(&self) -> Vec<&str> {
-        vec!["Look into files with read rather than with cat or sed."]
+        vec!["Use read to look at files, not cat or sed."]
     }
 
     fn tier(&self, arguments: &Value, place: &ToolContext) -> Tier {

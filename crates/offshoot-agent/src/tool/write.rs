@@ -13,12 +13,12 @@ use super::files::{self, reason};
 use super::{Running, Tier, Tool, ToolContext, ToolOutcome, args};
 use crate::provider::ToolSpec;
 
-/// Writes a file: a new one, or all of an old one anew. Folders on the way are made.
+/// Creates a file, or overwrites an existing one. Missing parent directories are created.
 #[derive(Debug, Deserialize, JsonSchema)]
 struct WriteInput {
-    /// The file: absolute, or relative to the working folder.
+    /// Path of the file, relative or absolute.
     path: String,
-    /// The whole new content of the file.
+    /// The complete content of the file.
     content: String,
 }
 
@@ -52,11 +52,11 @@ impl Tool for Write {
     }
 
     fn summary(&self) -> Option<&str> {
-        Some("make a file, or write an old one anew")
+        Some("create or overwrite a file")
     }
 
     fn guidelines(&self) -> Vec<&str> {
-        vec!["Take write for new files and complete rewrites only."]
+        vec!["Use write only for new files and complete rewrites."]
     }
 
     fn only_changes(&self) -> bool {

@@ -12,41 +12,41 @@ const string = (description) => ({ type: "string", description });
 const number = (description) => ({ type: "number", description });
 const object = (required, properties) => ({ type: "object", ...(required.length ? { required } : {}), properties });
 const content = (text, details) => ({ content: [{ type: "text", text }], ...(details ? { details } : {}) });
-const FILE = string("The file: absolute, or relative to the working folder.");
+const FILE = string("Path of the file, relative or absolute.");
 
 /** Name, words for the model and parameters of each. */
 const TOOLS = {
   read: [
-    "Shows a text file or a picture (PNG, JPEG, GIF, WebP). Of a text, at most 2000 lines or 50 KB are shown at once; a note at the end tells the offset to go on with.",
-    object(["path"], { path: FILE, offset: number("The first line to show, counted from 1."), limit: number("How many lines to show at most.") }),
+    "Reads a text file or a picture (PNG, JPEG, GIF, WebP). Text is cut after 2000 lines or 50 KB; a note at the end gives the next offset.",
+    object(["path"], { path: FILE, offset: number("First line to read, counted from 1."), limit: number("Maximum number of lines.") }),
   ],
   bash: [
-    "Runs a shell command in the working folder and shows what it writes to standard output and standard error. Of long output the last 2000 lines or 50 KB are shown.",
-    object(["command"], { command: string("The command, for bash."), timeout: number("After how many seconds the command and all that it started are killed.") }),
+    "Runs a shell command in the working directory and returns its standard output and standard error. Long output is cut to its last 2000 lines or 50 KB.",
+    object(["command"], { command: string("The bash command."), timeout: number("Time-out in seconds, after which the command and all that it started are killed.") }),
   ],
   edit: [
-    "Replaces parts of a file. The old text of each edit must be in the file exactly once; edits neither overlap nor build on one another.",
+    "Replaces exact text in a file. Each oldText must occur exactly once; edits must not overlap or build on one another.",
     object(["path", "edits"], {
       path: FILE,
-      edits: { type: "array", description: "The replacements.", items: object(["oldText", "newText"], { oldText: string("What is there now, there only once."), newText: string("What to put instead.") }) },
+      edits: { type: "array", description: "The replacements.", items: object(["oldText", "newText"], { oldText: string("The text to replace, unique in the file."), newText: string("The replacement.") }) },
     }),
   ],
-  write: ["Writes a file: a new one, or all of an old one anew. Folders on the way are made.", object(["path", "content"], { path: FILE, content: string("All of the file's text.") })],
+  write: ["Creates a file, or overwrites an existing one. Missing parent directories are created.", object(["path", "content"], { path: FILE, content: string("The complete content of the file.") })],
   grep: [
-    "Searches files for lines that fit a pattern and shows them with path and line number. Leaves out what .gitignore names.",
+    "Searches file contents for a pattern and returns matching lines with paths and line numbers. Respects .gitignore.",
     object(["pattern"], {
-      ...{ pattern: string("A regular expression, or plain text if literal is set."), path: string("The folder or file to search."), glob: string("Only files that fit this glob.") },
-      ...{ ignoreCase: { type: "boolean", description: "Whether case is ignored." }, literal: { type: "boolean", description: "Whether the pattern is plain text." } },
-      ...{ context: number("Lines before and after each match."), limit: number("How many matches to show at most.") },
+      ...{ pattern: string("A regular expression, or plain text if literal is set."), path: string("Directory or file to search."), glob: string("Only files that match this glob.") },
+      ...{ ignoreCase: { type: "boolean", description: "Ignore case." }, literal: { type: "boolean", description: "Treat the pattern as plain text." } },
+      ...{ context: number("Lines of context before and after each match."), limit: number("Maximum number of matches.") },
     }),
   ],
   find: [
-    "Finds files and folders by a glob pattern and shows their paths. Leaves out what .gitignore names.",
-    object(["pattern"], { pattern: string("The pattern."), path: string("The folder to search."), limit: number("How many paths to show at most.") }),
+    "Finds files and directories by glob pattern and returns their paths. Respects .gitignore.",
+    object(["pattern"], { pattern: string("Glob pattern."), path: string("Directory to search."), limit: number("Maximum number of paths.") }),
   ],
-  ls: ["Lists what is in a folder, by name; folders end with a slash.", object([], { path: string("The folder."), limit: number("How many names to show at most.") })],
+  ls: ["Lists a directory by name; directories end with a slash.", object([], { path: string("Directory to list."), limit: number("Maximum number of names.") })],
 };
-const SNIPPETS = { read: "Show files", bash: "Run shell commands", edit: "Change parts of files", write: "Write files", grep: "Search in files", find: "Find files", ls: "List folders" };
+const SNIPPETS = { read: "Read files", bash: "Run shell commands", edit: "Change parts of files", write: "Create or overwrite files", grep: "Search file contents", find: "Find files", ls: "List directories" };
 
 /** `exec` of a shell on this machine. */
 export function createLocalBashOperations(/** @type {any} */ { shellPath } = {}) {
