@@ -141,7 +141,7 @@ fn hint(error: &Error) -> Option<&'static str> {
         Error::Ambiguous { .. } => Some("give more of the id"),
         Error::Conflict { why: Conflict::LeafMoved, .. } => Some("look at the session again, then repeat the command"),
         Error::Conflict { why: Conflict::BeyondWindow { .. }, .. } => {
-            Some("--force does it all the same; `compact` makes room first")
+            Some("--force does it anyway; `compact` makes room first")
         }
         Error::Locked { .. } => Some("nothing was written; `kill -CONT PID` wakes a process that was stopped"),
         _ => None,

@@ -86,7 +86,7 @@ pub const SETTINGS: &[Setting] = &[
         Interaction,
         SettingKind::Flag,
         Some("true"),
-        "offer /skill:name when a command is typed; it works all the same",
+        "offer /skill:name when a command is typed; it works either way",
     ),
     setting_row(
         "packages",

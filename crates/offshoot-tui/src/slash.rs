@@ -47,6 +47,8 @@ pub enum SlashCommand {
     Thinking(Option<ThinkingLevel>),
     /// Shows and switches what the model may do unasked.
     Approval(Option<ApprovalMode>),
+    /// Lists, explains or removes rules of approval.
+    Permissions(Option<String>),
     Session,
     /// Exports the session in the format of the file's extension; `None`: a page in this folder.
     Export(Option<String>),
@@ -151,6 +153,7 @@ const COMMANDS: &[Spec] = &[
     spec("scoped-models", "", None, "choose the models that a key changes between"),
     spec("thinking", "[level]", Some(Argument::Thinking), "choose how much the model thinks"),
     spec("approval", "[mode]", Some(Argument::Approval), "choose what the model may do unasked"),
+    spec("permissions", "[why CALL | remove RULE]", Some(Argument::Text), "list, explain and remove approval rules"),
     spec("session", "", None, "show file, figures and cost of the session"),
     spec("export", "[path]", Some(Argument::File), "write the session to a file: .html, .jsonl, .md"),
     spec("import", "<path>", Some(Argument::File), "take a session file into the store and open it"),

@@ -54,12 +54,13 @@ pub(crate) fn missing_files(place: &Place, session: &Session, files: &FileLists)
     if missing.is_empty() {
         return None;
     }
+    let verb = if missing.len() == 1 { "is" } else { "are" };
     let more = missing.len().saturating_sub(FILES);
     let mut named = missing.into_iter().take(FILES).collect::<Vec<_>>().join(", ");
     if more > 0 {
         named.push_str(&format!(" and {more} more"));
     }
-    Some(Note::Told(format!("words came, files did not: the folder lacks {named}")))
+    Some(Note::Told(format!("only messages were copied; {named} {verb} not in this folder")))
 }
 
 /// Copies that were written, or would be.

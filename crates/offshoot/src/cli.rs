@@ -41,7 +41,7 @@ const CHAT_EXAMPLES: &str = "\
 Examples:
   offshoot chat
   offshoot chat why does the build fail
-  offshoot chat -c and now mend it";
+  offshoot chat -c and now fix it";
 
 /// Options of every command.
 #[derive(Debug, clap::Args)]

@@ -35,6 +35,7 @@ mod actions;
 mod operations;
 mod bring_back;
 mod reload;
+mod permissions;
 mod extension_writing;
 mod extension_tasks;
 mod serve;

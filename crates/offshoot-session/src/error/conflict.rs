@@ -15,7 +15,7 @@ pub enum Conflict {
     #[error("the session has not been written yet")]
     NotWritten,
     #[error(
-        "another program deleted the file; a program that still has the session open can write it anew with `recreate`"
+        "another program deleted the file; a program that still has the session open can write it again with `recreate`"
     )]
     Deleted,
     #[error(
@@ -47,7 +47,7 @@ pub enum Conflict {
     LeafMoved,
     #[error("tool calls of entry {turn} wait for their results")]
     OpenToolTurn { turn: EntryId },
-    #[error("entry {message} was said after {operation}")]
+    #[error("entry {message} was added after {operation}")]
     SaidSince {
         /// With its article.
         operation: &'static str,

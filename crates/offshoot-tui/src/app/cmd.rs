@@ -117,6 +117,8 @@ pub enum ProgramTask {
     Operate(OperationOrder),
     /// Describe the session; answered with [`super::msg::Msg::Page`].
     Describe,
+    /// List, explain or remove rules of approval; answered with [`super::msg::Msg::Page`].
+    Permissions(Option<String>),
     /// Export the session to a file. Without a name, export a page to the session's folder.
     Export(Option<String>),
     ExportBranch {

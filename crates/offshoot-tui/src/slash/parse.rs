@@ -133,6 +133,10 @@ fn command(spec: &'static Spec, arguments: &str) -> Result<SlashCommand, Mistake
         "export" => SlashCommand::Export(unquoted(given.as_deref())),
         "import" => SlashCommand::Import(unquoted(given.as_deref()).ok_or(Mistake::Missing(spec))?),
         "approval" => SlashCommand::Approval(given.map(mode).transpose()?),
+        "permissions" => match given.as_deref().and_then(|name| mode(name.to_owned()).ok()) {
+            Some(mode) => SlashCommand::Approval(Some(mode)),
+            None => SlashCommand::Permissions(given),
+        },
         "copy" => SlashCommand::Copy,
         "settings" => SlashCommand::Settings,
         "reload" => SlashCommand::Reload,
@@ -262,6 +266,7 @@ mod tests {
             ("/exit", "Quit"),
             ("/clear", "New"),
             ("/permissions ask", "Approval(Some(Ask))"),
+            ("/permissions why git push", "Permissions(Some(\"why git push\"))"),
             ("/rewind a1", "BranchHere(Some(\"a1\"))"),
             ("/exit now", "/quit takes no argument"),
             ("  /NEW  ", "New"),

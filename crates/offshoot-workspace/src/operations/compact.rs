@@ -213,7 +213,7 @@ impl Operation for Compact {
 
 fn counts(session: &Session, plan: &CompactionPlan) -> Result<String> {
     let went = counted(plan.dropped().count(), "message", "messages");
-    let split = if plan.is_split() { ", among them the beginning of a turn whose end stays" } else { "" };
+    let split = if plan.is_split() { ", among them the beginning of a turn whose end is kept" } else { "" };
     let pinned = match plan.pinned.len() {
         0 => String::new(),
         count => format!("; {} pinned", counted(count, "entry is", "entries are")),
@@ -224,7 +224,8 @@ fn counts(session: &Session, plan: &CompactionPlan) -> Result<String> {
 
 impl Listed {
     fn of(session: &Session, plan: &CompactionPlan, is_verbose: bool) -> Result<Self> {
-        let parts = [("goes", &plan.history), ("goes (turn)", &plan.turn_prefix), ("stays", &plan.kept)];
+        let parts =
+            [("summarised", &plan.history), ("summarised (split turn)", &plan.turn_prefix), ("kept", &plan.kept)];
         let entries = parts.iter().flat_map(|(_, messages)| messages.iter().map(|said| said.ix));
         let ids = short_ids(session.tree(), entries)?;
         let (mut rows, mut hidden) = (Vec::new(), 0);
@@ -313,10 +314,11 @@ impl Output for CompactOutput {
 /// Says what the summary dropped.
 fn say_report(report: &Report, words: &mut Words) {
     if report.is_clean() {
-        return words.line("the summary lacks no rule, path, address, identifier or number of what went");
+        return words
+            .line("the summary mentions every rule, path, address, identifier and number of the summarised messages");
     }
     words.line("");
-    words.line("the summary lacks, of what went:");
+    words.line("not mentioned in the summary:");
     for Finding { sort, said, missing, listed } in report.findings.iter().filter(|finding| finding.missing > 0) {
         words.line(Line::from("  ").and(Role::Bold, format!("{missing} of {said} {}", sort.noun(*said))));
         for one in listed {

@@ -246,9 +246,9 @@ impl Output for CompareOutput {
     fn words(&self, words: &mut Words) {
         words.is_long = true;
         let parted = |at: &Line| {
-            Line(std::iter::once((Role::Plain, "they part after ".to_owned())).chain(at.0.clone()).collect())
+            Line(std::iter::once((Role::Plain, "common ancestor: ".to_owned())).chain(at.0.clone()).collect())
         };
-        words.line(self.parted.as_ref().map_or_else(|| "they share nothing".into(), parted));
+        words.line(self.parted.as_ref().map_or_else(|| "no common ancestor".into(), parted));
         for ((name, side), tip) in ["A", "B"].iter().zip(&self.whole.compared.sides).zip(&self.tips) {
             words.line("");
             words.line(Line(

@@ -68,9 +68,9 @@ impl Operation for Undo {
         says: "Operations are switch, pop, pick, merge, compact and undo itself: undo twice\n\
                is redo. Nothing is removed; the session continues from the entry at which it\n\
                was, and what the operation wrote remains as another branch.\n\n\
-               Labels, names and settings written since are no obstacle. A message is:\n\
-               then nothing happens (exit code 5), and a hint names the `switch` that goes\n\
-               back all the same. Sessions without a recorded operation have nothing to\n\
+               Labels, names and settings written since are kept. If messages were added\n\
+               since, `undo` refuses (exit code 5), and a hint names the `switch` that goes\n\
+               back anyway. Sessions without a recorded operation have nothing to\n\
                undo, which is not an error.\n\n\
                --json prints {\"operation\", \"from\", \"to\", \"id\"}, or null if there is nothing\n\
                to undo. `to` is null before the first entry; `id` is the entry that was\n\
@@ -94,7 +94,7 @@ impl Operation for Undo {
     fn plan(_: &Place, at: Option<&Session>, _: &UndoInput) -> Result<Option<UndoPlan>> {
         open_session(at)?.plan_undo().map_err(|error| match Failure::said_since(&error) {
             Some(before) => {
-                let goes = NextStep::new("switch", "goes back all the same").with(before);
+                let goes = NextStep::new("switch", "goes back anyway").with(before);
                 Failure::from(error).hint(Hint::Step(goes))
             }
             None => error.into(),

@@ -105,7 +105,7 @@ fn two_branches_part_after_what_both_have() {
     let words = words(output.as_ref());
     assert_eq!(
         words.plain(),
-        "they part after aaaa  why **does** it fail\n\nA  cccc  second\n   1 entry · 1 turn · 0 tokens · $0.00 · 1 min\n   “second”\
+        "common ancestor: aaaa  why **does** it fail\n\nA  cccc  second\n   1 entry · 1 turn · 0 tokens · $0.00 · 1 min\n   “second”\
          \n\nB  bbbb  first\n   1 entry · 1 turn · 0 tokens · $0.00 · 1 min\n   “first”"
     );
     two.put_text("b", "none");

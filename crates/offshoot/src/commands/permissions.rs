@@ -75,11 +75,7 @@ fn remove(app: &App, args: &Args) -> Result<()> {
     if rule.is_empty() {
         return Err(CommandError::usage("no rule is named").hint("offshoot permissions lists them"));
     }
-    let removed = UserRules::of(app, &app.environment.cwd).remove(&rule)?;
-    if removed == 0 {
-        return Err(CommandError::new(FailureKind::NotFound, format!("you have no rule {rule} here"))
-            .hint("offshoot permissions lists them"));
-    }
+    let removed = remove_rule(app, &rule)?;
     if args.json {
         return print_json(app, &json!({"removed": removed}));
     }
@@ -88,7 +84,30 @@ fn remove(app: &App, args: &Args) -> Result<()> {
     Ok(out.finish()?)
 }
 
+/// Removes a rule from the lists of the user. Returns how many had it.
+pub(crate) fn remove_rule(app: &App, rule: &str) -> Result<usize> {
+    match UserRules::of(app, &app.environment.cwd).remove(rule)? {
+        0 => Err(CommandError::new(FailureKind::NotFound, format!("you have no rule {rule} here"))
+            .hint("offshoot permissions lists them")),
+        count => Ok(count),
+    }
+}
+
 fn list(app: &App, args: &Args, standing: &StandingPermissions) -> Result<()> {
+    let mode = standing.permissions.mode.as_str();
+    if args.json {
+        let rules: Vec<Value> = rules_here(app, standing).iter().map(ListedRule::to_json).collect();
+        return print_json(app, &json!({"mode": mode, "rules": rules}));
+    }
+    let mut out = app.ui.text();
+    for line in listed_lines(app, standing) {
+        writeln!(out, "{line}")?;
+    }
+    Ok(out.finish()?)
+}
+
+/// The rules that count in the working folder.
+fn rules_here(app: &App, standing: &StandingPermissions) -> Vec<ListedRule> {
     let written = standing.layers.permissions();
     let lists = [(DENY, &written.deny), (ASK, &written.ask), (ALLOW, &written.allow)];
     let of_settings = lists.into_iter().flat_map(|(key, rules)| rules.iter().map(move |rule| (key, rule)));
@@ -102,34 +121,30 @@ fn list(app: &App, args: &Args, standing: &StandingPermissions) -> Result<()> {
     let project = UserRules::of(app, &app.environment.cwd).project().cloned();
     let of_project = project.as_ref().and_then(|rules| rules.allowed().ok()).unwrap_or_default();
     let of_project = of_project.iter().filter_map(|rule| ListedRule::of(ALLOW, rule, RuleScope::Project));
-    let rules: Vec<ListedRule> = of_settings.chain(of_project).collect();
+    of_settings.chain(of_project).collect()
+}
+
+/// The mode, and the rules with what they match.
+pub(crate) fn listed_lines(app: &App, standing: &StandingPermissions) -> Vec<String> {
+    let rules = rules_here(app, standing);
+    let project = UserRules::of(app, &app.environment.cwd).project().cloned();
     let root = project.map(|rules| app.environment.short(&rules.root().display().to_string())).unwrap_or_default();
-    let mode = standing.permissions.mode.as_str();
-    if args.json {
-        let rules: Vec<Value> = rules.iter().map(ListedRule::to_json).collect();
-        return print_json(app, &json!({"mode": mode, "rules": rules}));
-    }
-    let mut out = app.ui.text();
-    writeln!(out, "mode   {mode}")?;
+    let mut lines = vec![format!("mode   {}", standing.permissions.mode.as_str())];
     for ListedRule { list, rule, scope, matches, note } in &rules {
         let place = match scope {
             RuleScope::Everywhere => "everywhere".to_owned(),
             RuleScope::Project => format!("in {}", clean_lines(&root)),
             RuleScope::ProjectSettings => "the project's settings".to_owned(),
         };
-        writeln!(out, "{list:<6} {}  ({place})", clean_lines(rule))?;
-        writeln!(out, "       {}", clean_lines(matches))?;
-        if let Some(note) = note {
-            writeln!(out, "       {}", clean_lines(note))?;
-        }
+        lines.push(format!("{list:<6} {}  ({place})", clean_lines(rule)));
+        lines.push(format!("       {}", clean_lines(matches)));
+        lines.extend(note.as_ref().map(|note| format!("       {}", clean_lines(note))));
     }
     if rules.is_empty() {
-        writeln!(
-            out,
-            "no rules; \"always\" at a question and the settings permissions.allow, .ask and .deny add some"
-        )?;
+        let words = "no rules; \"always\" at a question and the settings permissions.allow, .ask and .deny add some";
+        lines.push(words.to_owned());
     }
-    Ok(out.finish()?)
+    lines
 }
 
 /// Where a rule counts.
@@ -184,13 +199,21 @@ fn why(app: &App, args: &Args, standing: &StandingPermissions) -> Result<()> {
         return print_json(app, &judged_json(&judged, mode));
     }
     let mut out = app.ui.text();
-    let (decision, by) = (decision_words(&judged.decision), by_words(&judged, mode));
-    writeln!(out, "{decision}: {}", clean_lines(&by))?;
-    for rule in rules_of(&judged.by) {
-        let matches = if matches!(judged.by, DecidedBy::Allow(_)) { rule.allows() } else { rule.matches() };
-        writeln!(out, "  {}: {}", clean_lines(&rule.to_string()), clean_lines(&matches))?;
+    for line in judged_lines(&judged, mode) {
+        writeln!(out, "{line}")?;
     }
     Ok(out.finish()?)
+}
+
+/// What would happen to a call, and which rule or mode decides.
+pub(crate) fn judged_lines(judged: &Judgement, mode: &str) -> Vec<String> {
+    let (decision, by) = (decision_words(&judged.decision), by_words(judged, mode));
+    let mut lines = vec![format!("{decision}: {}", clean_lines(&by))];
+    for rule in rules_of(&judged.by) {
+        let matches = if matches!(judged.by, DecidedBy::Allow(_)) { rule.allows() } else { rule.matches() };
+        lines.push(format!("  {}: {}", clean_lines(&rule.to_string()), clean_lines(&matches)));
+    }
+    lines
 }
 
 fn decision_words(decision: &Decision) -> &'static str {

@@ -233,7 +233,7 @@ fn odd(session: &Session) -> Option<String> {
         return session.file().filter(|_| session.has_waiting()).map(waiting);
     }
     Some(match is_deleted(session) {
-        true => "another program deleted the session's file: what is said next writes it anew, whole".to_owned(),
+        true => "another program deleted the session's file: the next message writes all of it again".to_owned(),
         false => format!(
             "another program put another file in the place of this session's: /clone continues with a copy of what is \
              here, /resume {} with the file",

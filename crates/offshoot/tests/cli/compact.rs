@@ -33,13 +33,13 @@ fn a_dry_run_says_what_would_go_and_what_would_stay() {
     world.run("label s.jsonl aaaa pin");
     let before = world.snapshot();
     assert_snapshot!(world.run("compact s.jsonl --dry-run --keep-recent-tokens 90"), @"
-            ENTRY  ROLE       TOKENS  WORDS
-    pinned  aaaa   user           38  Fix src/parser.rs, port 8080. Never touch main.rs! and so on and so on and so on and so on and so on and so on and so on and so on and so on and so on
-    goes    bbbb   assistant      34  See reads_twice in src/lexer.rs:47. and so on and so on and so on and so on and so on and so on and so on and so on and so on and so on
-    stays   cccc   user           27  Go on. and so on and so on and so on and so on and so on and so on and so on and so on and so on and so on
-    stays   dddd   assistant      30  Half of it is done. and so on and so on and so on and so on and so on and so on and so on and so on and so on and so on
-    stays   eeee   user           29  And the rest? and so on and so on and so on and so on and so on and so on and so on and so on and so on and so on
-    stays   ffff   assistant      28  All done. and so on and so on and so on and so on and so on and so on and so on and so on and so on and so on
+                ENTRY  ROLE       TOKENS  WORDS
+    pinned      aaaa   user           38  Fix src/parser.rs, port 8080. Never touch main.rs! and so on and so on and so on and so on and so on and so on and so on and so on and so on and so on
+    summarised  bbbb   assistant      34  See reads_twice in src/lexer.rs:47. and so on and so on and so on and so on and so on and so on and so on and so on and so on and so on
+    kept        cccc   user           27  Go on. and so on and so on and so on and so on and so on and so on and so on and so on and so on and so on
+    kept        dddd   assistant      30  Half of it is done. and so on and so on and so on and so on and so on and so on and so on and so on and so on and so on
+    kept        eeee   user           29  And the rest? and so on and so on and so on and so on and so on and so on and so on and so on and so on and so on
+    kept        ffff   assistant      28  All done. and so on and so on and so on and so on and so on and so on and so on and so on and so on and so on
 
     2 messages summarised; 4 kept from cccc; 1 entry is pinned
     messages: about 186 tokens before, 114 after, and the summary
@@ -66,17 +66,17 @@ fn a_dry_run_of_a_long_session_fits_a_screen() {
         world.shown(&world.command(&line).env("COLUMNS", "60").output().unwrap())
     };
     assert_snapshot!(output(&[]), @"
-           ENTRY  ROLE       TOKENS  WORDS
-    goes   0000   user           27  words and more words words…
-    goes   0001   assistant      27  words and more words words…
-    goes   …                    648  … 24 more messages
-    goes   0026   user           27  words and more words words…
-    goes   0027   assistant      27  words and more words words…
-    stays  0028   user           27  words and more words words…
-    stays  0029   assistant      27  words and more words words…
-    stays  …                    216  … 8 more messages
-    stays  0038   user           27  words and more words words…
-    stays  0039   assistant      27  words and more words words…
+                ENTRY  ROLE       TOKENS  WORDS
+    summarised  0000   user           27  words and more words…
+    summarised  0001   assistant      27  words and more words…
+    summarised  …                    648  … 24 more messages
+    summarised  0026   user           27  words and more words…
+    summarised  0027   assistant      27  words and more words…
+    kept        0028   user           27  words and more words…
+    kept        0029   assistant      27  words and more words…
+    kept        …                    216  … 8 more messages
+    kept        0038   user           27  words and more words…
+    kept        0039   assistant      27  words and more words…
 
     28 messages summarised; 12 kept from 0028
     messages: about 1,080 tokens before, 324 after, and the summary
@@ -96,7 +96,7 @@ fn the_summary_takes_the_place_of_what_goes_and_the_report_says_what_it_lacks() 
     compacted in [ID1]: messages: about 186 tokens before, 192 after
     4 messages summarised; 2 kept from eeee
 
-    the summary lacks, of what went:
+    not mentioned in the summary:
       1 of 3 paths
         src/lexer.rs
       1 of 1 identifier
@@ -158,8 +158,8 @@ fn an_old_file_is_upgraded_first_and_only_if_there_is_something_to_do() {
     assert_eq!(world.snapshot(), before);
     assert_snapshot!(world.run("compact old.jsonl --keep-recent-tokens 2"), @"
     compacted in [ID1]: messages: about 4 tokens before, 54 after
-    1 message summarised, among them the beginning of a turn whose end stays; 1 kept from f0a6
-    the summary lacks no rule, path, address, identifier or number of what went
+    1 message summarised, among them the beginning of a turn whose end is kept; 1 kept from f0a6
+    the summary mentions every rule, path, address, identifier and number of the summarised messages
     [stderr]
     note: upgraded from version 1; the old file is kept as old.jsonl.v1.bak
     hint: `offshoot entry old.jsonl [ID1]` shows the summary

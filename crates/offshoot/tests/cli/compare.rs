@@ -9,7 +9,7 @@ fn two_branches_are_compared() {
     let world = World::with_sample();
     let before = world.snapshot();
     assert_snapshot!(world.run("compare sample.jsonl @ 4e8a"), @r"
-    they part after 30f8  Yes. And add a test that would have caught it.
+    common ancestor: 30f8  Yes. And add a test that would have caught it.
 
     A  42e6  With `--lines` the number of lines follows on a line of its…
        13 entries · 1 turn · 21k tokens · $0.04 · over 2 min 18 s · 18 d

@@ -242,14 +242,14 @@ fn files_outside_and_below() {
     assert_snapshot!(world.run("doctor sample"), @"
     [WORK]/sample.jsonl
       fits by path, id 019bbbd8-3100-7c42-9d1a-6f20b7e4a581, name word count off by the blanks
-      it is not in a folder that lists read
+      it is outside every session folder, so `list` does not show it
         offshoot show [WORK]/sample.jsonl
         offshoot import [WORK]/sample.jsonl
     ");
     assert_snapshot!(world.run("doctor helper"), @"
     [HOME]/.omp/agent/sessions/--[ROOT]-home-work--/2026-01-01T00-00-00-000Z_0000aaaa-1/helper.jsonl
       fits by file name, id 0000aaaa-9
-      it is deeper than the folders that lists read; oh-my-pi keeps sessions of subagents there
+      it is deeper than the session folders, so `list` does not show it; oh-my-pi keeps sessions of subagents there
         offshoot show [HOME]/.omp/agent/sessions/--[ROOT]-home-work--/2026-01-01T00-00-00-000Z_0000aaaa-1/helper.jsonl
     ");
 }

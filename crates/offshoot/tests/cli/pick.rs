@@ -114,7 +114,7 @@ fn what_does_not_fit_the_window_needs_force() {
     assert_snapshot!(world.run("pick sample.jsonl ..4e8a"), @"
     [stderr]
     error: sample.jsonl: 2,612 tokens here and 133 more do not fit into the model's window of 2,650
-    hint: --force does it all the same; `compact` makes room first
+    hint: --force does it anyway; `compact` makes room first
     [exit code 5]
     ");
     let refused = "do not fit into the model's window of 2,650";

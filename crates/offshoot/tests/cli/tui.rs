@@ -150,7 +150,7 @@ fn settings_are_changed_in_their_file() {
 
     whether waiting steering messages are sent one at a time or all at once
     from the user's file · one of one-at-a-time, all
-    enter change · esc done · tab other file · del take out
+    enter change · esc done · tab other file · del remove
     ");
     let file = talk.world.home().join(".local/share/offshoot/settings.json");
     let text = std::fs::read_to_string(file).unwrap();

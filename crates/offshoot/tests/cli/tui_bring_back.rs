@@ -54,7 +54,7 @@ fn a_pick_is_copied_once_and_not_undone_after_a_message() {
     // The new message blocks it: the refusal names the way back, and not the open file.
     let refusal = |screen: &str| {
         let screen = screen.split_whitespace().collect::<Vec<_>>().join(" ");
-        screen.contains("not undone: entry ") && screen.contains("goes back all the same") && !screen.contains(".jsonl")
+        screen.contains("not undone: entry ") && screen.contains("goes back anyway") && !screen.contains(".jsonl")
     };
     terminal.until("the refusal", refusal);
     leave(terminal, &talk);

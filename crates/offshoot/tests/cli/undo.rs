@@ -39,8 +39,8 @@ fn a_message_since_blocks() {
     let before = world.snapshot();
     assert_snapshot!(world.run("undo sample.jsonl"), @"
     [stderr]
-    error: sample.jsonl: entry [ID1] was said after a switch
-    hint: `offshoot switch sample.jsonl 42e6b1f9` goes back all the same
+    error: sample.jsonl: entry [ID1] was added after a switch
+    hint: `offshoot switch sample.jsonl 42e6b1f9` goes back anyway
     [exit code 5]
     ");
     assert_eq!(world.snapshot(), before);

@@ -167,7 +167,7 @@ fn screens_of_the_settings() {
       treeLayout                      trunk                                default
     the provider used at the start
     not set · a text
-    enter change · esc done · tab other file · del take out
+    enter change · esc done · tab other file · del remove
     ");
     press(&mut settings, "down down down down");
     insta::assert_snapshot!(screen(&settings, 40, 12), @"

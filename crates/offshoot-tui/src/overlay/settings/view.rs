@@ -20,13 +20,13 @@ const TYPING: &[hint::Hint<'static>] = &[(&[Action::SelectConfirm], "store"), (&
 const ONE_FILE: &[hint::Hint<'static>] = &[
     (&[Action::SelectConfirm], "change"),
     (&[Action::SelectCancel], "done"),
-    (&[Action::DeleteCharForward], "take out"),
+    (&[Action::DeleteCharForward], "remove"),
 ];
 const TWO_FILES: &[hint::Hint<'static>] = &[
     (&[Action::SelectConfirm], "change"),
     (&[Action::SelectCancel], "done"),
     (&[Action::Tab], "other file"),
-    (&[Action::DeleteCharForward], "take out"),
+    (&[Action::DeleteCharForward], "remove"),
 ];
 
 #[derive(Debug, Clone, Copy)]

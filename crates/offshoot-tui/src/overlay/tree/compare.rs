@@ -112,7 +112,7 @@ impl Compare {
         let muted = theme.style(Token::Muted);
         rule(theme, "Two branches", row(area, 0), buf);
         let shared = match self.comparison.ancestor {
-            Some(ix) => format!("  They part after: {}", entry_text(given, ix)),
+            Some(ix) => format!("  Common ancestor: {}", entry_text(given, ix)),
             None => "  They have different roots".to_owned(),
         };
         draw(&Line::styled(text::truncate(&shared, area.width.into(), "…").into_owned(), muted), row(area, 1), buf);

@@ -79,9 +79,11 @@ impl HiddenReason {
                 "it is a session of this folder in the folder of other sessions: only `list --all` shows it"
             }
             Self::PassedOver(by) => return format!("lists do not read that folder: {by}"),
-            Self::Outside => "it is not in a folder that lists read",
-            Self::Above => "it is beside the folders that lists read, not in one of them",
-            Self::Below => "it is deeper than the folders that lists read; oh-my-pi keeps sessions of subagents there",
+            Self::Outside => "it is outside every session folder, so `list` does not show it",
+            Self::Above => "it is beside the session folders, not in one of them, so `list` does not show it",
+            Self::Below => {
+                "it is deeper than the session folders, so `list` does not show it; oh-my-pi keeps sessions of subagents there"
+            }
             Self::Extension => "its name does not end in .jsonl",
             Self::Empty => "it is empty",
             Self::NoRecord => "it contains bytes, but no record",
