@@ -2,7 +2,7 @@
 
 use super::known::{self, Effect, Table};
 use super::shell_line::{ShellLine, SimpleCommand, base};
-use super::{CallView, Rule, is_allowed};
+use super::{ApprovalCall, Rule, is_allowed};
 use crate::tool::Tier;
 
 /// Programs whose first words say nothing about what they do: a group of their commands would be all commands.
@@ -80,7 +80,7 @@ const HAVE_SUBCOMMANDS: &[&str] = &[
 ];
 
 /// The rules, the narrowest first.
-pub(super) fn rules(call: &CallView<'_>, line: &ShellLine) -> Vec<Rule> {
+pub(super) fn rules(call: &ApprovalCall<'_>, line: &ShellLine) -> Vec<Rule> {
     let mut found: Vec<Rule> = Vec::new();
     for rule in [Rule::exact(call), group(call, line), tool(call)].into_iter().flatten() {
         if !found.contains(&rule) && is_allowed(std::slice::from_ref(&rule), call, line).is_ok() {
@@ -91,7 +91,7 @@ pub(super) fn rules(call: &CallView<'_>, line: &ShellLine) -> Vec<Rule> {
 }
 
 /// The commands that begin as this one, or the host.
-fn group(call: &CallView<'_>, line: &ShellLine) -> Option<Rule> {
+fn group(call: &ApprovalCall<'_>, line: &ShellLine) -> Option<Rule> {
     if let Tier::Net(host) = call.tier {
         return Rule::parse(&format!("{}(domain:{host})", call.tool)).ok();
     }
@@ -112,7 +112,7 @@ fn group(call: &CallView<'_>, line: &ShellLine) -> Option<Rule> {
     Rule::parse(&format!("bash({}:*)", words.join(" "))).ok()
 }
 
-fn tool(call: &CallView<'_>) -> Option<Rule> {
+fn tool(call: &ApprovalCall<'_>) -> Option<Rule> {
     let name = match call.tier {
         Tier::Write(_) => "edit",
         Tier::Read(_) => "read",

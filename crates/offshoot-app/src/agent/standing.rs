@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use offshoot_agent::approval::{CallView, Judgement, Permissions, judge};
+use offshoot_agent::approval::{ApprovalCall, Judgement, Permissions, judge};
 use offshoot_agent::context_files::{self, Links};
 use offshoot_agent::sandbox::Sandbox;
 use offshoot_agent::tool::{KeyGuard, Tier};
@@ -74,7 +74,7 @@ impl StandingPermissions {
     /// What would happen to a call.
     pub fn judge(&self, call: &NamedCall) -> Judgement {
         let NamedCall { tool, tier } = call;
-        let view = CallView { tool, tier, cwd: &self.cwd, home: self.home.as_deref(), keys: &self.keys };
+        let view = ApprovalCall { tool, tier, cwd: &self.cwd, home: self.home.as_deref(), keys: &self.keys };
         judge(&self.permissions, &view)
     }
 }

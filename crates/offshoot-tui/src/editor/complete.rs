@@ -209,7 +209,7 @@ mod tests {
             ("/fork", "/fork |!"),
             ("/branch", "/fork |!"),
             ("/exit", "/quit |!"),
-            ("/permis", "/approval |!"),
+            ("/allowed-to", "/permissions |!"),
             ("/gre", "/greet |!"),
             ("/model gp", "/model openai/gpt|!"),
             ("/thinking hi", "/thinking high|!"),

@@ -288,6 +288,9 @@ mod tests {
         insta::assert_snapshot!(screen(&mut help, 40, 12), @"
         Help  type to search · esc leave
         >
+                            open it
+          /copy             copy the last answer
+          /settings         see and change the
                             settings
           /extensions       list the extensions,
                             and what is wrong
@@ -295,9 +298,6 @@ mod tests {
           /reload           read settings, keys,
                             skills, templates,
                             themes and
-                            extensions again
-          /trust            choose whether this
-                            folder's settings,
         ");
         help.paste("undo");
         insta::assert_snapshot!(screen(&mut help, 80, 5), @"

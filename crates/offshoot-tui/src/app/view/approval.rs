@@ -172,6 +172,7 @@ fn argument(name: &str, value: &str) -> Vec<String> {
 }
 
 /// How many of the rules are listed.
+#[derive(Clone, Copy, PartialEq, Eq)]
 enum Rules {
     All,
     /// Where there is no room for more.
@@ -185,7 +186,7 @@ fn choosing(question: &Question, leave: &str, rules: Rules) -> Vec<String> {
         let mark = if at == question.selected { "›" } else { " " };
         format!("{mark} {} {}", at + 1, clean(&spell_name(&offered.rule)))
     };
-    let is_listed = |(at, _): &(usize, &OfferedRule)| matches!(rules, Rules::All) || *at == question.selected;
+    let is_listed = |(at, _): &(usize, &OfferedRule)| rules == Rules::All || *at == question.selected;
     let allows = question
         .rules
         .get(question.selected)

@@ -53,7 +53,7 @@ fn a_dry_run_asks_nobody_and_the_summary_is_written_below_the_last_entry() {
     let before = compacting.folder.text();
     let planned = said(done(compacting.run(true, 5)).as_ref());
     assert!(
-        planned.contains("goes | question00 | user") && planned.contains("2 messages summarised; 2 kept"),
+        planned.contains("summarised | question00 | user") && planned.contains("2 messages summarised; 2 kept"),
         "{planned}"
     );
     assert_eq!((compacting.times(), compacting.folder.text()), (0, before));
