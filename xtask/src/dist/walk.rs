@@ -126,7 +126,7 @@ fn client_beside(package: &Path) -> Result<PathBuf> {
 
 fn in_empty_home(program: &str, place: &Path) -> Command {
     let mut command = Command::new(program);
-    command.env("HOME", place.join("home")).env_remove("OFFSHOOT_BIN");
+    command.env("HOME", place.join("home")).env_remove("OFFSHOOT_BIN").env("npm_config_update_notifier", "false");
     command
 }
 
