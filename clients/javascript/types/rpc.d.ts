@@ -211,6 +211,11 @@ export type RpcRequest1 =
       requestId: number;
       decision: ApprovalDecision;
       message?: string;
+      /**
+       * One of the rules that the question offers, for `allow_session` and `allow_always`; the narrowest without it.
+       */
+      rule?: string;
+      scope?: ApprovalScope;
     }
   | {
       type: "set_approval";
@@ -368,6 +373,10 @@ export type QueueModeData = "all" | "one-at-a-time";
  * An answer to the question whether a call may run.
  */
 export type ApprovalDecision = "allow_once" | "allow_session" | "allow_always" | "once_unsandboxed" | "reject";
+/**
+ * For how long, and where, a rule lets calls run.
+ */
+export type ApprovalScope = "session" | "project" | "everywhere";
 export type ApprovalModeInput = "auto" | "edits" | "ask" | "read-only";
 export type RpcResponse = RpcSuccess | RpcRefusal;
 export type Event =
@@ -597,6 +606,21 @@ export type Event =
        * The rule of `allow_session` and `allow_always`.
        */
       rule?: string;
+      /**
+       * The rules among which `approve` may choose, the narrowest first.
+       *
+       * Items: A rule that a question offers.
+       */
+      rules?: {
+        /**
+         * As settings have it.
+         */
+        rule: string;
+        /**
+         * What it lets run, in words.
+         */
+        allows: string;
+      }[];
       options: ApprovalDecision[];
       /**
        * How many calls of the answer come after this one.
@@ -613,6 +637,7 @@ export type Event =
       decision: ApprovalOutcome;
       by: ApprovedBy;
       rule?: string;
+      scope?: ApprovalScope;
     }
   | {
       type: "failed";
