@@ -219,13 +219,22 @@ test("bash shows the same end of the output and tells the same numbers", async (
 test("a person's commands are recorded alike", async () => {
   const { executeBashWithOperations } = await pi("bash-executor.js");
   const { createLocalBashOperations } = await pi("tools/bash.js");
-  const pieces = ["\x1b[31m", "\x1b[0m", "\x1b]0;t\x07", "\x1b(B", "\x1b7", "\x1b[2K", "\r", "\n", "\t", "\x00", "\x08", "a", "é", "😀", "7", ";", "[", " "];
+  const pieces = ["\x1b[31m", "\x1b[0m", "\x1b]0;t\x07", "\x1b(B", "\x1b7", "\x1b[2K", "\r\n", "\n", "\t", "\x00", "\x08", "a", "é", "😀", "7", ";", "[", " "];
   for (let round = 0; round < sampled(120); round++) {
     put("raw", Array.from({ length: rng.int(0, 40) }, () => rng.pick(pieces)).join("") + "end\n");
     const command = `cat raw; exit ${rng.int(0, 2)}`;
     const theirs = await executeBashWithOperations(command, folder, createLocalBashOperations(), {});
     assert.deepEqual(await offshoot({ run: command }), { fullOutputPath: null, ...plain(theirs) }, JSON.stringify(get("raw").toString()));
   }
+});
+
+// The model would pay for every state of a progress bar.
+test("of a progress bar the last state is recorded, where pi records all as one line", async () => {
+  const { executeBashWithOperations } = await pi("bash-executor.js");
+  const { createLocalBashOperations } = await pi("tools/bash.js");
+  const command = "printf '10%%\\r20%%\\n'";
+  const theirs = await executeBashWithOperations(command, folder, createLocalBashOperations(), {});
+  assert.deepEqual([(await offshoot({ run: command })).output, theirs.output], ["20%\n", "10%20%\n"]);
 });
 
 test("folders are listed in the same order", async () => {
