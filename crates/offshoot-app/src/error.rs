@@ -14,7 +14,7 @@ use offshoot_workspace::{Failure, Hint, NextStep};
 /// What a command gives, or why it failed.
 pub type Result<T> = std::result::Result<T, CommandError>;
 
-/// The exit codes, with the failure that each stands for, in words.
+/// The exit codes, each with its kind of failure and its name.
 pub const EXIT_CODES: &[(u8, Option<FailureKind>, &str)] = &[
     (0, None, "done"),
     (1, Some(FailureKind::Failed), "failed"),
@@ -27,7 +27,7 @@ pub const EXIT_CODES: &[(u8, Option<FailureKind>, &str)] = &[
     (130, Some(FailureKind::Stopped), "stopped"),
 ];
 
-/// The exit code of a failure. That nobody reads the output is none.
+/// The exit code of a failure. A closed output is not a failure: its code is 0.
 pub fn exit_code(kind: FailureKind) -> u8 {
     EXIT_CODES.iter().find(|(_, known, _)| *known == Some(kind)).map_or(0, |(code, ..)| *code)
 }

@@ -7,18 +7,20 @@
 mod block;
 mod answer;
 mod shell;
+mod notices;
 
 use std::collections::VecDeque;
 use std::sync::Arc;
 
 use offshoot_protocol::message::Message;
-use offshoot_protocol::{BashResult, CompactionResult, Event, Reason};
-use offshoot_session::error::Code;
+use offshoot_protocol::{BashResult, CompactionResult, Event};
 use offshoot_session::json::Json;
 use offshoot_session::kind::{Kind, Role};
 
 pub(crate) use answer::{AnswerProgress, LiveAnswer};
 pub use block::ConversationBlock;
+pub(crate) use notices::without_model;
+use notices::{compaction_words, notice_words};
 use shell::RunningShell;
 
 use crate::message::item_of_live;
@@ -481,26 +483,4 @@ impl Conversation {
 
 fn item_of(role: Role, message: &str) -> Option<Item> {
     Some(Item::of_message(role, Json::parse(message).ok()?))
-}
-
-pub(crate) fn without_model(why: &str) -> String {
-    format!("the summary was put together without a model: {why}")
-}
-
-/// The text of a notice, with the command that switches to another program's branch.
-fn notice_words(code: &str, message: &str, entry: Option<&str>) -> String {
-    match entry {
-        Some(entry) if [Code::Diverged, Code::UnansweredPrompt].iter().any(|known| code == known.as_str()) => {
-            format!("{message}; /switch {entry} goes there")
-        }
-        Some(_) | None => message.to_owned(),
-    }
-}
-
-fn compaction_words(reason: Reason) -> &'static str {
-    match reason {
-        Reason::Manual => "summarising",
-        Reason::Threshold => "summarising: the context is nearly full",
-        Reason::Overflow => "summarising: the context is full",
-    }
 }

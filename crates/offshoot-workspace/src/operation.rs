@@ -130,7 +130,7 @@ pub trait Output: Any + Send {
         Ok(())
     }
 
-    /// Writes what is said byte for byte, if the words are [exact](Words::is_exact).
+    /// Writes the output byte for byte, if the words are [exact](Words::is_exact).
     ///
     /// # Errors
     /// `out` takes no more.

@@ -113,7 +113,7 @@ impl RuleStore for UserRules {
             (ApprovalScope::Session, _) => Ok(()),
             (ApprovalScope::Project, Some(project)) => project.allow(&rule.to_string()),
             (ApprovalScope::Project, None) => {
-                Err(CommandError::new(FailureKind::Failed, "there is no home directory to keep rules in"))
+                Err(CommandError::new(FailureKind::Failed, "cannot keep the rule: no home directory is known"))
             }
             (ApprovalScope::Everywhere, _) => self.keep(rule),
         };

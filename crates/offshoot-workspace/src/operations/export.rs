@@ -227,7 +227,7 @@ fn entries(session: &Session, part: SessionPart) -> usize {
 }
 
 impl ExportPlan {
-    /// Writes what is no session file.
+    /// Writes a page, a transcript or a context.
     fn write(&self, place: &Place, session: &Session, out: &mut dyn Write, written: &mut Exported) -> Result<()> {
         let leaf = match self.part {
             SessionPart::Path(leaf) => Some(leaf),

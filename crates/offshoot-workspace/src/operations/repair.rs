@@ -69,7 +69,7 @@ pub struct FileRepair {
 /// What was done.
 #[derive(Debug)]
 pub enum RepairWritten {
-    /// The entries that were put back, what was damaged then, and what came of that, if anything was.
+    /// The entries that were put back, the damage found after that, and the repair, if one was needed.
     File(Vec<EntryId>, Box<RepairPlan>, Option<Repaired>),
     /// The waiting entries are gone.
     Discarded,

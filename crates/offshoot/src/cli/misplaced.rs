@@ -1,12 +1,12 @@
-//! An operation that found no session of the name that stands in its place: the line that was probably meant.
+//! Suggests a line when an operation finds no session of the given name.
 
 use offshoot_app::app::quoted;
 use offshoot_session::error::Error;
 use offshoot_session::session::SpillPolicy;
 use offshoot_workspace::{Access, Arg, ArgForm, ArgKind, Failure, LATEST, Place, Row, is_path};
 
-/// The line that was meant, where no session has the name that stands in its place: another word names one, or the name is that
-/// of an entry of the latest session.
+/// The suggested line, if no session has the first word as its name: another word names a session, or the first word names an
+/// entry of the latest one.
 pub(super) fn misplaced(
     row: &Row,
     (words, options): (&[String], &[String]),

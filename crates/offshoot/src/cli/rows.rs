@@ -127,7 +127,7 @@ impl TypedOperation {
         self.row.about.name
     }
 
-    /// What stands by its place.
+    /// The arguments without options.
     fn words(&self) -> Vec<String> {
         let of = |arg: &Arg| self.given.texts(arg.name);
         self.row.args.iter().filter(|arg| arg.form == ArgForm::Positional).flat_map(of).collect()

@@ -175,7 +175,7 @@ fn argument(name: &str, value: &str) -> Vec<String> {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Rules {
     All,
-    /// Where there is no room for more.
+    /// On screens with few rows.
     Selected,
 }
 

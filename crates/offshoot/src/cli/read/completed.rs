@@ -130,7 +130,7 @@ impl TypedCommand<'_> {
         if name == "switch" && self.arguments.iter().any(|word| word == "-") {
             return Some("offshoot undo latest".to_owned());
         }
-        // What stands where SESSION does is the first of what is missing.
+        // The word in the place of SESSION is the first missing argument.
         let took = usize::from(missing.iter().all(|name| name != "SESSION"));
         let rest = missing.iter().filter(|name| *name != "SESSION").skip(took).map(String::as_str);
         Some(spelled(&self.with(self.at + 1, &[LATEST]), rest))

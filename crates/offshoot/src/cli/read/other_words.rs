@@ -1,5 +1,5 @@
-//! A first word that is no command: what it means here, for those who know it from another program, and the command that was
-//! probably mistyped. Reads no file.
+//! A first word that is not a command: the line that does here what it does in another program, or the nearest command. Reads no
+//! file.
 
 use offshoot_app::app::quoted;
 use offshoot_app::error::CommandError;
@@ -63,7 +63,7 @@ const ASK: &str = "offshoot -p WORDS";
 /// Commands that take something away: a slip never suggests one.
 const REMOVE: &[&str] = &["remove", "repair", "rm", "trash", "uninstall"];
 
-/// The refusal of words that are no command, and that a person may not have meant as a prompt.
+/// The error for words that are neither a command nor clearly a prompt.
 pub(super) fn not_a_command(words: &[&str]) -> CommandError {
     let spelled = |words: &[&str]| words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ");
     let first = words.first().copied().unwrap_or_default();
