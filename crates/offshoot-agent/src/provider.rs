@@ -104,8 +104,9 @@ pub enum Delta {
     LostEvent { what: String },
     /// The tokens so far, if the provider reports them before the end.
     Usage(Usage),
-    /// The last delta of every stream. A failed answer has [`StopReason::Error`], the provider's words as
-    /// `error_message`, and the content received so far.
+    /// The last delta of every stream. A failed answer has
+    /// [`StopReason::Error`](offshoot_protocol::message::StopReason::Error), the provider's words as `error_message`, and the
+    /// content received so far.
     Done(Box<Answer>),
 }
 
