@@ -287,6 +287,10 @@ export type RpcRequest1 =
        * Show the number of tokens of each message
        */
       tokens?: boolean;
+      /**
+       * Show what fills the model's window, part by part, and what `compact` would free
+       */
+      window?: boolean;
     }
   | {
       type: "switch";

@@ -26,6 +26,7 @@ mod limits;
 pub mod context_files;
 pub mod resources;
 pub mod system_prompt;
+pub mod prompt_weight;
 pub mod window;
 mod work_folder;
 pub mod stored_prompt;

@@ -5,11 +5,14 @@ use std::fmt;
 use std::sync::Arc;
 
 use offshoot_session::branch_summary::{BranchPlan, Instructions};
+use offshoot_session::compact;
 use offshoot_session::error::Error;
 use offshoot_session::session::Session;
 use offshoot_session::summariser::Drafted;
 
 use offshoot_protocol::model::Model;
+
+use crate::prompt_weight::PromptWeight;
 
 /// Plans the summary of a branch for so many tokens of conversation; 0 means any number.
 pub type PlanBranch = Arc<dyn Fn(&Session, u64) -> Result<BranchPlan, Error> + Send + Sync>;
@@ -117,6 +120,10 @@ pub struct PresentModel {
     pub model: Arc<Model>,
     /// The tokens of the system prompt and the tools.
     pub overhead: u64,
+    /// The same, part by part.
+    pub prompt: PromptWeight,
+    /// How the session is compacted.
+    pub compaction: compact::Settings,
     /// The tokens of a conversation that a summary can read; 0 for any number.
     pub branch_budget: u64,
 }

@@ -17,9 +17,10 @@ use offshoot_session::kind::{Kind, Role};
 use offshoot_session::llm::Converter;
 use offshoot_session::session::Session;
 use offshoot_session::tokens::estimate;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::pictures::{CHOICE, PictureTrail, count_pictures};
+use crate::prompt_weight::{tool_units, units};
 use crate::provider::{Hooks, Problem, Request, ToolSpec, problems};
 use crate::stored_message::read_message;
 use crate::way_round::way_round;
@@ -209,12 +210,7 @@ fn is_empty(message: &Message) -> bool {
 /// The tokens of what a request has beside its messages: the system prompt and the tools.
 #[must_use]
 pub fn overhead_tokens(system: &str, tools: &[ToolSpec]) -> u64 {
-    let units = |text: &str| text.encode_utf16().count() as u64;
-    let tool = |tool: &ToolSpec| {
-        let ToolSpec { name, description, parameters } = tool;
-        units(&json!({ "name": name, "description": description, "parameters": parameters }).to_string())
-    };
-    (units(system) + tools.iter().map(tool).sum::<u64>()).div_ceil(4)
+    (units(system) + tools.iter().map(tool_units).sum::<u64>()).div_ceil(4)
 }
 
 /// The session entry of a message.
@@ -237,6 +233,8 @@ pub fn to_entry(message: &Message) -> Result<NewEntry, AgentError> {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
     use offshoot_protocol::message::{AssistantMessage, StopReason, ToolResultMessage, Usage, UserMessage};
     use offshoot_session::session::{NewSession, Options};

@@ -115,16 +115,18 @@ impl PromptParts {
     }
 
     fn instructions(&self) -> Option<String> {
-        let files = self.context.iter().map(|file| {
-            format!(
-                "<project_instructions path=\"{}\">\n{}\n</project_instructions>",
-                file.path.display(),
-                file.content.trim_end()
-            )
-        });
-        let files: Vec<String> = files.collect();
+        let files: Vec<String> = self.context.iter().map(instructions_of).collect();
         (!files.is_empty()).then(|| format!("# Project instructions\n\n{}", files.join("\n\n")))
     }
+}
+
+/// A context file as the prompt has it.
+pub(crate) fn instructions_of(file: &ContextFile) -> String {
+    format!(
+        "<project_instructions path=\"{}\">\n{}\n</project_instructions>",
+        file.path.display(),
+        file.content.trim_end()
+    )
 }
 
 fn list(tools: &[Arc<dyn Tool>]) -> String {

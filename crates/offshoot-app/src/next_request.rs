@@ -2,6 +2,7 @@
 
 use std::io::Write;
 use std::path::Path;
+use std::sync::Arc;
 
 use offshoot_agent::forecast::{RequestForecast, RequestPlace, request_forecast};
 use offshoot_agent::operate::{PlanQuestion, SummaryWish};
@@ -13,9 +14,9 @@ use offshoot_session::summariser::Drafted;
 use offshoot_session::tree::NodeIx;
 use offshoot_settings::Settings;
 
-use offshoot_workspace::{KnownModels, NextRequest, PageOrder};
+use offshoot_workspace::{KnownModels, NextRequest, PageOrder, RequestParts};
 
-use crate::agent::overhead;
+use crate::agent::{overhead, prompt_weight};
 use crate::app::App;
 use crate::error::Result;
 use crate::models::{ModelArgs, ModelSources, ModelTable, WithoutKey};
@@ -99,6 +100,11 @@ impl NextRequest for RequestOfApp {
 
     fn overhead(&self, session: &Session) -> offshoot_workspace::Result<u64> {
         Ok(overhead(&self.app, session)?)
+    }
+
+    fn request_parts(&self, session: &Session) -> offshoot_workspace::Result<RequestParts> {
+        let model = model(&self.app, session).ok().map(Arc::new);
+        Ok(RequestParts { prompt: prompt_weight(&self.app, session)?, model })
     }
 
     fn models(&self) -> offshoot_workspace::Result<KnownModels> {

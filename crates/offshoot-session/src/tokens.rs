@@ -5,23 +5,81 @@ use crate::json::{Json, JsonKind, stringify};
 /// An image counts as this many characters (pi 0.87).
 const IMAGE_CHARS: u64 = 4800;
 
+/// What a part of a message is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the names of the others say what they are")]
+pub enum MessagePart {
+    /// What the person wrote.
+    Prompt,
+    Answer,
+    Thinking,
+    /// A tool call's name and arguments.
+    Call,
+    Result,
+    Picture,
+    /// A command of the person, with its output.
+    Command,
+    Summary,
+    /// A message of an extension.
+    Note,
+    /// A stored system prompt.
+    System,
+}
+
+impl MessagePart {
+    /// All of them, in the order of a list.
+    pub const ALL: [Self; 10] = [
+        Self::Prompt,
+        Self::Answer,
+        Self::Thinking,
+        Self::Call,
+        Self::Result,
+        Self::Picture,
+        Self::Command,
+        Self::Summary,
+        Self::Note,
+        Self::System,
+    ];
+}
+
 /// The tokens of one message.
 pub fn estimate(message: Json<'_>) -> u64 {
+    let mut chars = 0;
+    each_part(message, &mut |_, more| chars += more);
+    chars.div_ceil(4)
+}
+
+/// Adds the tokens of the parts of one message; together they are its [`estimate`].
+pub fn estimate_parts(message: Json<'_>, add: &mut dyn FnMut(MessagePart, u64)) {
+    let mut chars = 0_u64;
+    each_part(message, &mut |part, more| {
+        let before = chars.div_ceil(4);
+        chars += more;
+        add(part, chars.div_ceil(4) - before);
+    });
+}
+
+/// The characters of each part of a message.
+fn each_part(message: Json<'_>, add: &mut dyn FnMut(MessagePart, u64)) {
     let content = message.get("content");
-    let chars = match message.str("role").as_deref() {
-        Some("user" | "developer" | "toolResult" | "custom" | "hookMessage") => content.map_or(0, text_and_images),
-        Some("assistant") => content.map_or(0, assistant),
-        Some("bashExecution") => member_chars(message, "command") + member_chars(message, "output"),
-        Some("branchSummary" | "compactionSummary") => member_chars(message, "summary"),
+    match message.str("role").as_deref() {
+        Some("user" | "developer") => text_and_images(content, MessagePart::Prompt, add),
+        Some("toolResult") => text_and_images(content, MessagePart::Result, add),
+        Some("custom" | "hookMessage") => text_and_images(content, MessagePart::Note, add),
+        Some("assistant") => content.into_iter().for_each(|content| assistant(content, add)),
+        Some("bashExecution") => {
+            add(MessagePart::Command, member_chars(message, "command") + member_chars(message, "output"));
+        }
+        Some("branchSummary" | "compactionSummary") => add(MessagePart::Summary, member_chars(message, "summary")),
         Some("system") => {
             let sections = message.get("sections").map(Json::members).into_iter().flatten();
             let sections: u64 = sections.filter_map(|(_, text)| text.as_str()).map(|text| units(&text)).sum();
             let tools = message.get("toolsAdded").map_or(0, |tools| units(&stringify(tools)));
-            content.map_or(0, text_and_images) + sections + tools
+            add(MessagePart::System, sections + tools);
+            text_and_images(content, MessagePart::System, add);
         }
-        _ => 0,
-    };
-    chars.div_ceil(4)
+        _ => {}
+    }
 }
 
 /// The tokens of a summary in a context.
@@ -37,28 +95,28 @@ fn member_chars(message: Json<'_>, name: &str) -> u64 {
     message.str(name).map_or(0, |text| units(&text))
 }
 
-fn text_and_images(content: Json<'_>) -> u64 {
+fn text_and_images(content: Option<Json<'_>>, part: MessagePart, add: &mut dyn FnMut(MessagePart, u64)) {
+    let Some(content) = content else { return };
     if content.kind() == JsonKind::String {
-        return content.as_str().map_or(0, |text| units(&text));
+        return add(part, content.as_str().map_or(0, |text| units(&text)));
     }
-    let chars = content.items().map(|block| match block.str("type").as_deref() {
-        Some("text") => member_chars(block, "text"),
-        Some("image") => IMAGE_CHARS,
-        _ => 0,
+    content.items().for_each(|block| match block.str("type").as_deref() {
+        Some("text") => add(part, member_chars(block, "text")),
+        Some("image") => add(MessagePart::Picture, IMAGE_CHARS),
+        _ => {}
     });
-    chars.sum()
 }
 
-fn assistant(content: Json<'_>) -> u64 {
-    let chars = content.items().map(|block| match block.str("type").as_deref() {
-        Some("text") => member_chars(block, "text"),
-        Some("thinking") => member_chars(block, "thinking"),
+fn assistant(content: Json<'_>, add: &mut dyn FnMut(MessagePart, u64)) {
+    content.items().for_each(|block| match block.str("type").as_deref() {
+        Some("text") => add(MessagePart::Answer, member_chars(block, "text")),
+        Some("thinking") => add(MessagePart::Thinking, member_chars(block, "thinking")),
         Some("toolCall") => {
-            member_chars(block, "name") + block.get("arguments").map_or(0, |arguments| units(&stringify(arguments)))
+            let arguments = block.get("arguments").map_or(0, |arguments| units(&stringify(arguments)));
+            add(MessagePart::Call, member_chars(block, "name") + arguments);
         }
-        _ => 0,
+        _ => {}
     });
-    chars.sum()
 }
 
 /// A provider's usage report for one message.
@@ -151,6 +209,17 @@ mod tests {
             (r#"{"role":"novel","content":"abcde"}"#, 0),
         ] {
             assert_eq!(estimate(Json::parse(message).unwrap()), tokens, "{message}");
+            let mut sum = 0;
+            estimate_parts(Json::parse(message).unwrap(), &mut |_, tokens| sum += tokens);
+            assert_eq!(sum, tokens, "the parts of {message}");
         }
+    }
+
+    #[test]
+    fn an_answer_has_thinking_words_and_calls() {
+        let message = r#"{"role":"assistant","content":[{"type":"thinking","thinking":"abcde"},{"type":"text","text":"abcde"},{"type":"toolCall","name":"ls","arguments":{}}]}"#;
+        let mut parts = Vec::new();
+        estimate_parts(Json::parse(message).unwrap(), &mut |part, tokens| parts.push((part, tokens)));
+        assert_eq!(parts, [(MessagePart::Thinking, 2), (MessagePart::Answer, 1), (MessagePart::Call, 1)]);
     }
 }

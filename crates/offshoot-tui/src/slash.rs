@@ -155,6 +155,7 @@ const COMMANDS: &[Spec] = &[
     spec("approval", "[mode]", Some(Argument::Approval), "choose what the model may do unasked"),
     spec("permissions", "[why CALL | remove RULE]", Some(Argument::Text), "list, explain and remove approval rules"),
     spec("session", "", None, "show file, figures and cost of the session"),
+    spec("context", "", None, "show what fills the model's window"),
     spec("export", "[path]", Some(Argument::File), "write the session to a file: .html, .jsonl, .md"),
     spec("import", "<path>", Some(Argument::File), "take a session file into the store and open it"),
     spec("copy", "", None, "copy the last answer"),
@@ -166,10 +167,11 @@ const COMMANDS: &[Spec] = &[
     spec("quit", "", None, "leave"),
 ];
 
-/// How lines are read that are not read as their arguments say: a label goes to what was said last, and what follows the
-/// branch of a merge is for the summary.
+/// How lines are read that are not read as their arguments say: a label goes to what was said last, what follows the
+/// branch of a merge is for the summary, and the messages that the model sees are in the conversation already.
 const FORMS: &[(&str, LineForm)] = &[
     ("label", LineForm { preset: &[("entry", LAST_SAID)], rest: None }),
+    ("context", LineForm { preset: &[("window", "")], rest: None }),
     ("merge", LineForm { preset: &[], rest: Some("instructions") }),
 ];
 

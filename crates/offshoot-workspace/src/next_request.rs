@@ -8,6 +8,8 @@ use std::sync::Arc;
 use offshoot_agent::forecast::{RequestForecast, RequestPlace, plan_cost, request_forecast};
 use offshoot_agent::model::{Keys, Models};
 use offshoot_agent::operate::{PlanQuestion, PresentModel, SummaryWish};
+use offshoot_agent::prompt_weight::PromptWeight;
+use offshoot_protocol::model::Model;
 use offshoot_session::branch_summary::{BranchPlan, Instructions};
 use offshoot_session::clock::Millis;
 use offshoot_session::compact::{self, CompactionPlan};
@@ -44,6 +46,14 @@ pub trait NextRequest: Send + Sync {
     /// # Errors
     /// The settings cannot be read.
     fn overhead(&self, _: &Session) -> Result<u64> {
+        Err(unknown())
+    }
+
+    /// What a request has beside the session's messages, and the model that is asked.
+    ///
+    /// # Errors
+    /// The settings cannot be read, or are not known here.
+    fn request_parts(&self, _: &Session) -> Result<RequestParts> {
         Err(unknown())
     }
 
@@ -125,6 +135,15 @@ pub trait NextRequest: Send + Sync {
     }
 }
 
+/// What a request has beside the session's messages.
+#[derive(Debug, Clone, Default)]
+pub struct RequestParts {
+    /// The system prompt and the tools.
+    pub prompt: PromptWeight,
+    /// The model that is asked; `None` if it is not known.
+    pub model: Option<Arc<Model>>,
+}
+
 /// What a page shows.
 #[derive(Debug, Clone, Default)]
 pub struct PageOrder {
@@ -193,6 +212,14 @@ impl NextRequest for RequestOfAgent {
 
     fn overhead(&self, _: &Session) -> Result<u64> {
         Ok(self.with.overhead)
+    }
+
+    fn request_parts(&self, _: &Session) -> Result<RequestParts> {
+        Ok(RequestParts { prompt: self.with.prompt.clone(), model: Some(Arc::clone(&self.with.model)) })
+    }
+
+    fn compaction_settings(&self, _: &Session) -> Result<compact::Settings> {
+        Ok(self.with.compaction)
     }
 
     fn summary_cost(&self, session: &Session, question: &PlanQuestion) -> Result<Option<f64>> {

@@ -24,7 +24,7 @@ impl OperationOrder {
 /// How a front end reads a line as an order.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct LineForm {
-    /// Arguments that it sets by itself.
+    /// Arguments that it sets by itself; of a flag the value does not matter.
     pub preset: &'static [(&'static str, &'static str)],
     /// An option that takes what follows the arguments with a place.
     pub rest: Option<&'static str>,
@@ -57,7 +57,12 @@ impl Row {
     /// It is no order.
     pub fn order(&self, form: LineForm, line: &str) -> Result<OperationOrder, OrderMistake> {
         let mut given = Given::default();
-        form.preset.iter().for_each(|(name, value)| given.put_text(name, *value));
+        for (name, value) in form.preset {
+            match self.args.iter().any(|arg| arg.name == *name && arg.kind == ArgKind::Flag) {
+                true => given.put(name, ArgValue::Flag),
+                false => given.put_text(name, *value),
+            }
+        }
         let mut open: Vec<&'static Arg> = self.typed_args(form).collect();
         open.reverse();
         let mut rest = line.trim();

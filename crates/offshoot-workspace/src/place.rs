@@ -26,7 +26,7 @@ use offshoot_session::tree::NodeIx;
 
 use crate::closed_words;
 use crate::failure::{Failure, FailureKind, Hint, Result};
-use crate::next_request::{KnownModels, NextRequest, NoModels, PageOrder};
+use crate::next_request::{KnownModels, NextRequest, NoModels, PageOrder, RequestParts};
 use crate::words::Note;
 
 /// How many sessions of a folder a fork's name is compared with.
@@ -340,6 +340,14 @@ impl Place {
     /// The settings cannot be read.
     pub(crate) fn overhead(&self, session: &Session) -> Result<u64> {
         self.options.next_request.overhead(session)
+    }
+
+    /// What a request has beside the session's messages, and the model that is asked.
+    ///
+    /// # Errors
+    /// The settings cannot be read.
+    pub(crate) fn request_parts(&self, session: &Session) -> Result<RequestParts> {
+        self.options.next_request.request_parts(session)
     }
 
     /// How the tree of a session of this folder is drawn.

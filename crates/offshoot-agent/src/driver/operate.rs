@@ -17,8 +17,9 @@ use super::summaries::{JobResources, drafted_branch};
 use super::{Driver, DriverInput, Waiting};
 use crate::extensions::{Happening, Question, SummaryVerdict};
 use crate::operate::{AfterPlan, PlanAnswer, PlanQuestion, PresentModel, Steps, SummaryWish};
+use crate::prompt_weight::PromptWeight;
 use crate::recorded::Recorded;
-use crate::request::{Frame, overhead_tokens};
+use crate::request::Frame;
 use crate::request_queue::{Operate, ReplyTo};
 use crate::turn::{Job, JobDraft, TurnInput};
 use crate::writer::OwnedSession;
@@ -95,7 +96,9 @@ impl Driver {
         let Frame { system, tools, .. } = self.frame();
         let model = self.setup.model.clone();
         let branch_budget = branch_summary::budget(model.context_window, self.setup.branch_reserve);
-        PresentModel { model, overhead: overhead_tokens(&system, &tools), branch_budget }
+        let prompt = PromptWeight::of(&self.setup.system, &system, &tools);
+        let compaction = self.setup.compaction();
+        PresentModel { model, overhead: prompt.total(), prompt, compaction, branch_budget }
     }
 
     pub(super) fn operated(&mut self, result: Result<Operated, AgentError>, is_alone: bool, reply: ReplyTo<()>) {

@@ -59,7 +59,7 @@ impl Skill {
     }
 
     /// Its element in the list for the model.
-    pub(super) fn told(&self) -> String {
+    pub(crate) fn told(&self) -> String {
         let Resource { name, description, file, .. } = &self.about;
         let escape = |text: &str| {
             let text = text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");

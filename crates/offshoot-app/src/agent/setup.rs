@@ -6,8 +6,8 @@ use std::sync::{Arc, PoisonError};
 use offshoot_agent::approval::ReadCommands;
 use offshoot_agent::context_files::{self, ContextTrouble, Links};
 use offshoot_agent::model::{Keys, Models};
+use offshoot_agent::prompt_weight::PromptWeight;
 use offshoot_agent::provider::ToolSpec;
-use offshoot_agent::request::overhead_tokens;
 use offshoot_agent::resources::{ResourceLists, ResourcePlaces, SharedResources, SystemTexts, TypedTexts, of_project};
 use offshoot_agent::sandbox::Sandbox;
 use offshoot_agent::sessions::Sessions;
@@ -122,6 +122,11 @@ pub fn setup(app: &App, args: &Args, session: &Session, approver: Approver) -> R
 /// The tokens of the system prompt and the tools that an agent in the session's folder would send, without extensions. Warns
 /// of nothing.
 pub fn overhead(app: &App, session: &Session) -> Result<u64> {
+    Ok(prompt_weight(app, session)?.total())
+}
+
+/// The same, part by part.
+pub fn prompt_weight(app: &App, session: &Session) -> Result<PromptWeight> {
     let (app, args) = (&App { ui: app.ui.quiet(), ..app.clone() }, &Args::default());
     let layers = app.layers(session)?;
     let (user, tool_sets) = usable_settings(app, &layers, |user| tool_sets(args, user))?;
@@ -131,7 +136,8 @@ pub fn overhead(app: &App, session: &Session) -> Result<u64> {
     let prompt = PromptParts { sandbox: sandbox.as_ref().map(|sandbox| sandbox.for_model(&cwd)), ..prompt };
     let tools = branch_tools(app, args, session, &tool_sets)?;
     let specs: Vec<ToolSpec> = tools.iter().map(|tool| tool.spec()).collect();
-    Ok(overhead_tokens(&SystemPrompt::Parts(Arc::new(prompt)).text(&tools), &specs))
+    let prompt = SystemPrompt::Parts(Arc::new(prompt));
+    Ok(PromptWeight::of(&prompt, &prompt.text(&tools), &specs))
 }
 
 /// The parts of the system prompt of a folder but for its sandbox, and what is odd about its instructions.

@@ -16,7 +16,6 @@ pub const ALIASES: &[(&str, &str)] = &[
     ("usage", "session"),
     ("stats", "session"),
     ("status", "session"),
-    ("context", "session"),
     ("config", "settings"),
     ("theme", "settings"),
     ("themes", "settings"),

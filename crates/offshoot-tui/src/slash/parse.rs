@@ -291,6 +291,7 @@ mod tests {
             ("/label", "label entry=@said"),
             ("/label here", "label entry=@said text=here"),
             ("/label --clear", "label clear entry=@said"),
+            ("/context", "context window"),
             ("/label --claer", "/label has no option --claer; --clear: remove the label"),
             ("/ ", "a command's name follows the slash; /help shows them all"),
             ("/import \"\"", "/import needs an argument: /import <path>"),

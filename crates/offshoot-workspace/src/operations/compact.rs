@@ -87,6 +87,15 @@ struct Listed {
     hidden: usize,
 }
 
+/// Why nothing is compacted.
+pub(crate) fn why_nothing(planned: &Planned) -> Option<&'static str> {
+    match planned {
+        Planned::Cut(_) => None,
+        Planned::AlreadyCompacted => Some("nothing was said since the last compaction"),
+        Planned::TooSmall => Some("everything is recent enough to be kept"),
+    }
+}
+
 impl Operation for Compact {
     type Input = CompactInput;
     type Plan = CompactSteps;
@@ -171,11 +180,7 @@ impl Operation for Compact {
     }
 
     fn nothing(steps: &CompactSteps) -> Option<Line> {
-        match steps.planned {
-            Planned::Cut(_) => None,
-            Planned::AlreadyCompacted => Some("nothing was said since the last compaction".into()),
-            Planned::TooSmall => Some("everything is recent enough to be kept".into()),
-        }
+        why_nothing(&steps.planned).map(Line::from)
     }
 
     fn prepare(place: &Place, at: &Session, steps: &CompactSteps) -> Result<Option<PlanAnswer>> {

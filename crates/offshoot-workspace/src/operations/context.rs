@@ -1,4 +1,6 @@
-//! Shows the messages that the model would see.
+//! Shows the messages that the model would see, or what fills its window.
+
+mod window;
 
 use std::io::{self, Write};
 
@@ -19,13 +21,15 @@ use crate::failure::Result;
 use crate::given::{EntryName, SessionName};
 use crate::input;
 use crate::lookup::LatestOf;
-use crate::operation::{About, Finished, FrontEnd, Operation, OperationEffect, Output, ScreenSize};
+use crate::operation::{About, Finished, Operation, OperationEffect, Output, ScreenSize};
 use crate::place::Place;
 use crate::run::open_session;
 use crate::session_to_read::{SessionToRead, ShownSession};
 use crate::transcript::first_words;
 use crate::transcript::screen::{Heading, Length, TranscriptScreen};
 use crate::words::{Line, Note, Role, Say, TableColumn, Words, WordsTable};
+
+use window::WindowUse;
 
 input! {
     /// What `context` gets.
@@ -38,6 +42,8 @@ input! {
         llm: bool = flag (json conflicts ["json"]),
         /// Show the number of tokens of each message
         tokens: bool = flag,
+        /// Show what fills the model's window, part by part, and what `compact` would free
+        window: bool = flag (conflicts ["tokens", "llm"]),
     }
 }
 
@@ -61,6 +67,8 @@ pub struct ContextOutput {
     llm: bool,
     /// What it weighs, if that is asked for.
     weighed: Option<WeighedContext>,
+    /// What fills the window, if that is asked for.
+    window: Option<WindowUse>,
 }
 
 impl Operation for ShowContext {
@@ -91,14 +99,23 @@ impl Operation for ShowContext {
                {\"tokens\", \"messageTokens\", \"overheadTokens\", \"usageTokens\",\n   \
                \"trailingTokens\", \"lastUsageIndex\",\n   \
                \"messages\": [{\"entryId\", \"role\", \"tokens\"}]}\n\n\
-               `lastUsageIndex` is the message whose answer reported its tokens, or null.",
+               `lastUsageIndex` is the message whose answer reported its tokens, or null.\n\n\
+               --window prints what the next request has of the model's window: the system\n\
+               prompt, each context file, skill and tool, the messages by kind, the room\n\
+               left, and what `compact` would summarise now. Every part is an estimate; the\n\
+               sum is what the provider reported, if it did. With --json:\n\n  \
+               {\"model\", \"window\", \"maxOutput\", \"tokens\", \"usageTokens\", \"trailingTokens\",\n   \
+               \"free\", \"compactAbove\", \"estimates\": {\"tokens\", \"systemPrompt\",\n   \
+               \"contextFiles\": [{\"name\", \"tokens\"}], \"skills\", \"tools\", \"messages\":\n   \
+               {\"prompts\", \"answers\", \"thinking\", \"calls\", \"results\", \"pictures\",\n   \
+               \"commands\", \"summaries\", \"notes\"}}, \"compaction\": {\"frees\", \"summarises\",\n   \
+               \"keeps\", \"tokensKept\"}}\n\n\
+               `compaction` is null if nothing would be compacted; what is not known is null.",
         examples: "Examples:\n  offshoot context latest\n  offshoot context latest --at 1a2b3c4d --tokens\n  \
                    offshoot context latest --llm | jq '.messages[].role'",
         past: "shown",
         effect: OperationEffect::Reads,
     };
-    const NOT_ON: &'static [FrontEnd] = &[FrontEnd::Slash];
-
     fn session(input: &ContextInput) -> Option<&SessionName> {
         Some(&input.of.session)
     }
@@ -118,7 +135,8 @@ impl Operation for ShowContext {
         let ContextPlan { context, leaf, input } = plan;
         let messages = Messages { source: session, context: &context, llm: input.llm };
         let weighed = input.tokens.then(|| WeighedContext::of(finished.place, session, &messages, leaf)).transpose()?;
-        Ok(ContextOutput { shown: ShownSession::of(session, &input.of)?, context, llm: input.llm, weighed })
+        let window = input.window.then(|| WindowUse::of(finished.place, session, &context, leaf)).transpose()?;
+        Ok(ContextOutput { shown: ShownSession::of(session, &input.of)?, context, llm: input.llm, weighed, window })
     }
 }
 
@@ -302,16 +320,18 @@ impl ContextOutput {
 
 impl Output for ContextOutput {
     fn json(&self, out: &mut dyn Write) -> io::Result<()> {
-        match &self.weighed {
-            Some(weighed) => self.write_tokens(weighed, out),
-            None if self.llm => write_as_sent(&self.shown.session, &self.context, out),
-            None => self.context.write_json(&self.shown.session, out),
+        match (&self.window, &self.weighed) {
+            (Some(window), _) => out.write_all(window.json().as_bytes()),
+            (None, Some(weighed)) => self.write_tokens(weighed, out),
+            (None, None) if self.llm => write_as_sent(&self.shown.session, &self.context, out),
+            (None, None) => self.context.write_json(&self.shown.session, out),
         }
     }
 
     fn words(&self, words: &mut Words) {
         words.is_long = true;
-        words.is_streamed = true;
+        words.is_streamed = self.window.is_none();
+        self.window.iter().flat_map(WindowUse::lines).for_each(|line| words.line(line));
         words.notes.extend([self.shown.odd_beside(&self.context.diagnostics), self.shown.odd()]);
     }
 

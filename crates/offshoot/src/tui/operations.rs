@@ -7,12 +7,15 @@ use offshoot_app::held::{self, HeldOutcome};
 use offshoot_protocol::AgentError;
 use offshoot_tui::app::msg::{Msg, OperationRefusal, OperationSaid, RefusalCause};
 use offshoot_tui::overlay::sessions::{Answer, Request};
-use offshoot_workspace::{Failure, Given, OperationOrder};
+use offshoot_workspace::{Failure, Given, OperationOrder, Words, WordsBlock};
 
 use super::job_context::JobContext;
 
 pub(super) async fn operate(context: &JobContext, agent: &AgentSession, order: OperationOrder) {
     let ran = held::operate(&context.app, agent, order.clone()).await;
+    if let Some((title, lines)) = ran.as_ref().ok().and_then(page) {
+        return context.tell(Msg::Page(title, lines));
+    }
     let result = ran.map(|outcome| said(&outcome)).map_err(|failure| OperationRefusal {
         why: held::refusal(&failure, |operation, with, says| {
             let words: Vec<&str> = with.iter().map(String::as_str).collect();
@@ -45,6 +48,15 @@ pub(super) async fn change_list(context: &JobContext, agent: &AgentSession, requ
 
 fn canonical(file: &Path) -> Option<PathBuf> {
     file.canonicalize().ok()
+}
+
+/// What is too long for a notice, with its title.
+fn page(outcome: &HeldOutcome) -> Option<(String, Vec<String>)> {
+    let mut words = Words::default();
+    outcome.output.words(&mut words);
+    let name = outcome.row.about.name.replace('-', " ");
+    let title = name.get(..1)?.to_uppercase() + name.get(1..)?;
+    words.is_long.then(|| (title, words.blocks.iter().filter_map(WordsBlock::plain).collect()))
 }
 
 fn said(outcome: &HeldOutcome) -> OperationSaid {

@@ -80,6 +80,10 @@ fn home() -> World {
     world
         .write("bad.jsonl", format!("{}no json\n", fs::read_to_string(world.own("0000dddd-4", &[&question])).unwrap()));
     world.write("long.jsonl", long_session());
+    world.write("again.jsonl", long_session());
+    let data = world.home().join(".local/share/offshoot");
+    fs::create_dir_all(&data).unwrap();
+    fs::write(data.join("settings.json"), r#"{"compaction": {"keepRecentTokens": 10}}"#).unwrap();
     let torn = message("aaaa1111", None, 10, "user", "why?").replace("\"text\":", "\"text\":?");
     let plain = r#"{"type":"mine","id":"bbbb2222","parentId":"aaaa1111","timestamp":"2026-01-02T00:00:00.000Z"}"#;
     world.write("torn.jsonl", text("torn", "/w", &[&torn, plain]));
@@ -117,7 +121,11 @@ const SHAPES: &[(&str, &[Shown])] = &[
     ),
     (
         "context",
-        &[shown("context sample.jsonl --json", &["messages"]), shown("context sample.jsonl --tokens --json", &[])],
+        &[
+            shown("context sample.jsonl --json", &["messages"]),
+            shown("context sample.jsonl --tokens --json", &[]),
+            shown("context again.jsonl --window --json", &[]),
+        ],
     ),
     ("doctor", &[shown("doctor 0000 --json", &[]), shown("doctor --json", &[])]),
     ("list", &[shown("list --all --json --text", &[])]),

@@ -171,3 +171,87 @@ fn the_parts_are_said_in_words() {
     assert_snapshot!(said[1], @"170,040 tokens: 170,040 reported with message 6, 0 estimated after it");
     assert_snapshot!(said[0], @"estimates: 30,046 messages, [N] system prompt and tools");
 }
+
+/// The members of `context --window --json`, checked against each other.
+fn window(json: &Value) -> [u64; 3] {
+    let sum =
+        |parts: &Value| parts.as_array().unwrap().iter().map(|part| part["tokens"].as_u64().unwrap()).sum::<u64>();
+    let estimates = &json["estimates"];
+    let overhead = estimates["systemPrompt"].as_u64().unwrap()
+        + ["contextFiles", "skills", "tools"].map(|kind| sum(&estimates[kind])).iter().sum::<u64>();
+    let messages: u64 =
+        estimates["messages"].as_object().unwrap().values().map(|tokens| tokens.as_u64().unwrap()).sum();
+    assert_eq!(estimates["tokens"], json!(messages + overhead), "the parts are the whole: {json}");
+    let total = json["tokens"].as_u64().unwrap();
+    assert_eq!((&json["model"], &json["window"]), (&json!("test/m1"), &json!(180_000)));
+    assert_eq!(json["free"], json!(180_000_u64.saturating_sub(total)));
+    [total, messages, overhead]
+}
+
+/// The command, a client and the terminal say the same of what fills the window, part by part.
+#[test]
+fn what_fills_the_window_adds_up_on_every_face() {
+    let (talk, file) = weighed(&[]);
+    talk.data("settings.json", &json!({"compaction": {"keepRecentTokens": 10}}));
+    talk.world.write("AGENTS.md", "y".repeat(4000));
+    let counted = parsed(&talk, &["context", &file, "--tokens", "--json"]);
+    let numbers = ["tokens", "messageTokens", "overheadTokens"].map(|name| counted[name].as_u64().unwrap());
+    let shown = parsed(&talk, &["context", &file, "--window", "--json"]);
+    assert_eq!(window(&shown), numbers);
+    let files = shown["estimates"]["contextFiles"].as_array().unwrap();
+    assert!(files.len() == 1 && files[0]["name"] == "AGENTS.md", "{files:?}");
+    assert!((1000..1100).contains(&files[0]["tokens"].as_u64().unwrap()), "{files:?}");
+    let mut client = RpcClient::start(&talk, &["--session", &file]);
+    let told = client.ask(json!({"type": "context", "window": true}));
+    assert_eq!(window(&told), numbers);
+    assert_eq!(told["compaction"], shown["compaction"]);
+    client.end();
+    let planned = parsed(&talk, &["compact", &file, "--dry-run", "--json"]);
+    let (kept, before) = (planned["tokensKept"].as_u64().unwrap(), planned["messageTokensBefore"].as_u64().unwrap());
+    assert_eq!(shown["compaction"]["frees"], json!(before - kept), "the cut of `compact`");
+    let mut terminal = Terminal::offshoot(&talk, &["--session", &file], (80, 40));
+    terminal.until_text("% of 180k").send("/context\r");
+    terminal.until_text("Compacting would free").until_text("AGENTS.md");
+    assert!(terminal.screen().contains("test/m1, window of 180,000 tokens"), "{}", terminal.screen());
+    terminal.send("\x1b");
+    terminal.until("the conversation", |screen| screen.contains("% of 180k") && !screen.contains("Compacting"));
+    terminal.send("\x04");
+    assert!(terminal.ended());
+}
+
+#[test]
+fn what_fills_the_window_is_said_in_words() {
+    let (talk, file) = weighed(&[compaction()]);
+    let said = talk.run(&["context", &file, "--window"]);
+    // The figures of the prompt change with its words.
+    let names: Vec<&str> = said
+        .lines()
+        .map(|line| line.trim_start_matches([' ', ',', '%', '0', '1', '2', '3', '4', '5', '6', '7', '8', '9']))
+        .collect();
+    assert_snapshot!(names.join("\n"), @"
+    test/m1, window of 180,000 tokens
+
+    in use
+    left
+    largest answer
+    compacted above this
+
+    Estimates: four characters a token
+    system prompt
+    tools
+    read
+    bash
+    edit
+    write
+    your prompts
+    answers
+    summaries
+
+    Compacting would free nothing: nothing was said since the last compaction.
+    ");
+    assert!(
+        said.contains("\n       12   0%  your prompts\n       14   0%  answers\n       10   0%  summaries\n"),
+        "{said}"
+    );
+    assert!(said.contains("\n  163,616  91%  compacted above"), "{said}");
+}
