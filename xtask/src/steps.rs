@@ -197,7 +197,7 @@ pub(crate) fn packages(_: &mut Scene) -> Result<StepOutcome> {
 
 /// One minute for all targets together. A finding fails the step, and stays as a regression test.
 pub(crate) fn fuzz(_: &mut Scene) -> Result<StepOutcome> {
-    fuzz::run(&["--seconds".to_owned(), "30".to_owned()])?;
+    fuzz::run(&["--seconds".to_owned(), "20".to_owned()])?;
     Ok(StepOutcome::Done)
 }
 

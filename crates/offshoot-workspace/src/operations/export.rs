@@ -113,7 +113,7 @@ impl Operation for Export {
     const ABOUT: About = About {
         name: "export",
         aliases: &[],
-        title: "Write a session, a branch or a subtree into a file",
+        title: "Export a session, a branch or a subtree to a file",
         says: "The extension of the file, or --format, selects the format:\n\n  \
                .jsonl  A session file. Without other options it is the whole session,\n          \
                byte for byte (an old version is upgraded). --at takes the path\n          \

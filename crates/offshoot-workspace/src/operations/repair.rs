@@ -95,24 +95,24 @@ impl Operation for Repair {
     const ABOUT: About = About {
         name: "repair",
         aliases: &[],
-        title: "Remove from a session the lines that are not entries",
-        says: "offshoot skips damaged lines, so it reads and continues a damaged session\n\
-               without this command. Other programs may not. Lines that cannot be read,\n\
-               NUL bytes and torn ends move to FILE.quarantine, byte for byte, each below a\n\
-               line that says where it was. Records on one line get a line each. A damaged\n\
-               entry that has children leaves an empty entry in its place. The old file is\n\
-               kept as FILE.bak, and the new one replaces it in one step. Programs that\n\
-               have the session open must open it again.\n\n\
+        title: "Move damaged lines out of a session file",
+        says: "offshoot can read and continue a damaged session without this command,\n\
+               because it skips damaged lines. Other programs may fail on them. Unreadable\n\
+               lines, NUL bytes and torn ends move to FILE.quarantine, byte for byte, each\n\
+               below a line with its old place. If a line has several records, each gets a\n\
+               line of its own. A damaged entry with children is replaced by an empty entry.\n\
+               The old file is kept as FILE.bak, and the new one replaces it in one step.\n\
+               Programs that have the session open must open it again.\n\n\
                Entries that could not be written, as on a full disk, wait outside the\n\
-               session. They are put into it first, below the entries where they belong.\n\
-               --spilled lists them, --discard drops them, --copy writes them elsewhere.\n\n\
+               session. They are added first, each below its parent. --spilled lists them,\n\
+               --discard drops them, --copy writes a copy of the session that has them.\n\n\
                If there is nothing to repair, nothing is written.\n\n\
                --json prints one object:\n\n  \
                {\"file\", \"steps\": [{\"code\", \"line\", \"offset\", \"length\", \"action\"}],\n    \
                \"backup\", \"quarantine\", \"givenBack\": [id]}\n\n\
                `action` is \"quarantine\", \"own-line\" or \"hold-place\"; `code` and `line` are\n\
-               those of `offshoot check`; `offset` and `length` are the bytes that it\n\
-               concerns; `backup` and `quarantine` are paths or null.\n\n\
+               those of `offshoot check`; `offset` and `length` are the place of the bytes;\n\
+               `backup` and `quarantine` are paths or null.\n\n\
                --spilled --json prints an array with an element for each session:\n\n  \
                [{\"file\", \"sessionId\", \"spill\", \"entries\": [the entries' lines]}]",
         examples: "Examples:\n  offshoot repair latest --dry-run\n  offshoot repair session.jsonl\n  \

@@ -29,20 +29,20 @@ use offshoot_session::text::counted;
 ///
 /// offshoot sets `id`, `parentId` and `timestamp`; a line that has one of them
 /// is refused. The first entry goes below the current one, or below --parent;
-/// each further entry goes below the one before it. Each entry is answered by
-/// one line as soon as it is safely on disk:
+/// each further entry goes below the one before it. When an entry is synced to
+/// disk, the command prints a line:
 ///
 ///   {"id":"1a2b3c4d"}
 ///
 /// Lines that arrive together are written together, with one sync. If another
-/// program has appended on another branch, the answer has "diagnostics". A line
-/// that is not an entry is answered by {"error", "line"} and ends the run with
-/// exit code 2; the entries before it stay.
+/// program has appended on another branch, the printed line has "diagnostics".
+/// For a line that is not an entry the command prints {"error", "line"} and ends
+/// with exit code 2; the entries before it stay.
 ///
 /// An entry that cannot be written, as on a full disk, is kept outside the
-/// session and answered by {"id", "spilled"}. It goes into the session as soon
-/// as there is room. If there is none before the input ends, the exit code is
-/// 1, and `offshoot repair SESSION` adds the entry later.
+/// session, and the printed line is {"id", "spilled"}. It is added to the
+/// session as soon as there is room. If there is no room before the input ends,
+/// the exit code is 1, and `offshoot repair SESSION` adds the entry later.
 ///
 /// If SESSION is the path of a file that does not exist, or with --new, the
 /// first entry begins a new session. With --new it is in the store, and its

@@ -15,17 +15,17 @@ use offshoot_app::app::App;
 use offshoot_app::error::{CommandError, FailureKind, Result};
 use offshoot_app::session_words::session_words;
 
-/// Say why a session is not listed and where it is, or check the whole setup
+/// Find a session that is not listed, or check the whole setup
 ///
-/// With SESSION (a path, an id, a name, a part of one, or words of the name or
-/// the first message): every file that matches, in all session folders,
-/// including files that lists leave out. For each: what it is, why it is not
-/// listed, and the command that opens it. Backups, quarantines and entries that
-/// wait outside a session count too. If nothing matches, the exit code is 3.
+/// With SESSION it shows every file that matches, in all session folders,
+/// including files that lists leave out, backups, quarantines and entries that
+/// wait outside a session. For each file it says what it is, why it is not
+/// listed, and which command opens it. If nothing matches, the exit code is 3.
 ///
-/// Without SESSION: every session folder, where its path comes from, how many
-/// sessions it has, and which files in it are not sessions; the caches; entries
-/// that wait outside their session; files that other users may read.
+/// Without SESSION it shows every session folder, where its path comes from, how
+/// many sessions it has, and which files in it are not sessions. It also shows
+/// the caches, entries that wait outside their session, and files that other
+/// users can read.
 ///
 /// Nothing is written, not even a cache.
 ///
