@@ -65,6 +65,12 @@ impl PictureKind {
     }
 }
 
+/// Whether a file that starts so is a picture that models accept.
+#[must_use]
+pub fn is_picture(start: &[u8]) -> bool {
+    PictureKind::of(start).is_some()
+}
+
 /// Whether an animation is announced before the first image data.
 fn is_animated(start: &[u8]) -> bool {
     let mut rest = start.get(8..).unwrap_or_default();

@@ -2,6 +2,7 @@
 
 mod args;
 mod input;
+mod attached;
 mod open;
 mod approval;
 mod confine;
@@ -13,6 +14,7 @@ mod stops;
 
 pub use approval::UserRules;
 pub use args::{AgentOutput, Args, PrintForm, RpcVersion};
+pub use attached::{may_attach, with_pictures};
 pub use extensions::{AllPackages, check_extensions, check_loaded, check_model, extend, found, names_extensions};
 pub use input::prompts;
 pub use open::{enter_folder, open, set_name, shown_path};

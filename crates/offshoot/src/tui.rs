@@ -33,6 +33,7 @@ mod snapshots;
 mod settings;
 mod actions;
 mod operations;
+mod attach;
 mod bring_back;
 mod reload;
 mod permissions;

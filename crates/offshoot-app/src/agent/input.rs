@@ -77,12 +77,21 @@ fn file(app: &App, name: &str, cwd: Option<&str>, texts: &mut String, images: &m
     let shown = path.display();
     match String::from_utf8(bytes) {
         Ok(text) => texts.push_str(&format!("<file name=\"{shown}\">\n{text}\n</file>\n")),
-        Err(_) => {
-            let (picture, note) = picture(app, &path, cwd)?;
-            images.extend(picture);
-            texts.push_str(&format!("<file name=\"{shown}\">{note}</file>\n"));
-        }
+        Err(_) => picture_file(app, &path, cwd, (texts, images))?,
     }
+    Ok(())
+}
+
+/// Adds a picture, and the line that names it.
+pub(super) fn picture_file(
+    app: &App,
+    path: &Path,
+    cwd: Option<&str>,
+    (texts, images): (&mut String, &mut Vec<Block>),
+) -> Result<()> {
+    let (picture, note) = picture(app, path, cwd)?;
+    images.extend(picture);
+    texts.push_str(&format!("<file name=\"{}\">{note}</file>\n", path.display()));
     Ok(())
 }
 

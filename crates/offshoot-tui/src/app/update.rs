@@ -10,6 +10,7 @@ mod agent;
 mod operated;
 mod commands;
 mod suggestions;
+mod pasted_pictures;
 mod keys;
 mod foreign_editor;
 mod extension;
@@ -81,7 +82,7 @@ fn apply(model: &mut Model, msg: Msg) -> Vec<Cmd> {
             extension::component_paste(model, &text)
         }
         Msg::Paste(text) if model.overlay.is_some() => overlay::paste(model, &text),
-        Msg::Paste(text) => foreign_editor::paste(model, &text).unwrap_or_else(|| keys::paste(model, &text)),
+        Msg::Paste(text) => foreign_editor::paste(model, &text).unwrap_or_else(|| keys::pasted(model, &text)),
         Msg::Clipboard(text) => update(model, Msg::Paste(text)),
         Msg::CopyByTerminal(text) => vec![ScreenTask::Copy(text).into()],
         Msg::Resized(size) => resized(model, size),

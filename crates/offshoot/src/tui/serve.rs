@@ -24,6 +24,7 @@ use tokio::runtime::Handle;
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::sync::watch;
 
+use super::attach;
 use super::extension_front::{ExtensionUiState, TuiFront};
 use super::extension_themes::ThemeShelf;
 use super::hangup::HangupNotice;
@@ -84,10 +85,22 @@ fn begin(context: &JobContext, agent: &AgentSession, model_changes: &mut ModelCh
     match task {
         ProgramTask::Extension(task) => extension_tasks::take(context, task),
         ProgramTask::SaveDraft(text) => context.drafts.save(text),
+        ProgramTask::Ask(request) if attach::is_asked(&request) => {
+            let turn = model_changes.wait();
+            drop(tokio::spawn(ask_with_pictures(context.clone(), agent.clone(), *request, turn)));
+        }
         task => {
             let turn = model_changes.turn_of(&task);
             drop(tokio::spawn(turn.run(act(context.clone(), agent.clone(), task))));
         }
+    }
+}
+
+/// Sends a prompt with the pictures that it names. The prompts after it wait while these are read, not for its answer.
+async fn ask_with_pictures(context: JobContext, agent: AgentSession, request: TerminalAsk, turn: TaskTurn) {
+    match turn.run(attach::attached(&context, &agent, request)).await {
+        Ok(request) => ask(&context, &agent, request).await,
+        Err(answer) => context.tell(Msg::Answered(Box::new(answer))),
     }
 }
 
@@ -125,12 +138,15 @@ struct TaskTurn {
 }
 
 impl ModelChanges {
+    /// A task for which later ones wait.
+    fn wait(&mut self) -> TaskTurn {
+        let (running, done) = watch::channel(());
+        TaskTurn { before: self.0.replace(done), is_running: Some(running) }
+    }
+
     fn turn_of(&mut self, task: &ProgramTask) -> TaskTurn {
         match task {
-            ProgramTask::UseModel(_) | ProgramTask::NextModel { .. } => {
-                let (running, done) = watch::channel(());
-                TaskTurn { before: self.0.replace(done), is_running: Some(running) }
-            }
+            ProgramTask::UseModel(_) | ProgramTask::NextModel { .. } => self.wait(),
             ProgramTask::Ask(request) if is_prompt(request) => {
                 TaskTurn { before: self.0.clone(), ..TaskTurn::default() }
             }
@@ -144,13 +160,14 @@ fn is_prompt(request: &TerminalAsk) -> bool {
 }
 
 impl TaskTurn {
-    async fn run(self, task: impl Future<Output = ()>) {
+    async fn run<T>(self, task: impl Future<Output = T>) -> T {
         if let Some(mut before) = self.before {
             // It ends with an error: nothing is ever sent.
             drop(before.changed().await);
         }
-        task.await;
+        let done = task.await;
         drop(self.is_running);
+        done
     }
 }
 

@@ -18,7 +18,7 @@ pub(crate) fn programs(talk: &Talk, name: &str, text: &str) -> String {
 }
 
 #[test]
-fn a_picture_comes_in_as_a_file() {
+fn a_picture_comes_in_as_a_file_and_is_sent() {
     let talk = Talk::new([Reply::text("Red.")]);
     talk.world.write("red.png", RED);
     let picture = talk.world.work().join("red.png").display().to_string();
@@ -32,11 +32,16 @@ fn a_picture_comes_in_as_a_file() {
     terminal.until("the path of a file", |screen| screen.contains("offshoot-clipboard-") && screen.contains(".png"));
     let screen = terminal.screen();
     let word = screen.split_whitespace().find(|word| word.contains("offshoot-clipboard-")).unwrap();
-    let file = word.trim_start_matches("this?");
-    assert_eq!(std::fs::read(file).unwrap(), RED, "{screen}");
+    let file = word.strip_prefix('@').unwrap_or_else(|| panic!("{screen}")).to_owned();
+    assert_eq!(std::fs::read(&file).unwrap(), RED, "{screen}");
+    terminal.send("\r");
+    terminal.until_text("Red.").until_idle();
     std::fs::remove_file(file).unwrap();
+    let sent = talk.server.seen()[0].json()["messages"][0]["content"].clone();
+    assert_eq!(sent.as_array().unwrap().iter().filter(|block| block["type"] == "image").count(), 1, "{sent}");
     terminal.send("\x03\x04");
     assert!(terminal.ended());
+    talk.no_problems();
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Pictures on the terminal: where it understands them they are in the conversation, elsewhere they are named.
 
-use offshoot_agent::testing::script::Reply;
+use offshoot_agent::testing::script::{Gate, Reply};
 use serde_json::json;
 
 use crate::agent::Talk;
@@ -159,4 +159,92 @@ fn the_user_says_how_pictures_are_sent() {
     terminal.until_gone("q leave");
     terminal.send("\x04");
     assert!(terminal.ended());
+}
+
+/// The pictures of the last request's last message, by type, and its text.
+fn sent(talk: &Talk) -> (Vec<String>, String) {
+    let content =
+        talk.server.seen().last().unwrap().json()["messages"].as_array().unwrap().last().unwrap()["content"].clone();
+    let blocks = content.as_array().unwrap().clone();
+    let types = blocks.iter().filter_map(|block| block["source"]["media_type"].as_str().map(str::to_owned)).collect();
+    let texts: Vec<&str> = blocks.iter().filter_map(|block| block["text"].as_str()).collect();
+    (types, texts.concat())
+}
+
+/// Not the name says what a picture is: a note with its ending is a word, and a picture with another one is a picture.
+#[test]
+fn a_picture_that_a_prompt_names_is_sent_with_it() {
+    let talk = Talk::new(["One.", "Two.", "Three."].map(Reply::text));
+    talk.world.write("my shot.dat", RED);
+    talk.world.write("note.png", "only words");
+    let mut terminal = Terminal::offshoot(&talk, &[], (80, 24));
+    terminal.until_text("m1").send("compare @\"my shot.dat\", @note.png and @none.png.\r");
+    terminal.until_text("One.").until_idle();
+    let (types, text) = sent(&talk);
+    assert_eq!(types, ["image/png"]);
+    assert!(text.contains("/my shot.dat\"></file>") && text.contains("@note.png and @none.png."), "{text}");
+    assert!(
+        terminal.screen().contains("[image/png 60×60") || terminal.screen().contains("my shot.dat"),
+        "{}",
+        terminal.screen()
+    );
+    // The word is the picture: without the word there is none.
+    terminal.send("again @note.png\r");
+    terminal.until_text("Two.").until_idle();
+    assert!(sent(&talk).0.is_empty());
+    // A terminal pastes the path of a file that is dropped on it.
+    let path = talk.world.work().join("dropped one.png");
+    std::fs::write(&path, RED).unwrap();
+    let typed = path.display().to_string().replace(' ', "\\ ");
+    terminal.send(&format!("and this?\x1b[200~{typed}\x1b[201~"));
+    terminal.until_text("and this? @\"").send("\r");
+    terminal.until_text("Three.").until_idle();
+    assert_eq!(sent(&talk).0, ["image/png"]);
+    terminal.send("\x04");
+    assert!(terminal.ended());
+    talk.no_problems();
+}
+
+#[test]
+fn a_picture_that_cannot_be_sent_leaves_the_prompt_in_the_editor() {
+    let talk = Talk::new([]);
+    talk.world.write("broken.png", &RED[..40]);
+    let mut terminal = Terminal::offshoot(&talk, &[], (80, 24));
+    terminal.until_text("m1").send("see @broken.png now\r");
+    terminal.until_text("broken.png cannot be sent").until_text("see @broken.png now");
+    assert!(talk.server.seen().is_empty());
+    terminal.send("\x03\x04");
+    assert!(terminal.ended());
+}
+
+#[test]
+fn a_model_without_eyes_is_named() {
+    let talk = Talk::new([Reply::text("I see nothing.")]);
+    let models = std::fs::read_to_string(talk.world.home().join(".local/share/offshoot/models.json")).unwrap();
+    talk.data("models.json", &serde_json::from_str(&models.replace(r#""text","image""#, r#""text""#)).unwrap());
+    talk.world.write("red.png", RED);
+    let mut terminal = Terminal::offshoot(&talk, &[], (80, 24));
+    terminal.until_text("m1").send("see @red.png now\r");
+    terminal.until_text("takes no pictures: 1 picture will be left out").until_text("I see nothing.").until_idle();
+    terminal.send("\x04");
+    assert!(terminal.ended());
+    talk.no_problems();
+}
+
+/// Regression: what was typed during the turn of a prompt with a picture waited for the end of the turn, unseen.
+#[test]
+fn a_turn_that_began_with_a_picture_can_be_steered() {
+    let gate = Gate::new();
+    let talk = Talk::new([Reply { gate: Some((0, gate.clone())), ..Reply::text("Red.") }, Reply::text("Two sides.")]);
+    talk.world.write("red.png", RED);
+    let mut terminal = Terminal::offshoot(&talk, &[], (80, 24));
+    terminal.until_text("m1").send("see @red.png now\r");
+    terminal.while_not("the request", || !talk.server.seen().is_empty());
+    terminal.send("and count its sides\r");
+    terminal.until_text("teering: and count its sides");
+    gate.open();
+    terminal.until_text("Two sides.").until_idle();
+    terminal.send("\x04");
+    assert!(terminal.ended());
+    talk.no_problems();
 }

@@ -4,7 +4,7 @@ use offshoot_protocol::request::{Abort, AbortBash, ClearQueue, FollowUp, Prompt,
 use offshoot_session::transcript::Level;
 use ratatui::crossterm::event::KeyEvent;
 
-use super::{approval, commands, end, suggestions};
+use super::{approval, commands, end, pasted_pictures, suggestions};
 use crate::app::cmd::{Cmd, ProgramTask, Purpose, ScreenTask};
 use crate::app::extension::ExtensionTask;
 use crate::app::model::{Model, Overlay};
@@ -83,6 +83,16 @@ fn complete(model: &mut Model) -> Option<Cmd> {
         // These choices are known, or there are none.
         Argument::Thinking | Argument::Approval | Argument::Session | Argument::Text => None,
     }
+}
+
+/// Takes what the user pasted: in a prompt, paths of pictures attach them.
+pub(super) fn pasted(model: &mut Model, text: &str) -> Vec<Cmd> {
+    let is_prompt = !model.editor.is_bash() && called_command(&model.editor.draft()).is_none();
+    let Some(names) = is_prompt.then(|| pasted_pictures::attached(text)).flatten() else { return paste(model, text) };
+    let (written, cursor) = model.editor.text_and_cursor();
+    let before = written.get(..cursor).and_then(|before| before.chars().next_back());
+    let blank = if before.is_some_and(|before| !before.is_whitespace()) { " " } else { "" };
+    paste(model, &format!("{blank}{names}"))
 }
 
 pub(super) fn paste(model: &mut Model, text: &str) -> Vec<Cmd> {

@@ -1,0 +1,107 @@
+//! Paths of pictures that a terminal pastes when files are dropped on it, as names that attach them: `@/tmp/shot.png`. Opens no
+//! file: what a name stands for is found out when the prompt is sent.
+
+/// The endings of files that may be pictures.
+const ENDINGS: [&str; 5] = [".png", ".jpg", ".jpeg", ".gif", ".webp"];
+/// A longer text is no list of paths.
+const LONGEST: usize = 16 << 10;
+
+/// The names for a pasted text that consists of paths of pictures: quoted, with backslashes, or as addresses (`file://`).
+pub(super) fn attached(pasted: &str) -> Option<String> {
+    let words = Some(pasted.trim()).filter(|text| text.len() <= LONGEST).and_then(shell_words)?;
+    let names: Option<Vec<String>> = words.iter().map(|word| named(word)).collect();
+    names.filter(|names| !names.is_empty()).map(|names| names.concat())
+}
+
+fn named(word: &str) -> Option<String> {
+    let path = match word.strip_prefix("file://") {
+        Some(address) => unescaped(address.strip_prefix("localhost").unwrap_or(address))?,
+        None => word.to_owned(),
+    };
+    let lower = path.to_lowercase();
+    let is_picture = ENDINGS.iter().any(|ending| lower.ends_with(ending));
+    let is_whole = path.starts_with('/') || path.starts_with("~/");
+    if !is_picture || !is_whole || path.contains(['"', '\n']) {
+        return None;
+    }
+    Some(if path.contains(char::is_whitespace) { format!("@\"{path}\" ") } else { format!("@{path} ") })
+}
+
+/// The bytes of an address, if they are a text.
+fn unescaped(address: &str) -> Option<String> {
+    let mut bytes = Vec::new();
+    let mut rest = address.as_bytes();
+    while let Some((first, more)) = rest.split_first() {
+        (rest, bytes) = match (first, more.split_at_checked(2)) {
+            (b'%', Some((digits, more))) => {
+                let digits = std::str::from_utf8(digits).ok()?;
+                bytes.push(u8::from_str_radix(digits, 16).ok()?);
+                (more, bytes)
+            }
+            _ => {
+                bytes.push(*first);
+                (more, bytes)
+            }
+        };
+    }
+    String::from_utf8(bytes).ok()
+}
+
+/// The words of a line as a shell reads them; `None` if a quote stays open or there is more than a line.
+fn shell_words(text: &str) -> Option<Vec<String>> {
+    let (mut words, mut word) = (Vec::new(), None::<String>);
+    let mut letters = text.chars();
+    while let Some(letter) = letters.next() {
+        match letter {
+            '\n' | '\r' => return None,
+            '\\' => word.get_or_insert_default().push(letters.next()?),
+            '\'' | '"' => {
+                let word = word.get_or_insert_default();
+                loop {
+                    match letters.next()? {
+                        end if end == letter => break,
+                        '\\' if letter == '"' => word.push(letters.next()?),
+                        inside => word.push(inside),
+                    }
+                }
+            }
+            blank if blank.is_whitespace() => words.extend(word.take()),
+            letter => word.get_or_insert_default().push(letter),
+        }
+    }
+    words.extend(word);
+    Some(words)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_of_pictures_become_names_that_attach_them() {
+        for (pasted, name) in [
+            ("/tmp/shot.png", Some("@/tmp/shot.png ")),
+            (" '/tmp/my shot.PNG' ", Some("@\"/tmp/my shot.PNG\" ")),
+            ("/tmp/my\\ shot.png", Some("@\"/tmp/my shot.png\" ")),
+            ("~/a.jpg /tmp/b.webp", Some("@~/a.jpg @/tmp/b.webp ")),
+            ("file:///tmp/my%20shot.gif", Some("@\"/tmp/my shot.gif\" ")),
+            ("file:///tmp/%ff.gif", None),
+            ("/tmp/notes.txt", None),
+            ("see /tmp/shot.png", None),
+            ("shot.png", None),
+            ("/tmp/a.png\n/tmp/b.png", None),
+            ("'/tmp/shot.png", None),
+            ("'/tmp/a\"b.png'", None),
+            ("", None),
+        ] {
+            assert_eq!(attached(pasted).as_deref(), name, "{pasted}");
+        }
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn no_text_panics(text in "(file://)?[/~%\\\\'\" a-f.png日]{0,30}") {
+            drop(attached(&text));
+        }
+    }
+}
