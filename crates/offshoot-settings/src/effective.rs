@@ -187,6 +187,8 @@ pub struct Settings {
     pub tree_layout: TreeLayout,
     pub completion_rows: usize,
     pub offers_skills: bool,
+    /// Whether sent prompts are kept in a file.
+    pub keeps_prompts: bool,
     /// The folder of sessions, as written.
     pub session_dir: Option<String>,
     /// The model's tools; `None` means the usual ones.
@@ -284,6 +286,7 @@ impl From<&Layers> for Settings {
             tree_filter: layers.text("treeFilterMode").and_then(|name| Filter::parse(&name)).unwrap_or_default(),
             tree_layout: layers.text("treeLayout").and_then(|name| TreeLayout::parse(&name)).unwrap_or_default(),
             completion_rows: usize::try_from(layers.number("autocompleteMaxVisible")).unwrap_or(usize::MAX),
+            keeps_prompts: layers.flag("promptHistory"),
             offers_skills: layers.flag("enableSkillCommands"),
             session_dir: layers.text("sessionDir"),
             tools: layers.texts("defaultTools"),

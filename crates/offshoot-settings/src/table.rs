@@ -89,6 +89,13 @@ pub const SETTINGS: &[Setting] = &[
         "offer /skill:name when a command is typed; it works either way",
     ),
     setting_row(
+        "promptHistory",
+        Interaction,
+        SettingKind::Flag,
+        Some("true"),
+        "keep sent prompts in a file, for the keys Up and ctrl+r",
+    ),
+    setting_row(
         "packages",
         Resources,
         SettingKind::Packages,

@@ -20,7 +20,7 @@ use crate::theme::Token;
 use buffer::{Did, EditBuffer, Reach, Way};
 use complete::Completion;
 pub use complete::{Choice, Offers, Suggestions};
-pub use history::History;
+pub use history::{History, PastPrompt};
 use layout::Layout;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -49,7 +49,7 @@ pub enum EditorOutcome {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Submission {
     pub what: Sent,
-    /// As written, with the full pastes: a line for the history, see [`History::line`].
+    /// As written, with the full pastes: a line for the history, see [`PastPrompt::line`].
     pub text: String,
 }
 

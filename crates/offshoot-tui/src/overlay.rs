@@ -8,6 +8,7 @@ pub mod help;
 pub mod pick;
 pub mod dialog;
 pub mod model_scope;
+pub mod prompts;
 pub mod sessions;
 pub mod settings;
 pub mod tree;

@@ -8,6 +8,7 @@ mod stop;
 mod lending;
 mod theme_files;
 mod preferences;
+mod prompt_file;
 mod draft_files;
 mod drafts;
 mod session_list;
@@ -121,7 +122,7 @@ fn converse(
     // Before the front end changes the terminal.
     let signals = signals.map_or_else(Signals::listen, Ok)?;
     signals.connect(sender.clone());
-    let mut files = DraftFiles::of(app, &session);
+    let mut files = DraftFiles::of(app, &session, &setup.keys);
     let preferences =
         preferences(app, args, &app.settings_files(&app.folder_of(&session)), session.cwd().unwrap_or_default())?;
     let history = files.history();

@@ -133,6 +133,8 @@ pub enum ProgramTask {
     /// Save the draft in the editor, so that it survives a crash. An empty draft removes the saved one.
     SaveDraft(String),
     Remember(String),
+    /// Read the prompts that were sent; answered with [`super::msg::Msg::PastPrompts`].
+    PastPrompts,
     Extension(ExtensionTask),
     /// Read the clipboard; answered with [`super::msg::Msg::Clipboard`].
     Paste,

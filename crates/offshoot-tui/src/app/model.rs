@@ -24,6 +24,7 @@ use crate::overlay::fork::{ForkSelector, ForkUse};
 use crate::overlay::help::Help;
 use crate::overlay::model_scope::ModelScopeList;
 use crate::overlay::pick::Pick;
+use crate::overlay::prompts::PromptSearch;
 use crate::overlay::sessions::Sessions;
 use crate::overlay::settings::Settings as SettingsList;
 use crate::overlay::tree::TreeSelector;
@@ -318,6 +319,8 @@ pub enum Overlay {
     Page(Page),
     Pick(Box<Pick>, Picking),
     ModelScope(Box<ModelScopeList>),
+    /// Earlier prompts.
+    Prompts(Box<PromptSearch>),
     /// A component of an extension.
     Component(OpenComponent),
     /// A question of an extension.
@@ -340,6 +343,7 @@ impl Overlay {
             | Self::Transcript(_)
             | Self::Help(_)
             | Self::Settings(_)
+            | Self::Prompts(_)
             | Self::Page(_) => true,
         }
     }

@@ -22,6 +22,7 @@ use crate::image::CellSize;
 use crate::keymap::Keymap;
 use crate::overlay::model_scope::ScopeRow;
 use crate::overlay::pick::Choice;
+use crate::overlay::prompts::PastPrompts;
 use crate::overlay::sessions::Answer;
 use crate::overlay::settings::Files;
 use crate::overlay::tree::{ForecastWish, ForecastWords, Snapshot};
@@ -103,6 +104,8 @@ pub enum Msg {
     /// The branches of the session: the id of the last entry of each, and its choice in the list.
     Branches(Vec<(String, Choice)>),
     Page(String, Vec<String>),
+    /// The prompts that were sent.
+    PastPrompts(PastPrompts),
     /// The values of the settings files, their paths, and the names of the themes.
     Settings(Layers, Files, Vec<String>),
     /// The configured themes, or the reason why they cannot be used.

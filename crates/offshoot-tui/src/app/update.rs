@@ -118,6 +118,7 @@ fn apply(model: &mut Model, msg: Msg) -> Vec<Cmd> {
         Msg::Branches(branches) => overlay::branches(model, branches),
         Msg::Settings(layers, files, themes) => settings::open(model, layers, files, themes),
         Msg::Stored(stored) => settings::stored(model, stored),
+        Msg::PastPrompts(past) => overlay::past_prompts(model, past),
         Msg::Page(title, lines) => overlay::page(model, title, lines),
         Msg::Choices(argument, choices) => {
             model.editor.offer(|offers| offers.set(argument, choices));
@@ -184,6 +185,7 @@ fn resized(model: &mut Model, size: Size) -> Vec<Cmd> {
             | Overlay::Page(_)
             | Overlay::Pick(..)
             | Overlay::ModelScope(_)
+            | Overlay::Prompts(_)
             | Overlay::Component(_),
         )
         | None => {}

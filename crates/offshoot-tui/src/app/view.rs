@@ -251,6 +251,7 @@ fn overlay(model: &Model, area: Rect, buf: &mut Buffer) -> Option<Position> {
         Overlay::Page(page) => page.view(keymap, theme, area, buf),
         Overlay::Pick(pick, _) => pick.view(theme, area, buf),
         Overlay::ModelScope(list) => list.view(theme, area, buf),
+        Overlay::Prompts(search) => search.view(keymap, theme, area, buf),
         Overlay::Dialog(dialog, _) => dialog.view(keymap, theme, (area, model.now), buf),
         Overlay::Component(open) => return extension::view(model, *open, area, buf),
     }

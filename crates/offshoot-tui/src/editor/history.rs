@@ -1,9 +1,39 @@
 //! The history of prompts. Knows no file: lines go in and out.
 
-use offshoot_session::json::{Json, quote};
+use offshoot_session::json::{Json, Object};
 
 /// Older prompts are dropped.
 const KEPT: usize = 1000;
+
+/// A prompt that was sent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PastPrompt {
+    /// As written.
+    pub text: String,
+    /// The folder of its session; `None` of prompts of earlier versions.
+    pub folder: Option<String>,
+}
+
+impl PastPrompt {
+    /// Reads a line of the history: an object, or of an earlier version the JSON of a text. `None` of a damaged line.
+    #[must_use]
+    pub fn of_line(line: &str) -> Option<Self> {
+        let json = Json::parse(line).ok()?;
+        match json.as_str() {
+            Some(text) => Some(Self { text: text.into_owned(), folder: None }),
+            None => Some(Self {
+                text: json.str("prompt")?.into_owned(),
+                folder: json.str("folder").map(std::borrow::Cow::into_owned),
+            }),
+        }
+    }
+
+    /// A line of the history, with its line feed.
+    #[must_use]
+    pub fn line(&self) -> String {
+        Object::new().str("prompt", &self.text).opt_str("folder", self.folder.as_deref()).finish() + "\n"
+    }
+}
 
 #[derive(Debug, Clone, Default)]
 pub struct History {
@@ -15,21 +45,14 @@ pub struct History {
 }
 
 impl History {
-    /// Reads lines, each the JSON of one prompt, oldest first. Other lines are ignored: a line cut off by a crash costs
-    /// one prompt.
+    /// Reads lines, each with one prompt, oldest first. Other lines are ignored: a line cut off by a crash costs one prompt.
     #[must_use]
     pub fn read(lines: &str) -> Self {
         let mut history = Self::default();
-        for prompt in lines.lines().filter_map(|line| Json::parse(line).ok()?.as_str()) {
-            history.add(&prompt);
+        for prompt in lines.lines().filter_map(PastPrompt::of_line) {
+            history.add(&prompt.text);
         }
         history
-    }
-
-    /// A prompt as a line with its line feed, to be appended.
-    #[must_use]
-    pub fn line(prompt: &str) -> String {
-        format!("{}\n", quote(prompt))
     }
 
     /// Adds a sent prompt; returns whether it differs from the one before.
@@ -91,7 +114,9 @@ mod tests {
 
     #[test]
     fn lines_go_in_and_out() {
-        let lines = [History::line("one\ntwo \"x\""), "{\"torn".to_owned(), "\n7\n".to_owned(), History::line("three")];
+        let line = |text: &str| PastPrompt { text: text.to_owned(), folder: Some("/w".to_owned()) }.line();
+        // Earlier versions wrote the text alone.
+        let lines = [line("one\ntwo \"x\""), "{\"torn".to_owned(), "\n7\n".to_owned(), "\"three\"\n".to_owned()];
         let mut history = History::read(&lines.concat());
         assert_eq!(history.older(""), Some("three"));
         assert_eq!(history.older(""), Some("one\ntwo \"x\""));

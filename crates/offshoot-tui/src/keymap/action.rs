@@ -139,6 +139,7 @@ actions! {
     Redraw: App, "app.redraw", ["alt+l"], "draw the screen again, if another program has written on it";
     ExternalEditor: App, "app.editor.external", ["ctrl+g"], "write in the external editor";
     PasteImage: App, "app.clipboard.pasteImage", ["ctrl+v"], "paste a picture or text from the clipboard";
+    SearchPrompts: App, "app.prompt.search", ["ctrl+r"], "search earlier prompts; again: the one before";
     NewSession: App, "app.session.new", [], "begin a session";
     OpenTree: App, "app.session.tree", [], "open the tree";
     OpenTranscript: App, "app.transcript.open", ["alt+t"], "read the whole conversation";

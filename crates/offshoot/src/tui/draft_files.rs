@@ -1,22 +1,28 @@
-//! The files of drafts and of the history of prompts, in the state folder. Without a state folder nothing is saved.
+//! The files of drafts, in the state folder, and which file of prompts is beside them. Without a state folder nothing is saved.
 //!
 //! A draft belongs to a session, or to a folder before its conversation has begun. Each process keeps a locked draft
 //! file of its own; a draft is only taken over after its process has ended, by one process.
 
 use std::fs::{File, TryLockError};
-use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
+use std::io::{self, Read as _, Write as _};
 use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
+use offshoot_agent::KeySource;
 use offshoot_app::app::App;
 use offshoot_session::entry::Source as _;
 use offshoot_session::id::{EntryId, IdSource as _, RandomIds};
-use offshoot_session::medium::{append_or_create_regular, open_regular};
+use offshoot_session::medium::open_regular;
 use offshoot_session::session::Session;
 use offshoot_session::store::encode_cwd;
-use offshoot_tui::editor::History;
+use offshoot_settings::Settings;
+use offshoot_tui::editor::PastPrompt;
+use offshoot_tui::overlay::prompts::PastPrompts;
 
-/// The newest bytes of the history that are read.
+use super::prompt_file::PromptFile;
+
+/// The newest bytes of the history that are read at the start.
 const HISTORY: u64 = 1 << 20;
 /// Larger drafts are not taken over.
 const DRAFT: u64 = 16 << 20;
@@ -25,42 +31,54 @@ const MARK: char = '~';
 
 /// The owner of a draft: a session, or a folder before its conversation has begun.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct DraftKey(String);
+pub(super) struct DraftKey {
+    name: String,
+    /// The folder of the session.
+    cwd: Option<String>,
+}
 
 impl DraftKey {
     pub(super) fn of(session: &Session) -> Self {
-        match session.tree().is_empty() {
+        let named = match session.tree().is_empty() {
             true => Self::named(&format!("new{}", encode_cwd(session.cwd().unwrap_or_default()))),
             false => Self::named(session.id()),
-        }
+        };
+        Self { cwd: session.cwd().map(str::to_owned), ..named }
     }
 
     pub(super) fn named(name: &str) -> Self {
-        Self(name.chars().map(|c| if c.is_alphanumeric() { c } else { '-' }).take(200).collect())
+        Self { name: name.chars().map(|c| if c.is_alphanumeric() { c } else { '-' }).take(200).collect(), cwd: None }
     }
 }
 
-#[derive(Debug)]
 pub(super) struct DraftFiles {
     folder: Option<PathBuf>,
     owner: DraftKey,
     process: EntryId,
     /// The draft's file, locked while it is open.
     held: Option<File>,
+    /// `None`: no prompts are kept.
+    prompts: Option<PromptFile>,
 }
 
 impl DraftFiles {
-    pub(super) fn of(app: &App, session: &Session) -> Self {
+    /// The files of a session; its settings say whether prompts are kept, and `keys` knows what is left out of them.
+    pub(super) fn of(app: &App, session: &Session, keys: &Arc<dyn KeySource>) -> Self {
         let folder = app.environment.spill.as_ref().and_then(|spill| spill.parent()).map(Path::to_path_buf);
-        Self::new(folder, DraftKey::of(session))
+        let quiet = App { ui: app.ui.quiet(), ..app.clone() };
+        // Settings that cannot be read are reported elsewhere, and may have said no.
+        let keeps = quiet.layers(session).is_ok_and(|layers| Settings::from(&layers).keeps_prompts);
+        let prompts = folder.as_ref().filter(|_| keeps).map(|folder| PromptFile::new(folder, Some(Arc::clone(keys))));
+        Self { prompts, ..Self::new(folder, DraftKey::of(session)) }
     }
 
     pub(super) fn new(folder: Option<PathBuf>, owner: DraftKey) -> Self {
-        Self { folder, owner, process: RandomIds.entry_id(), held: None }
+        let prompts = folder.as_deref().map(|folder| PromptFile::new(folder, None));
+        Self { folder, owner, process: RandomIds.entry_id(), held: None, prompts }
     }
 
     fn draft_file(&self) -> Option<PathBuf> {
-        let name = format!("{}{MARK}{}", self.owner.0, self.process);
+        let name = format!("{}{MARK}{}", self.owner.name, self.process);
         self.folder.as_ref().map(|folder| folder.join("drafts").join(name))
     }
 
@@ -83,7 +101,7 @@ impl DraftFiles {
 
     /// The drafts of this owner, with their modification times. Earlier versions wrote one for all processes.
     fn left(&self, folder: &Path) -> Vec<(std::time::SystemTime, PathBuf)> {
-        let key = self.owner.0.as_str();
+        let key = self.owner.name.as_str();
         let is_owners = |name: &str| name == key || name.split_once(MARK).is_some_and(|(owner, _)| owner == key);
         let files = std::fs::read_dir(folder).into_iter().flatten().flatten();
         let files = files.filter(|file| file.file_name().to_str().is_some_and(is_owners));
@@ -119,30 +137,26 @@ impl DraftFiles {
         }
     }
 
-    fn history_file(&self) -> Option<PathBuf> {
-        self.folder.as_ref().map(|folder| folder.join("prompts"))
-    }
-
-    /// The newest prompts, as lines.
+    /// The newest prompts, as lines. A file that cannot be read is reported when somebody searches it.
     pub(super) fn history(&self) -> String {
-        let read = |file: PathBuf| {
-            let mut file = open_regular(&file).ok()?;
-            let length = file.metadata().ok()?.len();
-            file.seek(SeekFrom::Start(length.saturating_sub(HISTORY))).ok()?;
-            let mut bytes = Vec::new();
-            file.take(HISTORY).read_to_end(&mut bytes).ok()?;
-            Some(String::from_utf8_lossy(&bytes).into_owned())
-        };
-        self.history_file().and_then(read).unwrap_or_default()
+        self.prompts.as_ref().and_then(|file| file.newest(HISTORY).ok()).unwrap_or_default()
     }
 
     /// Adds a prompt. Errors are ignored: a missing prompt does no harm.
-    pub(super) fn remember(&self, prompt: &str) {
-        let Some(file) = self.history_file() else { return };
-        let folder = file.parent().unwrap_or(Path::new("."));
-        let made = std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder);
-        let opened = made.and_then(|()| append_or_create_regular(&file));
-        drop(opened.and_then(|mut file| file.write_all(History::line(prompt).as_bytes())));
+    pub(super) fn remember(&self, text: String) {
+        let prompt = PastPrompt { text, folder: self.owner.cwd.clone() };
+        drop(self.prompts.as_ref().map(|file| file.add(prompt)));
+    }
+
+    /// All prompts that are kept; `None` if none are.
+    pub(super) fn past_prompts(&self) -> Option<io::Result<PastPrompts>> {
+        let file = self.prompts.as_ref()?;
+        let read = file.prompts().map(|(prompts, damaged)| PastPrompts {
+            prompts,
+            here: self.owner.cwd.clone().unwrap_or_default(),
+            damaged: (damaged > 0).then(|| (file.path().display().to_string(), damaged)),
+        });
+        Some(read)
     }
 }
 

@@ -9,6 +9,8 @@ use std::time::Duration;
 
 use offshoot_app::error::{CommandError, Result};
 
+use offshoot_tui::overlay::prompts::PastPrompts;
+
 use super::draft_files::{DraftFiles, DraftKey};
 
 /// A draft is written once it has not changed for this long.
@@ -25,6 +27,8 @@ enum DraftJob {
     Draft(String),
     Owner(DraftKey),
     Prompt(String),
+    /// Read all prompts, those before included.
+    PastPrompts(Box<dyn FnOnce(Option<io::Result<PastPrompts>>) + Send>),
     Close,
 }
 
@@ -50,6 +54,11 @@ impl DraftWriter {
 
     pub(super) fn remember(&self, prompt: String) {
         self.send(DraftJob::Prompt(prompt));
+    }
+
+    /// Reads the prompts that are kept; the answer is `None` if none are.
+    pub(super) fn past_prompts(&self, answer: impl FnOnce(Option<io::Result<PastPrompts>>) + Send + 'static) {
+        self.send(DraftJob::PastPrompts(Box::new(answer)));
     }
 
     pub(super) fn close(&self) {
@@ -80,7 +89,8 @@ fn write(files: &mut DraftFiles, jobs: &Receiver<DraftJob>, failed: impl Fn(&io:
             }
             Ok(DraftJob::Draft(text)) => draft = Some(text),
             Ok(DraftJob::Owner(owner)) => files.set_owner(owner),
-            Ok(DraftJob::Prompt(prompt)) => files.remember(&prompt),
+            Ok(DraftJob::Prompt(prompt)) => files.remember(prompt),
+            Ok(DraftJob::PastPrompts(answer)) => answer(files.past_prompts()),
             Ok(DraftJob::Close) | Err(_) => {
                 if let Some(Err(error)) = draft.take().map(|draft| files.keep_draft(&draft)) {
                     failed(&error);

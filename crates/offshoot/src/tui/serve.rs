@@ -242,6 +242,16 @@ async fn follow(context: &JobContext, agent: &AgentSession, folder: &mut PathBuf
     }
 }
 
+/// Sends the prompts that are kept. The thread that writes them reads them: none is missing.
+fn past_prompts(context: &JobContext) {
+    let told = context.clone();
+    context.drafts.past_prompts(move |past| match past {
+        Some(Ok(past)) => told.tell(Msg::PastPrompts(past)),
+        Some(Err(error)) => told.notice(Level::Error, format!("cannot read the prompts that were sent: {error}")),
+        None => told.notice(Level::Info, "prompts are not kept: the setting promptHistory is false"),
+    });
+}
+
 /// Runs a task. An error becomes a notice.
 async fn act(context: JobContext, agent: AgentSession, task: ProgramTask) {
     let done = match task {
@@ -256,6 +266,7 @@ async fn act(context: JobContext, agent: AgentSession, task: ProgramTask) {
         ProgramTask::Choices(argument) => return choices::find(&context, &agent, argument).await,
         ProgramTask::Files => return files::find(&context, &agent).await,
         ProgramTask::Remember(prompt) => return context.drafts.remember(prompt),
+        ProgramTask::PastPrompts => return past_prompts(&context),
         ProgramTask::Sessions(request) => return operations::change_list(&context, &agent, request).await,
         ProgramTask::Settings => return settings::open(&context, &agent).await,
         ProgramTask::Themes(setting) => return settings::themes(&context, &agent, setting).await,

@@ -91,6 +91,7 @@ mod tui_keys;
 mod tui_paste;
 mod tui_pictures;
 mod tui_story;
+mod tui_prompts;
 mod tui_reload;
 mod tui_resize;
 mod tui_stream;

@@ -198,6 +198,7 @@ pub(super) fn act(model: &mut Model, action: Action) -> Vec<Cmd> {
         Action::Dequeue => vec![Cmd::ask(ClearQueue)],
         Action::GoToDiverged => commands::go_to_diverged(model),
         Action::Help => commands::help(model),
+        Action::SearchPrompts => vec![ProgramTask::PastPrompts.into()],
         Action::PasteImage => vec![ProgramTask::Paste.into()],
         _ => Vec::new(),
     }

@@ -7,7 +7,7 @@ use offshoot_agent::branch_files::FilePatch;
 use offshoot_protocol::model::Model as LanguageModel;
 use offshoot_protocol::request::{Abort, Fork, SetApproval, SetModel, SetThinkingLevel, SwitchSession};
 use offshoot_protocol::{ApprovalMode, FolderRefusal};
-use offshoot_session::text::spell_name;
+use offshoot_session::text::{counted, spell_name};
 use offshoot_session::transcript::Level;
 use offshoot_session::tree::NodeIx;
 use offshoot_settings::{Scope, Value};
@@ -25,6 +25,7 @@ use crate::overlay::fork::{ForkOutcome, ForkSelector, ForkUse};
 use crate::overlay::help;
 use crate::overlay::model_scope::{ModelScopeList, ScopeOutcome, ScopeRow};
 use crate::overlay::pick::{self, Choice, Pick};
+use crate::overlay::prompts::{PastPrompts, PromptSearch, PromptSearchOutcome};
 use crate::overlay::sessions::{self as selector, Answer};
 use crate::overlay::tree::{self, ForecastWish, ForecastWords, Snapshot, TreeSelector};
 use crate::text::in_short;
@@ -77,6 +78,10 @@ pub(super) fn key(model: &mut Model, key: KeyEvent) -> Vec<Cmd> {
             let outcome = list.key(&model.preferences.keymap, key);
             scope_outcome(model, outcome)
         }
+        Overlay::Prompts(search) => {
+            let outcome = search.key(&model.preferences.keymap, key);
+            prompts_outcome(model, outcome)
+        }
         // Its keys are taken before.
         Overlay::Dialog(..) | Overlay::Component(_) => Vec::new(),
         Overlay::Pick(pick, picking) => {
@@ -102,6 +107,7 @@ pub(super) fn paste(model: &mut Model, text: &str) -> Vec<Cmd> {
         }
         Some(Overlay::Pick(pick, _)) => pick.paste(text),
         Some(Overlay::ModelScope(list)) => list.paste(text),
+        Some(Overlay::Prompts(search)) => search.paste(text),
         Some(Overlay::Help(help)) => help.paste(text),
         Some(Overlay::Dialog(dialog, _)) => dialog.paste(text),
         Some(Overlay::Settings(list)) => list.paste(text),
@@ -382,6 +388,33 @@ pub(super) fn branches(model: &mut Model, branches: Vec<(String, Choice)>) -> Ve
     model.overlay =
         Some(Overlay::Pick(Box::new(Pick::new("Branches of this session", choices)), Picking::Branch(leaves)));
     Vec::new()
+}
+
+/// Opens the search, unless something else was opened meanwhile.
+pub(super) fn past_prompts(model: &mut Model, past: PastPrompts) -> Vec<Cmd> {
+    if let Some((file, lines)) = &past.damaged {
+        let lines = counted(*lines as u64, "damaged line", "damaged lines");
+        model.notice(Level::Warning, format!("{file} has {lines}, which the search leaves out"));
+    }
+    let search = PromptSearch::new(past);
+    if search.is_empty() {
+        model.notice(Level::Info, "no earlier prompts are kept");
+    } else if model.overlay.is_none() {
+        model.overlay = Some(Overlay::Prompts(Box::new(search)));
+    }
+    Vec::new()
+}
+
+fn prompts_outcome(model: &mut Model, outcome: PromptSearchOutcome) -> Vec<Cmd> {
+    match outcome {
+        PromptSearchOutcome::Open => Vec::new(),
+        PromptSearchOutcome::Closed => keep(model, false),
+        PromptSearchOutcome::Taken(text) => {
+            model.overlay = None;
+            model.editor.replace(&text);
+            vec![ProgramTask::SaveDraft(model.editor.draft()).into()]
+        }
+    }
 }
 
 pub(super) fn page(model: &mut Model, title: String, lines: Vec<String>) -> Vec<Cmd> {
