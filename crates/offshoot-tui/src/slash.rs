@@ -55,6 +55,7 @@ pub enum SlashCommand {
     Import(String),
     Copy,
     Settings,
+    Theme,
     /// Reads settings, keys, skills, templates and themes anew.
     Reload,
     /// Lists the extensions of this run.
@@ -160,6 +161,7 @@ const COMMANDS: &[Spec] = &[
     spec("import", "<path>", Some(Argument::File), "take a session file into the store and open it"),
     spec("copy", "", None, "copy the last answer"),
     spec("settings", "", None, "see and change the settings"),
+    spec("theme", "", None, "choose the colours"),
     spec("extensions", "", None, "list the extensions, and what is wrong with them"),
     spec("reload", "", None, "read settings, keys, skills, templates, themes and extensions again"),
     spec("trust", "", None, "choose whether this folder's settings, skills and templates count"),

@@ -90,6 +90,8 @@ pub enum ProgramTask {
     Settings,
     /// Read the themes named in the setting; answered with [`super::msg::Msg::Themes`].
     Themes(Option<String>),
+    /// List the themes; answered with [`super::msg::Msg::ThemeList`].
+    ThemeList,
     /// Set or remove a value in a settings file; answered with [`super::msg::Msg::Stored`].
     Store(Scope, &'static str, Option<Value>),
     /// List the branches of the session; answered with [`super::msg::Msg::Branches`].

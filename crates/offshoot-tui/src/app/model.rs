@@ -11,7 +11,7 @@ use ratatui::layout::Size;
 
 use super::extension::{AskedQuestion, Extensions, OpenComponent};
 use super::live::Live;
-use super::msg::SessionFacts;
+use super::msg::{ListedTheme, SessionFacts};
 use super::page::Page;
 use super::pager::Pager;
 use crate::conversation::Conversation;
@@ -149,6 +149,8 @@ pub struct Model {
     pub escaped: Option<Millis>,
     /// Whether the program runs only to choose a session, and then ends.
     pub is_choosing: bool,
+    /// Whether the colours are those of a theme that was chosen and may not be stored yet.
+    pub shows_unstored_theme: bool,
     pub chosen: Option<PathBuf>,
     pub is_ending: bool,
     pub approval: ApprovalMode,
@@ -360,4 +362,13 @@ pub enum Picking {
     SessionFolder(PathBuf, Vec<PathBuf>),
     /// Branches, by the ids of their last entries.
     Branch(Vec<String>),
+    Theme(Box<ThemePicking>),
+}
+
+/// The themes of a list.
+#[derive(Debug, Clone)]
+pub struct ThemePicking {
+    pub themes: Vec<ListedTheme>,
+    /// Those before the list was opened.
+    pub before: Themes,
 }

@@ -110,6 +110,8 @@ pub enum Msg {
     Settings(Layers, Files, Vec<String>),
     /// The configured themes, or the reason why they cannot be used.
     Themes(Result<Box<Themes>, String>),
+    /// The themes that can be chosen.
+    ThemeList(Vec<ListedTheme>),
     /// The result of storing a setting: the values of the files, or the reason for the failure.
     Stored(Result<Layers, String>),
     /// The values of an argument for completion, in display order.
@@ -128,6 +130,15 @@ pub enum Msg {
     /// The program continues after a stop.
     Continued,
     End,
+}
+
+/// A theme that can be chosen.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ListedTheme {
+    /// As the setting has it.
+    pub name: String,
+    /// The themes that the setting stands for, or why it cannot be used.
+    pub themes: Result<Box<Themes>, String>,
 }
 
 impl Msg {

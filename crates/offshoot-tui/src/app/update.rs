@@ -1,6 +1,7 @@
 //! The only function that changes the model. Each group of messages has a file.
 
 mod dress;
+mod theme_pick;
 mod settings;
 mod orders;
 mod overlay;
@@ -95,6 +96,7 @@ fn apply(model: &mut Model, msg: Msg) -> Vec<Cmd> {
         Msg::Continued => vec![ScreenTask::TakeBack.into()],
         Msg::Background(background) => dress::background(model, background),
         Msg::Themes(themes) => dress::themes(model, themes),
+        Msg::ThemeList(themes) => theme_pick::open(model, themes),
         Msg::Agent(event) => agent::event(model, &event),
         Msg::Forecast(wish, words) => overlay::forecast(model, wish, words),
         Msg::Source(words) => overlay::source(model, &words),

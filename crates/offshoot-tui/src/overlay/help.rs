@@ -288,16 +288,16 @@ mod tests {
         insta::assert_snapshot!(screen(&mut help, 40, 12), @"
         Help  type to search · esc leave
         >
+          /import <path>    take a session file
+                            into the store and
                             open it
           /copy             copy the last answer
           /settings         see and change the
                             settings
+          /theme            choose the colours
           /extensions       list the extensions,
                             and what is wrong
                             with them
-          /reload           read settings, keys,
-                            skills, templates,
-                            themes and
         ");
         help.paste("undo");
         insta::assert_snapshot!(screen(&mut help, 80, 5), @"

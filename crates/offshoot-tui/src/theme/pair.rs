@@ -18,7 +18,7 @@ impl Default for Themes {
 
 impl Themes {
     /// The setting that selects the built-in theme of the terminal's background; the default.
-    const AUTOMATIC: &'static str = "light/dark";
+    pub const AUTOMATIC: &'static str = "light/dark";
 
     /// The names of the light and the dark theme in a setting: one for both, or two separated by `/`, the light one
     /// first, as in pi. `None` means the built-in ones.

@@ -269,6 +269,7 @@ async fn act(context: JobContext, agent: AgentSession, task: ProgramTask) {
         ProgramTask::PastPrompts => return past_prompts(&context),
         ProgramTask::Sessions(request) => return operations::change_list(&context, &agent, request).await,
         ProgramTask::Settings => return settings::open(&context, &agent).await,
+        ProgramTask::ThemeList => settings::theme_list(&context, &agent).await,
         ProgramTask::Themes(setting) => return settings::themes(&context, &agent, setting).await,
         ProgramTask::Store(scope, key, value) => return settings::store(&context, &agent, scope, key, value).await,
         ProgramTask::Models => choices::models(&context).await,

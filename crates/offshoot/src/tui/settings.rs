@@ -9,9 +9,10 @@ use offshoot_app::config::settings::SettingsFiles;
 use offshoot_app::config::trust_file::TrustFile;
 use offshoot_app::error::Result;
 use offshoot_session::transcript::Level;
-use offshoot_settings::{Layers, Scope, Value};
-use offshoot_tui::app::msg::Msg;
+use offshoot_settings::{Layers, Scope, Settings, Value};
+use offshoot_tui::app::msg::{ListedTheme, Msg};
 use offshoot_tui::overlay::settings::Files as Shown;
+use offshoot_tui::theme::Themes;
 
 use super::job_context::{JobContext, blocking};
 use super::theme_files::theme_files;
@@ -52,6 +53,32 @@ pub(super) async fn themes(context: &JobContext, agent: &AgentSession, setting: 
     };
     troubles.into_iter().for_each(|trouble| context.notice(Level::Warning, trouble));
     context.tell(Msg::Themes(themes));
+}
+
+/// Sends every theme that can be chosen, with what it stands for: also a pair that the settings name.
+pub(super) async fn theme_list(context: &JobContext, agent: &AgentSession) -> Result<()> {
+    let Some(files) = files(context, agent).await else { return Ok(()) };
+    let (app, args) = (context.app.clone(), Arc::clone(&context.args));
+    let folder = folder(context, agent).await;
+    let listed = blocking(move || {
+        let layers = files.load()?.0;
+        let files = theme_files(&app, &args, &layers, &folder);
+        let mut names = vec![Themes::AUTOMATIC.to_owned()];
+        let now = Settings::from(&layers).theme;
+        for name in themes::names(&files).into_iter().chain(now) {
+            if !names.contains(&name) {
+                names.push(name);
+            }
+        }
+        let read = |name: String| {
+            let read = themes::named(&|| files.clone(), Some(&name));
+            let themes = read.map(|(themes, _)| Box::new(themes)).map_err(|error| error.on_one_line());
+            ListedTheme { name, themes }
+        };
+        Ok(names.into_iter().map(read).collect())
+    });
+    context.tell(Msg::ThemeList(listed.await?));
+    Ok(())
 }
 
 pub(super) async fn store(

@@ -120,3 +120,39 @@ fn another_theme_counts_at_once() {
     terminal.until_gone("Settings  everywhere").send("\x04");
     assert!(terminal.ended());
 }
+
+#[test]
+fn a_theme_is_seen_while_one_chooses_and_stays_when_it_is_taken() {
+    let talk = Talk::new([]);
+    talk.data("themes/broken.json", &json!({"name": "broken"}));
+    let mut terminal = terminal(&talk, None, None);
+    let mut drawn = 0;
+    // What was written since the last time.
+    let mut since = |terminal: &mut Terminal| {
+        let new = String::from_utf8_lossy(&terminal.raw[drawn..]).into_owned();
+        drawn = terminal.raw.len();
+        new
+    };
+    terminal.until_text("m1").send("/theme\r");
+    terminal.until_text("as the terminal's background").until_text("broken.json");
+    assert!(!since(&mut terminal).contains(LIGHT));
+    terminal.send("\x1b[B\x1b[B");
+    terminal.until("the light one", |screen| screen.lines().any(|row| row.trim() == "› light"));
+    assert!(since(&mut terminal).contains(LIGHT));
+    terminal.send("\x1b");
+    terminal.until_gone("  light/dark");
+    assert!(since(&mut terminal).contains("38;2;"));
+    let settings = talk.world.home().join(".local/share/offshoot/settings.json");
+    assert!(!std::fs::read_to_string(&settings).unwrap().contains("theme"));
+    terminal.send("/theme\r");
+    terminal.until_text("› light/dark");
+    assert!(!since(&mut terminal).contains(LIGHT), "the one before is back");
+    terminal.send("\x1b[B\x1b[B");
+    terminal.until("the light one", |screen| screen.lines().any(|row| row.trim() == "› light"));
+    assert!(since(&mut terminal).contains(LIGHT));
+    terminal.send("\r");
+    terminal.until_text("kept in the settings");
+    assert!(std::fs::read_to_string(&settings).unwrap().contains(r#""theme": "light""#));
+    terminal.send("\x04");
+    assert!(terminal.ended());
+}

@@ -47,6 +47,7 @@ pub(super) fn run(model: &mut Model, command: SlashCommand) -> Vec<Cmd> {
         SlashCommand::Import(path) => vec![ProgramTask::Import(path).into()],
         SlashCommand::Copy => copy(model),
         SlashCommand::Settings => vec![ProgramTask::Settings.into()],
+        SlashCommand::Theme => vec![ProgramTask::ThemeList.into()],
         SlashCommand::Reload => vec![ProgramTask::Reload.into()],
         SlashCommand::Extensions => vec![ProgramTask::Extension(ExtensionTask::List).into()],
         SlashCommand::ScopedModels => vec![ProgramTask::ModelScope.into()],

@@ -14,7 +14,7 @@ use offshoot_settings::{Scope, Value};
 use offshoot_workspace::{ArgValue, Given, OperationOrder};
 use ratatui::crossterm::event::KeyEvent;
 
-use super::{orders, settings};
+use super::{orders, settings, theme_pick};
 use crate::app::cmd::{Cmd, ProgramTask, Purpose, ScreenTask, TrustAnswer};
 use crate::app::model::{Model, Overlay, Picking};
 use crate::app::msg::ListedModel;
@@ -182,6 +182,9 @@ fn fork_outcome(model: &mut Model, outcome: ForkOutcome, used: ForkUse) -> Vec<C
 }
 
 fn picked(model: &mut Model, outcome: pick::PickOutcome, picking: &Picking) -> Vec<Cmd> {
+    if let Picking::Theme(themes) = picking {
+        return theme_pick::picked(model, outcome, themes);
+    }
     let number = match outcome {
         pick::PickOutcome::Open => return Vec::new(),
         pick::PickOutcome::Cancelled => return keep(model, false),
@@ -202,6 +205,8 @@ fn picked(model: &mut Model, outcome: pick::PickOutcome, picking: &Picking) -> V
             let order = leaves.get(number).map(|leaf| orders::going(Some(leaf.clone()), &[]));
             return order.map(|order| orders::begin(model, order)).unwrap_or_default();
         }
+        // It was taken before.
+        Picking::Theme(_) => None,
     };
     cmd.into_iter().collect()
 }

@@ -3,7 +3,7 @@
 use offshoot_protocol::RunSettings;
 use offshoot_protocol::request::{SetApproval, SetFollowUpMode, SetRunSettings, SetSteeringMode};
 
-use super::dress;
+use super::{dress, theme_pick};
 use crate::app::cmd::{Cmd, ProgramTask};
 use crate::app::model::{Model, Overlay};
 use crate::app::msg::Reloaded;
@@ -37,7 +37,10 @@ pub(super) fn stored(model: &mut Model, stored: Result<Layers, String>) -> Vec<C
         Ok(layers) => (Some(layers), None),
         Err(why) => (None, Some(why)),
     };
-    let cmds = layers.as_ref().map_or_else(Vec::new, |layers| minded(model, Settings::from(layers)));
+    let mut cmds = layers.as_ref().map_or_else(Vec::new, |layers| minded(model, Settings::from(layers)));
+    let is_read = |cmd: &Cmd| matches!(cmd, Cmd::Program(ProgramTask::Themes(_)));
+    let settled = theme_pick::settle(model);
+    cmds.extend(settled.filter(|_| !cmds.iter().any(is_read)));
     if let Some(Overlay::Settings(list)) = &mut model.overlay {
         layers.into_iter().for_each(|layers| list.stored(layers));
         failed.into_iter().for_each(|why| list.failed(why));
