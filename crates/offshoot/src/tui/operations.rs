@@ -7,7 +7,7 @@ use offshoot_app::held::{self, HeldOutcome};
 use offshoot_protocol::AgentError;
 use offshoot_tui::app::msg::{Msg, OperationRefusal, OperationSaid, RefusalCause};
 use offshoot_tui::overlay::sessions::{Answer, Request};
-use offshoot_workspace::{Failure, Given, OperationOrder, Words, WordsBlock};
+use offshoot_workspace::{Failure, Given, OperationEffect, OperationOrder, Words, WordsBlock};
 
 use super::job_context::JobContext;
 
@@ -50,8 +50,11 @@ fn canonical(file: &Path) -> Option<PathBuf> {
     file.canonicalize().ok()
 }
 
-/// What is too long for a notice, with its title.
+/// What an operation reads and is too long for a notice, with its title.
 fn page(outcome: &HeldOutcome) -> Option<(String, Vec<String>)> {
+    if outcome.row.about.effect != OperationEffect::Reads || outcome.nothing.is_some() {
+        return None;
+    }
     let mut words = Words::default();
     outcome.output.words(&mut words);
     let name = outcome.row.about.name.replace('-', " ");
