@@ -7,12 +7,14 @@ mod outbox;
 mod callers;
 mod writes;
 mod replace;
+mod sandboxes;
 mod commands;
 mod summaries;
 mod asked_summaries;
 mod operate;
 mod jobs;
 mod neutral;
+mod permit;
 mod approvals;
 mod tool_set;
 mod tools;
@@ -57,6 +59,7 @@ use outbox::Outbox;
 use replace::Replaced;
 pub(crate) use replace::leave_foreign_turn;
 use reviews::{Review, Reviewed};
+use sandboxes::KnownSandbox;
 use tool_set::ToolSet;
 use writes::{WriteEnd, WriteOf};
 
@@ -199,6 +202,7 @@ pub(crate) struct Driver {
     began_read_only: bool,
     /// Whether the last message about the mode, sent by this program, said that the model may only read; `None` if none was sent.
     told_read_only: Option<bool>,
+    known_sandbox: KnownSandbox,
     review: Option<Review>,
 }
 
@@ -222,6 +226,7 @@ impl Driver {
         let extensions = setup.extensions.clone();
         let tool_set = ToolSet::new(&setup);
         let began_read_only = setup.permissions.mode == ApprovalMode::ReadOnly;
+        let known_sandbox = KnownSandbox::of(&setup);
         let mut driver = Self {
             setup,
             state: TurnState::default(),
@@ -257,6 +262,7 @@ impl Driver {
             leaves_out_changes: began_read_only,
             began_read_only,
             told_read_only: None,
+            known_sandbox,
             review: None,
         };
         driver.configure();

@@ -35,6 +35,7 @@ pub mod operate;
 pub mod turn;
 pub mod sessions;
 mod told_mode;
+mod told_sandbox;
 mod recorded;
 mod way_round;
 pub mod writer;

@@ -16,6 +16,7 @@ use crate::provider::ToolSpec;
 use crate::stored_prompt::{StoredPrompt, ToolsInEffect};
 use crate::system_prompt::PromptSection;
 use crate::told_mode;
+use crate::told_sandbox;
 use crate::tool::Tool;
 
 /// What a branch records.
@@ -27,6 +28,8 @@ pub(crate) struct Recorded {
     pub(crate) prompt: StoredPrompt,
     /// Whether the model was last told that it only reads.
     pub(crate) told_read_only: Option<bool>,
+    /// What the model was last told of the sandbox.
+    pub(crate) told_sandbox: Option<String>,
 }
 
 /// What is in effect and belongs into a session.
@@ -64,7 +67,8 @@ impl Recorded {
         let thinking = context.thinking_level.as_deref().filter(|_| is_chosen);
         let thinking = thinking.and_then(|json| Json::parse(json).ok()?.as_str().map(std::borrow::Cow::into_owned));
         let thinking = thinking.and_then(|level| ThinkingLevel::parse(&level));
-        Self { model, thinking, prompt, told_read_only: told_mode::told(session, &context) }
+        let told_read_only = told_mode::told(session, &context);
+        Self { model, thinking, prompt, told_read_only, told_sandbox: told_sandbox::told(session, &context) }
     }
 
     /// Takes over what is in effect, and returns the entries that record it. omp has none for the prompt and the tools.

@@ -19,6 +19,7 @@ use tokio::sync::oneshot;
 use crate::limits::Limits;
 use crate::operate::Steps;
 use crate::resources::SharedResources;
+use crate::sandbox::{Sandbox, SandboxReport};
 use crate::setup::ReloadedSetup;
 use crate::tool::{Tool, ToolContext, ToolOutcome, ToolSource};
 use crate::turn::Call;
@@ -100,7 +101,7 @@ macro_rules! asked {
 }
 
 asked! {
-    Prompt, Steer, FollowUp, Inject, InjectUser, AppendEntry, SetTools, SetActiveTools, ClearQueue, Abort, WaitForIdle, RunBash, AbortBash, Compact, StartSession, SwitchSession, Fork, ForkAt, CloneSession, PrepareSession, SetModel, SetThinkingLevel, SetSteeringMode, SetFollowUpMode, SetAutoCompaction, SetAutoRetry, SetRunSettings, SetSystemPrompt, SetResources, Reload, Approve, SetApproval, BuiltIn, Inspect, Operate, RunNested,
+    Prompt, Steer, FollowUp, Inject, InjectUser, AppendEntry, SetTools, SetActiveTools, ClearQueue, Abort, WaitForIdle, RunBash, AbortBash, Compact, StartSession, SwitchSession, Fork, ForkAt, CloneSession, PrepareSession, SetModel, SetThinkingLevel, SetSteeringMode, SetFollowUpMode, SetAutoCompaction, SetAutoRetry, SetRunSettings, SetSystemPrompt, SetResources, Reload, Approve, SetApproval, SetSandbox, BuiltIn, Inspect, Operate, RunNested,
 }
 
 requests! {
@@ -112,6 +113,8 @@ requests! {
     /// Replaces what the start has read of settings, keys and resources. The model, the thinking level, the approval mode and
     /// the allowed calls of this run stay.
     Reload(ReloadedSetup) -> (), Refused("the agent is at work: reload when it has finished");
+    /// Another sandbox, or none, from the next call on; open questions are decided again. The model is told with the next prompt.
+    SetSandbox(NextSandbox) -> (), Begins;
     /// A tool of offshoot's own by its name, for an extension that wraps it. `None`: offshoot has no tool of this name.
     BuiltIn(String) -> Option<BuiltInTool>, Begins;
     /// Returns the agent's state.
@@ -149,6 +152,20 @@ impl AgentRequest for Operate {
 
     fn while_busy(&self) -> WhileBusy {
         self.while_busy
+    }
+}
+
+/// A sandbox that was set up, or none. Two are equal if they are the same one.
+#[derive(Debug, Clone)]
+pub struct NextSandbox(pub Option<Arc<Sandbox>>);
+
+impl PartialEq for NextSandbox {
+    fn eq(&self, other: &Self) -> bool {
+        match (&self.0, &other.0) {
+            (Some(one), Some(other)) => Arc::ptr_eq(one, other),
+            (None, None) => true,
+            (Some(_), None) | (None, Some(_)) => false,
+        }
     }
 }
 
@@ -225,6 +242,8 @@ pub struct AgentState {
     pub follow_up_mode: QueueMode,
     pub auto_compaction: bool,
     pub approval: ApprovalMode,
+    /// `None`: commands run without one.
+    pub sandbox: Option<SandboxReport>,
     /// Of agents that extensions start.
     pub limits: Limits,
     /// Tokens of the window that a branch summary leaves free.

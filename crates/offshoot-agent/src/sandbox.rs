@@ -8,6 +8,7 @@ mod policy;
 mod nested;
 mod prepared;
 mod state;
+mod report;
 
 use std::ffi::OsString;
 use std::io;
@@ -24,6 +25,7 @@ pub use policy::{Helper, HelperTask, SandboxLayers, SandboxPolicy, WriteRights};
 pub(crate) use prepared::MOST_PREPARED;
 pub use prepared::PreparedCommands;
 use prepared::SandboxKind;
+pub use report::{SandboxCoverage, SandboxReport};
 pub use state::{Confinement, SandboxState};
 
 /// How a process begins that waits for a command.

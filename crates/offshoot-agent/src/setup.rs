@@ -20,6 +20,7 @@ use crate::key_source::KeySource;
 use crate::limits::Limits;
 use crate::provider::Provider;
 use crate::resources::SharedResources;
+use crate::sandbox::Sandbox;
 use crate::sessions::{InMemory, Sessions};
 use crate::spending::RunLimits;
 use crate::stored_prompt::ToolSets;
@@ -144,6 +145,13 @@ impl Setup {
         self.provider = extensions.provider(Arc::clone(&self.provider));
         self.keys = extensions.keys(Arc::clone(&self.keys));
         self.extensions = Some(extensions);
+    }
+
+    /// Commands run in this sandbox, and are judged by it.
+    pub fn use_sandbox(&mut self, sandbox: Option<Sandbox>) {
+        self.permissions.confines_commands = sandbox.as_ref().is_some_and(Sandbox::is_whole);
+        self.permissions.confines_to_reading = sandbox.as_ref().is_some_and(|own| own.read_only().is_some());
+        self.tool_context.sandbox = sandbox;
     }
 
     /// Takes other skills and templates, for prompts and for the system prompt.

@@ -29,12 +29,21 @@ pub(crate) fn message(mode: ApprovalMode) -> CustomMessage {
 
 /// Whether the last message about the mode says that the model may only read; `None` if there is no such message.
 pub(crate) fn told(session: &Session, context: &Context) -> Option<bool> {
+    last_told(session, context, KIND, |details| Some(details.str("mode")? == ApprovalMode::ReadOnly.as_str()))
+}
+
+/// What `read` makes of the details of the last message of this kind that the model sees.
+pub(crate) fn last_told<T>(
+    session: &Session,
+    context: &Context,
+    kind: &str,
+    read: impl Fn(&Json<'_>) -> Option<T>,
+) -> Option<T> {
     let messages: Vec<_> =
         context.entries().filter(|ix| session.tree().node(*ix).kind() == Kind::CustomMessage).collect();
     messages.into_iter().rev().find_map(|ix| {
         let line = session.raw_line(ix).ok()?;
         let entry = Json::parse(std::str::from_utf8(&line).ok()?.trim_end()).ok()?;
-        let mode = entry.get("details").and_then(|details| Some(details.str("mode")?.into_owned()));
-        (entry.str("customType")? == KIND).then(|| mode.as_deref() == Some(ApprovalMode::ReadOnly.as_str()))
+        (entry.str("customType")? == kind).then(|| read(&entry.get("details")?))?
     })
 }

@@ -13,10 +13,13 @@ pub enum SandboxMode {
 }
 
 impl SandboxMode {
+    /// All modes, in the order of strictness.
+    pub const ALL: [Self; 3] = [Self::Off, Self::Workspace, Self::ReadOnly];
+
     /// Parses `off`, `workspace` or `read-only`.
     #[must_use]
     pub fn parse(name: &str) -> Option<Self> {
-        [Self::Off, Self::Workspace, Self::ReadOnly].into_iter().find(|mode| mode.name() == name)
+        Self::ALL.into_iter().find(|mode| mode.name() == name)
     }
 
     /// Its name in settings.

@@ -3,7 +3,7 @@
 mod alias;
 mod parse;
 
-use offshoot_protocol::{ApprovalMode, ThinkingLevel};
+use offshoot_protocol::{ApprovalMode, SandboxMode, ThinkingLevel};
 use offshoot_session::entry_name::LAST_SAID;
 use offshoot_workspace::{Arg, ArgKind, FrontEnd, LineForm, OPERATIONS, OperationOrder, Row};
 use std::sync::LazyLock;
@@ -47,6 +47,8 @@ pub enum SlashCommand {
     Thinking(Option<ThinkingLevel>),
     /// Shows and switches what the model may do unasked.
     Approval(Option<ApprovalMode>),
+    /// Says what the sandbox is, and switches it.
+    Sandbox(Option<SandboxMode>),
     /// Lists, explains or removes rules of approval.
     Permissions(Option<String>),
     Session,
@@ -75,6 +77,7 @@ pub enum Argument {
     Model,
     Thinking,
     Approval,
+    Sandbox,
     Label,
     File,
     Text,
@@ -87,7 +90,7 @@ impl Argument {
     pub(crate) fn is_open(self) -> bool {
         match self {
             Self::Entry | Self::Session | Self::Label | Self::File | Self::Text | Self::Called => true,
-            Self::Model | Self::Thinking | Self::Approval => false,
+            Self::Model | Self::Thinking | Self::Approval | Self::Sandbox => false,
         }
     }
 }
@@ -154,6 +157,7 @@ const COMMANDS: &[Spec] = &[
     spec("scoped-models", "", None, "choose the models that a key changes between"),
     spec("thinking", "[level]", Some(Argument::Thinking), "choose how much the model thinks"),
     spec("approval", "[mode]", Some(Argument::Approval), "choose what the model may do unasked"),
+    spec("sandbox", "[mode]", Some(Argument::Sandbox), "see and switch the sandbox of commands"),
     spec("permissions", "[why CALL | remove RULE]", Some(Argument::Text), "list, explain and remove approval rules"),
     spec("session", "", None, "show file, figures and cost of the session"),
     spec("context", "", None, "show what fills the model's window"),

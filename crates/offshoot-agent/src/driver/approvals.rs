@@ -14,14 +14,14 @@ use offshoot_session::json::Json;
 use tokio::sync::oneshot;
 
 use super::neutral;
+use super::permit::{DecisionGround, Permit};
 use super::{Driver, DriverInput, WriteOf};
 use crate::approval::{ApprovalCall, Decision, Permissions, Rule, decide};
 use crate::crash::caught;
 use crate::key_redactor::KeyRedactor;
 use crate::request_queue::ReplyTo;
-use crate::sandbox::Sandbox;
 use crate::setup::{Approver, RuleStore};
-use crate::tool::{self, NeutralCommand, Shell, Tier, Tool, ToolContext, ToolOutcome};
+use crate::tool::{self, Shell, Tier, Tool, ToolContext, ToolOutcome};
 use crate::turn::{Call, Ticket};
 
 /// The type of the entries that record answers.
@@ -30,9 +30,6 @@ const RECORD: &str = "offshoot.approval";
 const REJECTED: &str = "The user did not allow this call.";
 
 const REJECTED_OUTSIDE: &str = "The user did not allow this call to run outside the sandbox.";
-
-const CONFINED: &str =
-    "[the approval mode is read-only: this ran in a sandbox, where it could write nothing and had no network]";
 
 /// What the task of a call has to say before it runs.
 pub(crate) enum ApprovalInput {
@@ -76,8 +73,8 @@ enum Verdict {
     Rejected(Option<String>),
     /// Nobody listens to events.
     Unheard,
-    /// The mode has changed.
-    DecideAgain(Permissions),
+    /// The mode or the sandbox has changed.
+    DecideAgain(Box<DecisionGround>),
 }
 
 /// The open questions; the first one is being asked.
@@ -99,42 +96,13 @@ pub(super) struct Asker {
     pub(super) own: tokio::sync::mpsc::UnboundedSender<DriverInput>,
 }
 
-/// How a call runs that may run.
-pub(super) enum Permit {
-    /// As it was called.
-    AsCalled,
-    /// As a command that only reads.
-    AsRead(NeutralCommand),
-    /// Where it writes nothing and has no network.
-    Confined,
-}
-
-impl Permit {
-    /// For the model, below the result.
-    pub(super) fn note(&self) -> Option<&'static str> {
-        matches!(self, Self::Confined).then_some(CONFINED)
-    }
-
-    /// In which the call runs.
-    pub(super) fn context(self, context: Arc<ToolContext>) -> Arc<ToolContext> {
-        match self {
-            Self::AsCalled => context,
-            Self::Confined => {
-                let sandbox = context.sandbox.as_ref().and_then(Sandbox::read_only);
-                Arc::new(ToolContext { sandbox, ..ToolContext::clone(&context) })
-            }
-            Self::AsRead(command) => Arc::new(ToolContext { neutral: Some(command), ..ToolContext::clone(&context) }),
-        }
-    }
-}
-
 impl Asker {
-    /// Waits until the call may run; otherwise returns its result.
+    /// Waits until the call may run; otherwise returns its result. The context gets the sandbox of the decision.
     pub(super) async fn permit(
         &mut self,
         tool: &Arc<dyn Tool>,
         call: &Call,
-        context: &Arc<ToolContext>,
+        context: &mut Arc<ToolContext>,
         stop: &mut oneshot::Receiver<()>,
     ) -> Result<Permit, ToolOutcome> {
         let mut why_not_read = None;
@@ -192,7 +160,11 @@ impl Asker {
                     return Err(ToolOutcome::failed(rejected(REJECTED, message.as_deref())));
                 }
                 Some(Verdict::Unheard) => return Err(self.refuse(call, ApprovedBy::Nobody, None, words)),
-                Some(Verdict::DecideAgain(permissions)) => self.permissions = permissions,
+                Some(Verdict::DecideAgain(now)) => {
+                    let DecisionGround { permissions, sandbox } = *now;
+                    self.permissions = permissions;
+                    *context = Arc::new(ToolContext { sandbox, ..ToolContext::clone(context) });
+                }
                 None => return Err(ToolOutcome::stopped(None)),
             }
         }
@@ -216,8 +188,8 @@ impl Asker {
                     outcome.content.push(Block::text(rejected(REJECTED_OUTSIDE, message.as_deref())));
                     break;
                 }
-                Some(Verdict::DecideAgain(permissions)) if permissions.mode != ApprovalMode::ReadOnly => {
-                    self.permissions = permissions;
+                Some(Verdict::DecideAgain(now)) if now.permissions.mode != ApprovalMode::ReadOnly => {
+                    self.permissions = now.permissions;
                 }
                 Some(Verdict::DecideAgain(_) | Verdict::Unheard) | None => break,
             }
@@ -340,7 +312,7 @@ impl Driver {
             }
             // The mode has changed while the call ran, or before its question arrived.
             ApprovalInput::Question(question) if question.mode != self.setup.permissions.mode => {
-                drop(question.answer.send(Verdict::DecideAgain(self.permissions())));
+                drop(question.answer.send(Verdict::DecideAgain(Box::new(self.ground()))));
             }
             ApprovalInput::Question(question) => {
                 self.approvals.questions.push_back(*question);
@@ -458,13 +430,21 @@ impl Driver {
         self.outbox.tell(Event::ApprovalEnd { id: Some(self.approvals.id), record });
     }
 
-    /// Open questions are decided again.
     pub(super) fn set_approval(&mut self, mode: ApprovalMode, reply: ReplyTo<()>) {
         self.setup.permissions.mode = mode;
         self.leaves_out_changes &= mode == ApprovalMode::ReadOnly;
         self.limit_extensions();
         reply.answer(());
-        let permissions = self.permissions();
+        self.decide_again();
+    }
+
+    fn ground(&self) -> DecisionGround {
+        DecisionGround { permissions: self.permissions(), sandbox: self.setup.tool_context.sandbox.clone() }
+    }
+
+    /// Decides open questions by the permissions and the sandbox of now.
+    pub(super) fn decide_again(&mut self) {
+        let now = self.ground();
         let open = std::mem::take(&mut self.approvals.questions);
         for (at, mut question) in open.into_iter().enumerate() {
             let (unheard, _) = oneshot::channel();
@@ -472,7 +452,7 @@ impl Driver {
             if at == 0 {
                 self.take_back(question);
             }
-            drop(answer.send(Verdict::DecideAgain(permissions.clone())));
+            drop(answer.send(Verdict::DecideAgain(Box::new(now.clone()))));
         }
     }
 

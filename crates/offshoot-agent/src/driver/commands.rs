@@ -10,11 +10,14 @@ use offshoot_protocol::request::{
 use offshoot_protocol::{AgentError, Event, OversizedPrompt, Reason};
 
 use super::replace::NextSession;
+use super::sandboxes::KnownSandbox;
 use super::{Driver, Waiting, WriteOf};
 use crate::extensions::Happening;
 use crate::key_redactor::KeyRedactor;
 use crate::request::{Frame, overhead_tokens};
-use crate::request_queue::{AgentState, Asked, BuiltIn, Inspect, Reload, ReplyTo, SetResources, SetTools, ToolList};
+use crate::request_queue::{
+    AgentState, Asked, BuiltIn, Inspect, NextSandbox, Reload, ReplyTo, SetResources, SetSandbox, SetTools, ToolList,
+};
 use crate::setup::{ReloadedSetup, Setup};
 use crate::turn::{Job, TurnInput};
 use crate::window::{self, window_of};
@@ -168,6 +171,7 @@ impl Driver {
             Asked::Reload(Reload(ReloadedSetup(new)), reply) => self.set(reply, |driver| driver.reload(&new)),
             Asked::Approve(answer, reply) => self.approve(answer, reply),
             Asked::SetApproval(SetApproval(mode), reply) => self.set_approval(mode, reply),
+            Asked::SetSandbox(SetSandbox(NextSandbox(sandbox)), reply) => self.set_sandbox(sandbox.as_deref(), reply),
             Asked::RunNested(nested, reply) => self.run_nested(nested, reply),
             Asked::BuiltIn(BuiltIn(name), reply) => reply.answer(self.built_in(&name)),
             Asked::Inspect(Inspect, reply) => reply.answer(self.state()),
@@ -178,6 +182,7 @@ impl Driver {
     pub(super) fn reload(&mut self, new: &Setup) {
         self.reload_tools(new);
         self.redactor = KeyRedactor::of(self.setup.keys.as_ref(), None);
+        self.known_sandbox = KnownSandbox::of(&self.setup);
         self.limit_extensions();
     }
 
@@ -241,6 +246,12 @@ impl Driver {
             auto_compaction: self.setup.compaction.enabled,
             approval: self.setup.permissions.mode,
             limits: self.setup.limits(),
+            sandbox: self
+                .setup
+                .tool_context
+                .sandbox
+                .as_ref()
+                .map(|sandbox| sandbox.report(&self.setup.tool_context.cwd)),
             branch_reserve: self.setup.branch_reserve,
         }
     }

@@ -41,6 +41,7 @@ impl Driver {
         self.run_system = None;
         let mut waiting = std::mem::take(&mut self.with_next_prompt);
         waiting.extend(self.news_of_mode());
+        waiting.extend(self.news_of_sandbox());
         self.step(TurnInput::Prompt(std::iter::once(message.into()).chain(waiting).collect()));
     }
 
@@ -115,7 +116,7 @@ impl Driver {
     }
 
     /// With the time, and without keys.
-    fn dated(&self, message: CustomMessage) -> Message {
+    pub(super) fn dated(&self, message: CustomMessage) -> Message {
         let mut message = CustomMessage { timestamp: self.setup.clock.now(), ..message };
         self.redactor.redact_said(&mut message.content);
         message.into()

@@ -9,7 +9,8 @@ use offshoot_protocol::message::Block;
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 use tokio::sync::oneshot;
 
-use super::approvals::{Asker, CallPlace, Permit};
+use super::approvals::{Asker, CallPlace};
+use super::permit::Permit;
 use super::{Driver, DriverInput};
 use crate::crash::{caught, caught_task};
 use crate::extensions::{CallVerdict, Extensions, Question};
@@ -163,7 +164,7 @@ impl CallRun {
         let Some(tool) = self.tool else { return ToolOutcome::failed(no_such_tool(&call.name)) };
         let asked = (call, self.asked_before);
         let (note, context);
-        let call = match judge(&mut self.asker, &tool, asked, &self.context, (before, stop)).await {
+        let call = match judge(&mut self.asker, &tool, asked, &mut self.context, (before, stop)).await {
             Ok((call, permit)) => {
                 (note, context) = (permit.note(), permit.context(self.context));
                 call
@@ -202,7 +203,7 @@ async fn judge(
     asker: &mut Asker,
     tool: &Arc<dyn Tool>,
     (mut call, extensions): (Call, Option<Arc<dyn Extensions>>),
-    place: &Arc<ToolContext>,
+    place: &mut Arc<ToolContext>,
     (before, stop): (Option<oneshot::Receiver<()>>, &mut oneshot::Receiver<()>),
 ) -> Result<(Call, Permit), ToolOutcome> {
     if let Some(before) = before {

@@ -1,6 +1,7 @@
 //! The arguments of the agent.
 
 use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use clap::ValueEnum;
@@ -72,6 +73,21 @@ impl From<SandboxArg> for SandboxMode {
             SandboxArg::Workspace => Self::Workspace,
             SandboxArg::ReadOnly => Self::ReadOnly,
         }
+    }
+}
+
+/// The sandbox that the user has switched to while the program runs; copies share it.
+#[derive(Debug, Clone, Default)]
+pub struct RunSandbox(Arc<Mutex<Option<SandboxMode>>>);
+
+impl RunSandbox {
+    pub(super) fn get(&self) -> Option<SandboxMode> {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns the mode before.
+    pub(super) fn replace(&self, mode: Option<SandboxMode>) -> Option<SandboxMode> {
+        std::mem::replace(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner), mode)
     }
 }
 
@@ -196,6 +212,10 @@ pub struct Args {
     /// Where the model may write: off (everywhere), workspace (in this folder) or read-only [default: the settings', else off]
     #[arg(long, value_enum, value_name = "MODE", hide_possible_values = true)]
     pub sandbox: Option<SandboxArg>,
+
+    /// What `/sandbox` has chosen in the place of the mode.
+    #[arg(skip)]
+    pub sandbox_of_run: RunSandbox,
 
     /// Whether commands in the sandbox have a network: on or off [default: the settings', else off]
     #[arg(long, value_enum, value_name = "on|off", hide_possible_values = true)]

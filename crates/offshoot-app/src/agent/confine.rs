@@ -13,7 +13,8 @@ use offshoot_agent::sandbox::{
 };
 use offshoot_protocol::{SandboxMode, SandboxNetwork};
 use offshoot_session::medium::real_path_or_same;
-use offshoot_settings::SandboxSettings;
+use offshoot_session::session::Session;
+use offshoot_settings::{Layers, SandboxSettings, Settings};
 
 use super::Args;
 use super::args::Network;
@@ -53,11 +54,44 @@ pub(super) fn sandbox(app: &App, args: &Args, settings: &SandboxSettings, cwd: &
     Ok(Some(sandbox))
 }
 
+/// Switches to another mode for the rest of this run, and returns what commands run in from now on.
+///
+/// # Errors
+/// The sandbox cannot be set up; the mode stays.
+pub fn switch_sandbox(app: &App, args: &Args, session: &Session, mode: SandboxMode) -> Result<Option<Sandbox>> {
+    let app = App { ui: app.ui.quiet(), ..app.clone() };
+    let settings = Settings::from(&app.layers(session)?).sandbox;
+    let before = args.sandbox_of_run.replace(Some(mode));
+    sandbox(&app, args, &settings, &app.folder_of(session)).inspect_err(|_| {
+        args.sandbox_of_run.replace(before);
+    })
+}
+
+/// Why the sandbox has its mode, as a clause.
+///
+/// # Errors
+/// The settings cannot be read.
+pub fn why_sandbox(app: &App, args: &Args, session: &Session) -> Result<&'static str> {
+    let layers = App { ui: app.ui.quiet(), ..app.clone() }.layers(session)?;
+    let mode = |layers: &Layers| Settings::from(layers).sandbox.mode;
+    let of_user = mode(&Layers { global: layers.global.clone(), ..Layers::default() });
+    let chosen = args.sandbox_of_run.get().or(args.sandbox.map(Into::into)).unwrap_or_else(|| mode(&layers));
+    Ok(match () {
+        () if limits(app).sandbox > chosen => "the agent that started this one allows no more",
+        () if args.sandbox_of_run.get().is_some() => "you switched it with /sandbox, until this program ends",
+        () if args.sandbox.is_some() => "--sandbox on the command line",
+        () if mode(&layers) != of_user => "the setting sandbox.mode of this project, which is stricter than yours",
+        () if of_user != SandboxMode::Off => "your setting sandbox.mode",
+        () => "the default: --sandbox, the setting sandbox.mode and /sandbox turn it on",
+    })
+}
+
 fn options(app: &App, args: &Args, settings: &SandboxSettings) -> SandboxOptions {
     let expand = |path: &String| app.environment.path(path);
     let limits = limits(app);
+    let typed = args.sandbox_of_run.get().or(args.sandbox.map(Into::into));
     let (mode, network) =
-        (args.sandbox.map_or(settings.mode, Into::into), args.sandbox_network.map_or(settings.network, Network::into));
+        (typed.unwrap_or(settings.mode), args.sandbox_network.map_or(settings.network, Network::into));
     SandboxOptions {
         mode: mode.max(limits.sandbox),
         network: if limits.network == SandboxNetwork::Off { limits.network } else { network },

@@ -9,7 +9,6 @@ use offshoot_agent::model::{Keys, Models};
 use offshoot_agent::prompt_weight::PromptWeight;
 use offshoot_agent::provider::ToolSpec;
 use offshoot_agent::resources::{ResourceLists, ResourcePlaces, SharedResources, SystemTexts, TypedTexts, of_project};
-use offshoot_agent::sandbox::Sandbox;
 use offshoot_agent::sessions::Sessions;
 use offshoot_agent::stored_prompt::{StoredPrompt, ToolSets};
 use offshoot_agent::system_prompt::{PromptParts, SystemPrompt};
@@ -89,7 +88,7 @@ pub fn setup(app: &App, args: &Args, session: &Session, approver: Approver) -> R
         cwd,
         home: app.environment.home.clone(),
         keys,
-        sandbox,
+        sandbox: None,
         neutral: None,
     };
     setup.tool_context.set_session(session.id(), session.file());
@@ -98,9 +97,7 @@ pub fn setup(app: &App, args: &Args, session: &Session, approver: Approver) -> R
     let project = Project { folder: &setup.tool_context.cwd, troubles: &troubles, approver: &setup.approver };
     setup.permissions.mode = start_mode(app, args, setup.permissions.mode, &project);
     setup.permissions.mode = setup.permissions.mode.max(confine::limits(app).approval);
-    setup.permissions.confines_commands = setup.tool_context.sandbox.as_ref().is_some_and(Sandbox::is_whole);
-    let sandbox = setup.tool_context.sandbox.as_ref();
-    setup.permissions.confines_to_reading = sandbox.is_some_and(|sandbox| sandbox.read_only().is_some());
+    setup.use_sandbox(sandbox);
     setup.permissions.reads = shell.runs_as_spelled().then(|| read_commands(app));
     setup.shell = shell;
     setup.retry = user.retry;

@@ -8,6 +8,7 @@ use offshoot_agent::context_files::{self, Links};
 use offshoot_agent::sandbox::Sandbox;
 use offshoot_agent::tool::{KeyGuard, Tier};
 use offshoot_agent::{Approver, RuleStore};
+use offshoot_protocol::SandboxMode;
 use offshoot_settings::{Layers, Settings};
 
 use super::approval::{Project, permissions, start_mode};
@@ -41,13 +42,15 @@ pub struct NamedCall {
 }
 
 impl StandingPermissions {
-    /// Reads the settings and tries the sandbox, as a start does. `approval` is the mode of the command line.
+    /// Reads the settings and tries the sandbox, as a start does. `approval` is the mode of the command line, `sandbox` another
+    /// one than that of the settings.
     ///
     /// # Errors
     /// The settings or a rule of the user's cannot be read, or the sandbox cannot be tried.
-    pub fn read(app: &App, approval: Option<&str>) -> Result<Self> {
+    pub fn read(app: &App, approval: Option<&str>, sandbox: Option<SandboxMode>) -> Result<Self> {
         let mut args = Args::default();
         args.approval = approval.map(str::to_owned);
+        args.sandbox_of_run.replace(sandbox);
         let args = &args;
         let cwd = app.environment.cwd.clone();
         let files = app.settings_files(&cwd);

@@ -7,6 +7,7 @@ use super::extension::ExtensionTask;
 use crate::overlay::sessions::Request;
 use crate::overlay::tree::ForecastWish;
 use crate::slash::Argument;
+use offshoot_protocol::SandboxMode;
 use offshoot_session::provenance::Origin;
 use offshoot_session::tree::NodeIx;
 use offshoot_settings::{Scope, Value};
@@ -119,6 +120,8 @@ pub enum ProgramTask {
     Operate(OperationOrder),
     /// Describe the session; answered with [`super::msg::Msg::Page`].
     Describe,
+    /// Say what the sandbox is, or switch it until the program ends.
+    Sandbox(Option<SandboxMode>),
     /// List, explain or remove rules of approval; answered with [`super::msg::Msg::Page`].
     Permissions(Option<String>),
     /// Export the session to a file. Without a name, export a page to the session's folder.

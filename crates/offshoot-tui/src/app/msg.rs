@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use offshoot_agent::branch_files::FilePatch;
+use offshoot_agent::sandbox::SandboxReport;
 use offshoot_protocol::model::Model;
 use offshoot_protocol::{ApprovalMode, Event, FolderRefusal, SessionChangeReason, ThinkingLevel};
 use offshoot_session::clock::Millis;
@@ -237,6 +238,8 @@ pub struct SessionFacts {
     pub access: ModelAccess,
     pub thinking: Option<ThinkingLevel>,
     pub approval: Option<ApprovalMode>,
+    /// What commands run in; `None` for no sandbox.
+    pub sandbox: Option<SandboxReport>,
     /// The estimated number of tokens in the context.
     pub tokens: u64,
     /// The total cost in US dollars.

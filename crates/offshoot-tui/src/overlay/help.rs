@@ -288,6 +288,8 @@ mod tests {
         insta::assert_snapshot!(screen(&mut help, 40, 12), @"
         Help  type to search · esc leave
         >
+                            a file: .html,
+                            .jsonl, .md
           /import <path>    take a session file
                             into the store and
                             open it
@@ -296,8 +298,6 @@ mod tests {
                             settings
           /theme            choose the colours
           /extensions       list the extensions,
-                            and what is wrong
-                            with them
         ");
         help.paste("undo");
         insta::assert_snapshot!(screen(&mut help, 80, 5), @"

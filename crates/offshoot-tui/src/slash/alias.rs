@@ -18,7 +18,6 @@ pub const ALIASES: &[(&str, &str)] = &[
     ("status", "session"),
     ("config", "settings"),
     ("themes", "theme"),
-    ("sandbox", "settings"),
     ("allowed-tools", "permissions"),
     ("approvals", "approval"),
     ("models", "model"),

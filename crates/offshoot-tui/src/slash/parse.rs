@@ -1,7 +1,7 @@
 //! Parses slash commands. Knows the table, not the editor.
 
 use offshoot_protocol::ApprovalMode;
-use offshoot_protocol::ThinkingLevel;
+use offshoot_protocol::{SandboxMode, ThinkingLevel};
 
 use super::{ALIASES, SlashCommand, Spec, commands, find, form};
 use offshoot_settings::nearest::nearest;
@@ -25,6 +25,8 @@ pub enum Mistake {
     Option { spec: &'static Spec, option: String },
     #[error("{0:?} is not an approval mode; the modes are auto, edits, ask and read-only")]
     Mode(String),
+    #[error("{0:?} is not a mode of the sandbox; the modes are off, workspace and read-only")]
+    Sandbox(String),
 }
 
 fn meant(suggestion: &Option<String>) -> String {
@@ -133,6 +135,7 @@ fn command(spec: &'static Spec, arguments: &str) -> Result<SlashCommand, Mistake
         "export" => SlashCommand::Export(unquoted(given.as_deref())),
         "import" => SlashCommand::Import(unquoted(given.as_deref()).ok_or(Mistake::Missing(spec))?),
         "approval" => SlashCommand::Approval(given.map(mode).transpose()?),
+        "sandbox" => SlashCommand::Sandbox(given.map(sandbox).transpose()?),
         "permissions" => match given.as_deref().and_then(|name| mode(name.to_owned()).ok()) {
             Some(mode) => SlashCommand::Approval(Some(mode)),
             None => SlashCommand::Permissions(given),
@@ -203,6 +206,13 @@ fn mode(name: String) -> Result<ApprovalMode, Mistake> {
     ApprovalMode::parse(&name.to_lowercase()).ok_or(Mistake::Mode(name))
 }
 
+fn sandbox(name: String) -> Result<SandboxMode, Mistake> {
+    match name.to_lowercase().as_str() {
+        "on" => Ok(SandboxMode::Workspace),
+        lower => SandboxMode::parse(lower).ok_or(Mistake::Sandbox(name)),
+    }
+}
+
 fn level(name: String) -> Result<ThinkingLevel, Mistake> {
     ThinkingLevel::parse(&name.to_lowercase()).ok_or(Mistake::Level(name))
 }
@@ -249,6 +259,7 @@ mod tests {
                 let argument = match spec.name {
                     "thinking" => "high",
                     "approval" => "ask",
+                    "sandbox" => "off",
                     _ => "x",
                 };
                 let with = parse(&format!("/{name} {argument}"));
@@ -266,6 +277,10 @@ mod tests {
             ("exit", "Quit"),
             ("/exit", "Quit"),
             ("/clear", "New"),
+            ("/sandbox Workspace", "Sandbox(Some(Workspace))"),
+            ("/sandbox", "Sandbox(None)"),
+            ("/sandbox on", "Sandbox(Some(Workspace))"),
+            ("/sandbox firm", "\"firm\" is not a mode of the sandbox; the modes are off, workspace and read-only"),
             ("/permissions ask", "Approval(Some(Ask))"),
             ("/permissions why git push", "Permissions(Some(\"why git push\"))"),
             ("/rewind a1", "BranchHere(Some(\"a1\"))"),

@@ -59,7 +59,7 @@ Examples:
   offshoot permissions why 'edit(src/main.rs)' --approval ask";
 
 pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
-    let standing = || StandingPermissions::read(app, args.approval.as_deref());
+    let standing = || StandingPermissions::read(app, args.approval.as_deref(), None);
     match args.action {
         Action::List if !args.words.is_empty() => {
             Err(CommandError::usage("list takes no call").hint("offshoot permissions why CALL explains one"))

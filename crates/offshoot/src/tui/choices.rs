@@ -110,6 +110,7 @@ pub(super) async fn find(context: &JobContext, agent: &AgentSession, argument: A
         Argument::Session
         | Argument::Thinking
         | Argument::Approval
+        | Argument::Sandbox
         | Argument::File
         | Argument::Text
         | Argument::Called => return,

@@ -18,6 +18,7 @@ pub(super) async fn show(context: &JobContext, agent: &AgentSession, words: Opti
     let (action, rest) = words.trim().split_once(char::is_whitespace).unwrap_or((words.trim(), ""));
     let state = agent.state().await.map_err(|error| CommandError::usage(error.to_string()))?;
     let mode = state.approval.as_str();
+    let sandbox = state.limits.sandbox;
     let app = App { ui: context.app.ui.quiet(), ..context.app.clone() };
     let folder = read(agent, {
         let app = app.clone();
@@ -28,14 +29,16 @@ pub(super) async fn show(context: &JobContext, agent: &AgentSession, words: Opti
     let rest = rest.trim().to_owned();
     let lines = match action {
         "" | "list" => {
-            let lines = blocking(move || Ok(listed_lines(&app, &StandingPermissions::read(&app, Some(mode))?))).await?;
+            let lines =
+                blocking(move || Ok(listed_lines(&app, &StandingPermissions::read(&app, Some(mode), Some(sandbox))?)))
+                    .await?;
             let also = "Rules that you allowed until the end are not listed.".to_owned();
             let how = "/permissions remove RULE removes one, /permissions why CALL explains a decision.".to_owned();
             lines.into_iter().chain([String::new(), also, how]).collect()
         }
         "why" => {
             let judge = move || {
-                let standing = StandingPermissions::read(&app, Some(mode))?;
+                let standing = StandingPermissions::read(&app, Some(mode), Some(sandbox))?;
                 let judged = standing.judge(&NamedCall::parse(&rest, &app)?);
                 Ok(judged_lines(&judged, mode))
             };

@@ -267,6 +267,7 @@ fn seen(app: &App, session: &Session, state: &AgentState) -> Result<SessionFacts
         access: ModelAccess::Ready,
         thinking: Some(state.thinking),
         approval: Some(state.approval),
+        sandbox: state.sandbox.clone(),
         tokens: context::total_tokens(session, session.leaf(), session.dialect(), state.overhead)?,
         cost: overview.totals.cost,
         branch: Some(branch).filter(|branch| !branch.is_empty()),

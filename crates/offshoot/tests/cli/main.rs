@@ -93,6 +93,7 @@ mod tui_pictures;
 mod tui_story;
 mod tui_prompts;
 mod tui_reload;
+mod tui_sandbox;
 mod tui_resize;
 mod tui_stream;
 mod tui_terminal;

@@ -244,7 +244,7 @@ fn helpers(work: &Path) -> Vec<String> {
 }
 
 /// A killed process may outlive the one that killed it by a moment.
-fn until_helpers_are(count: usize, work: &Path) -> Vec<String> {
+pub(crate) fn until_helpers_are(count: usize, work: &Path) -> Vec<String> {
     let since = Instant::now();
     loop {
         let helpers = helpers(work);

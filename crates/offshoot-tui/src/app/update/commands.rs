@@ -41,6 +41,7 @@ pub(super) fn run(model: &mut Model, command: SlashCommand) -> Vec<Cmd> {
         SlashCommand::Thinking(Some(level)) => vec![Cmd::ask(SetThinkingLevel(level))],
         SlashCommand::Approval(None) => approval::pick(model),
         SlashCommand::Approval(Some(mode)) => vec![Cmd::ask(SetApproval(mode))],
+        SlashCommand::Sandbox(mode) => vec![ProgramTask::Sandbox(mode).into()],
         SlashCommand::Permissions(words) => vec![ProgramTask::Permissions(words).into()],
         SlashCommand::Session => vec![ProgramTask::Describe.into()],
         SlashCommand::Export(path) => vec![ProgramTask::Export(path).into()],

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use insta::assert_snapshot;
+use offshoot_agent::sandbox::{SandboxCoverage, SandboxReport};
 use offshoot_protocol::message::{AssistantMessage, Block, Message, StopReason, Usage, UserMessage};
 use offshoot_protocol::model::Model as LanguageModel;
 use offshoot_protocol::request::{
@@ -10,8 +11,8 @@ use offshoot_protocol::request::{
     UserPrompt,
 };
 use offshoot_protocol::{
-    AgentError, ApprovalMode, Event, KeyError, OversizedPrompt, SessionChangeReason, Settled, SizeJudge, ThinkingLevel,
-    Update, Window,
+    AgentError, ApprovalMode, Event, KeyError, OversizedPrompt, SandboxMode, SessionChangeReason, Settled, SizeJudge,
+    ThinkingLevel, Update, Window,
 };
 use offshoot_session::session::{Options, Session};
 use offshoot_session::transcript::{Item, ItemPart};
@@ -634,6 +635,22 @@ fn the_status_says_what_matters_as_far_as_there_is_room() {
             shown.push(screen(&mut model).lines().last().unwrap_or_default().to_owned());
         }
     }
+    for coverage in
+        [SandboxCoverage::Whole, SandboxCoverage::Partial, SandboxCoverage::Nothing, SandboxCoverage::Refusing]
+    {
+        for columns in [80, 40] {
+            let mut model = model(columns, 12);
+            model.approval = ApprovalMode::Edits;
+            let sandbox = SandboxReport { mode: SandboxMode::Workspace, coverage, words: String::new() };
+            model.facts = SessionFacts {
+                tokens: 61_000,
+                git_branch: Some("main".to_owned()),
+                sandbox: Some(sandbox),
+                ..model.facts.clone()
+            };
+            shown.push(screen(&mut model).lines().last().unwrap_or_default().to_owned());
+        }
+    }
     let mut model = model(80, 12);
     let message = "newer work: “seq 1 60”, 2 min ago".to_owned();
     model.facts.diverged = Some(Diverged { entry: "1a2b3c4d".to_owned(), message });
@@ -645,6 +662,14 @@ fn the_status_says_what_matters_as_far_as_there_is_room() {
     not saved in its file  30% full       m1
     in memory  ~/work (main)  ⑂ the cache is wrong  30% full  $0.12      m1 • medium
     in memory  ~/work  30% full  m1 • medium
+    edits  sandbox: workspace  ~/work (main)  context 30% of 200k        m1 • medium
+    edits  ~/work  30% full      m1 • medium
+    edits  sandbox in part  ~/work (main)  context 30% of 200k           m1 • medium
+    edits  sandbox in part  30% full      m1
+    edits  sandbox not available  ~/work (main)  context 30% of 200k     m1 • medium
+    edits  no sandbox  ~/work  30% full   m1
+    edits  no sandbox  ~/work (main)  context 30% of 200k                m1 • medium
+    edits  no sandbox  ~/work  30% full   m1
     newer work: “seq 1 60”, 2 min ago (alt+g)
     ");
 }

@@ -1,6 +1,7 @@
 //! The status line. On the left are the folder with its git branch, the session's branch, the context use and the cost.
 //! The model is at the right edge. A second line reports newer work on another branch and the key that goes there.
 
+use offshoot_agent::sandbox::{SandboxCoverage, SandboxReport};
 use offshoot_protocol::ApprovalMode;
 use ratatui::text::{Line, Span};
 
@@ -124,6 +125,7 @@ fn pieces(model: &Model) -> Vec<Piece> {
         let mode = model.approval.as_str();
         pieces.push(Piece::new(Token::Muted, [(4, format!("approval: {mode}")), (NEVER, mode.to_owned())]));
     }
+    pieces.extend(facts.sandbox.as_ref().map(sandbox));
     if !facts.cwd.is_empty() {
         let short = truncate_middle(&clean(&facts.cwd), NAME).into_owned();
         let forms = [(2, folder(facts)), (9, format!("{short}{}", git_branch(facts))), (11, short)];
@@ -141,6 +143,24 @@ fn pieces(model: &Model) -> Vec<Piece> {
     }
     pieces.extend(answers(model));
     pieces
+}
+
+/// What commands run in. Without a sandbox there is no piece.
+fn sandbox(report: &SandboxReport) -> Piece {
+    let mode = report.mode.name();
+    match report.coverage {
+        SandboxCoverage::Whole => {
+            Piece::new(Token::Muted, [(4, format!("sandbox: {mode}")), (9, "sandboxed".to_owned())])
+        }
+        SandboxCoverage::Partial => {
+            let forms = [(4, format!("sandbox in part: {mode}")), (NEVER, "sandbox in part".to_owned())];
+            Piece::new(Token::Warning, forms)
+        }
+        SandboxCoverage::Nothing => Piece::new(Token::Warning, [(4, "sandbox not available"), (NEVER, "no sandbox")]),
+        SandboxCoverage::Refusing => {
+            Piece::new(Token::Error, [(4, "no sandbox: commands are refused"), (NEVER, "no sandbox")])
+        }
+    }
 }
 
 /// The context use.

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use offshoot_protocol::ApprovalMode;
-use offshoot_protocol::ThinkingLevel;
+use offshoot_protocol::{SandboxMode, ThinkingLevel};
 
 use super::token::Of;
 use crate::slash::{self, ALIASES, Argument, Spec};
@@ -76,6 +76,9 @@ impl Default for Offers {
         let (commands, aliases) = commands_beside(&[]);
         let levels = ThinkingLevel::ALL.iter().map(|level| Choice::new(level.as_str())).collect();
         let modes = ApprovalMode::ALL.iter().map(|mode| Choice::new(mode.as_str())).collect();
+        // Without a choice of its own, the word would complete to a name that contains its letters.
+        let on = Choice::new("on").with(SandboxMode::Workspace.name());
+        let sandboxes = SandboxMode::ALL.iter().map(|mode| Choice::new(mode.name())).chain([on]).collect();
         Self {
             commands,
             aliases,
@@ -83,7 +86,7 @@ impl Default for Offers {
             expects_called: false,
             files: Vec::new(),
             foreign: Vec::new(),
-            lists: vec![(Argument::Thinking, levels), (Argument::Approval, modes)],
+            lists: vec![(Argument::Thinking, levels), (Argument::Approval, modes), (Argument::Sandbox, sandboxes)],
         }
     }
 }
