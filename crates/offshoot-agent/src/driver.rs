@@ -24,6 +24,7 @@ mod requests;
 mod reviews;
 mod boundaries;
 mod wait;
+mod half_answer;
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
@@ -91,6 +92,8 @@ pub(crate) enum DriverInput {
         ticket: Ticket,
         result: Box<Result<jobs::Committed, AgentError>>,
     },
+    /// What has arrived of the answer is due to be kept.
+    HalfDue(Ticket),
     /// An operation was planned, and written if it asks no model.
     Operated {
         result: Box<Result<Operated, AgentError>>,
@@ -204,6 +207,8 @@ pub(crate) struct Driver {
     told_read_only: Option<bool>,
     known_sandbox: KnownSandbox,
     review: Option<Review>,
+    /// The answer of which a half is due to be kept.
+    half_due: Option<Ticket>,
 }
 
 impl Driver {
@@ -264,6 +269,7 @@ impl Driver {
             told_read_only: None,
             known_sandbox,
             review: None,
+            half_due: None,
         };
         driver.configure();
         (driver, own)
@@ -346,6 +352,7 @@ impl Driver {
             DriverInput::Built { ticket, built } => self.request_built(ticket, *built),
             DriverInput::Drafted { ticket, ready } => self.drafted(ticket, *ready),
             DriverInput::Committed { ticket, result } => self.committed(ticket, *result),
+            DriverInput::HalfDue(ticket) => self.keep_half(ticket),
             DriverInput::Operated { result, is_alone, reply } => self.operated(*result, is_alone, reply),
             DriverInput::Replaced { result, reply } => self.replaced(*result, reply),
             DriverInput::Added { result, reply } => self.added(result, reply),
@@ -375,8 +382,15 @@ impl Driver {
         if let TurnInput::Delta { ticket, delta: Delta::ToolCallStart { name, .. } } = &input {
             self.call_begun(*ticket, name);
         }
+        let grown = match &input {
+            TurnInput::Delta { ticket, .. } => Some(*ticket),
+            _ => None,
+        };
         for effect in step(&mut self.state, input) {
             self.execute(effect);
+        }
+        if let Some(ticket) = grown {
+            self.keep_half_soon(ticket);
         }
     }
 
@@ -435,6 +449,7 @@ impl Driver {
         self.built = None;
         self.ready = None;
         self.asking = None;
+        self.half_due = None;
     }
 
     /// Derives the machine's configuration from the settings and the model.

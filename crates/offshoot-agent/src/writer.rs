@@ -146,6 +146,11 @@ impl OwnedSession {
         self.recorded = Some((self.session.leaf_id().cloned(), recorded));
     }
 
+    /// Keeps what has arrived of an answer outside the session.
+    pub(crate) fn keep_half(&mut self, half: &NewEntry) -> Result<(), AgentError> {
+        Ok(self.session.keep_half_answer(half)?)
+    }
+
     pub(crate) fn end_turn(&mut self) {
         self.session.end_turn();
     }

@@ -234,6 +234,8 @@ codes! {
     UnfinishedOperation = "unfinished-operation", Warning;
     /// Entries that could not be written to the session are in its spill file.
     Spilled = "spilled", Warning;
+    /// Half of an answer whose program was killed is outside the session, or was recorded now.
+    HalfAnswer = "half-answer", Warning;
     /// Another process is answering a prompt above the leaf.
     UnansweredPrompt = "unanswered-prompt", Note;
     /// The file system has no locks: concurrent writers can damage each other's entries.

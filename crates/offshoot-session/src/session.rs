@@ -12,6 +12,7 @@ mod operate;
 mod append;
 mod spill;
 mod turns;
+mod half_answer;
 mod open;
 mod branch;
 mod trial;
@@ -189,6 +190,8 @@ pub struct Session {
     attempted: Option<put::Batch>,
     own: spill::OwnSpill,
     turn: Option<turns::TurnMark>,
+    half: Option<half_answer::KeptHalf>,
+    has_looked_for_halves: bool,
     /// The operation that was cut off at the end of the file, when the session was opened.
     unfinished: Option<Unfinished>,
     /// In place of the header's working directory.

@@ -288,6 +288,18 @@ impl TurnState {
         self.ticket == ticket && !self.is_idle()
     }
 
+    /// Whether the answer of this ticket is being received.
+    pub(crate) fn is_streaming(&self, ticket: Ticket) -> bool {
+        self.ticket == ticket && matches!(self.phase, Phase::Streaming(_))
+    }
+
+    /// The part of the answer received so far, as it is recorded if this program does not live to do it.
+    pub(crate) fn half_answer(&self, ticket: Ticket, at: Millis) -> Option<AssistantMessage> {
+        let Phase::Streaming(partial) = &self.phase else { return None };
+        let half = partial.ended(StopReason::Aborted, "The program ended before the answer did".to_owned(), at);
+        Some(half).filter(|half| self.ticket == ticket && !half.content.is_empty())
+    }
+
     /// Whether the request of this ticket is being built.
     pub(crate) fn is_building(&self, ticket: Ticket) -> bool {
         self.ticket == ticket && matches!(self.phase, Phase::Building)

@@ -85,7 +85,15 @@ impl Session {
     }
 
     fn append_to_leaf(&mut self, new: &[NewEntry], while_locked: WhileLocked) -> Result<Vec<EntryId>> {
-        let nodes = self.append_chain(new, self.leaf, while_locked).inspect_err(|error| {
+        if !(new.is_empty() || self.has_looked_for_halves) {
+            self.take_half_answers();
+        }
+        let appended = self.append_chain(new, self.leaf, while_locked);
+        let is_kept = !matches!(&appended, Err(error) if !matches!(error, Error::Spilled { .. }));
+        if is_kept && new.iter().any(|entry| entry.role() == Some(Role::Assistant)) {
+            self.forget_half_answer();
+        }
+        let nodes = appended.inspect_err(|error| {
             if let Error::Spilled { ids, .. } = error {
                 self.own.tail = ids.last().cloned();
             }
@@ -308,7 +316,7 @@ impl Session {
         taken
     }
 
-    fn fresh_id(&mut self, given: &HashSet<EntryId>) -> EntryId {
+    pub(super) fn fresh_id(&mut self, given: &HashSet<EntryId>) -> EntryId {
         loop {
             let id = self.options.ids.entry_id();
             if self.loaded.tree.find(id.as_str()).is_none() && !given.contains(&id) {

@@ -97,6 +97,7 @@ impl Session {
         session.note_divergence();
         session.note_spill();
         session.note_foreign_turn();
+        session.note_half_answers();
         Ok(session)
     }
 
@@ -127,6 +128,8 @@ impl Session {
             holds_lock: false,
             own: OwnSpill::default(),
             turn: None,
+            half: None,
+            has_looked_for_halves: false,
             unfinished: None,
             works_in: None,
             others: OtherBranches::default(),

@@ -212,7 +212,8 @@ impl Session {
         Ok(kept.into_iter().map(|line| line.id).collect())
     }
 
-    fn put_back(&mut self, lines: &[SpilledLine]) -> Result<Vec<EntryId>> {
+    /// Writes the lines that the session does not have. The leaf stays.
+    pub(super) fn put_back(&mut self, lines: &[SpilledLine]) -> Result<Vec<EntryId>> {
         self.refuse_if_broken()?;
         if let Backing::Unborn(path) = &self.backing {
             let text = self.opening_lines() + &joined(lines.iter());
@@ -288,9 +289,9 @@ pub fn spill_file(folder: &Path, file: &Path) -> PathBuf {
 }
 
 #[derive(Debug)]
-struct SpilledLine {
-    id: EntryId,
-    text: String,
+pub(super) struct SpilledLine {
+    pub(super) id: EntryId,
+    pub(super) text: String,
 }
 
 /// The content of a spill file. A torn line was never acknowledged.

@@ -199,7 +199,8 @@ impl Session {
             }
         }
         // Diagnostics that do not come from the file.
-        let lasting = |told: &Diagnostic| matches!(told.code, Code::Diverged | Code::Spilled | Code::NoLock);
+        let lasting =
+            |told: &Diagnostic| matches!(told.code, Code::Diverged | Code::Spilled | Code::HalfAnswer | Code::NoLock);
         self.loaded.diagnostics.extend(told.into_iter().filter(lasting));
         if let Some(header) = &self.loaded.header {
             self.header = header.clone();

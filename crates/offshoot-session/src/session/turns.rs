@@ -51,7 +51,9 @@ struct ForeignTurn {
 impl Session {
     /// Tells other processes that a prompt below the leaf is about to be answered, until [`Session::end_turn`] or the end of
     /// this process. Without a folder for that ([`Options::turns`](super::Options::turns)), a file or locks nobody is warned.
+    /// Records the half answers of processes that were killed first: the prompt continues from there.
     pub fn begin_turn(&mut self) {
+        self.take_half_answers();
         let Some(stem) = self.turn_stem() else { return };
         let Ok((answered, _)) = self.answered() else { return };
         let answered = answered.and_then(|ix| self.tree().node(ix).id()).map_or("", EntryId::as_str);
@@ -60,6 +62,7 @@ impl Session {
 
     /// The turn has ended.
     pub fn end_turn(&mut self) {
+        self.forget_half_answer();
         self.turn = None;
     }
 
@@ -172,7 +175,7 @@ impl Session {
     }
 
     /// How the names of this session's files begin, with their folder.
-    fn turn_stem(&self) -> Option<PathBuf> {
+    pub(super) fn turn_stem(&self) -> Option<PathBuf> {
         match &self.backing {
             Backing::Memory(_) => None,
             Backing::Unborn(_) | Backing::File(_) => {
@@ -184,8 +187,7 @@ impl Session {
 
 /// Writes the file and locks it before anybody can see it.
 fn mark(stem: &Path, answered: &str) -> io::Result<TurnMark> {
-    let folder = stem.parent().unwrap_or(Path::new("."));
-    DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
+    let folder = create_turns_folder(stem)?;
     let mut file = tempfile::NamedTempFile::new_in(folder)?;
     file.write_all(answered.as_bytes())?;
     file.as_file().try_lock()?;
@@ -195,6 +197,13 @@ fn mark(stem: &Path, answered: &str) -> io::Result<TurnMark> {
     let path = PathBuf::from(name);
     let locked = file.persist(&path)?;
     Ok(TurnMark { path, _locked: locked })
+}
+
+/// The folder of the files, for their owner only.
+pub(super) fn create_turns_folder(stem: &Path) -> io::Result<&Path> {
+    let folder = stem.parent().unwrap_or(Path::new("."));
+    DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
+    Ok(folder)
 }
 
 /// What living processes say of their turns. Files of dead ones are removed.

@@ -9,6 +9,7 @@ mod faults;
 mod figures;
 mod fuzzed;
 mod growth;
+mod half_answers;
 mod interruption;
 mod lists;
 mod operations;
