@@ -59,6 +59,7 @@ use offshoot_app::error::{CommandError, Result};
 use offshoot_protocol::ApprovalMode;
 use offshoot_protocol::request::{FollowUp, Prompt, UserPrompt};
 use offshoot_session::session::Session;
+use offshoot_session::text::counted;
 use offshoot_session::transcript::Level;
 use offshoot_tui::app::cmd::ProgramTask;
 use offshoot_tui::app::model::Model;
@@ -180,6 +181,11 @@ fn converse(
 
 fn goodbye(app: &App, model: &Model) {
     let (facts, began) = (&model.facts, !model.conversation.is_empty());
+    let unsent = model.queue.0.len() + model.queue.1.len();
+    if unsent > 0 {
+        let unsent = counted(unsent, "queued message was", "queued messages were");
+        app.ui.loud().note(&format!("{unsent} not sent: back in the editor when the session is opened again"));
+    }
     // A session of which nothing was kept has no file.
     if began && facts.path.as_ref().is_some_and(|file| file.exists()) {
         app.ui.loud().hint(&format!("`offshoot --session {}` continues it", facts.id));

@@ -9,6 +9,7 @@ use offshoot_session::clock::Millis;
 use offshoot_session::transcript::Level;
 use ratatui::layout::Size;
 
+use super::cmd::Cmd;
 use super::extension::{AskedQuestion, Extensions, OpenComponent};
 use super::live::Live;
 use super::msg::{ListedTheme, SessionFacts};
@@ -140,6 +141,8 @@ pub struct Model {
     pub awaited_since: Option<Millis>,
     /// The queued messages: for after the current turn, and for when the agent would stop.
     pub queue: (Vec<String>, Vec<String>),
+    /// Whether the queued messages that come back will not be sent otherwise.
+    pub tells_unsent: bool,
     pub folds: (bool, bool),
     /// The block that the pager opens at, with its output unfolded.
     pub reader_block: Option<u64>,
@@ -303,6 +306,24 @@ impl Model {
         }
     }
 
+    /// Whether the agent or an operation on the session is at work.
+    #[must_use]
+    pub fn is_busy(&self) -> bool {
+        self.is_working || self.conversation.job().is_some()
+    }
+
+    /// The text that comes back after a crash: the queued messages, then the text in the editor.
+    #[must_use]
+    pub fn kept_draft(&self) -> String {
+        let (steering, follow_up) = &self.queue;
+        let draft = self.editor.draft();
+        if steering.is_empty() && follow_up.is_empty() {
+            return draft;
+        }
+        let all = steering.iter().chain(follow_up).chain([&draft]).map(String::as_str);
+        all.filter(|text| !text.trim().is_empty()).collect::<Vec<_>>().join("\n\n")
+    }
+
     /// Adds a notice for the user.
     pub fn notice(&mut self, level: Level, text: impl Into<String>) {
         self.conversation.notice(level, text);
@@ -362,6 +383,8 @@ pub enum Picking {
     SessionFolder(PathBuf, Vec<PathBuf>),
     /// Branches, by the ids of their last entries.
     Branch(Vec<String>),
+    /// Whether the work under way may be stopped for a command that leaves the session.
+    Leaving(Box<Cmd>),
     Theme(Box<ThemePicking>),
 }
 

@@ -4,6 +4,7 @@ mod dress;
 mod theme_pick;
 mod settings;
 mod orders;
+mod leaving;
 mod overlay;
 mod opened;
 mod approval;
@@ -198,5 +199,5 @@ fn resized(model: &mut Model, size: Size) -> Vec<Cmd> {
 /// Ends the front end. The draft is kept.
 fn end(model: &mut Model) -> Vec<Cmd> {
     model.is_ending = true;
-    vec![ProgramTask::SaveDraft(model.editor.draft()).into()]
+    vec![ProgramTask::SaveDraft(model.kept_draft()).into()]
 }

@@ -88,6 +88,7 @@ mod tui_extension_looks;
 mod tui_extension_writing;
 mod tui_extensions;
 mod tui_keys;
+mod tui_leaving;
 mod tui_paste;
 mod tui_pictures;
 mod tui_story;

@@ -6,6 +6,7 @@ use offshoot_protocol::request::{
 };
 use offshoot_protocol::{AgentError, Event, Settled};
 
+use super::leaving::take_back_queue;
 use super::{approval, overlay};
 use crate::app::ask::TerminalAnswer;
 use crate::app::cmd::{Cmd, ProgramTask};
@@ -35,7 +36,12 @@ pub(super) fn event(model: &mut Model, event: &Event) -> Vec<Cmd> {
         Event::AgentSettled { .. } => {
             (model.is_working, model.is_in_run) = (false, false);
             model.retry_at = None;
-            return vec![ProgramTask::ReadSessionFacts.into()];
+            let mut cmds = vec![ProgramTask::ReadSessionFacts.into()];
+            // A run that has failed sends no more messages.
+            if !(model.queue.0.is_empty() && model.queue.1.is_empty()) {
+                cmds.push(take_back_queue(model));
+            }
+            return cmds;
         }
         Event::MessageEnd { message: Message::Assistant(answer) } => {
             model.facts.cost += answer.usage.cost.total;
@@ -46,6 +52,7 @@ pub(super) fn event(model: &mut Model, event: &Event) -> Vec<Cmd> {
         Event::QueueUpdate { steering, follow_up } => {
             model.queue = (steering.clone(), follow_up.clone());
             model.editor.set_queue(steering.clone(), follow_up.clone());
+            return save_draft(model);
         }
         Event::ApprovalRequest { .. } | Event::ApprovalEnd { .. } => approval::event(model, event),
         Event::SessionInfoChanged { name } => model.facts.name.clone_from(name),
@@ -90,6 +97,10 @@ pub(super) fn answered(model: &mut Model, answer: TerminalAnswer) -> Vec<Cmd> {
         TerminalAnswer::ClearQueue(_, Ok(ClearedQueue { steering, follow_up })) => {
             let waiting: Vec<String> = steering.into_iter().chain(follow_up).collect();
             model.editor.restore(&waiting);
+            if std::mem::take(&mut model.tells_unsent) && !waiting.is_empty() {
+                let unsent = counted(waiting.len(), "queued message was", "queued messages were");
+                model.notice(Level::Warning, format!("{unsent} not sent: back in the editor"));
+            }
             save_draft(model)
         }
         TerminalAnswer::RunBash(_, Ok(ran)) => {
@@ -192,7 +203,7 @@ fn refused(model: &mut Model, error: &AgentError) -> Vec<Cmd> {
 }
 
 fn save_draft(model: &Model) -> Vec<Cmd> {
-    vec![ProgramTask::SaveDraft(model.editor.draft()).into()]
+    vec![ProgramTask::SaveDraft(model.kept_draft()).into()]
 }
 
 /// The editor takes words only, so lost pictures are reported.

@@ -72,7 +72,7 @@ pub(super) fn key(model: &mut Model, key: KeyEvent) -> Option<Vec<Cmd>> {
             let why = model.editor.draft();
             model.editor.clear();
             let mut cmds = answer(model, Answer { message: Some(why), ..Answer::of(ApprovalDecision::Reject) });
-            cmds.push(ProgramTask::SaveDraft(model.editor.draft()).into());
+            cmds.push(ProgramTask::SaveDraft(model.kept_draft()).into());
             Some(cmds)
         }
         QuestionStage::Explaining => None,

@@ -3,6 +3,7 @@
 use offshoot_protocol::ThinkingLevel;
 use offshoot_protocol::request::{CloneSession, Compact, SetApproval, SetThinkingLevel, StartSession};
 
+use super::leaving::{Leave, leave};
 use super::orders::going;
 use super::{approval, end, orders};
 use crate::app::cmd::{Cmd, ProgramTask, Purpose};
@@ -17,9 +18,9 @@ use offshoot_session::transcript::Level;
 
 pub(super) fn run(model: &mut Model, command: SlashCommand) -> Vec<Cmd> {
     match command {
-        SlashCommand::New => vec![Cmd::ask(StartSession { parent: None })],
+        SlashCommand::New => new(model),
         SlashCommand::Resume(None) => resume(model),
-        SlashCommand::Resume(Some(named)) => vec![ProgramTask::Resume(named).into()],
+        SlashCommand::Resume(Some(named)) => leave(model, ProgramTask::Resume(named), Leave::OpenSession),
         SlashCommand::Tree => vec![ProgramTask::Snapshot(Purpose::Tree).into()],
         SlashCommand::Branches => vec![ProgramTask::Branches.into()],
         SlashCommand::Switch(entry) | SlashCommand::BranchHere(Some(entry)) => {
@@ -27,8 +28,8 @@ pub(super) fn run(model: &mut Model, command: SlashCommand) -> Vec<Cmd> {
         }
         SlashCommand::BranchHere(None) => vec![ProgramTask::Snapshot(Purpose::BranchHere).into()],
         SlashCommand::Fork(None) => vec![ProgramTask::Snapshot(Purpose::Fork).into()],
-        SlashCommand::Fork(Some(entry)) => vec![ProgramTask::Fork(entry).into()],
-        SlashCommand::Clone => vec![Cmd::ask(CloneSession)],
+        SlashCommand::Fork(Some(entry)) => leave(model, ProgramTask::Fork(entry), Leave::Fork),
+        SlashCommand::Clone => leave(model, Cmd::ask(CloneSession), Leave::Clone),
         SlashCommand::Pop(entry) => orders::begin(model, going(entry, &["summarize"])),
         SlashCommand::Compare(entry, other) => vec![ProgramTask::Compare(entry, other).into()],
         SlashCommand::Operation(order) => orders::begin(model, order),
@@ -45,7 +46,7 @@ pub(super) fn run(model: &mut Model, command: SlashCommand) -> Vec<Cmd> {
         SlashCommand::Permissions(words) => vec![ProgramTask::Permissions(words).into()],
         SlashCommand::Session => vec![ProgramTask::Describe.into()],
         SlashCommand::Export(path) => vec![ProgramTask::Export(path).into()],
-        SlashCommand::Import(path) => vec![ProgramTask::Import(path).into()],
+        SlashCommand::Import(path) => leave(model, ProgramTask::Import(path), Leave::OpenSession),
         SlashCommand::Copy => copy(model),
         SlashCommand::Settings => vec![ProgramTask::Settings.into()],
         SlashCommand::Theme => vec![ProgramTask::ThemeList.into()],
@@ -56,6 +57,11 @@ pub(super) fn run(model: &mut Model, command: SlashCommand) -> Vec<Cmd> {
         SlashCommand::Help => help(model),
         SlashCommand::Quit => end(model),
     }
+}
+
+/// Starts a new session.
+pub(super) fn new(model: &mut Model) -> Vec<Cmd> {
+    leave(model, Cmd::ask(StartSession { parent: None }), Leave::StartSession)
 }
 
 /// Opens the session selector.

@@ -90,7 +90,7 @@ pub(super) fn message(model: &mut Model, message: ExtensionMsg) -> Vec<Cmd> {
         }
         ExtensionMsg::SetEditor(text) => {
             model.editor.replace(&text);
-            return vec![ProgramTask::SaveDraft(model.editor.draft()).into()];
+            return vec![ProgramTask::SaveDraft(model.kept_draft()).into()];
         }
         ExtensionMsg::PasteToEditor(text) => return super::keys::paste(model, &text),
         ExtensionMsg::SetToolsExpanded(expanded) => model.folds.1 = expanded,

@@ -1,9 +1,10 @@
 //! Handles keys and pasted text while nothing covers the conversation.
 
-use offshoot_protocol::request::{Abort, AbortBash, ClearQueue, FollowUp, Prompt, RunBash, StartSession, Steer};
+use offshoot_protocol::request::{Abort, AbortBash, ClearQueue, FollowUp, Prompt, RunBash, Steer};
 use offshoot_session::transcript::Level;
 use ratatui::crossterm::event::KeyEvent;
 
+use super::leaving::take_back_queue;
 use super::{approval, commands, end, pasted_pictures, suggestions};
 use crate::app::cmd::{Cmd, ProgramTask, Purpose, ScreenTask};
 use crate::app::extension::ExtensionTask;
@@ -115,7 +116,7 @@ pub(super) fn written(model: &mut Model, text: Option<String>) -> Vec<Cmd> {
     }
     let Some(text) = text else { return Vec::new() };
     model.editor.replace(text.trim_end());
-    vec![ProgramTask::SaveDraft(model.editor.draft()).into()]
+    vec![ProgramTask::SaveDraft(model.kept_draft()).into()]
 }
 
 /// Takes the skills and templates that may be called.
@@ -133,7 +134,7 @@ fn apply(model: &mut Model, outcome: EditorOutcome) -> Vec<Cmd> {
         EditorOutcome::Ignored | EditorOutcome::Moved => Vec::new(),
         EditorOutcome::Edited => {
             model.extensions.typed_at = (!model.editor.is_empty()).then_some(model.now);
-            vec![ProgramTask::SaveDraft(model.editor.draft()).into()]
+            vec![ProgramTask::SaveDraft(model.kept_draft()).into()]
         }
         EditorOutcome::Submit(submission) => submitted(model, submission, false),
         EditorOutcome::FollowUp(submission) => submitted(model, submission, true),
@@ -148,9 +149,10 @@ fn apply(model: &mut Model, outcome: EditorOutcome) -> Vec<Cmd> {
 }
 
 fn submitted(model: &mut Model, submission: Submission, is_follow_up: bool) -> Vec<Cmd> {
-    let mut cmds = vec![ProgramTask::SaveDraft(String::new()).into(), ProgramTask::Remember(submission.text).into()];
+    let mut cmds =
+        vec![ProgramTask::SaveDraft(model.kept_draft()).into(), ProgramTask::Remember(submission.text).into()];
     model.extensions.typed_at = None;
-    let is_busy = model.is_working || model.conversation.job().is_some();
+    let is_busy = model.is_busy();
     match submission.what {
         Sent::Prompt(text) => cmds.push(match (is_busy, is_follow_up) {
             (false, _) => {
@@ -182,7 +184,7 @@ pub(super) fn act(model: &mut Model, action: Action) -> Vec<Cmd> {
         Action::Clear => clear(model),
         Action::Exit => end(model),
         Action::Suspend => vec![ScreenTask::Suspend.into()],
-        Action::NewSession => vec![Cmd::ask(StartSession { parent: None })],
+        Action::NewSession => commands::new(model),
         Action::OpenTree => vec![ProgramTask::Snapshot(Purpose::Tree).into()],
         Action::OpenTranscript => vec![ProgramTask::Snapshot(Purpose::Transcript).into()],
         Action::ForkSession => vec![ProgramTask::Snapshot(Purpose::Fork).into()],
@@ -205,10 +207,10 @@ pub(super) fn act(model: &mut Model, action: Action) -> Vec<Cmd> {
 }
 
 /// Stops the work under way; `None` if there is none.
-fn stop(model: &Model) -> Option<Vec<Cmd>> {
-    if model.is_working || model.conversation.job().is_some() {
+fn stop(model: &mut Model) -> Option<Vec<Cmd>> {
+    if model.is_busy() {
         // Queued messages return to the editor, as in pi.
-        return Some(vec![Cmd::ask(ClearQueue), Cmd::ask(Abort)]);
+        return Some(vec![take_back_queue(model), Cmd::ask(Abort)]);
     }
     model.conversation.has_shell().then(|| vec![Cmd::ask(AbortBash)])
 }
@@ -247,7 +249,7 @@ fn clear(model: &mut Model) -> Vec<Cmd> {
         return end(model);
     }
     model.editor.clear();
-    vec![ProgramTask::SaveDraft(String::new()).into()]
+    vec![ProgramTask::SaveDraft(model.kept_draft()).into()]
 }
 
 /// Folds or unfolds the thoughts, or the tools, of the blocks that are not printed yet.

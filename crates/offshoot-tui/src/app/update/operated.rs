@@ -47,7 +47,7 @@ fn done(model: &mut Model, row: Option<&Row>, said: OperationSaid) -> Vec<Cmd> {
         }
         notices.into_iter().for_each(|(level, text)| model.notice(level, text));
     }
-    vec![ProgramTask::ReadSessionFacts.into(), ProgramTask::SaveDraft(model.editor.draft()).into()]
+    vec![ProgramTask::ReadSessionFacts.into(), ProgramTask::SaveDraft(model.kept_draft()).into()]
 }
 
 fn refused(model: &mut Model, row: Option<&Row>, refusal: &OperationRefusal) -> Vec<Cmd> {
@@ -64,7 +64,7 @@ fn refused(model: &mut Model, row: Option<&Row>, refusal: &OperationRefusal) -> 
     let why = format!("{what}{}", refusal.why);
     overlay::told(model, &why);
     model.notice(Level::Error, why);
-    vec![ProgramTask::SaveDraft(model.editor.draft()).into()]
+    vec![ProgramTask::SaveDraft(model.kept_draft()).into()]
 }
 
 fn moves(row: Option<&Row>) -> bool {

@@ -14,6 +14,7 @@ use offshoot_settings::{Scope, Value};
 use offshoot_workspace::{ArgValue, Given, OperationOrder};
 use ratatui::crossterm::event::KeyEvent;
 
+use super::leaving::{Leave, leave, stop_and_leave};
 use super::{orders, settings, theme_pick};
 use crate::app::cmd::{Cmd, ProgramTask, Purpose, ScreenTask, TrustAnswer};
 use crate::app::model::{Model, Overlay, Picking};
@@ -162,7 +163,7 @@ fn sessions_outcome(model: &mut Model, outcome: selector::SessionsOutcome) -> Ve
         selector::SessionsOutcome::Chosen(file) => {
             model.overlay = None;
             cmds.push(ProgramTask::Sessions(selector::Request::StopSearch).into());
-            cmds.push(ProgramTask::Open(file).into());
+            cmds.extend(leave(model, ProgramTask::Open(file), Leave::OpenSession));
         }
     }
     cmds
@@ -176,7 +177,7 @@ fn fork_outcome(model: &mut Model, outcome: ForkOutcome, used: ForkUse) -> Vec<C
     };
     model.overlay = None;
     match used {
-        ForkUse::Fork => vec![Cmd::ask(Fork { entry })],
+        ForkUse::Fork => leave(model, Cmd::ask(Fork { entry }), Leave::Fork),
         ForkUse::BranchHere => orders::begin(model, orders::going(Some(entry), &[])),
     }
 }
@@ -201,6 +202,9 @@ fn picked(model: &mut Model, outcome: pick::PickOutcome, picking: &Picking) -> V
         Picking::SessionFolder(file, folders) => folders
             .get(number)
             .map(|folder| Cmd::ask(SwitchSession { file: file.clone(), folder: Some(folder.clone()) })),
+        Picking::Leaving(leaving) => {
+            return if number == 0 { stop_and_leave(model, *leaving.clone()) } else { Vec::new() };
+        }
         Picking::Branch(leaves) => {
             let order = leaves.get(number).map(|leaf| orders::going(Some(leaf.clone()), &[]));
             return order.map(|order| orders::begin(model, order)).unwrap_or_default();
@@ -417,7 +421,7 @@ fn prompts_outcome(model: &mut Model, outcome: PromptSearchOutcome) -> Vec<Cmd> 
         PromptSearchOutcome::Taken(text) => {
             model.overlay = None;
             model.editor.replace(&text);
-            vec![ProgramTask::SaveDraft(model.editor.draft()).into()]
+            vec![ProgramTask::SaveDraft(model.kept_draft()).into()]
         }
     }
 }

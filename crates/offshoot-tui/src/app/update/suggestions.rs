@@ -72,5 +72,5 @@ pub(super) fn applied(model: &mut Model, id: u64, text: &str, cursor: usize) -> 
         return Vec::new();
     }
     model.editor.replace_at(text, cursor);
-    vec![ProgramTask::SaveDraft(model.editor.draft()).into()]
+    vec![ProgramTask::SaveDraft(model.kept_draft()).into()]
 }

@@ -1,5 +1,7 @@
 //! The tasks of each command and key, and the screens, without an agent.
 
+mod leaving;
+
 use std::sync::Arc;
 
 use insta::assert_snapshot;
