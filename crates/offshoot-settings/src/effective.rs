@@ -166,6 +166,46 @@ impl ImageProtocol {
     }
 }
 
+/// A sequence by which a terminal notifies a person.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum NotificationKind {
+    #[default]
+    Bell,
+    /// iTerm2's, also of Ghostty, WezTerm and Warp.
+    Osc9,
+    /// rxvt's, also of foot.
+    Osc777,
+    /// kitty's.
+    Osc99,
+}
+
+/// How a person who is elsewhere is told that a turn has ended or a question waits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Notifications {
+    Off,
+    /// As the terminal is known to understand.
+    #[default]
+    Auto,
+    /// By this sequence.
+    Always(NotificationKind),
+}
+
+impl Notifications {
+    /// Parses a value of the setting.
+    #[must_use]
+    pub fn parse(name: &str) -> Option<Self> {
+        Some(match name {
+            "off" => Self::Off,
+            "auto" => Self::Auto,
+            "bell" => Self::Always(NotificationKind::Bell),
+            "osc9" => Self::Always(NotificationKind::Osc9),
+            "osc777" => Self::Always(NotificationKind::Osc777),
+            "osc99" => Self::Always(NotificationKind::Osc99),
+            _ => return None,
+        })
+    }
+}
+
 /// The values in effect. `SETTINGS` has their names in the files.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Settings {
@@ -213,6 +253,9 @@ pub struct Settings {
     /// Whether the terminal has 24-bit colour; `None` detects it.
     pub true_color: Option<bool>,
     pub shows_progress: bool,
+    pub notifications: Notifications,
+    /// Whether the window is named after the session.
+    pub sets_title: bool,
     pub reduced_motion: bool,
     /// The protocol for images; `None` detects it.
     pub images: Option<ImageProtocol>,
@@ -310,6 +353,11 @@ impl From<&Layers> for Settings {
                 _ => None,
             },
             shows_progress: layers.flag("terminal.showTerminalProgress"),
+            notifications: layers
+                .text("terminal.notifications")
+                .and_then(|name| Notifications::parse(&name))
+                .unwrap_or_default(),
+            sets_title: layers.flag("terminal.setTitle"),
             reduced_motion: layers.flag("terminal.reducedMotion"),
             images: layers.text("terminal.images").and_then(|name| ImageProtocol::parse(&name)),
             show_images: layers.flag("terminal.showImages") && layers.of("terminal.images") != Some(Value::Flag(false)),

@@ -18,8 +18,8 @@ mod effective;
 
 pub use edit::{EditError, edit};
 pub use effective::{
-    ALLOW, ASK, DENY, DoubleEscape, ImageProtocol, PiFolder, ProjectTrust, SandboxSettings, Settings,
-    WrittenPermissions, WrittenRule,
+    ALLOW, ASK, DENY, DoubleEscape, ImageProtocol, NotificationKind, Notifications, PiFolder, ProjectTrust,
+    SandboxSettings, Settings, WrittenPermissions, WrittenRule,
 };
 pub use layer::{Layer, Layers, SettingOrigin, UnreadableSettings};
 pub use of_pi::is_taken_from_pi;

@@ -281,6 +281,20 @@ pub const SETTINGS: &[Setting] = &[
         "show in the terminal's tab that the agent is working (OSC 9;4)",
     ),
     setting_row(
+        "terminal.notifications",
+        Display,
+        SettingKind::Choice(&["auto", "off", "bell", "osc9", "osc777", "osc99"]),
+        Some("\"auto\""),
+        "how you are told that a turn has ended or a question waits while you are elsewhere; auto takes what the terminal is known to understand, else the bell",
+    ),
+    setting_row(
+        "terminal.setTitle",
+        Display,
+        SettingKind::Flag,
+        Some("true"),
+        "name the terminal's window after the session or its folder",
+    ),
+    setting_row(
         "terminal.reducedMotion",
         Display,
         SettingKind::Flag,

@@ -7,6 +7,7 @@ pub mod overlay_place;
 pub mod ask;
 pub mod extension;
 pub mod cmd;
+pub mod attention;
 pub mod live;
 pub mod page;
 pub mod pager;

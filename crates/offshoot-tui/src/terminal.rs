@@ -3,7 +3,7 @@
 //! Nothing is asked of the terminal itself, so an unknown one is held to be plain: what it does not understand would
 //! stand on the screen as rubbish.
 
-use offshoot_settings::ImageProtocol;
+use offshoot_settings::{ImageProtocol, NotificationKind, Notifications};
 
 /// How many colours may be sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
@@ -43,6 +43,36 @@ pub struct Capabilities {
     pub animates: bool,
     /// Whether it obeys cursor movement. `TERM=dumb` says that it does not.
     pub moves_cursor: bool,
+    pub notifier: Notifier,
+}
+
+/// How a terminal can notify people.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub struct Notifier {
+    /// What it is known to understand.
+    pub known: NotificationKind,
+    pub is_in_tmux: bool,
+}
+
+/// A notification as it is sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct NotificationWay {
+    pub notification: NotificationKind,
+    /// Whether the terminal is around tmux.
+    pub is_in_tmux: bool,
+}
+
+impl Notifier {
+    /// How people are notified by this setting; `None` if they are not.
+    #[must_use]
+    pub fn way(self, setting: Notifications) -> Option<NotificationWay> {
+        let notification = match setting {
+            Notifications::Off => return None,
+            Notifications::Auto => self.known,
+            Notifications::Always(kind) => kind,
+        };
+        Some(NotificationWay { notification, is_in_tmux: self.is_in_tmux })
+    }
 }
 
 /// Finds out what a terminal can do; `variable` gives the value of an environment variable, if it is set.
@@ -59,6 +89,7 @@ pub fn detect(variable: impl Fn(&str) -> Option<String>) -> Capabilities {
         rewraps: kind.rewraps(&value),
         animates: !is_plain(&value),
         moves_cursor: kind != TerminalKind::Dumb,
+        notifier: Notifier { known: kind.notification(), is_in_tmux: value("TMUX").is_some() },
     };
     match value("OFFSHOOT_IMAGES").as_deref() {
         Some("none") => found.images = None,
@@ -137,6 +168,30 @@ impl TerminalKind {
         let term = value("TERM").unwrap_or_default();
         let is_tmux = value("TMUX").is_some() || term.starts_with("tmux");
         is_tmux || !(is_plain(value) || value("STY").is_some() || value("XTERM_VERSION").is_some())
+    }
+
+    /// A bell is understood by all. Of those that know several ways, the one that they document is taken.
+    fn notification(self) -> NotificationKind {
+        match self {
+            Self::Kitty => NotificationKind::Osc99,
+            Self::Ghostty | Self::WezTerm | Self::Iterm2 | Self::Warp => NotificationKind::Osc9,
+            Self::Foot => NotificationKind::Osc777,
+            Self::Konsole
+            | Self::Mintty
+            | Self::Contour
+            | Self::Rio
+            | Self::Mlterm
+            | Self::VsCode
+            | Self::Alacritty
+            | Self::Zed
+            | Self::WindowsTerminal
+            | Self::Vte
+            | Self::Multiplexer
+            | Self::JetBrains
+            | Self::AppleTerminal
+            | Self::Dumb
+            | Self::Unknown => NotificationKind::Bell,
+        }
     }
 
     fn images(self, value: &dyn Fn(&str) -> Option<String>) -> Option<ImageProtocol> {

@@ -7,6 +7,7 @@ use super::extension::ExtensionTask;
 use crate::overlay::sessions::Request;
 use crate::overlay::tree::ForecastWish;
 use crate::slash::Argument;
+use crate::terminal::NotificationWay;
 use offshoot_protocol::SandboxMode;
 use offshoot_session::provenance::Origin;
 use offshoot_session::tree::NodeIx;
@@ -45,8 +46,8 @@ impl From<ProgramTask> for Cmd {
 pub enum ScreenTask {
     /// Ask the terminal to put a text to the clipboard.
     Copy(String),
-    /// Name the terminal's window.
-    Title(String),
+    /// Tell a person who is elsewhere, in one of the ways of terminals.
+    Notify(NotificationWay, String),
     Edit(String),
     /// Give the terminal to a group of processes of extensions, whose wish has this number.
     Lend(u64, u32),

@@ -323,6 +323,8 @@ pub struct Extensions {
     pub shortcuts: Vec<(Key, String)>,
     /// Whether an extension wants the program to end.
     pub is_ending: bool,
+    /// The title of the window that one of them has set.
+    pub title: Option<String>,
     /// The editor that was in place of offshoot's last.
     pub last_editor: Option<ComponentId>,
     /// Whether the user has heard that the editor of an extension hangs.

@@ -9,6 +9,7 @@ use offshoot_session::clock::Millis;
 use offshoot_session::transcript::Level;
 use ratatui::layout::Size;
 
+use super::attention::Attention;
 use super::cmd::Cmd;
 use super::extension::{AskedQuestion, Extensions, OpenComponent};
 use super::live::Live;
@@ -29,7 +30,7 @@ use crate::overlay::prompts::PromptSearch;
 use crate::overlay::sessions::Sessions;
 use crate::overlay::settings::Settings as SettingsList;
 use crate::overlay::tree::TreeSelector;
-use crate::terminal::ColourDepth;
+use crate::terminal::{ColourDepth, Notifier};
 use crate::theme::{Background, Theme, Themes};
 use offshoot_settings::{ImageProtocol, Settings};
 
@@ -58,6 +59,8 @@ pub struct Preferences {
     /// Whether the terminal can show the characters of the spinner.
     pub animates: bool,
     pub zone: jiff::tz::TimeZone,
+    /// How the terminal notifies people, as far as it can be told by its variables.
+    pub notifier: Notifier,
 }
 
 impl Default for Preferences {
@@ -75,6 +78,7 @@ impl Default for Preferences {
             rewraps: true,
             animates: true,
             zone: jiff::tz::TimeZone::UTC,
+            notifier: Notifier::default(),
         }
     }
 }
@@ -159,6 +163,7 @@ pub struct Model {
     pub approval: ApprovalMode,
     /// The question whether a call may run.
     pub question: Option<Question>,
+    pub attention: Attention,
     pub extensions: Extensions,
 }
 
@@ -270,7 +275,9 @@ impl Model {
         let patience = self.overlay.is_none().then(|| self.extensions.patience(self.now)).flatten();
         // Keys that extensions have not answered for.
         let held = (!self.extensions.listening.held.is_empty()).then_some(HELD_STEP);
-        patience.map(Millis::cast_unsigned).into_iter().chain(usual).chain(held).min()
+        // Somebody who does not answer is called.
+        let call = self.attention.due.map(|due| due.saturating_sub(self.now).max(1).cast_unsigned());
+        patience.map(Millis::cast_unsigned).into_iter().chain(usual).chain(held).chain(call).min()
     }
 
     /// Names the summary that begins, unless other work is under way: the agent will refuse it.

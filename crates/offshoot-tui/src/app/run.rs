@@ -87,11 +87,11 @@ pub fn run(
         was_stopped: false,
         is_covered: false,
         shows_work: false,
-        has_title: false,
+        title: None,
         pictures: Pictures::default(),
         shown: Vec::new(),
     };
-    let ran = hands.work(&mut model, inbox).and_then(|()| hands.tell_work(false)).and_then(|()| hands.restore_title());
+    let ran = hands.work(&mut model, inbox).and_then(|()| hands.tell_work(false)).and_then(|()| hands.tell_title(None));
     let rest = view::rest(&mut model);
     screen.print(&rest, &[]);
     let closed = screen.close();
@@ -165,8 +165,8 @@ struct Hands<'a> {
     /// Whether something has taken the whole screen since the last printing.
     is_covered: bool,
     shows_work: bool,
-    /// Whether the window's own title is put aside.
-    has_title: bool,
+    /// The title of the window, while its own is put aside.
+    title: Option<String>,
     pictures: Pictures,
     shown: Vec<(Rect, Arc<str>)>,
 }
@@ -213,6 +213,7 @@ impl Hands<'_> {
 
     fn draw(&mut self, model: &mut Model) -> io::Result<()> {
         self.tell_work(model.preferences.settings.shows_progress && model.is_working)?;
+        self.tell_title(view::title::title(model))?;
         if model.is_covered() || self.lends_screen(model) {
             if !std::mem::replace(&mut self.is_covered, true) && std::mem::take(&mut self.is_resized) {
                 self.resize(model)?;
@@ -336,7 +337,7 @@ impl Hands<'_> {
                 self.keys.look();
                 Ok(())
             }
-            ScreenTask::Title(title) => self.set_title(&title),
+            ScreenTask::Notify(way, text) => self.screen.put(tty::Notification { way, text: &text }),
             ScreenTask::Copy(text) => self.screen.put(tty::Clipboard(&text)),
         }
     }
@@ -349,16 +350,18 @@ impl Hands<'_> {
         self.screen.put(tty::Progress(is_working))
     }
 
-    /// Names the window. Its own title comes back at the end.
-    fn set_title(&mut self, title: &str) -> io::Result<()> {
-        if !std::mem::replace(&mut self.has_title, true) {
-            self.screen.put(tty::Title::Save)?;
+    /// Names the window, or gives it its own title back.
+    fn tell_title(&mut self, title: Option<String>) -> io::Result<()> {
+        if title == self.title {
+            return Ok(());
         }
-        self.screen.put(tty::Title::Set(title))
-    }
-
-    fn restore_title(&mut self) -> io::Result<()> {
-        if std::mem::take(&mut self.has_title) { self.screen.put(tty::Title::Restore) } else { Ok(()) }
+        let before = std::mem::replace(&mut self.title, title);
+        match (&before, &self.title) {
+            (None, Some(_)) => self.screen.put(tty::Title::Save)?,
+            (Some(_), None) => self.screen.put(tty::Title::Restore)?,
+            (Some(_), Some(_)) | (None, None) => {}
+        }
+        self.title.as_ref().map_or(Ok(()), |title| self.screen.put(tty::Title::Set(title)))
     }
 
     fn suspend(&mut self, model: &mut Model) -> io::Result<()> {
@@ -408,6 +411,7 @@ impl Hands<'_> {
     /// Gives the terminal to another program for a while.
     fn aside<T>(&mut self, model: &mut Model, with: impl FnOnce(&mut dyn Program) -> T) -> io::Result<T> {
         self.tell_work(false)?;
+        self.tell_title(None)?;
         self.uncover(model)?;
         self.screen.close()?;
         self.keys.pause();

@@ -17,6 +17,7 @@ mod keys;
 mod foreign_editor;
 mod extension;
 mod listening;
+mod attention;
 #[cfg(test)]
 mod tests;
 
@@ -29,6 +30,7 @@ use super::extension::ExtensionMsg;
 use super::model::{Model, Overlay};
 use super::msg::Msg;
 use crate::keymap::{Action, Context};
+use attention::Situation;
 
 /// The name of the job while the summary of a branch is written.
 const LEAVING: &str = "summarising what is left behind";
@@ -41,6 +43,10 @@ const RESIZES_TOGETHER: Millis = 400;
 /// Applies a message to the model, and returns the commands.
 pub fn update(model: &mut Model, msg: Msg) -> Vec<Cmd> {
     let is_clock = matches!(msg, Msg::Now(_));
+    let situation = Situation::of(model);
+    if matches!(msg, Msg::Key(_) | Msg::Paste(_)) {
+        model.attention.typed(model.now);
+    }
     let mut cmds = match listening::held(model, msg) {
         Ok(msg) => apply(model, msg),
         Err(cmds) => cmds,
@@ -56,6 +62,7 @@ pub fn update(model: &mut Model, msg: Msg) -> Vec<Cmd> {
     cmds.extend(extension::dressed(model));
     cmds.extend(extension::render(model));
     cmds.extend(extension::end_if_wanted(model));
+    cmds.extend(attention::call(model, situation));
     cmds
 }
 
@@ -88,7 +95,10 @@ fn apply(model: &mut Model, msg: Msg) -> Vec<Cmd> {
         Msg::Clipboard(text) => update(model, Msg::Paste(text)),
         Msg::CopyByTerminal(text) => vec![ScreenTask::Copy(text).into()],
         Msg::Resized(size) => resized(model, size),
-        Msg::Focus(_) => Vec::new(),
+        Msg::Focus(has_focus) => {
+            model.attention.focus = Some(has_focus);
+            Vec::new()
+        }
         Msg::OpenPaste(is_open) => {
             model.has_open_paste = is_open;
             Vec::new()

@@ -6,6 +6,7 @@ mod start;
 mod awaited;
 mod approval;
 mod reader;
+pub(in crate::app) mod title;
 
 use ratatui::Frame;
 use ratatui::buffer::Buffer;

@@ -78,6 +78,7 @@ mod trash;
 mod trust;
 mod tree;
 mod tui;
+mod tui_attention;
 mod tui_beside;
 mod tui_bring_back;
 mod tui_colours;

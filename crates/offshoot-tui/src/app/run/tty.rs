@@ -22,6 +22,8 @@ use ratatui::layout::{Position, Size};
 
 use crate::app::msg::Msg;
 use crate::image::CellSize;
+use crate::terminal::NotificationWay;
+use offshoot_settings::NotificationKind;
 
 pub(super) type Open = fn() -> Box<dyn Write>;
 
@@ -163,6 +165,32 @@ impl Command for Title<'_> {
             Self::Save => out.write_str("\x1b[22;2t"),
             Self::Set(title) => write!(out, "\x1b]2;{title}\x1b\\"),
             Self::Restore => out.write_str("\x1b[23;2t"),
+        }
+    }
+}
+
+/// Tells a person who is elsewhere. tmux drops what it does not know, and without its `allow-passthrough` also what is wrapped for
+/// the terminal around it: a bell goes with that, which it always knows.
+pub(super) struct Notification<'a> {
+    pub(super) way: NotificationWay,
+    /// A text without control characters.
+    pub(super) text: &'a str,
+}
+
+impl Command for Notification<'_> {
+    fn write_ansi(&self, out: &mut impl std::fmt::Write) -> std::fmt::Result {
+        let text = self.text;
+        let sequence = match self.way.notification {
+            NotificationKind::Bell => return out.write_str("\x07"),
+            NotificationKind::Osc9 => format!("\x1b]9;{text}\x1b\\"),
+            // A semicolon ends a part of it.
+            NotificationKind::Osc777 => format!("\x1b]777;notify;offshoot;{}\x1b\\", text.replace(';', ",")),
+            NotificationKind::Osc99 => format!("\x1b]99;;{text}\x1b\\"),
+        };
+        if self.way.is_in_tmux {
+            write!(out, "\x1bPtmux;{}\x1b\\\x07", sequence.replace('\x1b', "\x1b\x1b"))
+        } else {
+            out.write_str(&sequence)
         }
     }
 }

@@ -86,7 +86,7 @@ pub(super) fn message(model: &mut Model, message: ExtensionMsg) -> Vec<Cmd> {
         }
         ExtensionMsg::Title(title) => {
             let title: String = strip(&title).chars().take(TITLE).collect();
-            return vec![ScreenTask::Title(title).into()];
+            model.extensions.title = Some(title);
         }
         ExtensionMsg::SetEditor(text) => {
             model.editor.replace(&text);
