@@ -71,6 +71,7 @@ fn a_key_is_not_kept_and_the_file_is_the_persons_alone() {
     terminal.until_text("The answer.").until_idle();
     terminal.send("\x12");
     terminal.until_text("is [key hidden by offshoot] valid?").send("\x1b");
+    terminal.until("the conversation", |screen| !screen.contains("Earlier prompts"));
     leave(terminal);
     assert!(!std::fs::read_to_string(prompts(&talk)).unwrap().contains(KEY));
     assert_eq!(std::fs::metadata(prompts(&talk)).unwrap().permissions().mode() & 0o777, 0o600);
