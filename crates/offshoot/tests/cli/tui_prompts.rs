@@ -70,7 +70,7 @@ fn a_key_is_not_kept_and_the_file_is_the_persons_alone() {
     terminal.send(&format!("is {KEY} valid?\r"));
     terminal.until_text("The answer.").until_idle();
     terminal.send("\x12");
-    terminal.until_text("is [key hidden by offshoot] valid?").send("\x1b");
+    terminal.until_text("Earlier prompts").until_text("› is [key hidden by offshoot] valid?").send("\x1b");
     terminal.until("the conversation", |screen| !screen.contains("Earlier prompts"));
     leave(terminal);
     assert!(!std::fs::read_to_string(prompts(&talk)).unwrap().contains(KEY));
