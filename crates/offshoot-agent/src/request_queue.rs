@@ -113,7 +113,7 @@ requests! {
     /// Replaces what the start has read of settings, keys and resources. The model, the thinking level, the approval mode and
     /// the allowed calls of this run stay.
     Reload(ReloadedSetup) -> (), Refused("the agent is at work: reload when it has finished");
-    /// Another sandbox, or none, from the next call on; open questions are decided again. The model is told with the next prompt.
+    /// Replaces or removes the sandbox from the next call on, and decides open questions again. The next prompt informs the model.
     SetSandbox(NextSandbox) -> (), Begins;
     /// A tool of offshoot's own by its name, for an extension that wraps it. `None`: offshoot has no tool of this name.
     BuiltIn(String) -> Option<BuiltInTool>, Begins;

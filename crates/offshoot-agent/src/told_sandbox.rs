@@ -1,4 +1,5 @@
-//! What the model is told of the sandbox when the person has switched it. A message of the conversation says it, so that what came before stays as it was sent.
+//! The message that informs the model after the person has switched the sandbox. It is a message of the conversation, so that the
+//! cached prefix stays.
 //! Sets nothing up.
 
 use std::path::Path;
@@ -31,7 +32,7 @@ pub(crate) fn message(words: &str) -> CustomMessage {
     }
 }
 
-/// What the last message about the sandbox says; `None` if there is no such message.
+/// The words of the last message about the sandbox; `None` if there is no such message.
 pub(crate) fn told(session: &Session, context: &Context) -> Option<String> {
     last_told(session, context, KIND, |details| Some(details.str("words")?.into_owned()))
 }

@@ -141,6 +141,12 @@ impl OwnedSession {
         }
     }
 
+    /// Reads anew what the branch records, after its context has changed.
+    pub(crate) fn read_records(&mut self) {
+        let recorded = Recorded::of(&self.session);
+        self.remember(recorded);
+    }
+
     fn remember(&mut self, recorded: Recorded) {
         self.published.lock().unwrap_or_else(PoisonError::into_inner).clone_from(&recorded);
         self.recorded = Some((self.session.leaf_id().cloned(), recorded));

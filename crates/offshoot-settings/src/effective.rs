@@ -179,7 +179,7 @@ pub enum NotificationKind {
     Osc99,
 }
 
-/// How a person who is elsewhere is told that a turn has ended or a question waits.
+/// How the terminal notifies a person who is elsewhere.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Notifications {
     Off,

@@ -55,6 +55,12 @@ impl Driver {
         is_news.then(|| self.dated(told_mode::message(mode)))
     }
 
+    /// What the model was told of the mode and the sandbox is looked up in the session again.
+    pub(super) fn forget_told(&mut self) {
+        self.told_read_only = None;
+        self.known_sandbox.forget_told();
+    }
+
     pub(super) fn admitted(&mut self, ticket: Ticket, additions: RunAdditions) {
         let RunAdditions { messages, system } = additions;
         self.run_system = system;

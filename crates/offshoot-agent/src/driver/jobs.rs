@@ -101,6 +101,10 @@ impl Driver {
         let result = result.map(|Committed { result, change, told }| {
             self.tell_change(change);
             self.tell_extensions(told);
+            if matches!(result, JobResult::Compaction(_)) {
+                // A message about it may be among those that were summarised.
+                self.forget_told();
+            }
             result
         });
         self.step(TurnInput::Committed { ticket, result });
@@ -159,6 +163,7 @@ fn write(owned: &mut OwnedSession, ready: ReadyJob, asking: Option<AskingOperati
                 None => plan.entry(&drafted, dialect),
             };
             owned.append(&[entry])?;
+            owned.read_records();
             let told = owned.leaf_line().map(|entry| Happening::Compacted {
                 entry,
                 is_given: given.is_some(),

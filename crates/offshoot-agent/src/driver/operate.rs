@@ -124,7 +124,7 @@ impl Driver {
         change.events.into_iter().for_each(|event| self.outbox.tell(event));
         if let Some(recorded) = change.moved {
             self.state.moved();
-            self.known_sandbox.forget_told();
+            self.forget_told();
             self.restore_tools(&recorded);
         }
     }

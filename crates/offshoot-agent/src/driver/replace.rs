@@ -96,8 +96,7 @@ impl Driver {
 
     /// Switches to the session's model and thinking level, if they are available.
     fn restore(&mut self, recorded: &Recorded) {
-        self.told_read_only = None;
-        self.known_sandbox.forget_told();
+        self.forget_told();
         let named = recorded.model.as_ref();
         if let Some(model) = named.and_then(|(provider, id)| self.setup.sessions.model(provider, id)) {
             self.setup.model = Arc::clone(&model);

@@ -227,6 +227,33 @@ fn a_conversation_that_was_told_of_read_only_is_told_when_another_program_ends_i
     });
 }
 
+/// The message about the mode is among those that were summarised.
+#[test]
+fn a_model_is_told_of_the_mode_again_after_a_compaction() {
+    run(async {
+        let long = |text: &str| format!("{text} {}", "and more words to fill the context with ".repeat(20));
+        let world = World::new([
+            Reply::text(&long("One.")),
+            Reply::text("Two."),
+            Reply::text("A summary."),
+            Reply::text("Three."),
+        ]);
+        let mut setup = world.setup();
+        setup.compaction.keep_recent_tokens = 10;
+        let (agent, _events) = world.start_with(world.session(), setup);
+        agent.ask(SetApproval(ApprovalMode::ReadOnly)).await.unwrap();
+        agent.prompt("a").await.unwrap();
+        agent.prompt(long("b").as_str()).await.unwrap();
+        agent.compact(None).await.unwrap();
+        agent.prompt("c").await.unwrap();
+        let told: Vec<_> = requests(&world).into_iter().map(|(_, begun, ended)| (begun, ended)).collect();
+        assert_eq!((told[0], told[1], told[3]), ((1, 0), (1, 0), (1, 0)), "{told:?}");
+        let last = world.server.seen().pop().unwrap().json()["messages"].to_string();
+        assert!(last.contains("A summary.") && !last.contains("One."), "{last}");
+        world.no_problems();
+    });
+}
+
 fn edit(id: &str, path: &str, old: &str, new: &str) -> Say {
     let arguments = json!({"path": path, "edits": [{"oldText": old, "newText": new}]}).as_object().unwrap().clone();
     Say::Call { call: "edit".to_owned(), id: id.to_owned(), arguments, signature: None }

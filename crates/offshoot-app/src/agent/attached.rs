@@ -45,7 +45,7 @@ pub fn with_pictures(app: &App, mut prompt: UserPrompt, cwd: &str) -> Result<Use
     Ok(prompt)
 }
 
-/// A device, a FIFO and what cannot be read are no pictures here.
+/// Only regular files that can be read are pictures.
 fn starts_as_picture(path: &std::path::Path) -> bool {
     let mut start = Vec::new();
     let read = open_regular(path).and_then(|file| file.take(START).read_to_end(&mut start));

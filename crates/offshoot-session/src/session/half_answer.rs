@@ -150,9 +150,9 @@ impl Session {
         tree.children(parent).filter(|ix| tree.node(*ix).role() == Some(Role::Assistant)).any(|ix| {
             let is_it = tree.node(ix).id().is_some_and(|own| Some(own.as_str()) == id.as_deref());
             is_it
-                || self
-                    .entry(ix)
-                    .is_ok_and(|entry| entry.message().is_some_and(|said| self::words(said).starts_with(&words)))
+                || self.entry(ix).is_ok_and(|entry| {
+                    entry.message().is_some_and(|said| !words.is_empty() && self::words(said).starts_with(&words))
+                })
         })
     }
 
@@ -161,9 +161,15 @@ impl Session {
         if content.session_id != self.id() {
             return Err(format!("it is of the session {}", one_line(&content.session_id, NAMED)));
         }
-        match self.tree().find(content.parent.as_str()) {
-            Some(_) => Ok(content),
-            None => Err(format!("the session has no entry {}", one_line(content.parent.as_str(), NAMED))),
+        let HalfContent { parent, line, .. } = content;
+        let Some(below) = self.tree().find(parent.as_str()) else {
+            return Err(format!("the session has no entry {}", one_line(parent.as_str(), NAMED)));
+        };
+        match self.tree().find(line.id.as_str()) {
+            Some(_) if !self.has_whole(below, &line.text) => {
+                Err(format!("the session has another entry {}", one_line(line.id.as_str(), NAMED)))
+            }
+            _ => Ok(content),
         }
     }
 

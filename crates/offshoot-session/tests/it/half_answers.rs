@@ -186,7 +186,9 @@ fn what_cannot_be_recorded_stays_and_is_reported() {
     let with = |from: &str, to: &str| sound.replace(from, to);
     let id = Session::open(&kept.path, Options::default()).unwrap().id().to_owned();
     let call = r#""content":[{"type":"toolCall","id":"c","name":"bash","arguments":{"command":"ls"}},"#;
+    let half = Json::parse(sound.lines().nth(1).unwrap()).unwrap().str("id").unwrap().into_owned();
     let foreign = [
+        (with(&format!(r#""id":"{half}""#), r#""id":"b""#), "the session has another entry b"),
         (with(&format!(r#""sessionId":"{id}""#), r#""sessionId":"another""#), "it is of the session another"),
         (with(r#""parentId":""#, r#""parentId":"no"#), "the session has no entry no"),
         (with(r#""role":"assistant""#, r#""role":"user""#), "it is not half of an answer"),

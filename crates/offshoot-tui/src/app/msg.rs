@@ -138,7 +138,7 @@ pub enum Msg {
 pub struct ListedTheme {
     /// As the setting has it.
     pub name: String,
-    /// The themes that the setting stands for, or why it cannot be used.
+    /// The light and the dark theme of this name, or why it cannot be used.
     pub themes: Result<Box<Themes>, String>,
 }
 

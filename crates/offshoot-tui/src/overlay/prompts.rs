@@ -85,7 +85,7 @@ impl PromptSearch {
         Self { shown: (0..prompts.len()).collect(), prompts, line: LineInput::default(), cursor: 0 }
     }
 
-    /// Whether there is no prompt.
+    /// Whether the list is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.prompts.is_empty()

@@ -73,7 +73,9 @@ impl PromptFile {
         let shared = SharedFile::private(self.path.clone(), MOST_BYTES);
         let locked = shared.lock()?;
         let mut file = append_or_create_regular(&self.path)?;
-        file.write_all(line.as_bytes())?;
+        // A line that was cut off is damaged; the one after it is not.
+        let end = if self.newest(1)?.is_empty() { "" } else { "\n" };
+        file.write_all(format!("{end}{line}").as_bytes())?;
         let text = self.newest(MOST_BYTES)?;
         let is_long = file.metadata()?.len() > MOST_BYTES;
         if is_long || text.lines().count() > MOST {
@@ -147,6 +149,18 @@ mod tests {
         assert_eq!((kept.len(), damaged), (FEWER - 1, 1));
         assert_eq!(kept.last().unwrap().text, "one more");
         assert!(std::fs::read_to_string(file.path()).unwrap().contains("\n{torn\n"));
+    }
+
+    #[test]
+    fn a_line_that_was_cut_off_costs_itself_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = PromptFile::new(folder.path(), None);
+        std::fs::write(file.path(), "\"one\"\n{\"prompt\":\"tw").unwrap();
+        ["three", "four"].into_iter().for_each(|text| file.add(prompt(text)).unwrap());
+        assert_eq!(
+            (texts(&file), file.prompts().unwrap().1),
+            (["one", "three", "four"].map(str::to_owned).to_vec(), 1)
+        );
     }
 
     #[test]

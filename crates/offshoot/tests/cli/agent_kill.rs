@@ -2,8 +2,9 @@
 //! is valid.
 
 use std::io::{BufRead as _, BufReader};
+use std::process::Stdio;
 
-use offshoot_agent::testing::script::Reply;
+use offshoot_agent::testing::script::{Reply, Then};
 use serde_json::{Value, json};
 
 use crate::agent::Talk;
@@ -77,4 +78,45 @@ fn killed_at_any_moment() {
     assert_eq!(lost, 0);
     assert!(announced > ROUNDS, "{announced}");
     talk.no_problems();
+}
+
+/// A program that is killed while an answer arrives loses at most a second of it. Reading finds the half and writes nothing; the
+/// next prompt records it below its prompt and continues from there.
+#[test]
+fn half_an_answer_of_a_killed_program_is_kept() {
+    let hang = Reply { then: Then::Hang, cut: Some(1500), ..Reply::text(&"on and on ".repeat(500)) };
+    let talk = Talk::new([Reply::text("Begun."), hang, Reply::text("To the second.")]);
+    talk.run(&["-p", "begin with this"]);
+    let mut first = talk.command(&["-c", "-p", "the first asks"]);
+    let mut first = first.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    let turns = talk.world.home().join(".local/state/offshoot/turns");
+    let halves = || -> Vec<String> {
+        let files = std::fs::read_dir(&turns).into_iter().flatten().map(|file| file.unwrap().path());
+        let halves = files.filter(|path| path.to_string_lossy().contains(".half~"));
+        halves.filter_map(|path| std::fs::read_to_string(path).ok()).collect()
+    };
+    while halves().is_empty() {
+        assert!(first.try_wait().unwrap().is_none(), "it has ended");
+        std::thread::yield_now();
+    }
+    first.kill().unwrap();
+    first.wait().unwrap();
+    let before = talk.lines();
+    let shown = talk.command(&["show", "latest"]).output().unwrap();
+    let told = String::from_utf8(shown.stderr).unwrap();
+    assert!(told.contains("half of an answer is kept outside the session"), "{told}");
+    assert_eq!((talk.lines(), halves().len()), (before.clone(), 1), "reading never writes");
+
+    let second = talk.command(&["-c", "-p", "the second asks"]).output().unwrap();
+    assert_eq!(String::from_utf8(second.stdout).unwrap(), "To the second.\n");
+    let told = String::from_utf8(second.stderr).unwrap();
+    assert!(told.contains("half of an answer"), "{told}");
+    let lines = talk.lines();
+    let of = |text: &str| lines.iter().find(|line| line["message"]["content"].to_string().contains(text)).unwrap();
+    let half = of("on and on");
+    assert_eq!(half["message"]["stopReason"], "aborted");
+    assert_eq!((&half["parentId"], &of("the second asks")["parentId"]), (&of("the first asks")["id"], &half["id"]));
+    assert_eq!(halves(), [] as [&str; 0]);
+    assert!(talk.server.seen().pop().unwrap().body.contains("the first asks"));
+    talk.run(&["check", "latest"]);
 }

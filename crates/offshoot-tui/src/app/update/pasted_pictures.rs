@@ -1,9 +1,9 @@
-//! Paths of pictures that a terminal pastes when files are dropped on it, as names that attach them: `@/tmp/shot.png`. Opens no
-//! file: what a name stands for is found out when the prompt is sent.
+//! Turns paths of pictures that a terminal pastes when files are dropped on it into names that attach them: `@/tmp/shot.png`.
+//! Opens no file: the file is read when the prompt is sent.
 
 /// The endings of files that may be pictures.
 const ENDINGS: [&str; 5] = [".png", ".jpg", ".jpeg", ".gif", ".webp"];
-/// A longer text is no list of paths.
+/// Longer texts are not lists of paths.
 const LONGEST: usize = 16 << 10;
 
 /// The names for a pasted text that consists of paths of pictures: quoted, with backslashes, or as addresses (`file://`).

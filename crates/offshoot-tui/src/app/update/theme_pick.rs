@@ -36,7 +36,7 @@ pub(super) fn open(model: &mut Model, themes: Vec<ListedTheme>) -> Vec<Cmd> {
     Vec::new()
 }
 
-/// Shows the theme under the cursor, or what came of the list.
+/// Shows the theme under the cursor, stores the chosen one, or restores the one before.
 pub(super) fn picked(model: &mut Model, outcome: PickOutcome, picking: &ThemePicking) -> Vec<Cmd> {
     match outcome {
         PickOutcome::Open => {

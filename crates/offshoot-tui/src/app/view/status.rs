@@ -145,7 +145,7 @@ fn pieces(model: &Model) -> Vec<Piece> {
     pieces
 }
 
-/// What commands run in. Without a sandbox there is no piece.
+/// The sandbox of commands, if there is one.
 fn sandbox(report: &SandboxReport) -> Piece {
     let mode = report.mode.name();
     match report.coverage {

@@ -84,7 +84,7 @@ impl WindowUse {
         self.model.as_ref().map(|model| model.tokens).filter(|tokens| *tokens > 0)
     }
 
-    /// Figures stand before their names, so that a narrow screen needs no other form.
+    /// Figures come before names, so that one form fits all screens.
     pub(super) fn lines(&self) -> Vec<Line> {
         let mut lines = vec![self.title(), Line::default()];
         let total = self.total();
