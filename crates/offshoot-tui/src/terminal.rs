@@ -41,6 +41,8 @@ pub struct Capabilities {
     pub rewraps: bool,
     /// Whether it has the letters of a spinner, and draws often enough for one.
     pub animates: bool,
+    /// Whether it may be asked which modes it knows. A few print a part of the question.
+    pub answers_modes: bool,
     /// Whether it obeys cursor movement. `TERM=dumb` says that it does not.
     pub moves_cursor: bool,
     pub notifier: Notifier,
@@ -88,6 +90,7 @@ pub fn detect(variable: impl Fn(&str) -> Option<String>) -> Capabilities {
         images: kind.images(&value),
         rewraps: kind.rewraps(&value),
         animates: !is_plain(&value),
+        answers_modes: !is_plain(&value) && kind != TerminalKind::AppleTerminal && value("STY").is_none(),
         moves_cursor: kind != TerminalKind::Dumb,
         notifier: Notifier { known: kind.notification(), is_in_tmux: value("TMUX").is_some() },
     };

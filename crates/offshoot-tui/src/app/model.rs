@@ -58,6 +58,8 @@ pub struct Preferences {
     pub rewraps: bool,
     /// Whether the terminal can show the characters of the spinner.
     pub animates: bool,
+    /// Whether the terminal may be asked which modes it knows.
+    pub answers_modes: bool,
     pub zone: jiff::tz::TimeZone,
     /// How the terminal notifies people, as far as it can be told by its variables.
     pub notifier: Notifier,
@@ -77,6 +79,7 @@ impl Default for Preferences {
             images: None,
             rewraps: true,
             animates: true,
+            answers_modes: true,
             zone: jiff::tz::TimeZone::UTC,
             notifier: Notifier::default(),
         }

@@ -67,6 +67,10 @@ pub fn run(
         // time.
         guard.send(tty::AskBackground)?;
     }
+    if model.preferences.answers_modes {
+        guard.send(tty::AskPasteMarks)?;
+    }
+    source.expect_typed_ahead();
     let size = tty::columns_and_rows()?;
     let cursor = ask_cursor(&mut source, &guard);
     update(&mut model, Msg::Cell(tty::cell()));
@@ -425,6 +429,7 @@ impl Hands<'_> {
     fn begin_again(&mut self, model: &mut Model) -> io::Result<()> {
         self.guard.set()?;
         let size = tty::columns_and_rows()?;
+        self.keys.source().expect_typed_ahead();
         let cursor = self.ask_cursor();
         update(model, Msg::Cell(tty::cell()));
         update(model, Msg::Resized(size));

@@ -36,7 +36,7 @@ pub(super) fn preferences(app: &App, args: &Args, files: &SettingsFiles, cwd: &s
     let background = variable("COLORFGBG").and_then(|value| Background::of_variable(&value)).unwrap_or_default();
     let found = || theme_files(app, args, &layers, Path::new(cwd));
     let themes = themes(app, &found, &settings, &files.position_prefix(&layers, "theme"));
-    let Capabilities { colours: depth, images, rewraps, animates, notifier, .. } = detect(variable);
+    let Capabilities { colours: depth, images, rewraps, animates, answers_modes, notifier, .. } = detect(variable);
     let zone = offshoot_session::clock::Zone::local().jiff();
     let preferences = Preferences {
         themes,
@@ -49,6 +49,7 @@ pub(super) fn preferences(app: &App, args: &Args, files: &SettingsFiles, cwd: &s
         images,
         rewraps,
         animates,
+        answers_modes,
         zone,
         notifier,
         ..Preferences::default()

@@ -140,3 +140,34 @@ fn what_a_terminal_answers_is_not_typed() {
     terminal.send("\x03\x04");
     assert!(terminal.ended());
 }
+
+/// Story: a terminal without bracketed paste sent each line of what was pasted as a prompt of its own.
+#[test]
+fn lines_that_come_at_once_are_pasted() {
+    let talk = Talk::new([Reply::text("Three lines.")]);
+    let mut terminal = Terminal::offshoot(&talk, &[], (80, 24));
+    terminal.until_text("m1").send("one\rtwo\rthree");
+    terminal.until_text("three").send(" and more\r");
+    terminal.until_text("Three lines.").until_idle();
+    let sent = talk.server.seen();
+    assert_eq!(sent.len(), 1);
+    let sent = sent[0].json()["messages"].to_string();
+    assert!(sent.contains(r"one\ntwo\nthree and more"), "{sent}");
+    terminal.send("\x04");
+    assert!(terminal.ended());
+    talk.no_problems();
+}
+
+#[test]
+fn a_terminal_that_marks_pastes_sends_keys() {
+    let talk = Talk::new([Reply::text("The first."), Reply::text("The second.")]);
+    let mut terminal = Terminal::offshoot(&talk, &[], (80, 24));
+    // Its answer comes before anything that is typed.
+    terminal.until_raw("\x1b[?2004$p").send("\x1b[?2004;1$y");
+    terminal.until_text("m1").send("one\rtwo\r");
+    terminal.until_text("The second.").until_idle();
+    assert_eq!(talk.server.seen().len(), 2);
+    terminal.send("\x04");
+    assert!(terminal.ended());
+    talk.no_problems();
+}

@@ -4,12 +4,14 @@
 mod key;
 mod string;
 mod paste;
+mod burst;
 
 use memchr::memmem;
 use ratatui::crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers};
 use ratatui::layout::Position;
 
 use crate::theme::Background;
+use burst::Bursts;
 use key::{Begins, ESCAPE};
 use paste::OpenPaste;
 use string::{OpenString, StringKind};
@@ -41,6 +43,7 @@ pub(super) struct Decoder {
     /// A key that may have been the beginning of a string.
     doubtful: Option<StringKind>,
     awaits_cursor: bool,
+    bursts: Bursts,
 }
 
 #[derive(Debug, Default)]
@@ -55,11 +58,18 @@ impl Decoder {
     /// An answer about the cursor is awaited, also within a paste.
     pub(super) fn await_cursor(&mut self, is_awaited: bool) {
         self.awaits_cursor = is_awaited;
+        self.bursts.is_typed_ahead &= is_awaited;
+    }
+
+    /// Nobody has read for a while: what comes before the next answer about the cursor was typed meanwhile.
+    pub(super) fn expect_typed_ahead(&mut self) {
+        self.bursts.is_typed_ahead = true;
     }
 
     /// How long to wait for more bytes, at most `usual` milliseconds.
     pub(super) fn patience(&self, usual: u64) -> u64 {
         match self.mode {
+            Mode::Keys if self.bursts.is_open => usual.min(burst::PATIENCE),
             Mode::Keys if !self.begun.is_empty() => usual.min(ESCAPE_PATIENCE),
             Mode::Paste(ref paste) if paste.may_end() => usual.min(ESCAPE_PATIENCE),
             Mode::Keys | Mode::Paste(_) | Mode::String(_) => usual,
@@ -72,6 +82,7 @@ impl Decoder {
         let Some((before, cursor, after)) = found else { return self.take_chunk(bytes, silence) };
         self.awaits_cursor = false;
         let mut decoded = self.take_chunk(before, silence);
+        self.bursts.is_typed_ahead = false;
         decoded.push(Decoded::Cursor(cursor));
         decoded.extend(self.take_chunk(after, silence));
         decoded
@@ -119,6 +130,7 @@ impl Decoder {
     pub(super) fn rest(&mut self, milliseconds: u64) -> Vec<Decoded> {
         self.silence = self.silence.saturating_add(milliseconds);
         let mut decoded = Vec::new();
+        self.bursts.rest(self.silence);
         match &mut self.mode {
             Mode::Keys => self.rest_of_keys(&mut decoded),
             Mode::Paste(paste) => {
@@ -139,6 +151,7 @@ impl Decoder {
 
     /// What the time before these bytes decides.
     fn begin_chunk(&mut self, bytes: &[u8], silence: u64) {
+        self.bursts.begin_chunk(bytes.len(), silence);
         let doubtful = self.doubtful.take().filter(|kind| kind.continues(bytes) && silence < string::PATIENCE);
         match &mut self.mode {
             Mode::Keys => {
@@ -157,6 +170,11 @@ impl Decoder {
 
     /// Decodes as much as is whole. Answers how many bytes that is.
     fn keys(&mut self, bytes: &[u8], decoded: &mut Vec<Decoded>) -> usize {
+        if let Some(length) = self.bursts.pasted(bytes) {
+            let text = String::from_utf8_lossy(bytes.get(..length).unwrap_or_default());
+            decoded.push(Decoded::Event(Event::Paste(text.into_owned())));
+            return length;
+        }
         match next(bytes) {
             Begins::Unfinished if bytes.len() > LONGEST_SEQUENCE => bytes.len(),
             Begins::Unfinished => 0,
@@ -165,6 +183,7 @@ impl Decoder {
                     None => {}
                     Some(Meant::Event(event)) => decoded.push(Decoded::Event(event)),
                     Some(Meant::Cursor(position)) => decoded.push(Decoded::Cursor(position)),
+                    Some(Meant::MarksPastes) => self.bursts.are_marked = true,
                     Some(Meant::Paste) => self.mode = Mode::Paste(OpenPaste::default()),
                     Some(Meant::String(kind)) => self.mode = Mode::String(OpenString::of(kind)),
                 }
@@ -213,6 +232,8 @@ enum Meant {
     Event(Event),
     Cursor(Position),
     Paste,
+    /// The terminal marks where pastes begin and end.
+    MarksPastes,
     String(StringKind),
 }
 
@@ -261,6 +282,7 @@ fn csi(rest: &[u8]) -> Begins<Meant> {
         ("", b'I') => Some(Meant::Event(Event::FocusGained)),
         ("", b'O') => Some(Meant::Event(Event::FocusLost)),
         ("200", b'~') => Some(Meant::Paste),
+        ("?2004;1$" | "?2004;3$", b'y') => Some(Meant::MarksPastes),
         (_, b'R') => position(parameters).map(Meant::Cursor),
         _ => key::csi(parameters, char::from(end)).map(|key| Meant::Event(Event::Key(key))),
     };

@@ -50,6 +50,11 @@ impl Source {
         self.ready.drain(..).collect()
     }
 
+    /// Nobody has read for a while: what comes before the next answer about the cursor was typed meanwhile.
+    pub(super) fn expect_typed_ahead(&mut self) {
+        self.decoder.expect_typed_ahead();
+    }
+
     /// Where the cursor is, after `ask` has asked. `None` if the terminal does not answer. What else comes is kept.
     pub(super) fn cursor(&mut self, ask: impl FnOnce() -> io::Result<()>) -> io::Result<Option<Position>> {
         self.decoder.await_cursor(true);

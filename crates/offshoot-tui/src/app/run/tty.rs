@@ -133,6 +133,15 @@ impl Command for AskBackground {
     }
 }
 
+/// The query whether the terminal marks pastes, asked once they are to be marked (DECRQM).
+pub(super) struct AskPasteMarks;
+
+impl Command for AskPasteMarks {
+    fn write_ansi(&self, out: &mut impl std::fmt::Write) -> std::fmt::Result {
+        out.write_str("\x1b[?2004$p")
+    }
+}
+
 /// The query for the cursor's position.
 pub(super) struct AskCursor;
 

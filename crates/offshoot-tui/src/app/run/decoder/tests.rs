@@ -209,6 +209,60 @@ fn a_paste_whose_end_is_lost_is_shown_and_ended_by_a_key() {
     assert_eq!(words(cut.into_iter().flatten().collect()), r#"[open] "ä" [closed]"#, "half a letter waits");
 }
 
+/// Story: lines that were pasted in a terminal that marks no pastes were sent as a prompt each.
+#[test]
+fn lines_that_come_at_once_are_a_paste() {
+    for (pieces, expected) in [
+        (&["a\rb\rc\r"] as &[_], r#""a\rb\rc\r""#),
+        (&["a\nb"], r#""a\nb""#),
+        (&["a\tb\r\n\r\nö"], r#""a\tb\r\n\r\nö""#),
+        (&["\x1b[Ia\rb\x1b[A"], r#"FocusGained "a\rb" up"#),
+        (&["hi\r"], "h i enter"),
+        (&["hi\r\r"], "h i enter enter"),
+        (&["y", "\r", "x"], "y enter x"),
+        (&["hi\x1b[A\r\x1b[Ax"], "h i up enter up x"),
+        (&["hi\r\x03x"], "h i enter ctrl+c x"),
+        (&["a\rb", "\r"], r#""a\rb" enter"#),
+    ] {
+        assert_eq!(heard(pieces), expected, "{pieces:?}");
+    }
+    let mut decoder = Decoder::default();
+    assert_eq!(words(decoder.take(b"a\rb\xc3")), r#""a\rb""#, "half a letter waits");
+    assert_eq!(words(decoder.take(b"\xa4x")), "ä x");
+}
+
+#[test]
+fn a_long_paste_goes_on_in_its_next_pieces() {
+    let long = format!("a\r{}", "b".repeat(1100));
+    let piece = format!("\"a\\r{}\"", "b".repeat(1100));
+    assert_eq!(heard(&[&long, "c\r"]), format!(r#"{piece} "c\r""#));
+    assert_eq!(heard(&[&long, &long, "\r", "\r"]), format!(r#"{piece} {piece} "\r" enter"#));
+    assert_eq!(heard(&[&long, "~50", "c\r"]), format!("{piece} c enter"), "typed after it");
+    assert_eq!(heard(&[&long, "\x1b[Ac\r"]), format!("{piece} up c enter"));
+    let mut decoder = Decoder::default();
+    decoder.take(&[long.as_bytes(), b"\xc3"].concat());
+    assert!(decoder.patience(100) < 100);
+    assert_eq!(words(decoder.take(b"\xa4\r")), r#""ä\r""#, "half a letter keeps it open");
+}
+
+#[test]
+fn lines_are_keys_where_pastes_are_marked_and_where_they_were_typed_ahead() {
+    assert_eq!(heard(&["\x1b[?2004;1$y", "a\rb"]), "a enter b");
+    assert_eq!(heard(&["\x1b[?2004;3$y", "a\rb"]), "a enter b");
+    for other in ["\x1b[?2004;0$y", "\x1b[?2004;2$y", "\x1b[?2026;1$y"] {
+        assert_eq!(heard(&[other, "a\rb"]), r#""a\rb""#, "{other:?}");
+    }
+    let mut decoder = Decoder::default();
+    decoder.await_cursor(true);
+    decoder.expect_typed_ahead();
+    assert_eq!(words(decoder.take(b"a\rb\x1b[1;1Rc\rd")), r#"a enter b [0,0] "c\rd""#);
+    decoder.await_cursor(true);
+    decoder.expect_typed_ahead();
+    assert_eq!(words(decoder.take(b"a\rb")), "a enter b");
+    decoder.await_cursor(false);
+    assert_eq!(words(decoder.take(b"a\rb")), r#""a\rb""#, "the terminal has not answered");
+}
+
 #[test]
 fn the_cursor_is_found_within_an_open_paste() {
     let mut decoder = Decoder::default();
