@@ -3,6 +3,7 @@
 //! One loop ([`run::run`]) takes messages and lets [`update::update`] change the model. It runs the commands or hands
 //! them to the surrounding program, and draws. Everything except the loop and the screen is pure.
 
+pub mod text_cursor;
 pub mod overlay_place;
 pub mod ask;
 pub mod extension;

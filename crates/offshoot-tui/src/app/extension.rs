@@ -9,9 +9,10 @@ use offshoot_session::clock::Millis;
 
 use ratatui::buffer::Buffer;
 use ratatui::crossterm::event::KeyEvent;
-use ratatui::layout::{Position, Rect, Size};
+use ratatui::layout::{Rect, Size};
 
 use super::overlay_place::OverlayPlace;
+use super::text_cursor::TextCursor;
 use crate::editor::Choice;
 use crate::keymap::{Action, Key};
 use crate::message::{DrawnCall, Foldable};
@@ -334,7 +335,7 @@ pub struct Extensions {
     pub listening: Listening,
     pub completing: ForeignCompletion,
     /// What overlays are drawn upon, with the editor's cursor.
-    pub beneath: Option<(Buffer, Option<Position>)>,
+    pub beneath: Option<(Buffer, Option<TextCursor>)>,
     /// The theme that extensions know; `None` if none has asked.
     pub theme: Option<Theme>,
     numbers: u64,

@@ -133,6 +133,8 @@ pub struct Model {
     pub visited: Vec<(String, Option<String>)>,
     /// Until when another resize of the terminal is expected.
     pub resizes_until: Millis,
+    /// When rows above the editor last came, went or changed their lengths on the screen.
+    pub laid_out_at: Millis,
     /// A prompt or a run is under way.
     pub is_working: bool,
     /// A run is under way. A command of an extension is none, but may begin one.

@@ -87,7 +87,6 @@ pub fn run(
         program,
         is_resized: false,
         tells_cursor: cursor.is_some(),
-        drawn_at: 0,
         was_stopped: false,
         is_covered: false,
         shows_work: false,
@@ -162,8 +161,6 @@ struct Hands<'a> {
     is_resized: bool,
     /// Whether the terminal reports the position of its cursor.
     tells_cursor: bool,
-    /// When the live rows above the cursor changed last.
-    drawn_at: Millis,
     /// Whether the program has suspended itself. A message that it continues will follow.
     was_stopped: bool,
     /// Whether something has taken the whole screen since the last printing.
@@ -227,12 +224,17 @@ impl Hands<'_> {
             return self.draw_full(model);
         }
         self.uncover(model)?;
+        if self.screen.minds_size() && Self::newest_size(model) != model.size {
+            // The message of the new size is on its way.
+            self.keys.look();
+            return Ok(());
+        }
         let mut laid = view::print(model);
         let insets =
             self.pictures.insets(&mut laid, &model.preferences.theme, (model.preferences.protocol(), model.cell));
         self.screen.print(&laid.lines, &insets);
         if self.screen.draw(&view::bottom(model).draw(model))? {
-            self.drawn_at = self.program.now();
+            model.laid_out_at = self.program.now();
         }
         self.screen.send()
     }
@@ -261,7 +263,7 @@ impl Hands<'_> {
             let row = self.cursor_row()?;
             self.screen.find_rows(row)?;
         }
-        self.screen.resize(model.size, self.program.now() - self.drawn_at)?;
+        self.screen.resize(model.size, self.program.now() - model.laid_out_at)?;
         if let Some(row) = self.cursor_row()? {
             self.screen.set_top(row);
         }
@@ -298,8 +300,9 @@ impl Hands<'_> {
         }
         self.forget_pictures(model, shown)?;
         self.screen.draw_full(|frame| {
-            view::full(model, frame);
+            let marked = view::full(model, frame);
             self.shown.iter().for_each(|(place, sequence)| image::draw(sequence, *place, frame.buffer_mut()));
+            marked
         })?;
         self.screen.send()
     }

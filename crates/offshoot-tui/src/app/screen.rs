@@ -14,6 +14,7 @@ use std::rc::Rc;
 use offshoot_session::clock::Millis;
 use ratatui::backend::{Backend, ClearType, CrosstermBackend, WindowSize};
 use ratatui::buffer::{Buffer, Cell as BufferCell};
+use ratatui::crossterm::cursor::MoveTo;
 use ratatui::crossterm::terminal::{
     BeginSynchronizedUpdate, Clear, ClearType as TerminalClear, EndSynchronizedUpdate, EnterAlternateScreen,
     LeaveAlternateScreen,
@@ -27,7 +28,7 @@ use super::pictures::Inset;
 use paint::{Paint, row_of, rows_of, take_fill};
 use region::{PrintedRow, Region};
 
-pub use region::{RegionCursor, RegionRows};
+pub use region::{CursorReach, RegionCursor, RegionRows};
 
 /// The longest delay before a terminal reports its size, in milliseconds. tmux takes a quarter of a second.
 const LATE: Millis = 300;
@@ -110,7 +111,7 @@ impl<W: Write> Screen<W> {
         }));
     }
 
-    /// Draws as many live rows as there is room for. Returns whether rows above the cursor changed.
+    /// Draws as many live rows as there is room for. Returns whether rows above the cursor came, went or changed their lengths.
     pub fn draw(&mut self, live: &RegionRows<Buffer>) -> io::Result<bool> {
         self.aside = None;
         let mut paint = Paint::default();
@@ -126,8 +127,9 @@ impl<W: Write> Screen<W> {
         self.region.has_room(usize::from(rows), usize::from(self.size().height))
     }
 
-    /// Draws the whole screen. [`Screen::leave_full`] restores the previous content.
-    pub fn draw_full(&mut self, view: impl FnOnce(&mut Frame<'_>)) -> io::Result<()> {
+    /// Draws the whole screen. [`Screen::leave_full`] restores the previous content. `view` may answer where the rows show a text cursor by
+    /// themselves: the terminal's own cursor waits there, hidden.
+    pub fn draw_full(&mut self, view: impl FnOnce(&mut Frame<'_>) -> Option<Position>) -> io::Result<()> {
         if self.full.is_none() {
             let mut paint = Paint::default();
             let row = u16::try_from(self.region.step_aside(&mut paint)).unwrap_or(u16::MAX);
@@ -139,10 +141,11 @@ impl<W: Write> Screen<W> {
             full.clear()?;
             self.full = Some(full);
         }
+        let mut marked = None;
         if let Some(full) = &mut self.full {
-            full.draw(view)?;
+            full.draw(|frame| marked = view(frame))?;
         }
-        Ok(())
+        marked.map_or(Ok(()), |at| queue!(self.out, MoveTo(at.x, at.y)))
     }
 
     /// Makes the next drawing of the whole screen redraw every cell.
@@ -193,14 +196,19 @@ impl<W: Write> Screen<W> {
     /// Handles a resize. The cursor moves to the start of the live rows; [`Screen::set_top`] can then correct its
     /// screen row.
     ///
-    /// `age` is the time since rows above the cursor changed, in milliseconds. Terminals report their size late. Rows
-    /// that were drawn just now may have met the new size already, and were not rewrapped then.
+    /// `age` is the time since rows above the cursor came, went or changed their lengths, in milliseconds. Terminals report their
+    /// size late. Rows that were drawn just now may have met the new size already, and were not rewrapped then.
     pub fn resize(&mut self, size: Size, age: Millis) -> io::Result<()> {
         let shown = self.size.replace(size);
         let before = self.aside.take().map_or(shown, |aside| aside.size);
         let mut paint = Paint::default();
         self.region.resized(&mut paint, (before, size), self.rewraps && age > LATE);
         self.put_sequence(&paint.take())
+    }
+
+    /// Whether the cursor is below the first live row, so that rows which are drawn for another size miss their place.
+    pub fn minds_size(&self) -> bool {
+        self.full.is_none() && self.region.has_cursor_below()
     }
 
     /// Sets the screen row of the cursor, which is at the start of the live rows.

@@ -8,6 +8,7 @@ mod approval;
 mod reader;
 pub(in crate::app) mod title;
 
+use offshoot_session::clock::Millis;
 use ratatui::Frame;
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect, Size};
@@ -18,10 +19,14 @@ pub use reader::folded_block;
 
 use super::live::Live;
 use super::model::{Model, Overlay, Preferences};
-use super::screen::{RegionCursor, RegionRows};
+use super::screen::{CursorReach, RegionCursor, RegionRows};
+use super::text_cursor::TextCursor;
 use crate::message::{Folds, RenderedRows, RowRenderer};
+use crate::overlay::line::LineInput;
 use crate::text::draw;
 
+/// Rows above the editor that have kept their lengths for so many milliseconds may keep them.
+const STILL: Millis = 1000;
 /// The rows of an editor with one row of text.
 const EDITOR: u16 = 3;
 
@@ -36,8 +41,6 @@ pub struct Bottom {
     /// Below the editor.
     below: Vec<Line<'static>>,
     status: Vec<Line<'static>>,
-    /// Whether rows change without a key.
-    is_under_way: bool,
 }
 
 /// The finished rows that were not printed. Marks them as printed.
@@ -82,7 +85,6 @@ pub fn bottom(model: &mut Model) -> Bottom {
     live.extend(extension::widgets(model, false));
     let room = usize::from(size.height.saturating_sub(middle).saturating_sub(below));
     let hidden = live.len().saturating_sub(room);
-    let is_under_way = model.is_under_way() || model.is_resizing();
     Bottom {
         live: live.split_off(hidden),
         head: head.saturating_sub(hidden),
@@ -90,7 +92,18 @@ pub fn bottom(model: &mut Model) -> Bottom {
         passing: passing(model, middle),
         below: under,
         status,
-        is_under_way,
+    }
+}
+
+/// Where the terminal's own cursor may be. While an answer comes in, rows above the editor change at any moment: then it is in the
+/// editor if something is being written there, because input methods follow it.
+fn cursor_reach(model: &Model) -> CursorReach {
+    let is_still = !model.is_under_way() || model.now - model.laid_out_at >= STILL;
+    match () {
+        () if model.is_resizing() => CursorReach::FirstRow,
+        () if is_still => CursorReach::Near,
+        () if model.overlay.is_some() || !model.editor.is_empty() => CursorReach::Anywhere,
+        () => CursorReach::FirstRow,
     }
 }
 
@@ -142,14 +155,14 @@ impl Bottom {
     /// Draws as many rows as the terminal has room for, with the text cursor.
     pub fn draw(&self, model: &Model) -> RegionRows<Buffer> {
         let (rows, cursor) = self.drawn(model);
-        let cursor = RegionCursor::new(cursor, self.is_under_way);
+        let cursor = RegionCursor::new(cursor, cursor_reach(model));
         RegionRows { rows, cursor, head: self.head, passing: self.passing.into() }
     }
 
-    fn drawn(&self, model: &Model) -> (Buffer, Option<Position>) {
+    fn drawn(&self, model: &Model) -> (Buffer, Option<TextCursor>) {
         let area = Rect::new(0, 0, model.size.width, self.height().min(model.size.height.max(1)));
         let mut buffer = Buffer::empty(area);
-        let mut cursor = None;
+        let (mut cursor, mut marked) = (None, None);
         let theme = &model.preferences.theme;
         let live = u16::try_from(self.live.len()).unwrap_or(u16::MAX).min(area.height);
         for (line, row) in self.live.iter().zip(area.rows()) {
@@ -158,21 +171,28 @@ impl Bottom {
         let middle = Rect { y: area.y + live, height: self.middle, ..area }.intersection(area);
         let below = Rect { y: middle.bottom(), height: area.bottom().saturating_sub(middle.bottom()), ..area };
         match &model.overlay {
-            Some(Overlay::Pick(pick, _)) => pick.view(theme, middle, &mut buffer),
-            Some(Overlay::ModelScope(list)) => list.view(theme, middle, &mut buffer),
+            Some(Overlay::Pick(pick, _)) => {
+                pick.view(theme, middle, &mut buffer);
+                marked = LineInput::drawn_cursor(middle, &buffer);
+            }
+            Some(Overlay::ModelScope(list)) => {
+                list.view(theme, middle, &mut buffer);
+                marked = LineInput::drawn_cursor(middle, &buffer);
+            }
             Some(Overlay::Component(open)) if open.place.is_none() => {
                 cursor = extension::view(model, *open, middle, &mut buffer);
             }
             Some(Overlay::Dialog(dialog, _)) => {
                 dialog.view(&model.preferences.keymap, theme, (middle, model.now), &mut buffer);
                 cursor = dialog.cursor(theme, middle, model.now);
+                marked = LineInput::drawn_cursor(middle, &buffer);
             }
             _ => cursor = self::editor(model, middle, &mut buffer),
         }
         for (line, row) in self.below.iter().chain(&self.status).zip(below.rows()) {
             draw(line, row, &mut buffer);
         }
-        (buffer, cursor)
+        (buffer, cursor.map(TextCursor::Plain).or(marked.map(TextCursor::Marked)))
     }
 }
 
@@ -201,7 +221,7 @@ pub fn prepare_full(model: &mut Model) {
 }
 
 /// The screen under overlays of extensions, or with passing rows: the end of the conversation, and the live rows.
-fn beneath(model: &mut Model) -> (Buffer, Option<Position>) {
+fn beneath(model: &mut Model) -> (Buffer, Option<TextCursor>) {
     let area = Rect::new(0, 0, model.size.width, model.size.height);
     let bottom = bottom(model);
     let (drawn, cursor) = bottom.drawn(model);
@@ -220,20 +240,41 @@ fn beneath(model: &mut Model) -> (Buffer, Option<Position>) {
             *to = cell.clone();
         }
     }
-    (buf, cursor.and_then(moved))
+    (buf, cursor.and_then(|cursor| cursor.moved(moved)))
 }
 
-/// Draws the overlay that takes the whole screen.
-pub fn full(model: &Model, frame: &mut Frame<'_>) {
+/// Draws the overlay that takes the whole screen. The answer is where a line of it shows its cursor.
+pub fn full(model: &Model, frame: &mut Frame<'_>) -> Option<Position> {
     let area = frame.area();
-    if !model.overlay.as_ref().is_some_and(Overlay::is_full) {
-        if let Some(cursor) = extension::overlays(model, area, frame.buffer_mut()) {
-            frame.set_cursor_position(cursor);
+    let cursor = match &model.overlay {
+        Some(shown) if shown.is_full() => {
+            let plain = overlay(model, area, frame.buffer_mut());
+            let marked = has_line(shown).then(|| LineInput::drawn_cursor(area, frame.buffer_mut())).flatten();
+            plain.map(TextCursor::Plain).or(marked.map(TextCursor::Marked))
         }
-        return;
+        _ => extension::overlays(model, area, frame.buffer_mut()),
+    };
+    match cursor? {
+        TextCursor::Plain(place) => {
+            frame.set_cursor_position(place);
+            None
+        }
+        TextCursor::Marked(place) => Some(place),
     }
-    if let Some(cursor) = overlay(model, area, frame.buffer_mut()) {
-        frame.set_cursor_position(cursor);
+}
+
+/// Whether an overlay has a line to type in, and no other reversed cells.
+fn has_line(overlay: &Overlay) -> bool {
+    match overlay {
+        Overlay::Tree(tree) => tree.is_labelling(),
+        Overlay::Sessions(_)
+        | Overlay::Settings(_)
+        | Overlay::Help(_)
+        | Overlay::Pick(..)
+        | Overlay::ModelScope(_)
+        | Overlay::Prompts(_)
+        | Overlay::Dialog(..) => true,
+        Overlay::Fork(..) | Overlay::Transcript(_) | Overlay::Page(_) | Overlay::Component(_) => false,
     }
 }
 

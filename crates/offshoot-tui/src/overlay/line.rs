@@ -2,7 +2,7 @@
 
 use ratatui::buffer::Buffer;
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
-use ratatui::layout::Rect;
+use ratatui::layout::{Position, Rect};
 use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line as TextLine, Span};
 use unicode_segmentation::UnicodeSegmentation as _;
@@ -104,6 +104,18 @@ impl LineInput {
             Span::styled(after.as_str().to_owned(), style),
         ]);
         text::draw(&line, area, buf);
+    }
+
+    /// Where a line that was drawn in this area shows its cursor: the first reversed cell without a reversed one beside it.
+    #[must_use]
+    pub fn drawn_cursor(area: Rect, buf: &Buffer) -> Option<Position> {
+        let is_reversed = |at: Position| {
+            buf.cell(at).is_some_and(|cell| area.contains(at) && cell.modifier.contains(Modifier::REVERSED))
+        };
+        area.positions().find(|at| {
+            let beside = at.x.checked_sub(1).into_iter().chain(at.x.checked_add(1));
+            is_reversed(*at) && !beside.into_iter().any(|x| is_reversed(Position { x, ..*at }))
+        })
     }
 
     fn change(&mut self, change: impl FnOnce(&mut EditBuffer)) -> Typed {

@@ -84,6 +84,7 @@ mod tui_bring_back;
 mod tui_colours;
 mod tui_commands;
 mod tui_copy;
+mod tui_cursor;
 mod tui_drafts;
 mod tui_extension_looks;
 mod tui_extension_writing;

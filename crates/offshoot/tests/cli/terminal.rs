@@ -22,6 +22,8 @@ pub(crate) struct Terminal {
     pub(crate) raw: Vec<u8>,
     /// What it answers to the question for its background; a terminal that does not know the question answers nothing.
     pub(crate) background: Option<&'static str>,
+    /// Whether it says that it marks pastes, as most terminals do.
+    pub(crate) marks_pastes: bool,
     /// The beginning of a question whose end has not come yet.
     begun: Vec<u8>,
     output: Receiver<Vec<u8>>,
@@ -148,6 +150,7 @@ impl Terminal {
             emulator: avt::Terminal::with_scrollback(columns.into(), rows.into(), Some(10_000)).unwrap(),
             raw: Vec::new(),
             background: None,
+            marks_pastes: true,
             begun: Vec::new(),
             output,
             input: master.take_writer().unwrap(),
@@ -321,23 +324,31 @@ impl Terminal {
     fn take(&mut self, bytes: &[u8]) {
         const WHERE: &[u8] = b"\x1b[6n";
         const COLOUR: &[u8] = b"\x1b]11;?\x1b\\";
+        const MARKS: &[u8] = b"\x1b[?2004$p";
+        const QUESTIONS: [&[u8]; 3] = [WHERE, COLOUR, MARKS];
         self.raw.extend_from_slice(bytes);
         let bytes = [std::mem::take(&mut self.begun), bytes.to_vec()].concat();
         let mut rest = &bytes[..];
-        let asked = |at: &usize, rest: &[u8]| rest[*at..].starts_with(WHERE) || rest[*at..].starts_with(COLOUR);
-        while let Some(at) = (0..rest.len()).find(|at| asked(at, rest)) {
-            let is_where = rest[at..].starts_with(WHERE);
-            let (before, behind) = rest.split_at(at + if is_where { WHERE.len() } else { COLOUR.len() });
-            self.show(before);
-            let (row, column) = self.position();
-            if is_where {
-                self.send(&format!("\x1b[{};{}R", row + 1, column + 1));
-            } else if let Some(background) = self.background {
-                self.send(&format!("\x1b]11;{background}\x1b\\"));
+        let asked = |at: usize, rest: &[u8]| QUESTIONS.into_iter().find(|question| rest[at..].starts_with(question));
+        while let Some((at, question)) = (0..rest.len()).find_map(|at| Some((at, asked(at, rest)?))) {
+            let (before, behind) = rest.split_at(at + question.len());
+            self.show(&before[..at]);
+            match question {
+                WHERE => {
+                    let (row, column) = self.position();
+                    self.send(&format!("\x1b[{};{}R", row + 1, column + 1));
+                }
+                MARKS if self.marks_pastes => self.send("\x1b[?2004;1$y"),
+                COLOUR => {
+                    if let Some(background) = self.background {
+                        self.send(&format!("\x1b]11;{background}\x1b\\"));
+                    }
+                }
+                _ => {}
             }
             rest = behind;
         }
-        let begins = |at: &usize| WHERE.starts_with(&rest[*at..]) || COLOUR.starts_with(&rest[*at..]);
+        let begins = |at: &usize| QUESTIONS.iter().any(|question| question.starts_with(&rest[*at..]));
         let end = (0..rest.len()).find(begins).unwrap_or(rest.len());
         // Half a letter waits for its other half.
         let end = rest[..end].utf8_chunks().last().map_or(end, |last| end - last.invalid().len());
@@ -352,7 +363,7 @@ impl Terminal {
     }
 
     /// The row and the column of the cursor.
-    fn position(&self) -> (usize, usize) {
+    pub(crate) fn position(&self) -> (usize, usize) {
         let cursor = self.emulator.cursor();
         (cursor.row, cursor.col.min(self.emulator.size().0 - 1))
     }

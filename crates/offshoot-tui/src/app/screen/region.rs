@@ -1,9 +1,9 @@
 //! The live region: the rows below the printed rows, which are redrawn. Finished rows are printed above it.
 //!
-//! The region is located by the start of its first row. The cursor rests there while work is under way. Terminals that
-//! rewrap rows on a resize move the cursor with its row; other terminals move neither. So everything below the cursor
+//! The region is located by the start of its first row. The cursor rests there while rows above the editor come and go. Terminals
+//! that rewrap rows on a resize move the cursor with its row; other terminals move neither. So everything below the cursor
 //! is the region, whatever resizes came in between. All movements are relative to that place, and no row of the screen
-//! is addressed by number.
+//! is addressed by number. While those rows keep their lengths, the cursor rests in the editor, where input methods look for it.
 
 use std::sync::Arc;
 
@@ -12,11 +12,12 @@ use ratatui::layout::{Position, Size};
 use ratatui::style::{Color, Modifier};
 
 use super::paint::{CellRow, Paint};
+use crate::app::text_cursor::TextCursor;
 
 /// The smallest assumed height of a terminal. A region of at most this many rows always fits on the screen.
 const LOWEST: usize = 8;
-/// The maximum distance of the terminal's own cursor from the region's first row.
-const NEAR: usize = 4;
+/// The usual maximum distance of the terminal's own cursor from the region's first row: a terminal that gets lower keeps both.
+const NEAR: usize = LOWEST - 1;
 
 /// tmux moves rows at the top of a screen that gets narrower into the scrollback. So many rows of the region may wrap
 /// before one of them is lost there.
@@ -42,6 +43,18 @@ pub enum RegionCursor {
     Drawn(Position),
     /// Shown with the terminal's own cursor.
     Terminal(Position),
+    /// The rows show it. The terminal's own cursor is there too, hidden: input methods follow it.
+    Marked(Position),
+}
+
+/// How far from the region's first row the terminal's own cursor may be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CursorReach {
+    /// It stays in that row: a resize may come at any moment, and rows change their lengths.
+    FirstRow,
+    Near,
+    /// Wherever the text cursor is. A resize may leave some rows of the region above it.
+    Anywhere,
 }
 
 /// The rows of the region.
@@ -101,7 +114,8 @@ impl Region {
         rows <= height.saturating_sub(self.top)
     }
 
-    /// Prints finished rows and draws the region below them. Returns whether rows above the cursor changed.
+    /// Prints finished rows and draws the region below them. Returns whether rows above the cursor came, went or changed their
+    /// lengths.
     pub(super) fn draw(
         &mut self,
         paint: &mut Paint,
@@ -116,7 +130,7 @@ impl Region {
         }
         let padding = self.pad((&mut rows, head), height, printed.len());
         let place = match cursor {
-            RegionCursor::Terminal(at) => (usize::from(at.y) + padding, usize::from(at.x)),
+            RegionCursor::Terminal(at) | RegionCursor::Marked(at) => (usize::from(at.y) + padding, usize::from(at.x)),
             RegionCursor::None | RegionCursor::Drawn(_) => (0, 0),
         };
         self.show_cursor_if(paint, matches!(cursor, RegionCursor::Terminal(_)));
@@ -124,12 +138,16 @@ impl Region {
             return false;
         }
         let above = match cursor {
-            RegionCursor::Drawn(at) | RegionCursor::Terminal(at) => usize::from(at.y) + padding,
+            RegionCursor::Drawn(at) | RegionCursor::Terminal(at) | RegionCursor::Marked(at) => {
+                usize::from(at.y) + padding
+            }
             RegionCursor::None => rows.len(),
         };
-        let is_changed = !printed.is_empty() || self.shown.get(..above) != rows.get(..above);
+        let lengths = |rows: &[CellRow]| rows.get(..above).map(|rows| rows.iter().map(Vec::len).collect::<Vec<_>>());
+        let keeps_lengths = printed.is_empty() && lengths(&self.shown) == lengths(&rows);
         self.move_to_top(paint);
         let was = self.prepare(paint, height, (printed, &rows));
+        let is_changed = !keeps_lengths || was.is_empty();
         self.print(paint, printed, &was);
         self.remember(printed, size);
         self.top = (self.top + printed.len()).min(height.saturating_sub(rows.len()));
@@ -232,6 +250,11 @@ impl Region {
     /// The rows that are covered, for a region that takes this one's place.
     pub(super) fn take_covered(&mut self) -> Vec<PrintedRow> {
         std::mem::take(&mut self.covered)
+    }
+
+    /// Whether the cursor is below the region's first row.
+    pub(super) fn has_cursor_below(&self) -> bool {
+        self.cursor.0 > 0
     }
 
     /// Forgets the modes that the terminal was set to.
@@ -377,14 +400,20 @@ impl Region {
 }
 
 impl RegionCursor {
-    /// Chooses how the text cursor is shown. The terminal's own cursor stays at the first row while something is drawn
-    /// without a key, because a resize may come at any moment. It also stays there if the text cursor is far below.
+    /// Chooses how the text cursor is shown. Where the terminal's own cursor may not be, it stays at the first row.
     #[must_use]
-    pub fn new(place: Option<Position>, is_under_way: bool) -> Self {
-        match place {
-            None => Self::None,
-            Some(place) if is_under_way || usize::from(place.y) > NEAR => Self::Drawn(place),
-            Some(place) => Self::Terminal(place),
+    pub fn new(cursor: Option<TextCursor>, reach: CursorReach) -> Self {
+        let Some(cursor) = cursor else { return Self::None };
+        let is_in_reach = match reach {
+            CursorReach::FirstRow => false,
+            CursorReach::Near => usize::from(cursor.place().y) <= NEAR,
+            CursorReach::Anywhere => true,
+        };
+        match (cursor, is_in_reach) {
+            (TextCursor::Plain(place), true) => Self::Terminal(place),
+            (TextCursor::Plain(place), false) => Self::Drawn(place),
+            (TextCursor::Marked(place), true) => Self::Marked(place),
+            (TextCursor::Marked(_), false) => Self::None,
         }
     }
 }

@@ -3,6 +3,7 @@
 use ratatui::layout::Rect;
 
 use super::*;
+use crate::app::text_cursor::TextCursor;
 use crate::testing::Wire;
 
 /// Pseudo-random numbers, the same in every run.
@@ -13,6 +14,11 @@ impl Numbers {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (self.0 >> 33) % bound
     }
+}
+
+/// While work is under way the cursor stays in the first row.
+fn reach(is_under_way: bool) -> CursorReach {
+    if is_under_way { CursorReach::FirstRow } else { CursorReach::Near }
 }
 
 /// A terminal, and a program that prints paragraphs on it.
@@ -66,6 +72,7 @@ impl Play {
             for y in 0..area.height {
                 frame.buffer_mut().set_line(0, y, &row, area.width);
             }
+            None
         };
         self.screen.draw_full(fill).unwrap();
         self.flush();
@@ -128,8 +135,23 @@ impl Play {
         }
         let cursor = Position { y: cursor.y.saturating_sub(u16::try_from(hidden).unwrap()), ..cursor };
         let head = head.saturating_sub(hidden);
-        let cursor = RegionCursor::new(Some(cursor), is_under_way);
+        let cursor = RegionCursor::new(Some(TextCursor::Plain(cursor)), reach(is_under_way));
         self.screen.draw(&RegionRows { rows: buffer, cursor, head, passing }).unwrap();
+        self.flush();
+    }
+
+    /// Draws work under way whose rows keep their lengths: only the title in the editor's border changes.
+    fn draw_still(&mut self, spin: u64, reach: CursorReach) {
+        let Size { width, .. } = self.screen.size();
+        let title = format!("─ spinner {spin:03} ");
+        let rule = "─".repeat(width.into());
+        let mut buffer = Buffer::empty(Rect::new(0, 0, width, 5));
+        for (y, row) in ["", &rule, "typed", &rule, "status"].into_iter().enumerate() {
+            buffer.set_string(0, y.try_into().unwrap(), row, ratatui::style::Style::new());
+        }
+        buffer.set_string(0, 1, &title, ratatui::style::Style::new());
+        let cursor = RegionCursor::new(Some(TextCursor::Plain(Position::new(5, 2))), reach);
+        self.screen.draw(&RegionRows { rows: buffer, cursor, head: 0, passing: 0 }).unwrap();
         self.flush();
     }
 
@@ -207,6 +229,43 @@ fn no_size_costs_a_row_or_doubles_one() {
     assert_eq!(facts, 12 * 150);
 }
 
+/// While rows keep their lengths the cursor is in the editor, and drawings that have not heard of a new size spoil nothing.
+#[test]
+fn a_spinner_turns_above_the_cursor_at_any_size() {
+    let mut deaf = 0;
+    for seed in 0..60 {
+        let mut numbers = Numbers(seed);
+        let mut play = Play::new(true);
+        (0..10).for_each(|_| play.print_row());
+        for spin in 0..60 {
+            play.draw_still(spin, CursorReach::Near);
+            assert_eq!(play.rows()[play.terminal.cursor().row], "typed", "seed {seed}, spin {spin}");
+            assert_eq!(play.terminal.cursor().col, 5);
+            if numbers.below(4) == 0 {
+                let (width, height) = (WIDTHS[numbers.below(6) as usize], HEIGHTS[numbers.below(5) as usize]);
+                // What does not fit the screen is no longer the program's.
+                if 3 + 2 * play.screen.size().width.div_ceil(width) > height {
+                    continue;
+                }
+                play.terminal.resize(width.into(), height.into());
+                for more in 0..numbers.below(4) {
+                    play.draw_still(100 + more, CursorReach::Near);
+                    deaf += 1;
+                }
+                play.hear();
+                play.draw_still(spin, CursorReach::FirstRow);
+                let what = format!("seed {seed}, spin {spin}");
+                play.check(&what);
+                let text = play.text();
+                let count = |row: &str| text.lines().filter(|own| own.starts_with(row)).count();
+                let left = (count("─ spinner"), count("─"), count("typed"), count("status"));
+                assert_eq!(left, (1, 2, 1, 1), "{what}: {text}");
+            }
+        }
+    }
+    assert!(deaf > 500, "{deaf}");
+}
+
 /// Sizes that change while the whole screen is shown. The emulator restores the cursor to the row number that it had.
 #[test]
 fn no_size_of_the_whole_screen_costs_a_row_or_doubles_one() {
@@ -273,7 +332,7 @@ fn rows_that_are_not_wrapped_anew_are_neither_lost_nor_doubled() {
             let rule = "─".repeat(width.into());
             buffer.set_string(0, 0, &rule, ratatui::style::Style::new());
             buffer.set_string(0, 2, &rule, ratatui::style::Style::new());
-            let cursor = RegionCursor::new(Some(Position::new(0, 1)), number % 2 == 0);
+            let cursor = RegionCursor::new(Some(TextCursor::Plain(Position::new(0, 1))), reach(number % 2 == 0));
             screen.draw(&RegionRows { rows: buffer, cursor, head: 0, passing: 0 }).unwrap();
             screen.send().unwrap();
             parser.process(&std::mem::take(&mut *wire.0.borrow_mut()));
@@ -388,7 +447,7 @@ fn a_letter_costs_few_bytes() {
         buffer.set_string(0, 1, typed, ratatui::style::Style::new());
         buffer.set_string(0, 2, "─".repeat(80), ratatui::style::Style::new());
         let cursor = Position::new(u16::try_from(typed.len()).unwrap(), 1);
-        let cursor = RegionCursor::new(Some(cursor), false);
+        let cursor = RegionCursor::new(Some(TextCursor::Plain(cursor)), CursorReach::Near);
         play.screen.draw(&RegionRows { rows: buffer, cursor, head: 0, passing: 0 }).unwrap();
         play.screen.send().unwrap();
         let sent = play.wire.0.borrow().clone();

@@ -111,7 +111,7 @@ fn screen(model: &mut Model) -> String {
     let mut rows: Vec<String> = view::print(model).lines.iter().map(ToString::to_string).collect();
     if model.overlay.as_ref().is_some_and(Overlay::is_full) {
         view::prepare_full(model);
-        return drawn(width, height, |frame| view::full(model, frame));
+        return drawn(width, height, |frame| _ = view::full(model, frame));
     }
     let bottom = view::bottom(model).draw(model).rows;
     rows.push(crate::testing::text_of(&bottom));

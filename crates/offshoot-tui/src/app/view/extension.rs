@@ -7,6 +7,7 @@ use ratatui::widgets::{Clear, Widget as _};
 
 use crate::app::extension::{ComponentId, ExtensionWidget, OpenComponent, WidgetContent};
 use crate::app::model::Model;
+use crate::app::text_cursor::TextCursor;
 use crate::text::{ELLIPSIS, draw, truncate_line};
 use crate::theme::Token;
 
@@ -121,7 +122,7 @@ pub(super) fn view(model: &Model, open: OpenComponent, area: Rect, buf: &mut Buf
 }
 
 /// Draws overlays above what is beneath them. The cursor of the one that has the keys, else the editor's.
-pub(super) fn overlays(model: &Model, area: Rect, buf: &mut Buffer) -> Option<Position> {
+pub(super) fn overlays(model: &Model, area: Rect, buf: &mut Buffer) -> Option<TextCursor> {
     let (beneath, mut cursor) = model.extensions.beneath.clone()?;
     let shared = beneath.area.intersection(area);
     for at in shared.positions() {
@@ -139,7 +140,7 @@ pub(super) fn overlays(model: &Model, area: Rect, buf: &mut Buffer) -> Option<Po
         if top == Some(open) {
             let at = model.extensions.components.get(&open.component).and_then(|shown| shown.drawn.cursor);
             let at = at.map(|(column, row)| Position::new(own.x.saturating_add(column), own.y.saturating_add(row)));
-            cursor = at.filter(|at| own.contains(*at));
+            cursor = at.filter(|at| own.contains(*at)).map(TextCursor::Plain);
         }
     }
     cursor

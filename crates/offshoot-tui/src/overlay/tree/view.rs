@@ -284,6 +284,12 @@ impl TreeSelector {
         ]
     }
 
+    /// Whether a label is being typed.
+    #[must_use]
+    pub fn is_labelling(&self) -> bool {
+        matches!(self.mode, Mode::Label(..))
+    }
+
     /// The position of the terminal's cursor in this area, if there is a text input.
     #[must_use]
     pub fn cursor(&self, area: Rect) -> Option<Position> {
