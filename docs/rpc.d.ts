@@ -353,6 +353,14 @@ export type RpcRequest1 =
        * Words that the provider, id or name contains
        */
       search?: string[];
+      /**
+       * Only models of this provider
+       */
+      provider?: string;
+      /**
+       * Also models that cannot be asked, where neither words nor a provider are given
+       */
+      all?: boolean;
     }
   | {
       type: "check";

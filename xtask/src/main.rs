@@ -7,6 +7,7 @@ mod repo;
 mod tidy;
 mod fuzz;
 mod robustness;
+mod models;
 mod dist;
 mod steps;
 mod ci;
@@ -44,6 +45,7 @@ usage: cargo xtask COMMAND
                          probes of offshoot, pi and omp: damaged files, full disks, signals, each other
   fuzz [--seconds N] [TARGET...]
                          the targets of fuzz/ under libFuzzer, 60 seconds each
+  models FILE-OR-FOLDER  the built-in models, from an installed npm package pi-ai (Node.js reads it) or a file of its facts
 
   --no-peers             leave the conformance step out when there is no node, npm or registry
 ";
@@ -77,6 +79,7 @@ fn dispatch(args: &[String]) -> Result<ExitCode> {
         "faults" => robustness::faults(rest),
         "robustness" => robustness::robustness(rest),
         "fuzz" => fuzz::run(rest),
+        "models" => models::run(rest),
         "help" | "--help" | "-h" => {
             out::say(USAGE);
             Ok(ExitCode::SUCCESS)

@@ -1,11 +1,14 @@
 //! The table of models, finding a model by name, and keys.
 //!
-//! Reads the user's `models.json` and `auth.json`; the environment is an argument. Uses no network.
+//! Built-in models are data (`catalogue`), of which only the part of the provider that is asked for is parsed. Reads the user's
+//! `models.json` and `auth.json`; the environment is an argument. Uses no network.
 
 mod file;
 mod value;
 mod privacy;
-mod places;
+mod definition;
+mod catalogue;
+mod provider_models;
 mod table;
 mod find;
 mod scope;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use offshoot_agent::model::{FoundModel, Keys, Models, ScopedModel, Trouble, UnknownModel, scope};
+use offshoot_agent::model::{FoundModel, KeyOrigin, Keys, Models, ScopedModel, Trouble, UnknownModel, scope};
 use offshoot_protocol::model::Model;
 use offshoot_protocol::{Secret, ThinkingLevel};
 use offshoot_session::clock::SystemClock;
@@ -140,7 +140,14 @@ impl ModelTable {
     /// All models and keys, for operations.
     pub fn known(app: &App) -> KnownModels {
         let (Self { models, keys, .. }, troubles) = Self::read(app);
-        KnownModels { models, keys, troubles: troubles.iter().map(ToString::to_string).collect() }
+        let troubles = troubles.iter().map(ToString::to_string).collect();
+        KnownModels { models, keys, troubles, near_provider }
+    }
+
+    /// The providers that have a key, and where it comes from.
+    pub fn key_origins(&self) -> Vec<(&str, KeyOrigin)> {
+        let keyed = |provider| Some((provider, self.keys.source(&self.models, provider)?));
+        self.models.providers().into_iter().filter_map(keyed).collect()
     }
 
     /// The same with the key of `--api-key`.
@@ -157,9 +164,16 @@ impl ModelTable {
         }
     }
 
+    /// The same of a provider, without a look at its models where the catalogue has them.
+    fn may_ask(&self, provider: &str) -> bool {
+        self.sign_ins.contains_key(provider) || self.keys.may_ask(&self.models, provider)
+    }
+
     /// The models that have a key.
     pub fn usable(&self) -> Vec<Arc<Model>> {
-        self.models.all().iter().filter(|model| self.can_ask(model)).cloned().map(Arc::new).collect()
+        let providers = self.models.providers().into_iter().filter(|provider| self.may_ask(provider));
+        let models = providers.flat_map(|provider| self.models.of_provider(provider));
+        models.filter(|model| self.can_ask(model)).cloned().map(Arc::new).collect()
     }
 
     /// The models of these patterns that can be asked, and what is wrong with a pattern. If there is none, all models.
@@ -178,14 +192,22 @@ impl ModelTable {
     /// # Errors
     /// None is called so, or several are.
     pub fn find(&self, provider: Option<&str>, name: &str) -> std::result::Result<FoundModel, UnknownModel> {
-        let usable = |provider: &str| self.models.default_of(provider).is_some_and(|model| self.can_ask(model));
-        self.models.find(provider, name, &usable)
+        let default_is_usable =
+            |provider: &str| self.models.default_of(provider).is_some_and(|model| self.can_ask(model));
+        let usable = |provider: &str| self.may_ask(provider) && default_is_usable(provider);
+        let mut found = self.models.find(provider, name, &usable)?;
+        if let Some(warning) = &mut found.warning {
+            let known = self.models.of_provider(&found.model.provider).iter().map(|model| model.id.as_str());
+            let near = nearest(&found.model.id, known).map(|near| format!("; did you mean {near}?"));
+            warning.push_str(&near.unwrap_or_default());
+        }
+        Ok(found)
     }
 
     fn not_found(&self, error: &UnknownModel) -> CommandError {
-        let models = || self.models.all().iter();
+        let models = || self.models.all();
         let near = match error {
-            UnknownModel::Provider(name) => nearest(name, self.models.providers()).map(str::to_owned),
+            UnknownModel::Provider(name) => near_provider(&self.models, name),
             UnknownModel::Model(name) if name.contains('/') => {
                 let names: Vec<String> = models().map(|model| format!("{}/{}", model.provider, model.id)).collect();
                 nearest(name, names.iter().map(String::as_str)).map(str::to_owned)
@@ -227,16 +249,27 @@ impl ModelTable {
             named = found.level;
             found.model
         } else {
-            let mut defaults = models.providers().into_iter().filter_map(|provider| models.default_of(provider));
-            let first = defaults.clone().find(|model| self.can_ask(model));
-            let waiting = own.or_else(|| defaults.next()).filter(|_| sources.without_key == WithoutKey::Wait);
-            first.or(waiting).cloned().ok_or_else(no_key)?
+            let providers = || models.providers().into_iter();
+            let mut defaults = providers().filter(|provider| self.may_ask(provider));
+            let first = defaults.find_map(|provider| models.default_of(provider).filter(|model| self.can_ask(model)));
+            let waiting = own.or_else(|| providers().find_map(|provider| models.default_of(provider)));
+            let waiting = waiting.filter(|_| sources.without_key == WithoutKey::Wait);
+            first.or(waiting).cloned().ok_or_else(|| self.no_key())?
         };
         // The session's level does not count if the model has only one: the user did not choose it.
         let level = level.filter(|_| model.levels().len() > 1);
         let usual = user.thinking_of.get(&format!("{}/{}", model.provider, model.id)).copied();
         let thinking = typed.thinking.or(named).or(level).or(usual).unwrap_or(user.thinking);
         Ok(ChosenModel { model, thinking })
+    }
+
+    /// Why no model can be asked.
+    fn no_key(&self) -> CommandError {
+        let lacks = |provider| self.models.default_of(provider).and_then(|model| self.keys.lacks(&self.models, model));
+        let useless =
+            self.key_origins().into_iter().filter_map(|(provider, key)| Some((provider, key, lacks(provider)?)));
+        let useless = useless.map(|(provider, key, why)| format!("{provider} has a key ({}), but {why}", key.as_str()));
+        useless.fold(no_key(), CommandError::hint)
     }
 
     /// The user's model if the scope has it, else the first of the scope; `None` without a scope.
@@ -275,9 +308,13 @@ pub fn level_of(scoped: &ScopedModel, user: &Settings) -> Option<ThinkingLevel> 
     scoped.level.or_else(|| user.thinking_of.get(&name).copied())
 }
 
+fn near_provider(models: &Models, name: &str) -> Option<String> {
+    nearest(name, models.providers()).map(str::to_owned)
+}
+
 fn no_key() -> CommandError {
     CommandError::new(FailureKind::Model, "there is no model to ask: no provider has a key")
-        .hint("set ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY, or write the key into auth.json")
+        .hint("set the variable of a provider (ANTHROPIC_API_KEY, OPENAI_API_KEY, GROQ_API_KEY …), or write the key into auth.json")
         .hint(
             "a server of your own (llama.cpp, vLLM, Ollama) goes into models.json; `offshoot models --help` says where",
         )

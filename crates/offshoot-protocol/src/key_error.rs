@@ -9,6 +9,9 @@ pub enum KeyError {
     /// A file names a variable that is not set.
     #[error("the {what} of {provider} is the variable {name}, which is not set")]
     Unset { what: String, provider: String, name: String },
+    /// The address of the provider names an account or the like.
+    #[error("the address of {provider} needs the variable {name}, which is not set")]
+    Address { provider: String, name: String },
     /// A person signs in to the provider, and has not, or no longer is.
     #[error("you are not signed in to {provider}{why}; /login {provider} signs in")]
     SignIn { provider: String, why: String },

@@ -168,6 +168,8 @@ pub struct KnownModels {
     pub keys: Keys,
     /// What is wrong in the user's files.
     pub troubles: Vec<String>,
+    /// The provider that a mistyped name probably means.
+    pub near_provider: fn(&Models, &str) -> Option<String>,
 }
 
 /// Where no models are known.

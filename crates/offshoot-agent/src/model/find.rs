@@ -3,6 +3,7 @@
 use offshoot_protocol::ThinkingLevel;
 use offshoot_protocol::model::Model;
 
+use super::catalogue;
 use super::table::Models;
 
 #[derive(Debug, Clone, PartialEq)]
@@ -37,7 +38,8 @@ impl Models {
     /// `name` is an id, `provider/id`, or part of an id or a name, optionally followed by `:level`. Exact ids take
     /// precedence over parts; among parts, ids without a date over dated ones, and later ones over earlier ones.
     /// `provider` limits the search, and allows an id that is not in the table. `usable` tells which providers have a
-    /// key: it decides between providers with the same id.
+    /// key: it decides between providers with the same id, and their models take precedence among parts. Of several with a
+    /// key, the model's maker is meant.
     pub fn find(
         &self,
         provider: Option<&str>,
@@ -57,35 +59,42 @@ impl Models {
 
     fn find_anywhere(&self, name: &str, usable: &dyn Fn(&str) -> bool) -> Result<FoundModel, UnknownModel> {
         let inferred = name.split_once('/').and_then(|(provider, rest)| Some((self.provider(provider)?, rest)));
+        let exact = self.exact(name);
         if let Some((provider, pattern)) = inferred {
-            let found = self.within(provider, pattern);
             // An id may itself begin with a provider's name: then a provider with a key wins.
-            let raw: Vec<&Model> = self.exact(name).into_iter().filter(|model| usable(&model.provider)).collect();
+            let raw: Vec<&&Model> = exact.iter().filter(|model| usable(&model.provider)).collect();
             if let ([raw], false) = (&raw[..], usable(provider)) {
                 return Ok(without_level(raw));
             }
-            let found = found.or_else(|| self.exact(name).first().map(|model| without_level(model)));
-            let found = found.or_else(|| matched(&self.list(), name));
+            let found = self.within(provider, pattern);
+            let found = found.or_else(|| exact.first().map(|model| without_level(model)));
+            let found = match found {
+                None => self.like(name, usable)?,
+                found => found,
+            };
             return found
                 .or_else(|| self.unlisted_model(provider, pattern))
                 .ok_or_else(|| UnknownModel::Model(name.to_owned()));
         }
-        let exact = self.exact(name);
-        let keyed: Vec<&&Model> = exact.iter().filter(|model| usable(&model.provider)).collect();
-        match (&exact[..], &keyed[..]) {
-            ([], _) => matched(&self.list(), name).ok_or_else(|| UnknownModel::Model(name.to_owned())),
-            ([one], _) => Ok(without_level(one)),
-            (_, [one]) => Ok(without_level(one)),
-            (several, _) => {
-                let candidates: Vec<String> =
-                    several.iter().map(|model| format!("{}/{}", model.provider, model.id)).collect();
-                Err(UnknownModel::Ambiguous { name: name.to_owned(), candidates: candidates.join(", ") })
-            }
+        match one_of(&exact, name, usable)? {
+            Some(model) => Ok(without_level(model)),
+            None => self.like(name, usable)?.ok_or_else(|| UnknownModel::Model(name.to_owned())),
         }
     }
 
-    fn list(&self) -> Vec<&Model> {
-        self.all().iter().collect()
+    /// The best match among the models with a key, else among those of makers, else among all. Only then the whole catalogue
+    /// is parsed.
+    fn like(&self, pattern: &str, usable: &dyn Fn(&str) -> bool) -> Result<Option<FoundModel>, UnknownModel> {
+        let tiers: [&dyn Fn(&str) -> bool; 3] = [usable, &catalogue::is_maker, &|_| true];
+        for tier in tiers {
+            let providers = self.providers().into_iter().filter(|provider| tier(provider));
+            let models: Vec<&Model> = providers.flat_map(|provider| self.of_provider(provider)).collect();
+            let Some(found) = matched(&models, pattern) else { continue };
+            let same: Vec<&Model> = models.into_iter().filter(|model| model.id == found.model.id).collect();
+            let one = one_of(&same, pattern, &|_| true)?;
+            return Ok(one.map(|model| FoundModel { model: model.clone(), ..found }));
+        }
+        Ok(None)
     }
 
     /// Case-insensitive.
@@ -95,12 +104,12 @@ impl Models {
 
     /// Case-insensitive.
     fn exact(&self, id: &str) -> Vec<&Model> {
-        self.all().iter().filter(|model| model.id.eq_ignore_ascii_case(id)).collect()
+        let models = self.providers_with(id).flat_map(|provider| self.of_provider(provider));
+        models.filter(|model| model.id.eq_ignore_ascii_case(id)).collect()
     }
 
     fn within(&self, provider: &str, pattern: &str) -> Option<FoundModel> {
-        let models: Vec<&Model> = self.all().iter().filter(|model| model.provider == provider).collect();
-        matched(&models, pattern)
+        matched(&self.of_provider(provider).iter().collect::<Vec<_>>(), pattern)
     }
 
     /// An id that is not in the table, with the other fields of the provider's default model.
@@ -114,6 +123,26 @@ impl Models {
         let model = Model { id: id.to_owned(), name: id.to_owned(), reasoning, ..like.clone() };
         let warning = format!("{provider} has no model {id} in the table; the id is taken as it is");
         Some(FoundModel { model, level, warning: Some(warning) })
+    }
+}
+
+/// Of several models with one id, that of a provider with a key: its maker's, or the only one. Without any key, its maker's.
+fn one_of<'a>(
+    models: &[&'a Model],
+    name: &str,
+    usable: &dyn Fn(&str) -> bool,
+) -> Result<Option<&'a Model>, UnknownModel> {
+    let keyed: Vec<&Model> = models.iter().filter(|model| usable(&model.provider)).copied().collect();
+    let considered = if keyed.is_empty() { models } else { &keyed };
+    let is_made = |model: &&&Model| catalogue::is_maker(&model.provider);
+    match (considered, considered.iter().find(is_made)) {
+        ([], _) => Ok(None),
+        ([one], _) | (_, Some(one)) => Ok(Some(one)),
+        (several, None) => {
+            let candidates: Vec<String> =
+                several.iter().map(|model| format!("{}/{}", model.provider, model.id)).collect();
+            Err(UnknownModel::Ambiguous { name: name.to_owned(), candidates: candidates.join(", ") })
+        }
     }
 }
 
@@ -172,13 +201,14 @@ mod tests {
             Path::new("x"),
             r#"{"providers": {
               "router": {"baseUrl": "http://r", "api": "openai-completions",
-                "models": [{"id": "openai/gpt-5.5"}, {"id": "claude-opus-5"}, {"id": "deep:free"}]}}}"#,
+                "models": [{"id": "openai/gpt-5.5"}, {"id": "claude-opus-5"}, {"id": "deep:free"}, {"id": "twin"}]},
+              "other": {"baseUrl": "http://o", "api": "openai-completions", "models": [{"id": "twin"}]}}}"#,
         );
         models
     }
 
     fn found(provider: Option<&str>, name: &str) -> String {
-        let usable = |provider: &str| provider == "anthropic" || provider == "router";
+        let usable = |provider: &str| ["anthropic", "router", "other"].contains(&provider);
         match models().find(provider, name, &usable) {
             Ok(found) => {
                 let level = found.level.map(|level| format!(" {}", level.as_str())).unwrap_or_default();
@@ -194,9 +224,9 @@ mod tests {
         for (provider, name, expected) in [
             (None, "claude-haiku-4-5", "anthropic/claude-haiku-4-5"),
             (None, "Anthropic/Claude-Haiku-4-5", "anthropic/claude-haiku-4-5"),
-            (None, "haiku", "anthropic/claude-haiku-4-5"),
-            (None, "haiku:high", "anthropic/claude-haiku-4-5 high"),
-            (None, "sonnet", "anthropic/claude-sonnet-5"),
+            (None, "haiku", "anthropic/claude-haiku-5-5"),
+            (None, "haiku:high", "anthropic/claude-haiku-5-5 high"),
+            (None, "sonnet", "anthropic/claude-sonnet-5-5"),
             (None, "sonnet-4-5-2025", "anthropic/claude-sonnet-4-5-20250929"),
             (None, "anthropic/opus:max", "anthropic/claude-opus-5-5 max"),
             (Some("anthropic"), "anthropic/opus-4-8", "anthropic/claude-opus-4-8"),
@@ -208,11 +238,11 @@ mod tests {
             (None, "deep:free", "router/deep:free"),
             (None, "haiku:hgih", "there is no model haiku:hgih"),
             (None, "nothing-like-it", "there is no model nothing-like-it"),
-            (
-                None,
-                "claude-opus-5",
-                "model claude-opus-5 is ambiguous: anthropic/claude-opus-5, router/claude-opus-5; give the provider",
-            ),
+            (None, "claude-opus-5", "anthropic/claude-opus-5"),
+            (None, "gpt-5.5-pro", "openai/gpt-5.5-pro"),
+            (None, "glm-5.3", "zai/glm-5.3"),
+            (None, "twin", "model twin is ambiguous: router/twin, other/twin; give the provider"),
+            (None, "twi", "model twi is ambiguous: router/twin, other/twin; give the provider"),
         ] {
             assert_eq!(found(provider, name), expected, "{provider:?} {name}");
         }

@@ -10,6 +10,7 @@ use offshoot_session::clock::Clock;
 use offshoot_session::medium::read_regular_text;
 use serde::Deserialize;
 
+use super::catalogue::{self, CatalogueProvider};
 use super::environment;
 use super::key_command::KeyCommands;
 use super::privacy::too_open;
@@ -21,30 +22,18 @@ pub type Env = Arc<dyn Fn(&str) -> Option<String> + Send + Sync>;
 
 const LIMIT: u64 = 1 << 20;
 
-const VARIABLES: [(&str, &[&str]); 16] = [
-    ("anthropic", &["ANTHROPIC_API_KEY"]),
-    ("openai", &["OPENAI_API_KEY"]),
-    ("google", &["GEMINI_API_KEY", "GOOGLE_API_KEY"]),
-    ("openrouter", &["OPENROUTER_API_KEY"]),
-    ("groq", &["GROQ_API_KEY"]),
-    ("xai", &["XAI_API_KEY"]),
-    ("deepseek", &["DEEPSEEK_API_KEY"]),
-    ("mistral", &["MISTRAL_API_KEY"]),
-    ("cerebras", &["CEREBRAS_API_KEY"]),
-    ("together", &["TOGETHER_API_KEY"]),
-    ("fireworks", &["FIREWORKS_API_KEY"]),
-    ("moonshotai", &["MOONSHOT_API_KEY"]),
-    ("zai", &["ZAI_API_KEY"]),
-    ("nvidia", &["NVIDIA_API_KEY"]),
-    ("huggingface", &["HF_TOKEN"]),
-    ("vercel-ai-gateway", &["AI_GATEWAY_API_KEY"]),
-];
+/// The variable whose key goes into `Authorization: Bearer` alone.
+const BEARER: &str = "ANTHROPIC_AUTH_TOKEN";
+/// The provider whose key is for the gateway, and not for the servers after it.
+const GATEWAY: &str = "cloudflare-ai-gateway";
 
 /// In order of precedence: given by the caller, `auth.json`, `models.json`, the environment.
 #[derive(Clone)]
 pub struct Keys {
     explicit: Option<Secret>,
     stored: Vec<(String, Secret)>,
+    /// The variables of the entries of `auth.json`.
+    entries_env: Vec<(String, BTreeMap<String, String>)>,
     env: Env,
     commands: KeyCommands,
     /// Secrets that no model needs.
@@ -56,6 +45,7 @@ pub struct Keys {
 /// What an `auth.json` has.
 struct AuthEntries {
     keys: Vec<(String, Secret)>,
+    env: Vec<(String, BTreeMap<String, String>)>,
     tokens: Vec<Secret>,
 }
 
@@ -66,6 +56,19 @@ pub enum KeyOrigin {
     AuthFile,
     ModelsFile,
     Variable(&'static str),
+}
+
+impl KeyOrigin {
+    /// The name of the place.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Explicit => "given",
+            Self::AuthFile => "auth.json",
+            Self::ModelsFile => "models.json",
+            Self::Variable(name) => name,
+        }
+    }
 }
 
 /// A model with resolved headers, and its key.
@@ -94,6 +97,7 @@ impl Keys {
         Self {
             explicit: None,
             stored: Vec::new(),
+            entries_env: Vec::new(),
             env,
             commands: KeyCommands::new(clock),
             others: Vec::new(),
@@ -126,8 +130,9 @@ impl Keys {
     pub fn load(mut self, home: &Path) -> (Self, Vec<Trouble>) {
         let path = home.join("auth.json");
         match read(&path) {
-            Ok(AuthEntries { keys, tokens }) => {
+            Ok(AuthEntries { keys, env, tokens }) => {
                 self.stored = keys;
+                self.entries_env = env;
                 self.tokens.extend(tokens);
                 (self, Vec::new())
             }
@@ -154,6 +159,9 @@ impl Keys {
             what: format!("the key of {name} is the name of a variable that is set, whose value is used; in pi the name itself is the key"),
         });
         let troubles = troubles.collect();
+        let is_new = |name: &String| self.entries_env.iter().all(|(known, _)| known != name);
+        let env: Vec<_> = found.env.into_iter().filter(|(name, _)| is_new(name)).collect();
+        self.entries_env.extend(env);
         self.stored.extend(new);
         (self, troubles)
     }
@@ -194,8 +202,8 @@ impl Keys {
 
     /// The variables that providers' keys are in: the usual ones, and those that the files name.
     pub fn variables(&self, models: &Models) -> Vec<String> {
-        let usual = VARIABLES.iter().flat_map(|(_, names)| names.iter()).map(|name| (*name).to_owned());
-        let mut names: Vec<String> = usual.collect();
+        let usual = catalogue::providers().iter().flat_map(CatalogueProvider::variables);
+        let mut names: Vec<String> = usual.map(str::to_owned).collect();
         names.extend(self.named(models).flat_map(|key| value::variables(key.expose())));
         names.sort();
         names.dedup();
@@ -209,7 +217,30 @@ impl Keys {
 
     /// Whether there is a key for the model, or it needs none.
     pub fn can_ask(&self, models: &Models, model: &Model) -> bool {
-        self.source(models, &model.provider).is_some() || !needs_key(models, model)
+        let has_key = self.source(models, &model.provider).is_some() || !needs_key(models, model);
+        has_key && self.lacks(models, model).is_none()
+    }
+
+    /// Whether models of the provider may be such that can be asked, found without parsing the catalogue.
+    pub fn may_ask(&self, models: &Models, provider: &str) -> bool {
+        !models.is_as_in_catalogue(provider) || self.source(models, provider).is_some()
+    }
+
+    /// What a model lacks besides a key.
+    pub fn lacks(&self, models: &Models, model: &Model) -> Option<String> {
+        let unset = || self.address(model).err().map(|name| format!("its address needs the variable {name}"));
+        models.refusal(model).or_else(unset)
+    }
+
+    /// The model's address with its variables filled in; else the name of one that is not set.
+    fn address(&self, model: &Model) -> Result<String, String> {
+        value::fill_address(&model.base_url, &|name| self.stored_variable(&model.provider, name))
+    }
+
+    /// A variable of the provider's entry in `auth.json`, else of the environment.
+    fn stored_variable(&self, provider: &str, name: &str) -> Option<String> {
+        let of_entry = self.entries_env.iter().find(|(known, _)| known == provider).and_then(|(_, env)| env.get(name));
+        of_entry.cloned().or_else(|| (self.env)(name)).filter(|value| !value.trim().is_empty())
     }
 
     /// The key and the headers for a model. Runs commands from the user's files, so it needs a tokio runtime.
@@ -218,20 +249,30 @@ impl Keys {
     /// A required key is missing.
     pub async fn access(&self, models: &Models, model: &Model) -> Result<KeyedModel, KeyError> {
         let provider = model.provider.as_str();
+        let mut is_bearer = false;
         let key = match (&self.explicit, self.stored(provider).or_else(|| models.key_of(provider))) {
             (Some(key), _) => Some(key.clone()),
             (None, Some(named)) => Some(self.fill("key", provider, named).await?),
-            (None, None) => self.variable(provider).map(|(_, key)| key),
+            (None, None) => self.variable(provider).map(|(name, key)| {
+                is_bearer = name == BEARER;
+                key
+            }),
         };
         let mut model = model.clone();
+        model.base_url =
+            self.address(&model).map_err(|name| KeyError::Address { provider: provider.to_owned(), name })?;
         for (name, header) in &mut model.headers {
             *header = self.fill(&format!("header {name}"), provider, header).await?;
         }
         if key.is_none() && needs_key(models, &model) {
-            let variables = variables(provider).join(" or ");
+            let variables = variables(provider).collect::<Vec<_>>().join(" or ");
             return Err(KeyError::None { provider: provider.to_owned(), variables });
         }
-        Ok(KeyedModel { model: Arc::new(model), key })
+        let header =
+            if provider == GATEWAY { Some("cf-aig-authorization") } else { is_bearer.then_some("authorization") };
+        let Some(header) = header else { return Ok(KeyedModel { model: Arc::new(model), key }) };
+        as_header(&mut model, header, key);
+        Ok(KeyedModel { model: Arc::new(model), key: None })
     }
 
     fn stored(&self, provider: &str) -> Option<&Secret> {
@@ -239,8 +280,8 @@ impl Keys {
     }
 
     fn variable(&self, provider: &str) -> Option<(&'static str, Secret)> {
-        let found = |name: &&'static str| Some((*name, (self.env)(name).filter(|key| !key.trim().is_empty())?));
-        variables(provider).iter().find_map(found).map(|(name, key)| (name, Secret::new(key.trim())))
+        let found = |name| Some((name, (self.env)(name).filter(|key| !key.trim().is_empty())?));
+        variables(provider).find_map(found).map(|(name, key)| (name, Secret::new(key.trim())))
     }
 
     async fn fill(&self, what: &str, provider: &str, value: &Secret) -> Result<Secret, KeyError> {
@@ -258,21 +299,28 @@ impl Keys {
     }
 }
 
+/// Puts the key into a header of its own, unless the model has one.
+fn as_header(model: &mut Model, header: &str, key: Option<Secret>) {
+    let has_own = model.headers.iter().any(|(name, _)| name.eq_ignore_ascii_case(header));
+    let value = key.filter(|_| !has_own).map(|key| Secret::new(format!("Bearer {}", key.expose())));
+    model.headers.extend(value.map(|value| (header.to_owned(), value)));
+}
+
 /// A header's value, and what is after its `Bearer`.
 fn with_bare_key(value: String) -> impl Iterator<Item = String> {
     let bare = value.trim().rsplit_once(' ').map(|(_, key)| key.to_owned());
     std::iter::once(value).chain(bare)
 }
 
-fn variables(provider: &str) -> &'static [&'static str] {
-    VARIABLES.iter().find(|(name, _)| *name == provider).map_or(&[], |(_, names)| names)
+fn variables(provider: &str) -> impl Iterator<Item = &'static str> {
+    catalogue::provider(provider).into_iter().flat_map(CatalogueProvider::variables)
 }
 
 fn needs_key(models: &Models, model: &Model) -> bool {
     let has_header = model.headers.iter().any(|(name, _)| {
         ["authorization", "x-api-key", "x-goog-api-key"].iter().any(|known| name.eq_ignore_ascii_case(known))
     });
-    let known = !variables(&model.provider).is_empty() && model.base_url.starts_with("https://");
+    let known = catalogue::provider(&model.provider).is_some() && model.base_url.starts_with("https://");
     !has_header && (known || models.key_of(&model.provider).is_some())
 }
 
@@ -303,12 +351,18 @@ fn read(path: &Path) -> Result<AuthEntries, Option<Trouble>> {
     let is_of_sign_in = |value: &&serde_json::Value| value["type"] == "oauth";
     let token = |value: &serde_json::Value| ["access", "refresh"].map(|name| value[name].as_str().map(Secret::new));
     let tokens = credentials.values().filter(is_of_sign_in).flat_map(token).flatten().collect();
-    let key = |(name, value): (String, serde_json::Value)| {
-        let credential: Credential = serde_json::from_value(value).ok()?;
-        let key = credential.key.filter(|key| credential.kind == "api_key" && !key.trim().is_empty())?;
-        Some((name, Secret::new(of_credential(key, &credential.env))))
-    };
-    Ok(AuthEntries { tokens, keys: credentials.into_iter().filter_map(key).collect() })
+    let mut entries = AuthEntries { tokens, keys: Vec::new(), env: Vec::new() };
+    for (name, value) in credentials {
+        let credential = serde_json::from_value::<Credential>(value).ok();
+        let Some(Credential { key, env, .. }) = credential.filter(|credential| credential.kind == "api_key") else {
+            continue;
+        };
+        if let Some(key) = key.filter(|key| !key.trim().is_empty()) {
+            entries.keys.push((name.clone(), Secret::new(of_credential(key, &env))));
+        }
+        entries.env.push((name, env));
+    }
+    Ok(entries)
 }
 
 #[cfg(test)]

@@ -122,7 +122,7 @@ mod tests {
               "mock": {"baseUrl": "http://m", "api": "openai-completions", "models": [{"id": "mock-1"}, {"id": "mock-2"}, {"id": "a/mock-2"}, {"id": "star[1m]"}]},
               "other": {"baseUrl": "http://o", "api": "openai-completions", "models": [{"id": "mock-2", "name": "Quick"}]}}}"#,
         );
-        let usable: Vec<Arc<Model>> = models.all().iter().cloned().map(Arc::new).collect();
+        let usable: Vec<Arc<Model>> = models.all().cloned().map(Arc::new).collect();
         let patterns: Vec<String> = patterns.iter().map(|pattern| (*pattern).to_owned()).collect();
         let (scope, warnings) = scope(&usable, &patterns);
         let shown = scope.iter().map(|ScopedModel { model, level }| {

@@ -1,33 +1,25 @@
 //! The table of models: built-in ones, overridden and extended by the user's.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-use offshoot_protocol::model::{Compat, Model, Price, PriceTier};
-use offshoot_protocol::{Levels, Secret};
+use offshoot_protocol::Secret;
+use offshoot_protocol::model::Model;
 use offshoot_session::medium::read_regular_text;
 
-use super::file::{self, Cost, Definition, Details, Ordered, Provider};
-use super::places::ModelPlaces;
-use super::{privacy, value};
+use super::file::{self, Ordered, Provider};
+use super::provider_models::ProviderModels;
+use super::{catalogue, privacy, value};
+use crate::provider::Api;
 
-/// Ids, limits and prices, as published by the providers.
-const BUILTIN: &str = include_str!("builtin.json");
 /// A larger `models.json` is refused.
 const LIMIT: u64 = 8 << 20;
 /// Of more troubles no line is named: each search for one reads the file.
 const MOST_LINES: usize = 100;
-/// The defaults of models from `models.json`.
-const WINDOW: u64 = 128_000;
-const ANSWER: u64 = 16_384;
-/// Each provider's default model.
-const DEFAULTS: [(&str, &str); 3] =
-    [("anthropic", "claude-opus-4-8"), ("openai", "gpt-5.5"), ("google", "gemini-3.1-pro-preview")];
-
 #[derive(Debug, Clone, Default)]
 #[expect(missing_docs, reason = "the names say what they are")]
 pub struct Models {
-    list: Vec<Model>,
+    groups: Vec<ProviderModels>,
     /// Keys in `models.json`, unresolved.
     keys: Vec<(String, Secret)>,
 }
@@ -47,11 +39,8 @@ pub struct Trouble {
 impl Models {
     /// Without the user's models.
     pub fn builtin() -> Self {
-        let mut models = Self::default();
-        // A test proves that the file is valid.
-        let file = file::parse(BUILTIN).unwrap_or_default();
-        models.add(file.providers, &mut |_, _| {});
-        models
+        let groups = catalogue::providers().iter().map(ProviderModels::of_catalogue).collect();
+        Self { groups, keys: Vec::new() }
     }
 
     /// The built-in table with `models.json` of this folder over it. A missing file is not an error.
@@ -121,11 +110,16 @@ impl Models {
     /// Adds a provider that a program registers, in the shape of one in `models.json`. If it names models, they replace those
     /// that the provider had. `path` is for messages.
     pub fn register(&mut self, path: &Path, name: &str, provider: &serde_json::Value) -> Vec<Trouble> {
-        if provider["models"].as_array().is_some_and(|models| !models.is_empty()) {
-            self.list.retain(|model| model.provider != name);
+        let has_models = provider["models"].as_array().is_some_and(|models| !models.is_empty());
+        if let Some(group) = self.groups.iter_mut().find(|group| group.name == name && has_models) {
+            group.change(Vec::clear);
         }
         self.keys.retain(|(known, _)| known != name || provider.get("apiKey").is_none());
-        self.read(path, &serde_json::json!({"providers": {name: provider}}).to_string())
+        let troubles = self.read(path, &serde_json::json!({"providers": {name: provider}}).to_string());
+        if let Some(group) = self.groups.iter_mut().find(|group| group.name == name) {
+            group.is_registered = true;
+        }
+        troubles
     }
 
     /// Adds the models in the text of a `models.json`; `path` is for messages.
@@ -150,27 +144,67 @@ impl Models {
         troubles
     }
 
-    /// Providers and models are in the order of the table.
-    pub fn all(&self) -> &[Model] {
-        &self.list
+    /// Providers and models are in the order of the table. This parses the whole catalogue.
+    pub fn all(&self) -> impl Iterator<Item = &Model> {
+        self.groups.iter().flat_map(ProviderModels::models)
+    }
+
+    /// How many there are.
+    pub fn count(&self) -> u64 {
+        self.groups.iter().map(|group| group.count() as u64).sum()
+    }
+
+    /// The models of a provider.
+    pub fn of_provider(&self, provider: &str) -> &[Model] {
+        self.group(provider).map_or(&[], ProviderModels::models)
     }
 
     /// Finds a model by its exact provider and id.
     pub fn get(&self, provider: &str, id: &str) -> Option<&Model> {
-        self.list.iter().find(|model| model.provider == provider && model.id == id)
+        self.of_provider(provider).iter().find(|model| model.id == id)
     }
 
     /// The provider's default model.
     pub fn default_of(&self, provider: &str) -> Option<&Model> {
-        let named = DEFAULTS.iter().find(|(name, _)| *name == provider);
-        let named = named.and_then(|(_, id)| self.get(provider, id));
-        named.or_else(|| self.list.iter().find(|model| model.provider == provider))
+        let named = catalogue::default_of(provider).and_then(|id| self.get(provider, id));
+        named.or_else(|| self.of_provider(provider).first())
     }
 
     /// In the order of the table.
     pub fn providers(&self) -> Vec<&str> {
-        let mut known = HashSet::new();
-        self.list.iter().map(|model| model.provider.as_str()).filter(|name| known.insert(*name)).collect()
+        self.groups.iter().filter(|group| !group.is_empty()).map(|group| group.name.as_str()).collect()
+    }
+
+    /// The providers that have a model of this id, whose case does not count.
+    pub(super) fn providers_with<'a>(&'a self, id: &'a str) -> impl Iterator<Item = &'a str> {
+        self.groups.iter().filter(move |group| group.has(id)).map(|group| group.name.as_str())
+    }
+
+    /// The provider's name for people, if the catalogue has it.
+    pub fn name_of(provider: &str) -> Option<&'static str> {
+        catalogue::provider(provider).map(|known| known.name)
+    }
+
+    /// Where the facts of the built-in models are from, and of which day (`YYYY-MM-DD`).
+    pub fn catalogue_source() -> (&'static str, &'static str) {
+        catalogue::source()
+    }
+
+    /// Whether neither a file nor an extension says anything of this built-in provider.
+    pub fn is_as_in_catalogue(&self, provider: &str) -> bool {
+        self.group(provider).is_some_and(ProviderModels::is_as_in_catalogue)
+    }
+
+    /// Why a model of the catalogue is listed and cannot be asked, whatever keys there are.
+    pub fn refusal(&self, model: &Model) -> Option<String> {
+        let group = self.group(&model.provider).filter(|group| group.catalogue.is_some() && !group.is_registered)?;
+        if Api::parse(&model.api).is_none() {
+            return Some(format!("offshoot does not speak {}", model.api));
+        }
+        if model.base_url.is_empty() {
+            return Some("its address is your own: give `baseUrl` in models.json".to_owned());
+        }
+        catalogue::withheld(&model.provider).filter(|_| group.is_as_in_catalogue()).map(str::to_owned)
     }
 
     pub(super) fn key_of(&self, provider: &str) -> Option<&Secret> {
@@ -183,162 +217,27 @@ impl Models {
             let name = name.to_ascii_lowercase();
             ["auth", "key", "token", "secret", "cookie"].iter().any(|part| name.contains(part))
         };
-        let headers = self.list.iter().flat_map(|model| &model.headers);
+        let models = self.groups.iter().flat_map(ProviderModels::changed_models);
+        let headers = models.flat_map(|model| &model.headers);
         let headers = headers.filter(move |(name, _)| is_key(name)).map(|(_, value)| value);
         self.keys.iter().map(|(_, key)| key).chain(headers)
     }
 
     fn add(&mut self, providers: Ordered<Provider>, note: &mut dyn FnMut(&str, String)) {
-        let mut places = ModelPlaces::of(&self.list);
+        let mut places: HashMap<String, usize> =
+            self.groups.iter().enumerate().map(|(at, group)| (group.name.clone(), at)).collect();
         for (name, provider) in providers.0 {
             self.keys.extend(provider.api_key.clone().map(|key| (name.clone(), Secret::new(key))));
-            for at in places.of_provider(&name) {
-                self.list.get_mut(*at).into_iter().for_each(|model| apply_provider(model, &provider));
-            }
-            for definition in &provider.models {
-                let like = places.of_provider(&name).first().and_then(|at| self.list.get(*at));
-                match define(&name, &provider, definition, like) {
-                    Ok(model) => match places.get(&name, &model.id).and_then(|at| self.list.get_mut(at)) {
-                        Some(known) => *known = model,
-                        None => {
-                            places.push(&model);
-                            self.list.push(model);
-                        }
-                    },
-                    Err(what) => note(&definition.id, what),
-                }
-            }
-            for (id, details) in &provider.model_overrides.0 {
-                if let Some(model) = places.get(&name, id).and_then(|at| self.list.get_mut(at)) {
-                    apply_details(model, details);
-                }
-            }
+            let at = *places.entry(name.clone()).or_insert_with(|| {
+                self.groups.push(ProviderModels::new(&name));
+                self.groups.len() - 1
+            });
+            self.groups.get_mut(at).into_iter().for_each(|group| group.apply(&provider, note));
         }
     }
-}
 
-/// `like`: another model of the provider.
-fn define(name: &str, provider: &Provider, definition: &Definition, like: Option<&Model>) -> Result<Model, String> {
-    let api = definition.api.as_ref().or(provider.api.as_ref()).or(like.map(|model| &model.api));
-    let url = definition.base_url.as_ref().or(provider.base_url.as_ref()).or(like.map(|model| &model.base_url));
-    let id = &definition.id;
-    let api = api.ok_or_else(|| format!("model {id} of {name} has no `api`; give it to the provider or the model"))?;
-    let url = url.ok_or_else(|| format!("provider {name} has no `baseUrl`, which model {id} needs"))?;
-    for (member, number) in
-        [("contextWindow", definition.details.context_window), ("maxTokens", definition.details.max_tokens)]
-    {
-        if number.is_some_and(|number| number <= 0.0) {
-            return Err(format!("`{member}` of model {id} is not above 0"));
-        }
-    }
-    let mut model = Model {
-        id: id.clone(),
-        name: id.clone(),
-        api: api.clone(),
-        provider: name.to_owned(),
-        base_url: url.clone(),
-        context_window: WINDOW,
-        max_tokens: ANSWER,
-        ..Model::default()
-    };
-    apply_ways(&mut model, provider);
-    apply_details(&mut model, &definition.details);
-    Ok(model)
-}
-
-fn apply_provider(model: &mut Model, provider: &Provider) {
-    if let Some(url) = &provider.base_url {
-        url.clone_into(&mut model.base_url);
-    }
-    apply_ways(model, provider);
-}
-
-/// All of a provider but its address.
-fn apply_ways(model: &mut Model, provider: &Provider) {
-    model.auth_header = provider.auth_header.unwrap_or(model.auth_header);
-    model.compat = merged(provider.compat.clone(), std::mem::take(&mut model.compat));
-    headers(model, &provider.headers);
-}
-
-fn apply_details(model: &mut Model, details: &Details) {
-    if let Some(name) = &details.name {
-        name.clone_into(&mut model.name);
-    }
-    model.reasoning = details.reasoning.unwrap_or(model.reasoning);
-    model
-        .levels
-        .extend(Levels::new(details.thinking_level_map.0.iter().map(|(level, name)| (level.as_str(), name.clone()))));
-    if let Some(input) = &details.input {
-        model.images = input.iter().any(|kind| kind == "image");
-    }
-    if let Some(cost) = &details.cost {
-        price(model, cost);
-    }
-    model.context_window = details.context_window.map_or(model.context_window, whole);
-    model.max_tokens = details.max_tokens.map_or(model.max_tokens, whole);
-    model.compat = merged(details.compat.clone(), std::mem::take(&mut model.compat));
-    headers(model, &details.headers);
-}
-
-fn headers(model: &mut Model, headers: &Ordered<String>) {
-    for (name, value) in &headers.0 {
-        model.headers.retain(|(known, _)| !known.eq_ignore_ascii_case(name));
-        model.headers.push((name.clone(), Secret::new(value.clone())));
-    }
-}
-
-fn price(model: &mut Model, cost: &Cost) {
-    let old = model.price;
-    model.price = Price {
-        input: cost.input.unwrap_or(old.input),
-        output: cost.output.unwrap_or(old.output),
-        cache_read: cost.cache_read.unwrap_or(old.cache_read),
-        cache_write: cost.cache_write.unwrap_or(old.cache_write),
-    };
-    if let Some(tiers) = &cost.tiers {
-        let tier = |tier: &file::Tier| PriceTier {
-            above: whole(tier.input_tokens_above),
-            price: Price {
-                input: tier.input,
-                output: tier.output,
-                cache_read: tier.cache_read,
-                cache_write: tier.cache_write,
-            },
-        };
-        model.tiers = tiers.iter().map(tier).collect();
-    }
-}
-
-fn whole(number: f64) -> u64 {
-    number.max(0.0) as u64
-}
-
-fn merged(new: Compat, old: Compat) -> Compat {
-    Compat {
-        force_adaptive_thinking: new.force_adaptive_thinking.or(old.force_adaptive_thinking),
-        allow_empty_signature: new.allow_empty_signature.or(old.allow_empty_signature),
-        supports_eager_tool_input_streaming: new
-            .supports_eager_tool_input_streaming
-            .or(old.supports_eager_tool_input_streaming),
-        supports_cache_control_on_tools: new.supports_cache_control_on_tools.or(old.supports_cache_control_on_tools),
-        supports_developer_role: new.supports_developer_role.or(old.supports_developer_role),
-        supports_max_output_tokens: new.supports_max_output_tokens.or(old.supports_max_output_tokens),
-        supports_store: new.supports_store.or(old.supports_store),
-        supports_reasoning_effort: new.supports_reasoning_effort.or(old.supports_reasoning_effort),
-        supports_usage_in_streaming: new.supports_usage_in_streaming.or(old.supports_usage_in_streaming),
-        supports_finish_reason: new.supports_finish_reason.or(old.supports_finish_reason),
-        supports_strict_mode: new.supports_strict_mode.or(old.supports_strict_mode),
-        max_tokens_field: new.max_tokens_field.or(old.max_tokens_field),
-        requires_tool_result_name: new.requires_tool_result_name.or(old.requires_tool_result_name),
-        requires_assistant_after_tool_result: new
-            .requires_assistant_after_tool_result
-            .or(old.requires_assistant_after_tool_result),
-        requires_thinking_as_text: new.requires_thinking_as_text.or(old.requires_thinking_as_text),
-        requires_reasoning_content_on_assistant_messages: new
-            .requires_reasoning_content_on_assistant_messages
-            .or(old.requires_reasoning_content_on_assistant_messages),
-        thinking_format: new.thinking_format.or(old.thinking_format),
-        cache_control_format: new.cache_control_format.or(old.cache_control_format),
+    fn group(&self, provider: &str) -> Option<&ProviderModels> {
+        self.groups.iter().find(|group| group.name == provider)
     }
 }
 
@@ -374,30 +273,63 @@ mod tests {
         let (table, troubles) = with(&format!(r#"{{"providers": {{{many}}}}}"#));
         assert_eq!(troubles, [""; 0]);
         let builtin = Models::builtin();
-        assert_eq!(table.all().len(), builtin.all().len() + 30_000, "a model that is defined again is replaced");
+        assert_eq!(table.all().count(), builtin.all().count() + 30_000, "a model that is defined again is replaced");
         assert_eq!(table.providers().len(), builtin.providers().len() + 300);
         assert_eq!(table.get("p299", "m7").unwrap().name, "seven");
     }
 
     #[test]
-    fn the_built_in_table_is_sound() {
+    fn the_built_in_table_has_the_facts_of_pi() {
         let models = Models::builtin();
-        assert_eq!(models.providers(), ["anthropic", "openai", "google"]);
-        assert!(models.all().len() >= 40);
-        for model in models.all() {
-            assert!(model.context_window > 0 && model.max_tokens > 0 && model.price.output > 0.0, "{model:?}");
-            assert!(crate::provider::Api::parse(&model.api).is_some(), "{model:?}");
-            assert!(model.base_url.starts_with("https://"), "{model:?}");
-        }
-        for (provider, id) in DEFAULTS {
-            assert_eq!(models.default_of(provider).unwrap().id, id);
-        }
+        assert_eq!(models.providers().get(..3), Some(&["anthropic", "openai", "google"][..]));
         let opus = models.get("anthropic", "claude-opus-4-8").unwrap();
         assert_eq!(opus.clamp(ThinkingLevel::Max), ThinkingLevel::Max);
         assert_eq!(opus.compat.force_adaptive_thinking, Some(true));
+        assert_eq!(models.get("anthropic", "claude-sonnet-4-5").unwrap().context_window, 200_000);
         let gpt = models.get("openai", "gpt-5.5").unwrap();
         assert_eq!((gpt.tiers[0].above, gpt.tiers[0].price.input), (272_000, 10.0));
         assert_eq!(gpt.compat.supports_strict_mode, Some(true));
+        assert_eq!(models.default_of("groq").unwrap().base_url, "https://api.groq.com/openai/v1");
+    }
+
+    #[test]
+    fn models_that_cannot_be_asked_say_why() {
+        let (models, _) = with("{}");
+        let why = |provider: &str| models.refusal(models.default_of(provider).unwrap());
+        assert_eq!(why("mistral").as_deref(), Some("offshoot does not speak mistral-conversations"));
+        assert!(why("github-copilot").unwrap().contains("another vendor's client"));
+        assert_eq!(why("groq"), None);
+        let (mut models, _) = with(
+            r#"{"providers": {"mistral": {"baseUrl": "http://x"}, "own": {"baseUrl": "http://x", "api": "mine", "models": [{"id": "m"}]}}}"#,
+        );
+        let why = |models: &Models, provider: &str| models.refusal(models.default_of(provider).unwrap());
+        assert!(why(&models, "mistral").is_some());
+        assert_eq!(why(&models, "own"), None, "a provider of the user's is the user's matter");
+        let registered = serde_json::json!({"baseUrl": "http://x", "api": "mine", "models": [{"id": "m"}]});
+        models.register(Path::new("x"), "mistral", &registered);
+        assert_eq!(why(&models, "mistral"), None, "an extension may stream it");
+    }
+
+    #[test]
+    fn only_the_rows_of_the_provider_that_is_asked_for_are_parsed() {
+        let (models, _) = with(r#"{"providers": {"groq": {"baseUrl": "http://x"}}}"#);
+        assert!(models.get("deepseek", "deepseek-v4-pro").is_some());
+        let parsed: Vec<&str> =
+            models.groups.iter().filter(|group| group.is_parsed()).map(|group| &*group.name).collect();
+        assert_eq!(parsed, ["deepseek", "groq"]);
+        assert!(models.providers_with("Deepseek-V4-Pro").any(|provider| provider == "deepseek"));
+        assert_eq!(models.groups.iter().filter(|group| group.is_parsed()).count(), 2);
+    }
+
+    /// pi takes both from the model of the same id, else from one with the same wire format.
+    #[test]
+    fn a_new_model_is_reached_as_its_sibling() {
+        let (models, troubles) = with(
+            r#"{"providers": {"opencode": {"models": [{"id": "n1", "api": "google-generative-ai"}, {"id": "n2"}]}}}"#,
+        );
+        assert_eq!(troubles, [""; 0]);
+        assert_eq!(models.get("opencode", "n1").unwrap().base_url, "https://opencode.ai/inference/google/v1beta");
+        assert_eq!(models.get("opencode", "n2").unwrap().api, "openai-completions");
     }
 
     fn loaded(home: &Path) -> Vec<String> {
@@ -488,6 +420,6 @@ mod tests {
         assert!(models.get("c", "good").is_some());
         let (models, troubles) = with("{\"providers\": {\n \"a\": {\"models\": {}}}}");
         assert!(troubles[0].starts_with("models.json:2: invalid type: map, expected a sequence"), "{troubles:?}");
-        assert!(!models.all().is_empty());
+        assert!(!models.providers().is_empty());
     }
 }

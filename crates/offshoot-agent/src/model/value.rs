@@ -75,6 +75,27 @@ pub(super) fn resolve(value: &str, env: &dyn Fn(&str) -> Option<String>) -> Resu
     Ok(out)
 }
 
+/// An address with its `{NAME}`s filled in; else the name of one that is not set.
+pub(super) fn fill_address(url: &str, env: &dyn Fn(&str) -> Option<String>) -> Result<String, String> {
+    let mut out = String::new();
+    let mut rest = url;
+    while let Some((before, after)) = rest.split_once('{') {
+        out.push_str(before);
+        match after.split_once('}').filter(|(name, _)| is_name(name)) {
+            Some((name, behind)) => {
+                out.push_str(env(name).ok_or_else(|| name.to_owned())?.trim());
+                rest = behind;
+            }
+            None => {
+                out.push('{');
+                rest = after;
+            }
+        }
+    }
+    out.push_str(rest);
+    Ok(out)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -102,5 +123,13 @@ mod tests {
         assert_eq!(variables("a${KEY}b$A_1-"), ["KEY", "A_1"]);
         assert_eq!(variables("!echo $KEY"), Vec::<String>::new());
         assert_eq!(lacks("!exit 1", &|_| None), None);
+    }
+
+    #[test]
+    fn an_address_asks_for_its_variables() {
+        let env = |name: &str| (name == "ACCOUNT").then(|| " a1 ".to_owned());
+        assert_eq!(fill_address("https://x/{ACCOUNT}/v1", &env).as_deref(), Ok("https://x/a1/v1"));
+        assert_eq!(fill_address("https://x/{ACCOUNT}/{GATEWAY}", &env), Err("GATEWAY".to_owned()));
+        assert_eq!(fill_address("http://x/{a}/{", &env).as_deref(), Ok("http://x/{a}/{"));
     }
 }

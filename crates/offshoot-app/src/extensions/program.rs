@@ -213,7 +213,7 @@ impl Program for ExtensionProgram {
 
     fn models(&self, only_usable: bool) -> Vec<Arc<Model>> {
         let table = self.table();
-        if only_usable { table.usable() } else { table.models.all().iter().cloned().map(Arc::new).collect() }
+        if only_usable { table.usable() } else { table.models.all().cloned().map(Arc::new).collect() }
     }
 
     fn register_providers(&self, providers: Vec<RegisteredProvider>) -> Vec<(PathBuf, String)> {

@@ -2,13 +2,13 @@
 
 use std::io::{self, Write};
 
-use offshoot_agent::model::KeyOrigin;
+use offshoot_agent::model::{KeyOrigin, Models};
 use offshoot_protocol::model::{Model, Price};
 use offshoot_session::json::{Object, quote};
 use offshoot_session::session::Session;
-use offshoot_session::text::one_line;
+use offshoot_session::text::{counted, one_line};
 
-use crate::failure::Result;
+use crate::failure::{Failure, FailureKind, Result};
 use crate::given::{SessionName, Text};
 use crate::input;
 use crate::next_request::KnownModels;
@@ -21,6 +21,10 @@ input! {
     pub struct ModelsInput {
         /// Words that the provider, id or name contains
         search: Vec<Text> = arg,
+        /// Only models of this provider
+        provider: Option<Text> = option ("NAME"),
+        /// Also models that cannot be asked, where neither words nor a provider are given
+        all: bool = flag,
     }
 }
 
@@ -30,13 +34,20 @@ pub struct ListModels;
 
 /// The models that were found, and their keys.
 #[derive(Debug)]
-pub struct ListedModels(Vec<ListedModel>);
+pub struct ListedModels {
+    models: Vec<ListedModel>,
+    /// How many others there are, and of how many providers, where only models that can be asked are listed.
+    others: Option<(u64, u64)>,
+    is_any_built_in: bool,
+}
 
 #[derive(Debug)]
 struct ListedModel {
     model: Model,
     /// Where its key comes from.
     key: Option<&'static str>,
+    /// Why it cannot be asked, whatever keys there are.
+    lacks: Option<String>,
     is_usable: bool,
 }
 
@@ -50,18 +61,23 @@ impl Operation for ListModels {
         name: "models",
         aliases: &[],
         title: "List the models with their windows, prices and keys",
-        says: "The built-in models of Anthropic, OpenAI and Google, and those of models.json\n\
-               in the data folder (OFFSHOOT_HOME). models.json has the form of pi's. With\n\
-               SEARCH, only models whose provider, id or name contains all of its words.\n\n\
+        says: "Lists the models that have a key or need none. SEARCH, --provider or --all also\n\
+               list others; those with a key come first. With SEARCH, only models whose\n\
+               provider, id or name contains all of its words.\n\n\
+               The models of 42 providers are built in. Those whose wire format offshoot\n\
+               does not speak are listed with the reason, and cannot be asked. models.json\n\
+               in the data folder (OFFSHOOT_HOME), in pi's form, adds and changes models.\n\n\
                Keys come from auth.json in the data folder (mode 0600), else from\n\
-               models.json, else from the environment (ANTHROPIC_API_KEY, OPENAI_API_KEY,\n\
-               GEMINI_API_KEY and others). A key itself is never shown.\n\n\
+               models.json, else from the provider's variable (ANTHROPIC_API_KEY,\n\
+               OPENAI_API_KEY, GROQ_API_KEY and so on). A key itself is never shown.\n\n\
                --json prints an array:\n\n  \
                [{\"provider\", \"id\", \"name\", \"api\", \"contextWindow\", \"maxTokens\",\n    \
                \"thinking\": [LEVEL], \"images\", \"cost\": {\"input\", \"output\", \"cacheRead\",\n    \
-               \"cacheWrite\"}, \"usable\", \"key\"?}]\n\n\
-               Prices are US dollars per million tokens. `key` is where the key comes from.",
-        examples: "Examples:\n  offshoot models\n  offshoot models anthropic opus\n  \
+               \"cacheWrite\"}, \"usable\", \"key\"?, \"lacks\"?}]\n\n\
+               Prices are US dollars per million tokens. `key` is where the key comes from,\n\
+               `lacks` why a model cannot be asked even with a key.",
+        examples: "Examples:\n  offshoot models\n  offshoot models gpt-oss-120b\n  \
+                   offshoot models --provider anthropic opus\n  \
                    offshoot models --json | jq -r '.[] | select(.usable) | .provider + \"/\" + .id'",
         past: "listed",
         effect: OperationEffect::Reads,
@@ -74,7 +90,7 @@ impl Operation for ListModels {
     }
 
     fn plan(place: &Place, _: Option<&Session>, input: &ModelsInput) -> Result<ListedModels> {
-        let KnownModels { models, keys, troubles } = place.models()?;
+        let KnownModels { models, keys, troubles, near_provider } = place.models()?;
         troubles.into_iter().for_each(|trouble| place.tell(Note::Warning(trouble)));
         let words = input.search.iter().flat_map(|Text(words)| words.split_whitespace());
         let words: Vec<String> = words.map(str::to_lowercase).collect();
@@ -83,11 +99,27 @@ impl Operation for ListModels {
             words.iter().all(|word| text.contains(word))
         };
         let listed = |model: &Model| ListedModel {
-            key: keys.source(&models, &model.provider).map(origin),
+            key: keys.source(&models, &model.provider).map(KeyOrigin::as_str),
+            lacks: keys.lacks(&models, model),
             is_usable: keys.can_ask(&models, model),
             model: model.clone(),
         };
-        Ok(ListedModels(models.all().iter().filter(is_wanted).map(listed).collect()))
+        let providers = match &input.provider {
+            None => models.providers(),
+            Some(Text(name)) => {
+                let found = models.providers().into_iter().find(|known| known.eq_ignore_ascii_case(name));
+                vec![found.ok_or_else(|| no_provider(name, near_provider(&models, name)))?]
+            }
+        };
+        let is_everything = input.all || !words.is_empty() || input.provider.is_some();
+        let is_considered = |provider: &&str| is_everything || keys.may_ask(&models, provider);
+        let of_providers = providers.into_iter().filter(is_considered).flat_map(|name| models.of_provider(name));
+        let mut found: Vec<ListedModel> = of_providers.filter(is_wanted).map(listed).collect();
+        found.retain(|listed| is_everything || listed.is_usable);
+        found.sort_by_key(|listed| (!listed.is_usable, listed.lacks.is_some()));
+        let others = (!is_everything).then(|| (models.count() - found.len() as u64, models.providers().len() as u64));
+        let is_any_built_in = found.iter().any(|listed| Models::name_of(&listed.model.provider).is_some());
+        Ok(ListedModels { models: found, others, is_any_built_in })
     }
 
     fn output(found: ListedModels, _: Finished<'_, ()>) -> Result<ListedModels> {
@@ -95,13 +127,9 @@ impl Operation for ListModels {
     }
 }
 
-fn origin(origin: KeyOrigin) -> &'static str {
-    match origin {
-        KeyOrigin::Explicit => "given",
-        KeyOrigin::AuthFile => "auth.json",
-        KeyOrigin::ModelsFile => "models.json",
-        KeyOrigin::Variable(name) => name,
-    }
+fn no_provider(name: &str, near: Option<String>) -> Failure {
+    let near = near.map(|near| format!("; did you mean {near}?")).unwrap_or_default();
+    Failure::refused(FailureKind::NotFound, format!("there is no provider {}{near}", one_line(name, 80)))
 }
 
 fn thinking(model: &Model) -> String {
@@ -123,13 +151,26 @@ fn count(tokens: u64) -> String {
     }
 }
 
-fn price(price: Price) -> String {
-    if price == Price::default() { "free".to_owned() } else { format!("{}/{}", price.input, price.output) }
+fn price(model: &Model) -> String {
+    let Price { input, output, .. } = model.price;
+    // The catalogue has no price for plans and for prices that nobody published.
+    let is_unknown = Models::name_of(&model.provider).is_some() && !model.id.ends_with(":free");
+    match model.price == Price::default() {
+        true if is_unknown => "–".to_owned(),
+        true => "free".to_owned(),
+        false => format!("{input}/{output}"),
+    }
 }
 
 impl ListedModel {
     fn row(&self) -> (Vec<String>, Role) {
-        let Self { model, key, is_usable } = self;
+        let Self { model, key, lacks, is_usable } = self;
+        let key = match (lacks, key) {
+            (Some(_), _) => "cannot be asked",
+            (None, Some(key)) => key,
+            (None, None) if *is_usable => "not needed",
+            (None, None) => "none",
+        };
         let cells = vec![
             one_line(&model.provider, 40),
             one_line(&model.id, 80),
@@ -137,8 +178,8 @@ impl ListedModel {
             count(model.max_tokens),
             thinking(model),
             if model.images { "yes" } else { "no" }.to_owned(),
-            price(model.price),
-            key.unwrap_or(if *is_usable { "not needed" } else { "none" }).to_owned(),
+            price(model),
+            key.to_owned(),
         ];
         (cells, if *is_usable { Role::Mark } else { Role::Dim })
     }
@@ -161,13 +202,33 @@ impl ListedModel {
             .raw("cost", cost.finish())
             .raw("usable", self.is_usable)
             .opt_str("key", self.key)
+            .opt_str("lacks", self.lacks.as_deref())
             .finish()
+    }
+}
+
+impl ListedModels {
+    /// Each provider with models that cannot be asked, and why.
+    fn reasons(&self) -> Vec<String> {
+        let mut counts: Vec<(&str, &str, u64)> = Vec::new();
+        for listed in &self.models {
+            let Some(why) = &listed.lacks else { continue };
+            let provider = listed.model.provider.as_str();
+            match counts.iter_mut().find(|(known, reason, _)| (*known, *reason) == (provider, why.as_str())) {
+                Some((_, _, count)) => *count += 1,
+                None => counts.push((provider, why, 1)),
+            }
+        }
+        let told = |(provider, why, count): (&str, &str, u64)| {
+            format!("{} of {} cannot be asked: {why}", counted(count, "model", "models"), one_line(provider, 40))
+        };
+        counts.into_iter().map(told).collect()
     }
 }
 
 impl Output for ListedModels {
     fn json(&self, out: &mut dyn Write) -> io::Result<()> {
-        let all: Vec<String> = self.0.iter().map(ListedModel::to_json).collect();
+        let all: Vec<String> = self.models.iter().map(ListedModel::to_json).collect();
         write!(out, "[{}]", all.join(",\n"))
     }
 
@@ -184,12 +245,23 @@ impl Output for ListedModels {
                 TableColumn::right("$ IN/OUT", Role::Plain).leaves(4),
                 TableColumn::left("KEY", Role::Mark),
             ],
-            rows: self.0.iter().map(ListedModel::row).collect(),
+            rows: self.models.iter().map(ListedModel::row).collect(),
         });
-        if self.0.is_empty() {
-            words.notes.push(Note::Told("no model matches".to_owned()));
-            let says = "lists them all; others go into models.json in the data folder";
-            words.next.push(NextStep::of_all("models", says));
+        words.notes.extend(self.reasons().into_iter().map(Note::Told));
+        if self.is_any_built_in {
+            let (source, date) = Models::catalogue_source();
+            words.notes.push(Note::Told(format!("the built-in models are those of {source}, of {date}")));
+        }
+        if let Some((count, providers)) = self.others.filter(|(count, _)| *count > 0) {
+            let (models, providers) = (counted(count, "model", "models"), counted(providers, "provider", "providers"));
+            words.notes.push(Note::Told(format!("{models} without a key are not listed; {providers} are known")));
+            words.next.push(NextStep::of_all("models", "lists them all").with("--all"));
+        }
+        if self.models.is_empty() {
+            let none = if self.others.is_some() { "no provider has a key" } else { "no model matches" };
+            words.notes.push(Note::Told(none.to_owned()));
+            let says = "lists those that are known; others go into models.json in the data folder";
+            words.next.extend(self.others.is_none().then(|| NextStep::of_all("models", says).with("--all")));
         }
     }
 }

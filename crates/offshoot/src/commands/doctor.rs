@@ -24,8 +24,8 @@ use offshoot_app::session_words::session_words;
 ///
 /// Without SESSION it shows every session folder, where its path comes from, how
 /// many sessions it has, and which files in it are not sessions. It also shows
-/// the caches, entries that wait outside their session, and files that other
-/// users can read.
+/// the caches, entries that wait outside their session, files that other users
+/// can read, and the providers that have a key, with its variable or file.
 ///
 /// Nothing is written, not even a cache.
 ///
@@ -42,6 +42,7 @@ use offshoot_app::session_words::session_words;
 ///     "catalogue": {"path", "state", "why", "sessions", "bytes"},
 ///     "spill": {"path", "files": [{"path", "file", "id", "entries"}], "unread"},
 ///     "pi": {"path", "state", "counts": [text], "doesNotCount": [text]},
+///     "keys": [{"provider", "from"}],
 ///     "open": [{"path", "mode"}]}
 ///
 /// `fits` is "path", "id", "name", "start of its id", "file name", "part of

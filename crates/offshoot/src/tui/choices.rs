@@ -125,7 +125,7 @@ pub(super) async fn find(context: &JobContext, agent: &AgentSession, argument: A
 pub(super) async fn models(context: &JobContext) -> Result<(), CommandError> {
     let table = context.model_table().await?;
     let listed = |model: &Model| ListedModel { model: Arc::new(model.clone()), has_key: table.can_ask(model) };
-    let mut models: Vec<ListedModel> = table.models.all().iter().map(listed).collect();
+    let mut models: Vec<ListedModel> = table.models.all().map(listed).collect();
     models.sort_by_key(|listed| !listed.has_key);
     match models.first() {
         Some(first) if first.has_key => context.tell(Msg::Models(models)),
@@ -156,7 +156,7 @@ fn keyless(app: &App) -> String {
     let folder = app.environment.data.as_deref().map(|data| app.environment.short(&data.display().to_string()));
     let folder = folder.unwrap_or_default();
     format!(
-        "no model can be asked yet: set ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY and start again, or write \
+        "no model can be asked yet: set the variable of a provider (ANTHROPIC_API_KEY, OPENAI_API_KEY, GROQ_API_KEY …) and start again, or write \
          {{\"anthropic\": {{\"type\": \"api_key\", \"key\": \"…\"}}}} into {folder}/auth.json (chmod 600) and go on here. \
          `offshoot models --help` tells more"
     )

@@ -5,6 +5,12 @@ use std::os::unix::fs::PermissionsExt as _;
 
 use insta::assert_snapshot;
 
+use offshoot_agent::provider::Api;
+use offshoot_agent::testing::script::Reply;
+use offshoot_agent::testing::server::KEY;
+use serde_json::json;
+
+use crate::agent::Talk;
 use crate::world::World;
 
 const FILE: &str = r#"{
@@ -41,12 +47,13 @@ fn the_users_models_stand_beside_the_built_in_ones() {
     [stderr]
     warning: [HOME]/.local/share/offshoot/models.json:8: model nowhere of lost has no `api`; give it to the provider or the model
     ");
-    assert_snapshot!(world.run("models opus-4-5"), @"
+    assert_snapshot!(world.run("models --provider anthropic opus-4-5"), @"
     PROVIDER   ID                        CONTEXT  OUT  THINKING      IMAGES  $ IN/OUT  KEY
     anthropic  claude-opus-4-5              200K  64K  minimal-high  yes         5/25  none
     anthropic  claude-opus-4-5-20251101     200K  64K  minimal-high  yes         5/25  none
     [stderr]
     warning: [HOME]/.local/share/offshoot/models.json:8: model nowhere of lost has no `api`; give it to the provider or the model
+    note: the built-in models are those of @earendil-works/pi-ai 1.6.0, of 2026-11-20
     ");
 }
 
@@ -71,11 +78,12 @@ fn every_place_of_a_key_is_named_and_no_key_is_shown() {
 fn an_auth_file_that_others_may_read_gives_no_key() {
     let world = World::new();
     data(&world, "auth.json", r#"{"google": {"type": "api_key", "key": "stored-secret-2"}}"#, 0o644);
-    assert_snapshot!(world.run("models gemini-2.5-pro"), @"
+    assert_snapshot!(world.run("models --provider google gemini-2.5-pro"), @"
     PROVIDER  ID              CONTEXT  OUT  THINKING      IMAGES  $ IN/OUT  KEY
     google    gemini-2.5-pro       1M  65K  minimal-high  yes      1.25/10  none
     [stderr]
     warning: [HOME]/.local/share/offshoot/auth.json: others may read it (mode 644), so its keys are not used; `chmod 600` it
+    note: the built-in models are those of @earendil-works/pi-ai 1.6.0, of 2026-11-20
     ");
 }
 
@@ -91,16 +99,158 @@ fn json_says_everything_but_the_key() {
 fn a_broken_file_is_named_with_its_line_and_the_built_in_models_stay() {
     let world = World::new();
     data(&world, "models.json", "{\n \"providers\": [\n", 0o644);
-    assert_snapshot!(world.run("models claude-opus-5-5"), @"
+    assert_snapshot!(world.run("models --provider anthropic claude-opus-5-5"), @"
     PROVIDER   ID               CONTEXT   OUT  THINKING  IMAGES  $ IN/OUT  KEY
     anthropic  claude-opus-5-5       1M  128K  low-max   yes         4/20  none
     [stderr]
     warning: [HOME]/.local/share/offshoot/models.json:2: invalid type: sequence, expected an object at line 2 column 14; nothing of the file is used until it is repaired
+    note: the built-in models are those of @earendil-works/pi-ai 1.6.0, of 2026-11-20
     ");
     assert_snapshot!(world.run("models no-such-model"), @"
     [stderr]
     warning: [HOME]/.local/share/offshoot/models.json:2: invalid type: sequence, expected an object at line 2 column 14; nothing of the file is used until it is repaired
     note: no model matches
-    hint: `offshoot models` lists them all; others go into models.json in the data folder
+    hint: `offshoot models --all` lists those that are known; others go into models.json in the data folder
     ");
+}
+
+/// A model server in the place of providers, and the variables of their keys.
+fn asked(addresses: &[(&str, Api)], variables: &[(&str, &str)], arguments: &[&str]) -> (Talk, String) {
+    let talk = Talk::new([Reply::text("Yes.")]);
+    let moved =
+        addresses.iter().map(|(name, api)| ((*name).to_owned(), json!({"baseUrl": talk.server.base_url(*api)})));
+    talk.data("models.json", &json!({"providers": moved.collect::<serde_json::Map<_, _>>()}));
+    let output = talk.command(arguments).env_remove("TEST_KEY").envs(variables.iter().copied()).output().unwrap();
+    let told = talk.world.shown(&output);
+    (talk, told)
+}
+
+/// The catalogue has its models: `models.json` only moves the address to the test's server.
+#[test]
+fn a_provider_is_asked_by_its_variable_alone() {
+    let groq = [("groq", Api::Completions)];
+    let named = ["-p", "hi", "--provider", "groq", "--model", "gpt-oss-20b"];
+    let (talk, told) = asked(&groq, &[("GROQ_API_KEY", KEY)], &named);
+    assert_eq!(told, "Yes.\n");
+    let request = &talk.server.seen()[0];
+    assert_eq!(request.json()["model"], "openai/gpt-oss-20b");
+    talk.no_problems();
+
+    let (talk, told) = asked(&groq, &[("GROQ_API_KEY", KEY)], &["-p", "hi"]);
+    assert_eq!(
+        (told.as_str(), talk.server.seen()[0].json()["model"].as_str()),
+        ("Yes.\n", Some("openai/gpt-oss-120b"))
+    );
+}
+
+#[test]
+fn a_bare_id_means_the_maker_if_there_is_a_key_for_it() {
+    let keys = [("OPENCODE_API_KEY", KEY), ("ANTHROPIC_API_KEY", KEY)];
+    // Only the provider that is meant can be reached.
+    for (provider, keys) in [("anthropic", &keys[..]), ("opencode", &keys[..1])] {
+        let (talk, told) = asked(&[(provider, Api::Anthropic)], keys, &["-p", "hi", "--model", "claude-opus-5"]);
+        assert_eq!(told, "Yes.\n", "{provider}");
+        assert_eq!(talk.server.seen()[0].json()["model"], "claude-opus-5");
+    }
+}
+
+#[test]
+fn an_anthropic_token_of_the_environment_goes_as_bearer_and_comes_first() {
+    let tokens = [("ANTHROPIC_API_KEY", "not-this-one"), ("ANTHROPIC_AUTH_TOKEN", KEY)];
+    let (talk, told) = asked(&[("anthropic", Api::Anthropic)], &tokens, &["-p", "hi"]);
+    assert_eq!(told, "Yes.\n");
+    let request = &talk.server.seen()[0];
+    let header = |name: &str| request.headers.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str());
+    assert_eq!((header("authorization"), header("x-api-key")), (Some(format!("Bearer {KEY}").as_str()), None));
+}
+
+#[test]
+fn an_address_with_an_account_asks_for_its_variable() {
+    let world = World::new();
+    let run = |arguments: &[&str]| {
+        let output = world.command(arguments).env("CLOUDFLARE_API_KEY", "cloudflare-key").output().unwrap();
+        world.shown(&output)
+    };
+    assert_snapshot!(run(&["models", "--provider", "cloudflare-workers-ai", "llama-4"]), @"
+    PROVIDER               ID                                       CONTEXT  OUT  THINKING  IMAGES   $ IN/OUT  KEY
+    cloudflare-workers-ai  @cf/meta/llama-4-scout-17b-16e-instruct     131K  16K  no        yes     0.27/0.85  cannot be asked
+    [stderr]
+    note: 1 model of cloudflare-workers-ai cannot be asked: its address needs the variable CLOUDFLARE_ACCOUNT_ID
+    note: the built-in models are those of @earendil-works/pi-ai 1.6.0, of 2026-11-20
+    ");
+    let model = "@cf/moonshotai/kimi-k2.7-code";
+    assert_snapshot!(run(&["-p", "hi", "--provider", "cloudflare-workers-ai", "--model", model]), @"
+    [stderr]
+    error: the model cannot be asked
+    caused by: the address of cloudflare-workers-ai needs the variable CLOUDFLARE_ACCOUNT_ID, which is not set
+    hint: `offshoot models` shows where keys come from
+    [exit code 6]
+    ");
+}
+
+#[test]
+fn models_of_other_wire_formats_are_listed_with_the_reason() {
+    let world = World::new();
+    let run = |arguments: &[&str]| {
+        let output = world.command(arguments).env("MISTRAL_API_KEY", "mistral-key").output().unwrap();
+        world.shown(&output)
+    };
+    assert_snapshot!(run(&["models", "--provider", "Mistral", "devstral-medium"]), @"
+    PROVIDER  ID                      CONTEXT   OUT  THINKING  IMAGES  $ IN/OUT  KEY
+    mistral   devstral-medium-latest     262K  262K  no        no         0.4/2  cannot be asked
+    [stderr]
+    note: 1 model of mistral cannot be asked: offshoot does not speak mistral-conversations
+    note: the built-in models are those of @earendil-works/pi-ai 1.6.0, of 2026-11-20
+    ");
+    assert_snapshot!(run(&["-p", "hi", "--model", "mistral/devstral-medium-latest"]), @"
+    [stderr]
+    error: the model gave no answer
+    caused by: model devstral-medium-latest speaks `mistral-conversations`, which is none of anthropic-messages, openai-responses, openai-completions, google-generative-ai
+    [exit code 6]
+    ");
+    assert_snapshot!(run(&["-p", "hi"]), @"
+    [stderr]
+    error: there is no model to ask: no provider has a key
+    hint: set the variable of a provider (ANTHROPIC_API_KEY, OPENAI_API_KEY, GROQ_API_KEY …), or write the key into auth.json
+    hint: a server of your own (llama.cpp, vLLM, Ollama) goes into models.json; `offshoot models --help` says where
+    hint: mistral has a key (MISTRAL_API_KEY), but offshoot does not speak mistral-conversations
+    [exit code 6]
+    ");
+}
+
+#[test]
+fn unknown_names_name_what_is_near() {
+    let world = World::new();
+    assert_snapshot!(world.run("models --provider grok"), @"
+    [stderr]
+    error: there is no provider grok; did you mean groq?
+    [exit code 3]
+    ");
+    assert_snapshot!(world.run("-p hi --provider opnerouter"), @"
+    [stderr]
+    error: there is no provider opnerouter
+    hint: did you mean openrouter?
+    hint: `offshoot models` lists the models; models.json adds others
+    [exit code 3]
+    ");
+    let (_, told) = asked(
+        &[("groq", Api::Completions)],
+        &[("GROQ_API_KEY", KEY)],
+        &["-p", "hi", "--provider", "groq", "--model", "openai/gpt-os-120"],
+    );
+    assert_snapshot!(told, @"
+    Yes.
+    [stderr]
+    warning: groq has no model openai/gpt-os-120 in the table; the id is taken as it is; did you mean openai/gpt-oss-120b?
+    ");
+}
+
+#[test]
+fn the_doctor_says_which_variable_a_key_is_in() {
+    let world = World::new();
+    data(&world, "auth.json", r#"{"google": {"type": "api_key", "key": "stored-secret-2"}}"#, 0o600);
+    let output = world.command(&["doctor"]).env("GROQ_API_KEY", "env-secret-3").output().unwrap();
+    let shown = world.shown(&output);
+    assert!(shown.contains("keys  google (auth.json), groq (GROQ_API_KEY)"), "{shown}");
+    assert!(!shown.contains("secret"), "{shown}");
 }

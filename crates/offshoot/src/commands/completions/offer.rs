@@ -189,7 +189,7 @@ impl Known {
     /// The models with a key first.
     fn models(&self) -> Vec<CompletionCandidate> {
         let (table, _) = ModelTable::read(&self.app);
-        let mut models: Vec<_> = table.models.all().iter().collect();
+        let mut models: Vec<_> = table.models.all().collect();
         models.sort_by_key(|model| !table.can_ask(model));
         let whole =
             models.iter().map(|model| candidate(&format!("{}/{}", model.provider, model.id), model.name.clone()));

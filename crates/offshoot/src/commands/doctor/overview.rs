@@ -6,6 +6,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
 use offshoot_app::app::App;
+use offshoot_app::models::ModelTable;
 use offshoot_catalogue::{Catalogue, CatalogueHealth, CatalogueState};
 use offshoot_session::store::Flavour;
 
@@ -83,6 +84,8 @@ pub(super) struct Rest {
     pub(super) waiting: Vec<Spill>,
     pub(super) unread: Vec<String>,
     pub(super) pi: Option<PiStanding>,
+    /// Providers with a key, and where it comes from.
+    pub(super) keys: Vec<(String, &'static str)>,
 }
 
 pub(super) fn rest(app: &App) -> Rest {
@@ -96,7 +99,10 @@ pub(super) fn rest(app: &App) -> Rest {
     let catalogue = app.environment.cache.as_deref().map(Catalogue::new);
     let catalogue = catalogue.map(|catalogue| (catalogue.file().to_path_buf(), catalogue.state()));
     let (waiting, unread) = app.environment.spill.as_deref().map(spills).unwrap_or_default();
-    Rest { index, catalogue, spill: app.environment.spill.clone(), waiting, unread, pi: pi_folder::standing(app) }
+    let table = ModelTable::read(app).0;
+    let keys = table.key_origins().into_iter().map(|(name, origin)| (name.to_owned(), origin.as_str())).collect();
+    let pi = pi_folder::standing(app);
+    Rest { index, catalogue, spill: app.environment.spill.clone(), waiting, unread, pi, keys }
 }
 
 /// The word for a standing, and SQLite's error.

@@ -113,6 +113,11 @@ fn root_text(out: &mut dyn Write, root: &Standings) -> io::Result<()> {
 const SAID: usize = 3;
 
 fn rest_text(out: &mut dyn Write, rest: &Rest) -> io::Result<()> {
+    if !rest.keys.is_empty() {
+        let named = |(provider, from): &(String, &str)| format!("{} ({from})", one_line(provider, 40));
+        let keys: Vec<String> = rest.keys.iter().map(named).collect();
+        writeln!(out, "{}  {}", Painted(BOLD, "keys"), keys.join(", "))?;
+    }
     if let Some((path, files, bytes)) = &rest.index {
         let files = counted(*files, "file", "files");
         writeln!(
@@ -241,7 +246,9 @@ fn rest_json(object: Object, rest: &Rest) -> Object {
         lists.raw("doesNotCount", texts(&pi.does_not_count)).finish()
     });
     let object = object.raw("index", or_null(index)).raw("catalogue", or_null(catalogue));
-    object.raw("spill", or_null(spill)).raw("pi", or_null(pi))
+    let key = |(provider, from): &(String, &str)| Object::new().str("provider", provider).str("from", from).finish();
+    let keys: Vec<String> = rest.keys.iter().map(key).collect();
+    object.raw("spill", or_null(spill)).raw("pi", or_null(pi)).raw("keys", array(&keys))
 }
 
 fn print(app: &App, object: Object) -> Result<()> {
