@@ -159,6 +159,83 @@ function canonical(body) {
 
 // pi 0.87 tells a model what others thought, gives the role `developer` to every server, and sends pictures in results of failed calls.
 const skip = IS_NEWEST ? false : "newest.test.mjs runs it with pi 1.6, whose requests these are";
+test("every built-in model of a wire format that offshoot speaks gets pi's requests", { skip }, async () => {
+  const { builtinProviders } = await import(pathToFileURL(path.join(besidePi("pi-ai"), "dist/providers/all.js")).href);
+  const { clampThinkingLevel } = await import(pathToFileURL(path.join(besidePi("pi-ai"), "dist/models.js")).href);
+  const all = builtinProviders().flatMap((provider) => provider.getModels());
+  const spoken = all.filter((target) => apis[target.api] && target.provider !== "github-copilot" && target.baseUrl);
+  const picture = { type: "image", data: "iVBORw0KGgo=", mimeType: "image/png" };
+  const differing = new Map();
+  let compared = 0;
+  for (const target of spoken) {
+    for (const thinking of ["off", "minimal", "high"]) {
+      for (const messages of dialogues(target, picture)) {
+        // pi's agent fits the level to the model before it builds a request; offshoot's builders do that themselves, and ask models of
+        // Anthropic and Google that cannot be without thinking for nothing.
+        const isOff = thinking === "off" && !target.api.startsWith("openai-");
+        const sent = canonical(await theirs(target, messages, isOff ? "off" : clampThinkingLevel(target, thinking)));
+        const expected = withoutRefinements(sent, target.compat ?? {});
+        const model = { provider: target.provider, id: target.id };
+        const got = canonical(await offshoot({ model, system: "You are a test.", messages, tools, thinking, sessionId: "session" }));
+        if (refinesEffort(target.compat ?? {})) for (const member of ["thinking", "output_config", "reasoning", "include"]) delete got[member];
+        for (const member of ["max_tokens", "max_completion_tokens", "max_output_tokens"]) {
+          // What the conversation takes of the window is estimated; where nothing is left, thinking gets its least budget.
+          if (Math.abs(got[member] - expected[member]) <= 1024) got[member] = expected[member];
+        }
+        compared++;
+        try {
+          assert.deepEqual(got, expected);
+        } catch {
+          const names = new Set([...Object.keys(got), ...Object.keys(expected)]);
+          const members = [...names].filter((name) => JSON.stringify(got[name]) !== JSON.stringify(expected[name]));
+          const key = `${target.api} ${members.join(" ")}`;
+          differing.set(key, [...(differing.get(key) ?? []), { name: `${target.provider}/${target.id} ${thinking}`, got, expected, members }]);
+        }
+      }
+    }
+  }
+  const shown = [...differing].map(([key, list]) => {
+    const [{ name, got, expected, members }] = list;
+    const of = (body) => JSON.stringify(Object.fromEntries(members.map((member) => [member, body[member]])));
+    return `${key}: ${list.length}, such as ${name}\n  pi       ${of(expected).slice(0, 600)}\n  offshoot ${of(got).slice(0, 600)}`;
+  });
+  assert.deepEqual(shown, []);
+  assert.equal(compared, spoken.length * 6);
+});
+
+const refinesEffort = (compat) => compat.supportsMidConvoEffort;
+
+/**
+ * Without what the members of `compat` ask for that have no effect in offshoot (docs/models.md): it says the same in the usual place.
+ */
+function withoutRefinements(body, compat) {
+  if (compat.supportsMidConvoToolChanges) body.tools = body.tools?.filter((tool) => !tool.defer_loading);
+  if (compat.allowedFallbackModels) delete body.fallbacks;
+  if (compat.supportsAdditionalTools) {
+    const added = body.input.filter((item) => item.type === "additional_tools").flatMap((item) => item.tools);
+    body.input = body.input.filter((item) => item.type !== "additional_tools");
+    if (added.length) body.tools = added;
+  }
+  if (refinesEffort(compat)) {
+    for (const member of ["thinking", "output_config", "reasoning", "include"]) delete body[member];
+    body.messages = body.messages?.filter((message) => message.role !== "system");
+    body.input = body.input?.filter((item) => item.type !== "configuration_update");
+    if (!body.messages) delete body.messages;
+    if (!body.input) delete body.input;
+  }
+  return body;
+}
+
+/** A prompt with a picture, and a prompt with a call and its result. */
+function dialogues(by, picture) {
+  const content = by.input.includes("image") ? [{ type: "text", text: "look" }, picture] : "look";
+  const call = { type: "toolCall", id: "call_1", name: "read", arguments: { path: "x" } };
+  const usage = { ...none, totalTokens: 0, cost: { ...none, total: 0 } };
+  const answer = { role: "assistant", content: [call], api: by.api, provider: by.provider, model: by.id, usage, stopReason: "toolUse", timestamp: 2 };
+  const result = { role: "toolResult", toolCallId: "call_1", toolName: "read", content: [{ type: "text", text: "done" }], isError: false, timestamp: 3 };
+  return [[{ role: "user", content, timestamp: 1 }], [{ role: "user", content: "go", timestamp: 1 }, answer, result]];
+}
+
 test("requests are pi's, whoever spoke before", { skip }, async () => {
   let compared = 0;
   for (let round = 0; round < sampled(150); round++) {

@@ -1,43 +1,32 @@
 //! Requests without a network: a model and a conversation as a JSON object per line in, the body that would leave out.
 //!
-//! `{"model": {"id", "api", "provider", "baseUrl", "reasoning", "input", "contextWindow", "maxTokens"}, "system": TEXT,
-//! "messages": [MESSAGE], "tools": [{"name", "description", "parameters"}], "thinking": LEVEL, "sessionId": ID}`; messages
-//! have the form that sessions store.
+//! `{"model": {"provider", "id", …}, "system": TEXT, "messages": [MESSAGE], "tools": [{"name", "description", "parameters"}],
+//! "thinking": LEVEL, "sessionId": ID}`; messages have the form that sessions store. A model with a `baseUrl` is one of
+//! `models.json`, any other is built in.
 
 #![allow(clippy::print_stdout, reason = "an example is a whole program")]
 
 use std::io::BufRead as _;
+use std::path::Path;
 use std::sync::Arc;
 
+use offshoot_agent::model::Models;
 use offshoot_agent::provider::{Outgoing, Request, ToolSpec};
 use offshoot_protocol::ThinkingLevel;
 use offshoot_protocol::message::Message;
 use offshoot_protocol::model::Model;
 use serde::Deserialize;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Line {
-    model: Given,
+    model: Value,
     system: String,
     messages: Vec<Message>,
     tools: Vec<Tool>,
     thinking: String,
     session_id: Option<String>,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Given {
-    id: String,
-    api: String,
-    provider: String,
-    base_url: String,
-    reasoning: bool,
-    input: Vec<String>,
-    context_window: u64,
-    max_tokens: u64,
 }
 
 #[derive(Deserialize)]
@@ -47,22 +36,27 @@ struct Tool {
     parameters: Value,
 }
 
+fn model(given: &Value, built_in: &Models) -> Result<Model, Box<dyn std::error::Error>> {
+    let name = |member: &str| given[member].as_str().ok_or(format!("the model has no `{member}`"));
+    let (provider, id) = (name("provider")?, name("id")?);
+    let mut own = Models::default();
+    let models = if given.get("baseUrl").is_some() {
+        let file = json!({"providers": {provider: {"models": [given]}}});
+        if let Some(trouble) = own.read(Path::new("model"), &file.to_string()).first() {
+            return Err(trouble.to_string().into());
+        }
+        &own
+    } else {
+        built_in
+    };
+    Ok(models.get(provider, id).ok_or("no such model")?.clone())
+}
+
 fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let built_in = Models::builtin();
     for line in std::io::stdin().lock().lines() {
         let line: Line = serde_json::from_str(&line?)?;
-        let given = line.model;
-        let model = Model {
-            name: given.id.clone(),
-            id: given.id,
-            api: given.api,
-            provider: given.provider,
-            base_url: given.base_url,
-            reasoning: given.reasoning,
-            images: given.input.iter().any(|kind| kind == "image"),
-            context_window: given.context_window,
-            max_tokens: given.max_tokens,
-            ..Model::default()
-        };
+        let model = model(&line.model, &built_in)?;
         let tool =
             |tool: Tool| ToolSpec { name: tool.name, description: tool.description, parameters: tool.parameters };
         let request = Request {

@@ -1,6 +1,7 @@
 //! A model, how it is reached, what it can do and what it costs. Knows no wire format.
 
 use serde::Deserialize;
+use serde_json::Value;
 
 use crate::levels::Levels;
 use crate::message::{AssistantMessage, StopReason, Usage};
@@ -91,10 +92,34 @@ pub struct Compat {
     /// Completions: every assistant message has `reasoning_content`.
     pub requires_reasoning_content_on_assistant_messages: Option<bool>,
     /// Completions: how thinking is requested: `openai`, `openrouter`, `deepseek`, `zai`, `qwen`, `qwen-chat-template`,
-    /// `together`, `string-thinking`.
+    /// `chat-template`, `baseten`, `ant-ling`, `together`, `string-thinking`.
     pub thinking_format: Option<String>,
     /// Completions: `anthropic` if messages carry Anthropic's cache marks.
     pub cache_control_format: Option<String>,
+    /// Completions: an assistant message without text has an empty text instead of null.
+    pub requires_non_null_assistant_content: Option<bool>,
+    /// Completions: values for the server's chat template, for the format `chat-template`.
+    pub chat_template_kwargs: Option<Value>,
+    /// Completions: the same for the format `baseten`.
+    pub chat_template_args: Option<Value>,
+    /// Completions: the member that limits the tokens of thinking.
+    pub thinking_token_budget_field: Option<String>,
+    /// Completions: that member is `thinking_token_budget`.
+    pub supports_thinking_token_budget: Option<bool>,
+    /// Completions: OpenRouter's choice of servers, sent as it is.
+    pub open_router_routing: Option<Value>,
+    /// Completions: the choice of servers of Vercel's gateway: `only` and `order`.
+    pub vercel_gateway_routing: Option<Value>,
+    /// Completions: arguments of tools are streamed.
+    pub zai_tool_stream: Option<bool>,
+    /// Completions: vLLM's priority of the request.
+    pub vllm_priority: Option<Value>,
+    /// OpenAI: whether the session's id is sent as the key of the prompt cache: `auto`, `enabled`, `disabled`.
+    pub prompt_cache_key_mode: Option<String>,
+    /// Headers tell the session's id, so that its requests reach the same server.
+    pub send_session_affinity_headers: Option<bool>,
+    /// Which headers: `openai`, `openai-nosession`, `openrouter`.
+    pub session_affinity_format: Option<String>,
 }
 
 impl Model {

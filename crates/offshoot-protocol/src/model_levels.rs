@@ -22,6 +22,14 @@ impl Model {
         up.or_else(|| has.iter().rfind(|known| **known < level)).copied().unwrap_or_default()
     }
 
+    /// The model's name of a level, if it lists the level.
+    pub fn named(&self, level: ThinkingLevel) -> Option<&str> {
+        match self.levels.named(level) {
+            Named::As(name) => Some(name),
+            Named::Lacking | Named::Unsaid => None,
+        }
+    }
+
     /// The model's name of a level, else the level's own.
     pub fn effort(&self, level: ThinkingLevel) -> &str {
         match self.levels.named(level) {

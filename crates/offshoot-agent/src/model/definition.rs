@@ -3,6 +3,8 @@
 use offshoot_protocol::model::{Compat, Model, Price, PriceTier};
 use offshoot_protocol::{Levels, Secret};
 
+use serde_json::Value;
+
 use super::file::{self, Cost, Definition, Details, Ordered, Provider};
 
 /// The defaults of models from `models.json`.
@@ -136,5 +138,30 @@ fn merged(new: Compat, old: Compat) -> Compat {
             .or(old.requires_reasoning_content_on_assistant_messages),
         thinking_format: new.thinking_format.or(old.thinking_format),
         cache_control_format: new.cache_control_format.or(old.cache_control_format),
+        requires_non_null_assistant_content: new
+            .requires_non_null_assistant_content
+            .or(old.requires_non_null_assistant_content),
+        chat_template_kwargs: members(new.chat_template_kwargs, old.chat_template_kwargs),
+        chat_template_args: members(new.chat_template_args, old.chat_template_args),
+        thinking_token_budget_field: new.thinking_token_budget_field.or(old.thinking_token_budget_field),
+        supports_thinking_token_budget: new.supports_thinking_token_budget.or(old.supports_thinking_token_budget),
+        open_router_routing: members(new.open_router_routing, old.open_router_routing),
+        vercel_gateway_routing: members(new.vercel_gateway_routing, old.vercel_gateway_routing),
+        zai_tool_stream: new.zai_tool_stream.or(old.zai_tool_stream),
+        vllm_priority: new.vllm_priority.or(old.vllm_priority),
+        prompt_cache_key_mode: new.prompt_cache_key_mode.or(old.prompt_cache_key_mode),
+        send_session_affinity_headers: new.send_session_affinity_headers.or(old.send_session_affinity_headers),
+        session_affinity_format: new.session_affinity_format.or(old.session_affinity_format),
+    }
+}
+
+/// Objects are merged member by member; of other values the new one counts.
+fn members(new: Option<Value>, old: Option<Value>) -> Option<Value> {
+    match (new, old) {
+        (Some(Value::Object(new)), Some(Value::Object(mut old))) => {
+            old.extend(new);
+            Some(Value::Object(old))
+        }
+        (new, old) => new.or(old),
     }
 }

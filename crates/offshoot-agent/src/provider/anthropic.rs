@@ -21,10 +21,18 @@ const REDACTED: &str = "[Reasoning redacted]";
 /// The minimum left for the answer when thinking shares its limit.
 const ANSWER: u64 = 1024;
 
-pub(super) fn beta(request: &Request) -> Option<&'static str> {
+/// The betas that the request needs, as the value of a header.
+pub(super) fn beta(request: &Request) -> Option<String> {
     let model = &request.model;
     let budgeted = model.reasoning && request.thinking != ThinkingLevel::Off && !is_adaptive(model);
-    budgeted.then_some("interleaved-thinking-2025-05-14")
+    let is_eager = model.compat.supports_eager_tool_input_streaming != Some(false);
+    let is_fine = !is_eager && !request.tools.is_empty();
+    let betas = [
+        is_fine.then_some("fine-grained-tool-streaming-2025-05-14"),
+        budgeted.then_some("interleaved-thinking-2025-05-14"),
+    ];
+    let betas: Vec<&str> = betas.into_iter().flatten().collect();
+    (!betas.is_empty()).then(|| betas.join(","))
 }
 
 fn is_adaptive(model: &Model) -> bool {
@@ -90,7 +98,8 @@ fn thinking(request: &Request, limit: &mut u64) -> Map<String, Value> {
         let config = json!({"effort": effort(model, model.clamp(request.thinking))});
         return decoding::object([("thinking", Some(thinking)), ("output_config", Some(config))]);
     }
-    let wanted = model.budgets.of(request.thinking).unwrap_or_else(|| budget(request.thinking));
+    let level = model.clamp(request.thinking);
+    let wanted = model.budgets.of(level).unwrap_or_else(|| budget(level));
     if request.max_tokens.is_some() {
         *limit = limit.saturating_add(wanted).min(model.max_tokens.max(*limit));
     }

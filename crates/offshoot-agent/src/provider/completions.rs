@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 
 use super::decoding::object;
 use super::prepare::{CallRules, NameRule, images, joined, max_tokens, plain_id, prepare, short_hash};
-use super::{Request, ToolSpec};
+use super::{Request, ToolSpec, anthropic};
 use crate::lenient_json;
 
 mod decode;
@@ -18,6 +18,8 @@ use quirks::Quirks;
 
 /// OpenAI's limit of call ids.
 const LONGEST_ID: usize = 40;
+/// The tokens that thinking leaves for the answer.
+const ROOM: u64 = 1024;
 /// The limit of cache keys.
 const LONGEST_KEY: usize = 64;
 /// The members in which servers send thinking.
@@ -32,19 +34,32 @@ pub(super) fn body(request: &Request) -> String {
         mark(&mut messages, &mut tools);
     }
     let has_calls = messages.iter().any(|message| message.get("tool_calls").is_some() || message["role"] == "tool");
-    let is_openai = model.base_url.contains("api.openai.com");
-    let cache_key = request.session_id.as_ref().filter(|_| is_openai);
+    let has_cache_key = match model.compat.prompt_cache_key_mode.as_deref() {
+        Some("enabled") => true,
+        Some("disabled") => false,
+        _ => model.base_url.contains("api.openai.com"),
+    };
+    let cache_key = request.session_id.as_ref().filter(|_| has_cache_key);
+    let limit = max_tokens(request);
     let mut body = object([
         ("model", Some(json!(model.id))),
         ("stream", Some(json!(true))),
         ("prompt_cache_key", cache_key.map(|key| json!(key.chars().take(LONGEST_KEY).collect::<String>()))),
         ("stream_options", quirks.usage.then(|| json!({"include_usage": true}))),
         ("store", quirks.store.then(|| json!(false))),
-        (&quirks.limit, Some(json!(max_tokens(request)))),
+        (&quirks.limit, Some(json!(limit))),
+        ("tool_stream", (model.compat.zai_tool_stream == Some(true) && !tools.is_empty()).then(|| json!(true))),
+        ("priority", model.compat.vllm_priority.clone()),
+        ("provider", model.compat.open_router_routing.clone()),
+        ("providerOptions", gateway(model)),
         // Proxies to Anthropic require the member if the conversation has calls.
         ("tools", (!tools.is_empty() || has_calls).then_some(Value::Array(tools))),
     ]);
-    thinking(request, &quirks, &mut body);
+    let budget = thinking_budget(request, limit);
+    thinking(request, &quirks, budget, &mut body);
+    if let (Some(field), Some(budget)) = (&quirks.budget, budget) {
+        body.insert(field.clone(), json!(budget));
+    }
     body.insert("messages".to_owned(), Value::Array(messages));
     Value::Object(body).to_string()
 }
@@ -60,7 +75,45 @@ fn tool(tool: &ToolSpec, model: &Model) -> Value {
     json!({"type": "function", "function": function})
 }
 
-fn thinking(request: &Request, quirks: &Quirks, body: &mut Map<String, Value>) {
+/// The choice of servers of Vercel's gateway.
+fn gateway(model: &Model) -> Option<Value> {
+    let routing = model.compat.vercel_gateway_routing.as_ref()?;
+    let members = object(["only", "order"].map(|name| (name, routing.get(name).cloned())));
+    (!members.is_empty()).then(|| json!({"gateway": members}))
+}
+
+/// The tokens of thinking, so that the answer has room, too; `None` without thinking or without room.
+fn thinking_budget(request: &Request, limit: u64) -> Option<u64> {
+    let model = &request.model;
+    let level = model.clamp(request.thinking);
+    let is_on = model.reasoning && level != ThinkingLevel::Off;
+    let wanted = is_on.then(|| model.budgets.of(level).unwrap_or_else(|| anthropic::budget(level)))?;
+    Some(wanted.min(limit.saturating_sub(ROOM))).filter(|budget| *budget > 0)
+}
+
+/// The values for a server's chat template: `{"$var": NAME}` is the switch, the level or the budget of thinking.
+fn template_values(values: Option<&Value>, request: &Request, budget: Option<u64>) -> Option<Value> {
+    let model = &request.model;
+    let level = model.clamp(request.thinking);
+    let is_on = level != ThinkingLevel::Off;
+    let value = |given: &Value| {
+        let Some(variable) = given.get("$var").and_then(Value::as_str) else { return Some(given.clone()) };
+        if !is_on && given.get("omitWhenOff") == Some(&Value::Bool(true)) {
+            return None;
+        }
+        match variable {
+            "thinking.enabled" => Some(json!(is_on)),
+            "thinking.budget" => budget.map(|budget| json!(budget)),
+            _ if is_on => Some(json!(model.effort(level))),
+            _ => model.off().filter(|name| !name.is_empty()).map(|name| json!(name)),
+        }
+    };
+    let filled = values?.as_object()?.iter().filter_map(|(name, given)| Some((name.clone(), value(given)?)));
+    let filled: Map<String, Value> = filled.collect();
+    (!filled.is_empty()).then_some(Value::Object(filled))
+}
+
+fn thinking(request: &Request, quirks: &Quirks, budget: Option<u64>, body: &mut Map<String, Value>) {
     let model = &request.model;
     if !model.reasoning {
         return;
@@ -80,6 +133,19 @@ fn thinking(request: &Request, quirks: &Quirks, body: &mut Map<String, Value>) {
         "qwen-chat-template" => {
             let template = json!({"enable_thinking": on, "preserve_thinking": true});
             [("chat_template_kwargs", Some(template)), ("reasoning_effort", None)]
+        }
+        "chat-template" => {
+            let values = template_values(model.compat.chat_template_kwargs.as_ref(), request, budget);
+            [("chat_template_kwargs", values), ("reasoning_effort", None)]
+        }
+        "baseten" => {
+            let values = template_values(model.compat.chat_template_args.as_ref(), request, budget);
+            let off = off.filter(|name| !on && quirks.effort && !name.is_empty()).map(|name| json!(name));
+            [("chat_template_args", values), ("reasoning_effort", effort.or(off))]
+        }
+        "ant-ling" => {
+            let named = model.named(level).filter(|_| on);
+            [("reasoning", named.map(|name| json!({"effort": name}))), ("reasoning_effort", None)]
         }
         "openrouter" => {
             let named = if on {
@@ -240,7 +306,7 @@ fn assistant_message(answer: &AssistantMessage, model: &Model, quirks: &Quirks) 
         (true, true) => json!(thinking("\n\n")),
         (true, false) => json!(format!("{}\n\n{text}", thinking("\n\n"))),
         (false, false) => json!(text),
-        (false, true) if quirks.bridge => json!(""),
+        (false, true) if quirks.empty_content => json!(""),
         (false, true) => Value::Null,
     };
     if content.as_str().is_none_or(str::is_empty) && calls.is_empty() {

@@ -71,7 +71,11 @@ fn has_levels(id: &str) -> bool {
         rest.starts_with("-pro") || rest.starts_with("-flash")
     });
     let latest = ["gemini-flash-latest", "gemini-flash-lite-latest"].contains(&id.as_str());
-    three || latest || id.contains("gemma-4") || id.contains("gemma4")
+    let later = id.split_once("gemini-").is_some_and(|(_, rest)| {
+        let digits = rest.chars().take_while(char::is_ascii_digit).count();
+        digits > 1 && !rest.starts_with('0') || rest.starts_with(['4', '5', '6', '7', '8', '9'])
+    });
+    three || later || latest || id.contains("gemma-4") || id.contains("gemma4")
 }
 
 fn budget(id: &str, level: ThinkingLevel) -> i64 {

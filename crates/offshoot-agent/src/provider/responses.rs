@@ -44,7 +44,9 @@ pub(super) fn body(request: &Request) -> String {
     let model = &request.model;
     let limited = model.compat.supports_max_output_tokens != Some(false);
     let tools: Vec<Value> = request.tools.iter().map(|spec| tool(spec, model)).collect();
-    let key = request.session_id.as_ref().map(|key| key.chars().take(MAX_ID_CHARS).collect::<String>());
+    let has_key = model.compat.prompt_cache_key_mode.as_deref() != Some("disabled");
+    let key =
+        request.session_id.as_ref().filter(|_| has_key).map(|key| key.chars().take(MAX_ID_CHARS).collect::<String>());
     let mut members = object([
         ("model", Some(json!(model.id))),
         ("stream", Some(json!(true))),

@@ -10,6 +10,8 @@ use super::sse::Sse;
 use super::{Delta, Request, anthropic, completions, google, responses};
 use offshoot_session::clock::Millis;
 
+mod affinity;
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the names say what they are")]
 pub enum Api {
@@ -79,7 +81,7 @@ impl Outgoing {
         let (path, body) = match api {
             Api::Anthropic => {
                 headers.push(header("anthropic-version", "2023-06-01"));
-                headers.extend(anthropic::beta(request).map(|beta| header("anthropic-beta", beta)));
+                headers.extend(anthropic::beta(request).map(|beta| header("anthropic-beta", &beta)));
                 headers.extend(key.map(|key| ("x-api-key".to_owned(), key.clone())));
                 ("/v1/messages".to_owned(), anthropic::body(request))
             }
@@ -89,9 +91,6 @@ impl Outgoing {
             }
             Api::Responses => {
                 headers.extend(key.map(bearer));
-                if let Some(id) = &request.session_id {
-                    headers.extend([header("session_id", id), header("x-client-request-id", id)]);
-                }
                 ("/responses".to_owned(), responses::body(request))
             }
             Api::Google => {
@@ -101,6 +100,9 @@ impl Outgoing {
         };
         if model.auth_header && matches!(api, Api::Anthropic | Api::Google) {
             headers.extend(key.map(bearer));
+        }
+        if let Some(id) = &request.session_id {
+            headers.extend(affinity::headers(model, api).into_iter().map(|name| header(name, id)));
         }
         // The model's own headers override others.
         for (name, value) in &model.headers {

@@ -3,6 +3,7 @@
 mod answers;
 mod boundaries;
 mod checker;
+mod compat;
 mod cut_arguments;
 mod damaged_streams;
 mod dialects;

@@ -12,6 +12,10 @@ pub(super) struct Quirks {
     pub(super) limit: String,
     pub(super) result_name: bool,
     pub(super) bridge: bool,
+    /// An assistant message without text has an empty text.
+    pub(super) empty_content: bool,
+    /// The member that limits the tokens of thinking.
+    pub(super) budget: Option<String>,
     pub(super) thinking_as_text: bool,
     pub(super) always_reasoning: bool,
     pub(super) thinking: String,
@@ -33,18 +37,20 @@ impl Quirks {
         let grok = is(&["xai"], &["api.x.ai"]);
         let openrouter = is(&["openrouter"], &["openrouter.ai"]);
         let chutes = url.contains("chutes.ai");
+        let ling = is(&["ant-ling"], &["api.ant-ling.com"]);
         let others = is(
             &["cerebras", "opencode", "cloudflare-workers-ai"],
             &["cerebras.ai", "opencode.ai", "api.cloudflare.com"],
         );
-        let own_way = deepseek || zai || together || moonshot || gateway || nvidia || grok || chutes || others;
-        let short_limit = chutes || deepseek || moonshot || gateway || together || nvidia || zai;
+        let own_way = deepseek || zai || together || moonshot || gateway || nvidia || grok || chutes || ling || others;
+        let short_limit = chutes || deepseek || moonshot || gateway || together || nvidia || ling || zai;
         // The role is OpenAI's: templates of others often refuse it, and everybody takes `system`.
         let openai = is(&["openai"], &["api.openai.com"]);
         let thinking = match () {
             () if deepseek => "deepseek",
             () if zai => "zai",
             () if together => "together",
+            () if ling => "ant-ling",
             () if openrouter => "openrouter",
             () => "openai",
         };
@@ -55,11 +61,16 @@ impl Quirks {
             developer: said.supports_developer_role.unwrap_or(openai),
             effort: said
                 .supports_reasoning_effort
-                .unwrap_or(!(grok || zai || moonshot || together || gateway || nvidia)),
+                .unwrap_or(!(grok || zai || moonshot || together || gateway || nvidia || ling)),
             usage: said.supports_usage_in_streaming != Some(false),
             limit: said.max_tokens_field.clone().unwrap_or_else(|| limit.to_owned()),
             result_name: said.requires_tool_result_name == Some(true),
             bridge: said.requires_assistant_after_tool_result == Some(true),
+            empty_content: said.requires_assistant_after_tool_result == Some(true)
+                || said.requires_non_null_assistant_content == Some(true),
+            budget: said.thinking_token_budget_field.clone().or_else(|| {
+                (said.supports_thinking_token_budget == Some(true)).then(|| "thinking_token_budget".to_owned())
+            }),
             thinking_as_text: said.requires_thinking_as_text == Some(true),
             always_reasoning: said.requires_reasoning_content_on_assistant_messages.unwrap_or(deepseek),
             thinking: said.thinking_format.clone().unwrap_or_else(|| thinking.to_owned()),
