@@ -15,6 +15,7 @@ mod operate;
 mod jobs;
 mod neutral;
 mod permit;
+mod foreseen;
 mod approvals;
 mod tool_set;
 mod tools;

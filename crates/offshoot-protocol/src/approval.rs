@@ -77,6 +77,21 @@ pub struct OfferedRule {
     pub allows: String,
 }
 
+/// A later call of the same answer that will be asked about too, as things are now.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ForeseenQuestion {
+    /// The call's id in its answer.
+    pub tool_call_id: String,
+    /// The tool that is called.
+    pub tool_name: String,
+    /// What it is called with, before extensions see it.
+    pub args: serde_json::Value,
+    /// Why somebody will be asked, as a clause.
+    pub reason: String,
+    /// The change of a file, as numbered lines, if it can be foretold.
+    pub diff: Option<String>,
+}
+
 /// What a call that somebody is asked about would do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]

@@ -9,7 +9,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 
-use crate::approval::{ApprovalDecision, ApprovalTier, OfferedRule};
+use crate::approval::{ApprovalDecision, ApprovalTier, ForeseenQuestion, OfferedRule};
 use crate::approval_record::ApprovalRecord;
 use crate::compaction::{CompactionResult, Reason, SummarySource};
 use crate::message::{Block, Message, ToolResultMessage, Usage};
@@ -207,6 +207,9 @@ pub enum Event {
         options: Vec<ApprovalDecision>,
         /// How many calls of the answer come after this one.
         waiting: usize,
+        /// Those of them that will be asked about too, as things are now. Programs are not sent them.
+        #[serde(skip)]
+        following: Vec<ForeseenQuestion>,
     },
     /// A question was answered or taken back, or a call was refused without one. offshoot's own.
     ApprovalEnd {

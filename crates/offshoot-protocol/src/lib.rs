@@ -34,7 +34,7 @@ mod settled;
 pub mod request;
 
 pub use agent_event::{AgentEvent, AgentId};
-pub use approval::{ApprovalDecision, ApprovalMode, ApprovalScope, ApprovalTier, OfferedRule};
+pub use approval::{ApprovalDecision, ApprovalMode, ApprovalScope, ApprovalTier, ForeseenQuestion, OfferedRule};
 pub use approval_record::{ApprovalOutcome, ApprovalRecord, ApprovedBy};
 pub use bash_result::{BashResult, BashRun};
 pub use compaction::{CompactionResult, Reason, SummarySource};

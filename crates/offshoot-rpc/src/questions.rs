@@ -141,6 +141,7 @@ mod tests {
             rules: Vec::new(),
             options,
             waiting: 0,
+            following: Vec::new(),
         }
     }
 

@@ -4,6 +4,7 @@
 //! them to the surrounding program, and draws. Everything except the loop and the screen is pure.
 
 pub mod text_cursor;
+pub mod call_list;
 pub mod overlay_place;
 pub mod ask;
 pub mod extension;

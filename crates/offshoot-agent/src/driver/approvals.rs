@@ -7,12 +7,13 @@ use offshoot_protocol::message::Block;
 use offshoot_protocol::request::Approve;
 use offshoot_protocol::{
     AgentError, ApprovalDecision, ApprovalMode, ApprovalOutcome, ApprovalRecord, ApprovalScope, ApprovalTier,
-    ApprovedBy, Event, NoticeCode, OfferedRule,
+    ApprovedBy, Event, ForeseenQuestion, NoticeCode, OfferedRule,
 };
 use offshoot_session::compose::NewEntry;
 use offshoot_session::json::Json;
 use tokio::sync::oneshot;
 
+use super::foreseen::{LaterCall, said_by};
 use super::neutral;
 use super::permit::{DecisionGround, Permit};
 use super::{Driver, DriverInput, WriteOf};
@@ -21,7 +22,7 @@ use crate::crash::caught;
 use crate::key_redactor::KeyRedactor;
 use crate::request_queue::ReplyTo;
 use crate::setup::{Approver, RuleStore};
-use crate::tool::{self, Shell, Tier, Tool, ToolContext, ToolOutcome};
+use crate::tool::{Tier, Tool, ToolContext, ToolOutcome};
 use crate::turn::{Call, Ticket};
 
 /// The type of the entries that record answers.
@@ -57,6 +58,8 @@ struct QuestionSubject {
     offers: Vec<Rule>,
     /// What a yes means.
     once: ApprovalDecision,
+    /// The calls after it that will be asked about too.
+    following: Vec<ForeseenQuestion>,
 }
 
 /// Which call of which turn.
@@ -94,6 +97,8 @@ pub(super) struct Asker {
     pub(super) approver: Approver,
     pub(super) redactor: KeyRedactor,
     pub(super) own: tokio::sync::mpsc::UnboundedSender<DriverInput>,
+    /// The calls of the answer after this one.
+    pub(super) later: Vec<LaterCall>,
 }
 
 impl Asker {
@@ -106,6 +111,7 @@ impl Asker {
         stop: &mut oneshot::Receiver<()>,
     ) -> Result<Permit, ToolOutcome> {
         let mut why_not_read = None;
+        let mut ground = self.permissions.clone();
         loop {
             let (decision, tier, diff) = self.decide(tool, call, context).await?;
             let and_why = |words: String| match &why_not_read {
@@ -149,7 +155,9 @@ impl Asker {
             };
             let reason = said_by(tool.as_ref(), reason);
             let diff = diff.map(|diff| self.redactor.redact_text(diff));
-            let subject = QuestionSubject { tier, diff, reason, grant, offers, once: ApprovalDecision::AllowOnce };
+            let following = self.foresee(&ground, context).await;
+            let once = ApprovalDecision::AllowOnce;
+            let subject = QuestionSubject { tier, diff, reason, grant, offers, once, following };
             match self.ask(call, subject, stop).await {
                 Some(Verdict::Allowed) => return Ok(Permit::AsCalled),
                 Some(Verdict::AllowedAlways(rule, scope)) => {
@@ -162,6 +170,7 @@ impl Asker {
                 Some(Verdict::Unheard) => return Err(self.refuse(call, ApprovedBy::Nobody, None, words)),
                 Some(Verdict::DecideAgain(now)) => {
                     let DecisionGround { permissions, sandbox } = *now;
+                    ground.clone_from(&permissions);
                     self.permissions = permissions;
                     *context = Arc::new(ToolContext { sandbox, ..ToolContext::clone(context) });
                 }
@@ -181,7 +190,15 @@ impl Asker {
         while let Approver::FrontEnd(_) = self.approver {
             let (reason, once) = (reason.0.clone(), ApprovalDecision::OnceUnsandboxed);
             let tier = ApprovalTier::Exec;
-            let subject = QuestionSubject { tier, diff: None, reason, grant: None, offers: Vec::new(), once };
+            let subject = QuestionSubject {
+                tier,
+                diff: None,
+                reason,
+                grant: None,
+                offers: Vec::new(),
+                once,
+                following: Vec::new(),
+            };
             match self.ask(call, subject, stop).await {
                 Some(Verdict::Allowed | Verdict::AllowedAlways(..)) => return Ok(()),
                 Some(Verdict::Rejected(message)) => {
@@ -240,6 +257,18 @@ impl Asker {
         }
     }
 
+    /// The later calls that will be asked about too, by the permissions and the files of now. It decides nothing.
+    async fn foresee(&self, permissions: &Permissions, context: &Arc<ToolContext>) -> Vec<ForeseenQuestion> {
+        let (later, permissions, context) = (self.later.clone(), permissions.clone(), context.clone());
+        let foresee =
+            move || later.iter().filter_map(|later| later.foresee(&permissions, &context)).collect::<Vec<_>>();
+        let mut foreseen = tokio::task::spawn_blocking(foresee).await.unwrap_or_default();
+        for question in &mut foreseen {
+            question.diff = question.diff.take().map(|diff| self.redactor.redact_text(diff));
+        }
+        foreseen
+    }
+
     /// The call runs in any case: it was allowed.
     async fn keep(&self, rules: Arc<dyn RuleStore>, rule: Rule, scope: ApprovalScope) {
         let kept = rule.clone();
@@ -268,16 +297,6 @@ fn may_be_read(permissions: &Permissions, call: &ApprovalCall<'_>) -> bool {
     let Tier::Write(paths) = call.tier else { return false };
     let tier = Tier::Read(paths.clone());
     decide(permissions, &ApprovalCall { tool: "read", tier: &tier, ..*call }) == Decision::Run
-}
-
-/// Names the extension whose tool is asked about: it may have the name of a built-in one.
-fn said_by(tool: &dyn Tool, reason: String) -> String {
-    let Some(extension) = tool.provider() else { return reason };
-    let name = tool.name();
-    match tool::all(&Shell::default()).iter().any(|built_in| built_in.name() == name) {
-        true => format!("{reason}; {name} is not the built-in tool but one of the extension {extension}"),
-        false => format!("{reason}; {name} is a tool of the extension {extension}"),
-    }
 }
 
 fn offered(rule: &Rule) -> OfferedRule {
@@ -362,6 +381,7 @@ impl Driver {
                 // The calls after it are not judged yet.
                 _ => self.state.calls_after(question.place.index),
             },
+            following: subject.following.clone(),
         };
         self.outbox.tell(request);
     }

@@ -10,6 +10,7 @@ use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 use tokio::sync::oneshot;
 
 use super::approvals::{Asker, CallPlace};
+use super::foreseen::{LaterCall, MOST_FORESEEN};
 use super::permit::Permit;
 use super::{Driver, DriverInput};
 use crate::crash::{caught, caught_task};
@@ -65,7 +66,8 @@ impl Driver {
 
     pub(super) fn run_tool(&mut self, ticket: Ticket, index: usize, call: Call) {
         let (own, clock) = (self.own.clone(), self.setup.clock.clone());
-        let run = self.call_run(CallPlace { ticket, index }, &call);
+        let mut run = self.call_run(CallPlace { ticket, index }, &call);
+        run.asker.later = self.later_calls(index);
         let (judged, next) = oneshot::channel::<()>();
         let before = self.judged.replace((ticket, next)).filter(|(turn, _)| *turn == ticket).map(|(_, before)| before);
         let mut stopped = self.stop_of_call();
@@ -107,6 +109,13 @@ impl Driver {
         });
     }
 
+    /// The calls after this one, with their tools, for a question that names them.
+    fn later_calls(&self, index: usize) -> Vec<LaterCall> {
+        let tool = |name: &str| self.setup.tools.iter().find(|tool| tool.name() == name).cloned();
+        let calls = self.state.later_calls(index).take(MOST_FORESEEN);
+        calls.filter_map(|call| Some(LaterCall { tool: tool(&call.name)?, call: call.clone() })).collect()
+    }
+
     fn call_run(&self, place: CallPlace, call: &Call) -> CallRun {
         let mut context = self.setup.tool_context.clone();
         context.keys.secrets = self.redactor.keys();
@@ -120,6 +129,7 @@ impl Driver {
                 approver: self.setup.approver.clone(),
                 redactor: self.redactor.clone(),
                 own: self.own.clone(),
+                later: Vec::new(),
             },
             asked_before: self.extensions_for(Question::BeforeCall),
             asked_after: self.extensions_for(Question::AfterCall),

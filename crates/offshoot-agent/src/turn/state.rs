@@ -263,6 +263,16 @@ impl TurnState {
         }
     }
 
+    /// The calls of the answer that come after this one and have not ended, in their order.
+    pub(crate) fn later_calls(&self, index: usize) -> impl Iterator<Item = &Call> {
+        let slots = match &self.phase {
+            Phase::Working(work) => work.slots.as_slice(),
+            _ => &[],
+        };
+        let is_open = |slot: &&Slot| !matches!(slot.status, Status::Ended(..));
+        slots.iter().skip(index + 1).filter(is_open).map(|slot| &slot.call)
+    }
+
     /// The place of a running call, or of the running call in which a call with this id was made.
     pub(crate) fn running_call(&self, id: &str) -> Option<(Ticket, usize)> {
         let Phase::Working(work) = &self.phase else { return None };

@@ -10,7 +10,9 @@ use offshoot_agent::testing::script::{Reply, Say};
 use offshoot_agent::tool::{Running, SandboxRefusal, Tool, ToolContext, ToolOutcome};
 use offshoot_agent::{Approver, RuleStore, Setup};
 use offshoot_protocol::request::{Approve, SetApproval};
-use offshoot_protocol::{AgentError, ApprovalDecision, ApprovalMode, ApprovalOutcome, ApprovalScope, Event, Settled};
+use offshoot_protocol::{
+    AgentError, ApprovalDecision, ApprovalMode, ApprovalOutcome, ApprovalScope, Event, ForeseenQuestion, Settled,
+};
 use offshoot_session::session::{Options, Session};
 use serde_json::{Value, json};
 use tokio::sync::Semaphore;
@@ -311,6 +313,36 @@ fn a_question_shows_the_change_and_what_waits() {
         assert_eq!(talking.await.unwrap(), Ok(Settled::Done));
         let shown = [(" 1 one\n-2 two\n+2 2", 2), (" 1 one\n-2 2\n+2 zwei", 1), ("+1 x", 0)];
         assert_eq!(seen, shown.map(|(diff, waiting)| (diff.to_owned(), waiting)));
+    });
+}
+
+/// A front end can show the questions of an answer together. What is foreseen decides nothing.
+#[test]
+fn a_question_names_the_calls_after_it_that_will_be_asked_about() {
+    run(async {
+        let read = Say::Call {
+            call: "read".to_owned(),
+            id: "c2".to_owned(),
+            arguments: json!({"path": "a"}).as_object().unwrap().clone(),
+            signature: None,
+        };
+        let world = World::new([Reply::say([write("c1", "a"), read, write("c3", "b")]), Reply::text("Done.")]);
+        std::fs::write(world.path("a"), "old\n").unwrap();
+        let (agent, mut events) = world.start_with(world.session(), asking(&world, front_end()));
+        let talking = prompting(&agent, "work");
+        let mut seen = Vec::new();
+        for _ in 0..2 {
+            let event = events.until(is_question).await;
+            let Event::ApprovalRequest { id, following, .. } = event.as_ref() else { unreachable!() };
+            let foreseen =
+                |call: &ForeseenQuestion| (call.tool_call_id.clone(), call.diff.clone(), call.reason.clone());
+            seen.push(following.iter().map(foreseen).collect::<Vec<_>>());
+            assert!(!event.to_json().contains("c3") || seen.len() == 2, "programs are not sent them");
+            agent.ask(approve(*id, ApprovalDecision::AllowOnce, None)).await.unwrap();
+        }
+        assert_eq!(talking.await.unwrap(), Ok(Settled::Done));
+        let c3 = ("c3".to_owned(), Some("+1 x".to_owned()), "mode `ask` asks before files are changed".to_owned());
+        assert_eq!(seen, [vec![c3], Vec::new()]);
     });
 }
 

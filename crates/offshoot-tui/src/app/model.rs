@@ -10,6 +10,7 @@ use offshoot_session::transcript::Level;
 use ratatui::layout::Size;
 
 use super::attention::Attention;
+use super::call_list::{AskedCall, CallList, ListedCall};
 use super::cmd::Cmd;
 use super::extension::{AskedQuestion, Extensions, OpenComponent};
 use super::live::Live;
@@ -168,6 +169,8 @@ pub struct Model {
     pub approval: ApprovalMode,
     /// The question whether a call may run.
     pub question: Option<Question>,
+    /// What was decided in a list about later calls of the answer; `None` before anything was.
+    pub decided: Option<Vec<ListedCall>>,
     pub attention: Attention,
     pub extensions: Extensions,
 }
@@ -176,14 +179,9 @@ pub struct Model {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Question {
     pub id: u64,
-    pub tool: String,
-    /// The command, the path or the arguments, with nothing hidden.
-    pub what: String,
-    /// The other arguments, by name.
-    pub beside: Vec<(String, String)>,
-    /// The change of a file, as numbered lines.
-    pub diff: Option<String>,
-    pub reason: String,
+    pub call: AskedCall,
+    /// The calls of the same answer that are asked about too, with this one.
+    pub list: Option<CallList>,
     /// The rule that allows the same call later.
     pub rule: Option<String>,
     /// All rules that can be kept, with what each allows, the narrowest first.

@@ -7,6 +7,7 @@ mod orders;
 mod leaving;
 mod overlay;
 mod opened;
+mod call_list;
 mod approval;
 mod agent;
 mod operated;

@@ -5,6 +5,7 @@ mod status;
 mod start;
 mod awaited;
 mod approval;
+mod call_list;
 mod reader;
 pub(in crate::app) mod title;
 
@@ -15,6 +16,7 @@ use ratatui::layout::{Position, Rect, Size};
 use ratatui::text::Line;
 
 pub use approval::question_rows;
+pub use call_list::{listed_calls_in_full, opened_call_rows};
 pub use reader::folded_block;
 
 use super::live::Live;
@@ -75,7 +77,7 @@ pub fn bottom(model: &mut Model) -> Bottom {
     let mut live = model.live.rows(&model.conversation, &look, folds, usize::from(size.height));
     let head = live.len();
     live.extend(awaited::lines(model));
-    live.extend(approval::lines(model));
+    live.extend(call_list::lines(model).unwrap_or_else(|| approval::lines(model)));
     if live.is_empty() {
         live = start::unfinished(model);
     }

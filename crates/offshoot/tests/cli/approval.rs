@@ -213,8 +213,7 @@ fn without_a_screen_each_mode_runs_or_refuses_and_never_waits() {
 
 #[test]
 fn on_a_terminal_each_mode_asks_or_refuses() {
-    let write = "Change written? (mode `ask` asks before files are changed)";
-    let (command, critical) = ("asks before commands)", "Run this command? (it ");
+    let (write, command, critical) = ("before files", "before commands", "Run this command? (it ");
     for (mode, questions, expected) in [
         ("auto", &[critical][..], [true, true, false]),
         ("edits", &[command, critical], [true, false, false]),
@@ -223,11 +222,16 @@ fn on_a_terminal_each_mode_asks_or_refuses() {
     ] {
         let talk = three_calls();
         let mut terminal = Terminal::offshoot(&talk, &["--approval", mode, "do the work"], (100, 30));
-        for (question, waiting) in questions.iter().zip((0..questions.len()).rev()) {
-            let screen = terminal.until_text(question).until_text("tab answers").screen();
-            let waits = ["", "1 more call waits", "2 more calls wait"][waiting];
-            assert!(screen.contains(waits), "{screen}");
-            terminal.send("\tn");
+        match questions {
+            [] => {}
+            [question] => {
+                terminal.until_text(question).until_text("tab answers").send("\tn");
+            }
+            several => {
+                let counted = format!("{} calls are asked about (mode `{mode}` asks before", several.len());
+                terminal.until_text(&counted).until_text("(it ").until_text("tab answers").send("\tn");
+                terminal.until_text("› refuse").send("\r");
+            }
         }
         terminal.until_text("All right.").until_idle();
         terminal.send("\x04");
@@ -238,6 +242,36 @@ fn on_a_terminal_each_mode_asks_or_refuses() {
             (expected, refused.iter().map(ToString::to_string).collect()),
             "{mode}"
         );
+    }
+}
+
+/// Story: each question of an answer needed its own Tab, and what came next was not known.
+#[test]
+fn the_calls_of_an_answer_are_allowed_together() {
+    for size in [(80, 24), (40, 12)] {
+        let call = |at: u32, command: &str| Say::Call {
+            call: "bash".to_owned(),
+            id: format!("c{at}"),
+            arguments: json!({"command": command}).as_object().unwrap().clone(),
+            signature: None,
+        };
+        let calls =
+            [call(1, "echo 1 >> made"), call(2, "echo 2 >> made"), call(3, "ls made"), call(4, "echo 4 >> never")];
+        let talk = Talk::new([Reply::say(calls), Reply::text("All right.")]);
+        let mut terminal = Terminal::offshoot(&talk, &["--approval", "ask", "do the work"], size);
+        // `ls` is not asked about.
+        terminal.until_text("3 calls are asked about").until_text("tab answers").send("\t");
+        terminal.until_text("enter decides").send("y");
+        terminal.until("the second call", |screen| screen.contains("› ask") && screen.contains("echo 2")).send("y");
+        terminal.until("the last call", |screen| screen.contains("› ask") && screen.contains("echo 4")).send(" ");
+        terminal.until_text("› allow").send(" ");
+        terminal.until_text("› refuse").send("\r");
+        terminal.until_text("All right.").until_idle().send("\x04");
+        assert!(terminal.ended());
+        assert_eq!(std::fs::read_to_string(talk.world.work().join("made")).unwrap(), "1\n2\n");
+        assert!(!talk.world.work().join("never").exists());
+        assert_eq!(records(&talk), ["allow_once user", "allow_once user", "reject user"]);
+        talk.no_problems();
     }
 }
 

@@ -88,6 +88,7 @@ fn asked(model: &mut Model, name: &str, given: &Value, diff: Option<&str>) {
         rules: Vec::new(),
         options: vec![ApprovalDecision::AllowOnce, ApprovalDecision::Reject],
         waiting: 0,
+        following: Vec::new(),
     };
     heard(model, event);
 }

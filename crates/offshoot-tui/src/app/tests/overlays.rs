@@ -88,6 +88,7 @@ fn may_run(model: &mut Model, tool: &str, args: serde_json::Value, change: impl 
         rules: Vec::new(),
         options: vec![ApprovalDecision::AllowOnce, ApprovalDecision::Reject],
         waiting: 0,
+        following: Vec::new(),
     };
     change(&mut event);
     heard(model, event);

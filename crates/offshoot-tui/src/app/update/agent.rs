@@ -20,6 +20,10 @@ pub(super) fn event(model: &mut Model, event: &Event) -> Vec<Cmd> {
     if matches!(event, Event::MessageEnd { .. } | Event::TurnEnd { .. } | Event::AgentStart) {
         model.extensions.invalidate_all();
     }
+    // Servers may use the id of a call again.
+    if matches!(event, Event::MessageEnd { message: Message::Assistant(_) } | Event::AgentSettled { .. }) {
+        model.decided = None;
+    }
     match event {
         Event::AgentStart => {
             (model.is_working, model.is_in_run) = (true, true);
@@ -54,7 +58,7 @@ pub(super) fn event(model: &mut Model, event: &Event) -> Vec<Cmd> {
             model.editor.set_queue(steering.clone(), follow_up.clone());
             return save_draft(model);
         }
-        Event::ApprovalRequest { .. } | Event::ApprovalEnd { .. } => approval::event(model, event),
+        Event::ApprovalRequest { .. } | Event::ApprovalEnd { .. } => return approval::event(model, event),
         Event::SessionInfoChanged { name } => model.facts.name.clone_from(name),
         Event::ThinkingLevelChanged { .. }
         | Event::CompactionEnd { .. }

@@ -3,34 +3,48 @@
 
 use offshoot_protocol::request::Approve;
 use offshoot_protocol::{ApprovalDecision, ApprovalMode, ApprovalScope, Event};
-use offshoot_session::call_view::CallView;
-use offshoot_session::text::{spell_lines, spell_name};
+use offshoot_session::text::spell_name;
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 
+use super::call_list;
+use crate::app::call_list::{AskedCall, CallList, CallMark};
 use crate::app::cmd::{Cmd, ProgramTask};
 use crate::app::model::{Model, Overlay, Picking, Question, QuestionStage};
 use crate::app::view;
 use crate::keymap::{Action, Context};
 use crate::overlay::pick::{Choice, Pick};
 
-/// Shows the question of an event, or takes it back.
-pub(super) fn event(model: &mut Model, event: &Event) {
+/// Shows the question of an event, or takes it back. What was decided in a list is answered at once.
+pub(super) fn event(model: &mut Model, event: &Event) -> Vec<Cmd> {
     match event {
-        Event::ApprovalRequest { id, tool_name, args, reason, rule, rules, diff, options, waiting, .. } => {
-            let args = args.to_string();
-            let call = CallView::of_text(&**tool_name, &args);
-            let is_in_diff = |name: &String| diff.is_some() && call.is_changed_by(name);
+        Event::ApprovalRequest {
+            id,
+            tool_call_id,
+            tool_name,
+            args,
+            reason,
+            rule,
+            rules,
+            diff,
+            options,
+            waiting,
+            following,
+            ..
+        } => {
+            let call = AskedCall::new((tool_call_id, tool_name), args, (reason, diff.as_deref()));
+            let once = options.first().copied().unwrap_or(ApprovalDecision::AllowOnce);
+            if let Some(decision) = call_list::decided(model, &call, once) {
+                return vec![Cmd::ask(Approve { id: *id, decision, message: None, rule: None, scope: None })];
+            }
+            let is_listed = model.decided.is_none();
             model.question = Some(Question {
                 id: *id,
-                tool: call.tool(),
-                what: call.subject(&str::to_owned),
-                beside: call.beside_subject().into_iter().filter(|(name, _)| !is_in_diff(name)).collect(),
-                diff: diff.as_deref().map(|diff| spell_lines(diff).into_owned()),
-                reason: spell_name(reason).into_owned(),
+                list: is_listed.then(|| CallList::new(&call, following)).flatten(),
+                call,
                 rule: rule.as_deref().map(|rule| spell_name(rule).into_owned()),
                 rules: rules.clone(),
                 selected: 0,
-                once: options.first().copied().unwrap_or(ApprovalDecision::AllowOnce),
+                once,
                 waiting: *waiting,
                 stage: QuestionStage::default(),
                 scrolled: 0,
@@ -44,6 +58,7 @@ pub(super) fn event(model: &mut Model, event: &Event) {
         }
         _ => {}
     }
+    Vec::new()
 }
 
 /// A key while a question is open; `None` leaves it to the editor.
@@ -58,6 +73,10 @@ pub(super) fn key(model: &mut Model, key: KeyEvent) -> Option<Vec<Cmd>> {
             go_to(model, if is_answering { QuestionStage::Shown } else { QuestionStage::Answering })
         }
         QuestionStage::Shown => None,
+        QuestionStage::Answering if model.question.as_ref()?.list.is_some() => {
+            let outcome = call_list::key(model, (key, typed), (does(Action::Submit), does(Action::Interrupt)))?;
+            Some(outcome.map_or_else(Vec::new, |mark| decide(model, mark)))
+        }
         QuestionStage::Answering => match typed {
             Some(letter) => Some(chosen(model, letter)),
             None => scroll(model, key),
@@ -76,6 +95,16 @@ pub(super) fn key(model: &mut Model, key: KeyEvent) -> Option<Vec<Cmd>> {
             Some(cmds)
         }
         QuestionStage::Explaining => None,
+    }
+}
+
+/// Answers the first call of a list as it is marked. The others are answered when their turn comes.
+fn decide(model: &mut Model, mark: CallMark) -> Vec<Cmd> {
+    let once = model.question.as_ref().map_or(ApprovalDecision::AllowOnce, |question| question.once);
+    match mark {
+        CallMark::ByItself => Vec::new(),
+        CallMark::Allow => answer(model, Answer::of(once)),
+        CallMark::Refuse => answer(model, Answer::of(ApprovalDecision::Reject)),
     }
 }
 

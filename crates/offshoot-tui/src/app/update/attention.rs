@@ -56,6 +56,7 @@ mod tests {
     use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
     use super::*;
+    use crate::app::call_list::AskedCall;
     use crate::app::model::{Question, QuestionStage};
     use crate::app::msg::Msg;
     use crate::app::update::update;
@@ -93,11 +94,8 @@ mod tests {
         let before = Situation::of(model);
         model.question = Some(Question {
             id: 1,
-            tool: "bash".to_owned(),
-            what: "ls".to_owned(),
-            beside: Vec::new(),
-            diff: None,
-            reason: String::new(),
+            call: AskedCall::new(("c1", "bash"), &serde_json::json!({"command": "ls"}), ("", None)),
+            list: None,
             rule: None,
             rules: Vec::new(),
             selected: 0,

@@ -4,6 +4,7 @@ use offshoot_protocol::{ApprovalDecision, OfferedRule};
 use offshoot_session::text::{counted, spell_name};
 use ratatui::text::Line;
 
+use crate::app::call_list::AskedCall;
 use crate::app::model::{Model, Overlay, Question, QuestionStage};
 use crate::keymap::Action;
 use crate::text::{clean, wrap};
@@ -59,7 +60,7 @@ struct Panel {
 impl Panel {
     fn new(model: &Model, question: &Question) -> Self {
         let room = super::room_above(model);
-        let call = call(model, question);
+        let call = call(model, &question.call, "  ");
         let least = 1 + FEWEST.min(call.len());
         let with = |keys: Vec<String>| {
             let keys = keys.into_iter().flat_map(|hint| rows(model, &hint, Token::Muted));
@@ -91,7 +92,7 @@ impl Panel {
 }
 
 /// An ellipsis in the place of the last character: the row may be full.
-fn cut_short(row: &mut Line<'static>) {
+pub(super) fn cut_short(row: &mut Line<'static>) {
     if let Some(span) = row.spans.last_mut() {
         let mut text = std::mem::take(&mut span.content).into_owned();
         text.pop();
@@ -101,13 +102,13 @@ fn cut_short(row: &mut Line<'static>) {
 }
 
 fn title(question: &Question) -> String {
-    match question.diff {
+    match question.call.diff {
         _ if question.once == ApprovalDecision::OnceUnsandboxed => {
-            format!("{} failed in the sandbox. Run it again outside? {}", question.tool, question.reason)
+            format!("{} failed in the sandbox. Run it again outside? {}", question.call.tool, question.call.reason)
         }
-        Some(_) => format!("Change {}? ({})", first_line(&question.what), question.reason),
-        None if question.tool.eq_ignore_ascii_case("bash") => format!("Run this command? ({})", question.reason),
-        None => format!("Run {}? ({})", question.tool, question.reason),
+        Some(_) => format!("Change {}? ({})", first_line(&question.call.what), question.call.reason),
+        None if question.call.is_command() => format!("Run this command? ({})", question.call.reason),
+        None => format!("Run {}? ({})", question.call.tool, question.call.reason),
     }
 }
 
@@ -125,29 +126,35 @@ fn waiting(model: &Model, question: &Question) -> Vec<Line<'static>> {
     }
 }
 
-/// What would run, or would change.
-fn call(model: &Model, question: &Question) -> Vec<Line<'static>> {
-    let text = question.diff.as_ref().unwrap_or(&question.what);
-    let token = |line: &str| match (question.diff.is_some(), line.chars().next()) {
+/// What would run, or would change. Each line begins with the indent; its further rows do not, so that nothing is cut.
+pub(super) fn call(model: &Model, call: &AskedCall, indent: &str) -> Vec<Line<'static>> {
+    let text = call.diff.as_ref().unwrap_or(&call.what);
+    let token = |line: &str| match (call.diff.is_some(), line.chars().next()) {
         (true, Some('+')) => Token::ToolDiffAdded,
         (true, Some('-')) => Token::ToolDiffRemoved,
         (true, _) => Token::ToolDiffContext,
         (false, _) => Token::Text,
     };
-    let row = |line: &str| rows(model, &format!("  {line}"), token(line));
+    let row = |line: &str| rows(model, &format!("{indent}{line}"), token(line));
     let count = text.lines().count();
     let omitted = count.saturating_sub(LINES);
     // The end of a long text may be what matters.
     let (first, last) = if omitted > 0 { (LINES - LAST_LINES, LAST_LINES) } else { (count, 0) };
     let mut shown: Vec<_> = text.lines().take(first).flat_map(row).collect();
     if omitted > 0 {
-        let words = format!("  … {} not shown …", counted(omitted, "line", "lines"));
+        let words = format!("{indent}… {} not shown …", counted(omitted, "line", "lines"));
         shown.extend(rows(model, &words, Token::Warning));
     }
     shown.extend(text.lines().skip(count - last).flat_map(row));
-    let beside = question.beside.iter().flat_map(|(name, value)| argument(name, value));
-    shown.extend(beside.flat_map(|line| rows(model, &format!("  {line}"), Token::Muted)));
+    let beside = call.beside.iter().flat_map(|(name, value)| argument(name, value));
+    shown.extend(beside.flat_map(|line| rows(model, &format!("{indent}{line}"), Token::Muted)));
     shown
+}
+
+/// Whether some lines of a call are never shown.
+pub(super) fn omits_lines(call: &AskedCall) -> bool {
+    let texts = call.beside.iter().map(|(_, value)| value).chain(&call.diff).chain([&call.what]);
+    texts.into_iter().any(|text| text.lines().count() > LINES)
 }
 
 /// An argument that the call has besides: all its lines below its name, unless it has only one.
@@ -235,7 +242,7 @@ fn first_line(text: &str) -> String {
     }
 }
 
-fn rows(model: &Model, text: &str, token: Token) -> Vec<Line<'static>> {
+pub(super) fn rows(model: &Model, text: &str, token: Token) -> Vec<Line<'static>> {
     let room = usize::from(model.size.width).saturating_sub(2);
     let style = model.preferences.theme.style(token);
     let indented = |row: Line<'static>| {
