@@ -103,8 +103,8 @@ fn cursor_reach(model: &Model) -> CursorReach {
     let is_still = !model.is_under_way() || model.now - model.laid_out_at >= STILL;
     match () {
         () if model.is_resizing() => CursorReach::FirstRow,
+        () if model.is_under_way() && (model.overlay.is_some() || !model.editor.is_empty()) => CursorReach::Anywhere,
         () if is_still => CursorReach::Near,
-        () if model.overlay.is_some() || !model.editor.is_empty() => CursorReach::Anywhere,
         () => CursorReach::FirstRow,
     }
 }
