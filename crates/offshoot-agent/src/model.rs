@@ -20,3 +20,4 @@ pub use find::{FoundModel, UnknownModel};
 pub use keys::{Env, KeyOrigin, KeyedModel, Keys};
 pub use scope::{ScopedModel, scope};
 pub use table::{Models, Trouble};
+pub use value::literal_key;

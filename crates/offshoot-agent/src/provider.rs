@@ -24,6 +24,7 @@ mod picture_limits;
 mod hooks;
 mod roots;
 mod http;
+mod key_check;
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -41,6 +42,7 @@ pub use draft::{answer_of, failed_answer};
 pub(crate) use held_texts::TextFilter;
 pub use hooks::{HeaderChange, Hooked, Hooks, RequestHooks};
 pub use http::Http;
+pub use key_check::KeyCheck;
 pub(crate) use named_message::named_message;
 pub(crate) use picture_limits::PictureLimits;
 pub use problems::{Problem, problems};

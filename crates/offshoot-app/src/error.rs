@@ -78,6 +78,13 @@ impl CommandError {
         self
     }
 
+    /// Adds why it failed.
+    #[must_use]
+    pub fn because(mut self, cause: impl Into<String>) -> Self {
+        self.causes.push(cause.into());
+        self
+    }
+
     /// The message and its causes.
     pub fn on_one_line(&self) -> String {
         std::iter::once(&self.message).chain(&self.causes).map(String::as_str).collect::<Vec<_>>().join(": ")

@@ -8,6 +8,7 @@
 
 pub mod text;
 pub mod terminal;
+pub mod secret_line;
 pub mod theme;
 pub mod highlight;
 pub mod markdown;

@@ -51,6 +51,8 @@ pub enum SlashCommand {
     Sandbox(Option<SandboxMode>),
     /// Lists, explains or removes rules of approval.
     Permissions(Option<String>),
+    /// Keeps or removes a key of this provider, or of one that the user chooses.
+    Auth(AuthAction, Option<String>),
     Session,
     /// Exports the session in the format of the file's extension; `None`: a page in this folder.
     Export(Option<String>),
@@ -68,6 +70,13 @@ pub enum SlashCommand {
     Trust,
     Help,
     Quit,
+}
+
+/// What becomes of a provider's key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AuthAction {
+    Login,
+    Logout,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -159,6 +168,8 @@ const COMMANDS: &[Spec] = &[
     spec("approval", "[mode]", Some(Argument::Approval), "choose what the model may do unasked"),
     spec("sandbox", "[mode]", Some(Argument::Sandbox), "see and switch the sandbox of commands"),
     spec("permissions", "[why CALL | remove RULE]", Some(Argument::Text), "list, explain and remove approval rules"),
+    spec("login", "[provider]", Some(Argument::Text), "keep the key of a provider"),
+    spec("logout", "[provider]", Some(Argument::Text), "remove the key of a provider"),
     spec("session", "", None, "show file, figures and cost of the session"),
     spec("context", "", None, "show what fills the model's window"),
     spec("export", "[path]", Some(Argument::File), "write the session to a file: .html, .jsonl, .md"),

@@ -31,7 +31,9 @@ use offshoot_tui::markdown::plain_row;
 use offshoot_tui::terminal::detect;
 use offshoot_workspace::LatestOf;
 
-use crate::commands::{append, completions, config, doctor, install, man, packages, permissions, remove, tail, update};
+use crate::commands::{
+    append, auth, completions, config, doctor, install, man, packages, permissions, remove, tail, update,
+};
 use crate::{api, file_limit, page, print, sandbox, tui};
 use deferred::Deferred;
 use read::Task;
@@ -93,6 +95,7 @@ pub(crate) enum Command {
     #[command(after_help = CHAT_EXAMPLES)]
     Chat(Box<agent::Args>),
     Permissions(Deferred<permissions::Args>),
+    Auth(Deferred<auth::Args>),
     Install(Deferred<install::Args>),
     #[command(alias = "uninstall")]
     Remove(Deferred<remove::Args>),
@@ -112,6 +115,7 @@ impl Command {
             Self::Doctor(args) => doctor::run(app, args),
             Self::Chat(args) => run_agent(app, args),
             Self::Permissions(args) => permissions::run(app, args),
+            Self::Auth(args) => auth::run(app, args),
             Self::Install(args) => install::run(app, args),
             Self::Remove(args) => remove::run(app, args),
             Self::Update(args) => update::run(app, args),

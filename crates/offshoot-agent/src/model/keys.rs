@@ -59,7 +59,7 @@ pub enum KeyOrigin {
 }
 
 impl KeyOrigin {
-    /// The name of the place.
+    /// The file or the variable, as people know it.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -445,7 +445,7 @@ mod tests {
     #[test]
     fn a_missing_key_says_what_to_do() {
         let none = keys(&[]);
-        let said = "there is no key for openai; set OPENAI_API_KEY, or put it into auth.json or models.json";
+        let said = "there is no key for openai; `offshoot auth login openai` keeps one, or set OPENAI_API_KEY";
         assert_eq!(key(&none, "openai").unwrap_err(), said);
         assert_eq!(key(&none, "google").unwrap_err(), "the key of google is the variable MY_GOOGLE, which is not set");
     }

@@ -15,6 +15,12 @@ pub(super) fn is_literal(value: &str) -> bool {
     command(value).is_none() && !is_name(value) && resolve(value, &|_| None).as_deref() == Ok(value)
 }
 
+/// The value that means this key: the key itself is neither a command nor does it contain variables.
+pub fn literal_key(key: &str) -> String {
+    let escaped = key.replace('$', "$$");
+    if command(key).is_some() { format!("${escaped}") } else { escaped }
+}
+
 pub(super) fn is_name(value: &str) -> bool {
     value.starts_with(|c: char| c.is_ascii_uppercase())
         && value.chars().all(|c| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_')
@@ -117,6 +123,10 @@ mod tests {
             ("$1", "$1"),
         ] {
             assert_eq!(got(value).as_deref(), Ok(expected), "{value}");
+        }
+        for key in ["sk-1", "$KEY", "!printf x", "a$$b$", "${A_1}!", "!$KEY"] {
+            let value = literal_key(key);
+            assert_eq!((got(&value).as_deref(), command(&value)), (Ok(key), None), "{value}");
         }
         assert_eq!(got("x$NONE"), Err(Unset("NONE".to_owned())));
         assert_eq!(lacks("x${NONE}", &|_| None).as_deref(), Some("NONE"));

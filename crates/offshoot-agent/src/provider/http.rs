@@ -102,6 +102,15 @@ impl Http {
     }
 }
 
+impl Http {
+    /// Sends a request without a body. Nothing of a good answer is read.
+    pub(super) async fn get(&self, outgoing: &Outgoing) -> Result<(), AnswerTrouble> {
+        let get = self.client(&outgoing.url)?.get(&outgoing.url).headers(headers(outgoing)?);
+        let response = get.send().await.map_err(|error| unreachable(&outgoing.url, error))?;
+        if response.status().is_success() { Ok(()) } else { Err(error_of(response, self.clock.now()).await) }
+    }
+}
+
 /// Whether the address is unencrypted and on this machine.
 fn is_local(url: &str) -> bool {
     let Some(rest) = url.strip_prefix("http://") else { return false };

@@ -1,6 +1,7 @@
 //! The four wire formats behind one interface. Does not use the network.
 
 use offshoot_protocol::Secret;
+use offshoot_protocol::model::Model;
 
 use super::classify::AnswerTrouble;
 use super::decoding::{Decoder, Next};
@@ -70,51 +71,71 @@ impl Outgoing {
     /// Builds the request in the wire format of its model.
     pub fn new(request: &Request) -> Result<Self, Unsendable> {
         let model = &request.model;
-        let api = api(request)?;
+        let api = api(model)?;
         let base = model.base_url.trim_end_matches('/');
         if base.is_empty() {
             return Err(Unsendable::NoUrl { model: model.id.clone() });
         }
         let mut headers = vec![header("content-type", "application/json"), header("accept", "text/event-stream")];
-        let key = request.key.as_ref();
-        let bearer = |key: &Secret| ("authorization".to_owned(), Secret::new(format!("Bearer {}", key.expose())));
         let (path, body) = match api {
             Api::Anthropic => {
-                headers.push(header("anthropic-version", "2023-06-01"));
                 headers.extend(anthropic::beta(request).map(|beta| header("anthropic-beta", &beta)));
-                headers.extend(key.map(|key| ("x-api-key".to_owned(), key.clone())));
                 ("/v1/messages".to_owned(), anthropic::body(request))
             }
-            Api::Completions => {
-                headers.extend(key.map(bearer));
-                ("/chat/completions".to_owned(), completions::body(request))
-            }
-            Api::Responses => {
-                headers.extend(key.map(bearer));
-                ("/responses".to_owned(), responses::body(request))
-            }
-            Api::Google => {
-                headers.extend(key.map(|key| ("x-goog-api-key".to_owned(), key.clone())));
-                (format!("/models/{}:streamGenerateContent?alt=sse", model.id), google::body(request))
-            }
+            Api::Completions => ("/chat/completions".to_owned(), completions::body(request)),
+            Api::Responses => ("/responses".to_owned(), responses::body(request)),
+            Api::Google => (format!("/models/{}:streamGenerateContent?alt=sse", model.id), google::body(request)),
         };
-        if model.auth_header && matches!(api, Api::Anthropic | Api::Google) {
-            headers.extend(key.map(bearer));
-        }
         if let Some(id) = &request.session_id {
             headers.extend(affinity::headers(model, api).into_iter().map(|name| header(name, id)));
         }
-        // The model's own headers override others.
-        for (name, value) in &model.headers {
-            headers.retain(|(known, _)| !known.eq_ignore_ascii_case(name));
-            headers.push((name.clone(), value.clone()));
-        }
+        let headers = with_access(headers, api, model, request.key.as_ref());
         Ok(Self { url: format!("{base}{path}"), headers, body })
+    }
+
+    /// The request that lists the models of a model's server. It costs nothing, and its body is empty.
+    ///
+    /// # Errors
+    /// The model has no address, or a wire format that is not known.
+    pub fn list_of_models(model: &Model, key: Option<&Secret>) -> Result<Self, Unsendable> {
+        let api = api(model)?;
+        let base = model.base_url.trim_end_matches('/');
+        if base.is_empty() {
+            return Err(Unsendable::NoUrl { model: model.id.clone() });
+        }
+        let path = if api == Api::Anthropic { "/v1/models" } else { "/models" };
+        let headers = with_access(vec![header("accept", "application/json")], api, model, key);
+        Ok(Self { url: format!("{base}{path}"), headers, body: String::new() })
     }
 }
 
-fn api(request: &Request) -> Result<Api, Unsendable> {
-    let model = &request.model;
+/// The headers with the key, where its wire format has it, and with the model's own, which override others.
+fn with_access(
+    mut headers: Vec<(String, Secret)>,
+    api: Api,
+    model: &Model,
+    key: Option<&Secret>,
+) -> Vec<(String, Secret)> {
+    let bearer = |key: &Secret| ("authorization".to_owned(), Secret::new(format!("Bearer {}", key.expose())));
+    match api {
+        Api::Anthropic => {
+            headers.push(header("anthropic-version", "2023-06-01"));
+            headers.extend(key.map(|key| ("x-api-key".to_owned(), key.clone())));
+        }
+        Api::Completions | Api::Responses => headers.extend(key.map(bearer)),
+        Api::Google => headers.extend(key.map(|key| ("x-goog-api-key".to_owned(), key.clone()))),
+    }
+    if model.auth_header && matches!(api, Api::Anthropic | Api::Google) {
+        headers.extend(key.map(bearer));
+    }
+    for (name, value) in &model.headers {
+        headers.retain(|(known, _)| !known.eq_ignore_ascii_case(name));
+        headers.push((name.clone(), value.clone()));
+    }
+    headers
+}
+
+fn api(model: &Model) -> Result<Api, Unsendable> {
     Api::parse(&model.api).ok_or_else(|| match (model.api.as_str(), model.id.clone()) {
         ("", model) => Unsendable::Unregistered { model },
         (api, model) => Unsendable::Api { api: api.to_owned(), model },
@@ -139,7 +160,7 @@ pub struct Reader {
 impl Reader {
     /// For the answer to `request`, which started at `now`.
     pub fn new(request: &Request, now: Millis) -> Result<Self, Unsendable> {
-        let decoder: Box<dyn Decoder> = match api(request)? {
+        let decoder: Box<dyn Decoder> = match api(&request.model)? {
             Api::Anthropic => Box::<anthropic::Decoder>::default(),
             Api::Responses => Box::<responses::Decoder>::default(),
             Api::Completions => Box::new(completions::Decoder::new(&request.model)),

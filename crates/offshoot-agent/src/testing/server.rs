@@ -136,7 +136,7 @@ fn serve(stream: TcpStream, inner: &Mutex<Inner>, end: &Gate) -> std::io::Result
     let mut reader = BufReader::new(stream.try_clone()?);
     let mut stream = stream;
     while let Some(seen) = receive(&mut reader)? {
-        let (body, reply) = answer(inner, seen);
+        let (body, reply) = list_of_models(&seen).unwrap_or_else(|| answer(inner, seen));
         if !send(&mut stream, &body, &reply, end)? {
             break;
         }
@@ -174,6 +174,15 @@ fn api(path: &str) -> Option<Api> {
         () if route.ends_with(":streamGenerateContent") => Some(Api::Google),
         () => None,
     }
+}
+
+/// The list of models, which takes no reply of the script.
+fn list_of_models(seen: &Seen) -> Option<(String, Reply)> {
+    seen.path.ends_with("/models").then(|| {
+        let is_known = seen.headers.iter().any(|(_, value)| value.contains(KEY));
+        let reply = if is_known { Reply::raw(r#"{"data": []}"#) } else { Reply::error(401, "no such key") };
+        (reply.body.clone().unwrap_or_default(), reply)
+    })
 }
 
 fn answer(inner: &Mutex<Inner>, seen: Seen) -> (String, Reply) {

@@ -1,5 +1,5 @@
-//! The credentials of sign-ins in the user's `auth.json`, in pi's shape: `{PROVIDER: {"type": "oauth", "access", "refresh",
-//! "expires", …}}`. Keys in the same file are another's, and stay as they are.
+//! The user's own `auth.json`, in pi's shape: `{PROVIDER: {"type": "api_key", "key"}}`, and for sign-ins `{"type": "oauth", "access",
+//! "refresh", "expires", …}`. Asks nobody, and reads no key to use it.
 
 use std::io;
 use std::path::Path;
@@ -25,24 +25,61 @@ impl AuthFile {
         (of_sign_in.remove("type")? == "oauth").then_some(kept)
     }
 
-    /// Keeps the credentials of a provider in place of what was there, or forgets them.
+    /// Keeps the credentials of a sign-in in place of what the provider had, or forgets them.
     ///
     /// # Errors
     /// The file cannot be read or written: then it is as it was.
     pub fn keep(&self, provider: &str, credentials: Option<&Value>) -> Result<(), String> {
+        let kept = credentials.map(|credentials| {
+            let mut kept = credentials.clone();
+            kept["type"] = json!("oauth");
+            kept
+        });
+        self.set(provider, kept).map(drop)
+    }
+
+    /// Keeps a key in place of what the provider had, as it is: `$NAME` in it is a variable, and what follows a `!` is a command. The
+    /// file is durable when this returns.
+    ///
+    /// # Errors
+    /// The file cannot be read or written: then it is as it was.
+    pub fn keep_key(&self, provider: &str, key: &str) -> Result<(), String> {
+        self.set(provider, Some(json!({"type": "api_key", "key": key}))).map(drop)
+    }
+
+    /// Takes out what a provider has. Whether it had anything.
+    ///
+    /// # Errors
+    /// The file cannot be read or written: then it is as it was.
+    pub fn forget(&self, provider: &str) -> Result<bool, String> {
+        if !self.read()?.contains_key(provider) {
+            return Ok(false);
+        }
+        self.set(provider, None)
+    }
+
+    /// The providers that have an entry; none if the file cannot be read.
+    pub fn providers(&self) -> Vec<String> {
+        self.read().map(|all| all.keys().cloned().collect()).unwrap_or_default()
+    }
+
+    /// Where the file is.
+    pub fn path(&self) -> &Path {
+        &self.0.path
+    }
+
+    /// Whether the provider had an entry.
+    fn set(&self, provider: &str, kept: Option<Value>) -> Result<bool, String> {
         let failed = |error: io::Error| format!("could not write {}: {error}", self.0.path.display());
         let locked = self.0.lock().map_err(failed)?;
         let mut all = self.read()?;
-        match credentials {
-            Some(credentials) => {
-                let mut kept = credentials.clone();
-                kept["type"] = json!("oauth");
-                all.insert(provider.to_owned(), kept);
-            }
-            None => drop(all.remove(provider)),
-        }
+        let before = match kept {
+            Some(kept) => all.insert(provider.to_owned(), kept),
+            None => all.remove(provider),
+        };
         let text = serde_json::to_string_pretty(&all).map_err(|error| failed(error.into()))?;
-        locked.replace(&(text + "\n")).map_err(failed)
+        locked.replace(&(text + "\n")).map_err(failed)?;
+        Ok(before.is_some())
     }
 
     fn read(&self) -> Result<Map<String, Value>, String> {

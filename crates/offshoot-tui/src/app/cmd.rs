@@ -6,7 +6,7 @@ use super::ask::TerminalAsk;
 use super::extension::ExtensionTask;
 use crate::overlay::sessions::Request;
 use crate::overlay::tree::ForecastWish;
-use crate::slash::Argument;
+use crate::slash::{Argument, AuthAction};
 use crate::terminal::NotificationWay;
 use offshoot_protocol::SandboxMode;
 use offshoot_session::provenance::Origin;
@@ -49,6 +49,8 @@ pub enum ScreenTask {
     /// Tell a person who is elsewhere, in one of the ways of terminals.
     Notify(NotificationWay, String),
     Edit(String),
+    /// Keep or remove a provider's key, in a dialogue of its own.
+    Auth(AuthAction, Option<String>),
     /// Give the terminal to a group of processes of extensions, whose wish has this number.
     Lend(u64, u32),
     /// Looks whether the terminal has another size.

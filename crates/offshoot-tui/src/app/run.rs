@@ -17,12 +17,13 @@ use ratatui::layout::{Position, Rect, Size};
 
 use super::cmd::{Cmd, ProgramTask, ScreenTask};
 use super::model::{Model, Overlay};
-use super::msg::Msg;
+use super::msg::{ModelAccess, Msg};
 use super::pictures::Pictures;
 use super::screen::Screen;
 use super::update::{can_wait, changes_screen, expect_resizes, update};
 use super::view;
 use crate::image;
+use crate::slash::AuthAction;
 
 /// How long a drawing may wait for more messages that are not keys, in milliseconds.
 const TOGETHER: Millis = 33;
@@ -46,6 +47,9 @@ pub trait Program {
 
     /// Opens a text in the user's editor, which the setting `editor` names. `None` means that the text is unchanged.
     fn edit(&mut self, text: &str, editor: Option<&str>) -> io::Result<Option<String>>;
+
+    /// Keeps or removes a provider's key. Whether something has changed.
+    fn auth(&mut self, action: AuthAction, provider: Option<&str>) -> io::Result<bool>;
 
     /// Gives the terminal to a group of processes of extensions, and returns when it is back. The number names the wish.
     fn lend(&mut self, wish: u64, group: u32) -> io::Result<()>;
@@ -336,6 +340,7 @@ impl Hands<'_> {
             }
             ScreenTask::Redraw => self.screen.redraw(self.tells_cursor),
             ScreenTask::Edit(text) => self.edit(model, &text),
+            ScreenTask::Auth(action, provider) => self.auth(model, action, provider.as_deref()),
             ScreenTask::Lend(wish, group) => self.lend(model, wish, group),
             ScreenTask::Suspend => self.suspend(model),
             ScreenTask::TakeBack => self.take_back(model),
@@ -403,6 +408,21 @@ impl Hands<'_> {
                 let text = format!("the external editor failed: {error}");
                 update(model, Msg::Notice(Level::Error, text));
             }
+        }
+        Ok(())
+    }
+
+    fn auth(&mut self, model: &mut Model, action: AuthAction, provider: Option<&str>) -> io::Result<()> {
+        match self.aside(model, |program| program.auth(action, provider))? {
+            Ok(true) => {
+                self.act(model, ProgramTask::ReadSessionFacts.into())?;
+                // A key for the model that is asked is enough; without one the person chooses.
+                if action == AuthAction::Login && model.facts.access == ModelAccess::NoKeys {
+                    self.act(model, ProgramTask::Models.into())?;
+                }
+            }
+            Ok(false) => {}
+            Err(error) => drop(update(model, Msg::Notice(Level::Error, format!("the dialogue failed: {error}")))),
         }
         Ok(())
     }

@@ -3,7 +3,7 @@
 use offshoot_protocol::ApprovalMode;
 use offshoot_protocol::{SandboxMode, ThinkingLevel};
 
-use super::{ALIASES, SlashCommand, Spec, commands, find, form};
+use super::{ALIASES, AuthAction, SlashCommand, Spec, commands, find, form};
 use offshoot_settings::nearest::nearest;
 use offshoot_workspace::{ArgForm, OperationOrder, OrderMistake, find_operation};
 
@@ -41,9 +41,7 @@ fn too_much(spec: &Spec) -> String {
 }
 
 /// The commands of pi that offshoot does not have, and what replaces them.
-pub(super) const OF_PI: [(&str, &str); 5] = [
-    ("login", "a key comes from a variable, `auth.json` or --api-key: see `offshoot models`"),
-    ("logout", "remove the key from `auth.json`, or the variable"),
+pub(super) const OF_PI: [(&str, &str); 3] = [
     ("share", "/export writes a page that you can send"),
     ("changelog", "`offshoot --version` says which version this is"),
     ("bug", "`offshoot doctor` shows what a report needs"),
@@ -140,6 +138,8 @@ fn command(spec: &'static Spec, arguments: &str) -> Result<SlashCommand, Mistake
             Some(mode) => SlashCommand::Approval(Some(mode)),
             None => SlashCommand::Permissions(given),
         },
+        "login" => SlashCommand::Auth(AuthAction::Login, given),
+        "logout" => SlashCommand::Auth(AuthAction::Logout, given),
         "copy" => SlashCommand::Copy,
         "settings" => SlashCommand::Settings,
         "theme" => SlashCommand::Theme,

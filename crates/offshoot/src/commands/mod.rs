@@ -4,6 +4,7 @@ pub(crate) mod tail;
 pub(crate) mod append;
 pub(crate) mod doctor;
 pub(crate) mod permissions;
+pub(crate) mod auth;
 pub(crate) mod packages;
 pub(crate) mod install;
 pub(crate) mod remove;

@@ -13,6 +13,7 @@ use offshoot_tui::app::model::Model;
 use offshoot_tui::app::msg::Msg;
 use offshoot_tui::app::run::{Inbox, Program, run};
 use offshoot_tui::overlay::sessions::{Sessions, Setting};
+use offshoot_tui::slash::AuthAction;
 
 use super::hangup;
 use super::preferences::preferences;
@@ -69,6 +70,10 @@ impl Program for Picker<'_> {
 
     fn edit(&mut self, _: &str, _: Option<&str>) -> io::Result<Option<String>> {
         Ok(None)
+    }
+
+    fn auth(&mut self, _: AuthAction, _: Option<&str>) -> io::Result<bool> {
+        Ok(false)
     }
 
     /// The list of sessions runs before extensions are loaded, so nobody asks for the terminal.

@@ -8,6 +8,7 @@ use std::thread::JoinHandle;
 
 use offshoot_agent::Setup;
 use offshoot_app::app::App;
+use offshoot_app::config::own_program;
 use offshoot_app::error::{CommandError, Result};
 use offshoot_session::clock::Millis;
 use offshoot_session::medium::read_regular_text;
@@ -15,6 +16,7 @@ use offshoot_session::session::Session;
 use offshoot_session::transcript::Level;
 use offshoot_tui::app::cmd::ProgramTask;
 use offshoot_tui::app::msg::Msg;
+use offshoot_tui::slash::AuthAction;
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 
 use super::drafts::DraftWriter;
@@ -115,6 +117,16 @@ impl offshoot_tui::app::run::Program for Program {
         let written = read_regular_text(file.path(), MAX_WRITTEN)?;
         file.rewind()?;
         Ok(Some(written))
+    }
+
+    fn auth(&mut self, action: AuthAction, provider: Option<&str>) -> io::Result<bool> {
+        let own = own_program().ok_or_else(|| io::Error::other("this program's own file is not known"))?;
+        let action = match action {
+            AuthAction::Login => "login",
+            AuthAction::Logout => "logout",
+        };
+        let borrowed = run(Command::new(own).args(["auth", action]).args(provider), &self.ending)?;
+        Ok(matches!(borrowed, Borrowed::Ended(status) if status.success()))
     }
 
     fn lend(&mut self, wish: u64, group: u32) -> io::Result<()> {

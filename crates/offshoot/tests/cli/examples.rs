@@ -14,6 +14,7 @@ use crate::world::{SAMPLE, VERSION_1, World, message};
 
 /// Examples that run until somebody ends them, that build, or that need a network.
 const NOT_RUN: &[(&str, &str)] = &[
+    ("offshoot auth login anthropic", "it asks on a terminal: see the tests of `auth`"),
     ("offshoot tail", "it runs until it is stopped; `tail` has tests of its own"),
     ("cargo ", "it builds"),
     ("offshoot install npm:", "it needs a registry; `install` has tests with one"),
@@ -65,6 +66,7 @@ impl ExampleHome {
         world.write("session.jsonl", SAMPLE);
         world.write("mine.jsonl", SAMPLE);
         world.write("examples/sample-session.jsonl", SAMPLE);
+        world.write("key.txt", "sk-example\n");
         world.write("STYLE.md", "Short sentences.\n");
         fs::create_dir_all(world.home().join("other-project")).unwrap();
         fs::create_dir_all(world.home().join("project")).unwrap();

@@ -48,6 +48,7 @@ mod naming;
 mod output;
 mod overhead;
 mod packages;
+mod auth;
 mod permissions;
 mod pick;
 mod pi_folder;

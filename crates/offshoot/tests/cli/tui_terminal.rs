@@ -354,6 +354,7 @@ fn a_look_elsewhere_changes_nothing() {
 fn without_a_key_the_prompt_stays_in_the_editor() {
     let talk = Talk::new([]);
     let mut terminal = Terminal::offshoot_in(&talk, &["fix the build"], (80, 24), &[("TEST_KEY", "")]);
+    terminal.until_text("Provider (Enter to go on without):").send("\n");
     terminal.until("why not, and the text again", |screen| {
         screen.contains("✗ there is no key for anthropic") && screen.contains("\nfix the build\n")
     });
@@ -391,20 +392,25 @@ fn a_model_that_does_not_exist_ends_the_start_as_it_ends_a_run_without_a_screen(
 fn a_newcomer_without_a_key_is_told_what_to_do() {
     let talk = Talk::new([Reply::text("Welcome.")]);
     let mut terminal = Terminal::offshoot_in(&talk, &[], (80, 24), &[("TEST_KEY", "")]);
+    terminal.until_text("Provider (Enter to go on without):").send("\n");
     terminal.until_text("No key yet").until_text("~/work");
-    assert_snapshot!(terminal.screen(), @"
-    note: the model's calls run unasked (approval: auto); /approval changes that
+    let screen = terminal.screen();
+    let (question, conversation) = screen.split_once("note: ").unwrap();
+    assert!(question.contains("anthropic  openai  google") && question.contains("test"), "{question}");
+    assert_snapshot!(conversation, @"
+    the model's calls run unasked (approval: auto); /approval changes that
     offshoot 0.1.0 · ~/work
     ? help · / commands · @ files · ! shell · escape stops · ctrl+d leaves
 
     ────────────────────────────────────────────────────────────────────────────────
-    No key yet: set ANTHROPIC_API_KEY or write auth.json; /model tells how
+    No key yet: /login asks for one, or set a variable such as ANTHROPIC_API_KEY
     ────────────────────────────────────────────────────────────────────────────────
     ~/work                                                      no model yet: /model
     ");
     terminal.send("hello\r");
     terminal.until("why not, and the text again", |screen| {
-        screen.contains("✗ there is no key for anthropic; set ANTHROPIC_API_KEY") && screen.contains("\nhello\n")
+        screen.contains("✗ there is no key for anthropic; `offshoot auth login anthropic` keeps one")
+            && screen.contains("\nhello\n")
     });
     terminal.send("\x15/model\r");
     terminal.until_text("no model can be asked yet").send("/tree\r");

@@ -6,7 +6,7 @@ use offshoot_protocol::request::{CloneSession, Compact, SetApproval, SetThinking
 use super::leaving::{Leave, leave};
 use super::orders::going;
 use super::{approval, end, orders};
-use crate::app::cmd::{Cmd, ProgramTask, Purpose};
+use crate::app::cmd::{Cmd, ProgramTask, Purpose, ScreenTask};
 use crate::app::extension::ExtensionTask;
 use crate::app::model::{Model, Overlay, Picking};
 use crate::conversation::ConversationBlock;
@@ -44,6 +44,7 @@ pub(super) fn run(model: &mut Model, command: SlashCommand) -> Vec<Cmd> {
         SlashCommand::Approval(Some(mode)) => vec![Cmd::ask(SetApproval(mode))],
         SlashCommand::Sandbox(mode) => vec![ProgramTask::Sandbox(mode).into()],
         SlashCommand::Permissions(words) => vec![ProgramTask::Permissions(words).into()],
+        SlashCommand::Auth(action, provider) => vec![ScreenTask::Auth(action, provider).into()],
         SlashCommand::Session => vec![ProgramTask::Describe.into()],
         SlashCommand::Export(path) => vec![ProgramTask::Export(path).into()],
         SlashCommand::Import(path) => leave(model, ProgramTask::Import(path), Leave::OpenSession),

@@ -62,11 +62,10 @@ fn keys(model: &Model, columns: usize) -> String {
 
 /// The text in the empty editor while no model can be used: how to change that.
 pub(super) fn placeholder(model: &Model, columns: u16) -> Option<Line<'static>> {
-    const WAYS: [&str; 4] = [
-        "No key yet: set ANTHROPIC_API_KEY (or another), or write auth.json; /model tells how",
-        "No key yet: set ANTHROPIC_API_KEY or write auth.json; /model tells how",
-        "No key yet: /model tells how to give one",
-        "No key yet: /model",
+    const WAYS: [&str; 3] = [
+        "No key yet: /login asks for one, or set a variable such as ANTHROPIC_API_KEY",
+        "No key yet: /login asks for one and keeps it",
+        "No key yet: /login",
     ];
     let is_keyless = model.facts.access == ModelAccess::NoKeys && model.editor.is_empty();
     let way = WAYS.into_iter().find(|way| width(way) <= usize::from(columns)).filter(|_| is_keyless)?;

@@ -71,8 +71,11 @@ pub(super) fn answering(facts: &SessionFacts) -> Option<String> {
 fn status(model: &Model) -> Line<'static> {
     let columns = usize::from(model.size.width);
     let mut pieces = pieces(model);
-    while length(&pieces) > columns && shorten(&mut pieces) {}
-    let spare = columns.saturating_sub(length(&pieces));
+    let mut taken = length(&pieces);
+    while taken > columns && shorten(&mut pieces) {
+        taken = length(&pieces);
+    }
+    let spare = columns.saturating_sub(taken);
     let last = pieces.len().saturating_sub(1);
     let mut spans = Vec::new();
     for (at, piece) in pieces.iter().enumerate() {
