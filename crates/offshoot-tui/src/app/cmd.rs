@@ -53,7 +53,7 @@ pub enum ScreenTask {
     Auth(AuthAction, Option<String>),
     /// Give the terminal to a group of processes of extensions, whose wish has this number.
     Lend(u64, u32),
-    /// Looks whether the terminal has another size.
+    /// Report the terminal's size, even if it is the one before.
     LookAtSize,
     /// Suspend the program and give the terminal to the shell.
     Suspend,

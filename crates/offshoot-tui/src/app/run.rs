@@ -346,7 +346,7 @@ impl Hands<'_> {
             ScreenTask::TakeBack => self.take_back(model),
             ScreenTask::AskBackground => self.guard.send(tty::AskBackground),
             ScreenTask::LookAtSize => {
-                self.keys.look();
+                self.keys.report_size();
                 Ok(())
             }
             ScreenTask::Notify(way, text) => self.screen.put(tty::Notification { way, text: &text }),

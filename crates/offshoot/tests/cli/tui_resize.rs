@@ -79,6 +79,28 @@ fn no_size_costs_a_paragraph_or_doubles_one() {
     assert_eq!(found(&terminal), all);
 }
 
+/// Regression: a terminal that is lower for a moment cuts off the rows below the cursor. When it had its height again before the
+/// program looked at the size, they were not drawn again.
+#[test]
+fn a_size_that_is_there_for_a_moment_leaves_the_editor_drawn() {
+    let gate = Gate::new();
+    let talk = Talk::new([Reply { gate: Some((1_000, gate.clone())), ..Reply::text(&paragraphs(60)) }]);
+    let mut terminal = in_shell(&talk);
+    terminal.until("the answer", |screen| screen.contains(" stops it"));
+    for _ in 0..20 {
+        terminal.take_waiting();
+        terminal.resize(80, 3);
+        terminal.resize(80, 24);
+        terminal.until("the editor", |screen| screen.contains(" stops it") && is_drawn_for(screen, 80));
+    }
+    gate.open();
+    terminal.until_text("Paragraph 60 has").until_idle().send("\x04");
+    terminal.until("the shell", |screen| screen.ends_with("shell>")).send("exit\r");
+    assert!(terminal.ended());
+    is_in_order(&terminal, 60);
+    assert!(!terminal.raw().contains("\x1b[3J"), "the scrollback belongs to the terminal");
+}
+
 const QUESTION: &str = r#"
 export default function (pi) {
   pi.registerCommand("sure", { description: "asks", handler: (_, ctx) => ctx.ui.confirm("Is it so?", "It stays.") });

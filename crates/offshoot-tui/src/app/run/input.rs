@@ -49,6 +49,8 @@ struct KeysState {
     shall_wait: bool,
     waits: bool,
     shall_end: bool,
+    /// Whether the terminal was resized, to another size or to one that is known.
+    was_resized: bool,
 }
 
 impl Keys {
@@ -70,7 +72,14 @@ impl Keys {
         }
     }
 
-    /// Ends the thread's wait: the size of the terminal may have changed.
+    /// Makes the thread report the terminal's size, even if it is the one before: a lower terminal may have cut off rows
+    /// and have its height again.
+    pub(super) fn report_size(&self) {
+        self.shared.state().was_resized = true;
+        self.look();
+    }
+
+    /// Ends the thread's wait.
     pub(super) fn look(&self) {
         // A full pipe wakes as well, and one without a reader has nobody to wake.
         drop((&self.wake).write(b"!"));
@@ -103,8 +112,9 @@ fn listen(shared: &Shared, to: &Sender<Msg>) {
             break;
         };
         let mut msgs: Vec<_> = decoded.into_iter().filter_map(msg).collect();
+        let was_resized = std::mem::take(&mut shared.state().was_resized);
         if let Ok(size) = tty::columns_and_rows()
-            && known.replace(size) != Some(size)
+            && (known.replace(size) != Some(size) || was_resized)
         {
             msgs.push(Msg::Resized(size));
             // The loop will query the cursor's position. The answer is not a key.

@@ -212,10 +212,12 @@ impl Region {
     /// Handles a resize. The terminal may have changed the region's rows, so all of them are redrawn. Long rows above
     /// the cursor may now take several rows.
     pub(super) fn resized(&mut self, paint: &mut Paint, (before, now): (Size, Size), rewraps: bool) {
-        self.is_lower = now.height < before.height;
-        // The same size may be reported twice.
+        // The same size may be reported twice, or after another that was there for a moment.
+        if now != before {
+            self.is_lower = now.height < before.height;
+            self.is_at_bottom = false;
+        }
         self.is_narrower = now.width < before.width || self.is_narrower && now.width == before.width;
-        self.is_at_bottom = false;
         let (row, column) = self.cursor;
         if rewraps {
             let columns = usize::from(now.width).max(1);
