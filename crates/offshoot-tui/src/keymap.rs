@@ -23,14 +23,24 @@ pub enum Context {
     Tree,
     Sessions,
     Transcript,
+    /// In the search line of the transcript.
+    TranscriptSearch,
     /// In the list of models that a key changes between.
     Models,
     Dialog,
 }
 
 impl Context {
-    pub const ALL: [Self; 7] =
-        [Self::Editor, Self::Completion, Self::Tree, Self::Sessions, Self::Transcript, Self::Models, Self::Dialog];
+    pub const ALL: [Self; 8] = [
+        Self::Editor,
+        Self::Completion,
+        Self::Tree,
+        Self::Sessions,
+        Self::Transcript,
+        Self::TranscriptSearch,
+        Self::Models,
+        Self::Dialog,
+    ];
 
     /// The groups of actions that apply here, in order of precedence.
     #[must_use]
@@ -41,6 +51,7 @@ impl Context {
             Self::Tree => &[Group::Tree, Group::Select, Group::App, Group::Editor],
             Self::Sessions => &[Group::Sessions, Group::Select, Group::App, Group::Editor],
             Self::Transcript => &[Group::Transcript, Group::Select, Group::App],
+            Self::TranscriptSearch => &[Group::TranscriptSearch],
             Self::Models => &[Group::Models, Group::Select, Group::Input, Group::Editor],
             Self::Dialog => &[Group::Select, Group::Input, Group::Editor],
         }

@@ -16,6 +16,7 @@ pub mod diff;
 pub mod image;
 pub mod message;
 pub mod conversation;
+mod stepped_search;
 pub mod transcript;
 pub mod fuzzy;
 pub mod keymap;

@@ -10,10 +10,13 @@
 mod cache;
 mod path;
 mod streams;
+mod matches;
 mod fold;
 mod follow;
 mod frame;
 mod travel;
+mod search;
+mod reveal;
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -29,6 +32,7 @@ use path::{Group, Key};
 pub(crate) use streams::{Streams, first_thought};
 
 pub use path::{Path, PathLength};
+pub use search::{SearchStatus, SearchStep, SearchWrap};
 pub use travel::Move;
 
 /// The number of cached rows, besides the visible rows.
@@ -105,6 +109,7 @@ pub struct Transcript {
     visible: Vec<Slice>,
     wanted: Vec<NodeIx>,
     focus: Option<(Key, usize)>,
+    search: Option<Box<search::Search>>,
 }
 
 /// The state of following the conversation.
@@ -149,6 +154,7 @@ impl Transcript {
             visible: Vec::new(),
             wanted: Vec::new(),
             focus: None,
+            search: None,
         }
     }
 
@@ -203,10 +209,10 @@ impl Transcript {
         self.path.get(at)
     }
 
-    fn peek(&self, key: Key) -> Option<&RenderedRows> {
+    fn peek(&self, key: Key) -> Option<&Arc<RenderedRows>> {
         match key {
-            Key::UnderWay(at) => self.under_way.get(at).map(Arc::as_ref),
-            Key::Entry(_) | Key::Live(_) => self.laid.peek(key).map(Arc::as_ref),
+            Key::UnderWay(at) => self.under_way.get(at),
+            Key::Entry(_) | Key::Live(_) => self.laid.peek(key),
         }
     }
 }

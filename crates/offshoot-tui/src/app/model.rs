@@ -293,7 +293,11 @@ impl Model {
     /// Whether there is idle work. [`super::msg::Msg::Idle`] continues it.
     #[must_use]
     pub fn has_work(&self) -> bool {
-        matches!(&self.overlay, Some(Overlay::Tree(tree)) if tree.is_at_work())
+        match &self.overlay {
+            Some(Overlay::Tree(tree)) => tree.is_at_work(),
+            Some(Overlay::Transcript(pager)) => pager.is_at_work(),
+            _ => false,
+        }
     }
 
     /// A front end that ends when a session is chosen, or when the choice is cancelled.

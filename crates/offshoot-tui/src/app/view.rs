@@ -251,7 +251,7 @@ pub fn full(model: &Model, frame: &mut Frame<'_>) -> Option<Position> {
     let cursor = match &model.overlay {
         Some(shown) if shown.is_full() => {
             let plain = overlay(model, area, frame.buffer_mut());
-            let marked = has_line(shown).then(|| LineInput::drawn_cursor(area, frame.buffer_mut())).flatten();
+            let marked = line_area(shown, area).and_then(|area| LineInput::drawn_cursor(area, frame.buffer_mut()));
             plain.map(TextCursor::Plain).or(marked.map(TextCursor::Marked))
         }
         _ => extension::overlays(model, area, frame.buffer_mut()),
@@ -265,10 +265,11 @@ pub fn full(model: &Model, frame: &mut Frame<'_>) -> Option<Position> {
     }
 }
 
-/// Whether an overlay has a line to type in, and no other reversed cells.
-fn has_line(overlay: &Overlay) -> bool {
-    match overlay {
+/// The part of an overlay in which the line to type in has the only reversed cells; `None` if it has no line.
+fn line_area(overlay: &Overlay, area: Rect) -> Option<Rect> {
+    let has_line = match overlay {
         Overlay::Tree(tree) => tree.is_labelling(),
+        Overlay::Transcript(pager) => return pager.has_search_line().then(|| area.rows().next_back()).flatten(),
         Overlay::Sessions(_)
         | Overlay::Settings(_)
         | Overlay::Help(_)
@@ -276,8 +277,9 @@ fn has_line(overlay: &Overlay) -> bool {
         | Overlay::ModelScope(_)
         | Overlay::Prompts(_)
         | Overlay::Dialog(..) => true,
-        Overlay::Fork(..) | Overlay::Transcript(_) | Overlay::Page(_) | Overlay::Component(_) => false,
-    }
+        Overlay::Fork(..) | Overlay::Page(_) | Overlay::Component(_) => false,
+    };
+    has_line.then_some(area)
 }
 
 fn overlay(model: &Model, area: Rect, buf: &mut Buffer) -> Option<Position> {

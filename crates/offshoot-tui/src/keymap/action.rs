@@ -8,6 +8,7 @@ pub enum Group {
     Input,
     Select,
     Transcript,
+    TranscriptSearch,
     App,
     Sessions,
     Tree,
@@ -16,12 +17,13 @@ pub enum Group {
 
 impl Group {
     /// In the order of the help.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::App,
         Self::Input,
         Self::Editor,
         Self::Select,
         Self::Transcript,
+        Self::TranscriptSearch,
         Self::Tree,
         Self::Sessions,
         Self::Models,
@@ -34,6 +36,7 @@ impl Group {
             Self::Input => "Sending",
             Self::Select => "Lists",
             Self::Transcript => "Reading the conversation",
+            Self::TranscriptSearch => "Searching the conversation",
             Self::App => "Anywhere",
             Self::Sessions => "Sessions",
             Self::Tree => "Tree",
@@ -128,10 +131,14 @@ actions! {
     NextPrompt: Transcript, "tui.altScreen.nextPrompt", ["ctrl+shift+down", "ctrl+down"], "to the prompt after";
     TranscriptTop: Transcript, "tui.altScreen.top", ["home", "g"], "to the beginning";
     TranscriptBottom: Transcript, "tui.altScreen.bottom", ["end", "shift+g"], "to the end, and follow new rows";
+    SearchTranscript: Transcript, "tui.altScreen.search", ["/", "ctrl+shift+f", "ctrl+f"], "search; again: close the search";
     NextPart: Transcript, "app.transcript.nextPart", ["tab"], "to the next part that can be folded";
     PreviousPart: Transcript, "app.transcript.previousPart", ["shift+tab"], "to the part before";
     TogglePart: Transcript, "app.transcript.togglePart", ["enter"], "fold it, or show all of it";
     CloseTranscript: Transcript, "app.transcript.close", ["q"], "leave";
+    SearchNext: TranscriptSearch, "tui.altScreen.searchNext", ["enter", "ctrl+g"], "to the next match";
+    SearchPrevious: TranscriptSearch, "tui.altScreen.searchPrevious", ["shift+enter", "ctrl+shift+g"], "to the match before";
+    CloseSearch: TranscriptSearch, "tui.altScreen.searchClose", ["escape"], "close the search, and stay here";
     Interrupt: App, "app.interrupt", ["escape"], "stop the work under way";
     Clear: App, "app.clear", ["ctrl+c"], "stop the turn; else empty the editor; twice: leave";
     Exit: App, "app.exit", ["ctrl+d"], "leave, when the editor is empty";

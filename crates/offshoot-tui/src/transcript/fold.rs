@@ -27,7 +27,7 @@ impl Transcript {
     }
 
     /// Folds or unfolds one part.
-    fn flip(&mut self, key: Key, part: usize) {
+    pub(super) fn flip(&mut self, key: Key, part: usize) {
         let flipped = self.flipped.entry(key).or_default();
         match flipped.iter().position(|known| *known == part) {
             Some(at) => drop(flipped.swap_remove(at)),

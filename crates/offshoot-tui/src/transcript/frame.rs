@@ -12,8 +12,8 @@ use ratatui::text::Line;
 
 use super::path::{Group, Key};
 use super::{Body, Transcript};
-use crate::conversation::Conversation;
-use crate::message::{AnswerContext, RenderedRows, RowRenderer};
+use crate::conversation::{Conversation, ConversationBlock};
+use crate::message::{AnswerContext, Folds, RenderedRows, RowRenderer};
 use crate::text;
 use crate::theme::{Theme, Token};
 use offshoot_session::transcript::{Item, StoredPicture, ToolResult};
@@ -21,15 +21,23 @@ use offshoot_session::transcript::{Item, StoredPicture, ToolResult};
 /// The maximum number of shown results of an answer. The number of the other results is reported.
 const MAX_RESULTS: usize = 256;
 
+/// What a group shows.
+#[derive(Debug, Clone)]
+pub(super) enum GroupContent {
+    /// A body, and the results of its calls.
+    Entry(Body, Vec<Arc<ToolResult>>),
+    Live(Arc<ConversationBlock>),
+}
+
+fn body_of(entry: &Entry) -> Body {
+    Body::of(Item::of_entry(entry).filter(Item::is_conversation))
+}
+
 impl Transcript {
     /// Takes the bodies that [`Transcript::lay_out`] asked for.
     pub fn supply(&mut self, entries: impl IntoIterator<Item = Entry>) {
         for entry in entries {
-            self.bodies.put(
-                entry.ix,
-                Body::of(Item::of_entry(&entry).filter(Item::is_conversation)),
-                entry.line().len() + 64,
-            );
+            self.bodies.put(entry.ix, body_of(&entry), entry.line().len() + 64);
         }
     }
 
@@ -44,6 +52,7 @@ impl Transcript {
         self.follow(conversation);
         self.travel();
         self.show();
+        self.show_match();
         std::mem::take(&mut self.wanted)
     }
 
@@ -73,7 +82,7 @@ impl Transcript {
     pub fn view(&self, theme: &Theme, area: Rect, buf: &mut Buffer) {
         let mut y = area.y;
         for slice in &self.visible {
-            let laid = self.peek(slice.key);
+            let laid = self.peek(slice.key).map(Arc::as_ref);
             for row in slice.at.row..slice.at.row + slice.rows {
                 if y >= area.bottom() {
                     return;
@@ -88,6 +97,7 @@ impl Transcript {
                 if self.is_focused(slice.key, laid, row) {
                     buf.set_style(line_area, theme.style(Token::SelectedBg));
                 }
+                self.mark_matches(slice.key, row, line_area, theme, buf);
                 y += 1;
             }
         }
@@ -126,10 +136,8 @@ impl Transcript {
     }
 
     /// The results of an answer's calls, as far as they are known.
-    fn results(&mut self, group: Group) -> Option<(Vec<Arc<ToolResult>>, usize)> {
-        let results = self.path.results(&group);
-        let shown: Vec<NodeIx> = results.iter().take(MAX_RESULTS).copied().collect();
-        let hidden = results.len() - shown.len();
+    fn results(&mut self, group: Group) -> Option<Vec<Arc<ToolResult>>> {
+        let shown: Vec<NodeIx> = self.path.results(&group).iter().take(MAX_RESULTS).copied().collect();
         // All missing bodies are requested at once.
         let bodies: Vec<_> = shown.into_iter().map(|ix| self.body(ix)).collect();
         let mut results: Vec<Arc<ToolResult>> = Vec::with_capacity(bodies.len());
@@ -138,30 +146,63 @@ impl Transcript {
                 results.push(result);
             }
         }
-        Some((results, hidden))
+        Some(results)
     }
 
     fn lay_out_group(&mut self, group: Group) -> Option<RenderedRows> {
+        let content = self.content(group)?;
+        Some(self.render(group, &content, self.folds(group.key)))
+    }
+
+    /// What a group shows, if all bodies are loaded.
+    pub(super) fn content(&mut self, group: Group) -> Option<GroupContent> {
+        match group.key {
+            Key::Entry(ix) => {
+                let body = self.body(ix);
+                let results = self.results(group)?;
+                Some(GroupContent::Entry(body?, results))
+            }
+            Key::Live(number) => self.live.get(&number).cloned().map(GroupContent::Live),
+            Key::UnderWay(_) => None,
+        }
+    }
+
+    /// What a group shows, read past the cache, and the bytes read.
+    pub(super) fn read_content(&self, source: &dyn Source, group: Group) -> Result<(Option<GroupContent>, usize)> {
         let ix = match group.key {
             Key::Entry(ix) => ix,
-            Key::Live(number) => return Some(self.live.get(&number)?.rows(&self.look(), self.folds(group.key))),
-            Key::UnderWay(_) => return None,
+            Key::Live(number) => return Ok((self.live.get(&number).cloned().map(GroupContent::Live), 0)),
+            Key::UnderWay(_) => return Ok((None, 0)),
         };
-        let body = self.body(ix);
-        let (results, hidden) = self.results(group)?;
-        let beside = AnswerContext { results: &results, ..AnswerContext::default() };
-        let mut laid = match &body? {
-            Body::Item(item) => self.look().rows(item, self.folds(group.key), beside),
-            Body::Result(result) => {
-                self.look().rows(&Item::Result(result.as_ref().clone()), self.folds(group.key), beside)
+        let entry = source.entry(ix)?;
+        let (body, mut bytes, mut results) = (body_of(&entry), entry.line().len(), Vec::new());
+        for ix in self.path.results(&group).iter().take(MAX_RESULTS) {
+            let entry = source.entry(*ix)?;
+            bytes += entry.line().len();
+            if let Body::Result(result) = body_of(&entry) {
+                results.push(result);
             }
+        }
+        Ok((Some(GroupContent::Entry(body, results)), bytes))
+    }
+
+    pub(super) fn render(&self, group: Group, content: &GroupContent, folds: Folds<'_>) -> RenderedRows {
+        let (body, results) = match content {
+            GroupContent::Entry(body, results) => (body, results),
+            GroupContent::Live(block) => return block.rows(&self.look(), folds),
+        };
+        let beside = AnswerContext { results, ..AnswerContext::default() };
+        let mut laid = match body {
+            Body::Item(item) => self.look().rows(item, folds, beside),
+            Body::Result(result) => self.look().rows(&Item::Result(result.as_ref().clone()), folds, beside),
             Body::Nothing => RenderedRows::default(),
         };
+        let hidden = self.path.results(&group).len().saturating_sub(MAX_RESULTS);
         if hidden > 0 {
             let told = format!("  … {} not shown", counted(hidden, "more result is", "more results are"));
             laid.lines.push(Line::styled(told, self.theme.style(Token::Muted)));
         }
-        Some(laid)
+        laid
     }
 
     pub(super) fn look(&self) -> RowRenderer<'_> {

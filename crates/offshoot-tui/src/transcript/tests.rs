@@ -21,6 +21,7 @@ use crate::theme::Token;
 mod agent;
 mod bounds;
 mod screens;
+mod search;
 
 fn session(messages: &[&str]) -> Session {
     let mut session =

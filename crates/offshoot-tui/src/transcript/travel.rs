@@ -106,7 +106,7 @@ impl Transcript {
         true
     }
 
-    fn up(&mut self, rows: usize) -> bool {
+    pub(super) fn up(&mut self, rows: usize) -> bool {
         let (mut place, mut left) = (self.top, rows);
         while left > place.row {
             left -= place.row;

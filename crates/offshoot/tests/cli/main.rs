@@ -96,6 +96,7 @@ mod tui_paste;
 mod tui_pictures;
 mod tui_story;
 mod tui_prompts;
+mod tui_reader;
 mod tui_reload;
 mod tui_sandbox;
 mod tui_resize;

@@ -112,7 +112,8 @@ pub(super) fn paste(model: &mut Model, text: &str) -> Vec<Cmd> {
         Some(Overlay::Help(help)) => help.paste(text),
         Some(Overlay::Dialog(dialog, _)) => dialog.paste(text),
         Some(Overlay::Settings(list)) => list.paste(text),
-        Some(Overlay::Fork(..) | Overlay::Transcript(_) | Overlay::Page(_) | Overlay::Component(_)) | None => {}
+        Some(Overlay::Transcript(pager)) => pager.paste(text),
+        Some(Overlay::Fork(..) | Overlay::Page(_) | Overlay::Component(_)) | None => {}
     }
     Vec::new()
 }
@@ -351,8 +352,10 @@ pub(super) fn source(model: &mut Model, words: &str) -> Vec<Cmd> {
 
 /// Continues idle work.
 pub(super) fn idle(model: &mut Model) -> Vec<Cmd> {
-    if let Some(Overlay::Tree(tree)) = &mut model.overlay {
-        tree.work(AT_A_TIME);
+    match &mut model.overlay {
+        Some(Overlay::Tree(tree)) => _ = tree.work(AT_A_TIME),
+        Some(Overlay::Transcript(pager)) => pager.work(AT_A_TIME),
+        _ => {}
     }
     Vec::new()
 }

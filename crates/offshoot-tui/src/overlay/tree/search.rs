@@ -1,9 +1,11 @@
-//! The tree search: the query, and the entries found so far. Bodies are read once, in slices, so that typing never
-//! waits. Does not use rows.
+//! The tree search: the query, the entries found so far, and their words. Bodies are read once, in steps, so that typing
+//! never waits. Does not use rows.
 
 use offshoot_session::entry::Source;
 use offshoot_session::error::Result;
 use offshoot_session::outline::{Outline, words};
+
+use crate::stepped_search::{SearchedPlace, SteppedSearch};
 
 /// The number of bytes of words to keep. Other words are read again by every search.
 const KEPT: usize = 18 << 20;
@@ -17,13 +19,9 @@ const FETCH: usize = 2_000;
 pub(super) struct Search {
     query: String,
     tokens: Vec<String>,
-    /// The found entries, by place in display order.
-    found: Vec<bool>,
-    /// The entries that may match, from the results of a shorter query.
-    candidates: Vec<bool>,
-    next: usize,
-    /// The number of found entries, and their number at the last layout of the rows.
-    count: usize,
+    /// The entries, by place in display order.
+    steps: SteppedSearch,
+    /// The number of found entries at the last layout of the rows.
     told: usize,
     words: Words,
 }
@@ -35,16 +33,16 @@ impl Search {
 
     /// The found entries, if there is a query.
     pub(super) fn found(&self) -> Option<&[bool]> {
-        (!self.tokens.is_empty()).then_some(self.found.as_slice())
+        (!self.tokens.is_empty()).then_some(self.steps.found())
     }
 
     /// Whether entries remain to be searched.
     pub(super) fn is_running(&self) -> bool {
-        !self.tokens.is_empty() && self.next < self.found.len()
+        !self.tokens.is_empty() && self.steps.is_running()
     }
 
     pub(super) fn percent(&self) -> usize {
-        (self.next * 100).checked_div(self.found.len()).unwrap_or(100)
+        self.steps.percent()
     }
 
     /// The first label in the query: `#name`.
@@ -57,18 +55,9 @@ impl Search {
         let tokens: Vec<String> = query.to_lowercase().split_whitespace().map(str::to_owned).collect();
         // Entries that match a longer query also match the shorter one.
         let is_narrower = !self.tokens.is_empty()
-            && self.found.len() == places
             && self.tokens.iter().all(|old| tokens.iter().any(|new| new.contains(old.as_str())));
-        if is_narrower {
-            let known = self.next.min(places);
-            self.candidates.truncate(0);
-            self.candidates.extend(self.found.iter().take(known));
-            self.candidates.resize(places, true);
-        } else {
-            self.candidates = vec![true; places];
-        }
-        self.found = vec![false; places];
-        (self.next, self.count, self.told) = (0, 0, 0);
+        self.steps.start(places, 0..0, is_narrower);
+        self.told = 0;
         self.tokens = tokens;
         self.query = query;
     }
@@ -76,28 +65,19 @@ impl Search {
     /// Searches about `budget` bytes. Returns whether the rows should be laid out again: at the end, at the first
     /// match, and whenever the number of matches has doubled. So the whole search costs a few layouts.
     pub(super) fn work(&mut self, place: &SearchedTree<'_>, budget: usize) -> Result<bool> {
-        let mut left = budget;
-        while self.is_running() && left > 0 {
-            let at = self.next;
-            self.next += 1;
-            if self.candidates.get(at) != Some(&true) {
-                left = left.saturating_sub(1);
-                continue;
-            }
-            let Some(ix) = place.outline.entry_at(at) else { continue };
-            let label = (place.label)(ix).map(|label| label.to_lowercase());
-            let (said, cost) = self.words.get(place, at)?;
-            left = left.saturating_sub(cost);
-            if fits(&self.tokens, label.as_deref(), &said) {
-                self.count += 1;
-                if let Some(found) = self.found.get_mut(at) {
-                    *found = true;
-                }
-            }
+        if !self.is_running() {
+            return Ok(true);
         }
-        let has_news = self.count > self.told * 2 || !self.is_running();
+        let (tokens, words) = (&self.tokens, &mut self.words);
+        self.steps.work(budget, |at| {
+            let Some(ix) = place.outline.entry_at(at) else { return Ok(SearchedPlace { is_found: false, cost: 0 }) };
+            let label = (place.label)(ix).map(|label| label.to_lowercase());
+            let (said, cost) = words.get(place, at)?;
+            Ok(SearchedPlace { is_found: fits(tokens, label.as_deref(), &said), cost })
+        })?;
+        let has_news = self.steps.count() > self.told * 2 || !self.is_running();
         if has_news {
-            self.told = self.count;
+            self.told = self.steps.count();
         }
         Ok(has_news)
     }
