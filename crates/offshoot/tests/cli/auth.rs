@@ -151,6 +151,27 @@ fn the_first_start_asks_for_a_key() {
     talk.no_problems();
 }
 
+/// Who has a sign-in or a model of choice is not asked: an extension may serve it. Nor is who opens an old session.
+#[test]
+fn who_has_chosen_is_not_asked() {
+    let sign_in = r#"{"corp": {"type": "oauth", "access": "a", "refresh": "r", "expires": 5}}"#;
+    for (file, text) in [("auth.json", sign_in), ("settings.json", r#"{"defaultModel": "test/m1"}"#)] {
+        let talk = Talk::new([]);
+        fs::write(data(&talk.world.home(), file), text).unwrap();
+        fs::set_permissions(data(&talk.world.home(), file), fs::Permissions::from_mode(0o600)).unwrap();
+        let mut terminal = Terminal::offshoot_in(&talk, &[], (80, 24), &[("TEST_KEY", "")]);
+        terminal.until_text("ctrl+d leaves").send("\x04");
+        assert!(terminal.ended());
+        assert!(!terminal.raw().contains("Provider ("), "{file}");
+    }
+    let talk = Talk::new([Reply::text("Yes.")]);
+    talk.run(&["-p", "is it so?"]);
+    let mut terminal = Terminal::offshoot_in(&talk, &["-c"], (80, 24), &[("TEST_KEY", "")]);
+    terminal.until_text("is it so?").send("\x04");
+    assert!(terminal.ended());
+    assert!(!terminal.raw().contains("Provider ("));
+}
+
 /// `/login` has the terminal for a while, and the conversation goes on with the key.
 #[test]
 fn login_and_logout_in_the_terminal() {

@@ -41,10 +41,10 @@ pub(super) fn run(app: &App, provider: Option<&str>, check: bool) -> Result<()> 
     keep(app, &table, &provider, &key, check)
 }
 
-/// Offers a person who begins a conversation without any key to enter one. An empty line goes on without.
+/// Offers a person who begins a conversation, has no key and has chosen no model to enter a key. An empty line goes on without.
 pub(crate) fn first_key(app: &App) -> Result<()> {
     let table = ModelTable::read(app).0;
-    if !table.usable().is_empty() {
+    if has_chosen(app)? || !table.usable().is_empty() {
         return Ok(());
     }
     let mut out = app.ui.text();
@@ -63,6 +63,12 @@ pub(crate) fn first_key(app: &App) -> Result<()> {
             Err(error) => app.ui.error(&error),
         }
     }
+}
+
+/// Whether the person has a sign-in or a model of choice: an extension that is not loaded yet may serve it.
+fn has_chosen(app: &App) -> Result<bool> {
+    let settings = Settings::from(&own_settings(app).load()?.0);
+    Ok(settings.model.is_some() || settings.provider.is_some() || !auth_file(app)?.providers().is_empty())
 }
 
 fn left() -> Result<()> {
