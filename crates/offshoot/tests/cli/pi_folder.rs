@@ -138,6 +138,7 @@ fn the_question_wraps_at_words() {
     assert_eq!(terminal.unwrapped(), terminal.whole(), "no row is so long that the terminal wraps it");
     assert!(terminal.screen().lines().count() > 8, "{}", terminal.screen());
     terminal.send("n\n");
+    terminal.until_text("Provider (Enter to go on without):").send("\n");
     terminal.until_text("no model yet").send("\x04");
     assert!(terminal.ended());
 }
@@ -148,6 +149,7 @@ fn a_no_is_kept() {
     let before = stamps(&pi);
     let mut terminal = Terminal::offshoot(&talk, &[], (80, 24));
     terminal.until_text("Use them? y, n:").send("n\n");
+    terminal.until_text("Provider (Enter to go on without):").send("\n");
     terminal.until_text("no model yet").send("\x04");
     assert!(terminal.ended());
     let kept = fs::read_to_string(talk.world.home().join(".local/share/offshoot/settings.json")).unwrap();
