@@ -108,7 +108,7 @@ fn what_pi_has_and_offshoot_has_not_names_what_stands_for_it() {
     let mut terminal = Terminal::offshoot(&talk, &["say hello"], (100, 30));
     terminal.until_text("Hello.").until_idle().send("/hotkeys\r");
     terminal.until_text("/branches").send("\x1b");
-    terminal.until_gone("/branches").send("/login\r");
-    terminal.until_text("/login is pi's; here a key comes from");
+    terminal.until_gone("/branches").send("/share\r");
+    terminal.until_text("/share is pi's; here /export writes a page");
     leave(terminal, &talk);
 }
