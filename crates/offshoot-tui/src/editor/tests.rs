@@ -343,7 +343,7 @@ fn screens_of_completion() {
       tree      walk the tree of this session
       branches  list the branches of this session
       switch    <entry>  continue after an entry
-      (1/36)
+      (1/38)
     ");
     write(&mut editor, "br");
     press(&mut editor, "down");

@@ -288,16 +288,16 @@ mod tests {
         insta::assert_snapshot!(screen(&mut help, 40, 12), @"
         Help  type to search · esc leave
         >
+                            session
+          /context          show what fills the
+                            model's window
+          /export [path]    write the session to
                             a file: .html,
                             .jsonl, .md
           /import <path>    take a session file
                             into the store and
                             open it
           /copy             copy the last answer
-          /settings         see and change the
-                            settings
-          /theme            choose the colours
-          /extensions       list the extensions,
         ");
         help.paste("undo");
         insta::assert_snapshot!(screen(&mut help, 80, 5), @"
