@@ -166,6 +166,8 @@ pub(crate) struct Driver {
     /// Stops the running tools; each then returns its last partial outcome.
     /// Ends when the newest call of a turn has been allowed or refused.
     judged: Option<(Ticket, oneshot::Receiver<()>)>,
+    /// The calls of the answer whose calls were run last.
+    answer_calls: Option<(Ticket, foreseen::AnswerCalls)>,
     tool_stops: Vec<oneshot::Sender<()>>,
     /// Of each tool, in the answer that is being written.
     begun_calls: BTreeMap<String, usize>,
@@ -244,6 +246,7 @@ impl Driver {
             outbox: Outbox::new(extensions),
             tasks: Vec::new(),
             judged: None,
+            answer_calls: None,
             tool_stops: Vec::new(),
             begun_calls: BTreeMap::new(),
             built: None,

@@ -13,7 +13,7 @@ use offshoot_session::compose::NewEntry;
 use offshoot_session::json::Json;
 use tokio::sync::oneshot;
 
-use super::foreseen::{LaterCall, said_by};
+use super::foreseen::{AnswerCalls, foresee, said_by};
 use super::neutral;
 use super::permit::{DecisionGround, Permit};
 use super::{Driver, DriverInput, WriteOf};
@@ -97,8 +97,8 @@ pub(super) struct Asker {
     pub(super) approver: Approver,
     pub(super) redactor: KeyRedactor,
     pub(super) own: tokio::sync::mpsc::UnboundedSender<DriverInput>,
-    /// The calls of the answer after this one.
-    pub(super) later: Vec<LaterCall>,
+    /// The calls of the answer; none for a call that a tool makes.
+    pub(super) calls: Option<AnswerCalls>,
 }
 
 impl Asker {
@@ -259,10 +259,10 @@ impl Asker {
 
     /// The later calls that will be asked about too, by the permissions and the files of now. It decides nothing.
     async fn foresee(&self, permissions: &Permissions, context: &Arc<ToolContext>) -> Vec<ForeseenQuestion> {
-        let (later, permissions, context) = (self.later.clone(), permissions.clone(), context.clone());
-        let foresee =
-            move || later.iter().filter_map(|later| later.foresee(&permissions, &context)).collect::<Vec<_>>();
-        let mut foreseen = tokio::task::spawn_blocking(foresee).await.unwrap_or_default();
+        let Some(calls) = self.calls.clone() else { return Vec::new() };
+        let (index, permissions, context) = (self.place.index, permissions.clone(), context.clone());
+        let foreseen = tokio::task::spawn_blocking(move || foresee(&calls, index, &permissions, &context)).await;
+        let mut foreseen = foreseen.unwrap_or_default();
         for question in &mut foreseen {
             question.diff = question.diff.take().map(|diff| self.redactor.redact_text(diff));
         }

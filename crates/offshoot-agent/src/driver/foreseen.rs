@@ -11,18 +11,33 @@ use crate::tool::{self, Shell, Tool, ToolContext};
 use crate::turn::Call;
 
 /// So many calls are foreseen. Those after them are asked about later.
-pub(super) const MOST_FORESEEN: usize = 50;
+const MOST_FORESEEN: usize = 50;
 
-/// A call whose turn comes later.
-#[derive(Clone)]
+/// The calls of an answer, which all of its calls share: their arguments may be large.
+pub(super) type AnswerCalls = Arc<[LaterCall]>;
+
+/// A call of an answer, whose turn comes after that of others.
 pub(super) struct LaterCall {
+    /// Its place in the answer.
+    pub(super) index: usize,
     pub(super) tool: Arc<dyn Tool>,
     pub(super) call: Call,
 }
 
+/// The questions about the calls after the one at `index`, as they would be now.
+pub(super) fn foresee(
+    calls: &[LaterCall],
+    index: usize,
+    permissions: &Permissions,
+    context: &ToolContext,
+) -> Vec<ForeseenQuestion> {
+    let later = calls.iter().filter(|later| later.index > index).take(MOST_FORESEEN);
+    later.filter_map(|later| later.foresee(permissions, context)).collect()
+}
+
 impl LaterCall {
     /// The question about it as it would be now; `None` if nobody would be asked.
-    pub(super) fn foresee(&self, permissions: &Permissions, context: &ToolContext) -> Option<ForeseenQuestion> {
+    fn foresee(&self, permissions: &Permissions, context: &ToolContext) -> Option<ForeseenQuestion> {
         caught(|| self.judge(permissions, context)).ok().flatten()
     }
 

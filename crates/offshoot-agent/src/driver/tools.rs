@@ -10,7 +10,7 @@ use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 use tokio::sync::oneshot;
 
 use super::approvals::{Asker, CallPlace};
-use super::foreseen::{LaterCall, MOST_FORESEEN};
+use super::foreseen::{AnswerCalls, LaterCall};
 use super::permit::Permit;
 use super::{Driver, DriverInput};
 use crate::crash::{caught, caught_task};
@@ -67,7 +67,7 @@ impl Driver {
     pub(super) fn run_tool(&mut self, ticket: Ticket, index: usize, call: Call) {
         let (own, clock) = (self.own.clone(), self.setup.clock.clone());
         let mut run = self.call_run(CallPlace { ticket, index }, &call);
-        run.asker.later = self.later_calls(index);
+        run.asker.calls = Some(self.calls_of_answer(ticket));
         let (judged, next) = oneshot::channel::<()>();
         let before = self.judged.replace((ticket, next)).filter(|(turn, _)| *turn == ticket).map(|(_, before)| before);
         let mut stopped = self.stop_of_call();
@@ -109,11 +109,17 @@ impl Driver {
         });
     }
 
-    /// The calls after this one, with their tools, for a question that names them.
-    fn later_calls(&self, index: usize) -> Vec<LaterCall> {
+    /// The calls of the answer with their tools, for questions that name those to come. Copied once for an answer.
+    fn calls_of_answer(&mut self, ticket: Ticket) -> AnswerCalls {
+        if let Some((_, calls)) = self.answer_calls.as_ref().filter(|(turn, _)| *turn == ticket) {
+            return calls.clone();
+        }
         let tool = |name: &str| self.setup.tools.iter().find(|tool| tool.name() == name).cloned();
-        let calls = self.state.later_calls(index).take(MOST_FORESEEN);
-        calls.filter_map(|call| Some(LaterCall { tool: tool(&call.name)?, call: call.clone() })).collect()
+        let later =
+            |(index, call): (usize, &Call)| Some(LaterCall { index, tool: tool(&call.name)?, call: call.clone() });
+        let calls: AnswerCalls = self.state.open_calls().filter_map(later).collect();
+        self.answer_calls = Some((ticket, calls.clone()));
+        calls
     }
 
     fn call_run(&self, place: CallPlace, call: &Call) -> CallRun {
@@ -129,7 +135,7 @@ impl Driver {
                 approver: self.setup.approver.clone(),
                 redactor: self.redactor.clone(),
                 own: self.own.clone(),
-                later: Vec::new(),
+                calls: None,
             },
             asked_before: self.extensions_for(Question::BeforeCall),
             asked_after: self.extensions_for(Question::AfterCall),

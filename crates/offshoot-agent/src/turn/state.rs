@@ -263,14 +263,14 @@ impl TurnState {
         }
     }
 
-    /// The calls of the answer that come after this one and have not ended, in their order.
-    pub(crate) fn later_calls(&self, index: usize) -> impl Iterator<Item = &Call> {
+    /// The calls of the answer that have not ended, each with its place, in their order.
+    pub(crate) fn open_calls(&self) -> impl Iterator<Item = (usize, &Call)> {
         let slots = match &self.phase {
             Phase::Working(work) => work.slots.as_slice(),
             _ => &[],
         };
-        let is_open = |slot: &&Slot| !matches!(slot.status, Status::Ended(..));
-        slots.iter().skip(index + 1).filter(is_open).map(|slot| &slot.call)
+        let is_open = |(_, slot): &(usize, &Slot)| !matches!(slot.status, Status::Ended(..));
+        slots.iter().enumerate().filter(is_open).map(|(at, slot)| (at, &slot.call))
     }
 
     /// The place of a running call, or of the running call in which a call with this id was made.
