@@ -18,6 +18,7 @@ mod keys;
 
 pub use find::{FoundModel, UnknownModel};
 pub use keys::{Env, KeyOrigin, KeyedModel, Keys};
+pub use privacy::too_open;
 pub use scope::{ScopedModel, scope};
 pub use table::{Models, Trouble};
 pub use value::literal_key;

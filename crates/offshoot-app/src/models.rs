@@ -314,7 +314,7 @@ fn near_provider(models: &Models, name: &str) -> Option<String> {
 
 fn no_key() -> CommandError {
     CommandError::new(FailureKind::Model, "there is no model to ask: no provider has a key")
-        .hint("`offshoot auth login PROVIDER` keeps a key; or set its variable (ANTHROPIC_API_KEY, OPENAI_API_KEY, GROQ_API_KEY …)")
+        .hint("`offshoot auth login PROVIDER` saves a key; or set its variable (ANTHROPIC_API_KEY, OPENAI_API_KEY, GROQ_API_KEY …)")
         .hint(
             "a server of your own (llama.cpp, vLLM, Ollama) goes into models.json; `offshoot models --help` says where",
         )

@@ -4,7 +4,7 @@
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[expect(missing_docs, reason = "the fields say what they are")]
 pub enum KeyError {
-    #[error("there is no key for {provider}; `offshoot auth login {provider}` keeps one, or set {variables}")]
+    #[error("there is no key for {provider}; run `offshoot auth login {provider}`, or set {variables}")]
     None { provider: String, variables: String },
     /// A file names a variable that is not set.
     #[error("the {what} of {provider} is the variable {name}, which is not set")]

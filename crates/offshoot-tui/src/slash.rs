@@ -168,7 +168,7 @@ const COMMANDS: &[Spec] = &[
     spec("approval", "[mode]", Some(Argument::Approval), "choose what the model may do unasked"),
     spec("sandbox", "[mode]", Some(Argument::Sandbox), "see and switch the sandbox of commands"),
     spec("permissions", "[why CALL | remove RULE]", Some(Argument::Text), "list, explain and remove approval rules"),
-    spec("login", "[provider]", Some(Argument::Text), "keep the key of a provider"),
+    spec("login", "[provider]", Some(Argument::Text), "save the key of a provider"),
     spec("logout", "[provider]", Some(Argument::Text), "remove the key of a provider"),
     spec("session", "", None, "show file, figures and cost of the session"),
     spec("context", "", None, "show what fills the model's window"),

@@ -445,7 +445,7 @@ mod tests {
     #[test]
     fn a_missing_key_says_what_to_do() {
         let none = keys(&[]);
-        let said = "there is no key for openai; `offshoot auth login openai` keeps one, or set OPENAI_API_KEY";
+        let said = "there is no key for openai; run `offshoot auth login openai`, or set OPENAI_API_KEY";
         assert_eq!(key(&none, "openai").unwrap_err(), said);
         assert_eq!(key(&none, "google").unwrap_err(), "the key of google is the variable MY_GOOGLE, which is not set");
     }

@@ -16,13 +16,13 @@ use serde_json::json;
 
 pub(crate) use login::first_key;
 
-/// Keep, list and remove the keys of providers
+/// Save, list and remove the keys of providers
 ///
 /// Without an ACTION the command lists the providers that have a key, and where
 /// it comes from. `login PROVIDER` asks for a key without showing it, asks the
-/// provider for its models with it, which costs nothing, and keeps it in
+/// provider for its models with it, which costs nothing, and saves it in
 /// auth.json in the data folder (OFFSHOOT_HOME; mode 0600). A key that the
-/// provider refuses is not kept. Without a terminal the key is the first line of
+/// provider refuses is not saved. Without a terminal the key is the first line of
 /// the standard input. `logout PROVIDER` removes what auth.json has of the
 /// provider; variables and models.json stay as they are.
 ///
@@ -41,7 +41,7 @@ pub(crate) struct Args {
     /// The provider, such as anthropic or openrouter
     provider: Option<String>,
 
-    /// Keep the key without asking the provider
+    /// Save the key without asking the provider
     #[arg(long)]
     no_check: bool,
 
@@ -78,7 +78,7 @@ pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
 fn auth_file(app: &App) -> Result<AuthFile> {
     let data = app.environment.data.as_deref();
     data.map(AuthFile::of).ok_or_else(|| {
-        CommandError::new(FailureKind::Failed, "there is no data folder").hint("set OFFSHOOT_HOME or HOME")
+        CommandError::new(FailureKind::Failed, "the data folder is not known").hint("set OFFSHOOT_HOME or HOME")
     })
 }
 
@@ -116,7 +116,7 @@ fn logout(app: &App, provider: Option<&str>) -> Result<()> {
 
 fn status(app: &App, args: &Args) -> Result<()> {
     if args.provider.is_some() || args.no_check {
-        return Err(CommandError::usage("the list takes no provider").hint("offshoot auth login PROVIDER keeps a key"));
+        return Err(CommandError::usage("the list takes no provider").hint("offshoot auth login PROVIDER saves a key"));
     }
     let table = ModelTable::load(app);
     let file = auth_file(app)?;
@@ -142,6 +142,6 @@ fn status(app: &App, args: &Args) -> Result<()> {
         writeln!(out, "no provider has a key")?;
     }
     out.finish()?;
-    app.ui.hint("`offshoot auth login PROVIDER` keeps a key");
+    app.ui.hint("`offshoot auth login PROVIDER` saves a key");
     Ok(())
 }

@@ -156,7 +156,7 @@ fn keyless(app: &App) -> String {
     let folder = app.environment.data.as_deref().map(|data| app.environment.short(&data.display().to_string()));
     let folder = folder.unwrap_or_default();
     format!(
-        "no model can be asked yet: /login asks for a key and keeps it in {folder}/auth.json; or set the variable of a provider \
+        "no model can be asked yet: /login asks for a key and saves it in {folder}/auth.json; or set the variable of a provider \
          (ANTHROPIC_API_KEY, OPENAI_API_KEY, GROQ_API_KEY …) and start again. `offshoot models --help` tells more"
     )
 }

@@ -319,7 +319,7 @@ fn what_cannot_be_done_is_said() {
     assert_snapshot!(World::new().run("-p hi"), @"
     [stderr]
     error: there is no model to ask: no provider has a key
-    hint: `offshoot auth login PROVIDER` keeps a key; or set its variable (ANTHROPIC_API_KEY, OPENAI_API_KEY, GROQ_API_KEY …)
+    hint: `offshoot auth login PROVIDER` saves a key; or set its variable (ANTHROPIC_API_KEY, OPENAI_API_KEY, GROQ_API_KEY …)
     hint: a server of your own (llama.cpp, vLLM, Ollama) goes into models.json; `offshoot models --help` says where
     [exit code 6]
     ");
@@ -327,7 +327,7 @@ fn what_cannot_be_done_is_said() {
     assert_snapshot!(no_key, @"
     [stderr]
     error: there is no model to ask: no provider has a key
-    hint: `offshoot auth login PROVIDER` keeps a key; or set its variable (ANTHROPIC_API_KEY, OPENAI_API_KEY, GROQ_API_KEY …)
+    hint: `offshoot auth login PROVIDER` saves a key; or set its variable (ANTHROPIC_API_KEY, OPENAI_API_KEY, GROQ_API_KEY …)
     hint: a server of your own (llama.cpp, vLLM, Ollama) goes into models.json; `offshoot models --help` says where
     [exit code 6]
     ");

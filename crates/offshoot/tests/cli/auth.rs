@@ -1,4 +1,4 @@
-//! `offshoot auth`, `/login` and the first start: a key is asked for, checked and kept, and shown nowhere.
+//! `offshoot auth`, `/login` and the first start: a key is asked for, checked and saved, and shown nowhere.
 
 use std::fs;
 use std::io::{BufRead as _, BufReader, Write as _};
@@ -57,22 +57,22 @@ fn kept(home: &Path) -> Value {
 }
 
 #[test]
-fn a_key_is_checked_kept_privately_and_removed() {
+fn a_key_is_checked_saved_privately_and_removed() {
     let world = World::new();
     let (url, asked) = provider(2);
     with_provider(&world.home(), &url);
     assert_snapshot!(world.run_with("auth login mine", "sk-wrong\n"), @r#"
     [stderr]
-    error: mine refuses the key, which is not kept
+    error: mine refuses the key, which is not saved
     caused by: 401 {"error": "no such key"}
-    hint: offshoot auth login --no-check keeps a key without asking
+    hint: offshoot auth login --no-check saves a key without asking
     [exit code 1]
     "#);
     assert!(!data(&world.home(), "auth.json").exists(), "a key that was refused is not kept");
     assert_snapshot!(world.run_with("auth login mine", format!("{GOOD}\n")), @"
     mine accepts the key
-    the key is kept in ~/.local/share/offshoot/auth.json
-    new conversations ask mine/m (/model changes that)
+    the key is saved in ~/.local/share/offshoot/auth.json
+    new conversations use mine/m (/model changes that)
     ");
     assert_eq!(asked.join().unwrap(), ["GET /v1/models HTTP/1.1"; 2], "nothing that costs is asked");
     assert_eq!(kept(&world.home()), json!({"mine": {"type": "api_key", "key": GOOD}}));
@@ -81,7 +81,7 @@ fn a_key_is_checked_kept_privately_and_removed() {
     assert_snapshot!(world.run("auth"), @"
     mine  auth.json
     [stderr]
-    hint: `offshoot auth login PROVIDER` keeps a key
+    hint: `offshoot auth login PROVIDER` saves a key
     ");
     assert_snapshot!(world.stdout("auth --json"), @r#"[{"provider":"mine","key":"auth.json"}]"#);
     assert_snapshot!(world.run("auth logout mine"), @"removed what ~/.local/share/offshoot/auth.json had of mine");
@@ -103,15 +103,25 @@ fn an_odd_key_is_meant_literally_and_other_entries_stay() {
     fs::write(data(&world.home(), "auth.json"), others.to_string()).unwrap();
     fs::set_permissions(data(&world.home(), "auth.json"), fs::Permissions::from_mode(0o600)).unwrap();
     let said = world.run_with("auth login mine", "!a$HOME$$\n");
-    assert!(said.contains("whether mine accepts the key is not known: could not reach 127.0.0.1:1"), "{said}");
+    assert!(said.contains("the key was not checked: could not reach 127.0.0.1:1"), "{said}");
     let mut expected = others;
     expected["mine"] = json!({"type": "api_key", "key": "$!a$$HOME$$$$"});
     assert_eq!(kept(&world.home()), expected);
-    for (input, told) in [("two words\n", "that is no key"), ("\n", "no key was given"), ("", "no key was given")] {
+    for (input, told) in [("two words\n", "this is not a key"), ("\n", "no key was given"), ("", "no key was given")] {
         let said = world.run_with("auth login mine --no-check", input);
         assert!(said.contains(told), "{input:?}: {said}");
     }
     assert_eq!(kept(&world.home()), expected, "nothing is changed");
+    fs::set_permissions(data(&world.home(), "auth.json"), fs::Permissions::from_mode(0o644)).unwrap();
+    assert_snapshot!(world.run_with("auth login mine --no-check", "sk-1\n"), @"
+    [stderr]
+    warning: [HOME]/.local/share/offshoot/auth.json: others may read it (mode 644), so its keys are not used; `chmod 600` it
+    error: others may read ~/.local/share/offshoot/auth.json (mode 644): no key is saved there
+    hint: chmod 600 ~/.local/share/offshoot/auth.json
+    [exit code 1]
+    ");
+    assert_eq!(kept(&world.home()), expected, "nothing is changed");
+    fs::set_permissions(data(&world.home(), "auth.json"), fs::Permissions::from_mode(0o600)).unwrap();
     fs::write(data(&world.home(), "auth.json"), "{broken").unwrap();
     let said = world.run_with("auth login mine --no-check", "sk-1\n");
     assert!(said.contains("is not a JSON object of providers"), "{said}");
@@ -143,7 +153,7 @@ fn the_first_start_asks_for_a_key() {
     terminal.until_text("did you mean test?").send("test\n");
     terminal.until_text("Key of test (not shown):").send("sk-test-0123456789abcdef");
     terminal.until_text("********************").send("\r");
-    terminal.until_text("the key is kept in").until_text("ctrl+d leaves").send("hello\r");
+    terminal.until_text("the key is saved in").until_text("ctrl+d leaves").send("hello\r");
     terminal.until_text("Welcome.").until_idle().send("\x04");
     assert!(terminal.ended());
     assert!(!terminal.raw().contains("sk-test"), "the key is not shown");
@@ -172,7 +182,7 @@ fn who_has_chosen_is_not_asked() {
     assert!(!terminal.raw().contains("Provider ("));
 }
 
-/// `/login` has the terminal for a while, and the conversation goes on with the key.
+/// `/login` takes over the terminal, and the conversation continues with the key.
 #[test]
 fn login_and_logout_in_the_terminal() {
     let talk = Talk::new([Reply::text("Welcome.")]);
@@ -180,11 +190,11 @@ fn login_and_logout_in_the_terminal() {
     terminal.until_text("Provider (Enter to go on without):").send("\n");
     terminal.until_text("No key yet").send("/login test\r");
     terminal.until_text("Key of test (not shown):").send("\x1b");
-    terminal.until_text("nothing is changed").until_text("No key yet").send("/login test\r");
+    terminal.until_text("nothing was changed").until_text("No key yet").send("/login test\r");
     terminal
         .until("asked again", |screen| screen.matches("Key of test (not shown):").count() == 2)
         .send("sk-test-0123456789abcdef\r");
-    terminal.until_text("the key is kept in").until_text("› m1").send("\r");
+    terminal.until_text("the key is saved in").until_text("› m1").send("\r");
     terminal.until("the model", |screen| screen.ends_with("m1 • thinking medium")).send("hello\r");
     terminal.until_text("Welcome.").until_idle().send("/logout test\r");
     terminal.until_text("removed what").until_text("no model yet: /model").send("\x04");

@@ -211,7 +211,7 @@ fn models_of_other_wire_formats_are_listed_with_the_reason() {
     assert_snapshot!(run(&["-p", "hi"]), @"
     [stderr]
     error: there is no model to ask: no provider has a key
-    hint: `offshoot auth login PROVIDER` keeps a key; or set its variable (ANTHROPIC_API_KEY, OPENAI_API_KEY, GROQ_API_KEY …)
+    hint: `offshoot auth login PROVIDER` saves a key; or set its variable (ANTHROPIC_API_KEY, OPENAI_API_KEY, GROQ_API_KEY …)
     hint: a server of your own (llama.cpp, vLLM, Ollama) goes into models.json; `offshoot models --help` says where
     hint: mistral has a key (MISTRAL_API_KEY), but offshoot does not speak mistral-conversations
     [exit code 6]

@@ -409,7 +409,7 @@ fn a_newcomer_without_a_key_is_told_what_to_do() {
     ");
     terminal.send("hello\r");
     terminal.until("why not, and the text again", |screen| {
-        screen.contains("✗ there is no key for anthropic; `offshoot auth login anthropic` keeps one")
+        screen.contains("✗ there is no key for anthropic; run `offshoot auth login anthropic`")
             && screen.contains("\nhello\n")
     });
     terminal.send("\x15/model\r");

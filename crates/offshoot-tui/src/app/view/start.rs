@@ -64,7 +64,7 @@ fn keys(model: &Model, columns: usize) -> String {
 pub(super) fn placeholder(model: &Model, columns: u16) -> Option<Line<'static>> {
     const WAYS: [&str; 3] = [
         "No key yet: /login asks for one, or set a variable such as ANTHROPIC_API_KEY",
-        "No key yet: /login asks for one and keeps it",
+        "No key yet: /login asks for one and saves it",
         "No key yet: /login",
     ];
     let is_keyless = model.facts.access == ModelAccess::NoKeys && model.editor.is_empty();

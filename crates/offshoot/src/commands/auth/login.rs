@@ -1,9 +1,9 @@
-//! Asks for a provider and its key, checks the key, and keeps it. Used by `offshoot auth login`, by `/login`, and before the first
+//! Asks for a provider and its key, checks the key, and saves it. Used by `offshoot auth login`, by `/login`, and before the first
 //! conversation.
 
 use std::io::{self, BufRead as _, Read as _, Write as _};
 
-use offshoot_agent::model::literal_key;
+use offshoot_agent::model::{literal_key, too_open};
 use offshoot_agent::provider::KeyCheck;
 use offshoot_app::app::App;
 use offshoot_app::config::settings::SettingsFiles;
@@ -21,7 +21,7 @@ use offshoot_tui::text::wrap;
 
 use super::auth_file;
 
-/// A longer line is no key.
+/// A longer line cannot be a key.
 const LONGEST_KEY: u64 = 16 << 10;
 
 /// `offshoot auth login`.
@@ -72,7 +72,7 @@ fn has_chosen(app: &App) -> Result<bool> {
 }
 
 fn left() -> Result<()> {
-    Err(CommandError::new(FailureKind::Stopped, "no key was given: nothing is changed"))
+    Err(CommandError::new(FailureKind::Stopped, "no key was given: nothing was changed"))
 }
 
 fn failed(what: &str) -> impl Fn(io::Error) -> CommandError {
@@ -124,7 +124,7 @@ fn read_key(provider: &str) -> Result<Option<Secret>> {
     if key
         .is_some_and(|key| key.len() as u64 >= LONGEST_KEY || key.chars().any(|c| c.is_control() || c.is_whitespace()))
     {
-        return Err(CommandError::new(FailureKind::Usage, "that is no key: it has spaces, or is too long"));
+        return Err(CommandError::new(FailureKind::Usage, "this is not a key: it contains spaces, or is too long"));
     }
     Ok(key.map(Secret::new))
 }
@@ -132,10 +132,18 @@ fn read_key(provider: &str) -> Result<Option<Secret>> {
 fn keep(app: &App, table: &ModelTable, provider: &str, key: &Secret, check: bool) -> Result<()> {
     let shown = one_line(provider, 80);
     let file = auth_file(app)?;
+    let path = app.environment.short(&file.path().display().to_string());
+    if let Some(mode) = too_open(file.path()) {
+        return Err(CommandError::new(
+            FailureKind::Failed,
+            format!("others may read {path} (mode {mode:03o}): no key is saved there"),
+        )
+        .hint(format!("chmod 600 {path}")));
+    }
     let checked = if check { checked(app, table, provider, key)? } else { None };
     if let Some(KeyCheck::Refused(why)) = &checked {
-        return Err(CommandError::new(FailureKind::Failed, format!("{shown} refuses the key, which is not kept"))
-            .hint("offshoot auth login --no-check keeps a key without asking")
+        return Err(CommandError::new(FailureKind::Failed, format!("{shown} refuses the key, which is not saved"))
+            .hint("offshoot auth login --no-check saves a key without asking")
             .because(one_line(why, 400)));
     }
     let failed = |why| CommandError::new(FailureKind::Failed, why);
@@ -144,15 +152,15 @@ fn keep(app: &App, table: &ModelTable, provider: &str, key: &Secret, check: bool
     match checked {
         Some(KeyCheck::Accepted) => writeln!(out, "{shown} accepts the key")?,
         Some(KeyCheck::Unknown(why)) => {
-            writeln!(out, "whether {shown} accepts the key is not known: {}", one_line(&why, 400))?;
+            writeln!(out, "the key was not checked: {}", one_line(&why, 400))?;
         }
         Some(KeyCheck::Refused(_)) | None => {}
     }
-    writeln!(out, "the key is kept in {}", app.environment.short(&file.path().display().to_string()))?;
+    writeln!(out, "the key is saved in {path}")?;
     if let Some(model) = made_default(app, provider)? {
         writeln!(
             out,
-            "new conversations ask {} (/model changes that)",
+            "new conversations use {} (/model changes that)",
             one_line(&format!("{}/{}", model.provider, model.id), 120)
         )?;
     }
