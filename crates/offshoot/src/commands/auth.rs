@@ -29,8 +29,9 @@ pub(crate) use login::first_key;
 /// A key of auth.json comes before one of models.json and before a variable.
 /// offshoot never writes in pi's folder.
 ///
-/// --json of the list prints an array: [{"provider", "key"}]; `key` is auth.json,
-/// models.json, sign-in or the name of a variable.
+/// --json of the list prints an array: [{"provider", "key", "lacks"?}]; `key` is
+/// auth.json, models.json, sign-in or the name of a variable, `lacks` why the
+/// provider's models cannot be asked even so.
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment, after_help = EXAMPLES)]
 pub(crate) struct Args {
@@ -126,17 +127,25 @@ fn status(app: &App, args: &Args) -> Result<()> {
         origin.or(is_signed_in.then_some("sign-in"))
     };
     let known = table.models.providers();
-    let found: Vec<(&str, &str)> = known.iter().filter_map(|provider| Some((*provider, named(provider)?))).collect();
+    let lacks =
+        |provider: &str| table.models.default_of(provider).and_then(|model| table.keys.lacks(&table.models, model));
+    let found: Vec<(&str, &str, Option<String>)> =
+        known.iter().filter_map(|provider| Some((*provider, named(provider)?, lacks(provider)))).collect();
     if args.json {
-        let all = found.iter().map(|(provider, key)| json!({"provider": provider, "key": key})).collect::<Vec<_>>();
+        let object = |(provider, key, lacks): &(&str, &str, Option<String>)| match lacks {
+            Some(lacks) => json!({"provider": provider, "key": key, "lacks": lacks}),
+            None => json!({"provider": provider, "key": key}),
+        };
+        let all: Vec<_> = found.iter().map(object).collect();
         let mut out = app.ui.raw();
         writeln!(out, "{}", json!(all))?;
         return Ok(out.finish()?);
     }
     let mut out = app.ui.text();
-    let width = found.iter().map(|(provider, _)| provider.chars().count()).max().unwrap_or(0);
-    for (provider, key) in &found {
-        writeln!(out, "{:width$}  {key}", one_line(provider, 80))?;
+    let width = found.iter().map(|(provider, ..)| provider.chars().count()).max().unwrap_or(0);
+    for (provider, key, lacks) in &found {
+        let lacks = lacks.as_ref().map(|why| format!(" (cannot be asked: {why})")).unwrap_or_default();
+        writeln!(out, "{:width$}  {key}{lacks}", one_line(provider, 80))?;
     }
     if found.is_empty() {
         writeln!(out, "no provider has a key")?;
