@@ -117,11 +117,11 @@ function call(by, count) {
 }
 
 /** What pi would send. */
-async function theirs(target, messages, thinking) {
+async function theirs(target, messages, thinking, cacheRetention) {
   let payload;
   const system = { role: "system", content: "You are a test.", toolsAdded: tools, timestamp: 0 };
   const options = {
-    apiKey: "sk-k", sessionId: "session", reasoning: thinking === "off" ? undefined : thinking,
+    apiKey: "sk-k", sessionId: "session", reasoning: thinking === "off" ? undefined : thinking, cacheRetention,
     onPayload: (sent) => {
       payload = JSON.parse(JSON.stringify(sent));
       throw new Error("nothing leaves");
@@ -167,16 +167,18 @@ test("every built-in model of a wire format that offshoot speaks gets pi's reque
   const picture = { type: "image", data: "iVBORw0KGgo=", mimeType: "image/png" };
   const differing = new Map();
   let compared = 0;
+  // Each thinking level, and each time for which a cache can be asked to keep the conversation.
+  const ways = [["off", "short"], ["minimal", "short"], ["high", "short"], ["off", "none"], ["off", "long"]];
   for (const target of spoken) {
-    for (const thinking of ["off", "minimal", "high"]) {
-      for (const messages of dialogues(target, picture)) {
+    for (const [thinking, cacheRetention] of ways) {
+      for (const messages of dialogues(target, picture).slice(cacheRetention === "short" ? 0 : 1)) {
         // pi's agent fits the level to the model before it builds a request; offshoot's builders do that themselves, and ask models of
         // Anthropic and Google that cannot be without thinking for nothing.
         const isOff = thinking === "off" && !target.api.startsWith("openai-");
-        const sent = canonical(await theirs(target, messages, isOff ? "off" : clampThinkingLevel(target, thinking)));
+        const sent = canonical(await theirs(target, messages, isOff ? "off" : clampThinkingLevel(target, thinking), cacheRetention));
         const expected = withoutRefinements(sent, target.compat ?? {});
         const model = { provider: target.provider, id: target.id };
-        const got = canonical(await offshoot({ model, system: "You are a test.", messages, tools, thinking, sessionId: "session" }));
+        const got = canonical(await offshoot({ model, system: "You are a test.", messages, tools, thinking, cacheRetention, sessionId: "session" }));
         if (refinesEffort(target.compat ?? {})) for (const member of ["thinking", "output_config", "reasoning", "include"]) delete got[member];
         for (const member of ["max_tokens", "max_completion_tokens", "max_output_tokens"]) {
           // What the conversation takes of the window is estimated; where nothing is left, thinking gets its least budget.
@@ -189,7 +191,7 @@ test("every built-in model of a wire format that offshoot speaks gets pi's reque
           const names = new Set([...Object.keys(got), ...Object.keys(expected)]);
           const members = [...names].filter((name) => JSON.stringify(got[name]) !== JSON.stringify(expected[name]));
           const key = `${target.api} ${members.join(" ")}`;
-          differing.set(key, [...(differing.get(key) ?? []), { name: `${target.provider}/${target.id} ${thinking}`, got, expected, members }]);
+          differing.set(key, [...(differing.get(key) ?? []), { name: `${target.provider}/${target.id} ${thinking} ${cacheRetention}`, got, expected, members }]);
         }
       }
     }
@@ -200,7 +202,7 @@ test("every built-in model of a wire format that offshoot speaks gets pi's reque
     return `${key}: ${list.length}, such as ${name}\n  pi       ${of(expected).slice(0, 600)}\n  offshoot ${of(got).slice(0, 600)}`;
   });
   assert.deepEqual(shown, []);
-  assert.equal(compared, spoken.length * 6);
+  assert.equal(compared, spoken.length * 8);
 });
 
 const refinesEffort = (compat) => compat.supportsMidConvoEffort;

@@ -1,7 +1,7 @@
 //! Requests without a network: a model and a conversation as a JSON object per line in, the body that would leave out.
 //!
 //! `{"model": {"provider", "id", …}, "system": TEXT, "messages": [MESSAGE], "tools": [{"name", "description", "parameters"}],
-//! "thinking": LEVEL, "sessionId": ID}`; messages have the form that sessions store. A model with a `baseUrl` is one of
+//! "thinking": LEVEL, "sessionId": ID, "cacheRetention": none, short or long}`; messages have the form that sessions store. A model with a `baseUrl` is one of
 //! `models.json`, any other is built in.
 
 #![allow(clippy::print_stdout, reason = "an example is a whole program")]
@@ -12,9 +12,9 @@ use std::sync::Arc;
 
 use offshoot_agent::model::Models;
 use offshoot_agent::provider::{Outgoing, Request, ToolSpec};
-use offshoot_protocol::ThinkingLevel;
 use offshoot_protocol::message::Message;
 use offshoot_protocol::model::Model;
+use offshoot_protocol::{CacheRetention, ThinkingLevel};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -27,6 +27,7 @@ struct Line {
     tools: Vec<Tool>,
     thinking: String,
     session_id: Option<String>,
+    cache_retention: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -56,7 +57,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let built_in = Models::builtin();
     for line in std::io::stdin().lock().lines() {
         let line: Line = serde_json::from_str(&line?)?;
-        let model = model(&line.model, &built_in)?;
+        let mut model = model(&line.model, &built_in)?;
+        if let Some(name) = &line.cache_retention {
+            model.cache_retention = CacheRetention::parse(name).ok_or("no such retention")?;
+        }
         let tool =
             |tool: Tool| ToolSpec { name: tool.name, description: tool.description, parameters: tool.parameters };
         let request = Request {

@@ -14,6 +14,7 @@ mod draft;
 mod decoding;
 mod held_texts;
 mod halves;
+mod cache_mark;
 mod anthropic;
 mod responses;
 mod completions;

@@ -34,8 +34,9 @@ pub(crate) fn read_message(json: &str) -> Result<Message, serde_json::Error> {
 /// A report that no provider can mean is none: sums of such overflow.
 fn without_odd_usage(message: Message) -> Message {
     if let Message::Assistant(answer) = &message {
-        let Usage { input, output, cache_read, cache_write, total_tokens, .. } = answer.usage;
-        if [input, output, cache_read, cache_write, total_tokens].into_iter().any(|count| count > MOST) {
+        let Usage { input, output, cache_read, cache_write, cache_write_1h, total_tokens, .. } = answer.usage;
+        if [input, output, cache_read, cache_write, cache_write_1h, total_tokens].into_iter().any(|count| count > MOST)
+        {
             return AssistantMessage { usage: Usage::default(), ..AssistantMessage::clone(answer) }.into();
         }
     }

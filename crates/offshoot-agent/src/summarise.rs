@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use offshoot_protocol::message::{AssistantMessage, Block, StopReason, UserMessage, text_of};
 use offshoot_protocol::model::Model;
-use offshoot_protocol::{Retry, Secret, ThinkingLevel};
+use offshoot_protocol::{CacheRetention, Retry, Secret, ThinkingLevel};
 use offshoot_session::summariser::{SummariserAnswer, SummariserRequest as Wanted};
 
 use crate::provider::{Answer as Answered, Delta, Hooks, Provider, Request};
@@ -79,8 +79,10 @@ impl ModelSummariser {
     }
 
     async fn once(&self, wanted: &Wanted) -> Result<Answered, String> {
+        // It is sent once: a cache would cost and never be read.
+        let model = Model { cache_retention: CacheRetention::None, ..Model::clone(&self.model) };
         let request = Request {
-            model: self.model.clone(),
+            model: Arc::new(model),
             system: wanted.system.to_owned(),
             messages: vec![UserMessage::new(wanted.prompt.clone(), Vec::new(), 0).into()],
             tools: Vec::new(),

@@ -14,6 +14,7 @@ use std::time::Duration;
 
 use offshoot_agent::expand_home;
 use offshoot_agent::model::Env as Variables;
+use offshoot_protocol::CacheRetention;
 use offshoot_session::clock::{Millis, parse_iso};
 use offshoot_session::path_words::path_words;
 use offshoot_session::store::{Flavour, Root};
@@ -64,6 +65,8 @@ pub struct Environment {
     pub names_repository: bool,
     /// `NODE_EXTRA_CA_CERTS`: a file of certificates that count beside the system's.
     pub extra_roots: Option<PathBuf>,
+    /// `PI_CACHE_RETENTION`: how long providers keep conversations in their caches, if no setting says it.
+    pub cache_retention: Option<CacheRetention>,
     /// `OFFSHOOT_LIMITS`: what this agent may do at most, if an extension of another one has started it.
     pub limits: Option<String>,
     /// `OFFSHOOT_EXTENSION_PATIENCE`, in seconds: how long an extension may work without yielding.
@@ -162,6 +165,7 @@ impl Environment {
             now: text("OFFSHOOT_NOW").and_then(|now| parse_iso(&now)),
             node: env("PI_NODE").map(PathBuf::from),
             extra_roots: env("NODE_EXTRA_CA_CERTS").map(PathBuf::from),
+            cache_retention: text("PI_CACHE_RETENTION").and_then(|name| CacheRetention::parse(&name)),
             limits: text("OFFSHOOT_LIMITS"),
             extension_patience: text("OFFSHOOT_EXTENSION_PATIENCE").and_then(|text| seconds(&text)),
             extension_limit: text("OFFSHOOT_EXTENSION_LIMIT").and_then(|text| seconds(&text)),

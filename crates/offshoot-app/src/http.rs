@@ -15,7 +15,9 @@ const LARGEST: u64 = 16 << 20;
 /// The connection that these settings describe. What is wrong with further certificates is a warning.
 pub fn http(app: &App, settings: &Settings) -> Http {
     let http = Http::new(Arc::new(SystemClock)).with_limits(settings.answer_limits);
-    http.with_options(settings.http.clone()).with_roots(extra_roots(app))
+    let mut options = settings.http.clone();
+    options.cache_retention = options.cache_retention.or(app.environment.cache_retention);
+    http.with_options(options).with_roots(extra_roots(app))
 }
 
 /// The certificates of `NODE_EXTRA_CA_CERTS`. As in Node.js, a file that cannot be read is reported and ends nothing.

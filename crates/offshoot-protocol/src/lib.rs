@@ -6,6 +6,7 @@
 #![warn(missing_docs)]
 
 mod thinking;
+mod cache_retention;
 mod secret;
 mod levels;
 mod approval;
@@ -37,6 +38,7 @@ pub use agent_event::{AgentEvent, AgentId};
 pub use approval::{ApprovalDecision, ApprovalMode, ApprovalScope, ApprovalTier, ForeseenQuestion, OfferedRule};
 pub use approval_record::{ApprovalOutcome, ApprovalRecord, ApprovedBy};
 pub use bash_result::{BashResult, BashRun};
+pub use cache_retention::CacheRetention;
 pub use compaction::{CompactionResult, Reason, SummarySource};
 pub use crash::Crash;
 pub use error::{AgentError, SessionError, in_words};

@@ -208,8 +208,15 @@ pub struct Usage {
     pub cache_read: u64,
     /// Written to the provider's cache.
     pub cache_write: u64,
+    /// The part of these that is kept for an hour, which costs more.
+    #[serde(rename = "cacheWrite1h", skip_serializing_if = "is_zero")]
+    pub cache_write_1h: u64,
     pub total_tokens: u64,
     pub cost: Cost,
+}
+
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 /// US dollars, by kind of token.

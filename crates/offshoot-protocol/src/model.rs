@@ -3,6 +3,7 @@
 use serde::Deserialize;
 use serde_json::Value;
 
+use crate::cache_retention::CacheRetention;
 use crate::levels::Levels;
 use crate::message::{AssistantMessage, StopReason, Usage};
 use crate::secret::Secret;
@@ -58,6 +59,8 @@ pub struct Model {
     pub auth_header: bool,
     /// The user's thinking tokens of each level, for models that take a number.
     pub budgets: ThinkingBudgets,
+    /// How long the provider is asked to keep the beginning of a conversation.
+    pub cache_retention: CacheRetention,
 }
 
 /// Differences of an endpoint from others of its wire format. `None` is guessed from provider and address.
@@ -120,6 +123,10 @@ pub struct Compat {
     pub send_session_affinity_headers: Option<bool>,
     /// Which headers: `openai`, `openai-nosession`, `openrouter`.
     pub session_affinity_format: Option<String>,
+    /// The cache can be asked to keep a conversation for longer.
+    pub supports_long_cache_retention: Option<bool>,
+    /// Responses: the cache is asked by `prompt_cache_options`, which can also turn it off.
+    pub supports_explicit_prompt_cache_mode: Option<bool>,
 }
 
 impl Model {

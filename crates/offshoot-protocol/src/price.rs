@@ -11,7 +11,9 @@ impl Model {
         let input = of(usage.input, price.input);
         let output = of(usage.output, price.output);
         let cache_read = of(usage.cache_read, price.cache_read);
-        let cache_write = of(usage.cache_write, price.cache_write);
+        // Anthropic, which alone reports such tokens, charges twice the price of input for what it keeps for an hour.
+        let hour = usage.cache_write_1h.min(usage.cache_write);
+        let cache_write = of(usage.cache_write - hour, price.cache_write) + of(hour, price.input * 2.0);
         Cost { input, output, cache_read, cache_write, total: input + output + cache_read + cache_write }
     }
 
@@ -46,6 +48,14 @@ mod tests {
         assert_eq!(model.cost(&usage(501)).input, 4.0 / 1_000_000.0 * 501.0);
         let all = model.cost(&usage(500));
         assert!((all.total - (0.001 + 0.001 + 0.0001)).abs() < 1e-12);
+    }
+
+    #[test]
+    fn what_the_cache_keeps_for_an_hour_costs_twice_the_input() {
+        let price = Price { input: 5.0, cache_write: 6.25, ..Price::default() };
+        let usage = Usage { input: 1000, cache_write: 1000, cache_write_1h: 400, ..Usage::default() };
+        let cost = Model { price, ..Model::default() }.cost(&usage);
+        assert!((cost.input - 0.005).abs() < 1e-12 && (cost.cache_write - 0.00775).abs() < 1e-12, "{cost:?}");
     }
 
     #[test]

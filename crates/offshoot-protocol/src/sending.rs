@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use crate::cache_retention::CacheRetention;
 use crate::thinking::ThinkingBudgets;
 
 /// How requests are sent.
@@ -20,6 +21,8 @@ pub struct HttpOptions {
     pub sends_images: bool,
     /// The user's thinking tokens of each level.
     pub budgets: ThinkingBudgets,
+    /// How long providers are asked to keep the beginning of a conversation; `None`: as `PI_CACHE_RETENTION` says.
+    pub cache_retention: Option<CacheRetention>,
 }
 
 impl Default for HttpOptions {
@@ -31,6 +34,7 @@ impl Default for HttpOptions {
             proxy: None,
             sends_images: true,
             budgets: ThinkingBudgets::default(),
+            cache_retention: None,
         }
     }
 }

@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use offshoot_protocol::{
-    AnswerLimits, HttpOptions, PromptStorage, QueueMode, Resend, Retry, SandboxMode, SandboxNetwork, ThinkingBudgets,
-    ThinkingLevel,
+    AnswerLimits, CacheRetention, HttpOptions, PromptStorage, QueueMode, Resend, Retry, SandboxMode, SandboxNetwork,
+    ThinkingBudgets, ThinkingLevel,
 };
 use offshoot_session::compact;
 use offshoot_session::outline::{Filter, TreeLayout};
@@ -418,6 +418,7 @@ fn http_options(layers: &Layers) -> HttpOptions {
             medium: layers.optional_number("thinkingBudgets.medium"),
             high: layers.optional_number("thinkingBudgets.high"),
         },
+        cache_retention: layers.text("cacheRetention").and_then(|name| CacheRetention::parse(&name)),
     }
 }
 

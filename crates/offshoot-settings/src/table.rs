@@ -38,6 +38,13 @@ pub const SETTINGS: &[Setting] = &[
     setting_row("thinkingBudgets.medium", Model, from(1024), None, "the same; by default 8192"),
     setting_row("thinkingBudgets.high", Model, from(1024), None, "the same, also for the levels above; by default 16384"),
     setting_row(
+        "cacheRetention",
+        Model,
+        SettingKind::Choice(&["none", "short", "long"]),
+        None,
+        "how long providers are asked to keep a conversation in their cache: not at all, for minutes, or for up to an hour or a day, which may cost more; by default PI_CACHE_RETENTION, else short",
+    ),
+    setting_row(
         "steeringMode",
         Interaction,
         QUEUE,

@@ -152,6 +152,10 @@ fn merged(new: Compat, old: Compat) -> Compat {
         prompt_cache_key_mode: new.prompt_cache_key_mode.or(old.prompt_cache_key_mode),
         send_session_affinity_headers: new.send_session_affinity_headers.or(old.send_session_affinity_headers),
         session_affinity_format: new.session_affinity_format.or(old.session_affinity_format),
+        supports_long_cache_retention: new.supports_long_cache_retention.or(old.supports_long_cache_retention),
+        supports_explicit_prompt_cache_mode: new
+            .supports_explicit_prompt_cache_mode
+            .or(old.supports_explicit_prompt_cache_mode),
     }
 }
 

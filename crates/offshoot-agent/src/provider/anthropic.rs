@@ -8,6 +8,7 @@ use offshoot_protocol::model::Model;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
+use super::cache_mark::cache_mark;
 use super::classify::AnswerTrouble;
 use super::decoding::{self, BegunBlocks, Next, cut_off, malformed, reported};
 use super::draft::AnswerDraft;
@@ -42,7 +43,8 @@ fn is_adaptive(model: &Model) -> bool {
 pub(super) fn body(request: &Request) -> String {
     let model = &request.model;
     let mut messages = messages(request);
-    mark_last(&mut messages);
+    let cache = cache_mark(model, model.compat.supports_long_cache_retention != Some(false));
+    mark_last(&mut messages, cache.as_ref());
     let mut limit = max_tokens(request);
     let mut body = Map::new();
     let thinking = thinking(request, &mut limit);
@@ -50,21 +52,19 @@ pub(super) fn body(request: &Request) -> String {
     body.insert("max_tokens".to_owned(), json!(limit));
     body.insert("stream".to_owned(), json!(true));
     if !request.system.is_empty() {
-        body.insert("system".to_owned(), json!([{"type": "text", "text": request.system, "cache_control": cache()}]));
+        let system =
+            [("type", Some(json!("text"))), ("text", Some(json!(request.system))), ("cache_control", cache.clone())];
+        body.insert("system".to_owned(), json!([decoding::object(system)]));
     }
     if !request.tools.is_empty() {
-        body.insert("tools".to_owned(), tools(&request.tools, model));
+        body.insert("tools".to_owned(), tools(&request.tools, model, cache.as_ref()));
     }
     body.extend(thinking);
     body.insert("messages".to_owned(), Value::Array(messages));
     Value::Object(body).to_string()
 }
 
-fn cache() -> Value {
-    json!({"type": "ephemeral"})
-}
-
-fn tools(tools: &[ToolSpec], model: &Model) -> Value {
+fn tools(tools: &[ToolSpec], model: &Model, cache: Option<&Value>) -> Value {
     let eager = model.compat.supports_eager_tool_input_streaming != Some(false);
     let marks = model.compat.supports_cache_control_on_tools != Some(false);
     let one = |(at, tool): (usize, &ToolSpec)| {
@@ -77,7 +77,7 @@ fn tools(tools: &[ToolSpec], model: &Model) -> Value {
             ("description", Some(json!(tool.description))),
             ("eager_input_streaming", eager.then(|| json!(true))),
             ("input_schema", Some(schema)),
-            ("cache_control", (marks && is_last).then(cache)),
+            ("cache_control", cache.filter(|_| marks && is_last).cloned()),
         ]))
     };
     Value::Array(tools.iter().enumerate().map(one).collect())
@@ -166,11 +166,12 @@ pub(super) fn messages(request: &Request) -> Vec<Value> {
 }
 
 /// Sets the cache mark on the last user message: everything before it may be cached.
-fn mark_last(messages: &mut [Value]) {
+fn mark_last(messages: &mut [Value], cache: Option<&Value>) {
+    let Some(cache) = cache else { return };
     let Some(last) = messages.last_mut().filter(|last| last.get("role") == Some(&json!("user"))) else { return };
     let blocks = last.get_mut("content").and_then(Value::as_array_mut);
     if let Some(block) = blocks.and_then(|blocks| blocks.last_mut()).and_then(Value::as_object_mut) {
-        block.insert("cache_control".to_owned(), cache());
+        block.insert("cache_control".to_owned(), cache.clone());
     }
 }
 
@@ -331,6 +332,12 @@ struct Tokens {
     output_tokens: Option<u64>,
     cache_read_input_tokens: Option<u64>,
     cache_creation_input_tokens: Option<u64>,
+    cache_creation: Option<Written>,
+}
+
+#[derive(Deserialize)]
+struct Written {
+    ephemeral_1h_input_tokens: Option<u64>,
 }
 
 impl decoding::Decoder for Decoder {
@@ -475,6 +482,8 @@ fn count(tokens: Option<Tokens>, draft: &mut AnswerDraft) {
     let output = tokens.output_tokens.unwrap_or(old.output);
     let cache_read = tokens.cache_read_input_tokens.unwrap_or(old.cache_read);
     let cache_write = tokens.cache_creation_input_tokens.unwrap_or(old.cache_write);
+    let hour = tokens.cache_creation.and_then(|written| written.ephemeral_1h_input_tokens);
+    let cache_write_1h = hour.unwrap_or(old.cache_write_1h);
     let total_tokens = input + output + cache_read + cache_write;
-    draft.set_usage(Usage { input, output, cache_read, cache_write, total_tokens, ..old });
+    draft.set_usage(Usage { input, output, cache_read, cache_write, cache_write_1h, total_tokens, ..old });
 }

@@ -1,10 +1,11 @@
 //! OpenAI Chat Completions and compatible servers: request body and stream. Knows no client and no key.
 
-use offshoot_protocol::ThinkingLevel;
 use offshoot_protocol::message::{AssistantMessage, Block, Content, Message};
 use offshoot_protocol::model::Model;
+use offshoot_protocol::{CacheRetention, ThinkingLevel};
 use serde_json::{Map, Value, json};
 
+use super::cache_mark::cache_mark;
 use super::decoding::object;
 use super::prepare::{CallRules, NameRule, images, joined, max_tokens, plain_id, prepare, short_hash};
 use super::{Request, ToolSpec, anthropic};
@@ -30,14 +31,17 @@ pub(super) fn body(request: &Request) -> String {
     let quirks = Quirks::of(model);
     let mut messages = messages(request, &quirks);
     let mut tools: Vec<Value> = request.tools.iter().map(|spec| tool(spec, model)).collect();
-    if quirks.anthropic_cache {
-        mark(&mut messages, &mut tools);
+    let cache = cache_mark(model, quirks.long_cache).filter(|_| quirks.anthropic_cache);
+    if let Some(cache) = cache {
+        mark(&mut messages, &mut tools, &cache);
     }
     let has_calls = messages.iter().any(|message| message.get("tool_calls").is_some() || message["role"] == "tool");
+    let is_long = model.cache_retention == CacheRetention::Long && quirks.long_cache;
     let has_cache_key = match model.compat.prompt_cache_key_mode.as_deref() {
+        _ if model.cache_retention == CacheRetention::None => false,
         Some("enabled") => true,
         Some("disabled") => false,
-        _ => model.base_url.contains("api.openai.com"),
+        _ => is_long || model.base_url.contains("api.openai.com"),
     };
     let cache_key = request.session_id.as_ref().filter(|_| has_cache_key);
     let limit = max_tokens(request);
@@ -45,6 +49,7 @@ pub(super) fn body(request: &Request) -> String {
         ("model", Some(json!(model.id))),
         ("stream", Some(json!(true))),
         ("prompt_cache_key", cache_key.map(|key| json!(key.chars().take(LONGEST_KEY).collect::<String>()))),
+        ("prompt_cache_retention", is_long.then(|| json!("24h"))),
         ("stream_options", quirks.usage.then(|| json!({"include_usage": true}))),
         ("store", quirks.store.then(|| json!(false))),
         (&quirks.limit, Some(json!(limit))),
@@ -340,16 +345,15 @@ fn reasoning_details(signature: &str) -> Option<Value> {
 }
 
 /// Sets Anthropic's cache marks: on the system prompt, the last tool and the last message with text.
-fn mark(messages: &mut [Value], tools: &mut [Value]) {
-    let cache = json!({"type": "ephemeral"});
+fn mark(messages: &mut [Value], tools: &mut [Value], cache: &Value) {
     if let Some(system) = messages.iter_mut().find(|message| is_role(message, &["system", "developer"])) {
-        mark_text(system, &cache);
+        mark_text(system, cache);
     }
     if let Some(tool) = tools.last_mut().and_then(Value::as_object_mut) {
         tool.insert("cache_control".to_owned(), cache.clone());
     }
     let mut rest = messages.iter_mut().rev().filter(|message| is_role(message, &["user", "assistant", "tool"]));
-    rest.any(|message| mark_text(message, &cache));
+    rest.any(|message| mark_text(message, cache));
 }
 
 fn is_role(message: &Value, roles: &[&str]) -> bool {

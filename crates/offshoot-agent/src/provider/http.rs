@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use futures_util::stream;
 use offshoot_protocol::model::Model;
-use offshoot_protocol::{AnswerLimits, HttpOptions, Resend, ThinkingBudgets, in_words};
+use offshoot_protocol::{AnswerLimits, CacheRetention, HttpOptions, Resend, ThinkingBudgets, in_words};
 use offshoot_session::clock::Clock;
 use offshoot_session::text::counted;
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
@@ -131,10 +131,14 @@ impl Provider for Http {
     }
 
     fn stream(&self, mut request: Request) -> Deltas {
-        let HttpOptions { sends_images, budgets, .. } = self.options;
-        if !sends_images || budgets != ThinkingBudgets::default() {
+        let HttpOptions { sends_images, budgets, cache_retention, .. } = self.options;
+        if !sends_images || budgets != ThinkingBudgets::default() || cache_retention.is_some() {
             let images = request.model.images && sends_images;
-            request.model = Arc::new(Model { images, budgets, ..Model::clone(&request.model) });
+            let cache_retention = match request.model.cache_retention {
+                CacheRetention::None => CacheRetention::None,
+                own => cache_retention.unwrap_or(own),
+            };
+            request.model = Arc::new(Model { images, budgets, cache_retention, ..Model::clone(&request.model) });
         }
         let answer =
             Answering { http: self.clone(), state: StreamState::Before(request), queue: Vec::new().into_iter() };

@@ -4,9 +4,9 @@
 
 use std::collections::HashSet;
 
-use offshoot_protocol::ThinkingLevel;
 use offshoot_protocol::message::{AssistantMessage, Block, Content, Message};
 use offshoot_protocol::model::Model;
+use offshoot_protocol::{CacheRetention, ThinkingLevel};
 use serde::Serialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
@@ -44,7 +44,16 @@ pub(super) fn body(request: &Request) -> String {
     let model = &request.model;
     let limited = model.compat.supports_max_output_tokens != Some(false);
     let tools: Vec<Value> = request.tools.iter().map(|spec| tool(spec, model)).collect();
-    let has_key = model.compat.prompt_cache_key_mode.as_deref() != Some("disabled");
+    let retention = model.cache_retention;
+    let has_key =
+        retention != CacheRetention::None && model.compat.prompt_cache_key_mode.as_deref() != Some("disabled");
+    let is_long = retention == CacheRetention::Long && model.compat.supports_long_cache_retention != Some(false);
+    let is_explicit = model.compat.supports_explicit_prompt_cache_mode == Some(true);
+    let cache_options = match (retention, is_long) {
+        (CacheRetention::None, _) => Some(json!({"mode": "explicit"})),
+        (_, true) => Some(json!({"ttl": "30m"})),
+        (_, false) => None,
+    };
     let key =
         request.session_id.as_ref().filter(|_| has_key).map(|key| key.chars().take(MAX_ID_CHARS).collect::<String>());
     let mut members = object([
@@ -52,6 +61,8 @@ pub(super) fn body(request: &Request) -> String {
         ("stream", Some(json!(true))),
         ("store", Some(json!(false))),
         ("prompt_cache_key", key.map(|key| json!(key))),
+        ("prompt_cache_retention", (is_long && !is_explicit).then(|| json!("24h"))),
+        ("prompt_cache_options", cache_options.filter(|_| is_explicit)),
         ("max_output_tokens", limited.then(|| json!(max_tokens(request).max(LEAST_OUTPUT)))),
         ("tools", (!tools.is_empty()).then_some(Value::Array(tools))),
     ]);

@@ -20,6 +20,8 @@ pub(super) struct Quirks {
     pub(super) always_reasoning: bool,
     pub(super) thinking: String,
     pub(super) anthropic_cache: bool,
+    /// Whether the server's cache can be asked for a longer time.
+    pub(super) long_cache: bool,
 }
 
 impl Quirks {
@@ -38,10 +40,8 @@ impl Quirks {
         let openrouter = is(&["openrouter"], &["openrouter.ai"]);
         let chutes = url.contains("chutes.ai");
         let ling = is(&["ant-ling"], &["api.ant-ling.com"]);
-        let others = is(
-            &["cerebras", "opencode", "cloudflare-workers-ai"],
-            &["cerebras.ai", "opencode.ai", "api.cloudflare.com"],
-        );
+        let workers = is(&["cloudflare-workers-ai"], &["api.cloudflare.com"]);
+        let others = workers || is(&["cerebras", "opencode"], &["cerebras.ai", "opencode.ai"]);
         let own_way = deepseek || zai || together || moonshot || gateway || nvidia || grok || chutes || ling || others;
         let short_limit = chutes || deepseek || moonshot || gateway || together || nvidia || ling || zai;
         // The role is OpenAI's: templates of others often refuse it, and everybody takes `system`.
@@ -78,6 +78,9 @@ impl Quirks {
                 Some(format) => format == "anthropic",
                 None => openrouter && model.id.starts_with("anthropic/"),
             },
+            long_cache: said
+                .supports_long_cache_retention
+                .unwrap_or(!(together || workers || gateway || nvidia || ling)),
         }
     }
 }

@@ -1,5 +1,6 @@
 //! Headers that tell a server the session's id, so that requests of one session reach the same machine and its prompt cache.
 
+use offshoot_protocol::CacheRetention;
 use offshoot_protocol::model::Model;
 
 use super::Api;
@@ -11,7 +12,9 @@ pub(super) fn headers(model: &Model, api: Api) -> Vec<&'static str> {
     let is_asked = compat.send_session_affinity_headers.unwrap_or(is_router);
     let usual = if is_router { "openrouter" } else { "openai" };
     let format = compat.session_affinity_format.as_deref().unwrap_or(usual);
+    let is_cached = model.cache_retention != CacheRetention::None;
     let mut names = match (api, format) {
+        _ if !is_cached => Vec::new(),
         (Api::Google, _) => Vec::new(),
         (Api::Anthropic | Api::Completions, _) if !is_asked => Vec::new(),
         (_, "openrouter") => vec!["x-session-id"],

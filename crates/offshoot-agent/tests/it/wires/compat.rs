@@ -2,7 +2,7 @@
 
 use offshoot_agent::provider::{Api, Outgoing};
 use offshoot_protocol::model::{Compat, Model};
-use offshoot_protocol::{Levels, ThinkingLevel};
+use offshoot_protocol::{CacheRetention, Levels, ThinkingLevel};
 use serde_json::{Value, json};
 
 use super::{model, request, user};
@@ -81,5 +81,51 @@ fn the_session_is_told_in_headers_and_in_the_cache_key() {
         ("opencode", Api::Google, json!({}), "x-opencode-session | "),
     ] {
         assert_eq!(asked(provider, api, compat.clone()), expected, "{provider} {api:?} {compat}");
+    }
+}
+
+#[test]
+fn each_wire_is_asked_in_its_way_how_long_its_cache_keeps_a_conversation() {
+    let asked = |provider: &str, api: Api, compat: Value, cache_retention: CacheRetention| {
+        let compat: Compat = serde_json::from_value(compat).unwrap();
+        let model = Model { provider: provider.to_owned(), compat, cache_retention, ..model(api, "http://x") };
+        let mut asked = request(model, vec![user("x")]);
+        asked.session_id = Some("s1".to_owned());
+        let sent = Outgoing::new(&asked).unwrap();
+        let told = sent.headers.iter().filter(|(_, value)| value.expose() == "s1").count();
+        let body: Value = serde_json::from_str(&sent.body).unwrap();
+        let marks = sent.body.matches(r#""cache_control":{"type":"ephemeral"}"#).count();
+        let hours = sent.body.matches(r#""cache_control":{"type":"ephemeral","ttl":"1h"}"#).count();
+        let members = ["prompt_cache_key", "prompt_cache_retention", "prompt_cache_options"];
+        let members = members.into_iter().filter_map(|name| Some(format!(" {name}={}", body.get(name)?)));
+        format!("{told} {marks} {hours}{}", members.collect::<String>())
+    };
+    let (none, short, long) = (CacheRetention::None, CacheRetention::Short, CacheRetention::Long);
+    let is_short = json!({"supportsLongCacheRetention": false});
+    let explicit = json!({"supportsExplicitPromptCacheMode": true});
+    let marked = json!({"cacheControlFormat": "anthropic", "sendSessionAffinityHeaders": true});
+    for (provider, api, compat, retention, expected) in [
+        ("anthropic", Api::Anthropic, json!({}), none, "0 0 0"),
+        ("anthropic", Api::Anthropic, json!({}), short, "0 3 0"),
+        ("anthropic", Api::Anthropic, json!({}), long, "0 0 3"),
+        ("anthropic", Api::Anthropic, is_short.clone(), long, "0 3 0"),
+        ("openai", Api::Responses, json!({}), none, "0 0 0"),
+        ("openai", Api::Responses, json!({}), short, r#"2 0 0 prompt_cache_key="s1""#),
+        ("openai", Api::Responses, json!({}), long, r#"2 0 0 prompt_cache_key="s1" prompt_cache_retention="24h""#),
+        ("openai", Api::Responses, is_short.clone(), long, r#"2 0 0 prompt_cache_key="s1""#),
+        ("openai", Api::Responses, explicit.clone(), none, r#"0 0 0 prompt_cache_options={"mode":"explicit"}"#),
+        ("openai", Api::Responses, explicit.clone(), short, r#"2 0 0 prompt_cache_key="s1""#),
+        ("openai", Api::Responses, explicit, long, r#"2 0 0 prompt_cache_key="s1" prompt_cache_options={"ttl":"30m"}"#),
+        ("groq", Api::Completions, json!({}), short, "0 0 0"),
+        ("groq", Api::Completions, json!({}), long, r#"0 0 0 prompt_cache_key="s1" prompt_cache_retention="24h""#),
+        ("together", Api::Completions, json!({}), long, "0 0 0"),
+        ("router", Api::Completions, marked.clone(), none, "0 0 0"),
+        ("router", Api::Completions, marked.clone(), short, "3 3 0"),
+        ("router", Api::Completions, marked, long, r#"3 0 3 prompt_cache_key="s1" prompt_cache_retention="24h""#),
+        ("google", Api::Google, json!({}), long, "0 0 0"),
+        ("opencode", Api::Google, json!({}), none, "1 0 0"),
+    ] {
+        let got = asked(provider, api, compat.clone(), retention);
+        assert_eq!(got, expected, "{provider} {api:?} {compat} {}", retention.as_str());
     }
 }

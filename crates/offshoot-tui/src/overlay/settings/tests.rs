@@ -158,13 +158,13 @@ fn screens_of_the_settings() {
       thinkingBudgets.low             automatic                            default
       thinkingBudgets.medium          automatic                            default
       thinkingBudgets.high            automatic                            default
+      cacheRetention                  automatic                            default
     Interaction
       steeringMode                    all                                  project
       followUpMode                    one-at-a-time                        default
       externalEditor                  automatic                            default
       doubleEscapeAction              tree                                 default
       treeFilterMode                  default                              default
-      treeLayout                      trunk                                default
     the provider used at the start
     not set · a text
     enter change · esc done · tab other file · del remove
