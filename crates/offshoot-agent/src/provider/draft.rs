@@ -65,7 +65,7 @@ impl DraftPart {
 pub fn answer_of(message: AssistantMessage) -> Answer {
     let text = message.error_message.clone().unwrap_or_default();
     let is_failed = message.stop_reason == StopReason::Error;
-    let failure = is_failed.then(|| AnswerTrouble { text, ..AnswerTrouble::default() }.failure());
+    let failure = is_failed.then(|| AnswerTrouble { text, ..AnswerTrouble::default() }.failure_of(&message.provider));
     Answer { message, failure }
 }
 
@@ -281,7 +281,7 @@ impl AnswerDraft {
     }
 
     fn done(&mut self, trouble: Option<&AnswerTrouble>) {
-        let failure = trouble.map(AnswerTrouble::failure);
+        let failure = trouble.map(|trouble| trouble.failure_of(&self.model.provider));
         self.deltas.push(Delta::Done(Box::new(Answer { message: self.message.clone(), failure })));
     }
 }

@@ -29,7 +29,7 @@ const MAX_ERROR_BODY: usize = 256 << 10;
 
 /// The wait before the request is sent again; `None`: the agent decides.
 fn wait_before(resend: Resend, sent: u32, trouble: &AnswerTrouble) -> Option<Duration> {
-    let failure = trouble.failure();
+    let failure = trouble.failure_of("");
     let is_worth_it = sent <= resend.most && failure.is_transient;
     let wait = failure.retry_after.unwrap_or_else(|| FIRST_WAIT << (sent - 1).min(4));
     let is_short = resend.longest_wait.is_none_or(|longest| wait <= longest);
