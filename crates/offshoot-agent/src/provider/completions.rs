@@ -11,6 +11,7 @@ use super::prepare::{CallRules, NameRule, images, joined, max_tokens, plain_id, 
 use super::{Request, ToolSpec, anthropic};
 use crate::lenient_json;
 
+mod billed;
 mod decode;
 mod quirks;
 

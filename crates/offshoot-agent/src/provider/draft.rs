@@ -233,7 +233,13 @@ impl AnswerDraft {
 
     /// The cost follows from the model's price.
     pub(super) fn set_usage(&mut self, usage: Usage) {
-        let usage = Usage { cost: self.model.cost(&usage), ..usage };
+        self.set_billed_usage(usage, None);
+    }
+
+    /// The same where the provider may have told the whole cost.
+    pub(super) fn set_billed_usage(&mut self, usage: Usage, billed: Option<f64>) {
+        let mut usage = Usage { cost: self.model.cost(&usage), ..usage };
+        usage.cost.total = billed.unwrap_or(usage.cost.total);
         if std::mem::replace(&mut self.message.usage, usage) != usage {
             self.deltas.push(Delta::Usage(usage));
         }

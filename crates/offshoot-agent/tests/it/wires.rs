@@ -11,6 +11,7 @@ mod failures;
 mod halves;
 mod keys;
 mod rounds;
+mod usage;
 
 use std::sync::Arc;
 

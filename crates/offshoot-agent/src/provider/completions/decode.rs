@@ -11,6 +11,7 @@ use serde_json::Value;
 use super::super::classify::AnswerTrouble;
 use super::super::decoding::{self, CachedTokens, Next, cut_off, malformed, reported};
 use super::super::draft::AnswerDraft;
+use super::billed::Billed;
 
 #[derive(Debug, Default)]
 pub(in super::super) struct Decoder {
@@ -21,6 +22,8 @@ pub(in super::super) struct Decoder {
     stop: Option<Result<StopReason, String>>,
     /// Whether this server ends streams without a reason.
     may_end: bool,
+    /// Whether the server tells what an answer has cost.
+    tells_cost: bool,
 }
 
 /// A call that has begun.
@@ -102,11 +105,35 @@ struct Tokens {
     prompt_cache_hit_tokens: Option<u64>,
     #[serde(default)]
     cached_tokens: Option<u64>,
+    #[serde(default)]
+    cost: Value,
+    #[serde(default)]
+    is_byok: Value,
+    #[serde(default)]
+    cost_details: Value,
 }
 
 impl Decoder {
     pub(in super::super) fn new(model: &Model) -> Self {
-        Self { may_end: model.compat.supports_finish_reason == Some(false), ..Self::default() }
+        let tells_cost = model.provider == "openrouter" || model.base_url.contains("openrouter.ai");
+        Self { may_end: model.compat.supports_finish_reason == Some(false), tells_cost, ..Self::default() }
+    }
+}
+
+impl Decoder {
+    /// Cached prompt tokens are subtracted from the input: they are counted once.
+    fn count(&self, tokens: Option<Tokens>, draft: &mut AnswerDraft) {
+        let Some(tokens) = tokens else { return };
+        let details = tokens.prompt_tokens_details;
+        let (hit, cache_write) =
+            details.map_or((None, 0), |details| (details.cached_tokens, details.cache_write_tokens.unwrap_or(0)));
+        let cache_read = hit.or(tokens.prompt_cache_hit_tokens).or(tokens.cached_tokens).unwrap_or(0);
+        let input = tokens.prompt_tokens.unwrap_or(0).saturating_sub(cache_read).saturating_sub(cache_write);
+        let output = tokens.completion_tokens.unwrap_or(0);
+        let total_tokens = input + output + cache_read + cache_write;
+        let usage = Usage { input, output, cache_read, cache_write, total_tokens, ..draft.usage() };
+        let billed = Billed { cost: tokens.cost, is_byok: tokens.is_byok, cost_details: tokens.cost_details };
+        draft.set_billed_usage(usage, billed.dollars().filter(|_| self.tells_cost));
     }
 }
 
@@ -126,10 +153,10 @@ impl decoding::Decoder for Decoder {
         let choice = chunk.choices.unwrap_or_default().into_iter().next();
         let usage = chunk.usage;
         let Some(choice) = choice else {
-            count(usage, draft);
+            self.count(usage, draft);
             return Ok(Next::More);
         };
-        count(usage.or(choice.usage), draft);
+        self.count(usage.or(choice.usage), draft);
         if let Some(reason) = choice.finish_reason.filter(|reason| !reason.is_empty()) {
             self.stop = Some(stop(&reason));
         }
@@ -319,17 +346,4 @@ fn stop(reason: &str) -> Result<StopReason, String> {
         "tool_calls" | "function_call" => Ok(StopReason::ToolUse),
         other => Err(format!("the provider stopped with: {other}")),
     }
-}
-
-/// Cached prompt tokens are subtracted from the input: they are counted once.
-fn count(tokens: Option<Tokens>, draft: &mut AnswerDraft) {
-    let Some(tokens) = tokens else { return };
-    let details = tokens.prompt_tokens_details;
-    let (hit, cache_write) =
-        details.map_or((None, 0), |details| (details.cached_tokens, details.cache_write_tokens.unwrap_or(0)));
-    let cache_read = hit.or(tokens.prompt_cache_hit_tokens).or(tokens.cached_tokens).unwrap_or(0);
-    let input = tokens.prompt_tokens.unwrap_or(0).saturating_sub(cache_read).saturating_sub(cache_write);
-    let output = tokens.completion_tokens.unwrap_or(0);
-    let total_tokens = input + output + cache_read + cache_write;
-    draft.set_usage(Usage { input, output, cache_read, cache_write, total_tokens, ..draft.usage() });
 }

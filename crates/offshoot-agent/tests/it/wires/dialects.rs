@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::{model, request, user};
 
-fn read_as(model: Model, events: &[Value]) -> Answer {
+pub(super) fn read_as(model: Model, events: &[Value]) -> Answer {
     let mut reader = Reader::new(&request(model, vec![user("x")]), 7).unwrap();
     let mut deltas = reader.start();
     for event in events {

@@ -1,0 +1,41 @@
+// Tokens and their cost from the answers of each wire format: the vectors of offshoot's own test, answered by the newest pi.
+//   node --test usage.test.mjs
+import assert from "node:assert/strict";
+import * as fs from "node:fs";
+import * as http from "node:http";
+import * as path from "node:path";
+import { test } from "node:test";
+import { pathToFileURL } from "node:url";
+import { MODULES, REPOSITORY } from "./lib/places.mjs";
+
+const folder = path.join(MODULES, "pi-1.6/node_modules/@earendil-works/pi-ai/dist/api");
+
+test("pi counts the same tokens and the same cost", async () => {
+  const file = path.join(REPOSITORY, "crates/offshoot-agent/tests/it/wires/usage.jsonl");
+  const vectors = fs.readFileSync(file, "utf8").trim().split("\n").map((line) => JSON.parse(line));
+  let body;
+  const server = http.createServer((request, response) => {
+    request.resume();
+    request.on("end", () => response.writeHead(200, { "content-type": "text/event-stream" }).end(body));
+  });
+  await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
+  try {
+    const baseUrl = `http://127.0.0.1:${server.address().port}`;
+    for (const { api, provider, cost, events, usage } of vectors) {
+      const { streamSimple } = await import(pathToFileURL(path.join(folder, `${api}.js`)).href);
+      body = events.map((event) => `${event.type ? `event: ${event.type}\n` : ""}data: ${JSON.stringify(event)}\n\n`).join("");
+      if (api === "openai-completions") body += "data: [DONE]\n\n";
+      const model = { id: "m1", name: "m1", api, provider, baseUrl, reasoning: false, input: ["text"], cost, contextWindow: 1_000_000, maxTokens: 1000 };
+      let last;
+      for await (const event of streamSimple(model, { messages: [{ role: "user", content: "x", timestamp: 0 }] }, { apiKey: "sk-k" })) last = event;
+      const message = last.message ?? last.error;
+      assert.equal(message.stopReason, "stop", message.errorMessage);
+      // Tokens of thinking are part of the output; offshoot does not keep them apart.
+      const { reasoning: _, cacheWrite1h, cost: { totalFromProvider: __, ...paid }, ...tokens } = message.usage;
+      assert.deepEqual({ ...tokens, ...(cacheWrite1h ? { cacheWrite1h } : {}), cost: paid }, usage, JSON.stringify(events));
+    }
+    assert.ok(vectors.length > 25);
+  } finally {
+    server.close();
+  }
+});
