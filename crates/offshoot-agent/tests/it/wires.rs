@@ -7,6 +7,7 @@ mod compat;
 mod cut_arguments;
 mod damaged_streams;
 mod dialects;
+mod every_model;
 mod failures;
 mod halves;
 mod keys;
