@@ -13,6 +13,9 @@ const FILES = {
   "agent.test.mjs": [".", 12],
   "tools.test.mjs": [".", 12],
   "requests.test.mjs": [".", 1],
+  "captured.test.mjs": [".", 1],
+  "failures.test.mjs": [".", 1],
+  "usage.test.mjs": [".", 1],
 };
 
 for (const [file, [pattern, enough]] of Object.entries(FILES)) {

@@ -1,16 +1,17 @@
 // Tokens and their cost from the answers of each wire format: the vectors of offshoot's own test, answered by the newest pi.
-//   node --test usage.test.mjs
+//   CONFORMANCE_PI=newest node --test usage.test.mjs
 import assert from "node:assert/strict";
 import * as fs from "node:fs";
 import * as http from "node:http";
 import * as path from "node:path";
 import { test } from "node:test";
 import { pathToFileURL } from "node:url";
-import { MODULES, REPOSITORY } from "./lib/places.mjs";
+import { besidePi, IS_NEWEST, REPOSITORY } from "./lib/places.mjs";
 
-const folder = path.join(MODULES, "pi-1.6/node_modules/@earendil-works/pi-ai/dist/api");
+const skip = IS_NEWEST ? false : "newest.test.mjs runs it with pi 1.6";
 
-test("pi counts the same tokens and the same cost", async () => {
+test("pi counts the same tokens and the same cost", { skip }, async () => {
+  const folder = path.join(besidePi("pi-ai"), "dist/api");
   const file = path.join(REPOSITORY, "crates/offshoot-agent/tests/it/wires/usage.jsonl");
   const vectors = fs.readFileSync(file, "utf8").trim().split("\n").map((line) => JSON.parse(line));
   let body;
