@@ -19,6 +19,7 @@ const apis = {
   "openai-responses": await pi("openai-responses.js"),
   "openai-completions": await pi("openai-completions.js"),
   "google-generative-ai": await pi("google-generative-ai.js"),
+  "mistral-conversations": await pi("mistral-conversations.js"),
 };
 const rng = new Rng(process.env.CONFORMANCE_SEED ?? "requests");
 
@@ -51,6 +52,8 @@ const models = [
   model("glm-test", "openai-completions", "zai", "https://api.z.ai/v4"),
   model("anthropic/claude-test", "openai-completions", "openrouter", "https://openrouter.ai/api/v1"),
   model("gemini-3-pro-test", "google-generative-ai", "google", "https://google.example/v1beta"),
+  model("mistral-test", "mistral-conversations", "mistral", "https://api.mistral.ai"),
+  model("mistral-blind", "mistral-conversations", "mistral", "https://api.mistral.ai", blind),
   // Without pictures: pi puts those of one result between the results of a turn, which Google wants together.
   model("gemini-2.5-flash", "google-generative-ai", "google", "https://google.example/v1beta", { input: ["text"] }),
 ];
@@ -75,6 +78,8 @@ function conversation() {
     if (rng.int(0, 2)) content.push(by.api === "openai-responses" && rng.int(0, 2) ? { ...text(), textSignature: JSON.stringify({ v: 1, id: `msg_${++count}` }) } : text());
     const calls = Array.from({ length: rng.int(0, 3) }, () => call(by, ++count));
     content.push(...calls);
+    // pi sends a thought that nothing follows, which OpenAI refuses.
+    if (content.every((block) => block.type === "thinking")) content.push({ type: "text", text: "said" });
     const failed = rng.int(0, 9) === 0;
     const stopReason = failed ? rng.pick(["error", "aborted"]) : calls.length ? "toolUse" : "stop";
     const usage = { ...none, totalTokens: 0, cost: { ...none, total: 0 } };
@@ -99,6 +104,8 @@ function thought(by, thinking, count) {
       return { type: "thinking", thinking, thinkingSignature: JSON.stringify({ type: "reasoning", id: `rs_${count}`, summary: [], encrypted_content: mark }) };
     case "openai-completions":
       return { type: "thinking", thinking, thinkingSignature: rng.pick(["reasoning_content", "reasoning", '[{"type":"reasoning.encrypted","data":"x"}]']) };
+    case "mistral-conversations":
+      return { type: "thinking", thinking };
     default:
       return { type: "thinking", thinking, ...(rng.int(0, 2) ? { thinkingSignature: mark } : {}) };
   }
@@ -111,6 +118,7 @@ function call(by, count) {
     "openai-responses": `call_${count}|fc_${count}${rng.int(0, 2) && by.provider !== "xai" ? "x".repeat(80) : ""}`,
     "openai-completions": rng.pick([`call.${count}/+`, `call_${count}`]),
     "google-generative-ai": `read_${count}`,
+    "mistral-conversations": `m${count}`.padEnd(9, "z"),
   };
   const signature = by.api === "google-generative-ai" ? { thoughtSignature: Buffer.from(`call${count}yy`).toString("base64") } : {};
   return { type: "toolCall", id: ids[by.api], name: rng.pick(["read", "ls"]), arguments: { path: `日 ${count}` }, ...signature };
@@ -122,7 +130,10 @@ async function theirs(target, messages, thinking, cacheRetention) {
   const system = { role: "system", content: "You are a test.", toolsAdded: tools, timestamp: 0 };
   const options = {
     apiKey: "sk-k", sessionId: "session", reasoning: thinking === "off" ? undefined : thinking, cacheRetention,
+    // Mistral's members get the server's names after that.
+    ...(target.api === "mistral-conversations" ? { fetch: async (_, { body }) => void (payload = JSON.parse(body)) } : {}),
     onPayload: (sent) => {
+      if (target.api === "mistral-conversations") return;
       payload = JSON.parse(JSON.stringify(sent));
       throw new Error("nothing leaves");
     },
@@ -148,7 +159,7 @@ function canonical(body) {
   const walk = (value) => {
     if (Array.isArray(value)) return value.map(walk);
     if (value === null || typeof value !== "object") {
-      return /^No result( provided$|: )/.test(value) ? "(no result)" : value;
+      return /^(\[tool error\] )?No result( provided$|: )/.test(value) ? "(no result)" : value;
     }
     return Object.fromEntries(
       Object.keys(value).sort().map((name) => [name, ids.has(name) && typeof value[name] === "string" ? number(value[name]) : walk(value[name])]),

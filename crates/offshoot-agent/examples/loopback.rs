@@ -1,4 +1,4 @@
-//! A model for trying things out: a server on this machine that answers from a script, in any of the four wire formats.
+//! A model for trying things out: a server on this machine that answers from a script, in any of the wire formats.
 //!
 //! ```text
 //! cargo run -p offshoot-agent --features testing --example loopback -- script.jsonl

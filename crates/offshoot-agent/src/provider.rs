@@ -1,7 +1,7 @@
 //! The interface to models: a request in, a stream of deltas out. Knows messages and descriptions of tools, no
 //! sessions.
 //!
-//! Each wire format (`anthropic`, `responses`, `completions`, `google`) is a pure request builder and a pure decoder.
+//! Each wire format (`anthropic`, `responses`, `completions`, `mistral`, `google`) is a pure request builder and a pure decoder.
 //! `prepare` fits a conversation to a model; only `http` uses the network.
 
 mod retry_after;
@@ -17,7 +17,9 @@ mod halves;
 mod cache_mark;
 mod anthropic;
 mod responses;
+mod streamed_calls;
 mod completions;
+mod mistral;
 mod google;
 mod wire;
 mod named_message;

@@ -29,6 +29,11 @@ impl Levels {
         }
     }
 
+    /// Whether the model lists no level.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     /// Adds names that override these.
     pub fn extend(&mut self, other: Self) {
         self.0.extend(other.0);

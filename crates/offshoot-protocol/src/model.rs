@@ -35,7 +35,8 @@ pub struct Model {
     /// The provider's id.
     pub id: String,
     pub name: String,
-    /// The wire format: `anthropic-messages`, `openai-responses`, `openai-completions`, `google-generative-ai`.
+    /// The wire format: `anthropic-messages`, `openai-responses`, `openai-completions`, `google-generative-ai`,
+    /// `mistral-conversations`.
     pub api: String,
     pub provider: String,
     pub base_url: String,

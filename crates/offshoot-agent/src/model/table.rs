@@ -296,18 +296,18 @@ mod tests {
     fn models_that_cannot_be_asked_say_why() {
         let (models, _) = with("{}");
         let why = |provider: &str| models.refusal(models.default_of(provider).unwrap());
-        assert_eq!(why("mistral").as_deref(), Some("offshoot does not speak mistral-conversations"));
+        assert_eq!(why("google-vertex").as_deref(), Some("offshoot does not speak google-vertex"));
         assert!(why("github-copilot").unwrap().contains("another vendor's client"));
         assert_eq!(why("groq"), None);
         let (mut models, _) = with(
-            r#"{"providers": {"mistral": {"baseUrl": "http://x"}, "own": {"baseUrl": "http://x", "api": "mine", "models": [{"id": "m"}]}}}"#,
+            r#"{"providers": {"google-vertex": {"baseUrl": "http://x"}, "own": {"baseUrl": "http://x", "api": "mine", "models": [{"id": "m"}]}}}"#,
         );
         let why = |models: &Models, provider: &str| models.refusal(models.default_of(provider).unwrap());
-        assert!(why(&models, "mistral").is_some());
+        assert!(why(&models, "google-vertex").is_some());
         assert_eq!(why(&models, "own"), None, "a provider of the user's is the user's matter");
         let registered = serde_json::json!({"baseUrl": "http://x", "api": "mine", "models": [{"id": "m"}]});
-        models.register(Path::new("x"), "mistral", &registered);
-        assert_eq!(why(&models, "mistral"), None, "an extension may stream it");
+        models.register(Path::new("x"), "google-vertex", &registered);
+        assert_eq!(why(&models, "google-vertex"), None, "an extension may stream it");
     }
 
     #[test]

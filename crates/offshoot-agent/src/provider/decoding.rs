@@ -77,6 +77,15 @@ pub(super) fn arguments_text(value: Option<&Value>) -> Cow<'_, str> {
     }
 }
 
+/// A text, or the texts of a list of parts.
+pub(super) fn text_of(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Array(parts) => parts.iter().filter_map(|part| part.get("text")?.as_str()).collect(),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Object(_) => String::new(),
+    }
+}
+
 /// An object without the members that are `None`.
 pub(super) fn object<const N: usize>(members: [(&str, Option<Value>); N]) -> serde_json::Map<String, Value> {
     members.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))).collect()

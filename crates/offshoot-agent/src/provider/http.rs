@@ -36,7 +36,7 @@ fn wait_before(resend: Resend, sent: u32, trouble: &AnswerTrouble) -> Option<Dur
     (is_worth_it && is_short).then(|| Duration::from_millis(wait))
 }
 
-/// The provider for all four wire formats.
+/// The provider for all wire formats.
 #[derive(Clone)]
 pub struct Http {
     clock: Arc<dyn Clock + Sync>,

@@ -52,7 +52,8 @@ impl PictureLimits {
     pub(crate) fn of(api: Api) -> Self {
         match api {
             Api::Anthropic => ANTHROPIC,
-            Api::Responses | Api::Completions => OPENAI,
+            // <https://docs.mistral.ai/capabilities/vision> has the same form, and names no limits in the copy that was read.
+            Api::Responses | Api::Completions | Api::Mistral => OPENAI,
             Api::Google => GOOGLE,
         }
     }

@@ -1,4 +1,4 @@
-//! The four wire formats behind one interface. Does not use the network.
+//! The wire formats behind one interface. Does not use the network.
 
 use offshoot_protocol::Secret;
 use offshoot_protocol::model::Model;
@@ -8,7 +8,7 @@ use super::decoding::{Decoder, Next};
 use super::draft::AnswerDraft;
 use super::halves::HalfJoiner;
 use super::sse::Sse;
-use super::{Delta, Request, anthropic, completions, google, responses};
+use super::{Delta, Request, anthropic, completions, google, mistral, responses};
 use offshoot_session::clock::Millis;
 
 mod affinity;
@@ -20,11 +20,12 @@ pub enum Api {
     Responses,
     Completions,
     Google,
+    Mistral,
 }
 
 impl Api {
     /// Every wire format.
-    pub const ALL: [Self; 4] = [Self::Anthropic, Self::Responses, Self::Completions, Self::Google];
+    pub const ALL: [Self; 5] = [Self::Anthropic, Self::Responses, Self::Completions, Self::Google, Self::Mistral];
 
     /// Finds a wire format by its name.
     pub fn parse(name: &str) -> Option<Self> {
@@ -38,6 +39,7 @@ impl Api {
             Self::Responses => "openai-responses",
             Self::Completions => "openai-completions",
             Self::Google => "google-generative-ai",
+            Self::Mistral => "mistral-conversations",
         }
     }
 }
@@ -57,14 +59,16 @@ pub struct Outgoing {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[expect(missing_docs, reason = "the names say what they are")]
 pub enum Unsendable {
-    #[error(
-        "model {model} speaks `{api}`, which is none of anthropic-messages, openai-responses, openai-completions, google-generative-ai"
-    )]
+    #[error("model {model} speaks `{api}`, which is none of {}", names())]
     Api { api: String, model: String },
     #[error("there is no model {model}: no extension has registered it")]
     Unregistered { model: String },
     #[error("model {model} has no base URL to send requests to")]
     NoUrl { model: String },
+}
+
+fn names() -> String {
+    Api::ALL.map(Api::as_str).join(", ")
 }
 
 impl Outgoing {
@@ -85,6 +89,7 @@ impl Outgoing {
             Api::Completions => ("/chat/completions".to_owned(), completions::body(request)),
             Api::Responses => ("/responses".to_owned(), responses::body(request)),
             Api::Google => (format!("/models/{}:streamGenerateContent?alt=sse", model.id), google::body(request)),
+            Api::Mistral => ("/v1/chat/completions".to_owned(), mistral::body(request)),
         };
         if let Some(id) = &request.session_id {
             headers.extend(affinity::headers(model, api).into_iter().map(|name| header(name, id)));
@@ -103,7 +108,7 @@ impl Outgoing {
         if base.is_empty() {
             return Err(Unsendable::NoUrl { model: model.id.clone() });
         }
-        let path = if api == Api::Anthropic { "/v1/models" } else { "/models" };
+        let path = if matches!(api, Api::Anthropic | Api::Mistral) { "/v1/models" } else { "/models" };
         let headers = with_access(vec![header("accept", "application/json")], api, model, key);
         Ok(Self { url: format!("{base}{path}"), headers, body: String::new() })
     }
@@ -122,7 +127,7 @@ fn with_access(
             headers.push(header("anthropic-version", "2023-06-01"));
             headers.extend(key.map(|key| ("x-api-key".to_owned(), key.clone())));
         }
-        Api::Completions | Api::Responses => headers.extend(key.map(bearer)),
+        Api::Completions | Api::Responses | Api::Mistral => headers.extend(key.map(bearer)),
         Api::Google => headers.extend(key.map(|key| ("x-goog-api-key".to_owned(), key.clone()))),
     }
     if model.auth_header && matches!(api, Api::Anthropic | Api::Google) {
@@ -165,6 +170,7 @@ impl Reader {
             Api::Responses => Box::<responses::Decoder>::default(),
             Api::Completions => Box::new(completions::Decoder::new(&request.model)),
             Api::Google => Box::<google::Decoder>::default(),
+            Api::Mistral => Box::<mistral::Decoder>::default(),
         };
         let draft = AnswerDraft::new(request.model.clone(), now);
         let halves = HalfJoiner::default();

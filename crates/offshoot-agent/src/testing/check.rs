@@ -29,6 +29,8 @@ impl Issued {
         let mut issued = Self { api, model: model.to_owned(), calls: Vec::new(), signatures: Vec::new() };
         for say in &reply.say {
             match say {
+                // Mistral signs nothing, and its ids are made anew where they are not its own.
+                _ if api == Api::Mistral => {}
                 Say::Text { .. } => {}
                 Say::Thinking { signature, .. } => issued.signatures.extend(signature.clone()),
                 Say::Redacted { redacted } => issued.signatures.push(redacted.clone()),
@@ -61,6 +63,7 @@ pub fn problems(seen: &Seen, key: &str, issued: &[Issued]) -> Vec<String> {
         Api::Responses => responses(&body, &mut found),
         Api::Completions => completions(&body, &mut found),
         Api::Google => google(&body, &mut found),
+        Api::Mistral => mistral(&body, &mut found),
     }
     check_signatures(&body, api, &model(seen), issued, &mut found);
     found
@@ -230,6 +233,30 @@ fn completions(body: &Value, found: &mut Vec<String>) {
         }
     }
     found.extend(open.iter().map(|id| format!("call `{id}` has no result")));
+}
+
+/// Chat Completions with stricter ids and with parts instead of texts.
+fn mistral(body: &Value, found: &mut Vec<String>) {
+    completions(body, found);
+    for (at, message) in items(body, "messages").iter().enumerate() {
+        let role = text(message, "role");
+        let ids = items(message, "tool_calls").iter().map(|call| text(call, "id"));
+        let ids = ids.chain((role == "tool").then(|| text(message, "tool_call_id")));
+        let odd = ids.filter(|id| id.len() != 9 || !id.chars().all(|c| c.is_ascii_alphanumeric()));
+        found.extend(odd.map(|id| format!("message {at}: id `{id}` is not of nine letters and digits")));
+        let is_empty = |part: &&Value| match text(part, "type") {
+            "thinking" => items(part, "thinking").iter().all(|part| text(part, "text").trim().is_empty()),
+            _ => false,
+        };
+        found.extend(
+            items(message, "content").iter().filter(is_empty).map(|_| format!("message {at}: an empty thought")),
+        );
+        if role == "tool" && text(message, "name").is_empty() {
+            found.push(format!("message {at}: a result without a name"));
+        }
+    }
+    let beyond = ["stream_options", "store"].into_iter().filter(|name| body.get(name).is_some());
+    found.extend(beyond.map(|name| format!("Mistral refuses `{name}`")));
 }
 
 fn responses(body: &Value, found: &mut Vec<String>) {

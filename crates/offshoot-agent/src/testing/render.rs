@@ -21,6 +21,7 @@ pub(super) fn render(reply: &Reply, api: Api, model: &str, number: Number) -> St
         Api::Responses => responses(reply, model, number),
         Api::Completions => completions(reply, model, number),
         Api::Google => google(reply, number),
+        Api::Mistral => mistral(reply, model, number),
     }
 }
 
@@ -216,6 +217,54 @@ fn completions(reply: &Reply, model: &str, number: Number) -> String {
     let tokens = json!({"prompt_tokens": read, "completion_tokens": usage.output, "total_tokens": read + usage.output,
         "prompt_tokens_details": {"cached_tokens": usage.cache_read, "cache_write_tokens": usage.cache_write}});
     plain(&mut out, &json!({"id": number.id(), "choices": [], "usage": tokens}));
+    out.push_str("data: [DONE]\n\n");
+    out
+}
+
+/// Mistral signs nothing and hides nothing, and sends calls whole.
+fn mistral(reply: &Reply, model: &str, number: Number) -> String {
+    let mut out = String::new();
+    let usage = &reply.usage;
+    let read = usage.input + usage.cache_read + usage.cache_write;
+    let tokens = json!({"prompt_tokens": read, "completion_tokens": usage.output, "total_tokens": read + usage.output,
+        "num_cached_tokens": usage.cache_read});
+    let mut choice = |delta: Value, reason: Value| {
+        let choices = json!([{"index": 0, "delta": delta, "finish_reason": reason}]);
+        let mut chunk =
+            json!({"id": number.id(), "object": "chat.completion.chunk", "model": model, "choices": choices});
+        if let (Some(members), false) = (chunk.as_object_mut(), reason.is_null()) {
+            members.insert("usage".to_owned(), tokens.clone());
+        }
+        plain(&mut out, &chunk);
+    };
+    choice(json!({"role": "assistant", "content": ""}), Value::Null);
+    let mut calls = 0;
+    for say in &reply.say {
+        match say {
+            Say::Text { text } => {
+                pieces(text, reply.piece).into_iter().for_each(|text| choice(json!({"content": text}), Value::Null));
+            }
+            Say::Thinking { thinking, .. } => {
+                for text in pieces(thinking, reply.piece) {
+                    let part = json!({"type": "thinking", "thinking": [{"type": "text", "text": text}]});
+                    choice(json!({"content": [part]}), Value::Null);
+                }
+            }
+            Say::Redacted { .. } => {}
+            Say::Call { call, id, arguments: all, .. } => {
+                let function = json!({"name": call, "arguments": arguments(all)});
+                choice(json!({"tool_calls": [{"index": calls, "id": id, "function": function}]}), Value::Null);
+                calls += 1;
+            }
+        }
+    }
+    let reason = match reply.stop() {
+        StopReason::Stop => "stop",
+        StopReason::Length => "length",
+        StopReason::ToolUse => "tool_calls",
+        StopReason::Pending | StopReason::Error | StopReason::Aborted => "content_filter",
+    };
+    choice(json!({"content": ""}), json!(reason));
     out.push_str("data: [DONE]\n\n");
     out
 }

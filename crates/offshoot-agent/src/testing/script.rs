@@ -1,4 +1,4 @@
-//! The script of a test's model: the same for all four wire formats. As JSON, one reply per line:
+//! The script of a test's model: the same for all wire formats. As JSON, one reply per line:
 //!
 //! ```text
 //! {"say": [{"thinking": "hm", "signature": "c2ln"}, {"text": "hello"}, {"call": "read", "id": "c1", "arguments": {"path": "a"}}],

@@ -90,6 +90,7 @@ impl Server {
             Api::Anthropic => self.url(),
             Api::Responses | Api::Completions => format!("{}/v1", self.url()),
             Api::Google => format!("{}/v1beta", self.url()),
+            Api::Mistral => format!("{}/mistral", self.url()),
         }
     }
 
@@ -170,6 +171,7 @@ fn api(path: &str) -> Option<Api> {
     match () {
         () if route.ends_with("/v1/messages") => Some(Api::Anthropic),
         () if route.ends_with("/responses") => Some(Api::Responses),
+        () if route.ends_with("/mistral/v1/chat/completions") => Some(Api::Mistral),
         () if route.ends_with("/chat/completions") => Some(Api::Completions),
         () if route.ends_with(":streamGenerateContent") => Some(Api::Google),
         () => None,

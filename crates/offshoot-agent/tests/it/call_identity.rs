@@ -64,7 +64,7 @@ fn body(api: Api, calls: &[Sent]) -> String {
             }
             events.push(json!({"type": "response.completed", "response": {"status": "completed"}}));
         }
-        Api::Completions => {
+        Api::Completions | Api::Mistral => {
             for (at, call) in calls.iter().enumerate() {
                 let function = json!({"arguments": call.arguments.to_string()});
                 let function = with(function, [("name", &call.name), ("", &None)]);

@@ -28,7 +28,7 @@ fn target(words: &str) -> &str {
 fn said(api: Api) -> &'static str {
     match api {
         Api::Anthropic => "messages.4.content.0.text: cannot be used",
-        Api::Completions => "Invalid value: 'messages[5].content'",
+        Api::Completions | Api::Mistral => "Invalid value: 'messages[5].content'",
         Api::Responses => "Invalid value: 'input[5].content'",
         Api::Google => "* GenerateContentRequest.contents[4].parts[0].text: cannot be used",
     }

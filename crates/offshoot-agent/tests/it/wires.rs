@@ -1,4 +1,4 @@
-//! The four wire formats against a server that checks every request: one script serves all four.
+//! The wire formats against a server that checks every request: one script serves all.
 
 mod answers;
 mod boundaries;
@@ -35,6 +35,7 @@ pub(crate) fn model(api: Api, base_url: &str) -> Model {
         Api::Responses => ("openai", "gpt-test"),
         Api::Completions => ("local", "llama-test"),
         Api::Google => ("google", "gemini-3-pro-test"),
+        Api::Mistral => ("mistral", "mistral-test"),
     };
     Model {
         id: id.to_owned(),

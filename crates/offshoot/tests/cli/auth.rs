@@ -99,23 +99,23 @@ fn a_key_is_checked_saved_privately_and_removed() {
 fn the_list_says_which_providers_cannot_be_asked() {
     let world = World::new();
     let shown = |arguments: &[&str]| {
-        let keys = [("CLOUDFLARE_API_KEY", "x"), ("GROQ_API_KEY", "x"), ("MISTRAL_API_KEY", "x")];
+        let keys = [("CLOUDFLARE_API_KEY", "x"), ("GROQ_API_KEY", "x"), ("GOOGLE_CLOUD_API_KEY", "x")];
         world.shown(&world.command(arguments).envs(keys).output().unwrap())
     };
     assert_snapshot!(shown(&["auth"]), @"
     cloudflare-ai-gateway  CLOUDFLARE_API_KEY (cannot be asked: its address needs the variable CLOUDFLARE_ACCOUNT_ID)
     cloudflare-workers-ai  CLOUDFLARE_API_KEY (cannot be asked: its address needs the variable CLOUDFLARE_ACCOUNT_ID)
+    google-vertex          GOOGLE_CLOUD_API_KEY (cannot be asked: offshoot does not speak google-vertex)
     groq                   GROQ_API_KEY
-    mistral                MISTRAL_API_KEY (cannot be asked: offshoot does not speak mistral-conversations)
     [stderr]
     hint: `offshoot auth login PROVIDER` saves a key
     ");
     let json: Value = serde_json::from_slice(
-        &world.command(&["auth", "--json"]).env("MISTRAL_API_KEY", "x").output().unwrap().stdout,
+        &world.command(&["auth", "--json"]).env("GOOGLE_CLOUD_API_KEY", "x").output().unwrap().stdout,
     )
     .unwrap();
-    let lacks = "offshoot does not speak mistral-conversations";
-    assert_eq!(json, json!([{"provider": "mistral", "key": "MISTRAL_API_KEY", "lacks": lacks}]));
+    let lacks = "offshoot does not speak google-vertex";
+    assert_eq!(json, json!([{"provider": "google-vertex", "key": "GOOGLE_CLOUD_API_KEY", "lacks": lacks}]));
 }
 
 /// What is typed is the key itself, and what others have in the file stays.

@@ -144,6 +144,17 @@ fn a_provider_is_asked_by_its_variable_alone() {
 }
 
 #[test]
+fn mistral_is_asked_by_its_variable() {
+    let mistral = [("mistral", Api::Mistral)];
+    let (talk, told) = asked(&mistral, &[("MISTRAL_API_KEY", KEY)], &["-p", "hi"]);
+    let request = &talk.server.seen()[0];
+    assert_eq!((told.as_str(), request.json()["model"].as_str()), ("Yes.\n", Some("devstral-medium-latest")));
+    assert_eq!(request.header("authorization"), Some(&*format!("Bearer {KEY}")));
+    assert_eq!(request.header("x-affinity"), request.json()["prompt_cache_key"].as_str());
+    talk.no_problems();
+}
+
+#[test]
 fn a_bare_id_means_the_maker_if_there_is_a_key_for_it() {
     let keys = [("OPENCODE_API_KEY", KEY), ("ANTHROPIC_API_KEY", KEY)];
     // Only the provider that is meant can be reached.
@@ -193,20 +204,20 @@ fn an_address_with_an_account_asks_for_its_variable() {
 fn models_of_other_wire_formats_are_listed_with_the_reason() {
     let world = World::new();
     let run = |arguments: &[&str]| {
-        let output = world.command(arguments).env("MISTRAL_API_KEY", "mistral-key").output().unwrap();
+        let output = world.command(arguments).env("GOOGLE_CLOUD_API_KEY", "vertex-key").output().unwrap();
         world.shown(&output)
     };
-    assert_snapshot!(run(&["models", "--provider", "Mistral", "devstral-medium"]), @"
-    PROVIDER  ID                      CONTEXT   OUT  THINKING  IMAGES  $ IN/OUT  KEY
-    mistral   devstral-medium-latest     262K  262K  no        no         0.4/2  cannot be asked
+    assert_snapshot!(run(&["models", "--provider", "Google-Vertex", "2.5-pro"]), @"
+    PROVIDER       ID              CONTEXT  OUT  THINKING      IMAGES  $ IN/OUT  KEY
+    google-vertex  gemini-2.5-pro       1M  65K  minimal-high  yes      1.25/10  cannot be asked
     [stderr]
-    note: 1 model of mistral cannot be asked: offshoot does not speak mistral-conversations
+    note: 1 model of google-vertex cannot be asked: offshoot does not speak google-vertex
     note: the built-in models are those of @earendil-works/pi-ai 1.6.0, of 2026-11-20
     ");
-    assert_snapshot!(run(&["-p", "hi", "--model", "mistral/devstral-medium-latest"]), @"
+    assert_snapshot!(run(&["-p", "hi", "--model", "google-vertex/gemini-2.5-pro"]), @"
     [stderr]
     error: the model gave no answer
-    caused by: model devstral-medium-latest speaks `mistral-conversations`, which is none of anthropic-messages, openai-responses, openai-completions, google-generative-ai
+    caused by: model gemini-2.5-pro speaks `google-vertex`, which is none of anthropic-messages, openai-responses, openai-completions, google-generative-ai, mistral-conversations
     [exit code 6]
     ");
     assert_snapshot!(run(&["-p", "hi"]), @"
@@ -214,7 +225,7 @@ fn models_of_other_wire_formats_are_listed_with_the_reason() {
     error: there is no model to ask: no provider has a key
     hint: `offshoot auth login PROVIDER` saves a key; or set its variable (ANTHROPIC_API_KEY, OPENAI_API_KEY, GROQ_API_KEY …)
     hint: a server of your own (llama.cpp, vLLM, Ollama) goes into models.json; `offshoot models --help` says where
-    hint: mistral has a key (MISTRAL_API_KEY), but offshoot does not speak mistral-conversations
+    hint: google-vertex has a key (GOOGLE_CLOUD_API_KEY), but offshoot does not speak google-vertex
     [exit code 6]
     ");
 }

@@ -5,35 +5,25 @@ use std::borrow::Cow;
 use offshoot_protocol::message::{Block, StopReason, Usage};
 use offshoot_protocol::model::Model;
 use serde::Deserialize;
-use serde::de::IgnoredAny;
 use serde_json::Value;
 
 use super::super::classify::AnswerTrouble;
 use super::super::decoding::{self, CachedTokens, Next, cut_off, malformed, reported};
 use super::super::draft::AnswerDraft;
+use super::super::streamed_calls::{CallPiece, StreamedCalls};
 use super::billed::Billed;
 
 #[derive(Debug, Default)]
 pub(in super::super) struct Decoder {
     text: Option<usize>,
     thinking: Option<usize>,
-    calls: Vec<Call>,
+    calls: StreamedCalls,
     details: Vec<Value>,
     stop: Option<Result<StopReason, String>>,
     /// Whether this server ends streams without a reason.
     may_end: bool,
     /// Whether the server tells what an answer has cost.
     tells_cost: bool,
-}
-
-/// A call that has begun.
-#[derive(Debug)]
-struct Call {
-    index: Option<u64>,
-    /// The provider's; empty if it has not come.
-    id: String,
-    name: String,
-    place: usize,
 }
 
 #[derive(Deserialize)]
@@ -210,7 +200,7 @@ impl Decoder {
             Some(Value::Array(parts)) => parts.iter().for_each(|part| self.content(Some(part), draft)),
             Some(Value::Object(part)) => match part.get("thinking") {
                 Some(thinking) => {
-                    let thought = text_of(thinking);
+                    let thought = decoding::text_of(thinking);
                     if !thought.is_empty() {
                         let place = self.think("", draft);
                         draft.more(place, &thought);
@@ -233,77 +223,12 @@ impl Decoder {
     }
 
     fn call(&mut self, call: &ToolCall<'_>, draft: &mut AnswerDraft) {
-        let id = call.id.as_deref().unwrap_or_default();
         let name = call.function.as_ref().and_then(|function| function.name.as_deref()).unwrap_or_default();
         // Some servers send an object instead of its text.
         let sent = call.function.as_ref().and_then(|function| function.arguments.as_ref());
         let arguments = decoding::arguments_text(sent);
-        let known = self.known(call.index, id, name);
-        // Some servers send a whole call again at its end: it runs once.
-        let is_repeated = known.and_then(|at| self.calls.get(at)).is_some_and(|known| {
-            let is_same = (id.is_empty() || id == known.id) && name == known.name;
-            is_same && !name.is_empty() && arguments == draft.arguments(known.place) && is_whole(&arguments)
-        });
-        if is_repeated {
-            return;
-        }
-        let known = known.filter(|at| {
-            let known = self.calls.get(*at);
-            known.is_some_and(|known| !begins_another(known, draft.arguments(known.place), (id, name, &arguments)))
-        });
-        let place = match known.and_then(|at| self.calls.get_mut(at)) {
-            Some(known) => {
-                let late_id = Some(id).filter(|id| known.id.is_empty() && !id.is_empty());
-                late_id.into_iter().for_each(|id| id.clone_into(&mut known.id));
-                draft.name_call(known.place, late_id, name);
-                known.place
-            }
-            None => {
-                let place = draft.call_start(id, name);
-                self.calls.push(Call { index: call.index, id: id.to_owned(), name: name.to_owned(), place });
-                place
-            }
-        };
-        draft.more(place, &arguments);
-    }
-
-    /// The last call that a piece may continue.
-    fn known(&self, index: Option<u64>, id: &str, name: &str) -> Option<usize> {
-        let fits = |known: &Call| match (index, known.index) {
-            (Some(index), Some(known)) => index == known,
-            _ => !id.is_empty() && known.id == id,
-        };
-        let same = || self.calls.iter().rposition(|known| fits(known) && !id.is_empty() && known.id == id);
-        // A piece without index and id belongs to the last call.
-        let nameless = index.is_none() && id.is_empty() && name.is_empty();
-        let last = || self.calls.len().checked_sub(1).filter(|_| nameless);
-        same().or_else(|| self.calls.iter().rposition(fits)).or_else(last)
-    }
-}
-
-/// Whether a piece with the index or the id of a known call is the start of another one: some servers send all calls
-/// with one index, some all with one id.
-fn begins_another(known: &Call, written: &str, (id, name, arguments): (&str, &str, &str)) -> bool {
-    if name.is_empty() {
-        return false;
-    }
-    let has_other_id = !id.is_empty() && !known.id.is_empty() && id != known.id;
-    // Some servers send every piece of a call with a new id.
-    let may_continue = || name == known.name && !is_whole(written);
-    (has_other_id && !may_continue()) || (!arguments.trim().is_empty() && is_whole(written))
-}
-
-/// Whether nothing can follow a text of arguments.
-fn is_whole(written: &str) -> bool {
-    written.trim_end().ends_with('}') && serde_json::from_str::<IgnoredAny>(written).is_ok()
-}
-
-/// A text, or the texts of a list of parts.
-fn text_of(value: &Value) -> String {
-    match value {
-        Value::String(text) => text.clone(),
-        Value::Array(parts) => parts.iter().filter_map(|part| part.get("text")?.as_str()).collect(),
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Object(_) => String::new(),
+        let id = call.id.as_deref().unwrap_or_default();
+        self.calls.take(&CallPiece { index: call.index, id, name, arguments: &arguments }, draft);
     }
 }
 

@@ -16,6 +16,7 @@ pub(super) fn headers(model: &Model, api: Api) -> Vec<&'static str> {
     let mut names = match (api, format) {
         _ if !is_cached => Vec::new(),
         (Api::Google, _) => Vec::new(),
+        (Api::Mistral, _) => vec!["x-affinity"],
         (Api::Anthropic | Api::Completions, _) if !is_asked => Vec::new(),
         (_, "openrouter") => vec!["x-session-id"],
         (Api::Anthropic, _) => vec!["x-session-affinity"],
@@ -57,6 +58,7 @@ mod tests {
             ("baseten", Api::Completions, asked(Some("openai-nosession")), "x-client-request-id x-session-affinity"),
             ("fireworks", Api::Anthropic, asked(None), "x-session-affinity"),
             ("anthropic", Api::Anthropic, Compat::default(), ""),
+            ("mistral", Api::Mistral, Compat::default(), "x-affinity"),
             ("opencode-go", Api::Google, Compat::default(), "x-opencode-session"),
         ] {
             assert_eq!(names(provider, api, compat), expected, "{provider} {api:?}");

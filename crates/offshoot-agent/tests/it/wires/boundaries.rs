@@ -62,6 +62,7 @@ fn is_whole(api: Api, sent: &[u8]) -> bool {
         Api::Anthropic => sent.contains("{\"type\":\"message_stop\"}"),
         Api::Responses => sent.contains("\"type\":\"response.completed\"}"),
         Api::Completions => sent.contains("\"finish_reason\":\"tool_calls\"}]}") && ends_between_events(&sent),
+        Api::Mistral => sent.contains("\"finish_reason\":\"tool_calls\"}]") && ends_between_events(&sent),
         Api::Google => sent.contains("\"finishReason\":\"STOP\"") && ends_between_events(&sent),
     }
 }

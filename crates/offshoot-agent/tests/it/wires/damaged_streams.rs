@@ -154,14 +154,14 @@ fn holds(number: usize) {
         for call in &played.calls {
             assert!(call.arguments.is_object(), "{api:?} {seed}: {call:?}");
             let text = played.written.get(&call.id).map(String::as_str).unwrap_or_default();
-            let is_sent_as_text = matches!(api, Api::Anthropic | Api::Completions);
+            let is_sent_as_text = matches!(api, Api::Anthropic | Api::Completions | Api::Mistral);
             assert!(!is_sent_as_text || is_closed(text), "{api:?} {seed}: {text} was run as {call:?}");
         }
         ran += usize::from(!played.calls.is_empty());
         refused += usize::from(!played.results.is_empty());
         failed += usize::from(!played.answer.stop_reason.is_complete());
         let session = recorded(&played);
-        let other = Api::ALL[(number + 1 + dice.below(3)) % 4];
+        let other = Api::ALL[(number + 1 + dice.below(Api::ALL.len() - 1)) % Api::ALL.len()];
         for next in [api].into_iter().chain((seed % 4 == 0).then_some(other)) {
             let found = next_request(&session, next);
             let shown = String::from_utf8_lossy(&body);
@@ -189,4 +189,9 @@ fn damaged_chat_completions() {
 #[test]
 fn damaged_google_streams() {
     holds(3);
+}
+
+#[test]
+fn damaged_mistral_streams() {
+    holds(4);
 }

@@ -51,6 +51,21 @@ fn stream(api: Api, pieces: &[&str]) -> Vec<String> {
             events.push(r#"{"choices":[{"delta":{},"finish_reason":"tool_calls"}]}"#.to_owned());
             events.push("[DONE]".to_owned());
         }
+        Api::Mistral => {
+            let chunk = |delta: String| format!(r#"{{"choices":[{{"delta":{{{delta}}}}}]}}"#);
+            events.extend(pieces().map(|piece| {
+                chunk(format!(r#""content":[{{"type":"thinking","thinking":[{{"type":"text","text":"{piece}"}}]}}]"#))
+            }));
+            events.extend(pieces().map(|piece| chunk(format!(r#""content":"{piece}""#))));
+            let call = r#""index":0,"id":"c","function":{"name":"read","arguments":""}"#;
+            events.push(chunk(format!(r#""tool_calls":[{{{call}}}]"#)));
+            events.extend(
+                arguments().map(|piece| {
+                    chunk(format!(r#""tool_calls":[{{"index":0,"function":{{"arguments":"{piece}"}}}}]"#))
+                }),
+            );
+            events.push(r#"{"choices":[{"delta":{},"finish_reason":"tool_calls"}]}"#.to_owned());
+        }
         Api::Responses => {
             let mut item = |index: usize, item: &str, kind: &str, pieces: &mut dyn Iterator<Item = String>| {
                 let step = |step: &str| {
@@ -195,6 +210,7 @@ fn numbers_and_depth_that_javascript_reads_end_no_answer() {
         (Api::Anthropic, format!(r#"{{"type":"ping","x":1e999,"y":{deep}}}"#)),
         (Api::Completions, format!(r#"{{"choices":[],"x":1e999,"y":{deep},"usage":{{"prompt_tokens":1e999}}}}"#)),
         (Api::Responses, format!(r#"{{"type":"response.in_progress","x":1e999,"y":{deep}}}"#)),
+        (Api::Mistral, format!(r#"{{"choices":[],"x":1e999,"y":{deep},"usage":{{"prompt_tokens":1e999}}}}"#)),
         (Api::Google, format!(r#"{{"x":1e999,"y":{deep}}}"#)),
     ] {
         let mut events = stream(api, &["a"]);
