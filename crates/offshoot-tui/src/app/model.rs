@@ -41,6 +41,8 @@ pub(crate) const SPINNER_STEP: Millis = 120;
 const HELD_STEP: u64 = 100;
 /// How often the elapsed seconds are updated without a spinner, in milliseconds.
 const STILL_STEP: u64 = 500;
+/// A size that follows another one within so many milliseconds is not unusual: windows are arranged one after another.
+const SIZES_FOLLOW: Millis = 10_000;
 
 /// The user's settings and the terminal's features, as far as the front end uses them.
 #[derive(Debug, Clone)]
@@ -134,6 +136,8 @@ pub struct Model {
     pub visited: Vec<(String, Option<String>)>,
     /// Until when another resize of the terminal is expected.
     pub resizes_until: Millis,
+    /// When the terminal's size last changed.
+    pub resized_at: Option<Millis>,
     /// When rows above the editor last came, went or changed their lengths on the screen.
     pub laid_out_at: Millis,
     /// A prompt or a run is under way.
@@ -244,6 +248,12 @@ impl Model {
     #[must_use]
     pub fn is_resizing(&self) -> bool {
         self.now < self.resizes_until
+    }
+
+    /// Whether the size changed a short time ago, so that it may well change again.
+    #[must_use]
+    pub fn expects_sizes(&self) -> bool {
+        self.resized_at.is_some_and(|at| self.now - at < SIZES_FOLLOW)
     }
 
     /// Whether something takes the whole screen.

@@ -5,6 +5,7 @@
 //! between two [`Screen::send`]s reaches the terminal as one synchronized update.
 
 mod paint;
+mod narrow;
 mod region;
 
 use std::cell::{Cell, RefCell};
@@ -28,6 +29,7 @@ use super::pictures::Inset;
 use paint::{Paint, row_of, rows_of, take_fill};
 use region::{PrintedRow, Region};
 
+pub use narrow::NextWidth;
 pub use region::{CursorReach, RegionCursor, RegionRows};
 
 /// The longest delay before a terminal reports its size, in milliseconds. tmux takes a quarter of a second.
@@ -116,8 +118,8 @@ impl<W: Write> Screen<W> {
         self.aside = None;
         let mut paint = Paint::default();
         let printed = std::mem::take(&mut self.printed);
-        let RegionRows { cursor, head, passing, .. } = *live;
-        let rows = RegionRows { rows: rows_of(&live.rows), cursor, head, passing };
+        let RegionRows { cursor, head, passing, next_width, .. } = *live;
+        let rows = RegionRows { rows: rows_of(&live.rows, self.rewraps), cursor, head, passing, next_width };
         let is_changed = self.region.draw(&mut paint, self.size(), printed, rows);
         self.put_sequence(&paint.take()).map(|()| is_changed)
     }

@@ -184,6 +184,7 @@ fn resized(model: &mut Model, size: Size) -> Vec<Cmd> {
     let before = std::mem::replace(&mut model.size, size);
     if before != Size::default() {
         expect_resizes(model);
+        model.resized_at = Some(model.now);
     }
     model.measure();
     model.editor.resize(size.width, size.height);

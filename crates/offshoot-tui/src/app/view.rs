@@ -21,7 +21,7 @@ pub use reader::folded_block;
 
 use super::live::Live;
 use super::model::{Model, Overlay, Preferences};
-use super::screen::{CursorReach, RegionCursor, RegionRows};
+use super::screen::{CursorReach, NextWidth, RegionCursor, RegionRows};
 use super::text_cursor::TextCursor;
 use crate::message::{Folds, RenderedRows, RowRenderer};
 use crate::overlay::line::LineInput;
@@ -158,7 +158,8 @@ impl Bottom {
     pub fn draw(&self, model: &Model) -> RegionRows<Buffer> {
         let (rows, cursor) = self.drawn(model);
         let cursor = RegionCursor::new(cursor, cursor_reach(model));
-        RegionRows { rows, cursor, head: self.head, passing: self.passing.into() }
+        let next_width = if model.expects_sizes() { NextWidth::Any } else { NextWidth::Half };
+        RegionRows { rows, cursor, head: self.head, passing: self.passing.into(), next_width }
     }
 
     fn drawn(&self, model: &Model) -> (Buffer, Option<TextCursor>) {

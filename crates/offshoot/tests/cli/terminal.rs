@@ -27,6 +27,8 @@ pub(crate) struct Terminal {
     /// The beginning of a question whose end has not come yet.
     begun: Vec<u8>,
     output: Receiver<Vec<u8>>,
+    /// What was written and has not reached the screen yet.
+    held: Vec<u8>,
     input: Box<dyn Write + Send>,
     master: Box<dyn MasterPty + Send>,
     child: Box<dyn Child + Send + Sync>,
@@ -153,6 +155,7 @@ impl Terminal {
             marks_pastes: true,
             begun: Vec::new(),
             output,
+            held: Vec::new(),
             input: master.take_writer().unwrap(),
             master,
             child,
@@ -286,6 +289,10 @@ impl Terminal {
 
     /// Takes what comes next, for as long as a wait that began then may take; answers whether there is more to come.
     fn take_next(&mut self, since: Instant, what: &str) -> bool {
+        if !self.held.is_empty() {
+            self.hand_on(usize::MAX);
+            return true;
+        }
         let left = PATIENCE.saturating_sub(since.elapsed());
         match self.output.recv_timeout(left) {
             Ok(bytes) if !left.is_zero() => self.take(&bytes),
@@ -308,9 +315,30 @@ impl Terminal {
 
     /// Takes what has come in by now.
     pub(crate) fn take_waiting(&mut self) {
+        self.hand_on(usize::MAX);
         while let Ok(bytes) = self.output.try_recv() {
             self.take(&bytes);
         }
+    }
+
+    /// Waits until something is written, which then is on its way to the screen.
+    pub(crate) fn hold_next(&mut self) {
+        let first = self.output.recv_timeout(PATIENCE).unwrap();
+        self.held.extend(first);
+        self.held.extend(self.output.try_iter().flatten());
+    }
+
+    /// At most so many bytes of what is on its way reach the screen. Returns the number of the others.
+    pub(crate) fn hand_on(&mut self, most: usize) -> usize {
+        let bytes: Vec<_> = self.held.drain(..most.min(self.held.len())).collect();
+        self.take(&bytes);
+        self.held.len()
+    }
+
+    /// How many bytes of what is on its way are the rest of one picture.
+    pub(crate) fn next_picture(&self) -> usize {
+        const END: &[u8] = b"\x1b[?2026l";
+        self.held.windows(END.len()).position(|window| window == END).map_or(self.held.len(), |at| at + END.len())
     }
 
     /// Another size.

@@ -9,6 +9,8 @@ use crate::terminal::Terminal;
 
 const WIDTHS: [u16; 6] = [40, 60, 100, 200, 120, 80];
 const HEIGHTS: [u16; 5] = [12, 40, 24, 8, 24];
+/// A screen of so many rows is low.
+const LOW: u16 = 12;
 
 fn paragraph(at: usize) -> String {
     format!("Paragraph {at} has words enough to be too long for a row of a narrow terminal.\n\n")
@@ -36,15 +38,18 @@ fn found(terminal: &Terminal) -> Vec<usize> {
     numbers.map(|number| number.parse().unwrap()).collect()
 }
 
-fn is_drawn_for(screen: &str, columns: u16) -> bool {
+pub(crate) fn is_drawn_for(screen: &str, size: (u16, u16)) -> bool {
     let mut rows = screen.lines().rev().skip(1);
-    let mut is_border = |at| rows.nth(at).is_some_and(|row| is_border(row, columns.into()));
+    let mut is_border = |at| rows.nth(at).is_some_and(|row| is_border(row, size));
     is_border(0) && is_border(1)
 }
 
-/// Whether a row is a border of the editor: a rule, in which the work under way may be named.
-fn is_border(row: &str, columns: usize) -> bool {
-    row.starts_with('─') && row.ends_with('─') && row.chars().count() == columns
+/// Whether a row is a border of the editor: a rule, in which the work under way may be named. On a low screen it is shortened, so that
+/// it takes no more rows than there are on a narrower one.
+pub(crate) fn is_border(row: &str, (columns, rows): (u16, u16)) -> bool {
+    let length = row.chars().count();
+    let is_whole = length == usize::from(columns);
+    row.starts_with('─') && row.ends_with('─') && (is_whole || rows <= LOW && length.is_multiple_of(40))
 }
 
 /// A shell that has said something before it runs offshoot.
@@ -70,7 +75,7 @@ fn no_size_costs_a_paragraph_or_doubles_one() {
     assert_eq!(found(&terminal), all);
     for (columns, rows) in sizes() {
         terminal.resize(columns, rows);
-        terminal.until("the other size", |screen| is_drawn_for(screen, columns)).until_idle();
+        terminal.until("the other size", |screen| is_drawn_for(screen, (columns, rows))).until_idle();
         assert_eq!(found(&terminal), all, "at {columns}×{rows}: {}", terminal.unwrapped());
     }
     terminal.send("\x04");
@@ -91,7 +96,7 @@ fn a_size_that_is_there_for_a_moment_leaves_the_editor_drawn() {
         terminal.take_waiting();
         terminal.resize(80, 3);
         terminal.resize(80, 24);
-        terminal.until("the editor", |screen| screen.contains(" stops it") && is_drawn_for(screen, 80));
+        terminal.until("the editor", |screen| screen.contains(" stops it") && is_drawn_for(screen, (80, 24)));
     }
     gate.open();
     terminal.until_text("Paragraph 60 has").until_idle().send("\x04");
@@ -144,8 +149,8 @@ fn no_size_costs_a_paragraph_below_what_is_open() {
             };
             terminal.each_picture("the other size", |terminal| is_anew(terminal) && terminal.screen().contains(words));
             terminal.send("\x1b");
-            terminal.until("the editor", |screen| is_drawn_for(screen, columns)).send("\x15");
-            terminal.until("an empty editor", |screen| is_drawn_for(screen, columns)).until_idle();
+            terminal.until("the editor", |screen| is_drawn_for(screen, (columns, rows))).send("\x15");
+            terminal.until("an empty editor", |screen| is_drawn_for(screen, (columns, rows))).until_idle();
             assert_eq!(found(&terminal), all, "{keys:?} at {columns}×{rows}: {}", terminal.unwrapped());
             looks += 1;
         }
@@ -173,7 +178,9 @@ fn no_size_costs_a_paragraph_of_an_answer_that_comes_in() {
         for _ in 0..3 {
             let (columns, rows) = sizes.next().unwrap();
             terminal.resize(columns, rows);
-            terminal.until("the other size", |screen| screen.contains(" stops it") && is_drawn_for(screen, columns));
+            terminal.until("the other size", |screen| {
+                screen.contains(" stops it") && is_drawn_for(screen, (columns, rows))
+            });
             is_in_order(&terminal, turn * 5);
         }
         let (columns, rows) = sizes.next().unwrap();
@@ -181,8 +188,9 @@ fn no_size_costs_a_paragraph_of_an_answer_that_comes_in() {
         gate.open();
         // A row that a narrower terminal has cut does not say any more that work is under way.
         let is_whole = |terminal: &Terminal| found(terminal).len() >= turn * 5 + 5;
-        terminal
-            .each_picture("the end of it", |terminal| is_whole(terminal) && is_drawn_for(&terminal.screen(), columns));
+        terminal.each_picture("the end of it", |terminal| {
+            is_whole(terminal) && is_drawn_for(&terminal.screen(), (columns, rows))
+        });
         terminal.until_idle();
         is_in_order(&terminal, turn * 5 + 5);
         terminal.send(if turn + 1 < gates.len() { "more\r" } else { "\x04" });
@@ -204,7 +212,8 @@ fn no_picture_of_a_paced_answer_lacks_a_paragraph_or_doubles_one() {
     for (columns, rows) in sizes().cycle() {
         terminal.until("the answer", |screen| screen.contains(" stops it"));
         terminal.resize(columns, rows);
-        terminal.until("the other size", |screen| screen.contains(" stops it") && is_drawn_for(screen, columns));
+        terminal
+            .until("the other size", |screen| screen.contains(" stops it") && is_drawn_for(screen, (columns, rows)));
         is_in_order(&terminal, shown);
         pace.step();
         let before = terminal.unwrapped();
@@ -253,7 +262,7 @@ fn sizes_that_come_fast_leave_nothing_behind() {
             ((columns, _), rows) = sizes.next().unwrap();
         }
         terminal.resize(*columns, *rows);
-        terminal.until("the last size", |screen| is_drawn_for(screen, *columns)).until_idle();
+        terminal.until("the last size", |screen| is_drawn_for(screen, (*columns, *rows))).until_idle();
         let text = terminal.unwrapped();
         assert_eq!(found(&terminal), all, "burst {burst}: {text}");
         let is_rule = |row: &&str| !row.is_empty() && row.chars().all(|letter| letter == '─');

@@ -7,16 +7,17 @@ use offshoot_agent::testing::script::{Gate, Reply};
 
 use crate::agent::Talk;
 use crate::crashes::say;
+use crate::tui_resize::is_border;
 
 const PATIENCE: Duration = Duration::from_secs(60);
 const SIZES: [(u16, u16); 11] =
     [(80, 12), (80, 40), (80, 24), (80, 8), (80, 24), (40, 24), (60, 24), (100, 24), (200, 24), (120, 24), (80, 24)];
 
 /// A server of its own, with one window in which a shell runs.
-struct Tmux<'a>(&'a Talk);
+pub(crate) struct Tmux<'a>(&'a Talk);
 
 impl Tmux<'_> {
-    fn start(talk: &Talk) -> Option<Tmux<'_>> {
+    pub(crate) fn start(talk: &Talk) -> Option<Tmux<'_>> {
         if Command::new("tmux").arg("-V").output().is_err() {
             say("NOT TESTED: resizing in tmux: it is not installed");
             return None;
@@ -42,12 +43,12 @@ impl Tmux<'_> {
     }
 
     /// Everything that it has, each row that it wrapped in one piece.
-    fn text(&self) -> String {
+    pub(crate) fn text(&self) -> String {
         let text = self.run(&["capture-pane", "-p", "-J", "-S", "-"]).stdout;
         String::from_utf8(text).unwrap().lines().map(|row| row.trim_end().to_owned() + "\n").collect()
     }
 
-    fn until(&self, what: &str, is_so: impl Fn(&str) -> bool) -> String {
+    pub(crate) fn until(&self, what: &str, is_so: impl Fn(&str) -> bool) -> String {
         let since = Instant::now();
         loop {
             let text = self.text();
@@ -76,19 +77,19 @@ fn paragraphs(numbers: impl Iterator<Item = usize>) -> String {
     numbers.map(paragraph).collect()
 }
 
-fn is_idle(text: &str) -> bool {
+pub(crate) fn is_idle(text: &str) -> bool {
     (text.contains("% of ") || text.contains("% full")) && !text.contains(" stops it")
 }
 
 impl Tmux<'_> {
     /// A prompt in a shell that has said something before.
-    fn ask(&self) {
+    pub(crate) fn ask(&self) {
         self.run(&["send-keys", "echo before offshoot", "Enter"]);
         self.until("the shell", |text| text.contains("\nbefore offshoot\n"));
         self.run(&["send-keys", &format!("{} 'tell me all'", env!("CARGO_BIN_EXE_offshoot")), "Enter"]);
     }
 
-    fn resize_window(&self, (columns, rows): (u16, u16)) {
+    pub(crate) fn resize_window(&self, (columns, rows): (u16, u16)) {
         self.run(&["resize-window", "-x", &columns.to_string(), "-y", &rows.to_string()]);
     }
 
@@ -102,11 +103,13 @@ impl Tmux<'_> {
     /// Waits until the window's size is drawn. tmux shows a frame while it is written: what is left of another size must go,
     /// and may be there for a moment.
     fn until_drawn(&self, is_so: impl Fn(&str) -> bool) -> String {
-        let columns = self.run(&["display-message", "-p", "#{window_width}"]).stdout;
-        let columns: usize = String::from_utf8(columns).unwrap().trim().parse().unwrap();
+        let size = self.run(&["display-message", "-p", "#{window_width} #{window_height}"]).stdout;
+        let size = String::from_utf8(size).unwrap();
+        let mut size = size.split_whitespace().map(|number| number.parse().unwrap());
+        let size = (size.next().unwrap(), size.next().unwrap());
         let is_drawn = |text: &str| {
             let rows: Vec<_> = text.lines().filter(|row| row.starts_with('─')).collect();
-            rows.len() == 2 && rows.iter().all(|row| row.ends_with('─') && row.chars().count() == columns)
+            rows.len() == 2 && rows.into_iter().all(|row| is_border(row, size))
         };
         self.until("the other size", |text| is_drawn(text) && is_so(text))
     }

@@ -11,6 +11,8 @@ use ratatui::text::Line;
 
 use crate::text::width;
 
+/// Rows of at most this many cells never wrap. Nothing is promised for a narrower terminal.
+pub(super) const NARROWEST: usize = 40;
 /// A gap of this many unchanged cells is skipped instead of rewritten.
 const GAP: usize = 8;
 
@@ -37,10 +39,46 @@ pub(super) fn take_fill(row: &mut CellRow, columns: u16) -> Option<Color> {
     })
 }
 
-/// The rows of a buffer.
-pub(super) fn rows_of(buffer: &Buffer) -> Vec<CellRow> {
-    let columns = usize::from(buffer.area.width).max(1);
-    buffer.content.chunks(columns).map(trimmed).collect()
+/// A row that is redrawn.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(super) struct LiveRow {
+    pub(super) cells: CellRow,
+    /// The background of the rest of the row, which is erased and not written.
+    pub(super) fill: Option<Color>,
+}
+
+impl LiveRow {
+    pub(super) fn is_blank(&self) -> bool {
+        self.cells.is_empty() && self.fill.is_none()
+    }
+
+    /// Makes the row at least so long.
+    pub(super) fn extend(&mut self, length: usize) {
+        if self.cells.len() < length {
+            let mut blank = Cell::EMPTY;
+            blank.bg = self.fill.unwrap_or_default();
+            self.cells.resize(length, blank);
+        }
+    }
+
+    /// Writes the background instead of erasing it. Some terminals wrap erased cells, others do not.
+    pub(super) fn write_fill(&mut self, columns: u16) {
+        if self.fill.is_some() {
+            self.extend(columns.into());
+            self.fill = None;
+        }
+    }
+}
+
+/// The rows of a buffer. `fills` says whether a background may be erased to the end of a row.
+pub(super) fn rows_of(buffer: &Buffer, fills: bool) -> Vec<LiveRow> {
+    let columns = buffer.area.width.max(1);
+    let row = |cells: &[Cell]| {
+        let mut cells = trimmed(cells);
+        let fill = if fills { take_fill(&mut cells, columns) } else { None };
+        LiveRow { cells, fill }
+    };
+    buffer.content.chunks(columns.into()).map(row).collect()
 }
 
 fn trimmed(cells: &[Cell]) -> CellRow {
@@ -146,15 +184,30 @@ impl Paint {
         self.cells(row, 0..row.len());
     }
 
-    /// Writes the changed cells of a row. The cursor is anywhere in the row, before and after.
-    pub(super) fn changes(&mut self, was: &[Cell], row: &[Cell]) {
-        for cells in changed(was, row) {
-            self.column(cells.start);
-            self.cells(row, cells);
+    /// Writes the changed cells of a row. The cursor is anywhere in the row, before and after. A row that gets shorter is
+    /// written whole if it could wrap: tmux counts cells that were written once, unless the whole row is erased.
+    pub(super) fn changes(&mut self, was: &LiveRow, row: &LiveRow) {
+        let is_shorter = was.cells.len() > row.cells.len();
+        let is_whole = was.fill != row.fill || is_shorter && was.cells.len() > NARROWEST;
+        if is_whole {
+            self.column(0);
+            self.erase_rest_of_row(row.fill);
         }
-        if was.len() > row.len() {
-            self.column(row.len());
-            self.wipe_rest_of_row();
+        let old = if is_whole { &[] } else { was.cells.as_slice() };
+        for cells in changed(old, &row.cells) {
+            self.column(cells.start);
+            self.cells(&row.cells, cells);
+        }
+        if !is_whole && is_shorter {
+            self.column(row.cells.len());
+            self.erase_rest_of_row(row.fill);
+        }
+    }
+
+    fn erase_rest_of_row(&mut self, fill: Option<Color>) {
+        match fill {
+            Some(background) => self.fill_rest_of_row(background),
+            None => self.wipe_rest_of_row(),
         }
     }
 

@@ -7,11 +7,11 @@
 
 use std::sync::Arc;
 
-use ratatui::buffer::Cell;
 use ratatui::layout::{Position, Size};
 use ratatui::style::{Color, Modifier};
 
-use super::paint::{CellRow, Paint};
+use super::narrow::{FEWEST, Narrowing, NextWidth, left_out};
+use super::paint::{CellRow, LiveRow, Paint};
 use crate::app::text_cursor::TextCursor;
 
 /// The smallest assumed height of a terminal. A region of at most this many rows always fits on the screen.
@@ -66,12 +66,13 @@ pub struct RegionRows<R> {
     pub head: usize,
     /// So many rows come and go, such as completions. They cover finished rows instead of scrolling them away.
     pub passing: usize,
+    pub next_width: NextWidth,
 }
 
 /// The region as the terminal shows it.
 #[derive(Debug, Default)]
 pub(super) struct Region {
-    shown: Vec<CellRow>,
+    shown: Vec<LiveRow>,
     /// Printed rows that passing rows cover. They are printed again when those go.
     covered: Vec<PrintedRow>,
     /// The last printed rows, directly above the region. Each takes one row of the screen.
@@ -86,6 +87,8 @@ pub(super) struct Region {
     is_lower: bool,
     /// Whether the terminal's width has decreased.
     is_narrower: bool,
+    /// Whether the terminal's size has changed at all.
+    was_resized: bool,
     /// The cursor's distance from the first row, and its column.
     cursor: (usize, usize),
     is_cursor_shown: Option<bool>,
@@ -121,29 +124,33 @@ impl Region {
         paint: &mut Paint,
         size: Size,
         printed: Vec<PrintedRow>,
-        RegionRows { mut rows, cursor, head, passing }: RegionRows<Vec<CellRow>>,
+        RegionRows { mut rows, cursor, head, passing, next_width }: RegionRows<Vec<LiveRow>>,
     ) -> bool {
         let height = usize::from(size.height);
         let printed = &self.cover(paint, printed, (rows.len(), passing), height);
         if let RegionCursor::Drawn(at) = cursor {
             reverse(&mut rows, at, size.width);
         }
-        let padding = self.pad((&mut rows, head), height, printed.len());
-        let place = match cursor {
-            RegionCursor::Terminal(at) | RegionCursor::Marked(at) => (usize::from(at.y) + padding, usize::from(at.x)),
-            RegionCursor::None | RegionCursor::Drawn(_) => (0, 0),
+        let own = match cursor {
+            RegionCursor::Terminal(at) | RegionCursor::Marked(at) => Some(at),
+            RegionCursor::None | RegionCursor::Drawn(_) => None,
         };
+        let below = own.map_or(0, |at| usize::from(at.y));
+        // The way back up must be the same in every terminal.
+        rows.iter_mut().take(below).for_each(|row| row.write_fill(size.width));
+        let (dropped, padding) = self.pad((&mut rows, head), (size, next_width), (printed.len(), below));
+        let row_of = |at: Position| (usize::from(at.y) + padding).saturating_sub(dropped);
+        let place = own.map_or((0, 0), |at| (row_of(at), usize::from(at.x)));
         self.show_cursor_if(paint, matches!(cursor, RegionCursor::Terminal(_)));
         if printed.is_empty() && rows == self.shown && place == self.cursor {
             return false;
         }
         let above = match cursor {
-            RegionCursor::Drawn(at) | RegionCursor::Terminal(at) | RegionCursor::Marked(at) => {
-                usize::from(at.y) + padding
-            }
+            RegionCursor::Drawn(at) | RegionCursor::Terminal(at) | RegionCursor::Marked(at) => row_of(at),
             RegionCursor::None => rows.len(),
         };
-        let lengths = |rows: &[CellRow]| rows.get(..above).map(|rows| rows.iter().map(Vec::len).collect::<Vec<_>>());
+        let lengths =
+            |rows: &[LiveRow]| rows.get(..above).map(|rows| rows.iter().map(|row| row.cells.len()).collect::<Vec<_>>());
         let keeps_lengths = printed.is_empty() && lengths(&self.shown) == lengths(&rows);
         self.move_to_top(paint);
         let was = self.prepare(paint, height, (printed, &rows));
@@ -160,9 +167,10 @@ impl Region {
         if !changed.is_empty() {
             paint.save();
             let mut at = 0;
+            let blank = LiveRow::default();
             for (nth, row) in changed {
                 paint.down(nth - at);
-                paint.changes(was.get(nth).map_or(&[], Vec::as_slice), row);
+                paint.changes(was.get(nth).unwrap_or(&blank), row);
                 at = nth;
             }
             paint.restore();
@@ -193,7 +201,7 @@ impl Region {
     pub(super) fn step_aside(&mut self, paint: &mut Paint) -> usize {
         self.move_to_top(paint);
         paint.wipe_below();
-        self.shown = vec![CellRow::new(); self.shown.len().max(1)];
+        self.shown = vec![LiveRow::default(); self.shown.len().max(1)];
         let below = self.shown.len() - 1;
         paint.down(below);
         self.cursor = (below, 0);
@@ -212,6 +220,7 @@ impl Region {
     /// Handles a resize. The terminal may have changed the region's rows, so all of them are redrawn. Long rows above
     /// the cursor may now take several rows.
     pub(super) fn resized(&mut self, paint: &mut Paint, (before, now): (Size, Size), rewraps: bool) {
+        self.was_resized |= now != before;
         // The same size may be reported twice, or after another that was there for a moment.
         if now != before {
             self.is_lower = now.height < before.height;
@@ -221,7 +230,7 @@ impl Region {
         let (row, column) = self.cursor;
         if rewraps {
             let columns = usize::from(now.width).max(1);
-            let above = self.shown.iter().take(row).map(|row| row.len().div_ceil(columns).max(1)).sum::<usize>();
+            let above = self.shown.iter().take(row).map(|row| row.cells.len().div_ceil(columns).max(1)).sum::<usize>();
             self.cursor = (above + column / columns, column);
         }
         self.move_to_top(paint);
@@ -291,7 +300,7 @@ impl Region {
             paint.up(taken_back);
             paint.wipe_below();
             self.top -= taken_back;
-            self.shown = vec![CellRow::new(); self.shown.len() + taken_back];
+            self.shown = vec![LiveRow::default(); self.shown.len() + taken_back];
             finished.splice(..0, self.known.drain(self.known.len() - taken_back..));
         }
         self.covered = finished.split_off(finished.len() - count.min(finished.len()));
@@ -313,17 +322,42 @@ impl Region {
     }
 
     /// Keeps the region at the bottom of the screen once it has been there. Rows that it no longer needs are blank
-    /// until finished rows replace them; they are below the `head` rows that continue finished ones. Returns the number
-    /// of blank rows.
-    fn pad(&mut self, (rows, head): (&mut Vec<CellRow>, usize), height: usize, printed: usize) -> usize {
+    /// until finished rows replace them. They are below the `head` rows that continue finished ones, unless those would
+    /// scroll away when the size changes. `cursor` is the distance of the terminal's cursor from the first row. Returns the
+    /// numbers of dropped rows and of blank rows.
+    fn pad(
+        &mut self,
+        (rows, head): (&mut Vec<LiveRow>, usize),
+        (size, next_width): (Size, NextWidth),
+        (printed, cursor): (usize, usize),
+    ) -> (usize, usize) {
+        let height = usize::from(size.height);
+        let reach = reach(height, next_width);
+        let far = cursor.saturating_sub(reach);
         let hidden = rows.len().saturating_sub(height);
-        rows.drain(..hidden);
-        let head = head.saturating_sub(hidden).min(rows.len());
-        let below = height.saturating_sub(self.top + printed);
-        self.is_at_bottom |= below <= rows.len();
+        let mut dropped = hidden.max(far.min(head.saturating_sub(FEWEST)));
+        rows.drain(..dropped);
+        let mut head = head.saturating_sub(dropped).min(rows.len());
+        let top = self.top + printed;
+        let below = height.saturating_sub(top);
+        let narrowing = Narrowing::of(size.width, next_width);
+        let excess = narrowing.excess(rows);
+        // On a new screen, an editor alone stays where it is.
+        let may_move = self.was_resized || head > 0;
+        self.is_at_bottom |= below <= rows.len() || may_move && excess > top;
+        if self.is_at_bottom {
+            let room = height.saturating_sub(rows.len());
+            let count = narrowing.fit((rows, head), excess.saturating_sub(room));
+            (dropped, head) = (dropped + count, head - count);
+        }
+        if let Some(first) = rows.first_mut().filter(|_| dropped > hidden && head > FEWEST) {
+            *first = left_out();
+        }
         let padding = if self.is_at_bottom { below.saturating_sub(rows.len()) } else { 0 };
-        rows.splice(head..head, std::iter::repeat_n(CellRow::new(), padding));
-        padding
+        let is_far = (cursor + padding).saturating_sub(dropped) > reach;
+        let at = if is_far || narrowing.excess(rows) > top { 0 } else { head };
+        rows.splice(at..at, std::iter::repeat_n(LiveRow::default(), padding));
+        (dropped, padding)
     }
 
     /// Makes room for finished rows and for the region. Returns the rows that the terminal shows there. Unchanged rows
@@ -333,8 +367,8 @@ impl Region {
         &mut self,
         paint: &mut Paint,
         height: usize,
-        (printed, rows): (&[PrintedRow], &[CellRow]),
-    ) -> Vec<CellRow> {
+        (printed, rows): (&[PrintedRow], &[LiveRow]),
+    ) -> Vec<LiveRow> {
         let mut shown = std::mem::take(&mut self.shown);
         let (was, now) = (shown.len(), printed.len() + rows.len());
         let kept = shown.iter().rev().zip(rows.iter().rev()).take_while(|(was, now)| was == now).count();
@@ -355,7 +389,7 @@ impl Region {
                 paint.insert_rows(now - was);
                 paint.restore();
             }
-            shown.splice(moved..moved, std::iter::repeat_n(CellRow::new(), now - was));
+            shown.splice(moved..moved, std::iter::repeat_n(LiveRow::default(), now - was));
         } else if now < was {
             paint.save();
             paint.down(now - kept);
@@ -367,7 +401,7 @@ impl Region {
     }
 
     /// Prints finished rows. If the terminal has become too narrow for a row, the row wraps and loses nothing.
-    fn print(&mut self, paint: &mut Paint, printed: &[PrintedRow], was: &[CellRow]) {
+    fn print(&mut self, paint: &mut Paint, printed: &[PrintedRow], was: &[LiveRow]) {
         if printed.is_empty() {
             return;
         }
@@ -420,6 +454,15 @@ impl RegionCursor {
     }
 }
 
+/// How far below the first row the terminal's own cursor may be. A terminal that gets lower than that moves rows above the
+/// cursor into the scrollback.
+fn reach(height: usize, next: NextWidth) -> usize {
+    match next {
+        NextWidth::Any => NEAR,
+        NextWidth::Half => NEAR.max((height / 2).saturating_sub(1)),
+    }
+}
+
 fn keep_last(rows: &mut Vec<PrintedRow>, count: usize) {
     rows.drain(..rows.len().saturating_sub(count));
 }
@@ -431,23 +474,21 @@ fn make_room(paint: &mut Paint, rows: usize) {
     paint.up(below);
 }
 
-fn wipe_rows(paint: &mut Paint, rows: &mut [CellRow]) {
-    let last = rows.iter().rposition(|row| !row.is_empty());
+fn wipe_rows(paint: &mut Paint, rows: &mut [LiveRow]) {
+    let last = rows.iter().rposition(|row| !row.is_blank());
     for row in rows.iter_mut().take(last.map_or(0, |last| last + 1)) {
         paint.wipe_rest_of_row();
         paint.feed(1);
-        row.clear();
+        *row = LiveRow::default();
     }
     paint.up(last.map_or(0, |last| last + 1));
 }
 
-fn reverse(rows: &mut [CellRow], at: Position, columns: u16) {
+fn reverse(rows: &mut [LiveRow], at: Position, columns: u16) {
     let Some(row) = rows.get_mut(usize::from(at.y)).filter(|_| at.x < columns) else { return };
     let column = usize::from(at.x);
-    if row.len() <= column {
-        row.resize(column + 1, Cell::EMPTY);
-    }
-    if let Some(cell) = row.get_mut(column) {
+    row.extend(column + 1);
+    if let Some(cell) = row.cells.get_mut(column) {
         cell.modifier.toggle(Modifier::REVERSED);
     }
 }
