@@ -14,6 +14,7 @@ use std::sync::Arc;
 
 use offshoot_protocol::message::Message;
 use offshoot_protocol::{BashResult, CompactionResult, Event};
+use offshoot_session::clock::Millis;
 use offshoot_session::json::Json;
 use offshoot_session::kind::{Kind, Role};
 
@@ -23,7 +24,7 @@ pub(crate) use notices::without_model;
 use notices::{compaction_words, notice_words};
 use shell::RunningShell;
 
-use crate::message::item_of_live;
+use crate::message::{MessageTime, item_of_live};
 use offshoot_session::transcript::{Answer, End, Item, ItemPart, ItemShape, Level, ToolResult, error_words};
 
 /// The minimum number of finished blocks to keep.
@@ -49,6 +50,9 @@ pub struct Conversation {
     place: ConversationPlace,
     entries: usize,
     version: u64,
+    now: Millis,
+    /// When the last prompt or answer was recorded.
+    last_message: Option<Millis>,
 }
 
 /// An opened place in a session.
@@ -112,6 +116,11 @@ struct JobUnderWay {
 }
 
 impl Conversation {
+    /// Sets the time of the messages that come next.
+    pub fn set_now(&mut self, now: Millis) {
+        self.now = now;
+    }
+
     pub fn apply(&mut self, event: &Event) {
         self.version += 1;
         match event {
@@ -222,8 +231,8 @@ impl Conversation {
         let place = ConversationPlace { number: self.place.number + 1, first: self.next_number() };
         let finished = std::mem::take(&mut self.finished);
         let (oldest, answers, version) = (self.oldest, self.answers, self.version + 1);
-        let (job, arrival) = (self.job.take(), std::mem::take(&mut self.arrival));
-        *self = Self { finished, oldest, answers, version, place, job, arrival, ..Self::default() };
+        let (job, arrival, now) = (self.job.take(), std::mem::take(&mut self.arrival), self.now);
+        *self = Self { finished, oldest, answers, version, place, job, arrival, now, ..Self::default() };
     }
 
     /// Adds the last blocks of the opened place. `entries` is the number of entries that its path shows.
@@ -348,8 +357,11 @@ impl Conversation {
         self.oldest + self.finished.len() as u64
     }
 
-    fn push(&mut self, block: ConversationBlock, entries_before: Option<usize>) {
+    fn push(&mut self, mut block: ConversationBlock, entries_before: Option<usize>) {
         self.version += 1;
+        if let Some(time) = &mut block.time {
+            time.before = self.last_message.replace(time.at);
+        }
         self.finished.push_back(FinishedBlock { block: Arc::new(block), progress: None, entries_before });
     }
 
@@ -364,10 +376,11 @@ impl Conversation {
         if self.answer.as_ref().is_some_and(LiveAnswer::is_complete) {
             self.close_answer();
         }
+        let time = MessageTime { at: self.now, before: self.last_message };
         let answers = &mut self.answers;
         self.answer.get_or_insert_with(|| {
             *answers += 1;
-            LiveAnswer::new(*answers)
+            LiveAnswer::new(*answers, time)
         })
     }
 
@@ -375,8 +388,9 @@ impl Conversation {
         let entries_before = self.count_entry();
         match item_of_live(message) {
             Some(Item::Answer(answer)) => {
+                let now = self.now;
                 let live = self.begin_answer();
-                live.complete(answer);
+                live.complete(answer, now);
                 live.entries_before = entries_before;
                 self.close_answer_if_done();
             }
@@ -389,7 +403,7 @@ impl Conversation {
             Some(Item::System { .. }) | None => {}
             Some(item) => {
                 self.close_answer();
-                self.push(ConversationBlock::new(item), entries_before);
+                self.push(ConversationBlock::timed(item, Some(self.now)), entries_before);
             }
         }
     }
@@ -426,6 +440,7 @@ impl Conversation {
         let (block, progress) = answer.finish();
         let block = FinishedBlock { block: Arc::new(block), progress: Some(progress), entries_before };
         self.failed = None;
+        self.last_message = block.block.time.map(|time| time.at).or(self.last_message);
         if block.is_only_an_error() { self.failed = Some(block) } else { self.finished.push_back(block) }
     }
 

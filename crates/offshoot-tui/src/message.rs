@@ -7,6 +7,7 @@ mod preview;
 mod page;
 mod call;
 mod rows;
+mod time;
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -25,6 +26,7 @@ use crate::theme::{Theme, Token};
 pub use drawn::{DrawnByExtensions, DrawnCall, Foldable};
 pub use pictures::PictureFacts;
 pub(crate) use pictures::decoded;
+pub use time::MessageTime;
 
 /// The parts of an item that are unfolded.
 #[derive(Debug, Clone, Copy, Default)]
@@ -60,6 +62,8 @@ pub struct Habits {
     pub pictures: PictureFacts,
     /// Whether answers start in the first column, without a margin.
     pub is_flush: bool,
+    /// The zone of the shown times of messages; `None` hides them.
+    pub times: Option<jiff::tz::TimeZone>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -55,7 +55,7 @@ impl Live {
             let answering = self.answering.take_if(|own| source.is_some_and(|source| own.is_of(source)));
             laid.append(match (answering, source) {
                 (Some(answering), Some(source)) => answering.finish(source, look, folds),
-                _ => finished.block.rows(look, folds),
+                _ => finished.block.timed_rows(look, folds),
             });
         }
         if let Some(answer) = conversation.answer() {
@@ -110,11 +110,12 @@ impl Live {
     ) -> Vec<Line<'static>> {
         let mut live = Vec::new();
         for under_way in conversation.under_way() {
-            let (item, results) = match under_way {
-                UnderWay::Answer(answer) => (&answer.block().item, &*answer.block().results),
-                UnderWay::Item(item) => (item, &[][..]),
+            let (item, results, time) = match under_way {
+                UnderWay::Answer(answer) => (&answer.block().item, &*answer.block().results, answer.block().time),
+                UnderWay::Item(item) => (item, &[][..], None),
             };
             let mut laid = look.rows(item, folds, AnswerContext { results, is_live: true, texts: None });
+            look.put_time(&mut laid, time);
             laid.name_pictures(look.theme, |_| true);
             live.extend(laid.lines);
         }
@@ -149,7 +150,7 @@ fn last_rows<'a>(
         if rows.len() >= most {
             break;
         }
-        let mut laid = block.rows(look, folds);
+        let mut laid = block.timed_rows(look, folds);
         laid.name_pictures(look.theme, |_| true);
         laid.lines.into_iter().rev().for_each(|line| rows.push_front(line));
     }

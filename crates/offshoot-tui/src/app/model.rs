@@ -157,6 +157,8 @@ pub struct Model {
     pub queue: (Vec<String>, Vec<String>),
     /// Whether the queued messages that come back will not be sent otherwise.
     pub tells_unsent: bool,
+    /// A notice about queued messages that waits for the end of the answer.
+    pub unsent_notice: Option<String>,
     pub folds: (bool, bool),
     /// The block that the pager opens at, with its output unfolded.
     pub reader_block: Option<u64>,
@@ -236,6 +238,17 @@ impl Model {
         self.editor.set_completion_rows(settings.completion_rows);
         self.editor.set_padding(settings.editor_padding);
         self.preferences.habits.is_flush = !settings.indents_answers;
+    }
+
+    /// Shows or hides the times of messages. Returns whether they are shown now.
+    pub(crate) fn toggle_times(&mut self) -> bool {
+        let times = &mut self.preferences.habits.times;
+        *times = if times.is_some() { None } else { Some(self.preferences.zone.clone()) };
+        let is_shown = times.is_some();
+        if let Some(Overlay::Transcript(pager)) = &mut self.overlay {
+            pager.set_habits(self.preferences.habits.clone());
+        }
+        is_shown
     }
 
     /// Whether a turn, a command or another job is running.

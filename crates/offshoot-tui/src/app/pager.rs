@@ -224,7 +224,7 @@ impl Pager {
         let place = match (&self.search, trouble) {
             (_, Some(trouble)) => trouble,
             (Some(line), None) => return self.view_search(line, keymap, theme, foot, buf),
-            (None, None) if standing.count == 0 => "nothing was said yet".to_owned(),
+            (None, None) if standing.count == 0 => "no messages yet".to_owned(),
             (None, None) => format!("{}–{} of {}", standing.first + 1, standing.last + 1, standing.count),
         };
         let place = text::fit(&place, columns).into_owned();
@@ -235,7 +235,7 @@ impl Pager {
     fn view_search(&self, line: &LineInput, keymap: &Keymap, theme: &Theme, area: Rect, buf: &mut Buffer) {
         let columns = usize::from(area.width);
         let prompt = if columns < WIDE { "/ " } else { "Search: " };
-        let status = self.transcript.search_status().map(status_words).unwrap_or_default();
+        let status = self.transcript.search_status().map(|status| status_words(status, columns)).unwrap_or_default();
         let taken = text::width(&status) + text::width(prompt) + 4;
         let wanted = (text::width(line.text()) + 1).clamp(*SEARCH_COLUMNS.start(), *SEARCH_COLUMNS.end());
         let input = wanted.min(columns.saturating_sub(taken).max(*SEARCH_COLUMNS.start())) + text::width(prompt);
@@ -243,6 +243,8 @@ impl Pager {
         let prompt = Span::styled(prompt, theme.style(Token::Accent));
         line.view(prompt, theme.style(Token::Text), Rect { width, ..area }, buf);
         let keys = hint::fit(keymap, SEARCH_HINTS, columns.saturating_sub(input + text::width(&status) + 4));
+        // Rather no hint than half of one.
+        let keys = if keys.ends_with('…') { String::new() } else { keys };
         let told = Line::from(vec![
             Span::styled(format!("  {status}"), theme.style(Token::Muted)),
             Span::styled(if status.is_empty() { keys } else { format!("  {keys}") }, theme.style(Token::Dim)),
@@ -254,7 +256,8 @@ impl Pager {
     }
 }
 
-fn status_words(status: SearchStatus) -> String {
+/// The status of a search. In a narrow window the least is left of where it goes on.
+fn status_words(status: SearchStatus, columns: usize) -> String {
     let found = match (status.number, status.count, status.percent) {
         (_, 0, None) => "no match".to_owned(),
         (_, 0, Some(percent)) => format!("searching, {percent} %"),
@@ -263,6 +266,8 @@ fn status_words(status: SearchStatus) -> String {
         (number, count, Some(percent)) => format!("{number} of {count}, {percent} %"),
     };
     match status.wrap {
+        Some(SearchWrap::ToBeginning) if columns < WIDE => format!("{found} · from top"),
+        Some(SearchWrap::ToEnd) if columns < WIDE => format!("{found} · from end"),
         Some(SearchWrap::ToBeginning) => format!("{found} · from the beginning"),
         Some(SearchWrap::ToEnd) => format!("{found} · from the end"),
         None => found,

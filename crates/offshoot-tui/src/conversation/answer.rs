@@ -4,9 +4,10 @@
 use std::sync::Arc;
 
 use super::ConversationBlock;
-use crate::message::item_of_live;
+use crate::message::{MessageTime, item_of_live};
 use offshoot_protocol::Update;
 use offshoot_protocol::message::{Block, Message, ToolResultMessage};
+use offshoot_session::clock::Millis;
 use offshoot_session::transcript::{Answer, Item, ItemPart, ToolCall, ToolResult};
 
 /// Parts with a larger number are ignored.
@@ -34,8 +35,8 @@ pub(crate) struct AnswerProgress {
 }
 
 impl LiveAnswer {
-    pub(super) fn new(id: u64) -> Self {
-        let block = ConversationBlock::new(Item::Answer(Answer::default()));
+    pub(super) fn new(id: u64, time: MessageTime) -> Self {
+        let block = ConversationBlock { time: Some(time), ..ConversationBlock::new(Item::Answer(Answer::default())) };
         let progress = AnswerProgress { id, ..AnswerProgress::default() };
         Self { block, progress, model: String::new(), reported: 0, characters: 0, entries_before: None }
     }
@@ -130,7 +131,8 @@ impl LiveAnswer {
         }
     }
 
-    pub(super) fn complete(&mut self, answer: Answer) {
+    /// Takes the whole answer, which is recorded now.
+    pub(super) fn complete(&mut self, answer: Answer, now: Millis) {
         let is_replaced = |(at, part): &(usize, &ItemPart)| match (part, answer.parts.get(*at)) {
             (ItemPart::Text(came), Some(ItemPart::Text(whole))) => !whole.trim_start().starts_with(came.as_str()),
             (ItemPart::Thinking(came), Some(ItemPart::Thinking(whole))) => !whole.starts_with(came.as_str()),
@@ -140,6 +142,7 @@ impl LiveAnswer {
         let parts = self.block.parts().iter().enumerate();
         self.progress.replaced = parts.filter(is_replaced).map(|(at, _)| at).collect();
         self.progress.is_complete = true;
+        self.block.time.iter_mut().for_each(|time| time.at = now);
         self.block.item = Item::Answer(answer);
     }
 

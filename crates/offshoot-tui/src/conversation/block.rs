@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use crate::message::{AnswerContext, Folds, RenderedRows, RowRenderer};
+use crate::message::{AnswerContext, Folds, MessageTime, RenderedRows, RowRenderer};
+use offshoot_session::clock::Millis;
 use offshoot_session::transcript::{Item, ItemPart, ToolResult};
 
 /// An item with the results of its calls.
@@ -12,12 +13,21 @@ pub struct ConversationBlock {
     pub results: Vec<Arc<ToolResult>>,
     /// Whether it has no rows but those that an extension draws.
     pub is_drawn_only: bool,
+    /// `None` for what is neither a prompt nor an answer, or has no time.
+    pub(crate) time: Option<MessageTime>,
 }
 
 impl ConversationBlock {
     #[must_use]
     pub fn new(item: Item) -> Self {
-        Self { item, results: Vec::new(), is_drawn_only: false }
+        Self { item, results: Vec::new(), is_drawn_only: false, time: None }
+    }
+
+    /// A block with the time of its entry, if it is a prompt or an answer.
+    #[must_use]
+    pub fn timed(item: Item, at: Option<Millis>) -> Self {
+        let at = at.filter(|_| matches!(item, Item::User(_) | Item::Answer(_)));
+        Self { time: at.map(|at| MessageTime { at, before: None }), ..Self::new(item) }
     }
 
     /// An entry of an extension, named by its id.
@@ -27,6 +37,15 @@ impl ConversationBlock {
         Self { is_drawn_only: true, ..Self::new(item) }
     }
 
+    /// The rows, and above them the time of the message if times are shown.
+    #[must_use]
+    pub fn timed_rows(&self, look: &RowRenderer<'_>, folds: Folds<'_>) -> RenderedRows {
+        let mut rows = self.rows(look, folds);
+        look.put_time(&mut rows, self.time);
+        rows
+    }
+
+    /// The rows without the time of the message.
     #[must_use]
     pub fn rows(&self, look: &RowRenderer<'_>, folds: Folds<'_>) -> RenderedRows {
         if self.is_drawn_only && !look.has_drawn(&self.item) {

@@ -160,6 +160,7 @@ actions! {
     AnswerQuestion: App, "app.approval.answer", ["tab"], "answer the question above the editor; again: back to the text";
     ToggleThinking: App, "app.thinking.toggle", ["ctrl+t"], "fold or show thoughts";
     ExpandTools: App, "app.tools.expand", ["ctrl+o"], "fold or show the output of tools";
+    ToggleTimestamps: App, "app.message.toggleTimestamps", ["alt+c"], "show or hide the times of messages";
     CopyMessage: App, "app.message.copy", ["ctrl+x"], "copy the last answer; in the tree: the selected message";
     FollowUp: App, "app.message.followUp", ["alt+enter"], "send when the agent is done";
     Dequeue: App, "app.message.dequeue", ["alt+up"], "take back waiting messages";

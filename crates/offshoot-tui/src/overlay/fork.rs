@@ -92,7 +92,7 @@ impl ForkSelector {
         let muted = theme.style(Token::Muted);
         let (title, says, deed) = match self.used {
             ForkUse::Fork => ("Fork from message", "A new session gets everything before the message", "fork"),
-            ForkUse::BranchHere => ("Branch from message", "This session goes on before the message", "go"),
+            ForkUse::BranchHere => ("Branch from message", "This session continues before the message", "go"),
         };
         let columns = usize::from(area.width);
         let mut lines = vec![Line::styled(title, theme.style(Token::Text).add_modifier(Modifier::BOLD))];

@@ -53,6 +53,8 @@ impl Transcript {
         followed.streams.follow(block.parts(), answer.progress(), PartRange::default());
         let texts = followed.streams.rows(&look, folds, (PartRange::default(), usize::MAX));
         let beside = AnswerContext { results: &block.results, is_live: true, texts: Some(&texts) };
-        look.rows(&block.item, folds, beside)
+        let mut rows = look.rows(&block.item, folds, beside);
+        look.put_time(&mut rows, block.time);
+        rows
     }
 }

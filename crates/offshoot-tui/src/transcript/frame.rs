@@ -130,7 +130,7 @@ impl Transcript {
         if let Some(laid) = self.laid.get(group.key) {
             return Some((group.key, laid.clone()));
         }
-        let laid = Arc::new(self.lay_out_group(group)?);
+        let laid = Arc::new(self.lay_out_group(at, group)?);
         self.laid.put(group.key, laid.clone(), laid.lines.len() + 1);
         Some((group.key, laid))
     }
@@ -149,9 +149,15 @@ impl Transcript {
         Some(results)
     }
 
-    fn lay_out_group(&mut self, group: Group) -> Option<RenderedRows> {
+    fn lay_out_group(&mut self, at: usize, group: Group) -> Option<RenderedRows> {
         let content = self.content(group)?;
-        Some(self.render(group, &content, self.folds(group.key)))
+        let time = match &content {
+            GroupContent::Entry(..) => self.path.time(at),
+            GroupContent::Live(block) => block.time,
+        };
+        let mut rows = self.render(group, &content, self.folds(group.key));
+        self.look().put_time(&mut rows, time);
+        Some(rows)
     }
 
     /// What a group shows, if all bodies are loaded.
@@ -186,6 +192,7 @@ impl Transcript {
         Ok((Some(GroupContent::Entry(body, results)), bytes))
     }
 
+    /// The rows without the time of the message, which is not searched.
     pub(super) fn render(&self, group: Group, content: &GroupContent, folds: Folds<'_>) -> RenderedRows {
         let (body, results) = match content {
             GroupContent::Entry(body, results) => (body, results),

@@ -1,9 +1,12 @@
 //! The items of a transcript in order, without bodies: one group for each message or mark, with the results of its
 //! calls. It uses the nodes of the tree, and no screen.
 
+use offshoot_session::clock::Millis;
 use offshoot_session::transcript::ItemShape;
 use offshoot_session::tree::reader::NodeReader;
-use offshoot_session::tree::{NodeIx, Tree};
+use offshoot_session::tree::{Node, NodeIx, Tree};
+
+use crate::message::MessageTime;
 
 /// The key of an item or a result: an entry of the tree, or a block of the live conversation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -20,6 +23,8 @@ pub(super) struct Group {
     pub(super) shape: ItemShape,
     first_result: u32,
     results: u32,
+    /// When its entry was recorded; that of a block is in the block.
+    time: Option<Millis>,
 }
 
 /// The entries from a root to a leaf that a transcript shows. It is built next to the tree, and handed to the screen.
@@ -103,7 +108,7 @@ impl Path {
         let nodes = NodeReader::new(tree);
         let mut shown: Vec<_> = from_leaf(&nodes, leaf).filter_map(|(ix, shape)| Some((ix, shape?))).collect();
         shown.reverse();
-        shown.into_iter().take(most).for_each(|(ix, shape)| path.push(ix, shape));
+        shown.into_iter().take(most).for_each(|(ix, shape)| path.push(ix, shape, nodes.look(ix, Node::time)));
         path
     }
 
@@ -127,6 +132,14 @@ impl Path {
         self.groups.get(at).copied()
     }
 
+    /// The time of a prompt or an answer of the session.
+    pub(super) fn time(&self, at: usize) -> Option<MessageTime> {
+        let messages = |group: &&Group| matches!(group.shape, ItemShape::User | ItemShape::Answer);
+        let at_time = self.groups.get(at).filter(messages)?.time?;
+        let before = self.groups.get(..at)?.iter().rev().find(messages).and_then(|group| group.time);
+        Some(MessageTime { at: at_time, before })
+    }
+
     pub(super) fn results(&self, group: &Group) -> &[NodeIx] {
         let first = group.first_result as usize;
         self.results.get(first..first + group.results as usize).unwrap_or_default()
@@ -134,17 +147,17 @@ impl Path {
 
     /// Adds a live block as a group.
     pub(super) fn push_block(&mut self, number: u64, shape: ItemShape) {
-        self.groups.push(Group { key: Key::Live(number), shape, first_result: 0, results: 0 });
+        self.groups.push(Group { key: Key::Live(number), shape, first_result: 0, results: 0, time: None });
     }
 
-    fn push(&mut self, ix: NodeIx, shape: ItemShape) {
+    fn push(&mut self, ix: NodeIx, shape: ItemShape, time: Option<Millis>) {
         let end = u32::try_from(self.results.len()).unwrap_or(u32::MAX);
         match self.grouping.answer_of(shape).and_then(|answer| self.groups.get_mut(answer)) {
             Some(answer) => {
                 self.results.push(ix);
                 answer.results += 1;
             }
-            None => self.groups.push(Group { key: Key::Entry(ix), shape, first_result: end, results: 0 }),
+            None => self.groups.push(Group { key: Key::Entry(ix), shape, first_result: end, results: 0, time }),
         }
     }
 }

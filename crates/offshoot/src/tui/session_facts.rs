@@ -143,7 +143,7 @@ fn tail(
             Item::Result(result) => add_result(&mut blocks, result),
             item => {
                 is_first = false;
-                blocks.push(ConversationBlock::new(item));
+                blocks.push(ConversationBlock::timed(item, tree.node(ix).time()));
             }
         }
     }

@@ -99,7 +99,7 @@ fn what_a_summary_shall_mind_has_several_lines_and_reaches_the_model() {
     let mut terminal = Terminal::at_the_second_question(&talk, (80, 24));
     terminal.send("\r");
     terminal.until_text("No summary").send("3");
-    terminal.until_text("What shall the summary mind?").send("the cache\x0aand \x1b");
+    terminal.until_text("What should the summary focus on?").send("the cache\x0aand \x1b");
     terminal.until_text("› Summarize with custom prompt").send("\r");
     terminal.until("what was written before, and the bill", |screen| {
         screen.contains("\nthe cache\nand\n") && screen.contains("summary ≈ ")
@@ -111,7 +111,7 @@ fn what_a_summary_shall_mind_has_several_lines_and_reaches_the_model() {
       You go to user: second question
       Its text comes into the editor
       19 tokens · next prompt ≈ $0.0001 · summary ≈ $0.00
-      What shall the summary mind?
+      What should the summary focus on?
     ────────────────────────────────────────────────────────────────────────────────
     the cache
     and

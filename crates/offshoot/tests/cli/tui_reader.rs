@@ -33,3 +33,19 @@ fn a_search_leads_to_folded_output_and_stays_there() {
     terminal.until_gone("q leave").send("\x04");
     assert!(terminal.ended());
 }
+
+/// Regression: the words after the count were cut at 40 columns.
+#[test]
+fn a_search_that_goes_on_from_the_other_end_says_so_in_a_narrow_window() {
+    let talk = Talk::new([Reply::text("One word.")]);
+    let mut terminal = Terminal::offshoot(&talk, &["count it"], (40, 12));
+    terminal.until_text("One word.").until_idle().send("\x1bt");
+    terminal.until_text("q leave").send("/");
+    terminal.until_text("/ ").send("word");
+    terminal.until_text("1 of 1").send("\r");
+    terminal.until_text("1 of 1 · from top").send("\x07");
+    terminal.until_text("1 of 1 · from top").send("\x1b");
+    terminal.until_text("q leave").send("q");
+    terminal.until_gone("q leave").send("\x04");
+    assert!(terminal.ended());
+}

@@ -17,6 +17,8 @@ pub(super) struct AnswerPrinter {
     streams: Streams,
     /// The unprinted parts. The range begins at a part or inside it.
     unprinted: PartRange,
+    /// Whether the first row is printed, which is that of the time.
+    is_timed: bool,
 }
 
 /// An answer that is under way, or finished.
@@ -50,7 +52,7 @@ impl<'a> AnswerSource<'a> {
 
 impl AnswerPrinter {
     pub(super) fn new(answer: AnswerSource<'_>) -> Self {
-        Self { id: answer.progress.id, streams: Streams::default(), unprinted: PartRange::default() }
+        Self { id: answer.progress.id, streams: Streams::default(), unprinted: PartRange::default(), is_timed: false }
     }
 
     /// Whether this printer belongs to the answer.
@@ -76,6 +78,8 @@ impl AnswerPrinter {
             laid.append(source.rows(look, folds, (begun, &HashMap::from([(open, settled)]))));
             self.unprinted.is_begun = true;
         }
+        self.put_time(&mut laid, source, look);
+        self.is_timed |= !laid.lines.is_empty();
         laid
     }
 
@@ -90,14 +94,22 @@ impl AnswerPrinter {
         let source = AnswerSource::live(answer);
         self.follow(source);
         let texts = self.streams.rows(look, folds, (self.unprinted, most));
-        source.rows(look, folds, (self.unprinted, &texts))
+        let mut laid = source.rows(look, folds, (self.unprinted, &texts));
+        self.put_time(&mut laid, source, look);
+        laid
     }
 
     /// The unprinted rows of a finished answer.
     pub(super) fn finish(mut self, source: AnswerSource<'_>, look: &RowRenderer<'_>, folds: Folds<'_>) -> RenderedRows {
         self.follow(source);
         let texts = self.streams.take_whole(look, folds, self.unprinted);
-        source.rows(look, folds, (self.unprinted, &texts))
+        let mut laid = source.rows(look, folds, (self.unprinted, &texts));
+        self.put_time(&mut laid, source, look);
+        laid
+    }
+
+    fn put_time(&self, laid: &mut RenderedRows, source: AnswerSource<'_>, look: &RowRenderer<'_>) {
+        look.put_time(laid, source.block.time.filter(|_| !self.is_timed));
     }
 
     fn follow(&mut self, source: AnswerSource<'_>) {

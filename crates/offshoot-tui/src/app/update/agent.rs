@@ -15,7 +15,12 @@ use offshoot_session::text::counted;
 use offshoot_session::transcript::Level;
 
 pub(super) fn event(model: &mut Model, event: &Event) -> Vec<Cmd> {
+    model.conversation.set_now(model.now);
     model.conversation.apply(event);
+    if model.conversation.answer().is_none() {
+        let unsent = model.unsent_notice.take();
+        unsent.into_iter().for_each(|text| model.notice(Level::Warning, text));
+    }
     model.heard_at = model.now;
     if matches!(event, Event::MessageEnd { .. } | Event::TurnEnd { .. } | Event::AgentStart) {
         model.extensions.invalidate_all();
@@ -103,7 +108,12 @@ pub(super) fn answered(model: &mut Model, answer: TerminalAnswer) -> Vec<Cmd> {
             model.editor.restore(&waiting);
             if std::mem::take(&mut model.tells_unsent) && !waiting.is_empty() {
                 let unsent = counted(waiting.len(), "queued message was", "queued messages were");
-                model.notice(Level::Warning, format!("{unsent} not sent: back in the editor"));
+                let text = format!("{unsent} not sent: back in the editor");
+                // Not between two paragraphs of the answer that is being stopped.
+                match model.conversation.answer() {
+                    Some(_) => model.unsent_notice = Some(text),
+                    None => model.notice(Level::Warning, text),
+                }
             }
             save_draft(model)
         }

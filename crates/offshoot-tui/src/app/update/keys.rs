@@ -196,6 +196,7 @@ pub(super) fn act(model: &mut Model, action: Action) -> Vec<Cmd> {
         Action::SelectApproval => approval::pick(model),
         Action::ToggleThinking => fold(model, true),
         Action::ExpandTools => fold(model, false),
+        Action::ToggleTimestamps => toggle_times(model),
         Action::CopyMessage => commands::copy(model),
         Action::Dequeue => vec![Cmd::ask(ClearQueue)],
         Action::GoToDiverged => commands::go_to_diverged(model),
@@ -250,6 +251,21 @@ fn clear(model: &mut Model) -> Vec<Cmd> {
     }
     model.editor.clear();
     vec![ProgramTask::SaveDraft(model.kept_draft()).into()]
+}
+
+/// Shows or hides the times of messages that are printed from here on, and of all in the reader.
+fn toggle_times(model: &mut Model) -> Vec<Cmd> {
+    let is_shown = model.toggle_times();
+    let reader = model.preferences.keymap.hint(Action::OpenTranscript);
+    model.notice(
+        Level::Info,
+        match (is_shown, reader) {
+            (true, Some(key)) => format!("times are shown from here on; {key} shows those above"),
+            (true, None) => "times are shown from here on".to_owned(),
+            (false, _) => "times are hidden from here on".to_owned(),
+        },
+    );
+    Vec::new()
 }
 
 /// Folds or unfolds the thoughts, or the tools, of the blocks that are not printed yet.

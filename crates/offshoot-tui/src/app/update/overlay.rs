@@ -60,6 +60,10 @@ pub(super) fn key(model: &mut Model, key: KeyEvent) -> Vec<Cmd> {
             fork_outcome(model, outcome, used)
         }
         Overlay::Transcript(pager) => {
+            if model.preferences.keymap.action(Context::Transcript, key) == Some(Action::ToggleTimestamps) {
+                model.toggle_times();
+                return Vec::new();
+            }
             let stays = pager.key(&model.preferences.keymap, key);
             keep(model, stays)
         }
@@ -265,7 +269,7 @@ pub(super) fn session_folder(model: &mut Model, file: PathBuf, refusal: &FolderR
         .map(|(name, folder)| Choice { detail: shown(folder), ..Choice::new(*name) })
         .collect();
     choices.push(Choice::new("do not open it"));
-    let pick = Pick::new("This session belongs to another folder. Where shall the agent work?", choices);
+    let pick = Pick::new("This session belongs to another folder. Where should the agent work?", choices);
     model.overlay = Some(Overlay::Pick(Box::new(pick), Picking::SessionFolder(file, folders)));
     Vec::new()
 }

@@ -228,7 +228,7 @@ impl TreeSelector {
         let inner = Rect { y: area.y + 1, height: area.height.saturating_sub(2), ..area };
         let mut at = lines.len();
         if question.is_writing {
-            lines.push(Line::styled("  What shall the summary mind?", theme.style(Token::Accent)));
+            lines.push(Line::styled("  What should the summary focus on?", theme.style(Token::Accent)));
             let place = prompt_area(area);
             question.prompt.view(theme, place, buf);
             at += 1 + usize::from(question.prompt.height().min(place.height));

@@ -38,7 +38,11 @@ fn messages_that_will_not_be_sent_are_reported() {
     let mut stopped = model(80, 24);
     streaming(&mut stopped);
     press(&mut stopped, KeyCode::Esc, KeyModifiers::NONE);
-    assert!(back(&mut stopped));
+    assert!(!back(&mut stopped), "not between two rows of the answer");
+    heard(&mut stopped, Event::MessageEnd { message: answer("It is\n\n- one\n- two", Usage::default()) });
+    let shown = screen(&mut stopped);
+    let at = |words: &str| shown.find(words).unwrap_or_else(|| panic!("{words}: {shown}"));
+    assert!(at("• two") < at("2 queued messages were not sent"), "{shown}");
 
     let mut failed = model(80, 24);
     streaming(&mut failed);
