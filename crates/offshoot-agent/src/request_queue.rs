@@ -16,6 +16,7 @@ use offshoot_protocol::{AgentError, ApprovalMode, QueueMode, Settled, ThinkingLe
 use tokio::sync::mpsc::UnboundedSender;
 use tokio::sync::oneshot;
 
+use crate::approval::Rule;
 use crate::limits::Limits;
 use crate::operate::Steps;
 use crate::resources::SharedResources;
@@ -242,6 +243,8 @@ pub struct AgentState {
     pub follow_up_mode: QueueMode,
     pub auto_compaction: bool,
     pub approval: ApprovalMode,
+    /// The rules that were allowed in this run, also those that are kept.
+    pub granted: Vec<Rule>,
     /// `None`: commands run without one.
     pub sandbox: Option<SandboxReport>,
     /// Of agents that extensions start.

@@ -471,7 +471,7 @@ async fn switch_session(agent: &AgentSession, program: &dyn Program, path: Strin
     let choices = refusal.choices();
     let shown: Vec<String> =
         choices.iter().map(|folder| spell_name(&folder.display().to_string()).into_owned()).collect();
-    let asked = json!({"title": format!("{refusal}. Where shall the agent work on it?"), "options": shown});
+    let asked = json!({"title": format!("{refusal}. Where should the agent work on it?"), "options": shown});
     let chosen = program.ask_user("select".to_owned(), asked).await;
     let chosen = shown.iter().position(|one| chosen.as_str() == Some(one)).and_then(|at| choices.get(at));
     match chosen {

@@ -202,7 +202,7 @@ mod tests {
     #[test]
     fn a_rule_is_offered_with_its_note() {
         let always = |rule| words(ApprovalDecision::AllowAlways, Some(rule));
-        assert_eq!(always("bash(make test)"), "yes, bash(make test) always (it runs what a folder's files say)");
+        assert_eq!(always("bash(make test)"), "yes, bash(make test) always (files in the folder decide what it runs)");
         assert_eq!(always("bash(git status)"), "yes, bash(git status) always");
     }
 }

@@ -136,7 +136,7 @@ impl Rule {
     /// What whoever keeps the rule should know: that it lets more run than its words say.
     #[must_use]
     pub fn note(&self) -> Option<String> {
-        const PROJECT: &str = "it runs what a folder's files say";
+        const PROJECT: &str = "files in the folder decide what it runs";
         let of_words = |words: &[String], is_prefix: bool| {
             let program = words.first()?;
             match known::table_of(words) {

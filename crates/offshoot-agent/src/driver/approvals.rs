@@ -87,7 +87,7 @@ pub(super) struct Approvals {
     /// The number of the first one.
     id: u64,
     /// Allowed until the program ends.
-    granted: Vec<Rule>,
+    pub(super) granted: Vec<Rule>,
 }
 
 /// What the task of a call needs to ask.

@@ -245,6 +245,7 @@ impl Driver {
             follow_up_mode: self.setup.follow_up,
             auto_compaction: self.setup.compaction.enabled,
             approval: self.setup.permissions.mode,
+            granted: self.approvals.granted.clone(),
             limits: self.setup.limits(),
             sandbox: self
                 .setup

@@ -35,11 +35,29 @@ impl AskedCall {
         }
     }
 
+    /// Whether it is the same call. A call before it may have changed the same file: then the same lines change, below others and with other numbers.
+    #[must_use]
+    pub fn is_same(&self, other: &Self) -> bool {
+        let changed = |call: &Self| {
+            let diff = call.diff.as_ref()?;
+            Some(diff.lines().filter_map(changed_line).map(|(sign, text)| format!("{sign}{text}")).collect::<Vec<_>>())
+        };
+        changed(self) == changed(other) && Self { diff: None, ..self.clone() } == Self { diff: None, ..other.clone() }
+    }
+
     /// Whether it is a command for a shell.
     #[must_use]
     pub fn is_command(&self) -> bool {
         self.tool.eq_ignore_ascii_case("bash")
     }
+}
+
+/// A line of a diff that is added or removed: its sign, and its text without the number.
+fn changed_line(line: &str) -> Option<(char, &str)> {
+    let sign = line.chars().next().filter(|sign| matches!(sign, '+' | '-'))?;
+    let rest = line.get(1..)?;
+    let text = rest.trim_start_matches(' ').trim_start_matches(|digit: char| digit.is_ascii_digit());
+    Some((sign, text.strip_prefix(' ').unwrap_or(rest)))
 }
 
 /// What is decided about a call.

@@ -100,7 +100,7 @@ fn list(app: &App, args: &Args, standing: &StandingPermissions) -> Result<()> {
         return print_json(app, &json!({"mode": mode, "rules": rules}));
     }
     let mut out = app.ui.text();
-    for line in listed_lines(app, standing) {
+    for line in listed_lines(app, standing, &[]) {
         writeln!(out, "{line}")?;
     }
     Ok(out.finish()?)
@@ -124,9 +124,14 @@ fn rules_here(app: &App, standing: &StandingPermissions) -> Vec<ListedRule> {
     of_settings.chain(of_project).collect()
 }
 
-/// The mode, and the rules with what they match.
-pub(crate) fn listed_lines(app: &App, standing: &StandingPermissions) -> Vec<String> {
-    let rules = rules_here(app, standing);
+/// The mode, and the rules with what they match. The rules of a running conversation that are not kept count until its end.
+pub(crate) fn listed_lines(app: &App, standing: &StandingPermissions, granted: &[Rule]) -> Vec<String> {
+    let mut rules = rules_here(app, standing);
+    for rule in granted.iter().map(ToString::to_string) {
+        if !rules.iter().any(|listed| listed.list == "allow" && listed.rule == rule) {
+            rules.extend(ListedRule::of(ALLOW, &rule, RuleScope::UntilEnd));
+        }
+    }
     let project = UserRules::of(app, &app.environment.cwd).project().cloned();
     let root = project.map(|rules| app.environment.short(&rules.root().display().to_string())).unwrap_or_default();
     let mut lines = vec![format!("mode   {}", standing.permissions.mode.as_str())];
@@ -135,6 +140,7 @@ pub(crate) fn listed_lines(app: &App, standing: &StandingPermissions) -> Vec<Str
             RuleScope::Everywhere => "everywhere".to_owned(),
             RuleScope::Project => format!("in {}", clean_lines(&root)),
             RuleScope::ProjectSettings => "the project's settings".to_owned(),
+            RuleScope::UntilEnd => "until the end".to_owned(),
         };
         lines.push(format!("{list:<6} {}  ({place})", clean_lines(rule)));
         lines.push(format!("       {}", clean_lines(matches)));
@@ -155,6 +161,8 @@ enum RuleScope {
     Project,
     /// In the settings that the project brings.
     ProjectSettings,
+    /// In a running conversation.
+    UntilEnd,
 }
 
 /// A rule as the command lists it.
@@ -182,6 +190,7 @@ impl ListedRule {
             RuleScope::Everywhere => "everywhere",
             RuleScope::Project => "project",
             RuleScope::ProjectSettings => "project-settings",
+            RuleScope::UntilEnd => "session",
         };
         let mut json = json!({"list": list, "rule": rule, "scope": scope, "matches": matches});
         if let (Some(members), Some(note)) = (json.as_object_mut(), note) {

@@ -19,6 +19,7 @@ pub(super) async fn show(context: &JobContext, agent: &AgentSession, words: Opti
     let state = agent.state().await.map_err(|error| CommandError::usage(error.to_string()))?;
     let mode = state.approval.as_str();
     let sandbox = state.limits.sandbox;
+    let granted = state.granted;
     let app = App { ui: context.app.ui.quiet(), ..context.app.clone() };
     let folder = read(agent, {
         let app = app.clone();
@@ -29,16 +30,18 @@ pub(super) async fn show(context: &JobContext, agent: &AgentSession, words: Opti
     let rest = rest.trim().to_owned();
     let lines = match action {
         "" | "list" => {
-            let lines =
-                blocking(move || Ok(listed_lines(&app, &StandingPermissions::read(&app, Some(mode), Some(sandbox))?)))
-                    .await?;
-            let also = "Rules that you allowed until the end are not listed.".to_owned();
+            let list = move || {
+                let standing = StandingPermissions::read(&app, Some(mode), Some(sandbox))?;
+                Ok(listed_lines(&app, &standing, &granted))
+            };
+            let lines = blocking(list).await?;
             let how = "/permissions remove RULE removes one, /permissions why CALL explains a decision.".to_owned();
-            lines.into_iter().chain([String::new(), also, how]).collect()
+            lines.into_iter().chain([String::new(), how]).collect()
         }
         "why" => {
             let judge = move || {
-                let standing = StandingPermissions::read(&app, Some(mode), Some(sandbox))?;
+                let mut standing = StandingPermissions::read(&app, Some(mode), Some(sandbox))?;
+                standing.permissions.allow.extend(granted);
                 let judged = standing.judge(&NamedCall::parse(&rest, &app)?);
                 Ok(judged_lines(&judged, mode))
             };

@@ -99,6 +99,26 @@ fn text_that_is_being_typed_stays_text() {
     assert!(terminal.ended());
 }
 
+/// Regression: Enter at the rules did nothing but send the draft, and no page listed a rule that counts until the end.
+#[test]
+fn enter_at_the_rules_allows_until_the_end_and_a_page_lists_the_rule() {
+    let call = |id: &str| Reply::call("bash", id, json!({"command": "touch made"}));
+    let talk = Talk::new([call("c1"), call("c2"), Reply::text("All right.")]);
+    let mut terminal = Terminal::offshoot(&talk, &["--approval", "ask", "do the work"], (80, 24));
+    terminal.until_text("tab answers").send("a draft");
+    terminal.until_text("\na draft\n").send("\ta");
+    terminal.until_text("enter until the end").send("\r");
+    terminal.until_text("All right.").until_text("\na draft\n").until_idle().send("\x03");
+    terminal.until_gone("a draft").send("/permissions\r");
+    terminal.until_text("allow  bash(touch made)  (until the end)").send("\x1b");
+    terminal.until_gone("(until the end)").send("/permissions why touch made\r");
+    terminal.until_text("runs: a rule allows it").send("\x1b");
+    terminal.until_gone("runs: a rule").send("\x04");
+    assert!(terminal.ended());
+    assert_eq!(records(&talk), ["allow_session user"]);
+    talk.no_problems();
+}
+
 /// What was being written before is put aside meanwhile. Regression: it was sent as a part of the reason.
 #[test]
 fn a_refusal_can_say_why() {
@@ -122,7 +142,7 @@ fn a_rule_that_is_always_allowed_is_shown_before_it_is_kept() {
     talk.data("settings.json", &json!({"approval": "ask"}));
     let mut terminal = Terminal::offshoot(&talk, &["do the work"], (80, 24));
     terminal.until_text("tab answers").send("\ta");
-    terminal.until_text("allows exactly the command touch made").until_text("p in this project").send("\x1b");
+    terminal.until_text("allows exactly the command touch made").until_text("p this project").send("\x1b");
     terminal.until_text("a always").send("a");
     terminal.until_text("e everywhere").send("e");
     terminal.until_text("All right.").until_idle();

@@ -31,10 +31,10 @@ fn rules_are_listed_with_what_they_match() {
            commands that begin with git commit
     allow  bash(cargo test:*)  (everywhere)
            commands that begin with cargo test, with options that offshoot knows; other options still ask
-           it runs what a folder's files say
+           files in the folder decide what it runs
     allow  bash(./build.sh)  (everywhere)
            exactly the command ./build.sh
-           it runs what a folder's files say
+           files in the folder decide what it runs
     allow  edit(./docs/**)  (everywhere)
            changes of the files docs/** in the working folder
     allow  edit(*.md)  (everywhere)
@@ -43,7 +43,7 @@ fn rules_are_listed_with_what_they_match() {
            requests of web_fetch to docs.rs
     allow  bash(cd web && npm test)  (everywhere)
            exactly the line cd web && npm test
-           it runs what a folder's files say
+           files in the folder decide what it runs
     "#);
     assert_snapshot!(World::new().run("permissions list"), @r#"
     mode   auto

@@ -269,7 +269,7 @@ fn at_a_switch_of_an_extension_the_person_is_asked_or_it_fails() {
     talk.was_started_before();
     let node = node().unwrap();
     let mut terminal = Terminal::offshoot_in(&talk, &[], (100, 24), &[("PI_NODE", node.to_str().unwrap())]);
-    let question = "Where shall the agent work on it?";
+    let question = "Where should the agent work on it?";
     terminal.until_idle().send(&format!("{go}\r"));
     terminal.until_text(question).send("\x1b");
     terminal.until_gone(question).while_not("the answer", || did().contains("true in"));

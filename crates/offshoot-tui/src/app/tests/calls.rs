@@ -159,6 +159,39 @@ fn a_call_that_is_not_what_was_shown_is_asked_about_by_itself() {
     assert_eq!(asks(&mut model, (2, "c2", "echo two"), Vec::new(), |_| {}), [], "the id of another answer");
 }
 
+/// Regression: the second of two edits of a file was asked about again, because the first one had changed the line above.
+#[test]
+fn an_edit_is_the_same_call_after_another_edit_of_its_file() {
+    let edit = |event: &mut Event, text: &str| {
+        let Event::ApprovalRequest { diff, tool_name, args, .. } = event else { return };
+        (*tool_name, *args) = ("edit".to_owned(), json!({"path": "a"}));
+        *diff = Some(text.to_owned());
+    };
+    let shown = " 1 one\n-2 2 two\n+2 3 zwei";
+    let cases = [
+        (shown, true),
+        (" 1 eins\n-2 2 two\n+2 3 zwei", true),
+        ("  9 eins\n-10 2 two\n+10 3 zwei", true),
+        (" 1 one\n-2 2 two\n+2 4 zwei", false),
+        (" 1 one\n-2 2 two\n+2 3 zwei\n+3 more", false),
+        (" 1 one\n-2 2 two", false),
+    ];
+    for (now, is_same) in cases {
+        let mut model = model(&Theme::default(), (80, 24));
+        heard(&mut model, Event::AgentStart);
+        let following = ForeseenQuestion {
+            tool_name: "edit".to_owned(),
+            args: json!({"path": "a"}),
+            diff: Some(shown.to_owned()),
+            ..later("c2", "")
+        };
+        asks(&mut model, (1, "c1", ""), vec![following], |event| edit(event, "-1 one\n+1 eins"));
+        pressed(&mut model, "tab a enter");
+        let cmds = asks(&mut model, (2, "c2", ""), Vec::new(), |event| edit(event, now));
+        assert_eq!(cmds, if is_same { vec![answered(2, ApprovalDecision::AllowOnce)] } else { Vec::new() }, "{now}");
+    }
+}
+
 #[test]
 fn nothing_is_allowed_that_was_not_on_the_screen() {
     let long: String = (0..60).map(|at| format!("echo {at}\n")).collect();

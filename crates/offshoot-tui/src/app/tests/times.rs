@@ -39,7 +39,10 @@ fn talk(model: &mut Model) {
 
 fn ended(model: &mut Model) {
     model.now += 2 * MINUTE;
-    heard(model, Event::MessageEnd { message: answer(vec![Content::thinking(""), Content::text("One.\n\nTwo.\n\nThree.")]) });
+    heard(
+        model,
+        Event::MessageEnd { message: answer(vec![Content::thinking(""), Content::text("One.\n\nTwo.\n\nThree.")]) },
+    );
     heard(model, Event::AgentSettled { aborted: false });
 }
 
@@ -55,7 +58,8 @@ fn times_take_the_empty_row_above_each_message() {
     let begun = printed(&model, &mut live);
     ended(&mut model);
     let rest = printed(&model, &mut live);
-    let expected = [&at_right("Sun 29 Nov 2026, 23:58"), "› count", &at_right("23:59"), "  One.", "", "  Two.", "", "  Thr"];
+    let expected =
+        [&at_right("Sun 29 Nov 2026, 23:58"), "› count", &at_right("23:59"), "  One.", "", "  Two.", "", "  Thr"];
     assert_eq!(begun[begun.len() - 8..], expected);
     assert_eq!(rest, ["", "  Three."], "the time of an answer is printed once");
 
@@ -80,7 +84,8 @@ fn the_reader_shows_the_times_of_all_messages() {
     let mut text = r#"{"type":"session","version":3,"id":"s","timestamp":"t","cwd":"/w"}"#.to_owned() + "\n";
     for (at, (time, message)) in entries.iter().enumerate() {
         let parent = at.checked_sub(1).map_or("null".to_owned(), |before| format!("\"{before}\""));
-        text += &format!(r#"{{"type":"message","id":"{at}","parentId":{parent},"timestamp":{time},"message":{message}}}"#);
+        text +=
+            &format!(r#"{{"type":"message","id":"{at}","parentId":{parent},"timestamp":{time},"message":{message}}}"#);
         text += "\n";
     }
     let session = Session::from_text(&text, Options::default()).unwrap();

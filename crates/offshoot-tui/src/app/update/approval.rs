@@ -84,6 +84,8 @@ pub(super) fn key(model: &mut Model, key: KeyEvent) -> Option<Vec<Cmd>> {
         QuestionStage::Choosing => match typed {
             Some(letter) => Some(chosen_scope(model, letter)),
             None if does(Action::Interrupt) => go_to(model, QuestionStage::Answering),
+            // The scope that lasts the shortest time. The draft is not sent meanwhile.
+            None if does(Action::Submit) => Some(chosen_scope(model, 's')),
             None => select(model, key),
         },
         QuestionStage::Explaining if does(Action::Interrupt) => go_to(model, QuestionStage::Answering),

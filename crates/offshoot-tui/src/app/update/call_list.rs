@@ -15,7 +15,7 @@ pub(super) fn decided(model: &mut Model, call: &AskedCall, once: ApprovalDecisio
     let listed = decided.remove(at);
     match listed.mark {
         CallMark::Refuse => Some(ApprovalDecision::Reject),
-        CallMark::Allow if once == ApprovalDecision::AllowOnce && listed.call == *call => Some(once),
+        CallMark::Allow if once == ApprovalDecision::AllowOnce && listed.call.is_same(call) => Some(once),
         CallMark::Allow | CallMark::ByItself => None,
     }
 }

@@ -198,7 +198,7 @@ fn choosing(question: &Question, leave: &str, rules: Rules) -> Vec<String> {
         .rules
         .get(question.selected)
         .map(|offered| format!("  allows {}", clean(&spell_name(&offered.allows))));
-    let keys = format!("s until the end · p in this project · e everywhere · up, down · {leave} back");
+    let keys = format!("enter until the end · p this project · e everywhere · ↑/↓ · {leave} back");
     numbered.filter(is_listed).map(row).chain(allows).chain([keys]).collect()
 }
 
