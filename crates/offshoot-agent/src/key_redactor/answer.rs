@@ -45,8 +45,16 @@ impl TextFilter for AnswerRedactor {
     }
 
     fn other(&mut self, mut delta: Delta) -> Vec<Delta> {
-        if let Delta::Done(answer) = &mut delta {
-            self.redact(&mut answer.message);
+        match &mut delta {
+            Delta::Done(answer) => self.redact(&mut answer.message),
+            // What could not be read is shown in the server's words.
+            Delta::LostEvent { what } => *what = self.redactor.redact_text(std::mem::take(what)),
+            Delta::ToolCallStart { id, name, .. } => {
+                for text in [id, name] {
+                    *text = self.redactor.redact_text(std::mem::take(text));
+                }
+            }
+            _ => {}
         }
         vec![delta]
     }
@@ -83,6 +91,13 @@ mod tests {
             }
         }
         assert_eq!(shown, format!("it is {MASK}! or sk-0é{{\"command\": \"echo {MASK}"));
+        for delta in [
+            Delta::LostEvent { what: format!("no JSON: bad key {KEY}") },
+            Delta::ToolCallStart { index: 2, id: KEY.to_owned(), name: format!("x{KEY}") },
+        ] {
+            let told = format!("{:?}", redactor.filter(delta));
+            assert!(!told.contains(KEY) && told.contains(MASK), "{told}");
+        }
         let thought = |thinking: &str| Block::Thinking {
             thinking: thinking.to_owned(),
             thinking_signature: Some("s".to_owned()),
