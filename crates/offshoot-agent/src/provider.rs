@@ -15,6 +15,7 @@ mod decoding;
 mod held_texts;
 mod halves;
 mod cache_mark;
+mod sampling;
 mod anthropic;
 mod responses;
 mod streamed_calls;

@@ -60,6 +60,10 @@ pub struct Model {
     pub auth_header: bool,
     /// The user's thinking tokens of each level, for models that take a number.
     pub budgets: ThinkingBudgets,
+    /// Members of every request of Responses and Chat Completions; an object, or null.
+    pub sampling: Value,
+    /// The same by the name of a thinking level, over the others.
+    pub sampling_by_level: Value,
     /// How long the provider is asked to keep the beginning of a conversation.
     pub cache_retention: CacheRetention,
 }

@@ -76,7 +76,25 @@ pub(super) fn apply_details(model: &mut Model, details: &Details) {
     model.context_window = details.context_window.map_or(model.context_window, whole);
     model.max_tokens = details.max_tokens.map_or(model.max_tokens, whole);
     model.compat = merged(details.compat.clone(), std::mem::take(&mut model.compat));
+    lay_over(&mut model.sampling, &details.sampling_params);
+    if let Some(levels) = details.sampling_params_by_thinking_level.as_object() {
+        for (level, members) in levels {
+            let by_level = model.sampling_by_level.as_object().cloned().unwrap_or_default();
+            let mut of_level = by_level.get(level).cloned().unwrap_or_default();
+            lay_over(&mut of_level, members);
+            lay_over(&mut model.sampling_by_level, &Value::Object([(level.clone(), of_level)].into_iter().collect()));
+        }
+    }
     headers(model, &details.headers);
+}
+
+/// Members of an object over those of another. What is not an object has none.
+fn lay_over(below: &mut Value, over: &Value) {
+    if let Value::Object(over) = over {
+        let mut all = below.as_object().cloned().unwrap_or_default();
+        all.extend(over.clone());
+        *below = Value::Object(all);
+    }
 }
 
 fn headers(model: &mut Model, headers: &Ordered<String>) {

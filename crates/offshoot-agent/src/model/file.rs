@@ -7,6 +7,7 @@ use serde::Deserialize;
 use serde::de::{DeserializeOwned, Deserializer, MapAccess, Visitor};
 
 use offshoot_protocol::model::Compat;
+use serde_json::Value;
 
 #[derive(Debug, Clone, Default, Deserialize)]
 pub(super) struct File {
@@ -46,6 +47,8 @@ pub(super) struct Details {
     pub(super) cost: Option<Cost>,
     pub(super) context_window: Option<f64>,
     pub(super) max_tokens: Option<f64>,
+    pub(super) sampling_params: Value,
+    pub(super) sampling_params_by_thinking_level: Value,
     pub(super) headers: Ordered<String>,
     pub(super) compat: Compat,
 }

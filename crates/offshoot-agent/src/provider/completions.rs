@@ -8,6 +8,7 @@ use serde_json::{Map, Value, json};
 use super::cache_mark::cache_mark;
 use super::decoding::object;
 use super::prepare::{CallRules, NameRule, images, joined, max_tokens, plain_id, prepare, short_hash};
+use super::sampling::add_sampling;
 use super::{Request, ToolSpec, anthropic};
 use crate::lenient_json;
 
@@ -67,6 +68,7 @@ pub(super) fn body(request: &Request) -> String {
         body.insert(field.clone(), json!(budget));
     }
     body.insert("messages".to_owned(), Value::Array(messages));
+    add_sampling(&mut body, model, request.thinking);
     Value::Object(body).to_string()
 }
 

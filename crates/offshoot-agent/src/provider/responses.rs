@@ -13,6 +13,7 @@ use serde_json::{Map, Value, json};
 
 use super::decoding::object;
 use super::prepare::{CallRules, NameRule, images, is_plain_id, joined, max_tokens, plain_id, prepare, short_hash};
+use super::sampling::add_sampling;
 use super::{Request, ToolSpec};
 use crate::lenient_json;
 
@@ -67,6 +68,7 @@ pub(super) fn body(request: &Request) -> String {
         ("tools", (!tools.is_empty()).then_some(Value::Array(tools))),
     ]);
     members.extend(thinking(request));
+    add_sampling(&mut members, model, request.thinking);
     let body = Body { members, input: input(request) };
     // Serialising strings, numbers and raw JSON cannot fail.
     serde_json::to_string(&body).unwrap_or_default()

@@ -1,5 +1,8 @@
 //! Members of `compat` that change a request, as pi 1.6.0 builds it.
 
+use std::path::Path;
+
+use offshoot_agent::model::Models;
 use offshoot_agent::provider::{Api, Outgoing};
 use offshoot_protocol::model::{Compat, Model};
 use offshoot_protocol::{CacheRetention, Levels, ThinkingLevel};
@@ -128,4 +131,28 @@ fn each_wire_is_asked_in_its_way_how_long_its_cache_keeps_a_conversation() {
         let got = asked(provider, api, compat.clone(), retention);
         assert_eq!(got, expected, "{provider} {api:?} {compat} {}", retention.as_str());
     }
+}
+
+/// As pi's `samplingParams`: the level's members over the model's, and both over what the wire format says.
+#[test]
+fn members_of_models_json_are_in_every_request_of_the_openai_wires() {
+    let file = json!({"providers": {"own": {"baseUrl": "http://x", "models": [
+        {"id": "c", "api": "openai-completions", "reasoning": true, "samplingParams": {"temperature": 0.6, "top_p": 0.9, "stream": 1},
+         "samplingParamsByThinkingLevel": {"off": {"temperature": 0}, "high": {"top_k": 20}}},
+        {"id": "r", "api": "openai-responses", "samplingParams": {"temperature": 0.6}},
+        {"id": "a", "api": "anthropic-messages", "samplingParams": {"temperature": 0.6}},
+    ], "modelOverrides": {"c": {"samplingParams": {"top_p": 0.5}, "samplingParamsByThinkingLevel": {"high": {"min_p": 1}}}}}}});
+    let mut models = Models::default();
+    assert_eq!(models.read(Path::new("models.json"), &file.to_string()), []);
+    let asked = |id: &str, thinking: ThinkingLevel| {
+        let mut asked = request(models.get("own", id).unwrap().clone(), vec![user("x")]);
+        asked.thinking = thinking;
+        let body: Value = serde_json::from_str(&Outgoing::new(&asked).unwrap().body).unwrap();
+        let names = ["temperature", "top_p", "top_k", "min_p", "stream"];
+        names.into_iter().filter_map(|name| Some(format!("{name}={} ", body.get(name)?))).collect::<String>()
+    };
+    assert_eq!(asked("c", ThinkingLevel::Off), "temperature=0 top_p=0.5 stream=1 ");
+    assert_eq!(asked("c", ThinkingLevel::High), "temperature=0.6 top_p=0.5 top_k=20 min_p=1 stream=1 ");
+    assert_eq!(asked("r", ThinkingLevel::High), "temperature=0.6 stream=true ");
+    assert_eq!(asked("a", ThinkingLevel::High), "stream=true ");
 }
