@@ -20,6 +20,7 @@ pub mod app;
 pub mod http;
 pub mod packages;
 pub mod lookup;
+mod near_model;
 pub mod models;
 pub mod held;
 pub mod extensions;

@@ -20,6 +20,7 @@ use crate::config;
 use crate::config::auth_file::AuthFile;
 use crate::config::settings::pi_folder;
 use crate::error::{CommandError, FailureKind, Result};
+use crate::near_model::near_model;
 
 /// The model that is asked, as typed.
 #[derive(Debug, Clone, Default, clap::Args)]
@@ -198,7 +199,7 @@ impl ModelTable {
         let mut found = self.models.find(provider, name, &usable)?;
         if let Some(warning) = &mut found.warning {
             let known = self.models.of_provider(&found.model.provider).iter().map(|model| model.id.as_str());
-            let near = nearest(&found.model.id, known).map(|near| format!("; did you mean {near}?"));
+            let near = near_model(&found.model.id, known).map(|near| format!("; did you mean {near}?"));
             warning.push_str(&near.unwrap_or_default());
         }
         Ok(found)
@@ -210,9 +211,9 @@ impl ModelTable {
             UnknownModel::Provider(name) => near_provider(&self.models, name),
             UnknownModel::Model(name) if name.contains('/') => {
                 let names: Vec<String> = models().map(|model| format!("{}/{}", model.provider, model.id)).collect();
-                nearest(name, names.iter().map(String::as_str)).map(str::to_owned)
+                near_model(name, names.iter().map(String::as_str)).map(str::to_owned)
             }
-            UnknownModel::Model(name) => nearest(name, models().map(|model| model.id.as_str())).map(str::to_owned),
+            UnknownModel::Model(name) => near_model(name, models().map(|model| model.id.as_str())).map(str::to_owned),
             UnknownModel::Ambiguous { .. } => None,
         };
         let told = CommandError::new(FailureKind::NotFound, error.to_string());

@@ -11,6 +11,24 @@ pub fn nearest<'a>(typed: &str, candidates: impl IntoIterator<Item = &'a str>) -
     named.iter().find(|(lower, _)| Some(&lower.as_str()) == best.first()).map(|(_, name)| *name)
 }
 
+/// How much more similar one candidate must be than another to count as more similar.
+const ABOUT: f32 = 0.05;
+
+/// The same where candidates are versions of each other: of those that are about as similar as the best, the one that ranks highest. `part` is
+/// what is compared of a candidate.
+pub fn nearest_newest<'a, Rank: Ord>(
+    typed: &str,
+    candidates: impl IntoIterator<Item = &'a str>,
+    part: impl Fn(&'a str) -> &'a str,
+    rank: impl Fn(&'a str) -> Rank,
+) -> Option<&'a str> {
+    let alike = |name: &'a str| (likeness(typed, name).max(likeness(typed, part(name))), name);
+    let alike: Vec<(f32, &str)> = candidates.into_iter().map(alike).filter(|(alike, _)| *alike >= ALIKE).collect();
+    let best = alike.iter().map(|(alike, _)| *alike).reduce(f32::max)?;
+    let about = alike.iter().filter(|(alike, _)| *alike > best - ABOUT);
+    about.max_by_key(|(_, name)| rank(name)).map(|(_, name)| *name)
+}
+
 /// The same among two groups: one of the second must be more similar than any of the first.
 pub fn nearest_or<'a>(
     typed: &str,
@@ -41,6 +59,17 @@ mod tests {
         assert_eq!(nearest("n", names), None);
         assert_eq!(nearest("quit", names), None);
         assert_eq!(nearest("", names), None);
+    }
+
+    #[test]
+    fn of_versions_that_are_about_as_similar_the_highest_counts() {
+        let part = |name: &'static str| name.strip_suffix("-2025").unwrap_or(name);
+        let newest = |typed, names: &[&'static str]| {
+            nearest_newest(typed, names.iter().copied(), part, |name| (!name.ends_with("-2025"), name))
+        };
+        assert_eq!(newest("opus-9", &["opus-3", "opus-5", "opus-5-2025", "sonnet-7"]), Some("opus-5"));
+        assert_eq!(newest("opus-3", &["opus-3", "opus-5"]), Some("opus-3"));
+        assert_eq!(newest("xyz", &["opus-3"]), None);
     }
 
     #[test]
