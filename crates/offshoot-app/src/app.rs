@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use offshoot_agent::WorkFolders;
 use offshoot_catalogue::Catalogue;
+use offshoot_search::SearchIndex;
 use offshoot_session::clock::{Clock as _, Millis, SystemClock};
 use offshoot_session::entry::Source as _;
 use offshoot_session::error::{Code, Diagnostic, Severity};
@@ -139,6 +140,7 @@ impl App {
             named_store: self.session_dir.clone(),
             data: self.environment.data.clone(),
             catalogue: self.catalogue(),
+            search_index: self.environment.cache.as_deref().map(SearchIndex::new),
             index: self.index_folder(),
             spill: self.environment.spill.clone(),
             turns: self.environment.turns(),

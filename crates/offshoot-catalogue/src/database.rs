@@ -8,13 +8,12 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use offshoot_session::medium::{Stamp, create_regular, make_private_folder};
+use offshoot_session::medium::Stamp;
 use offshoot_session::store::{Folder, FoundFile};
-use rusqlite::{
-    Connection, ErrorCode, OpenFlags, OptionalExtension as _, TransactionBehavior, params, params_from_iter,
-};
+use rusqlite::{Connection, OpenFlags, OptionalExtension as _, TransactionBehavior, params, params_from_iter};
 
 use crate::Rows;
+use crate::cache_file::{beside, is_damage, make_place, remove, stamp};
 use crate::row::{COLUMNS, StoredReading};
 
 /// The schema version; a database of another version is emptied.
@@ -82,15 +81,14 @@ type Sqlite<T> = rusqlite::Result<T>;
 impl Database {
     /// Opens or creates the database; `None` if neither works.
     pub(crate) fn open(file: &Path) -> Option<Self> {
-        let stamp = || fs::metadata(file).ok().map(|meta| Stamp::of(&meta));
         make_place(file);
-        let before = stamp();
+        let before = stamp(file);
         match connect(file) {
             Ok(connection) => Some(Self { connection, file: file.to_path_buf(), stamp: before }),
             Err(error) if is_damage(&error) => {
                 remove(file, before);
                 make_place(file);
-                let stamp = stamp();
+                let stamp = stamp(file);
                 connect(file).ok().map(|connection| Self { connection, file: file.to_path_buf(), stamp })
             }
             Err(_) => None,
@@ -240,14 +238,6 @@ fn forget_folders(connection: &Connection) -> Sqlite<()> {
     Ok(())
 }
 
-/// Creates the folder and an empty file, readable by their owner only: first words of conversations are private.
-fn make_place(file: &Path) {
-    if let Some(folder) = file.parent() {
-        drop(make_private_folder(folder));
-    }
-    drop(create_regular(file));
-}
-
 fn connect(file: &Path) -> Sqlite<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let mut connection = Connection::open_with_flags(file, flags)?;
@@ -281,38 +271,6 @@ fn make_tables(connection: &mut Connection) -> Sqlite<()> {
         columns.join(", ")
     ))?;
     transaction.commit()
-}
-
-/// Whether the file is not a database, is truncated, or lacks the tables of its version.
-fn is_damage(error: &rusqlite::Error) -> bool {
-    match error {
-        rusqlite::Error::SqliteFailure(failure, _) => {
-            matches!(failure.code, ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase | ErrorCode::Unknown)
-        }
-        rusqlite::Error::SqlInputError { .. }
-        | rusqlite::Error::InvalidColumnType(..)
-        | rusqlite::Error::FromSqlConversionFailure(..) => true,
-        _ => false,
-    }
-}
-
-/// Removes a database, unless another process has replaced it since `known` was taken.
-fn remove(file: &Path, known: Option<Stamp>) {
-    let identity = |stamp: Stamp| (stamp.device, stamp.inode);
-    let now = fs::metadata(file).ok().map(|meta| Stamp::of(&meta));
-    if now.map(identity) != known.map(identity) {
-        return;
-    }
-    drop(fs::remove_file(file));
-    for suffix in ["-wal", "-shm"] {
-        drop(fs::remove_file(beside(file, suffix)));
-    }
-}
-
-fn beside(file: &Path, suffix: &str) -> PathBuf {
-    let mut beside = file.as_os_str().to_owned();
-    beside.push(suffix);
-    PathBuf::from(beside)
 }
 
 /// The URI that makes SQLite treat a file as immutable.

@@ -7,6 +7,7 @@
 
 #![warn(missing_docs)]
 
+pub mod cache_file;
 mod row;
 mod database;
 mod files;

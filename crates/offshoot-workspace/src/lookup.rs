@@ -139,6 +139,16 @@ impl Place {
         Err(Error::SessionNotFound { given: given.to_owned() }.into())
     }
 
+    /// The session and the entry of `SESSION:ENTRY`; `None` if that as a whole names a session, or no part before a colon does.
+    pub(crate) fn parts_of_hit(&self, given: &str) -> Option<(String, String)> {
+        if !given.contains(':') || self.file(given, Access::Read).is_ok() {
+            return None;
+        }
+        let mut cuts = given.match_indices(':').filter_map(|(at, _)| Some((given.get(..at)?, given.get(at + 1..)?)));
+        let found = cuts.find(|(session, entry)| !entry.is_empty() && self.file(session, Access::Read).is_ok())?;
+        Some((found.0.to_owned(), found.1.to_owned()))
+    }
+
     /// The session of this folder with exactly this id.
     ///
     /// # Errors

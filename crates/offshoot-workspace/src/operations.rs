@@ -19,6 +19,7 @@ pub mod navigate;
 pub mod pick;
 pub mod pop;
 pub mod repair;
+pub mod search;
 pub mod show;
 pub mod switch;
 pub mod trash;
@@ -34,6 +35,7 @@ use crate::run::Row;
 /// Every operation.
 pub const OPERATIONS: &[Row] = &[
     Row::of::<list::List>(),
+    Row::of::<search::Search>(),
     Row::of::<show::Show>(),
     Row::of::<tree::ShowTree>(),
     Row::of::<branches::Branches>(),

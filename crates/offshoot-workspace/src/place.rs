@@ -12,6 +12,7 @@ use offshoot_agent::expand_home;
 use offshoot_agent::forecast::RequestForecast;
 use offshoot_agent::operate::{PlanQuestion, SummaryWish};
 use offshoot_catalogue::Catalogue;
+use offshoot_search::SearchIndex;
 use offshoot_session::clock::{Clock as _, FixedClock, Millis, SystemClock};
 use offshoot_session::compact::{self, CompactionPlan};
 use offshoot_session::context::ContextWeight;
@@ -72,6 +73,8 @@ pub struct PlaceOptions {
     pub data: Option<PathBuf>,
     /// The cache of what lists show; `None` uses none.
     pub catalogue: Option<Catalogue>,
+    /// The index of what was said; `None` reads every session at each search.
+    pub search_index: Option<SearchIndex>,
     /// The folder of side indexes; `None` uses none.
     pub index: Option<PathBuf>,
     /// The folder for entries that cannot be written to their session.
@@ -104,6 +107,7 @@ impl PlaceOptions {
             named_store: None,
             data: None,
             catalogue: None,
+            search_index: None,
             index: None,
             spill: None,
             turns: None,
@@ -262,6 +266,11 @@ impl Place {
         let others = self.options.catalogue.as_ref().map(newest).transpose()?.unwrap_or_default();
         let is_taken = |name: &str| others.iter().any(|info| info.name.as_deref() == Some(name));
         session.fork_name(&is_taken)
+    }
+
+    /// The index of what was said.
+    pub(crate) fn search_index(&self) -> Option<&SearchIndex> {
+        self.options.search_index.as_ref()
     }
 
     /// The folder of the user's data.

@@ -192,6 +192,9 @@ pub struct Row {
 /// The name of the argument that is the session.
 pub const SESSION_ARG: &str = "session";
 
+/// The name of the option that is the entry to look at.
+const ENTRY_ARG: &str = "at";
+
 impl Row {
     /// The row of an operation.
     #[must_use]
@@ -263,7 +266,8 @@ impl Row {
     ///
     /// # Errors
     /// The arguments do not make an input, or the operation failed: then nothing was written, or what is there is complete.
-    pub fn run(&self, given: Given, place: &Place, is_dry: bool) -> Result<Outcome<dyn Output>> {
+    pub fn run(&self, mut given: Given, place: &Place, is_dry: bool) -> Result<Outcome<dyn Output>> {
+        self.take_hit_apart(&mut given, place);
         let Begun { session, unasked, mut steps, wait } = (self.begin)(given, place, is_dry)?;
         if let Some(why) = unasked {
             place.refuse_model(why)?;
@@ -282,6 +286,20 @@ impl Row {
             }
         }
         wait()
+    }
+
+    /// Makes of `SESSION:ENTRY`, as a search prints it, the session and the entry to look at. What names a session as a whole
+    /// stays.
+    fn take_hit_apart(&self, given: &mut Given, place: &Place) {
+        let has_entry = self.args.iter().any(|arg| arg.name == ENTRY_ARG && arg.kind == ArgKind::Entry);
+        if !has_entry || given.has(ENTRY_ARG) {
+            return;
+        }
+        let Some((session, entry)) = given.text(SESSION_ARG).and_then(|named| place.parts_of_hit(named)) else {
+            return;
+        };
+        given.put_text(SESSION_ARG, session);
+        given.put_text(ENTRY_ARG, entry);
     }
 
     /// Begins the operation for whoever holds the session, which needs no name. The outcome comes after the holder has run its

@@ -160,7 +160,7 @@ fn sort(sessions: &mut [(usize, &SessionInfo)], key: SortKey) {
 }
 
 /// Starts of ids that name their sessions: the end of an id is a name too.
-fn short_ids(sessions: &[SessionInfo]) -> ShortIds<'_> {
+pub(crate) fn short_ids(sessions: &[SessionInfo]) -> ShortIds<'_> {
     let all = || sessions.iter().map(|info| info.id.as_str());
     let mut ids = ShortIds::of(all());
     all().for_each(|id| ids.beside(id));

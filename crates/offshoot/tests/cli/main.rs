@@ -68,6 +68,7 @@ mod sandbox_escapes;
 mod sandbox_prepared;
 mod sandbox_work;
 mod scoped_models;
+mod search;
 mod session_folder;
 mod settings;
 mod show;

@@ -1,0 +1,196 @@
+//! A session as rows of the index: made on any thread, without the database.
+
+use std::hash::{DefaultHasher, Hasher as _};
+use std::path::{Path, PathBuf};
+
+use offshoot_session::entry::Source as _;
+use offshoot_session::error::Result;
+use offshoot_session::id::EntryId;
+use offshoot_session::medium::Stamp;
+use offshoot_session::session::Session;
+use offshoot_session::tree::NodeIx;
+
+use super::database::flag;
+use crate::document::{Document, DocumentKind, LONGEST_TEXT};
+use crate::session_documents::{OpenPath, Selected, for_each_document};
+use crate::words::{Told, for_each_part, for_each_word};
+
+/// A session to be written into the index.
+pub(super) struct PreparedSession {
+    pub(super) path: PathBuf,
+    pub(super) agent: &'static str,
+    pub(super) session: String,
+    pub(super) folder: Option<String>,
+    pub(super) title: Option<String>,
+    /// Whether the file's lines are not those of version 3.
+    pub(super) is_old: bool,
+    pub(super) stamp: Option<Stamp>,
+    pub(super) is_settled: bool,
+    /// How many entries are in the index, the id of the last one and where it is.
+    pub(super) entries: usize,
+    pub(super) last: Option<String>,
+    pub(super) last_offset: u64,
+    /// The entry from which on its documents are here; before it, the index has them.
+    pub(super) from: usize,
+    pub(super) documents: Vec<PreparedDocument>,
+    /// The offsets of entries before `from` that are off the path or compacted, with their flags.
+    pub(super) places: Vec<(u64, i64)>,
+}
+
+/// A document to be written.
+pub(super) struct PreparedDocument {
+    pub(super) entry: Option<String>,
+    pub(super) offset: u64,
+    pub(super) length: u64,
+    pub(super) kind: DocumentKind,
+    pub(super) number: usize,
+    pub(super) tool: Option<String>,
+    pub(super) model: Option<String>,
+    pub(super) files: Option<String>,
+    pub(super) time: Option<i64>,
+    pub(super) flags: i64,
+    pub(super) hash: i64,
+    pub(super) words: String,
+    pub(super) parts: String,
+    pub(super) kinds: String,
+}
+
+/// What the index knows of a session's file.
+pub(super) struct KnownEnd {
+    pub(super) entries: usize,
+    pub(super) last: Option<String>,
+    pub(super) last_offset: u64,
+}
+
+/// A file to prepare.
+pub(super) struct ToPrepare<'a> {
+    pub(super) path: &'a Path,
+    pub(super) agent: &'static str,
+    pub(super) stamp: Option<Stamp>,
+    pub(super) is_settled: bool,
+    pub(super) known: Option<KnownEnd>,
+}
+
+impl PreparedSession {
+    /// Reads what the index does not have.
+    ///
+    /// # Errors
+    /// The file cannot be read.
+    pub(super) fn of(session: &Session, task: &ToPrepare<'_>, mask: &dyn Fn(&str) -> Option<String>) -> Result<Self> {
+        let tree = session.tree();
+        // A file that only grew has its old last entry where it was.
+        let from = task.known.as_ref().filter(|known| stands(session, known)).map_or(0, |known| known.entries);
+        let path = OpenPath::of(session)?;
+        let mut documents = Vec::new();
+        for_each_document(session, Selected { from, can_matter: &|_| true, mask }, &mut |placed| {
+            let node = placed.node.map(|ix| tree.node(ix));
+            let (offset, length) = node.map_or((0, 0), |node| (node.offset(), node.length()));
+            let document = &placed.document;
+            documents.push(PreparedDocument {
+                entry: placed.entry.as_ref().map(|id| id.as_str().to_owned()),
+                offset,
+                length,
+                number: placed.number,
+                time: placed.at,
+                flags: own_flags(document) | path_flags(&path, placed.node),
+                hash: hash(&document.text),
+                kinds: kind_words(document),
+                files: Some(document.files.join("\n")).filter(|files| !files.is_empty()),
+                words: joined(document, for_each_word),
+                parts: joined(document, for_each_part),
+                kind: document.kind,
+                tool: placed.document.tool,
+                model: placed.document.model,
+            });
+        })?;
+        let places = tree
+            .entries()
+            .filter(|ix| ix.index() < from)
+            .map(|ix| (tree.node(ix).offset(), path_flags(&path, Some(ix))));
+        let last = tree.entries().next_back();
+        Ok(Self {
+            path: task.path.to_path_buf(),
+            agent: task.agent,
+            session: session.id().to_owned(),
+            folder: session.cwd().map(str::to_owned),
+            title: session.name()?.or_else(|| session.title().map(str::to_owned)),
+            is_old: session.version() < 3,
+            stamp: task.stamp,
+            is_settled: task.is_settled,
+            entries: tree.len(),
+            last: last.and_then(|ix| tree.node(ix).id()).map(|id| id.as_str().to_owned()),
+            last_offset: last.map_or(0, |ix| tree.node(ix).offset()),
+            from,
+            places: places.collect(),
+            documents,
+        })
+    }
+
+    /// About how many bytes it has.
+    pub(super) fn weight(&self) -> usize {
+        self.documents.iter().map(|document| document.words.len() + document.parts.len() + 256).sum()
+    }
+}
+
+fn stands(session: &Session, known: &KnownEnd) -> bool {
+    let tree = session.tree();
+    let last = known.entries.checked_sub(1).and_then(|before| tree.entries().find(|ix| ix.index() == before));
+    last.is_some_and(|ix: NodeIx| {
+        let node = tree.node(ix);
+        node.offset() == known.last_offset && node.id().map(EntryId::as_str) == known.last.as_deref()
+    })
+}
+
+fn own_flags(document: &Document) -> i64 {
+    let set = |is_set: bool, flag: i64| if is_set { flag } else { 0 };
+    set(document.is_error, flag::ERROR)
+        | set(document.has_picture, flag::PICTURE)
+        | set(document.is_injected, flag::INJECTED)
+        | set(document.text.len() > LONGEST_TEXT, flag::CUT)
+}
+
+fn path_flags(path: &OpenPath, node: Option<NodeIx>) -> i64 {
+    match (path.has(node), path.has_compacted(node)) {
+        (false, _) => flag::OFF_PATH,
+        (true, true) => flag::COMPACTED,
+        (true, false) => 0,
+    }
+}
+
+/// A word for the kind, so that the index itself can choose by it.
+pub(super) fn kind_word(kind: DocumentKind) -> String {
+    format!("k{}", kind_number(kind))
+}
+
+/// The number of a kind in the index.
+pub(super) fn kind_number(kind: DocumentKind) -> i64 {
+    DocumentKind::ALL.iter().position(|known| *known == kind).and_then(|at| i64::try_from(at).ok()).unwrap_or_default()
+}
+
+fn kind_words(document: &Document) -> String {
+    let mut words = kind_word(document.kind);
+    for (is_set, word) in [(document.is_error, " error"), (document.has_picture, " image")] {
+        if is_set {
+            words.push_str(word);
+        }
+    }
+    words
+}
+
+fn joined(document: &Document, each: fn(&str, Told<'_>)) -> String {
+    let mut words = String::new();
+    for end in document.ends() {
+        each(end, &mut |word, _| {
+            words.push_str(word);
+            words.push(' ');
+        });
+    }
+    words
+}
+
+/// Tells copies of a text apart from others; the same on every machine of this program.
+pub(super) fn hash(text: &str) -> i64 {
+    let mut hasher = DefaultHasher::new();
+    hasher.write(text.as_bytes());
+    hasher.finish().cast_signed()
+}

@@ -1,0 +1,56 @@
+//! Reads a document's text back from its session, and holds it against the query: the index has no texts.
+
+use offshoot_session::entry::Source as _;
+use offshoot_session::medium::{FileMedium, read_exact_at};
+use offshoot_session::session::Session;
+use offshoot_session::transcript::Item;
+
+use super::asking::Candidate;
+use super::prepared::hash;
+use crate::document::{Document, DocumentKind, documents_of};
+use crate::scan::SearchedPlace;
+use crate::session_documents::masked;
+
+/// The longest line that is read for a hit, in bytes: no text in it is longer.
+const LONGEST_LINE: i64 = 1 << 30;
+
+/// The document that a row of the index is of; `None` if it is no longer there.
+pub(super) fn document(place: SearchedPlace<'_>, candidate: &Candidate) -> Option<Document> {
+    let source = &candidate.source;
+    let is_name = matches!(candidate.kind, DocumentKind::Title | DocumentKind::Label);
+    let mut document = if source.is_old || is_name {
+        of_session(&(place.open)(&source.path).ok()?, candidate)?
+    } else {
+        if candidate.length > LONGEST_LINE {
+            return None;
+        }
+        let medium = FileMedium::open(&source.path).ok()?;
+        let length = usize::try_from(candidate.length).ok()?;
+        let line = read_exact_at(&medium, candidate.offset.cast_unsigned(), length).ok()?;
+        let item = Item::of_line(&String::from_utf8_lossy(&line))?;
+        documents_of(&item).into_iter().nth(candidate.number)?
+    };
+    document.text = masked(place.mask, document.text);
+    (document.kind == candidate.kind && hash(&document.text) == candidate.hash).then_some(document)
+}
+
+fn of_session(session: &Session, candidate: &Candidate) -> Option<Document> {
+    let tree = session.tree();
+    match candidate.kind {
+        DocumentKind::Title => {
+            let name = session.name().ok()?.or_else(|| session.title().map(str::to_owned))?;
+            Some(Document::new(DocumentKind::Title, name))
+        }
+        DocumentKind::Label => {
+            let target = candidate.entry.as_deref()?;
+            let labels = tree.labels();
+            let (_, label) = labels.into_iter().find(|(id, _)| id.as_str() == target)?;
+            Some(Document::new(DocumentKind::Label, label.text.clone()))
+        }
+        _ => {
+            let ix = tree.find(candidate.entry.as_deref()?)?;
+            let item = Item::of_entry(&session.entry(ix).ok()?)?;
+            documents_of(&item).into_iter().nth(candidate.number)
+        }
+    }
+}

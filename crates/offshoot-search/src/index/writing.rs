@@ -1,0 +1,144 @@
+//! Writes prepared sessions into the index, within a transaction.
+
+use std::collections::HashMap;
+use std::os::unix::ffi::OsStrExt as _;
+
+use rusqlite::{OptionalExtension as _, Statement, Transaction, params};
+
+use super::database::{Sqlite, flag};
+use super::prepared::{PreparedDocument, PreparedSession, kind_number};
+use crate::document::DocumentKind;
+
+/// How many bits of an id tell documents of one second apart; more than fit take the ids of the next ones.
+pub(super) const IDS_OF_SECOND: u32 = 8;
+
+/// The statements of a transaction that writes.
+pub(super) struct IndexWriter<'t> {
+    transaction: &'t Transaction<'t>,
+    find_source: Statement<'t>,
+    put_source: Statement<'t>,
+    drop_words: Statement<'t>,
+    drop_documents: Statement<'t>,
+    last_id: Statement<'t>,
+    put_document: Statement<'t>,
+    put_words: Statement<'t>,
+}
+
+impl<'t> IndexWriter<'t> {
+    pub(super) fn new(transaction: &'t Transaction<'t>) -> Sqlite<Self> {
+        let statement = |sql: &str| transaction.prepare(sql);
+        Ok(Self {
+            transaction,
+            find_source: statement("SELECT id FROM source WHERE path = ?1")?,
+            put_source: statement(
+                "INSERT OR REPLACE INTO source VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16)",
+            )?,
+            drop_words: statement("DELETE FROM fts WHERE rowid IN (SELECT id FROM doc WHERE source = ?1 AND kind < ?2)")?,
+            drop_documents: statement("DELETE FROM doc WHERE source = ?1 AND kind < ?2")?,
+            last_id: statement("SELECT max(id) FROM doc WHERE id >= ?1 AND id < ?2")?,
+            put_document: statement(
+                "INSERT INTO doc (id, source, entry, offset, length, kind, number, tool, model, files, time, flags, hash)
+                 VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13) ON CONFLICT (id) DO NOTHING",
+            )?,
+            put_words: statement("INSERT INTO fts (rowid, words, parts, kinds) VALUES (?1, ?2, ?3, ?4)")?,
+        })
+    }
+
+    /// Removes a session.
+    pub(super) fn forget(&mut self, source: i64) -> Sqlite<()> {
+        self.forget_documents(source, i64::MAX)?;
+        self.transaction.execute("DELETE FROM source WHERE id = ?1", [source])?;
+        Ok(())
+    }
+
+    /// Writes what is new of a session, or all of it.
+    pub(super) fn write(&mut self, prepared: &PreparedSession) -> Sqlite<()> {
+        let path = prepared.path.as_os_str().as_bytes();
+        let known: Option<i64> = self.find_source.query_row([path], |row| row.get(0)).optional()?;
+        if let Some(source) = known {
+            // Names and labels are read again each time.
+            let below = if prepared.from > 0 { kind_number(DocumentKind::User) } else { i64::MAX };
+            self.forget_documents(source, below)?;
+            if prepared.from > 0 {
+                self.move_leaf(source, &prepared.places)?;
+            }
+        }
+        let source = self.write_source(known, prepared)?;
+        prepared.documents.iter().try_for_each(|document| self.write_document(source, document))
+    }
+
+    /// Removes the documents of a session whose kind has a number below this one.
+    fn forget_documents(&mut self, source: i64, below: i64) -> Sqlite<()> {
+        self.drop_words.execute(params![source, below])?;
+        self.drop_documents.execute(params![source, below])?;
+        Ok(())
+    }
+
+    fn write_source(&mut self, known: Option<i64>, prepared: &PreparedSession) -> Sqlite<i64> {
+        let stamp = prepared.stamp;
+        self.put_source.execute(params![
+            known,
+            prepared.path.as_os_str().as_bytes(),
+            prepared.agent,
+            prepared.session,
+            prepared.folder,
+            prepared.title,
+            prepared.is_old,
+            stamp.map(|stamp| stamp.device.cast_signed()),
+            stamp.map(|stamp| stamp.inode.cast_signed()),
+            stamp.map(|stamp| stamp.length.cast_signed()),
+            stamp.map(|stamp| stamp.modified),
+            stamp.map(|stamp| stamp.changed),
+            prepared.is_settled,
+            i64::try_from(prepared.entries).unwrap_or(i64::MAX),
+            prepared.last,
+            prepared.last_offset.cast_signed(),
+        ])?;
+        Ok(known.unwrap_or_else(|| self.transaction.last_insert_rowid()))
+    }
+
+    /// Puts what is on the path, and what is compacted, as a new leaf has it.
+    fn move_leaf(&self, source: i64, places: &[(u64, i64)]) -> Sqlite<()> {
+        let places: HashMap<u64, i64> = places.iter().copied().collect();
+        let mut query = self.transaction.prepare("SELECT id, offset, flags FROM doc WHERE source = ?1")?;
+        let number = |row: &rusqlite::Row<'_>, at: usize| row.get::<_, i64>(at);
+        let rows = query.query_map([source], |row| Ok((number(row, 0)?, number(row, 1)?, number(row, 2)?)))?;
+        let mut change = self.transaction.prepare("UPDATE doc SET flags = ?2 WHERE id = ?1")?;
+        for (id, offset, flags) in rows.collect::<Sqlite<Vec<_>>>()? {
+            let Some(of_path) = places.get(&offset.cast_unsigned()) else { continue };
+            let now = flags & !flag::OF_PATH | of_path;
+            if now != flags {
+                change.execute(params![id, now])?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Ids are in the order of time, so that the newest documents are found first.
+    fn write_document(&mut self, source: i64, document: &PreparedDocument) -> Sqlite<()> {
+        let second = document.time.unwrap_or_default().max(0) / 1000;
+        let first = second.saturating_mul(1 << IDS_OF_SECOND);
+        let last: Option<i64> = self.last_id.query_row([first, first + (1 << IDS_OF_SECOND)], |row| row.get(0))?;
+        let mut id = last.map_or(first, |last| last + 1);
+        while self.put_document.execute(params![
+            id,
+            source,
+            document.entry,
+            document.offset.cast_signed(),
+            document.length.cast_signed(),
+            kind_number(document.kind),
+            i64::try_from(document.number).unwrap_or(i64::MAX),
+            document.tool,
+            document.model,
+            document.files,
+            document.time,
+            document.flags,
+            document.hash,
+        ])? == 0
+        {
+            id += 1;
+        }
+        self.put_words.execute(params![id, document.words, document.parts, document.kinds])?;
+        Ok(())
+    }
+}

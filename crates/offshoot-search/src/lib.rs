@@ -1,0 +1,24 @@
+//! Finds what was said in many sessions, and where: queries, the documents of sessions, hits.
+//!
+//! A library function first: front ends are adapters. Opens sessions to read only, prints nothing.
+
+#![warn(missing_docs)]
+
+pub mod words;
+pub mod query;
+pub mod document;
+pub mod matching;
+pub mod snippet;
+pub mod hit;
+pub mod session_documents;
+mod filtering;
+mod line_check;
+mod rank;
+mod scan;
+pub mod index;
+
+pub use filtering::agent_word;
+pub use hit::{Found, Hit};
+pub use index::SearchIndex;
+pub use query::{BadQuery, SearchQuery};
+pub use scan::{SearchedPlace, USUAL_LIMIT, scan};

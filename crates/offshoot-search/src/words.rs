@@ -1,0 +1,263 @@
+//! The words of a text, as the index and the scan both have them: case and accents are folded, runs of Chinese, Japanese and
+//! Korean characters become overlapping pairs, and the parts of identifiers are words too. Knows no query and no session.
+
+use std::ops::Range;
+
+use unicode_normalization::UnicodeNormalization as _;
+use unicode_normalization::char::is_combining_mark;
+
+/// The longest word, in bytes. Longer ones are cut in texts and in queries alike.
+pub const LONGEST_WORD: usize = 128;
+
+/// A run of characters that belong together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Run {
+    /// Letters, digits and `_`.
+    Word,
+    /// Characters of a script that writes no spaces.
+    Unspaced,
+}
+
+impl Run {
+    fn of(c: char) -> Option<Self> {
+        if c.is_ascii() {
+            return (c.is_ascii_alphanumeric() || c == '_').then_some(Self::Word);
+        }
+        if is_unspaced(c) {
+            return Some(Self::Unspaced);
+        }
+        (c.is_alphanumeric() || is_combining_mark(c)).then_some(Self::Word)
+    }
+}
+
+/// Han, kana and hangul.
+fn is_unspaced(c: char) -> bool {
+    matches!(u32::from(c),
+        0x1100..=0x11FF | 0x2E80..=0x2FDF | 0x3005..=0x3007 | 0x3040..=0x30FF | 0x3130..=0x318F | 0x31F0..=0x31FF
+        | 0x3400..=0x4DBF | 0x4E00..=0x9FFF | 0xA960..=0xA97F | 0xAC00..=0xD7FF | 0xF900..=0xFAFF
+        | 0x20000..=0x323AF)
+}
+
+/// Appends a character without case and accents.
+fn fold_into(folded: &mut String, c: char) {
+    if c.is_ascii() {
+        return folded.push(c.to_ascii_lowercase());
+    }
+    if is_unspaced(c) {
+        return folded.push(c);
+    }
+    let plain = std::iter::once(c).nfkd().filter(|c| !is_combining_mark(*c));
+    folded.extend(plain.flat_map(char::to_lowercase).filter(|c| c.is_alphanumeric()));
+}
+
+/// A text without case and accents, and for each of its bytes the place in the text where the character is that it is of.
+#[must_use]
+pub fn folded(text: &str) -> (String, Vec<usize>) {
+    let (mut folded, mut places) = (String::with_capacity(text.len()), Vec::with_capacity(text.len() + 1));
+    for (at, c) in text.char_indices() {
+        if Run::of(c).is_some() {
+            fold_into(&mut folded, c);
+        } else {
+            folded.push(c);
+        }
+        places.resize(folded.len(), at);
+    }
+    places.push(text.len());
+    (folded, places)
+}
+
+/// What is told of each word: the word, folded, and its place in the text.
+pub type Told<'a> = &'a mut dyn FnMut(&str, Range<usize>);
+
+/// Tells every word of a text in order. A run of an unspaced script is told as its overlapping pairs and then its last
+/// character, so that each of its parts is found.
+pub fn for_each_word(text: &str, told: Told<'_>) {
+    let mut word = String::new();
+    for_each_run(text, &mut |run, at| match run {
+        Run::Word => tell_folded(text, at, &mut word, told),
+        Run::Unspaced => {
+            for_each_pair(text, at.clone(), told);
+            let last = last_character(text, &at);
+            told(text.get(last.clone()).unwrap_or_default(), last);
+        }
+    });
+}
+
+/// Tells the parts of the identifiers of a text: `parse`, `http` and `header` of `parseHTTPHeader`.
+pub fn for_each_part(text: &str, told: Told<'_>) {
+    let mut word = String::new();
+    for_each_run(text, &mut |run, at| {
+        if run == Run::Word && has_parts(text.get(at.clone()).unwrap_or_default()) {
+            for_each_piece(text, at, &mut |piece| tell_folded(text, piece, &mut word, told));
+        }
+    });
+}
+
+/// The words that a query means by a text, and whether the last one may be the beginning of a longer word: one character of
+/// an unspaced script is.
+#[must_use]
+pub fn of_query(text: &str) -> (Vec<String>, bool) {
+    let mut runs = Vec::new();
+    for_each_run(text, &mut |run, at| runs.push((run, at)));
+    let (mut words, mut is_beginning, mut word) = (Vec::new(), false, String::new());
+    let count = runs.len();
+    for (number, (run, at)) in runs.into_iter().enumerate() {
+        let mut keep = |word: &str, _: Range<usize>| words.push(word.to_owned());
+        if run == Run::Word {
+            tell_folded(text, at, &mut word, &mut keep);
+            continue;
+        }
+        let last = last_character(text, &at);
+        let is_single = last == at;
+        for_each_pair(text, at, &mut keep);
+        if is_single || number + 1 < count {
+            keep(text.get(last.clone()).unwrap_or_default(), last);
+        }
+        is_beginning = is_single && number + 1 == count;
+    }
+    (words, is_beginning)
+}
+
+fn for_each_run(text: &str, told: &mut dyn FnMut(Run, Range<usize>)) {
+    let mut open: Option<(Run, usize)> = None;
+    for (at, c) in text.char_indices() {
+        let run = Run::of(c);
+        match open {
+            Some((kind, _)) if run == Some(kind) => {}
+            Some((kind, start)) => {
+                told(kind, start..at);
+                open = run.map(|run| (run, at));
+            }
+            None => open = run.map(|run| (run, at)),
+        }
+    }
+    if let Some((kind, start)) = open {
+        told(kind, start..text.len());
+    }
+}
+
+/// Tells a word without case and accents; one of nothing but accents is none.
+fn tell_folded(text: &str, at: Range<usize>, word: &mut String, told: Told<'_>) {
+    word.clear();
+    for c in text.get(at.clone()).unwrap_or_default().chars() {
+        if word.len() >= LONGEST_WORD {
+            break;
+        }
+        if c == '_' { word.push(c) } else { fold_into(word, c) }
+    }
+    if !word.is_empty() {
+        told(word, at);
+    }
+}
+
+fn for_each_pair(text: &str, at: Range<usize>, told: Told<'_>) {
+    let run = text.get(at.clone()).unwrap_or_default();
+    for ((first, _), (second, c)) in run.char_indices().zip(run.char_indices().skip(1)) {
+        let pair = at.start + first..at.start + second + c.len_utf8();
+        told(text.get(pair.clone()).unwrap_or_default(), pair);
+    }
+}
+
+fn last_character(text: &str, at: &Range<usize>) -> Range<usize> {
+    let last = text.get(at.clone()).and_then(|run| run.chars().next_back()).map_or(0, char::len_utf8);
+    at.end - last..at.end
+}
+
+fn has_parts(word: &str) -> bool {
+    let mut pieces = 0;
+    for_each_piece(word, 0..word.len(), &mut |_| pieces += 1);
+    pieces > 1
+}
+
+/// Cuts an identifier at each `_`, before a capital after a small letter, and before the last of several capitals.
+fn for_each_piece(text: &str, at: Range<usize>, told: &mut dyn FnMut(Range<usize>)) {
+    let word = text.get(at.clone()).unwrap_or_default();
+    let mut start = 0;
+    let mut before: Option<char> = None;
+    let mut characters = word.char_indices().peekable();
+    let mut tell = |piece: Range<usize>| {
+        if !piece.is_empty() {
+            told(at.start + piece.start..at.start + piece.end);
+        }
+    };
+    while let Some((place, c)) = characters.next() {
+        let next_is_small = characters.peek().is_some_and(|(_, next)| next.is_lowercase());
+        if c == '_' {
+            tell(start..place);
+            start = place + 1;
+        } else if c.is_uppercase()
+            && before.is_some_and(|before| {
+                before.is_lowercase() || before.is_numeric() || before.is_uppercase() && next_is_small
+            })
+        {
+            tell(start..place);
+            start = place;
+        }
+        before = Some(c);
+    }
+    tell(start..word.len());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(text: &str) -> Vec<String> {
+        let mut words = Vec::new();
+        for_each_word(text, &mut |word, _| words.push(word.to_owned()));
+        words
+    }
+
+    fn parts(text: &str) -> Vec<String> {
+        let mut words = Vec::new();
+        for_each_part(text, &mut |word, _| words.push(word.to_owned()));
+        words
+    }
+
+    #[test]
+    fn case_and_accents_are_folded() {
+        assert_eq!(words("Crème BRÛLÉE, e\u{301}té Straße ﬁn Ａｂ"), ["creme", "brulee", "ete", "straße", "fin", "ab"]);
+        assert_eq!(words("x_1 foo-bar /a/b.rs"), ["x_1", "foo", "bar", "a", "b", "rs"]);
+    }
+
+    #[test]
+    fn unspaced_scripts_are_pairs_and_a_last_character() {
+        assert_eq!(words("日本語 x"), ["日本", "本語", "語", "x"]);
+        assert_eq!(words("語"), ["語"]);
+        assert_eq!(words("abc日本"), ["abc", "日本", "本"]);
+        assert_eq!(words("검색이"), ["검색", "색이", "이"]);
+    }
+
+    #[test]
+    fn a_query_leaves_the_last_character_of_its_end_open() {
+        assert_eq!(of_query("日本語"), (vec!["日本".to_owned(), "本語".to_owned()], false));
+        assert_eq!(of_query("語"), (vec!["語".to_owned()], true));
+        assert_eq!(of_query("本語 x").0, ["本語", "語", "x"]);
+        assert_eq!(of_query("---"), (Vec::new(), false));
+    }
+
+    #[test]
+    fn identifiers_have_parts() {
+        assert_eq!(parts("parseHTTPHeader fails on header_line"), ["parse", "http", "header", "header", "line"]);
+        assert_eq!(parts("plain Words HERE __x"), Vec::<String>::new());
+        assert_eq!(parts("utf8ToUTF16 École_Éa"), ["utf8", "to", "utf16", "ecole", "ea"]);
+    }
+
+    #[test]
+    fn places_are_those_of_the_text() {
+        let text = "Ça, 日本語 parseX";
+        for_each_word(text, &mut |word, at| {
+            let (folded, _) = folded(&text[at.clone()]);
+            assert_eq!(folded, word, "{at:?}");
+        });
+        let (plain, places) = folded("aÉb");
+        assert_eq!((plain.as_str(), places), ("aeb", vec![0, 1, 3, 4]));
+    }
+
+    #[test]
+    fn long_words_are_cut_alike() {
+        let long = "é".repeat(500);
+        assert_eq!(words(&long)[0].len(), LONGEST_WORD);
+        assert_eq!(of_query(&long).0, words(&long));
+    }
+}

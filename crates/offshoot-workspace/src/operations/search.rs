@@ -1,0 +1,229 @@
+//! Finds what was said in all sessions, and says where.
+
+mod hits;
+mod index_words;
+
+use std::io::{self, Write};
+use std::path::PathBuf;
+
+use offshoot_protocol::Secrets;
+use offshoot_search::index::IndexState;
+use offshoot_search::{Found, SearchIndex, SearchQuery, SearchedPlace, scan};
+use offshoot_session::clock::{Clock as _, SystemClock, Zone};
+use offshoot_session::entry_name;
+use offshoot_session::session::{Options, Session, SpillPolicy};
+use offshoot_session::store::Scope;
+use offshoot_session::text::{counted, one_line};
+
+use crate::failure::{Failure, FailureKind, Hint, Result};
+use crate::given::{SessionName, Text};
+use crate::input;
+use crate::operation::{About, Finished, Operation, OperationEffect, Output, ScreenSize};
+use crate::place::Place;
+use crate::words::{Note, Say, Words};
+
+pub use hits::SearchHits;
+
+input! {
+    /// What `search` gets.
+    pub struct SearchInput {
+        /// Words that were said, and filters
+        query: Vec<Text> = arg,
+        /// Search only the sessions of this folder
+        here: bool = flag,
+        /// Show at most N hits
+        number: Option<usize> = option ("N" 'n'),
+        /// Pass over the first N hits
+        skip: Option<usize> = option ("N"),
+        /// Read every session instead of the index
+        scan: bool = flag,
+        /// Make the index anew first
+        rebuild: bool = flag (conflicts ["scan"]),
+        /// Say what the index has, and search nothing
+        status: bool = flag (conflicts ["query", "scan", "rebuild"]),
+    }
+}
+
+/// Searches sessions.
+#[derive(Debug)]
+pub struct Search;
+
+/// What came of `search`.
+#[derive(Debug)]
+pub enum SearchAnswer {
+    /// What was found.
+    Hits(SearchHits),
+    /// The index's file, and its state.
+    Index(PathBuf, IndexState),
+}
+
+impl Operation for Search {
+    type Input = SearchInput;
+    type Plan = SearchAnswer;
+    type Written = ();
+    type Output = SearchAnswer;
+
+    const ABOUT: About = About {
+        name: "search",
+        aliases: &[],
+        title: "Find what was said in any session, and where",
+        says: "Searches everything that was said, called, printed, thought and summarised in\n\
+               the sessions of offshoot, pi and oh-my-pi, on all branches. All words must be\n\
+               in one message; case and accents do not matter, and the parts of identifiers\n\
+               are words: `http header` finds `parseHTTPHeader`. Words that are found only\n\
+               inside of other words come last.\n\n  \
+               \"a phrase\"   these words in this order     a OR b   one of the two\n  \
+               begin*       words that begin so           -word    messages without it\n  \
+               ~part        any part of a word            /re/     a regular expression\n\n\
+               Filters: agent:pi role:user|assistant|tool|thinking|summary|title tool:bash\n\
+               file:src/list.rs cwd:DIR on:leaf since:7d until:2026-09-01 model:opus\n\
+               session:ID is:error has:image sort:rank|new|old limit:N.\n\n\
+               Quote the query for the shell: 'pool -hotel'. Each hit begins with\n\
+               SESSION:ENTRY, which `show`, `tree`, `context` and `fork` take as the session.\n\
+               `⑂` marks what is not on the current branch, `≡` what a compaction replaced.\n\
+               Copies of an entry in forks are one hit. Rare words, titles, questions and\n\
+               what is new come first. Keys that offshoot knows are never found.\n\n\
+               An index of the words is kept in the cache folder, brought up to date at each\n\
+               search, and may be deleted at any time. --status says what it has, --rebuild\n\
+               makes it anew, --scan does without it.\n\n\
+               Exit code 3 says that nothing was found. --json prints\n\n  \
+               {\"hits\": [{\"session\", \"agent\", \"path\", \"entry\", \"offset\", \"kind\", \"tool\"?,\n    \
+               \"time\", \"onPath\", \"compacted\", \"inside\", \"error\", \"title\"?, \"cwd\"?,\n    \
+               \"snippet\", \"ranges\": [[START, END]], \"alsoIn\"?}], \"count\", \"more\", \"sessions\"}\n\n\
+               `entry` is null for a session's name. `ranges` counts characters. `count` is\n\
+               the number of all hits, or of some if `more` is true; `sessions` is that of\n\
+               the sessions that were searched.",
+        examples: "Examples:\n  offshoot search connection pool exhausted\n  \
+                   offshoot search '\"loses lines\" role:user since:30d'\n  \
+                   offshoot search 'file:src/list.rs tool:edit' --here\n  \
+                   offshoot show \"$(offshoot search rename -n 1 --json | jq -r '.hits[0] | .session + \":\" + .entry')\"",
+        past: "searched",
+        effect: OperationEffect::Reads,
+    };
+
+    fn session(_: &SearchInput) -> Option<&SessionName> {
+        None
+    }
+
+    fn check(_: &Place, input: &SearchInput) -> Result<()> {
+        if input.query.is_empty() && !input.status && !input.rebuild {
+            return Err(Failure::refused(FailureKind::Usage, "nothing is searched for").hint(help()));
+        }
+        Ok(())
+    }
+
+    fn plan(place: &Place, _: Option<&Session>, input: &SearchInput) -> Result<SearchAnswer> {
+        let typed: Vec<&str> = input.query.iter().map(|Text(text)| text.as_str()).collect();
+        let typed = typed.join(" ");
+        let query = if typed.is_empty() { None } else { Some(query_of(place, &typed, input)?) };
+        let store = place.store()?;
+        let index = place.search_index().filter(|_| !input.scan);
+        let (sessions, _) = place.list(store, Scope::default(), &mut |_, _| {})?;
+        let progress = place.progress("searching sessions");
+        let keys = place.models().map(|known| Secrets::new(known.keys.known(&known.models))).unwrap_or_default();
+        let searched = SearchedPlace {
+            store,
+            mask: &|text| keys.masked(text),
+            open: &|file| {
+                Session::open(file, Options { progress: None, ..place.options_for(file, SpillPolicy::default()) })
+            },
+            progress: &|done, total| progress(done as u64, total as u64),
+        };
+        let skip = input.skip.unwrap_or_default();
+        // The real clock: it is compared with file times.
+        let now = SystemClock.now();
+        if let Some(index) = index.filter(|_| input.rebuild) {
+            index.remove();
+            index.refresh(searched, now)?;
+        }
+        let Some(query) = query else { return index_answer(index) };
+        let found = match index {
+            Some(index) => index.search(searched, &query, skip, now)?,
+            None => scan(searched, &query, skip)?,
+        };
+        drop(progress);
+        let nothing = found.hits.is_empty().then(|| nothing_found(&found, &typed, skip));
+        Ok(SearchAnswer::Hits(SearchHits { found, sessions, skip, typed, nothing, place: place.clone() }))
+    }
+
+    fn output(answer: SearchAnswer, _: Finished<'_, ()>) -> Result<SearchAnswer> {
+        Ok(answer)
+    }
+}
+
+/// What the index has.
+fn index_answer(index: Option<&SearchIndex>) -> Result<SearchAnswer> {
+    let index =
+        index.ok_or_else(|| Failure::refused(FailureKind::NotFound, "there is no cache folder for an index"))?;
+    Ok(SearchAnswer::Index(index.file().to_path_buf(), index.state()))
+}
+
+fn query_of(place: &Place, typed: &str, input: &SearchInput) -> Result<SearchQuery> {
+    let zone = Zone::local();
+    let when = |given: &str| entry_name::time(given, place.now(), &zone);
+    let mut query = SearchQuery::parse(typed, &when)
+        .map_err(|bad| Failure::refused(FailureKind::Usage, bad.to_string()).hint(help()))?;
+    let filters = &mut query.filters;
+    filters.folder = match (&filters.folder, input.here) {
+        (Some(folder), _) => Some(place.folder(folder)),
+        (None, true) => Some(place.cwd().to_string_lossy().into_owned()),
+        (None, false) => None,
+    };
+    filters.limit = input.number.or(filters.limit);
+    Ok(query)
+}
+
+fn help() -> Hint {
+    Hint::Text("`offshoot help search` lists what a query may have".to_owned())
+}
+
+fn nothing_found(found: &Found, typed: &str, skip: usize) -> Failure {
+    let sessions = counted(found.sessions, "session", "sessions");
+    let typed = one_line(typed, 80);
+    if found.count > 0 {
+        let count = counted(found.count, "hit", "hits");
+        return Failure::refused(FailureKind::NotFound, format!("there are only {count} for {typed}, not over {skip}"));
+    }
+    let unread = match found.diagnostics.len() {
+        0 => String::new(),
+        count => format!("; {} could not be read", counted(count, "session", "sessions")),
+    };
+    Failure::refused(FailureKind::NotFound, format!("nothing was found for {typed} in {sessions}{unread}"))
+}
+
+impl Output for SearchAnswer {
+    fn json(&self, out: &mut dyn Write) -> io::Result<()> {
+        match self {
+            Self::Hits(found) => found.write_json(out),
+            Self::Index(file, state) => out.write_all(index_words::json(file, state).as_bytes()),
+        }
+    }
+
+    fn words(&self, words: &mut Words) {
+        match self {
+            Self::Hits(found) => found.add_words(words),
+            Self::Index(file, state) => words.line(index_words::line(file, state)),
+        }
+    }
+
+    fn stream(&self, size: ScreenSize, say: &mut Say<'_>) -> Result<()> {
+        match self {
+            Self::Hits(found) => found.say_hits(size, say),
+            Self::Index(..) => Ok(()),
+        }
+    }
+
+    fn notes(&self) -> Vec<Note> {
+        match self {
+            Self::Hits(found) => vec![Note::OddOf("FILE".to_owned(), found.found.diagnostics.clone())],
+            Self::Index(..) => Vec::new(),
+        }
+    }
+
+    fn failure(&self) -> Option<&Failure> {
+        match self {
+            Self::Hits(found) => found.nothing.as_ref(),
+            Self::Index(..) => None,
+        }
+    }
+}

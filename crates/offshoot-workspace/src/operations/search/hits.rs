@@ -1,0 +1,190 @@
+//! The hits of a search, in words and as JSON.
+
+use std::io::{self, Write};
+
+use offshoot_search::{Found, Hit, agent_word};
+use offshoot_session::clock::to_iso;
+use offshoot_session::id::{EntryId, ShortIds};
+use offshoot_session::json::{Object, quote};
+use offshoot_session::list::SessionInfo;
+use offshoot_session::text::{cut, grouped, one_line, width};
+
+use crate::failure::{Failure, Result};
+use crate::operation::ScreenSize;
+use crate::operations::list::short_ids;
+use crate::place::Place;
+use crate::when;
+use crate::words::{Line, NextStep, Note, Role, Say, Words};
+
+/// What was found.
+#[derive(Debug)]
+pub struct SearchHits {
+    pub(super) found: Found,
+    /// All sessions: ids are told apart, and titles shown.
+    pub(super) sessions: Vec<SessionInfo>,
+    pub(super) skip: usize,
+    pub(super) typed: String,
+    pub(super) nothing: Option<Failure>,
+    pub(super) place: Place,
+}
+
+/// The width of who said it, and of when.
+const SPEAKER: usize = 9;
+const AGE: usize = 10;
+
+/// The hits of one session.
+struct OfSession<'a> {
+    hits: Vec<&'a Hit>,
+}
+
+impl SearchHits {
+    /// Sessions in the order of their best hits.
+    fn by_session(&self) -> Vec<OfSession<'_>> {
+        let mut groups: Vec<OfSession<'_>> = Vec::new();
+        for hit in &self.found.hits {
+            match groups.iter_mut().find(|group| group.hits.first().is_some_and(|first| first.path == hit.path)) {
+                Some(group) => group.hits.push(hit),
+                None => groups.push(OfSession { hits: vec![hit] }),
+            }
+        }
+        groups
+    }
+
+    fn info(&self, hit: &Hit) -> Option<&SessionInfo> {
+        self.sessions.iter().find(|info| info.path == hit.path)
+    }
+
+    /// What a session is called: its name, else its first words.
+    fn heading(&self, hit: &Hit) -> Line {
+        let info = self.info(hit);
+        let title = info.map(|info| info.name.as_deref().unwrap_or(&info.first_message));
+        let title = one_line(title.or(hit.title.as_deref()).unwrap_or("?"), 100);
+        let mut line = Line::of(Role::Bold, title);
+        let folder = hit.folder.as_deref().unwrap_or_default();
+        let modified = info.and_then(|info| info.modified).map(|time| when::ago(time, self.place.now()));
+        let agent = Some(agent_word(hit.flavour)).filter(|word| *word != "offshoot");
+        let place = one_line(&self.place.short(folder), 60);
+        let others = [Some(place).filter(|place| !place.is_empty()), modified, agent.map(str::to_owned)];
+        for other in others.into_iter().flatten() {
+            line = line.and(Role::Dim, " · ").and(Role::Dim, other);
+        }
+        line
+    }
+
+    fn row(&self, hit: &Hit, ids: &ShortIds<'_>, size: ScreenSize) -> Line {
+        let session = one_line(ids.get(&hit.session), 40);
+        let name = match &hit.entry {
+            Some(entry) => format!("{session}:{}", one_line(entry.as_str(), 40)),
+            None => session,
+        };
+        let age = hit.at.map_or_else(|| "?".to_owned(), |time| when::ago(time, self.place.now()));
+        let marks = match (hit.is_on_path, hit.is_compacted) {
+            (false, _) => "⑂ ",
+            (true, true) => "≡ ",
+            (true, false) => "",
+        };
+        let speaker = match &hit.tool {
+            Some(tool) => one_line(tool, SPEAKER),
+            None => hit.kind.word().to_owned(),
+        };
+        let before = format!("  {name}  {speaker:<SPEAKER$}  {age:>AGE$}  ");
+        let room = size.width.map_or(usize::MAX, |all| all.saturating_sub(width(&before) + width(marks)));
+        let role = if hit.is_error { Role::Error } else { Role::Tool };
+        let line = Line::default()
+            .and(Role::Plain, "  ")
+            .and(Role::Id, name)
+            .and(Role::Plain, "  ")
+            .and(role, format!("{speaker:<SPEAKER$}"))
+            .and(Role::Dim, format!("  {age:>AGE$}  "))
+            .and(Role::Mark, marks);
+        with_snippet(line, hit, room)
+    }
+
+    fn hit_json(&self, hit: &Hit) -> String {
+        let ranges = hit.snippet.ranges.iter().map(|range| {
+            let characters = |end: usize| hit.snippet.text.get(..end).map_or(0, |text| text.chars().count());
+            format!("[{},{}]", characters(range.start), characters(range.end))
+        });
+        let ranges: Vec<String> = ranges.collect();
+        let title = self.info(hit).map(|info| info.name.as_deref().unwrap_or(&info.first_message));
+        let object = Object::new()
+            .str("session", &hit.session)
+            .str("agent", agent_word(hit.flavour))
+            .str("path", &hit.path.to_string_lossy())
+            .str_or_null("entry", hit.entry.as_ref().map(EntryId::as_str))
+            .raw("offset", hit.offset)
+            .str("kind", hit.kind.word())
+            .opt_str("tool", hit.tool.as_deref())
+            .str_or_null("time", hit.at.map(to_iso).as_deref())
+            .raw("onPath", hit.is_on_path)
+            .raw("compacted", hit.is_compacted)
+            .raw("inside", hit.is_inside)
+            .raw("error", hit.is_error)
+            .opt_str("title", title.or(hit.title.as_deref()))
+            .opt_str("cwd", hit.folder.as_deref())
+            .str("snippet", &hit.snippet.text)
+            .raw("ranges", format!("[{}]", ranges.join(",")));
+        if hit.also_in.is_empty() {
+            return object.finish();
+        }
+        let also: Vec<String> = hit.also_in.iter().map(|id| quote(id)).collect();
+        object.raw("alsoIn", format!("[{}]", also.join(","))).finish()
+    }
+
+    fn shown_to(&self) -> usize {
+        self.skip + self.found.hits.len()
+    }
+}
+
+/// Adds the words of a hit, cut to a screen, with what was found in another role.
+fn with_snippet(mut line: Line, hit: &Hit, room: usize) -> Line {
+    let shown = cut(&hit.snippet.text, room.max(20));
+    let shown = shown.as_ref();
+    let mut at = 0;
+    for range in hit.snippet.ranges.iter().filter(|range| range.end <= shown.len()) {
+        line = line.and(Role::Plain, shown.get(at..range.start).unwrap_or_default());
+        line = line.and(Role::Bold, shown.get(range.clone()).unwrap_or_default());
+        at = range.end;
+    }
+    line.and(Role::Plain, shown.get(at..).unwrap_or_default())
+}
+
+impl SearchHits {
+    pub(super) fn write_json(&self, out: &mut dyn Write) -> io::Result<()> {
+        out.write_all(b"{\"hits\":[")?;
+        for (at, hit) in self.found.hits.iter().enumerate() {
+            let comma = if at > 0 { ",\n" } else { "" };
+            write!(out, "{comma}{}", self.hit_json(hit))?;
+        }
+        let Found { count, is_least, sessions, .. } = &self.found;
+        write!(out, "],\"count\":{count},\"more\":{is_least},\"sessions\":{sessions}}}")
+    }
+
+    pub(super) fn add_words(&self, words: &mut Words) {
+        words.is_long = true;
+        words.is_streamed = true;
+        if self.found.count > self.shown_to() && !self.found.hits.is_empty() {
+            let (from, to, count) = (grouped(self.skip + 1), grouped(self.shown_to()), grouped(self.found.count));
+            let more = if self.found.is_least { "more than " } else { "" };
+            words.notes.push(Note::Told(format!("hits {from} to {to} of {more}{count}")));
+            let next = NextStep::of_all("search", "shows the next").with(&self.typed);
+            words.next.push(next.with("--skip").with(self.shown_to().to_string()));
+        }
+    }
+
+    pub(super) fn say_hits(&self, size: ScreenSize, say: &mut Say<'_>) -> Result<()> {
+        let ids = short_ids(&self.sessions);
+        for (number, group) in self.by_session().into_iter().enumerate() {
+            let Some(first) = group.hits.first() else { continue };
+            let said = |error: io::Error| Failure::io("write the hits", &error);
+            if number > 0 {
+                say(Line::default().into()).map_err(said)?;
+            }
+            say(self.heading(first).into()).map_err(said)?;
+            for hit in group.hits {
+                say(self.row(hit, &ids, size).into()).map_err(said)?;
+            }
+        }
+        Ok(())
+    }
+}
