@@ -50,6 +50,8 @@ fn ended(model: &mut Model) {
 fn times_take_the_empty_row_above_each_message() {
     let mut model = model(&Theme::default(), (COLUMNS, 24));
     opened(&mut model, Vec::new());
+    // Without the margin, the row between two paragraphs is empty, too.
+    model.preferences.habits.is_flush = true;
     press(&mut model, "alt+c");
     let told = "times are shown from here on; alt+t shows those above";
     assert!(model.conversation.blocks().any(|block| matches!(&block.item, Item::Notice(_, text) if text == told)));
@@ -58,10 +60,9 @@ fn times_take_the_empty_row_above_each_message() {
     let begun = printed(&model, &mut live);
     ended(&mut model);
     let rest = printed(&model, &mut live);
-    let expected =
-        [&at_right("Sun 29 Nov 2026, 23:58"), "› count", &at_right("23:59"), "  One.", "", "  Two.", "", "  Thr"];
+    let expected = [&at_right("Sun 29 Nov 2026, 23:58"), "› count", &at_right("23:59"), "One.", "", "Two.", "", "Thr"];
     assert_eq!(begun[begun.len() - 8..], expected);
-    assert_eq!(rest, ["", "  Three."], "the time of an answer is printed once");
+    assert_eq!(rest, ["", "Three."], "the time of an answer is printed once");
 
     let (mut timed, mut plain) = (Live::default(), Live::default());
     let with_times = printed(&model, &mut timed);
