@@ -361,6 +361,10 @@ export type RpcRequest1 =
        * Also models that cannot be asked, where neither words nor a provider are given
        */
       all?: boolean;
+      /**
+       * Looks for servers on this machine, and lists their models
+       */
+      local?: boolean;
     }
   | {
       type: "check";

@@ -8,6 +8,8 @@ mod value;
 mod privacy;
 mod definition;
 mod catalogue;
+mod local;
+mod local_answers;
 mod provider_models;
 mod table;
 mod find;
@@ -18,6 +20,8 @@ mod keys;
 
 pub use find::{FoundModel, UnknownModel};
 pub use keys::{Env, KeyOrigin, KeyedModel, Keys};
+pub use local::{LocalModel, LocalModels, LocalServer, LocalThinking};
+pub(crate) use local_answers::{ListedLocally, llama_props, lm_studio_models, ollama_show, ollama_tags, openai_models};
 pub use privacy::too_open;
 pub use scope::{ScopedModel, scope};
 pub use table::{Models, Trouble};

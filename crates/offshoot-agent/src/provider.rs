@@ -29,6 +29,7 @@ mod hooks;
 mod roots;
 mod http;
 mod key_check;
+mod local_models;
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -47,6 +48,7 @@ pub(crate) use held_texts::TextFilter;
 pub use hooks::{HeaderChange, Hooked, Hooks, RequestHooks};
 pub use http::Http;
 pub use key_check::KeyCheck;
+pub use local_models::{LocalAnswer, LocalQuestion};
 pub(crate) use named_message::named_message;
 pub(crate) use picture_limits::PictureLimits;
 pub use problems::{Problem, problems};

@@ -6,6 +6,7 @@ pub mod settings;
 pub mod trust_file;
 pub mod project_rules;
 pub mod auth_file;
+pub mod local_models_file;
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};

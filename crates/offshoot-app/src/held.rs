@@ -5,13 +5,15 @@ use std::sync::Arc;
 
 use offshoot_agent::agent_session::AgentSession;
 use offshoot_agent::lenient_json;
+use offshoot_agent::model::LocalServer;
 use offshoot_session::error::Error;
 use offshoot_workspace::{
-    ArgKind, ArgValue, Failure, FailureKind, Given, Hint, KnownModels, NextRequest, Note, OperationOrder, Outcome,
-    Output, Row, Words, find_operation, nothing_to_do,
+    ArgKind, ArgValue, Failure, FailureKind, Given, Hint, KnownModels, LocalSearch, NextRequest, Note, OperationOrder,
+    Outcome, Output, Row, Words, find_operation, nothing_to_do,
 };
 
 use crate::app::App;
+use crate::local_models;
 use crate::models::ModelTable;
 
 /// What came of an operation.
@@ -94,6 +96,10 @@ struct ModelsOfApp(App);
 impl NextRequest for ModelsOfApp {
     fn models(&self) -> offshoot_workspace::Result<KnownModels> {
         Ok(ModelTable::known(&self.0))
+    }
+
+    fn local_models(&self, only: Option<LocalServer>) -> offshoot_workspace::Result<LocalSearch> {
+        Ok(local_models::search(&self.0, only)?)
     }
 }
 

@@ -22,6 +22,7 @@ pub mod packages;
 pub mod lookup;
 mod near_model;
 pub mod models;
+pub mod local_models;
 pub mod held;
 pub mod extensions;
 pub mod agent;

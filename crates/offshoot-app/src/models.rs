@@ -18,6 +18,7 @@ use offshoot_workspace::KnownModels;
 use crate::app::App;
 use crate::config;
 use crate::config::auth_file::AuthFile;
+use crate::config::local_models_file;
 use crate::config::settings::pi_folder;
 use crate::error::{CommandError, FailureKind, Result};
 use crate::near_model::near_model;
@@ -116,6 +117,7 @@ impl ModelTable {
             (models, keys) = (more, stored);
             troubles.extend(odd.into_iter().chain(found));
         }
+        local_models_file::known(&app.environment).iter().for_each(|found| _ = models.add_local(found));
         app.registered.add_to(&mut models);
         let auth = home.map(AuthFile::of);
         let is_in = |name: &String| auth.as_ref().is_some_and(|auth| auth.credentials(name).is_some());
@@ -316,9 +318,7 @@ fn near_provider(models: &Models, name: &str) -> Option<String> {
 fn no_key() -> CommandError {
     CommandError::new(FailureKind::Model, "there is no model to ask: no provider has a key")
         .hint("`offshoot auth login PROVIDER` saves a key; or set its variable (ANTHROPIC_API_KEY, OPENAI_API_KEY, GROQ_API_KEY …)")
-        .hint(
-            "a server of your own (llama.cpp, vLLM, Ollama) goes into models.json; `offshoot models --help` says where",
-        )
+        .hint("`offshoot models --local` finds the models of a server on this machine (Ollama, LM Studio, llama.cpp, vLLM)")
 }
 
 /// The last model and thinking level of a session that has entries.

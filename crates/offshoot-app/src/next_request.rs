@@ -5,6 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use offshoot_agent::forecast::{RequestForecast, RequestPlace, request_forecast};
+use offshoot_agent::model::LocalServer;
 use offshoot_agent::operate::{PlanQuestion, SummaryWish};
 use offshoot_protocol::model::Model;
 use offshoot_session::compact::{self, CompactionPlan};
@@ -14,11 +15,12 @@ use offshoot_session::summariser::Drafted;
 use offshoot_session::tree::NodeIx;
 use offshoot_settings::Settings;
 
-use offshoot_workspace::{KnownModels, NextRequest, PageOrder, RequestParts};
+use offshoot_workspace::{KnownModels, LocalSearch, NextRequest, PageOrder, RequestParts};
 
 use crate::agent::{overhead, prompt_weight};
 use crate::app::App;
 use crate::error::Result;
+use crate::local_models;
 use crate::models::{ModelArgs, ModelSources, ModelTable, WithoutKey};
 use crate::summarise;
 
@@ -109,6 +111,10 @@ impl NextRequest for RequestOfApp {
 
     fn models(&self) -> offshoot_workspace::Result<KnownModels> {
         Ok(ModelTable::known(&self.app))
+    }
+
+    fn local_models(&self, only: Option<LocalServer>) -> offshoot_workspace::Result<LocalSearch> {
+        Ok(local_models::search(&self.app, only)?)
     }
 
     fn tree_layout(&self, folder: &Path) -> Option<TreeLayout> {

@@ -42,7 +42,10 @@ pub use given::{
 };
 pub use inputs::{Input, capitals, check_given, count_args, hyphened, joined_args};
 pub use lookup::{Access, LATEST, LatestOf, is_path, known_session};
-pub use next_request::{KnownModels, NextRequest, NoModels, PageOrder, RequestParts, summary_by_rule};
+pub use next_request::{
+    KnownModels, LocalOutcome, LocalSearch, NextRequest, NoModels, PageOrder, RequestParts, SearchedServer,
+    summary_by_rule,
+};
 pub use operation::{
     About, CommandGroup, Finished, FrontEnd, Operation, OperationEffect, Outcome, Output, ScreenSize, nothing_to_do,
 };

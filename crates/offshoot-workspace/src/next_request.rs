@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use offshoot_agent::forecast::{RequestForecast, RequestPlace, plan_cost, request_forecast};
-use offshoot_agent::model::{Keys, Models};
+use offshoot_agent::model::{Keys, LocalModels, LocalServer, Models};
 use offshoot_agent::operate::{PlanQuestion, PresentModel, SummaryWish};
 use offshoot_agent::prompt_weight::PromptWeight;
 use offshoot_protocol::model::Model;
@@ -17,6 +17,7 @@ use offshoot_session::error::Error;
 use offshoot_session::outline::TreeLayout;
 use offshoot_session::session::{Session, SessionPart};
 use offshoot_session::summariser::{Drafted, Extractive};
+use offshoot_session::text::{counted, one_line};
 use offshoot_session::tree::NodeIx;
 
 use crate::failure::{Failure, FailureKind, Result};
@@ -83,6 +84,14 @@ pub trait NextRequest: Send + Sync {
     /// # Errors
     /// They are not known here.
     fn models(&self) -> Result<KnownModels> {
+        Err(unknown())
+    }
+
+    /// Looks for model servers on this machine, or for those of one kind.
+    ///
+    /// # Errors
+    /// Nobody can be asked from here.
+    fn local_models(&self, _: Option<LocalServer>) -> Result<LocalSearch> {
         Err(unknown())
     }
 
@@ -170,6 +179,85 @@ pub struct KnownModels {
     pub troubles: Vec<String>,
     /// The provider that a mistyped name probably means.
     pub near_provider: fn(&Models, &str) -> Option<String>,
+}
+
+/// What a search for model servers on this machine found.
+#[derive(Debug, Clone, Default)]
+pub struct LocalSearch {
+    /// Where it looked, and what was there.
+    pub servers: Vec<SearchedServer>,
+    /// Why what was found is not remembered.
+    pub trouble: Option<String>,
+}
+
+/// A place where a model server was looked for.
+#[derive(Debug, Clone)]
+#[expect(missing_docs, reason = "the names say what they are")]
+pub struct SearchedServer {
+    pub server: LocalServer,
+    /// Without `/v1`.
+    pub address: String,
+    pub outcome: LocalOutcome,
+}
+
+/// What was there.
+#[derive(Debug, Clone)]
+pub enum LocalOutcome {
+    /// A server.
+    Found {
+        /// Its models.
+        found: LocalModels,
+        /// What of them is left out or not known, in words.
+        left_out: Vec<String>,
+    },
+    /// Nobody listens.
+    Nobody,
+    /// Something that is no such server, or does not answer: why.
+    Trouble(String),
+}
+
+impl SearchedServer {
+    /// Its models, if it answered.
+    #[must_use]
+    pub fn found(&self) -> Option<&LocalModels> {
+        match &self.outcome {
+            LocalOutcome::Found { found, .. } => Some(found),
+            LocalOutcome::Nobody | LocalOutcome::Trouble(_) => None,
+        }
+    }
+
+    /// The kind and the host, for people.
+    fn named(&self) -> String {
+        let host = self.address.split_once("://").map_or(self.address.as_str(), |(_, host)| host);
+        // A name and a password may be in front of the host.
+        let host = host.rsplit_once('@').map_or(host, |(_, host)| host);
+        format!("{} ({})", one_line(host, 80), self.server.title())
+    }
+}
+
+impl LocalSearch {
+    /// What was found and what not, a line each.
+    #[must_use]
+    pub fn lines(&self) -> Vec<String> {
+        let mut lines = Vec::new();
+        for searched in &self.servers {
+            let named = searched.named();
+            match &searched.outcome {
+                LocalOutcome::Found { found, left_out } => {
+                    lines.push(format!("{named}: {}", counted(found.models.len() as u64, "model", "models")));
+                    lines.extend(left_out.iter().map(|what| format!("{named}: {what}")));
+                }
+                LocalOutcome::Trouble(why) => lines.push(format!("{named}: {}", one_line(why, 200))),
+                LocalOutcome::Nobody => {}
+            }
+        }
+        let missing = self.servers.iter().filter(|searched| matches!(searched.outcome, LocalOutcome::Nobody));
+        let missing: Vec<String> = missing.map(SearchedServer::named).collect();
+        if !missing.is_empty() {
+            lines.push(format!("no server at {}", missing.join(", ")));
+        }
+        lines
+    }
 }
 
 /// Where no models are known.

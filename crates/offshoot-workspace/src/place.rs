@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use offshoot_agent::expand_home;
 use offshoot_agent::forecast::RequestForecast;
+use offshoot_agent::model::LocalServer;
 use offshoot_agent::operate::{PlanQuestion, SummaryWish};
 use offshoot_catalogue::Catalogue;
 use offshoot_search::SearchIndex;
@@ -27,7 +28,7 @@ use offshoot_session::tree::NodeIx;
 
 use crate::closed_words;
 use crate::failure::{Failure, FailureKind, Hint, Result};
-use crate::next_request::{KnownModels, NextRequest, NoModels, PageOrder, RequestParts};
+use crate::next_request::{KnownModels, LocalSearch, NextRequest, NoModels, PageOrder, RequestParts};
 use crate::words::Note;
 
 /// How many sessions of a folder a fork's name is compared with.
@@ -460,6 +461,14 @@ impl Place {
     /// They are not known here.
     pub(crate) fn models(&self) -> Result<KnownModels> {
         self.options.next_request.models()
+    }
+
+    /// Looks for model servers on this machine, or for those of one kind.
+    ///
+    /// # Errors
+    /// Nobody can be asked from here.
+    pub(crate) fn local_models(&self, only: Option<LocalServer>) -> Result<LocalSearch> {
+        self.options.next_request.local_models(only)
     }
 
     /// The tokens that the session's model takes; `None` if it is not known.

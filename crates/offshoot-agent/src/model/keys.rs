@@ -13,6 +13,7 @@ use serde::Deserialize;
 use super::catalogue::{self, CatalogueProvider};
 use super::environment;
 use super::key_command::KeyCommands;
+use super::local::LocalServer;
 use super::privacy::too_open;
 use super::table::{Models, Trouble};
 use super::value::{self, Unset};
@@ -203,6 +204,7 @@ impl Keys {
     /// The variables that providers' keys are in: the usual ones, and those that the files name.
     pub fn variables(&self, models: &Models) -> Vec<String> {
         let usual = catalogue::providers().iter().flat_map(CatalogueProvider::variables);
+        let usual = usual.chain(LocalServer::ALL.into_iter().filter_map(LocalServer::key_variable));
         let mut names: Vec<String> = usual.map(str::to_owned).collect();
         names.extend(self.named(models).flat_map(|key| value::variables(key.expose())));
         names.sort();
@@ -213,6 +215,18 @@ impl Keys {
     /// Keys as the files have them, unresolved.
     fn named<'a>(&'a self, models: &'a Models) -> impl Iterator<Item = &'a Secret> {
         self.stored.iter().map(|(_, key)| key).chain(models.secrets())
+    }
+
+    /// The key of a provider that may have none, without a look at its models.
+    ///
+    /// # Errors
+    /// The key is named, and cannot be had.
+    pub async fn key_if_any(&self, models: &Models, provider: &str) -> Result<Option<Secret>, KeyError> {
+        match (&self.explicit, self.stored(provider).or_else(|| models.key_of(provider))) {
+            (Some(key), _) => Ok(Some(key.clone())),
+            (None, Some(named)) => Ok(Some(self.fill("key", provider, named).await?)),
+            (None, None) => Ok(self.variable(provider).map(|(_, key)| key)),
+        }
     }
 
     /// Whether there is a key for the model, or it needs none.
@@ -249,15 +263,8 @@ impl Keys {
     /// A required key is missing.
     pub async fn access(&self, models: &Models, model: &Model) -> Result<KeyedModel, KeyError> {
         let provider = model.provider.as_str();
-        let mut is_bearer = false;
-        let key = match (&self.explicit, self.stored(provider).or_else(|| models.key_of(provider))) {
-            (Some(key), _) => Some(key.clone()),
-            (None, Some(named)) => Some(self.fill("key", provider, named).await?),
-            (None, None) => self.variable(provider).map(|(name, key)| {
-                is_bearer = name == BEARER;
-                key
-            }),
-        };
+        let key = self.key_if_any(models, provider).await?;
+        let is_bearer = self.source(models, provider) == Some(KeyOrigin::Variable(BEARER));
         let mut model = model.clone();
         model.base_url =
             self.address(&model).map_err(|name| KeyError::Address { provider: provider.to_owned(), name })?;
@@ -313,7 +320,8 @@ fn with_bare_key(value: String) -> impl Iterator<Item = String> {
 }
 
 fn variables(provider: &str) -> impl Iterator<Item = &'static str> {
-    catalogue::provider(provider).into_iter().flat_map(CatalogueProvider::variables)
+    let of_catalogue = catalogue::provider(provider).into_iter().flat_map(CatalogueProvider::variables);
+    of_catalogue.chain(LocalServer::of_provider(provider).and_then(LocalServer::key_variable))
 }
 
 fn needs_key(models: &Models, model: &Model) -> bool {

@@ -8,6 +8,7 @@ use offshoot_protocol::model::Model;
 use offshoot_session::medium::read_regular_text;
 
 use super::file::{self, Ordered, Provider};
+use super::local::LocalModels;
 use super::provider_models::ProviderModels;
 use super::{catalogue, privacy, value};
 use crate::provider::Api;
@@ -120,6 +121,33 @@ impl Models {
             group.is_registered = true;
         }
         troubles
+    }
+
+    /// Adds the models that a server of the person's own was found to have. What files say of the provider counts before; where they
+    /// name another address, nothing is added, and the answer is `false`.
+    pub fn add_local(&mut self, found: &LocalModels) -> bool {
+        let name = found.server.provider();
+        let own = self.of_provider(name).first().map(|model| same_place(&model.base_url));
+        if own.is_some_and(|own| own != same_place(&found.base_url())) {
+            return false;
+        }
+        if self.group(name).is_none() {
+            self.groups.push(ProviderModels::new(name));
+        }
+        if let Some(group) = self.groups.iter_mut().find(|group| group.name == name) {
+            group.change(|list| {
+                let like = list.first().cloned();
+                for mut model in found.models() {
+                    if let Some(like) = &like {
+                        (model.auth_header, model.headers) = (like.auth_header, like.headers.clone());
+                    }
+                    if !list.iter().any(|known| known.id == model.id) {
+                        list.push(model);
+                    }
+                }
+            });
+        }
+        true
     }
 
     /// Adds the models in the text of a `models.json`; `path` is for messages.
@@ -239,6 +267,11 @@ impl Models {
     fn group(&self, provider: &str) -> Option<&ProviderModels> {
         self.groups.iter().find(|group| group.name == provider)
     }
+}
+
+/// An address, however this machine is called in it.
+fn same_place(url: &str) -> String {
+    url.trim_end_matches('/').to_ascii_lowercase().replace("://localhost", "://127.0.0.1")
 }
 
 /// The first line that contains a name in quotes.

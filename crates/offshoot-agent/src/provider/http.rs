@@ -109,6 +109,34 @@ impl Http {
         let response = get.send().await.map_err(|error| unreachable(&outgoing.url, error))?;
         if response.status().is_success() { Ok(()) } else { Err(error_of(response, self.clock.now()).await) }
     }
+
+    /// Reads a whole answer of at most `limit` bytes: a request without a body is a GET, else a POST.
+    pub(super) async fn fetch(&self, outgoing: &Outgoing, limit: usize) -> Result<Vec<u8>, AnswerTrouble> {
+        let (client, headers) = (self.client(&outgoing.url)?, headers(outgoing)?);
+        let request = match outgoing.body.is_empty() {
+            true => client.get(&outgoing.url),
+            false => client.post(&outgoing.url).body(outgoing.body.clone()),
+        };
+        let sent = request.headers(headers).send().await.map_err(|error| {
+            // Somebody listens who speaks another protocol.
+            let is_lost = error.is_connect();
+            AnswerTrouble { is_lost, ..unreachable(&outgoing.url, error) }
+        });
+        let mut response = sent?;
+        if !response.status().is_success() {
+            return Err(error_of(response, self.clock.now()).await);
+        }
+        let mut answer = Vec::new();
+        let broken = |error: reqwest::Error| AnswerTrouble::lost(lost(&error.without_url()));
+        while let Some(bytes) = response.chunk().await.map_err(broken)? {
+            if answer.len() + bytes.len() > limit {
+                let text = format!("its answer has more than {limit} bytes");
+                return Err(AnswerTrouble { text, ..AnswerTrouble::default() });
+            }
+            answer.extend_from_slice(&bytes);
+        }
+        Ok(answer)
+    }
 }
 
 /// Whether the address is unencrypted and on this machine.

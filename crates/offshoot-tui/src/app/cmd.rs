@@ -80,6 +80,8 @@ pub enum ProgramTask {
     Sessions(Request),
     /// List the available models; answered with [`super::msg::Msg::Models`].
     Models,
+    /// Ask the servers of this machine for their models; answered with [`super::msg::Msg::LocalModels`] if there are any.
+    LocalModels,
     /// List the models that a key changes between; answered with [`super::msg::Msg::ModelScope`].
     ModelScope,
     /// Change between these models in this session: names, each perhaps with a level; empty for all.

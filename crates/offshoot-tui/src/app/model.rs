@@ -412,7 +412,7 @@ impl Overlay {
 /// The choices of a small list.
 #[derive(Debug, Clone)]
 pub enum Picking {
-    Model(Vec<Arc<LanguageModel>>),
+    Model(Vec<PickedModel>),
     Thinking(Vec<ThinkingLevel>),
     Approval,
     Trust,
@@ -423,6 +423,14 @@ pub enum Picking {
     /// Whether the work under way may be stopped for a command that leaves the session.
     Leaving(Box<Cmd>),
     Theme(Box<ThemePicking>),
+}
+
+/// A row of the list of models.
+#[derive(Debug, Clone)]
+pub enum PickedModel {
+    Model(Arc<LanguageModel>),
+    /// The servers of this machine are asked for theirs.
+    OfThisMachine,
 }
 
 /// The themes of a list.

@@ -100,6 +100,8 @@ pub enum Msg {
     Snapshot(Purpose, Snapshot, Option<NodeIx>),
     Sessions(Answer),
     Models(Vec<ListedModel>),
+    /// The same after a search for local models, which are the first ones.
+    LocalModels(Vec<ListedModel>),
     /// The models that can be asked; ticked are those that a key changes between, in their order.
     ModelScope(Vec<ScopeRow>),
     /// The branches of the session: the id of the last entry of each, and its choice in the list.

@@ -129,6 +129,7 @@ fn apply(model: &mut Model, msg: Msg) -> Vec<Cmd> {
         Msg::Sessions(answer) => overlay::sessions(model, answer),
         Msg::ModelScope(rows) => overlay::model_scope(model, rows),
         Msg::Models(models) => overlay::models(model, models),
+        Msg::LocalModels(models) => overlay::local_models(model, models),
         Msg::Branches(branches) => overlay::branches(model, branches),
         Msg::Settings(layers, files, themes) => settings::open(model, layers, files, themes),
         Msg::Stored(stored) => settings::stored(model, stored),

@@ -1,8 +1,9 @@
 //! Lists models, and which of them have a key.
 
 use std::io::{self, Write};
+use std::sync::Arc;
 
-use offshoot_agent::model::{KeyOrigin, Models};
+use offshoot_agent::model::{KeyOrigin, LocalModels, LocalServer, Models};
 use offshoot_protocol::model::{Model, Price};
 use offshoot_session::json::{Object, quote};
 use offshoot_session::session::Session;
@@ -11,7 +12,7 @@ use offshoot_session::text::{counted, one_line};
 use crate::failure::{Failure, FailureKind, Result};
 use crate::given::{SessionName, Text};
 use crate::input;
-use crate::next_request::KnownModels;
+use crate::next_request::{KnownModels, SearchedServer};
 use crate::operation::{About, CommandGroup, Finished, FrontEnd, Operation, OperationEffect, Output};
 use crate::place::Place;
 use crate::words::{NextStep, Note, Role, TableColumn, Words, WordsTable};
@@ -25,6 +26,8 @@ input! {
         provider: Option<Text> = option ("NAME"),
         /// Also models that cannot be asked, where neither words nor a provider are given
         all: bool = flag,
+        /// Looks for servers on this machine, and lists their models
+        local: bool = flag (conflicts ["all"]),
     }
 }
 
@@ -39,6 +42,8 @@ pub struct ListedModels {
     /// How many others there are, and of how many providers, where only models that can be asked are listed.
     others: Option<(u64, u64)>,
     is_any_built_in: bool,
+    /// What a search for servers on this machine found, a line each.
+    searched: Vec<String>,
 }
 
 #[derive(Debug)]
@@ -67,6 +72,9 @@ impl Operation for ListModels {
                The models of 42 providers are built in. Those whose wire format offshoot\n\
                does not speak are listed with the reason, and cannot be asked. models.json\n\
                in the data folder (OFFSHOOT_HOME), in pi's form, adds and changes models.\n\n\
+               --local asks the servers of this machine for their models: Ollama (OLLAMA_HOST,\n\
+               else port 11434), LM Studio (1234), llama.cpp (8080) and vLLM (8000). What it\n\
+               finds can be used from then on; only --local asks again.\n\n\
                Keys come from auth.json in the data folder (mode 0600), else from\n\
                models.json, else from the provider's variable (ANTHROPIC_API_KEY,\n\
                OPENAI_API_KEY, GROQ_API_KEY and so on). A key itself is never shown.\n\n\
@@ -78,6 +86,7 @@ impl Operation for ListModels {
                `lacks` why a model cannot be asked even with a key.",
         examples: "Examples:\n  offshoot models\n  offshoot models gpt-oss-120b\n  \
                    offshoot models --provider anthropic opus\n  \
+                   offshoot models --local\n  \
                    offshoot models --json | jq -r '.[] | select(.usable) | .provider + \"/\" + .id'",
         past: "listed",
         effect: OperationEffect::Reads,
@@ -90,13 +99,27 @@ impl Operation for ListModels {
     }
 
     fn plan(place: &Place, _: Option<&Session>, input: &ModelsInput) -> Result<ListedModels> {
-        let KnownModels { models, keys, troubles, near_provider } = place.models()?;
+        let KnownModels { mut models, keys, troubles, near_provider } = place.models()?;
         troubles.into_iter().for_each(|trouble| place.tell(Note::Warning(trouble)));
+        let search = match input.local {
+            true => Some(place.local_models(local_server(input.provider.as_ref())?)?),
+            false => None,
+        };
+        let answered = search.iter().flat_map(|search| &search.servers).filter_map(SearchedServer::found);
+        // Those that models.json has elsewhere are not of this machine.
+        let found: Vec<_> = answered.filter(|found| Arc::make_mut(&mut models).add_local(found)).collect();
+        search.iter().filter_map(|search| search.trouble.clone()).for_each(|why| place.tell(Note::Warning(why)));
+        let is_found = |model: &&Model| {
+            let has = |found: &LocalModels| {
+                found.server.provider() == model.provider && found.models.iter().any(|known| known.id == model.id)
+            };
+            search.is_none() || found.iter().copied().any(has)
+        };
         let words = input.search.iter().flat_map(|Text(words)| words.split_whitespace());
         let words: Vec<String> = words.map(str::to_lowercase).collect();
         let is_wanted = |model: &&Model| {
             let text = format!("{}/{} {}", model.provider, model.id, model.name).to_lowercase();
-            words.iter().all(|word| text.contains(word))
+            words.iter().all(|word| text.contains(word)) && is_found(model)
         };
         let listed = |model: &Model| ListedModel {
             key: keys.source(&models, &model.provider).map(KeyOrigin::as_str),
@@ -106,12 +129,15 @@ impl Operation for ListModels {
         };
         let providers = match &input.provider {
             None => models.providers(),
-            Some(Text(name)) => {
+            Some(Text(name)) if search.is_none() => {
                 let found = models.providers().into_iter().find(|known| known.eq_ignore_ascii_case(name));
                 vec![found.ok_or_else(|| no_provider(name, near_provider(&models, name)))?]
             }
+            Some(Text(name)) => {
+                models.providers().into_iter().filter(|known| known.eq_ignore_ascii_case(name)).collect()
+            }
         };
-        let is_everything = input.all || !words.is_empty() || input.provider.is_some();
+        let is_everything = input.all || input.local || !words.is_empty() || input.provider.is_some();
         let is_considered = |provider: &&str| is_everything || keys.may_ask(&models, provider);
         let of_providers = providers.into_iter().filter(is_considered).flat_map(|name| models.of_provider(name));
         let mut found: Vec<ListedModel> = of_providers.filter(is_wanted).map(listed).collect();
@@ -119,12 +145,26 @@ impl Operation for ListModels {
         found.sort_by_key(|listed| (!listed.is_usable, listed.lacks.is_some()));
         let others = (!is_everything).then(|| (models.count() - found.len() as u64, models.providers().len() as u64));
         let is_any_built_in = found.iter().any(|listed| Models::name_of(&listed.model.provider).is_some());
-        Ok(ListedModels { models: found, others, is_any_built_in })
+        let searched = search.map(|search| search.lines()).unwrap_or_default();
+        Ok(ListedModels { models: found, others, is_any_built_in, searched })
     }
 
     fn output(found: ListedModels, _: Finished<'_, ()>) -> Result<ListedModels> {
         Ok(found)
     }
+}
+
+/// The kind of server that `--provider` names.
+fn local_server(provider: Option<&Text>) -> Result<Option<LocalServer>> {
+    let Some(Text(name)) = provider else { return Ok(None) };
+    let known = LocalServer::ALL.map(LocalServer::provider).join(", ");
+    let unknown = || {
+        Failure::refused(
+            FailureKind::NotFound,
+            format!("--local looks for {known}, and not for {}", one_line(name, 80)),
+        )
+    };
+    LocalServer::of_provider(name).ok_or_else(unknown).map(Some)
 }
 
 fn no_provider(name: &str, near: Option<String>) -> Failure {
@@ -257,7 +297,9 @@ impl Output for ListedModels {
             words.notes.push(Note::Told(format!("{models} without a key are not listed; {providers} are known")));
             words.next.push(NextStep::of_all("models", "lists them all").with("--all"));
         }
-        if self.models.is_empty() {
+        let is_local = !self.searched.is_empty();
+        words.notes.extend(self.searched.iter().cloned().map(Note::Told));
+        if self.models.is_empty() && !is_local {
             let none = if self.others.is_some() { "no provider has a key" } else { "no model matches" };
             words.notes.push(Note::Told(none.to_owned()));
             let says = "lists those that are known; others go into models.json in the data folder";

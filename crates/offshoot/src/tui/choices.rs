@@ -10,6 +10,7 @@ use offshoot_agent::model::ScopedModel;
 use offshoot_agent::resources::{Resource, ResourceScope, Resources};
 use offshoot_app::app::App;
 use offshoot_app::error::CommandError;
+use offshoot_app::local_models;
 use offshoot_extensions::ExtensionSet;
 use offshoot_protocol::model::Model;
 use offshoot_session::entry::Source as _;
@@ -25,9 +26,10 @@ use offshoot_tui::editor::Choice;
 use offshoot_tui::markdown::plain;
 use offshoot_tui::overlay::model_scope::ScopeRow;
 use offshoot_tui::slash::Argument;
+use offshoot_workspace::{LocalSearch, SearchedServer};
 use serde_json::Value;
 
-use super::job_context::JobContext;
+use super::job_context::{JobContext, blocking};
 
 /// The width of a branch's last words.
 const WORDS: usize = 80;
@@ -121,17 +123,37 @@ pub(super) async fn find(context: &JobContext, agent: &AgentSession, argument: A
     }
 }
 
-/// Sends the models that can be asked; without any, a notice how to add a key.
+/// Sends all models, those that can be asked first; without such a one, also a notice how to add a key.
 pub(super) async fn models(context: &JobContext) -> Result<(), CommandError> {
+    let models = listed(context, &[]).await?;
+    if models.first().is_none_or(|first| !first.has_key) {
+        context.notice(Level::Warning, keyless(&context.app));
+    }
+    context.tell(Msg::Models(models));
+    Ok(())
+}
+
+/// Asks the servers of this machine for their models, and sends all models with those first.
+pub(super) async fn local_models(context: &JobContext) -> Result<(), CommandError> {
+    let app = App { ui: context.app.ui.quiet(), ..context.app.clone() };
+    let LocalSearch { servers, trouble } = blocking(move || local_models::search(&app, None)).await?;
+    trouble.into_iter().for_each(|why| context.notice(Level::Warning, why));
+    let found: Vec<&str> =
+        servers.iter().filter_map(SearchedServer::found).map(|found| found.server.provider()).collect();
+    if !found.is_empty() {
+        context.tell(Msg::LocalModels(listed(context, &found).await?));
+    }
+    LocalSearch { servers, trouble: None }.lines().into_iter().for_each(|line| context.notice(Level::Info, line));
+    Ok(())
+}
+
+/// All models, those that can be asked first, and among them those of these providers.
+async fn listed(context: &JobContext, first: &[&str]) -> Result<Vec<ListedModel>, CommandError> {
     let table = context.model_table().await?;
     let listed = |model: &Model| ListedModel { model: Arc::new(model.clone()), has_key: table.can_ask(model) };
     let mut models: Vec<ListedModel> = table.models.all().map(listed).collect();
-    models.sort_by_key(|listed| !listed.has_key);
-    match models.first() {
-        Some(first) if first.has_key => context.tell(Msg::Models(models)),
-        _ => context.notice(Level::Warning, keyless(&context.app)),
-    }
-    Ok(())
+    models.sort_by_key(|listed| (!listed.has_key, !first.contains(&listed.model.provider.as_str())));
+    Ok(models)
 }
 
 /// Sends the models that can be asked, ticked if a key changes between them.

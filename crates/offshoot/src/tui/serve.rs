@@ -274,6 +274,7 @@ async fn act(context: JobContext, agent: AgentSession, task: ProgramTask) {
         ProgramTask::Themes(setting) => return settings::themes(&context, &agent, setting).await,
         ProgramTask::Store(scope, key, value) => return settings::store(&context, &agent, scope, key, value).await,
         ProgramTask::Models => choices::models(&context).await,
+        ProgramTask::LocalModels => choices::local_models(&context).await,
         ProgramTask::ModelScope => choices::model_scope(&context, &agent).await,
         ProgramTask::UseScope(names) => return context.use_scope(names),
         // The loop does these, in order.

@@ -320,7 +320,7 @@ fn what_cannot_be_done_is_said() {
     [stderr]
     error: there is no model to ask: no provider has a key
     hint: `offshoot auth login PROVIDER` saves a key; or set its variable (ANTHROPIC_API_KEY, OPENAI_API_KEY, GROQ_API_KEY …)
-    hint: a server of your own (llama.cpp, vLLM, Ollama) goes into models.json; `offshoot models --help` says where
+    hint: `offshoot models --local` finds the models of a server on this machine (Ollama, LM Studio, llama.cpp, vLLM)
     [exit code 6]
     ");
     let no_key = talk.world.shown(&talk.command(&["-p", "hi"]).env_remove("TEST_KEY").output().unwrap());
@@ -328,7 +328,7 @@ fn what_cannot_be_done_is_said() {
     [stderr]
     error: there is no model to ask: no provider has a key
     hint: `offshoot auth login PROVIDER` saves a key; or set its variable (ANTHROPIC_API_KEY, OPENAI_API_KEY, GROQ_API_KEY …)
-    hint: a server of your own (llama.cpp, vLLM, Ollama) goes into models.json; `offshoot models --help` says where
+    hint: `offshoot models --local` finds the models of a server on this machine (Ollama, LM Studio, llama.cpp, vLLM)
     [exit code 6]
     ");
     let no_key = talk.command(&["-p", "hi", "--model", "test/m1"]).env_remove("TEST_KEY").output().unwrap();

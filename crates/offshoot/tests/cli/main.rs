@@ -39,6 +39,7 @@ mod keys;
 mod label;
 mod limits;
 mod list;
+mod local_models;
 mod man;
 mod merge;
 mod migrate;

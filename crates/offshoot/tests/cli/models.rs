@@ -224,7 +224,7 @@ fn models_of_other_wire_formats_are_listed_with_the_reason() {
     [stderr]
     error: there is no model to ask: no provider has a key
     hint: `offshoot auth login PROVIDER` saves a key; or set its variable (ANTHROPIC_API_KEY, OPENAI_API_KEY, GROQ_API_KEY …)
-    hint: a server of your own (llama.cpp, vLLM, Ollama) goes into models.json; `offshoot models --help` says where
+    hint: `offshoot models --local` finds the models of a server on this machine (Ollama, LM Studio, llama.cpp, vLLM)
     hint: google-vertex has a key (GOOGLE_CLOUD_API_KEY), but offshoot does not speak google-vertex
     [exit code 6]
     ");

@@ -17,7 +17,7 @@ use ratatui::crossterm::event::KeyEvent;
 use super::leaving::{Leave, leave, stop_and_leave};
 use super::{orders, settings, theme_pick};
 use crate::app::cmd::{Cmd, ProgramTask, Purpose, ScreenTask, TrustAnswer};
-use crate::app::model::{Model, Overlay, Picking};
+use crate::app::model::{Model, Overlay, PickedModel, Picking};
 use crate::app::msg::ListedModel;
 use crate::app::page::Page;
 use crate::app::pager::Pager;
@@ -199,9 +199,14 @@ fn picked(model: &mut Model, outcome: pick::PickOutcome, picking: &Picking) -> V
     model.overlay = None;
     let cmd = match picking {
         Picking::Trust => TrustAnswer::ALL.get(number).map(|answer| ProgramTask::KeepTrust(*answer).into()),
-        Picking::Model(models) => {
-            return models.get(number).map(|chosen| use_model(model, chosen)).unwrap_or_default();
-        }
+        Picking::Model(models) => match models.get(number) {
+            Some(PickedModel::Model(chosen)) => return use_model(model, chosen),
+            Some(PickedModel::OfThisMachine) => {
+                model.notice(Level::Info, "looking for local models …");
+                Some(ProgramTask::LocalModels.into())
+            }
+            None => None,
+        },
         Picking::Thinking(levels) => levels.get(number).map(|level| Cmd::ask(SetThinkingLevel(*level))),
         Picking::Approval => ApprovalMode::ALL.get(number).map(|mode| Cmd::ask(SetApproval(*mode))),
         Picking::SessionFolder(file, folders) => folders
@@ -377,10 +382,25 @@ pub(super) fn models(model: &mut Model, models: Vec<ListedModel>) -> Vec<Cmd> {
         is_current: *has_key && now.is_some_and(|now| (&now.id, &now.provider) == (&model.id, &model.provider)),
         ..Choice::new(&model.id)
     };
-    let pick = Pick::new("Which model answers ($ per 1M tokens)", models.iter().map(choice).collect());
-    let models = models.into_iter().map(|listed| listed.model).collect();
+    let mut choices: Vec<Choice> = models.iter().map(choice).collect();
+    // After the models that can be asked.
+    let place = models.iter().position(|listed| !listed.has_key).unwrap_or(models.len());
+    let detail = "Ollama · LM Studio · llama.cpp · vLLM".to_owned();
+    choices.insert(place, Choice { detail, ..Choice::new("Local models …") });
+    let pick = Pick::new("Which model answers ($ per 1M tokens)", choices);
+    let mut models: Vec<PickedModel> = models.into_iter().map(|listed| PickedModel::Model(listed.model)).collect();
+    models.insert(place, PickedModel::OfThisMachine);
     model.overlay = Some(Overlay::Pick(Box::new(pick), Picking::Model(models)));
     Vec::new()
+}
+
+/// Shows the models with the cursor on the first one, not on the one in use.
+pub(super) fn local_models(model: &mut Model, found: Vec<ListedModel>) -> Vec<Cmd> {
+    let cmds = models(model, found);
+    if let Some(Overlay::Pick(pick, _)) = &mut model.overlay {
+        pick.go_to(0);
+    }
+    cmds
 }
 
 /// The provider of a model, its context, the price of a million tokens, and whether it has a key.

@@ -27,7 +27,9 @@ use super::{changes_screen, update};
 use crate::app::ask::TerminalAnswer;
 use crate::app::cmd::{Cmd, ProgramTask, Purpose};
 use crate::app::model::{Model, Overlay};
-use crate::app::msg::{Completeness, Diverged, Msg, Opened, OpenedReason, OperationSaid, Persistence, SessionFacts};
+use crate::app::msg::{
+    Completeness, Diverged, ListedModel, Msg, Opened, OpenedReason, OperationSaid, Persistence, SessionFacts,
+};
 use crate::app::view;
 use crate::conversation::ConversationBlock;
 use crate::editor::Choice;
@@ -268,6 +270,25 @@ fn answer(text: &str, usage: Usage) -> Message {
         error_message: None,
         timestamp: 0,
     })
+}
+
+#[test]
+fn the_list_of_models_has_a_row_that_looks_for_those_of_this_machine() {
+    let mut model = model(80, 12);
+    let listed = |(id, has_key): (&str, bool)| {
+        let model = LanguageModel { id: id.to_owned(), provider: "test".to_owned(), ..LanguageModel::default() };
+        ListedModel { model: Arc::new(model), has_key }
+    };
+    update(&mut model, Msg::LocalModels([("m0", true), ("m1", true)].map(listed).into()));
+    assert!(screen(&mut model).contains("› m0"), "what was found, not what is in use");
+    update(&mut model, Msg::Models([("m1", true), ("m2", false)].map(listed).into()));
+    let shown = screen(&mut model);
+    let at = |text: &str| shown.find(text).unwrap_or_else(|| panic!("{text}: {shown}"));
+    assert!(at("m1 ") < at("Local models …") && at("Local models") < at("no key"), "{shown}");
+    "local mod".chars().for_each(|letter| drop(press(&mut model, KeyCode::Char(letter), KeyModifiers::NONE)));
+    let done = press(&mut model, KeyCode::Enter, KeyModifiers::NONE);
+    assert_eq!(done, [ProgramTask::LocalModels.into()]);
+    assert!(model.overlay.is_none(), "the list is closed while the servers are asked");
 }
 
 fn heard(model: &mut Model, event: Event) -> Vec<Cmd> {
