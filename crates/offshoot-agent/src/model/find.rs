@@ -179,9 +179,27 @@ fn best<'a>(models: &[&'a Model], pattern: &str) -> Option<&'a Model> {
     if let [one] = exact[..] {
         return Some(one);
     }
+    best_part(models.iter().copied(), pattern)
+}
+
+/// The best of the models whose id or name contains the text: those without a date come before dated ones, and later ones before
+/// earlier ones.
+pub(super) fn best_part<'a>(models: impl Iterator<Item = &'a Model>, text: &str) -> Option<&'a Model> {
+    let wanted = text.to_lowercase();
     let holds =
-        |model: &&&Model| model.id.to_lowercase().contains(&wanted) || model.name.to_lowercase().contains(&wanted);
-    models.iter().filter(holds).max_by(|a, b| (!is_dated(&a.id), &a.id).cmp(&(!is_dated(&b.id), &b.id))).copied()
+        |model: &&Model| model.id.to_lowercase().contains(&wanted) || model.name.to_lowercase().contains(&wanted);
+    models.filter(holds).max_by_key(|model| (!is_dated(&model.id), collated(&model.id)))
+}
+
+/// The order in which pi compares ids, that of a dictionary: some marks, digits, letters whatever their case, and of what is the same
+/// then the one with lower case first.
+fn collated(id: &str) -> (Vec<u32>, Vec<bool>) {
+    const MARKS: &str = "_-,;:!?.'\"()[]{}@*/\\&#%`^+<=>|~$";
+    let weight = |letter: char| match MARKS.find(letter) {
+        Some(at) => u32::try_from(at).unwrap_or_default(),
+        None => 1000 + u32::from(letter.to_ascii_lowercase()),
+    };
+    (id.chars().map(weight).collect(), id.chars().map(|letter| letter.is_ascii_uppercase()).collect())
 }
 
 /// Whether an id ends in a date, `-20250929`.
