@@ -17,6 +17,7 @@ const pi = (file) => import(pathToFileURL(path.join(besidePi("pi-ai"), "dist/api
 const apis = {
   "anthropic-messages": await pi("anthropic-messages.js"),
   "openai-responses": await pi("openai-responses.js"),
+  "azure-openai-responses": await pi("azure-openai-responses.js"),
   "openai-completions": await pi("openai-completions.js"),
   "google-generative-ai": await pi("google-generative-ai.js"),
   "mistral-conversations": await pi("mistral-conversations.js"),
@@ -174,7 +175,10 @@ test("every built-in model of a wire format that offshoot speaks gets pi's reque
   const { builtinProviders } = await import(pathToFileURL(path.join(besidePi("pi-ai"), "dist/providers/all.js")).href);
   const { clampThinkingLevel } = await import(pathToFileURL(path.join(besidePi("pi-ai"), "dist/models.js")).href);
   const all = builtinProviders().flatMap((provider) => provider.getModels());
-  const spoken = all.filter((target) => apis[target.api] && target.provider !== "github-copilot" && target.baseUrl);
+  // Azure's address is the person's own.
+  const address = "https://resource.openai.azure.com/openai/v1";
+  const placed = all.map((target) => (target.provider === "azure" ? { ...target, baseUrl: address } : target));
+  const spoken = placed.filter((target) => apis[target.api] && target.provider !== "github-copilot" && target.baseUrl);
   const picture = { type: "image", data: "iVBORw0KGgo=", mimeType: "image/png" };
   const differing = new Map();
   let compared = 0;
@@ -185,10 +189,10 @@ test("every built-in model of a wire format that offshoot speaks gets pi's reque
       for (const messages of dialogues(target, picture).slice(cacheRetention === "short" ? 0 : 1)) {
         // pi's agent fits the level to the model before it builds a request; offshoot's builders do that themselves, and ask models of
         // Anthropic and Google that cannot be without thinking for nothing.
-        const isOff = thinking === "off" && !target.api.startsWith("openai-");
+        const isOff = thinking === "off" && !target.api.includes("openai-");
         const sent = canonical(await theirs(target, messages, isOff ? "off" : clampThinkingLevel(target, thinking), cacheRetention));
         const expected = withoutRefinements(sent, target.compat ?? {});
-        const model = { provider: target.provider, id: target.id };
+        const model = { provider: target.provider, id: target.id, ...(target.provider === "azure" ? { address } : {}) };
         const got = canonical(await offshoot({ model, system: "You are a test.", messages, tools, thinking, cacheRetention, sessionId: "session" }));
         if (refinesEffort(target.compat ?? {})) for (const member of ["thinking", "output_config", "reasoning", "include"]) delete got[member];
         for (const member of ["max_tokens", "max_completion_tokens", "max_output_tokens"]) {

@@ -2,7 +2,7 @@
 //!
 //! `{"model": {"provider", "id", …}, "system": TEXT, "messages": [MESSAGE], "tools": [{"name", "description", "parameters"}],
 //! "thinking": LEVEL, "sessionId": ID, "cacheRetention": none, short or long}`; messages have the form that sessions store. A model with a `baseUrl` is one of
-//! `models.json`, any other is built in.
+//! `models.json`, any other is built in; its `address` takes the place of an address that depends on variables.
 
 #![allow(clippy::print_stdout, reason = "an example is a whole program")]
 
@@ -50,7 +50,11 @@ fn model(given: &Value, built_in: &Models) -> Result<Model, Box<dyn std::error::
     } else {
         built_in
     };
-    Ok(models.get(provider, id).ok_or("no such model")?.clone())
+    let mut model = models.get(provider, id).ok_or("no such model")?.clone();
+    if let Some(address) = given["address"].as_str() {
+        address.clone_into(&mut model.base_url);
+    }
+    Ok(model)
 }
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {

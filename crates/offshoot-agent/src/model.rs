@@ -8,6 +8,7 @@ mod value;
 mod privacy;
 mod definition;
 mod catalogue;
+mod azure;
 mod local;
 mod local_answers;
 mod provider_models;

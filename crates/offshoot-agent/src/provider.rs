@@ -53,6 +53,7 @@ pub(crate) use named_message::named_message;
 pub(crate) use picture_limits::PictureLimits;
 pub use problems::{Problem, problems};
 pub use roots::ExtraRoots;
+pub(crate) use wire::AZURE_RESPONSES;
 pub use wire::{Api, Outgoing, Reader, Unsendable};
 
 /// A tool's description for a model.

@@ -34,6 +34,8 @@ pub struct PriceTier {
 pub struct Model {
     /// The provider's id.
     pub id: String,
+    /// Its name in requests, where that is not the id: a deployment of the person's own.
+    pub sent_as: Option<String>,
     pub name: String,
     /// The wire format: `anthropic-messages`, `openai-responses`, `openai-completions`, `google-generative-ai`,
     /// `mistral-conversations`.
@@ -135,6 +137,12 @@ pub struct Compat {
 }
 
 impl Model {
+    /// Its name in requests.
+    #[must_use]
+    pub fn sent_name(&self) -> &str {
+        self.sent_as.as_deref().unwrap_or(&self.id)
+    }
+
     /// An answer without content, which is not finished.
     pub fn blank_answer(&self, timestamp: i64) -> AssistantMessage {
         AssistantMessage {

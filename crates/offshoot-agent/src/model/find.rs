@@ -48,7 +48,7 @@ impl Models {
     ) -> Result<FoundModel, UnknownModel> {
         let name = name.trim();
         let Some(provider) = provider else { return self.find_anywhere(name, usable) };
-        let known = self.provider(provider).ok_or_else(|| UnknownModel::Provider(provider.to_owned()))?;
+        let known = self.provider_named(provider).ok_or_else(|| UnknownModel::Provider(provider.to_owned()))?;
         let prefix = name.get(..known.len()).filter(|prefix| prefix.eq_ignore_ascii_case(known));
         let rest = prefix.and_then(|_| name.get(known.len()..)).and_then(|rest| rest.strip_prefix('/'));
         let pattern = rest.unwrap_or(name);
@@ -58,7 +58,7 @@ impl Models {
     }
 
     fn find_anywhere(&self, name: &str, usable: &dyn Fn(&str) -> bool) -> Result<FoundModel, UnknownModel> {
-        let inferred = name.split_once('/').and_then(|(provider, rest)| Some((self.provider(provider)?, rest)));
+        let inferred = name.split_once('/').and_then(|(provider, rest)| Some((self.provider_named(provider)?, rest)));
         let exact = self.exact(name);
         if let Some((provider, pattern)) = inferred {
             // An id may itself begin with a provider's name: then a provider with a key wins.
@@ -95,11 +95,6 @@ impl Models {
             return Ok(one.map(|model| FoundModel { model: model.clone(), ..found }));
         }
         Ok(None)
-    }
-
-    /// Case-insensitive.
-    fn provider(&self, name: &str) -> Option<&str> {
-        self.providers().into_iter().find(|known| known.eq_ignore_ascii_case(name))
     }
 
     /// Case-insensitive.

@@ -10,6 +10,7 @@ use offshoot_session::clock::Clock;
 use offshoot_session::medium::read_regular_text;
 use serde::Deserialize;
 
+use super::azure;
 use super::catalogue::{self, CatalogueProvider};
 use super::environment;
 use super::key_command::KeyCommands;
@@ -248,7 +249,12 @@ impl Keys {
 
     /// The model's address with its variables filled in; else the name of one that is not set.
     fn address(&self, model: &Model) -> Result<String, String> {
-        value::fill_address(&model.base_url, &|name| self.stored_variable(&model.provider, name))
+        let env = |name: &str| self.stored_variable(&model.provider, name);
+        if azure::has_own_address(model) {
+            azure::address(model, &env)
+        } else {
+            value::fill_address(&model.base_url, &env)
+        }
     }
 
     /// A variable of the provider's entry in `auth.json`, else of the environment.
@@ -268,6 +274,9 @@ impl Keys {
         let mut model = model.clone();
         model.base_url =
             self.address(&model).map_err(|name| KeyError::Address { provider: provider.to_owned(), name })?;
+        if azure::has_own_address(&model) {
+            model.sent_as = azure::deployment(&model, &|name| self.stored_variable(provider, name));
+        }
         for (name, header) in &mut model.headers {
             *header = self.fill(&format!("header {name}"), provider, header).await?;
         }
@@ -328,7 +337,8 @@ fn needs_key(models: &Models, model: &Model) -> bool {
     let has_header = model.headers.iter().any(|(name, _)| {
         ["authorization", "x-api-key", "x-goog-api-key"].iter().any(|known| name.eq_ignore_ascii_case(known))
     });
-    let known = catalogue::provider(&model.provider).is_some() && model.base_url.starts_with("https://");
+    let is_far = model.base_url.is_empty() || model.base_url.starts_with("https://");
+    let known = catalogue::provider(&model.provider).is_some() && is_far;
     !has_header && (known || models.key_of(&model.provider).is_some())
 }
 
@@ -365,6 +375,7 @@ fn read(path: &Path) -> Result<AuthEntries, Option<Trouble>> {
         let Some(Credential { key, env, .. }) = credential.filter(|credential| credential.kind == "api_key") else {
             continue;
         };
+        let name = azure::present_name(&name).to_owned();
         if let Some(key) = key.filter(|key| !key.trim().is_empty()) {
             entries.keys.push((name.clone(), Secret::new(of_credential(key, &env))));
         }

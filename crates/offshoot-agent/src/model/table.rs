@@ -10,7 +10,7 @@ use offshoot_session::medium::read_regular_text;
 use super::file::{self, Ordered, Provider};
 use super::local::LocalModels;
 use super::provider_models::ProviderModels;
-use super::{catalogue, privacy, value};
+use super::{azure, catalogue, privacy, value};
 use crate::provider::Api;
 
 /// A larger `models.json` is refused.
@@ -208,6 +208,12 @@ impl Models {
         self.groups.iter().filter(move |group| group.has(id)).map(|group| group.name.as_str())
     }
 
+    /// The provider of this name, whose case does not count; also of a name that it had before.
+    pub fn provider_named(&self, name: &str) -> Option<&str> {
+        let name = azure::present_name(name);
+        self.providers().into_iter().find(|known| known.eq_ignore_ascii_case(name))
+    }
+
     /// The provider's name for people, if the catalogue has it.
     pub fn name_of(provider: &str) -> Option<&'static str> {
         catalogue::provider(provider).map(|known| known.name)
@@ -229,7 +235,7 @@ impl Models {
         if Api::parse(&model.api).is_none() {
             return Some(format!("offshoot does not speak {}", model.api));
         }
-        if model.base_url.is_empty() {
+        if model.base_url.is_empty() && !azure::has_own_address(model) {
             return Some("its address is your own: give `baseUrl` in models.json".to_owned());
         }
         catalogue::withheld(&model.provider).filter(|_| group.is_as_in_catalogue()).map(str::to_owned)
@@ -255,6 +261,7 @@ impl Models {
         let mut places: HashMap<String, usize> =
             self.groups.iter().enumerate().map(|(at, group)| (group.name.clone(), at)).collect();
         for (name, provider) in providers.0 {
+            let name = azure::present_name(&name).to_owned();
             self.keys.extend(provider.api_key.clone().map(|key| (name.clone(), Secret::new(key))));
             let at = *places.entry(name.clone()).or_insert_with(|| {
                 self.groups.push(ProviderModels::new(&name));
@@ -265,6 +272,7 @@ impl Models {
     }
 
     fn group(&self, provider: &str) -> Option<&ProviderModels> {
+        let provider = azure::present_name(provider);
         self.groups.iter().find(|group| group.name == provider)
     }
 }

@@ -48,7 +48,7 @@ pub(super) fn body(request: &Request) -> String {
     let cache_key = request.session_id.as_ref().filter(|_| has_cache_key);
     let limit = max_tokens(request);
     let mut body = object([
-        ("model", Some(json!(model.id))),
+        ("model", Some(json!(model.sent_name()))),
         ("stream", Some(json!(true))),
         ("prompt_cache_key", cache_key.map(|key| json!(key.chars().take(LONGEST_KEY).collect::<String>()))),
         ("prompt_cache_retention", is_long.then(|| json!("24h"))),

@@ -14,7 +14,7 @@ use serde_json::{Map, Value, json};
 use super::decoding::object;
 use super::prepare::{CallRules, NameRule, images, is_plain_id, joined, max_tokens, plain_id, prepare, short_hash};
 use super::sampling::add_sampling;
-use super::{Request, ToolSpec};
+use super::{AZURE_RESPONSES, Request, ToolSpec};
 use crate::lenient_json;
 
 mod decode;
@@ -25,7 +25,7 @@ const MAX_ID_CHARS: usize = 64;
 /// A lower limit is refused.
 const LEAST_OUTPUT: u64 = 16;
 /// Providers whose ids have two halves, `call|item`.
-const TWO_HALVES: [&str; 3] = ["openai", "openai-codex", "opencode"];
+const TWO_HALVES: [&str; 4] = ["openai", "openai-codex", "opencode", "azure"];
 
 #[derive(Serialize)]
 struct Body {
@@ -45,7 +45,9 @@ pub(super) fn body(request: &Request) -> String {
     let model = &request.model;
     let limited = model.compat.supports_max_output_tokens != Some(false);
     let tools: Vec<Value> = request.tools.iter().map(|spec| tool(spec, model)).collect();
-    let retention = model.cache_retention;
+    // Azure always gets the key, and nothing says how long.
+    let is_azure = model.api == AZURE_RESPONSES;
+    let retention = if is_azure { CacheRetention::Short } else { model.cache_retention };
     let has_key =
         retention != CacheRetention::None && model.compat.prompt_cache_key_mode.as_deref() != Some("disabled");
     let is_long = retention == CacheRetention::Long && model.compat.supports_long_cache_retention != Some(false);
@@ -58,7 +60,7 @@ pub(super) fn body(request: &Request) -> String {
     let key =
         request.session_id.as_ref().filter(|_| has_key).map(|key| key.chars().take(MAX_ID_CHARS).collect::<String>());
     let mut members = object([
-        ("model", Some(json!(model.id))),
+        ("model", Some(json!(model.sent_name()))),
         ("stream", Some(json!(true))),
         ("store", Some(json!(false))),
         ("prompt_cache_key", key.map(|key| json!(key))),
@@ -75,7 +77,8 @@ pub(super) fn body(request: &Request) -> String {
 }
 
 fn tool(tool: &ToolSpec, model: &Model) -> Value {
-    let strict = (model.compat.supports_strict_mode == Some(true)).then(|| json!(false));
+    let is_strict = model.compat.supports_strict_mode.unwrap_or(model.api == AZURE_RESPONSES);
+    let strict = is_strict.then(|| json!(false));
     Value::Object(object([
         ("type", Some(json!("function"))),
         ("name", Some(json!(tool.name))),

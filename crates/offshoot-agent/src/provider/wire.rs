@@ -13,6 +13,9 @@ use offshoot_session::clock::Millis;
 
 mod affinity;
 
+/// The name of Responses at Azure, which differ in the place of the key, the address, and in headers that are not sent.
+pub(crate) const AZURE_RESPONSES: &str = "azure-openai-responses";
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the names say what they are")]
 pub enum Api {
@@ -29,7 +32,8 @@ impl Api {
 
     /// Finds a wire format by its name.
     pub fn parse(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|api| api.as_str() == name)
+        let of_azure = (name == AZURE_RESPONSES).then_some(Self::Responses);
+        Self::ALL.into_iter().find(|api| api.as_str() == name).or(of_azure)
     }
 
     /// The name, as in `models.json`.
@@ -68,7 +72,8 @@ pub enum Unsendable {
 }
 
 fn names() -> String {
-    Api::ALL.map(Api::as_str).join(", ")
+    let all: Vec<&str> = Api::ALL.iter().map(|api| api.as_str()).chain([AZURE_RESPONSES]).collect();
+    all.join(", ")
 }
 
 impl Outgoing {
@@ -76,10 +81,7 @@ impl Outgoing {
     pub fn new(request: &Request) -> Result<Self, Unsendable> {
         let model = &request.model;
         let api = api(model)?;
-        let base = model.base_url.trim_end_matches('/');
-        if base.is_empty() {
-            return Err(Unsendable::NoUrl { model: model.id.clone() });
-        }
+        let (base, query) = base(model)?;
         let mut headers = vec![header("content-type", "application/json"), header("accept", "text/event-stream")];
         let (path, body) = match api {
             Api::Anthropic => {
@@ -91,11 +93,11 @@ impl Outgoing {
             Api::Google => (format!("/models/{}:streamGenerateContent?alt=sse", model.id), google::body(request)),
             Api::Mistral => ("/v1/chat/completions".to_owned(), mistral::body(request)),
         };
-        if let Some(id) = &request.session_id {
+        if let Some(id) = request.session_id.as_ref().filter(|_| model.api != AZURE_RESPONSES) {
             headers.extend(affinity::headers(model, api).into_iter().map(|name| header(name, id)));
         }
         let headers = with_access(headers, api, model, request.key.as_ref());
-        Ok(Self { url: format!("{base}{path}"), headers, body })
+        Ok(Self { url: format!("{base}{path}{query}"), headers, body })
     }
 
     /// The request that lists the models of a model's server. It costs nothing, and its body is empty.
@@ -104,14 +106,20 @@ impl Outgoing {
     /// The model has no address, or a wire format that is not known.
     pub fn list_of_models(model: &Model, key: Option<&Secret>) -> Result<Self, Unsendable> {
         let api = api(model)?;
-        let base = model.base_url.trim_end_matches('/');
-        if base.is_empty() {
-            return Err(Unsendable::NoUrl { model: model.id.clone() });
-        }
+        let (base, query) = base(model)?;
         let path = if matches!(api, Api::Anthropic | Api::Mistral) { "/v1/models" } else { "/models" };
         let headers = with_access(vec![header("accept", "application/json")], api, model, key);
-        Ok(Self { url: format!("{base}{path}"), headers, body: String::new() })
+        Ok(Self { url: format!("{base}{path}{query}"), headers, body: String::new() })
     }
+}
+
+/// The address before the path of a request, and what comes after the path: Azure's version of the interface.
+fn base(model: &Model) -> Result<(&str, &str), Unsendable> {
+    let url = model.base_url.as_str();
+    let at = url.find('?').filter(|_| model.api == AZURE_RESPONSES).unwrap_or(url.len());
+    let (base, query) = url.split_at_checked(at).unwrap_or((url, ""));
+    let base = base.trim_end_matches('/');
+    if base.is_empty() { Err(Unsendable::NoUrl { model: model.id.clone() }) } else { Ok((base, query)) }
 }
 
 /// The headers with the key, where its wire format has it, and with the model's own, which override others.
@@ -126,6 +134,9 @@ fn with_access(
         Api::Anthropic => {
             headers.push(header("anthropic-version", "2023-06-01"));
             headers.extend(key.map(|key| ("x-api-key".to_owned(), key.clone())));
+        }
+        Api::Responses if model.api == AZURE_RESPONSES => {
+            headers.extend(key.map(|key| ("api-key".to_owned(), key.clone())));
         }
         Api::Completions | Api::Responses | Api::Mistral => headers.extend(key.map(bearer)),
         Api::Google => headers.extend(key.map(|key| ("x-goog-api-key".to_owned(), key.clone()))),

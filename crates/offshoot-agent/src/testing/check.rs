@@ -76,7 +76,7 @@ fn check_key(seen: &Seen, key: &str, found: &mut Vec<String>) {
     }
     let places = seen.headers.iter().filter(|(_, value)| value.contains(key));
     let places: Vec<&str> = places.map(|(name, _)| name.as_str()).collect();
-    let allowed = ["authorization", "x-api-key", "x-goog-api-key"];
+    let allowed = ["authorization", "x-api-key", "x-goog-api-key", "api-key"];
     if places.len() > 1 || places.iter().any(|place| !allowed.contains(place)) {
         found.push(format!("the key is in the headers {places:?}"));
     }

@@ -1,6 +1,7 @@
 //! The wire formats against a server that checks every request: one script serves all.
 
 mod answers;
+mod azure;
 mod boundaries;
 mod checker;
 mod compat;

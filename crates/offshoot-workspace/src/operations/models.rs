@@ -130,7 +130,7 @@ impl Operation for ListModels {
         let providers = match &input.provider {
             None => models.providers(),
             Some(Text(name)) if search.is_none() => {
-                let found = models.providers().into_iter().find(|known| known.eq_ignore_ascii_case(name));
+                let found = models.provider_named(name);
                 vec![found.ok_or_else(|| no_provider(name, near_provider(&models, name)))?]
             }
             Some(Text(name)) => {

@@ -217,7 +217,7 @@ fn models_of_other_wire_formats_are_listed_with_the_reason() {
     assert_snapshot!(run(&["-p", "hi", "--model", "google-vertex/gemini-2.5-pro"]), @"
     [stderr]
     error: the model gave no answer
-    caused by: model gemini-2.5-pro speaks `google-vertex`, which is none of anthropic-messages, openai-responses, openai-completions, google-generative-ai, mistral-conversations
+    caused by: model gemini-2.5-pro speaks `google-vertex`, which is none of anthropic-messages, openai-responses, openai-completions, google-generative-ai, mistral-conversations, azure-openai-responses
     [exit code 6]
     ");
     assert_snapshot!(run(&["-p", "hi"]), @"
