@@ -29,6 +29,8 @@ mod hooks;
 mod roots;
 mod http;
 mod key_check;
+mod local_server;
+mod local_answers;
 mod local_models;
 
 use std::pin::Pin;
@@ -49,12 +51,15 @@ pub use hooks::{HeaderChange, Hooked, Hooks, RequestHooks};
 pub use http::Http;
 pub use key_check::KeyCheck;
 pub use local_models::{LocalAnswer, LocalQuestion};
+pub use local_server::{LocalModel, LocalModels, LocalServer, LocalThinking};
 pub(crate) use named_message::named_message;
 pub(crate) use picture_limits::PictureLimits;
 pub use problems::{Problem, problems};
 pub use roots::ExtraRoots;
-pub(crate) use wire::AZURE_RESPONSES;
 pub use wire::{Api, Outgoing, Reader, Unsendable};
+
+/// The name of Responses at Azure, which differ in the place of the key, the address, and in headers that are not sent.
+pub(crate) const AZURE_RESPONSES: &str = "azure-openai-responses";
 
 /// A tool's description for a model.
 #[derive(Debug, Clone, PartialEq)]

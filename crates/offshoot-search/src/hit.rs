@@ -14,7 +14,7 @@ use crate::snippet::Snippet;
 
 /// A thing that was said and fits a query.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Hit {
+pub struct SearchHit {
     /// The session's file.
     pub path: PathBuf,
     /// The session's id.
@@ -55,7 +55,7 @@ pub struct Hit {
 #[derive(Debug, Clone, Default)]
 pub struct Found {
     /// The hits that were wanted, the best first.
-    pub hits: Vec<Hit>,
+    pub hits: Vec<SearchHit>,
     /// How many there are in all, or at least.
     pub count: usize,
     /// Whether there may be more than `count`.
@@ -67,7 +67,7 @@ pub struct Found {
 }
 
 /// The order of hits.
-pub(crate) fn by_order(order: SortOrder) -> impl Fn(&Hit, &Hit) -> Ordering {
+pub(crate) fn by_order(order: SortOrder) -> impl Fn(&SearchHit, &SearchHit) -> Ordering {
     move |a, b| {
         let newer = || (Reverse(a.at), &a.path, a.offset, a.kind).cmp(&(Reverse(b.at), &b.path, b.offset, b.kind));
         match order {

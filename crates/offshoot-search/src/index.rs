@@ -7,8 +7,9 @@ mod database;
 mod prepared;
 mod writing;
 mod refresh;
-mod asking;
+mod candidate;
 mod reading;
+mod asking;
 
 use std::path::{Path, PathBuf};
 

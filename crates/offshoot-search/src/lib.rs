@@ -18,7 +18,7 @@ mod scan;
 pub mod index;
 
 pub use filtering::agent_word;
-pub use hit::{Found, Hit};
+pub use hit::{Found, SearchHit};
 pub use index::SearchIndex;
 pub use query::{BadQuery, SearchQuery};
 pub use scan::{SearchedPlace, USUAL_LIMIT, scan};

@@ -14,7 +14,7 @@ use offshoot_session::store::{DirStore, unreadable};
 
 use crate::document::DocumentKind;
 use crate::filtering::agent_word;
-use crate::hit::{Found, Hit, by_order};
+use crate::hit::{Found, SearchHit, by_order};
 use crate::line_check::LineCheck;
 use crate::matching::fit;
 use crate::query::{SearchQuery, SortOrder};
@@ -56,7 +56,7 @@ struct CopyKey {
 
 /// The best hits so far.
 struct Gathered {
-    hits: HashMap<CopyKey, Hit>,
+    hits: HashMap<CopyKey, SearchHit>,
     /// How many are of whole words.
     words: usize,
     found: Found,
@@ -105,7 +105,7 @@ struct Searching<'a> {
 }
 
 /// The hits of one session; `None` if the filters leave it out.
-type OfSession = Result<Option<Vec<(CopyKey, Hit)>>>;
+type OfSession = Result<Option<Vec<(CopyKey, SearchHit)>>>;
 
 impl Searching<'_> {
     fn one(&self, file: &Path) -> OfSession {
@@ -130,7 +130,7 @@ impl Searching<'_> {
         let title = title.or_else(|| session.title().map(str::to_owned));
         let hit = |(placed, fit): (PlacedDocument, crate::matching::Fit)| {
             let offset = placed.node.map_or(0, |ix| session.tree().node(ix).offset());
-            let hit = Hit {
+            let hit = SearchHit {
                 path: PathBuf::from(file),
                 session: session.id().to_owned(),
                 title: title.clone(),
@@ -184,14 +184,14 @@ impl Gathered {
         }
     }
 
-    fn add(&mut self, key: CopyKey, mut hit: Hit) {
+    fn add(&mut self, key: CopyKey, mut hit: SearchHit) {
         let Some(known) = self.hits.get_mut(&key) else {
             self.found.count += 1;
             self.words += usize::from(!hit.is_inside);
             self.hits.insert(key, hit);
             return;
         };
-        let is_better = |hit: &Hit| (hit.is_on_path, hit.path.clone());
+        let is_better = |hit: &SearchHit| (hit.is_on_path, hit.path.clone());
         if is_better(&hit) > is_better(known) {
             std::mem::swap(known, &mut hit);
             known.also_in = std::mem::take(&mut hit.also_in);
@@ -203,7 +203,7 @@ impl Gathered {
 
     fn shrink(&mut self) {
         let order = by_order(self.order);
-        let mut all: Vec<(CopyKey, Hit)> = self.hits.drain().collect();
+        let mut all: Vec<(CopyKey, SearchHit)> = self.hits.drain().collect();
         all.sort_by(|(_, a), (_, b)| order(a, b));
         all.truncate(self.wanted);
         self.hits.extend(all);
@@ -215,7 +215,7 @@ impl Gathered {
             self.hits.retain(|_, hit| !hit.is_inside);
             self.found.count = self.words;
         }
-        let mut hits: Vec<Hit> = self.hits.into_values().collect();
+        let mut hits: Vec<SearchHit> = self.hits.into_values().collect();
         hits.sort_by(by_order(self.order));
         hits.truncate(self.wanted);
         hits.drain(..skip.min(hits.len()));

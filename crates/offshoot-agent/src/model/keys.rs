@@ -14,10 +14,10 @@ use super::azure;
 use super::catalogue::{self, CatalogueProvider};
 use super::environment;
 use super::key_command::KeyCommands;
-use super::local::LocalServer;
 use super::privacy::too_open;
 use super::table::{Models, Trouble};
 use super::value::{self, Unset};
+use crate::provider::LocalServer;
 
 /// Looks up an environment variable.
 pub type Env = Arc<dyn Fn(&str) -> Option<String> + Send + Sync>;

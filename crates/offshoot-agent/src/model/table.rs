@@ -8,10 +8,10 @@ use offshoot_protocol::model::Model;
 use offshoot_session::medium::read_regular_text;
 
 use super::file::{self, Ordered, Provider};
-use super::local::LocalModels;
 use super::provider_models::ProviderModels;
 use super::{azure, catalogue, privacy, value};
 use crate::provider::Api;
+use crate::provider::LocalModels;
 
 /// A larger `models.json` is refused.
 const LIMIT: u64 = 8 << 20;

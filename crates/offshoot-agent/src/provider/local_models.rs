@@ -12,11 +12,9 @@ use serde_json::{Value, json};
 
 use super::classify::AnswerTrouble;
 use super::http::Http;
+use super::local_answers::{ListedLocally, llama_props, lm_studio_models, ollama_show, ollama_tags, openai_models};
+use super::local_server::{LocalModel, LocalModels, LocalServer};
 use super::wire::Outgoing;
-use crate::model::{
-    ListedLocally, LocalModel, LocalModels, LocalServer, llama_props, lm_studio_models, ollama_show, ollama_tags,
-    openai_models,
-};
 
 /// A server that has not answered all by then is not waited for.
 const PATIENCE: Duration = Duration::from_secs(5);

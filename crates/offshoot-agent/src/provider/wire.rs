@@ -8,13 +8,10 @@ use super::decoding::{Decoder, Next};
 use super::draft::AnswerDraft;
 use super::halves::HalfJoiner;
 use super::sse::Sse;
-use super::{Delta, Request, anthropic, completions, google, mistral, responses};
+use super::{AZURE_RESPONSES, Delta, Request, anthropic, completions, google, mistral, responses};
 use offshoot_session::clock::Millis;
 
 mod affinity;
-
-/// The name of Responses at Azure, which differ in the place of the key, the address, and in headers that are not sent.
-pub(crate) const AZURE_RESPONSES: &str = "azure-openai-responses";
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the names say what they are")]

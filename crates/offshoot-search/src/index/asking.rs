@@ -11,12 +11,13 @@ use offshoot_session::clock::Millis;
 use offshoot_session::id::EntryId;
 use rusqlite::{Connection, Row, Statement, params};
 
+use super::candidate::{Candidate, IndexedSession};
 use super::database::{Database, Sqlite, flag};
 use super::prepared::kind_word;
 use super::reading::document;
 use super::writing::IDS_OF_SECOND;
 use crate::document::DocumentKind;
-use crate::hit::{Found, Hit, by_order};
+use crate::hit::{Found, SearchHit, by_order};
 use crate::matching::fit;
 use crate::query::{SearchQuery, SortOrder, SpokenBy, Term, TermWords};
 use crate::rank::{Ranked, score};
@@ -28,37 +29,6 @@ const RANKED: usize = 5000;
 
 /// Documents of one second that are too many for its ids have those of later seconds: so far from theirs, in milliseconds.
 const SPILL: Millis = 3_600_000;
-
-/// A session of the index.
-#[derive(Debug)]
-pub(super) struct IndexedSession {
-    pub(super) path: PathBuf,
-    pub(super) is_old: bool,
-    agent: String,
-    session: String,
-    folder: Option<String>,
-    title: Option<String>,
-}
-
-/// A row that may be a hit.
-#[derive(Debug)]
-pub(super) struct Candidate {
-    id: i64,
-    pub(super) source: Arc<IndexedSession>,
-    pub(super) entry: Option<String>,
-    pub(super) offset: i64,
-    pub(super) length: i64,
-    pub(super) kind: DocumentKind,
-    pub(super) number: usize,
-    pub(super) hash: i64,
-    tool: Option<String>,
-    at: Option<Millis>,
-    flags: i64,
-    words: f64,
-    /// The ids of other sessions with a copy.
-    also_in: Vec<String>,
-    score: f64,
-}
 
 /// The expression of a query; `None` for one that the words of the index cannot answer.
 pub(super) fn expression(query: &SearchQuery) -> Option<String> {
@@ -348,12 +318,12 @@ impl Asking<'_> {
         Ok(())
     }
 
-    fn hit(&self, candidate: Candidate) -> Option<Hit> {
+    fn hit(&self, candidate: Candidate) -> Option<SearchHit> {
         let document = document(self.place, &candidate)?;
         let fit = fit(self.query, &document)?;
         let source = &candidate.source;
         let is_on_path = candidate.flags & flag::OFF_PATH == 0;
-        Some(Hit {
+        Some(SearchHit {
             path: source.path.clone(),
             session: source.session.clone(),
             title: source.title.clone(),

@@ -5,7 +5,7 @@ use offshoot_session::medium::{FileMedium, read_exact_at};
 use offshoot_session::session::Session;
 use offshoot_session::transcript::Item;
 
-use super::asking::Candidate;
+use super::candidate::Candidate;
 use super::prepared::hash;
 use crate::document::{Document, DocumentKind, documents_of};
 use crate::scan::SearchedPlace;

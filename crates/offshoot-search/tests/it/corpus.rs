@@ -114,7 +114,7 @@ pub(crate) fn name(id: &str, age: Millis, text: &str) -> Value {
 
 /// The hits as `session:entry kind`.
 pub(crate) fn said(found: &Found) -> Vec<String> {
-    let one = |hit: &offshoot_search::Hit| {
+    let one = |hit: &offshoot_search::SearchHit| {
         format!("{}:{} {}", hit.session, hit.entry.as_ref().map_or("-", |id| id.as_str()), hit.kind.word())
     };
     found.hits.iter().map(one).collect()

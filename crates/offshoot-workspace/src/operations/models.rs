@@ -86,7 +86,6 @@ impl Operation for ListModels {
                `lacks` why a model cannot be asked even with a key.",
         examples: "Examples:\n  offshoot models\n  offshoot models gpt-oss-120b\n  \
                    offshoot models --provider anthropic opus\n  \
-                   offshoot models --local\n  \
                    offshoot models --json | jq -r '.[] | select(.usable) | .provider + \"/\" + .id'",
         past: "listed",
         effect: OperationEffect::Reads,

@@ -93,10 +93,10 @@ impl Operation for Search {
                `entry` is null for a session's name. `ranges` counts characters. `count` is\n\
                the number of all hits, or of some if `more` is true; `sessions` is that of\n\
                the sessions that were searched.",
-        examples: "Examples:\n  offshoot search connection pool exhausted\n  \
-                   offshoot search '\"loses lines\" role:user since:30d'\n  \
-                   offshoot search 'file:src/list.rs tool:edit' --here\n  \
-                   offshoot show \"$(offshoot search rename -n 1 --json | jq -r '.hits[0] | .session + \":\" + .entry')\"",
+        examples: "Examples:\n  offshoot search build fails\n  \
+                   offshoot search '\"linker finds\" role:assistant since:30d'\n  \
+                   offshoot search 'libssl -tests' --here\n  \
+                   offshoot show \"$(offshoot search libssl -n 1 --json | jq -r '.hits[0] | .session + \":\" + .entry')\"",
         past: "searched",
         effect: OperationEffect::Reads,
     };

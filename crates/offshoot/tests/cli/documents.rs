@@ -129,7 +129,7 @@ const SHAPES: &[(&str, &[Shown])] = &[
     ),
     ("doctor", &[shown("doctor 0000 --json", &[]), shown("doctor --json", &[])]),
     ("list", &[shown("list --all --json --text", &[])]),
-    ("models", &[shown("models --json", &[]), shown("models --provider mistral --json", &[])]),
+    ("models", &[shown("models --json", &[]), shown("models --provider google-vertex --json", &[])]),
     ("repair", &[shown("repair bad.jsonl --json", &[]), shown("repair --spilled --json", &["entries"])]),
     ("show", &[shown("show sample.jsonl --summary --json", &[]), shown("show lost --summary --json", &[])]),
     ("trash", &[shown("trash --list --json", &[])]),

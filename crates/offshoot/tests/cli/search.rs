@@ -19,39 +19,71 @@ fn world() -> World {
 
 #[test]
 fn hits_say_where_they_are() {
-    assert_snapshot!(world().run("search sky"), @"");
+    assert_snapshot!(world().run("search sky"), @"
+    why is the sky blue? · ~/work · 49 min
+      0000a:aaaa1111  user           50 min  why is the sky blue?
+
+    the Sky of parseSkyMap · /srv/other · 54 min · pi
+      0000b:cccc3333  user           55 min  ⑂ the Sky of parseSkyMap
+    ");
 }
 
 #[test]
 fn a_hit_names_a_session_and_an_entry() {
     let world = world();
-    assert_snapshot!(world.run("show 0000b:cccc3333"), @"");
-    assert_snapshot!(world.run("show nothing:cccc3333"), @"");
-    assert_snapshot!(world.run("show 0000b:ffff"), @"");
+    assert_snapshot!(world.run("show 0000b:cccc3333"), @"
+    0000bbbb-2  /srv/other
+
+    user  cccc  2026-02-01 11:05
+      the Sky of parseSkyMap
+
+    1 entry, 1 more on other branches
+    ");
+    for (line, said) in [("show nothing:cccc3333", "no session matches"), ("show 0000b:ffff", "ffff")] {
+        let shown = world.run(line);
+        assert!(shown.contains(said) && shown.contains("[exit code 3]"), "{shown}");
+    }
 }
 
 #[test]
 fn hits_are_json_and_come_in_pages() {
     let world = world();
-    assert_snapshot!(world.run("search sky -n 1 --json"), @"");
-    assert_snapshot!(world.run("search sky -n 1 --skip 1"), @"");
-    assert_snapshot!(world.run("search sky --skip 9"), @"");
+    assert_snapshot!(world.run("search sky -n 1 --json"), @r#"{"hits":[{"session":"0000aaaa-1","agent":"offshoot","path":"[HOME]/.local/share/offshoot/sessions/--[ROOT]-home-work--/2026-01-01T00-00-00-000Z_0000aaaa-1.jsonl","entry":"aaaa1111","offset":122,"kind":"user","time":"2026-02-01T11:10:00.000Z","onPath":true,"compacted":false,"inside":false,"error":false,"title":"why is the sky blue?","cwd":"[WORK]","snippet":"why is the sky blue?","ranges":[[11,14]]}],"count":2,"more":false,"sessions":2}"#);
+    let second = world.run("search sky -n 1 --skip 1");
+    assert!(second.contains("0000b:cccc3333") && !second.contains("0000a:"), "{second}");
+    let beyond = world.run("search sky --skip 9");
+    assert!(beyond.contains("there are only 2 hits for sky") && beyond.contains("[exit code 3]"), "{beyond}");
+    let first = world.run("search sky -n 1");
+    assert!(
+        first.contains("hits 1 to 1 of 2") && first.contains("`offshoot search sky --skip 1` shows the next"),
+        "{first}"
+    );
 }
 
 #[test]
 fn nothing_found_is_exit_code_3() {
     let world = world();
-    assert_snapshot!(world.run("search elephants"), @"");
-    assert_snapshot!(world.run("search elephants --json"), @"");
-    assert_snapshot!(world.run("search"), @"");
-    assert_snapshot!(world.run("search since:soon x"), @"");
+    assert_snapshot!(world.run("search elephants"), @"
+    [stderr]
+    error: nothing was found for elephants in 2 sessions
+    [exit code 3]
+    ");
+    let json = world.run("search elephants --json");
+    assert!(json.contains(r#"{"hits":[],"count":0"#) && json.contains("[exit code 3]"), "{json}");
+    for (line, said) in [("search", "nothing is searched for"), ("search since:soon x", "since:soon is no time")] {
+        let shown = world.run(line);
+        assert!(shown.contains(said) && shown.contains("[exit code 2]"), "{shown}");
+    }
 }
 
 #[test]
 fn a_folder_and_its_filters_narrow_a_search() {
     let world = world();
-    assert_snapshot!(world.run("search sky --here"), @"");
-    assert_snapshot!(world.run("search sky agent:pi -n 1"), @"");
+    assert_snapshot!(world.run("search sky --here"), @"
+    why is the sky blue? · ~/work · 49 min
+      0000a:aaaa1111  user           50 min  why is the sky blue?
+    ");
+    assert!(world.run("search sky agent:pi -n 1").contains("0000b:cccc3333"));
     assert_eq!(world.stdout("search sky cwd:/srv/other --json"), world.stdout("search sky agent:pi --json"));
 }
 
@@ -59,9 +91,10 @@ fn a_folder_and_its_filters_narrow_a_search() {
 #[test]
 fn the_index_is_told_of_and_changes_nothing() {
     let world = world();
-    assert_snapshot!(world.run("search --status"), @"");
+    assert_snapshot!(world.run("search --status"), @"[HOME]/.cache/offshoot/search-v1.sqlite  not made yet: the next search makes it");
     let first = world.stdout("search sky sort:new --json");
-    assert_snapshot!(world.run("search --status --json"), @"");
+    let state = world.stdout("search --status --json");
+    assert!(state.contains(r#""state":"sound","sessions":2,"texts":"#), "{state}");
     assert_eq!(world.stdout("search sky sort:new --json"), first);
     assert_eq!(world.stdout("search sky sort:new --rebuild --json"), first);
     assert_eq!(world.stdout("search sky sort:new --scan --json"), first);

@@ -413,7 +413,9 @@ fn a_newcomer_without_a_key_is_told_what_to_do() {
             && screen.contains("\nhello\n")
     });
     terminal.send("\x15/model\r");
-    terminal.until_text("no model can be asked yet").send("/tree\r");
+    // The list opens all the same: it looks for servers of this machine.
+    terminal.until_text("no model can be asked yet").until_text("Local models …").send("\x1b");
+    terminal.until("the list to close", |screen| !screen.contains("Local models …")).send("/tree\r");
     terminal.until_text("no entries in this session");
     let keys = r#"{"test": {"type": "api_key", "key": "sk-test-0123456789abcdef"}}"#;
     let file = talk.world.home().join(".local/share/offshoot/auth.json");

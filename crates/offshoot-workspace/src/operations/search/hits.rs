@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use offshoot_search::{Found, Hit, agent_word};
+use offshoot_search::{Found, SearchHit, agent_word};
 use offshoot_session::clock::to_iso;
 use offshoot_session::id::{EntryId, ShortIds};
 use offshoot_session::json::{Object, quote};
@@ -34,7 +34,7 @@ const AGE: usize = 10;
 
 /// The hits of one session.
 struct OfSession<'a> {
-    hits: Vec<&'a Hit>,
+    hits: Vec<&'a SearchHit>,
 }
 
 impl SearchHits {
@@ -50,12 +50,12 @@ impl SearchHits {
         groups
     }
 
-    fn info(&self, hit: &Hit) -> Option<&SessionInfo> {
+    fn info(&self, hit: &SearchHit) -> Option<&SessionInfo> {
         self.sessions.iter().find(|info| info.path == hit.path)
     }
 
     /// What a session is called: its name, else its first words.
-    fn heading(&self, hit: &Hit) -> Line {
+    fn heading(&self, hit: &SearchHit) -> Line {
         let info = self.info(hit);
         let title = info.map(|info| info.name.as_deref().unwrap_or(&info.first_message));
         let title = one_line(title.or(hit.title.as_deref()).unwrap_or("?"), 100);
@@ -71,7 +71,7 @@ impl SearchHits {
         line
     }
 
-    fn row(&self, hit: &Hit, ids: &ShortIds<'_>, size: ScreenSize) -> Line {
+    fn row(&self, hit: &SearchHit, ids: &ShortIds<'_>, size: ScreenSize) -> Line {
         let session = one_line(ids.get(&hit.session), 40);
         let name = match &hit.entry {
             Some(entry) => format!("{session}:{}", one_line(entry.as_str(), 40)),
@@ -100,7 +100,7 @@ impl SearchHits {
         with_snippet(line, hit, room)
     }
 
-    fn hit_json(&self, hit: &Hit) -> String {
+    fn hit_json(&self, hit: &SearchHit) -> String {
         let ranges = hit.snippet.ranges.iter().map(|range| {
             let characters = |end: usize| hit.snippet.text.get(..end).map_or(0, |text| text.chars().count());
             format!("[{},{}]", characters(range.start), characters(range.end))
@@ -137,7 +137,7 @@ impl SearchHits {
 }
 
 /// Adds the words of a hit, cut to a screen, with what was found in another role.
-fn with_snippet(mut line: Line, hit: &Hit, room: usize) -> Line {
+fn with_snippet(mut line: Line, hit: &SearchHit, room: usize) -> Line {
     let shown = cut(&hit.snippet.text, room.max(20));
     let shown = shown.as_ref();
     let mut at = 0;

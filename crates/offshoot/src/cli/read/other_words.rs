@@ -19,7 +19,7 @@ const MEANT: &[(&[&str], &str)] = &[
     (&["version"], "offshoot --version"),
     (&["usage"], "offshoot --help"),
     (&["dir", "history", "ll", "ps", "sessions"], "offshoot list"),
-    (&["find", "grep", "search"], "offshoot list --text --json"),
+    (&["find", "grep"], "offshoot search WORDS"),
     (&["cat", "less", "more", "open", "view"], "offshoot show SESSION"),
     (&["latest"], "offshoot show latest"),
     (&["cost", "info", "stat", "stats", "status", "tokens"], "offshoot show SESSION --summary"),

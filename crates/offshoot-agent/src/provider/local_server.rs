@@ -98,7 +98,7 @@ impl LocalServer {
     }
 
     /// The variable with its key, which only some people give it.
-    pub(super) fn key_variable(self) -> Option<&'static str> {
+    pub(crate) fn key_variable(self) -> Option<&'static str> {
         match self {
             Self::Ollama => None,
             Self::LmStudio => Some("LM_API_TOKEN"),
@@ -169,12 +169,12 @@ impl LocalServer {
 
 impl LocalModels {
     /// Where requests go.
-    pub(super) fn base_url(&self) -> String {
+    pub(crate) fn base_url(&self) -> String {
         format!("{}/v1", self.address)
     }
 
     /// The models for requests.
-    pub(super) fn models(&self) -> impl Iterator<Item = Model> {
+    pub(crate) fn models(&self) -> impl Iterator<Item = Model> {
         self.models.iter().map(|found| self.model(found))
     }
 

@@ -4,7 +4,7 @@
 use offshoot_session::text::one_line;
 use serde_json::Value;
 
-use super::local::{LocalModel, LocalThinking};
+use super::local_server::{LocalModel, LocalThinking};
 
 /// More models of one server are not listed.
 pub(crate) const MOST_MODELS: usize = 500;
