@@ -253,6 +253,37 @@ export type RpcRequest1 =
       text?: boolean;
     }
   | {
+      type: "search";
+      /**
+       * Words that were said, and filters
+       */
+      query?: string[];
+      /**
+       * Search only the sessions of this folder
+       */
+      here?: boolean;
+      /**
+       * Show at most N hits
+       */
+      number?: number;
+      /**
+       * Pass over the first N hits
+       */
+      skip?: number;
+      /**
+       * Read every session instead of the index
+       */
+      scan?: boolean;
+      /**
+       * Make the index anew first
+       */
+      rebuild?: boolean;
+      /**
+       * Say what the index has, and search nothing
+       */
+      status?: boolean;
+    }
+  | {
       type: "show";
       /**
        * Show the branch up to this entry instead of the current branch
@@ -1016,6 +1047,10 @@ export interface Usage {
    * Written to the provider's cache.
    */
   cacheWrite: number;
+  /**
+   * The part of these that is kept for an hour, which costs more.
+   */
+  cacheWrite1h?: number;
   totalTokens: number;
   cost: Cost;
 }
@@ -1112,6 +1147,10 @@ export interface RpcResponses {
    * As the command `list` prints it with --json.
    */
   list?: string | number | boolean | {} | unknown[] | null;
+  /**
+   * As the command `search` prints it with --json.
+   */
+  search?: string | number | boolean | {} | unknown[] | null;
   /**
    * As the command `show` prints it with --json.
    */

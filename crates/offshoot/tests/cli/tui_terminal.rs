@@ -414,8 +414,11 @@ fn a_newcomer_without_a_key_is_told_what_to_do() {
     });
     terminal.send("\x15/model\r");
     // The list opens all the same: it looks for servers of this machine.
-    terminal.until_text("no model can be asked yet").until_text("Local models …").send("\x1b");
-    terminal.until("the list to close", |screen| !screen.contains("Local models …")).send("/tree\r");
+    terminal.until_text("Local models …").send("\x1b");
+    terminal.until("the notice", |screen| {
+        screen.contains("no model can be asked yet") && !screen.contains("Local models …")
+    });
+    terminal.send("/tree\r");
     terminal.until_text("no entries in this session");
     let keys = r#"{"test": {"type": "api_key", "key": "sk-test-0123456789abcdef"}}"#;
     let file = talk.world.home().join(".local/share/offshoot/auth.json");
