@@ -91,6 +91,7 @@ async function script(peer) {
   await peer.ask({ type: "check", session: [sessionFile] });
   await peer.ask({ type: "import", file: sessionFile });
   await peer.ask({ type: "models", search: ["m1"] });
+  await peer.ask({ type: "search", query: ["writing"] });
   await peer.ask({ type: "label", entry: "@", text: "yours" });
   await peer.ask({ type: "name", text: "named here" });
   await peer.ask({ type: "switch", entry: leaf });
