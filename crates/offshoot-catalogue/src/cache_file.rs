@@ -1,11 +1,42 @@
-//! SQLite files in the cache folder, which can be deleted at any time: making, telling damage, removing. Nothing here fails. Knows no
-//! table.
+//! SQLite files in the cache folder, which can be deleted at any time: making, reading without a trace, telling damage, removing.
+//! Knows no table.
 
 use std::fs;
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use offshoot_session::medium::{Stamp, create_regular, make_private_folder};
-use rusqlite::ErrorCode;
+use rusqlite::{Connection, ErrorCode, OpenFlags};
+
+/// Whether a file can be used.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the name says it")]
+pub enum CacheHealth {
+    /// It does not exist yet.
+    Absent,
+    Sound,
+    /// Another version made it. It will be rebuilt.
+    Foreign,
+    /// It is damaged and will be rebuilt.
+    Damaged(String),
+    /// It cannot be opened. Everything works without it.
+    Unusable(String),
+}
+
+impl CacheHealth {
+    /// A word for it, and what is wrong.
+    #[must_use]
+    pub fn words(&self) -> (&'static str, Option<&str>) {
+        match self {
+            Self::Absent => ("absent", None),
+            Self::Sound => ("sound", None),
+            Self::Foreign => ("foreign", None),
+            Self::Damaged(why) => ("damaged", Some(why)),
+            Self::Unusable(why) => ("unusable", Some(why)),
+        }
+    }
+}
 
 /// Creates the folder and an empty file, readable by their owner only: what people say is private.
 pub fn make_place(file: &Path) {
@@ -51,8 +82,82 @@ pub fn remove_all(file: &Path) {
     }
 }
 
+/// The version that a database says it has.
+///
+/// # Errors
+/// It cannot be read.
+pub fn version(connection: &Connection) -> rusqlite::Result<i64> {
+    connection.pragma_query_value(None, "user_version", |row| row.get(0))
+}
+
+/// Opens an existing database without creating a file.
+///
+/// # Errors
+/// There is none, or it cannot be read.
+pub fn connect_to_read(file: &Path, patience: Duration) -> rusqlite::Result<Connection> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    // Even a reader creates the files beside a database, unless it is immutable. Without a log it can be treated so.
+    let log = fs::metadata(beside(file, "-wal")).map_or(0, |meta| meta.len());
+    let connection = match log {
+        0 => Connection::open_with_flags(unchanging(file), flags | OpenFlags::SQLITE_OPEN_URI)?,
+        _ => Connection::open_with_flags(file, flags)?,
+    };
+    connection.busy_timeout(patience)?;
+    Ok(connection)
+}
+
+/// The health of a file, its size in bytes, and what `count` says of a sound one. Creates and changes nothing.
+pub fn state<T>(
+    file: &Path,
+    expected: i64,
+    patience: Duration,
+    count: impl FnOnce(&Connection) -> rusqlite::Result<T>,
+) -> (CacheHealth, u64, Option<T>) {
+    let size = match fs::metadata(file) {
+        Ok(meta) if meta.is_file() => meta.len(),
+        Ok(_) => return (CacheHealth::Unusable("it is not a regular file".to_owned()), 0, None),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return (CacheHealth::Absent, 0, None),
+        Err(error) => return (CacheHealth::Unusable(error.to_string()), 0, None),
+    };
+    let examined = connect_to_read(file, patience).and_then(|connection| {
+        if version(&connection)? != expected {
+            return Ok(None);
+        }
+        check(&connection)?;
+        count(&connection).map(Some)
+    });
+    match examined {
+        Ok(Some(counted)) => (CacheHealth::Sound, size, Some(counted)),
+        Ok(None) => (CacheHealth::Foreign, size, None),
+        Err(error) if is_damage(&error) => (CacheHealth::Damaged(error.to_string()), size, None),
+        Err(error) => (CacheHealth::Unusable(error.to_string()), size, None),
+    }
+}
+
+fn check(connection: &Connection) -> rusqlite::Result<()> {
+    let verdict: String = connection.pragma_query_value(None, "quick_check", |row| row.get(0))?;
+    if verdict == "ok" {
+        return Ok(());
+    }
+    let corrupt = rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_CORRUPT);
+    Err(rusqlite::Error::SqliteFailure(corrupt, Some(verdict)))
+}
+
+/// The URI that makes SQLite treat a file as immutable.
+fn unchanging(file: &Path) -> String {
+    let whole = std::path::absolute(file).unwrap_or_else(|_| file.to_path_buf());
+    let bytes = whole.as_os_str().as_bytes().iter();
+    let name = bytes.fold(String::from("file:"), |name, byte| match byte {
+        b'/' | b'-' | b'.' | b'_' | b'0'..=b'9' | b'a'..=b'z' | b'A'..=b'Z' => {
+            name + char::from(*byte).encode_utf8(&mut [0])
+        }
+        other => name + &format!("%{other:02x}"),
+    });
+    name + "?immutable=1"
+}
+
 /// The file that SQLite keeps beside a database.
-pub(crate) fn beside(file: &Path, suffix: &str) -> PathBuf {
+fn beside(file: &Path, suffix: &str) -> PathBuf {
     let mut beside = file.as_os_str().to_owned();
     beside.push(suffix);
     PathBuf::from(beside)

@@ -3,7 +3,6 @@
 
 use std::collections::HashMap;
 use std::ffi::OsString;
-use std::fs;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -13,7 +12,7 @@ use offshoot_session::store::{Folder, FoundFile};
 use rusqlite::{Connection, OpenFlags, OptionalExtension as _, TransactionBehavior, params, params_from_iter};
 
 use crate::Rows;
-use crate::cache_file::{beside, is_damage, make_place, remove, stamp};
+use crate::cache_file::{self, CacheHealth, connect_to_read, is_damage, make_place, remove, stamp, version};
 use crate::row::{COLUMNS, StoredReading};
 
 /// The schema version; a database of another version is emptied.
@@ -54,26 +53,11 @@ pub(crate) struct ListedFile<'a> {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the name says it")]
 pub struct CatalogueState {
-    pub health: CatalogueHealth,
+    pub health: CacheHealth,
     /// Bytes of the database file.
     pub size: u64,
     /// How many session files it has rows for.
     pub sessions: u64,
-}
-
-/// Whether a catalogue can be used.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[expect(missing_docs, reason = "the name says it")]
-pub enum CatalogueHealth {
-    /// It does not exist yet.
-    Absent,
-    Sound,
-    /// Another version made it. It will be rebuilt.
-    Foreign,
-    /// It is damaged and will be rebuilt.
-    Damaged(String),
-    /// It cannot be opened. Lists work without it.
-    Unusable(String),
 }
 
 type Sqlite<T> = rusqlite::Result<T>;
@@ -97,7 +81,7 @@ impl Database {
 
     /// Opens a database of this version only to read it; `None` if there is none.
     pub(crate) fn open_to_read(file: &Path) -> Option<Self> {
-        let connection = connect_to_read(file).ok()?;
+        let connection = connect_to_read(file, PATIENCE).ok()?;
         let is_readable = version(&connection).is_ok_and(|version| version == VERSION);
         is_readable.then(|| Self { connection, file: file.to_path_buf(), stamp: None })
     }
@@ -251,10 +235,6 @@ fn connect(file: &Path) -> Sqlite<Connection> {
     Ok(connection)
 }
 
-fn version(connection: &Connection) -> Sqlite<i64> {
-    connection.pragma_query_value(None, "user_version", |row| row.get(0))
-}
-
 /// Replaces all tables by this version's in one transaction, so that other processes see the old or the new ones.
 fn make_tables(connection: &mut Connection) -> Sqlite<()> {
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
@@ -273,62 +253,8 @@ fn make_tables(connection: &mut Connection) -> Sqlite<()> {
     transaction.commit()
 }
 
-/// The URI that makes SQLite treat a file as immutable.
-fn unchanging(file: &Path) -> String {
-    let whole = std::path::absolute(file).unwrap_or_else(|_| file.to_path_buf());
-    let bytes = whole.as_os_str().as_bytes().iter();
-    let name = bytes.fold(String::from("file:"), |name, byte| match byte {
-        b'/' | b'-' | b'.' | b'_' | b'0'..=b'9' | b'a'..=b'z' | b'A'..=b'Z' => {
-            name + char::from(*byte).encode_utf8(&mut [0])
-        }
-        other => name + &format!("%{other:02x}"),
-    });
-    name + "?immutable=1"
-}
-
 pub(crate) fn state(file: &Path) -> CatalogueState {
-    let size = match fs::metadata(file) {
-        Ok(meta) => meta.len(),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-            return CatalogueState { health: CatalogueHealth::Absent, size: 0, sessions: 0 };
-        }
-        Err(error) => {
-            return CatalogueState { health: CatalogueHealth::Unusable(error.to_string()), size: 0, sessions: 0 };
-        }
-    };
-    let (health, sessions) = match examine(file) {
-        Ok((VERSION, sessions)) => (CatalogueHealth::Sound, sessions),
-        Ok(_) => (CatalogueHealth::Foreign, 0),
-        Err(error) if is_damage(&error) => (CatalogueHealth::Damaged(error.to_string()), 0),
-        Err(error) => (CatalogueHealth::Unusable(error.to_string()), 0),
-    };
-    CatalogueState { health, size, sessions }
-}
-
-/// Opens an existing database without creating a file.
-fn connect_to_read(file: &Path) -> Sqlite<Connection> {
-    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    // Even a reader creates the files beside a database, unless it is immutable. Without a log it can be treated so.
-    let log = fs::metadata(beside(file, "-wal")).map_or(0, |meta| meta.len());
-    let connection = match log {
-        0 => Connection::open_with_flags(unchanging(file), flags | OpenFlags::SQLITE_OPEN_URI)?,
-        _ => Connection::open_with_flags(file, flags)?,
-    };
-    connection.busy_timeout(PATIENCE)?;
-    Ok(connection)
-}
-
-fn examine(file: &Path) -> Sqlite<(i64, u64)> {
-    let connection = connect_to_read(file)?;
-    let version = version(&connection)?;
-    if version != VERSION {
-        return Ok((version, 0));
-    }
-    let verdict: String = connection.pragma_query_value(None, "quick_check", |row| row.get(0))?;
-    if verdict != "ok" {
-        let corrupt = rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_CORRUPT);
-        return Err(rusqlite::Error::SqliteFailure(corrupt, Some(verdict)));
-    }
-    let count: i64 = connection.query_row("SELECT count(*) FROM session", [], |row| row.get(0))?;
-    Ok((version, count.cast_unsigned()))
+    let count = |connection: &Connection| connection.query_row("SELECT count(*) FROM session", [], |row| row.get(0));
+    let (health, size, sessions) = cache_file::state(file, VERSION, PATIENCE, count);
+    CatalogueState { health, size, sessions: sessions.map_or(0, i64::cast_unsigned) }
 }

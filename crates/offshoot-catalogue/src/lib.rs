@@ -22,7 +22,8 @@ use offshoot_session::error::{Diagnostic, Result};
 use offshoot_session::list::{SessionInfo, by_activity, sort_by_activity};
 use offshoot_session::store::{DirStore, Folder, FoundFile, Progress, unreadable};
 
-pub use database::{CatalogueHealth, CatalogueState};
+pub use cache_file::CacheHealth;
+pub use database::CatalogueState;
 use database::{Changes, Database, ListedFile};
 use files::{Memory, Task};
 use row::StoredReading;

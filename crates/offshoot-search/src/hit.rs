@@ -62,6 +62,9 @@ pub struct Found {
     pub is_least: bool,
     /// How many sessions were searched.
     pub sessions: usize,
+    /// How many entries were not searched because their lines are longer than
+    /// [`LONGEST_LINE`](crate::session_documents::LONGEST_LINE).
+    pub left_out: usize,
     /// What could not be read.
     pub diagnostics: Vec<Diagnostic>,
 }
@@ -71,7 +74,7 @@ pub(crate) fn by_order(order: SortOrder) -> impl Fn(&SearchHit, &SearchHit) -> O
     move |a, b| {
         let newer = || (Reverse(a.at), &a.path, a.offset, a.kind).cmp(&(Reverse(b.at), &b.path, b.offset, b.kind));
         match order {
-            SortOrder::Rank => a.is_inside.cmp(&b.is_inside).then(b.score.total_cmp(&a.score)).then_with(newer),
+            SortOrder::Rank => b.score.total_cmp(&a.score).then_with(newer),
             SortOrder::New => newer(),
             SortOrder::Old => a.at.cmp(&b.at).then_with(newer),
         }

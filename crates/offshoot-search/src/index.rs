@@ -22,7 +22,8 @@ use crate::query::SearchQuery;
 use crate::scan::{SearchedPlace, scan};
 
 use database::Database;
-pub use database::{IndexHealth, IndexState};
+pub use database::IndexState;
+pub use offshoot_catalogue::CacheHealth;
 pub use refresh::Refreshed;
 
 /// The index in a cache folder.
@@ -75,11 +76,12 @@ impl SearchIndex {
         if !refreshed.is_whole {
             return scan(place, query, skip);
         }
-        let found = Database::open_to_read(&self.file)
-            .and_then(|database| asking::ask(&database, place, query, &expression, skip, now));
-        match found {
+        let Some(database) = Database::open_to_read(&self.file) else { return scan(place, query, skip) };
+        let asked = asking::ask(&database, place, query, &expression, skip, now);
+        match database.done(&self.file, asked) {
             Some(found) if found.count > 0 || !asking::may_be_inside(query) => {
-                Ok(Found { diagnostics: refreshed.diagnostics, ..found })
+                let Refreshed { sessions, diagnostics, .. } = refreshed;
+                Ok(Found { sessions: sessions.saturating_sub(diagnostics.len()), diagnostics, ..found })
             }
             Some(_) | None => scan(place, query, skip),
         }

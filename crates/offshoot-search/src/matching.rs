@@ -40,8 +40,8 @@ pub fn fit(query: &SearchQuery, document: &Document) -> Option<Fit> {
         let mut places: Vec<Range<usize>> =
             any.iter().flat_map(|term| words.places(term, &document.text)).take(MOST_PLACES).collect();
         if places.is_empty() {
-            let text = lower.get_or_insert_with(|| words::folded(&document.text));
-            places = any.iter().flat_map(|term| inside(term, text)).take(MOST_PLACES).collect();
+            let folded: &String = lower.get_or_insert_with(|| words::folded(&document.text));
+            places = any.iter().flat_map(|term| inside(term, &document.text, folded)).take(MOST_PLACES).collect();
             fit.is_inside = true;
         }
         if places.is_empty() {
@@ -82,7 +82,7 @@ impl<'q> TextWords<'q> {
     fn places(&self, term: &Term, text: &str) -> Vec<Range<usize>> {
         match term {
             Term::Words(words) => self.of(words).to_vec(),
-            Term::Part(_) => inside(term, &words::folded(text)),
+            Term::Part(_) => inside(term, text, &words::folded(text)),
             Term::Pattern(pattern) => {
                 let found = pattern.find_iter(text).filter(|found| !found.is_empty());
                 found.take(MOST_PLACES).map(|found| found.range()).collect()
@@ -132,20 +132,18 @@ impl<'q> OpenPhrases<'q> {
 }
 
 /// Where a term is inside of words: a part anywhere, a word that was not quoted as it was typed.
-fn inside(term: &Term, (folded, places): &(String, Vec<usize>)) -> Vec<Range<usize>> {
+fn inside(term: &Term, text: &str, folded: &str) -> Vec<Range<usize>> {
     let needle = match term {
         Term::Part(part) => part.clone(),
-        Term::Words(words) if !words.is_quoted => words::folded(&words.typed).0,
+        Term::Words(words) if !words.is_quoted => words::folded(&words.typed),
         Term::Words(_) | Term::Pattern(_) => return Vec::new(),
     };
     if needle.is_empty() {
         return Vec::new();
     }
     let found = memmem::find_iter(folded.as_bytes(), needle.as_bytes()).take(MOST_PLACES);
-    let of = |at: usize| places.get(at).copied().unwrap_or_default();
-    // The end is where the next character begins.
-    let end = |at: usize| places.iter().skip(at).copied().find(|place| *place > of(at - 1)).unwrap_or_else(|| of(at));
-    found.map(|at| of(at)..end(at + needle.len())).collect()
+    let parts: Vec<Range<usize>> = found.map(|at| at..at + needle.len()).collect();
+    if parts.is_empty() { parts } else { words::unfolded(text, &parts) }
 }
 
 #[cfg(test)]

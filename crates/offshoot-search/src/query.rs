@@ -151,13 +151,13 @@ impl Term {
         match piece.shape {
             PieceShape::Pattern => return pattern_of(text).map(Self::Pattern).map(Some),
             PieceShape::Plain if text.len() > 1 && text.starts_with('~') => {
-                return Ok(Some(Self::Part(words::folded(text.trim_start_matches('~')).0)));
+                return Ok(Some(Self::Part(words::folded(text.trim_start_matches('~')))));
             }
             PieceShape::Plain | PieceShape::Quoted => {}
         }
         let (words, is_open) = words::of_query(text);
         if words.is_empty() {
-            return Ok((!text.is_empty()).then(|| Self::Part(words::folded(text).0)));
+            return Ok((!text.is_empty()).then(|| Self::Part(words::folded(text))));
         }
         let is_quoted = piece.shape == PieceShape::Quoted;
         let is_beginning = is_open || !is_quoted && text.ends_with('*');
@@ -172,7 +172,7 @@ fn pattern_of(text: &str) -> Result<Regex, BadQuery> {
         // The last line of several says what is wrong.
         let why = error.to_string();
         let why = why.lines().next_back().unwrap_or_default().trim().trim_start_matches("error: ").to_owned();
-        BadQuery::new(format!("/{text}/ is no regular expression: {why}"))
+        BadQuery::new(format!("/{text}/ is not a regular expression: {why}"))
     })
 }
 
@@ -289,8 +289,8 @@ mod tests {
     fn bad_queries_say_why() {
         let bad = |typed: &str| SearchQuery::parse(typed, &|given| given.parse().ok()).unwrap_err().why;
         assert_eq!(bad("  "), "nothing is searched for");
-        assert!(bad("/(/").starts_with("/(/ is no regular expression: "), "{}", bad("/(/"));
-        assert_eq!(bad("since:soon x"), "since:soon is no time: an age such as 7d, or a date such as 2026-09-01");
+        assert!(bad("/(/").starts_with("/(/ is not a regular expression: "), "{}", bad("/(/"));
+        assert_eq!(bad("since:soon x"), "since:soon is not a time: an age such as 7d, or a date such as 2026-09-01");
         assert_eq!(bad("x -role:user"), "-role: a filter cannot be excluded, only words can");
         assert!(bad("role:king").starts_with("role:king: "), "{}", bad("role:king"));
         assert_eq!(bad(&"x".repeat(5000)), "a query has at most 4096 bytes");

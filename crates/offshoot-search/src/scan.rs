@@ -1,6 +1,6 @@
 //! A search without an index: every session is read, the newest first, on all cores. It finds what the index finds.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasher as _, RandomState};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -57,8 +57,11 @@ struct CopyKey {
 /// The best hits so far.
 struct Gathered {
     hits: HashMap<CopyKey, SearchHit>,
-    /// How many are of whole words.
-    words: usize,
+    /// Every hit that was met, also those that did not stay.
+    met: HashSet<u64>,
+    hasher: RandomState,
+    /// Whether hits are of whole words. Else they are inside of other words, which counts where nothing else is found.
+    has_words: bool,
     found: Found,
     order: SortOrder,
     wanted: usize,
@@ -73,14 +76,16 @@ pub fn scan(place: SearchedPlace<'_>, query: &SearchQuery, skip: usize) -> Resul
     let limit = query.filters.limit.unwrap_or(USUAL_LIMIT);
     let gathered = Mutex::new(Gathered {
         hits: HashMap::new(),
-        words: 0,
+        met: HashSet::new(),
+        hasher: RandomState::new(),
+        has_words: false,
         found: Found::default(),
         order: query.filters.sort.unwrap_or_default(),
         wanted: skip.saturating_add(limit),
     });
     let (next, done) = (AtomicUsize::new(0), AtomicUsize::new(0));
-    let (check, hasher) = (LineCheck::of(query), RandomState::new());
-    let searching = Searching { place, query, check: &check, hasher: &hasher };
+    let check = LineCheck::of(query);
+    let searching = Searching { place, query, check: &check };
     let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get).min(files.len().max(1));
     std::thread::scope(|scope| {
         for _ in 0..cores {
@@ -101,11 +106,10 @@ struct Searching<'a> {
     place: SearchedPlace<'a>,
     query: &'a SearchQuery,
     check: &'a LineCheck,
-    hasher: &'a RandomState,
 }
 
-/// The hits of one session; `None` if the filters leave it out.
-type OfSession = Result<Option<Vec<(CopyKey, SearchHit)>>>;
+/// The hits of one session, and how many entries were too long; `None` if the filters leave it out.
+type OfSession = Result<Option<(Vec<(CopyKey, SearchHit)>, usize)>>;
 
 impl Searching<'_> {
     fn one(&self, file: &Path) -> OfSession {
@@ -116,15 +120,16 @@ impl Searching<'_> {
         }
         let mut fits = Vec::new();
         let selected = Selected { from: 0, can_matter: &|line| self.check.can_matter(line), mask: self.place.mask };
-        for_each_document(&session, selected, &mut |placed| {
+        let left_out = for_each_document(&session, selected, &mut |placed| {
             if self.query.filters.takes(&placed.document, placed.at)
                 && let Some(fit) = fit(self.query, &placed.document)
             {
                 fits.push((placed, fit));
             }
+            true
         })?;
         if fits.is_empty() {
-            return Ok(Some(Vec::new()));
+            return Ok(Some((Vec::new(), left_out)));
         }
         let (path, title) = (OpenPath::of(&session)?, session.name()?);
         let title = title.or_else(|| session.title().map(str::to_owned));
@@ -149,28 +154,30 @@ impl Searching<'_> {
                 score: 0.0,
                 also_in: Vec::new(),
             };
-            (self.key_of(&session, &placed), hit)
+            (key_of(&session, &placed), hit)
         };
         let hits = fits.into_iter().map(hit);
-        Ok(Some(hits.filter(|(_, hit)| !self.query.filters.is_on_path || hit.is_on_path).collect()))
+        let hits = hits.filter(|(_, hit)| !self.query.filters.is_on_path || hit.is_on_path).collect();
+        Ok(Some((hits, left_out)))
     }
+}
 
-    fn key_of(&self, session: &Session, placed: &PlacedDocument) -> CopyKey {
-        CopyKey {
-            entry: placed.entry.clone(),
-            session: placed.entry.is_none().then(|| session.id().to_owned()),
-            kind: placed.document.kind,
-            number: placed.number,
-            text: self.hasher.hash_one(&placed.document.text),
-        }
+fn key_of(session: &Session, placed: &PlacedDocument) -> CopyKey {
+    CopyKey {
+        entry: placed.entry.clone(),
+        session: placed.entry.is_none().then(|| session.id().to_owned()),
+        kind: placed.document.kind,
+        number: placed.number,
+        text: placed.hash,
     }
 }
 
 impl Gathered {
     fn take(&mut self, hits: OfSession) {
         match hits {
-            Ok(Some(hits)) => {
+            Ok(Some((hits, left_out))) => {
                 self.found.sessions += 1;
+                self.found.left_out += left_out;
                 for (key, hit) in hits {
                     self.add(key, hit);
                 }
@@ -178,17 +185,26 @@ impl Gathered {
             Ok(None) => {}
             Err(error) => self.found.diagnostics.push(unreadable(&error)),
         }
-        // Copies have the same time, so what goes here has no copy that stays.
         if self.hits.len() > self.wanted.saturating_mul(4).max(1024) {
             self.shrink();
         }
     }
 
     fn add(&mut self, key: CopyKey, mut hit: SearchHit) {
+        if !hit.is_inside && !self.has_words {
+            self.has_words = true;
+            self.hits.clear();
+            self.met.clear();
+        }
+        if hit.is_inside && self.has_words {
+            return;
+        }
+        let is_new = self.met.insert(self.hasher.hash_one(&key));
         let Some(known) = self.hits.get_mut(&key) else {
-            self.found.count += 1;
-            self.words += usize::from(!hit.is_inside);
-            self.hits.insert(key, hit);
+            // A copy has the time of its original: it would not stay either.
+            if is_new {
+                self.hits.insert(key, hit);
+            }
             return;
         };
         let is_better = |hit: &SearchHit| (hit.is_on_path, hit.path.clone());
@@ -209,12 +225,7 @@ impl Gathered {
         self.hits.extend(all);
     }
 
-    /// What is inside of other words counts where nothing else is found.
-    fn finish(mut self, skip: usize) -> Found {
-        if self.words > 0 {
-            self.hits.retain(|_, hit| !hit.is_inside);
-            self.found.count = self.words;
-        }
+    fn finish(self, skip: usize) -> Found {
         let mut hits: Vec<SearchHit> = self.hits.into_values().collect();
         hits.sort_by(by_order(self.order));
         hits.truncate(self.wanted);
@@ -222,6 +233,6 @@ impl Gathered {
         for hit in &mut hits {
             hit.also_in.sort();
         }
-        Found { hits, ..self.found }
+        Found { hits, count: self.met.len(), ..self.found }
     }
 }

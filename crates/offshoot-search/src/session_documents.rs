@@ -1,6 +1,7 @@
 //! The documents of one session, without keys, and where in the tree each is. Opens no file.
 
 use std::collections::HashSet;
+use std::hash::{DefaultHasher, Hasher as _};
 
 use offshoot_session::clock::Millis;
 use offshoot_session::entry::Source as _;
@@ -25,7 +26,12 @@ pub struct PlacedDocument {
     pub at: Option<Millis>,
     /// What was said.
     pub document: Document,
+    /// Of the text with its keys; copies of an entry have the same.
+    pub hash: u64,
 }
+
+/// Longer lines are not searched, in bytes.
+pub const LONGEST_LINE: u64 = 64 << 20;
 
 /// What of a session is read.
 #[derive(Clone, Copy)]
@@ -44,34 +50,45 @@ impl std::fmt::Debug for Selected<'_> {
     }
 }
 
-/// Calls `each` with every selected document of a session, on all branches.
+/// Calls `each` with every selected document of a session, on all branches, until it is false. Returns how many entries were left
+/// out because their lines are longer than [`LONGEST_LINE`].
 ///
 /// # Errors
 /// The file cannot be read.
 pub fn for_each_document(
     session: &Session,
     selected: Selected<'_>,
-    each: &mut dyn FnMut(PlacedDocument),
-) -> Result<()> {
-    let mut each = |mut placed: PlacedDocument| {
-        placed.document.text = masked(selected.mask, placed.document.text);
-        each(placed);
+    each: &mut dyn FnMut(PlacedDocument) -> bool,
+) -> Result<usize> {
+    let mut tell = |node, entry, number, at, mut document: Document| {
+        let hash = hash(&document.text);
+        document.text = masked(selected.mask, document.text);
+        each(PlacedDocument { node, entry, number, at, document, hash })
     };
+    let mut left_out = 0;
     let tree = session.tree();
     let name = session.name()?.or_else(|| session.title().map(str::to_owned));
     if let Some(name) = name.filter(|name| !name.is_empty()) {
         let document = Document::new(DocumentKind::Title, name);
-        each(PlacedDocument { node: None, entry: None, number: 0, at: session_time(tree), document });
+        if !tell(None, None, 0, session_time(tree), document) {
+            return Ok(left_out);
+        }
     }
     for (target, label) in tree.labels() {
         let node = tree.find(target.as_str());
         let at = node.and_then(|ix| tree.node(ix).time());
         let document = Document::new(DocumentKind::Label, label.text.clone());
-        each(PlacedDocument { node, entry: Some(target.clone()), number: 0, at, document });
+        if !tell(node, Some(target.clone()), 0, at, document) {
+            return Ok(left_out);
+        }
     }
     for ix in tree.entries().filter(|ix| ix.index() >= selected.from) {
         let node = tree.node(ix);
         if ItemShape::of(node.kind(), node.role()).is_none() || node.is_leaf_marker() {
+            continue;
+        }
+        if node.length() > LONGEST_LINE {
+            left_out += 1;
             continue;
         }
         let line = session.raw_line(ix)?;
@@ -80,10 +97,18 @@ pub fn for_each_document(
         }
         let Some(item) = Item::of_entry(&session.entry(ix)?) else { continue };
         for (number, document) in documents_of(&item).into_iter().enumerate() {
-            each(PlacedDocument { node: Some(ix), entry: node.id().cloned(), number, at: node.time(), document });
+            if !tell(Some(ix), node.id().cloned(), number, node.time(), document) {
+                return Ok(left_out);
+            }
         }
     }
-    Ok(())
+    Ok(left_out)
+}
+
+fn hash(text: &str) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    hasher.write(text.as_bytes());
+    hasher.finish()
 }
 
 /// A text without keys.

@@ -50,20 +50,47 @@ fn fold_into(folded: &mut String, c: char) {
     folded.extend(plain.flat_map(char::to_lowercase).filter(|c| c.is_alphanumeric()));
 }
 
-/// A text without case and accents, and for each of its bytes the place in the text where the character is that it is of.
+/// A text without case and accents.
 #[must_use]
-pub fn folded(text: &str) -> (String, Vec<usize>) {
-    let (mut folded, mut places) = (String::with_capacity(text.len()), Vec::with_capacity(text.len() + 1));
-    for (at, c) in text.char_indices() {
-        if Run::of(c).is_some() {
-            fold_into(&mut folded, c);
-        } else {
-            folded.push(c);
-        }
-        places.resize(folded.len(), at);
+pub fn folded(text: &str) -> String {
+    let mut folded = String::with_capacity(text.len());
+    text.chars().for_each(|c| fold_any(&mut folded, c));
+    folded
+}
+
+fn fold_any(folded: &mut String, c: char) {
+    if Run::of(c).is_some() {
+        fold_into(folded, c);
+    } else {
+        folded.push(c);
     }
-    places.push(text.len());
-    (folded, places)
+}
+
+/// Where parts of a folded text are in the text itself. They are in order.
+#[must_use]
+pub fn unfolded(text: &str, parts: &[Range<usize>]) -> Vec<Range<usize>> {
+    let mut found = Vec::with_capacity(parts.len());
+    let (mut piece, mut length) = (String::new(), 0);
+    // Parts whose beginning was passed: the last byte that they have, and where they begin.
+    let mut open: Vec<(usize, usize)> = Vec::new();
+    let mut parts = parts.iter().peekable();
+    for (at, c) in text.char_indices() {
+        piece.clear();
+        fold_any(&mut piece, c);
+        length += piece.len();
+        while let Some(part) = parts.next_if(|part| part.start < length) {
+            open.push((part.end, at));
+        }
+        open.retain(|(end, start)| {
+            let is_over = *end <= length;
+            if is_over {
+                found.push(*start..at + c.len_utf8());
+            }
+            !is_over
+        });
+    }
+    found.extend(open.into_iter().map(|(_, start)| start..text.len()));
+    found
 }
 
 /// What is told of each word: the word, folded, and its place in the text.
@@ -247,11 +274,16 @@ mod tests {
     fn places_are_those_of_the_text() {
         let text = "Ça, 日本語 parseX";
         for_each_word(text, &mut |word, at| {
-            let (folded, _) = folded(&text[at.clone()]);
-            assert_eq!(folded, word, "{at:?}");
+            assert_eq!(folded(&text[at.clone()]), word, "{at:?}");
         });
-        let (plain, places) = folded("aÉb");
-        assert_eq!((plain.as_str(), places), ("aeb", vec![0, 1, 3, 4]));
+        let text = "aÉ, ﬁnb";
+        assert_eq!(folded(text), "ae, finb");
+        for (part, expected) in [(0..1, "a"), (1..2, "É"), (0..4, "aÉ, "), (4..5, "ﬁ"), (4..8, "ﬁnb"), (7..8, "b")]
+        {
+            let places = unfolded(text, std::slice::from_ref(&part));
+            let shown: Vec<&str> = places.into_iter().map(|place| &text[place]).collect();
+            assert_eq!(shown, [expected]);
+        }
     }
 
     #[test]

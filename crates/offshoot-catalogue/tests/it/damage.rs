@@ -4,7 +4,7 @@
 use std::fs::{self, OpenOptions};
 use std::os::unix::fs::{FileExt as _, PermissionsExt as _};
 
-use offshoot_catalogue::{Catalogue, CatalogueHealth};
+use offshoot_catalogue::{CacheHealth, Catalogue};
 
 use crate::world::{World, header, said};
 
@@ -22,7 +22,7 @@ fn world_of(count: usize) -> World {
     world
 }
 
-fn health(world: &World) -> CatalogueHealth {
+fn health(world: &World) -> CacheHealth {
     Catalogue::new(&world.cache()).state().health
 }
 
@@ -30,12 +30,12 @@ fn health(world: &World) -> CatalogueHealth {
 fn a_database_that_is_none_is_made_anew() {
     let world = world();
     let disk = world.on_disk(None);
-    assert_eq!(health(&world), CatalogueHealth::Absent);
+    assert_eq!(health(&world), CacheHealth::Absent);
     for bytes in [&b""[..], b"x", b"not a database at all, but a text that is long enough", &[0; 8192]] {
         fs::create_dir_all(world.cache()).unwrap();
         fs::write(world.database(), bytes).unwrap();
         assert_eq!(world.at_rest(None), disk);
-        assert_eq!(health(&world), CatalogueHealth::Sound, "after {} bytes", bytes.len());
+        assert_eq!(health(&world), CacheHealth::Sound, "after {} bytes", bytes.len());
         assert_eq!(Catalogue::new(&world.cache()).state().sessions, 60);
     }
 }
@@ -58,7 +58,7 @@ fn damage_anywhere_changes_no_list() {
             }
             assert_eq!(world.at_rest(None), disk, "{damage:?} at {at}");
             assert_eq!(world.at_rest(Some("/a")), world.on_disk(Some("/a")), "{damage:?} at {at}");
-            healed += usize::from(health(&world) == CatalogueHealth::Sound);
+            healed += usize::from(health(&world) == CacheHealth::Sound);
         }
     }
     assert!(healed > 0);
@@ -83,7 +83,7 @@ fn a_database_of_another_version_is_emptied() {
     let database = rusqlite::Connection::open(world.database()).unwrap();
     database.execute_batch("CREATE TABLE session (other TEXT); PRAGMA user_version = 99;").unwrap();
     drop(database);
-    assert_eq!(health(&world), CatalogueHealth::Foreign);
+    assert_eq!(health(&world), CacheHealth::Foreign);
     assert_eq!(world.at_rest(None), disk);
     assert_eq!(Catalogue::new(&world.cache()).state().sessions, 60);
 }
@@ -97,7 +97,7 @@ fn without_a_place_for_it_everything_is_listed() {
     fs::remove_file(world.cache()).unwrap();
     fs::create_dir_all(world.database()).unwrap();
     assert_eq!(world.at_rest(None), disk);
-    assert!(matches!(health(&world), CatalogueHealth::Unusable(_)));
+    assert!(matches!(health(&world), CacheHealth::Unusable(_)));
 }
 
 #[test]
@@ -136,6 +136,6 @@ fn many_at_once_all_list_what_is_there() {
                 scope.spawn(|| (0..5).for_each(|_| assert_eq!(world.at_rest(None), disk)));
             }
         });
-        assert_eq!(health(&world), CatalogueHealth::Sound);
+        assert_eq!(health(&world), CacheHealth::Sound);
     }
 }

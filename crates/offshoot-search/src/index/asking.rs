@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use offshoot_session::clock::Millis;
@@ -92,7 +92,10 @@ fn adjacent(query: &SearchQuery) -> Option<String> {
     (words.len() > 1).then(|| format!("{{words parts}} : \"{}\"", words.join(" ")))
 }
 
-/// The hits; `None` if the database cannot be read.
+/// The hits.
+///
+/// # Errors
+/// The database cannot be read.
 pub(super) fn ask(
     database: &Database,
     place: SearchedPlace<'_>,
@@ -100,15 +103,14 @@ pub(super) fn ask(
     expression: &str,
     skip: usize,
     now: Millis,
-) -> Option<Found> {
+) -> Sqlite<Found> {
     let connection = &database.connection;
     // One snapshot for all questions.
-    let transaction = connection.unchecked_transaction().ok()?;
-    let documents = connection.prepare(&format!("{DOCUMENT} WHERE id = ?1")).ok()?.into();
-    let sources =
-        connection.prepare("SELECT path, agent, session, folder, title, old FROM source WHERE id = ?1").ok()?;
+    let transaction = connection.unchecked_transaction()?;
+    let documents = connection.prepare(&format!("{DOCUMENT} WHERE id = ?1"))?.into();
+    let sources = connection.prepare("SELECT path, agent, session, folder, title, old FROM source WHERE id = ?1")?;
     let asking = Asking { connection, documents, sources: sources.into(), place, query, now };
-    let found = asking.ask(expression, skip).ok();
+    let found = asking.ask(expression, skip);
     drop(transaction);
     found
 }
@@ -147,7 +149,7 @@ impl Asking<'_> {
         self.rank(&mut candidates, order)?;
         let mut candidates = without_copies(candidates);
         let mut found =
-            Found { count: candidates.len(), is_least: !is_whole, sessions: self.sessions()?, ..Found::default() };
+            Found { count: candidates.len(), is_least: !is_whole, left_out: self.left_out()?, ..Found::default() };
         let by = by_order(order);
         candidates.sort_by(|a, b| compare(a, b, order));
         for candidate in candidates {
@@ -165,9 +167,17 @@ impl Asking<'_> {
         Ok(found)
     }
 
-    fn sessions(&self) -> Sqlite<usize> {
-        let count: i64 = self.connection.query_row("SELECT count(*) FROM source", [], |row| row.get(0))?;
-        Ok(usize::try_from(count).unwrap_or_default())
+    /// How many entries of the sessions here are too long to be searched.
+    fn left_out(&self) -> Sqlite<usize> {
+        let mut query = self.connection.prepare("SELECT path, left_out FROM source WHERE left_out > 0")?;
+        let rows = query.query_map([], |row| Ok((row.get::<_, Vec<u8>>(0)?, row.get::<_, i64>(1)?)))?;
+        let mut sum = 0;
+        for row in rows {
+            let (path, count) = row?;
+            let is_here = self.place.store.root_of(Path::new(OsStr::from_bytes(&path))).is_some();
+            sum += if is_here { usize::try_from(count).unwrap_or_default() } else { 0 };
+        }
+        Ok(sum)
     }
 
     /// Gathers the rows of an expression that pass the filters, at least so many if there are. Returns whether these are all.
@@ -268,6 +278,7 @@ impl Asking<'_> {
         let source = &candidate.source;
         let in_folder = filters.folder.is_none() || filters.folder == source.folder;
         in_folder
+            && source.is_here
             && filters.takes_session(&source.agent, &source.session)
             && (!filters.is_on_path || candidate.flags & flag::OFF_PATH == 0)
             && filters.takes_facts(&mut crate::filtering::Facts {
@@ -284,8 +295,10 @@ impl Asking<'_> {
 
     fn session(&self, id: i64) -> Sqlite<IndexedSession> {
         self.sources.borrow_mut().query_row([id], |row| {
+            let path = PathBuf::from(OsStr::from_bytes(&row.get::<_, Vec<u8>>(0)?));
             Ok(IndexedSession {
-                path: PathBuf::from(OsStr::from_bytes(&row.get::<_, Vec<u8>>(0)?)),
+                is_here: self.place.store.root_of(&path).is_some(),
+                path,
                 agent: row.get(1)?,
                 session: row.get(2)?,
                 folder: row.get(3)?,

@@ -11,6 +11,8 @@ use crate::document::DocumentKind;
 #[derive(Debug)]
 pub(super) struct IndexedSession {
     pub(super) path: PathBuf,
+    /// Whether it is one of the store that is searched: the index has those of every store.
+    pub(super) is_here: bool,
     pub(super) is_old: bool,
     pub(super) agent: String,
     pub(super) session: String,

@@ -4,7 +4,8 @@ use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
-use offshoot_catalogue::cache_file::{is_damage, make_place, remove, stamp};
+use offshoot_catalogue::cache_file::{self, CacheHealth, is_damage, make_place, remove, stamp, version};
+use offshoot_session::medium::Stamp;
 use rusqlite::{Connection, OpenFlags, TransactionBehavior};
 
 /// The name of the file in the cache folder. Another schema has another name.
@@ -18,7 +19,7 @@ const PATIENCE: Duration = Duration::from_secs(2);
 /// and paired before, so the tokenizer only cuts at blanks. Its row ids are those of `doc`, in the order of time.
 const TABLES: &str = "
     CREATE TABLE source (id INTEGER PRIMARY KEY, path BLOB NOT NULL UNIQUE, agent TEXT NOT NULL, session TEXT NOT NULL,
-        folder TEXT, title TEXT, old INTEGER NOT NULL, device INTEGER, inode INTEGER, length INTEGER, modified INTEGER,
+        folder TEXT, title TEXT, old INTEGER NOT NULL, left_out INTEGER NOT NULL, device INTEGER, inode INTEGER, length INTEGER, modified INTEGER,
         changed INTEGER, settled INTEGER NOT NULL, entries INTEGER NOT NULL, last TEXT, last_offset INTEGER NOT NULL);
     CREATE TABLE doc (id INTEGER PRIMARY KEY, source INTEGER NOT NULL, entry TEXT, offset INTEGER NOT NULL,
         length INTEGER NOT NULL, kind INTEGER NOT NULL, number INTEGER NOT NULL, tool TEXT, model TEXT, files TEXT,
@@ -46,32 +47,20 @@ pub(super) mod flag {
 /// An open index.
 pub(super) struct Database {
     pub(super) connection: Connection,
+    stamp: Option<Stamp>,
 }
 
 /// The state of an index.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IndexState {
     /// Whether it can be used.
-    pub health: IndexHealth,
+    pub health: CacheHealth,
     /// Bytes of the database file.
     pub size: u64,
     /// How many sessions it has.
     pub sessions: u64,
     /// How many documents it has.
     pub documents: u64,
-}
-
-/// Whether an index can be used.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[expect(missing_docs, reason = "the names of the others say it")]
-pub enum IndexHealth {
-    /// It does not exist yet.
-    Absent,
-    Sound,
-    /// It is damaged and will be made anew.
-    Damaged(String),
-    /// It cannot be opened. Searches work without it.
-    Unusable(String),
 }
 
 impl Database {
@@ -87,7 +76,7 @@ impl Database {
             make_place(file);
             connect(file)
         });
-        connected.ok().map(|connection| Self { connection })
+        connected.ok().map(|connection| Self { connection, stamp: stamp(file) })
     }
 
     /// Opens it to read; `None` if there is none that is whole.
@@ -95,7 +84,20 @@ impl Database {
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let connection = is_regular(file).then(|| Connection::open_with_flags(file, flags).ok())??;
         connection.busy_timeout(PATIENCE).ok()?;
-        (version(&connection) == Ok(VERSION)).then_some(Self { connection })
+        (version(&connection) == Ok(VERSION)).then(|| Self { connection, stamp: stamp(file) })
+    }
+
+    /// What was found, if it could be. A damaged file is removed: the next search makes it anew.
+    pub(super) fn done<T>(self, file: &Path, found: Sqlite<T>) -> Option<T> {
+        let Self { connection, stamp } = self;
+        drop(connection);
+        found
+            .inspect_err(|error| {
+                if is_damage(error) {
+                    remove(file, stamp);
+                }
+            })
+            .ok()
     }
 }
 
@@ -118,10 +120,6 @@ fn connect(file: &Path) -> Sqlite<Connection> {
     Ok(connection)
 }
 
-fn version(connection: &Connection) -> Sqlite<i64> {
-    connection.pragma_query_value(None, "user_version", |row| row.get(0))
-}
-
 fn make_tables(connection: &mut Connection) -> Sqlite<()> {
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     if version(&transaction)? == VERSION {
@@ -133,31 +131,10 @@ fn make_tables(connection: &mut Connection) -> Sqlite<()> {
 }
 
 pub(super) fn state(file: &Path) -> IndexState {
-    let state = |health, size| IndexState { health, size, sessions: 0, documents: 0 };
-    let size = match fs::symlink_metadata(file) {
-        Ok(meta) if meta.is_file() => meta.len(),
-        Ok(_) => return state(IndexHealth::Unusable("it is no regular file".to_owned()), 0),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return state(IndexHealth::Absent, 0),
-        Err(error) => return state(IndexHealth::Unusable(error.to_string()), 0),
-    };
-    if size == 0 {
-        return state(IndexHealth::Absent, 0);
-    }
-    match counts(file) {
-        Ok((sessions, documents)) => IndexState { health: IndexHealth::Sound, size, sessions, documents },
-        Err(error) if is_damage(&error) => state(IndexHealth::Damaged(error.to_string()), size),
-        Err(error) => state(IndexHealth::Unusable(error.to_string()), size),
-    }
-}
-
-fn counts(file: &Path) -> Sqlite<(u64, u64)> {
-    let connection = Connection::open_with_flags(file, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
-    connection.busy_timeout(PATIENCE)?;
-    let verdict: String = connection.pragma_query_value(None, "quick_check", |row| row.get(0))?;
-    if verdict != "ok" {
-        let corrupt = rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_CORRUPT);
-        return Err(rusqlite::Error::SqliteFailure(corrupt, Some(verdict)));
-    }
-    let count = |sql: &str| connection.query_row(sql, [], |row| row.get::<_, i64>(0)).map(i64::cast_unsigned);
-    Ok((count("SELECT count(*) FROM source")?, count("SELECT count(*) FROM doc")?))
+    let (health, size, counts) = cache_file::state(file, VERSION, PATIENCE, |connection| {
+        let count = |sql: &str| connection.query_row(sql, [], |row| row.get::<_, i64>(0)).map(i64::cast_unsigned);
+        Ok((count("SELECT count(*) FROM source")?, count("SELECT count(*) FROM doc")?))
+    });
+    let (sessions, documents) = counts.unwrap_or_default();
+    IndexState { health, size, sessions, documents }
 }

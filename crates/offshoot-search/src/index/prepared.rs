@@ -1,6 +1,5 @@
 //! A session as rows of the index: made on any thread, without the database.
 
-use std::hash::{DefaultHasher, Hasher as _};
 use std::path::{Path, PathBuf};
 
 use offshoot_session::entry::Source as _;
@@ -12,11 +11,21 @@ use offshoot_session::tree::NodeIx;
 
 use super::database::flag;
 use crate::document::{Document, DocumentKind, LONGEST_TEXT};
-use crate::session_documents::{OpenPath, Selected, for_each_document};
+use crate::session_documents::{OpenPath, PlacedDocument, Selected, for_each_document};
 use crate::words::{Told, for_each_part, for_each_word};
 
+/// What is told of a session that is prepared, in this order.
+pub(super) enum Prepared {
+    /// What it is.
+    Begin(Box<SessionHead>),
+    /// Some of its documents.
+    Documents(Vec<PreparedDocument>),
+    /// That it is whole, and how many entries were left out.
+    End(usize),
+}
+
 /// A session to be written into the index.
-pub(super) struct PreparedSession {
+pub(super) struct SessionHead {
     pub(super) path: PathBuf,
     pub(super) agent: &'static str,
     pub(super) session: String,
@@ -26,14 +35,11 @@ pub(super) struct PreparedSession {
     pub(super) is_old: bool,
     pub(super) stamp: Option<Stamp>,
     pub(super) is_settled: bool,
-    /// How many entries are in the index, the id of the last one and where it is.
-    pub(super) entries: usize,
-    pub(super) last: Option<String>,
-    pub(super) last_offset: u64,
-    /// The entry from which on its documents are here; before it, the index has them.
+    /// How many entries it has, the id of the last one and where it is.
+    pub(super) end: KnownEnd,
+    /// The entry from which on its documents follow; before it, the index has them.
     pub(super) from: usize,
-    pub(super) documents: Vec<PreparedDocument>,
-    /// The offsets of entries before `from` that are off the path or compacted, with their flags.
+    /// What the flags of the path are now for the entries before `from`, by the places of their lines.
     pub(super) places: Vec<(u64, i64)>,
 }
 
@@ -55,7 +61,8 @@ pub(super) struct PreparedDocument {
     pub(super) kinds: String,
 }
 
-/// What the index knows of a session's file.
+/// The end of what the index has of a session's file.
+#[derive(Default)]
 pub(super) struct KnownEnd {
     pub(super) entries: usize,
     pub(super) last: Option<String>,
@@ -71,64 +78,91 @@ pub(super) struct ToPrepare<'a> {
     pub(super) known: Option<KnownEnd>,
 }
 
-impl PreparedSession {
-    /// Reads what the index does not have.
-    ///
-    /// # Errors
-    /// The file cannot be read.
-    pub(super) fn of(session: &Session, task: &ToPrepare<'_>, mask: &dyn Fn(&str) -> Option<String>) -> Result<Self> {
-        let tree = session.tree();
-        // A file that only grew has its old last entry where it was.
-        let from = task.known.as_ref().filter(|known| stands(session, known)).map_or(0, |known| known.entries);
-        let path = OpenPath::of(session)?;
-        let mut documents = Vec::new();
-        for_each_document(session, Selected { from, can_matter: &|_| true, mask }, &mut |placed| {
-            let node = placed.node.map(|ix| tree.node(ix));
-            let (offset, length) = node.map_or((0, 0), |node| (node.offset(), node.length()));
-            let document = &placed.document;
-            documents.push(PreparedDocument {
-                entry: placed.entry.as_ref().map(|id| id.as_str().to_owned()),
-                offset,
-                length,
-                number: placed.number,
-                time: placed.at,
-                flags: own_flags(document) | path_flags(&path, placed.node),
-                hash: hash(&document.text),
-                kinds: kind_words(document),
-                files: Some(document.files.join("\n")).filter(|files| !files.is_empty()),
-                words: joined(document, for_each_word),
-                parts: joined(document, for_each_part),
-                kind: document.kind,
-                tool: placed.document.tool,
-                model: placed.document.model,
-            });
-        })?;
-        let places = tree
-            .entries()
-            .filter(|ix| ix.index() < from)
-            .map(|ix| (tree.node(ix).offset(), path_flags(&path, Some(ix))));
-        let last = tree.entries().next_back();
-        Ok(Self {
-            path: task.path.to_path_buf(),
-            agent: task.agent,
-            session: session.id().to_owned(),
-            folder: session.cwd().map(str::to_owned),
-            title: session.name()?.or_else(|| session.title().map(str::to_owned)),
-            is_old: session.version() < 3,
-            stamp: task.stamp,
-            is_settled: task.is_settled,
+/// Documents are told when they have so many bytes of words.
+const PORTION: usize = 4 << 20;
+
+/// Tells what the index does not have of a session, until `tell` is false.
+///
+/// # Errors
+/// The file cannot be read.
+pub(super) fn prepare(
+    session: &Session,
+    task: &ToPrepare<'_>,
+    mask: &dyn Fn(&str) -> Option<String>,
+    tell: &mut dyn FnMut(Prepared) -> bool,
+) -> Result<()> {
+    let path = OpenPath::of(session)?;
+    // A file that only grew has its old last entry where it was.
+    let from = task.known.as_ref().filter(|known| stands(session, known)).map_or(0, |known| known.entries);
+    if !tell(Prepared::Begin(Box::new(head(session, task, from, &path)?))) {
+        return Ok(());
+    }
+    let (mut portion, mut weight) = (Vec::new(), 0);
+    let left_out = for_each_document(session, Selected { from, can_matter: &|_| true, mask }, &mut |placed| {
+        let document = PreparedDocument::of(session, placed, &path);
+        weight += document.weight();
+        portion.push(document);
+        if weight < PORTION {
+            return true;
+        }
+        weight = 0;
+        tell(Prepared::Documents(std::mem::take(&mut portion)))
+    })?;
+    if tell(Prepared::Documents(portion)) {
+        tell(Prepared::End(left_out));
+    }
+    Ok(())
+}
+
+fn head(session: &Session, task: &ToPrepare<'_>, from: usize, path: &OpenPath) -> Result<SessionHead> {
+    let tree = session.tree();
+    let known = tree.entries().filter(|ix| ix.index() < from);
+    let last = tree.entries().next_back();
+    Ok(SessionHead {
+        path: task.path.to_path_buf(),
+        agent: task.agent,
+        session: session.id().to_owned(),
+        folder: session.cwd().map(str::to_owned),
+        title: session.name()?.or_else(|| session.title().map(str::to_owned)),
+        is_old: session.version() < 3,
+        stamp: task.stamp,
+        is_settled: task.is_settled,
+        end: KnownEnd {
             entries: tree.len(),
             last: last.and_then(|ix| tree.node(ix).id()).map(|id| id.as_str().to_owned()),
             last_offset: last.map_or(0, |ix| tree.node(ix).offset()),
-            from,
-            places: places.collect(),
-            documents,
-        })
+        },
+        from,
+        places: known.map(|ix| (tree.node(ix).offset(), path_flags(path, Some(ix)))).collect(),
+    })
+}
+
+impl PreparedDocument {
+    fn of(session: &Session, placed: PlacedDocument, path: &OpenPath) -> Self {
+        let node = placed.node.map(|ix| session.tree().node(ix));
+        let (offset, length) = node.map_or((0, 0), |node| (node.offset(), node.length()));
+        let document = placed.document;
+        Self {
+            entry: placed.entry.map(|id| id.as_str().to_owned()),
+            offset,
+            length,
+            number: placed.number,
+            time: placed.at,
+            flags: own_flags(&document) | path_flags(path, placed.node),
+            hash: placed.hash.cast_signed(),
+            kinds: kind_words(&document),
+            files: Some(document.files.join("\n")).filter(|files| !files.is_empty()),
+            words: joined(&document, for_each_word),
+            parts: joined(&document, for_each_part),
+            kind: document.kind,
+            tool: document.tool,
+            model: document.model,
+        }
     }
 
     /// About how many bytes it has.
     pub(super) fn weight(&self) -> usize {
-        self.documents.iter().map(|document| document.words.len() + document.parts.len() + 256).sum()
+        self.words.len() + self.parts.len() + 256
     }
 }
 
@@ -186,11 +220,4 @@ fn joined(document: &Document, each: fn(&str, Told<'_>)) -> String {
         });
     }
     words
-}
-
-/// Tells copies of a text apart from others; the same on every machine of this program.
-pub(super) fn hash(text: &str) -> i64 {
-    let mut hasher = DefaultHasher::new();
-    hasher.write(text.as_bytes());
-    hasher.finish().cast_signed()
 }

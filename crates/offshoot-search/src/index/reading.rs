@@ -6,7 +6,6 @@ use offshoot_session::session::Session;
 use offshoot_session::transcript::Item;
 
 use super::candidate::Candidate;
-use super::prepared::hash;
 use crate::document::{Document, DocumentKind, documents_of};
 use crate::scan::SearchedPlace;
 use crate::session_documents::masked;
@@ -31,7 +30,7 @@ pub(super) fn document(place: SearchedPlace<'_>, candidate: &Candidate) -> Optio
         documents_of(&item).into_iter().nth(candidate.number)?
     };
     document.text = masked(place.mask, document.text);
-    (document.kind == candidate.kind && hash(&document.text) == candidate.hash).then_some(document)
+    (document.kind == candidate.kind).then_some(document)
 }
 
 fn of_session(session: &Session, candidate: &Candidate) -> Option<Document> {

@@ -14,7 +14,7 @@ use offshoot_session::store::{FoundFile, unreadable};
 use rusqlite::{Connection, Row, TransactionBehavior};
 
 use super::database::{Database, Sqlite};
-use super::prepared::{KnownEnd, PreparedSession, ToPrepare};
+use super::prepared::{KnownEnd, Prepared, PreparedDocument, SessionHead, ToPrepare, prepare};
 use super::writing::IndexWriter;
 use crate::filtering::agent_word;
 use crate::scan::SearchedPlace;
@@ -34,7 +34,7 @@ pub struct Refreshed {
 
 /// After so many bytes of prepared rows, what was read is kept.
 const BATCH: usize = 48 << 20;
-/// How many prepared sessions wait for the writer.
+/// How many pieces of sessions wait for the writer.
 const WAITING: usize = 4;
 
 /// What the index has of a file.
@@ -52,7 +52,13 @@ pub(super) fn refresh(file: &Path, place: SearchedPlace<'_>, now: Millis) -> Res
     let mut refreshed = Refreshed { sessions: files.len(), ..Refreshed::default() };
     refreshed.diagnostics = unread.iter().map(unreadable).collect();
     let Some(mut database) = Database::open(file) else { return Ok(refreshed) };
-    let Ok(mut known) = known_sources(&database.connection) else { return Ok(refreshed) };
+    let mut known = match known_sources(&database.connection) {
+        Ok(known) => known,
+        Err(error) => {
+            database.done(file, Sqlite::<()>::Err(error));
+            return Ok(refreshed);
+        }
+    };
     let mut tasks = Vec::new();
     for found in &files {
         let source = known.remove(found.path.as_os_str());
@@ -67,8 +73,8 @@ pub(super) fn refresh(file: &Path, place: SearchedPlace<'_>, now: Millis) -> Res
     }
     let gone = known.into_iter().filter(|(path, _)| matches!(Path::new(path).try_exists(), Ok(false)));
     let gone: Vec<i64> = gone.map(|(_, source)| source.id).collect();
-    refreshed.is_whole =
-        forget(&mut database, &gone).and_then(|()| read(&mut database, place, &tasks, &mut refreshed)).is_ok();
+    let done = forget(&mut database, &gone).and_then(|()| read(&mut database, place, &tasks, &mut refreshed));
+    refreshed.is_whole = database.done(file, done).is_some();
     Ok(refreshed)
 }
 
@@ -139,42 +145,87 @@ fn read(
         for _ in 0..cores {
             let (next, send) = (&next, send.clone());
             scope.spawn(move || {
-                while let Some(task) = tasks.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    let prepared =
-                        (place.open)(task.path).and_then(|session| PreparedSession::of(&session, task, place.mask));
-                    if send.send(prepared).is_err() {
+                loop {
+                    let number = next.fetch_add(1, Ordering::Relaxed);
+                    let Some(task) = tasks.get(number) else { return };
+                    let mut tell = |prepared| send.send((number, Ok(prepared))).is_ok();
+                    let done =
+                        (place.open)(task.path).and_then(|session| prepare(&session, task, place.mask, &mut tell));
+                    if let Err(error) = done
+                        && send.send((number, Err(error))).is_err()
+                    {
                         return;
                     }
                 }
             });
         }
         drop(send);
+        let mut writing = Writing { place, all: tasks.len(), open: HashMap::new(), refreshed };
         let mut waiting = receive.into_iter();
-        loop {
-            let transaction = database.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-            let mut writer = IndexWriter::new(&transaction)?;
-            let mut weight = 0;
-            let mut is_end = true;
-            for prepared in waiting.by_ref() {
-                refreshed.read += 1;
-                (place.progress)(refreshed.read, tasks.len());
-                match prepared {
-                    Ok(prepared) => {
-                        weight += prepared.weight();
-                        writer.write(&prepared)?;
-                    }
-                    Err(error) => refreshed.diagnostics.push(unreadable(&error)),
-                }
-                if weight > BATCH {
-                    is_end = false;
-                    break;
-                }
-            }
-            drop(writer);
-            transaction.commit()?;
-            if is_end {
-                return Ok(());
+        while !writing.batch(database, &mut waiting)? {}
+        Ok(())
+    })
+}
+
+/// A piece of a session, or why it cannot be read, with its number.
+type Piece = (usize, Result<Prepared>);
+
+/// The sessions that are being written.
+struct Writing<'a> {
+    place: SearchedPlace<'a>,
+    all: usize,
+    open: HashMap<usize, (i64, Box<SessionHead>)>,
+    refreshed: &'a mut Refreshed,
+}
+
+impl Writing<'_> {
+    /// Writes pieces in one transaction, and returns whether they were the last ones.
+    fn batch(&mut self, database: &mut Database, waiting: &mut dyn Iterator<Item = Piece>) -> Sqlite<bool> {
+        let transaction = database.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        let mut writer = IndexWriter::new(&transaction)?;
+        let (mut weight, mut is_end) = (0, true);
+        for (number, piece) in waiting {
+            weight += self.write(&mut writer, number, piece)?;
+            if weight > BATCH {
+                is_end = false;
+                break;
             }
         }
-    })
+        drop(writer);
+        transaction.commit()?;
+        Ok(is_end)
+    }
+
+    /// Writes a piece, and returns about how many bytes it has.
+    fn write(&mut self, writer: &mut IndexWriter<'_>, number: usize, piece: Result<Prepared>) -> Sqlite<usize> {
+        match piece {
+            Ok(Prepared::Begin(head)) => {
+                let source = writer.begin(&head)?;
+                self.open.insert(number, (source, head));
+            }
+            Ok(Prepared::Documents(documents)) => {
+                if let Some((source, _)) = self.open.get(&number) {
+                    writer.add(*source, &documents)?;
+                }
+                return Ok(documents.iter().map(PreparedDocument::weight).sum());
+            }
+            Ok(Prepared::End(left_out)) => {
+                if let Some((source, head)) = self.open.remove(&number) {
+                    writer.end(source, &head, left_out)?;
+                }
+                self.count();
+            }
+            Err(error) => {
+                self.open.remove(&number);
+                self.refreshed.diagnostics.push(unreadable(&error));
+                self.count();
+            }
+        }
+        Ok(0)
+    }
+
+    fn count(&mut self) {
+        self.refreshed.read += 1;
+        (self.place.progress)(self.refreshed.read, self.all);
+    }
 }

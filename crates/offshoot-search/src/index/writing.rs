@@ -6,7 +6,7 @@ use std::os::unix::ffi::OsStrExt as _;
 use rusqlite::{OptionalExtension as _, Statement, Transaction, params};
 
 use super::database::{Sqlite, flag};
-use super::prepared::{PreparedDocument, PreparedSession, kind_number};
+use super::prepared::{KnownEnd, PreparedDocument, SessionHead, kind_number};
 use crate::document::DocumentKind;
 
 /// How many bits of an id tell documents of one second apart; more than fit take the ids of the next ones.
@@ -31,7 +31,7 @@ impl<'t> IndexWriter<'t> {
             transaction,
             find_source: statement("SELECT id FROM source WHERE path = ?1")?,
             put_source: statement(
-                "INSERT OR REPLACE INTO source VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16)",
+                "INSERT OR REPLACE INTO source VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16,?17)",
             )?,
             drop_words: statement("DELETE FROM fts WHERE rowid IN (SELECT id FROM doc WHERE source = ?1 AND kind < ?2)")?,
             drop_documents: statement("DELETE FROM doc WHERE source = ?1 AND kind < ?2")?,
@@ -51,20 +51,30 @@ impl<'t> IndexWriter<'t> {
         Ok(())
     }
 
-    /// Writes what is new of a session, or all of it.
-    pub(super) fn write(&mut self, prepared: &PreparedSession) -> Sqlite<()> {
-        let path = prepared.path.as_os_str().as_bytes();
+    /// Makes room for what is new of a session, or for all of it. Until [`IndexWriter::end`] the index does not count it as read.
+    pub(super) fn begin(&mut self, head: &SessionHead) -> Sqlite<i64> {
+        let path = head.path.as_os_str().as_bytes();
         let known: Option<i64> = self.find_source.query_row([path], |row| row.get(0)).optional()?;
         if let Some(source) = known {
             // Names and labels are read again each time.
-            let below = if prepared.from > 0 { kind_number(DocumentKind::User) } else { i64::MAX };
+            let below = if head.from > 0 { kind_number(DocumentKind::User) } else { i64::MAX };
             self.forget_documents(source, below)?;
-            if prepared.from > 0 {
-                self.move_leaf(source, &prepared.places)?;
+            if head.from > 0 {
+                self.move_leaf(source, &head.places)?;
             }
         }
-        let source = self.write_source(known, prepared)?;
-        prepared.documents.iter().try_for_each(|document| self.write_document(source, document))
+        self.put_source(known, head, None)?;
+        Ok(known.unwrap_or_else(|| self.transaction.last_insert_rowid()))
+    }
+
+    /// Writes documents of a session.
+    pub(super) fn add(&mut self, source: i64, documents: &[PreparedDocument]) -> Sqlite<()> {
+        documents.iter().try_for_each(|document| self.write_document(source, document))
+    }
+
+    /// All documents of a session are written; so many entries were left out.
+    pub(super) fn end(&mut self, source: i64, head: &SessionHead, left_out: usize) -> Sqlite<()> {
+        self.put_source(Some(source), head, Some(left_out))
     }
 
     /// Removes the documents of a session whose kind has a number below this one.
@@ -74,27 +84,32 @@ impl<'t> IndexWriter<'t> {
         Ok(())
     }
 
-    fn write_source(&mut self, known: Option<i64>, prepared: &PreparedSession) -> Sqlite<i64> {
-        let stamp = prepared.stamp;
+    /// `left_out` is `None` while documents are missing.
+    fn put_source(&mut self, id: Option<i64>, head: &SessionHead, left_out: Option<usize>) -> Sqlite<()> {
+        let none = KnownEnd::default();
+        let is_whole = left_out.is_some();
+        let (stamp, end) = (head.stamp.filter(|_| is_whole), if is_whole { &head.end } else { &none });
+        let number = |count: usize| i64::try_from(count).unwrap_or(i64::MAX);
         self.put_source.execute(params![
-            known,
-            prepared.path.as_os_str().as_bytes(),
-            prepared.agent,
-            prepared.session,
-            prepared.folder,
-            prepared.title,
-            prepared.is_old,
+            id,
+            head.path.as_os_str().as_bytes(),
+            head.agent,
+            head.session,
+            head.folder,
+            head.title,
+            head.is_old,
+            number(left_out.unwrap_or_default()),
             stamp.map(|stamp| stamp.device.cast_signed()),
             stamp.map(|stamp| stamp.inode.cast_signed()),
             stamp.map(|stamp| stamp.length.cast_signed()),
             stamp.map(|stamp| stamp.modified),
             stamp.map(|stamp| stamp.changed),
-            prepared.is_settled,
-            i64::try_from(prepared.entries).unwrap_or(i64::MAX),
-            prepared.last,
-            prepared.last_offset.cast_signed(),
+            is_whole && head.is_settled,
+            number(end.entries),
+            end.last,
+            end.last_offset.cast_signed(),
         ])?;
-        Ok(known.unwrap_or_else(|| self.transaction.last_insert_rowid()))
+        Ok(())
     }
 
     /// Puts what is on the path, and what is compacted, as a new leaf has it.

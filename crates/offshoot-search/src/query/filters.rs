@@ -91,7 +91,7 @@ impl Filters {
         let many = || value.split(',').filter(|part| !part.is_empty()).map(str::to_owned);
         let time = || {
             let help = "an age such as 7d, or a date such as 2026-09-01";
-            when(value).ok_or_else(|| BadQuery::new(format!("{name}:{value} is no time: {help}")))
+            when(value).ok_or_else(|| BadQuery::new(format!("{name}:{value} is not a time: {help}")))
         };
         match name {
             "agent" => self.agents.extend(many()),
@@ -114,7 +114,8 @@ impl Filters {
             "sort" => self.sort = Some(one_of(name, value, &ORDERS)?),
             "limit" => {
                 let count = value.parse().ok().filter(|count| *count > 0);
-                self.limit = Some(count.ok_or_else(|| BadQuery::new(format!("limit:{value} is no number above 0")))?);
+                self.limit =
+                    Some(count.ok_or_else(|| BadQuery::new(format!("limit:{value} is not a number above 0")))?);
             }
             _ => {}
         }

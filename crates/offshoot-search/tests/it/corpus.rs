@@ -20,6 +20,7 @@ pub(crate) struct Corpus {
     pub(crate) folder: TempDir,
     pub(crate) store: DirStore,
     pub(crate) index: SearchIndex,
+    pub(crate) key: &'static str,
 }
 
 impl Corpus {
@@ -28,7 +29,7 @@ impl Corpus {
         let store = DirStore::new(Root::new(folder.path().join("sessions"), Flavour::Offshoot), Vec::new());
         let index = SearchIndex::new(&folder.path().join("cache"));
         fs::create_dir_all(folder.path().join("sessions")).unwrap();
-        Self { folder, store, index }
+        Self { folder, store, index, key: KEY }
     }
 
     pub(crate) fn file(&self, id: &str) -> PathBuf {
@@ -59,7 +60,7 @@ impl Corpus {
 
     pub(crate) fn place<T>(&self, then: impl FnOnce(SearchedPlace<'_>) -> T) -> T {
         let open = |file: &Path| Session::open(file, Options::default());
-        let mask = |text: &str| text.contains(KEY).then(|| text.replace(KEY, "…"));
+        let mask = |text: &str| text.contains(self.key).then(|| text.replace(self.key, "…"));
         then(SearchedPlace { store: &self.store, open: &open, mask: &mask, progress: &|_, _| {} })
     }
 

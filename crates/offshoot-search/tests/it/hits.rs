@@ -143,3 +143,30 @@ fn labels_and_old_sessions_are_found() {
     assert_eq!(found.len(), 2, "{found:?}");
     assert!(found.contains(&"llll:l1 label".to_owned()), "{found:?}");
 }
+
+/// What is inside of other words may be newer, and more than is wanted.
+#[test]
+fn a_whole_word_is_found_behind_many_parts_of_words() {
+    let corpus = Corpus::new();
+    let mut entries = vec![user("e0", 900, "the need is old")];
+    entries.extend((1..1500).map(|at| user(&format!("e{at}"), 1, "needles")));
+    corpus.session("s0", &entries);
+    for typed in ["need sort:new limit:3", "need limit:3"] {
+        for found in [corpus.indexed(typed), corpus.scanned(typed)] {
+            assert_eq!((said(&found), found.count), (vec!["s0:e0 user".to_owned()], 1), "{typed}");
+        }
+    }
+}
+
+/// Copies of hits that are not wanted count once, too.
+#[test]
+fn copies_beyond_the_limit_count_once() {
+    let corpus = Corpus::new();
+    let entries: Vec<_> = (0..1500).map(|at| user(&format!("e{at}"), at, "needle")).collect();
+    for id in ["s0", "s1"] {
+        corpus.session(id, &entries);
+    }
+    for found in [corpus.indexed("needle limit:3"), corpus.scanned("needle limit:3")] {
+        assert_eq!((found.hits.len(), found.count), (3, 1500));
+    }
+}

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use offshoot_app::app::App;
 use offshoot_app::models::ModelTable;
-use offshoot_catalogue::{Catalogue, CatalogueHealth, CatalogueState};
+use offshoot_catalogue::{Catalogue, CatalogueState};
 use offshoot_session::store::Flavour;
 
 use super::examine::hidden;
@@ -103,15 +103,4 @@ pub(super) fn rest(app: &App) -> Rest {
     let keys = table.key_origins().into_iter().map(|(name, origin)| (name.to_owned(), origin.as_str())).collect();
     let pi = pi_folder::standing(app);
     Rest { index, catalogue, spill: app.environment.spill.clone(), waiting, unread, pi, keys }
-}
-
-/// The word for a standing, and SQLite's error.
-pub(super) fn health(state: &CatalogueState) -> (&'static str, Option<&str>) {
-    match &state.health {
-        CatalogueHealth::Absent => ("absent", None),
-        CatalogueHealth::Sound => ("sound", None),
-        CatalogueHealth::Foreign => ("foreign", None),
-        CatalogueHealth::Damaged(why) => ("damaged", Some(why)),
-        CatalogueHealth::Unusable(why) => ("unusable", Some(why)),
-    }
 }

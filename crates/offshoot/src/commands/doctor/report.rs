@@ -129,7 +129,7 @@ fn rest_text(out: &mut dyn Write, rest: &Rest) -> io::Result<()> {
         )?;
     }
     if let Some((path, state)) = &rest.catalogue {
-        let (word, why) = health(state);
+        let (word, why) = state.health.words();
         let why = why.map(|why| format!(": {}", one_line(why, 200))).unwrap_or_default();
         let sessions = counted(state.sessions, "session", "sessions");
         let path = shown(path);
@@ -228,7 +228,7 @@ fn rest_json(object: Object, rest: &Rest) -> Object {
     let index = rest.index.as_ref();
     let index = index.map(|(folder, files, bytes)| path(folder).raw("files", files).raw("bytes", bytes).finish());
     let catalogue = rest.catalogue.as_ref().map(|(file, state)| {
-        let (word, why) = health(state);
+        let (word, why) = state.health.words();
         let object = path(file).str("state", word).str_or_null("why", why);
         object.raw("sessions", state.sessions).raw("bytes", state.size).finish()
     });
