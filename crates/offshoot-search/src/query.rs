@@ -176,7 +176,7 @@ fn pattern_of(text: &str) -> Result<Regex, BadQuery> {
     })
 }
 
-/// What is before `re:` at the start of a word, and the pattern behind it, which goes to the end.
+/// The query before `re:` at the start of a word, and the pattern after it, up to the end.
 fn after_re(typed: &str) -> Option<(&str, &str)> {
     let at = if typed.starts_with("re:") { 0 } else { typed.find(" re:")? + 1 };
     let pattern = typed.get(at + 3..)?.trim();

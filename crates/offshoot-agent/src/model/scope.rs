@@ -91,7 +91,7 @@ fn of_glob(usable: &[Arc<Model>], pattern: &str) -> Named {
     Named { models: usable.iter().filter(fits).cloned().collect(), level, ..Named::default() }
 }
 
-/// A name, and after it perhaps levels, of which the last one counts. What is no level is left out, and then none counts.
+/// Reads a name that levels may follow; the last level counts. A part that is not a level is left out, and then no level counts.
 fn of_name(usable: &[Arc<Model>], pattern: &str) -> Named {
     let (mut text, mut level, mut no_level) = (pattern, None, None);
     loop {

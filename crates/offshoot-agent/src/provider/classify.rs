@@ -142,7 +142,7 @@ const PASSING: &[&str] = &[
     "cut short after the reply had begun",
 ];
 
-/// The same as numbers that stand alone in the text of an error without a status of its own.
+/// The status codes as numbers in the text of an error that has no status of its own.
 const PASSING_NUMBERS: &[&str] = &["429", "500", "502", "503", "504", "520", "524", "529"];
 
 impl AnswerTrouble {

@@ -59,7 +59,7 @@ pub struct LocalModels {
     pub server: LocalServer,
     /// Where it answered, without `/v1`.
     pub address: String,
-    /// When.
+    /// When it answered.
     pub date: Millis,
     /// Its models that write text.
     pub models: Vec<LocalModel>,

@@ -1,7 +1,12 @@
-//! The calls of a Chat Completions stream, and which piece belongs to which call. Knows no JSON of a chunk.
+//! The calls of a Chat Completions stream: their pieces, and which piece belongs to which call.
 
+use std::borrow::Cow;
+
+use serde::Deserialize;
 use serde::de::IgnoredAny;
+use serde_json::Value;
 
+use super::decoding::arguments_text;
 use super::draft::AnswerDraft;
 
 /// The calls that have begun.
@@ -17,16 +22,44 @@ struct StreamedCall {
     place: usize,
 }
 
+/// A piece of a call as servers send it.
+#[derive(Deserialize)]
+pub(super) struct CallChunk<'a> {
+    #[serde(default)]
+    index: Option<u64>,
+    #[serde(borrow, default)]
+    pub(super) id: Option<Cow<'a, str>>,
+    #[serde(borrow, default)]
+    function: Option<FunctionChunk<'a>>,
+}
+
+#[derive(Deserialize)]
+struct FunctionChunk<'a> {
+    #[serde(borrow, default)]
+    name: Option<Cow<'a, str>>,
+    #[serde(default)]
+    arguments: Option<Value>,
+}
+
 /// A piece of a call. What it lacks is empty.
-pub(super) struct CallPiece<'a> {
-    pub(super) index: Option<u64>,
-    pub(super) id: &'a str,
-    pub(super) name: &'a str,
-    pub(super) arguments: &'a str,
+struct CallPiece<'a> {
+    index: Option<u64>,
+    id: &'a str,
+    name: &'a str,
+    arguments: &'a str,
 }
 
 impl StreamedCalls {
-    pub(super) fn take(&mut self, piece: &CallPiece<'_>, draft: &mut AnswerDraft) {
+    pub(super) fn add(&mut self, call: &CallChunk<'_>, draft: &mut AnswerDraft) {
+        let name = call.function.as_ref().and_then(|function| function.name.as_deref()).unwrap_or_default();
+        // Some servers send an object instead of its text.
+        let sent = call.function.as_ref().and_then(|function| function.arguments.as_ref());
+        let arguments = arguments_text(sent);
+        let id = call.id.as_deref().unwrap_or_default();
+        self.take(&CallPiece { index: call.index, id, name, arguments: &arguments }, draft);
+    }
+
+    fn take(&mut self, piece: &CallPiece<'_>, draft: &mut AnswerDraft) {
         let CallPiece { index, id, name, arguments } = *piece;
         let known = self.known(piece);
         // Some servers send a whole call again at its end: it runs once.

@@ -205,13 +205,7 @@ fn completions(reply: &Reply, model: &str, number: Number) -> String {
             }
         }
     }
-    let reason = match reply.stop() {
-        StopReason::Stop => "stop",
-        StopReason::Length => "length",
-        StopReason::ToolUse => "tool_calls",
-        StopReason::Pending | StopReason::Error | StopReason::Aborted => "content_filter",
-    };
-    choice(json!({}), json!(reason));
+    choice(json!({}), json!(finish_reason(reply)));
     let usage = &reply.usage;
     let read = usage.input + usage.cache_read + usage.cache_write;
     let tokens = json!({"prompt_tokens": read, "completion_tokens": usage.output, "total_tokens": read + usage.output,
@@ -219,6 +213,15 @@ fn completions(reply: &Reply, model: &str, number: Number) -> String {
     plain(&mut out, &json!({"id": number.id(), "choices": [], "usage": tokens}));
     out.push_str("data: [DONE]\n\n");
     out
+}
+
+fn finish_reason(reply: &Reply) -> &'static str {
+    match reply.stop() {
+        StopReason::Stop => "stop",
+        StopReason::Length => "length",
+        StopReason::ToolUse => "tool_calls",
+        StopReason::Pending | StopReason::Error | StopReason::Aborted => "content_filter",
+    }
 }
 
 /// Mistral signs nothing and hides nothing, and sends calls whole.
@@ -258,13 +261,7 @@ fn mistral(reply: &Reply, model: &str, number: Number) -> String {
             }
         }
     }
-    let reason = match reply.stop() {
-        StopReason::Stop => "stop",
-        StopReason::Length => "length",
-        StopReason::ToolUse => "tool_calls",
-        StopReason::Pending | StopReason::Error | StopReason::Aborted => "content_filter",
-    };
-    choice(json!({"content": ""}), json!(reason));
+    choice(json!({"content": ""}), json!(finish_reason(reply)));
     out.push_str("data: [DONE]\n\n");
     out
 }

@@ -13,7 +13,7 @@ use crate::session_documents::masked;
 /// The longest line that is read for a hit, in bytes: no text in it is longer.
 const LONGEST_LINE: i64 = 1 << 30;
 
-/// The document that a row of the index is of; `None` if it is no longer there.
+/// The document of a row of the index; `None` if the file no longer has it.
 pub(super) fn document(place: SearchedPlace<'_>, candidate: &Candidate) -> Option<Document> {
     let source = &candidate.source;
     let is_name = matches!(candidate.kind, DocumentKind::Title | DocumentKind::Label);

@@ -70,8 +70,8 @@ impl Operation for Search {
         says: "Searches everything that was said, called, printed, thought and summarised in\n\
                the sessions of offshoot, pi and oh-my-pi, on all branches. All words must be\n\
                in one message; case and accents do not matter, and the parts of identifiers\n\
-               are words: `http header` finds `parseHTTPHeader`. Words that are found only\n\
-               inside of other words come last.\n\n  \
+               are words: `http header` finds `parseHTTPHeader`. If no message has the words,\n\
+               they are looked for inside of other words.\n\n  \
                \"a phrase\"   these words in this order     a OR b   one of the two\n  \
                begin*       words that begin so           -word    messages without it\n  \
                ~part        any part of a word            /re/     a regular expression\n\n\
@@ -89,10 +89,13 @@ impl Operation for Search {
                Exit code 3 says that nothing was found. --json prints\n\n  \
                {\"hits\": [{\"session\", \"agent\", \"path\", \"entry\", \"offset\", \"kind\", \"tool\"?,\n    \
                \"time\", \"onPath\", \"compacted\", \"inside\", \"error\", \"title\"?, \"cwd\"?,\n    \
-               \"snippet\", \"ranges\": [[START, END]], \"alsoIn\"?}], \"count\", \"more\", \"sessions\"}\n\n\
+               \"snippet\", \"ranges\": [[START, END]], \"alsoIn\"?}], \"count\", \"more\",\n   \
+               \"sessions\", \"leftOut\"}\n\n\
                `entry` is null for a session's name. `ranges` counts characters. `count` is\n\
                the number of all hits, or of some if `more` is true; `sessions` is that of\n\
-               the sessions that were searched.",
+               the sessions that were searched, `leftOut` that of the entries of more than\n\
+               64 MiB, which are not. With --status:\n\n  \
+               {\"file\", \"state\", \"why\"?, \"sessions\", \"texts\", \"bytes\"}",
         examples: "Examples:\n  offshoot search build fails\n  \
                    offshoot search '\"linker finds\" role:assistant since:30d'\n  \
                    offshoot search 'libssl -tests' --here\n  \
@@ -143,7 +146,7 @@ impl Operation for Search {
         };
         drop(progress);
         let nothing = found.hits.is_empty().then(|| nothing_found(&found, &typed, skip));
-        Ok(SearchAnswer::Hits(SearchHits { found, sessions, skip, typed, nothing, place: place.clone() }))
+        Ok(SearchAnswer::Hits(SearchHits { found, sessions, skip, typed, nothing, place: place.clone(), keys }))
     }
 
     fn output(answer: SearchAnswer, _: Finished<'_, ()>) -> Result<SearchAnswer> {

@@ -48,7 +48,7 @@ fn a_hit_names_a_session_and_an_entry() {
 #[test]
 fn hits_are_json_and_come_in_pages() {
     let world = world();
-    assert_snapshot!(world.run("search sky -n 1 --json"), @r#"{"hits":[{"session":"0000aaaa-1","agent":"offshoot","path":"[HOME]/.local/share/offshoot/sessions/--[ROOT]-home-work--/2026-01-01T00-00-00-000Z_0000aaaa-1.jsonl","entry":"aaaa1111","offset":122,"kind":"user","time":"2026-02-01T11:10:00.000Z","onPath":true,"compacted":false,"inside":false,"error":false,"title":"why is the sky blue?","cwd":"[WORK]","snippet":"why is the sky blue?","ranges":[[11,14]]}],"count":2,"more":false,"sessions":2}"#);
+    assert_snapshot!(world.run("search sky -n 1 --json"), @r#"{"hits":[{"session":"0000aaaa-1","agent":"offshoot","path":"[HOME]/.local/share/offshoot/sessions/--[ROOT]-home-work--/2026-01-01T00-00-00-000Z_0000aaaa-1.jsonl","entry":"aaaa1111","offset":122,"kind":"user","time":"2026-02-01T11:10:00.000Z","onPath":true,"compacted":false,"inside":false,"error":false,"title":"why is the sky blue?","cwd":"[WORK]","snippet":"why is the sky blue?","ranges":[[11,14]]}],"count":2,"more":false,"sessions":2,"leftOut":0}"#);
     let second = world.run("search sky -n 1 --skip 1");
     assert!(second.contains("0000b:cccc3333") && !second.contains("0000a:"), "{second}");
     let beyond = world.run("search sky --skip 9");
@@ -70,7 +70,7 @@ fn nothing_found_is_exit_code_3() {
     ");
     let json = world.run("search elephants --json");
     assert!(json.contains(r#"{"hits":[],"count":0"#) && json.contains("[exit code 3]"), "{json}");
-    for (line, said) in [("search", "nothing is searched for"), ("search since:soon x", "since:soon is no time")] {
+    for (line, said) in [("search", "nothing is searched for"), ("search since:soon x", "since:soon is not a time")] {
         let shown = world.run(line);
         assert!(shown.contains(said) && shown.contains("[exit code 2]"), "{shown}");
     }
@@ -120,4 +120,31 @@ fn what_is_no_file_is_not_read() {
     fs::create_dir_all(&folder).unwrap();
     assert!(std::process::Command::new("mkfifo").arg(folder.join("pipe.jsonl")).status().unwrap().success());
     assert!(world.run("search sky").contains("why is the"), "{}", world.run("search sky"));
+}
+
+#[test]
+fn keys_are_not_found_in_any_face() {
+    let key = "sk-ant-0123456789abcdefghij";
+    let world = World::new();
+    let said = message("aaaa1111", None, 1, "user", &format!("the needle is {key}"));
+    world.own("0000aaaa-1", &[&said]);
+    let run = |arguments: &[&str]| {
+        let output = world.command(arguments).env("ANTHROPIC_API_KEY", key).output().unwrap();
+        world.shown(&output)
+    };
+    let shown = run(&["search", "needle"]);
+    assert!(shown.contains("the needle is [key hidden by offshoot]") && !shown.contains("0123456789"), "{shown}");
+    for query in [key, "~0123456789"] {
+        assert!(run(&["search", query]).contains("[exit code 3]"), "{query}");
+    }
+    let mut program = world.command(&["--mode", "rpc"]);
+    program.env("ANTHROPIC_API_KEY", key).stdin(std::process::Stdio::piped()).stdout(std::process::Stdio::piped());
+    let mut program = program.spawn().unwrap();
+    let asked = "{\"id\":\"1\",\"type\":\"search\",\"query\":[\"needle\"]}\n";
+    std::io::Write::write_all(program.stdin.as_mut().unwrap(), asked.as_bytes()).unwrap();
+    let output = program.wait_with_output().unwrap();
+    let answer = String::from_utf8_lossy(&output.stdout);
+    assert!(answer.contains("the needle is [key") && !answer.contains("0123456789"), "{answer}");
+    let index = fs::read(world.home().join(".cache/offshoot/search-v1.sqlite")).unwrap();
+    assert!(!String::from_utf8_lossy(&index).contains("0123456789"));
 }

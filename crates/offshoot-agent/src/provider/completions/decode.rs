@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::super::classify::AnswerTrouble;
 use super::super::decoding::{self, CachedTokens, Next, cut_off, malformed, reported};
 use super::super::draft::AnswerDraft;
-use super::super::streamed_calls::{CallPiece, StreamedCalls};
+use super::super::streamed_calls::{CallChunk, StreamedCalls};
 use super::billed::Billed;
 
 #[derive(Debug, Default)]
@@ -60,27 +60,9 @@ struct Delta<'a> {
     #[serde(borrow, default)]
     reasoning_text: Option<Cow<'a, str>>,
     #[serde(borrow, default)]
-    tool_calls: Option<Vec<ToolCall<'a>>>,
+    tool_calls: Option<Vec<CallChunk<'a>>>,
     #[serde(default)]
     reasoning_details: Option<Vec<Value>>,
-}
-
-#[derive(Deserialize)]
-struct ToolCall<'a> {
-    #[serde(default)]
-    index: Option<u64>,
-    #[serde(borrow, default)]
-    id: Option<Cow<'a, str>>,
-    #[serde(borrow, default)]
-    function: Option<Function<'a>>,
-}
-
-#[derive(Deserialize)]
-struct Function<'a> {
-    #[serde(borrow, default)]
-    name: Option<Cow<'a, str>>,
-    #[serde(default)]
-    arguments: Option<Value>,
 }
 
 #[derive(Deserialize)]
@@ -183,7 +165,7 @@ impl Decoder {
             draft.more(place, &thought);
         }
         for call in delta.tool_calls.into_iter().flatten() {
-            self.call(&call, draft);
+            self.calls.add(&call, draft);
         }
         for detail in delta.reasoning_details.into_iter().flatten() {
             self.think("", draft);
@@ -220,15 +202,6 @@ impl Decoder {
             }
             place
         })
-    }
-
-    fn call(&mut self, call: &ToolCall<'_>, draft: &mut AnswerDraft) {
-        let name = call.function.as_ref().and_then(|function| function.name.as_deref()).unwrap_or_default();
-        // Some servers send an object instead of its text.
-        let sent = call.function.as_ref().and_then(|function| function.arguments.as_ref());
-        let arguments = decoding::arguments_text(sent);
-        let id = call.id.as_deref().unwrap_or_default();
-        self.calls.take(&CallPiece { index: call.index, id, name, arguments: &arguments }, draft);
     }
 }
 

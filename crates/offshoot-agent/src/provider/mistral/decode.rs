@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::super::classify::AnswerTrouble;
 use super::super::decoding::{self, CachedTokens, Next, cut_off, malformed, reported};
 use super::super::draft::AnswerDraft;
-use super::super::streamed_calls::{CallPiece, StreamedCalls};
+use super::super::streamed_calls::{CallChunk, StreamedCalls};
 
 #[derive(Debug, Default)]
 pub(in super::super) struct Decoder {
@@ -59,25 +59,7 @@ struct Delta<'a> {
     #[serde(default)]
     content: Option<Value>,
     #[serde(borrow, default)]
-    tool_calls: Option<Vec<ToolCall<'a>>>,
-}
-
-#[derive(Deserialize)]
-struct ToolCall<'a> {
-    #[serde(default)]
-    index: Option<u64>,
-    #[serde(borrow, default)]
-    id: Option<Cow<'a, str>>,
-    #[serde(borrow, default)]
-    function: Option<Function<'a>>,
-}
-
-#[derive(Deserialize)]
-struct Function<'a> {
-    #[serde(borrow, default)]
-    name: Option<Cow<'a, str>>,
-    #[serde(default)]
-    arguments: Option<Value>,
+    tool_calls: Option<Vec<CallChunk<'a>>>,
 }
 
 #[derive(Deserialize)]
@@ -114,7 +96,7 @@ impl decoding::Decoder for Decoder {
         }
         if let Some(delta) = choice.delta {
             self.content(delta.content.as_ref(), draft);
-            delta.tool_calls.into_iter().flatten().for_each(|call| self.call(&call, draft));
+            delta.tool_calls.into_iter().flatten().for_each(|call| self.call(call, draft));
         }
         Ok(Next::More)
     }
@@ -171,14 +153,11 @@ impl Decoder {
         }
     }
 
-    fn call(&mut self, call: &ToolCall<'_>, draft: &mut AnswerDraft) {
+    fn call(&mut self, mut call: CallChunk<'_>, draft: &mut AnswerDraft) {
         self.close(draft);
-        let function = call.function.as_ref();
-        let name = function.and_then(|function| function.name.as_deref()).unwrap_or_default();
-        let arguments = decoding::arguments_text(function.and_then(|function| function.arguments.as_ref()));
-        // The word stands for no id.
-        let id = call.id.as_deref().filter(|id| *id != "null").unwrap_or_default();
-        self.calls.take(&CallPiece { index: call.index, id, name, arguments: &arguments }, draft);
+        // Mistral writes "null" where there is no id.
+        call.id = call.id.filter(|id| id != "null");
+        self.calls.add(&call, draft);
     }
 }
 

@@ -1,13 +1,16 @@
 //! The hits of a search, in words and as JSON.
 
+use std::collections::HashMap;
 use std::io::{self, Write};
+use std::path::Path;
 
+use offshoot_protocol::Secrets;
 use offshoot_search::{Found, SearchHit, agent_word};
 use offshoot_session::clock::to_iso;
 use offshoot_session::id::{EntryId, ShortIds};
 use offshoot_session::json::{Object, quote};
 use offshoot_session::list::SessionInfo;
-use offshoot_session::text::{cut, grouped, one_line, width};
+use offshoot_session::text::{counted, cut, grouped, one_line, width};
 
 use crate::failure::{Failure, Result};
 use crate::operation::ScreenSize;
@@ -26,52 +29,54 @@ pub struct SearchHits {
     pub(super) typed: String,
     pub(super) nothing: Option<Failure>,
     pub(super) place: Place,
+    pub(super) keys: Secrets,
 }
 
 /// The width of who said it, and of when.
 const SPEAKER: usize = 9;
 const AGE: usize = 10;
-
-/// The hits of one session.
-struct OfSession<'a> {
-    hits: Vec<&'a SearchHit>,
-}
+/// The width that words have at least beside them.
+const LEAST: usize = 30;
 
 impl SearchHits {
     /// Sessions in the order of their best hits.
-    fn by_session(&self) -> Vec<OfSession<'_>> {
-        let mut groups: Vec<OfSession<'_>> = Vec::new();
+    fn by_session(&self) -> Vec<Vec<&SearchHit>> {
+        let mut groups: Vec<Vec<&SearchHit>> = Vec::new();
+        let mut places: HashMap<&Path, usize> = HashMap::new();
         for hit in &self.found.hits {
-            match groups.iter_mut().find(|group| group.hits.first().is_some_and(|first| first.path == hit.path)) {
-                Some(group) => group.hits.push(hit),
-                None => groups.push(OfSession { hits: vec![hit] }),
+            let place = *places.entry(&hit.path).or_insert(groups.len());
+            match groups.get_mut(place) {
+                Some(group) => group.push(hit),
+                None => groups.push(vec![hit]),
             }
         }
         groups
     }
 
-    fn info(&self, hit: &SearchHit) -> Option<&SessionInfo> {
-        self.sessions.iter().find(|info| info.path == hit.path)
+    fn infos(&self) -> HashMap<&Path, &SessionInfo> {
+        self.sessions.iter().map(|info| (info.path.as_path(), info)).collect()
     }
 
-    /// What a session is called: its name, else its first words.
-    fn heading(&self, hit: &SearchHit) -> Line {
-        let info = self.info(hit);
-        let title = info.map(|info| info.name.as_deref().unwrap_or(&info.first_message));
-        let title = one_line(title.or(hit.title.as_deref()).unwrap_or("?"), 100);
-        let mut line = Line::of(Role::Bold, title);
-        let folder = hit.folder.as_deref().unwrap_or_default();
+    /// What a session is called: its name, else its first words; without keys.
+    fn title(&self, hit: &SearchHit, info: Option<&SessionInfo>) -> Option<String> {
+        let title = info.map(|info| info.name.as_deref().unwrap_or(&info.first_message)).or(hit.title.as_deref())?;
+        Some(self.keys.masked(title).unwrap_or_else(|| title.to_owned()))
+    }
+
+    /// The line above the hits of a session.
+    fn heading(&self, hit: &SearchHit, info: Option<&SessionInfo>, size: ScreenSize) -> Line {
+        let folder = one_line(&self.place.short(hit.folder.as_deref().unwrap_or_default()), 60);
         let modified = info.and_then(|info| info.modified).map(|time| when::ago(time, self.place.now()));
         let agent = Some(agent_word(hit.flavour)).filter(|word| *word != "offshoot");
-        let place = one_line(&self.place.short(folder), 60);
-        let others = [Some(place).filter(|place| !place.is_empty()), modified, agent.map(str::to_owned)];
-        for other in others.into_iter().flatten() {
-            line = line.and(Role::Dim, " · ").and(Role::Dim, other);
-        }
-        line
+        let others = [Some(folder).filter(|folder| !folder.is_empty()), modified, agent.map(str::to_owned)];
+        let others: String = others.into_iter().flatten().map(|other| format!(" · {other}")).collect();
+        let room = size.width.map_or(100, |all| all.saturating_sub(width(&others)).clamp(20, 100));
+        let title = self.title(hit, info).unwrap_or_else(|| "?".to_owned());
+        Line::of(Role::Bold, cut(&one_line(&title, 100), room)).and(Role::Dim, others)
     }
 
-    fn row(&self, hit: &SearchHit, ids: &ShortIds<'_>, size: ScreenSize) -> Line {
+    /// A hit in a line, on a narrow screen in two.
+    fn rows(&self, hit: &SearchHit, ids: &ShortIds<'_>, size: ScreenSize) -> Vec<Line> {
         let session = one_line(ids.get(&hit.session), 40);
         let name = match &hit.entry {
             Some(entry) => format!("{session}:{}", one_line(entry.as_str(), 40)),
@@ -87,26 +92,27 @@ impl SearchHits {
             Some(tool) => one_line(tool, SPEAKER),
             None => hit.kind.word().to_owned(),
         };
-        let before = format!("  {name}  {speaker:<SPEAKER$}  {age:>AGE$}  ");
-        let room = size.width.map_or(usize::MAX, |all| all.saturating_sub(width(&before) + width(marks)));
         let role = if hit.is_error { Role::Error } else { Role::Tool };
-        let line = Line::default()
-            .and(Role::Plain, "  ")
-            .and(Role::Id, name)
-            .and(Role::Plain, "  ")
-            .and(role, format!("{speaker:<SPEAKER$}"))
-            .and(Role::Dim, format!("  {age:>AGE$}  "))
-            .and(Role::Mark, marks);
-        with_snippet(line, hit, room)
+        let named = Line::from("  ").and(Role::Id, name.clone()).and(Role::Plain, "  ");
+        let before = width(&name) + SPEAKER.max(width(&speaker)) + AGE.max(width(&age)) + 8;
+        let is_narrow = size.width.is_some_and(|all| all < before + LEAST);
+        let room = |used: usize| size.width.map_or(usize::MAX, |all| all.saturating_sub(used + width(marks)));
+        if is_narrow {
+            let facts = named.and(role, speaker).and(Role::Dim, format!("  {age}"));
+            let words = Line::from("    ").and(Role::Mark, marks);
+            return vec![facts, with_snippet(words, hit, room(4))];
+        }
+        let facts = named.and(role, format!("{speaker:<SPEAKER$}")).and(Role::Dim, format!("  {age:>AGE$}  "));
+        vec![with_snippet(facts.and(Role::Mark, marks), hit, room(before))]
     }
 
-    fn hit_json(&self, hit: &SearchHit) -> String {
+    fn hit_json(&self, hit: &SearchHit, info: Option<&SessionInfo>) -> String {
         let ranges = hit.snippet.ranges.iter().map(|range| {
             let characters = |end: usize| hit.snippet.text.get(..end).map_or(0, |text| text.chars().count());
             format!("[{},{}]", characters(range.start), characters(range.end))
         });
         let ranges: Vec<String> = ranges.collect();
-        let title = self.info(hit).map(|info| info.name.as_deref().unwrap_or(&info.first_message));
+        let title = self.title(hit, info);
         let object = Object::new()
             .str("session", &hit.session)
             .str("agent", agent_word(hit.flavour))
@@ -120,7 +126,7 @@ impl SearchHits {
             .raw("compacted", hit.is_compacted)
             .raw("inside", hit.is_inside)
             .raw("error", hit.is_error)
-            .opt_str("title", title.or(hit.title.as_deref()))
+            .opt_str("title", title.as_deref())
             .opt_str("cwd", hit.folder.as_deref())
             .str("snippet", &hit.snippet.text)
             .raw("ranges", format!("[{}]", ranges.join(",")));
@@ -138,7 +144,7 @@ impl SearchHits {
 
 /// Adds the words of a hit, cut to a screen, with what was found in another role.
 fn with_snippet(mut line: Line, hit: &SearchHit, room: usize) -> Line {
-    let shown = cut(&hit.snippet.text, room.max(20));
+    let shown = cut(&hit.snippet.text, room);
     let shown = shown.as_ref();
     let mut at = 0;
     for range in hit.snippet.ranges.iter().filter(|range| range.end <= shown.len()) {
@@ -151,18 +157,23 @@ fn with_snippet(mut line: Line, hit: &SearchHit, room: usize) -> Line {
 
 impl SearchHits {
     pub(super) fn write_json(&self, out: &mut dyn Write) -> io::Result<()> {
+        let infos = self.infos();
         out.write_all(b"{\"hits\":[")?;
         for (at, hit) in self.found.hits.iter().enumerate() {
             let comma = if at > 0 { ",\n" } else { "" };
-            write!(out, "{comma}{}", self.hit_json(hit))?;
+            write!(out, "{comma}{}", self.hit_json(hit, infos.get(hit.path.as_path()).copied()))?;
         }
-        let Found { count, is_least, sessions, .. } = &self.found;
-        write!(out, "],\"count\":{count},\"more\":{is_least},\"sessions\":{sessions}}}")
+        let Found { count, is_least, sessions, left_out, .. } = &self.found;
+        write!(out, "],\"count\":{count},\"more\":{is_least},\"sessions\":{sessions},\"leftOut\":{left_out}}}")
     }
 
     pub(super) fn add_words(&self, words: &mut Words) {
         words.is_long = true;
         words.is_streamed = true;
+        if self.found.left_out > 0 {
+            let entries = counted(self.found.left_out, "entry", "entries");
+            words.notes.push(Note::Told(format!("{entries} of more than 64 MiB were not searched")));
+        }
         if self.found.count > self.shown_to() && !self.found.hits.is_empty() {
             let (from, to, count) = (grouped(self.skip + 1), grouped(self.shown_to()), grouped(self.found.count));
             let more = if self.found.is_least { "more than " } else { "" };
@@ -173,16 +184,16 @@ impl SearchHits {
     }
 
     pub(super) fn say_hits(&self, size: ScreenSize, say: &mut Say<'_>) -> Result<()> {
-        let ids = short_ids(&self.sessions);
+        let (ids, infos) = (short_ids(&self.sessions), self.infos());
         for (number, group) in self.by_session().into_iter().enumerate() {
-            let Some(first) = group.hits.first() else { continue };
+            let Some(first) = group.first() else { continue };
             let said = |error: io::Error| Failure::io("write the hits", &error);
             if number > 0 {
                 say(Line::default().into()).map_err(said)?;
             }
-            say(self.heading(first).into()).map_err(said)?;
-            for hit in group.hits {
-                say(self.row(hit, &ids, size).into()).map_err(said)?;
+            say(self.heading(first, infos.get(first.path.as_path()).copied(), size).into()).map_err(said)?;
+            for hit in group {
+                self.rows(hit, &ids, size).into_iter().try_for_each(|row| say(row.into())).map_err(said)?;
             }
         }
         Ok(())

@@ -9,7 +9,7 @@ use offshoot_app::ui::style::{BOLD, DIM, HINT, Painted, WARNING};
 use offshoot_session::json::{Object, quote};
 use offshoot_session::text::{counted, one_line};
 
-use super::overview::{Rest, Standings, health};
+use super::overview::{Rest, Standings};
 use super::reason::HiddenReason;
 use super::search::Candidate;
 use super::searched_roots::owner;
