@@ -59,6 +59,12 @@ impl DocumentKind {
         }
     }
 
+    /// Whether it names a session or an entry.
+    #[must_use]
+    pub fn is_name(self) -> bool {
+        matches!(self, Self::Title | Self::Label)
+    }
+
     /// Who said it.
     #[must_use]
     pub fn spoken_by(self) -> Option<SpokenBy> {

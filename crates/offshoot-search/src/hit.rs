@@ -49,6 +49,10 @@ pub struct SearchHit {
     pub score: f64,
     /// The ids of other sessions that have a copy of the entry.
     pub also_in: Vec<String>,
+    /// The place of the text among those of its entry.
+    pub number: usize,
+    /// Tells texts apart; copies of an entry have the same.
+    pub text: u64,
 }
 
 /// What came of a search.
@@ -67,6 +71,8 @@ pub struct Found {
     pub left_out: usize,
     /// What could not be read.
     pub diagnostics: Vec<Diagnostic>,
+    /// Whether blocks are missing in the index: [`SearchIndex::make_blocks`](crate::SearchIndex::make_blocks) makes them.
+    pub lacks_blocks: bool,
 }
 
 /// The order of hits.

@@ -4,12 +4,20 @@
 //! scan answers. One process writes at a time; others search what is there.
 
 mod database;
+mod known_end;
+mod blocks;
 mod prepared;
 mod writing;
+mod later_blocks;
+mod pipeline;
 mod refresh;
 mod candidate;
 mod reading;
+mod rows;
+mod expression;
 mod asking;
+mod inside;
+mod search;
 
 use std::path::{Path, PathBuf};
 
@@ -25,6 +33,7 @@ use database::Database;
 pub use database::IndexState;
 pub use offshoot_catalogue::CacheHealth;
 pub use refresh::Refreshed;
+use search::IndexSearch;
 
 /// The index in a cache folder.
 #[derive(Debug, Clone)]
@@ -65,25 +74,23 @@ impl SearchIndex {
         refresh::refresh(&self.file, place, now)
     }
 
-    /// Finds what fits a query, the best hits first. Reads what is new first. What the index cannot answer, a scan does: parts
-    /// of words and patterns, and any query where the index cannot be used.
+    /// Makes what is missing of the index of parts of words, the newest sessions first, until `place.is_over`. Returns whether
+    /// nothing is missing. Searches are right without it, but slow where they look inside of words.
+    #[must_use]
+    pub fn make_blocks(&self, place: SearchedPlace<'_>) -> bool {
+        refresh::make_blocks(&self.file, place)
+    }
+
+    /// Finds what fits a query, the best hits first. Reads what is new first. Sessions that are not in the index as they are now
+    /// are scanned: those that another process is just writing, or all, where the index cannot be used.
     ///
     /// # Errors
     /// Those of [`scan`].
     pub fn search(&self, place: SearchedPlace<'_>, query: &SearchQuery, skip: usize, now: Millis) -> Result<Found> {
-        let Some(expression) = asking::expression(query) else { return scan(place, query, skip) };
         let refreshed = self.refresh(place, now)?;
-        if !refreshed.is_whole {
-            return scan(place, query, skip);
-        }
+        let search = IndexSearch { place, query, skip, now, refreshed: &refreshed };
         let Some(database) = Database::open_to_read(&self.file) else { return scan(place, query, skip) };
-        let asked = asking::ask(&database, place, query, &expression, skip, now);
-        match database.done(&self.file, asked) {
-            Some(found) if found.count > 0 || !asking::may_be_inside(query) => {
-                let Refreshed { sessions, diagnostics, .. } = refreshed;
-                Ok(Found { sessions: sessions.saturating_sub(diagnostics.len()), diagnostics, ..found })
-            }
-            Some(_) | None => scan(place, query, skip),
-        }
+        let asked = search.ask(&database);
+        database.done(&self.file, asked).map_or_else(|| scan(place, query, skip), Ok)
     }
 }

@@ -10,6 +10,8 @@ use crate::words;
 
 pub use filters::{Filters, SortOrder, SpokenBy};
 
+/// How many hits a search gives that asks for no number.
+pub const USUAL_LIMIT: usize = 30;
 /// The longest query, in bytes.
 const LONGEST_QUERY: usize = 4096;
 /// What a compiled pattern may weigh, in bytes.

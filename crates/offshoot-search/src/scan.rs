@@ -1,28 +1,24 @@
 //! A search without an index: every session is read, the newest first, on all cores. It finds what the index finds.
 
-use std::collections::{HashMap, HashSet};
-use std::hash::{BuildHasher as _, RandomState};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
+use offshoot_session::clock::Millis;
 use offshoot_session::entry::Source as _;
-use offshoot_session::error::Result;
-use offshoot_session::id::EntryId;
+use offshoot_session::error::{Diagnostic, Result};
 use offshoot_session::session::Session;
 use offshoot_session::store::{DirStore, unreadable};
 
-use crate::document::DocumentKind;
 use crate::filtering::agent_word;
-use crate::hit::{Found, SearchHit, by_order};
+use crate::gathering::Gathered;
+use crate::hit::{Found, SearchHit};
 use crate::line_check::LineCheck;
-use crate::matching::fit;
-use crate::query::{SearchQuery, SortOrder};
+use crate::matching::{Fit, fit};
+use crate::query::SearchQuery;
+use crate::rank::{Ranked, score};
 use crate::session_documents::{OpenPath, PlacedDocument, Selected, for_each_document};
 use crate::snippet::Snippet;
-
-/// How many hits a search gives that asks for no number.
-pub const USUAL_LIMIT: usize = 30;
 
 /// Where a search looks.
 #[derive(Clone, Copy)]
@@ -35,6 +31,8 @@ pub struct SearchedPlace<'a> {
     pub mask: &'a (dyn Fn(&str) -> Option<String> + Sync),
     /// Called with how many sessions are done, and of how many.
     pub progress: &'a (dyn Fn(usize, usize) + Sync),
+    /// Whether the answer is no longer wanted. Then it is only a part of what there is.
+    pub is_over: &'a (dyn Fn() -> bool + Sync),
 }
 
 impl std::fmt::Debug for SearchedPlace<'_> {
@@ -43,79 +41,82 @@ impl std::fmt::Debug for SearchedPlace<'_> {
     }
 }
 
-/// Copies of an entry are one hit.
-#[derive(Debug, PartialEq, Eq, Hash)]
-struct CopyKey {
-    entry: Option<EntryId>,
-    /// Names of sessions are no copies of each other.
-    session: Option<String>,
-    kind: DocumentKind,
-    number: usize,
-    text: u64,
-}
-
-/// The best hits so far.
-struct Gathered {
-    hits: HashMap<CopyKey, SearchHit>,
-    /// Every hit that was met, also those that did not stay.
-    met: HashSet<u64>,
-    hasher: RandomState,
-    /// Whether hits are of whole words. Else they are inside of other words, which counts where nothing else is found.
-    has_words: bool,
-    found: Found,
-    order: SortOrder,
-    wanted: usize,
-}
-
 /// Finds what fits a query in all sessions of a place. `skip` hits are passed over before the first one.
 ///
 /// # Errors
 /// The store's own root cannot be read. Sessions that cannot be read are diagnostics.
 pub fn scan(place: SearchedPlace<'_>, query: &SearchQuery, skip: usize) -> Result<Found> {
     let files = place.store.recent_files(query.filters.folder.as_deref())?;
-    let limit = query.filters.limit.unwrap_or(USUAL_LIMIT);
-    let gathered = Mutex::new(Gathered {
-        hits: HashMap::new(),
-        met: HashSet::new(),
-        hasher: RandomState::new(),
-        has_words: false,
-        found: Found::default(),
-        order: query.filters.sort.unwrap_or_default(),
-        wanted: skip.saturating_add(limit),
-    });
+    let gathered = Mutex::new(Gathered::new(query, skip));
+    let scanned = scan_files(place, query, &files, None, &gathered);
+    let found = gathered.into_inner().unwrap_or_else(PoisonError::into_inner).finish();
+    let Scanned { sessions, left_out, diagnostics } = scanned;
+    Ok(Found { is_least: (place.is_over)(), sessions, left_out, diagnostics, ..found })
+}
+
+/// What a scan read.
+#[derive(Debug, Default)]
+pub(crate) struct Scanned {
+    pub(crate) sessions: usize,
+    pub(crate) left_out: usize,
+    pub(crate) diagnostics: Vec<Diagnostic>,
+}
+
+/// What stands for the words of a hit beside hits of the index.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct UsualRank {
+    pub(crate) words: f64,
+    pub(crate) now: Millis,
+}
+
+/// Adds the hits of some sessions. Without a rank there are only times.
+pub(crate) fn scan_files(
+    place: SearchedPlace<'_>,
+    query: &SearchQuery,
+    files: &[PathBuf],
+    rank: Option<UsualRank>,
+    gathered: &Mutex<Gathered>,
+) -> Scanned {
     let (next, done) = (AtomicUsize::new(0), AtomicUsize::new(0));
     let check = LineCheck::of(query);
-    let searching = Searching { place, query, check: &check };
-    let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get).min(files.len().max(1));
+    let searching = Searching { place, query, check: &check, rank };
+    let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get).min(files.len());
+    let scanned = Mutex::new(Scanned::default());
     std::thread::scope(|scope| {
         for _ in 0..cores {
             scope.spawn(|| {
-                while let Some(file) = files.get(next.fetch_add(1, Ordering::Relaxed)) {
+                while let Some(file) = files.get(next.fetch_add(1, Ordering::Relaxed)).filter(|_| !(place.is_over)()) {
                     let hits = searching.one(file);
-                    gathered.lock().unwrap_or_else(PoisonError::into_inner).take(hits);
+                    let hits = scanned.lock().unwrap_or_else(PoisonError::into_inner).take(hits);
+                    let mut gathered = gathered.lock().unwrap_or_else(PoisonError::into_inner);
+                    hits.into_iter().for_each(|hit| gathered.add(hit));
+                    gathered.shrink();
+                    drop(gathered);
                     (place.progress)(done.fetch_add(1, Ordering::Relaxed) + 1, files.len());
                 }
             });
         }
     });
-    let gathered = gathered.into_inner().unwrap_or_else(PoisonError::into_inner);
-    Ok(gathered.finish(skip))
+    scanned.into_inner().unwrap_or_else(PoisonError::into_inner)
 }
 
 struct Searching<'a> {
     place: SearchedPlace<'a>,
     query: &'a SearchQuery,
     check: &'a LineCheck,
+    rank: Option<UsualRank>,
 }
 
 /// The hits of one session, and how many entries were too long; `None` if the filters leave it out.
-type OfSession = Result<Option<(Vec<(CopyKey, SearchHit)>, usize)>>;
+type OfSession = Result<Option<(Vec<SearchHit>, usize)>>;
 
 impl Searching<'_> {
     fn one(&self, file: &Path) -> OfSession {
         let flavour = self.place.store.root_of(file).map(|root| root.flavour);
         let session = (self.place.open)(file)?;
-        if !self.query.filters.takes_session(agent_word(flavour), session.id()) {
+        let filters = &self.query.filters;
+        let in_folder = filters.folder.is_none() || filters.folder.as_deref() == session.cwd();
+        if !in_folder || !filters.takes_session(agent_word(flavour), session.id()) {
             return Ok(None);
         }
         let mut fits = Vec::new();
@@ -133,7 +134,7 @@ impl Searching<'_> {
         }
         let (path, title) = (OpenPath::of(&session)?, session.name()?);
         let title = title.or_else(|| session.title().map(str::to_owned));
-        let hit = |(placed, fit): (PlacedDocument, crate::matching::Fit)| {
+        let hit = |(placed, fit): (PlacedDocument, Fit)| {
             let offset = placed.node.map_or(0, |ix| session.tree().node(ix).offset());
             let hit = SearchHit {
                 path: PathBuf::from(file),
@@ -141,9 +142,9 @@ impl Searching<'_> {
                 title: title.clone(),
                 folder: session.cwd().map(str::to_owned),
                 flavour,
-                entry: placed.entry.clone(),
+                entry: placed.entry,
                 kind: placed.document.kind,
-                tool: placed.document.tool.clone(),
+                tool: placed.document.tool,
                 is_error: placed.document.is_error,
                 at: placed.at,
                 offset,
@@ -153,86 +154,35 @@ impl Searching<'_> {
                 snippet: Snippet::of(&placed.document.text, &fit.places),
                 score: 0.0,
                 also_in: Vec::new(),
+                number: placed.number,
+                text: placed.hash,
             };
-            (key_of(&session, &placed), hit)
+            SearchHit { score: self.rank.map_or(0.0, |usual| usual.score(&hit)), ..hit }
         };
         let hits = fits.into_iter().map(hit);
-        let hits = hits.filter(|(_, hit)| !self.query.filters.is_on_path || hit.is_on_path).collect();
+        let hits = hits.filter(|hit| !self.query.filters.is_on_path || hit.is_on_path).collect();
         Ok(Some((hits, left_out)))
     }
 }
 
-fn key_of(session: &Session, placed: &PlacedDocument) -> CopyKey {
-    CopyKey {
-        entry: placed.entry.clone(),
-        session: placed.entry.is_none().then(|| session.id().to_owned()),
-        kind: placed.document.kind,
-        number: placed.number,
-        text: placed.hash,
+impl UsualRank {
+    fn score(self, hit: &SearchHit) -> f64 {
+        let (kind, at, is_on_path) = (hit.kind, hit.at, hit.is_on_path);
+        score(Ranked { words: self.words, kind, at, is_on_path, is_adjacent: false }, self.now)
     }
 }
 
-impl Gathered {
-    fn take(&mut self, hits: OfSession) {
+impl Scanned {
+    fn take(&mut self, hits: OfSession) -> Vec<SearchHit> {
         match hits {
             Ok(Some((hits, left_out))) => {
-                self.found.sessions += 1;
-                self.found.left_out += left_out;
-                for (key, hit) in hits {
-                    self.add(key, hit);
-                }
+                self.sessions += 1;
+                self.left_out += left_out;
+                return hits;
             }
             Ok(None) => {}
-            Err(error) => self.found.diagnostics.push(unreadable(&error)),
+            Err(error) => self.diagnostics.push(unreadable(&error)),
         }
-        if self.hits.len() > self.wanted.saturating_mul(4).max(1024) {
-            self.shrink();
-        }
-    }
-
-    fn add(&mut self, key: CopyKey, mut hit: SearchHit) {
-        if !hit.is_inside && !self.has_words {
-            self.has_words = true;
-            self.hits.clear();
-            self.met.clear();
-        }
-        if hit.is_inside && self.has_words {
-            return;
-        }
-        let is_new = self.met.insert(self.hasher.hash_one(&key));
-        let Some(known) = self.hits.get_mut(&key) else {
-            // A copy has the time of its original: it would not stay either.
-            if is_new {
-                self.hits.insert(key, hit);
-            }
-            return;
-        };
-        let is_better = |hit: &SearchHit| (hit.is_on_path, hit.path.clone());
-        if is_better(&hit) > is_better(known) {
-            std::mem::swap(known, &mut hit);
-            known.also_in = std::mem::take(&mut hit.also_in);
-        }
-        if hit.session != known.session {
-            known.also_in.push(hit.session);
-        }
-    }
-
-    fn shrink(&mut self) {
-        let order = by_order(self.order);
-        let mut all: Vec<(CopyKey, SearchHit)> = self.hits.drain().collect();
-        all.sort_by(|(_, a), (_, b)| order(a, b));
-        all.truncate(self.wanted);
-        self.hits.extend(all);
-    }
-
-    fn finish(self, skip: usize) -> Found {
-        let mut hits: Vec<SearchHit> = self.hits.into_values().collect();
-        hits.sort_by(by_order(self.order));
-        hits.truncate(self.wanted);
-        hits.drain(..skip.min(hits.len()));
-        for hit in &mut hits {
-            hit.also_in.sort();
-        }
-        Found { hits, count: self.met.len(), ..self.found }
+        Vec::new()
     }
 }

@@ -1,28 +1,20 @@
-//! A query put to the index: the expression that SQLite understands, its rows, their rank, and the hits that are read back.
+//! A query of words put to the index: its rows, their rank, and the best hits.
 
-use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
-use std::ffi::OsStr;
-use std::os::unix::ffi::OsStrExt as _;
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use offshoot_session::clock::Millis;
-use offshoot_session::id::EntryId;
-use rusqlite::{Connection, Row, Statement, params};
+use rusqlite::{Statement, params};
 
-use super::candidate::{Candidate, IndexedSession};
-use super::database::{Database, Sqlite, flag};
-use super::prepared::kind_word;
-use super::reading::document;
-use super::writing::IDS_OF_SECOND;
+use super::candidate::Candidate;
+use super::database::{Sqlite, flag};
+use super::expression::{adjacent, kind_words};
+use super::rows::{DOCUMENT, Rows};
+use super::writing::first_id;
 use crate::document::DocumentKind;
-use crate::hit::{Found, SearchHit, by_order};
-use crate::matching::fit;
-use crate::query::{SearchQuery, SortOrder, SpokenBy, Term, TermWords};
+use crate::hit::{Found, by_order};
+use crate::query::{SortOrder, SpokenBy, USUAL_LIMIT};
 use crate::rank::{Ranked, score};
-use crate::scan::{SearchedPlace, USUAL_LIMIT};
-use crate::snippet::Snippet;
+use crate::required::required;
 
 /// How many of the newest rows are ranked; of titles and questions all are.
 const RANKED: usize = 5000;
@@ -30,114 +22,32 @@ const RANKED: usize = 5000;
 /// Documents of one second that are too many for its ids have those of later seconds: so far from theirs, in milliseconds.
 const SPILL: Millis = 3_600_000;
 
-/// The expression of a query; `None` for one that the words of the index cannot answer.
-pub(super) fn expression(query: &SearchQuery) -> Option<String> {
-    let words = |term: &Term| match term {
-        Term::Words(words) => Some(phrase(words)),
-        Term::Part(_) | Term::Pattern(_) => None,
-    };
-    let any = |terms: &[Term]| {
-        let terms: Option<Vec<String>> = terms.iter().map(words).collect();
-        terms.map(|terms| format!("({{words parts}} : ({}))", terms.join(" OR ")))
-    };
-    let mut parts: Vec<String> = query.all.iter().map(|terms| any(terms)).collect::<Option<_>>()?;
-    parts.extend(kinds(query));
-    if parts.is_empty() {
-        parts.push("({kinds} : \"k\" *)".to_owned());
-    }
-    let mut expression = parts.join(" AND ");
-    if !query.none.is_empty() {
-        expression = format!("({expression}) NOT {}", any(&query.none)?);
-    }
-    Some(expression)
-}
-
-fn phrase(words: &TermWords) -> String {
-    let star = if words.is_beginning { " *" } else { "" };
-    format!("\"{}\"{star}", words.words.join(" "))
-}
-
-fn kinds(query: &SearchQuery) -> Vec<String> {
-    let filters = &query.filters;
-    let mut parts = Vec::new();
-    if !filters.spoken_by.is_empty() {
-        parts.push(format!("({{kinds}} : ({}))", kind_words(&|by| filters.spoken_by.contains(&by))));
-    }
-    for (is_wanted, word) in [(filters.is_error, "error"), (filters.has_picture, "image")] {
-        if is_wanted {
-            parts.push(format!("({{kinds}} : {word})"));
-        }
-    }
-    parts
-}
-
-fn kind_words(is_wanted: &dyn Fn(SpokenBy) -> bool) -> String {
-    let wanted = DocumentKind::ALL.iter().filter(|kind| kind.spoken_by().is_some_and(is_wanted));
-    let words: Vec<String> = wanted.map(|kind| kind_word(*kind)).collect();
-    words.join(" OR ")
-}
-
-/// Whether words of the query may be inside of other words.
-pub(super) fn may_be_inside(query: &SearchQuery) -> bool {
-    query.terms().any(|term| matches!(term, Term::Words(words) if !words.is_quoted))
-}
-
-/// The words of a query beside each other, if it is nothing but single words.
-fn adjacent(query: &SearchQuery) -> Option<String> {
-    let words = query.all.iter().map(|any| match any.as_slice() {
-        [Term::Words(words)] if !words.is_beginning => Some(words.words.join(" ")),
-        _ => None,
-    });
-    let words: Vec<String> = words.collect::<Option<_>>()?;
-    (words.len() > 1).then(|| format!("{{words parts}} : \"{}\"", words.join(" ")))
-}
-
-/// The hits.
-///
-/// # Errors
-/// The database cannot be read.
-pub(super) fn ask(
-    database: &Database,
-    place: SearchedPlace<'_>,
-    query: &SearchQuery,
-    expression: &str,
-    skip: usize,
-    now: Millis,
-) -> Sqlite<Found> {
-    let connection = &database.connection;
-    // One snapshot for all questions.
-    let transaction = connection.unchecked_transaction()?;
-    let documents = connection.prepare(&format!("{DOCUMENT} WHERE id = ?1"))?.into();
-    let sources = connection.prepare("SELECT path, agent, session, folder, title, old FROM source WHERE id = ?1")?;
-    let asking = Asking { connection, documents, sources: sources.into(), place, query, now };
-    let found = asking.ask(expression, skip);
-    drop(transaction);
-    found
-}
-
-struct Asking<'a> {
-    connection: &'a Connection,
-    documents: RefCell<Statement<'a>>,
-    sources: RefCell<Statement<'a>>,
-    place: SearchedPlace<'a>,
-    query: &'a SearchQuery,
-    now: Millis,
-}
-
 /// What was looked at.
 #[derive(Default)]
-struct Gathered {
+struct LookedAt {
     candidates: Vec<Candidate>,
-    sessions: HashMap<i64, Arc<IndexedSession>>,
     seen: HashSet<i64>,
 }
 
-impl Asking<'_> {
+/// The hits of an expression of words.
+///
+/// # Errors
+/// The database cannot be read.
+pub(super) fn ask_words(rows: &Rows<'_>, expression: &str, skip: usize, now: Millis) -> Sqlite<Found> {
+    Asking { rows, now }.ask(expression, skip)
+}
+
+struct Asking<'a, 'd> {
+    rows: &'a Rows<'d>,
+    now: Millis,
+}
+
+impl Asking<'_, '_> {
     fn ask(&self, expression: &str, skip: usize) -> Sqlite<Found> {
-        let filters = &self.query.filters;
+        let filters = &self.rows.query.filters;
         let wanted = skip.saturating_add(filters.limit.unwrap_or(USUAL_LIMIT));
         let order = filters.sort.unwrap_or_default();
-        let mut gathered = Gathered::default();
+        let mut gathered = LookedAt::default();
         let is_whole = self.gather(expression, order, wanted.max(RANKED), &mut gathered)?;
         if !is_whole && order == SortOrder::Rank {
             let titles = kind_words(&|by| matches!(by, SpokenBy::Title | SpokenBy::User));
@@ -149,15 +59,15 @@ impl Asking<'_> {
         self.rank(&mut candidates, order)?;
         let mut candidates = without_copies(candidates);
         let mut found =
-            Found { count: candidates.len(), is_least: !is_whole, left_out: self.left_out()?, ..Found::default() };
+            Found { count: candidates.len(), is_least: !is_whole, left_out: self.rows.left_out()?, ..Found::default() };
         let by = by_order(order);
         candidates.sort_by(|a, b| compare(a, b, order));
         for candidate in candidates {
             if found.hits.len() >= wanted {
                 break;
             }
-            match self.hit(candidate) {
-                Some(hit) => found.hits.push(hit),
+            match self.rows.read(&candidate) {
+                Some((document, fit)) => found.hits.push(self.rows.hit(candidate, &document, &fit)),
                 // The file has changed since.
                 None => found.count -= 1,
             }
@@ -167,27 +77,15 @@ impl Asking<'_> {
         Ok(found)
     }
 
-    /// How many entries of the sessions here are too long to be searched.
-    fn left_out(&self) -> Sqlite<usize> {
-        let mut query = self.connection.prepare("SELECT path, left_out FROM source WHERE left_out > 0")?;
-        let rows = query.query_map([], |row| Ok((row.get::<_, Vec<u8>>(0)?, row.get::<_, i64>(1)?)))?;
-        let mut sum = 0;
-        for row in rows {
-            let (path, count) = row?;
-            let is_here = self.place.store.root_of(Path::new(OsStr::from_bytes(&path))).is_some();
-            sum += if is_here { usize::try_from(count).unwrap_or_default() } else { 0 };
-        }
-        Ok(sum)
-    }
-
     /// Gathers the rows of an expression that pass the filters, at least so many if there are. Returns whether these are all.
-    fn gather(&self, expression: &str, order: SortOrder, least: usize, gathered: &mut Gathered) -> Sqlite<bool> {
-        let filters = &self.query.filters;
-        let second = |at: Millis| at.div_euclid(1000).max(0).saturating_mul(1 << IDS_OF_SECOND);
-        let (mut first, mut last) =
-            (filters.since.map_or(0, second), filters.until.map_or(i64::MAX, |at| second(at.saturating_add(SPILL))));
+    fn gather(&self, expression: &str, order: SortOrder, least: usize, gathered: &mut LookedAt) -> Sqlite<bool> {
+        let filters = &self.rows.query.filters;
+        let (mut first, mut last) = (
+            filters.since.map_or(0, first_id),
+            filters.until.map_or(i64::MAX, |at| first_id(at.saturating_add(SPILL))),
+        );
         let (direction, is_old_first) = if order == SortOrder::Old { ("ASC", true) } else { ("DESC", false) };
-        let mut query = self.connection.prepare(&format!(
+        let mut query = self.rows.connection.prepare(&format!(
             "SELECT rowid, bm25(fts, 1.0, 0.4, 0.0) FROM fts WHERE fts MATCH ?1 AND rowid BETWEEN ?2 AND ?3
              ORDER BY rowid {direction} LIMIT ?4"
         ))?;
@@ -207,105 +105,32 @@ impl Asking<'_> {
         }
     }
 
-    fn look_at(&self, id: i64, words: f64, gathered: &mut Gathered) -> Sqlite<()> {
+    fn look_at(&self, id: i64, words: f64, gathered: &mut LookedAt) -> Sqlite<()> {
         if !gathered.seen.insert(id) {
             return Ok(());
         }
-        let mut query = self.documents.borrow_mut();
-        let mut rows = query.query([id])?;
-        if let Some(row) = rows.next()? {
-            gathered.candidates.extend(self.candidate(row, words, &mut gathered.sessions)?);
-        }
+        gathered.candidates.extend(self.rows.of_id(id, words)?);
         Ok(())
     }
 
-    /// Long documents have only their ends in the index: all of them are read.
-    fn gather_cut(&self, gathered: &mut Gathered) -> Sqlite<()> {
-        let mut query = self.connection.prepare(&format!("{DOCUMENT} WHERE flags & 32"))?;
+    /// Long documents have only their ends in the index: those are read whose blocks have what the query requires.
+    fn gather_cut(&self, gathered: &mut LookedAt) -> Sqlite<()> {
+        let mut query = self.rows.connection.prepare(&format!("{DOCUMENT} WHERE flags & 32"))?;
         let mut rows = query.query([])?;
+        let required = required(self.rows.query);
+        let mut may_have = required.as_ref().map(|_| self.rows.connection.prepare(MAY_HAVE)).transpose()?;
         gathered.candidates.retain(|candidate| candidate.flags & flag::CUT == 0);
         while let Some(row) = rows.next()? {
-            let Some(candidate) = self.candidate(row, 1.0, &mut gathered.sessions)? else { continue };
-            let text = document(self.place, &candidate);
-            let fits = text.and_then(|document| fit(self.query, &document)).is_some_and(|fit| !fit.is_inside);
-            if fits {
+            let Some(candidate) = self.rows.candidate(row, 1.0)? else { continue };
+            let may_have = match (&mut may_have, &required) {
+                (Some(query), Some(required)) => may_have_in(query, &candidate, required)?,
+                _ => true,
+            };
+            if may_have && self.rows.read(&candidate).is_some_and(|(_, fit)| !fit.is_inside) {
                 gathered.candidates.push(candidate);
             }
         }
         Ok(())
-    }
-
-    /// A row as a candidate, if it passes the filters.
-    fn candidate(
-        &self,
-        row: &Row<'_>,
-        words: f64,
-        sessions: &mut HashMap<i64, Arc<IndexedSession>>,
-    ) -> Sqlite<Option<Candidate>> {
-        let source: i64 = row.get(1)?;
-        let session = match sessions.get(&source) {
-            Some(known) => Arc::clone(known),
-            None => {
-                let read = Arc::new(self.session(source)?);
-                sessions.insert(source, Arc::clone(&read));
-                read
-            }
-        };
-        let kind = usize::try_from(row.get::<_, i64>(5)?).ok().and_then(|at| DocumentKind::ALL.get(at).copied());
-        let Some(kind) = kind else { return Ok(None) };
-        let candidate = Candidate {
-            id: row.get(0)?,
-            source: session,
-            entry: row.get(2)?,
-            offset: row.get(3)?,
-            length: row.get(4)?,
-            kind,
-            number: usize::try_from(row.get::<_, i64>(6)?).unwrap_or_default(),
-            tool: row.get(7)?,
-            at: row.get(10)?,
-            flags: row.get(11)?,
-            hash: row.get(12)?,
-            words,
-            also_in: Vec::new(),
-            score: 0.0,
-        };
-        let (model, files): (Option<String>, Option<String>) = (row.get(8)?, row.get(9)?);
-        Ok(self.takes(&candidate, model.as_deref(), files.as_deref()).then_some(candidate))
-    }
-
-    fn takes(&self, candidate: &Candidate, model: Option<&str>, files: Option<&str>) -> bool {
-        let filters = &self.query.filters;
-        let source = &candidate.source;
-        let in_folder = filters.folder.is_none() || filters.folder == source.folder;
-        in_folder
-            && source.is_here
-            && filters.takes_session(&source.agent, &source.session)
-            && (!filters.is_on_path || candidate.flags & flag::OFF_PATH == 0)
-            && filters.takes_facts(&mut crate::filtering::Facts {
-                kind: candidate.kind,
-                tool: candidate.tool.as_deref(),
-                model,
-                files: &mut files.unwrap_or_default().lines(),
-                at: candidate.at,
-                is_error: candidate.flags & flag::ERROR != 0,
-                has_picture: candidate.flags & flag::PICTURE != 0,
-                is_injected: candidate.flags & flag::INJECTED != 0,
-            })
-    }
-
-    fn session(&self, id: i64) -> Sqlite<IndexedSession> {
-        self.sources.borrow_mut().query_row([id], |row| {
-            let path = PathBuf::from(OsStr::from_bytes(&row.get::<_, Vec<u8>>(0)?));
-            Ok(IndexedSession {
-                is_here: self.place.store.root_of(&path).is_some(),
-                path,
-                agent: row.get(1)?,
-                session: row.get(2)?,
-                folder: row.get(3)?,
-                title: row.get(4)?,
-                is_old: row.get(5)?,
-            })
-        })
     }
 
     fn rank(&self, candidates: &mut [Candidate], order: SortOrder) -> Sqlite<()> {
@@ -313,8 +138,9 @@ impl Asking<'_> {
             return Ok(());
         }
         let mut beside = HashSet::new();
-        if let Some(expression) = adjacent(self.query) {
-            let mut query = self.connection.prepare("SELECT rowid FROM fts WHERE fts MATCH ?1 ORDER BY rowid DESC")?;
+        if let Some(expression) = adjacent(self.rows.query) {
+            let mut query =
+                self.rows.connection.prepare("SELECT rowid FROM fts WHERE fts MATCH ?1 ORDER BY rowid DESC")?;
             let rows = query.query_map([expression], |row| row.get::<_, i64>(0))?;
             beside = rows.take(RANKED).collect::<Sqlite<_>>()?;
         }
@@ -330,37 +156,19 @@ impl Asking<'_> {
         }
         Ok(())
     }
-
-    fn hit(&self, candidate: Candidate) -> Option<SearchHit> {
-        let document = document(self.place, &candidate)?;
-        let fit = fit(self.query, &document)?;
-        let source = &candidate.source;
-        let is_on_path = candidate.flags & flag::OFF_PATH == 0;
-        Some(SearchHit {
-            path: source.path.clone(),
-            session: source.session.clone(),
-            title: source.title.clone(),
-            folder: source.folder.clone(),
-            flavour: self.place.store.root_of(&source.path).map(|root| root.flavour),
-            entry: candidate.entry.as_deref().map(EntryId::new),
-            kind: candidate.kind,
-            tool: candidate.tool,
-            is_error: candidate.flags & flag::ERROR != 0,
-            at: candidate.at,
-            offset: candidate.offset.cast_unsigned(),
-            is_on_path,
-            is_compacted: candidate.flags & flag::COMPACTED != 0,
-            is_inside: fit.is_inside,
-            snippet: Snippet::of(&document.text, &fit.places),
-            score: candidate.score,
-            also_in: candidate.also_in,
-        })
-    }
 }
 
-/// The columns of a document.
-const DOCUMENT: &str =
-    "SELECT id, source, entry, offset, length, kind, number, tool, model, files, time, flags, hash FROM doc";
+/// Whether the blocks of a document can have something.
+const MAY_HAVE: &str = "SELECT EXISTS (SELECT 1 FROM part WHERE part MATCH ?3 AND rowid = block.id)
+    FROM doc JOIN block ON block.source = doc.source AND block.first BETWEEN 0 AND ?2 AND block.last >= ?2
+    WHERE doc.id = ?1";
+
+/// Asks [`MAY_HAVE`]. A document that has no block yet can.
+fn may_have_in(query: &mut Statement<'_>, candidate: &Candidate, required: &str) -> Sqlite<bool> {
+    let blocks = query.query_map(params![candidate.id, candidate.offset, required], |row| row.get::<_, bool>(0))?;
+    let blocks: Vec<bool> = blocks.collect::<Sqlite<_>>()?;
+    Ok(blocks.is_empty() || blocks.contains(&true))
+}
 
 fn compare(a: &Candidate, b: &Candidate, order: SortOrder) -> std::cmp::Ordering {
     let newer = || b.at.cmp(&a.at).then_with(|| a.source.path.cmp(&b.source.path)).then(a.offset.cmp(&b.offset));

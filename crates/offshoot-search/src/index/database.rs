@@ -17,17 +17,28 @@ const PATIENCE: Duration = Duration::from_secs(2);
 
 /// `fts` has the words of each document, the parts of its identifiers, and words for its kind; the words are separated, folded
 /// and paired before, so the tokenizer only cuts at blanks. Its row ids are those of `doc`, in the order of time.
+///
+/// `part` has the trigrams of each block: neighbouring documents of one session, from one place in its file to another. The
+/// names of a session are a block of their own, whose places are [`OF_NAMES`]. `in_blocks` of a session counts the entries
+/// that have blocks: words come first.
 const TABLES: &str = "
     CREATE TABLE source (id INTEGER PRIMARY KEY, path BLOB NOT NULL UNIQUE, agent TEXT NOT NULL, session TEXT NOT NULL,
         folder TEXT, title TEXT, old INTEGER NOT NULL, left_out INTEGER NOT NULL, device INTEGER, inode INTEGER, length INTEGER, modified INTEGER,
-        changed INTEGER, settled INTEGER NOT NULL, entries INTEGER NOT NULL, last TEXT, last_offset INTEGER NOT NULL);
+        changed INTEGER, settled INTEGER NOT NULL, entries INTEGER NOT NULL, last TEXT, end INTEGER NOT NULL,
+        tail_hash INTEGER NOT NULL, in_blocks INTEGER NOT NULL);
     CREATE TABLE doc (id INTEGER PRIMARY KEY, source INTEGER NOT NULL, entry TEXT, offset INTEGER NOT NULL,
         length INTEGER NOT NULL, kind INTEGER NOT NULL, number INTEGER NOT NULL, tool TEXT, model TEXT, files TEXT,
         time INTEGER, flags INTEGER NOT NULL, hash INTEGER NOT NULL);
-    CREATE INDEX doc_source ON doc (source);
+    CREATE INDEX doc_source ON doc (source, offset);
     CREATE INDEX doc_cut ON doc (id) WHERE flags & 32;
     CREATE VIRTUAL TABLE fts USING fts5 (words, parts, kinds, content='', contentless_delete=1,
-        tokenize=\"ascii tokenchars '_'\");";
+        tokenize=\"ascii tokenchars '_'\");
+    CREATE TABLE block (id INTEGER PRIMARY KEY, source INTEGER NOT NULL, first INTEGER NOT NULL, last INTEGER NOT NULL);
+    CREATE INDEX block_source ON block (source, first);
+    CREATE VIRTUAL TABLE part USING fts5 (trigrams, content='', contentless_delete=1, detail=none, tokenize='ascii');";
+
+/// The place of the block of a session's names.
+pub(super) const OF_NAMES: i64 = -1;
 
 pub(super) type Sqlite<T> = rusqlite::Result<T>;
 

@@ -4,12 +4,13 @@ use std::path::{Path, PathBuf};
 
 use offshoot_session::entry::Source as _;
 use offshoot_session::error::Result;
-use offshoot_session::id::EntryId;
 use offshoot_session::medium::Stamp;
 use offshoot_session::session::Session;
 use offshoot_session::tree::NodeIx;
 
+use super::blocks::{BlockMaker, PreparedBlock};
 use super::database::flag;
+use super::known_end::KnownEnd;
 use crate::document::{Document, DocumentKind, LONGEST_TEXT};
 use crate::session_documents::{OpenPath, PlacedDocument, Selected, for_each_document};
 use crate::words::{Told, for_each_part, for_each_word};
@@ -20,8 +21,14 @@ pub(super) enum Prepared {
     Begin(Box<SessionHead>),
     /// Some of its documents.
     Documents(Vec<PreparedDocument>),
+    /// Some of its blocks.
+    Blocks(Vec<PreparedBlock>),
     /// That it is whole, and how many entries were left out.
     End(usize),
+    /// That blocks follow of a session that has its words in the index, from this place in the file on.
+    BeginBlocks { source: i64, from: i64 },
+    /// That so many of its entries are in blocks.
+    EndBlocks { source: i64, entries: usize },
 }
 
 /// A session to be written into the index.
@@ -39,6 +46,8 @@ pub(super) struct SessionHead {
     pub(super) end: KnownEnd,
     /// The entry from which on its documents follow; before it, the index has them.
     pub(super) from: usize,
+    /// How many of its entries are in blocks when all of it is written.
+    pub(super) in_blocks: usize,
     /// What the flags of the path are now for the entries before `from`, by the places of their lines.
     pub(super) places: Vec<(u64, i64)>,
 }
@@ -61,14 +70,6 @@ pub(super) struct PreparedDocument {
     pub(super) kinds: String,
 }
 
-/// The end of what the index has of a session's file.
-#[derive(Default)]
-pub(super) struct KnownEnd {
-    pub(super) entries: usize,
-    pub(super) last: Option<String>,
-    pub(super) last_offset: u64,
-}
-
 /// A file to prepare.
 pub(super) struct ToPrepare<'a> {
     pub(super) path: &'a Path,
@@ -76,10 +77,14 @@ pub(super) struct ToPrepare<'a> {
     pub(super) stamp: Option<Stamp>,
     pub(super) is_settled: bool,
     pub(super) known: Option<KnownEnd>,
+    /// How many of its entries are in blocks.
+    pub(super) in_blocks: usize,
+    /// Whether to make its blocks, too.
+    pub(super) with_blocks: bool,
 }
 
 /// Documents are told when they have so many bytes of words.
-const PORTION: usize = 4 << 20;
+pub(super) const PORTION: usize = 4 << 20;
 
 /// Tells what the index does not have of a session, until `tell` is false.
 ///
@@ -93,22 +98,33 @@ pub(super) fn prepare(
 ) -> Result<()> {
     let path = OpenPath::of(session)?;
     // A file that only grew has its old last entry where it was.
-    let from = task.known.as_ref().filter(|known| stands(session, known)).map_or(0, |known| known.entries);
-    if !tell(Prepared::Begin(Box::new(head(session, task, from, &path)?))) {
+    let from = task.known.as_ref().filter(|known| known.stands(session, task.path)).map_or(0, |known| known.entries);
+    let known_blocks = if from > 0 { task.in_blocks } else { 0 };
+    // What lacks blocks before these documents gets all of them later.
+    let with_blocks = task.with_blocks && known_blocks == from;
+    let mut head = head(session, task, from, &path)?;
+    head.in_blocks = if with_blocks { head.end.entries } else { known_blocks };
+    if !tell(Prepared::Begin(Box::new(head))) {
         return Ok(());
     }
-    let (mut portion, mut weight) = (Vec::new(), 0);
+    let mut maker = BlockMaker::new();
+    let (mut portion, mut blocks, mut weight, mut is_wanted) = (Vec::new(), Vec::new(), 0, true);
     let left_out = for_each_document(session, Selected { from, can_matter: &|_| true, mask }, &mut |placed| {
+        if with_blocks || placed.document.kind.is_name() {
+            blocks.extend(maker.add(session, &placed).inspect(|block| weight += block.trigrams.len()));
+        }
         let document = PreparedDocument::of(session, placed, &path);
         weight += document.weight();
         portion.push(document);
-        if weight < PORTION {
-            return true;
+        if weight >= PORTION {
+            weight = 0;
+            is_wanted = tell(Prepared::Documents(std::mem::take(&mut portion)))
+                && tell(Prepared::Blocks(std::mem::take(&mut blocks)));
         }
-        weight = 0;
-        tell(Prepared::Documents(std::mem::take(&mut portion)))
+        is_wanted
     })?;
-    if tell(Prepared::Documents(portion)) {
+    blocks.extend(maker.end());
+    if is_wanted && tell(Prepared::Documents(portion)) && tell(Prepared::Blocks(blocks)) {
         tell(Prepared::End(left_out));
     }
     Ok(())
@@ -117,7 +133,6 @@ pub(super) fn prepare(
 fn head(session: &Session, task: &ToPrepare<'_>, from: usize, path: &OpenPath) -> Result<SessionHead> {
     let tree = session.tree();
     let known = tree.entries().filter(|ix| ix.index() < from);
-    let last = tree.entries().next_back();
     Ok(SessionHead {
         path: task.path.to_path_buf(),
         agent: task.agent,
@@ -127,12 +142,9 @@ fn head(session: &Session, task: &ToPrepare<'_>, from: usize, path: &OpenPath) -
         is_old: session.version() < 3,
         stamp: task.stamp,
         is_settled: task.is_settled,
-        end: KnownEnd {
-            entries: tree.len(),
-            last: last.and_then(|ix| tree.node(ix).id()).map(|id| id.as_str().to_owned()),
-            last_offset: last.map_or(0, |ix| tree.node(ix).offset()),
-        },
+        end: KnownEnd::of(session, task.path),
         from,
+        in_blocks: 0,
         places: known.map(|ix| (tree.node(ix).offset(), path_flags(path, Some(ix)))).collect(),
     })
 }
@@ -164,15 +176,6 @@ impl PreparedDocument {
     pub(super) fn weight(&self) -> usize {
         self.words.len() + self.parts.len() + 256
     }
-}
-
-fn stands(session: &Session, known: &KnownEnd) -> bool {
-    let tree = session.tree();
-    let last = known.entries.checked_sub(1).and_then(|before| tree.entries().find(|ix| ix.index() == before));
-    last.is_some_and(|ix: NodeIx| {
-        let node = tree.node(ix);
-        node.offset() == known.last_offset && node.id().map(EntryId::as_str) == known.last.as_deref()
-    })
 }
 
 fn own_flags(document: &Document) -> i64 {

@@ -16,7 +16,7 @@ const LONGEST_LINE: i64 = 1 << 30;
 /// The document of a row of the index; `None` if the file no longer has it.
 pub(super) fn document(place: SearchedPlace<'_>, candidate: &Candidate) -> Option<Document> {
     let source = &candidate.source;
-    let is_name = matches!(candidate.kind, DocumentKind::Title | DocumentKind::Label);
+    let is_name = candidate.kind.is_name();
     let mut document = if source.is_old || is_name {
         of_session(&(place.open)(&source.path).ok()?, candidate)?
     } else {

@@ -1,11 +1,9 @@
-//! Brings the index up to date: which files are new, grown or gone, and one transaction after another with what they say.
+//! Brings the index up to date: which files are new, grown or gone, and which lack blocks.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
-use std::path::Path;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::mpsc::sync_channel;
+use std::path::{Path, PathBuf};
 
 use offshoot_session::clock::Millis;
 use offshoot_session::error::{Diagnostic, Result};
@@ -14,7 +12,10 @@ use offshoot_session::store::{FoundFile, unreadable};
 use rusqlite::{Connection, Row, TransactionBehavior};
 
 use super::database::{Database, Sqlite};
-use super::prepared::{KnownEnd, Prepared, PreparedDocument, SessionHead, ToPrepare, prepare};
+use super::known_end::KnownEnd;
+use super::later_blocks::{ToBlock, prepare_blocks};
+use super::pipeline::write_all;
+use super::prepared::{ToPrepare, prepare};
 use super::writing::IndexWriter;
 use crate::filtering::agent_word;
 use crate::scan::SearchedPlace;
@@ -22,20 +23,20 @@ use crate::scan::SearchedPlace;
 /// What came of a refresh.
 #[derive(Debug, Clone, Default)]
 pub struct Refreshed {
-    /// Whether every session that can be read is in the index.
-    pub is_whole: bool,
     /// How many sessions there are.
     pub sessions: usize,
     /// How many were read.
     pub read: usize,
+    /// Files that are not in the index as they are now, though they can be read.
+    pub unread: HashSet<PathBuf>,
+    /// Files that have their words in the index, and not all of their blocks.
+    pub without_blocks: HashSet<PathBuf>,
     /// What could not be read.
     pub diagnostics: Vec<Diagnostic>,
 }
 
-/// After so many bytes of prepared rows, what was read is kept.
-const BATCH: usize = 48 << 20;
-/// How many pieces of sessions wait for the writer.
-const WAITING: usize = 4;
+/// Up to so many bytes that are new, blocks are made together with the words: else words are wanted first.
+const AT_ONCE: u64 = 64 << 20;
 
 /// What the index has of a file.
 struct KnownSource {
@@ -43,6 +44,13 @@ struct KnownSource {
     stamp: Option<Stamp>,
     is_settled: bool,
     end: KnownEnd,
+    in_blocks: usize,
+}
+
+impl KnownSource {
+    fn lacks_blocks(&self) -> bool {
+        self.in_blocks < self.end.entries
+    }
 }
 
 pub(super) fn refresh(file: &Path, place: SearchedPlace<'_>, now: Millis) -> Result<Refreshed> {
@@ -51,31 +59,64 @@ pub(super) fn refresh(file: &Path, place: SearchedPlace<'_>, now: Millis) -> Res
     files.sort_by_key(|found| std::cmp::Reverse(found.stamp.map(|stamp| stamp.modified)));
     let mut refreshed = Refreshed { sessions: files.len(), ..Refreshed::default() };
     refreshed.diagnostics = unread.iter().map(unreadable).collect();
-    let Some(mut database) = Database::open(file) else { return Ok(refreshed) };
-    let mut known = match known_sources(&database.connection) {
+    let all = |refreshed: &mut Refreshed| refreshed.unread = files.iter().map(|found| found.path.clone()).collect();
+    let Some(mut database) = Database::open(file) else {
+        all(&mut refreshed);
+        return Ok(refreshed);
+    };
+    let known = match known_sources(&database.connection) {
         Ok(known) => known,
         Err(error) => {
             database.done(file, Sqlite::<()>::Err(error));
+            all(&mut refreshed);
             return Ok(refreshed);
         }
     };
-    let mut tasks = Vec::new();
-    for found in &files {
-        let source = known.remove(found.path.as_os_str());
-        let stands = source.as_ref().is_some_and(|source| source.is_settled && source.stamp == found.stamp);
-        if !stands {
-            let is_settled = found.stamp.is_some_and(|stamp| stamp.is_settled(now));
-            let agent = agent_word(place.store.root_of(&found.path).map(|root| root.flavour));
-            let same = source.filter(|source| is_same_file(source.stamp, found.stamp));
-            let known = same.map(|source| source.end);
-            tasks.push(ToPrepare { path: &found.path, agent, stamp: found.stamp, is_settled, known });
-        }
-    }
-    let gone = known.into_iter().filter(|(path, _)| matches!(Path::new(path).try_exists(), Ok(false)));
-    let gone: Vec<i64> = gone.map(|(_, source)| source.id).collect();
-    let done = forget(&mut database, &gone).and_then(|()| read(&mut database, place, &tasks, &mut refreshed));
-    refreshed.is_whole = database.done(file, done).is_some();
+    let done = bring_up_to_date(&mut database, place, (&files, now), known, &mut refreshed);
+    database.done(file, done);
     Ok(refreshed)
+}
+
+fn bring_up_to_date(
+    database: &mut Database,
+    place: SearchedPlace<'_>,
+    (files, now): (&[FoundFile], Millis),
+    mut known: HashMap<PathBuf, KnownSource>,
+    refreshed: &mut Refreshed,
+) -> Sqlite<()> {
+    let (mut tasks, mut new_bytes) = (Vec::new(), 0);
+    for found in files {
+        let source = known.remove(&found.path);
+        let length = |stamp: Option<Stamp>| stamp.map_or(0, |stamp| stamp.length);
+        if source.as_ref().is_some_and(|source| source.is_settled && source.stamp == found.stamp) {
+            continue;
+        }
+        let same = source.filter(|source| is_same_file(source.stamp, found.stamp));
+        new_bytes += length(found.stamp).saturating_sub(same.as_ref().map_or(0, |source| length(source.stamp)));
+        let in_blocks = same.as_ref().map_or(0, |source| source.in_blocks);
+        tasks.push(ToPrepare {
+            path: &found.path,
+            agent: agent_word(place.store.root_of(&found.path).map(|root| root.flavour)),
+            stamp: found.stamp,
+            is_settled: found.stamp.is_some_and(|stamp| stamp.is_settled(now)),
+            known: same.map(|source| source.end),
+            in_blocks,
+            with_blocks: true,
+        });
+    }
+    let is_at_once = new_bytes <= AT_ONCE;
+    for task in &mut tasks {
+        task.with_blocks = is_at_once;
+        refreshed.unread.insert(task.path.to_path_buf());
+    }
+    let gone = known.into_iter().filter(|(path, _)| matches!(path.try_exists(), Ok(false)));
+    let gone: Vec<i64> = gone.map(|(_, source)| source.id).collect();
+    forget(database, &gone)?;
+    read(database, place, &tasks, refreshed)?;
+    let mut lacking = database.connection.prepare("SELECT path FROM source WHERE in_blocks < entries")?;
+    let lacking = lacking.query_map([], |row| Ok(PathBuf::from(OsStr::from_bytes(&row.get::<_, Vec<u8>>(0)?))))?;
+    refreshed.without_blocks = lacking.collect::<Sqlite<_>>()?;
+    Ok(())
 }
 
 fn is_same_file(one: Option<Stamp>, other: Option<Stamp>) -> bool {
@@ -84,12 +125,13 @@ fn is_same_file(one: Option<Stamp>, other: Option<Stamp>) -> bool {
     one.map(identity) == other.map(identity) && has_grown
 }
 
-fn known_sources(connection: &Connection) -> Sqlite<HashMap<std::ffi::OsString, KnownSource>> {
+fn known_sources(connection: &Connection) -> Sqlite<HashMap<PathBuf, KnownSource>> {
     let mut query = connection.prepare(
-        "SELECT id, path, device, inode, length, modified, changed, settled, entries, last, last_offset FROM source",
+        "SELECT id, path, device, inode, length, modified, changed, settled, entries, last, end, tail_hash, in_blocks
+         FROM source",
     )?;
     let rows = query
-        .query_map([], |row| Ok((OsStr::from_bytes(&row.get::<_, Vec<u8>>(1)?).to_owned(), known_source(row)?)))?;
+        .query_map([], |row| Ok((PathBuf::from(OsStr::from_bytes(&row.get::<_, Vec<u8>>(1)?)), known_source(row)?)))?;
     rows.collect()
 }
 
@@ -110,8 +152,10 @@ fn known_source(row: &Row<'_>) -> Sqlite<KnownSource> {
         end: KnownEnd {
             entries: usize::try_from(number(8)?).unwrap_or_default(),
             last: row.get(9)?,
-            last_offset: number(10)?.cast_unsigned(),
+            end: number(10)?.cast_unsigned(),
+            check: number(11)?,
         },
+        in_blocks: usize::try_from(number(12)?).unwrap_or_default(),
     })
 }
 
@@ -129,103 +173,53 @@ fn forget(database: &mut Database, gone: &[i64]) -> Sqlite<()> {
     transaction.commit()
 }
 
-/// Prepares the sessions on all cores and writes them here, in their order or nearly so.
 fn read(
     database: &mut Database,
     place: SearchedPlace<'_>,
     tasks: &[ToPrepare<'_>],
     refreshed: &mut Refreshed,
 ) -> Sqlite<()> {
-    let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get).min(tasks.len());
-    let next = AtomicUsize::new(0);
-    let (send, receive) = sync_channel(WAITING);
-    std::thread::scope(|scope| {
-        // Dropped with this scope, so that a writer that gives up stops the readers.
-        let receive = receive;
-        for _ in 0..cores {
-            let (next, send) = (&next, send.clone());
-            scope.spawn(move || {
-                loop {
-                    let number = next.fetch_add(1, Ordering::Relaxed);
-                    let Some(task) = tasks.get(number) else { return };
-                    let mut tell = |prepared| send.send((number, Ok(prepared))).is_ok();
-                    let done =
-                        (place.open)(task.path).and_then(|session| prepare(&session, task, place.mask, &mut tell));
-                    if let Err(error) = done
-                        && send.send((number, Err(error))).is_err()
-                    {
-                        return;
-                    }
-                }
-            });
+    let prepare = |number: usize, tell: &mut dyn FnMut(_) -> bool| {
+        let Some(task) = tasks.get(number) else { return Ok(()) };
+        (place.open)(task.path).and_then(|session| prepare(&session, task, place.mask, tell))
+    };
+    write_all(database, tasks.len(), &prepare, place.is_over, &mut |number, result| {
+        if let Some(task) = tasks.get(number) {
+            refreshed.unread.remove(task.path);
         }
-        drop(send);
-        let mut writing = Writing { place, all: tasks.len(), open: HashMap::new(), refreshed };
-        let mut waiting = receive.into_iter();
-        while !writing.batch(database, &mut waiting)? {}
-        Ok(())
+        refreshed.diagnostics.extend(result.err().as_ref().map(unreadable));
+        refreshed.read += 1;
+        (place.progress)(refreshed.read, tasks.len());
     })
 }
 
-/// A piece of a session, or why it cannot be read, with its number.
-type Piece = (usize, Result<Prepared>);
-
-/// The sessions that are being written.
-struct Writing<'a> {
-    place: SearchedPlace<'a>,
-    all: usize,
-    open: HashMap<usize, (i64, Box<SessionHead>)>,
-    refreshed: &'a mut Refreshed,
+/// Makes the blocks that are missing, the newest sessions first. Returns whether none is missing now.
+pub(super) fn make_blocks(file: &Path, place: SearchedPlace<'_>) -> bool {
+    let Some(mut database) = Database::open(file) else { return false };
+    let made = make_all_blocks(&mut database, place);
+    database.done(file, made).unwrap_or(false)
 }
 
-impl Writing<'_> {
-    /// Writes pieces in one transaction, and returns whether they were the last ones.
-    fn batch(&mut self, database: &mut Database, waiting: &mut dyn Iterator<Item = Piece>) -> Sqlite<bool> {
-        let transaction = database.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-        let mut writer = IndexWriter::new(&transaction)?;
-        let (mut weight, mut is_end) = (0, true);
-        for (number, piece) in waiting {
-            weight += self.write(&mut writer, number, piece)?;
-            if weight > BATCH {
-                is_end = false;
-                break;
-            }
-        }
-        drop(writer);
-        transaction.commit()?;
-        Ok(is_end)
-    }
-
-    /// Writes a piece, and returns about how many bytes it has.
-    fn write(&mut self, writer: &mut IndexWriter<'_>, number: usize, piece: Result<Prepared>) -> Sqlite<usize> {
-        match piece {
-            Ok(Prepared::Begin(head)) => {
-                let source = writer.begin(&head)?;
-                self.open.insert(number, (source, head));
-            }
-            Ok(Prepared::Documents(documents)) => {
-                if let Some((source, _)) = self.open.get(&number) {
-                    writer.add(*source, &documents)?;
-                }
-                return Ok(documents.iter().map(PreparedDocument::weight).sum());
-            }
-            Ok(Prepared::End(left_out)) => {
-                if let Some((source, head)) = self.open.remove(&number) {
-                    writer.end(source, &head, left_out)?;
-                }
-                self.count();
-            }
-            Err(error) => {
-                self.open.remove(&number);
-                self.refreshed.diagnostics.push(unreadable(&error));
-                self.count();
-            }
-        }
-        Ok(0)
-    }
-
-    fn count(&mut self) {
-        self.refreshed.read += 1;
-        (self.place.progress)(self.refreshed.read, self.all);
-    }
+fn make_all_blocks(database: &mut Database, place: SearchedPlace<'_>) -> Sqlite<bool> {
+    let known = known_sources(&database.connection)?.into_iter();
+    let lacking = known.filter(|(path, source)| source.lacks_blocks() && place.store.root_of(path).is_some());
+    let mut lacking: Vec<(PathBuf, KnownSource)> = lacking.collect();
+    lacking.sort_by_key(|(_, source)| std::cmp::Reverse(source.stamp.map(|stamp| stamp.modified)));
+    let tasks = lacking.into_iter().map(|(path, source)| ToBlock {
+        source: source.id,
+        path,
+        end: source.end,
+        in_blocks: source.in_blocks,
+    });
+    let tasks: Vec<ToBlock> = tasks.collect();
+    let prepare = |number: usize, tell: &mut dyn FnMut(_) -> bool| {
+        let Some(task) = tasks.get(number) else { return Ok(()) };
+        (place.open)(&task.path).and_then(|session| prepare_blocks(&session, task, place.mask, tell))
+    };
+    let mut made = 0;
+    write_all(database, tasks.len(), &prepare, place.is_over, &mut |_, result| {
+        made += usize::from(result.is_ok());
+        (place.progress)(made, tasks.len());
+    })?;
+    Ok(made == tasks.len())
 }

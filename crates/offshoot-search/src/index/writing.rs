@@ -3,25 +3,34 @@
 use std::collections::HashMap;
 use std::os::unix::ffi::OsStrExt as _;
 
+use offshoot_session::clock::Millis;
 use rusqlite::{OptionalExtension as _, Statement, Transaction, params};
 
-use super::database::{Sqlite, flag};
-use super::prepared::{KnownEnd, PreparedDocument, SessionHead, kind_number};
+use super::blocks::PreparedBlock;
+use super::database::{OF_NAMES, Sqlite, flag};
+use super::known_end::KnownEnd;
+use super::prepared::{PreparedDocument, SessionHead, kind_number};
 use crate::document::DocumentKind;
 
 /// How many bits of an id tell documents of one second apart; more than fit take the ids of the next ones.
-pub(super) const IDS_OF_SECOND: u32 = 8;
+const IDS_OF_SECOND: u32 = 8;
 
 /// The statements of a transaction that writes.
 pub(super) struct IndexWriter<'t> {
     transaction: &'t Transaction<'t>,
     find_source: Statement<'t>,
+    same_source: Statement<'t>,
     put_source: Statement<'t>,
     drop_words: Statement<'t>,
     drop_documents: Statement<'t>,
     last_id: Statement<'t>,
     put_document: Statement<'t>,
     put_words: Statement<'t>,
+    drop_trigrams: Statement<'t>,
+    drop_blocks: Statement<'t>,
+    last_block: Statement<'t>,
+    put_block: Statement<'t>,
+    put_trigrams: Statement<'t>,
 }
 
 impl<'t> IndexWriter<'t> {
@@ -30,8 +39,12 @@ impl<'t> IndexWriter<'t> {
         Ok(Self {
             transaction,
             find_source: statement("SELECT id FROM source WHERE path = ?1")?,
+            same_source: statement(
+                "SELECT 1 FROM source
+                 WHERE path = ?1 AND inode = ?2 AND length = ?3 AND modified = ?4 AND changed = ?5 AND settled",
+            )?,
             put_source: statement(
-                "INSERT OR REPLACE INTO source VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16,?17)",
+                "INSERT OR REPLACE INTO source VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16,?17,?18,?19)",
             )?,
             drop_words: statement("DELETE FROM fts WHERE rowid IN (SELECT id FROM doc WHERE source = ?1 AND kind < ?2)")?,
             drop_documents: statement("DELETE FROM doc WHERE source = ?1 AND kind < ?2")?,
@@ -41,30 +54,53 @@ impl<'t> IndexWriter<'t> {
                  VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13) ON CONFLICT (id) DO NOTHING",
             )?,
             put_words: statement("INSERT INTO fts (rowid, words, parts, kinds) VALUES (?1, ?2, ?3, ?4)")?,
+            drop_trigrams: statement(
+                "DELETE FROM part WHERE rowid IN (SELECT id FROM block WHERE source = ?1 AND first BETWEEN ?2 AND ?3)",
+            )?,
+            drop_blocks: statement("DELETE FROM block WHERE source = ?1 AND first BETWEEN ?2 AND ?3")?,
+            last_block: statement("SELECT max(id) FROM block WHERE id >= ?1 AND id < ?2")?,
+            put_block: statement(
+                "INSERT INTO block (id, source, first, last) VALUES (?1, ?2, ?3, ?4) ON CONFLICT (id) DO NOTHING",
+            )?,
+            put_trigrams: statement("INSERT INTO part (rowid, trigrams) VALUES (?1, ?2)")?,
         })
     }
 
     /// Removes a session.
     pub(super) fn forget(&mut self, source: i64) -> Sqlite<()> {
         self.forget_documents(source, i64::MAX)?;
+        self.forget_blocks(source, OF_NAMES, i64::MAX)?;
         self.transaction.execute("DELETE FROM source WHERE id = ?1", [source])?;
         Ok(())
     }
 
     /// Makes room for what is new of a session, or for all of it. Until [`IndexWriter::end`] the index does not count it as read.
-    pub(super) fn begin(&mut self, head: &SessionHead) -> Sqlite<i64> {
+    /// `None` if another process has written it meanwhile.
+    pub(super) fn begin(&mut self, head: &SessionHead) -> Sqlite<Option<i64>> {
         let path = head.path.as_os_str().as_bytes();
+        if self.is_written(head)? {
+            return Ok(None);
+        }
         let known: Option<i64> = self.find_source.query_row([path], |row| row.get(0)).optional()?;
         if let Some(source) = known {
             // Names and labels are read again each time.
-            let below = if head.from > 0 { kind_number(DocumentKind::User) } else { i64::MAX };
+            let (below, last) =
+                if head.from > 0 { (kind_number(DocumentKind::User), OF_NAMES) } else { (i64::MAX, i64::MAX) };
             self.forget_documents(source, below)?;
+            self.forget_blocks(source, OF_NAMES, last)?;
             if head.from > 0 {
                 self.move_leaf(source, &head.places)?;
             }
         }
         self.put_source(known, head, None)?;
-        Ok(known.unwrap_or_else(|| self.transaction.last_insert_rowid()))
+        Ok(Some(known.unwrap_or_else(|| self.transaction.last_insert_rowid())))
+    }
+
+    fn is_written(&mut self, head: &SessionHead) -> Sqlite<bool> {
+        let Some(stamp) = head.stamp.filter(|_| head.is_settled) else { return Ok(false) };
+        let (length, modified, changed) = (stamp.length.cast_signed(), stamp.modified, stamp.changed);
+        let path = head.path.as_os_str().as_bytes();
+        self.same_source.exists(params![path, stamp.inode.cast_signed(), length, modified, changed])
     }
 
     /// Writes documents of a session.
@@ -81,6 +117,37 @@ impl<'t> IndexWriter<'t> {
     fn forget_documents(&mut self, source: i64, below: i64) -> Sqlite<()> {
         self.drop_words.execute(params![source, below])?;
         self.drop_documents.execute(params![source, below])?;
+        Ok(())
+    }
+
+    /// Removes the blocks of a session that begin at these places in its file.
+    fn forget_blocks(&mut self, source: i64, first: i64, last: i64) -> Sqlite<()> {
+        self.drop_trigrams.execute([source, first, last])?;
+        self.drop_blocks.execute([source, first, last])?;
+        Ok(())
+    }
+
+    /// Makes room for the blocks of a session from a place in its file on.
+    pub(super) fn begin_blocks(&mut self, source: i64, from: i64) -> Sqlite<()> {
+        self.forget_blocks(source, from, i64::MAX)
+    }
+
+    /// Writes blocks of a session.
+    pub(super) fn add_blocks(&mut self, source: i64, blocks: &[PreparedBlock]) -> Sqlite<()> {
+        for block in blocks {
+            let mut id = first_free(&mut self.last_block, block.at)?;
+            while self.put_block.execute(params![id, source, block.first, block.last])? == 0 {
+                id += 1;
+            }
+            self.put_trigrams.execute(params![id, block.trigrams])?;
+        }
+        Ok(())
+    }
+
+    /// So many entries of a session are in blocks.
+    pub(super) fn end_blocks(&mut self, source: i64, entries: usize) -> Sqlite<()> {
+        let entries = i64::try_from(entries).unwrap_or(i64::MAX);
+        self.transaction.execute("UPDATE source SET in_blocks = ?2 WHERE id = ?1", [source, entries])?;
         Ok(())
     }
 
@@ -107,7 +174,9 @@ impl<'t> IndexWriter<'t> {
             is_whole && head.is_settled,
             number(end.entries),
             end.last,
-            end.last_offset.cast_signed(),
+            end.end.cast_signed(),
+            end.check,
+            number(if is_whole { head.in_blocks } else { 0 }),
         ])?;
         Ok(())
     }
@@ -129,12 +198,8 @@ impl<'t> IndexWriter<'t> {
         Ok(())
     }
 
-    /// Ids are in the order of time, so that the newest documents are found first.
     fn write_document(&mut self, source: i64, document: &PreparedDocument) -> Sqlite<()> {
-        let second = document.time.unwrap_or_default().max(0) / 1000;
-        let first = second.saturating_mul(1 << IDS_OF_SECOND);
-        let last: Option<i64> = self.last_id.query_row([first, first + (1 << IDS_OF_SECOND)], |row| row.get(0))?;
-        let mut id = last.map_or(first, |last| last + 1);
+        let mut id = first_free(&mut self.last_id, document.time)?;
         while self.put_document.execute(params![
             id,
             source,
@@ -156,4 +221,21 @@ impl<'t> IndexWriter<'t> {
         self.put_words.execute(params![id, document.words, document.parts, document.kinds])?;
         Ok(())
     }
+}
+
+/// The first id of a time. Ids are in the order of time, so that the newest rows are found first.
+pub(super) fn first_id(at: Millis) -> i64 {
+    (at.max(0) / 1000).saturating_mul(1 << IDS_OF_SECOND)
+}
+
+/// The second of an id.
+pub(super) fn second_of_id(id: i64) -> i64 {
+    id >> IDS_OF_SECOND
+}
+
+/// The first id that may be free.
+fn first_free(last_id: &mut Statement<'_>, at: Option<i64>) -> Sqlite<i64> {
+    let first = first_id(at.unwrap_or_default());
+    let last: Option<i64> = last_id.query_row([first, first + (1 << IDS_OF_SECOND)], |row| row.get(0))?;
+    Ok(last.map_or(first, |last| last + 1))
 }

@@ -1,9 +1,10 @@
 //! The index finds what the scan finds, after growth and removal, whatever is asked.
 
+use offshoot_search::SearchedPlace;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use crate::corpus::{Corpus, assistant, call, result, said, user};
+use crate::corpus::{Corpus, NOW, assistant, call, result, said, user};
 
 const WORDS: [&str; 20] = [
     "parse",
@@ -27,7 +28,7 @@ const WORDS: [&str; 20] = [
     "ﬁn",
     "Straße",
 ];
-const ASKED: [&str; 26] = [
+const ASKED: [&str; 34] = [
     "parse",
     "http",
     "header",
@@ -54,6 +55,14 @@ const ASKED: [&str; 26] = [
     "~arse",
     "/HTTP\\w+/",
     "zzz",
+    "~é",
+    "~s:",
+    "~本語 の",
+    "the ~ea",
+    "eader ~arse OR x1",
+    "/h[ae]+der|x\\d/ the",
+    "aff~",
+    "/(?i)PARSE.*(fin|stra)/",
 ];
 
 fn text() -> impl Strategy<Value = String> {
@@ -76,10 +85,32 @@ fn entries(session: usize) -> impl Strategy<Value = Vec<Value>> {
     })
 }
 
-fn compare(corpus: &Corpus) -> Result<(), TestCaseError> {
-    for typed in ASKED {
-        let typed = format!("{typed} limit:1000");
-        let (mut indexed, mut scanned) = (said(&corpus.indexed(&typed)), said(&corpus.scanned(&typed)));
+/// A query of a few terms: words, their parts, phrases, beginnings, patterns, exclusions, filters.
+fn asked() -> impl Strategy<Value = String> {
+    let word = || prop::sample::select(&WORDS[..]);
+    let part = (word(), 0..4_usize, 1..5_usize).prop_map(|(word, skip, take)| {
+        let part: String = word.chars().skip(skip).take(take).filter(|c| *c != '-').collect();
+        if part.is_empty() { "~e".to_owned() } else { format!("~{part}") }
+    });
+    let plain = |word: &str| word.trim_start_matches('-').to_owned();
+    let term = prop_oneof![
+        4 => word().prop_map(plain),
+        3 => part,
+        2 => (word(), word()).prop_map(|(one, other)| format!("\"{one} {other}\"")),
+        1 => word().prop_map(move |word| format!("{}*", plain(word).chars().take(2).collect::<String>())),
+        1 => word().prop_map(|word| format!("/{word}/")),
+        1 => word().prop_map(move |word| format!("e -{}", plain(word))),
+        1 => (word(), word()).prop_map(move |(one, other)| format!("{} OR ~{}", plain(one), plain(other))),
+        1 => prop::sample::select(&["role:user", "tool:bash", "since:40d", "on:leaf", "sort:old"][..])
+            .prop_map(str::to_owned),
+    ];
+    prop::collection::vec(term, 1..4).prop_map(|terms| terms.join(" "))
+}
+
+fn compare<T: AsRef<str>>(corpus: &Corpus, asked: &[T]) -> Result<(), TestCaseError> {
+    for typed in asked {
+        let typed = format!("{} limit:1000", typed.as_ref());
+        let (mut indexed, mut scanned) = (said(&corpus.indexed_later(&typed)), said(&corpus.scanned(&typed)));
         indexed.sort();
         scanned.sort();
         prop_assert_eq!(indexed, scanned, "{}", typed);
@@ -88,18 +119,34 @@ fn compare(corpus: &Corpus) -> Result<(), TestCaseError> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 10, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 30, ..ProptestConfig::default() })]
     #[test]
-    fn the_index_finds_what_the_scan_finds(first in entries(0), second in entries(1), more in entries(2)) {
+    fn the_index_finds_what_the_scan_finds(
+        first in entries(0),
+        second in entries(1),
+        more in entries(2),
+        asked in prop::collection::vec(asked(), 10),
+    ) {
         let corpus = Corpus::new();
         corpus.session("s0", &first);
         corpus.session("s1", &second);
-        compare(&corpus)?;
+        compare(&corpus, &asked)?;
         corpus.append("s0", Some("s0e0".to_owned()), &more);
-        compare(&corpus)?;
+        compare(&corpus, &asked)?;
         std::fs::remove_file(corpus.file("s1")).unwrap();
-        compare(&corpus)?;
+        compare(&corpus, &asked)?;
     }
+}
+
+#[test]
+fn every_kind_of_query_finds_what_the_scan_finds() {
+    let corpus = Corpus::new();
+    let texts: Vec<String> = (0..60)
+        .map(|at| WORDS.iter().cycle().skip(at).step_by(at % 7 + 1).take(at % 9).copied().collect::<Vec<_>>().join(" "))
+        .collect();
+    let entries: Vec<Value> = texts.iter().enumerate().map(|(at, text)| user(&format!("e{at}"), 1, text)).collect();
+    corpus.session("s0", &entries);
+    compare(&corpus, &ASKED).unwrap();
 }
 
 #[test]
@@ -114,6 +161,45 @@ fn long_texts_are_found_in_their_middle() {
         assert_eq!(indexed, scanned, "{typed}");
         assert!(!indexed.is_empty(), "{typed}");
     }
+}
+
+/// Another process is just writing: what it has not written yet is scanned.
+#[test]
+fn what_the_index_does_not_have_yet_is_scanned() {
+    let corpus = Corpus::new();
+    corpus.session("s0", &[user("e1", 9, "parse the header"), user("e2", 8, "parseHTTPHeader")]);
+    corpus.session("s1", &[user("e3", 7, "the header is parsed")]);
+    assert_eq!(corpus.indexed("header").count, 3);
+    let other = rusqlite::Connection::open(corpus.index.file()).unwrap();
+    other.execute_batch("BEGIN IMMEDIATE").unwrap();
+    corpus.append("s1", Some("e3".to_owned()), &[user("e4", 2, "a new header"), user("e5", 1, "reparsed")]);
+    corpus.session("s2", &[assistant("e6", 1, "no header here")]);
+    for (typed, count) in [("header", 5), ("parsed", 1), ("~arse", 4), ("eparse", 1), ("/par.ed|here/", 3)] {
+        let (mut indexed, mut scanned) = (said(&corpus.indexed(typed)), said(&corpus.scanned(typed)));
+        indexed.sort();
+        scanned.sort();
+        assert_eq!(indexed, scanned, "{typed}");
+        assert_eq!(indexed.len(), count, "{typed}");
+    }
+}
+
+/// In a large store words come first.
+#[test]
+fn sessions_without_blocks_are_scanned_until_they_have_them() {
+    let corpus = Corpus::new();
+    corpus.session("s0", &[user("e1", 9, "parse the header"), user("e2", 8, "parseHTTPHeader")]);
+    // Too long to be searched, but it counts as new bytes.
+    corpus.session("s1", &[user("e3", 7, &"x ".repeat(33 << 20)), user("e4", 6, "needle")]);
+    let lacking = || corpus.place(|place| corpus.index.refresh(place, NOW).unwrap().without_blocks.len());
+    assert_eq!((lacking(), lacking()), (2, 2));
+    compare(&corpus, &["~arse", "eader", "/P+H/", "~x x"]).unwrap();
+    corpus.append("s0", Some("e2".to_owned()), &[user("e5", 1, "later arsenal")]);
+    assert_eq!(lacking(), 2);
+    assert!(!corpus.place(|place| corpus.index.make_blocks(SearchedPlace { is_over: &|| true, ..place })));
+    assert!(corpus.place(|place| corpus.index.make_blocks(place)));
+    assert_eq!(lacking(), 0);
+    compare(&corpus, &["~arse", "eader", "/P+H/", "~x x"]).unwrap();
+    assert_eq!(said(&corpus.indexed("rsena")), ["s0:e5 user"]);
 }
 
 #[test]

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use offshoot_protocol::Secrets;
 use offshoot_search::index::IndexState;
 use offshoot_search::{Found, SearchIndex, SearchQuery, SearchedPlace, scan};
-use offshoot_session::clock::{Clock as _, SystemClock, Zone};
+use offshoot_session::clock::{Clock as _, Millis, SystemClock, Zone};
 use offshoot_session::entry_name;
 use offshoot_session::session::{Options, Session, SpillPolicy};
 use offshoot_session::store::Scope;
@@ -23,6 +23,9 @@ use crate::place::Place;
 use crate::words::{Note, Say, Words};
 
 pub use hits::SearchHits;
+
+/// How long a search goes on with what the index lacks, after it has its answer, in milliseconds.
+const AFTERWARDS: Millis = 1000;
 
 input! {
     /// What `search` gets.
@@ -131,6 +134,7 @@ impl Operation for Search {
                 Session::open(file, Options { progress: None, ..place.options_for(file, SpillPolicy::default()) })
             },
             progress: &|done, total| progress(done as u64, total as u64),
+            is_over: &|| false,
         };
         let skip = input.skip.unwrap_or_default();
         // The real clock: it is compared with file times.
@@ -138,12 +142,17 @@ impl Operation for Search {
         if let Some(index) = index.filter(|_| input.rebuild) {
             index.remove();
             index.refresh(searched, now)?;
+            let _is_whole = index.make_blocks(searched);
         }
         let Some(query) = query else { return index_answer(index) };
         let found = match index {
             Some(index) => index.search(searched, &query, skip, now)?,
             None => scan(searched, &query, skip)?,
         };
+        if let Some(index) = index.filter(|_| found.lacks_blocks) {
+            let end = SystemClock.now() + AFTERWARDS;
+            let _is_whole = index.make_blocks(SearchedPlace { is_over: &|| SystemClock.now() > end, ..searched });
+        }
         drop(progress);
         let nothing = found.hits.is_empty().then(|| nothing_found(&found, &typed, skip));
         Ok(SearchAnswer::Hits(SearchHits { found, sessions, skip, typed, nothing, place: place.clone(), keys }))

@@ -1,0 +1,57 @@
+//! Neighbouring documents as blocks, which have their trigrams in the index. Made on any thread, without the database.
+
+use offshoot_session::entry::Source as _;
+use offshoot_session::session::Session;
+
+use super::database::OF_NAMES;
+use crate::session_documents::PlacedDocument;
+use crate::trigrams::TrigramSet;
+
+/// After so many bytes of texts a block ends with the entry.
+const BLOCK: usize = 32 << 10;
+
+/// A block to be written.
+pub(super) struct PreparedBlock {
+    /// When the newest of its documents was said.
+    pub(super) at: Option<i64>,
+    /// The places of its first and of its last line in the file.
+    pub(super) first: i64,
+    pub(super) last: i64,
+    pub(super) trigrams: String,
+}
+
+/// Gathers documents into blocks.
+pub(super) struct BlockMaker {
+    set: TrigramSet,
+    bytes: usize,
+    at: Option<i64>,
+    places: Option<(i64, i64)>,
+}
+
+impl BlockMaker {
+    pub(super) fn new() -> Self {
+        Self { set: TrigramSet::new(), bytes: 0, at: None, places: None }
+    }
+
+    /// Adds a document, and returns the block that ended before it.
+    pub(super) fn add(&mut self, session: &Session, placed: &PlacedDocument) -> Option<PreparedBlock> {
+        let offset = || placed.node.map_or(0, |ix| session.tree().node(ix).offset().cast_signed());
+        let place = if placed.document.kind.is_name() { OF_NAMES } else { offset() };
+        let is_over =
+            self.places.is_some_and(|(first, last)| place != last && (first == OF_NAMES || self.bytes >= BLOCK));
+        let ended = if is_over { self.end() } else { None };
+        let first = self.places.map_or(place, |(first, _)| first);
+        self.places = Some((first, place));
+        self.at = self.at.max(placed.at);
+        self.bytes += placed.document.text.len();
+        self.set.add(&placed.document.text);
+        ended
+    }
+
+    /// Ends the last block.
+    pub(super) fn end(&mut self) -> Option<PreparedBlock> {
+        let (first, last) = self.places.take()?;
+        self.bytes = 0;
+        Some(PreparedBlock { at: self.at.take(), first, last, trigrams: self.set.take() })
+    }
+}

@@ -1,0 +1,77 @@
+//! A query as SQLite's full text search understands it.
+
+use super::prepared::kind_word;
+use crate::document::DocumentKind;
+use crate::query::{SearchQuery, SpokenBy, Term, TermWords};
+
+/// The expression of a query; `None` for one that the words of the index cannot answer.
+pub(super) fn expression(query: &SearchQuery) -> Option<String> {
+    let mut parts: Vec<String> = query.all.iter().map(|any| one_of(any)).collect::<Option<_>>()?;
+    parts.extend(kinds(query));
+    if parts.is_empty() {
+        parts.push("({kinds} : \"k\" *)".to_owned());
+    }
+    let mut expression = parts.join(" AND ");
+    if !query.none.is_empty() {
+        expression = format!("({expression}) NOT {}", one_of(&query.none)?);
+    }
+    Some(expression)
+}
+
+/// The expression of the groups of a query that are words alone; `None` if there is none.
+pub(super) fn expression_of_words(query: &SearchQuery) -> Option<String> {
+    let groups: Vec<String> = query.all.iter().filter_map(|any| one_of(any)).collect();
+    (!groups.is_empty()).then(|| groups.join(" AND "))
+}
+
+fn words(term: &Term) -> Option<String> {
+    match term {
+        Term::Words(words) => Some(phrase(words)),
+        Term::Part(_) | Term::Pattern(_) => None,
+    }
+}
+
+fn one_of(any: &[Term]) -> Option<String> {
+    let words: Option<Vec<String>> = any.iter().map(words).collect();
+    words.map(|words| format!("({{words parts}} : ({}))", words.join(" OR ")))
+}
+
+fn phrase(words: &TermWords) -> String {
+    let star = if words.is_beginning { " *" } else { "" };
+    format!("\"{}\"{star}", words.words.join(" "))
+}
+
+fn kinds(query: &SearchQuery) -> Vec<String> {
+    let filters = &query.filters;
+    let mut parts = Vec::new();
+    if !filters.spoken_by.is_empty() {
+        parts.push(format!("({{kinds}} : ({}))", kind_words(&|by| filters.spoken_by.contains(&by))));
+    }
+    for (is_wanted, word) in [(filters.is_error, "error"), (filters.has_picture, "image")] {
+        if is_wanted {
+            parts.push(format!("({{kinds}} : {word})"));
+        }
+    }
+    parts
+}
+
+pub(super) fn kind_words(is_wanted: &dyn Fn(SpokenBy) -> bool) -> String {
+    let wanted = DocumentKind::ALL.iter().filter(|kind| kind.spoken_by().is_some_and(is_wanted));
+    let words: Vec<String> = wanted.map(|kind| kind_word(*kind)).collect();
+    words.join(" OR ")
+}
+
+/// Whether words of the query may be inside of other words.
+pub(super) fn may_be_inside(query: &SearchQuery) -> bool {
+    query.terms().any(|term| matches!(term, Term::Words(words) if !words.is_quoted))
+}
+
+/// The words of a query beside each other, if it is nothing but single words.
+pub(super) fn adjacent(query: &SearchQuery) -> Option<String> {
+    let words = query.all.iter().map(|any| match any.as_slice() {
+        [Term::Words(words)] if !words.is_beginning => Some(words.words.join(" ")),
+        _ => None,
+    });
+    let words: Vec<String> = words.collect::<Option<_>>()?;
+    (words.len() > 1).then(|| format!("{{words parts}} : \"{}\"", words.join(" ")))
+}
