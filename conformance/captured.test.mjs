@@ -17,9 +17,13 @@ const skip = IS_NEWEST ? false : "newest.test.mjs runs it with pi 1.6";
 const ai = (file) => import(pathToFileURL(path.join(besidePi("pi-ai"), "dist", file)).href);
 const { builtinModels, builtinProviders } = skip ? {} : await ai("providers/all.js");
 const { clampThinkingLevel } = skip ? {} : await ai("models.js");
-const WIRES = ["anthropic-messages", "openai-responses", "openai-completions", "google-generative-ai"];
+const WIRES = [
+  "anthropic-messages", "openai-responses", "openai-completions", "google-generative-ai", "mistral-conversations", "azure-openai-responses", "bedrock-converse-stream",
+];
 /** What an address needs beside a key. */
 const PLACES = { CLOUDFLARE_ACCOUNT_ID: "account", CLOUDFLARE_GATEWAY_ID: "gateway" };
+/** Azure's address is the person's own. */
+const AZURE = "https://resource.openai.azure.com/openai/v1";
 const SESSION = "captured-1";
 const folder = fs.mkdtempSync(path.join(os.tmpdir(), "captured-"));
 after(() => fs.rmSync(folder, { recursive: true, force: true }));
@@ -29,9 +33,9 @@ const OF_EACH = [
   // Of the connection and of the library that makes it.
   "host", "connection", "content-length", "accept", "accept-encoding", "accept-language", "sec-fetch-mode", "transfer-encoding",
   // Each program's own name; offshoot sends none.
-  "user-agent", "x-goog-api-client",
+  "user-agent", "x-goog-api-client", "x-amz-user-agent",
   // The kits that pi uses: they say which kit it is, and that no browser is meant.
-  /^x-stainless-/, "anthropic-dangerous-direct-browser-access",
+  /^x-stainless-/, /^amz-sdk-/, "anthropic-dangerous-direct-browser-access",
 ];
 /** Betas of Anthropic that belong to members of `compat` without an effect here (docs/models.md). */
 const UNUSED_BETAS = [/^message-threads-/, /^mid-conversation-/, /^server-side-fallback-/, /^thinking-binding-controls-/, /^inline-tools-/];
@@ -58,14 +62,14 @@ const variables = new Map(index.split("\n").filter((line) => line && !line.start
 /** One model of each provider and wire format, with the address that is moved here. */
 const targets = (skip ? [] : builtinProviders()).flatMap((provider) =>
   WIRES.flatMap((api) => {
-    const model = provider.getModels().find((known) => known.api === api && known.baseUrl);
+    const model = provider.getModels().find((known) => known.api === api && (known.baseUrl || provider.id === "azure"));
     if (!model || provider.id === "github-copilot") return [];
     return variables.get(provider.id).map((variable) => ({ model, variable, key: `dummy-${variable.toLowerCase()}` }));
   }),
 );
 targets.forEach((target, at) => {
   target.number = `${at}`;
-  target.model = { ...target.model, baseUrl: `${origin}/${at}/${target.model.baseUrl.replace("https://", "")}` };
+  target.model = { ...target.model, baseUrl: `${origin}/${at}/${(target.model.baseUrl || AZURE).replace("https://", "")}` };
 });
 
 /** What the program sends. */
@@ -88,8 +92,12 @@ function given(api, body) {
   switch (api) {
     case "anthropic-messages":
       return [body.system[0].text, body.tools.map((tool) => [tool, tool.input_schema])];
+    case "bedrock-converse-stream":
+      return [body.system[0].text, body.toolConfig.tools.map(({ toolSpec }) => [toolSpec, toolSpec.inputSchema.json])];
+    case "azure-openai-responses":
     case "openai-responses":
       return [body.input[0].content, body.tools.map((tool) => [tool, tool.parameters])];
+    case "mistral-conversations":
     case "openai-completions": {
       const { content } = body.messages[0];
       return [content[0].text ?? content, body.tools.map((tool) => [tool.function, tool.function.parameters])];
@@ -103,7 +111,8 @@ function given(api, body) {
 async function theirs({ model, variable, key }, [content, tools]) {
   const before = { ...process.env };
   for (const name of [...variables.values()].flat()) delete process.env[name];
-  Object.assign(process.env, PLACES, { [variable]: key });
+  // The server of this test speaks HTTP/1.1 alone.
+  Object.assign(process.env, PLACES, { [variable]: key, AWS_BEDROCK_FORCE_HTTP1: "1" });
   try {
     const toolsAdded = tools.map(([{ name, description }, parameters]) => ({ name, description, parameters }));
     const messages = [{ role: "system", content, toolsAdded, timestamp: 0 }, { role: "user", content: [{ type: "text", text: "hi" }], timestamp: 1 }];
@@ -147,8 +156,8 @@ function plain(body, { compat = {}, api }) {
     if (body.input) body.input = body.input.filter((item) => item.type !== "configuration_update");
   }
   // What the conversation takes of the window is estimated.
-  for (const limits of [body, body.generationConfig ?? {}]) {
-    for (const member of ["max_tokens", "max_completion_tokens", "max_output_tokens", "maxOutputTokens"]) if (limits[member]) limits[member] = 1024 * Math.round(limits[member] / 1024);
+  for (const limits of [body, body.generationConfig ?? {}, body.inferenceConfig ?? {}]) {
+    for (const member of ["max_tokens", "max_completion_tokens", "max_output_tokens", "maxOutputTokens", "maxTokens"]) if (limits[member]) limits[member] = 1024 * Math.round(limits[member] / 1024);
   }
   return body;
 }
@@ -189,5 +198,6 @@ test("the program's request to each provider is pi's", { skip }, async () => {
     }
   }
   assert.deepEqual(odd, [], odd.join("\n"));
-  assert.ok(targets.length > 45, `${targets.length}`);
+  assert.deepEqual([...new Set(targets.map(({ model }) => model.api))].sort(), [...WIRES].sort());
+  assert.ok(targets.length > 48, `${targets.length}`);
 });

@@ -21,6 +21,7 @@ const apis = {
   "openai-completions": await pi("openai-completions.js"),
   "google-generative-ai": await pi("google-generative-ai.js"),
   "mistral-conversations": await pi("mistral-conversations.js"),
+  "bedrock-converse-stream": await pi("bedrock-converse-stream.js"),
 };
 const rng = new Rng(process.env.CONFORMANCE_SEED ?? "requests");
 
@@ -53,6 +54,8 @@ const models = [
   model("glm-test", "openai-completions", "zai", "https://api.z.ai/v4"),
   model("anthropic/claude-test", "openai-completions", "openrouter", "https://openrouter.ai/api/v1"),
   model("gemini-3-pro-test", "google-generative-ai", "google", "https://google.example/v1beta"),
+  model("us.anthropic.claude-opus-4-6-v1", "bedrock-converse-stream", "amazon-bedrock", "https://bedrock-runtime.us-east-1.amazonaws.com"),
+  model("amazon.nova-blind", "bedrock-converse-stream", "amazon-bedrock", "https://bedrock-runtime.us-east-1.amazonaws.com", blind),
   model("mistral-test", "mistral-conversations", "mistral", "https://api.mistral.ai"),
   model("mistral-blind", "mistral-conversations", "mistral", "https://api.mistral.ai", blind),
   // Without pictures: pi puts those of one result between the results of a turn, which Google wants together.
@@ -105,6 +108,9 @@ function thought(by, thinking, count) {
       return { type: "thinking", thinking, thinkingSignature: JSON.stringify({ type: "reasoning", id: `rs_${count}`, summary: [], encrypted_content: mark }) };
     case "openai-completions":
       return { type: "thinking", thinking, thinkingSignature: rng.pick(["reasoning_content", "reasoning", '[{"type":"reasoning.encrypted","data":"x"}]']) };
+    case "bedrock-converse-stream":
+      if (!rng.int(0, 4)) return { type: "thinking", thinking: "[Reasoning redacted]", thinkingSignature: mark, redacted: true };
+      return { type: "thinking", thinking, thinkingSignature: rng.int(0, 4) ? mark : "" };
     case "mistral-conversations":
       return { type: "thinking", thinking };
     default:
@@ -119,6 +125,7 @@ function call(by, count) {
     "openai-responses": `call_${count}|fc_${count}${rng.int(0, 2) && by.provider !== "xai" ? "x".repeat(80) : ""}`,
     "openai-completions": rng.pick([`call.${count}/+`, `call_${count}`]),
     "google-generative-ai": `read_${count}`,
+    "bedrock-converse-stream": `tooluse_${count}`,
     "mistral-conversations": `m${count}`.padEnd(9, "z"),
   };
   const signature = by.api === "google-generative-ai" ? { thoughtSignature: Buffer.from(`call${count}yy`).toString("base64") } : {};
@@ -135,7 +142,9 @@ async function theirs(target, messages, thinking, cacheRetention) {
     ...(target.api === "mistral-conversations" ? { fetch: async (_, { body }) => void (payload = JSON.parse(body)) } : {}),
     onPayload: (sent) => {
       if (target.api === "mistral-conversations") return;
-      payload = JSON.parse(JSON.stringify(sent));
+      payload = JSON.parse(JSON.stringify(sent, (_, value) => (value instanceof Uint8Array ? Buffer.from(value).toString("base64") : value)));
+      // It is in the path.
+      if (target.api === "bedrock-converse-stream") delete payload.modelId;
       throw new Error("nothing leaves");
     },
   };
@@ -156,7 +165,7 @@ function canonical(body) {
   }
   const known = new Map();
   const number = (id) => known.get(id) ?? known.set(id, `#${known.size}`).get(id);
-  const ids = new Set(["id", "call_id", "tool_call_id", "tool_use_id"]);
+  const ids = new Set(["id", "call_id", "tool_call_id", "tool_use_id", "toolUseId"]);
   const walk = (value) => {
     if (Array.isArray(value)) return value.map(walk);
     if (value === null || typeof value !== "object") {
@@ -199,6 +208,8 @@ test("every built-in model of a wire format that offshoot speaks gets pi's reque
           // What the conversation takes of the window is estimated; where nothing is left, thinking gets its least budget.
           if (Math.abs(got[member] - expected[member]) <= 1024) got[member] = expected[member];
         }
+        const [ours, theirLimit] = [got.inferenceConfig, expected.inferenceConfig?.maxTokens];
+        if (Math.abs(ours?.maxTokens - theirLimit) <= 1024) ours.maxTokens = theirLimit;
         compared++;
         try {
           assert.deepEqual(got, expected);

@@ -1,4 +1,4 @@
-//! Wraps a provider: known keys are removed from requests and answers, and a refused key (401) is dropped by its source.
+//! Wraps a provider: known keys are removed from requests and answers, and a refused key is dropped by its source.
 
 use std::sync::Arc;
 
@@ -6,7 +6,7 @@ use futures_util::StreamExt as _;
 
 use crate::key_redactor::{AnswerRedactor, KeyRedactor};
 use crate::key_source::KeySource;
-use crate::provider::{Delta, Deltas, Provider, Request, TextFilter as _};
+use crate::provider::{Api, Delta, Deltas, Provider, Request, TextFilter as _};
 
 /// No known key reaches the provider but in a header, and no text of an answer contains one.
 #[expect(missing_docs, reason = "the names say what they are")]
@@ -37,5 +37,8 @@ impl Provider for GuardedProvider {
 
 fn is_refusal(delta: &Delta) -> bool {
     let Delta::Done(answer) = delta else { return false };
-    answer.failure.as_ref().is_some_and(|failure| failure.status == Some(401))
+    // Bedrock answers 403 where others answer 401.
+    let is_bedrock = answer.message.api == Api::Bedrock.as_str();
+    let status = answer.failure.as_ref().and_then(|failure| failure.status);
+    status == Some(401) || is_bedrock && status == Some(403)
 }

@@ -15,6 +15,7 @@ mod find;
 mod scope;
 mod environment;
 mod key_command;
+mod aws;
 mod keys;
 
 pub use crate::provider::{LocalModel, LocalModels, LocalServer, LocalThinking};

@@ -1,14 +1,16 @@
 //! The interface to models: a request in, a stream of deltas out. Knows messages and descriptions of tools, no
 //! sessions.
 //!
-//! Each wire format (`anthropic`, `responses`, `completions`, `mistral`, `google`) is a pure request builder and a pure decoder.
+//! Each wire format (`anthropic`, `bedrock`, `responses`, `completions`, `mistral`, `google`) is a pure request builder and a pure decoder.
 //! `prepare` fits a conversation to a model; only `http` uses the network.
 
+mod address;
 mod retry_after;
 mod classify;
 mod problems;
 mod prepare;
 mod sse;
+mod event_frames;
 mod limits;
 mod draft;
 mod decoding;
@@ -17,6 +19,7 @@ mod halves;
 mod cache_mark;
 mod sampling;
 mod anthropic;
+mod bedrock;
 mod responses;
 mod streamed_calls;
 mod completions;
@@ -27,6 +30,7 @@ mod named_message;
 mod picture_limits;
 mod hooks;
 mod roots;
+mod signing;
 mod http;
 mod key_check;
 mod local_server;
@@ -43,6 +47,7 @@ use serde_json::Value;
 
 use offshoot_protocol::message::{AssistantMessage, Message, Usage};
 
+pub(crate) use address::{percent_encoded, url_host};
 pub(crate) use classify::{is_about_pictures, is_of_request};
 pub use classify::{is_cut_short, is_silent_overflow};
 pub use draft::{answer_of, failed_answer};

@@ -18,6 +18,9 @@ pub enum KeyError {
     /// An extension registered the provider, and has taken it away.
     #[error("there is no provider {provider} any more; /model chooses another model")]
     Gone { provider: String },
+    /// AWS's files name credentials that cannot be used.
+    #[error("there are no AWS credentials: {why}")]
+    Aws { why: String },
     /// The command that prints the key failed.
     #[error("the command for the {what} of {provider} failed: {why}")]
     Command { what: String, provider: String, why: String },

@@ -28,6 +28,18 @@ pub struct PriceTier {
     pub price: Price,
 }
 
+/// What signs requests to AWS.
+#[derive(Debug, Clone, PartialEq)]
+#[expect(missing_docs, reason = "the names say what they are")]
+pub struct AwsSigning {
+    pub access_key_id: Secret,
+    pub secret_access_key: Secret,
+    pub session_token: Option<Secret>,
+    pub region: String,
+    /// What a person does when the keys have expired.
+    pub renewal: String,
+}
+
 /// A model and how to reach it.
 #[derive(Debug, Clone, Default, PartialEq)]
 #[expect(missing_docs, reason = "the names say what they are")]
@@ -38,7 +50,7 @@ pub struct Model {
     pub sent_as: Option<String>,
     pub name: String,
     /// The wire format: `anthropic-messages`, `openai-responses`, `openai-completions`, `google-generative-ai`,
-    /// `mistral-conversations`.
+    /// `mistral-conversations`, `bedrock-converse-stream`.
     pub api: String,
     pub provider: String,
     pub base_url: String,
@@ -60,6 +72,8 @@ pub struct Model {
     pub headers: Vec<(String, Secret)>,
     /// Whether the key is also sent as `Authorization: Bearer`, beside the wire format's own place.
     pub auth_header: bool,
+    /// How requests are signed, instead of a key.
+    pub signing: Option<AwsSigning>,
     /// The user's thinking tokens of each level, for models that take a number.
     pub budgets: ThinkingBudgets,
     /// Members of every request of Responses and Chat Completions; an object, or null.

@@ -26,7 +26,11 @@ pub(super) struct KeyCommands {
 
 type CommandName = (String, String);
 
-type KeptAnswer = (Secret, Millis);
+struct KeptAnswer {
+    secret: Secret,
+    since: Millis,
+    until: Millis,
+}
 
 impl KeyCommands {
     pub(super) fn new(clock: Arc<dyn Clock>) -> Self {
@@ -35,25 +39,41 @@ impl KeyCommands {
 
     /// The command's standard output. The error never includes output.
     pub(super) async fn ask(&self, provider: &str, command: &str) -> Result<Secret, String> {
-        let name = (provider.to_owned(), command.to_owned());
-        if let Some(secret) = self.remembered(&name) {
+        if let Some(secret) = self.kept(provider, command) {
             return Ok(secret);
         }
-        let secret = Secret::new(run(command, self.patience).await?);
-        let mut said = self.said.lock().unwrap_or_else(PoisonError::into_inner);
-        said.insert(name, (secret.clone(), self.clock.now()));
+        let secret = self.ask_anew(command).await?;
+        self.keep((provider, command), secret.clone(), None);
         Ok(secret)
     }
 
-    fn remembered(&self, name: &CommandName) -> Option<Secret> {
+    /// [`Self::ask`], but what was printed before does not count, and is not kept.
+    pub(super) async fn ask_anew(&self, command: &str) -> Result<Secret, String> {
+        run(command, self.patience).await.map(Secret::new)
+    }
+
+    /// Keeps a secret that did not come from a command alone: until a time, else as long as output of commands.
+    pub(super) fn keep(&self, (provider, name): (&str, &str), secret: Secret, until: Option<Millis>) {
+        let since = self.now();
+        let until = until.unwrap_or_else(|| since.saturating_add(CACHED_MS));
+        let mut said = self.said.lock().unwrap_or_else(PoisonError::into_inner);
+        said.insert((provider.to_owned(), name.to_owned()), KeptAnswer { secret, since, until });
+    }
+
+    /// What was kept under a name, and still counts.
+    pub(super) fn kept(&self, provider: &str, name: &str) -> Option<Secret> {
         let said = self.said.lock().unwrap_or_else(PoisonError::into_inner);
-        let (secret, at) = said.get(name)?;
-        (0..CACHED_MS).contains(&(self.clock.now() - at)).then(|| secret.clone())
+        let KeptAnswer { secret, since, until } = said.get(&(provider.to_owned(), name.to_owned()))?;
+        (*since..*until).contains(&self.now()).then(|| secret.clone())
+    }
+
+    pub(super) fn now(&self) -> Millis {
+        self.clock.now()
     }
 
     pub(super) fn remembered_keys(&self) -> Vec<Secret> {
         let said = self.said.lock().unwrap_or_else(PoisonError::into_inner);
-        said.values().map(|(secret, _)| secret.clone()).collect()
+        said.values().map(|kept| kept.secret.clone()).collect()
     }
 
     pub(super) fn forget(&self, provider: &str) {

@@ -10,6 +10,7 @@ use offshoot_session::clock::Clock;
 use offshoot_session::medium::read_regular_text;
 use serde::Deserialize;
 
+use super::aws::{self, Aws};
 use super::azure;
 use super::catalogue::{self, CatalogueProvider};
 use super::environment;
@@ -17,7 +18,7 @@ use super::key_command::KeyCommands;
 use super::privacy::too_open;
 use super::table::{Models, Trouble};
 use super::value::{self, Unset};
-use crate::provider::LocalServer;
+use crate::provider::{Http, LocalServer};
 
 /// Looks up an environment variable.
 pub type Env = Arc<dyn Fn(&str) -> Option<String> + Send + Sync>;
@@ -38,6 +39,8 @@ pub struct Keys {
     entries_env: Vec<(String, BTreeMap<String, String>)>,
     env: Env,
     commands: KeyCommands,
+    /// For services that give temporary keys.
+    http: Http,
     /// Secrets that no model needs.
     others: Vec<Secret>,
     /// What sign-ins have left in the files.
@@ -101,6 +104,7 @@ impl Keys {
             stored: Vec::new(),
             entries_env: Vec::new(),
             env,
+            http: Http::new(clock.clone()),
             commands: KeyCommands::new(clock),
             others: Vec::new(),
             tokens: Vec::new(),
@@ -180,7 +184,8 @@ impl Keys {
         if models.key_of(provider).is_some_and(can) {
             return Some(KeyOrigin::ModelsFile);
         }
-        self.variable(provider).map(|(name, _)| KeyOrigin::Variable(name))
+        let of_aws = || aws::source(&|name| self.stored_variable(provider, name)).filter(|_| provider == aws::PROVIDER);
+        self.variable(provider).map(|(name, _)| name).or_else(of_aws).map(KeyOrigin::Variable)
     }
 
     /// Adds the secrets among all variables of the environment, such as `GITHUB_TOKEN`: they are masked, too.
@@ -207,6 +212,7 @@ impl Keys {
         let usual = catalogue::providers().iter().flat_map(CatalogueProvider::variables);
         let usual = usual.chain(LocalServer::ALL.into_iter().filter_map(LocalServer::key_variable));
         let mut names: Vec<String> = usual.map(str::to_owned).collect();
+        names.extend(aws::SECRETS.map(str::to_owned));
         names.extend(self.named(models).flat_map(|key| value::variables(key.expose())));
         names.sort();
         names.dedup();
@@ -280,8 +286,12 @@ impl Keys {
         for (name, header) in &mut model.headers {
             *header = self.fill(&format!("header {name}"), provider, header).await?;
         }
-        if key.is_none() && needs_key(models, &model) {
-            let variables = variables(provider).collect::<Vec<_>>().join(" or ");
+        if model.api == aws::API {
+            self.reach_bedrock(&mut model, key.is_some()).await?;
+        }
+        if key.is_none() && model.signing.is_none() && needs_key(models, &model) {
+            let usual = || variables(provider).collect::<Vec<_>>().join(" or ");
+            let variables = if provider == aws::PROVIDER { aws::VARIABLES.to_owned() } else { usual() };
             return Err(KeyError::None { provider: provider.to_owned(), variables });
         }
         let header =
@@ -289,6 +299,20 @@ impl Keys {
         let Some(header) = header else { return Ok(KeyedModel { model: Arc::new(model), key }) };
         as_header(&mut model, header, key);
         Ok(KeyedModel { model: Arc::new(model), key: None })
+    }
+
+    /// Sets the address of the model's region, and what signs requests without a key.
+    async fn reach_bedrock(&self, model: &mut Model, has_key: bool) -> Result<(), KeyError> {
+        let provider = model.provider.clone();
+        let variable = |name: &str| self.stored_variable(&provider, name);
+        let own = self.entries_env.iter().find(|(known, _)| *known == provider);
+        let own_profile = own.and_then(|(_, env)| env.get("AWS_PROFILE")).map(String::as_str);
+        let aws = Aws { variable: &variable, own_profile, commands: &self.commands, http: &self.http };
+        model.base_url = aws.address(model);
+        if !has_key {
+            model.signing = aws.signing(model).await.map_err(|why| KeyError::Aws { why })?;
+        }
+        Ok(())
     }
 
     fn stored(&self, provider: &str) -> Option<&Secret> {

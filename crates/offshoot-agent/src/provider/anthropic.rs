@@ -138,7 +138,7 @@ pub(super) fn messages(request: &Request) -> Vec<Value> {
     for message in &prepared {
         if let Message::ToolResult(result) = message {
             results.push(tool_result(result));
-            pictures.extend(pictures_of_failure(result));
+            pictures.extend(user_content(&Content::Blocks(pictures_of_failure(result))));
             continue;
         }
         if !results.is_empty() {
@@ -212,7 +212,7 @@ fn tool_result(result: &ToolResultMessage) -> Value {
 }
 
 /// The result of a failed call must be text. Its pictures follow the last result.
-fn without_pictures(content: &[Block]) -> Vec<Block> {
+pub(super) fn without_pictures(content: &[Block]) -> Vec<Block> {
     let note = Block::text("(image attached after the tool results)");
     let mut texts: Vec<Block> = Vec::new();
     for block in content {
@@ -225,7 +225,8 @@ fn without_pictures(content: &[Block]) -> Vec<Block> {
     texts
 }
 
-fn pictures_of_failure(result: &ToolResultMessage) -> Vec<Value> {
+/// The pictures of a failed call's result, below a heading.
+pub(super) fn pictures_of_failure(result: &ToolResultMessage) -> Vec<Block> {
     let pictures = result.content.iter().filter(|block| result.is_error && matches!(block, Block::Image { .. }));
     let pictures: Vec<Block> = pictures.cloned().collect();
     if pictures.is_empty() {
@@ -233,7 +234,7 @@ fn pictures_of_failure(result: &ToolResultMessage) -> Vec<Value> {
     }
     let ToolResultMessage { tool_call_id, tool_name, .. } = result;
     let heading = format!("Images from the error result of tool call {tool_call_id} ({tool_name}):");
-    user_content(&Content::Blocks([vec![Block::text(heading)], pictures].concat()))
+    [vec![Block::text(heading)], pictures].concat()
 }
 
 fn assistant_content(answer: &AssistantMessage, model: &Model) -> Vec<Value> {

@@ -2,6 +2,7 @@
 //!
 //! Redirects are not followed: they would carry the key to a host that the first server names.
 
+use std::net::{IpAddr, Ipv6Addr};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
@@ -14,13 +15,16 @@ use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use reqwest::{Client, Proxy, Response, redirect};
 use tokio::time::{Instant, timeout_at};
 
+use super::address::url_host;
 use super::classify::AnswerTrouble;
 use super::roots::ExtraRoots;
 use super::wire::{Outgoing, Reader};
-use super::{Answer, Delta, Deltas, Hooks, Provider, Request, limits, retry_after};
+use super::{Answer, Delta, Deltas, Hooks, Provider, Request, limits, retry_after, signing};
 use crate::words::innermost;
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(30);
+/// The endpoint of containers at EKS.
+const CONTAINER: Ipv6Addr = Ipv6Addr::new(0xfd00, 0xec2, 0, 0, 0, 0, 0, 0x23);
 /// Before a request is sent again, in milliseconds: doubled each time, up to 8 s.
 const FIRST_WAIT: u64 = 500;
 const NEVER: Duration = Duration::from_secs(365 * 24 * 3600);
@@ -39,7 +43,7 @@ fn wait_before(resend: Resend, sent: u32, trouble: &AnswerTrouble) -> Option<Dur
 /// The provider for all wire formats.
 #[derive(Clone)]
 pub struct Http {
-    clock: Arc<dyn Clock + Sync>,
+    clock: Arc<dyn Clock>,
     options: HttpOptions,
     limits: AnswerLimits,
     /// For servers on this machine: without certificates and proxies, which would take time to load.
@@ -50,7 +54,7 @@ pub struct Http {
 
 impl Http {
     /// Connections are made when needed, and kept.
-    pub fn new(clock: Arc<dyn Clock + Sync>) -> Self {
+    pub fn new(clock: Arc<dyn Clock>) -> Self {
         let (options, limits) = Default::default();
         Self { clock, options, limits, local: Arc::default(), roots: ExtraRoots::default(), remote: Arc::default() }
     }
@@ -110,6 +114,11 @@ impl Http {
         if response.status().is_success() { Ok(()) } else { Err(error_of(response, self.clock.now()).await) }
     }
 
+    /// [`Self::fetch`] for what is no model's; the error is the server's words, or why there are none.
+    pub(crate) async fn fetch_bytes(&self, outgoing: &Outgoing, limit: usize) -> Result<Vec<u8>, String> {
+        self.fetch(outgoing, limit).await.map_err(|trouble| trouble.text)
+    }
+
     /// Reads a whole answer of at most `limit` bytes: a request without a body is a GET, else a POST.
     pub(super) async fn fetch(&self, outgoing: &Outgoing, limit: usize) -> Result<Vec<u8>, AnswerTrouble> {
         let (client, headers) = (self.client(&outgoing.url)?, headers(outgoing)?);
@@ -139,18 +148,14 @@ impl Http {
     }
 }
 
-/// Whether the address is unencrypted and on this machine.
+/// Whether the address is unencrypted and on this machine, or on its link, where containers have their endpoints.
 fn is_local(url: &str) -> bool {
-    let Some(rest) = url.strip_prefix("http://") else { return false };
-    let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
-    let host = rest.get(..end).unwrap_or_default();
-    let host = host.rsplit_once('@').map_or(host, |(_, host)| host);
-    let name = if let Some(six) = host.strip_prefix('[') {
-        six.split(']').next().unwrap_or_default()
-    } else {
-        host.split(':').next().unwrap_or_default()
+    let Some(("http", name)) = url_host(url) else { return false };
+    let is_near = |address: IpAddr| match address {
+        IpAddr::V4(four) => four.is_loopback() || four.is_link_local(),
+        IpAddr::V6(six) => six.is_loopback() || six == CONTAINER,
     };
-    name == "localhost" || name.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback())
+    name == "localhost" || name.parse().is_ok_and(is_near)
 }
 
 impl Provider for Http {
@@ -224,6 +229,12 @@ impl Answering {
         };
         request.hooks.change(&request.model.headers, &mut outgoing).await;
         mask.add(&outgoing.headers);
+        // Last: the signature covers what the hooks have changed.
+        if let Some(keys) = &request.model.signing
+            && let Err(why) = signing::sign(keys, &mut outgoing, now)
+        {
+            return refused(&request.model, why, now);
+        }
         let limits = self.http.limits;
         // A limit beyond the clock's end is none.
         let deadline = Instant::now().checked_add(limits.time).unwrap_or_else(|| Instant::now() + NEVER);
@@ -241,7 +252,7 @@ impl Answering {
                 self.state = StreamState::Within(Box::new(received));
                 deltas
             }
-            Err(trouble) => mask.all(reader.fail(&trouble)),
+            Err(trouble) => mask.all(reader.fail(&signing::in_words(&request.model, trouble))),
         }
     }
 
@@ -384,6 +395,10 @@ impl Mask {
     fn of(request: &Request) -> Self {
         let mut mask = Self(request.key.iter().cloned().collect());
         mask.add(&request.model.headers);
+        if let Some(keys) = &request.model.signing {
+            mask.0.push(keys.secret_access_key.clone());
+            mask.0.extend(keys.session_token.clone());
+        }
         mask
     }
 
@@ -440,7 +455,14 @@ mod tests {
 
     #[test]
     fn only_plain_addresses_on_this_machine_are_local() {
-        for url in ["http://127.0.0.1:8080/v1", "http://localhost/v1", "http://[::1]:11434", "http://u:p@127.9.9.9"] {
+        for url in [
+            "http://127.0.0.1:8080/v1",
+            "http://localhost/v1",
+            "http://[::1]:11434",
+            "http://u:p@127.9.9.9",
+            "http://169.254.170.2/v2",
+            "http://[fd00:ec2::23]/v1",
+        ] {
             assert!(is_local(url), "{url}");
         }
         for url in

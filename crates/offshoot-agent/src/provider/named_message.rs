@@ -4,7 +4,7 @@
 use serde_json::Value;
 
 use super::wire::Api;
-use super::{Request, anthropic, completions, google, mistral, responses};
+use super::{Request, anthropic, bedrock, completions, google, mistral, responses};
 
 /// The separators between a list's name and an index, as providers and compatible servers write them.
 const JOINTS: &[&str] = &[".[", "[", ".", "/", " -> ", "\", ", "\",", "', ", "',"];
@@ -51,6 +51,7 @@ fn items(api: Api, request: &Request) -> Vec<Value> {
         Api::Completions => completions::items(request),
         Api::Google => google::contents(request),
         Api::Mistral => mistral::items(request),
+        Api::Bedrock => bedrock::messages(request),
     }
 }
 
@@ -64,7 +65,7 @@ fn part_at(items: &[Value], NamedPlace { item, part }: NamedPlace) -> Option<Val
 /// The first place that is named. The list's name depends on the wire format.
 fn named_place(api: Api, said: &str) -> Option<NamedPlace> {
     let list = match api {
-        Api::Anthropic | Api::Completions | Api::Mistral => "messages",
+        Api::Anthropic | Api::Completions | Api::Mistral | Api::Bedrock => "messages",
         Api::Responses => "input",
         Api::Google => "contents",
     };

@@ -48,6 +48,18 @@ const GOOGLE: PictureLimits = PictureLimits {
     },
 };
 
+/// <https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Message.html>: 20 pictures a message, each of at most 3.75 MB
+/// and 8,000 pixels a side. The formats are PNG, JPEG, GIF, WebP.
+const BEDROCK: PictureLimits = PictureLimits {
+    count: 20,
+    base64: 20_000_000,
+    each: PictureBounds {
+        side: 8000,
+        base64: 5_000_000,
+        kinds: &[PictureKind::Png, PictureKind::Jpeg, PictureKind::WebP],
+    },
+};
+
 impl PictureLimits {
     pub(crate) fn of(api: Api) -> Self {
         match api {
@@ -55,6 +67,7 @@ impl PictureLimits {
             // <https://docs.mistral.ai/capabilities/vision> has the same form, and names no limits in the copy that was read.
             Api::Responses | Api::Completions | Api::Mistral => OPENAI,
             Api::Google => GOOGLE,
+            Api::Bedrock => BEDROCK,
         }
     }
 }

@@ -4,11 +4,12 @@ use offshoot_protocol::Secret;
 use offshoot_protocol::model::Model;
 
 use super::classify::AnswerTrouble;
-use super::decoding::{Decoder, Next};
+use super::decoding::{Decoder, Next, cut_off, reported};
 use super::draft::AnswerDraft;
+use super::event_frames::{BadFrame, EventFrames};
 use super::halves::HalfJoiner;
 use super::sse::Sse;
-use super::{AZURE_RESPONSES, Delta, Request, anthropic, completions, google, mistral, responses};
+use super::{AZURE_RESPONSES, Delta, Request, anthropic, bedrock, completions, google, mistral, responses};
 use offshoot_session::clock::Millis;
 
 mod affinity;
@@ -21,11 +22,16 @@ pub enum Api {
     Completions,
     Google,
     Mistral,
+    Bedrock,
 }
 
 impl Api {
     /// Every wire format.
-    pub const ALL: [Self; 5] = [Self::Anthropic, Self::Responses, Self::Completions, Self::Google, Self::Mistral];
+    pub const ALL: [Self; 6] =
+        [Self::Anthropic, Self::Responses, Self::Completions, Self::Google, Self::Mistral, Self::Bedrock];
+
+    /// Those whose answers are server-sent events.
+    pub const OF_TEXT: [Self; 5] = [Self::Anthropic, Self::Responses, Self::Completions, Self::Google, Self::Mistral];
 
     /// Finds a wire format by its name.
     pub fn parse(name: &str) -> Option<Self> {
@@ -41,6 +47,7 @@ impl Api {
             Self::Completions => "openai-completions",
             Self::Google => "google-generative-ai",
             Self::Mistral => "mistral-conversations",
+            Self::Bedrock => "bedrock-converse-stream",
         }
     }
 }
@@ -66,6 +73,8 @@ pub enum Unsendable {
     Unregistered { model: String },
     #[error("model {model} has no base URL to send requests to")]
     NoUrl { model: String },
+    #[error("the server of model {model} has no list of models")]
+    NoList { model: String },
 }
 
 fn names() -> String {
@@ -79,7 +88,7 @@ impl Outgoing {
         let model = &request.model;
         let api = api(model)?;
         let (base, query) = base(model)?;
-        let mut headers = vec![header("content-type", "application/json"), header("accept", "text/event-stream")];
+        let mut headers = vec![header("content-type", "application/json"), header("accept", accept(api))];
         let (path, body) = match api {
             Api::Anthropic => {
                 headers.extend(anthropic::beta(request).map(|beta| header("anthropic-beta", &beta)));
@@ -89,6 +98,7 @@ impl Outgoing {
             Api::Responses => ("/responses".to_owned(), responses::body(request)),
             Api::Google => (format!("/models/{}:streamGenerateContent?alt=sse", model.id), google::body(request)),
             Api::Mistral => ("/v1/chat/completions".to_owned(), mistral::body(request)),
+            Api::Bedrock => (bedrock::path(model), bedrock::body(request)),
         };
         if let Some(id) = request.session_id.as_ref().filter(|_| model.api != AZURE_RESPONSES) {
             headers.extend(affinity::headers(model, api).into_iter().map(|name| header(name, id)));
@@ -100,10 +110,13 @@ impl Outgoing {
     /// The request that lists the models of a model's server. It costs nothing, and its body is empty.
     ///
     /// # Errors
-    /// The model has no address, or a wire format that is not known.
+    /// The model has no address, or a wire format that is not known or has no such list.
     pub fn list_of_models(model: &Model, key: Option<&Secret>) -> Result<Self, Unsendable> {
         let api = api(model)?;
         let (base, query) = base(model)?;
+        if api == Api::Bedrock {
+            return Err(Unsendable::NoList { model: model.id.clone() });
+        }
         let path = if matches!(api, Api::Anthropic | Api::Mistral) { "/v1/models" } else { "/models" };
         let headers = with_access(vec![header("accept", "application/json")], api, model, key);
         Ok(Self { url: format!("{base}{path}{query}"), headers, body: String::new() })
@@ -135,17 +148,27 @@ fn with_access(
         Api::Responses if model.api == AZURE_RESPONSES => {
             headers.extend(key.map(|key| ("api-key".to_owned(), key.clone())));
         }
-        Api::Completions | Api::Responses | Api::Mistral => headers.extend(key.map(bearer)),
+        Api::Completions | Api::Responses | Api::Mistral | Api::Bedrock => headers.extend(key.map(bearer)),
         Api::Google => headers.extend(key.map(|key| ("x-goog-api-key".to_owned(), key.clone()))),
     }
     if model.auth_header && matches!(api, Api::Anthropic | Api::Google) {
         headers.extend(key.map(bearer));
     }
-    for (name, value) in &model.headers {
+    for (name, value) in model.headers.iter().filter(|(name, _)| api != Api::Bedrock || !is_of_signature(name)) {
         headers.retain(|(known, _)| !known.eq_ignore_ascii_case(name));
         headers.push((name.clone(), value.clone()));
     }
     headers
+}
+
+fn accept(api: Api) -> &'static str {
+    if api == Api::Bedrock { "application/vnd.amazon.eventstream" } else { "text/event-stream" }
+}
+
+/// Whether a header is part of AWS's signature: nobody else sets it.
+fn is_of_signature(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    name.starts_with("x-amz-") || name == "authorization" || name == "host"
 }
 
 fn api(model: &Model) -> Result<Api, Unsendable> {
@@ -159,9 +182,38 @@ fn header(name: &str, value: &str) -> (String, Secret) {
     (name.to_owned(), Secret::new(value))
 }
 
+/// How a body is divided into events.
+enum Framing {
+    Text(Sse),
+    Frames(EventFrames),
+}
+
+impl Framing {
+    /// Calls `event` with the name and data of each completed event. Fails if no later event can be found.
+    fn push(&mut self, bytes: &[u8], event: &mut dyn FnMut(&str, &str)) -> Result<(), AnswerTrouble> {
+        match self {
+            Self::Text(sse) => {
+                sse.push(bytes, event).map_err(|_| reported("the response has an event of more than 64 MiB"))
+            }
+            Self::Frames(frames) => frames
+                .push(bytes, &mut |data| event("", data))
+                .map_err(|BadFrame(what)| AnswerTrouble::lost(format!("the response has {what}"))),
+        }
+    }
+
+    fn end(&mut self, event: &mut dyn FnMut(&str, &str)) -> Result<(), AnswerTrouble> {
+        match self {
+            Self::Text(sse) => sse.end(event),
+            Self::Frames(frames) if frames.is_within() => return Err(cut_off("event", "the end of a frame")),
+            Self::Frames(_) => {}
+        }
+        Ok(())
+    }
+}
+
 /// Decodes an answer from the bytes of a response's body.
 pub struct Reader {
-    sse: Sse,
+    framing: Framing,
     draft: AnswerDraft,
     decoder: Box<dyn Decoder>,
     halves: HalfJoiner,
@@ -179,10 +231,15 @@ impl Reader {
             Api::Completions => Box::new(completions::Decoder::new(&request.model)),
             Api::Google => Box::<google::Decoder>::default(),
             Api::Mistral => Box::<mistral::Decoder>::default(),
+            Api::Bedrock => Box::<bedrock::Decoder>::default(),
+        };
+        let framing = match api(&request.model)? {
+            Api::Bedrock => Framing::Frames(EventFrames::default()),
+            _ => Framing::Text(Sse::default()),
         };
         let draft = AnswerDraft::new(request.model.clone(), now);
         let halves = HalfJoiner::default();
-        Ok(Self { sse: Sse::default(), draft, decoder, halves, is_done: false, kept_events: None })
+        Ok(Self { framing, draft, decoder, halves, is_done: false, kept_events: None })
     }
 
     /// Keeps the data of each event, as the provider sent it, for [`Self::take_events`].
@@ -206,7 +263,7 @@ impl Reader {
 
     /// Takes the next bytes, split anywhere. Bytes after the answer's end are ignored.
     pub fn push(&mut self, bytes: &[u8]) -> Vec<Delta> {
-        let Self { sse, draft, decoder, halves, is_done, kept_events } = self;
+        let Self { framing, draft, decoder, halves, is_done, kept_events } = self;
         if !*is_done {
             let mut event = |name: &str, data: &str| {
                 keep(kept_events, *is_done, data);
@@ -215,10 +272,11 @@ impl Reader {
                     trouble => fail(draft, is_done, trouble),
                 }
             };
-            if sse.push(bytes, &mut event).is_err() && !*is_done {
-                let text = "the response has an event of more than 64 MiB";
+            if let Err(trouble) = framing.push(bytes, &mut event)
+                && !*is_done
+            {
                 *is_done = true;
-                draft.fail(&AnswerTrouble { text: text.to_owned(), ..AnswerTrouble::default() });
+                draft.fail(&trouble);
             }
         }
         self.deltas()
@@ -226,14 +284,15 @@ impl Reader {
 
     /// The body has ended.
     pub fn end(&mut self) -> Vec<Delta> {
-        let Self { sse, draft, decoder, halves, is_done, kept_events } = self;
+        let Self { framing, draft, decoder, halves, is_done, kept_events } = self;
         if !*is_done {
             // An event that the end of the body cuts off is not a damaged one between others.
-            sse.end(&mut |name, data| {
+            let ended = framing.end(&mut |name, data| {
                 keep(kept_events, *is_done, data);
                 let trouble = take(decoder.as_mut(), draft, is_done, (name, &halves.mark(data)));
                 fail(draft, is_done, trouble);
             });
+            fail(draft, is_done, ended.err().filter(|_| !*is_done));
         }
         if !std::mem::replace(&mut self.is_done, true) {
             match self.decoder.end(&mut self.draft) {

@@ -47,7 +47,8 @@ impl Issued {
 pub(super) fn model(seen: &Seen) -> String {
     let named = seen.json().get("model").and_then(Value::as_str).map(str::to_owned);
     let in_path = || Some(seen.path.split_once("/models/")?.1.split_once(':')?.0.to_owned());
-    named.or_else(in_path).unwrap_or_default()
+    let of_bedrock = || Some(seen.path.split_once("/model/")?.1.strip_suffix("/converse-stream")?.to_owned());
+    named.or_else(in_path).or_else(of_bedrock).unwrap_or_default()
 }
 
 pub fn problems(seen: &Seen, key: &str, issued: &[Issued]) -> Vec<String> {
@@ -64,6 +65,7 @@ pub fn problems(seen: &Seen, key: &str, issued: &[Issued]) -> Vec<String> {
         Api::Completions => completions(&body, &mut found),
         Api::Google => google(&body, &mut found),
         Api::Mistral => mistral(&body, &mut found),
+        Api::Bedrock => bedrock(&body, &mut found),
     }
     check_signatures(&body, api, &model(seen), issued, &mut found);
     found
@@ -107,12 +109,12 @@ fn signatures<'a>(value: &'a Value, out: &mut HashSet<&'a str>) {
             let is = |kind: &str| object.get("type").is_some_and(|found| found == kind);
             for (name, value) in object {
                 let counts = match name.as_str() {
-                    "signature" | "thoughtSignature" => true,
+                    "signature" | "thoughtSignature" | "redactedContent" => true,
                     "data" => is("redacted_thinking") || is("reasoning.encrypted"),
                     "encrypted_content" => is("reasoning"),
                     // Arguments belong to the model, schemas to the tools.
-                    "input" if is("tool_use") => continue,
-                    "args" | "input_schema" | "parameters" | "parametersJsonSchema" => continue,
+                    "input" if is("tool_use") || object.contains_key("toolUseId") => continue,
+                    "args" | "input_schema" | "inputSchema" | "parameters" | "parametersJsonSchema" => continue,
                     _ => false,
                 };
                 match value.as_str() {
@@ -230,6 +232,51 @@ fn completions(body: &Value, found: &mut Vec<String>) {
                 found.push(format!("message {at}: call `{id}` has a bad name"));
             }
             open.push(id);
+        }
+    }
+    found.extend(open.iter().map(|id| format!("call `{id}` has no result")));
+}
+
+fn bedrock(body: &Value, found: &mut Vec<String>) {
+    let messages = items(body, "messages");
+    for (at, expected) in [(messages.first(), "first"), (messages.last(), "last")] {
+        if at.is_none_or(|message| text(message, "role") != "user") {
+            found.push(format!("the {expected} message is not the user's"));
+        }
+    }
+    if body.pointer("/inferenceConfig/maxTokens").and_then(Value::as_u64).is_none() {
+        found.push("there is no limit of the answer".to_owned());
+    }
+    let mut open: Vec<&str> = Vec::new();
+    let mut ids = HashSet::new();
+    for (at, message) in messages.iter().enumerate() {
+        let blocks = items(message, "content");
+        if blocks.is_empty() {
+            found.push(format!("message {at} is empty"));
+        }
+        let answered: Vec<&str> =
+            blocks.iter().map_while(|block| block.pointer("/toolResult/toolUseId")?.as_str()).collect();
+        if answered != open {
+            found.push(format!("message {at} answers {answered:?} where {open:?} are open"));
+        }
+        open.clear();
+        let is_blank = |value: Option<&Value>| value.and_then(Value::as_str).is_some_and(|text| text.trim().is_empty());
+        for block in blocks {
+            let results = block.get("toolResult").map_or(&[][..], |result| items(result, "content"));
+            let is_empty_result = block.get("toolResult").is_some() && results.is_empty();
+            if is_empty_result || [block].into_iter().chain(results).any(|block| is_blank(block.get("text"))) {
+                found.push(format!("message {at} has an empty text or result"));
+            }
+            if block.get("reasoningContent").is_some() && text(message, "role") != "assistant" {
+                found.push(format!("message {at}: the user thinks"));
+            }
+            let Some(call) = block.get("toolUse") else { continue };
+            let id = text(call, "toolUseId");
+            open.push(id);
+            if !is_plain(id) || !ids.insert(id) || !call["input"].is_object() || !is_name(text(call, "name"), 64, "_-")
+            {
+                found.push(format!("message {at}: call `{id}` has a bad id, a bad name or no object as input"));
+            }
         }
     }
     found.extend(open.iter().map(|id| format!("call `{id}` has no result")));

@@ -15,14 +15,16 @@ impl Number {
     }
 }
 
-pub(super) fn render(reply: &Reply, api: Api, model: &str, number: Number) -> String {
-    match api {
+pub(super) fn render(reply: &Reply, api: Api, model: &str, number: Number) -> Vec<u8> {
+    let text = match api {
+        Api::Bedrock => return bedrock(reply),
         Api::Anthropic => anthropic(reply, model, number),
         Api::Responses => responses(reply, model, number),
         Api::Completions => completions(reply, model, number),
         Api::Google => google(reply, number),
         Api::Mistral => mistral(reply, model, number),
-    }
+    };
+    text.into_bytes()
 }
 
 fn named(out: &mut String, name: &str, mut data: Value) {
@@ -222,6 +224,66 @@ fn finish_reason(reply: &Reply) -> &'static str {
         StopReason::ToolUse => "tool_calls",
         StopReason::Pending | StopReason::Error | StopReason::Aborted => "content_filter",
     }
+}
+
+/// A frame of the event stream. Its headers are texts.
+fn frame(out: &mut Vec<u8>, name: &str, data: &Value) {
+    let mut headers = Vec::new();
+    for (name, value) in [(":event-type", name), (":content-type", "application/json"), (":message-type", "event")] {
+        headers.push(name.len() as u8);
+        headers.extend_from_slice(name.as_bytes());
+        headers.push(7);
+        headers.extend_from_slice(&(value.len() as u16).to_be_bytes());
+        headers.extend_from_slice(value.as_bytes());
+    }
+    let payload = data.to_string();
+    let mut frame = ((headers.len() + payload.len() + 16) as u32).to_be_bytes().to_vec();
+    frame.extend_from_slice(&(headers.len() as u32).to_be_bytes());
+    frame.extend_from_slice(&crc32fast::hash(&frame).to_be_bytes());
+    frame.extend_from_slice(&headers);
+    frame.extend_from_slice(payload.as_bytes());
+    frame.extend_from_slice(&crc32fast::hash(&frame).to_be_bytes());
+    out.append(&mut frame);
+}
+
+/// Texts and thoughts have no event of their start.
+fn bedrock(reply: &Reply) -> Vec<u8> {
+    let mut out = Vec::new();
+    frame(&mut out, "messageStart", &json!({"role": "assistant"}));
+    for (index, say) in reply.say.iter().enumerate() {
+        let deltas: Vec<Value> = match say {
+            Say::Text { text } => pieces(text, reply.piece).into_iter().map(|text| json!({"text": text})).collect(),
+            Say::Thinking { thinking, signature } => {
+                let words = pieces(thinking, reply.piece).into_iter().map(|text| json!({"text": text}));
+                let marks = signature.iter().map(|mark| json!({"signature": mark}));
+                words.chain(marks).map(|thought| json!({"reasoningContent": thought})).collect()
+            }
+            Say::Redacted { redacted } => vec![json!({"reasoningContent": {"redactedContent": redacted}})],
+            Say::Call { call, id, arguments: all, .. } => {
+                let start = json!({"toolUse": {"toolUseId": id, "name": call}});
+                frame(&mut out, "contentBlockStart", &json!({"contentBlockIndex": index, "start": start}));
+                let parts = pieces(&arguments(all), reply.piece).into_iter();
+                parts.map(|part| json!({"toolUse": {"input": part}})).collect()
+            }
+        };
+        for delta in deltas {
+            frame(&mut out, "contentBlockDelta", &json!({"contentBlockIndex": index, "delta": delta}));
+        }
+        frame(&mut out, "contentBlockStop", &json!({"contentBlockIndex": index}));
+    }
+    let stop = match reply.stop() {
+        StopReason::Stop => "end_turn",
+        StopReason::Length => "max_tokens",
+        StopReason::ToolUse => "tool_use",
+        StopReason::Pending | StopReason::Error | StopReason::Aborted => "guardrail_intervened",
+    };
+    frame(&mut out, "messageStop", &json!({"stopReason": stop}));
+    let usage = &reply.usage;
+    let total = usage.input + usage.output + usage.cache_read + usage.cache_write;
+    let tokens = json!({"inputTokens": usage.input, "outputTokens": usage.output, "totalTokens": total,
+        "cacheReadInputTokens": usage.cache_read, "cacheWriteInputTokens": usage.cache_write});
+    frame(&mut out, "metadata", &json!({"usage": tokens, "metrics": {"latencyMs": 1}}));
+    out
 }
 
 /// Mistral signs nothing and hides nothing, and sends calls whole.

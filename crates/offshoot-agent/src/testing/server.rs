@@ -91,6 +91,7 @@ impl Server {
             Api::Responses | Api::Completions => format!("{}/v1", self.url()),
             Api::Google => format!("{}/v1beta", self.url()),
             Api::Mistral => format!("{}/mistral", self.url()),
+            Api::Bedrock => format!("{}/bedrock", self.url()),
         }
     }
 
@@ -173,21 +174,22 @@ fn api(path: &str) -> Option<Api> {
         () if route.ends_with("/responses") => Some(Api::Responses),
         () if route.ends_with("/mistral/v1/chat/completions") => Some(Api::Mistral),
         () if route.ends_with("/chat/completions") => Some(Api::Completions),
+        () if route.ends_with("/converse-stream") => Some(Api::Bedrock),
         () if route.ends_with(":streamGenerateContent") => Some(Api::Google),
         () => None,
     }
 }
 
 /// The list of models, which takes no reply of the script.
-fn list_of_models(seen: &Seen) -> Option<(String, Reply)> {
+fn list_of_models(seen: &Seen) -> Option<(Vec<u8>, Reply)> {
     seen.path.ends_with("/models").then(|| {
         let is_known = seen.headers.iter().any(|(_, value)| value.contains(KEY));
         let reply = if is_known { Reply::raw(r#"{"data": []}"#) } else { Reply::error(401, "no such key") };
-        (reply.body.clone().unwrap_or_default(), reply)
+        (reply.body.clone().unwrap_or_default().into_bytes(), reply)
     })
 }
 
-fn answer(inner: &Mutex<Inner>, seen: Seen) -> (String, Reply) {
+fn answer(inner: &Mutex<Inner>, seen: Seen) -> (Vec<u8>, Reply) {
     let mut inner = lock(inner);
     let at = inner.seen.len();
     let found: Vec<String> = check::problems(&seen, KEY, &inner.issued);
@@ -201,14 +203,14 @@ fn answer(inner: &Mutex<Inner>, seen: Seen) -> (String, Reply) {
         reply.usage = Usage { output: reply.usage.output, ..meter(&seen) };
     }
     let body = match (&reply.body, seen.api) {
-        (Some(body), _) => body.clone(),
+        (Some(body), _) => body.clone().into_bytes(),
         (None, Some(api)) => {
             inner.issued.push(Issued::of(&reply, api, &model));
             render(&reply, api, &model, Number(at + 1))
         }
         (None, None) => {
             inner.problems.push(format!("request {at}: nobody listens at {}", seen.path));
-            String::new()
+            Vec::new()
         }
     };
     inner.seen.push(seen);
@@ -217,7 +219,7 @@ fn answer(inner: &Mutex<Inner>, seen: Seen) -> (String, Reply) {
 }
 
 /// Sends a response. Returns whether the connection stays open.
-fn send(stream: &mut TcpStream, body: &str, reply: &Reply, end: &Gate) -> std::io::Result<bool> {
+fn send(stream: &mut TcpStream, bytes: &[u8], reply: &Reply, end: &Gate) -> std::io::Result<bool> {
     let mut head = format!("HTTP/1.1 {} Scripted\r\ntransfer-encoding: chunked\r\n", reply.status);
     if reply.status == 200 && !reply.headers.contains_key("content-type") {
         head.push_str("content-type: text/event-stream\r\n");
@@ -227,7 +229,6 @@ fn send(stream: &mut TcpStream, body: &str, reply: &Reply, end: &Gate) -> std::i
     }
     head.push_str("\r\n");
     stream.write_all(head.as_bytes())?;
-    let bytes = body.as_bytes();
     let bytes = bytes.get(..reply.cut.unwrap_or(bytes.len()).min(bytes.len())).unwrap_or_default();
     let (before, after) = match &reply.gate {
         Some((at, _)) => bytes.split_at((*at).min(bytes.len())),
@@ -263,6 +264,6 @@ fn write_chunks(stream: &mut TcpStream, bytes: &[u8], reply: &Reply) -> std::io:
 }
 
 /// The body of a reply, as the server would send it.
-pub fn body(reply: &Reply, api: Api, model: &str) -> String {
-    reply.body.clone().unwrap_or_else(|| render(reply, api, model, Number(1)))
+pub fn body(reply: &Reply, api: Api, model: &str) -> Vec<u8> {
+    reply.body.clone().map_or_else(|| render(reply, api, model, Number(1)), String::into_bytes)
 }

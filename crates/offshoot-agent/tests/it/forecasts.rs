@@ -85,7 +85,9 @@ fn meter(api: Api) -> Box<dyn FnMut(&Seen) -> Usage + Send> {
         let whole = |known: &Vec<String>| same(known) == known.len();
         let found = match api {
             Api::Anthropic => cached.iter().filter(|known| whole(known)).map(Vec::len).max(),
-            Api::Responses | Api::Completions | Api::Google | Api::Mistral => cached.iter().map(same).max(),
+            Api::Responses | Api::Completions | Api::Google | Api::Mistral | Api::Bedrock => {
+                cached.iter().map(same).max()
+            }
         };
         let read: u64 = parts.iter().take(found.unwrap_or(0)).map(|(_, tokens, _)| tokens).sum();
         if api == Api::Anthropic {

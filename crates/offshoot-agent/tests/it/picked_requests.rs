@@ -31,7 +31,7 @@ fn signature(api: Api, at: usize) -> String {
             json!({"type": "reasoning", "id": format!("rs_{at}"), "summary": [], "encrypted_content": sealed})
                 .to_string()
         }
-        Api::Anthropic | Api::Completions | Api::Google | Api::Mistral => format!("{:08}", at % 5),
+        Api::Anthropic | Api::Completions | Api::Google | Api::Mistral | Api::Bedrock => format!("{:08}", at % 5),
     }
 }
 

@@ -27,7 +27,7 @@ fn target(words: &str) -> &str {
 /// What each provider says of the third answer's message.
 fn said(api: Api) -> &'static str {
     match api {
-        Api::Anthropic => "messages.4.content.0.text: cannot be used",
+        Api::Anthropic | Api::Bedrock => "messages.4.content.0.text: cannot be used",
         Api::Completions | Api::Mistral => "Invalid value: 'messages[5].content'",
         Api::Responses => "Invalid value: 'input[5].content'",
         Api::Google => "* GenerateContentRequest.contents[4].parts[0].text: cannot be used",

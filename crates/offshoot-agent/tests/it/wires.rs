@@ -2,6 +2,7 @@
 
 mod answers;
 mod azure;
+mod bedrock;
 mod boundaries;
 mod checker;
 mod compat;
@@ -37,6 +38,7 @@ pub(crate) fn model(api: Api, base_url: &str) -> Model {
         Api::Completions => ("local", "llama-test"),
         Api::Google => ("google", "gemini-3-pro-test"),
         Api::Mistral => ("mistral", "mistral-test"),
+        Api::Bedrock => ("amazon-bedrock", "anthropic.claude-opus-4-1-test"),
     };
     Model {
         id: id.to_owned(),

@@ -143,6 +143,66 @@ fn a_provider_is_asked_by_its_variable_alone() {
     assert_eq!(request.header("authorization"), Some(&*format!("Bearer {KEY}")));
 }
 
+/// The key as it is, else a signature that covers the request.
+#[test]
+fn bedrock_is_asked_with_a_key_or_with_a_signature() {
+    let bedrock = [("amazon-bedrock", Api::Bedrock)];
+    let (talk, told) = asked(&bedrock, &[("AWS_BEARER_TOKEN_BEDROCK", KEY), ("AWS_PROFILE", "none")], &["-p", "hi"]);
+    assert_eq!(told, "Yes.\n");
+    let request = &talk.server.seen()[0];
+    assert_eq!(request.path, "/bedrock/model/us.anthropic.claude-opus-5-5/converse-stream");
+    assert_eq!(request.header("authorization"), Some(&*format!("Bearer {KEY}")));
+    talk.no_problems();
+
+    let keys = [
+        ("AWS_ACCESS_KEY_ID", "AKIDEXAMPLE"),
+        ("AWS_SECRET_ACCESS_KEY", "wJalrXUtnFEMI/K7MDENG"),
+        ("AWS_REGION", "eu-west-1"),
+    ];
+    let (talk, told) = asked(&bedrock, &keys, &["-p", "hi"]);
+    assert_eq!(told, "Yes.\n");
+    let request = &talk.server.seen()[0];
+    let signature = request.header("authorization").unwrap();
+    assert!(signature.starts_with("AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE/"), "{signature}");
+    assert!(signature.contains("/eu-west-1/bedrock/aws4_request, SignedHeaders="), "{signature}");
+    assert!(!request.body.contains("wJalr") && !request.headers.iter().any(|(_, value)| value.contains("wJalr")));
+}
+
+/// `aws` is a script that prints what the real one prints of a sign-in.
+#[test]
+fn an_expired_sign_in_at_aws_says_how_to_renew_it() {
+    let expired = r#"{"message":"The security token included in the request is expired"}"#;
+    let talk = Talk::new([Reply::error(403, expired)]);
+    let moved = json!({"baseUrl": talk.server.base_url(Api::Bedrock)});
+    talk.data("models.json", &json!({"providers": {"amazon-bedrock": moved}}));
+    let programs = talk.world.home().join("programs");
+    let aws = programs.join("aws");
+    fs::create_dir(&programs).unwrap();
+    let printed = r#"{"Version": 1, "AccessKeyId": "ASIA", "SecretAccessKey": "signed-in", "SessionToken": "token"}"#;
+    fs::write(&aws, format!("#!/bin/sh\necho \"$@\" > \"$0.asked\"\necho '{printed}'\n")).unwrap();
+    fs::set_permissions(&aws, fs::Permissions::from_mode(0o755)).unwrap();
+    let config = talk.world.home().join("aws-config");
+    fs::write(&config, "[profile work]\nsso_session = s\nregion = eu-north-1\n").unwrap();
+    let path = format!("{}:{}", programs.display(), std::env::var("PATH").unwrap());
+    let told = || {
+        let mut command = talk.command(&["-p", "hi"]);
+        command.env_remove("TEST_KEY").env("PATH", &path).env("AWS_CONFIG_FILE", &config).env("AWS_PROFILE", "work");
+        talk.world.shown(&command.output().unwrap())
+    };
+    let first = told();
+    assert!(first.contains("403 the AWS credentials have expired: run `aws sso login --profile work`\n"), "{first}");
+    let asked = fs::read_to_string(programs.join("aws.asked")).unwrap();
+    assert_eq!(asked, "configure export-credentials --format process --profile work\n");
+    let seen = &talk.server.seen()[0];
+    assert_eq!(seen.header("x-amz-security-token"), Some("token"));
+    assert!(seen.header("authorization").unwrap().contains("Credential=ASIA/"));
+    fs::write(&aws, "#!/bin/sh\nexit 255\n").unwrap();
+    let second = told();
+    let words =
+        "the command for the profile work failed: it ended with exit code 255; run `aws sso login --profile work`";
+    assert!(second.contains(words), "{second}");
+}
+
 #[test]
 fn mistral_is_asked_by_its_variable() {
     let mistral = [("mistral", Api::Mistral)];
@@ -217,7 +277,7 @@ fn models_of_other_wire_formats_are_listed_with_the_reason() {
     assert_snapshot!(run(&["-p", "hi", "--model", "google-vertex/gemini-2.5-pro"]), @"
     [stderr]
     error: the model gave no answer
-    caused by: model gemini-2.5-pro speaks `google-vertex`, which is none of anthropic-messages, openai-responses, openai-completions, google-generative-ai, mistral-conversations, azure-openai-responses
+    caused by: model gemini-2.5-pro speaks `google-vertex`, which is none of anthropic-messages, openai-responses, openai-completions, google-generative-ai, mistral-conversations, bedrock-converse-stream, azure-openai-responses
     [exit code 6]
     ");
     assert_snapshot!(run(&["-p", "hi"]), @"

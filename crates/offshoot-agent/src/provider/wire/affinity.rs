@@ -15,7 +15,7 @@ pub(super) fn headers(model: &Model, api: Api) -> Vec<&'static str> {
     let is_cached = model.cache_retention != CacheRetention::None;
     let mut names = match (api, format) {
         _ if !is_cached => Vec::new(),
-        (Api::Google, _) => Vec::new(),
+        (Api::Google | Api::Bedrock, _) => Vec::new(),
         (Api::Mistral, _) => vec!["x-affinity"],
         (Api::Anthropic | Api::Completions, _) if !is_asked => Vec::new(),
         (_, "openrouter") => vec!["x-session-id"],

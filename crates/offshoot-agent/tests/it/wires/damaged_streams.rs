@@ -40,7 +40,7 @@ fn whole(api: Api, piece: usize) -> Vec<u8> {
         call("c1", "write", json!({"path": "ä.txt", "content": "one {\"two\": [3]}\n"})),
         call("c2", "bash", json!({"command": "rm -rf build/cache/tmp", "timeout": 3})),
     ]);
-    body(&Reply { piece, ..reply }, api, "m").into_bytes()
+    body(&Reply { piece, ..reply }, api, "m")
 }
 
 /// What servers put where a value was.

@@ -42,7 +42,13 @@ fn complaints(asked: &Request) -> Vec<String> {
     let seen = Seen { api: Api::parse(&model.api), path, headers, body: sent.body.clone() };
     let mut found = check::problems(&seen, KEY, &[]);
     let body: Value = serde_json::from_str(&sent.body).unwrap();
-    let limits = ["/max_tokens", "/max_completion_tokens", "/max_output_tokens", "/generationConfig/maxOutputTokens"];
+    let limits = [
+        "/max_tokens",
+        "/max_completion_tokens",
+        "/max_output_tokens",
+        "/generationConfig/maxOutputTokens",
+        "/inferenceConfig/maxTokens",
+    ];
     let limit = limits.into_iter().find_map(|name| body.pointer(name)?.as_u64());
     if limit.is_some_and(|limit| limit == 0 || limit > model.max_tokens.max(1)) {
         found.push(format!("the limit of the answer is {limit:?} where {} is the model's", model.max_tokens));

@@ -60,7 +60,7 @@ fn transient(status: u16, retry_after: u64) -> Failure {
 #[test]
 fn an_error_within_the_stream_ends_it_with_the_providers_words() {
     let error = "{\"type\":\"error\",\"error\":{\"type\":\"overloaded_error\",\"message\":\"Overloaded\"},\"message\":\"Overloaded\"}";
-    for api in Api::ALL {
+    for api in Api::OF_TEXT {
         let (_, answer) = ask_once(api, Reply::raw(&format!("event: error\ndata: {error}\n\n")));
         assert!(answer.message.error_message.unwrap().contains("Overloaded"), "{api:?}");
         assert!(answer.failure.unwrap().is_transient, "{api:?}");

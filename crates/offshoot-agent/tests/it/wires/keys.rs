@@ -28,7 +28,7 @@ fn a_key_is_in_its_header_and_nowhere_else() {
         assert_eq!(server.problems(), [""; 0]);
         let name = match api {
             Api::Anthropic => "x-api-key",
-            Api::Responses | Api::Completions | Api::Mistral => "authorization",
+            Api::Responses | Api::Completions | Api::Mistral | Api::Bedrock => "authorization",
             Api::Google => "x-goog-api-key",
         };
         for seen in server.seen() {
