@@ -46,6 +46,28 @@ pub fn make_place(file: &Path) {
     drop(create_regular(file));
 }
 
+/// Whether a folder is on a file system of another machine, where SQLite's locks and shared memory do not hold. Told on Linux
+/// only.
+#[must_use]
+pub fn is_remote(folder: &Path) -> bool {
+    #[cfg(target_os = "linux")]
+    {
+        rustix::fs::statfs(folder).is_ok_and(|system| is_remote_kind(system.f_type))
+    }
+    #[cfg(not(target_os = "linux"))]
+    {
+        let _ = folder;
+        false
+    }
+}
+
+/// NFS, SMB and CIFS, 9P, AFS, Ceph and Coda: the numbers of `statfs(2)`, whose type machines do not agree on.
+#[cfg(target_os = "linux")]
+fn is_remote_kind(kind: impl TryInto<i64>) -> bool {
+    let kind = kind.try_into().unwrap_or_default() & 0xFFFF_FFFF;
+    [0x6969, 0x517B, 0xFF53_4D42, 0xFE53_4D42, 0x0102_1997, 0x5346_414F, 0x00C3_6400, 0x7375_7245].contains(&kind)
+}
+
 /// The stamp of a file.
 #[must_use]
 pub fn stamp(file: &Path) -> Option<Stamp> {
@@ -161,4 +183,21 @@ fn beside(file: &Path, suffix: &str) -> PathBuf {
     let mut beside = file.as_os_str().to_owned();
     beside.push(suffix);
     PathBuf::from(beside)
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn file_systems_of_other_machines_are_told_by_their_numbers() {
+        for kind in [0x6969_i64, 0xFF53_4D42, -11_317_950, 0x0102_1997] {
+            assert!(is_remote_kind(kind), "{kind:x}");
+        }
+        // ext4, Btrfs, tmpfs, XFS, overlays, FUSE.
+        for kind in [0xEF53_i64, 0x9123_683E, 0x0102_1994, 0x5846_5342, 0x794C_7630, 0x6573_5546] {
+            assert!(!is_remote_kind(kind), "{kind:x}");
+        }
+        assert!(!is_remote(Path::new("/")));
+    }
 }

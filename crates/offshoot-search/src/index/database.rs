@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
-use offshoot_catalogue::cache_file::{self, CacheHealth, is_damage, make_place, remove, stamp, version};
+use offshoot_catalogue::cache_file::{self, CacheHealth, is_damage, is_remote, make_place, remove, stamp, version};
 use offshoot_session::medium::Stamp;
 use rusqlite::{Connection, OpenFlags, TransactionBehavior};
 
@@ -78,6 +78,9 @@ impl Database {
     /// Opens or makes the database to write; `None` if neither works.
     pub(super) fn open(file: &Path) -> Option<Self> {
         make_place(file);
+        if is_elsewhere(file) {
+            return None;
+        }
         let before = stamp(file);
         let connected = connect(file).or_else(|error| {
             if !is_damage(&error) {
@@ -93,7 +96,8 @@ impl Database {
     /// Opens it to read; `None` if there is none that is whole.
     pub(super) fn open_to_read(file: &Path) -> Option<Self> {
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let connection = is_regular(file).then(|| Connection::open_with_flags(file, flags).ok())??;
+        let connection =
+            (is_regular(file) && !is_elsewhere(file)).then(|| Connection::open_with_flags(file, flags).ok())??;
         connection.busy_timeout(PATIENCE).ok()?;
         (version(&connection) == Ok(VERSION)).then(|| Self { connection, stamp: stamp(file) })
     }
@@ -110,6 +114,11 @@ impl Database {
             })
             .ok()
     }
+}
+
+/// Whether the file would be on another machine's file system.
+fn is_elsewhere(file: &Path) -> bool {
+    file.parent().is_some_and(is_remote)
 }
 
 fn is_regular(file: &Path) -> bool {
@@ -142,6 +151,10 @@ fn make_tables(connection: &mut Connection) -> Sqlite<()> {
 }
 
 pub(super) fn state(file: &Path) -> IndexState {
+    if is_elsewhere(file) {
+        let health = CacheHealth::Unusable("the cache folder is on a network file system".to_owned());
+        return IndexState { health, size: 0, sessions: 0, documents: 0 };
+    }
     let (health, size, counts) = cache_file::state(file, VERSION, PATIENCE, |connection| {
         let count = |sql: &str| connection.query_row(sql, [], |row| row.get::<_, i64>(0)).map(i64::cast_unsigned);
         Ok((count("SELECT count(*) FROM source")?, count("SELECT count(*) FROM doc")?))

@@ -11,8 +11,9 @@ use super::database::{Database, Sqlite};
 use super::prepared::{Prepared, PreparedDocument, SessionHead};
 use super::writing::IndexWriter;
 
-/// After so many bytes of prepared rows, what was read is kept.
-const BATCH: usize = 48 << 20;
+/// After so many bytes of prepared rows, what was read is kept: first soon, then twice as much each time, up to the second.
+const FIRST_BATCH: usize = 1 << 20;
+const LARGEST_BATCH: usize = 48 << 20;
 /// How many pieces of sessions wait for the writer.
 const WAITING: usize = 4;
 
@@ -54,7 +55,7 @@ pub(super) fn write_all(
             });
         }
         drop(send);
-        let mut writing = Writing { open: HashMap::new(), done };
+        let mut writing = Writing { open: HashMap::new(), batch: FIRST_BATCH, done };
         let mut waiting = receive.into_iter();
         while !writing.batch(database, &mut waiting)? {}
         Ok(())
@@ -68,6 +69,8 @@ type Piece = (usize, Result<Prepared>);
 struct Writing<'a> {
     /// Of each its row; nothing of one that another process has written meanwhile.
     open: HashMap<usize, (Option<i64>, Option<Box<SessionHead>>)>,
+    /// How many bytes are written in one transaction.
+    batch: usize,
     done: WhenDone<'a>,
 }
 
@@ -81,13 +84,14 @@ impl Writing<'_> {
         let (mut weight, mut ended, mut is_end) = (0, Vec::new(), true);
         for (number, piece) in std::iter::once((number, piece)).chain(waiting) {
             weight += self.write(&mut writer, number, piece, &mut ended)?;
-            if weight > BATCH {
+            if weight > self.batch {
                 is_end = false;
                 break;
             }
         }
         drop(writer);
         transaction.commit()?;
+        self.batch = self.batch.saturating_mul(2).min(LARGEST_BATCH);
         for (number, result) in ended {
             (self.done)(number, result);
         }

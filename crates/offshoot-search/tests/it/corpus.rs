@@ -17,18 +17,42 @@ pub(crate) const DAY: Millis = 86_400_000;
 pub(crate) const KEY: &str = "sk-secret-0123456789";
 
 pub(crate) struct Corpus {
-    pub(crate) folder: TempDir,
+    pub(crate) folder: CorpusFolder,
     pub(crate) store: DirStore,
     pub(crate) index: SearchIndex,
     pub(crate) key: &'static str,
 }
 
+/// Where a corpus is: its own is removed at the end.
+pub(crate) enum CorpusFolder {
+    Own(TempDir),
+    Other(PathBuf),
+}
+
+impl CorpusFolder {
+    pub(crate) fn path(&self) -> &Path {
+        match self {
+            Self::Own(folder) => folder.path(),
+            Self::Other(folder) => folder,
+        }
+    }
+}
+
 impl Corpus {
     pub(crate) fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
+        fs::create_dir_all(folder.path().join("sessions")).unwrap();
+        Self::of(CorpusFolder::Own(folder))
+    }
+
+    /// One that exists.
+    pub(crate) fn at(folder: &Path) -> Self {
+        Self::of(CorpusFolder::Other(folder.to_path_buf()))
+    }
+
+    fn of(folder: CorpusFolder) -> Self {
         let store = DirStore::new(Root::new(folder.path().join("sessions"), Flavour::Offshoot), Vec::new());
         let index = SearchIndex::new(&folder.path().join("cache"));
-        fs::create_dir_all(folder.path().join("sessions")).unwrap();
         Self { folder, store, index, key: KEY }
     }
 

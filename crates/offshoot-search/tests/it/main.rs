@@ -6,4 +6,5 @@ mod corpus;
 mod equality;
 mod faults;
 mod hits;
+mod processes;
 mod ranking;
