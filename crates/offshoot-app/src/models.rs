@@ -190,6 +190,12 @@ impl ModelTable {
         (scope(&usable, &[]).0, warnings)
     }
 
+    /// Whether any pattern fits a model with a key: else all of these are used, as without patterns.
+    pub fn has_scope(&self, patterns: &[String]) -> bool {
+        let is_blank = patterns.iter().all(|pattern| pattern.trim().is_empty());
+        !is_blank && !scope(&self.usable(), patterns).0.is_empty()
+    }
+
     /// The model that a person named.
     ///
     /// # Errors
@@ -282,6 +288,9 @@ impl ModelTable {
         }
         let (mut scope, warnings) = self.scope(sources.scope);
         warnings.iter().for_each(|warning| app.ui.warning(warning));
+        if !self.has_scope(sources.scope) {
+            return None;
+        }
         let user = sources.settings;
         let own = user.model.as_ref().and_then(|name| self.find(user.provider.as_deref(), name).ok());
         let own = own.map(|found| found.model);
@@ -293,14 +302,16 @@ impl ModelTable {
     }
 }
 
-/// The next model of the scope, or the previous one; `None` if there is no other.
+/// The next model of the scope, or the previous one, as in pi: around the end, and from a model outside the scope its first or its
+/// last. `None` if there is no other.
 pub fn next_of<'a>(scope: &'a [ScopedModel], now: &Model, is_forward: bool) -> Option<&'a ScopedModel> {
     let is_now = |scoped: &ScopedModel| (&scoped.model.provider, &scoped.model.id) == (&now.provider, &now.id);
     let (at, count) = (scope.iter().position(is_now), scope.len().max(1));
     let next = match (at, is_forward) {
         (Some(at), true) => (at + 1) % count,
         (Some(at), false) => (at + count - 1) % count,
-        (None, _) => 0,
+        (None, true) => 0,
+        (None, false) => count - 1,
     };
     scope.get(next).filter(|next| !is_now(next))
 }
@@ -334,4 +345,31 @@ pub fn recorded(session: &Session) -> (Option<(String, String)>, Option<Thinking
     let level = context.thinking_level.as_deref().filter(|_| is_chosen);
     let level = level.and_then(|json| ThinkingLevel::parse(&Json::parse(json).ok()?.as_str()?));
     (model, level)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// As `getNextCycleIndex` of pi 1.6.0.
+    #[test]
+    fn models_are_cycled_around_the_end_and_from_outside() {
+        let model = |id: &str| Arc::new(Model { id: id.to_owned(), provider: "p".to_owned(), ..Model::default() });
+        let next = |scope: &str, now: &str, is_forward: bool| {
+            let scope: Vec<ScopedModel> =
+                scope.split_whitespace().map(|id| ScopedModel { model: model(id), level: None }).collect();
+            next_of(&scope, &model(now), is_forward).map(|next| next.model.id.clone()).unwrap_or_default()
+        };
+        for (scope, now, forward, backward) in [
+            ("a b c", "a", "b", "c"),
+            ("a b c", "c", "a", "b"),
+            ("a b c", "x", "a", "c"),
+            ("a", "x", "a", "a"),
+            ("a", "a", "", ""),
+            ("", "x", "", ""),
+        ] {
+            let both = (next(scope, now, true), next(scope, now, false));
+            assert_eq!(both, (forward.to_owned(), backward.to_owned()), "{scope:?} at {now}");
+        }
+    }
 }

@@ -111,6 +111,8 @@ pub struct Compat {
     pub requires_tool_result_name: Option<bool>,
     /// Completions: an assistant message must separate a result from a user message.
     pub requires_assistant_after_tool_result: Option<bool>,
+    /// Completions: the server refuses tools for this model. Offshoot's own, of servers on this machine.
+    pub refuses_tools: bool,
     /// Completions: thinking is sent back as text.
     pub requires_thinking_as_text: Option<bool>,
     /// Completions: every assistant message has `reasoning_content`.

@@ -29,7 +29,8 @@ pub(crate) async fn cycle_model(server: &RpcServer) -> Answered {
     let args = Arc::clone(&server.args);
     let settings = server.read(move |app, session| Ok(Settings::from(&app.layers(session)?))).await?;
     let patterns = args.scope(&settings);
-    let (scope, _) = server.models().await?.scope(&patterns);
+    let models = server.models().await?;
+    let (scope, is_scoped) = (models.scope(&patterns).0, models.has_scope(&patterns));
     let now = server.agent.state().await?.model;
     let Some(next) = next_of(&scope, &now, true) else { return Ok(RpcData::Json("null".to_owned())) };
     server.agent.set_model(Arc::clone(&next.model)).await?;
@@ -37,7 +38,7 @@ pub(crate) async fn cycle_model(server: &RpcServer) -> Answered {
         server.agent.set_thinking_level(level).await?;
     }
     let level = server.agent.state().await?.thinking;
-    RpcData::of(&ModelInUseData::new(&next.model, level, !patterns.is_empty()))
+    RpcData::of(&ModelInUseData::new(&next.model, level, is_scoped))
 }
 
 pub(crate) async fn set_thinking(server: &RpcServer, level: &str) -> Answered {

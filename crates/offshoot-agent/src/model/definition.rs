@@ -132,6 +132,7 @@ fn whole(number: f64) -> u64 {
 
 fn merged(new: Compat, old: Compat) -> Compat {
     Compat {
+        refuses_tools: new.refuses_tools || old.refuses_tools,
         force_adaptive_thinking: new.force_adaptive_thinking.or(old.force_adaptive_thinking),
         allow_empty_signature: new.allow_empty_signature.or(old.allow_empty_signature),
         supports_eager_tool_input_streaming: new

@@ -32,7 +32,8 @@ pub(super) fn body(request: &Request) -> String {
     let model = &request.model;
     let quirks = Quirks::of(model);
     let mut messages = messages(request, &quirks);
-    let mut tools: Vec<Value> = request.tools.iter().map(|spec| tool(spec, model)).collect();
+    let accepted = request.tools.iter().filter(|_| !model.compat.refuses_tools);
+    let mut tools: Vec<Value> = accepted.map(|spec| tool(spec, model)).collect();
     let cache = cache_mark(model, quirks.long_cache).filter(|_| quirks.anthropic_cache);
     if let Some(cache) = cache {
         mark(&mut messages, &mut tools, &cache);

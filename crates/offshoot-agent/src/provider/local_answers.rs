@@ -83,8 +83,9 @@ pub(crate) fn ollama_show(id: &str, answer: &Value, served: Option<u64>) -> Opti
         (Some(set), Some(most)) => Some(set.min(most)),
         (set, most) => set.or(most),
     };
+    let refuses_tools = answer.get("capabilities").is_some() && !can("tools");
     let thinking = if can("thinking") { LocalThinking::Effort } else { LocalThinking::Unknown };
-    Some(LocalModel { id: id.to_owned(), context_window, thinking, images: can("vision") })
+    Some(LocalModel { id: id.to_owned(), context_window, thinking, images: can("vision"), refuses_tools })
 }
 
 /// `/v1/models` of servers like OpenAI's, with the members in which each tells the window; `None` if it is something else.
@@ -140,6 +141,7 @@ mod tests {
                 LocalThinking::Template => " template",
             };
             format!("{} {window}{thinking}{}", model.id, if model.images { " images" } else { "" })
+                + if model.refuses_tools { " no tools" } else { "" }
         };
         models.iter().map(row).collect()
     }
@@ -155,7 +157,7 @@ mod tests {
         assert_eq!(show(qwen, Some(8192)).as_deref(), Some("m 8192 effort"));
         let set = json!({"parameters": "stop  \"x\"\nnum_ctx                        16384",
             "model_info": {"llama.context_length": 131_072}, "capabilities": ["completion", "vision"]});
-        assert_eq!(show(set, Some(4096)).as_deref(), Some("m 16384 images"));
+        assert_eq!(show(set, Some(4096)).as_deref(), Some("m 16384 images no tools"));
         assert_eq!(show(json!({"capabilities": ["embedding"]}), None), None, "it writes no text");
         assert_eq!(show(json!({}), None).as_deref(), Some("m ?"), "an old server");
         let vllm = json!({"data": [{"id": "Qwen/Qwen3-8B", "max_model_len": 32768}, {"id": "lora"}]});

@@ -145,6 +145,11 @@ fn left_out(listed: &ListedLocally) -> Vec<String> {
     if listed.beyond > 0 {
         said.push(format!("{} left out: only the first {} are listed", models(listed.beyond), listed.models.len()));
     }
+    let without: Vec<&str> =
+        listed.models.iter().filter(|model| model.refuses_tools).map(|model| model.id.as_str()).collect();
+    if !without.is_empty() {
+        said.push(format!("asked without tools, which the server refuses for it: {}", without.join(", ")));
+    }
     let unknown = listed.models.iter().filter(|model| model.context_window.is_none()).count();
     if unknown > 0 {
         said.push(format!("the window of {} is not known: 128000 tokens are assumed", models(unknown)));

@@ -37,6 +37,9 @@ pub struct LocalModel {
     pub thinking: LocalThinking,
     /// Whether it sees pictures.
     pub images: bool,
+    /// Whether the server refuses requests with tools for it.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub refuses_tools: bool,
 }
 
 /// How a model of an own server is asked to think.
@@ -205,6 +208,7 @@ impl LocalModels {
                 supports_strict_mode: Some(false),
                 max_tokens_field: Some("max_tokens".to_owned()),
                 thinking_format: template,
+                refuses_tools: found.refuses_tools,
                 ..Compat::default()
             },
             ..Model::default()

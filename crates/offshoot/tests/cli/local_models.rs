@@ -125,6 +125,7 @@ fn ollamas_models_are_found_once_and_asked_by_name_from_then_on() {
     [stderr]
     note: [OLLAMA_HOST] (Ollama): 2 models
     note: [OLLAMA_HOST] (Ollama): 1 model left out: the name is empty, too long, or has characters that cannot be shown
+    note: [OLLAMA_HOST] (Ollama): asked without tools, which the server refuses for it: llava:7b
     note: no server at 127.0.0.1:9 (LM Studio), 127.0.0.1:9 (llama.cpp), 127.0.0.1:9 (vLLM)
     ");
     let found = server.seen().len();
@@ -145,6 +146,11 @@ fn ollamas_models_are_found_once_and_asked_by_name_from_then_on() {
     let body: Value = serde_json::from_str(request.split_once(' ').unwrap().1.split_once(' ').unwrap().1).unwrap();
     assert_eq!((&body["model"], &body["max_tokens"]), (&json!("qwen3:8b"), &json!(16384)), "{body}");
     assert_eq!((&body["messages"][0]["role"], body.get("store")), (&json!("system"), None), "{body}");
+    for (model, has_tools) in [("qwen3:8b", true), ("llava:7b", false)] {
+        assert_eq!(run(&world, &["-p", "hi", "--provider", "ollama", "--model", model], &[]), "From here.\n");
+        let request = server.seen().pop().unwrap();
+        assert_eq!(request.contains("\"tools\":"), has_tools, "{request}");
+    }
 }
 
 #[test]
@@ -236,6 +242,7 @@ fn models_json_counts_before_what_is_found() {
     [stderr]
     note: [OLLAMA_HOST] (Ollama): 2 models
     note: [OLLAMA_HOST] (Ollama): 1 model left out: the name is empty, too long, or has characters that cannot be shown
+    note: [OLLAMA_HOST] (Ollama): asked without tools, which the server refuses for it: llava:7b
     note: [OLLAMA_HOST] (Ollama): models.json has the provider ollama at another address, so these models are not used
     note: no server at 127.0.0.1:9 (LM Studio), 127.0.0.1:9 (llama.cpp), 127.0.0.1:9 (vLLM)
     ");

@@ -143,6 +143,15 @@ fn a_provider_is_asked_by_its_variable_alone() {
     assert_eq!(request.header("authorization"), Some(&*format!("Bearer {KEY}")));
 }
 
+/// As in pi: it is as if there were no patterns.
+#[test]
+fn patterns_that_fit_nothing_leave_the_usual_model() {
+    let groq = [("groq", Api::Completions)];
+    let (talk, told) = asked(&groq, &[("GROQ_API_KEY", KEY)], &["-p", "hi", "--models", "nothing-like-this"]);
+    assert!(told.starts_with("Yes.\n") && told.contains("no model with a key fits"), "{told}");
+    assert_eq!(talk.server.seen()[0].json()["model"], "openai/gpt-oss-120b");
+}
+
 /// The key as it is, else a signature that covers the request.
 #[test]
 fn bedrock_is_asked_with_a_key_or_with_a_signature() {
