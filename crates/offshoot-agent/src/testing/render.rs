@@ -227,7 +227,7 @@ fn finish_reason(reply: &Reply) -> &'static str {
 }
 
 /// A frame of the event stream. Its headers are texts.
-fn frame(out: &mut Vec<u8>, name: &str, data: &Value) {
+pub(super) fn frame(out: &mut Vec<u8>, name: &str, data: &Value) {
     let mut headers = Vec::new();
     for (name, value) in [(":event-type", name), (":content-type", "application/json"), (":message-type", "event")] {
         headers.push(name.len() as u8);

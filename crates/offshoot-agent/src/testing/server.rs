@@ -11,7 +11,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use offshoot_protocol::message::Usage;
 
 use super::check::{self, Issued};
-use super::render::{Number, render};
+use super::render::{Number, frame, render};
 use super::script::{Gate, Reply, Then};
 use super::seen::Seen;
 use crate::provider::Api;
@@ -261,6 +261,13 @@ fn write_chunks(stream: &mut TcpStream, bytes: &[u8], reply: &Reply) -> std::io:
         stream.write_all(&framed)?;
     }
     Ok(())
+}
+
+/// An event of Bedrock, as the server would send it.
+pub fn bedrock_frame(name: &str, data: &serde_json::Value) -> Vec<u8> {
+    let mut out = Vec::new();
+    frame(&mut out, name, data);
+    out
 }
 
 /// The body of a reply, as the server would send it.

@@ -6,14 +6,24 @@ use offshoot_protocol::message::{AssistantMessage, Block, StopReason};
 use offshoot_protocol::model::{Compat, Model};
 use serde_json::{Value, json};
 
+use offshoot_agent::testing::server::bedrock_frame;
+
 use super::{model, request, user};
 
+/// An object with one member, whose name is that of the event.
+fn frame(event: &Value) -> Vec<u8> {
+    let (name, payload) = event.as_object().and_then(|members| members.iter().next()).unwrap();
+    bedrock_frame(name, payload)
+}
+
 pub(super) fn read_as(model: Model, events: &[Value]) -> Answer {
+    let is_bedrock = model.api == Api::Bedrock.as_str();
     let mut reader = Reader::new(&request(model, vec![user("x")]), 7).unwrap();
     let mut deltas = reader.start();
     for event in events {
         let data = event.as_str().map_or_else(|| event.to_string(), str::to_owned);
-        deltas.extend(reader.push(format!("data: {data}\n\n").as_bytes()));
+        let bytes = if is_bedrock { frame(event) } else { format!("data: {data}\n\n").into_bytes() };
+        deltas.extend(reader.push(&bytes));
     }
     deltas.extend(reader.end());
     match deltas.pop() {
