@@ -20,8 +20,10 @@ enum Run {
 
 impl Run {
     fn of(c: char) -> Option<Self> {
-        if c.is_ascii() {
-            return (c.is_ascii_alphanumeric() || c == '_').then_some(Self::Word);
+        if let Ok(byte) = u8::try_from(c)
+            && c.is_ascii()
+        {
+            return OF_ASCII[usize::from(byte)];
         }
         if is_unspaced(c) {
             return Some(Self::Unspaced);
@@ -29,6 +31,19 @@ impl Run {
         (c.is_alphanumeric() || is_combining_mark(c)).then_some(Self::Word)
     }
 }
+
+/// The runs of ASCII's characters: most of what is read.
+const OF_ASCII: [Option<Run>; 256] = {
+    let mut runs = [None; 256];
+    let mut byte = 0;
+    while byte < 128_u8 {
+        if byte.is_ascii_alphanumeric() || byte == b'_' {
+            runs[byte as usize] = Some(Run::Word);
+        }
+        byte += 1;
+    }
+    runs
+};
 
 /// Han, kana and hangul.
 fn is_unspaced(c: char) -> bool {
@@ -54,8 +69,24 @@ fn fold_into(folded: &mut String, c: char) {
 #[must_use]
 pub fn folded(text: &str) -> String {
     let mut folded = String::with_capacity(text.len());
-    text.chars().for_each(|c| fold_any(&mut folded, c));
+    for chunk in text.as_bytes().chunk_by(|one, next| one.is_ascii() == next.is_ascii()) {
+        // A chunk ends between characters: the bytes of one are all ASCII or none.
+        let chunk = std::str::from_utf8(chunk).unwrap_or_default();
+        if chunk.is_ascii() {
+            push_lower(&mut folded, chunk);
+        } else {
+            chunk.chars().for_each(|c| fold_any(&mut folded, c));
+        }
+    }
     folded
+}
+
+fn push_lower(folded: &mut String, ascii: &str) {
+    let from = folded.len();
+    folded.push_str(ascii);
+    if let Some(added) = folded.get_mut(from..) {
+        added.make_ascii_lowercase();
+    }
 }
 
 fn fold_any(folded: &mut String, c: char) {
@@ -147,8 +178,16 @@ pub fn of_query(text: &str) -> (Vec<String>, bool) {
 
 fn for_each_run(text: &str, told: &mut dyn FnMut(Run, Range<usize>)) {
     let mut open: Option<(Run, usize)> = None;
-    for (at, c) in text.char_indices() {
-        let run = Run::of(c);
+    let mut next = 0;
+    while let Some(byte) = text.as_bytes().get(next) {
+        let at = next;
+        let (run, width) = if byte.is_ascii() {
+            (OF_ASCII[usize::from(*byte)], 1)
+        } else {
+            let c = text.get(at..).and_then(|rest| rest.chars().next()).unwrap_or_default();
+            (Run::of(c), c.len_utf8())
+        };
+        next += width;
         match open {
             Some((kind, _)) if run == Some(kind) => {}
             Some((kind, start)) => {
@@ -166,7 +205,12 @@ fn for_each_run(text: &str, told: &mut dyn FnMut(Run, Range<usize>)) {
 /// Tells a word without case and accents; one of nothing but accents is none.
 fn tell_folded(text: &str, at: Range<usize>, word: &mut String, told: Told<'_>) {
     word.clear();
-    for c in text.get(at.clone()).unwrap_or_default().chars() {
+    let typed = text.get(at.clone()).unwrap_or_default();
+    if typed.is_ascii() {
+        push_lower(word, typed.get(..typed.len().min(LONGEST_WORD)).unwrap_or_default());
+        return told(word, at);
+    }
+    for c in typed.chars() {
         if word.len() >= LONGEST_WORD {
             break;
         }

@@ -8,7 +8,7 @@ use crate::session_documents::PlacedDocument;
 use crate::trigrams::TrigramSet;
 
 /// After so many bytes of texts a block ends with the entry.
-const BLOCK: usize = 32 << 10;
+const BLOCK: usize = 96 << 10;
 
 /// A block to be written.
 pub(super) struct PreparedBlock {

@@ -15,6 +15,9 @@ const VERSION: i64 = 1;
 /// How long to wait for another process.
 const PATIENCE: Duration = Duration::from_secs(2);
 
+/// How many bytes of words SQLite gathers before it writes them: fewer pieces are merged later.
+const HASH_SIZE: usize = 16 << 20;
+
 /// `fts` has the words of each document, the parts of its identifiers, and words for its kind; the words are separated, folded
 /// and paired before, so the tokenizer only cuts at blanks. Its row ids are those of `doc`, in the order of time.
 ///
@@ -146,7 +149,11 @@ fn make_tables(connection: &mut Connection) -> Sqlite<()> {
         return Ok(()); // another process was quicker
     }
     // Another program's tables are not ours to touch: such a file counts as damaged.
-    transaction.execute_batch(&format!("{TABLES} PRAGMA user_version = {VERSION};"))?;
+    transaction.execute_batch(TABLES)?;
+    for table in ["fts", "part"] {
+        transaction.execute(&format!("INSERT INTO {table} ({table}, rank) VALUES ('hashsize', {HASH_SIZE})"), [])?;
+    }
+    transaction.execute_batch(&format!("PRAGMA user_version = {VERSION};"))?;
     transaction.commit()
 }
 
