@@ -2,6 +2,7 @@
 //! The list does not know what the choices mean.
 
 use std::collections::HashMap;
+use std::ops::Range;
 
 use ratatui::buffer::Buffer;
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
@@ -37,6 +38,10 @@ impl Choice {
         if self.is_current { " ✓" } else { "" }
     }
 
+    fn width(&self) -> usize {
+        text::width(&text::fit(&self.label, WIDEST)) + text::width(self.mark())
+    }
+
     /// A choice with only a label.
     #[must_use]
     pub fn new(label: impl Into<String>) -> Self {
@@ -60,6 +65,8 @@ pub struct Pick {
     /// The text above the choices.
     text: String,
     choices: Vec<Choice>,
+    /// The columns of each label with its mark.
+    widths: Vec<usize>,
     /// The search line; `None` if nothing can be typed.
     line: Option<LineInput>,
     shown: Vec<usize>,
@@ -68,6 +75,8 @@ pub struct Pick {
 
 /// The most choices of a list that is not long.
 const FEW: usize = 8;
+/// Labels of a list of more choices are told apart only where they are seen.
+const MOST_COMPARED: usize = 200;
 /// The number of rows that a page key moves.
 const PAGE: usize = 10;
 
@@ -80,6 +89,7 @@ impl Pick {
             title: title.into(),
             text: String::new(),
             shown: (0..choices.len()).collect(),
+            widths: choices.iter().map(Choice::width).collect(),
             choices,
             line: Some(LineInput::default()),
             cursor,
@@ -112,6 +122,7 @@ impl Pick {
 
     /// Shows the same choices in another form.
     pub(crate) fn change(&mut self, choices: Vec<Choice>) {
+        self.widths = choices.iter().map(Choice::width).collect();
         self.choices = choices;
     }
 
@@ -218,8 +229,12 @@ impl Pick {
         let is_cut = self.shown.len() > rows.len();
         let height = if is_cut { rows.len().saturating_sub(1) } else { rows.len() };
         let first = self.cursor.saturating_sub(height / 2).min(self.shown.len().saturating_sub(height));
-        let cells = self.cells(columns);
-        for ((place, cells), row) in cells.iter().enumerate().skip(first).zip(rows.iter().take(height)) {
+        // Of a long list only what is seen is compared: a key is drawn before the next one comes.
+        let compared = if self.shown.len() > MOST_COMPARED { first..first + height } else { 0..self.shown.len() };
+        let cells = self.cells(columns, compared.clone());
+        for ((place, cells), row) in
+            compared.zip(&cells).skip_while(|(place, _)| *place < first).zip(rows.iter().take(height))
+        {
             text::draw(&self.row(theme, place, (columns, cells)), *row, buf);
         }
         if let (Some(row), true) = (rows.last(), is_cut) {
@@ -230,17 +245,15 @@ impl Pick {
 
     /// The columns for details: all that the labels leave, and half of the row if the labels are long.
     fn detail_room(&self, columns: usize) -> usize {
-        let shown = || self.shown.iter().filter_map(|at| self.choices.get(*at));
-        let widest = |width: fn(&Choice) -> usize| shown().map(width).max().unwrap_or(0);
         let room = columns.saturating_sub(2 + GAP);
-        let labels = widest(|choice| text::width(&text::fit(&choice.label, WIDEST)) + text::width(choice.mark()));
+        let labels = self.shown.iter().filter_map(|at| self.widths.get(*at)).max().copied().unwrap_or(0);
         room.saturating_sub(labels).max(room / 2)
     }
 
-    /// The label and the details of each shown choice, as they fit.
-    fn cells(&self, columns: usize) -> Vec<(String, String)> {
+    /// The label and the details of these of the shown choices, as they fit.
+    fn cells(&self, columns: usize, places: Range<usize>) -> Vec<(String, String)> {
         let detail_room = self.detail_room(columns);
-        let shown = self.shown.iter().filter_map(|at| self.choices.get(*at));
+        let shown = self.shown.get(places).unwrap_or_default().iter().filter_map(|at| self.choices.get(*at));
         let details: Vec<String> = shown.clone().map(|choice| whole_details(&choice.detail, detail_room)).collect();
         let room = |(choice, detail): (&Choice, &String)| {
             let taken = if detail.is_empty() { 0 } else { text::width(detail) + GAP };
