@@ -110,6 +110,7 @@ async function script(offshoot) {
     await call("list", { cwd: folder, sessionDir, withDiagnostics });
     await call("listAll", { sessionDir, withDiagnostics });
   }
+  await call("search", { query: "why", number: 1, skip: 0 });
   await call("findMostRecentSession", { sessionDir });
   const opened = await call("open", { path: sessionFile });
   await call("continueRecent", { cwd: folder, sessionDir });

@@ -75,6 +75,13 @@ export const DEFS = {
     contextTokens: count, messageTokens: count, overheadTokens: count, cachedTokens: orNull(count), freshTokens: orNull(count),
     cacheExpiresInMs: orNull(number), costNow: orNull(number), costLater: orNull(number),
   }),
+  SearchResult: object({
+    hits: list(object({
+      session: text, agent: text, path: text, entry: orNull(text), offset: count, kind: text, "tool?": text, time: orNull(text), onPath: flag,
+      compacted: flag, inside: flag, error: flag, "title?": text, "cwd?": text, snippet: text, ranges: list(list(count)), "alsoIn?": texts,
+    })),
+    count, more: flag, sessions: count, leftOut: count,
+  }),
   CompactionSettings: object({ "enabled?": flag, "reserveTokens?": count, "keepRecentTokens?": count }),
   CompactionPlan: object({
     firstKeptEntryId: orNull(text), isSplitTurn: flag, turnStartEntryId: orNull(text), tokensBefore: count, messageTokensBefore: count,
@@ -98,8 +105,8 @@ export const ARGUMENTS = {
   entry: is("EntryName"), entryId: is("EntryName"), firstKeptEntryId: orNull(text), force: flag, from: is("SessionNumber"), fromExtension: flag,
   fromHook: flag, fromId: text, id: text, injectedRules: anything, kind: text, label: text, labels: flag, leafId: is("EntryName"), message: is("Message"),
   mode: text, model: text, modelId: text, name: text, note: text, oldLeafId: is("EntryName"), onto: is("EntryName"), parentId: orNull(text),
-  parentSession: text, patch: flag, path: text, plan: count, preserveData: anything, provider: text, replacement: anything, role: text,
-  selections: list(is("Selection")), serviceTier: anything, session: is("SessionNumber"), sessionDir: text, settings: flag, shortSummary: text,
+  number: count, parentSession: text, patch: flag, path: text, plan: count, preserveData: anything, provider: text, replacement: anything, role: text,
+  here: flag, query: text, scan: flag, skip: count, selections: list(is("Selection")), serviceTier: anything, session: is("SessionNumber"), sessionDir: text, settings: flag, shortSummary: text,
   source: is("EntryName"), sourcePath: text, state: flag, summary: text, systemPrompt: text, targetCwd: text, targetId: text, task: anything,
   thinkingLevel: text, tokenBudget: count, tokensBefore: count, tools: anything, usage: anything, withDiagnostics: flag,
 };
@@ -123,6 +130,7 @@ export const RESULTS = {
   "rpc.discover": open,
   create: is("Opened"), open: is("Opened"), continueRecent: is("Opened"), inMemory: is("Opened"), forkFrom: is("Opened"), newSession: is("Opened"),
   close: nothing, list: is("SessionList"), listAll: is("SessionList"), findMostRecentSession: orNull(text),
+  search: is("SearchResult"),
   branch: nothing, branchWithSummary: is("Appended"), resetLeaf: nothing, switch: is("Appended"), createBranchedSession: orNull(text),
   planPick: is("PickPlan"), pick: orNull(is("Picked")), planMerge: or(is("MergePlan"), is("PickPlan")),
   merge: orNull(or(is("Merged"), is("Picked"))), planUncompact: orNull(is("PickPlan")), uncompact: orNull(is("Picked")), undo: orNull(is("Undone")),

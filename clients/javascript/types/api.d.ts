@@ -114,6 +114,16 @@ export interface ApiMethods {
     };
     result: string | null;
   };
+  search: {
+    params: {
+      query: string;
+      here?: boolean | null;
+      number?: number | null;
+      skip?: number | null;
+      scan?: boolean | null;
+    };
+    result: SearchResult;
+  };
   appendMessage: {
     params: {
       session: SessionNumber;
@@ -595,6 +605,31 @@ export interface Diagnostic {
   offset: number | null;
   entryId: string | null;
   message: string;
+}
+export interface SearchResult {
+  hits: {
+    session: string;
+    agent: string;
+    path: string;
+    entry: string | null;
+    offset: number;
+    kind: string;
+    tool?: string;
+    time: string | null;
+    onPath: boolean;
+    compacted: boolean;
+    inside: boolean;
+    error: boolean;
+    title?: string;
+    cwd?: string;
+    snippet: string;
+    ranges: number[][];
+    alsoIn?: string[];
+  }[];
+  count: number;
+  more: boolean;
+  sessions: number;
+  leftOut: number;
 }
 export interface Message {
   role: string;

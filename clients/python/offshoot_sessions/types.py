@@ -190,6 +190,37 @@ class Forecast(TypedDict):
     costLater: Union[float, None]
 
 
+class _SearchResultHitsItem(TypedDict):
+    session: str
+    agent: str
+    path: str
+    entry: Union[str, None]
+    offset: int
+    kind: str
+    time: Union[str, None]
+    onPath: bool
+    compacted: bool
+    inside: bool
+    error: bool
+    snippet: str
+    ranges: List[List[int]]
+
+
+class SearchResultHitsItem(_SearchResultHitsItem, total=False):
+    tool: str
+    title: str
+    cwd: str
+    alsoIn: List[str]
+
+
+class SearchResult(TypedDict):
+    hits: List[SearchResultHitsItem]
+    count: int
+    more: bool
+    sessions: int
+    leftOut: int
+
+
 class _CompactionSettings(TypedDict):
     pass
 

@@ -148,6 +148,7 @@ impl App {
             lock_wait: self.lock_wait(),
             now: self.environment.now,
             progress: Arc::new(progress),
+            is_stopped: Arc::new(|| false),
             next_request: Arc::new(NoModels),
             plain: self.plain,
         })

@@ -9,7 +9,7 @@ use offshoot_agent::model::LocalServer;
 use offshoot_session::error::Error;
 use offshoot_workspace::{
     ArgKind, ArgValue, Failure, FailureKind, Given, Hint, KnownModels, LocalSearch, NextRequest, Note, OperationOrder,
-    Outcome, Output, Row, Words, find_operation, nothing_to_do,
+    Outcome, Output, Place, Row, Words, find_operation, nothing_to_do,
 };
 
 use crate::app::App;
@@ -101,6 +101,12 @@ impl NextRequest for ModelsOfApp {
     fn local_models(&self, only: Option<LocalServer>) -> offshoot_workspace::Result<LocalSearch> {
         Ok(local_models::search(&self.0, only)?)
     }
+}
+
+/// Where operations without a session run, with the models and keys of this run.
+#[must_use]
+pub fn place_with_models(app: &App) -> Place {
+    app.place().with_next_request(Arc::new(ModelsOfApp(app.clone())))
 }
 
 /// Runs an operation.

@@ -13,6 +13,7 @@ pub mod attention;
 pub mod live;
 pub mod page;
 pub mod pager;
+pub mod reader;
 pub mod pictures;
 pub mod msg;
 pub mod model;

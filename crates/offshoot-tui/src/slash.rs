@@ -18,6 +18,8 @@ pub enum SlashCommand {
     New,
     /// Opens another session: this one, or one that the user picks.
     Resume(Option<String>),
+    /// Searches what was said in all sessions, for these words at first.
+    Search(Option<String>),
     Tree,
     Branches,
     Switch(String),
@@ -140,6 +142,7 @@ const BRANCH: &[&str] = &["branch"];
 const COMMANDS: &[Spec] = &[
     spec("new", "", None, "begin a session"),
     spec("resume", "[session]", Some(Argument::Session), "open another session"),
+    spec("search", "[words]", Some(Argument::Text), "find what was said in any session"),
     spec("tree", "", None, "walk the tree of this session"),
     spec("branches", "", None, "list the branches of this session"),
     spec("switch", "<entry>", Some(Argument::Entry), "continue after an entry"),

@@ -17,6 +17,7 @@ mod frame;
 mod travel;
 mod search;
 mod reveal;
+mod mark;
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -110,6 +111,8 @@ pub struct Transcript {
     wanted: Vec<NodeIx>,
     focus: Option<(Key, usize)>,
     search: Option<Box<search::Search>>,
+    /// The group that was looked for.
+    marked: Option<Key>,
 }
 
 /// The state of following the conversation.
@@ -155,6 +158,7 @@ impl Transcript {
             wanted: Vec::new(),
             focus: None,
             search: None,
+            marked: None,
         }
     }
 

@@ -1,6 +1,8 @@
 //! Where operations run: the working directory, the store, and how sessions are opened there. What the next request would be
 //! comes through a seam. Prints nothing: what is told beside a result is collected.
 
+mod watched;
+
 use std::ffi::OsString;
 use std::fmt;
 use std::io::Write;
@@ -90,6 +92,8 @@ pub struct PlaceOptions {
     pub now: Option<Millis>,
     /// Makes what is called during work that has a name, such as `reading`.
     pub progress: Arc<dyn Fn(&'static str) -> ReadProgress + Send + Sync>,
+    /// Whether nobody waits for long work any more.
+    pub is_stopped: Arc<dyn Fn() -> bool + Send + Sync>,
     /// What the next request would be.
     pub next_request: Arc<dyn NextRequest>,
     /// A text in Markdown as one plain row.
@@ -116,6 +120,7 @@ impl PlaceOptions {
             lock_wait: options.lock_wait,
             now: None,
             progress: Arc::new(|_| Box::new(|_, _| {})),
+            is_stopped: Arc::new(|| false),
             next_request: Arc::new(NoModels),
             plain: str::to_owned,
         }

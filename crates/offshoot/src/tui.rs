@@ -58,6 +58,7 @@ use offshoot_app::app::App;
 use offshoot_app::error::{CommandError, Result};
 use offshoot_protocol::ApprovalMode;
 use offshoot_protocol::request::{FollowUp, Prompt, UserPrompt};
+use offshoot_session::id::EntryId;
 use offshoot_session::session::Session;
 use offshoot_session::text::counted;
 use offshoot_session::transcript::Level;
@@ -72,6 +73,7 @@ use draft_files::DraftFiles;
 use drafts::DraftWriter;
 use job_context::JobContext;
 use one_thread::OneThread;
+use pick::Picked;
 use preferences::preferences;
 use program::Program;
 use session_list::SessionListWorker;
@@ -85,15 +87,15 @@ const FIRST_START: &str = "the model's calls run unasked (approval: auto); /appr
 
 /// Opens the session, or lets the user pick one, and shows it until the user leaves.
 pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
-    let (mut session, signals) = if args.resume {
-        let Some((file, signals)) = pick::session(app, args)? else {
+    let (mut session, signals, goes_on_at) = if args.resume {
+        let Some(Picked { file, entry, signals }) = pick::session(app, args)? else {
             app.ui.note("no session was chosen");
             return Ok(());
         };
         app.note_opened(&file);
-        (app.open_file(&file)?, Some(signals))
+        (app.open_file(&file)?, Some(signals), entry)
     } else {
-        (agent::open(app, args)?, None)
+        (agent::open(app, args)?, None, None)
     };
     if !folder_question::entered(app, args, &mut session)? {
         app.ui.note("the session was not opened");
@@ -113,7 +115,7 @@ pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
     setup.limits.wait.get_or_insert(LIMIT_PATIENCE);
     agent::check_model(app, args, &session, &setup)?;
     agent::set_name(app, args, &mut session)?;
-    converse(app, args, (session, setup), (said, signals))
+    converse(app, args, (session, setup), Beginning { said, signals, goes_on_at })
 }
 
 /// Whether the run begins a conversation, and the command line says nothing of a model: whoever looks at an old session may need no
@@ -124,12 +126,21 @@ fn begins_without_a_key(args: &Args) -> bool {
     !opens && !names && args.extension.is_empty()
 }
 
+/// How the conversation begins.
+struct Beginning {
+    said: Vec<UserPrompt>,
+    /// Those that are handled already.
+    signals: Option<Signals>,
+    /// The entry from which the user goes on.
+    goes_on_at: Option<EntryId>,
+}
+
 /// Runs the front end, with signals that are already handled.
 fn converse(
     app: &App,
     args: &Args,
     (session, setup): (Session, Setup),
-    (said, signals): (Vec<UserPrompt>, Option<Signals>),
+    Beginning { said, signals, goes_on_at }: Beginning,
 ) -> Result<()> {
     // Unbounded: while the user's editor has the terminal nobody reads, and the agent continues.
     let (sender, receiver) = channel();
@@ -149,6 +160,7 @@ fn converse(
     let app = App { ui: app.ui.quiet(), ..app.clone() };
     let mut model = Model::new(preferences, editor, &draft);
     model.approval = setup.permissions.mode;
+    model.goes_on_at = goes_on_at;
     model.editor.offer(Offers::expect_called);
     let told = sender.clone();
     // The front end may have ended.

@@ -168,6 +168,8 @@ impl ProgramTask {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Purpose {
     Tree,
+    /// To go to the entry at which the user goes on.
+    GoOn,
     /// To compare two entries.
     Compare(NodeIx, NodeIx),
     Transcript,

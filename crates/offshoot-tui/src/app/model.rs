@@ -6,6 +6,7 @@ use std::sync::Arc;
 use offshoot_protocol::model::Model as LanguageModel;
 use offshoot_protocol::{ApprovalDecision, ApprovalMode, OfferedRule, ThinkingLevel};
 use offshoot_session::clock::Millis;
+use offshoot_session::id::EntryId;
 use offshoot_session::transcript::Level;
 use ratatui::layout::Size;
 
@@ -17,6 +18,7 @@ use super::live::Live;
 use super::msg::{ListedTheme, SessionFacts};
 use super::page::Page;
 use super::pager::Pager;
+use super::reader::HitReader;
 use crate::conversation::Conversation;
 use crate::editor::Editor;
 use crate::image::CellSize;
@@ -28,6 +30,7 @@ use crate::overlay::help::Help;
 use crate::overlay::model_scope::ModelScopeList;
 use crate::overlay::pick::Pick;
 use crate::overlay::prompts::PromptSearch;
+use crate::overlay::search::HitSearch;
 use crate::overlay::sessions::Sessions;
 use crate::overlay::settings::Settings as SettingsList;
 use crate::overlay::tree::TreeSelector;
@@ -171,6 +174,8 @@ pub struct Model {
     /// Whether the colours are those of a theme that was chosen and may not be stored yet.
     pub shows_unstored_theme: bool,
     pub chosen: Option<PathBuf>,
+    /// The entry from which the user goes on in the session that is being opened.
+    pub goes_on_at: Option<EntryId>,
     pub is_ending: bool,
     pub approval: ApprovalMode,
     /// The question whether a call may run.
@@ -245,9 +250,7 @@ impl Model {
         let times = &mut self.preferences.habits.times;
         *times = if times.is_some() { None } else { Some(self.preferences.zone.clone()) };
         let is_shown = times.is_some();
-        if let Some(Overlay::Transcript(pager)) = &mut self.overlay {
-            pager.set_habits(self.preferences.habits.clone());
-        }
+        self.rehabituate();
         is_shown
     }
 
@@ -319,6 +322,7 @@ impl Model {
         match &self.overlay {
             Some(Overlay::Tree(tree)) => tree.is_at_work(),
             Some(Overlay::Transcript(pager)) => pager.is_at_work(),
+            Some(Overlay::Reader(reader, _)) => reader.is_at_work(),
             _ => false,
         }
     }
@@ -338,8 +342,17 @@ impl Model {
         let most = Size::new(settings.image_columns, self.size.height.saturating_sub(4));
         let new = shows.then_some(PictureSize { cell: self.cell, most });
         let is_other = std::mem::replace(&mut self.preferences.habits.picture_size, new) != new;
-        if is_other && let Some(Overlay::Transcript(pager)) = &mut self.overlay {
-            pager.set_habits(self.preferences.habits.clone());
+        if is_other {
+            self.rehabituate();
+        }
+    }
+
+    /// Lays out anew what is being read.
+    fn rehabituate(&mut self) {
+        match &mut self.overlay {
+            Some(Overlay::Transcript(pager)) => pager.set_habits(self.preferences.habits.clone()),
+            Some(Overlay::Reader(reader, _)) => reader.set_habits(&self.preferences.habits),
+            _ => {}
         }
     }
 
@@ -374,6 +387,9 @@ pub enum Overlay {
     Sessions(Box<Sessions>),
     Fork(Box<ForkSelector>, ForkUse),
     Transcript(Box<Pager>),
+    Search(Box<HitSearch>),
+    /// A hit that is read, over the list that it comes from.
+    Reader(Box<HitReader>, Box<Overlay>),
     Help(Box<Help>),
     Settings(Box<SettingsList>),
     Page(Page),
@@ -401,6 +417,8 @@ impl Overlay {
             | Self::Sessions(_)
             | Self::Fork(..)
             | Self::Transcript(_)
+            | Self::Search(_)
+            | Self::Reader(..)
             | Self::Help(_)
             | Self::Settings(_)
             | Self::Prompts(_)

@@ -65,6 +65,15 @@ impl Pager {
         Self { source, transcript, trouble: None, search: None, search_trouble: None }
     }
 
+    /// A pager on the path to `leaf` that stands at an entry, which it marks with what was found in it.
+    #[must_use]
+    pub fn at(source: Snapshot, (leaf, entry): (Option<NodeIx>, NodeIx), found: &[String], habits: Habits) -> Self {
+        let mut pager = Self::new(source, leaf, habits);
+        let marked = pager.transcript.mark(pager.source.as_ref(), entry, found);
+        pager.search_trouble = marked.err().map(|error| error.to_string());
+        pager
+    }
+
     /// A pager on the whole conversation, which it follows. Of the path it shows only the entries that are not in the
     /// conversation. The session may have entries that the conversation has not received yet, and the reverse.
     #[must_use]
@@ -86,6 +95,12 @@ impl Pager {
     /// Sets the rendering habits, such as the size of pictures.
     pub fn set_habits(&mut self, habits: Habits) {
         self.transcript.set_habits(habits);
+    }
+
+    /// Whether a part is chosen that a key folds.
+    #[must_use]
+    pub fn has_focus(&self) -> bool {
+        self.transcript.has_focus()
     }
 
     /// The pictures that are completely visible on a screen of this size, and their places.
@@ -214,6 +229,17 @@ impl Pager {
 
     /// Draws the pager. The line at the bottom shows the position, or the search.
     pub fn view(&self, keymap: &Keymap, theme: &Theme, area: Rect, buf: &mut Buffer) {
+        self.view_with(keymap, theme, (area, HINTS), buf);
+    }
+
+    /// The same with other hints at the bottom.
+    pub(crate) fn view_with(
+        &self,
+        keymap: &Keymap,
+        theme: &Theme,
+        (area, hints): (Rect, &[hint::Hint<'_>]),
+        buf: &mut Buffer,
+    ) {
         let height = area.height.saturating_sub(1);
         self.transcript.view(theme, Rect { height, ..area }, buf);
         let foot = Rect { y: area.y + height, height: area.height.min(1), ..area };
@@ -228,7 +254,7 @@ impl Pager {
             (None, None) => format!("{}–{} of {}", standing.first + 1, standing.last + 1, standing.count),
         };
         let place = text::fit(&place, columns).into_owned();
-        let keys = hint::fit(keymap, HINTS, columns.saturating_sub(text::width(&place) + 2));
+        let keys = hint::fit(keymap, hints, columns.saturating_sub(text::width(&place) + 2));
         text::draw(&Line::styled(format!("{place}  {keys}"), theme.style(Token::Dim)), foot, buf);
     }
 

@@ -6,6 +6,7 @@ mod faces;
 mod hostile;
 mod overlays;
 mod pager;
+mod search;
 mod times;
 
 use std::sync::Arc;

@@ -5,6 +5,7 @@ mod theme_pick;
 mod settings;
 mod orders;
 mod leaving;
+mod finding;
 mod overlay;
 mod opened;
 mod call_list;
@@ -31,6 +32,7 @@ use super::extension::ExtensionMsg;
 use super::model::{Model, Overlay};
 use super::msg::Msg;
 use crate::keymap::{Action, Context};
+use crate::overlay::sessions::Answer;
 use attention::Situation;
 
 /// The name of the job while the summary of a branch is written.
@@ -126,7 +128,7 @@ fn apply(model: &mut Model, msg: Msg) -> Vec<Cmd> {
         }
         Msg::Opened(opened) => opened::opened(model, opened),
         Msg::Snapshot(purpose, source, leaf) => overlay::snapshot(model, purpose, source, leaf),
-        Msg::Sessions(answer) => overlay::sessions(model, answer),
+        Msg::Sessions(answer) => finding::answered(model, answer),
         Msg::ModelScope(rows) => overlay::model_scope(model, rows),
         Msg::Models(models) => overlay::models(model, models),
         Msg::LocalModels(models) => overlay::local_models(model, models),
@@ -172,6 +174,7 @@ pub(super) fn changes_screen(model: &Model, msg: &Msg) -> bool {
 pub(super) fn can_wait(model: &Model, msg: &Msg) -> bool {
     match (msg, &model.overlay) {
         (Msg::Sessions(answer), Some(Overlay::Sessions(sessions))) => !sessions.awaits(answer),
+        (Msg::Sessions(Answer::Hits(answer)), Some(Overlay::Search(search))) => !search.awaits(answer),
         _ => msg.comes_in_bursts(),
     }
 }
@@ -197,6 +200,8 @@ fn resized(model: &mut Model, size: Size) -> Vec<Cmd> {
             Overlay::Sessions(_)
             | Overlay::Fork(..)
             | Overlay::Transcript(_)
+            | Overlay::Search(_)
+            | Overlay::Reader(..)
             | Overlay::Settings(_)
             | Overlay::Page(_)
             | Overlay::Pick(..)

@@ -217,6 +217,9 @@ fn editor(model: &Model, middle: Rect, buf: &mut Buffer) -> Option<Position> {
 /// Lays out the overlay that takes the whole screen.
 pub fn prepare_full(model: &mut Model) {
     match &mut model.overlay {
+        Some(Overlay::Reader(reader, _)) => {
+            reader.lay_out(&model.conversation, &model.preferences.theme, model.size);
+        }
         Some(Overlay::Transcript(pager)) => pager.lay_out(&model.conversation, &model.preferences.theme, model.size),
         Some(overlay) if overlay.is_full() => {}
         _ => model.extensions.beneath = Some(beneath(model)),
@@ -271,7 +274,9 @@ fn line_area(overlay: &Overlay, area: Rect) -> Option<Rect> {
     let has_line = match overlay {
         Overlay::Tree(tree) => tree.is_labelling(),
         Overlay::Transcript(pager) => return pager.has_search_line().then(|| area.rows().next_back()).flatten(),
+        Overlay::Reader(reader, _) => return reader.has_search_line().then(|| area.rows().next_back()).flatten(),
         Overlay::Sessions(_)
+        | Overlay::Search(_)
         | Overlay::Settings(_)
         | Overlay::Help(_)
         | Overlay::Pick(..)
@@ -291,6 +296,8 @@ fn overlay(model: &Model, area: Rect, buf: &mut Buffer) -> Option<Position> {
             return tree.cursor(area);
         }
         Overlay::Sessions(sessions) => sessions.view(theme, area, buf),
+        Overlay::Search(search) => search.view(theme, area, buf),
+        Overlay::Reader(reader, _) => reader.view(keymap, theme, area, buf),
         Overlay::Fork(fork, _) => fork.view(keymap, theme, area, buf),
         Overlay::Transcript(pager) => pager.view(keymap, theme, area, buf),
         Overlay::Settings(settings) => settings.view(keymap, theme, area, buf),

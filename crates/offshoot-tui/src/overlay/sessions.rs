@@ -147,6 +147,7 @@ impl Sessions {
             Answer::Renamed(file, result) => self.renamed(&file, result),
             Answer::Trashed(file, result) => self.trashed(&file, result),
             Answer::Restored(file, result) => self.restored(&file, result),
+            Answer::Hits(_) => {}
         }
     }
 
@@ -163,7 +164,8 @@ impl Sessions {
             | Answer::Preview(..)
             | Answer::Renamed(..)
             | Answer::Trashed(..)
-            | Answer::Restored(..) => false,
+            | Answer::Restored(..)
+            | Answer::Hits(_) => false,
         }
     }
 

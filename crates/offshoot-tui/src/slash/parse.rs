@@ -105,6 +105,7 @@ fn command(spec: &'static Spec, arguments: &str) -> Result<SlashCommand, Mistake
     Ok(match spec.name {
         "new" => SlashCommand::New,
         "resume" => SlashCommand::Resume(given),
+        "search" => SlashCommand::Search(given),
         "tree" => SlashCommand::Tree,
         "branches" => SlashCommand::Branches,
         "switch" => SlashCommand::Switch(entry().ok_or(Mistake::Missing(spec))?),

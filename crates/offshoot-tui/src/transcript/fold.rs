@@ -16,6 +16,12 @@ impl Transcript {
         focused == key && starts.iter().any(|(start, own)| *own == part && *start == row)
     }
 
+    /// Whether a part is chosen.
+    #[must_use]
+    pub fn has_focus(&self) -> bool {
+        self.focus.is_some()
+    }
+
     /// Folds or unfolds these parts of all items.
     pub fn fold_all(&mut self, parts: Parts) {
         match parts {

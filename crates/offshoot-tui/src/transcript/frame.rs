@@ -97,6 +97,7 @@ impl Transcript {
                 if self.is_focused(slice.key, laid, row) {
                     buf.set_style(line_area, theme.style(Token::SelectedBg));
                 }
+                self.mark_group(slice.key, line_area, theme, buf);
                 self.mark_matches(slice.key, row, line_area, theme, buf);
                 y += 1;
             }

@@ -140,6 +140,12 @@ impl Path {
         Some(MessageTime { at: at_time, before })
     }
 
+    /// The group of an entry, or of the answer whose result it is.
+    pub(super) fn group_of(&self, ix: NodeIx) -> Option<usize> {
+        let is_it = |group: &Group| group.key == Key::Entry(ix) || self.results(group).contains(&ix);
+        self.groups.iter().position(is_it)
+    }
+
     pub(super) fn results(&self, group: &Group) -> &[NodeIx] {
         let first = group.first_result as usize;
         self.results.get(first..first + group.results as usize).unwrap_or_default()

@@ -86,6 +86,8 @@ pub(super) struct Search {
     pub(super) is_to_show: bool,
     /// Whether the reader has moved since the origin was noted.
     has_moved: bool,
+    /// Whether it only shows where something is, and counts nothing.
+    is_mark: bool,
     /// The part that was unfolded to show the current match.
     pub(super) unfolded: Option<(Key, usize)>,
     /// The row and column of the current match in its group, as laid out now.
@@ -95,6 +97,12 @@ pub(super) struct Search {
 }
 
 impl Search {
+    /// Shows the first place of a text in a group.
+    pub(super) fn mark(needle: Needle, group: usize) -> Self {
+        let current = Some(FoundMatch { group, nth: 0 });
+        Self { needle: Some(needle), current, is_to_show: true, is_mark: true, ..Self::default() }
+    }
+
     fn count_in(&self, group: usize) -> usize {
         self.counts.get(group).map_or(0, |count| *count as usize)
     }
@@ -157,7 +165,7 @@ impl Transcript {
     /// Searches for a text from where the reader was when the search began, or has moved to since. An empty text goes
     /// back there.
     pub fn search_for(&mut self, source: &dyn Source, query: &str) -> Result<()> {
-        let mut search = self.search.take().unwrap_or_default();
+        let mut search = self.search.take().filter(|search| !search.is_mark).unwrap_or_default();
         if search.needle.is_none() || search.has_moved {
             search.origin = Origin {
                 top: self.top,
@@ -210,13 +218,15 @@ impl Transcript {
     #[must_use]
     pub fn is_searching(&self) -> bool {
         let is_behind = |search: &Search| search.counts.len() < self.path.len() || search.width != self.width;
-        self.search.as_ref().is_some_and(|search| search.needle.is_some() && (search.is_running() || is_behind(search)))
+        self.search.as_ref().is_some_and(|search| {
+            !search.is_mark && search.needle.is_some() && (search.is_running() || is_behind(search))
+        })
     }
 
     /// What the search has found so far; `None` without a search, or if its text is empty.
     #[must_use]
     pub fn search_status(&self) -> Option<SearchStatus> {
-        let search = self.search.as_ref().filter(|search| search.needle.is_some())?;
+        let search = self.search.as_ref().filter(|search| search.needle.is_some() && !search.is_mark)?;
         let number = search.current.map_or(0, |found| search.sum(0..found.group) + found.nth + 1);
         Some(SearchStatus {
             number,
@@ -228,7 +238,7 @@ impl Transcript {
 
     /// Searches about `budget` bytes more.
     pub fn search_on(&mut self, source: &dyn Source, budget: usize) -> Result<()> {
-        let Some(mut search) = self.search.take() else { return Ok(()) };
+        let Some(mut search) = self.search.take_if(|search| !search.is_mark) else { return Ok(()) };
         let done = self.count_matches(&mut search, source, budget);
         let chosen = done.and_then(|()| match search.goal {
             Some(SearchGoal::Nearest) => self.choose_nearest(&mut search, source),
@@ -263,7 +273,7 @@ impl Transcript {
     }
 
     /// The matches in the unfolded rows of a group, and the bytes read.
-    fn matches_in(&self, source: &dyn Source, needle: &Needle, at: usize) -> Result<(Vec<RowMatch>, usize)> {
+    pub(super) fn matches_in(&self, source: &dyn Source, needle: &Needle, at: usize) -> Result<(Vec<RowMatch>, usize)> {
         let Some(group) = self.group(at) else { return Ok((Vec::new(), 0)) };
         let (content, bytes) = self.read_content(source, group)?;
         let found = content.map(|content| needle.find(&self.render(group, &content, UNFOLDED).lines, self.width));

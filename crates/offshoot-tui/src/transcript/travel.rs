@@ -21,6 +21,8 @@ pub enum Move {
     NextUser,
     /// To the last foldable part of a group.
     LastPart(usize),
+    /// To a group, with some rows before it.
+    Group(usize),
 }
 
 /// The assumed rows of a group without a body.
@@ -85,6 +87,16 @@ impl Transcript {
                     true
                 }
             },
+            Move::Group(group) => {
+                let before = self.top;
+                let top = RowPlace { group, row: 0 };
+                self.land(top);
+                // What is before it may have to be read first.
+                self.up(self.height / 4) || {
+                    self.top = before;
+                    false
+                }
+            }
             Move::LastPart(group) => {
                 if self.height_of(group).is_none() {
                     return false;

@@ -2,6 +2,7 @@
 
 mod hits;
 mod index_words;
+mod page;
 
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -23,6 +24,7 @@ use crate::place::Place;
 use crate::words::{Note, Say, Words};
 
 pub use hits::SearchHits;
+pub use page::{SEARCH_PAGE, SearchHitRow, SearchPage, SearchWish, go_on, search_page};
 
 /// How long a search goes on with what the index lacks, after it has its answer, in milliseconds.
 const AFTERWARDS: Millis = 1000;
@@ -119,48 +121,80 @@ impl Operation for Search {
     }
 
     fn plan(place: &Place, _: Option<&Session>, input: &SearchInput) -> Result<SearchAnswer> {
-        let typed: Vec<&str> = input.query.iter().map(|Text(text)| text.as_str()).collect();
-        let typed = typed.join(" ");
-        let query = if typed.is_empty() { None } else { Some(query_of(place, &typed, input)?) };
-        let store = place.store()?;
-        let index = place.search_index().filter(|_| !input.scan);
-        let (sessions, _) = place.list(store, Scope::default(), &mut |_, _| {})?;
-        let progress = place.progress("searching sessions");
-        let keys = place.models().map(|known| Secrets::new(known.keys.known(&known.models))).unwrap_or_default();
-        let searched = SearchedPlace {
-            store,
-            mask: &|text| keys.masked(text),
-            open: &|file| {
-                Session::open(file, Options { progress: None, ..place.options_for(file, SpillPolicy::default()) })
-            },
-            progress: &|done, total| progress(done as u64, total as u64),
-            is_over: &|| false,
-        };
-        let skip = input.skip.unwrap_or_default();
-        // The real clock: it is compared with file times.
-        let now = SystemClock.now();
-        if let Some(index) = index.filter(|_| input.rebuild) {
-            index.remove();
-            index.refresh(searched, now)?;
-            let _is_whole = index.make_blocks(searched);
-        }
-        let Some(query) = query else { return index_answer(index) };
-        let found = match index {
-            Some(index) => index.search(searched, &query, skip, now)?,
-            None => scan(searched, &query, skip)?,
-        };
-        if let Some(index) = index.filter(|_| found.lacks_blocks) {
+        let answer = find(place, input)?;
+        if matches!(&answer, SearchAnswer::Hits(hits) if hits.found.lacks_blocks) {
             let end = SystemClock.now() + AFTERWARDS;
-            let _is_whole = index.make_blocks(SearchedPlace { is_over: &|| SystemClock.now() > end, ..searched });
+            go_on_indexing(place, &|| SystemClock.now() > end)?;
         }
-        drop(progress);
-        let nothing = found.hits.is_empty().then(|| nothing_found(&found, &typed, skip));
-        Ok(SearchAnswer::Hits(SearchHits { found, sessions, skip, typed, nothing, place: place.clone(), keys }))
+        Ok(answer)
     }
 
     fn output(answer: SearchAnswer, _: Finished<'_, ()>) -> Result<SearchAnswer> {
         Ok(answer)
     }
+}
+
+/// Finds what was asked for. The index is brought up to date, but not with all that later searches need.
+fn find(place: &Place, input: &SearchInput) -> Result<SearchAnswer> {
+    let typed: Vec<&str> = input.query.iter().map(|Text(text)| text.as_str()).collect();
+    let typed = typed.join(" ");
+    let query = if typed.is_empty() { None } else { Some(query_of(place, &typed, input)?) };
+    let store = place.store()?;
+    let index = place.search_index().filter(|_| !input.scan);
+    let (sessions, _) = place.list(store, Scope::default(), &mut |_, _| {})?;
+    let (skip, keys) = (input.skip.unwrap_or_default(), known_keys(place));
+    // The real clock: it is compared with file times.
+    let now = SystemClock.now();
+    let is_over = || place.is_stopped();
+    let found = on_sessions(place, &keys, &is_over, |searched| {
+        if let Some(index) = index.filter(|_| input.rebuild) {
+            index.remove();
+            index.refresh(searched, now)?;
+            let _is_whole = index.make_blocks(searched);
+        }
+        let Some(query) = &query else { return Ok(None) };
+        let found = match index {
+            Some(index) => index.search(searched, query, skip, now)?,
+            None => scan(searched, query, skip)?,
+        };
+        Ok(Some(found))
+    })?;
+    if place.is_stopped() {
+        return Err(Failure::Stopped);
+    }
+    let Some(found) = found else { return index_answer(index) };
+    let nothing = found.hits.is_empty().then(|| nothing_found(&found, &typed, skip));
+    Ok(SearchAnswer::Hits(SearchHits { found, sessions, skip, typed, nothing, place: place.clone(), keys }))
+}
+
+fn known_keys(place: &Place) -> Secrets {
+    place.models().map(|known| Secrets::new(known.keys.known(&known.models))).unwrap_or_default()
+}
+
+fn on_sessions<T>(
+    place: &Place,
+    keys: &Secrets,
+    is_over: &(dyn Fn() -> bool + Sync),
+    work: impl FnOnce(SearchedPlace<'_>) -> Result<T>,
+) -> Result<T> {
+    let progress = place.progress("searching sessions");
+    work(SearchedPlace {
+        store: place.store()?,
+        mask: &|text| keys.masked(text),
+        open: &|file| {
+            Session::open(file, Options { progress: None, ..place.options_for(file, SpillPolicy::default()) })
+        },
+        progress: &|done, total| progress(done as u64, total as u64),
+        is_over,
+    })
+}
+
+/// Adds to the index what later searches need.
+fn go_on_indexing(place: &Place, is_over: &(dyn Fn() -> bool + Sync)) -> Result<()> {
+    on_sessions(place, &known_keys(place), is_over, |searched| {
+        let _is_whole = place.search_index().map(|index| index.make_blocks(searched));
+        Ok(())
+    })
 }
 
 /// What the index has.

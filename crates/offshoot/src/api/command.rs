@@ -10,7 +10,7 @@ use offshoot_app::models::ModelTable;
 use offshoot_app::next_request;
 use offshoot_session::session::Session;
 use offshoot_session::tree::NodeIx;
-use offshoot_workspace::{self as workspace, NextRequest};
+use offshoot_workspace::{self as workspace, KnownModels, NextRequest};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 use super::{Defaults, serve};
@@ -61,6 +61,11 @@ impl NextRequest for Models {
 
     fn overhead(&self, _: &Session) -> workspace::Result<u64> {
         Ok(0)
+    }
+
+    /// A search leaves out their keys.
+    fn models(&self) -> workspace::Result<KnownModels> {
+        Ok(ModelTable::known(&self.0))
     }
 }
 

@@ -7,7 +7,7 @@ use offshoot_session::json::{Object, quote};
 use offshoot_session::manager::{self, Method, MethodRow, Params};
 
 use super::handles::{ApiServer, OpenSession};
-use super::methods::{bring, construct, plan, pure, tree, weigh};
+use super::methods::{bring, construct, plan, pure, search, tree, weigh};
 use super::request::ApiRequest;
 use super::wire::{ApiFailure, MethodResult};
 
@@ -47,6 +47,7 @@ const METHODS: &[MethodSection] = &[
         ("list", "cwd? sessionDir? withDiagnostics?", Free(construct::list)),
         ("listAll", "sessionDir? withDiagnostics?", Free(construct::list_all)),
         ("findMostRecentSession", "sessionDir? cwd?", Free(construct::find_most_recent)),
+        ("search", "query here? number? skip? scan?", Free(search::search)),
     ]),
     // Entries.
     Shared(manager::APPENDS),

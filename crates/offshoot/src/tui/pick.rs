@@ -8,6 +8,7 @@ use offshoot_app::agent::Args;
 use offshoot_app::app::App;
 use offshoot_app::error::{CommandError, Result};
 use offshoot_session::clock::Millis;
+use offshoot_session::id::EntryId;
 use offshoot_tui::app::cmd::ProgramTask;
 use offshoot_tui::app::model::Model;
 use offshoot_tui::app::msg::Msg;
@@ -21,9 +22,17 @@ use super::session_list::{SessionListWorker, surroundings};
 use super::signals::Signals;
 use super::stop::stop;
 
+/// What the user picked.
+pub(super) struct Picked {
+    pub(super) file: PathBuf,
+    /// The entry from which the user goes on.
+    pub(super) entry: Option<EntryId>,
+    pub(super) signals: Signals,
+}
+
 /// Lets the user pick a session; `None` if the user leaves. Signals are handled from here on: those that arrive before
 /// the conversation starts are passed to it.
-pub(super) fn session(app: &App, args: &Args) -> Result<Option<(PathBuf, Signals)>> {
+pub(super) fn session(app: &App, args: &Args) -> Result<Option<Picked>> {
     let app = App { ui: app.ui.quiet(), ..app.clone() };
     // Unbounded: reading threads must not wait for a stopped screen. The channel ends with the list.
     let (sender, receiver) = channel();
@@ -44,7 +53,8 @@ pub(super) fn session(app: &App, args: &Args) -> Result<Option<(PathBuf, Signals
     let ran = run(Model::choosing(preferences, sessions), &inbox, &mut picker, offshoot_app::ui::terminal);
     signals.disconnect(&inbox.receiver);
     let model = ran.map_err(|error| CommandError::io("use the terminal", &error))?;
-    Ok(model.chosen.map(|chosen| (chosen, signals)))
+    let entry = model.goes_on_at;
+    Ok(model.chosen.map(|file| Picked { file, entry, signals }))
 }
 
 struct Picker<'a> {

@@ -1,6 +1,7 @@
-//! Runs the requests of the session selector on its own threads: lists, previews, full-text searches, names, the trash.
+//! Runs the requests of the session selector on its own threads: lists, previews, searches, sessions to read, names, the trash.
 //! Knows no screen; sends results through one function.
 
+mod hits;
 mod listing;
 mod preview;
 mod search;
@@ -14,7 +15,9 @@ use offshoot_app::app::App;
 use offshoot_app::error::{CommandError, Result};
 use offshoot_session::compose::NewEntry;
 use offshoot_session::session::{Options, Session};
+use offshoot_tui::overlay::hits::{HitAnswer, HitRequest};
 use offshoot_tui::overlay::sessions::{Answer, Request, Setting};
+use offshoot_workspace::search::SearchWish;
 use offshoot_workspace::trash_folder::Trash;
 use offshoot_workspace::{Failure, FailureKind};
 
@@ -26,11 +29,16 @@ pub(crate) struct SessionListWorker {
     app: App,
     tell: SendAnswer,
     search: Arc<AtomicU64>,
+    /// The number of the search in all sessions that somebody waits for.
+    hits: Arc<AtomicU64>,
+    searches: Sender<(u64, SearchWish)>,
     previews: Sender<PathBuf>,
     changes: Sender<Request>,
 }
 
 const NO_SEARCH: u64 = u64::MAX;
+/// A thread has ended that never does.
+const FAILED: &str = "a part of the program has failed";
 
 impl SessionListWorker {
     pub(crate) fn start(app: &App, tell: impl Fn(Answer) + Send + Sync + 'static) -> Result<Self> {
@@ -38,10 +46,15 @@ impl SessionListWorker {
         // Unbounded: the screen does not wait. Only the last preview is read; other requests come from key presses.
         let (previews, wanted) = channel();
         let (changes, orders) = channel();
+        let (searches, wishes) = channel();
+        let hits = Arc::new(AtomicU64::new(NO_SEARCH));
         let (for_previews, for_changes) = ((app.clone(), tell.clone()), (app.clone(), tell.clone()));
         spawn("previews", move || preview::serve(&for_previews.0, &wanted, &for_previews.1))?;
+        let (for_hits, current) = ((app.clone(), tell.clone()), hits.clone());
+        spawn("hits", move || hits::serve(&for_hits.0, &wishes, &current, &for_hits.1))?;
         spawn("changes", move || serve(&for_changes.0, &orders, &for_changes.1))?;
-        Ok(Self { app: app.clone(), tell, search: Arc::new(AtomicU64::new(NO_SEARCH)), previews, changes })
+        let search = Arc::new(AtomicU64::new(NO_SEARCH));
+        Ok(Self { app: app.clone(), tell, search, hits, searches, previews, changes })
     }
 
     /// Starts a request; never waits for it.
@@ -62,6 +75,10 @@ impl SessionListWorker {
                 self.search.store(NO_SEARCH, Ordering::Relaxed);
                 Ok(())
             }
+            Request::Hits(request) => {
+                self.take_hits(request);
+                Ok(())
+            }
             Request::Preview(file) => {
                 // The thread has ended only if it panicked; a missing preview does no harm.
                 drop(self.previews.send(file));
@@ -69,7 +86,7 @@ impl SessionListWorker {
             }
             change @ (Request::Rename(..) | Request::Trash(_) | Request::Restore(_)) => {
                 if let Err(unsent) = self.changes.send(change) {
-                    refuse(unsent.0, "a part of the program has failed", &self.tell);
+                    refuse(unsent.0, FAILED, &self.tell);
                 }
                 Ok(())
             }
@@ -78,11 +95,31 @@ impl SessionListWorker {
             (self.tell)(Answer::Done(scope, Err(error.on_one_line())));
         }
     }
+
+    fn take_hits(&self, request: HitRequest) {
+        let (app, tell) = (self.app.clone(), self.tell.clone());
+        match request {
+            HitRequest::Search(number, wish) => {
+                self.hits.store(number, Ordering::Relaxed);
+                if self.searches.send((number, wish)).is_err() {
+                    tell(Answer::Hits(HitAnswer::Found(number, Err(FAILED.to_owned()))));
+                }
+            }
+            HitRequest::Stop => self.hits.store(NO_SEARCH, Ordering::Relaxed),
+            HitRequest::Read(number, place) => {
+                let begun = spawn("reading", move || hits::read(&app, number, place, &tell));
+                if let Err(error) = begun {
+                    (self.tell)(Answer::Hits(HitAnswer::Read(number, Err(error.on_one_line()))));
+                }
+            }
+        }
+    }
 }
 
 impl Drop for SessionListWorker {
     fn drop(&mut self) {
         self.search.store(NO_SEARCH, Ordering::Relaxed);
+        self.hits.store(NO_SEARCH, Ordering::Relaxed);
     }
 }
 
@@ -111,7 +148,11 @@ fn serve(app: &App, orders: &Receiver<Request>, tell: &SendAnswer) {
                 let result = restore(app, &file).map_err(|error| error.on_one_line());
                 tell(Answer::Restored(file, result));
             }
-            Request::List(_) | Request::Preview(_) | Request::Search { .. } | Request::StopSearch => {}
+            Request::List(_)
+            | Request::Preview(_)
+            | Request::Search { .. }
+            | Request::StopSearch
+            | Request::Hits(_) => {}
         }
     }
 }
@@ -121,7 +162,7 @@ fn refuse(change: Request, why: &str, tell: &SendAnswer) {
         Request::Rename(file, _) => tell(Answer::Renamed(file, Err(why.to_owned()))),
         Request::Trash(file) => tell(Answer::Trashed(file, Err(why.to_owned()))),
         Request::Restore(file) => tell(Answer::Restored(file, Err(why.to_owned()))),
-        Request::List(_) | Request::Preview(_) | Request::Search { .. } | Request::StopSearch => {}
+        Request::List(_) | Request::Preview(_) | Request::Search { .. } | Request::StopSearch | Request::Hits(_) => {}
     }
 }
 

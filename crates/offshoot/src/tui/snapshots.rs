@@ -32,7 +32,7 @@ async fn taken(agent: &AgentSession, purpose: Purpose) -> std::result::Result<Sn
     let snapshot = agent.read(Session::snapshot).await.map_err(|error| error.to_string())?;
     let read = move || -> Result<Snapshot> {
         let snapshot = snapshot?;
-        if matches!(purpose, Purpose::Tree | Purpose::Compare(..)) {
+        if matches!(purpose, Purpose::Tree | Purpose::GoOn | Purpose::Compare(..)) {
             // Bodies read for the tree's figures are cached with the session.
             totals(&snapshot)?;
         }

@@ -102,6 +102,7 @@ mod tui_reader;
 mod tui_reload;
 mod tui_sandbox;
 mod tui_resize;
+mod tui_search;
 mod tui_slow;
 mod tui_stream;
 mod tui_terminal;

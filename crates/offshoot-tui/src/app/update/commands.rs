@@ -5,7 +5,7 @@ use offshoot_protocol::request::{CloneSession, Compact, SetApproval, SetThinking
 
 use super::leaving::{Leave, leave};
 use super::orders::going;
-use super::{approval, end, orders};
+use super::{approval, end, finding, orders};
 use crate::app::cmd::{Cmd, ProgramTask, Purpose, ScreenTask};
 use crate::app::extension::ExtensionTask;
 use crate::app::model::{Model, Overlay, Picking};
@@ -21,6 +21,7 @@ pub(super) fn run(model: &mut Model, command: SlashCommand) -> Vec<Cmd> {
         SlashCommand::New => new(model),
         SlashCommand::Resume(None) => resume(model),
         SlashCommand::Resume(Some(named)) => leave(model, ProgramTask::Resume(named), Leave::OpenSession),
+        SlashCommand::Search(words) => finding::search(model, words.as_deref()),
         SlashCommand::Tree => vec![ProgramTask::Snapshot(Purpose::Tree).into()],
         SlashCommand::Branches => vec![ProgramTask::Branches.into()],
         SlashCommand::Switch(entry) | SlashCommand::BranchHere(Some(entry)) => {
@@ -67,6 +68,7 @@ pub(super) fn new(model: &mut Model) -> Vec<Cmd> {
 
 /// Opens the session selector.
 pub(super) fn resume(model: &mut Model) -> Vec<Cmd> {
+    model.goes_on_at = None;
     let setting = Setting {
         now: model.now,
         home: model.preferences.home.as_ref().map(Into::into),

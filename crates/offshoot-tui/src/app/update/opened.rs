@@ -30,6 +30,13 @@ pub(super) fn opened(model: &mut Model, mut opened: Opened) -> Vec<Cmd> {
         model.conversation.arrive();
     }
     let mut cmds = vec![ProgramTask::ReadSessionFacts.into()];
+    // A hit in another session was read there, and the user goes on from it.
+    let is_other = matches!(opened.reason, OpenedReason::Start | OpenedReason::Changed(SessionChangeReason::Resume));
+    match &model.goes_on_at {
+        Some(_) if is_other => cmds.push(ProgramTask::Snapshot(Purpose::GoOn).into()),
+        Some(_) if opened.reason != OpenedReason::Grown => model.goes_on_at = None,
+        Some(_) | None => {}
+    }
     // The transcript belongs to another place.
     if matches!(model.overlay, Some(Overlay::Transcript(_))) {
         cmds.push(ProgramTask::Snapshot(Purpose::Transcript).into());

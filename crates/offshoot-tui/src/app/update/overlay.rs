@@ -15,7 +15,7 @@ use offshoot_workspace::{ArgValue, Given, OperationOrder};
 use ratatui::crossterm::event::KeyEvent;
 
 use super::leaving::{Leave, leave, stop_and_leave};
-use super::{orders, settings, theme_pick};
+use super::{finding, orders, settings, theme_pick};
 use crate::app::cmd::{Cmd, ProgramTask, Purpose, ScreenTask, TrustAnswer};
 use crate::app::model::{Model, Overlay, PickedModel, Picking};
 use crate::app::msg::ListedModel;
@@ -27,7 +27,6 @@ use crate::overlay::help;
 use crate::overlay::model_scope::{ModelScopeList, ScopeOutcome, ScopeRow};
 use crate::overlay::pick::{self, Choice, Pick};
 use crate::overlay::prompts::{PastPrompts, PromptSearch, PromptSearchOutcome};
-use crate::overlay::sessions::{self as selector, Answer};
 use crate::overlay::tree::{self, ForecastWish, ForecastWords, Snapshot, TreeSelector};
 use crate::text::in_short;
 
@@ -53,8 +52,14 @@ pub(super) fn key(model: &mut Model, key: KeyEvent) -> Vec<Cmd> {
         Overlay::Sessions(sessions) => {
             sessions.set_now(model.now);
             let outcome = sessions.key(key);
-            sessions_outcome(model, outcome)
+            finding::sessions_outcome(model, outcome)
         }
+        Overlay::Search(search) => {
+            search.set_now(model.now);
+            let outcome = search.key(key);
+            finding::search_outcome(model, outcome)
+        }
+        Overlay::Reader(..) => finding::reader_key(model, key),
         Overlay::Fork(fork, used) => {
             let (outcome, used) = (fork.key(&model.preferences.keymap, key), *used);
             fork_outcome(model, outcome, used)
@@ -108,8 +113,13 @@ pub(super) fn paste(model: &mut Model, text: &str) -> Vec<Cmd> {
         Some(Overlay::Tree(tree)) => tree.paste(text),
         Some(Overlay::Sessions(sessions)) => {
             sessions.paste(text);
-            return sessions.requests().into_iter().map(|request| ProgramTask::Sessions(request).into()).collect();
+            return finding::asks(sessions.requests());
         }
+        Some(Overlay::Search(search)) => {
+            search.paste(text);
+            return finding::hit_asks(search.requests());
+        }
+        Some(Overlay::Reader(reader, _)) => reader.paste(text),
         Some(Overlay::Pick(pick, _)) => pick.paste(text),
         Some(Overlay::ModelScope(list)) => list.paste(text),
         Some(Overlay::Prompts(search)) => search.paste(text),
@@ -149,31 +159,6 @@ fn tree_outcome(model: &mut Model, outcome: tree::TreeOutcome) -> Vec<Cmd> {
     }
 }
 
-fn sessions_outcome(model: &mut Model, outcome: selector::SessionsOutcome) -> Vec<Cmd> {
-    let Some(Overlay::Sessions(sessions)) = &mut model.overlay else { return Vec::new() };
-    let mut cmds: Vec<Cmd> =
-        sessions.requests().into_iter().map(|request| ProgramTask::Sessions(request).into()).collect();
-    match outcome {
-        selector::SessionsOutcome::Open => {}
-        // The list stays on the screen until the terminal is given back.
-        selector::SessionsOutcome::Cancelled | selector::SessionsOutcome::Chosen(_) if model.is_choosing => {
-            model.chosen = if let selector::SessionsOutcome::Chosen(file) = outcome { Some(file) } else { None };
-            model.is_ending = true;
-            cmds.push(ProgramTask::Sessions(selector::Request::StopSearch).into());
-        }
-        selector::SessionsOutcome::Cancelled => {
-            model.overlay = None;
-            cmds.push(ProgramTask::Sessions(selector::Request::StopSearch).into());
-        }
-        selector::SessionsOutcome::Chosen(file) => {
-            model.overlay = None;
-            cmds.push(ProgramTask::Sessions(selector::Request::StopSearch).into());
-            cmds.extend(leave(model, ProgramTask::Open(file), Leave::OpenSession));
-        }
-    }
-    cmds
-}
-
 fn fork_outcome(model: &mut Model, outcome: ForkOutcome, used: ForkUse) -> Vec<Cmd> {
     let entry = match outcome {
         ForkOutcome::Stay => return Vec::new(),
@@ -193,7 +178,10 @@ fn picked(model: &mut Model, outcome: pick::PickOutcome, picking: &Picking) -> V
     }
     let number = match outcome {
         pick::PickOutcome::Open => return Vec::new(),
-        pick::PickOutcome::Cancelled => return keep(model, false),
+        pick::PickOutcome::Cancelled => {
+            model.goes_on_at = None;
+            return keep(model, false);
+        }
         pick::PickOutcome::Picked(number) => number,
     };
     model.overlay = None;
@@ -209,10 +197,13 @@ fn picked(model: &mut Model, outcome: pick::PickOutcome, picking: &Picking) -> V
         },
         Picking::Thinking(levels) => levels.get(number).map(|level| Cmd::ask(SetThinkingLevel(*level))),
         Picking::Approval => ApprovalMode::ALL.get(number).map(|mode| Cmd::ask(SetApproval(*mode))),
-        Picking::SessionFolder(file, folders) => folders
-            .get(number)
-            .map(|folder| Cmd::ask(SwitchSession { file: file.clone(), folder: Some(folder.clone()) })),
+        Picking::SessionFolder(file, folders) => {
+            let folder = folders.get(number).cloned();
+            model.goes_on_at.take_if(|_| folder.is_none());
+            folder.map(|folder| Cmd::ask(SwitchSession { file: file.clone(), folder: Some(folder) }))
+        }
         Picking::Leaving(leaving) => {
+            model.goes_on_at.take_if(|_| number > 0);
             return if number == 0 { stop_and_leave(model, *leaving.clone()) } else { Vec::new() };
         }
         Picking::Branch(leaves) => {
@@ -285,6 +276,17 @@ pub(super) fn snapshot(model: &mut Model, purpose: Purpose, source: Snapshot, le
         Purpose::Tree => {
             open_tree(model, source, leaf);
             return ask_forecast(model);
+        }
+        Purpose::GoOn => {
+            let Some(entry) = model.goes_on_at.take() else { return Vec::new() };
+            let at = source.tree().find(entry.as_str());
+            open_tree(model, source, leaf);
+            if let (Some(Overlay::Tree(tree)), Some(at)) = (&mut model.overlay, at) {
+                let outcome = tree.go_to(at);
+                let mut cmds = tree_outcome(model, outcome);
+                cmds.extend(ask_forecast(model));
+                return cmds;
+            }
         }
         Purpose::Compare(first, second) => {
             open_tree(model, source, leaf);
@@ -364,15 +366,10 @@ pub(super) fn idle(model: &mut Model) -> Vec<Cmd> {
     match &mut model.overlay {
         Some(Overlay::Tree(tree)) => _ = tree.work(AT_A_TIME),
         Some(Overlay::Transcript(pager)) => pager.work(AT_A_TIME),
+        Some(Overlay::Reader(reader, _)) => reader.work(AT_A_TIME),
         _ => {}
     }
     Vec::new()
-}
-
-pub(super) fn sessions(model: &mut Model, answer: Answer) -> Vec<Cmd> {
-    let Some(Overlay::Sessions(sessions)) = &mut model.overlay else { return Vec::new() };
-    sessions.take(answer);
-    sessions.requests().into_iter().map(|request| ProgramTask::Sessions(request).into()).collect()
 }
 
 pub(super) fn models(model: &mut Model, models: Vec<ListedModel>) -> Vec<Cmd> {

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use super::list::Listed;
 use super::search::TextHits;
+use crate::overlay::hits::{HitAnswer, HitRequest};
 
 /// Which sessions are listed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -48,6 +49,8 @@ pub enum Request {
     Trash(PathBuf),
     /// Restore a session from the trash: [`Answer::Restored`].
     Restore(PathBuf),
+    /// Search all sessions, or read one: [`Answer::Hits`].
+    Hits(HitRequest),
 }
 
 /// The answer to a [`Request`].
@@ -70,6 +73,8 @@ pub enum Answer {
     Trashed(PathBuf, Result<(), String>),
     /// The result of restoring a session.
     Restored(PathBuf, Result<(), String>),
+    /// What came of a search in all sessions.
+    Hits(HitAnswer),
 }
 
 /// The first and last messages of a session.

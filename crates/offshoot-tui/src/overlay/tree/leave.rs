@@ -25,6 +25,16 @@ impl TreeSelector {
         self.fetch();
     }
 
+    /// Goes to an entry as if the user had chosen it.
+    pub fn go_to(&mut self, ix: NodeIx) -> TreeOutcome {
+        self.complete();
+        self.list.remember(ix);
+        self.arrange_after(true);
+        let outcome = self.confirm_at(ix);
+        self.fetch();
+        outcome
+    }
+
     pub(super) fn confirm(&mut self) -> TreeOutcome {
         let Some(ix) = self.list.entry() else { return TreeOutcome::Stay };
         if self.search.query().contains('#') {
@@ -32,6 +42,10 @@ impl TreeSelector {
             self.look_for(String::new());
             return TreeOutcome::Stay;
         }
+        self.confirm_at(ix)
+    }
+
+    fn confirm_at(&mut self, ix: NodeIx) -> TreeOutcome {
         if self.list.outline.open() == Some(ix) {
             return TreeOutcome::AlreadyHere;
         }

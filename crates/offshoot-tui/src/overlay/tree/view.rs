@@ -284,6 +284,12 @@ impl TreeSelector {
         ]
     }
 
+    /// Whether it asks what becomes of the branch that is left.
+    #[must_use]
+    pub fn asks(&self) -> bool {
+        matches!(self.mode, Mode::Question(..))
+    }
+
     /// Whether a label is being typed.
     #[must_use]
     pub fn is_labelling(&self) -> bool {

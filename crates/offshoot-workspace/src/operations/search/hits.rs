@@ -35,12 +35,14 @@ pub struct SearchHits {
 /// The width of who said it, and of when.
 const SPEAKER: usize = 9;
 const AGE: usize = 10;
+/// The characters that are kept of an id.
+const NAME: usize = 40;
 /// The width that words have at least beside them.
 const LEAST: usize = 30;
 
 impl SearchHits {
     /// Sessions in the order of their best hits.
-    fn by_session(&self) -> Vec<Vec<&SearchHit>> {
+    pub(super) fn by_session(&self) -> Vec<Vec<&SearchHit>> {
         let mut groups: Vec<Vec<&SearchHit>> = Vec::new();
         let mut places: HashMap<&Path, usize> = HashMap::new();
         for hit in &self.found.hits {
@@ -53,12 +55,12 @@ impl SearchHits {
         groups
     }
 
-    fn infos(&self) -> HashMap<&Path, &SessionInfo> {
+    pub(super) fn infos(&self) -> HashMap<&Path, &SessionInfo> {
         self.sessions.iter().map(|info| (info.path.as_path(), info)).collect()
     }
 
     /// What a session is called: its name, else its first words; without keys.
-    fn title(&self, hit: &SearchHit, info: Option<&SessionInfo>) -> Option<String> {
+    pub(super) fn title(&self, hit: &SearchHit, info: Option<&SessionInfo>) -> Option<String> {
         let title = info.map(|info| info.name.as_deref().unwrap_or(&info.first_message)).or(hit.title.as_deref())?;
         Some(self.keys.masked(title).unwrap_or_else(|| title.to_owned()))
     }
@@ -77,11 +79,7 @@ impl SearchHits {
 
     /// A hit in a line, on a narrow screen in two.
     fn rows(&self, hit: &SearchHit, ids: &ShortIds<'_>, size: ScreenSize) -> Vec<Line> {
-        let session = one_line(ids.get(&hit.session), 40);
-        let name = match &hit.entry {
-            Some(entry) => format!("{session}:{}", one_line(entry.as_str(), 40)),
-            None => session,
-        };
+        let name = name(hit, ids);
         let age = hit.at.map_or_else(|| "?".to_owned(), |time| when::ago(time, self.place.now()));
         let marks = match (hit.is_on_path, hit.is_compacted) {
             (false, _) => "⑂ ",
@@ -139,6 +137,15 @@ impl SearchHits {
 
     fn shown_to(&self) -> usize {
         self.skip + self.found.hits.len()
+    }
+}
+
+/// A hit as commands take it.
+pub(super) fn name(hit: &SearchHit, ids: &ShortIds<'_>) -> String {
+    let session = one_line(ids.get(&hit.session), NAME);
+    match &hit.entry {
+        Some(entry) => format!("{session}:{}", one_line(entry.as_str(), NAME)),
+        None => session,
     }
 }
 

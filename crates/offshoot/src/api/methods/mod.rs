@@ -4,5 +4,6 @@ pub(super) mod bring;
 pub(super) mod construct;
 pub(super) mod plan;
 pub(super) mod pure;
+pub(super) mod search;
 pub(super) mod tree;
 pub(super) mod weigh;

@@ -25,6 +25,7 @@ fn every_method_is_exercised() {
     bring_back(&mut api);
     after_trouble(&mut api, folder.path());
     without_a_session(&mut api, folder.path());
+    search(&mut api);
     let names = |name: &String| name.split('{').next().unwrap().to_owned();
     let all: std::collections::BTreeSet<String> = discovered(&mut api).iter().map(names).collect();
     assert_eq!(api.used, all);
@@ -444,6 +445,22 @@ fn a_plan_is_written_once_and_only_where_it_was_made() {
     let planned = member(&api.result("planPick", &plan.replace("pick", "planPick")), "plan").unwrap();
     api.result("newSession", &format!(r#"{{"session":{session}}}"#));
     assert!(api.error("pick", &commit(&planned)).contains("is not the session's last one"));
+}
+
+/// What was said is found, in pages, as on the command line.
+fn search(api: &mut Api) {
+    let session = api.opened("create", "{}");
+    say(api, &session, r#"{"role":"user","content":"where is the xylophone?","timestamp":1}"#);
+    say(api, &session, r#"{"role":"user","content":"xylophone again","timestamp":2}"#);
+    let all = api.result("search", r#"{"query":"xylophone"}"#);
+    assert_eq!((member(&all, "count").as_deref(), items(&member(&all, "hits").unwrap()).len()), (Some("2"), 2));
+    let second = api.result("search", r#"{"query":"xylophone","number":1,"skip":1,"here":true}"#);
+    let hits = items(&member(&second, "hits").unwrap());
+    assert_eq!(hits, [items(&member(&all, "hits").unwrap())[1].clone()]);
+    let none = api.result("search", r#"{"query":"bassoon","scan":true}"#);
+    assert_eq!(member(&none, "hits").as_deref(), Some("[]"), "{none}");
+    let wrong = api.error("search", r#"{"query":"since:soon x"}"#);
+    assert!(wrong.contains("since:soon is not a time"), "{wrong}");
 }
 
 fn without_a_session(api: &mut Api, folder: &Path) {
