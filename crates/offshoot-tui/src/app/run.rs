@@ -19,7 +19,7 @@ use super::cmd::{Cmd, ProgramTask, ScreenTask};
 use super::model::{Model, Overlay};
 use super::msg::{ModelAccess, Msg};
 use super::pictures::Pictures;
-use super::screen::Screen;
+use super::screen::{OnResize, Screen};
 use super::update::{can_wait, changes_screen, expect_resizes, update};
 use super::view;
 use crate::image;
@@ -27,6 +27,8 @@ use crate::slash::AuthAction;
 
 /// How long a drawing may wait for more messages that are not keys, in milliseconds.
 const TOGETHER: Millis = 33;
+/// After so many milliseconds a picture is on the screen, however slow the line is.
+const SURELY_SHOWN: Millis = 10_000;
 
 /// The two ends of the loop's message channel.
 #[derive(Debug)]
@@ -82,7 +84,8 @@ pub fn run(
     update(&mut model, Msg::Now(program.now()));
     expect_resizes(&mut model);
     begin(&mut model, inbox, &mut source)?;
-    let mut screen = Screen::new(open(), size, cursor.unwrap_or(tty::lowest(size)), model.preferences.rewraps)?;
+    let on_resize = OnResize { rewraps: model.preferences.rewraps, is_late: model.preferences.notifier.is_in_tmux };
+    let mut screen = Screen::new(open(), size, cursor.unwrap_or(tty::lowest(size)), on_resize)?;
     let keys = input::Keys::start(inbox.sender.clone(), source, wake)?;
     let mut hands = Hands {
         screen: &mut screen,
@@ -228,8 +231,8 @@ impl Hands<'_> {
             return self.draw_full(model);
         }
         self.uncover(model)?;
-        if self.screen.minds_size() && Self::newest_size(model) != model.size {
-            // The message of the new size is on its way.
+        if Self::newest_size(model) != model.size {
+            // The message of the new size is on its way. Rows for another one would miss their place, or scroll away on a lower terminal.
             self.keys.look();
             return Ok(());
         }
@@ -267,7 +270,9 @@ impl Hands<'_> {
             let row = self.cursor_row()?;
             self.screen.find_rows(row)?;
         }
-        self.screen.resize(model.size, self.program.now() - model.laid_out_at)?;
+        let age = self.program.now() - model.laid_out_at;
+        let shown_since = age - self.transit(age)?;
+        self.screen.resize(model.size, shown_since)?;
         if let Some(row) = self.cursor_row()? {
             self.screen.set_top(row);
         }
@@ -277,6 +282,17 @@ impl Hands<'_> {
 
     fn newest_size(model: &Model) -> Size {
         tty::columns_and_rows().unwrap_or(model.size)
+    }
+
+    /// How long the last picture may have been on its way, in milliseconds: the terminal answers once it has shown all of them. It is asked
+    /// only where that matters.
+    fn transit(&mut self, age: Millis) -> io::Result<Millis> {
+        if !self.screen.has_cursor_below() || age > SURELY_SHOWN {
+            return Ok(0);
+        }
+        let asked = self.program.now();
+        let is_told = self.cursor_row()?.is_some();
+        Ok(if is_told { self.program.now() - asked } else { 0 })
     }
 
     /// The screen row of the cursor, if the terminal reports it. Keys are not read until [`input::Keys::resume_reading`].

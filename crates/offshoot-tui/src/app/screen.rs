@@ -6,6 +6,7 @@
 
 mod paint;
 mod narrow;
+mod redraw;
 mod region;
 
 use std::cell::{Cell, RefCell};
@@ -35,12 +36,20 @@ pub use region::{CursorReach, RegionCursor, RegionRows};
 /// The longest delay before a terminal reports its size, in milliseconds. tmux takes a quarter of a second.
 const LATE: Millis = 300;
 
+/// What a terminal does when its size changes.
+#[derive(Debug, Clone, Copy)]
+pub struct OnResize {
+    /// Whether it rewraps long rows.
+    pub rewraps: bool,
+    /// Whether it reports the size late although the line to it is fast, as tmux does.
+    pub is_late: bool,
+}
+
 #[derive(Debug)]
 pub struct Screen<W: Write> {
     out: Pending<W>,
     size: Rc<Cell<Size>>,
-    /// Whether the terminal rewraps long rows when its width changes.
-    rewraps: bool,
+    on_resize: OnResize,
     region: Region,
     printed: Vec<PrintedRow>,
     full: Option<Terminal<FullBackend<W>>>,
@@ -70,13 +79,12 @@ impl Aside {
 }
 
 impl<W: Write> Screen<W> {
-    /// A screen that begins at the row of the cursor. `rewraps` says whether the terminal rewraps long rows when its
-    /// width changes.
-    pub fn new(out: W, size: Size, cursor: Position, rewraps: bool) -> io::Result<Self> {
+    /// A screen that begins at the row of the cursor.
+    pub fn new(out: W, size: Size, cursor: Position, on_resize: OnResize) -> io::Result<Self> {
         let out = Pending { bytes: Rc::default(), out: Rc::new(RefCell::new(out)) };
         let size = Rc::new(Cell::new(size));
         let region = Region::default();
-        let mut screen = Self { out, size, rewraps, region, printed: Vec::new(), full: None, aside: None };
+        let mut screen = Self { out, size, on_resize, region, printed: Vec::new(), full: None, aside: None };
         screen.begin_again(screen.size(), cursor)?;
         Ok(screen)
     }
@@ -108,7 +116,7 @@ impl<W: Write> Screen<W> {
             let ends = insets.iter().filter(|inset| inset.at.0 == at);
             let pictures = ends.map(|inset| (inset.at.1, inset.sequence.clone())).collect();
             let mut cells = row_of(line, columns);
-            let fill = if self.rewraps { take_fill(&mut cells, columns) } else { None };
+            let fill = if self.on_resize.rewraps { take_fill(&mut cells, columns) } else { None };
             PrintedRow { cells, fill, pictures }
         }));
     }
@@ -119,7 +127,7 @@ impl<W: Write> Screen<W> {
         let mut paint = Paint::default();
         let printed = std::mem::take(&mut self.printed);
         let RegionRows { cursor, head, passing, next_width, .. } = *live;
-        let rows = RegionRows { rows: rows_of(&live.rows, self.rewraps), cursor, head, passing, next_width };
+        let rows = RegionRows { rows: rows_of(&live.rows, self.on_resize.rewraps), cursor, head, passing, next_width };
         let is_changed = self.region.draw(&mut paint, self.size(), printed, rows);
         self.put_sequence(&paint.take()).map(|()| is_changed)
     }
@@ -204,13 +212,13 @@ impl<W: Write> Screen<W> {
         let shown = self.size.replace(size);
         let before = self.aside.take().map_or(shown, |aside| aside.size);
         let mut paint = Paint::default();
-        self.region.resized(&mut paint, (before, size), self.rewraps && age > LATE);
+        self.region.resized(&mut paint, (before, size), self.on_resize.rewraps && age > LATE);
         self.put_sequence(&paint.take())
     }
 
-    /// Whether the cursor is below the first live row, so that rows which are drawn for another size miss their place.
-    pub fn minds_size(&self) -> bool {
-        self.full.is_none() && self.region.has_cursor_below()
+    /// Whether the cursor is below the first live row. A new size may have wrapped the rows above it.
+    pub fn has_cursor_below(&self) -> bool {
+        self.region.has_cursor_below()
     }
 
     /// Sets the screen row of the cursor, which is at the start of the live rows.
@@ -241,7 +249,7 @@ impl<W: Write> Screen<W> {
         self.size.set(size);
         let is_row_begun = cursor.x > 0;
         let top = (cursor.y + u16::from(is_row_begun)).min(size.height.saturating_sub(1));
-        self.region = Region::at(top, self.region.take_covered());
+        self.region = Region::at(top, self.region.take_covered(), self.on_resize.is_late);
         self.put_sequence(if is_row_begun { "\r\n" } else { "" })
     }
 }

@@ -79,7 +79,13 @@ fn sent(theme: &Theme, size: (u16, u16), tell: Tell<'_>) -> Vec<u8> {
     let mut model = model(theme, size);
     tell(&mut model);
     let wire = Wire::default();
-    let mut screen = Screen::new(wire.clone(), model.size, Position::ORIGIN, true).unwrap();
+    let mut screen = Screen::new(
+        wire.clone(),
+        model.size,
+        Position::ORIGIN,
+        super::screen::OnResize { rewraps: true, is_late: false },
+    )
+    .unwrap();
     let laid = view::print(&mut model);
     screen.print(&laid.lines, &[]);
     screen.draw(&view::bottom(&mut model).draw(&model)).unwrap();

@@ -12,10 +12,9 @@ use ratatui::style::{Color, Modifier};
 
 use super::narrow::{FEWEST, Narrowing, NextWidth, left_out};
 use super::paint::{CellRow, LiveRow, Paint};
+use super::redraw::{Descent, LOWEST, make_room, redraw, redraw_around, visit, wipe_rows};
 use crate::app::text_cursor::TextCursor;
 
-/// The smallest assumed height of a terminal. A region of at most this many rows always fits on the screen.
-const LOWEST: usize = 8;
 /// The usual maximum distance of the terminal's own cursor from the region's first row: a terminal that gets lower keeps both.
 const NEAR: usize = LOWEST - 1;
 
@@ -87,6 +86,8 @@ pub(super) struct Region {
     is_lower: bool,
     /// Whether the terminal's width has decreased.
     is_narrower: bool,
+    /// Whether the terminal reports its size late.
+    is_late: bool,
     /// Whether the terminal's size has changed at all.
     was_resized: bool,
     /// The cursor's distance from the first row, and its column.
@@ -97,8 +98,8 @@ pub(super) struct Region {
 
 impl Region {
     /// A region that begins at this screen row, with rows of another one that were covered. The cursor is in its first column.
-    pub(super) fn at(top: u16, covered: Vec<PrintedRow>) -> Self {
-        Self { top: usize::from(top), covered, ..Self::default() }
+    pub(super) fn at(top: u16, covered: Vec<PrintedRow>, is_late: bool) -> Self {
+        Self { top: usize::from(top), covered, is_late, ..Self::default() }
     }
 
     /// Corrects the first row. If it has moved up on a lower terminal, rows above it have scrolled away and the screen
@@ -152,31 +153,24 @@ impl Region {
         let lengths =
             |rows: &[LiveRow]| rows.get(..above).map(|rows| rows.iter().map(|row| row.cells.len()).collect::<Vec<_>>());
         let keeps_lengths = printed.is_empty() && lengths(&self.shown) == lengths(&rows);
+        let descent = self.descent(height, next_width);
+        if keeps_lengths && rows.len() == self.shown.len() && place.0 > 0 && place.0 == self.cursor.0 {
+            self.wrap_if(paint, false);
+            redraw_around(paint, place.0, &self.shown, &rows, descent);
+            paint.column(place.1);
+            (self.shown, self.cursor) = (rows, place);
+            return false;
+        }
         self.move_to_top(paint);
-        let was = self.prepare(paint, height, (printed, &rows));
+        let was = self.prepare(paint, height, (printed, &rows), descent);
         let is_changed = !keeps_lengths || was.is_empty();
         self.print(paint, printed, &was);
         self.remember(printed, size);
         self.top = (self.top + printed.len()).min(height.saturating_sub(rows.len()));
         let was = was.get(printed.len()..).unwrap_or_default();
-        if was.is_empty() {
-            make_room(paint, rows.len());
-        }
         self.wrap_if(paint, false);
-        let changed: Vec<_> = rows.iter().enumerate().filter(|(nth, row)| was.get(*nth) != Some(*row)).collect();
-        if !changed.is_empty() {
-            paint.save();
-            let mut at = 0;
-            let blank = LiveRow::default();
-            for (nth, row) in changed {
-                paint.down(nth - at);
-                paint.changes(was.get(nth).unwrap_or(&blank), row);
-                at = nth;
-            }
-            paint.restore();
-        }
+        redraw(paint, place.0, was, &rows, descent);
         (self.shown, self.cursor) = (rows, place);
-        paint.down(place.0);
         if place.1 > 0 {
             paint.column(place.1);
         }
@@ -203,7 +197,7 @@ impl Region {
         paint.wipe_below();
         self.shown = vec![LiveRow::default(); self.shown.len().max(1)];
         let below = self.shown.len() - 1;
-        paint.down(below);
+        self.descent(usize::MAX, NextWidth::Any).go(paint, below);
         self.cursor = (below, 0);
         self.top + below
     }
@@ -271,6 +265,16 @@ impl Region {
     /// Forgets the modes that the terminal was set to.
     pub(super) fn forget_modes(&mut self) {
         (self.is_cursor_shown, self.is_wrapping) = (None, None);
+    }
+
+    /// How far the cursor may go down. A terminal that reports its size late shows more pictures for another size than one that does not. The
+    /// line to it is short: no size changes in the middle of a short picture.
+    fn descent(&self, height: usize, next_width: NextWidth) -> Descent {
+        let lowest = match next_width {
+            NextWidth::Half if !self.is_late => LOWEST.max(height / 2),
+            NextWidth::Half | NextWidth::Any => LOWEST,
+        };
+        Descent { lowest, by_place: self.is_late }
     }
 
     /// Lets passing rows cover the last printed rows, and returns the finished rows to print now. New rows are never covered: then
@@ -368,6 +372,7 @@ impl Region {
         paint: &mut Paint,
         height: usize,
         (printed, rows): (&[PrintedRow], &[LiveRow]),
+        descent: Descent,
     ) -> Vec<LiveRow> {
         let mut shown = std::mem::take(&mut self.shown);
         let (was, now) = (shown.len(), printed.len() + rows.len());
@@ -384,17 +389,13 @@ impl Region {
             }
             make_room(paint, now);
             if kept > 0 {
-                paint.save();
-                paint.down(moved);
+                paint.feed(moved);
                 paint.insert_rows(now - was);
-                paint.restore();
+                paint.up(moved);
             }
             shown.splice(moved..moved, std::iter::repeat_n(LiveRow::default(), now - was));
         } else if now < was {
-            paint.save();
-            paint.down(now - kept);
-            paint.delete_rows(was - now);
-            paint.restore();
+            visit(paint, now - kept, descent, |paint| paint.delete_rows(was - now));
             shown.drain(now - kept..moved);
         }
         shown
@@ -465,23 +466,6 @@ fn reach(height: usize, next: NextWidth) -> usize {
 
 fn keep_last(rows: &mut Vec<PrintedRow>, count: usize) {
     rows.drain(..rows.len().saturating_sub(count));
-}
-
-/// Scrolls until there are this many rows from the cursor's row down.
-fn make_room(paint: &mut Paint, rows: usize) {
-    let below = rows.saturating_sub(1);
-    paint.feed(below);
-    paint.up(below);
-}
-
-fn wipe_rows(paint: &mut Paint, rows: &mut [LiveRow]) {
-    let last = rows.iter().rposition(|row| !row.is_blank());
-    for row in rows.iter_mut().take(last.map_or(0, |last| last + 1)) {
-        paint.wipe_rest_of_row();
-        paint.feed(1);
-        *row = LiveRow::default();
-    }
-    paint.up(last.map_or(0, |last| last + 1));
 }
 
 fn reverse(rows: &mut [LiveRow], at: Position, columns: u16) {

@@ -1,6 +1,7 @@
 //! Printed rows survive every resize, on terminals that rewrap rows and on terminals that do not.
 
 mod bytes;
+mod cut;
 mod sweep;
 
 use ratatui::layout::Rect;
@@ -33,6 +34,8 @@ struct Play {
     count: usize,
     /// The number of printed rows of the next paragraph.
     begun: usize,
+    /// The terminal gets this size once it has read so many of the next bytes.
+    cut: Option<(usize, (usize, usize))>,
 }
 
 const WIDTHS: [u16; 6] = [40, 60, 100, 200, 120, 80];
@@ -48,8 +51,10 @@ impl Play {
         let mut terminal = avt::Terminal::with_scrollback(80, 24, None).unwrap();
         terminal.feed("shell> one\r\nshell> two\r\nshell> offshoot\r\n");
         let wire = Wire::default();
-        let screen = Screen::new(wire.clone(), Size::new(80, 24), Position::new(0, 3), rewraps).unwrap();
-        Self { terminal, wire, screen, count: 0, begun: 0 }
+        let screen =
+            Screen::new(wire.clone(), Size::new(80, 24), Position::new(0, 3), OnResize { rewraps, is_late: false })
+                .unwrap();
+        Self { terminal, wire, screen, count: 0, begun: 0, cut: None }
     }
 
     /// The terminal reads the bytes that were sent.
@@ -58,13 +63,24 @@ impl Play {
         let bytes = std::mem::take(&mut *self.wire.0.borrow_mut());
         let text = std::str::from_utf8(&bytes).unwrap();
         assert!(!text.contains("\x1b[3J"), "the scrollback belongs to the terminal: {text:?}");
-        self.terminal.feed(text);
+        let cut = self.cut.take_if(|(at, _)| *at < text.len());
+        let (before, after) = text.split_at(text.floor_char_boundary(cut.map_or(0, |(at, _)| at)));
+        self.terminal.feed(before);
+        if let Some((_, (columns, rows))) = cut {
+            self.terminal.resize(columns, rows);
+        }
+        self.terminal.feed(after);
     }
 
     /// Tells the program the terminal's size.
     fn hear(&mut self) {
+        self.hear_after(1_000);
+    }
+
+    /// The same so many milliseconds after rows above the cursor came, went or changed their lengths.
+    fn hear_after(&mut self, age: Millis) {
         let (columns, rows) = self.terminal.size();
-        self.screen.resize(Size::new(columns.try_into().unwrap(), rows.try_into().unwrap()), 1_000).unwrap();
+        self.screen.resize(Size::new(columns.try_into().unwrap(), rows.try_into().unwrap()), age).unwrap();
         self.flush();
         self.screen.set_top(self.terminal.cursor().row.try_into().unwrap());
     }
@@ -329,7 +345,9 @@ fn rows_that_are_not_wrapped_anew_are_neither_lost_nor_doubled() {
         let mut numbers = Numbers(seed);
         let mut parser = vt100::Parser::new(24, 80, 1_000);
         let wire = Wire::default();
-        let mut screen = Screen::new(wire.clone(), Size::new(80, 24), Position::ORIGIN, false).unwrap();
+        let mut screen =
+            Screen::new(wire.clone(), Size::new(80, 24), Position::ORIGIN, OnResize { rewraps: false, is_late: false })
+                .unwrap();
         for number in 0..60 {
             let width = WIDTHS[numbers.below(6) as usize];
             parser.screen_mut().set_size(24, width);

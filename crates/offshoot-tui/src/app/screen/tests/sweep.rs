@@ -9,18 +9,18 @@ const SEEDS: u64 = 20;
 const STEPS: u64 = 15;
 
 /// The rows of a block that is not finished.
-struct OpenBlock {
+pub(super) struct OpenBlock {
     /// The length of each row.
     lengths: Vec<usize>,
     /// Whether it has a background, as a running tool has.
     has_background: bool,
     /// Whether something is typed, so that the terminal's cursor is in the editor.
-    is_typing: bool,
+    pub(super) is_typing: bool,
     next_width: NextWidth,
 }
 
 impl OpenBlock {
-    fn random(numbers: &mut Numbers) -> Self {
+    pub(super) fn random(numbers: &mut Numbers) -> Self {
         let count = numbers.below(50);
         let longest = 1 + numbers.below(200);
         let length = |_| 16 + usize::try_from(numbers.below(longest)).unwrap();
@@ -33,7 +33,7 @@ impl OpenBlock {
     }
 
     /// Draws the last rows that fit, and the editor below them.
-    fn draw(&self, play: &mut Play) {
+    pub(super) fn draw(&self, play: &mut Play) {
         let Size { width, height } = play.screen.size();
         let columns = usize::from(width);
         let most = usize::from(height) - 5 - usize::from(!self.is_empty());
