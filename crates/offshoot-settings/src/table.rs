@@ -29,7 +29,7 @@ pub const SETTINGS: &[Setting] = &[
         Model,
         SettingKind::Texts,
         None,
-        "the models between which ctrl+p changes: ids, parts of ids, or globs such as anthropic/* or *sonnet*:high; an id that several providers have means all of them; by default all with a key",
+        "the models between which ctrl+p changes: ids, parts of ids, or globs such as anthropic/* or *sonnet*:high; an id that several providers have means all of them; by default, and where none fits, all with a key",
     ),
     setting_row("images.blockImages", Model, SettingKind::Flag, Some("false"), "send the model no pictures"),
     setting_row("hideThinkingBlock", Model, SettingKind::Flag, Some("false"), "fold thinking in the transcript"),
