@@ -340,10 +340,10 @@ fn screens_of_completion() {
     ────────────────────────────────────────────────────────────────────────────────
     → new       begin a session
       resume    [session]  open another session
+      search    [words]  find what was said in any session
       tree      walk the tree of this session
       branches  list the branches of this session
-      switch    <entry>  continue after an entry
-      (1/38)
+      (1/39)
     ");
     write(&mut editor, "br");
     press(&mut editor, "down");
