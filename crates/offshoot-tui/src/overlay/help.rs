@@ -238,6 +238,7 @@ mod tests {
         Commands
           /new                           begin a session
           /resume [session]              open another session
+          /search [words]                find what was said in any session
           /tree                          walk the tree of this session
           /branches                      list the branches of this session
           /switch <entry>                continue after an entry
@@ -256,7 +257,6 @@ mod tests {
           /export-branch <entry> [path]  write the branch up to an entry into a file
           /label [text | --clear]        show, set or remove a label here
           /name [name]                   name the session, or show its name
-          /compact [instructions]        summarise what came before, and cut
         ");
         insta::assert_snapshot!(screen(&mut help, 40, 24), @"
         Help  type to search · esc leave
@@ -264,6 +264,8 @@ mod tests {
         Commands
           /new              begin a session
           /resume [session] open another session
+          /search [words]   find what was said
+                            in any session
           /tree             walk the tree of
                             this session
           /branches         list the branches of
@@ -281,13 +283,13 @@ mod tests {
                             everything up to
                             here
           /pop [entry]      back to the last
-                            message, with a
-                            summary
         ");
         press(&mut help, "pageDown pageDown pageDown");
         insta::assert_snapshot!(screen(&mut help, 40, 12), @"
         Help  type to search · esc leave
         >
+          /session          show file, figures
+                            and cost of the
                             session
           /context          show what fills the
                             model's window
@@ -296,8 +298,6 @@ mod tests {
                             .jsonl, .md
           /import <path>    take a session file
                             into the store and
-                            open it
-          /copy             copy the last answer
         ");
         help.paste("undo");
         insta::assert_snapshot!(screen(&mut help, 80, 5), @"
