@@ -302,8 +302,8 @@ impl ModelTable {
     }
 }
 
-/// The next model of the scope, or the previous one, as in pi: around the end, and from a model outside the scope its first or its
-/// last. `None` if there is no other.
+/// The next model of the scope, or the previous one, as pi chooses it: after the last model comes the first, and from a model outside
+/// the scope the first or the last. `None` if the scope has no other model.
 pub fn next_of<'a>(scope: &'a [ScopedModel], now: &Model, is_forward: bool) -> Option<&'a ScopedModel> {
     let is_now = |scoped: &ScopedModel| (&scoped.model.provider, &scoped.model.id) == (&now.provider, &now.id);
     let (at, count) = (scope.iter().position(is_now), scope.len().max(1));

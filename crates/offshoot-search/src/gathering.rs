@@ -14,7 +14,7 @@ use crate::query::{SearchQuery, SortOrder, USUAL_LIMIT};
 #[derive(Debug, PartialEq, Eq, Hash)]
 struct CopyKey {
     entry: Option<EntryId>,
-    /// Names of sessions are no copies of each other.
+    /// The session, for a name: two sessions may have the same name.
     session: Option<String>,
     kind: DocumentKind,
     number: usize,

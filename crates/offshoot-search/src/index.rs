@@ -69,7 +69,8 @@ impl SearchIndex {
     /// before may change again without a trace, and is looked at again next time. What is done stays if this is cut off.
     ///
     /// # Errors
-    /// The store's own root cannot be read. Trouble with the index is no error: the answer says what is not in it.
+    /// The store's own root cannot be read. A failure of the index is not an error: [`Refreshed::unread`] has the sessions that
+    /// are not in it.
     pub fn refresh(&self, place: SearchedPlace<'_>, now: Millis) -> Result<Refreshed> {
         refresh::refresh(&self.file, place, now)
     }

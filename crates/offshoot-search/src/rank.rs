@@ -21,7 +21,7 @@ pub(crate) struct Ranked {
     pub(crate) kind: DocumentKind,
     pub(crate) at: Option<Millis>,
     pub(crate) is_on_path: bool,
-    /// Whether the words stand beside each other as they were typed.
+    /// Whether the words follow each other in the text as in the query.
     pub(crate) is_adjacent: bool,
 }
 

@@ -114,7 +114,7 @@ impl Http {
         if response.status().is_success() { Ok(()) } else { Err(error_of(response, self.clock.now()).await) }
     }
 
-    /// [`Self::fetch`] for what is no model's; the error is the server's words, or why there are none.
+    /// [`Self::fetch`] for an address that belongs to no model. The error is the server's message, or why there is none.
     pub(crate) async fn fetch_bytes(&self, outgoing: &Outgoing, limit: usize) -> Result<Vec<u8>, String> {
         self.fetch(outgoing, limit).await.map_err(|trouble| trouble.text)
     }

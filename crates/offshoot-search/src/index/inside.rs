@@ -76,7 +76,7 @@ impl<'a, 'd> AskingBlocks<'a, 'd> {
         let mut candidates = Vec::new();
         while let Some(row) = rows.next()? {
             if self.seen.insert(row.get(0)?) {
-                // There are no words to rank by.
+                // Hits inside of words are ordered by time, not by rank.
                 candidates.extend(self.rows.candidate(row, 0.0)?);
             }
         }

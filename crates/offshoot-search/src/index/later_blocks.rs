@@ -20,7 +20,7 @@ pub(super) struct ToBlock {
     pub(super) in_blocks: usize,
 }
 
-/// Tells the blocks that the index does not have of a session. Nothing, if the file is no longer what the index has.
+/// Makes the missing blocks of a session and passes them to `tell`. Makes none if the file is no longer the one in the index.
 ///
 /// # Errors
 /// The file cannot be read.

@@ -17,13 +17,13 @@ const LARGEST_BATCH: usize = 48 << 20;
 /// How many pieces of sessions wait for the writer.
 const WAITING: usize = 4;
 
-/// Told of each session when it is written, or cannot be read.
+/// Called for each session once it is written or cannot be read.
 pub(super) type WhenDone<'a> = &'a mut dyn FnMut(usize, Result<()>);
 
-/// Prepares one session, by its number; what it tells is written until `tell` is false.
+/// Prepares the session with this number and passes its pieces to the function, until that returns false.
 pub(super) type Prepare<'a> = &'a (dyn Fn(usize, &mut dyn FnMut(Prepared) -> bool) -> Result<()> + Sync);
 
-/// Prepares and writes `count` sessions, in their order or nearly so, until `is_over`. What was told of a session is kept.
+/// Prepares and writes `count` sessions until `is_over`, roughly in their order. Pieces that are prepared by then are written.
 pub(super) fn write_all(
     database: &mut Database,
     count: usize,

@@ -15,7 +15,7 @@ use crate::document::{Document, DocumentKind, LONGEST_TEXT};
 use crate::session_documents::{OpenPath, PlacedDocument, Selected, for_each_document};
 use crate::words::{Told, for_each_part, for_each_word};
 
-/// What is told of a session that is prepared, in this order.
+/// A piece of a prepared session. They come in this order.
 pub(super) enum Prepared {
     /// What it is.
     Begin(Box<SessionHead>),
@@ -83,10 +83,10 @@ pub(super) struct ToPrepare<'a> {
     pub(super) with_blocks: bool,
 }
 
-/// Documents are told when they have so many bytes of words.
+/// Documents are passed on in pieces of this many bytes of words.
 pub(super) const PORTION: usize = 4 << 20;
 
-/// Tells what the index does not have of a session, until `tell` is false.
+/// Passes what the index lacks of a session to `tell`, until that returns false.
 ///
 /// # Errors
 /// The file cannot be read.

@@ -230,7 +230,8 @@ impl Pick {
         let height = if is_cut { rows.len().saturating_sub(1) } else { rows.len() };
         let first = self.cursor.saturating_sub(height / 2).min(self.shown.len().saturating_sub(height));
         // Of a long list only what is seen is compared: a key is drawn before the next one comes.
-        let compared = if self.shown.len() > MOST_COMPARED { first..first + height } else { 0..self.shown.len() };
+        let count = self.shown.len();
+        let compared = if count > MOST_COMPARED { first..count.min(first + height) } else { 0..count };
         let cells = self.cells(columns, compared.clone());
         for ((place, cells), row) in
             compared.zip(&cells).skip_while(|(place, _)| *place < first).zip(rows.iter().take(height))
@@ -374,6 +375,20 @@ mod tests {
         let mut buf = Buffer::empty(area);
         pick.view(&Theme::default(), area, &mut buf);
         crate::testing::text_of(&buf)
+    }
+
+    /// Of a long list only the rows that are seen are compared.
+    #[test]
+    fn a_long_list_shows_its_rows_on_low_and_on_high_screens() {
+        let choices = (0..MOST_COMPARED + 20).map(|at| Choice::new(format!("model {at}"))).collect();
+        let mut pick = Pick::new("Model", choices);
+        assert_eq!(screen(&pick, 40, 5).lines().nth(2), Some("› model 0"));
+        press(&mut pick, KeyCode::Up);
+        let low = screen(&pick, 40, 6);
+        let low: Vec<&str> = low.lines().map(str::trim_end).collect();
+        assert_eq!(low[2..], ["  model 217", "  model 218", "› model 219", "  (220/220)"]);
+        let high = screen(&pick, 40, 400);
+        assert_eq!(high.lines().filter(|line| line.contains("model ")).count(), MOST_COMPARED + 20);
     }
 
     #[test]

@@ -203,7 +203,7 @@ fn bad(error: &serde_json::Error, data: &str) -> AnswerTrouble {
     malformed("Bedrock", error, data)
 }
 
-/// The words by which failures are told apart, as other programs write them.
+/// The name of a failure as pi prints it. Whether a request is sent again depends on these phrases.
 fn prefix(exception: &str) -> &str {
     match exception {
         "internalServerException" => "Internal server error",

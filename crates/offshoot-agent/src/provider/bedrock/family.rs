@@ -25,7 +25,7 @@ impl Family {
     }
 }
 
-/// Whether the id or the name has one of these words, with whatever stands between their parts.
+/// Whether the id or the name contains one of these words. Blanks, `_`, `.` and `:` count as `-`.
 fn is_any(model: &Model, words: &[&str]) -> bool {
     let joined = |text: &str| {
         let mut out = String::with_capacity(text.len());

@@ -155,7 +155,7 @@ impl Decoder {
 
     fn call(&mut self, mut call: CallChunk<'_>, draft: &mut AnswerDraft) {
         self.close(draft);
-        // Mistral writes "null" where there is no id.
+        // Mistral sends the text "null" for a missing id.
         call.id = call.id.filter(|id| id != "null");
         self.calls.add(&call, draft);
     }
