@@ -39,13 +39,25 @@ use search::IndexSearch;
 #[derive(Debug, Clone)]
 pub struct SearchIndex {
     file: PathBuf,
+    /// See [`SearchIndex::with_blocks_later_above`].
+    at_once: u64,
 }
+
+/// Up to so many new bytes of sessions, blocks are made together with the words.
+const AT_ONCE: u64 = 256 << 20;
 
 impl SearchIndex {
     /// The index in this cache folder. Creates and reads nothing yet.
     #[must_use]
     pub fn new(cache: &Path) -> Self {
-        Self { file: cache.join(database::FILE) }
+        Self { file: cache.join(database::FILE), at_once: AT_ONCE }
+    }
+
+    /// The same index. When more than so many bytes of sessions are new, their words are read first and their blocks are left to
+    /// [`SearchIndex::make_blocks`]. Usually this is 256 MiB.
+    #[must_use]
+    pub fn with_blocks_later_above(self, bytes: u64) -> Self {
+        Self { at_once: bytes, ..self }
     }
 
     /// The database's file.
@@ -72,7 +84,7 @@ impl SearchIndex {
     /// The store's own root cannot be read. A failure of the index is not an error: [`Refreshed::unread`] has the sessions that
     /// are not in it.
     pub fn refresh(&self, place: SearchedPlace<'_>, now: Millis) -> Result<Refreshed> {
-        refresh::refresh(&self.file, place, now)
+        refresh::refresh(&self.file, place, (now, self.at_once))
     }
 
     /// Makes what is missing of the index of parts of words, the newest sessions first, until `place.is_over`. Returns whether

@@ -35,9 +35,6 @@ pub struct Refreshed {
     pub diagnostics: Vec<Diagnostic>,
 }
 
-/// Up to so many bytes that are new, blocks are made together with the words: else words are wanted first.
-const AT_ONCE: u64 = 64 << 20;
-
 /// What the index has of a file.
 struct KnownSource {
     id: i64,
@@ -53,7 +50,8 @@ impl KnownSource {
     }
 }
 
-pub(super) fn refresh(file: &Path, place: SearchedPlace<'_>, now: Millis) -> Result<Refreshed> {
+/// `at_once` is the number of new bytes up to which blocks are made together with the words.
+pub(super) fn refresh(file: &Path, place: SearchedPlace<'_>, (now, at_once): (Millis, u64)) -> Result<Refreshed> {
     let (folders, unread) = place.store.folders(None)?;
     let mut files: Vec<FoundFile> = folders.into_iter().flat_map(|folder| folder.files).collect();
     files.sort_by_key(|found| std::cmp::Reverse(found.stamp.map(|stamp| stamp.modified)));
@@ -72,7 +70,7 @@ pub(super) fn refresh(file: &Path, place: SearchedPlace<'_>, now: Millis) -> Res
             return Ok(refreshed);
         }
     };
-    let done = bring_up_to_date(&mut database, place, (&files, now), known, &mut refreshed);
+    let done = bring_up_to_date(&mut database, place, (&files, now, at_once), known, &mut refreshed);
     database.done(file, done);
     Ok(refreshed)
 }
@@ -80,7 +78,7 @@ pub(super) fn refresh(file: &Path, place: SearchedPlace<'_>, now: Millis) -> Res
 fn bring_up_to_date(
     database: &mut Database,
     place: SearchedPlace<'_>,
-    (files, now): (&[FoundFile], Millis),
+    (files, now, at_once): (&[FoundFile], Millis, u64),
     mut known: HashMap<PathBuf, KnownSource>,
     refreshed: &mut Refreshed,
 ) -> Sqlite<()> {
@@ -104,7 +102,7 @@ fn bring_up_to_date(
             with_blocks: true,
         });
     }
-    let is_at_once = new_bytes <= AT_ONCE;
+    let is_at_once = new_bytes <= at_once;
     for task in &mut tasks {
         task.with_blocks = is_at_once;
         refreshed.unread.insert(task.path.to_path_buf());

@@ -186,19 +186,19 @@ fn what_the_index_does_not_have_yet_is_scanned() {
 /// In a large store words come first.
 #[test]
 fn sessions_without_blocks_are_scanned_until_they_have_them() {
-    let corpus = Corpus::new();
+    let mut corpus = Corpus::new();
+    corpus.index = corpus.index.with_blocks_later_above(0);
     corpus.session("s0", &[user("e1", 9, "parse the header"), user("e2", 8, "parseHTTPHeader")]);
-    // Too long to be searched, but it counts as new bytes.
-    corpus.session("s1", &[user("e3", 7, &"x ".repeat(33 << 20)), user("e4", 6, "needle")]);
+    corpus.session("s1", &[user("e3", 7, "x"), user("e4", 6, "needle")]);
     let lacking = || corpus.place(|place| corpus.index.refresh(place, NOW).unwrap().without_blocks.len());
     assert_eq!((lacking(), lacking()), (2, 2));
-    compare(&corpus, &["~arse", "eader", "/P+H/", "~x x"]).unwrap();
+    compare(&corpus, &ASKED).unwrap();
     corpus.append("s0", Some("e2".to_owned()), &[user("e5", 1, "later arsenal")]);
     assert_eq!(lacking(), 2);
     assert!(!corpus.place(|place| corpus.index.make_blocks(SearchedPlace { is_over: &|| true, ..place })));
     assert!(corpus.place(|place| corpus.index.make_blocks(place)));
     assert_eq!(lacking(), 0);
-    compare(&corpus, &["~arse", "eader", "/P+H/", "~x x"]).unwrap();
+    compare(&corpus, &ASKED).unwrap();
     assert_eq!(said(&corpus.indexed("rsena")), ["s0:e5 user"]);
 }
 

@@ -26,7 +26,8 @@ use crate::words::{Note, Say, Words};
 pub use hits::SearchHits;
 pub use page::{SEARCH_PAGE, SearchHitRow, SearchPage, SearchWish, go_on, search_page};
 
-/// How long a search goes on with what the index lacks, after it has its answer, in milliseconds.
+/// How long a search goes on at least with what the index lacks, after it has its answer, in milliseconds: else as long as the
+/// answer took.
 const AFTERWARDS: Millis = 1000;
 
 input! {
@@ -121,9 +122,11 @@ impl Operation for Search {
     }
 
     fn plan(place: &Place, _: Option<&Session>, input: &SearchInput) -> Result<SearchAnswer> {
+        let begin = SystemClock.now();
         let answer = find(place, input)?;
         if matches!(&answer, SearchAnswer::Hits(hits) if hits.found.lacks_blocks) {
-            let end = SystemClock.now() + AFTERWARDS;
+            let now = SystemClock.now();
+            let end = now + now.saturating_sub(begin).max(AFTERWARDS);
             go_on_indexing(place, &|| SystemClock.now() > end)?;
         }
         Ok(answer)
