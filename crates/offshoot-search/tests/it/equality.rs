@@ -4,7 +4,7 @@ use offshoot_search::SearchedPlace;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use crate::corpus::{Corpus, NOW, assistant, call, result, said, user};
+use crate::corpus::{Corpus, NOW, assistant, call, name, result, said, user};
 
 const WORDS: [&str; 20] = [
     "parse",
@@ -209,6 +209,44 @@ fn a_file_that_was_made_anew_is_read_again() {
     assert_eq!(corpus.indexed("old").count, 1);
     corpus.session("s0", &[user("e1", 1, "new words"), user("e2", 1, "more"), user("e3", 1, "and more")]);
     assert_eq!((corpus.indexed("old").count, corpus.indexed("new").count), (0, 1));
+}
+
+/// What is gone from a session is gone from the index: no block of it stays.
+#[test]
+fn blocks_of_old_texts_are_removed() {
+    let corpus = Corpus::new();
+    let blocks = || {
+        let database = rusqlite::Connection::open(corpus.index.file()).unwrap();
+        database.query_row("SELECT (SELECT count(*) FROM block), (SELECT count(*) FROM part)", [], |row| {
+            Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?))
+        })
+    };
+    corpus.session("s0", &[name("e1", 1, "a name"), user("e2", 1, "old words")]);
+    assert_eq!((corpus.indexed("~ords").count, blocks().unwrap()), (1, (2, 2)));
+    corpus.append("s0", Some("e2".to_owned()), &[name("e3", 1, "another name")]);
+    assert_eq!((corpus.indexed("~nother").count, blocks().unwrap()), (1, (2, 2)));
+    corpus.session("s0", &[user("e4", 1, "new words")]);
+    assert_eq!((corpus.indexed("~ords").count, blocks().unwrap()), (1, (1, 1)));
+    std::fs::remove_file(corpus.file("s0")).unwrap();
+    assert_eq!((corpus.indexed("~ords").count, blocks().unwrap()), (0, (0, 0)));
+}
+
+/// Blocks are read from the newest on until no older one can have a newer hit: some have old texts beside new ones.
+#[test]
+fn the_newest_parts_come_first_whatever_their_blocks_are() {
+    let corpus = Corpus::new();
+    for session in 0..6 {
+        let age = |at: i64| 1 + session + at * (1 + (session * 5) % 7);
+        let texts: Vec<Value> =
+            (0..9).map(|at| user(&format!("s{session}e{at}"), age(9 - at), "some needles")).collect();
+        corpus.session(&format!("s{session}"), &texts);
+    }
+    for typed in
+        ["~eedle limit:4", "eedle limit:11", "/ne+d/ limit:7", "~eedle sort:old limit:5", "~eedle since:9d limit:6"]
+    {
+        let times = |found: &offshoot_search::Found| found.hits.iter().map(|hit| hit.at).collect::<Vec<_>>();
+        assert_eq!(times(&corpus.indexed(typed)), times(&corpus.scanned(typed)), "{typed}");
+    }
 }
 
 #[test]

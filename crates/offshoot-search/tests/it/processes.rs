@@ -26,18 +26,21 @@ fn corpus() -> Corpus {
 }
 
 /// Runs [`as_a_child`] in a process of its own.
-fn child(corpus: &Corpus) -> Child {
+fn child(corpus: &Corpus, input: Stdio) -> Child {
     let mut command = Command::new(std::env::current_exe().unwrap());
     command.args(["processes::as_a_child", "--exact", "--nocapture"]).env(FOLDER, corpus.folder.path());
-    command.stdout(Stdio::piped()).spawn().unwrap()
+    command.stdin(input).stdout(Stdio::piped()).spawn().unwrap()
 }
 
-/// What a child does: it says how many sessions are kept.
+/// What a child does: it says how many sessions are kept, and waits for a line of input each time.
 #[test]
 fn as_a_child() {
     let Some(folder) = std::env::var_os(FOLDER) else { return };
     let corpus = Corpus::at(Path::new(&folder));
-    let progress = |done: usize, _: usize| println!("kept {done}");
+    let progress = |done: usize, _: usize| {
+        println!("kept {done}");
+        std::io::stdin().lines().next();
+    };
     corpus.place(|place| corpus.index.refresh(SearchedPlace { progress: &progress, ..place }, NOW)).unwrap();
 }
 
@@ -54,13 +57,13 @@ fn finds_all(corpus: &Corpus) {
 #[test]
 fn what_a_killed_process_kept_is_whole_and_the_rest_is_read_later() {
     let corpus = corpus();
-    let mut writer = child(&corpus);
+    let mut writer = child(&corpus, Stdio::piped());
     let mut lines = BufReader::new(writer.stdout.take().unwrap()).lines();
     while !lines.next().unwrap().unwrap().contains("kept ") {}
     writer.kill().unwrap();
     writer.wait().unwrap();
     let kept = usize::try_from(corpus.index.state().sessions).unwrap();
-    assert!(kept > 0, "nothing was kept");
+    assert!(kept > 0 && kept < SESSIONS, "{kept} were kept");
     let read = corpus.place(|place| corpus.index.refresh(place, NOW + 10_000 * crate::corpus::DAY).unwrap().read);
     assert!(read > 0 && read <= SESSIONS, "{read} were read");
     finds_all(&corpus);
@@ -69,7 +72,7 @@ fn what_a_killed_process_kept_is_whole_and_the_rest_is_read_later() {
 #[test]
 fn two_processes_at_once_find_everything() {
     let corpus = corpus();
-    let mut writers = [child(&corpus), child(&corpus)];
+    let mut writers = [child(&corpus, Stdio::null()), child(&corpus, Stdio::null())];
     let found = corpus.indexed("needle limit:99");
     assert_eq!(found.hits.len(), SESSIONS);
     for writer in &mut writers {
