@@ -1,8 +1,10 @@
 //! Which lines of a session can have what a query looks for, decided by their bytes: most need not be decoded.
 
+use memchr::memmem;
 use regex::bytes::{Regex, RegexBuilder};
 
 use crate::query::{SearchQuery, Term};
+use crate::words::{beyond_ascii, is_all_unspaced};
 
 /// For each group of terms a pattern of their bytes; `None` for one that any line may have.
 #[derive(Debug)]
@@ -16,13 +18,30 @@ impl LineCheck {
         Self { groups: query.all.iter().map(|any| pattern(any)).collect() }
     }
 
-    /// Whether a line can have what is looked for. A line with other letters than those of ASCII, or with escapes of such, can:
-    /// they may fold to anything.
+    /// Whether a line can have what is looked for. Words with letters beyond ASCII are compared as they fold; a line that
+    /// escapes letters can have anything.
     pub(crate) fn can_matter(&self, line: &[u8]) -> bool {
-        self.groups.iter().all(|group| group.as_ref().is_none_or(|pattern| pattern.is_match(line)))
-            || !line.is_ascii()
-            || memchr::memmem::find(line, b"\\u").is_some()
+        let lacks = |group: &&Regex| !group.is_match(line);
+        let mut lacking = self.groups.iter().flatten().filter(lacks).peekable();
+        if lacking.peek().is_none() || escapes_letters(line) {
+            return true;
+        }
+        if line.is_ascii() {
+            return false;
+        }
+        let Ok(line) = std::str::from_utf8(line) else { return true };
+        let folded = beyond_ascii(line);
+        lacking.all(|group| group.is_match(folded.as_bytes()))
     }
+}
+
+/// Whether a character that may be in a word is written as `\u` and four digits.
+fn escapes_letters(line: &[u8]) -> bool {
+    memmem::find_iter(line, b"\\u").any(|at| {
+        let digits = line.get(at + 2..at + 6).and_then(|digits| std::str::from_utf8(digits).ok());
+        let code = digits.and_then(|digits| u8::from_str_radix(digits, 16).ok());
+        code.is_none_or(|code| !code.is_ascii() || code.is_ascii_alphanumeric() || code == b'_')
+    })
 }
 
 /// Any of the terms, without case.
@@ -36,10 +55,10 @@ fn pattern(any: &[Term]) -> Option<Regex> {
             Term::Pattern(_) => return None,
         };
         let is_plain = word.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
-        if !is_plain || word.is_empty() {
+        if word.is_empty() || !is_plain && !is_all_unspaced(word) {
             return None;
         }
-        words.push(word.as_str());
+        words.push(word.bytes().map(|byte| format!("\\x{byte:02x}")).collect::<String>());
     }
     RegexBuilder::new(&words.join("|")).unicode(false).case_insensitive(true).build().ok()
 }
@@ -59,7 +78,10 @@ mod tests {
         assert!(!matters("needle hay", r#"{"text":"hay"}"#));
         assert!(matters("needle OR hay", r#"{"text":"hay"}"#));
         assert!(matters("needle", r#"{"text":"n\u00e9\u00e9dle"}"#));
-        assert!(matters("needle", "{\"text\":\"néédle\"}"));
+        assert!(matters("needle", "{\"text\":\"néédle\"}") && matters("needle hay", "ｎｅｅｄｌｅ in the Hay"));
+        assert!(!matters("needle", "{\"text\":\"café — 日本 needl\\u001b[31me\"}"));
+        assert!(matters("needle", r#"{"text":"\u006eeedle"}"#));
+        assert!(matters("本語", "日本語") && !matters("語本", "日本語"));
         assert!(matters("/x/ ", "anything") && matters("~-> ", "anything") && matters("日本語", "日本語"));
     }
 }

@@ -131,7 +131,7 @@ pub type Told<'a> = &'a mut dyn FnMut(&str, Range<usize>);
 /// character, so that each of its parts is found.
 pub fn for_each_word(text: &str, told: Told<'_>) {
     let mut word = String::new();
-    for_each_run(text, &mut |run, at| match run {
+    for_each_run(text, |run, at| match run {
         Run::Word => tell_folded(text, at, &mut word, told),
         Run::Unspaced => {
             for_each_pair(text, at.clone(), told);
@@ -144,11 +144,64 @@ pub fn for_each_word(text: &str, told: Told<'_>) {
 /// Tells the parts of the identifiers of a text: `parse`, `http` and `header` of `parseHTTPHeader`.
 pub fn for_each_part(text: &str, told: Told<'_>) {
     let mut word = String::new();
-    for_each_run(text, &mut |run, at| {
+    for_each_run(text, |run, at| {
         if run == Run::Word && has_parts(text.get(at.clone()).unwrap_or_default()) {
             for_each_piece(text, at, &mut |piece| tell_folded(text, piece, &mut word, told));
         }
     });
+}
+
+/// Appends what [`for_each_word`] and [`for_each_part`] tell of a text, each followed by a blank.
+pub fn push_words_and_parts(text: &str, words: &mut String, parts: &mut String) {
+    let mut word = String::new();
+    for_each_run(text, |run, at| {
+        if run == Run::Unspaced {
+            for_each_pair(text, at.clone(), &mut |pair, _| push_word(words, pair));
+            return push_word(words, text.get(last_character(text, &at)).unwrap_or_default());
+        }
+        let typed = text.get(at.clone()).unwrap_or_default();
+        if typed.is_ascii() {
+            push_lower(words, typed.get(..typed.len().min(LONGEST_WORD)).unwrap_or_default());
+            words.push(' ');
+        } else {
+            tell_folded(text, at.clone(), &mut word, &mut |folded, _| push_word(words, folded));
+        }
+        if has_parts(typed) {
+            for_each_piece(text, at, &mut |piece| {
+                tell_folded(text, piece, &mut word, &mut |folded, _| push_word(parts, folded));
+            });
+        }
+    });
+}
+
+fn push_word(words: &mut String, word: &str) {
+    words.push_str(word);
+    words.push(' ');
+}
+
+/// The words of a text that have letters beyond ASCII, without case and accents, with blanks between them.
+pub(crate) fn beyond_ascii(text: &str) -> String {
+    let (mut found, mut end) = (String::new(), 0);
+    while let Some(length) = text.as_bytes().get(end..).and_then(|rest| rest.iter().position(|byte| !byte.is_ascii())) {
+        let at = end + length;
+        let is_in_word = |c: &char| Run::of(*c) == Some(Run::Word);
+        let before = text.get(end..at).unwrap_or_default();
+        let start = at - before.chars().rev().take_while(is_in_word).count(); // all of them are of ASCII
+        let rest = text.get(at..).unwrap_or_default();
+        let length: usize = rest.chars().take_while(is_in_word).map(char::len_utf8).sum();
+        if length == 0 {
+            end = at + rest.chars().next().map_or(1, char::len_utf8);
+            continue;
+        }
+        end = at + length;
+        push_word(&mut found, &folded(text.get(start..end).unwrap_or_default()));
+    }
+    found
+}
+
+/// Whether a character of a script that writes no spaces is all that there is.
+pub(crate) fn is_all_unspaced(word: &str) -> bool {
+    word.chars().all(is_unspaced)
 }
 
 /// The words that a query means by a text, and whether the last one may be the beginning of a longer word: one character of
@@ -156,7 +209,7 @@ pub fn for_each_part(text: &str, told: Told<'_>) {
 #[must_use]
 pub fn of_query(text: &str) -> (Vec<String>, bool) {
     let mut runs = Vec::new();
-    for_each_run(text, &mut |run, at| runs.push((run, at)));
+    for_each_run(text, |run, at| runs.push((run, at)));
     let (mut words, mut is_beginning, mut word) = (Vec::new(), false, String::new());
     let count = runs.len();
     for (number, (run, at)) in runs.into_iter().enumerate() {
@@ -176,18 +229,27 @@ pub fn of_query(text: &str) -> (Vec<String>, bool) {
     (words, is_beginning)
 }
 
-fn for_each_run(text: &str, told: &mut dyn FnMut(Run, Range<usize>)) {
+#[inline]
+fn for_each_run(text: &str, mut told: impl FnMut(Run, Range<usize>)) {
+    let bytes = text.as_bytes();
     let mut open: Option<(Run, usize)> = None;
     let mut next = 0;
-    while let Some(byte) = text.as_bytes().get(next) {
+    while let Some(byte) = bytes.get(next) {
         let at = next;
-        let (run, width) = if byte.is_ascii() {
-            (OF_ASCII[usize::from(*byte)], 1)
+        let run = if byte.is_ascii() {
+            let run = OF_ASCII[usize::from(*byte)];
+            // Whatever runs on is passed over at once.
+            next += bytes
+                .iter()
+                .skip(at)
+                .take_while(|byte| byte.is_ascii() && OF_ASCII[usize::from(**byte)] == run)
+                .count();
+            run
         } else {
             let c = text.get(at..).and_then(|rest| rest.chars().next()).unwrap_or_default();
-            (Run::of(c), c.len_utf8())
+            next += c.len_utf8();
+            Run::of(c)
         };
-        next += width;
         match open {
             Some((kind, _)) if run == Some(kind) => {}
             Some((kind, start)) => {
@@ -235,6 +297,10 @@ fn last_character(text: &str, at: &Range<usize>) -> Range<usize> {
 }
 
 fn has_parts(word: &str) -> bool {
+    // Most words: nothing can begin within.
+    if !word.bytes().skip(1).any(|byte| byte == b'_' || byte.is_ascii_uppercase() || !byte.is_ascii()) {
+        return false;
+    }
     let mut pieces = 0;
     for_each_piece(word, 0..word.len(), &mut |_| pieces += 1);
     pieces > 1
@@ -312,6 +378,30 @@ mod tests {
         assert_eq!(parts("parseHTTPHeader fails on header_line"), ["parse", "http", "header", "header", "line"]);
         assert_eq!(parts("plain Words HERE __x"), Vec::<String>::new());
         assert_eq!(parts("utf8ToUTF16 École_Éa"), ["utf8", "to", "utf16", "ecole", "ea"]);
+    }
+
+    #[test]
+    fn what_is_pushed_is_what_is_told() {
+        let texts = [
+            "parseHTTPHeader fails, header_line Plain ALL_CAPS _x y_ 日本語x École_Éa \u{301} ﬁ",
+            "",
+            "語",
+            "日本 a",
+            &"aB".repeat(200),
+        ];
+        for text in texts {
+            let (mut pushed, mut pushed_parts) = (String::new(), String::new());
+            push_words_and_parts(text, &mut pushed, &mut pushed_parts);
+            assert_eq!(pushed.split_terminator(' ').collect::<Vec<_>>(), words(text), "{text}");
+            assert_eq!(pushed_parts.split_terminator(' ').collect::<Vec<_>>(), parts(text), "{text}");
+        }
+    }
+
+    #[test]
+    fn words_beyond_ascii_are_found_whole() {
+        assert_eq!(beyond_ascii("a naïve— xCafé_é日本 “plain” ok é"), "naive xcafe_e e ");
+        assert_eq!(beyond_ascii("plain ascii"), "");
+        assert_eq!(beyond_ascii("ｎｅｅｄｌｅ ne\u{301}edle"), "needle needle ");
     }
 
     #[test]

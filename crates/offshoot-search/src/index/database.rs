@@ -17,6 +17,10 @@ const PATIENCE: Duration = Duration::from_secs(2);
 
 /// How many bytes of words SQLite gathers before it writes them: fewer pieces are merged later.
 const HASH_SIZE: usize = 16 << 20;
+/// How many pieces are merged at once: more are written again less often.
+const MERGED: usize = 8;
+/// How many KiB of the file's pages are kept in memory while it is written: merges read what was just written.
+const PAGES_KEPT: i64 = 64 << 10;
 
 /// `fts` has the words of each document, the parts of its identifiers, and words for its kind; the words are separated, folded
 /// and paired before, so the tokenizer only cuts at blanks. Its row ids are those of `doc`, in the order of time.
@@ -140,6 +144,7 @@ fn connect(file: &Path) -> Sqlite<Connection> {
         make_tables(&mut connection)?;
     }
     connection.pragma_update(None, "synchronous", "NORMAL")?;
+    connection.pragma_update(None, "cache_size", -PAGES_KEPT)?;
     Ok(connection)
 }
 
@@ -151,7 +156,9 @@ fn make_tables(connection: &mut Connection) -> Sqlite<()> {
     // Another program's tables are not ours to touch: such a file counts as damaged.
     transaction.execute_batch(TABLES)?;
     for table in ["fts", "part"] {
-        transaction.execute(&format!("INSERT INTO {table} ({table}, rank) VALUES ('hashsize', {HASH_SIZE})"), [])?;
+        for (name, value) in [("hashsize", HASH_SIZE), ("automerge", MERGED)] {
+            transaction.execute(&format!("INSERT INTO {table} ({table}, rank) VALUES ('{name}', {value})"), [])?;
+        }
     }
     transaction.execute_batch(&format!("PRAGMA user_version = {VERSION};"))?;
     transaction.commit()

@@ -13,7 +13,7 @@ use super::database::flag;
 use super::known_end::KnownEnd;
 use crate::document::{Document, DocumentKind, LONGEST_TEXT};
 use crate::session_documents::{OpenPath, PlacedDocument, Selected, for_each_document};
-use crate::words::{Told, for_each_part, for_each_word};
+use crate::words::push_words_and_parts;
 
 /// A piece of a prepared session. They come in this order.
 pub(super) enum Prepared {
@@ -154,6 +154,11 @@ impl PreparedDocument {
         let node = placed.node.map(|ix| session.tree().node(ix));
         let (offset, length) = node.map_or((0, 0), |node| (node.offset(), node.length()));
         let document = placed.document;
+        let (mut words, mut parts) = (String::new(), String::new());
+        for end in document.ends() {
+            words.reserve(end.len());
+            push_words_and_parts(end, &mut words, &mut parts);
+        }
         Self {
             entry: placed.entry.map(|id| id.as_str().to_owned()),
             offset,
@@ -164,8 +169,8 @@ impl PreparedDocument {
             hash: placed.hash.cast_signed(),
             kinds: kind_words(&document),
             files: Some(document.files.join("\n")).filter(|files| !files.is_empty()),
-            words: joined(&document, for_each_word),
-            parts: joined(&document, for_each_part),
+            words,
+            parts,
             kind: document.kind,
             tool: document.tool,
             model: document.model,
@@ -210,17 +215,6 @@ fn kind_words(document: &Document) -> String {
         if is_set {
             words.push_str(word);
         }
-    }
-    words
-}
-
-fn joined(document: &Document, each: fn(&str, Told<'_>)) -> String {
-    let mut words = String::new();
-    for end in document.ends() {
-        each(end, &mut |word, _| {
-            words.push_str(word);
-            words.push(' ');
-        });
     }
     words
 }
