@@ -17,6 +17,11 @@ pub fn agent_word(flavour: Option<Flavour>) -> &'static str {
 }
 
 impl Filters {
+    /// Whether the sessions of a folder are searched.
+    pub(crate) fn takes_folder(&self, folder: Option<&str>) -> bool {
+        self.folders.is_empty() || folder.is_some_and(|folder| self.folders.iter().any(|one| one == folder))
+    }
+
     /// Whether a session of this program, with this id, can have hits. The sessions here have no git branch.
     #[must_use]
     pub(crate) fn takes_session(&self, agent: &str, id: &str) -> bool {

@@ -71,8 +71,9 @@ pub struct Found {
     pub left_out: usize,
     /// What could not be read.
     pub diagnostics: Vec<Diagnostic>,
-    /// Whether blocks are missing in the index: [`SearchIndex::make_blocks`](crate::SearchIndex::make_blocks) makes them.
-    pub lacks_blocks: bool,
+    /// Whether the index lacks something: [`SearchIndex::refresh`](crate::SearchIndex::refresh) and then
+    /// [`SearchIndex::make_blocks`](crate::SearchIndex::make_blocks) make it.
+    pub is_index_behind: bool,
 }
 
 /// The order of hits.

@@ -32,6 +32,7 @@ use crate::scan::{SearchedPlace, scan};
 use database::Database;
 pub use database::IndexState;
 pub use offshoot_catalogue::CacheHealth;
+use refresh::RefreshBounds;
 pub use refresh::Refreshed;
 use search::IndexSearch;
 
@@ -41,16 +42,20 @@ pub struct SearchIndex {
     file: PathBuf,
     /// See [`SearchIndex::with_blocks_later_above`].
     at_once: u64,
+    /// See [`SearchIndex::with_read_before_answer`].
+    before_answer: u64,
 }
 
 /// Up to so many new bytes of sessions, blocks are made together with the words.
 const AT_ONCE: u64 = 256 << 20;
+/// So many new bytes of sessions are read before a search answers; the rest is scanned, which is quicker.
+const BEFORE_ANSWER: u64 = 8 << 20;
 
 impl SearchIndex {
     /// The index in this cache folder. Creates and reads nothing yet.
     #[must_use]
     pub fn new(cache: &Path) -> Self {
-        Self { file: cache.join(database::FILE), at_once: AT_ONCE }
+        Self { file: cache.join(database::FILE), at_once: AT_ONCE, before_answer: BEFORE_ANSWER }
     }
 
     /// The same index. When more than so many bytes of sessions are new, their words are read first and their blocks are left to
@@ -77,6 +82,13 @@ impl SearchIndex {
         remove_all(&self.file);
     }
 
+    /// The same index. A search reads this many new bytes of sessions at most, those of the newest that fit, and scans the rest:
+    /// [`SearchIndex::refresh`] reads it. Usually these are 8 MiB.
+    #[must_use]
+    pub fn with_read_before_answer(self, bytes: u64) -> Self {
+        Self { before_answer: bytes, ..self }
+    }
+
     /// Reads what is new of all sessions into the index, the newest first. `now` is the current time: a file that changed just
     /// before may change again without a trace, and is looked at again next time. What is done stays if this is cut off.
     ///
@@ -84,7 +96,11 @@ impl SearchIndex {
     /// The store's own root cannot be read. A failure of the index is not an error: [`Refreshed::unread`] has the sessions that
     /// are not in it.
     pub fn refresh(&self, place: SearchedPlace<'_>, now: Millis) -> Result<Refreshed> {
-        refresh::refresh(&self.file, place, (now, self.at_once))
+        self.refresh_up_to(u64::MAX, place, now)
+    }
+
+    fn refresh_up_to(&self, read: u64, place: SearchedPlace<'_>, now: Millis) -> Result<Refreshed> {
+        refresh::refresh(&self.file, place, (now, RefreshBounds { with_blocks: self.at_once, read }))
     }
 
     /// Makes what is missing of the index of parts of words, the newest sessions first, until `place.is_over`. Returns whether
@@ -94,13 +110,14 @@ impl SearchIndex {
         refresh::make_blocks(&self.file, place)
     }
 
-    /// Finds what fits a query, the best hits first. Reads what is new first. Sessions that are not in the index as they are now
-    /// are scanned: those that another process is just writing, or all, where the index cannot be used.
+    /// Finds what fits a query, the best hits first. Reads what is new first, unless that is much. Sessions that are not in the
+    /// index as they are now are scanned: those that are left for [`SearchIndex::refresh`], those that another process is just
+    /// writing, or all, where the index cannot be used.
     ///
     /// # Errors
     /// Those of [`scan`].
     pub fn search(&self, place: SearchedPlace<'_>, query: &SearchQuery, skip: usize, now: Millis) -> Result<Found> {
-        let refreshed = self.refresh(place, now)?;
+        let refreshed = self.refresh_up_to(self.before_answer, place, now)?;
         let search = IndexSearch { place, query, skip, now, refreshed: &refreshed };
         let Some(database) = Database::open_to_read(&self.file) else { return scan(place, query, skip) };
         let asked = search.ask(&database);

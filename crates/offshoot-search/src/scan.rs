@@ -1,5 +1,6 @@
 //! A search without an index: every session is read, the newest first, on all cores. It finds what the index finds.
 
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -46,12 +47,25 @@ impl std::fmt::Debug for SearchedPlace<'_> {
 /// # Errors
 /// The store's own root cannot be read. Sessions that cannot be read are diagnostics.
 pub fn scan(place: SearchedPlace<'_>, query: &SearchQuery, skip: usize) -> Result<Found> {
-    let files = place.store.recent_files(query.filters.folder.as_deref())?;
+    let files = files(place.store, &query.filters.folders)?;
     let gathered = Mutex::new(Gathered::new(query, skip));
     let scanned = scan_files(place, query, &files, None, &gathered);
     let found = gathered.into_inner().unwrap_or_else(PoisonError::into_inner).finish();
     let Scanned { sessions, left_out, diagnostics } = scanned;
     Ok(Found { is_least: (place.is_over)(), sessions, left_out, diagnostics, ..found })
+}
+
+/// The sessions of some folders, or all, those of each folder newest first.
+fn files(store: &DirStore, folders: &[String]) -> Result<Vec<PathBuf>> {
+    let [first, others @ ..] = folders else { return store.recent_files(None) };
+    let mut files = store.recent_files(Some(first))?;
+    for folder in others {
+        files.extend(store.recent_files(Some(folder))?);
+    }
+    // Sessions of one root may be found for any folder.
+    let mut seen = HashSet::new();
+    files.retain(|file| seen.insert(file.clone()));
+    Ok(files)
 }
 
 /// What a scan read.
@@ -115,8 +129,7 @@ impl Searching<'_> {
         let flavour = self.place.store.root_of(file).map(|root| root.flavour);
         let session = (self.place.open)(file)?;
         let filters = &self.query.filters;
-        let in_folder = filters.folder.is_none() || filters.folder.as_deref() == session.cwd();
-        if !in_folder || !filters.takes_session(agent_word(flavour), session.id()) {
+        if !filters.takes_folder(session.cwd()) || !filters.takes_session(agent_word(flavour), session.id()) {
             return Ok(None);
         }
         let mut fits = Vec::new();

@@ -92,7 +92,7 @@ fn rows(world: &World) -> Vec<String> {
                 let mut hits = TextHits::default();
                 let said = infos.iter().find(|info| info.path == file).and_then(|info| info.all_messages_text.as_ref());
                 if let Some(said) = said {
-                    query.look_in(said, &mut hits);
+                    query.look_in(None, said, &mut hits);
                 }
                 (file, hits)
             };

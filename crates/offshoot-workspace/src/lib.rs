@@ -14,6 +14,7 @@ mod next_request;
 mod place;
 mod entry_words;
 mod lookup;
+mod worktrees;
 mod selecting;
 mod session_to_read;
 pub mod when;

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use offshoot_search::agent_word;
 use offshoot_session::clock::Zone;
 use offshoot_session::entry::Source as _;
 use offshoot_session::entry_name::{Here, find_entry};
@@ -95,7 +96,8 @@ impl Place {
 
     /// A path, an id or a unique start or end of one, a name, or `latest`.
     ///
-    /// Ids and names are searched among the sessions of the working directory first, then among all.
+    /// Ids and names are searched among the sessions of the working directory first, then among all. `AGENT:` before one of them
+    /// looks at the sessions of this program first.
     ///
     /// # Errors
     /// There is no such session, or several.
@@ -111,10 +113,29 @@ impl Place {
         if given == LATEST {
             return self.latest(Some(&cwd));
         }
-        let store = self.store()?;
+        if let Some((agent, rest)) = after_agent(given) {
+            let of_agent = |file: &Path| self.store().is_ok_and(|store| agent_of(store, file) == agent);
+            if let Some(found) = self.named(rest, &of_agent, access)? {
+                return Ok(found);
+            }
+        }
+        if let Some(found) = self.named(given, &|_| true, access)? {
+            return Ok(found);
+        }
+        if Path::new(given).is_file() {
+            return Ok(PathBuf::from(given));
+        }
+        Err(Error::SessionNotFound { given: given.to_owned() }.into())
+    }
+
+    /// The session with this id or name among those whose files fit.
+    fn named(&self, given: &str, fits: &dyn Fn(&Path) -> bool, access: Access) -> Result<Option<PathBuf>> {
+        let (store, cwd) = (self.store()?, self.cwd().to_string_lossy().into_owned());
         let mut unread = Vec::new();
         for scope in [Some(cwd.as_str()), None] {
-            let (sessions, diagnostics) = self.list(store, Scope { cwd: scope, with_text: false }, &mut |_, _| {})?;
+            let (mut sessions, diagnostics) =
+                self.list(store, Scope { cwd: scope, with_text: false }, &mut |_, _| {})?;
+            sessions.retain(|info| fits(&info.path));
             unread.extend(diagnostics.into_iter().filter(|told| told.code == Code::UnreadableFolder));
             // An id or a unique start of one takes precedence; a name resolves an ambiguous start.
             let (by_id, by_name) =
@@ -127,16 +148,15 @@ impl Place {
                 Ok(None) => by_name()?,
                 Err(ambiguous) => Some(by_name()?.ok_or(ambiguous)?),
             };
-            if let Some(found) = found {
+            if found.is_some() {
                 return Ok(found);
             }
         }
-        if Path::new(given).is_file() {
-            return Ok(PathBuf::from(given));
+        if !Path::new(given).is_file() {
+            unread.dedup();
+            self.tell(Note::OddOf(given.to_owned(), unread));
         }
-        unread.dedup();
-        self.tell(Note::OddOf(given.to_owned(), unread));
-        Err(Error::SessionNotFound { given: given.to_owned() }.into())
+        Ok(None)
     }
 
     /// The session and the entry of `SESSION:ENTRY`; `None` if that as a whole names a session, or no part before a colon does.
@@ -144,7 +164,10 @@ impl Place {
         if !given.contains(':') || self.file(given, Access::Read).is_ok() {
             return None;
         }
-        let mut cuts = given.match_indices(':').filter_map(|(at, _)| Some((given.get(..at)?, given.get(at + 1..)?)));
+        let cuts = given.match_indices(':').filter_map(|(at, _)| Some((given.get(..at)?, given.get(at + 1..)?)));
+        // The program is the session's name only if nothing else is.
+        let agents = usize::from(after_agent(given).is_some());
+        let mut cuts = cuts.clone().skip(agents).chain(cuts.take(agents));
         let found = cuts.find(|(session, entry)| !entry.is_empty() && self.file(session, Access::Read).is_ok())?;
         Some((found.0.to_owned(), found.1.to_owned()))
     }
@@ -248,6 +271,16 @@ impl Place {
         }
         Ok(found)
     }
+}
+
+/// The program before a name, and the name.
+fn after_agent(given: &str) -> Option<(&'static str, &str)> {
+    let agents = [Flavour::Offshoot, Flavour::Pi, Flavour::Omp].map(|flavour| agent_word(Some(flavour)));
+    agents.into_iter().find_map(|agent| Some((agent, given.strip_prefix(agent)?.strip_prefix(':')?)))
+}
+
+fn agent_of(store: &DirStore, file: &Path) -> &'static str {
+    agent_word(store.root_of(file).map(|root| root.flavour))
 }
 
 /// The file of the one session among these that has this id, start or end of an id, or name.

@@ -143,6 +143,9 @@ pub trait Output: Any + Send {
         Vec::new()
     }
 
+    /// Does what is better done after it was shown than before, by a program that ends then.
+    fn afterwards(&self) {}
+
     /// The inputs that failed while the others went on.
     fn failed(&self) -> &[Failure] {
         &[]

@@ -50,8 +50,20 @@ impl KnownSource {
     }
 }
 
-/// `at_once` is the number of new bytes up to which blocks are made together with the words.
-pub(super) fn refresh(file: &Path, place: SearchedPlace<'_>, (now, at_once): (Millis, u64)) -> Result<Refreshed> {
+/// How much is read, in bytes that are new.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct RefreshBounds {
+    /// Where more are new, words are read first, and blocks are made later.
+    pub(super) with_blocks: u64,
+    /// No more are read; the newest sessions that fit.
+    pub(super) read: u64,
+}
+
+pub(super) fn refresh(
+    file: &Path,
+    place: SearchedPlace<'_>,
+    (now, bounds): (Millis, RefreshBounds),
+) -> Result<Refreshed> {
     let (folders, unread) = place.store.folders(None)?;
     let mut files: Vec<FoundFile> = folders.into_iter().flat_map(|folder| folder.files).collect();
     files.sort_by_key(|found| std::cmp::Reverse(found.stamp.map(|stamp| stamp.modified)));
@@ -70,7 +82,7 @@ pub(super) fn refresh(file: &Path, place: SearchedPlace<'_>, (now, at_once): (Mi
             return Ok(refreshed);
         }
     };
-    let done = bring_up_to_date(&mut database, place, (&files, now, at_once), known, &mut refreshed);
+    let done = bring_up_to_date(&mut database, place, (&files, now, bounds), known, &mut refreshed);
     database.done(file, done);
     Ok(refreshed)
 }
@@ -78,11 +90,11 @@ pub(super) fn refresh(file: &Path, place: SearchedPlace<'_>, (now, at_once): (Mi
 fn bring_up_to_date(
     database: &mut Database,
     place: SearchedPlace<'_>,
-    (files, now, at_once): (&[FoundFile], Millis, u64),
+    (files, now, bounds): (&[FoundFile], Millis, RefreshBounds),
     mut known: HashMap<PathBuf, KnownSource>,
     refreshed: &mut Refreshed,
 ) -> Sqlite<()> {
-    let (mut tasks, mut new_bytes) = (Vec::new(), 0);
+    let (mut tasks, mut new_bytes, mut left) = (Vec::new(), 0, bounds.read);
     for found in files {
         let source = known.remove(&found.path);
         let length = |stamp: Option<Stamp>| stamp.map_or(0, |stamp| stamp.length);
@@ -90,7 +102,13 @@ fn bring_up_to_date(
             continue;
         }
         let same = source.filter(|source| is_same_file(source.stamp, found.stamp));
-        new_bytes += length(found.stamp).saturating_sub(same.as_ref().map_or(0, |source| length(source.stamp)));
+        let new = length(found.stamp).saturating_sub(same.as_ref().map_or(0, |source| length(source.stamp)));
+        new_bytes += new;
+        refreshed.unread.insert(found.path.clone());
+        if new > left {
+            continue;
+        }
+        left -= new;
         let in_blocks = same.as_ref().map_or(0, |source| source.in_blocks);
         tasks.push(ToPrepare {
             path: &found.path,
@@ -102,11 +120,8 @@ fn bring_up_to_date(
             with_blocks: true,
         });
     }
-    let is_at_once = new_bytes <= at_once;
-    for task in &mut tasks {
-        task.with_blocks = is_at_once;
-        refreshed.unread.insert(task.path.to_path_buf());
-    }
+    let with_blocks = new_bytes <= bounds.with_blocks;
+    tasks.iter_mut().for_each(|task| task.with_blocks = with_blocks);
     let gone = known.into_iter().filter(|(path, _)| matches!(path.try_exists(), Ok(false)));
     let gone: Vec<i64> = gone.map(|(_, source)| source.id).collect();
     forget(database, &gone)?;

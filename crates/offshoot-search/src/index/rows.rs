@@ -107,8 +107,7 @@ impl<'a> Rows<'a> {
     fn takes(&self, candidate: &Candidate, model: Option<&str>, files: Option<&str>) -> bool {
         let filters = &self.query.filters;
         let source = &candidate.source;
-        let in_folder = filters.folder.is_none() || filters.folder == source.folder;
-        in_folder
+        filters.takes_folder(source.folder.as_deref())
             && source.is_here
             && filters.takes_session(&source.agent, &source.session)
             && (!filters.is_on_path || candidate.flags & flag::OFF_PATH == 0)

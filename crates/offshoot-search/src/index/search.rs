@@ -44,7 +44,7 @@ impl IndexSearch<'_> {
         drop(snapshot);
         found.diagnostics.extend(self.refreshed.diagnostics.iter().cloned());
         found.sessions = self.refreshed.sessions.saturating_sub(found.diagnostics.len());
-        found.lacks_blocks = !self.refreshed.without_blocks.is_empty();
+        found.is_index_behind = !self.refreshed.unread.is_empty() || !self.refreshed.without_blocks.is_empty();
         found.is_least |= (self.place.is_over)();
         Ok(found)
     }

@@ -13,8 +13,8 @@ pub struct Filters {
     pub tools: Vec<String>,
     /// Parts of paths that a call names.
     pub files: Vec<String>,
-    /// The folder of the sessions.
-    pub folder: Option<String>,
+    /// The folders of the sessions; any if there are none. A query names one.
+    pub folders: Vec<String>,
     /// The git branches on which the sessions began.
     pub git_branches: Vec<String>,
     /// Parts of the names of models.
@@ -100,7 +100,7 @@ impl Filters {
             "branch" => self.git_branches.extend(many()),
             "model" => self.models.extend(many()),
             "session" => self.sessions.extend(many()),
-            "cwd" => self.folder = Some(value.to_owned()),
+            "cwd" => self.folders = vec![value.to_owned()],
             "since" => self.since = Some(time()?),
             "until" => self.until = Some(time()?),
             "role" => {

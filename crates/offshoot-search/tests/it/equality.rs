@@ -1,6 +1,8 @@
 //! The index finds what the scan finds, after growth and removal, whatever is asked.
 
-use offshoot_search::SearchedPlace;
+use std::time::{Duration, SystemTime};
+
+use offshoot_search::{SearchIndex, SearchedPlace};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -200,6 +202,28 @@ fn sessions_without_blocks_are_scanned_until_they_have_them() {
     assert_eq!(lacking(), 0);
     compare(&corpus, &ASKED).unwrap();
     assert_eq!(said(&corpus.indexed("rsena")), ["s0:e5 user"]);
+}
+
+/// What is much is not awaited: the newest sessions that fit are read into the index, the rest is scanned.
+#[test]
+fn a_search_reads_only_so_much_before_it_answers() {
+    let mut corpus = Corpus::new();
+    for (number, hour) in [("s0", 3), ("s1", 2), ("s2", 1)] {
+        let file = corpus.session(number, &[user(number, 9, "parse the header"), user("x", 8, number)]);
+        let written = SystemTime::UNIX_EPOCH + Duration::from_secs(1_700_000_000 - hour * 3600);
+        std::fs::File::open(&file).unwrap().set_modified(written).unwrap();
+    }
+    let size = |number: &str| std::fs::metadata(corpus.file(number)).unwrap().len();
+    let bytes = size("s1") + size("s2");
+    corpus.index = SearchIndex::with_read_before_answer(corpus.index, bytes);
+    let indexed = || corpus.index.state().sessions;
+    let found = corpus.indexed_later("header");
+    assert_eq!((found.count, found.is_index_behind, indexed()), (3, true, 2));
+    for inside in ["eade", "s0", "\"parse the\" -s1"] {
+        assert_eq!(said(&corpus.indexed_later(inside)), said(&corpus.scanned(inside)), "{inside}");
+    }
+    assert_eq!(indexed(), 3, "the next searches went on");
+    assert!(!corpus.indexed_later("header").is_index_behind);
 }
 
 #[test]

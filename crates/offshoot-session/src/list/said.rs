@@ -11,7 +11,8 @@ use crate::kind::{Kind, Role};
 use crate::lines::for_each_line;
 use crate::medium::{Medium, read_exact_at};
 
-/// Calls `each` with the text of every message of the person or the model, in the order of the file, until it breaks off.
+/// Calls `each` with the entry id and the text of every message of the person or the model, in the order of the file, until it
+/// breaks off. An entry of a session of version 1 has no id.
 /// Lines for whose bytes `can_matter` is false are not decoded.
 ///
 /// # Errors
@@ -19,11 +20,11 @@ use crate::medium::{Medium, read_exact_at};
 pub fn for_each_message(
     medium: &dyn Medium,
     mut can_matter: impl FnMut(&[u8]) -> bool,
-    mut each: impl FnMut(&str) -> ControlFlow<()>,
+    mut each: impl FnMut(Option<&str>, &str) -> ControlFlow<()>,
 ) -> Result<()> {
     let length = medium.len().map_err(Error::io("read", medium.path()))?;
     let mut visit = |line: &[u8]| match can_matter(line).then(|| text_of_line(line)).flatten() {
-        Some(text) => each(&text),
+        Some((id, text)) => each(id.as_deref(), &text),
         None => ControlFlow::Continue(()),
     };
     let mut trouble = Ok(());
@@ -42,12 +43,13 @@ pub fn for_each_message(
     .map_err(Error::io("read", medium.path()))
 }
 
-fn text_of_line(line: &[u8]) -> Option<String> {
+fn text_of_line(line: &[u8]) -> Option<(Option<String>, String)> {
     let envelope = scan(LineBytes { head: line, tail: None }).ok()?;
     if envelope.kind != Kind::Message || !matches!(envelope.role, Some(Role::User | Role::Assistant)) {
         return None;
     }
     let text = String::from_utf8_lossy(line);
     let content = Json::trusted(&text).get("message")?.get("content")?;
-    Some(text_of(content, " ")).filter(|text| !text.is_empty())
+    let said = text_of(content, " ");
+    (!said.is_empty()).then(|| (envelope.id.map(|id| id.into_owned()), said))
 }

@@ -22,6 +22,7 @@ use crate::theme::{Theme, Token};
 const HINTS: &[hint::Hint<'static>] = &[
     (&[Action::SelectConfirm], "continue here"),
     (&[Action::SelectCancel], "back"),
+    (&[Action::OpenAtEnd], "open"),
     (&[Action::TranscriptLineUp, Action::TranscriptLineDown], "scroll"),
     (&[Action::SearchTranscript], "search"),
     (&[Action::NextPart, Action::TogglePart], "fold"),
@@ -32,7 +33,10 @@ const HINTS: &[hint::Hint<'static>] = &[
 pub(super) enum ReaderOutcome {
     Open,
     Back,
+    /// The session is opened, and the leaf goes to the hit.
     GoOn,
+    /// The session is opened where it ends.
+    OpenAtEnd,
 }
 
 /// A conversation that is read at a hit.
@@ -65,7 +69,15 @@ impl HitReader {
         if confirms && !self.pager.has_search_line() && !self.pager.has_focus() {
             return ReaderOutcome::GoOn;
         }
+        if keymap.actions(Context::Sessions, key).contains(&Action::OpenAtEnd) {
+            return ReaderOutcome::OpenAtEnd;
+        }
         if self.pager.key(keymap, key) { ReaderOutcome::Open } else { ReaderOutcome::Back }
+    }
+
+    /// The session, without the place in it.
+    pub(super) fn at_end(self) -> Self {
+        Self { entry: None, ..self }
     }
 
     pub(super) fn paste(&mut self, text: &str) {

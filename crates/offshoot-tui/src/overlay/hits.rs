@@ -181,6 +181,11 @@ impl HitList {
         self.requests.push(HitRequest::Read(self.number, place));
     }
 
+    /// The file of the session under the cursor.
+    pub fn file(&self) -> Option<PathBuf> {
+        self.rows.get(self.cursor).map(|row| row.file.clone())
+    }
+
     /// Moves the cursor to a row, or to the last one.
     pub fn go(&mut self, row: usize) {
         self.cursor = row.min(self.rows.len().saturating_sub(1));

@@ -1,5 +1,7 @@
 //! `/search`: a line in which typing searches all sessions, and the hits below it. It knows no file and no index.
 
+use std::path::PathBuf;
+
 use offshoot_session::clock::Millis;
 use ratatui::buffer::Buffer;
 use ratatui::crossterm::event::KeyEvent;
@@ -23,6 +25,7 @@ const HINTS: &[hint::Hint<'static>] = &[
     (&[Action::SelectConfirm], "read"),
     (&[Action::ToggleScope], "scope"),
     (&[Action::SelectCancel], "leave"),
+    (&[Action::OpenAtEnd], "open"),
     (&[Action::SelectPageUp, Action::SelectPageDown], "page"),
     (&[Action::ToggleSessionPreview], "preview"),
 ];
@@ -41,10 +44,12 @@ const HELP: &[(&str, &str)] = &[
 ];
 
 /// The outcome of a key.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum HitSearchOutcome {
     Open,
     Closed,
+    /// The session of a hit is opened where it ends.
+    Chosen(PathBuf),
 }
 
 /// A search in all sessions.
@@ -128,6 +133,7 @@ impl HitSearch {
             }
             Action::SelectCancel => return Some(HitSearchOutcome::Closed),
             Action::SelectConfirm => self.hits.read(),
+            Action::OpenAtEnd => return self.hits.file().map(HitSearchOutcome::Chosen),
             Action::SelectUp => self.hits.go(cursor.saturating_sub(1)),
             Action::SelectDown => self.hits.go(cursor.saturating_add(1)),
             Action::SelectPageUp => self.hits.go(cursor.saturating_sub(PAGE)),

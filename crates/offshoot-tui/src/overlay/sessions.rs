@@ -20,6 +20,7 @@ use offshoot_session::clock::Millis;
 use ratatui::crossterm::event::KeyEvent;
 
 use crate::keymap::{Action, Context, Keymap};
+use crate::overlay::hits::{HitAnswer, HitPlace, HitRequest};
 use crate::overlay::line::{LineInput, Typed};
 use list::{Filling, Kept, List, SessionListRow};
 pub use list::{Listed, Names, Sort};
@@ -147,6 +148,7 @@ impl Sessions {
             Answer::Renamed(file, result) => self.renamed(&file, result),
             Answer::Trashed(file, result) => self.trashed(&file, result),
             Answer::Restored(file, result) => self.restored(&file, result),
+            Answer::Hits(HitAnswer::Read(_, Err(why))) => self.notice = Some(Notice::Trouble(why)),
             Answer::Hits(_) => {}
         }
     }
@@ -156,7 +158,7 @@ impl Sessions {
         match answer {
             Answer::Listed(scope, sessions) => *scope == self.scope && self.list().len() == 0 && !sessions.is_empty(),
             Answer::Judged(search, judged) => {
-                let has_hits = |(_, hits): &(PathBuf, TextHits)| hits.snippet.is_some();
+                let has_hits = |(_, hits): &(PathBuf, TextHits)| hits.first.is_some();
                 *search == self.search && self.list().shown().is_empty() && judged.iter().any(has_hits)
             }
             Answer::Progress(..)
@@ -225,10 +227,13 @@ impl Sessions {
                 self.search_anew();
             }
             Action::SelectCancel => return Some(SessionsOutcome::Cancelled),
-            Action::SelectConfirm => {
-                return Some(
-                    self.chosen().map_or(SessionsOutcome::Open, |row| SessionsOutcome::Chosen(row.path.clone())),
-                );
+            Action::SelectConfirm => match self.chosen().and_then(place_of) {
+                Some(place) => self.requests.push(Request::Hits(HitRequest::Read(self.search, place))),
+                None => return self.act(Action::OpenAtEnd),
+            },
+            Action::OpenAtEnd => {
+                let chosen = self.chosen().map(|row| row.path.clone());
+                return Some(chosen.map_or(SessionsOutcome::Open, SessionsOutcome::Chosen));
             }
             Action::SelectUp => self.go(self.cursor.saturating_sub(1)),
             Action::SelectDown => self.go(self.cursor.saturating_add(1)),
@@ -254,6 +259,11 @@ impl Sessions {
             }
         }
         Some(SessionsOutcome::Open)
+    }
+
+    /// Whether Enter shows what was found in the session under the cursor.
+    fn reads(&self) -> bool {
+        self.chosen().and_then(place_of).is_some()
     }
 
     fn change_sort(&mut self) {
@@ -378,4 +388,12 @@ impl Sessions {
     fn real_of(&self, file: &Path) -> PathBuf {
         self.folder.real_of(file).or_else(|| self.all.real_of(file)).unwrap_or(file).to_path_buf()
     }
+}
+
+/// Where a session has what was searched for, if a message has it.
+fn place_of(row: &SessionListRow) -> Option<HitPlace> {
+    let said = row.said.as_ref()?;
+    let entry = Some(said.entry.clone()?);
+    let title = row.name.clone().unwrap_or_else(|| row.words().to_owned());
+    Some(HitPlace { file: row.path.clone(), entry, found: vec![said.words.clone()], title })
 }

@@ -5,7 +5,7 @@ mod index_words;
 mod page;
 
 use std::io::{self, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use offshoot_protocol::Secrets;
 use offshoot_search::index::IndexState;
@@ -22,12 +22,13 @@ use crate::input;
 use crate::operation::{About, Finished, Operation, OperationEffect, Output, ScreenSize};
 use crate::place::Place;
 use crate::words::{Note, Say, Words};
+use crate::worktrees::in_all_worktrees;
 
 pub use hits::SearchHits;
 pub use page::{SEARCH_PAGE, SearchHitRow, SearchPage, SearchWish, go_on, search_page};
 
-/// How long a search goes on at least with what the index lacks, after it has its answer, in milliseconds: else as long as the
-/// answer took.
+/// How long a command goes on at least with what the index lacks, after it has shown its answer, in milliseconds: else as long as
+/// the answer took.
 const AFTERWARDS: Millis = 1000;
 
 input! {
@@ -122,14 +123,7 @@ impl Operation for Search {
     }
 
     fn plan(place: &Place, _: Option<&Session>, input: &SearchInput) -> Result<SearchAnswer> {
-        let begin = SystemClock.now();
-        let answer = find(place, input)?;
-        if matches!(&answer, SearchAnswer::Hits(hits) if hits.found.lacks_blocks) {
-            let now = SystemClock.now();
-            let end = now + now.saturating_sub(begin).max(AFTERWARDS);
-            go_on_indexing(place, &|| SystemClock.now() > end)?;
-        }
-        Ok(answer)
+        find(place, input)
     }
 
     fn output(answer: SearchAnswer, _: Finished<'_, ()>) -> Result<SearchAnswer> {
@@ -139,6 +133,7 @@ impl Operation for Search {
 
 /// Finds what was asked for. The index is brought up to date, but not with all that later searches need.
 fn find(place: &Place, input: &SearchInput) -> Result<SearchAnswer> {
+    let begin = SystemClock.now();
     let typed: Vec<&str> = input.query.iter().map(|Text(text)| text.as_str()).collect();
     let typed = typed.join(" ");
     let query = if typed.is_empty() { None } else { Some(query_of(place, &typed, input)?) };
@@ -167,7 +162,8 @@ fn find(place: &Place, input: &SearchInput) -> Result<SearchAnswer> {
     }
     let Some(found) = found else { return index_answer(index) };
     let nothing = found.hits.is_empty().then(|| nothing_found(&found, &typed, skip));
-    Ok(SearchAnswer::Hits(SearchHits { found, sessions, skip, typed, nothing, place: place.clone(), keys }))
+    let took = SystemClock.now().saturating_sub(begin);
+    Ok(SearchAnswer::Hits(SearchHits { found, sessions, skip, typed, nothing, place: place.clone(), keys, took }))
 }
 
 fn known_keys(place: &Place) -> Secrets {
@@ -195,7 +191,10 @@ fn on_sessions<T>(
 /// Adds to the index what later searches need.
 fn go_on_indexing(place: &Place, is_over: &(dyn Fn() -> bool + Sync)) -> Result<()> {
     on_sessions(place, &known_keys(place), is_over, |searched| {
-        let _is_whole = place.search_index().map(|index| index.make_blocks(searched));
+        if let Some(index) = place.search_index() {
+            index.refresh(searched, SystemClock.now())?;
+            let _is_whole = index.make_blocks(searched);
+        }
         Ok(())
     })
 }
@@ -213,11 +212,13 @@ fn query_of(place: &Place, typed: &str, input: &SearchInput) -> Result<SearchQue
     let mut query = SearchQuery::parse(typed, &when)
         .map_err(|bad| Failure::refused(FailureKind::Usage, bad.to_string()).hint(help()))?;
     let filters = &mut query.filters;
-    filters.folder = match (&filters.folder, input.here) {
+    let folder = match (filters.folders.first(), input.here) {
         (Some(folder), _) => Some(place.folder(folder)),
         (None, true) => Some(place.cwd().to_string_lossy().into_owned()),
         (None, false) => None,
     };
+    let all = folder.map(|folder| in_all_worktrees(Path::new(&folder))).unwrap_or_default();
+    filters.folders = all.into_iter().map(|folder| folder.to_string_lossy().into_owned()).collect();
     filters.limit = input.number.or(filters.limit);
     Ok(query)
 }
@@ -259,6 +260,16 @@ impl Output for SearchAnswer {
         match self {
             Self::Hits(found) => found.say_hits(size, say),
             Self::Index(..) => Ok(()),
+        }
+    }
+
+    /// Goes on with the index.
+    fn afterwards(&self) {
+        let Self::Hits(SearchHits { found, place, took, .. }) = self else { return };
+        if found.is_index_behind {
+            let end = SystemClock.now() + (*took).max(AFTERWARDS);
+            // Only later searches need it; they say what is wrong.
+            drop(go_on_indexing(place, &|| SystemClock.now() > end));
         }
     }
 

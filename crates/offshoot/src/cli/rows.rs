@@ -186,10 +186,9 @@ impl TypedOperation {
             say(app, output.as_ref(), session.as_deref())?;
         }
         app.tell(&output.notes(), named);
-        match output.failure() {
-            Some(failure) => Err(CommandError::of_failure(failure, session.as_deref())),
-            None => Ok(()),
-        }
+        let ended = output.failure().map(|failure| CommandError::of_failure(failure, session.as_deref()));
+        output.afterwards();
+        ended.map_or(Ok(()), Err)
     }
 }
 

@@ -39,6 +39,10 @@ fn a_hit_names_a_session_and_an_entry() {
 
     1 entry, 1 more on other branches
     ");
+    let shown = world.stdout("show 0000b:cccc3333");
+    assert_eq!(world.stdout("show pi:0000b:cccc3333"), shown);
+    assert_eq!(world.stdout("context pi:0000"), world.stdout("context 0000b"), "the only one of pi that begins so");
+    assert!(world.run("show omp:0000b:cccc3333").contains("no session matches"));
     for (line, said) in [("show nothing:cccc3333", "no session matches"), ("show 0000b:ffff", "ffff")] {
         let shown = world.run(line);
         assert!(shown.contains(said) && shown.contains("[exit code 3]"), "{shown}");

@@ -9,7 +9,7 @@ use offshoot_workspace::search::{SEARCH_PAGE, SearchHitRow, SearchPage, SearchWi
 use super::*;
 use crate::app::cmd::{Cmd, ProgramTask, Purpose};
 use crate::overlay::hits::{HitAnswer, HitPlace, HitRequest, ReadHit};
-use crate::overlay::sessions::{Answer, Request};
+use crate::overlay::sessions::{Answer, Request, Sessions, Setting};
 use crate::testing::{assert_plain, hostile_texts, working};
 
 const SNIPPET: &str =
@@ -180,6 +180,45 @@ fn a_hit_is_read_before_anything_moves() {
 
 fn resumed() -> crate::app::msg::OpenedReason {
     crate::app::msg::OpenedReason::Changed(offshoot_protocol::SessionChangeReason::Resume)
+}
+
+/// The session of a hit can be opened where it ends, from the hit and from the list.
+#[test]
+fn a_session_that_was_found_is_opened_at_its_end() {
+    for is_read in [true, false] {
+        let mut model = model(&Theme::default(), (80, 24));
+        if is_read {
+            reading(&mut model, working())
+        } else {
+            with_hits(&mut model)
+        }
+        let cmds = key(&mut model, "alt+enter");
+        assert!(cmds.contains(&ProgramTask::Open("/s/a".into()).into()), "{cmds:?}");
+        assert!(model.overlay.is_none() && model.goes_on_at.is_none());
+    }
+}
+
+/// What is read from the list of sessions goes back to it, and its search ends with the list.
+#[test]
+fn a_session_of_the_list_is_read_over_it() {
+    let mut model = model(&Theme::default(), (80, 24));
+    let read = |model: &mut Model| {
+        model.overlay = Some(Overlay::Sessions(Box::new(Sessions::new(Setting::default()))));
+        let session = working();
+        let (leaf, entry) = (session.leaf(), session.tree().find("c"));
+        let found = vec!["Twice".to_owned()];
+        let place = HitPlace { file: "/s/a".into(), entry: Some(EntryId::new("c")), found, title: "x".to_owned() };
+        let hit = ReadHit { place, real: "/s/a".into(), source: Arc::new(session), leaf, entry };
+        update(model, Msg::Sessions(Answer::Hits(HitAnswer::Read(1, Ok(hit)))));
+    };
+    read(&mut model);
+    key(&mut model, "escape");
+    assert!(matches!(model.overlay, Some(Overlay::Sessions(_))));
+    read(&mut model);
+    let cmds = key(&mut model, "enter");
+    assert!(cmds.contains(&ProgramTask::Open("/s/a".into()).into()), "{cmds:?}");
+    assert!(cmds.contains(&ProgramTask::Sessions(Request::StopSearch).into()), "{cmds:?}");
+    assert_eq!(model.goes_on_at, Some(EntryId::new("c")));
 }
 
 /// The open session is not opened again, and a refusal forgets where the user wanted to go.

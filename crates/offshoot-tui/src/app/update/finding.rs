@@ -34,9 +34,17 @@ pub(super) fn search(model: &mut Model, words: Option<&str>) -> Vec<Cmd> {
 pub(super) fn search_outcome(model: &mut Model, outcome: HitSearchOutcome) -> Vec<Cmd> {
     let Some(Overlay::Search(search)) = &mut model.overlay else { return Vec::new() };
     let mut cmds = hit_asks(search.requests());
-    if outcome == HitSearchOutcome::Closed {
-        model.overlay = None;
-        cmds.extend(hit_asks(vec![HitRequest::Stop]));
+    match outcome {
+        HitSearchOutcome::Open => {}
+        HitSearchOutcome::Closed => {
+            model.overlay = None;
+            cmds.extend(hit_asks(vec![HitRequest::Stop]));
+        }
+        HitSearchOutcome::Chosen(file) => {
+            model.overlay = None;
+            cmds.extend(hit_asks(vec![HitRequest::Stop]));
+            cmds.extend(leave(model, ProgramTask::Open(file), Leave::OpenSession));
+        }
     }
     cmds
 }
@@ -68,7 +76,7 @@ pub(super) fn sessions_outcome(model: &mut Model, outcome: selector::SessionsOut
 /// Takes an answer to a list.
 pub(super) fn answered(model: &mut Model, answer: Answer) -> Vec<Cmd> {
     match (answer, &mut model.overlay) {
-        (Answer::Hits(HitAnswer::Read(_, Ok(hit))), Some(Overlay::Search(_))) => {
+        (Answer::Hits(HitAnswer::Read(_, Ok(hit))), Some(Overlay::Search(_) | Overlay::Sessions(_))) => {
             read(model, hit);
             Vec::new()
         }
@@ -101,15 +109,17 @@ pub(super) fn reader_key(model: &mut Model, key: KeyEvent) -> Vec<Cmd> {
     match reader.key(&model.preferences.keymap, key) {
         ReaderOutcome::Open => model.overlay = Some(Overlay::Reader(reader, back)),
         ReaderOutcome::Back => model.overlay = Some(*back),
-        ReaderOutcome::GoOn => return go_on(model, *reader),
+        ReaderOutcome::GoOn => return go_on(model, *reader, &back),
+        ReaderOutcome::OpenAtEnd => return go_on(model, reader.at_end(), &back),
     }
     Vec::new()
 }
 
-/// Opens the session of the hit and goes to its entry, unless it is open already.
-fn go_on(model: &mut Model, reader: HitReader) -> Vec<Cmd> {
+/// Opens the session of the hit, unless it is open already, and goes to its entry. Whatever was searched behind the reader stops.
+fn go_on(model: &mut Model, reader: HitReader, back: &Overlay) -> Vec<Cmd> {
     let HitReader { real, file, entry, .. } = reader;
-    let mut cmds = hit_asks(vec![HitRequest::Stop]);
+    let stop = if matches!(back, Overlay::Sessions(_)) { Request::StopSearch } else { Request::Hits(HitRequest::Stop) };
+    let mut cmds = asks(vec![stop]);
     model.goes_on_at = entry;
     if model.is_choosing {
         (model.chosen, model.is_ending) = (Some(file), true);

@@ -24,7 +24,9 @@ pub(super) fn words(
     let own = words_of(row, columns);
     let Some(query) = query else { return vec![Span::styled(own, style)] };
     let is_shown = !query.matches(&own).is_empty();
-    let Some(snippet) = row.snippet.as_ref().filter(|_| !is_shown) else { return marked(theme, query, &own, style) };
+    let Some(snippet) = row.said.as_ref().map(|said| &said.snippet).filter(|_| !is_shown) else {
+        return marked(theme, query, &own, style);
+    };
     let own = if row.name.is_some() { words_of(row, columns / 2) } else { String::new() };
     let gap = if own.is_empty() { 0 } else { 2 };
     let room = columns.saturating_sub(width(&own) + gap);

@@ -9,7 +9,7 @@ use offshoot_session::text::one_line;
 use offshoot_workspace::SessionProgram;
 
 use super::lineage::{self, ListedRow, Member};
-use super::search::{Fields, Query, TextHits};
+use super::search::{Fields, FirstMatch, Query, TextHits};
 
 /// A session for the selector, with its list information and canonical paths.
 #[derive(Debug, Clone)]
@@ -88,8 +88,8 @@ pub(super) struct SessionListRow {
     pub(super) origin: SessionProgram,
     /// The fields that are searched before the messages.
     fields: Fields,
-    /// The words around the match in the session's messages.
-    pub(super) snippet: Option<String>,
+    /// The match in the session's messages.
+    pub(super) said: Option<FirstMatch>,
     parent: Option<usize>,
     is_gone: bool,
     score: Score,
@@ -119,7 +119,7 @@ impl SessionListRow {
         Self {
             real,
             fields: Fields::new(name.as_deref(), &cwd, &id, &first),
-            snippet: None,
+            said: None,
             id,
             cwd,
             name,
@@ -149,7 +149,7 @@ impl SessionListRow {
     fn search(&mut self, query: &Query) {
         let known = query.score(&self.fields, &TextHits::default());
         self.score = known.map_or(Score::Unsearched, |score| Score::Known(Some(score)));
-        self.snippet = None;
+        self.said = None;
     }
 
     fn fits(&self) -> Option<f64> {
@@ -257,7 +257,7 @@ impl List {
             row.is_asked = false;
             match query {
                 Some(query) => row.search(query),
-                None => (row.score, row.snippet) = (Score::Unknown, None),
+                None => (row.score, row.said) = (Score::Unknown, None),
             }
         }
     }
@@ -267,7 +267,7 @@ impl List {
         for (path, hits) in judged {
             if let Some(row) = self.by_real.get(&path).and_then(|at| self.rows.get_mut(*at)) {
                 row.score = Score::Known(query.score(&row.fields, &hits));
-                row.snippet = hits.snippet;
+                row.said = hits.first;
             }
         }
     }
@@ -419,7 +419,7 @@ mod tests {
         assert!(ids(&list).is_empty());
         assert_eq!(list.unasked(), [PathBuf::from("/s/b.jsonl"), PathBuf::from("/s/a.jsonl")]);
         assert!(list.unasked().is_empty());
-        let hits = || TextHits { found: vec![true], snippet: None };
+        let hits = || TextHits { found: vec![true], first: None };
         list.judge(&query, vec![("/s/a.jsonl".into(), hits()), ("/s/nobody.jsonl".into(), hits())]);
         list.arrange(Sort::Threaded, Names::All, true);
         assert_eq!(ids(&list), [("a", 0)]);
@@ -432,7 +432,7 @@ mod tests {
         list.add(vec![listed("a", 1, None), listed("b", 2, None)], None);
         let query = Query::parse("x");
         list.search(Some(&query), Kept::Nothing);
-        let hits = |is_found| TextHits { found: vec![is_found], snippet: None };
+        let hits = |is_found| TextHits { found: vec![is_found], first: None };
         list.judge(&query, vec![("/s/a.jsonl".into(), hits(false)), ("/s/b.jsonl".into(), hits(true))]);
         list.search(Some(&Query::parse("xy")), Kept::from("x", "xy"));
         assert_eq!(list.unasked(), [PathBuf::from("/s/b.jsonl")]);

@@ -7,6 +7,7 @@
 
 use std::ops::Range;
 
+use offshoot_session::id::EntryId;
 use offshoot_session::text::one_line;
 use regex::{Regex, RegexBuilder, bytes};
 use unicode_segmentation::GraphemeCursor;
@@ -44,8 +45,19 @@ pub(super) struct Fields {
 pub struct TextHits {
     /// Whether each part was found.
     pub found: Vec<bool>,
-    /// The words around the first match.
-    pub snippet: Option<String>,
+    /// The first match.
+    pub first: Option<FirstMatch>,
+}
+
+/// The first message of a session that has a part of the query.
+#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct FirstMatch {
+    /// Its entry, if it has an id.
+    pub entry: Option<EntryId>,
+    /// What was found.
+    pub words: String,
+    /// The words around it.
+    pub snippet: String,
 }
 
 /// The score of an exact match outside the name.
@@ -122,12 +134,16 @@ impl Query {
     }
 
     /// Searches a message and updates the hits. Returns whether every part has been found.
-    pub fn look_in(&self, text: &str, hits: &mut TextHits) -> bool {
+    pub fn look_in(&self, entry: Option<&str>, text: &str, hits: &mut TextHits) -> bool {
         hits.found.resize(self.parts.len(), false);
         for (part, is_found) in self.parts.iter().zip(&mut hits.found).filter(|(_, is_found)| !**is_found) {
             let Some(found) = part.pattern.find(text) else { continue };
             *is_found = true;
-            hits.snippet.get_or_insert_with(|| snippet(text, found.start()));
+            hits.first.get_or_insert_with(|| FirstMatch {
+                entry: entry.map(EntryId::new),
+                words: one_line(found.as_str(), SNIPPET),
+                snippet: snippet(text, found.start()),
+            });
         }
         hits.found.iter().all(|is_found| *is_found)
     }
@@ -211,7 +227,7 @@ mod tests {
     /// The score of a session with only this message.
     fn said(typed: &str, text: &str) -> Option<f64> {
         let (query, mut hits) = (Query::parse(typed), TextHits::default());
-        query.look_in(text, &mut hits);
+        query.look_in(None, text, &mut hits);
         query.score(&Fields::default(), &hits)
     }
 
@@ -242,12 +258,14 @@ mod tests {
     #[test]
     fn what_is_found_is_shown_with_the_words_around_it() {
         let (query, mut hits) = (Query::parse("blue \"red fox\""), TextHits::default());
-        assert!(!query.look_in("It was a very long day in the forest.\nThen a red\tfox came.", &mut hits));
+        assert!(!query.look_in(Some("aa"), "It was a very long day in the forest.\nThen a red\tfox came.", &mut hits));
         assert_eq!(
-            (hits.found.as_slice(), hits.snippet.as_deref()),
+            (hits.found.as_slice(), hits.first.as_ref().map(|first| first.snippet.as_str())),
             (&[false, true][..], Some("…in the forest. Then a red fox came."))
         );
-        assert!(query.look_in("blue", &mut hits));
+        assert!(query.look_in(Some("bb"), "blue", &mut hits));
+        let first = hits.first.unwrap();
+        assert_eq!((first.entry, first.words), (Some("aa".into()), "red fox".to_owned()));
         assert_eq!(query.matches("a red  fox, BLUE, blue"), [2..10, 12..16, 18..22]);
     }
 

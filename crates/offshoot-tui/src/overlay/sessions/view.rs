@@ -176,8 +176,13 @@ impl Sessions {
         if !is_wide {
             return vec![line(NARROW)];
         }
-        let mut first = line(&[(Action::SelectConfirm, "open"), (Action::ToggleScope, "scope")]);
-        first.extend([("re:".to_owned(), "pattern"), ("\"…\"".to_owned(), "phrase")]);
+        let mut first = if self.reads() {
+            line(&[(Action::SelectConfirm, "read"), (Action::OpenAtEnd, "open"), (Action::ToggleScope, "scope")])
+        } else {
+            let mut first = line(&[(Action::SelectConfirm, "open"), (Action::ToggleScope, "scope")]);
+            first.extend([("re:".to_owned(), "pattern"), ("\"…\"".to_owned(), "phrase")]);
+            first
+        };
         first.extend(line(&[(Action::ToggleSessionPreview, "preview"), (Action::SelectCancel, "leave")]));
         let path = if self.shows_paths { "no path" } else { "path" };
         let second = line(&[

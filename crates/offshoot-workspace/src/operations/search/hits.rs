@@ -6,7 +6,7 @@ use std::path::Path;
 
 use offshoot_protocol::Secrets;
 use offshoot_search::{Found, SearchHit, agent_word};
-use offshoot_session::clock::to_iso;
+use offshoot_session::clock::{Millis, to_iso};
 use offshoot_session::id::{EntryId, ShortIds};
 use offshoot_session::json::{Object, quote};
 use offshoot_session::list::SessionInfo;
@@ -30,6 +30,8 @@ pub struct SearchHits {
     pub(super) nothing: Option<Failure>,
     pub(super) place: Place,
     pub(super) keys: Secrets,
+    /// How long it took.
+    pub(super) took: Millis,
 }
 
 /// The width of who said it, and of when.

@@ -76,7 +76,7 @@ pub struct SearchPage {
     /// How many entries were too long to be searched.
     pub left_out: usize,
     /// Whether the index lacks something that [`go_on`] makes.
-    pub lacks_blocks: bool,
+    pub is_index_behind: bool,
 }
 
 /// What is searched for.
@@ -130,7 +130,7 @@ impl SearchHits {
             sessions: self.found.sessions,
             unread: self.found.diagnostics.len(),
             left_out: self.found.left_out,
-            lacks_blocks: self.found.lacks_blocks,
+            is_index_behind: self.found.is_index_behind,
         }
     }
 

@@ -32,7 +32,7 @@ pub(super) fn serve(app: &App, wanted: &Receiver<(u64, SearchWish)>, current: &A
             Err(Failure::Stopped) => continue,
             found => found.map_err(|failure| failure.to_string()),
         };
-        let lacks = found.as_ref().is_ok_and(|page| page.lacks_blocks);
+        let lacks = found.as_ref().is_ok_and(|page| page.is_index_behind);
         tell(Answer::Hits(HitAnswer::Found(number, found)));
         if lacks {
             // Only later searches need it; they say what is wrong.

@@ -52,7 +52,7 @@ fn work(job: &SearchJob, query: &Query, progress: &Progress, tell: &SendAnswer) 
         if !is_current() {
             return;
         }
-        let is_first = hits.snippet.is_some() && !progress.has_found.swap(true, Ordering::Relaxed);
+        let is_first = hits.first.is_some() && !progress.has_found.swap(true, Ordering::Relaxed);
         judged.push((file.clone(), hits));
         if is_first || judged.len() >= TOGETHER.max(at / 8) {
             tell(Answer::Judged(job.search, std::mem::take(&mut judged)));
@@ -68,7 +68,7 @@ fn search(query: &Query, file: &Path, is_current: impl Fn() -> bool) -> TextHits
     let mut hits = TextHits::default();
     let Ok(medium) = FileMedium::open(file) else { return hits };
     let can_matter = |line: &[u8]| is_current() && query.can_be_in(line);
-    let read = for_each_message(&medium, can_matter, |text| match query.look_in(text, &mut hits) {
+    let read = for_each_message(&medium, can_matter, |entry, text| match query.look_in(entry, text, &mut hits) {
         true => ControlFlow::Break(()),
         false => ControlFlow::Continue(()),
     });

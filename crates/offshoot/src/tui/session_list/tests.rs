@@ -184,8 +184,9 @@ fn searches_look_at_everything_that_was_said() {
             }
         }
         all.sort();
-        let told =
-            |(_, hits): (PathBuf, TextHits)| (hits.found.iter().all(|is| *is) && !hits.found.is_empty(), hits.snippet);
+        let told = |(_, hits): (PathBuf, TextHits)| {
+            (hits.found.iter().all(|is| *is) && !hits.found.is_empty(), hits.first.map(|first| first.snippet))
+        };
         all.into_iter().map(told).collect::<Vec<_>>()
     };
     let snippet = |text: &str| Some(text.to_owned());

@@ -1,11 +1,39 @@
 //! Searches: fields match at once, and messages match later.
 
 use super::*;
-use crate::overlay::sessions::search::TextHits;
+use crate::overlay::hits::{HitAnswer, HitPlace, HitRequest};
+use crate::overlay::sessions::search::{FirstMatch, TextHits};
 
 /// A match of the whole query, with these words around it.
 fn found(snippet: &str) -> TextHits {
-    TextHits { found: vec![true], snippet: Some(snippet.to_owned()).filter(|words| !words.is_empty()) }
+    let first = FirstMatch { entry: Some("0f".into()), words: "parser".to_owned(), snippet: snippet.to_owned() };
+    TextHits { found: vec![true], first: Some(first).filter(|first| !first.snippet.is_empty()) }
+}
+
+/// What was found is read where it was said; another key opens the session where it ends.
+#[test]
+fn a_session_is_read_where_it_has_what_was_found() {
+    let mut sessions = filled();
+    write(&mut sessions, "\"deep\"");
+    let search = sessions.requests().into_iter().find_map(|request| match request {
+        Request::Search { search, .. } => Some(search),
+        _ => None,
+    });
+    sessions.take(Answer::Judged(search.unwrap(), vec![(file("06f"), found("…and then the parser stopped."))]));
+    assert!(wide(&sessions).contains("enter read · alt+enter open"), "{}", wide(&sessions));
+    let enter = |modifiers| KeyEvent::new(KeyCode::Enter, modifiers);
+    assert_eq!(sessions.key(enter(KeyModifiers::NONE)), SessionsOutcome::Open);
+    let place = HitPlace {
+        file: file("06f"),
+        entry: Some("0f".into()),
+        found: vec!["parser".to_owned()],
+        title: "a long question that goes on and on and on, and then some more of it so that it is cut".to_owned(),
+    };
+    let requests = sessions.requests();
+    assert!(requests.contains(&Request::Hits(HitRequest::Read(search.unwrap(), place))), "{requests:?}");
+    sessions.take(Answer::Hits(HitAnswer::Read(1, Err("06f: it has gone".to_owned()))));
+    assert!(wide(&sessions).contains("06f: it has gone"));
+    assert_eq!(sessions.key(enter(KeyModifiers::ALT)), SessionsOutcome::Chosen(file("06f")));
 }
 
 /// The first Escape empties the line, and the next one leaves.
