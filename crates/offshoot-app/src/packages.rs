@@ -122,6 +122,8 @@ pub fn brought(app: &App, layers: &Layers, folder: &Path) -> BroughtFiles {
                 continue;
             }
         };
+        let named = |trouble| format!("package {}: {trouble}", package.entry.written);
+        brought.troubles.extend(installed.contents.troubles().map(named));
         let files = |kind| {
             let files = package.counting(&installed.root, &installed.contents, kind);
             files.into_iter().map(|file| installed.root.join(file)).collect::<Vec<_>>()

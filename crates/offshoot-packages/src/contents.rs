@@ -1,6 +1,6 @@
 //! What the folder of a package brings, and the limits of such a folder. Reads names, not the files.
 
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use globset::GlobBuilder;
 use offshoot_agent::resources::{chosen, is_pattern, skill_files, template_files};
@@ -28,16 +28,18 @@ pub struct Contents {
     pub scripts: Vec<(String, String)>,
     /// How many packages it depends on.
     pub dependencies: usize,
+    /// Paths of the manifest's lists that lead out of the package. They bring nothing.
+    pub strays: Vec<String>,
 }
 
 impl Contents {
     /// Looks into a package's folder.
     ///
     /// # Errors
-    /// The manifest cannot be read, or lists a file that is not in the folder.
+    /// The manifest cannot be read.
     pub fn of(root: &Path) -> Result<Self> {
         let manifest = Manifest::read(root)?;
-        let mut files = Vec::new();
+        let (mut files, mut strays) = (Vec::new(), Vec::new());
         for kind in ResourceKind::ALL {
             let found = match &manifest.listed {
                 None => in_folder(root, Path::new(kind.name()), kind),
@@ -48,13 +50,13 @@ impl Contents {
                         ResourceKind::Prompt => &listed.prompts,
                         ResourceKind::Theme => &listed.themes,
                     };
-                    of_words(root, words, kind)?
+                    of_words(root, words, kind, &mut strays)
                 }
             };
             files.push((kind, found));
         }
         let Manifest { name, version, scripts, dependencies, .. } = manifest;
-        Ok(Self { name, version, files, scripts, dependencies: dependencies.len() })
+        Ok(Self { name, version, files, scripts, dependencies: dependencies.len(), strays })
     }
 
     /// The files of a kind.
@@ -75,6 +77,13 @@ impl Contents {
 }
 
 impl Contents {
+    /// What is odd about the manifest, in words that follow the package's name.
+    pub fn troubles(&self) -> impl Iterator<Item = String> {
+        self.strays
+            .iter()
+            .map(|word| format!("its manifest lists {word:?}, which is outside the package: it is skipped"))
+    }
+
     /// The files that count after the exceptions of another entry, whose `autoload` is off.
     #[must_use]
     pub fn corrected(
@@ -131,23 +140,17 @@ pub fn check(root: &Path, what: &str) -> Result<()> {
     Ok(())
 }
 
-/// The files of the words of a manifest: files, folders and globs, less those of `!`, `+` and `-`.
-fn of_words(root: &Path, words: &[String], kind: ResourceKind) -> Result<Vec<PathBuf>> {
+/// The files of the words of a manifest: files, folders and globs, less those of `!`, `+` and `-`. A word that leads out of the
+/// package becomes a stray.
+fn of_words(root: &Path, words: &[String], kind: ResourceKind, strays: &mut Vec<String>) -> Vec<PathBuf> {
     let is_sign = |word: &&String| word.starts_with(['!', '+', '-']);
+    let is_plain = |part| matches!(part, Component::Normal(_) | Component::CurDir);
     let mut found = Vec::new();
     for word in words.iter().filter(|word| !is_sign(word)) {
         let plain = word.trim_start_matches("./").trim_end_matches('/');
-        let outside = || {
-            PackageError::refused(
-                &root.display().to_string(),
-                format!("its manifest lists {word:?}, which is not in it"),
-            )
-        };
-        if Path::new(plain)
-            .components()
-            .any(|part| !matches!(part, std::path::Component::Normal(_) | std::path::Component::CurDir))
-        {
-            return Err(outside());
+        if !Path::new(plain).components().all(is_plain) {
+            strays.push(word.clone());
+            continue;
         }
         if is_pattern(plain) {
             found.extend(of_glob(root, plain, kind));
@@ -155,7 +158,7 @@ fn of_words(root: &Path, words: &[String], kind: ResourceKind) -> Result<Vec<Pat
         }
         let path = root.join(plain);
         match is_inside(root, &path) {
-            Some(false) => return Err(outside()),
+            Some(false) => strays.push(word.clone()),
             Some(true) if path.is_dir() => found.extend(in_folder(root, Path::new(plain), kind)),
             Some(true) => found.push(PathBuf::from(plain)),
             None => {}
@@ -168,7 +171,7 @@ fn of_words(root: &Path, words: &[String], kind: ResourceKind) -> Result<Vec<Pat
         }
     });
     let signs: Vec<String> = words.iter().filter(is_sign).cloned().collect();
-    Ok(if signs.is_empty() { kept } else { chosen(root, &kept, &signs, true) })
+    if signs.is_empty() { kept } else { chosen(root, &kept, &signs, true) }
 }
 
 /// Whether a path is really below the folder; `None` if it does not exist.

@@ -64,12 +64,11 @@ impl Manifest {
     }
 }
 
-/// A kind that is no list of texts lists nothing.
+/// A kind that is no list lists nothing, and so does an element that is no text.
 fn listed(members: &Map<String, Value>) -> Listed {
     let texts = |name: &str| {
         let items = members.get(name).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
-        let texts: Option<Vec<String>> = items.iter().map(|item| item.as_str().map(str::to_owned)).collect();
-        texts.unwrap_or_default()
+        items.iter().filter_map(|item| item.as_str().map(str::to_owned)).collect()
     };
     Listed {
         extensions: texts("extensions"),

@@ -258,6 +258,8 @@ impl FoundExtensions {
         let Some(folder) = folder else { return self.add(path.to_path_buf(), kind, origin) };
         match Contents::of(folder) {
             Ok(contents) => {
+                let named = |trouble| format!("the extension in {}: {trouble}", folder.display());
+                self.troubles.extend(contents.troubles().map(named));
                 let listed = contents.of_kind(ResourceKind::Extension);
                 let index = ["index.ts", "index.js"].map(|name| folder.join(name));
                 match listed.is_empty() {

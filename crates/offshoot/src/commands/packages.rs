@@ -162,6 +162,7 @@ pub(crate) fn described(name: &str, contents: &Contents, runs_scripts: bool) -> 
     if lines.len() == 1 {
         lines.push("  nothing that offshoot uses".to_owned());
     }
+    lines.extend(contents.troubles().map(|trouble| format!("  {trouble}")));
     if contents.dependencies > 0 {
         lines.push(format!("  it depends on {}", counted(contents.dependencies, "other package", "other packages")));
     }

@@ -68,13 +68,10 @@ fn nothing_counts_before_the_user_agreed() {
 fn a_hostile_package_is_refused() {
     let shop = Shop::new([]);
     let manifest = |json: Value| json.to_string();
-    let outside = manifest(json!({"name": "out", "version": "1.0.0", "pi": {"skills": ["../../../secret"]}}));
-    shop.registry.publish("out", "1.0.0", &[("package.json", &outside)]);
     let needing = manifest(json!({"name": "deps", "version": "1.0.0", "dependencies": {"left-pad": "1"},
         "scripts": {"postinstall": "touch /tmp/pwned"}}));
     shop.registry.publish("deps", "1.0.0", &[("package.json", &needing)]);
     for (source, why) in [
-        ("npm:out", "which is not in it"),
         ("npm:deps", "it depends on 1 other package, and npm is not there to install it"),
         ("npm:gone", "404"),
         ("npm:@team/kit@^1", "a range needs npm"),
@@ -93,6 +90,31 @@ fn a_hostile_package_is_refused() {
     let left = fs::read_dir(shop.talk.world.home().join(".local/share/offshoot/packages")).unwrap();
     let left: Vec<_> = left.flatten().map(|entry| entry.file_name()).collect();
     assert_eq!(left, [".gitignore"], "nothing is left behind");
+}
+
+/// One such entry refused the whole package, in the name of a temporary folder.
+#[test]
+fn a_stray_entry_of_a_manifest_is_skipped() {
+    let shop = Shop::new([Reply::text("Yes.")]);
+    let lists = json!({"skills": ["../../skills", "./skills", 7], "prompts": ["/etc/prompts", "prompts"]});
+    let manifest = json!({"name": "out", "version": "1.0.0", "pi": lists}).to_string();
+    let skill = "---\nname: knots\ndescription: Ties knots.\n---\nTie it.\n";
+    let files =
+        [("package.json", manifest.as_str()), ("skills/knots/SKILL.md", skill), ("prompts/rev.md", "Review $1.")];
+    shop.registry.publish("out", "1.0.0", &files);
+    shop.talk.world.write("skills/secret/SKILL.md", "---\nname: secret\ndescription: Not yours.\n---\n");
+    let told = shop.run(&["install", "npm:out", "--yes"]);
+    for part in [
+        "its manifest lists \"../../skills\", which is outside the package: it is skipped",
+        "its manifest lists \"/etc/prompts\", which is outside the package: it is skipped",
+        "/rev",
+    ] {
+        assert!(told.contains(part), "{part}: {told}");
+    }
+    let told = shop.run(&["-p", "/rev x"]);
+    assert!(told.contains("warning: package npm:out: its manifest lists \"../../skills\""), "{told}");
+    let asked = shop.asked();
+    assert!(asked.contains("Review x.") && asked.contains("Ties knots.") && !asked.contains("Not yours."), "{asked}");
 }
 
 #[test]
