@@ -5,7 +5,7 @@ use offshoot_session::json::{Json, JsonKind};
 use crate::comments::blanked;
 use crate::diagnostic::{ConfigDiagnostic, TextPosition};
 use crate::nearest::nearest;
-use crate::of_pi::{OF_PI, SILENT, is_taken_from_pi};
+use crate::of_pi::{OF_PI, SILENT, in_pi_words, is_taken_from_pi};
 use crate::setting::{InProjects, Scope, Setting};
 use crate::table::{SETTINGS, find};
 use crate::value::Value;
@@ -153,7 +153,8 @@ impl LayerReader<'_> {
                 .iter()
                 .any(|setting| setting.key.strip_prefix(&*key).is_some_and(|rest| rest.starts_with('.')));
             if let Some(setting) = find(&key) {
-                match setting.kind.read(value) {
+                let in_pi_words = value.as_str().and_then(|word| in_pi_words(&key, &word));
+                match in_pi_words.map_or_else(|| setting.kind.read(value), Ok) {
                     _ if !setting.may_stand_in(self.scope) => {
                         self.warn(value, format!("{key} works only in the user's settings, not in a project's"));
                     }

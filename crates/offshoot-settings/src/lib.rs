@@ -13,6 +13,7 @@ mod setting;
 mod table;
 mod of_pi;
 mod layer;
+mod pi_settings;
 mod edit;
 mod effective;
 
@@ -23,6 +24,7 @@ pub use effective::{
 };
 pub use layer::{Layer, Layers, SettingOrigin, UnreadableSettings};
 pub use of_pi::is_taken_from_pi;
+pub use pi_settings::{PiSettingUse, settings_of_pi};
 pub use setting::{Scope, Section, Setting};
 pub use table::{SETTINGS, find};
 pub use value::{ModelTokens, SettingKind, Value};

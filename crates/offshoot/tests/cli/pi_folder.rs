@@ -29,12 +29,13 @@ fn with_pi(replies: impl IntoIterator<Item = Reply>) -> (Talk, PathBuf) {
             "auth.json",
             r#"{"mine": {"type": "api_key", "key": "$OWN", "env": {"OWN": "sk-of-pi-0123456789"}},
                "anthropic": {"type": "oauth", "access": "a", "refresh": "r", "expires": 1},
-               "openai": {"type": "api_key", "key": "TEST_KEY"}}"#,
+               "openai": {"type": "api_key", "key": "TEST_KEY"}, "nobody": {"type": "api_key", "key": "x"}}"#,
         ),
         (
             "settings.json",
             r#"{"defaultProvider": "mine", "defaultModel": "p1", "shellPath": "/bin/evil", "npmCommand": ["evil"],
-               "prompts": ["more"], "tuiMode": "fullscreen"}"#,
+               "prompts": ["more"], "tuiMode": "fullscreen", "transport": "sse", "httpProxy": "http://evil", "sessionDir": "s",
+               "outputPad": 2, "autocompleteMaxVisible": 3, "defaultTools": ["read"], "defaultProjectTrust": "always"}"#,
         ),
         ("prompts/rev.md", "Review $1 as in pi."),
         ("prompts/broken.md", "---\na: b: c\n---\nx"),
@@ -42,6 +43,7 @@ fn with_pi(replies: impl IntoIterator<Item = Reply>) -> (Talk, PathBuf) {
         ("skills/count/SKILL.md", "---\nname: count\ndescription: Counts in pi.\n---\nCount.\n"),
         ("skills/no/SKILL.md", "---\nname: no\n---\n"),
         ("themes/night.json", "{\"name\": \"night\"}"),
+        ("extensions/quiet.js", "export default () => {};"),
         ("AGENTS.md", "Words of pi's AGENTS.md."),
         ("SYSTEM.md", "You are pi."),
         ("keybindings.json", r#"{"app.clear": "alt+q", "app.unknown": "alt+z"}"#),
@@ -86,10 +88,18 @@ fn it_counts_only_after_the_user_said_so_and_is_never_written() {
           2 prompt templates
           2 skills
           1 theme
-          settings: defaultModel, defaultProvider, prompts
+          1 extension
+          settings: defaultProvider, defaultModel, prompts, autocompleteMaxVisible, defaultTools
           key bindings, if you have none
           not: logins, which pi alone may renew: anthropic
-          not: settings that name programs, proxies, folders or trust: npmCommand, shellPath
+          not: keys of providers without a model here: nobody
+          not: settings that name a program: shellPath, npmCommand
+          not: settings that name a proxy: httpProxy
+          not: settings that name a folder: sessionDir
+          not: settings about trust: defaultProjectTrust
+          not: settings that offshoot does not have: transport
+          not: settings about pi's own looks: tuiMode
+          not: the setting outputPad should be a whole number from 0 to 1, and is 2
           not: SYSTEM.md
         ");
 

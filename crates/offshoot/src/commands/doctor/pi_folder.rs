@@ -4,10 +4,11 @@ use std::path::{Path, PathBuf};
 
 use offshoot_agent::resources::{skill_files, template_files};
 use offshoot_app::app::App;
-use offshoot_app::config::settings::of_pi;
+use offshoot_app::models::ModelTable;
+use offshoot_packages::contents::extensions;
 use offshoot_session::medium::read_regular_text;
 use offshoot_session::text::counted;
-use offshoot_settings::{PiFolder, Settings, is_taken_from_pi};
+use offshoot_settings::{PiFolder, PiSettingUse, Settings, settings_of_pi};
 
 use crate::themes::files_of;
 
@@ -31,7 +32,7 @@ pub(super) fn standing(app: &App) -> Option<PiStanding> {
         PiFolder::Off => "off",
         PiFolder::Ask => "ask",
     };
-    let (mut counts, mut does_not_count) = credentials(&path);
+    let (mut counts, mut does_not_count) = credentials(app, &path);
     counts.extend(providers(&path));
     let files = [
         (template_files(&path.join("prompts")).len(), "prompt template", "prompt templates"),
@@ -40,36 +41,83 @@ pub(super) fn standing(app: &App) -> Option<PiStanding> {
     ];
     counts
         .extend(files.into_iter().filter(|(count, ..)| *count > 0).map(|(count, one, many)| counted(count, one, many)));
-    let keys = of_pi(&path).keys();
-    let (taken, left): (Vec<&str>, Vec<&str>) = keys.into_iter().partition(|key| is_taken_from_pi(key));
-    let named = |what: &str, keys: Vec<&str>| (!keys.is_empty()).then(|| format!("{what}: {}", keys.join(", ")));
-    counts.extend(named("settings", taken));
+    let programs = [("extensions", "extension"), ("hooks", "hook"), ("tools", "tool")];
+    let programs = programs.map(|(folder, one)| (extensions(&path.join(folder)).len(), one, folder));
+    counts.extend(
+        programs.into_iter().filter(|(count, ..)| *count > 0).map(|(count, one, many)| counted(count, one, many)),
+    );
+    let settings = settings_of_pi(&read_regular_text(&path.join("settings.json"), LIMIT).unwrap_or_default());
+    counts.extend(settings_line(&settings, &PiSettingUse::Counts, "settings"));
     counts.extend(path.join("keybindings.json").is_file().then(|| "key bindings, if you have none".to_owned()));
-    does_not_count.extend(named("settings that name programs, proxies, folders or trust", left));
-    for name in ["SYSTEM.md", "APPEND_SYSTEM.md", "extensions", "npm", "git"] {
+    does_not_count.extend(REASONS.iter().filter_map(|(reason, words)| settings_line(&settings, reason, words)));
+    does_not_count.extend(settings.iter().filter_map(|(key, becomes)| match becomes {
+        PiSettingUse::DoesNotFit(why) => Some(format!("the setting {key} {why}")),
+        _ => None,
+    }));
+    for name in ["SYSTEM.md", "APPEND_SYSTEM.md", "npm", "git"] {
         does_not_count.extend(path.join(name).exists().then(|| name.to_owned()));
     }
     let is_empty = counts.is_empty() && does_not_count.is_empty();
     (!is_empty).then_some(PiStanding { path, state, counts, does_not_count })
 }
 
-/// The providers with a key, and those that pi is logged in to.
-fn credentials(pi: &Path) -> (Vec<String>, Vec<String>) {
-    let text = read_regular_text(&pi.join("auth.json"), LIMIT).unwrap_or_default();
-    let Ok(all) = serde_json::from_str::<serde_json::Map<String, serde_json::Value>>(&text) else {
-        return Default::default();
-    };
-    let of = |wanted: &str| {
-        let is_wanted = |value: &serde_json::Value| value.get("type").and_then(|kind| kind.as_str()) == Some(wanted);
-        let names = all.iter().filter(|(_, value)| is_wanted(value)).map(|(name, _)| name.as_str());
-        names.collect::<Vec<_>>().join(", ")
-    };
-    let some = |what: &str, names: String| (!names.is_empty()).then(|| format!("{what}{names}"));
-    let keys = some("keys of ", of("api_key")).into_iter().collect();
-    (keys, some("logins, which pi alone may renew: ", of("oauth")).into_iter().collect())
+/// Why settings do not count.
+const REASONS: [(PiSettingUse, &str); 9] = [
+    (PiSettingUse::NamesProgram, "settings that name a program"),
+    (PiSettingUse::NamesProxy, "settings that name a proxy"),
+    (PiSettingUse::NamesFolder, "settings that name a folder"),
+    (PiSettingUse::GivesTrust, "settings about trust"),
+    (PiSettingUse::ListsPackages, "packages, which `offshoot install` installs anew"),
+    (PiSettingUse::ListsExtensions, "extensions that the settings list by path"),
+    (PiSettingUse::IsMissing, "settings that offshoot does not have"),
+    (PiSettingUse::IsAboutPi, "settings about pi's own looks"),
+    (PiSettingUse::IsUnknown, "settings that pi does not have"),
+];
+
+fn settings_line(settings: &[(String, PiSettingUse)], wanted: &PiSettingUse, words: &str) -> Option<String> {
+    let keys: Vec<&str> = settings.iter().filter(|(_, becomes)| becomes == wanted).map(|(key, _)| &**key).collect();
+    (!keys.is_empty()).then(|| format!("{words}: {}", keys.join(", ")))
+}
+
+/// The keys that can be used, and those that cannot.
+fn credentials(app: &App, pi: &Path) -> (Vec<String>, Vec<String>) {
+    let all = credential_kinds(pi);
+    let own = app.environment.data.as_deref().map(credential_kinds).unwrap_or_default();
+    let (models, of_pi) = (ModelTable::read(app).0.models, providers_of(pi));
+    let has_models = |name: &str| !models.of_provider(name).is_empty() || of_pi.iter().any(|known| known == name);
+    let (mut used, mut hidden, mut idle, mut logins) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    for (name, kind) in &all {
+        match kind.as_str() {
+            "oauth" => logins.push(name.as_str()),
+            "api_key" if own.iter().any(|(known, _)| known == name) => hidden.push(name.as_str()),
+            "api_key" if has_models(name) => used.push(name.as_str()),
+            "api_key" => idle.push(name.as_str()),
+            _ => {}
+        }
+    }
+    let some = |what: &str, names: Vec<&str>| (!names.is_empty()).then(|| format!("{what}: {}", names.join(", ")));
+    let counts = (!used.is_empty()).then(|| format!("keys of {}", used.join(", ")));
+    let left = [
+        some("logins, which pi alone may renew", logins),
+        some("keys of providers that your own auth.json has", hidden),
+        some("keys of providers without a model here", idle),
+    ];
+    (counts.into_iter().collect(), left.into_iter().flatten().collect())
+}
+
+/// The providers of a folder's `auth.json`, and what each has.
+fn credential_kinds(folder: &Path) -> Vec<(String, String)> {
+    let text = read_regular_text(&folder.join("auth.json"), LIMIT).unwrap_or_default();
+    let all = serde_json::from_str::<serde_json::Map<String, serde_json::Value>>(&text).unwrap_or_default();
+    let kind = |value: &serde_json::Value| Some(value.get("type")?.as_str()?.to_owned());
+    all.iter().filter_map(|(name, value)| Some((name.clone(), kind(value)?))).collect()
+}
+
+fn providers_of(pi: &Path) -> Vec<String> {
+    offshoot_agent::model::Models::providers_of(&pi.join("models.json"))
 }
 
 fn providers(pi: &Path) -> Option<String> {
-    let count = offshoot_agent::model::Models::providers_of(&pi.join("models.json"));
+    let count = providers_of(pi);
     (!count.is_empty()).then(|| format!("models.json with {}", count.join(", ")))
 }
