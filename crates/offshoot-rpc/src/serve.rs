@@ -1,7 +1,9 @@
 //! The loop: reads commands in order and starts them, passes events on, and ends in good order.
 
 use std::io;
+use std::pin::pin;
 use std::sync::Arc;
+use std::time::Duration;
 
 use offshoot_agent::agent_session::AgentSession;
 use offshoot_agent::request_queue::AgentState;
@@ -27,6 +29,10 @@ use crate::{approvals, commands, ui_request};
 const LINES_AHEAD: usize = 64;
 /// Events that are passed on at a time.
 const EVENTS_AT_A_TIME: usize = 512;
+
+/// How long commands that were sent are waited for after the end of the input, since the last response. Only where there are
+/// extensions: a handler of theirs may never end, and nobody is left to answer what it asks.
+const GRACE: Duration = Duration::from_secs(5);
 
 /// Serves a client on standard input and output until it has gone, or a signal comes.
 ///
@@ -143,6 +149,7 @@ async fn relay(server: &Arc<RpcServer>, mut lines: Receiver<Line>, told: &mut To
         }
     }
     // Commands were asked before the end of the input, and are answered.
+    let mut patience = pin!(grace(server));
     while Arc::strong_count(&server.owed) > 1 {
         tokio::select! {
             biased;
@@ -151,15 +158,27 @@ async fn relay(server: &Arc<RpcServer>, mut lines: Receiver<Line>, told: &mut To
                 pass_on(server, event);
                 server.queue.wake();
             }
-            Some(response) = told.responses.recv() => response.write(),
+            Some(response) = told.responses.recv() => {
+                response.write();
+                patience.set(grace(server));
+            }
             () = server.queue.written() => {
                 if let Some(error) = server.queue.broken() {
                     return gone(&error);
                 }
             }
+            () = &mut patience => return Ok(()),
         }
     }
     Ok(())
+}
+
+/// Ends when extensions have had their time.
+async fn grace(server: &Arc<RpcServer>) {
+    match server.extensions {
+        Some(_) => tokio::time::sleep(GRACE).await,
+        None => std::future::pending().await,
+    }
 }
 
 async fn is_idle(server: &Arc<RpcServer>) -> bool {
@@ -239,6 +258,7 @@ async fn finish(server: &Arc<RpcServer>, agent: AgentSession, told: &mut Told, s
     };
     tokio::select! {
         () = stopping => {}
+        () = grace(server) => {}
         // A second signal does not wait.
         _ = stops.next() => {}
     }
