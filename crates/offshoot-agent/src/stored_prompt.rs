@@ -16,7 +16,7 @@ use serde_json::{Map, Value, json};
 use crate::lenient_json;
 use crate::provider::ToolSpec;
 use crate::system_prompt::PromptSection;
-use crate::tool::Tool;
+use crate::tool::{Tool, ToolFilter};
 
 /// Which tools belong to a branch that stores none, and which may be stored.
 #[derive(Clone)]
@@ -27,6 +27,8 @@ pub struct ToolSets {
     pub first: Vec<Arc<dyn Tool>>,
     /// The same, without options of the command line. A branch stores its tools only if they are others.
     pub usual: Vec<Arc<dyn Tool>>,
+    /// Which of all tools the run may have, also of those that a branch stores or an extension brings.
+    pub filter: ToolFilter,
 }
 
 /// What the system messages of a branch come to.
@@ -148,7 +150,7 @@ impl ToolSets {
         let Some(names) = stored.tools() else { return (self.first.clone(), Vec::new()) };
         let mut missing = Vec::new();
         let mut tools = Vec::new();
-        for name in names {
+        for name in names.into_iter().filter(|name| self.filter.allows(name)) {
             match self.available.iter().find(|tool| tool.name() == name) {
                 Some(tool) => tools.push(tool.clone()),
                 None => missing.push(name.to_owned()),

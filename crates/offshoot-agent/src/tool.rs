@@ -40,7 +40,7 @@ mod choice;
 mod source;
 
 pub use bash::{Bash, NeutralCommand, Shell};
-pub use choice::{DEFAULT, ToolChoiceError, choose, select};
+pub use choice::{DEFAULT, ToolChoice, ToolChoiceError, ToolFilter, select};
 pub(crate) use diff::change;
 pub use edit::Edit;
 pub(crate) use edit::edit_in_memory;

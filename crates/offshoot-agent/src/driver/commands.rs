@@ -239,7 +239,7 @@ impl Driver {
             overhead: overhead_tokens(&system, &tools),
             system,
             resources: self.setup.resources.clone(),
-            tools: ToolList(self.tool_set.all().into()),
+            tools: ToolList(self.tool_set.usable().into()),
             active_tools: self.setup.tools.iter().map(|tool| tool.name().to_owned()).collect(),
             steering_mode: self.setup.steering,
             follow_up_mode: self.setup.follow_up,

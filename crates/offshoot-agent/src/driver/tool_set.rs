@@ -10,7 +10,7 @@ use super::Driver;
 use crate::request_queue::ToolList;
 use crate::setup::Setup;
 use crate::stored_prompt::ToolSets;
-use crate::tool::{self, Tool, ToolSource};
+use crate::tool::{self, Tool, ToolChoiceError, ToolSource};
 
 pub(super) struct ToolSet {
     /// Of the setup: offshoot's own tools alone.
@@ -18,6 +18,8 @@ pub(super) struct ToolSet {
     first: Vec<Arc<dyn Tool>>,
     /// By rank, and of equal ranks as they were added.
     sources: Vec<(ToolSource, Vec<Arc<dyn Tool>>)>,
+    /// Whether the names of the options and the settings have been held against all tools.
+    is_checked: bool,
 }
 
 /// A tool that is not used, because another source has one of its name.
@@ -30,7 +32,7 @@ struct HiddenTool {
 
 impl ToolSet {
     pub(super) fn new(setup: &Setup) -> Self {
-        let mut set = Self { sets: None, first: Vec::new(), sources: Vec::new() };
+        let mut set = Self { sets: None, first: Vec::new(), sources: Vec::new(), is_checked: false };
         set.set_base(setup);
         set
     }
@@ -110,19 +112,45 @@ impl ToolSet {
         self.with_others(own.map_or(&[], |(_, tools)| tools))
     }
 
+    /// Every tool that can be turned on in this run.
+    pub(super) fn usable(&self) -> Vec<Arc<dyn Tool>> {
+        self.allowed(self.all())
+    }
+
+    fn allowed(&self, mut tools: Vec<Arc<dyn Tool>>) -> Vec<Arc<dyn Tool>> {
+        if let Some(sets) = &self.sets {
+            tools.retain(|tool| sets.filter.allows(tool.name()));
+        }
+        tools
+    }
+
     fn sets(&self) -> Option<ToolSets> {
         self.sets.as_ref().map(|sets| ToolSets {
             available: self.with_others(&sets.available),
-            first: self.with_others(&sets.first),
+            first: self.allowed(self.with_others(&sets.first)),
             usual: self.with_others(&sets.usual),
+            filter: sets.filter.clone(),
         })
+    }
+
+    /// What is wrong with the names of tools in the options and the settings, once.
+    fn unknown(&mut self) -> Vec<ToolChoiceError> {
+        let tools = self.all();
+        let sets = self.sets.as_ref().filter(|_| !std::mem::replace(&mut self.is_checked, true));
+        sets.map(|sets| sets.filter.unknown(&tools)).unwrap_or_default()
     }
 }
 
 impl Driver {
     pub(super) fn set_tools(&mut self, source: ToolSource, tools: &ToolList) {
         let before = self.tool_set.hidden();
+        let are_all_known = source == ToolSource::Extensions;
         self.change_tools(|driver| driver.tool_set.set(source, tools.0.to_vec()));
+        let unknown = if are_all_known { self.tool_set.unknown() } else { Vec::new() };
+        for unknown in unknown {
+            let message = unknown.to_string();
+            self.outbox.tell(Event::Notice { code: NoticeCode::ToolsMissing, message, entry_id: None });
+        }
         for hidden in self.tool_set.hidden().iter().filter(|hidden| !before.contains(hidden)) {
             let HiddenTool { name, source, by } = hidden;
             let message = if source == by {
@@ -144,7 +172,7 @@ impl Driver {
 
     /// From the next request on; the next prompt stores them if they are unusual.
     pub(super) fn activate_tools(&mut self, names: &[String]) {
-        let all = self.tool_set.all();
+        let all = self.tool_set.usable();
         self.setup.tools = all.into_iter().filter(|tool| names.iter().any(|name| name == tool.name())).collect();
     }
 

@@ -8,7 +8,7 @@ use offshoot_agent::provider::ToolSpec;
 use offshoot_agent::request_queue::{Reload, SetTools, ToolList};
 use offshoot_agent::stored_prompt::{StoredPrompt, ToolSets};
 use offshoot_agent::testing::script::Reply;
-use offshoot_agent::tool::{self, Running, Shell, Tier, Tool, ToolContext, ToolOutcome, ToolSource};
+use offshoot_agent::tool::{self, Running, Shell, Tier, Tool, ToolContext, ToolFilter, ToolOutcome, ToolSource};
 use offshoot_protocol::request::SetActiveTools;
 use offshoot_protocol::{Event, NoticeCode, PromptStorage};
 use offshoot_session::compose::NewEntry;
@@ -23,7 +23,12 @@ use super::world::{Events, World, run};
 /// An agent whose start has `now`, and without options `usual`.
 fn setup(world: &World, now: &str, usual: &str) -> Setup {
     let select = |names: &str| tool::select(names, &Shell::default()).unwrap();
-    let tool_sets = ToolSets { available: tool::all(&Shell::default()), first: select(now), usual: select(usual) };
+    let tool_sets = ToolSets {
+        available: tool::all(&Shell::default()),
+        first: select(now),
+        usual: select(usual),
+        filter: ToolFilter::default(),
+    };
     Setup { tools: select(now), tool_sets: Some(tool_sets), ..world.setup() }
 }
 

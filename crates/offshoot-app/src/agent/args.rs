@@ -185,11 +185,11 @@ pub struct Args {
     #[arg(short, long, value_name = "NAMES")]
     pub tools: Option<String>,
 
-    /// Give the model no tools, but those of --tools
+    /// Give the model no tools, not even those of extensions, but those of --tools
     #[arg(long)]
     pub no_tools: bool,
 
-    /// As pi's: all tools are built in
+    /// As pi's: of the tools only those of extensions
     #[arg(long, hide = true)]
     pub no_builtin_tools: bool,
 

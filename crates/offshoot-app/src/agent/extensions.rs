@@ -123,6 +123,9 @@ pub fn extend(
         return Err(CommandError::usage(format!("unknown option --{name}")).hint("`offshoot --help` lists the options"));
     }
     if found.sources.is_empty() {
+        let sets = setup.tool_sets.iter();
+        let unknown = sets.flat_map(|sets| sets.filter.unknown(&sets.available));
+        unknown.for_each(|unknown| app.ui.warning(&unknown.to_string()));
         return check_registered(app, args, session, (setup, &found)).map(|()| None);
     }
     let quiet = App { ui: app.ui.quiet(), ..app.clone() };

@@ -12,7 +12,7 @@ use offshoot_agent::resources::{ResourceLists, ResourcePlaces, SharedResources, 
 use offshoot_agent::sessions::Sessions;
 use offshoot_agent::stored_prompt::{StoredPrompt, ToolSets};
 use offshoot_agent::system_prompt::{PromptParts, SystemPrompt};
-use offshoot_agent::tool::{self, KeyGuard, OutputFolder, Shell, Tool, ToolContext};
+use offshoot_agent::tool::{self, KeyGuard, OutputFolder, Shell, Tool, ToolChoice, ToolContext, ToolFilter};
 use offshoot_agent::{Accessing, Approver, KeySource, ReloadedSetup, RunLimits, Setup, SetupSource};
 use offshoot_protocol::Secret;
 use offshoot_protocol::model::Model;
@@ -64,7 +64,7 @@ pub fn setup(app: &App, args: &Args, session: &Session, approver: Approver) -> R
     let sandbox = confine::sandbox(app, args, &user.sandbox, &cwd)?;
     let prompt = PromptParts { sandbox: sandbox.as_ref().map(|sandbox| sandbox.for_model(&cwd)), ..prompt };
     let resources = prompt.resources.clone();
-    let tools = branch_tools(app, args, session, &tool_sets)?;
+    let tools = branch_tools(app, args, session, &tool_sets);
     let outputs = app.output_folder();
     // Sessions may be opened while the front end owns the terminal.
     let quiet = App { ui: app.ui.quiet(), ..app.clone() };
@@ -131,7 +131,7 @@ pub fn prompt_weight(app: &App, session: &Session) -> Result<PromptWeight> {
     let prompt = prompt_parts(app, args, &layers, &cwd).0;
     let sandbox = confine::sandbox(app, args, &user.sandbox, &cwd)?;
     let prompt = PromptParts { sandbox: sandbox.as_ref().map(|sandbox| sandbox.for_model(&cwd)), ..prompt };
-    let tools = branch_tools(app, args, session, &tool_sets)?;
+    let tools = branch_tools(app, args, session, &tool_sets);
     let specs: Vec<ToolSpec> = tools.iter().map(|tool| tool.spec()).collect();
     let prompt = SystemPrompt::Parts(Arc::new(prompt));
     Ok(PromptWeight::of(&prompt, &prompt.text(&tools), &specs))
@@ -270,36 +270,30 @@ pub(super) fn read_commands(app: &App) -> ReadCommands {
     ReadCommands { search_path: path.clone(), finds_repositories: !names_repository }
 }
 
-/// The tools of the command line, else of the settings, else the usual ones.
+/// The tools of the command line, else of the settings, else the usual ones. Names of tools that extensions may bring are
+/// checked when these are loaded.
 fn tool_sets(args: &Args, user: &Settings) -> Result<ToolSets> {
+    let parse = |names: &str| ToolChoice::parse(names).map_err(|error| CommandError::usage(error.to_string()));
     let available = tool::all(&shell(user));
-    let choose = |names: &str, before: &[Arc<dyn Tool>]| {
-        tool::choose(&available, names, before).map_err(|error| CommandError::usage(error.to_string()))
-    };
-    let usual = choose(tool::DEFAULT, &[])?;
-    let usual = user.tools.as_ref().map_or_else(|| Ok(usual.clone()), |names| choose(&names.join(","), &usual))?;
-    let none = (args.no_tools || args.no_builtin_tools).then_some("");
-    let first = args.tools.as_deref().or(none).map_or_else(|| Ok(usual.clone()), |names| choose(names, &usual))?;
-    let first = without_excluded(args, &available, first)?;
-    Ok(ToolSets { available, first, usual })
-}
-
-fn without_excluded(
-    args: &Args,
-    available: &[Arc<dyn Tool>],
-    mut tools: Vec<Arc<dyn Tool>>,
-) -> Result<Vec<Arc<dyn Tool>>> {
-    let excluded = tool::choose(available, args.exclude_tools.as_deref().unwrap_or_default(), &[]);
-    let excluded = excluded.map_err(|error| CommandError::usage(error.to_string()))?;
-    tools.retain(|tool| excluded.iter().all(|excluded| excluded.name() != tool.name()));
-    Ok(tools)
+    let usual = parse(tool::DEFAULT)?.of(&available, &[]);
+    let of_settings = user.tools.as_ref().map(|names| parse(&names.join(","))).transpose()?;
+    let usual = of_settings.as_ref().map_or_else(|| usual.clone(), |choice| choice.of(&available, &usual));
+    let chosen = args.tools.as_deref().map(parse).transpose()?;
+    let has_none = args.no_tools || args.no_builtin_tools;
+    let before = if has_none { Vec::new() } else { usual.clone() };
+    let mut first = chosen.as_ref().map_or_else(|| before.clone(), |choice| choice.of(&available, &before));
+    let excluded = parse(args.exclude_tools.as_deref().unwrap_or_default())?;
+    let of_settings = of_settings.filter(|_| chosen.is_none() && !has_none);
+    let filter = ToolFilter { chosen, is_closed: args.no_tools, excluded, of_settings };
+    first.retain(|tool| filter.allows(tool.name()));
+    Ok(ToolSets { available, first, usual, filter })
 }
 
 /// The tools of the branch that the session continues, unless the command line names others. Those that are not there are
 /// reported.
-fn branch_tools(app: &App, args: &Args, session: &Session, sets: &ToolSets) -> Result<Vec<Arc<dyn Tool>>> {
+fn branch_tools(app: &App, args: &Args, session: &Session, sets: &ToolSets) -> Vec<Arc<dyn Tool>> {
     if args.tools.is_some() || args.no_tools || args.no_builtin_tools {
-        return Ok(sets.first.clone());
+        return sets.first.clone();
     }
     let stored = session.leaf().and_then(|_| session.context().ok());
     let stored = stored.map(|context| StoredPrompt::of(session, &context)).unwrap_or_default();
@@ -307,7 +301,7 @@ fn branch_tools(app: &App, args: &Args, session: &Session, sets: &ToolSets) -> R
     if !missing.is_empty() {
         app.ui.warning(&format!("the session has tools that are not there: {}", missing.join(", ")));
     }
-    without_excluded(args, &sets.available, tools)
+    tools
 }
 
 /// Processes that a command leaves behind become children of this program, so stopping the command finds them.

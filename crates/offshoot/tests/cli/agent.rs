@@ -305,9 +305,9 @@ fn what_cannot_be_done_is_said() {
     hint: `offshoot models` lists the models; models.json adds others
     [exit code 3]
     ");
-    assert_snapshot!(talk.run(&["-p", "hi", "--tools", "read,telepathy"]), @r#"
+    assert_snapshot!(talk.run(&["-p", "hi", "--tools", "read,-bash"]), @r#"
     [stderr]
-    error: there is no tool "telepathy"; there are read, bash, edit, write, grep, find, ls
+    error: the tools "read,-bash" mix names with changes (+name, -name)
     [exit code 2]
     "#);
     assert_snapshot!(talk.run(&["-p"]), @"

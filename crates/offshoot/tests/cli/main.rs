@@ -28,6 +28,7 @@ mod completions;
 mod export;
 mod extension_calls;
 mod extension_providers;
+mod extension_tools;
 mod extensions;
 mod fork;
 mod home_paths;
