@@ -33,8 +33,8 @@ test("an error of types is found", () => {
   assert.notEqual(status, 0);
 });
 
-// Node.js 26 has no other mode than to strip. There no extension in TypeScript loaded.
-test("extensions in TypeScript load where types are only stripped", () => {
+// Node.js 26 has no other mode than to strip. There no extension of a project was asked about.
+test("names in TypeScript are looked for where types are only stripped", () => {
   const script = path.join(folder, "newest.mjs");
   fs.writeFileSync(
     script,
@@ -45,8 +45,8 @@ const of26 = (text, { mode = "strip", sourceMap = false } = {}) => {
 };
 module.stripTypeScriptTypes = of26;
 module.syncBuiltinESMExports();
-const { asModule } = await import(${JSON.stringify(path.join(HOST, "typescript.mjs"))});
-console.log(asModule("export const a: number = 1;", "/x/a.ts"), asModule("export const b: number = 2;", "/x/b.ts"));
+const { withoutTypesOf } = await import(${JSON.stringify(path.join(HOST, "typescript.mjs"))});
+console.log(withoutTypesOf("export const a: number = 1;", "/x/a.ts"), withoutTypesOf("export const b: number = 2;", "/x/b.ts"));
 `,
   );
   const printed = execFileSync(node(), [script], { encoding: "utf8" });

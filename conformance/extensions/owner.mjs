@@ -1,10 +1,21 @@
 // An owner of a session in JavaScript: starts the host as offshoot does, answers its calls from a small session in memory, and remembers
 // what the host said. For tests of the host alone; it decides nothing that the real owner decides.
-import { spawn } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import * as path from "node:path";
 import { REPOSITORY } from "../lib/places.mjs";
 
 export const HOST = path.join(REPOSITORY, "crates/offshoot-extensions/host/host.mjs");
+
+/** The example `module` of offshoot-extensions. */
+const TRANSFORMER = process.env.OFFSHOOT_MODULE_BIN ?? path.join(REPOSITORY, "target/debug/examples/module");
+
+function transformed(module) {
+  const { stdout, error } = spawnSync(TRANSFORMER, { input: `${JSON.stringify(module)}\n`, maxBuffer: 256 << 20 });
+  if (error) throw new Error(`${TRANSFORMER}: ${error.message}; "cargo build -p offshoot-extensions --example module" makes it`);
+  const { ok, error: refused } = JSON.parse(stdout.toString());
+  if (refused) throw new Error(refused.message);
+  return ok;
+}
 
 /** Whole lines of a stream, parsed. */
 function lines(stream, take) {
@@ -22,7 +33,7 @@ export class Owner {
   constructor(node, { cwd, mode = "tui", hasUI = mode === "tui" || mode === "rpc", answers = {}, sync = {}, env } = {}) {
     Object.assign(this, { cwd, mode, hasUI, answers, notes: [], asked: [], progress: [], cancelled: [], entries: [], name: undefined, stderr: "", next: 1, waiting: new Map() });
     this.sync = { ...this.#session(), ...sync };
-    this.child = spawn(node, [HOST], { cwd, env, stdio: ["ignore", "ignore", "pipe", "pipe", "pipe", "pipe", "pipe", "pipe"] });
+    this.child = spawn(node, ["--experimental-import-meta-resolve", HOST], { cwd, env, stdio: ["ignore", "ignore", "pipe", "pipe", "pipe", "pipe", "pipe", "pipe"] });
     const [, , errors, this_to, from_host, answersTo, calls] = this.child.stdio;
     this.to = this_to;
     this.answersTo = answersTo;
@@ -182,6 +193,7 @@ export class Owner {
       "ui.getTheme": () => undefined,
       "ui.setTheme": () => ({ success: true }),
       "ui.footerData": () => ({ gitBranch: "main", statuses: {}, availableProviderCount: 1 }),
+      "host.transform": transformed,
       "host.registered": (params) => void this.notes.push({ method: "registered", ...params }),
       "host.unregistered": (params) => void this.notes.push({ method: "unregistered", ...params }),
     };

@@ -171,6 +171,7 @@ pub(crate) fn conformance(scene: &mut Scene) -> Result<StepOutcome> {
     let examples = built.join("examples");
     let programs = [
         ("OFFSHOOT_BIN", built.join("offshoot")),
+        ("OFFSHOOT_MODULE_BIN", examples.join("module")),
         ("OFFSHOOT_TOOL_BIN", examples.join("tool")),
         ("OFFSHOOT_LOOPBACK_BIN", examples.join("loopback")),
         ("OFFSHOOT_REQUEST_BIN", examples.join("request")),

@@ -8,7 +8,7 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 import { checkManifests, readRegular } from "./read.mjs";
 import { inTypeScript, isOfPi, packageName, relativeFile } from "./resolve.mjs";
 import { strings } from "./scan.mjs";
-import { asModule } from "./typescript.mjs";
+import { withoutTypesOf } from "./typescript.mjs";
 
 const MOST_FILES = 2000;
 const MOST_BYTES = 64 << 20;
@@ -32,7 +32,7 @@ function specifiers(bytes, file) {
 /** A file with a mistake in it is not run either. */
 function withoutTypes(source, file) {
   try {
-    return asModule(source, file);
+    return withoutTypesOf(source, file);
   } catch {
     return source;
   }

@@ -1,4 +1,5 @@
 // One load of all extensions: it lives until the next `init`. Modules are imported afresh, those of 0.31 only after a reload.
+import { delimiter } from "node:path";
 import { fileURLToPath } from "node:url";
 import { createApi, report } from "./api.mjs";
 import { note } from "./calls.mjs";
@@ -10,6 +11,7 @@ import { hookApi, toolFactory } from "./hooks.mjs";
 import { Instance } from "./instance.mjs";
 import { entryFiles, factoryOf, problem } from "./loader.mjs";
 import { keybindings } from "./keybindings.mjs";
+import { forgetModules } from "./modules.mjs";
 import { moduleSource, newGeneration, preparePi } from "./resolve.mjs";
 import { forgetRenderings } from "./renderings.mjs";
 import { editorTheme, setTheme, themeFrom } from "./theme.mjs";
@@ -17,6 +19,13 @@ import { forgetLasting } from "./ui.mjs";
 
 /** Extensions run `process.argv[1]` to start another pi. */
 const LAUNCHER = fileURLToPath(new URL("./launcher.mjs", import.meta.url));
+/** After all others: where there is no pi, offshoot answers to its name. */
+const PROGRAMS = fileURLToPath(new URL("./bin", import.meta.url));
+
+function offerPrograms() {
+  const folders = (process.env.PATH ?? "").split(delimiter).filter((folder) => folder !== PROGRAMS);
+  process.env.PATH = [...folders, PROGRAMS].join(delimiter);
+}
 
 /** Other agents that extensions start may do no more than this one. */
 export function limit(limits) {
@@ -40,7 +49,9 @@ export class Load {
     if (init.launcher) process.env.OFFSHOOT_LAUNCHED = init.launcher;
     limit(init.limits);
     process.argv[1] = LAUNCHER;
+    offerPrograms();
     if (init.cwd) process.chdir(init.cwd);
+    forgetModules();
     newGeneration({ modules: init.piPackages ?? [], extensions: init.extensions });
   }
 

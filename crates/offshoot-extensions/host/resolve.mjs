@@ -7,12 +7,12 @@ import * as path from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { checkManifests, checkRegular, readManifest, readRegular, readText } from "./read.mjs";
 import { completeModule } from "./stub.mjs";
-import { asModule } from "./typescript.mjs";
+import { asModule } from "./transform.mjs";
 
 const SHIPPED = new URL("./modules/", import.meta.url);
 const SCOPES = /^@(earendil-works|mariozechner)\/(pi-coding-agent|pi-agent-core|pi-tui|pi-ai)(\/.+)?$/;
 const TYPEBOX = /^(@sinclair\/)?typebox(\/(compile|value|type|system|error))?$/;
-const ENDINGS = [".ts", ".mts", ".tsx", ".js", ".mjs", ".cjs", ".json", "/index.ts", "/index.mts", "/index.js", "/index.mjs"];
+const ENDINGS = [".ts", ".mts", ".cts", ".tsx", ".js", ".mjs", ".cjs", ".json"];
 const TYPED = /\.[cm]?tsx?$/;
 
 /** Of pi 1.5 and later: what its extensions get as pi-ai, which alone exports `Type` no longer. */
@@ -39,14 +39,22 @@ function folderOf(file) {
 const fileOf = (url) => (url?.startsWith("file:") ? fileURLToPath(url) : undefined);
 
 /** Throws unless the user has allowed the bytes of a file. */
-function verify(file, allowed, parent) {
-  const known = state.verified.get(file);
-  const hash = known ?? createHash("sha256").update(readRegular(file)).digest("hex");
+function verify(file, allowed, parent, bytes) {
+  const known = bytes ? undefined : state.verified.get(file);
+  const hash = known ?? createHash("sha256").update(bytes ?? readRegular(file)).digest("hex");
   if (allowed[file] !== hash) {
     const why = allowed[file] ? "has changed since you allowed the extension" : "was not among the files that you allowed with the extension";
     throw new Error(`${file} is not loaded: it ${why}${parent ? `; ${parent} imports it` : ""}. The next start on a terminal asks, --trust loads it this once`);
   }
   state.verified.set(file, hash);
+}
+
+/** The text of a file that is about to run. What was read is what was allowed. */
+export function checkedText(file) {
+  const bytes = readRegular(file);
+  const allowed = state.guarded.get(file);
+  if (allowed) verify(file, allowed, undefined, bytes);
+  return bytes.toString("utf8");
 }
 
 /** What a file of an extension that the user was asked about may import. pi's packages are the user's. */
@@ -136,9 +144,16 @@ function importEntry(folder, rest, specifier) {
   return pathToFileURL(path.join(folder, file)).href;
 }
 
-/** The file that a relative import means: as it is, TypeScript for `.js`, or with an ending. */
+/** The file that an import means: as it is, TypeScript for `.js`, with an ending, or what a folder names. */
 function sourceFile(file) {
   if (isFile(file)) return file;
+  const manifest = path.join(file, "package.json");
+  const { main } = isFile(manifest) ? readManifest(manifest) : {};
+  const named = typeof main === "string" ? path.join(file, main) : undefined;
+  return withEnding(file) ?? (named && (isFile(named) ? named : (withEnding(named) ?? withEnding(path.join(named, "index"))))) ?? withEnding(path.join(file, "index"));
+}
+
+function withEnding(file) {
   const swapped = file.replace(/\.([cm]?)jsx?$/, ".$1ts");
   const candidates = [swapped, file.replace(/\.jsx?$/, ".tsx"), ...ENDINGS.map((ending) => file + ending)];
   return candidates.find(isFile);
@@ -162,7 +177,7 @@ export function relativeFile(specifier, parentURL) {
 const resolve = (specifier, context, next) => guard(specifier, context, found(specifier, context, next));
 
 function found(specifier, context, next) {
-  if (isBuiltin(specifier)) return next(specifier, context);
+  if (isBuiltin(specifier) || specifier.startsWith(SHIPPED.href)) return next(specifier, context);
   const isOurs = context.parentURL?.startsWith(SHIPPED.href);
   if (isOfPi(specifier) && !isOurs && !isPis(context.parentURL)) {
     return { url: piModule(specifier), shortCircuit: true };
@@ -177,11 +192,51 @@ function found(specifier, context, next) {
     const found = next(specifier, context);
     return found.url.startsWith("file:") ? { ...found, url: fresh(found.url) } : found;
   } catch (error) {
-    const url = context.parentURL?.startsWith("file:") ? inTypeScript(specifier, fileURLToPath(context.parentURL)) : undefined;
-    if (url) return { url, shortCircuit: true };
+    const url = context.parentURL?.startsWith("file:") ? elsewhere(specifier, fileURLToPath(context.parentURL), context.conditions, error) : undefined;
+    if (url) return { url: fresh(url), shortCircuit: true };
     throw error;
   }
 }
+
+/** Where a name leads that Node.js does not find: to a file with another ending, to a package in TypeScript, or by `require`. */
+function elsewhere(specifier, parent, conditions, error) {
+  const named = error.url?.startsWith("file:") ? sourceFile(fileURLToPath(error.url)) : undefined;
+  if (named) return pathToFileURL(named).href;
+  const typed = inTypeScript(specifier, parent);
+  if (typed || conditions?.includes("require")) return typed;
+  try {
+    return pathToFileURL(createRequire(parent).resolve(specifier)).href;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The file that `require` of an extension's module means. */
+export function requiredFile(specifier, parent) {
+  const context = { parentURL: pathToFileURL(parent).href, conditions: ["node", "require"] };
+  const next = () => {
+    try {
+      return { url: pathToFileURL(createRequire(parent).resolve(specifier)).href };
+    } catch {
+      return { url: import.meta.resolve(specifier, context.parentURL) };
+    }
+  };
+  return fileURLToPath(resolve(specifier, context, next).url);
+}
+
+/** Whether a file is an extension's own, and what Node.js makes of its ending. */
+export function moduleType(file) {
+  const isOwn = belongs(file);
+  if (/\.[cm]js$/.test(file)) return { isOwn, type: file.endsWith(".mjs") ? "module" : "commonjs" };
+  for (let at = path.dirname(file); ; at = path.dirname(at)) {
+    const manifest = path.join(at, "package.json");
+    if (isFile(manifest)) return { isOwn, type: readManifest(manifest).type === "module" ? "module" : undefined };
+    if (path.dirname(at) === at) return { isOwn, type: undefined };
+  }
+}
+
+/** Whether a module runs as it is whatever its ending: offshoot's, pi's, and what is no text. */
+export const isForeign = (url) => url.startsWith(SHIPPED.href) || isPis(url) || /\.(node|wasm)(\?|$)/.test(url);
 
 /** pi's own packages import one another as they do without us. */
 function isPis(url) {
@@ -230,11 +285,7 @@ function load(url, context, next) {
 
 function loaded(url, context, next, file) {
   if (TYPED.test(file) && !file.endsWith(".d.ts")) {
-    return { format: "module", source: asModule(readText(file), file), shortCircuit: true };
-  }
-  if (belongs(file) && /\.m?js$/.test(file)) {
-    const source = readText(file);
-    if (/(^|\n)\s*(import|export)\b/.test(source)) return { format: "module", source: asModule(source, file), shortCircuit: true };
+    return { format: "module", source: asModule(file, readText(file)), shortCircuit: true };
   }
   if (file.endsWith(".json") && context.conditions?.includes("import") && context.importAttributes?.type !== "json") {
     return { format: "module", source: `export default ${readText(file)}`, shortCircuit: true };
@@ -245,6 +296,3 @@ function loaded(url, context, next, file) {
 export function install() {
   registerHooks({ resolve, load });
 }
-
-/** The file of an extension, as it is imported. */
-export const entryUrl = (file) => fresh(pathToFileURL(file).href);

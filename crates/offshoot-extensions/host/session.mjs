@@ -28,6 +28,10 @@ const READING = {
   getLabel: (id) => (typeof id === "string" ? ask("session.getLabel", { id }) : undefined),
   getBranch: (fromId) => (typeof (fromId ?? "") === "string" ? ask("session.getBranch", { fromId }) : []),
   ...{ getEntries: asks("getEntries"), getTree: asks("getTree"), getSessionName: asks("getSessionName"), getEntryCount: asks("getEntryCount") },
+  getChildren: (parentId) => (parentId === null || typeof parentId === "string" ? ask("session.getChildren", { parentId }) : []),
+  buildSessionContext: asks("buildSessionContext"),
+  isPersisted: () => (ask("session.getSessionFile") ?? null) !== null,
+  usesDefaultSessionDir: () => ask("session.usesDefaultSessionDir", { sessionDir: ask("session.getSessionDir") }),
   buildContextEntries: contextEntries,
   buildSessionProjection() {
     const messagesOf = new Map();
@@ -40,10 +44,6 @@ const READING = {
 
 const WRITING = {
   ...READING,
-  getChildren: (parentId) => (parentId === null || typeof parentId === "string" ? ask("session.getChildren", { parentId }) : []),
-  buildSessionContext: asks("buildSessionContext"),
-  usesDefaultSessionDir: () => ask("session.usesDefaultSessionDir", { sessionDir: ask("session.getSessionDir") }),
-  isPersisted: () => ask("session.getSessionFile") !== undefined,
   appendMessage: asks("appendMessage", "message"),
   appendThinkingLevelChange: asks("appendThinkingLevelChange", "thinkingLevel"),
   appendModelChange: asks("appendModelChange", "provider", "modelId"),

@@ -1,10 +1,9 @@
-// TypeScript as JavaScript, without a build step: types are stripped, imports that only named types vanish, CommonJS names are there.
+// TypeScript without its types and without the imports that only named types, for those who look for names in it and run nothing.
 import { stripTypeScriptTypes } from "node:module";
 import { pathToFileURL } from "node:url";
 import { blank } from "./scan.mjs";
 
 const IMPORT = /(^|[\n;}])([ \t]*)import\s+([\w$*{][^"'`;]*?)\s*from\s*(["'])([^"'\n]+)\4([ \t]*;)?/g;
-const COMMON = { require: "createRequire(import.meta.url)", __filename: "import.meta.filename", __dirname: "import.meta.dirname" };
 
 /** The names that a clause such as `a, {b as c}` binds, each with its text. */
 function bindings(clause) {
@@ -33,17 +32,6 @@ function withoutTypeImports(code) {
   });
 }
 
-/** Names of CommonJS that a module uses without declaring them. */
-function commonNames(code) {
-  const clean = blank(code);
-  const uses = (name) => new RegExp(`(^|[^\\w$.])${name}(?![\\w$])`).test(clean);
-  const declares = (name) => new RegExp(`(const|let|var|function)\\s+${name}\\b|import\\s*[^;]*\\b${name}\\b`).test(clean);
-  const names = Object.keys(COMMON).filter((name) => uses(name) && !declares(name));
-  if (!names.length) return "";
-  const factory = names.includes("require") ? 'import { createRequire as __createRequire } from "node:module"; ' : "";
-  return `${factory}${names.map((name) => `const ${name} = ${COMMON[name].replace("createRequire", "__createRequire")};`).join(" ")} `;
-}
-
 /** Without its types. Node.js 26 and later only strip them, and refuse what would need more than that, such as an enum. */
 let withoutTypes = (source, file) => {
   /** @type {any} Its types are those of the newest Node.js. */
@@ -59,9 +47,5 @@ let withoutTypes = (source, file) => {
   return withoutTypes(source, file);
 };
 
-/** The module that runs; errors name the lines of the source. */
-export function asModule(source, file) {
-  const isTyped = /\.[cm]?tsx?$/.test(file);
-  const code = isTyped ? withoutTypeImports(withoutTypes(source, file)) : source;
-  return code.startsWith("#!") ? code.replace(/^[^\n]*/, "") : commonNames(code) + code;
-}
+/** The code of a file of TypeScript. */
+export const withoutTypesOf = (source, file) => withoutTypeImports(withoutTypes(source, file));

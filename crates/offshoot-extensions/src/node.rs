@@ -7,6 +7,7 @@ mod find;
 mod files;
 mod imports;
 mod lines;
+mod transform;
 mod child;
 
 use std::path::PathBuf;
@@ -23,6 +24,7 @@ use crate::contract::{
 use child::Child;
 pub use find::{NodeSearch, find_node};
 pub use imports::imports;
+pub use transform::transformed;
 
 /// How long the process may take to load extensions.
 const LOADING: Duration = Duration::from_secs(60);

@@ -1,5 +1,6 @@
 // What extensions import from pi-coding-agent, where the user has no pi.
 import { spawn } from "node:child_process";
+import { fileURLToPath } from "node:url";
 import { Bus } from "../bus.mjs";
 export { selectListTheme as getSelectListTheme, Theme } from "../theme.mjs";
 export * from "./agent/conversation.mjs";
@@ -9,10 +10,13 @@ export * from "./agent/look.mjs";
 export * from "./agent/tools.mjs";
 export * from "./agent/truncate.mjs";
 export { SessionManager } from "./agent/session-files.mjs";
+export { SettingsManager } from "./agent/settings.mjs";
 
 /** The version of pi whose interface this is. */
 export const VERSION = "0.87.1";
 export const initTheme = () => {};
+/** Where pi's files would be: here, these modules. */
+export const getPackageDir = () => process.env.PI_PACKAGE_DIR || fileURLToPath(new URL(".", import.meta.url)).replace(/\/$/, "");
 export const CURRENT_SESSION_VERSION = 3;
 export const getShellConfig = (shell = "/bin/bash") => ({ shell, args: ["-c"] });
 

@@ -101,7 +101,7 @@ impl Child {
         let (life_in, life) = io::pipe()?;
         let mapping = |parent_fd: OwnedFd, child_fd| FdMapping { parent_fd, child_fd };
         let mut command = Command::new(node);
-        command.arg(folder.join("host.mjs")).stdin(Stdio::null());
+        command.arg("--experimental-import-meta-resolve").arg(folder.join("host.mjs")).stdin(Stdio::null());
         command.stdout(printed_out.try_clone()?).stderr(printed_out).current_dir(cwd);
         let started = MarkedProcesses::default();
         let (name, mark) = started.variable();

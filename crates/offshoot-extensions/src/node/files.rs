@@ -1,9 +1,9 @@
 //! The host's files are in the program. They are written once to a private folder that is named by what they say.
 
-use std::fs;
+use std::fs::{self, Permissions};
 use std::io;
 use std::io::Write as _;
-use std::os::unix::fs::DirBuilderExt as _;
+use std::os::unix::fs::{DirBuilderExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
 use include_dir::{Dir, include_dir};
@@ -11,6 +11,9 @@ use offshoot_session::medium::read_regular;
 use sha2::{Digest as _, Sha256};
 
 static HOST: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/host");
+
+/// What is in it is run by its name.
+const PROGRAMS: &str = "bin";
 
 /// The folder with the host's files, below this one. A file that differs is written again.
 pub(super) fn unpacked(cache: &Path) -> io::Result<PathBuf> {
@@ -26,7 +29,7 @@ pub(super) fn unpacked(cache: &Path) -> io::Result<PathBuf> {
     let name: String = hash.finalize().iter().take(8).map(|byte| format!("{byte:02x}")).collect();
     let folder = cache.join(format!("extension-host-{name}"));
     for (path, content) in files {
-        write(&folder.join(path), content)?;
+        write(&folder.join(path), content, path.starts_with(PROGRAMS))?;
     }
     Ok(folder)
 }
@@ -36,7 +39,7 @@ fn collect<'a>(dir: &'a Dir<'a>, files: &mut Vec<(&'a Path, &'a [u8])>) {
     dir.dirs().for_each(|dir| collect(dir, files));
 }
 
-fn write(path: &Path, content: &[u8]) -> io::Result<()> {
+fn write(path: &Path, content: &[u8], is_program: bool) -> io::Result<()> {
     if read_regular(path, content.len() as u64).is_ok_and(|known| known == content) {
         return Ok(());
     }
@@ -45,6 +48,9 @@ fn write(path: &Path, content: &[u8]) -> io::Result<()> {
     // Another program may be reading the old one.
     let mut file = tempfile::Builder::new().prefix(".host-").tempfile_in(folder)?;
     file.write_all(content)?;
+    if is_program {
+        file.as_file().set_permissions(Permissions::from_mode(0o700))?;
+    }
     file.persist(path).map_err(|error| error.error)?;
     Ok(())
 }

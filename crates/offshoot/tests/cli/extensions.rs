@@ -137,7 +137,7 @@ fn nothing_is_sent_without_an_extension_of_the_command_line() {
     for (name, code, says) in [
         ("missing.ts", 3, "there is no extension"),
         ("empty", 3, "empty has no extension"),
-        ("broken.ts", 1, "SyntaxError [ERR_INVALID_TYPESCRIPT_SYNTAX]"),
+        ("broken.ts", 1, "[WORK]/broken.ts:1:38\nSyntaxError: Expected `)` but found `EOF`\n"),
         ("throws.ts", 1, "failed at load: Error: boom\n    at default ([WORK]/throws.ts:1:38)\n"),
     ] {
         let output = command(&talk, &["-e", name, "-p", "hi"]).output().unwrap();

@@ -12,7 +12,7 @@ use serde_json::json;
 use tokio::runtime::Handle;
 
 use super::Child;
-use crate::node::lines;
+use crate::node::{lines, transformed};
 
 /// The calls between which an extension has the terminal.
 const LENDS: &str = "ui.suspend";
@@ -60,6 +60,7 @@ pub(super) fn serve_calls(child: &Weak<Child>, pipe: PipeReader, mut answers: Pi
         let (id, params) = (member("id"), member("params"));
         let answer = match method.as_ref() {
             "host.payload" => child.held_payload(params),
+            "host.transform" => transformed(params),
             method => child.services.now(method, params),
         };
         match method.as_ref() {
