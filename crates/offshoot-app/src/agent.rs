@@ -16,7 +16,7 @@ pub use approval::UserRules;
 pub use args::{AgentOutput, Args, PrintForm, RpcVersion, RunSandbox};
 pub use attached::{may_attach, with_pictures};
 pub use confine::{switch_sandbox, why_sandbox};
-pub use extensions::{AllPackages, check_extensions, check_loaded, check_model, extend, found, names_extensions};
+pub use extensions::{AllPackages, check_extensions, check_loaded, check_model, extend, found};
 pub use input::prompts;
 pub use open::{enter_folder, open, set_name, shown_path};
 pub use setup::{overhead, prompt_weight, setup};

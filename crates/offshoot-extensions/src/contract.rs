@@ -125,6 +125,9 @@ pub struct LoadedExtension {
     pub id: usize,
     pub load_ms: f64,
     pub error: Option<Failure>,
+    /// Whether it did not load and its text names the event of a guard.
+    #[serde(skip)]
+    pub may_guard: bool,
     /// In the order of their registration.
     pub handlers: Vec<Handler>,
     pub commands: Vec<CommandInfo>,

@@ -122,6 +122,7 @@ impl ExtensionSet {
                 "path": extension.source.path, "kind": extension.source.kind, "origin": extension.source.origin,
                 "host": extension.host.name(), "loadMs": loaded.load_ms,
                 "error": loaded.error.as_ref().map(|error| error.message.clone()),
+                "mayGuard": loaded.may_guard,
                 "events": loaded.handlers.iter().map(|handler| handler.event.clone()).collect::<Vec<_>>(),
                 "commands": loaded.commands.iter().map(|command| command.name.clone()).collect::<Vec<_>>(),
                 "tools": loaded.tools.iter().map(|tool| tool.name.clone()).collect::<Vec<_>>(),
@@ -463,6 +464,7 @@ impl Extensions for ExtensionSet {
 
     fn limit(&self, limits: Limits) {
         self.shared.hosts.iter().for_each(|host| host.limit(&limits.to_string()));
+        self.shared.approval_chosen(limits.approval);
     }
 
     fn stop(&self) {

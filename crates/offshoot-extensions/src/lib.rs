@@ -10,6 +10,7 @@ pub mod contract;
 pub mod program;
 mod steps;
 mod registry;
+mod guards;
 mod payload;
 mod tool;
 mod nested;

@@ -56,6 +56,17 @@ impl Registry {
         self.extensions.iter().any(|extension| extension.loaded.handlers.iter().any(is_it))
     }
 
+    /// Those that did not load and may be guards, by their names.
+    pub(crate) fn missing_guards(&self) -> Vec<String> {
+        let name = |extension: &Extension| {
+            let path = &extension.source.path;
+            let folder = path.parent().filter(|_| path.file_stem().is_some_and(|stem| stem == "index"));
+            let name = folder.unwrap_or(path).file_name().unwrap_or(path.as_os_str());
+            name.to_string_lossy().into_owned()
+        };
+        self.extensions.iter().filter(|extension| extension.loaded.may_guard).map(name).collect()
+    }
+
     /// The first of a name counts.
     pub(crate) fn command(&self, name: &str) -> Option<(&Extension, &CommandInfo)> {
         self.commands().find(|(_, command)| command.name == name)

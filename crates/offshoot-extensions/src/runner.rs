@@ -17,6 +17,7 @@ use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::sync::oneshot;
 
 use crate::contract::{Failure, HandlerAnswer, Host, HostFuture, LoadRequest, LoadedExtension, Payload};
+use crate::guards;
 use crate::payload::{self, PayloadState};
 use crate::registry::{Extension, Listener};
 use crate::services::AgentServices;
@@ -209,10 +210,14 @@ impl Runner {
                     (0..sources.len()).map(failed).collect()
                 }
             };
-            for loaded in loaded {
+            for mut loaded in loaded {
                 let Some(source) = sources.get(loaded.id).cloned() else { continue };
-                if let Some(failure) = loaded.error.as_ref().filter(|_| lost.is_none()) {
-                    self.shared.report(&source.path.display().to_string(), "load", failure);
+                if let Some(failure) = &loaded.error {
+                    loaded.may_guard = guards::may_guard(&source);
+                    let failure = if loaded.may_guard { guards::explained(failure) } else { failure.clone() };
+                    if lost.is_none() || loaded.may_guard {
+                        self.shared.report(&source.path.display().to_string(), "load", &failure);
+                    }
                 }
                 all.push(Extension { host: host.clone(), source, loaded });
             }
@@ -224,6 +229,8 @@ impl Runner {
             early.into_iter().for_each(|added| registry.add(added));
             registry.lost = lost;
         }
+        let missing = self.shared.registry().missing_guards();
+        self.shared.watch_guards(&missing).await;
         self.report_unclaimed();
         self.report_hidden_tools();
         let pair = |extension: &Extension| (extension.source.clone(), extension.loaded.clone());

@@ -1,5 +1,7 @@
 //! What the parts of an extension set share: what is registered, the agent, and the signal that ends waits.
 
+mod guarding;
+
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 
@@ -19,6 +21,7 @@ use crate::program::{ExtensionFailure, Program, RegisteredProvider};
 use crate::registry::Registry;
 use crate::tool::ExtensionTool;
 use crate::ui_prompts::{PromptEvent, UiPrompt, UiPrompts};
+use guarding::MissingGuards;
 
 pub(crate) struct Shared {
     registry: Mutex<Registry>,
@@ -41,6 +44,7 @@ pub(crate) struct Shared {
     /// The call of a host whose function prepares the next session.
     setup: Mutex<Option<u64>>,
     ui_prompts: UiPrompts,
+    guards: MissingGuards,
     pub(crate) nested: NestedCalls,
 }
 
@@ -64,6 +68,7 @@ impl Shared {
             refreshing: tokio::sync::Mutex::default(),
             setup: Mutex::default(),
             ui_prompts: UiPrompts::default(),
+            guards: MissingGuards::default(),
             nested: NestedCalls::default(),
         }
     }

@@ -9,7 +9,7 @@ use offshoot_agent::Approver;
 use offshoot_agent::agent_session::AgentSession;
 use offshoot_app::agent::{
     Args, PrintForm, Stop, Stops, TrustPerson, check_extensions, check_loaded, decided_by_extensions, enter_folder,
-    extend, names_extensions, open, prompts, set_name, setup,
+    extend, open, prompts, set_name, setup,
 };
 use offshoot_app::app::App;
 use offshoot_app::error::{CommandError, FailureKind, Result};
@@ -47,7 +47,7 @@ pub(crate) fn run(app: &App, args: &Args, form: PrintForm) -> Result<()> {
     // One thread: the agent mostly waits for the model and its tools, and more threads would start more slowly.
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|error| CommandError::io("start the agent", &error))?;
-    let required = extensions.clone().filter(|_| names_extensions(args));
+    let required = extensions.clone();
     let talk = Talk { said, required, ui: app.ui.clone() };
     let keeping = args.keeping();
     let ended = runtime.block_on(work((session, extensions), setup, (talk, args.max_time), Printer::new(app, form)));

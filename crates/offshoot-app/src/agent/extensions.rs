@@ -33,18 +33,21 @@ pub fn check_extensions(app: &App, args: &Args) -> Result<()> {
     }
 }
 
-/// Whether the arguments name extensions: a run needs these.
-pub fn names_extensions(args: &Args) -> bool {
-    !args.extension.is_empty() || !args.hook.is_empty()
-}
-
-/// Fails if an extension of the command line could not be loaded: who asks for a gate does not work without it.
+/// Fails if an extension of the command line could not be loaded, or another that may be a guard: who asks for a gate does not work
+/// without it.
 pub async fn check_loaded(extensions: &ExtensionSet) -> std::result::Result<(), AgentError> {
     extensions.loaded().await;
+    let listed = extensions.list();
     let is_wrong = |one: &Value| one["origin"] == json!(Origin::Flag) && !one["error"].is_null();
-    match extensions.list().iter().any(is_wrong) {
-        true => Err(AgentError::Failed("nothing was sent: an extension of the command line did not load".to_owned())),
-        false => Ok(()),
+    if listed.iter().any(is_wrong) {
+        return Err(AgentError::Failed("nothing was sent: an extension of the command line did not load".to_owned()));
+    }
+    match listed.iter().find(|one| one["mayGuard"] == true) {
+        Some(one) => Err(AgentError::Failed(format!(
+            "nothing was sent: the extension {} did not load and may be a guard; --no-extensions goes on without it",
+            one["path"].as_str().unwrap_or_default()
+        ))),
+        None => Ok(()),
     }
 }
 

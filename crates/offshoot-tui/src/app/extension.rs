@@ -5,6 +5,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
+use offshoot_protocol::ApprovalMode;
 use offshoot_session::clock::Millis;
 
 use ratatui::buffer::Buffer;
@@ -123,6 +124,8 @@ pub enum ExtensionMsg {
     Lend(u64, u32),
     /// The program ends when nothing runs.
     Shutdown,
+    /// A guard did not load, or is there again: the mode of approval is this one.
+    Approval(ApprovalMode),
     /// The keys that extensions have registered.
     Shortcuts(Vec<String>),
     /// Puts a component in place of the editor until [`ExtensionMsg::Withdraw`] names this number.

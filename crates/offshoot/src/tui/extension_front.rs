@@ -10,6 +10,7 @@ use std::time::Duration;
 use offshoot_app::extensions::{ExtensionFront, unheard};
 use offshoot_extensions::contract::{Failure, HostFuture, ProgramMode};
 use offshoot_extensions::program::ExtensionFailure;
+use offshoot_protocol::ApprovalMode;
 use offshoot_session::clock::Millis;
 use offshoot_session::transcript::Level;
 use offshoot_tui::app::extension::{ComponentId, ExtensionAnswer, ExtensionLook, ExtensionMsg, ExtensionScreen};
@@ -344,6 +345,10 @@ impl ExtensionFront for TuiFront {
                 ui_state.notice(Level::Warning, &format!("an extension failed ({event}): {why}"));
             }
             "setStatus" => ui_state.change(|screen| set_status(screen, &params)),
+            "approval" => {
+                let mode = ApprovalMode::ALL.into_iter().find(|mode| params["mode"] == mode.as_str());
+                mode.into_iter().for_each(|mode| ui_state.send(ExtensionMsg::Approval(mode)));
+            }
             "setWidget" => ui_state.change(|screen| set_widget(screen, &params)),
             "setFooter" => ui_state.change(|screen| screen.footer = params["component"].as_u64()),
             "setHeader" => ui_state.change(|screen| screen.header = params["component"].as_u64()),

@@ -27,6 +27,7 @@ mod documents;
 mod completions;
 mod export;
 mod extension_calls;
+mod extension_guards;
 mod extension_providers;
 mod extension_tools;
 mod extensions;

@@ -99,6 +99,10 @@ pub(super) fn message(model: &mut Model, message: ExtensionMsg) -> Vec<Cmd> {
             model.extensions.shortcuts = keys.into_iter().filter_map(key).collect();
         }
         ExtensionMsg::StaleCalls(calls) => return task(ExtensionTask::Redraw(calls)),
+        ExtensionMsg::Approval(mode) => {
+            model.approval = mode;
+            return vec![ProgramTask::ReadSessionFacts.into()];
+        }
         ExtensionMsg::Shutdown => model.extensions.is_ending = true,
         ExtensionMsg::EditorChanged(editor, text, cursor) => {
             return foreign_editor::changed(model, editor, &text, cursor);

@@ -26,6 +26,7 @@ use ratatui::{Terminal, TerminalOptions, Viewport};
 use super::{changes_screen, update};
 use crate::app::ask::TerminalAnswer;
 use crate::app::cmd::{Cmd, ProgramTask, Purpose};
+use crate::app::extension::ExtensionMsg;
 use crate::app::model::{Model, Overlay};
 use crate::app::msg::{
     Completeness, Diverged, ListedModel, Msg, Opened, OpenedReason, OperationSaid, Persistence, SessionFacts,
@@ -695,4 +696,12 @@ fn the_status_says_what_matters_as_far_as_there_is_room() {
     edits  no sandbox  ~/work  30% full   m1
     newer work: “seq 1 60”, 2 min ago (alt+g)
     ");
+}
+
+#[test]
+fn a_mode_of_approval_that_a_missing_guard_brings_is_shown() {
+    let mut model = model(80, 24);
+    let message = Msg::Extension(ExtensionMsg::Approval(ApprovalMode::Edits));
+    assert_eq!(update(&mut model, message), [ProgramTask::ReadSessionFacts.into()]);
+    assert_eq!(model.approval, ApprovalMode::Edits);
 }
