@@ -7,7 +7,7 @@ import * as path from "node:path";
 import { after, test } from "node:test";
 import { pathToFileURL } from "node:url";
 import { home as loopbackHome, model as loopbackModel } from "./lib/model.mjs";
-import { HERE, MODULES, bunBinary, piPackage, temporaryFolder } from "./lib/places.mjs";
+import { MODULES, REPOSITORY, bunBinary, piPackage, temporaryFolder } from "./lib/places.mjs";
 import { RpcPeer } from "./lib/rpc.mjs";
 
 const program = process.env.OFFSHOOT_BIN;
@@ -230,7 +230,7 @@ test("pi's own client drives every command", async () => {
   const server = await loopbackModel(folder, "client", REPLIES);
   const place = loopbackHome(folder, "client", server.models, "data");
   const env = { ...place.env, OFFSHOOT_BIN: path.resolve(program) };
-  const client = new RpcClient({ cliPath: path.join(HERE, "rpc/launcher.mjs"), cwd: place.cwd, env, provider: "test", model: "m1" });
+  const client = new RpcClient({ cliPath: path.join(REPOSITORY, "clients/javascript/bin/offshoot.mjs"), cwd: place.cwd, env, provider: "test", model: "m1" });
   await client.start();
   try {
     const events = await client.promptAndWait("one");
