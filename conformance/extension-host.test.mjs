@@ -98,6 +98,51 @@ test("values of pi's modules come from offshoot where there is no pi, and what i
   await owner.end();
 });
 
+test("without pi, sessions and settings can be read, and static members that are missing say so", async () => {
+  const { owner, ready, cwd } = await loaded(
+    {
+      "a.ts": ext(
+        `pi.registerCommand("use", { handler: async (_, ctx) => {
+          const said = (look) => { try { return look(); } catch (error) { return error.message.split(":")[0]; } };
+          const made = SessionManager.inMemory("/x");
+          made.appendMessage({ role: "user", content: "hi" });
+          const [first] = await SessionManager.list("/there", "sessions");
+          const manager = ctx.sessionManager;
+          ctx.ui.notify(JSON.stringify([
+            [made.getBranch().length, made.isPersisted(), made.getCwd()],
+            [first.firstMessage, first.messageCount, first.id],
+            [SettingsManager.create().getCompactionEnabled(), SettingsManager.create().getTheme(), said(() => SettingsManager.create().setTheme("x"))],
+            [said(() => SessionManager.continueRecent("/x")), said(() => new DefaultResourceLoader({}))],
+            [manager.isPersisted(), manager.getChildren(null), manager.buildSessionContext().messages],
+            spawnSync("pi", ["-p", "hi"], { env: { ...process.env, OFFSHOOT_LAUNCHED: "/bin/echo" } }).stdout.toString(),
+          ]));
+        } });`,
+        'import { spawnSync } from "node:child_process";\nimport { DefaultResourceLoader, SessionManager, SettingsManager } from "@earendil-works/pi-coding-agent";',
+      ),
+      "sessions/s.jsonl": '{"type":"session","version":3,"id":"s1","timestamp":"2026-01-01T00:00:00.000Z","cwd":"/there"}\n{"type":"message","id":"a","parentId":null,"message":{"role":"user","content":"first words"}}\n',
+    },
+    {
+      sync: {
+        "pi.getSettings": () => ({ compaction: { enabled: false }, theme: "dark" }),
+        "session.getChildren": () => [],
+        "session.buildSessionContext": () => ({ messages: [], thinkingLevel: "off", model: null }),
+      },
+    },
+  );
+  assert.deepEqual([errors(ready), fs.existsSync(cwd)], [[null], true]);
+  const { error } = await owner.invoke("command", { ext: 0, name: "use", args: "" });
+  assert.equal(error, undefined);
+  assert.deepEqual(JSON.parse(owner.notes.find(({ method }) => method === "ui.notify").message), [
+    [1, false, "/x"],
+    ["first words", 1, "s1"],
+    [false, "dark", "SettingsManager.setTheme of pi-coding-agent is not in offshoot"],
+    ["SessionManager.continueRecent of pi-coding-agent is not in offshoot", "DefaultResourceLoader of pi-coding-agent is not in offshoot"],
+    [true, [], []],
+    "-p hi\n",
+  ]);
+  await owner.end();
+});
+
 test("nothing of pi is looked for as long as only types are imported", async () => {
   const { owner, ready } = await loaded({ "a.ts": `import type { ExtensionAPI } from "@earendil-works/pi-coding-agent";\nimport { Theme } from "@earendil-works/pi-coding-agent";\nexport default (pi: ExtensionAPI, theme?: Theme) => {};\n` });
   assert.deepEqual([errors(ready), ready.modules], [[null], null]);
