@@ -12,19 +12,33 @@ use offshoot_session::clock::Millis;
 use super::classify::AnswerTrouble;
 use super::wire::{Api, Outgoing};
 
+/// How requests to a service of AWS are signed.
+struct SignedService {
+    name: &'static str,
+    method: &'static str,
+    checksum: PayloadChecksumKind,
+}
+
+const BEDROCK: SignedService =
+    SignedService { name: "bedrock", method: "POST", checksum: PayloadChecksumKind::XAmzSha256 };
+
 /// Adds the headers of the signature, which covers all others and the body.
 pub(super) fn sign(signing: &AwsSigning, outgoing: &mut Outgoing, now: Millis) -> Result<(), String> {
+    sign_for(&BEDROCK, signing, outgoing, now)
+}
+
+fn sign_for(service: &SignedService, signing: &AwsSigning, outgoing: &mut Outgoing, now: Millis) -> Result<(), String> {
     let failed = |why: &dyn std::fmt::Display| format!("the request could not be signed: {why}");
     let token = signing.session_token.as_ref().map(|token| token.expose().to_owned());
     let (id, secret) = (signing.access_key_id.expose(), signing.secret_access_key.expose());
     let identity = Credentials::new(id, secret, token, None, "offshoot").into();
     let mut settings = SigningSettings::default();
-    settings.payload_checksum_kind = PayloadChecksumKind::XAmzSha256;
+    settings.payload_checksum_kind = service.checksum;
     let time = SystemTime::UNIX_EPOCH + Duration::from_millis(u64::try_from(now).unwrap_or_default());
     let params = v4::SigningParams::builder()
         .identity(&identity)
         .region(&signing.region)
-        .name("bedrock")
+        .name(service.name)
         .time(time)
         .settings(settings)
         .build()
@@ -32,7 +46,8 @@ pub(super) fn sign(signing: &AwsSigning, outgoing: &mut Outgoing, now: Millis) -
         .into();
     let headers = outgoing.headers.iter().map(|(name, value)| (name.as_str(), value.expose().trim()));
     let body = SignableBody::Bytes(outgoing.body.as_bytes());
-    let request = SignableRequest::new("POST", outgoing.url.as_str(), headers, body).map_err(|error| failed(&error))?;
+    let request = SignableRequest::new(service.method, outgoing.url.as_str(), headers, body);
+    let request = request.map_err(|error| failed(&error))?;
     let (instructions, _) = sigv4(request, &params).map_err(|error| failed(&error))?.into_parts();
     let added: Vec<_> = instructions.headers().map(|(name, value)| (name.to_owned(), Secret::new(value))).collect();
     outgoing.headers.extend(added);
@@ -57,6 +72,8 @@ pub(super) fn in_words(model: &Model, trouble: AnswerTrouble) -> AnswerTrouble {
 
 #[cfg(test)]
 mod tests {
+    use offshoot_session::clock::parse_iso;
+
     use super::*;
 
     #[test]
@@ -83,6 +100,35 @@ mod tests {
             assert_eq!(said(&signed, status, other), other);
         }
         assert_eq!(said(&Model::default(), 403, expired), expired, "another provider");
+    }
+
+    /// The example of AWS's documentation of SigV4, whose signature is published there.
+    #[test]
+    fn the_published_example_has_the_published_signature() {
+        let keys = AwsSigning {
+            access_key_id: Secret::new("AKIDEXAMPLE"),
+            secret_access_key: Secret::new("wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY"),
+            session_token: None,
+            region: "us-east-1".to_owned(),
+            renewal: String::new(),
+        };
+        let iam = SignedService { name: "iam", method: "GET", checksum: PayloadChecksumKind::NoHeader };
+        let content_type = Secret::new("application/x-www-form-urlencoded; charset=utf-8");
+        let mut outgoing = Outgoing {
+            url: "https://iam.amazonaws.com/?Action=ListUsers&Version=2010-05-08".to_owned(),
+            headers: vec![("content-type".to_owned(), content_type)],
+            body: String::new(),
+        };
+        sign_for(&iam, &keys, &mut outgoing, parse_iso("2015-08-30T12:36:00Z").unwrap()).unwrap();
+        let headers = outgoing.headers.iter().map(|(name, value)| format!("{name}: {}", value.expose()));
+        let expected = [
+            "content-type: application/x-www-form-urlencoded; charset=utf-8",
+            "x-amz-date: 20150830T123600Z",
+            "authorization: AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE/20150830/us-east-1/iam/aws4_request, \
+             SignedHeaders=content-type;host;x-amz-date, \
+             Signature=5d672d79c15b13162d9279b0855cfba6789a8edb4c82c400e06b5924a6f2b5d7",
+        ];
+        assert_eq!(headers.collect::<Vec<_>>(), expected);
     }
 
     /// The signature was computed with another program from AWS's description: parts of the path are encoded twice.

@@ -3,12 +3,15 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use futures_util::StreamExt as _;
 use offshoot_agent::model::{KeyedModel, Keys, Models};
+use offshoot_agent::provider::{Api, Delta, Provider as _};
 use offshoot_agent::testing::script::Reply;
 use offshoot_agent::testing::server::Server;
+use offshoot_agent::{GuardedProvider, KeySource as _};
 use offshoot_session::clock::FixedClock;
 
-use super::NOW;
+use super::{NOW, http, request, user};
 
 const SOON: &str = "2999-01-01T00:00:00Z";
 
@@ -110,4 +113,45 @@ fn sts_gives_keys_for_a_web_identity() {
     assert!(error.ends_with("STS answered without keys of the role arn:aws:iam::1:role/r"), "{error}");
     world.set("AWS_ENDPOINT_URL_STS", "http://sts.example");
     assert!(access(&world.keys()).unwrap_err().contains("AWS_ENDPOINT_URL_STS is refused"));
+}
+
+/// A refusal is the only sign that keys which were kept are no longer good.
+#[test]
+fn a_refusal_drops_the_kept_keys_and_says_how_to_renew_them() {
+    let keys_of = |name: &str| {
+        let text =
+            format!(r#"{{"AccessKeyId":"{name}","SecretAccessKey":"secret","Token":"t","Expiration":"{SOON}"}}"#);
+        Reply::raw(&text)
+    };
+    let expired = r#"{"message":"The security token included in the request is expired"}"#;
+    let (bedrock, container) =
+        (Server::start([Reply::error(403, expired), Reply::text("Yes.")]), Server::start(["OLD", "NEW"].map(keys_of)));
+    let (bedrock, container) = (bedrock.unwrap(), container.unwrap());
+    let mut world = World::new();
+    world.set("AWS_CONTAINER_CREDENTIALS_FULL_URI", &format!("{}/v1/credentials", container.url()));
+    let source = Arc::new((Arc::new(Models::builtin()), world.keys()));
+    let model = Arc::new(super::model(Api::Bedrock, &bedrock.base_url(Api::Bedrock)));
+    let guarded = GuardedProvider { provider: Arc::new(http()), keys: source.clone() };
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let ask = || {
+        runtime.block_on(async {
+            let KeyedModel { model, key } = source.access(&model).await.unwrap();
+            let mut request = request(Arc::unwrap_or_clone(model), vec![user("hello")]);
+            request.key = key;
+            let deltas: Vec<Delta> = guarded.stream(request).collect().await;
+            let Some(Delta::Done(answer)) = deltas.into_iter().next_back() else { panic!("the stream has no end") };
+            answer.message.error_message.clone()
+        })
+    };
+    let renewal = "403 the AWS credentials have expired: send the message again, which asks for new ones";
+    assert_eq!(ask().as_deref(), Some(renewal));
+    assert_eq!(ask(), None);
+    let seen = bedrock.seen();
+    let signed_with = |at: usize, name: &str| {
+        let header = seen[at].header("authorization").unwrap();
+        assert!(header.starts_with(&format!("AWS4-HMAC-SHA256 Credential={name}/")), "{header}");
+    };
+    signed_with(0, "OLD");
+    signed_with(1, "NEW");
+    assert_eq!((seen.len(), container.seen().len()), (2, 2));
 }
