@@ -21,7 +21,7 @@ use offshoot_session::kind::{Kind, Role};
 pub(crate) use answer::{AnswerProgress, LiveAnswer};
 pub use block::ConversationBlock;
 pub(crate) use notices::without_model;
-use notices::{compaction_words, notice_words};
+use notices::{EndedRetries, compaction_end_words, compaction_words, name_words, notice_words};
 use shell::RunningShell;
 
 use crate::message::{MessageTime, item_of_live};
@@ -39,6 +39,8 @@ pub struct Conversation {
     answer: Option<LiveAnswer>,
     /// The last answer, if it is only an error. It is asked for again, perhaps, and then the next one takes its place.
     failed: Option<FinishedBlock>,
+    /// Retries that have ended without an answer. The next event says whether they were stopped.
+    ended_retries: Option<EndedRetries>,
     answers: u64,
     /// Session items after the answer that is under way, and commands that are recorded later.
     waiting: Vec<WaitingItem>,
@@ -123,6 +125,8 @@ impl Conversation {
 
     pub fn apply(&mut self, event: &Event) {
         self.version += 1;
+        let retries = self.ended_retries.take().map(|ended| ended.words(event));
+        retries.into_iter().for_each(|(level, text)| self.notice(level, text));
         match event {
             Event::AgentStart => self.holds_runs = true,
             Event::AgentSettled { .. } => {
@@ -171,11 +175,10 @@ impl Conversation {
             }
             Event::AutoRetryEnd { success: false, attempt, final_error: Some(error) } => {
                 self.keep_failed();
-                self.notice(Level::Error, format!("given up after attempt {attempt}: {}", error_words(error)));
+                self.ended_retries = Some(EndedRetries { attempt: *attempt, error: error.clone() });
             }
             Event::AgentEnd { will_retry: false, .. } => self.keep_failed(),
-            Event::SessionInfoChanged { name: Some(name) } => self.notice(Level::Info, format!("named {name}")),
-            Event::SessionInfoChanged { name: None } => self.notice(Level::Info, "the session has no name now"),
+            Event::SessionInfoChanged { name } => self.notice(Level::Info, name_words(name.as_deref())),
             Event::Failed { error } => self.notice(Level::Error, error.clone()),
             Event::Notice { code, message, entry_id } => {
                 self.notice(Level::Info, notice_words(code.as_str(), message, entry_id.as_deref()));
@@ -462,12 +465,8 @@ impl Conversation {
             let entries_before = self.count_entry();
             self.add_recorded(item, entries_before);
         }
-        match (result, why) {
-            _ if aborted => self.notice(Level::Info, "the compaction was stopped; nothing has changed"),
-            (Some(_), Some(why)) => self.notice(Level::Warning, without_model(why)),
-            (None, Some(why)) => self.notice(Level::Warning, format!("nothing was compacted: {why}")),
-            (_, None) => {}
-        }
+        let words = compaction_end_words(result, why, aborted);
+        words.into_iter().for_each(|(level, text)| self.notice(level, text));
     }
 
     /// Adds an entry that is not a message. An extension entry counts even if it shows no text.

@@ -193,13 +193,16 @@ fn a_picture_that_a_prompt_names_is_sent_with_it() {
     terminal.until_text("Two.").until_idle();
     assert!(sent(&talk).0.is_empty());
     // A terminal pastes the path of a file that is dropped on it.
-    let path = talk.world.work().join("dropped one.png");
-    std::fs::write(&path, RED).unwrap();
-    let typed = path.display().to_string().replace(' ', "\\ ");
-    terminal.send(&format!("and this?\x1b[200~{typed}\x1b[201~"));
-    terminal.until_text("and this? @\"").send("\r");
+    let dropped = |name: &str| {
+        let path = talk.world.work().join(name);
+        std::fs::write(&path, RED).unwrap();
+        path.display().to_string()
+    };
+    let (escaped, bare) = (dropped("dropped one.png").replace(' ', "\\ "), dropped("a bare one.png"));
+    terminal.send(&format!("and this?\x1b[200~{escaped}\x1b[201~\x1b[200~{bare}\x1b[201~"));
+    terminal.until_text("and this? @\"").until_text("a bare one.png\"").send("\r");
     terminal.until_text("Three.").until_idle();
-    assert_eq!(sent(&talk).0, ["image/png"]);
+    assert_eq!(sent(&talk).0, ["image/png", "image/png"]);
     terminal.send("\x04");
     assert!(terminal.ended());
     talk.no_problems();

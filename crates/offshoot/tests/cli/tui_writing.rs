@@ -252,7 +252,7 @@ fn the_seconds_till_a_model_is_asked_again_are_counted() {
     let first = left(&terminal.screen()).unwrap();
     assert!((300..=600).contains(&first), "{first}");
     terminal.until("fewer seconds", |screen| left(screen).is_some_and(|left| left < first)).send("\x1b");
-    terminal.until_text("stopped by the user");
+    terminal.until_text("stopped by you: the request is not sent again");
     leave(terminal);
 }
 
@@ -281,7 +281,9 @@ fn waiting_for_a_model_is_stopped_and_the_conversation_goes_on() {
     talk.data("settings.json", &json!({"retry": {"baseDelayMs": 60_000}}));
     let mut terminal = Terminal::offshoot(&talk, &["chat", "hello"], (80, 24));
     terminal.until_text("retry in 60 s").send("\x1b");
-    terminal.until("the end", |screen| screen.contains("stopped by the user") && !screen.contains("retry in"));
+    terminal.until("the end", |screen| screen.contains("stopped by you: the request is not sent again"));
+    terminal.until_gone("retry in");
+    assert!(!terminal.screen().contains("given up"), "no try was made: {}", terminal.screen());
     // The notice names what the model does not support.
     terminal.send("odd words\r");
     terminal.until_text("✗ error: 400 too odd").until_idle().send("even words\r");

@@ -351,4 +351,14 @@ fn retries_are_one_row_that_changes() {
     assert!(rows(&screen).is_empty() && screen.contains("Here I am."), "{screen}");
     let screen = terminal((80, 24), &|model| (1..=4).for_each(|attempt| fails(model, attempt)));
     assert_eq!(rows(&screen), ["✗ error: overloaded 4", "✗ given up after attempt 3: overloaded 4"], "{screen}");
+    // Who stops them has not run out of attempts.
+    let screen = terminal((80, 24), &|model| {
+        fails(model, 1);
+        let final_error = Some("stopped by the user".to_owned());
+        heard(model, Event::AutoRetryEnd { success: false, attempt: 1, final_error });
+        heard(model, Event::AgentSettled { aborted: true });
+    });
+    assert_eq!(rows(&screen), ["✗ error: overloaded 1"], "{screen}");
+    assert!(screen.contains("stopped by you: the request is not sent again"), "{screen}");
+    assert!(!screen.contains("given up"), "{screen}");
 }

@@ -6,11 +6,46 @@ const ENDINGS: [&str; 5] = [".png", ".jpg", ".jpeg", ".gif", ".webp"];
 /// Longer texts are not lists of paths.
 const LONGEST: usize = 16 << 10;
 
-/// The names for a pasted text that consists of paths of pictures: quoted, with backslashes, or as addresses (`file://`).
+/// The names for a pasted text that consists of paths of pictures: quoted, with backslashes, as addresses (`file://`), or with blanks
+/// as they are.
 pub(super) fn attached(pasted: &str) -> Option<String> {
-    let words = Some(pasted.trim()).filter(|text| text.len() <= LONGEST).and_then(shell_words)?;
-    let names: Option<Vec<String>> = words.iter().map(|word| named(word)).collect();
+    let text = Some(pasted.trim()).filter(|text| text.len() <= LONGEST && !text.contains(['\n', '\r']))?;
+    all_named(shell_words(text)).or_else(|| all_named(bare_paths(text)))
+}
+
+fn all_named(paths: Option<Vec<String>>) -> Option<String> {
+    let names: Option<Vec<String>> = paths?.iter().map(|path| named(path)).collect();
     names.filter(|names| !names.is_empty()).map(|names| names.concat())
+}
+
+/// The paths of a text in which blanks are parts of names. After a blank, only a word that begins as a whole path does is the next
+/// path. `None` for a command such as `/compact`.
+fn bare_paths(text: &str) -> Option<Vec<String>> {
+    let mut paths: Vec<String> = Vec::new();
+    for word in text.split(' ') {
+        let begins = ["/", "~/", "file://"].iter().any(|start| word.starts_with(start));
+        match paths.last_mut() {
+            _ if begins => paths.push(word.to_owned()),
+            Some(path) => {
+                path.push(' ');
+                path.push_str(word);
+            }
+            None => return None,
+        }
+    }
+    let is_command =
+        text.strip_prefix('/').is_some_and(|rest| !rest.split(' ').next().unwrap_or_default().contains('/'));
+    (!is_command).then(|| paths.iter().map(|path| without_backslashes(path.trim_end_matches(' '))).collect())
+}
+
+/// A backslash stands before a letter that means something to a shell.
+fn without_backslashes(path: &str) -> String {
+    let mut letters = path.chars();
+    let mut next = || match letters.next()? {
+        '\\' => letters.next().or(Some('\\')),
+        letter => Some(letter),
+    };
+    std::iter::from_fn(&mut next).collect()
 }
 
 fn named(word: &str) -> Option<String> {
@@ -47,13 +82,12 @@ fn unescaped(address: &str) -> Option<String> {
     String::from_utf8(bytes).ok()
 }
 
-/// The words of a line as a shell reads them; `None` if a quote stays open or there is more than a line.
+/// The words of a line as a shell reads them, which no blank but these two ends; `None` if a quote stays open.
 fn shell_words(text: &str) -> Option<Vec<String>> {
     let (mut words, mut word) = (Vec::new(), None::<String>);
     let mut letters = text.chars();
     while let Some(letter) = letters.next() {
         match letter {
-            '\n' | '\r' => return None,
             '\\' => word.get_or_insert_default().push(letters.next()?),
             '\'' | '"' => {
                 let word = word.get_or_insert_default();
@@ -65,7 +99,7 @@ fn shell_words(text: &str) -> Option<Vec<String>> {
                     }
                 }
             }
-            blank if blank.is_whitespace() => words.extend(word.take()),
+            ' ' | '\t' => words.extend(word.take()),
             letter => word.get_or_insert_default().push(letter),
         }
     }
@@ -87,7 +121,18 @@ mod tests {
             ("file:///tmp/my%20shot.gif", Some("@\"/tmp/my shot.gif\" ")),
             ("file:///tmp/%ff.gif", None),
             ("/tmp/notes.txt", None),
+            ("/tmp/my shot.png", Some("@\"/tmp/my shot.png\" ")),
+            ("~/my  shot.png", Some("@\"~/my  shot.png\" ")),
+            ("/tmp/my\\ big shot.png", Some("@\"/tmp/my big shot.png\" ")),
+            ("/tmp/John's shot.png", Some("@\"/tmp/John's shot.png\" ")),
+            ("/tmp/a.png /tmp/my shot.png ~/b c.gif", Some("@/tmp/a.png @\"/tmp/my shot.png\" @\"~/b c.gif\" ")),
+            ("file:///tmp/my shot.png", Some("@\"/tmp/my shot.png\" ")),
+            // macOS has such a blank in the names of screenshots, and leaves it without a backslash.
+            ("/tmp/Shot\\ at\\ 9.41\u{202f}AM.png", Some("@\"/tmp/Shot at 9.41\u{202f}AM.png\" ")),
+            ("/tmp/notes.txt and /tmp/shot.png", None),
+            ("/compact what is in shot.png", None),
             ("see /tmp/shot.png", None),
+            ("see /tmp/my shot.png", None),
             ("shot.png", None),
             ("/tmp/a.png\n/tmp/b.png", None),
             ("'/tmp/shot.png", None),
